@@ -1,0 +1,227 @@
+//! The event vocabulary: everything that an engine or a link decides, in one versioned place.
+//! `docs/events.md` describes each for people. Engines emit to a sink that is passed in the call.
+
+use crate::Instant;
+
+/// Version of this vocabulary; rises when an event changes its meaning or loses a field.
+pub const VERSION: u32 = 1;
+
+/// What a loss was taken for by the sender [XSTP 4].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Queues overflowed somewhere.
+    Congestion,
+    /// The link damaged packets.
+    Corruption,
+    /// The link was gone.
+    Outage,
+    /// No verdict was sought.
+    Unknown,
+}
+
+/// Why a segment with data was sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// A STAT listed it.
+    Stat,
+    /// A USTAT listed it.
+    Ustat,
+    /// The opening was not answered in time.
+    Opening,
+    /// Nothing else was to be sent and it was not yet confirmed (`default` profile).
+    Idle,
+}
+
+/// Why a received segment was not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Could not be decoded (truncated, damaged, malformed).
+    Undecodable,
+    /// Belongs to no connection.
+    Unknown,
+    /// Instance of an earlier connection.
+    WrongInstance,
+    /// Outside of the receive window.
+    OutsideWindow,
+    /// Says what cannot be: acknowledges unsent packets, echoes no poll, ends twice.
+    Absurd,
+    /// Data that was already there.
+    Duplicate,
+    /// An opening seen before, of a connection that has ended.
+    Replay,
+    /// A bound was reached (connections, reports).
+    Full,
+}
+
+/// Why a link dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropCause {
+    /// The queue was full.
+    QueueFull,
+    /// Independent random loss.
+    RandomLoss,
+    /// Bit errors: damaged, so discarded by the layer below.
+    BitError,
+    /// The link was down.
+    Outage,
+    /// Larger than the link's largest packet.
+    TooLarge,
+}
+
+/// Phase of a window controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Growing by what is acknowledged.
+    SlowStart,
+    /// Growing by a packet per round trip.
+    Avoidance,
+    /// No window: the rate is declared.
+    FixedRate,
+}
+
+/// Something decided or observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A segment left. `types` are its type bits; `number` its packet number field.
+    Sent {
+        /// Type bits of the segment.
+        types: u8,
+        /// Packet number field.
+        number: u64,
+        /// Bytes of application data in it.
+        payload_bytes: u32,
+        /// Size with IP, UDP and envelope.
+        wire_bytes: u32,
+        /// Why, if the data was sent before.
+        repeat: Option<Repeat>,
+    },
+    /// A segment arrived and was decoded.
+    Received {
+        /// Type bits of the segment.
+        types: u8,
+        /// Packet number field.
+        number: u64,
+        /// Bytes of application data in it.
+        payload_bytes: u32,
+    },
+    /// A segment arrived and was refused.
+    Refused {
+        /// Why.
+        why: Refusal,
+    },
+    /// The receiver saw that [first, end) is missing.
+    Gap {
+        /// First missing packet number.
+        first: u64,
+        /// One past the last missing packet number.
+        end: u64,
+    },
+    /// The sender judged packets lost.
+    Lost {
+        /// How many.
+        packets: u32,
+        /// Their payload.
+        bytes: u64,
+        /// What it is taken for.
+        verdict: Verdict,
+    },
+    /// Packets were acknowledged by one report.
+    Acknowledged {
+        /// Next number that the peer expects.
+        next: u64,
+        /// Newly acknowledged packets.
+        packets: u32,
+        /// Their payload.
+        bytes: u64,
+    },
+    /// The windows after a change.
+    Window {
+        /// Congestion window.
+        cwnd_bytes: u64,
+        /// What the peer accepts beyond its next expected packet.
+        peer_bytes: u64,
+        /// Sent and neither acknowledged nor judged lost.
+        in_flight_bytes: u64,
+        /// The controller's phase.
+        phase: Phase,
+    },
+    /// The pacing rate after a change.
+    Rate {
+        /// Bits per second.
+        rate_bps: u64,
+    },
+    /// A round-trip sample and what it made of the estimate.
+    Rtt {
+        /// The sample.
+        sample_ns: u64,
+        /// Smoothed.
+        smoothed_ns: u64,
+        /// Deviation.
+        variance_ns: u64,
+        /// Smallest so far.
+        min_ns: u64,
+    },
+    /// A connection changed its state.
+    State {
+        /// Name of the state left, as in `docs/spec/stp.md`.
+        from: &'static str,
+        /// Name of the state entered.
+        to: &'static str,
+    },
+    /// The sender entered or left the persist state (zero window).
+    Persist {
+        /// Entered (true) or left.
+        on: bool,
+    },
+    /// A probing cycle began (from the next version on, [XSTP 4]).
+    ProbeStarted {
+        /// Round-trip time at the loss.
+        loss_rtt_ns: u64,
+    },
+    /// A probing cycle ended.
+    ProbeEnded {
+        /// Its verdict; `None` when it was a false alarm.
+        verdict: Option<Verdict>,
+        /// How long it took.
+        duration_ns: u64,
+        /// Probes sent.
+        probes: u32,
+    },
+    /// A link dropped a packet.
+    LinkDrop {
+        /// Port that the packet came in by.
+        port: u32,
+        /// Size on the wire.
+        wire_bytes: u32,
+        /// Why.
+        cause: DropCause,
+    },
+}
+
+/// Where events go. `source` tells connections (or links) of one run apart.
+pub trait EventSink {
+    /// Whether events are wanted at all; engines skip the work of making them otherwise.
+    fn wants(&self) -> bool {
+        true
+    }
+    /// Takes an event.
+    fn emit(&mut self, now: Instant, source: u64, event: Event);
+}
+
+/// Wants nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NullSink;
+
+impl EventSink for NullSink {
+    fn wants(&self) -> bool {
+        false
+    }
+    fn emit(&mut self, _: Instant, _: u64, _: Event) {}
+}
+
+impl EventSink for alloc::vec::Vec<(Instant, u64, Event)> {
+    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+        self.push((now, source, event));
+    }
+}

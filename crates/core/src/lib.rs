@@ -1,0 +1,31 @@
+//! What every skyhaul engine and link is made of: time as a number, packets as bytes with meta
+//! data, packet numbers, sets of numbers, estimators, pacing, checksums, seeded random streams and
+//! the event vocabulary. Nothing here reads a clock, opens a socket or starts a thread.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod checksum;
+pub mod event;
+mod number;
+mod pacer;
+mod packet;
+mod path;
+mod random;
+mod ranges;
+mod rtt;
+mod time;
+pub mod units;
+
+pub use event::{Event, EventSink, NullSink, Verdict};
+pub use number::{NUMBER_MODULUS, expand, wire};
+pub use pacer::Pacer;
+pub use packet::{Class, Ecn, Packet, PacketMeta};
+pub use path::{Path, ip_udp_bytes};
+pub use random::Stream;
+pub use ranges::RangeSet;
+pub use rtt::RttEstimator;
+pub use time::{Instant, MS, SECOND, US};

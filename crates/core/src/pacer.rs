@@ -1,0 +1,89 @@
+//! Exact integer pacing: a token bucket kept as the time at which the next packet may leave.
+
+use crate::{Instant, SECOND};
+
+/// Spaces packets at a rate. Credit of at most `burst_ns` worth of sending is saved while nothing
+/// is sent, so that a late wake-up is caught up and a long silence is not.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    rate_bps: u64,
+    burst_ns: u64,
+    next: Instant,
+    /// Part of a nanosecond not yet charged, in units of 1/`rate_bps` ns: no drift at any rate.
+    remainder: u64,
+}
+
+impl Pacer {
+    /// A pacer for `rate_bps` bits per second (at least 1) that saves `burst_ns` of credit.
+    pub fn new(rate_bps: u64, burst_ns: u64) -> Self {
+        Self { rate_bps: rate_bps.max(1), burst_ns, next: Instant::ZERO, remainder: 0 }
+    }
+
+    /// Bits per second.
+    pub fn rate_bps(&self) -> u64 {
+        self.rate_bps
+    }
+
+    /// Changes the rate from now on.
+    pub fn set_rate(&mut self, rate_bps: u64) {
+        let rate_bps = rate_bps.max(1);
+        if rate_bps != self.rate_bps {
+            self.rate_bps = rate_bps;
+            self.remainder = 0;
+        }
+    }
+
+    /// When the next packet may leave (in the past: at once).
+    pub fn ready_at(&self) -> Instant {
+        self.next
+    }
+
+    /// Whether a packet may leave now.
+    pub fn is_ready(&self, now: Instant) -> bool {
+        self.next <= now
+    }
+
+    /// Charges a packet of `bytes`. Control packets may be charged before the pacer is ready; the
+    /// debt then delays data.
+    pub fn spend(&mut self, now: Instant, bytes: u32) {
+        let start = self.next.max(now.before(self.burst_ns));
+        let cost = u64::from(bytes) * 8 * SECOND + self.remainder;
+        self.remainder = cost % self.rate_bps;
+        self.next = start.after(cost / self.rate_bps);
+    }
+
+    /// Nanoseconds that `bytes` take at this rate.
+    pub fn duration_ns(&self, bytes: u64) -> u64 {
+        (u128::from(bytes) * 8 * u128::from(SECOND) / u128::from(self.rate_bps)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MS;
+
+    #[test]
+    fn the_rate_is_exact_over_many_packets() {
+        let mut pacer = Pacer::new(7_000_003, 0);
+        let mut now = Instant::ZERO;
+        for _ in 0..10_000 {
+            pacer.spend(now, 1499);
+            now = pacer.ready_at();
+        }
+        let exact = 10_000u128 * 1499 * 8 * u128::from(SECOND) / 7_000_003;
+        assert_eq!(u128::from(now.as_ns()), exact);
+    }
+
+    #[test]
+    fn silence_saves_no_more_than_the_burst() {
+        let mut pacer = Pacer::new(12_000_000, 2 * MS);
+        let now = Instant::from_ns(SECOND);
+        let mut sent = 0;
+        while pacer.is_ready(now) {
+            pacer.spend(now, 1500); // 1 ms each
+            sent += 1;
+        }
+        assert_eq!(sent, 3, "two of credit and the one that is due");
+    }
+}

@@ -1,0 +1,50 @@
+//! The one packet type that links, queues, routers and capture files see.
+
+use bytes::Bytes;
+
+/// Explicit congestion notification field of the IP header [RFC 3168 5].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The transport does not use ECN.
+    #[default]
+    NotEct,
+    /// ECN-capable, codepoint 0.
+    Ect0,
+    /// ECN-capable, codepoint 1.
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// Priority class for queues that have several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Ordinary traffic.
+    #[default]
+    Normal,
+    /// Dropped first (extra low-priority segments).
+    Low,
+}
+
+/// What the path may know of a packet without reading its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketMeta {
+    /// Size on the wire in bytes, IP header included. May exceed `bytes.len()`: headers that a
+    /// carrier adds are counted, not stored.
+    pub wire_bytes: u32,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Priority class.
+    pub class: Class,
+    /// Flow that the packet belongs to, for fair queues and statistics.
+    pub flow: u32,
+}
+
+/// A packet under way: bytes that are cheap to clone, and meta data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Contents; possibly sealed, so nobody on the path parses them.
+    pub bytes: Bytes,
+    /// Everything else.
+    pub meta: PacketMeta,
+}

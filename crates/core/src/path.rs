@@ -1,0 +1,41 @@
+//! What belongs to the way to a peer, shared by the connections that use it.
+
+use core::net::IpAddr;
+
+use crate::Pacer;
+
+/// IP and UDP header bytes in front of every datagram to `peer`.
+pub const fn ip_udp_bytes(peer: IpAddr) -> u32 {
+    match peer {
+        IpAddr::V4(_) => 28,
+        IpAddr::V6(_) => 48,
+    }
+}
+
+/// A path: sizes, overheads and the rate budget of everything that is sent to one peer. Its
+/// connections borrow it while they work (owners: endpoint > path > connection).
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Largest IP packet, in bytes.
+    pub mtu_bytes: u32,
+    /// Bytes that carriers put around a segment outside of the datagram's body (IP, UDP).
+    pub carrier_bytes: u32,
+    /// Bytes kept free in front of each segment for the envelope.
+    pub head_bytes: u32,
+    /// Bytes kept free behind each segment for a seal.
+    pub tail_bytes: u32,
+    /// Declared rate: every IP byte is charged to it. `None`: the controllers decide alone.
+    pub budget: Option<Pacer>,
+}
+
+impl Path {
+    /// Largest segment (transport header included) that fits, in bytes.
+    pub fn max_segment_bytes(&self) -> usize {
+        (self.mtu_bytes - self.carrier_bytes - self.head_bytes - self.tail_bytes) as usize
+    }
+
+    /// Size on the wire of a segment of `segment_bytes`.
+    pub fn wire_bytes(&self, segment_bytes: usize) -> u32 {
+        segment_bytes as u32 + self.carrier_bytes + self.head_bytes + self.tail_bytes
+    }
+}

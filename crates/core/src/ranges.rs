@@ -1,0 +1,117 @@
+//! Sorted sets of packet numbers, kept as disjoint ranges.
+
+use alloc::collections::BTreeMap;
+
+/// A set of numbers as disjoint, non-adjacent half-open ranges. Size: one map entry per range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangeSet(BTreeMap<u64, u64>);
+
+impl RangeSet {
+    /// The empty set.
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Adds one number; false if it was there.
+    pub fn insert(&mut self, number: u64) -> bool {
+        let below = self.0.range(..=number).next_back().map(|(&s, &e)| (s, e));
+        if below.is_some_and(|(_, end)| end > number) {
+            return false;
+        }
+        let end = self.0.remove(&(number + 1)).unwrap_or(number + 1);
+        match below {
+            Some((start, e)) if e == number => self.0.insert(start, end),
+            _ => self.0.insert(number, end),
+        };
+        true
+    }
+
+    /// Whether the number is in the set.
+    pub fn contains(&self, number: u64) -> bool {
+        self.0.range(..=number).next_back().is_some_and(|(_, &end)| end > number)
+    }
+
+    /// Removes every number below `bound`.
+    pub fn remove_below(&mut self, bound: u64) {
+        while let Some((&start, &end)) = self.0.first_key_value() {
+            if start >= bound {
+                return;
+            }
+            self.0.pop_first();
+            if end > bound {
+                self.0.insert(bound, end);
+                return;
+            }
+        }
+    }
+
+    /// The end of the range that starts exactly at `start`.
+    pub fn run_from(&self, start: u64) -> Option<u64> {
+        self.0.get(&start).copied()
+    }
+
+    /// The ranges in rising order, each (first, end).
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0.iter().map(|(&s, &e)| (s, e))
+    }
+
+    /// One past the largest number.
+    pub fn end(&self) -> Option<u64> {
+        self.0.last_key_value().map(|(_, &end)| end)
+    }
+
+    /// The ranges of [from, to) that are not in the set, in rising order.
+    pub fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let mut at = from;
+        let first = self.0.range(..=from).next_back().map_or(from, |(&s, _)| s);
+        let runs = self.0.range(first..).map(|(&s, &e)| (s, e)).chain(core::iter::once((to, to)));
+        runs.filter_map(move |(start, end)| {
+            let gap = (at, start.min(to));
+            at = at.max(end);
+            (gap.0 < gap.1).then_some(gap)
+        })
+    }
+
+    /// Whether nothing is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many ranges there are.
+    pub fn range_count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_set(
+            numbers in proptest::collection::vec(0u64..60, 0..80),
+            cut in 0u64..60, from in 0u64..60, len in 0u64..30,
+        ) {
+            let mut ranges = RangeSet::new();
+            let mut plain = BTreeSet::new();
+            for &n in &numbers {
+                prop_assert_eq!(ranges.insert(n), plain.insert(n));
+            }
+            ranges.remove_below(cut);
+            plain.retain(|&n| n >= cut);
+            for n in 0..62 {
+                prop_assert_eq!(ranges.contains(n), plain.contains(&n));
+            }
+            let listed: Vec<u64> = ranges.gaps(from, from + len).flat_map(|(s, e)| s..e).collect();
+            let expected: Vec<u64> = (from..from + len).filter(|n| !plain.contains(n)).collect();
+            prop_assert_eq!(listed, expected);
+            for (a, b) in ranges.iter().zip(ranges.iter().skip(1)) {
+                prop_assert!(a.1 < b.0, "ranges touch");
+            }
+        }
+    }
+}
