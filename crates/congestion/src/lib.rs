@@ -1,1 +1,99 @@
+//! Congestion control behind one small trait: engines report what happened, controllers answer how
+//! much may be under way and how fast. Units inside are bytes and nanoseconds.
 #![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod avoidance;
+mod fixed_rate;
+mod slow_start;
+mod window;
+#[cfg(test)]
+mod window_tests;
+
+use alloc::boxed::Box;
+use core::fmt::Debug;
+
+use skyhaul_core::event::Phase;
+use skyhaul_core::{Instant, Verdict};
+
+pub use avoidance::Avoidance;
+pub use fixed_rate::FixedRate;
+pub use slow_start::SlowStart;
+pub use window::{SlowStartAvoidance, WindowConfig};
+
+/// Packets acknowledged by one report. A STAT acknowledges hundreds at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Payload bytes newly acknowledged, cumulatively or selectively.
+    pub bytes: u64,
+    /// Packets newly acknowledged.
+    pub packets: u32,
+    /// Bytes under way before this report.
+    pub in_flight_before_bytes: u64,
+    /// Round trip that this report measured, if it did.
+    pub rtt_ns: Option<u64>,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt_ns: u64,
+    /// The sender had nothing more to send, so the window was not what held it back.
+    pub app_limited: bool,
+}
+
+/// Packets judged lost by one report.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Packets.
+    pub packets: u32,
+    /// When the newest of them was last sent: tells a new loss event from the one already answered.
+    pub newest_sent_at: Instant,
+    /// What the loss was taken for.
+    pub verdict: Verdict,
+}
+
+/// What a controller shows of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Phase.
+    pub phase: Phase,
+    /// Congestion window; `u64::MAX` where there is none.
+    pub cwnd_bytes: u64,
+    /// Slow-start threshold; `u64::MAX` before the first loss.
+    pub ssthresh_bytes: u64,
+}
+
+/// A congestion or rate controller. All methods are total: any order of calls is allowed.
+pub trait Controller: Debug + Send {
+    /// A data segment left.
+    fn on_sent(&mut self, _now: Instant, _bytes: u64) {}
+    /// A report acknowledged packets.
+    fn on_acked(&mut self, now: Instant, acked: &Acked);
+    /// A report showed losses.
+    fn on_lost(&mut self, now: Instant, lost: &Lost);
+    /// The sender was idle for `idle_ns` and starts again.
+    fn on_idle(&mut self, _now: Instant, _idle_ns: u64) {}
+    /// Bytes that may be under way.
+    fn window_bytes(&self) -> u64;
+    /// The rate at which to spread packets, if the controller has a wish of its own.
+    fn pacing_rate_bps(&self, smoothed_rtt_ns: u64) -> Option<u64>;
+    /// A low-priority segment beyond the window is wanted (TCP-Peach+).
+    fn wants_extra_segment(&self) -> bool {
+        false
+    }
+    /// For events and reports.
+    fn snapshot(&self) -> Snapshot;
+    /// Name for reports.
+    fn name(&self) -> &'static str;
+    /// A copy: engines are `Clone`.
+    fn boxed_clone(&self) -> Box<dyn Controller>;
+}
+
+impl Clone for Box<dyn Controller> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}

@@ -26,8 +26,6 @@ pub enum Repeat {
     Stat,
     /// A USTAT listed it.
     Ustat,
-    /// The opening was not answered in time.
-    Opening,
     /// Nothing else was to be sent and it was not yet confirmed (`default` profile).
     Idle,
 }

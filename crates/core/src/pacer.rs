@@ -19,6 +19,11 @@ impl Pacer {
         Self { rate_bps: rate_bps.max(1), burst_ns, next: Instant::ZERO, remainder: 0 }
     }
 
+    /// A pacer whose next packet may leave at `next`.
+    pub fn starting_at(rate_bps: u64, burst_ns: u64, next: Instant) -> Self {
+        Self { next, ..Self::new(rate_bps, burst_ns) }
+    }
+
     /// Bits per second.
     pub fn rate_bps(&self) -> u64 {
         self.rate_bps

@@ -1,1 +1,80 @@
+//! The emulated medium as a state machine without a clock: packets go in with a timestamp and come
+//! out later at the other port, or are dropped with a cause. The simulator runs it in virtual time,
+//! the emulator in real time.
+//!
+//! The way of a packet through one direction:
+//!
+//! 1. **Queue** (DropTail). The limit counts the packets that wait and the one in service; a
+//!    packet's place is free as soon as its last bit has left the sender's side.
+//! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
+//!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the
+//!    server idles. The server keeps sending while the link is down: it does not know.
+//! 3. **Outage.** A packet is lost if the link is down at any instant of its serialisation, first
+//!    and last instant included. A packet that has left entirely before the outage arrives.
+//! 4. **Random loss**, then **bit errors**. Every serialised packet takes one draw of each, also
+//!    when an outage takes it anyway: the losses of a stream of packets depend on the seed and the
+//!    packets' places in the stream, not on their lengths or on the outages. If several things
+//!    happen to one packet, the cause is the first of outage, random loss, bit error.
+//! 5. **Propagation**: the direction's delay, plus an extra delay for packets picked to be
+//!    reordered. Only these can be overtaken.
+//!
+//! Nothing that comes later changes what happens to a packet, so all of this is decided as it
+//! enters. See [`Link::handle`] for what that means for events and counters.
+//!
+//! Equal configurations, seeds and inputs give equal outputs on every machine. Probabilities become
+//! integers when the link is built; no later decision touches a float.
+//!
+//! Left out: priority classes, ECN marking, correlated losses, outages of one direction only,
+//! changes of rate or delay during a run, and a largest packet.
 #![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod capacity;
+mod chance;
+mod channel;
+mod check;
+mod config;
+mod counters;
+mod damage;
+mod direction;
+mod impairments;
+mod link;
+mod outages;
+mod presets;
+mod queue;
+mod serializer;
+
+#[cfg(test)]
+mod capacity_tests;
+#[cfg(test)]
+mod chance_tests;
+#[cfg(test)]
+mod check_tests;
+#[cfg(test)]
+mod conservation_tests;
+#[cfg(test)]
+mod impairments_tests;
+#[cfg(test)]
+mod link_tests;
+#[cfg(test)]
+mod outages_tests;
+#[cfg(test)]
+mod presets_tests;
+#[cfg(test)]
+mod queue_tests;
+#[cfg(test)]
+mod serializer_tests;
+#[cfg(test)]
+mod test_support;
+
+pub use capacity::carried_packets;
+pub use check::{ConfigError, Problem};
+pub use config::{Damage, DirectionConfig, LinkConfig, Outage, QueueLimit, Reordering};
+pub use counters::{Counters, Drops};
+pub use link::Link;
+pub use presets::{PRESETS, preset};
+pub use queue::MAX_PACKETS;

@@ -1,1 +1,20 @@
+//! The Satellite Transport Protocol [STP] with XSTP's general behaviour [XSTP 3] as a state machine:
+//! time and segments go in; segments, events and the next deadline come out. The wire format and
+//! the state tables are in `docs/spec/stp.md`.
 #![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod config;
+mod connection;
+mod endpoint;
+mod receive;
+pub mod segment;
+mod send;
+
+pub use config::{Config, RetransmitRule, Spread};
+pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
+pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};

@@ -1,0 +1,105 @@
+//! The papers' controller: slow start, then avoidance; halve once a window [STP 5.1.2, XSTP 3].
+
+use alloc::boxed::Box;
+
+use skyhaul_core::event::Phase;
+use skyhaul_core::{Instant, SECOND};
+
+use crate::{Acked, Avoidance, Controller, Lost, SlowStart, Snapshot};
+
+/// Parameters of [`SlowStartAvoidance`].
+#[derive(Clone, Copy, Debug)]
+pub struct WindowConfig {
+    /// Largest payload of a segment.
+    pub mss_bytes: u64,
+    /// First window.
+    pub initial_window_bytes: u64,
+    /// The window never grows beyond this.
+    pub max_window_bytes: u64,
+    /// A silence this long sends the window back to its first value ("unless it has been idle for
+    /// some time" [XSTP 3]). `None`: never [STP 5.1.2].
+    pub idle_restart_ns: Option<u64>,
+    /// Pacing rate over window per round trip, in percent, in slow start and in avoidance.
+    /// `None`: the engine spreads what each report allows over a round trip (the papers' delayed send).
+    pub pacing_percent: Option<(u64, u64)>,
+}
+
+/// The controller of STP and XSTP.
+#[derive(Clone, Debug)]
+pub struct SlowStartAvoidance {
+    config: WindowConfig,
+    cwnd_bytes: u64,
+    ssthresh_bytes: u64,
+    avoidance: Avoidance,
+    /// Losses of packets sent before this belong to the event already answered.
+    answered_until: Option<Instant>,
+}
+
+impl SlowStartAvoidance {
+    /// A controller at its first window.
+    pub fn new(config: WindowConfig) -> Self {
+        Self {
+            cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
+            ssthresh_bytes: u64::MAX,
+            avoidance: Avoidance::default(),
+            answered_until: None,
+            config,
+        }
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.cwnd_bytes < self.ssthresh_bytes
+    }
+}
+
+impl Controller for SlowStartAvoidance {
+    fn on_acked(&mut self, _now: Instant, acked: &Acked) {
+        // A window that was not used tells nothing about the network [RFC 7661 1].
+        if acked.app_limited && acked.in_flight_before_bytes * 2 < self.cwnd_bytes {
+            return;
+        }
+        let (grown, rest) = SlowStart::grow(self.cwnd_bytes, self.ssthresh_bytes, acked.bytes);
+        let grown = if rest > 0 { self.avoidance.grow(grown, self.config.mss_bytes, rest) } else { grown };
+        self.cwnd_bytes = grown.min(self.config.max_window_bytes);
+    }
+
+    fn on_lost(&mut self, now: Instant, lost: &Lost) {
+        if self.answered_until.is_some_and(|until| lost.newest_sent_at <= until) {
+            return;
+        }
+        self.cwnd_bytes = self.avoidance.halve(self.cwnd_bytes, self.config.mss_bytes);
+        self.ssthresh_bytes = self.cwnd_bytes;
+        self.answered_until = Some(now);
+    }
+
+    fn on_idle(&mut self, _now: Instant, idle_ns: u64) {
+        if self.config.idle_restart_ns.is_some_and(|limit| idle_ns >= limit) {
+            self.ssthresh_bytes = self.ssthresh_bytes.min(self.cwnd_bytes);
+            self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
+        }
+    }
+
+    fn window_bytes(&self) -> u64 {
+        self.cwnd_bytes
+    }
+
+    fn pacing_rate_bps(&self, smoothed_rtt_ns: u64) -> Option<u64> {
+        let (starting, steady) = self.config.pacing_percent?;
+        let percent = if self.in_slow_start() { starting } else { steady };
+        let bits = u128::from(self.cwnd_bytes) * 8 * u128::from(percent) / 100;
+        Some((bits * u128::from(SECOND) / u128::from(smoothed_rtt_ns.max(1))) as u64)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let phase = if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance };
+        Snapshot { phase, cwnd_bytes: self.cwnd_bytes, ssthresh_bytes: self.ssthresh_bytes }
+    }
+
+    fn name(&self) -> &'static str {
+        "slow-start-avoidance"
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,96 @@
+use skyhaul_core::{Instant, MS, NullSink, SECOND};
+
+use crate::test_support::{at, both_ways, hollow, link, with_outages};
+use crate::{Damage, DirectionConfig, LinkConfig, QueueLimit, carried_packets, preset};
+
+const BYTES: u32 = 1500;
+
+/// Keeps the queue of a real link between one and three packets and counts what comes out.
+fn carried_by_saturating(config: &LinkConfig, seed: u64, port: u32, from: Instant, until: Instant) -> u64 {
+    let mut link = link(config, seed);
+    let delay_ns = config.direction(port).delay_ns;
+    let mut carried = 0;
+    let mut now = from;
+    while now <= until {
+        while link.queue_bytes(port, now) < 3 * u64::from(BYTES) {
+            link.handle(now, port, hollow(BYTES, 0), &mut NullSink);
+        }
+        while link.poll_transmit(now).is_some() {
+            carried += 1;
+        }
+        now = now.after(MS / 4);
+    }
+    while link.deadline().is_some_and(|due| due <= until.after(delay_ns)) {
+        carried += u64::from(link.poll_transmit(Instant::MAX).is_some());
+    }
+    carried
+}
+
+fn bad_link() -> LinkConfig {
+    let direction = DirectionConfig {
+        rate_bps: Some(7_654_321),
+        delay_ns: 275 * MS,
+        queue: QueueLimit::Packets(10),
+        loss: 0.02,
+        bit_error_rate: 1e-6,
+        ..DirectionConfig::default()
+    };
+    with_outages(both_ways(direction), &[(2 * SECOND, 3 * SECOND), (4 * SECOND, 4 * SECOND + 7)])
+}
+
+#[test]
+fn agrees_with_really_saturating_the_link() {
+    for (port, from_ns, until_ns) in [(0, 0, 10 * SECOND), (1, 0, SECOND), (0, 1_234_567, 5 * SECOND)] {
+        for seed in 1..4 {
+            let (from, until) = (at(from_ns), at(until_ns));
+            let carried = carried_packets(&bad_link(), seed, port, from, until, BYTES);
+            let real = carried_by_saturating(&bad_link(), seed, port, from, until);
+            assert_eq!(carried, Some(real), "port {port}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_clean_link_carries_its_rate() {
+    let geo = preset("geo").unwrap();
+    let carried = |until| carried_packets(&geo, 1, 0, at(0), at(until), 1250);
+    assert_eq!(carried(SECOND), Some(1000), "10,000 bits each, the last one ends just in time");
+    assert_eq!(carried(SECOND - 1), Some(999));
+    assert_eq!(carried(0), Some(0));
+    let window = carried_packets(&geo, 1, 0, at(SECOND), at(2 * SECOND), 1250);
+    assert_eq!(window, Some(1000), "what counts is the time between");
+    assert_eq!(carried_packets(&geo, 1, 0, at(SECOND), at(0), 1250), Some(0));
+}
+
+#[test]
+fn a_hundred_megabytes_over_noise_lose_what_the_formula_says() {
+    let noisy = preset("geo-noisy").unwrap();
+    let carried = carried_packets(&noisy, 1, 0, at(0), at(80 * SECOND), BYTES).unwrap();
+    let expected = 66_666.0 * (1.0f64 - 1e-5).powi(8 * 1500);
+    assert!((carried as f64 - expected).abs() < 4.0 * 82.0, "{carried} for {expected}");
+}
+
+#[test]
+fn damage_that_is_delivered_is_not_carried() {
+    let mut noisy = preset("geo-noisy").unwrap();
+    let carried = |config: &LinkConfig| carried_packets(config, 1, 0, at(0), at(SECOND), BYTES);
+    let dropping = carried(&noisy);
+    noisy.forward.damage = Damage::Deliver;
+    assert_eq!(carried(&noisy), dropping);
+}
+
+#[test]
+fn there_is_not_always_a_number() {
+    let carried = |config: &LinkConfig, bytes| carried_packets(config, 1, 0, at(0), Instant::MAX, bytes);
+    assert_eq!(carried(&LinkConfig::default(), BYTES), None, "no rate");
+    assert_eq!(carried(&bad_link(), 0), None, "no bytes");
+    let mut senseless = bad_link();
+    senseless.reverse.loss = -1.0;
+    assert_eq!(carried(&senseless, BYTES), None);
+}
+
+#[test]
+fn the_end_of_time_ends_the_count() {
+    let slow = both_ways(DirectionConfig { rate_bps: Some(1), ..DirectionConfig::default() });
+    assert_eq!(carried_packets(&slow, 1, 0, at(0), Instant::MAX, 1 << 30), Some(2));
+}

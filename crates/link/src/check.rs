@@ -1,0 +1,105 @@
+//! Whether a configuration makes sense, and if not, what is wrong where.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use skyhaul_core::Instant;
+
+use crate::{DirectionConfig, LinkConfig, Outage, QueueLimit};
+
+/// A configuration that makes no sense. Displays as `forward.loss: 1.5 is no probability; ...`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigError {
+    /// Where: the field, as in `forward.loss` or `outages[2]` (counted from 0).
+    pub field: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Problem {
+    /// A probability outside of 0 to 1, or not a number.
+    NotAProbability(f64),
+    /// A rate of 0.
+    ZeroRate,
+    /// A queue with no room for the packet in service.
+    ZeroQueue,
+    /// An outage that ends before or when it begins.
+    EmptyOutage(Outage),
+    /// An outage that begins before the one in front of it has ended.
+    OutageTooEarly {
+        /// Its beginning.
+        from: Instant,
+        /// End of the outage in front of it.
+        previous_to: Instant,
+    },
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAProbability(p) => write!(f, "{p} is no probability; it must lie between 0 and 1"),
+            Self::ZeroRate => write!(f, "a rate must be at least 1 bit/s, or unlimited"),
+            Self::ZeroQueue => write!(f, "a queue must have room for at least 1"),
+            Self::EmptyOutage(o) => {
+                write!(f, "must end after it begins, not from {:?} to {:?}", o.from, o.to)
+            }
+            Self::OutageTooEarly { from, previous_to } => write!(
+                f,
+                "begins at {from:?}, before the previous one ends at {previous_to:?}; sort and merge them"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.problem)
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+impl LinkConfig {
+    /// Checks everything and reports the first thing that makes no sense.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.forward.validate("forward")?;
+        self.reverse.validate("reverse")?;
+        outages(&self.outages)
+    }
+}
+
+impl DirectionConfig {
+    fn validate(&self, direction: &str) -> Result<(), ConfigError> {
+        let at = |field: &str| format!("{direction}.{field}");
+        require(self.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
+        let no_room = matches!(self.queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
+        require(!no_room, || at("queue"), Problem::ZeroQueue)?;
+        probability(self.loss, || at("loss"))?;
+        probability(self.bit_error_rate, || at("bit_error_rate"))?;
+        probability(self.reordering.probability, || at("reordering.probability"))
+    }
+}
+
+fn probability(value: f64, field: impl Fn() -> String) -> Result<(), ConfigError> {
+    // `contains` is false for NaN as well.
+    require((0.0..=1.0).contains(&value), field, Problem::NotAProbability(value))
+}
+
+fn outages(outages: &[Outage]) -> Result<(), ConfigError> {
+    let mut previous_to = Instant::ZERO;
+    for (i, outage) in outages.iter().enumerate() {
+        let field = || format!("outages[{i}]");
+        require(outage.from < outage.to, field, Problem::EmptyOutage(*outage))?;
+        let early = Problem::OutageTooEarly { from: outage.from, previous_to };
+        require(previous_to <= outage.from, field, early)?;
+        previous_to = outage.to;
+    }
+    Ok(())
+}
+
+fn require(holds: bool, field: impl Fn() -> String, problem: Problem) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError { field: field(), problem }) }
+}

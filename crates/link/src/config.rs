@@ -1,0 +1,99 @@
+//! What a link is like.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use skyhaul_core::Instant;
+
+/// A duplex link between port 0 and port 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkConfig {
+    /// Name that the random streams are keyed by, as in `NAME/forward/loss`.
+    pub name: String,
+    /// From port 0 to port 1.
+    pub forward: DirectionConfig,
+    /// From port 1 to port 0.
+    pub reverse: DirectionConfig,
+    /// When the link is down, both directions together: sorted, not overlapping.
+    pub outages: Vec<Outage>,
+}
+
+impl LinkConfig {
+    /// What a packet that enters `port` goes through.
+    ///
+    /// # Panics
+    /// If `port` is neither 0 nor 1.
+    pub fn direction(&self, port: u32) -> &DirectionConfig {
+        [&self.forward, &self.reverse][port as usize]
+    }
+
+    /// Name of the direction that starts at `port`, in front of `/loss`, `/bits` and so on.
+    pub(crate) fn direction_name(&self, port: u32) -> String {
+        format!("{}/{}", self.name, ["forward", "reverse"][port as usize])
+    }
+}
+
+/// One direction of a link. The default is a perfect wire: no rate limit, no delay, no losses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionConfig {
+    /// Bits per second, counting `wire_bytes` of every packet; at least 1. `None`: unlimited, so a
+    /// packet leaves the instant it enters and the queue stays empty.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay of each packet, in nanoseconds.
+    pub delay_ns: u64,
+    /// How much may wait and be in service.
+    pub queue: QueueLimit,
+    /// Probability that a packet is lost, independent of all others and of its length.
+    pub loss: f64,
+    /// Probability that a bit arrives wrong, independent of all others: a packet is hit with
+    /// probability `1 - (1 - ber)^(8 * wire_bytes)`.
+    pub bit_error_rate: f64,
+    /// What becomes of a packet that is hit by bit errors.
+    pub damage: Damage,
+    /// Packets that arrive later than their turn.
+    pub reordering: Reordering,
+}
+
+/// Limit of a DropTail queue: a packet that would exceed it is dropped. It counts the packets that
+/// wait and the one in service. At least 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// None of its own; the hard bound [`MAX_PACKETS`](crate::MAX_PACKETS) holds.
+    #[default]
+    Unlimited,
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes on the wire. A packet larger than this never fits.
+    Bytes(u64),
+}
+
+/// What becomes of a packet that is hit by bit errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Damage {
+    /// The layer below notices and discards it.
+    #[default]
+    Drop,
+    /// It is delivered with at least one bit of `Packet::bytes` flipped. A packet that has no bytes
+    /// of its own (only counted headers) is dropped.
+    Deliver,
+}
+
+/// Packets that arrive later than their turn, so that others may overtake them. All other packets
+/// keep their order among themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reordering {
+    /// Probability that a packet is picked, independent of all others.
+    pub probability: f64,
+    /// Nanoseconds added to the delay of a picked packet.
+    pub extra_delay_ns: u64,
+}
+
+/// A time during which a link is down: `from` is the first instant down, `to` the first one up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// First instant down.
+    pub from: Instant,
+    /// First instant up again.
+    pub to: Instant,
+}

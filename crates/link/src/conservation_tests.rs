@@ -1,0 +1,178 @@
+//! Properties that hold whatever the link is like and whatever is done with it.
+
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+use skyhaul_core::{Event, Instant};
+
+use crate::test_support::{Events, at, hollow, link, packet};
+use crate::{Damage, DirectionConfig, Link, LinkConfig, Outage, QueueLimit, Reordering};
+
+/// One thing done to a link.
+#[derive(Clone, Debug)]
+enum Step {
+    Wait { ns: u64 },
+    GoBack { ns: u64 },
+    Enter { port: u32, wire_bytes: u32, hollow: bool },
+    Poll,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0u64..3_000_000).prop_map(|ns| Step::Wait { ns }),
+        1 => (0u64..1_000_000).prop_map(|ns| Step::GoBack { ns }),
+        8 => (0u32..2, 0u32..2000, any::<bool>())
+            .prop_map(|(port, wire_bytes, hollow)| Step::Enter { port, wire_bytes, hollow }),
+        3 => Just(Step::Poll),
+    ]
+}
+
+fn queue() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        Just(QueueLimit::Unlimited),
+        (1u32..10).prop_map(QueueLimit::Packets),
+        (1u64..9000).prop_map(QueueLimit::Bytes),
+    ]
+}
+
+fn direction() -> impl Strategy<Value = DirectionConfig> {
+    let rate = prop_oneof![Just(None), (1_000_000u64..100_000_000).prop_map(Some)];
+    let probability = || prop_oneof![Just(0.0), 0.0..1.0];
+    let ber = prop_oneof![Just(0.0), 0.0..1e-4, Just(1.0)];
+    let damage = prop_oneof![Just(Damage::Drop), Just(Damage::Deliver)];
+    // With no delay at all, what enters now is delivered now, and the order of polls would matter.
+    (rate, 1u64..5_000_000, queue(), probability(), ber, damage, probability(), 0u64..2_000_000).prop_map(
+        |(rate_bps, delay_ns, queue, loss, bit_error_rate, damage, probability, extra_delay_ns)| {
+            let reordering = Reordering { probability, extra_delay_ns };
+            DirectionConfig { rate_bps, delay_ns, queue, loss, bit_error_rate, damage, reordering }
+        },
+    )
+}
+
+prop_compose! {
+    fn config()(forward in direction(), reverse in direction(),
+                spans in proptest::collection::vec((0u64..9_000_000, 1u64..4_000_000), 0..4)) -> LinkConfig {
+        let mut end = 0;
+        let outages = spans.iter().map(|(gap, length)| {
+            let from = end + gap;
+            end = from + length;
+            Outage { from: at(from), to: at(end) }
+        });
+        LinkConfig { name: "p".into(), forward, reverse, outages: outages.collect() }
+    }
+}
+
+/// Delivery: due time, port, number of the packet.
+type Delivery = (Instant, u32, u32);
+
+/// A link being played with, and what was seen of it.
+struct Play {
+    link: Link,
+    now: Instant,
+    entered: u32,
+    events: Events,
+    deliveries: Vec<Delivery>,
+}
+
+impl Play {
+    fn new(config: &LinkConfig, seed: u64) -> Self {
+        let link = link(config, seed);
+        Self { link, now: Instant::ZERO, entered: 0, events: Events::new(), deliveries: Vec::new() }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Wait { ns } => self.now = self.now.after(ns),
+            Step::GoBack { ns } => self.now = self.now.before(ns),
+            Step::Poll => self.poll(),
+            Step::Enter { port, wire_bytes, hollow: only_meta } => {
+                let make = if only_meta { hollow } else { packet };
+                self.enter(port, make(wire_bytes, self.entered));
+            }
+        }
+    }
+
+    fn enter(&mut self, port: u32, packet: skyhaul_core::Packet) {
+        self.link.handle(self.now, port, packet, &mut self.events);
+        self.entered += 1;
+    }
+
+    fn poll(&mut self) {
+        while let Some(due) = self.link.deadline().filter(|&due| due <= self.now) {
+            let (port, packet) = self.link.poll_transmit(self.now).expect("a deadline that has come");
+            self.deliveries.push((due, port, packet.meta.flow));
+        }
+        assert_eq!(self.link.poll_transmit(self.now), None, "more than the deadline said");
+    }
+
+    fn check_conservation(&self) {
+        for port in [0, 1] {
+            let c = self.link.counters(port, self.now);
+            let inside = self.link.packets_inside(port) as u64;
+            assert_eq!(c.entered_packets, c.delivered_packets + c.dropped.total() + inside);
+            assert!(c.entered_bytes >= c.delivered_bytes + c.dropped_bytes);
+            assert_eq!(self.drop_events(port), c.dropped.total());
+            self.check_queue(port);
+        }
+    }
+
+    fn drop_events(&self, entered: u32) -> u64 {
+        let here = |event| matches!(event, Event::LinkDrop { port, .. } if port == entered);
+        self.events.iter().filter(|&&(_, _, event)| here(event)).count() as u64
+    }
+
+    fn check_queue(&self, port: u32) {
+        let c = self.link.counters(port, self.now);
+        assert_eq!(c.queue_bytes, self.link.queue_bytes(port, self.now));
+        assert!(c.queue_bytes <= c.max_queue_bytes);
+        if let QueueLimit::Bytes(limit) = self.link.config().direction(port).queue {
+            assert!(c.max_queue_bytes <= limit);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.now = Instant::MAX;
+        self.poll();
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_enters_is_delivered_or_dropped_or_inside(
+        config in config(), seed in any::<u64>(), steps in proptest::collection::vec(step(), 0..200),
+    ) {
+        let mut play = Play::new(&config, seed);
+        for step in &steps {
+            play.step(step);
+            play.check_conservation();
+        }
+        play.finish();
+        play.check_conservation();
+        for port in [0, 1] {
+            let c = play.link.counters(port, Instant::MAX);
+            prop_assert_eq!(c.entered_packets, c.delivered_packets + c.dropped.total());
+            prop_assert_eq!(c.entered_bytes, c.delivered_bytes + c.dropped_bytes);
+            prop_assert_eq!(c.queue_bytes, 0);
+        }
+    }
+
+    #[test]
+    fn polls_between_change_neither_order_nor_times(
+        config in config(), seed in any::<u64>(), steps in proptest::collection::vec(step(), 0..100),
+    ) {
+        let (mut seldom, mut often) = (Play::new(&config, seed), Play::new(&config, seed));
+        for step in &steps {
+            if !matches!(step, Step::GoBack { .. }) {
+                seldom.step(step);
+                often.step(step);
+                often.poll();
+                let _ = (often.link.deadline(), often.link.is_up(often.now));
+            }
+        }
+        seldom.finish();
+        often.finish();
+        prop_assert_eq!(&seldom.deliveries, &often.deliveries);
+        prop_assert_eq!(&seldom.events, &often.events);
+        prop_assert!(often.deliveries.is_sorted_by_key(|&(due, port, _)| (due, core::cmp::Reverse(port))));
+    }
+}

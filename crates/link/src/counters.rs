@@ -1,0 +1,79 @@
+//! What happened in one direction so far.
+
+use skyhaul_core::event::DropCause;
+
+/// Totals of one direction. Bytes are bytes on the wire. At any time, entered packets = delivered
+/// packets + dropped packets + packets inside ([`Link::packets_inside`](crate::Link::packets_inside)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets handed to the link, including those it dropped at once.
+    pub entered_packets: u64,
+    /// Their bytes.
+    pub entered_bytes: u64,
+    /// Packets given back at the other port.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Packets dropped, by cause, counted when they enter.
+    pub dropped: Drops,
+    /// Bytes of all dropped packets.
+    pub dropped_bytes: u64,
+    /// Delivered packets whose contents bit errors changed.
+    pub damaged_packets: u64,
+    /// Delivered packets that a later one had overtaken. A packet picked for reordering that nobody
+    /// overtook is not counted.
+    pub reordered_packets: u64,
+    /// Bytes waiting and in service now.
+    pub queue_bytes: u64,
+    /// The most that ever waited and was in service.
+    pub max_queue_bytes: u64,
+}
+
+/// Dropped packets by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// The queue was full.
+    pub queue_full: u64,
+    /// Independent random loss.
+    pub random_loss: u64,
+    /// Bit errors.
+    pub bit_error: u64,
+    /// The link was down.
+    pub outage: u64,
+    /// Too large for the link. Always 0 as yet: no link has a largest packet.
+    pub too_large: u64,
+}
+
+impl Drops {
+    /// All causes together.
+    pub fn total(&self) -> u64 {
+        self.queue_full + self.random_loss + self.bit_error + self.outage + self.too_large
+    }
+
+    fn of(&mut self, cause: DropCause) -> &mut u64 {
+        match cause {
+            DropCause::QueueFull => &mut self.queue_full,
+            DropCause::RandomLoss => &mut self.random_loss,
+            DropCause::BitError => &mut self.bit_error,
+            DropCause::Outage => &mut self.outage,
+            DropCause::TooLarge => &mut self.too_large,
+        }
+    }
+}
+
+impl Counters {
+    pub(crate) fn enter(&mut self, wire_bytes: u32) {
+        self.entered_packets += 1;
+        self.entered_bytes += u64::from(wire_bytes);
+    }
+
+    pub(crate) fn deliver(&mut self, wire_bytes: u32) {
+        self.delivered_packets += 1;
+        self.delivered_bytes += u64::from(wire_bytes);
+    }
+
+    pub(crate) fn drop(&mut self, wire_bytes: u32, cause: DropCause) {
+        *self.dropped.of(cause) += 1;
+        self.dropped_bytes += u64::from(wire_bytes);
+    }
+}

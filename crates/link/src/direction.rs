@@ -1,0 +1,146 @@
+//! One direction of a link: queue, channel, and the packets under way.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+
+use skyhaul_core::event::DropCause;
+use skyhaul_core::{Instant, Packet, Stream};
+
+use crate::channel::{Channel, Fate};
+use crate::damage::damaged;
+use crate::queue::{MAX_PACKETS, Queue};
+use crate::serializer::Slot;
+use crate::{Counters, Damage, LinkConfig, Outage};
+
+/// A drop: when and why.
+pub(crate) type Dropped = (Instant, DropCause);
+
+/// A packet that will be delivered.
+#[derive(Clone, Debug)]
+struct Flight {
+    packet: Packet,
+    damaged: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Direction {
+    queue: Queue,
+    channel: Channel,
+    delay_ns: u64,
+    damage: Damage,
+    damage_stream: Stream,
+    /// Packets that will be delivered, by delivery time and place in the order of entry.
+    under_way: BTreeMap<(Instant, u64), Flight>,
+    /// The latest time that a packet came in: time does not run backwards in here.
+    clock: Instant,
+    /// Place in the order of entry of the next packet.
+    next_place: u64,
+    /// One past the latest place delivered.
+    delivered_end: u64,
+    counters: Counters,
+}
+
+impl Direction {
+    /// The direction that starts at `port` of a link with a valid configuration.
+    pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
+        let direction = config.direction(port);
+        Self {
+            queue: Queue::new(direction.queue),
+            channel: Channel::new(config, port, seed),
+            delay_ns: direction.delay_ns,
+            damage: direction.damage,
+            damage_stream: Stream::new(seed, &format!("{}/damage", config.direction_name(port))),
+            under_way: BTreeMap::new(),
+            clock: Instant::ZERO,
+            next_place: 0,
+            delivered_end: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Takes a packet and decides all that will happen to it.
+    pub(crate) fn enter(&mut self, now: Instant, packet: Packet, outages: &[Outage]) -> Option<Dropped> {
+        self.clock = self.clock.max(now);
+        let wire_bytes = packet.meta.wire_bytes;
+        self.counters.enter(wire_bytes);
+        self.queue.release(self.clock);
+        let dropped = if self.has_room(wire_bytes) {
+            self.send(packet, outages)
+        } else {
+            Some((self.clock, DropCause::QueueFull))
+        };
+        if let Some((_, cause)) = dropped {
+            self.counters.drop(wire_bytes, cause);
+        }
+        dropped
+    }
+
+    fn has_room(&self, wire_bytes: u32) -> bool {
+        self.queue.has_room(wire_bytes) && self.under_way.len() < MAX_PACKETS
+    }
+
+    fn send(&mut self, packet: Packet, outages: &[Outage]) -> Option<Dropped> {
+        let wire_bytes = packet.meta.wire_bytes;
+        let (slot, fate) = self.channel.send(self.clock, wire_bytes, outages);
+        self.occupy(slot, wire_bytes);
+        let lost = |cause| Some((slot.end, cause));
+        match fate {
+            Fate::Lost(cause) => return lost(cause),
+            Fate::Hit { .. } if self.damage == Damage::Drop || packet.bytes.is_empty() => {
+                return lost(DropCause::BitError);
+            }
+            Fate::Hit { extra_delay_ns } => self.carry_damaged(packet, slot.end.after(extra_delay_ns)),
+            Fate::Intact { extra_delay_ns } => self.carry(packet, slot.end.after(extra_delay_ns), false),
+        }
+        None
+    }
+
+    /// Takes a place in the queue until the serialisation ends; none if that is at once.
+    fn occupy(&mut self, slot: Slot, wire_bytes: u32) {
+        if slot.end > self.clock {
+            self.queue.push(slot.end, wire_bytes);
+            let queued = self.queue.bytes(self.clock);
+            self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(queued);
+        }
+    }
+
+    fn carry_damaged(&mut self, mut packet: Packet, sent: Instant) {
+        let again = self.channel.bit_error_chance(packet.meta.wire_bytes);
+        packet.bytes = damaged(&packet.bytes, again, &mut self.damage_stream);
+        self.carry(packet, sent, true);
+    }
+
+    fn carry(&mut self, packet: Packet, sent: Instant, damaged: bool) {
+        let arrival = sent.after(self.delay_ns);
+        self.under_way.insert((arrival, self.next_place), Flight { packet, damaged });
+        self.next_place += 1;
+    }
+
+    /// When the next packet is delivered.
+    pub(crate) fn next_delivery(&self) -> Option<Instant> {
+        self.under_way.first_key_value().map(|(&(at, _), _)| at)
+    }
+
+    /// Gives back the next packet, due or not.
+    pub(crate) fn deliver(&mut self) -> Option<Packet> {
+        let ((_, place), Flight { packet, damaged }) = self.under_way.pop_first()?;
+        self.counters.deliver(packet.meta.wire_bytes);
+        self.counters.damaged_packets += u64::from(damaged);
+        self.counters.reordered_packets += u64::from(place < self.delivered_end);
+        self.delivered_end = self.delivered_end.max(place + 1);
+        Some(packet)
+    }
+
+    pub(crate) fn packets_inside(&self) -> usize {
+        self.under_way.len()
+    }
+
+    pub(crate) fn queue_bytes(&self, now: Instant) -> u64 {
+        self.queue.bytes(now)
+    }
+
+    pub(crate) fn counters(&self, now: Instant) -> Counters {
+        Counters { queue_bytes: self.queue_bytes(now), ..self.counters }
+    }
+}

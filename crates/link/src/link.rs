@@ -1,0 +1,89 @@
+//! A duplex link.
+
+use skyhaul_core::{Event, EventSink, Instant, Packet};
+
+use crate::direction::Direction;
+use crate::outages::is_down_during;
+use crate::{ConfigError, Counters, LinkConfig};
+
+/// A duplex link: what enters port 0 leaves at port 1 and the other way round. Methods that take a
+/// port panic if it is neither 0 nor 1.
+#[derive(Clone, Debug)]
+pub struct Link {
+    config: LinkConfig,
+    source: u64,
+    /// By the port at which they start.
+    directions: [Direction; 2],
+}
+
+impl Link {
+    /// A link whose random numbers are those of `seed` and the configured name. Events carry
+    /// `source`, which tells the links of one run apart.
+    pub fn new(config: LinkConfig, seed: u64, source: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let directions = [0, 1].map(|port| Direction::new(&config, port, seed));
+        Ok(Self { config, source, directions })
+    }
+
+    /// What the link is like.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// A packet enters at `port`. All that will happen to it is decided now. If it is dropped,
+    /// [`Event::LinkDrop`] is emitted in this call and the drop is counted; the event's time is
+    /// when the drop happens: now if the queue is full, the end of the packet's serialisation
+    /// otherwise, which may lie ahead of `now`. Until then the packet fills its place in the queue.
+    ///
+    /// A time earlier than that of a previous call for this port counts as the time of that call.
+    pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
+        let wire_bytes = packet.meta.wire_bytes;
+        let dropped = self.directions[port as usize].enter(now, packet, &self.config.outages);
+        if let Some((at, cause)) = dropped.filter(|_| sink.wants()) {
+            sink.emit(at, self.source, Event::LinkDrop { port, wire_bytes, cause });
+        }
+    }
+
+    /// The next packet whose delivery time has come, and the port at which it leaves: in the order
+    /// of delivery times; at equal times those that leave at port 1 first, then in the order in
+    /// which they entered.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(u32, Packet)> {
+        let (at, start) = self.next_delivery()?;
+        if at > now {
+            return None;
+        }
+        let packet = self.directions[start].deliver()?;
+        Some((1 - start as u32, packet))
+    }
+
+    /// When [`poll_transmit`](Self::poll_transmit) has something next; in the past if it has now.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.next_delivery().map(|(at, _)| at)
+    }
+
+    fn next_delivery(&self) -> Option<(Instant, usize)> {
+        let next = |start: usize| self.directions[start].next_delivery().map(|at| (at, start));
+        next(0).into_iter().chain(next(1)).min()
+    }
+
+    /// Whether no outage covers `now`.
+    pub fn is_up(&self, now: Instant) -> bool {
+        !is_down_during(&self.config.outages, now, now)
+    }
+
+    /// Bytes that entered at `port` and wait or are in service at `now`, which should not be earlier
+    /// than the previous call of [`handle`](Self::handle).
+    pub fn queue_bytes(&self, port: u32, now: Instant) -> u64 {
+        self.directions[port as usize].queue_bytes(now)
+    }
+
+    /// Packets that entered at `port` and will be delivered, but were not yet.
+    pub fn packets_inside(&self, port: u32) -> usize {
+        self.directions[port as usize].packets_inside()
+    }
+
+    /// What happened so far to the packets that entered at `port`, with the queue as at `now`.
+    pub fn counters(&self, port: u32, now: Instant) -> Counters {
+        self.directions[port as usize].counters(now)
+    }
+}

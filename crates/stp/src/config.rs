@@ -1,0 +1,202 @@
+//! Every tunable of a connection, and the two named profiles. The table in `docs/spec/stp.md`,
+//! section 8, lists them with their reasons.
+
+use alloc::boxed::Box;
+
+use skyhaul_congestion::{Controller, FixedRate, SlowStartAvoidance, WindowConfig};
+use skyhaul_core::{MS, SECOND};
+
+/// When a packet that a STAT lists as missing may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetransmitRule {
+    /// When it was last sent at least `reorder_packets` transmissions before the POLL that the
+    /// STAT answers: its time to arrive was over [STP 5.1.1, Q.2110].
+    SentBeforePoll,
+    /// When a smoothed round-trip time has passed since it was last sent, doubled with each
+    /// retransmission ("an RTT, subject to backoff" [XSTP 3]).
+    RttElapsed,
+}
+
+/// How the window's packets are spread over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// What a report allows is spread over one round trip: the papers' delayed send [STP 5.1.2].
+    OverRtt,
+    /// The controller's pacing rate.
+    Controller,
+}
+
+/// Parameters of a connection.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Declared rate in bit/s of IP bytes; replaces window control [STP 5.2.3].
+    pub rate_bps: Option<u64>,
+    /// Pacing never falls below this under window control.
+    pub min_rate_bps: Option<u64>,
+    /// Pacing never rises above this under window control.
+    pub max_rate_bps: Option<u64>,
+    /// Largest SD payload; the path's MTU may lower it.
+    pub max_payload_bytes: usize,
+    /// First congestion window, in segments.
+    pub initial_window_packets: u64,
+    /// Silence after which slow start begins again; `None`: never.
+    pub idle_restart_ns: Option<u64>,
+    /// See [`Spread`].
+    pub spread: Spread,
+    /// This many allowed packets or fewer go in one burst [XSTP 3].
+    pub few_packets: u64,
+    /// Packets that may leave back to back.
+    pub burst_packets: u64,
+    /// Credit that the declared rate saves while the sender is late or silent.
+    pub budget_burst_ns: u64,
+    /// Most application bytes held for sending, acknowledged or not.
+    pub send_limit_bytes: u64,
+    /// With a declared rate the send limit is this many bandwidth-delay products (at most `send_limit_bytes`).
+    pub send_limit_bdps: Option<u64>,
+    /// Most application bytes held for reading or reassembly.
+    pub receive_limit_bytes: u64,
+    /// Round-trip time assumed before the first sample.
+    pub initial_rtt_ns: u64,
+    /// POLLs per round trip [STP 5.1.1].
+    pub polls_per_rtt: u64,
+    /// POLLs per round trip when the last round trip was half as long again as the shortest: the
+    /// return channel (or a queue) is full.
+    pub polls_per_slow_rtt: u64,
+    /// POLLs per round trip when nothing new is left to send.
+    pub polls_per_rtt_tail: u64,
+    /// POLLs are at least this far apart.
+    pub min_poll_interval_ns: u64,
+    /// The first burst carries a POLL [STP 5.1.1].
+    pub poll_first_burst: bool,
+    /// A POLL is forced after this share (in percent) of the send limit [XSTP 3].
+    pub forced_poll_percent: u64,
+    /// Below this many segments of window the last packet of each burst carries the POLL [STP 5.3].
+    pub small_window_packets: u64,
+    /// Packets beyond a gap before it is reported by USTAT; 0: at once; `None`: no USTATs.
+    pub ustat_threshold: Option<u32>,
+    /// USTATs allowed per POLL received (the STAT repeats them anyway); `None`: no limit.
+    pub ustats_per_poll: Option<u32>,
+    /// See [`RetransmitRule`].
+    pub retransmit: RetransmitRule,
+    /// Transmissions that the network may reorder.
+    pub reorder_packets: u64,
+    /// Retransmissions wait for the congestion window, too.
+    pub retransmit_within_window: bool,
+    /// Hold back a small segment while data is unacknowledged.
+    pub nagle: bool,
+    /// Data may follow BGN before BGNAK (handshake avoidance [STP 5.1.2]).
+    pub early_data: bool,
+    /// Bytes that may follow BGN before the peer's window is known.
+    pub early_window_bytes: u64,
+    /// First so many SDs repeat BGN until it is answered.
+    pub bgn_repeats: u64,
+    /// END goes with the last data instead of after its acknowledgement.
+    pub end_with_data: bool,
+    /// With a declared rate, unconfirmed packets are repeated while the link would idle.
+    pub idle_repeat: bool,
+    /// First BGN timer; doubles up to `max_timer_ns`.
+    pub bgn_timer_ns: u64,
+    /// Floor of the END timer; doubles up to `max_timer_ns`.
+    pub end_timer_ns: u64,
+    /// Longest BGN, END and persist timer.
+    pub max_timer_ns: u64,
+    /// BGNs, and ENDs, sent without an answer before giving up.
+    pub max_tries: u32,
+    /// Connecting fails after this.
+    pub connect_give_up_ns: Option<u64>,
+    /// A connection without a sign of life fails after this.
+    pub give_up_ns: Option<u64>,
+    /// An idle connection polls its peer this often.
+    pub keepalive_ns: Option<u64>,
+}
+
+impl Config {
+    /// The constants of the papers [STP 5, XSTP 5].
+    pub fn paper() -> Self {
+        Self {
+            rate_bps: None,
+            min_rate_bps: None,
+            max_rate_bps: None,
+            max_payload_bytes: 1000,
+            initial_window_packets: 1,
+            idle_restart_ns: Some(10 * SECOND),
+            spread: Spread::OverRtt,
+            few_packets: 8,
+            burst_packets: 8,
+            budget_burst_ns: 10 * MS,
+            send_limit_bytes: 64_000,
+            send_limit_bdps: None,
+            receive_limit_bytes: 64_000,
+            initial_rtt_ns: 600 * MS,
+            polls_per_rtt: 3,
+            polls_per_slow_rtt: 3,
+            polls_per_rtt_tail: 3,
+            min_poll_interval_ns: 10 * MS,
+            poll_first_burst: true,
+            forced_poll_percent: 50,
+            small_window_packets: 10,
+            ustat_threshold: Some(3),
+            ustats_per_poll: None,
+            retransmit: RetransmitRule::RttElapsed,
+            reorder_packets: 0,
+            retransmit_within_window: false,
+            nagle: true,
+            early_data: true,
+            early_window_bytes: 64_000,
+            bgn_repeats: 1,
+            end_with_data: false,
+            idle_repeat: false,
+            bgn_timer_ns: SECOND,
+            end_timer_ns: SECOND,
+            max_timer_ns: 64 * SECOND,
+            max_tries: 12,
+            connect_give_up_ns: None,
+            give_up_ns: None,
+            keepalive_ns: Some(60 * SECOND),
+        }
+    }
+
+    /// What a user today should have.
+    pub fn standard() -> Self {
+        Self {
+            max_payload_bytes: usize::from(u16::MAX),
+            initial_window_packets: 10,
+            spread: Spread::Controller,
+            send_limit_bytes: 64 << 20,
+            send_limit_bdps: Some(8),
+            receive_limit_bytes: 64 << 20,
+            polls_per_slow_rtt: 1,
+            polls_per_rtt_tail: 8,
+            ustats_per_poll: Some(2),
+            retransmit: RetransmitRule::SentBeforePoll,
+            reorder_packets: 3,
+            retransmit_within_window: true,
+            nagle: false,
+            early_window_bytes: 4 << 20,
+            bgn_repeats: 3,
+            end_with_data: true,
+            idle_repeat: true,
+            max_timer_ns: 10 * SECOND,
+            max_tries: u32::MAX,
+            connect_give_up_ns: Some(30 * SECOND),
+            give_up_ns: Some(600 * SECOND),
+            keepalive_ns: Some(20 * SECOND),
+            ..Self::paper()
+        }
+    }
+
+    /// The controller that this configuration asks for, for segments of `mss_bytes`.
+    pub(crate) fn controller(&self, mss_bytes: usize) -> Box<dyn Controller> {
+        if let Some(rate_bps) = self.rate_bps {
+            return Box::new(FixedRate::new(rate_bps));
+        }
+        let mss_bytes = mss_bytes as u64;
+        Box::new(SlowStartAvoidance::new(WindowConfig {
+            mss_bytes,
+            initial_window_bytes: self.initial_window_packets * mss_bytes,
+            max_window_bytes: self.send_limit_bytes,
+            idle_restart_ns: self.idle_restart_ns,
+            pacing_percent: (self.spread == Spread::Controller).then_some((200, 120)),
+        }))
+    }
+}

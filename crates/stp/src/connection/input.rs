@@ -1,0 +1,257 @@
+//! Segments that arrive: validate, then apply in the order that keeps the protocol's meaning
+//! [XSTP 3]: opening, reports, data, POLL, END, ENDAK. (Data before POLL, so that the STAT knows of
+//! the data that came with it; END after data, for the same reason.)
+
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Event, expand};
+
+use super::{CloseReason, Connection, Context, MAX_STAT_PARTS, MAX_USTATS, StreamEvent};
+use crate::receive::{Assembly, Verdict};
+use crate::segment::{HEADER_BYTES, Opening, Poll, Report, ResetReason, Segment, Stat, split_runs};
+use crate::send::is_newer;
+
+/// Octets of a STAT besides its coded runs, with room to spare.
+const STAT_FIXED_BYTES: usize = HEADER_BYTES + 24;
+
+impl Connection {
+    /// A segment for this connection (ports and instance match), `wire_bytes` long on the wire.
+    pub(crate) fn handle(&mut self, segment: &Segment<'_>, wire_bytes: u32, context: &mut Context<'_>) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.stats.received_packets += 1;
+        self.stats.received_bytes += u64::from(wire_bytes);
+        self.last_heard = context.now;
+        self.emit_received(segment, context);
+        if let Some(reason) = segment.rst {
+            self.on_reset(reason);
+        } else {
+            self.apply(segment, context);
+        }
+        self.check_ended(context);
+        self.tell_state(context);
+    }
+
+    fn emit_received(&self, segment: &Segment<'_>, context: &mut Context<'_>) {
+        let event = Event::Received {
+            types: segment.type_bits(),
+            number: u64::from(segment.number),
+            payload_bytes: segment.payload_bytes() as u32,
+        };
+        self.emit(context, event);
+    }
+
+    fn apply(&mut self, segment: &Segment<'_>, context: &mut Context<'_>) {
+        if let Some(opening) = &segment.bgn {
+            self.on_bgn(opening, context);
+        }
+        if let Some(opening) = &segment.bgnak {
+            self.on_bgnak(opening, context);
+        }
+        if let Some(stat) = &segment.stat {
+            self.on_stat(stat, context);
+        }
+        if let Some(report) = &segment.ustat {
+            self.on_ustat(report, context);
+        }
+        if let Some((data, _)) = segment.data {
+            self.on_data(segment.number, data, context);
+        }
+        if let Some(poll) = &segment.poll {
+            self.on_poll(*poll, context);
+        }
+        if let Some(end) = segment.end {
+            self.on_end(end, context);
+        }
+        if segment.endak {
+            self.on_endak();
+        }
+    }
+
+    pub(super) fn refuse(&mut self, why: Refusal, context: &mut Context<'_>) {
+        self.stats.count_refusal(why);
+        self.emit(context, Event::Refused { why });
+    }
+
+    /// A repeated BGN is answered again.
+    fn on_bgn(&mut self, opening: &Opening, context: &mut Context<'_>) {
+        if self.opened && opening.nonce == self.names.nonce {
+            self.replies.bgnak = true;
+        } else {
+            self.refuse(Refusal::Absurd, context);
+        }
+    }
+
+    /// Simultaneous open: the peer's BGN crosses ours. The larger nonce names the connection: its
+    /// owner repeats its BGN, the other takes the names over and answers.
+    pub(crate) fn cross(&mut self, instance: u16, opening: &Opening, context: &mut Context<'_>) {
+        if self.opened || !self.is_opener {
+            return self.refuse(Refusal::WrongInstance, context);
+        }
+        if opening.nonce <= self.names.nonce {
+            self.begin.start(context.now);
+            return;
+        }
+        self.names.instance = instance;
+        self.names.nonce = opening.nonce;
+        self.is_opener = false;
+        self.learn_peer(opening, context);
+        self.replies.bgnak = true;
+        self.become_open();
+        self.tell_state(context);
+    }
+
+    fn on_bgnak(&mut self, opening: &Opening, context: &mut Context<'_>) {
+        if opening.nonce != self.names.nonce {
+            self.refuse(Refusal::Absurd, context);
+        } else if self.is_opener && !self.opened {
+            self.learn_peer(opening, context);
+            self.become_open();
+        }
+    }
+
+    fn become_open(&mut self) {
+        self.opened = true;
+        self.held = false;
+        self.begin.stop();
+        self.tell(StreamEvent::Connected);
+    }
+
+    fn on_data(&mut self, number24: u32, data: &[u8], context: &mut Context<'_>) {
+        let Some(assembly) = &mut self.assembly else {
+            return self.refuse(Refusal::Unknown, context);
+        };
+        let number = expand(number24, assembly.next());
+        let before = assembly.delivered_bytes();
+        let verdict = assembly.insert(number, data);
+        let delivered = assembly.delivered_bytes() > before;
+        match verdict {
+            Verdict::Taken => self.on_taken(number, delivered, context),
+            Verdict::Duplicate => self.refuse(Refusal::Duplicate, context),
+            Verdict::OutsideWindow => self.refuse(Refusal::OutsideWindow, context),
+            Verdict::Absurd => self.refuse(Refusal::Absurd, context),
+        }
+    }
+
+    fn on_taken(&mut self, number: u64, delivered: bool, context: &mut Context<'_>) {
+        if delivered && !(self.withhold && !self.proven) {
+            self.tell(StreamEvent::Readable);
+        }
+        for (first, end) in self.watch.on_packet(number).into_iter().flatten() {
+            self.report_gap(first, end, context);
+        }
+    }
+
+    /// Queues a USTAT with what is missing of [first, end), if the budget has one left.
+    fn report_gap(&mut self, first: u64, end: u64, context: &mut Context<'_>) {
+        let Some(assembly) = &self.assembly else { return };
+        let (start, runs) = assembly.runs(first, end);
+        if runs.is_empty() {
+            return;
+        }
+        self.emit(context, Event::Gap { first, end });
+        if self.config.ustats_per_poll.is_some() {
+            if self.ustat_credit == 0 {
+                return;
+            }
+            self.ustat_credit -= 1;
+        }
+        self.queue_ustat(start, runs);
+    }
+
+    fn queue_ustat(&mut self, start: u64, runs: alloc::vec::Vec<u32>) {
+        let Some(assembly) = &self.assembly else { return };
+        let start = if runs.is_empty() { 0 } else { (start - assembly.next()) as u32 };
+        let report = report(assembly, start, runs, false);
+        if self.replies.ustats.len() < MAX_USTATS {
+            self.replies.ustats.push_back(report);
+        }
+    }
+
+    /// Announces a window that has opened again; without this the peer would have to ask.
+    pub(super) fn offer_window(&mut self) {
+        let Some(assembly) = &self.assembly else { return };
+        if self.window_closed && assembly.window_bytes() >= self.config.receive_limit_bytes / 2 {
+            self.window_closed = false;
+            self.queue_ustat(0, alloc::vec::Vec::new());
+        }
+    }
+
+    /// Only newer POLLs are answered [XSTP 3].
+    fn on_poll(&mut self, poll: Poll, context: &mut Context<'_>) {
+        let Some(assembly) = &mut self.assembly else {
+            return self.refuse(Refusal::Unknown, context);
+        };
+        if self.newest_poll.is_some_and(|newest| !is_newer(poll.timestamp, newest)) {
+            return;
+        }
+        let next = expand(poll.next, assembly.next());
+        if !assembly.announce(next) {
+            return self.refuse(Refusal::Absurd, context);
+        }
+        self.newest_poll = Some(poll.timestamp);
+        self.watch.on_stat(next);
+        let budget = self.config.ustats_per_poll.unwrap_or(0);
+        self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
+        self.queue_stat(poll.timestamp, next, context);
+    }
+
+    /// The full gap list up to `upper`, in as many segments as it takes.
+    fn queue_stat(&mut self, echo: u32, upper: u64, context: &mut Context<'_>) {
+        let Some(assembly) = &self.assembly else { return };
+        let (start, runs) = assembly.runs(assembly.next(), upper);
+        let room = context.path.max_segment_bytes() - STAT_FIXED_BYTES;
+        let parts = split_runs(runs, room);
+        let last = parts.len() - 1;
+        let offset = start - assembly.next();
+        self.replies.stats.clear();
+        for (i, (distance, runs)) in parts.into_iter().enumerate().take(MAX_STAT_PARTS) {
+            let start = if runs.is_empty() { 0 } else { offset as u32 + distance };
+            let report = report(assembly, start, runs, i < last);
+            self.replies.stats.push_back(Stat { echo, report });
+        }
+        self.window_closed |= assembly.window_bytes() < 2 * context.path.max_segment_bytes() as u64;
+    }
+
+    fn on_end(&mut self, end24: u32, context: &mut Context<'_>) {
+        let Some(assembly) = &mut self.assembly else {
+            return self.refuse(Refusal::Unknown, context);
+        };
+        let end = expand(end24, assembly.next());
+        if !assembly.set_end(end) {
+            return self.refuse(Refusal::Absurd, context);
+        }
+        self.replies.endak = true;
+        if assembly.is_complete() {
+            self.tell(StreamEvent::Readable);
+        }
+    }
+
+    fn on_endak(&mut self) {
+        if self.end_number.is_some() {
+            self.end_acknowledged = true;
+            self.end.stop();
+        }
+    }
+
+    /// Before BGNAK, "unknown connection" only says that our BGN was lost.
+    fn on_reset(&mut self, reason: ResetReason) {
+        if !self.opened && reason == ResetReason::UnknownConnection {
+            return;
+        }
+        if self.linger_until.is_some() {
+            return self.close(None);
+        }
+        self.close(Some(CloseReason::Reset(reason)));
+    }
+}
+
+fn report(assembly: &Assembly, start: u32, runs: alloc::vec::Vec<u32>, more: bool) -> Report {
+    Report {
+        next: skyhaul_core::wire(assembly.next()),
+        window_bytes: assembly.window_bytes().min(u64::from(u32::MAX)) as u32,
+        more,
+        start,
+        runs,
+    }
+}

@@ -1,0 +1,121 @@
+//! When the receiver is asked: POLL a few times a round trip while data is outstanding, on the last
+//! packet of each burst while the window is small, and rarely otherwise [STP 5.1.1, 5.3; XSTP 3].
+
+use skyhaul_core::{Instant, Path};
+
+use super::Connection;
+
+/// A last round trip longer than 3/2 of the shortest means queues on the way.
+const SLOW_RTT: (u64, u64) = (3, 2);
+
+impl Connection {
+    /// When a POLL is due, if data, an unproven peer, a closed window or an idle connection ask for one.
+    pub(super) fn poll_due(&self, path: &Path) -> Option<Instant> {
+        if !self.is_polling() {
+            return None;
+        }
+        if self.linger_until.is_some() {
+            return None;
+        }
+        if self.poll_owed {
+            return Some(Instant::ZERO);
+        }
+        if !self.cache.is_empty() {
+            return Some(self.poll_due_for_data(path));
+        }
+        if !self.proven {
+            return Some(self.poll_due_again());
+        }
+        if self.is_persisting(path) {
+            return Some(self.persist.due().unwrap_or_else(|| self.poll_due_again()));
+        }
+        let quiet_since = self.last_heard.max(self.poll.last_sent_at().unwrap_or(Instant::ZERO));
+        self.config.keepalive_ns.map(|ns| quiet_since.after(ns))
+    }
+
+    /// POLLs are for connections whose opening was sent.
+    fn is_polling(&self) -> bool {
+        self.opened || self.first_data_at.is_some()
+    }
+
+    fn poll_due_for_data(&self, path: &Path) -> Instant {
+        let Some(last) = self.poll.last_sent_at() else {
+            let first = self.first_data_at.unwrap_or(self.last_data_at);
+            return first.after(self.poll_interval_ns());
+        };
+        let nothing_new = self.poll.last_order() == Some(self.order);
+        if nothing_new || self.window_is_small(path) {
+            return self.poll_due_again();
+        }
+        last.after(self.backed_off(self.poll_interval_ns()))
+    }
+
+    /// When the answer to the last POLL is overdue.
+    fn poll_due_again(&self) -> Instant {
+        let overdue = self.rtt.overdue_ns(self.config.min_poll_interval_ns);
+        self.poll.last_sent_at().map_or(Instant::ZERO, |at| at.after(self.backed_off(overdue)))
+    }
+
+    /// A silent peer is asked once per round trip, and after a long silence less and less often.
+    fn backed_off(&self, interval_ns: u64) -> u64 {
+        let patient = 3 * self.config.polls_per_rtt as u32;
+        let over = self.poll.unanswered().saturating_sub(patient);
+        if over == 0 {
+            return interval_ns;
+        }
+        let slow = interval_ns.max(self.rtt.smoothed_ns());
+        slow.saturating_mul(1 << (over / 32).min(8)).min(self.config.max_timer_ns.max(slow))
+    }
+
+    fn poll_interval_ns(&self) -> u64 {
+        let rtt_ns = self.rtt.smoothed_ns();
+        let (numerator, denominator) = SLOW_RTT;
+        let slow = self.rtt.latest_ns() / numerator > self.rtt.min_ns() / denominator;
+        let polls = if slow {
+            self.config.polls_per_slow_rtt
+        } else if self.cache.unsent_bytes() == 0 {
+            self.config.polls_per_rtt_tail
+        } else {
+            self.config.polls_per_rtt
+        };
+        (rtt_ns / polls.max(1)).max(self.config.min_poll_interval_ns)
+    }
+
+    /// Below about ten segments of window timer POLLs are off [STP 5.3].
+    pub(super) fn window_is_small(&self, path: &Path) -> bool {
+        let small = self.config.small_window_packets * self.mss_bytes(path) as u64;
+        self.config.rate_bps.is_none() && self.controller.window_bytes() < small
+    }
+
+    /// Data waits, nothing is under way, and the peer's window is closed.
+    pub(super) fn is_persisting(&self, path: &Path) -> bool {
+        self.opened
+            && self.cache.is_empty()
+            && self.cache.unsent_bytes() > 0
+            && self.new_data_bytes(path) == 0
+    }
+
+    /// When a POLL that is due really leaves: with the next data packet if that is soon.
+    pub(super) fn poll_sent_at(&self, due: Instant, path: &Path) -> Instant {
+        match self.data_due(path) {
+            Some(data) if data > due && data <= due.after(self.poll_interval_ns() / 8) => data,
+            _ => due,
+        }
+    }
+
+    /// Whether a POLL goes with a data packet now: due, almost due, forced, or the end of a burst.
+    pub(super) fn poll_rides(&self, now: Instant, path: &Path, ends_burst: bool) -> bool {
+        let never = self.poll.last_sent_at().is_none();
+        if never && self.config.poll_first_burst && (self.config.rate_bps.is_some() || ends_burst) {
+            return true;
+        }
+        let forced = self.send_limit_bytes() / 100 * self.config.forced_poll_percent;
+        if self.bytes_since_poll >= forced.max(1) {
+            return true;
+        }
+        if self.window_is_small(path) {
+            return ends_burst;
+        }
+        self.poll.last_sent_at().is_some() && self.poll_due_for_data(path) <= now
+    }
+}

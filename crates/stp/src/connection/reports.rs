@@ -1,0 +1,277 @@
+//! STATs and USTATs at the sender: what they acknowledge, what they show to be lost, and what the
+//! controller makes of it.
+
+use skyhaul_congestion::{Acked, Lost};
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Event, Instant, SECOND, Verdict, expand};
+
+use super::{Connection, Context, StreamEvent};
+use crate::config::{RetransmitRule, Spread};
+use crate::segment::{Report, Stat};
+use crate::send::{Count, PollRecord};
+
+/// Losses found in one report.
+#[derive(Default)]
+struct Losses {
+    packets: u32,
+    bytes: u64,
+    newest_sent_at: Instant,
+}
+
+impl Connection {
+    pub(super) fn on_stat(&mut self, stat: &Stat, context: &mut Context<'_>) {
+        let Some((record, first_part)) = self.poll.answer(stat.echo) else {
+            if self.poll.was_sent(stat.echo) {
+                self.apply_report(&stat.report, None, None, context); // late: good for the cumulative part
+            } else {
+                self.refuse(Refusal::Absurd, context);
+            }
+            return;
+        };
+        self.proven = true;
+        if self.withhold {
+            self.withhold = false;
+            self.tell(StreamEvent::Readable);
+        }
+        let sample = first_part.then(|| context.now.since(record.sent_at));
+        if let Some(rtt_ns) = sample {
+            self.take_rtt(rtt_ns, context);
+        }
+        self.apply_report(&stat.report, Some(record), sample, context);
+    }
+
+    pub(super) fn on_ustat(&mut self, report: &Report, context: &mut Context<'_>) {
+        self.apply_report(report, None, None, context);
+    }
+
+    fn take_rtt(&mut self, sample_ns: u64, context: &mut Context<'_>) {
+        self.rtt.sample(sample_ns);
+        let event = Event::Rtt {
+            sample_ns,
+            smoothed_ns: self.rtt.smoothed_ns(),
+            variance_ns: self.rtt.variance_ns(),
+            min_ns: self.rtt.min_ns(),
+        };
+        self.emit(context, event);
+    }
+
+    /// `poll`: the POLL that a STAT answers; none for USTATs and late STATs.
+    fn apply_report(
+        &mut self,
+        report: &Report,
+        poll: Option<PollRecord>,
+        rtt_ns: Option<u64>,
+        context: &mut Context<'_>,
+    ) {
+        let next = expand(report.next, self.cache.first());
+        let first_run = next + u64::from(report.start);
+        let listed_to = first_run + report.runs.iter().map(|&r| u64::from(r)).sum::<u64>();
+        if next > self.cache.next() || listed_to > self.cache.next() {
+            return self.refuse(Refusal::Absurd, context);
+        }
+        if next < self.cache.first() {
+            return; // overtaken by a newer report
+        }
+        let in_flight_before_bytes = self.cache.in_flight_bytes();
+        let app_limited = self.cache.unsent_bytes() == 0;
+        let mut count = Count::default();
+        self.cache.acknowledge_below(next, &mut count);
+        self.peer_window_bytes = u64::from(report.window_bytes);
+        let losses = self.walk_runs(report, first_run, poll, &mut count, context);
+        self.acknowledged(&count, in_flight_before_bytes, rtt_ns, app_limited, context);
+        self.lost(&losses, context);
+        self.tail.on_report(u64::from(losses.packets));
+        self.after_report(context);
+    }
+
+    /// Acknowledges received runs and judges missing ones.
+    fn walk_runs(
+        &mut self,
+        report: &Report,
+        first_run: u64,
+        poll: Option<PollRecord>,
+        count: &mut Count,
+        context: &Context<'_>,
+    ) -> Losses {
+        let mut losses = Losses::default();
+        let mut at = first_run;
+        for (i, &run) in report.runs.iter().enumerate() {
+            let end = at + u64::from(run);
+            if i % 2 == 0 {
+                self.judge_missing(at, end, poll, &mut losses, context.now);
+            } else {
+                self.cache.acknowledge(at, end, count);
+            }
+            at = end;
+        }
+        if let Some(poll) = poll
+            && !report.more
+            && !report.runs.is_empty()
+        {
+            self.cache.acknowledge(at, poll.next, count); // what is not listed arrived
+        }
+        losses
+    }
+
+    fn judge_missing(
+        &mut self,
+        first: u64,
+        end: u64,
+        poll: Option<PollRecord>,
+        losses: &mut Losses,
+        now: Instant,
+    ) {
+        for number in first..end {
+            if !self.may_go_again(number, poll, now) {
+                continue;
+            }
+            if let Some((bytes, sent_at)) = self.cache.lose(number, poll.is_none()) {
+                losses.packets += 1;
+                losses.bytes += bytes;
+                losses.newest_sent_at = losses.newest_sent_at.max(sent_at);
+            }
+        }
+    }
+
+    /// Whether a missing packet's last copy had its time to arrive.
+    fn may_go_again(&self, number: u64, poll: Option<PollRecord>, now: Instant) -> bool {
+        let Some(entry) = self.cache.entry(number) else { return false };
+        let Some(poll) = poll else {
+            return entry.transmissions == 1 && !entry.by_ustat; // a USTAT counts once [XSTP 3]
+        };
+        match self.config.retransmit {
+            RetransmitRule::SentBeforePoll => entry.order + self.reorder_packets() < poll.order,
+            RetransmitRule::RttElapsed => {
+                let backoff = 1 << (entry.transmissions - 1).min(6);
+                now.since(entry.last_sent) >= self.rtt.smoothed_ns() * backoff
+            }
+        }
+    }
+
+    /// A wrong retransmission costs a window half its size; under a declared rate, or when nothing
+    /// new is left, it costs one packet, and waiting costs more.
+    fn reorder_packets(&self) -> u64 {
+        let cheap = self.config.rate_bps.is_some() || self.cache.unsent_bytes() == 0;
+        if cheap { 0 } else { self.config.reorder_packets }
+    }
+
+    fn acknowledged(
+        &mut self,
+        count: &Count,
+        in_flight_before_bytes: u64,
+        rtt_ns: Option<u64>,
+        app_limited: bool,
+        context: &mut Context<'_>,
+    ) {
+        if count.packets == 0 {
+            return;
+        }
+        self.stats.acknowledged_bytes += count.bytes;
+        let acked = Acked {
+            bytes: count.bytes,
+            packets: count.packets,
+            in_flight_before_bytes,
+            rtt_ns,
+            smoothed_rtt_ns: self.rtt.smoothed_ns(),
+            app_limited,
+        };
+        self.controller.on_acked(context.now, &acked);
+        let event =
+            Event::Acknowledged { next: self.cache.first(), packets: count.packets, bytes: count.bytes };
+        self.emit(context, event);
+    }
+
+    fn lost(&mut self, losses: &Losses, context: &mut Context<'_>) {
+        if losses.packets == 0 {
+            return;
+        }
+        // STP takes every loss for congestion [STP 5.1.2]; a declared rate asks for no verdict.
+        let verdict = if self.config.rate_bps.is_some() { Verdict::Unknown } else { Verdict::Congestion };
+        self.stats.count_lost(verdict, losses.packets);
+        let lost = Lost {
+            bytes: losses.bytes,
+            packets: losses.packets,
+            newest_sent_at: losses.newest_sent_at,
+            verdict,
+        };
+        self.controller.on_lost(context.now, &lost);
+        self.emit(context, Event::Lost { packets: losses.packets, bytes: losses.bytes, verdict });
+    }
+
+    /// New pacing, room for the writer, events.
+    fn after_report(&mut self, context: &mut Context<'_>) {
+        self.spread(context);
+        if self.writer_waits && self.cache.held_bytes() < self.send_limit_bytes() {
+            self.writer_waits = false;
+            self.tell(StreamEvent::Writable);
+        }
+        self.watch_window(context);
+        let snapshot = self.controller.snapshot();
+        let event = Event::Window {
+            cwnd_bytes: snapshot.cwnd_bytes,
+            peer_bytes: self.peer_window_bytes,
+            in_flight_bytes: self.cache.in_flight_bytes(),
+            phase: snapshot.phase,
+        };
+        self.emit(context, event);
+    }
+
+    /// Enters or leaves the persist state [XSTP 3].
+    fn watch_window(&mut self, context: &mut Context<'_>) {
+        let on = self.is_persisting(context.path);
+        if on != self.persist.due().is_some() {
+            self.emit(context, Event::Persist { on });
+        }
+        if on {
+            self.persist.arm(context.now, self.rtt.smoothed_ns());
+        } else {
+            self.persist.stop();
+        }
+    }
+
+    /// Sets how the packets that this report allows are spread over time.
+    fn spread(&mut self, context: &mut Context<'_>) {
+        if self.config.rate_bps.is_some() {
+            return; // the path's budget paces
+        }
+        let rtt_ns = self.rtt.smoothed_ns();
+        let allowed_bytes = self.allowed_bytes();
+        let few_bytes = self.config.few_packets * self.mss_bytes(context.path) as u64;
+        let rate_bps = match self.config.spread {
+            Spread::OverRtt if allowed_bytes <= few_bytes => {
+                self.unpaced_packets = self.config.few_packets;
+                return;
+            }
+            Spread::OverRtt => {
+                self.unpaced_packets = 0;
+                (u128::from(allowed_bytes) * 8 * u128::from(SECOND) / u128::from(rtt_ns)) as u64
+            }
+            Spread::Controller => {
+                self.unpaced_packets = 0;
+                self.controller.pacing_rate_bps(rtt_ns).unwrap_or(u64::MAX)
+            }
+        };
+        self.set_pace(rate_bps, context);
+    }
+
+    /// What the window allows now, retransmissions included.
+    fn allowed_bytes(&self) -> u64 {
+        self.controller.window_bytes().saturating_sub(self.cache.in_flight_bytes())
+    }
+
+    fn set_pace(&mut self, rate_bps: u64, context: &mut Context<'_>) {
+        let low = self.config.min_rate_bps.unwrap_or(1000);
+        let high = self.config.max_rate_bps.unwrap_or(u64::MAX).max(low);
+        let rate_bps = rate_bps.clamp(low, high);
+        if rate_bps == self.pace.rate_bps() {
+            return;
+        }
+        let burst_bytes = self.config.burst_packets * self.mss_bytes(context.path) as u64;
+        let next = self.pace.ready_at();
+        let plain = skyhaul_core::Pacer::new(rate_bps, 0);
+        // Late wake-ups are caught up for a burst or 2 ms, whichever is longer.
+        let burst_ns = plain.duration_ns(burst_bytes).max(2 * skyhaul_core::MS);
+        self.pace = skyhaul_core::Pacer::starting_at(rate_bps, burst_ns, next.min(context.now));
+        self.emit(context, Event::Rate { rate_bps });
+    }
+}

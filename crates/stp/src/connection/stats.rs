@@ -1,0 +1,64 @@
+//! Counters of a connection.
+
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Instant, Verdict};
+
+/// What a connection counted. Bytes are IP bytes on the wire unless a name says payload.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stats {
+    /// Segments sent.
+    pub sent_packets: u64,
+    /// Their size.
+    pub sent_bytes: u64,
+    /// Segments received and decoded.
+    pub received_packets: u64,
+    /// Their size.
+    pub received_bytes: u64,
+    /// Data packets sent again, for any reason.
+    pub retransmitted_packets: u64,
+    /// Those of them sent while the link would have idled.
+    pub idle_repeats: u64,
+    /// Data packets sent for the first time.
+    pub data_packets: u64,
+    /// Payload acknowledged by the peer.
+    pub acknowledged_bytes: u64,
+    /// Packets judged lost, by verdict: congestion, corruption, outage, unknown.
+    pub lost_packets: [u64; 4],
+    /// POLLs sent.
+    pub polls: u64,
+    /// STAT segments sent.
+    pub stats: u64,
+    /// USTAT segments sent.
+    pub ustats: u64,
+    /// Data packets received that were there already.
+    pub duplicates: u64,
+    /// Segments refused for other reasons.
+    pub refused: u64,
+    /// Payload bytes received in sequence.
+    pub delivered_bytes: u64,
+    /// Payload sent, not acknowledged and not judged lost.
+    pub in_flight_bytes: u64,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Name of the controller.
+    pub controller: &'static str,
+    /// Smallest round-trip time.
+    pub rtt_min_ns: Option<u64>,
+    /// Smoothed round-trip time.
+    pub rtt_smoothed_ns: Option<u64>,
+    /// When a valid segment last arrived.
+    pub last_heard: Instant,
+}
+
+impl Stats {
+    pub(super) fn count_refusal(&mut self, why: Refusal) {
+        match why {
+            Refusal::Duplicate => self.duplicates += 1,
+            _ => self.refused += 1,
+        }
+    }
+
+    pub(super) fn count_lost(&mut self, verdict: Verdict, packets: u32) {
+        self.lost_packets[verdict as usize] += u64::from(packets);
+    }
+}

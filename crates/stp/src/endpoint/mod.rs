@@ -1,0 +1,446 @@
+//! The endpoint: all connections behind one socket, the paths that they share, and who may send next
+//! (owners: endpoint > path > connection).
+
+mod accept;
+mod closed;
+#[cfg(test)]
+mod endpoint_tests;
+mod transmit;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::net::SocketAddr;
+
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Event, EventSink, Instant, Pacer, Path, Stream, ip_udp_bytes};
+
+use crate::config::Config;
+use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
+use crate::segment::{ResetReason, Segment, decode};
+use closed::ClosedMemory;
+pub use transmit::Transmit;
+
+/// A connection of an endpoint. Never used twice.
+pub type ConnectionId = u64;
+
+/// What an endpoint is told once.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// Parameters of accepted connections.
+    pub accept: Config,
+    /// Largest IP packet on any path, in bytes (at least 296).
+    pub mtu_bytes: u32,
+    /// Bytes kept free in front of each segment.
+    pub head_bytes: u32,
+    /// Bytes kept free behind each segment.
+    pub tail_bytes: u32,
+    /// Connections at most; further openings are answered with RST (busy).
+    pub max_connections: usize,
+    /// Of those, connections whose peer's address is not proven yet.
+    pub max_unproven: usize,
+}
+
+impl Default for EndpointConfig {
+    fn default() -> Self {
+        Self {
+            accept: Config::standard(),
+            mtu_bytes: 1500,
+            head_bytes: 0,
+            tail_bytes: 0,
+            max_connections: 1024,
+            max_unproven: 32,
+        }
+    }
+}
+
+/// Why a connection cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// The endpoint holds as many connections as it may.
+    TooManyConnections,
+    /// Every local port towards this peer is taken.
+    NoFreePort,
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooManyConnections => "this endpoint holds as many connections as it may",
+            Self::NoFreePort => "no free port towards this peer",
+        })
+    }
+}
+
+impl core::error::Error for ConnectError {}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    remote: SocketAddr,
+    connection: Connection,
+    timer: Option<(Instant, u64)>,
+    is_ready: bool,
+    deficit_bytes: i64,
+    /// The application has let go of it.
+    released: bool,
+}
+
+#[derive(Clone, Debug)]
+struct SharedPath {
+    path: Path,
+    users: usize,
+}
+
+/// Ports and peer: what a segment is routed by.
+type Key = (SocketAddr, u16, u16);
+
+/// Counters of what belongs to no connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EndpointStats {
+    /// Datagrams that were no segments.
+    pub undecodable: u64,
+    /// Segments of no connection.
+    pub unknown: u64,
+    /// Segments of an earlier or other instance.
+    pub wrong_instance: u64,
+    /// Openings seen before.
+    pub replays: u64,
+    /// Openings refused for want of room.
+    pub full: u64,
+}
+
+/// All connections behind one socket.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    config: EndpointConfig,
+    accept_config: Arc<Config>,
+    listening: BTreeSet<u16>,
+    slots: BTreeMap<ConnectionId, Slot>,
+    keys: BTreeMap<Key, ConnectionId>,
+    paths: BTreeMap<SocketAddr, SharedPath>,
+    timers: BTreeSet<(Instant, u64, ConnectionId)>,
+    timer_sequence: u64,
+    ready: VecDeque<ConnectionId>,
+    accepted: VecDeque<ConnectionId>,
+    events: VecDeque<(ConnectionId, StreamEvent)>,
+    memory: ClosedMemory,
+    stateless: VecDeque<(SocketAddr, Segment<'static>)>,
+    stash: Option<(SocketAddr, Vec<u8>)>,
+    random: Stream,
+    next_id: ConnectionId,
+    stats: EndpointStats,
+}
+
+/// Replies of no connection that wait; further ones are not sent.
+const MAX_STATELESS: usize = 64;
+
+impl Endpoint {
+    /// An endpoint whose random values come from `random`.
+    pub fn new(config: EndpointConfig, random: Stream) -> Self {
+        Self {
+            accept_config: Arc::new(config.accept.clone()),
+            config,
+            listening: BTreeSet::new(),
+            slots: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            paths: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            timer_sequence: 0,
+            ready: VecDeque::new(),
+            accepted: VecDeque::new(),
+            events: VecDeque::new(),
+            memory: ClosedMemory::default(),
+            stateless: VecDeque::new(),
+            stash: None,
+            random,
+            next_id: 1,
+            stats: EndpointStats::default(),
+        }
+    }
+
+    /// Accepts openings to this port from now on.
+    pub fn listen(&mut self, port: u16) {
+        self.listening.insert(port);
+    }
+
+    /// Refuses further openings to this port.
+    pub fn unlisten(&mut self, port: u16) {
+        self.listening.remove(&port);
+    }
+
+    /// Opens a connection to `port` at `remote`. With `held`, BGN waits for the first write, read
+    /// or finish, so that it carries data.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        remote: SocketAddr,
+        port: u16,
+        config: Config,
+        held: bool,
+    ) -> Result<ConnectionId, ConnectError> {
+        if self.slots.len() >= self.config.max_connections {
+            return Err(ConnectError::TooManyConnections);
+        }
+        let local_port = self.free_port(remote, port).ok_or(ConnectError::NoFreePort)?;
+        let names = Names {
+            local_port,
+            remote_port: port,
+            instance: self.random.next_u64() as u16,
+            nonce: self.random.next_u64(),
+        };
+        let entropy = self.entropy();
+        let id = self.take_id();
+        let path = self.use_path(remote, &config);
+        let mut sink = skyhaul_core::NullSink;
+        let context = Context { now, path, sink: &mut sink };
+        let connection = Connection::open(id, names, entropy, Arc::new(config), held, &context);
+        self.insert(id, remote, connection);
+        Ok(id)
+    }
+
+    fn free_port(&mut self, remote: SocketAddr, port: u16) -> Option<u16> {
+        (0..64).find_map(|_| {
+            let candidate = 0xC000 | (self.random.next_u64() as u16 >> 2);
+            (!self.keys.contains_key(&(remote, candidate, port))).then_some(candidate)
+        })
+    }
+
+    fn entropy(&mut self) -> Entropy {
+        Entropy {
+            initial: self.random.next_u64() as u32 & 0xFF_FFFF,
+            timestamp_offset: self.random.next_u64() as u32,
+        }
+    }
+
+    fn take_id(&mut self) -> ConnectionId {
+        let id = self.next_id;
+        self.next_id += 1;
+        id
+    }
+
+    /// The path to `remote`, made if it is new, with the declared rate as its budget.
+    fn use_path(&mut self, remote: SocketAddr, config: &Config) -> &mut Path {
+        let template = &self.config;
+        let shared = self.paths.entry(remote).or_insert_with(|| SharedPath {
+            path: Path {
+                mtu_bytes: template.mtu_bytes.max(296),
+                carrier_bytes: ip_udp_bytes(remote.ip()),
+                head_bytes: template.head_bytes,
+                tail_bytes: template.tail_bytes,
+                budget: None,
+            },
+            users: 0,
+        });
+        shared.users += 1;
+        if let Some(rate_bps) = config.rate_bps {
+            match &mut shared.path.budget {
+                Some(budget) => budget.set_rate(rate_bps),
+                none => *none = Some(Pacer::new(rate_bps, config.budget_burst_ns)),
+            }
+        }
+        &mut shared.path
+    }
+
+    fn insert(&mut self, id: ConnectionId, remote: SocketAddr, connection: Connection) {
+        let names = connection.names;
+        self.keys.insert((remote, names.local_port, names.remote_port), id);
+        let slot =
+            Slot { remote, connection, timer: None, is_ready: false, deficit_bytes: 0, released: false };
+        self.slots.insert(id, slot);
+        self.touch(id);
+    }
+
+    /// Takes as much of `data` as the send buffer has room for.
+    pub fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
+        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let taken = slot.connection.write(data)?;
+        self.touch(id);
+        Ok(taken)
+    }
+
+    /// Reads: `Some(0)` at the end of the stream, `None` when nothing is there yet.
+    pub fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
+        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let read = slot.connection.read(out);
+        self.touch(id);
+        read
+    }
+
+    /// Nothing more will be written.
+    pub fn finish(&mut self, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.connection.finish();
+            self.touch(id);
+        }
+    }
+
+    /// Ends a connection at once; the peer is told.
+    pub fn abort(&mut self, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.connection.abort(ResetReason::Aborted);
+            self.touch(id);
+        }
+    }
+
+    /// The application lets go: the connection finishes what it has to and is forgotten then.
+    pub fn release(&mut self, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.released = true;
+            self.touch(id);
+        }
+    }
+
+    /// The carrier reports that nobody receives at `remote`: its unproven connections, and those
+    /// that are being opened, end.
+    pub fn unreachable(&mut self, remote: SocketAddr) {
+        let hit: Vec<ConnectionId> =
+            self.slots.iter().filter(|(_, s)| s.remote == remote).map(|(&id, _)| id).collect();
+        for id in hit {
+            if let Some(slot) = self.slots.get_mut(&id) {
+                slot.connection.unreachable();
+                self.touch(id);
+            }
+        }
+    }
+
+    /// A connection that a peer opened, not yet handed out.
+    pub fn accept(&mut self) -> Option<ConnectionId> {
+        self.accepted.pop_front()
+    }
+
+    /// The next event for the application.
+    pub fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
+        self.events.pop_front()
+    }
+
+    /// Counters of a connection.
+    pub fn stats(&self, id: ConnectionId) -> Option<Stats> {
+        self.slots.get(&id).map(|slot| slot.connection.stats())
+    }
+
+    /// State of a connection.
+    pub fn state(&self, id: ConnectionId) -> Option<State> {
+        self.slots.get(&id).map(|slot| slot.connection.state())
+    }
+
+    /// Peer of a connection.
+    pub fn remote(&self, id: ConnectionId) -> Option<SocketAddr> {
+        self.slots.get(&id).map(|slot| slot.remote)
+    }
+
+    /// Counters of what belongs to no connection.
+    pub fn endpoint_stats(&self) -> EndpointStats {
+        self.stats
+    }
+
+    /// Connections held, closed ones that were not released included.
+    pub fn connection_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// A datagram's body arrived from `remote`.
+    pub fn handle(&mut self, now: Instant, remote: SocketAddr, bytes: &[u8], sink: &mut dyn EventSink) {
+        let segment = match decode(bytes) {
+            Ok(segment) => segment,
+            Err(_) => return self.refuse(Refusal::Undecodable, now, sink),
+        };
+        let key = (remote, segment.destination_port, segment.source_port);
+        match self.keys.get(&key).copied() {
+            Some(id) => self.deliver(id, now, remote, &segment, bytes.len(), sink),
+            None => self.handle_unknown(now, remote, &segment, bytes.len(), sink),
+        }
+    }
+
+    fn refuse(&mut self, why: Refusal, now: Instant, sink: &mut dyn EventSink) {
+        let counter = match why {
+            Refusal::Undecodable => &mut self.stats.undecodable,
+            Refusal::WrongInstance => &mut self.stats.wrong_instance,
+            Refusal::Replay => &mut self.stats.replays,
+            Refusal::Full => &mut self.stats.full,
+            _ => &mut self.stats.unknown,
+        };
+        *counter += 1;
+        if sink.wants() {
+            sink.emit(now, 0, Event::Refused { why });
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        id: ConnectionId,
+        now: Instant,
+        remote: SocketAddr,
+        segment: &Segment<'_>,
+        bytes: usize,
+        sink: &mut dyn EventSink,
+    ) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        if slot.connection.names.instance != segment.instance {
+            return self.deliver_foreign(id, now, remote, segment, bytes, sink);
+        }
+        let Some(shared) = self.paths.get_mut(&remote) else { return };
+        let wire_bytes = shared.path.wire_bytes(bytes);
+        let mut context = Context { now, path: &mut shared.path, sink };
+        slot.connection.handle(segment, wire_bytes, &mut context);
+        self.touch(id);
+    }
+
+    /// Fires the timers that are due. Emits nothing by itself; call `poll_transmit` next.
+    pub fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
+        while let Some(&(at, sequence, id)) = self.timers.first() {
+            if at > now {
+                return;
+            }
+            self.timers.remove(&(at, sequence, id));
+            let Some(slot) = self.slots.get_mut(&id) else { continue };
+            slot.timer = None;
+            if let Some(shared) = self.paths.get_mut(&slot.remote) {
+                let mut context = Context { now, path: &mut shared.path, sink };
+                slot.connection.handle_timeout(&mut context);
+            }
+            self.touch(id);
+        }
+    }
+
+    /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.timers.first().map(|&(at, _, _)| at)
+    }
+
+    /// Collects a connection's events and puts it in line for sending.
+    fn touch(&mut self, id: ConnectionId) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        while let Some(event) = slot.connection.poll_event() {
+            if !slot.released {
+                self.events.push_back((id, event));
+            }
+        }
+        if slot.released && slot.connection.is_done() {
+            return self.forget(id);
+        }
+        if !slot.is_ready {
+            slot.is_ready = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    fn forget(&mut self, id: ConnectionId) {
+        let Some(slot) = self.slots.remove(&id) else { return };
+        let names = slot.connection.names;
+        let key = (slot.remote, names.local_port, names.remote_port);
+        if self.keys.get(&key) == Some(&id) {
+            self.keys.remove(&key);
+        }
+        if let Some((at, sequence)) = slot.timer {
+            self.timers.remove(&(at, sequence, id));
+        }
+        if let Some(shared) = self.paths.get_mut(&slot.remote) {
+            shared.users -= 1;
+            if shared.users == 0 {
+                self.paths.remove(&slot.remote);
+            }
+        }
+        self.accepted.retain(|&other| other != id);
+    }
+}

@@ -1,0 +1,123 @@
+//! Who sends next: deficit round robin over the connections that may have something to send, in
+//! batches of equal-sized segments.
+
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+
+use skyhaul_core::{EventSink, Instant};
+
+use super::{ConnectionId, Endpoint};
+use crate::connection::Context;
+use crate::segment::encode;
+
+/// Bytes that a connection may send before the next one has its turn.
+const QUANTUM_BYTES: i64 = 16 * 1500;
+
+/// Bytes for the wire: a batch of datagrams to one peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Where to.
+    pub remote: SocketAddr,
+    /// Size of each datagram in the buffer but the last, which may be smaller.
+    pub segment_bytes: usize,
+}
+
+impl Endpoint {
+    /// Fills `buffer` (cleared first) with at most `max_segments` datagrams to one peer; each has the
+    /// head and tail room of the configuration. `None`: nothing to send before [`Self::deadline`].
+    pub fn poll_transmit(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        max_segments: usize,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit> {
+        buffer.clear();
+        if let Some((remote, bytes)) = self.stash.take() {
+            buffer.extend_from_slice(&bytes);
+            return Some(Transmit { remote, segment_bytes: bytes.len() });
+        }
+        if let Some(transmit) = self.transmit_stateless(buffer) {
+            return Some(transmit);
+        }
+        while let Some(id) = self.ready.pop_front() {
+            if let Some(transmit) = self.transmit_from(id, now, buffer, max_segments.max(1), sink) {
+                return Some(transmit);
+            }
+        }
+        None
+    }
+
+    fn transmit_stateless(&mut self, buffer: &mut Vec<u8>) -> Option<Transmit> {
+        let (remote, segment) = self.stateless.pop_front()?;
+        buffer.resize(self.config.head_bytes as usize, 0);
+        encode(&segment, buffer);
+        buffer.resize(buffer.len() + self.config.tail_bytes as usize, 0);
+        Some(Transmit { remote, segment_bytes: buffer.len() })
+    }
+
+    fn transmit_from(
+        &mut self,
+        id: ConnectionId,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        max_segments: usize,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit> {
+        let slot = self.slots.get_mut(&id)?;
+        let shared = self.paths.get_mut(&slot.remote)?;
+        let (head, tail) = (shared.path.head_bytes as usize, shared.path.tail_bytes as usize);
+        slot.deficit_bytes = slot.deficit_bytes.min(0) + QUANTUM_BYTES;
+        let mut segment_bytes = 0;
+        for count in 0..max_segments {
+            if count > 0 && slot.deficit_bytes <= 0 {
+                break;
+            }
+            let start = buffer.len();
+            buffer.resize(start + head, 0);
+            let mut context = Context { now, path: &mut shared.path, sink };
+            if slot.connection.poll_transmit(&mut context, buffer).is_none() {
+                buffer.truncate(start);
+                break;
+            }
+            buffer.resize(buffer.len() + tail, 0);
+            let bytes = buffer.len() - start;
+            slot.deficit_bytes -= bytes as i64;
+            if count == 0 {
+                segment_bytes = bytes;
+            } else if bytes > segment_bytes {
+                self.stash = Some((slot.remote, buffer.split_off(start)));
+                break;
+            }
+            if bytes < segment_bytes {
+                break;
+            }
+        }
+        let remote = slot.remote;
+        self.after_turn(id, !buffer.is_empty());
+        (!buffer.is_empty()).then_some(Transmit { remote, segment_bytes })
+    }
+
+    /// Back in line after sending; else the timer is set and the line is left.
+    fn after_turn(&mut self, id: ConnectionId, has_sent: bool) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        if has_sent {
+            self.ready.push_back(id);
+            return;
+        }
+        slot.is_ready = false;
+        if slot.released && slot.connection.is_done() {
+            return self.forget(id);
+        }
+        let Some(shared) = self.paths.get(&slot.remote) else { return };
+        let deadline = slot.connection.deadline(&shared.path);
+        if let Some((at, sequence)) = slot.timer.take() {
+            self.timers.remove(&(at, sequence, id));
+        }
+        if let Some(at) = deadline {
+            self.timer_sequence += 1;
+            slot.timer = Some((at, self.timer_sequence));
+            self.timers.insert((at, self.timer_sequence, id));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Received packets: a sorted cache of those out of sequence, and the bytes ready to be read.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use skyhaul_core::RangeSet;
+
+use crate::segment::charge_bytes;
+
+/// Packets this far ahead of the next expected one are not ours: numbers would be ambiguous.
+const MAX_AHEAD: u64 = 1 << 22;
+
+/// What became of an SD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Kept or delivered.
+    Taken,
+    /// It was there already.
+    Duplicate,
+    /// There is no room for it.
+    OutsideWindow,
+    /// It lies behind the end that the peer declared, or contradicts it.
+    Absurd,
+}
+
+/// Puts packets in sequence. Holds at most `limit_bytes` (by [`charge_bytes`]) plus one packet.
+#[derive(Clone, Debug)]
+pub(crate) struct Assembly {
+    limit_bytes: u64,
+    next: u64,
+    /// One past the highest number seen or announced by a POLL.
+    high: u64,
+    have: RangeSet,
+    cache: BTreeMap<u64, Box<[u8]>>,
+    cached_charge: u64,
+    ready: VecDeque<u8>,
+    end: Option<u64>,
+    delivered_bytes: u64,
+}
+
+impl Assembly {
+    pub(crate) fn new(initial: u64, limit_bytes: u64) -> Self {
+        Self {
+            limit_bytes,
+            next: initial,
+            high: initial,
+            have: RangeSet::new(),
+            cache: BTreeMap::new(),
+            cached_charge: 0,
+            ready: VecDeque::new(),
+            end: None,
+            delivered_bytes: 0,
+        }
+    }
+
+    /// Next number expected in sequence.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// One past the highest number known to have been sent.
+    pub(crate) fn high(&self) -> u64 {
+        self.high
+    }
+
+    /// Bytes that can be read.
+    pub(crate) fn readable_bytes(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Bytes put in sequence so far.
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// What is accepted from `next` on. The right edge never moves left.
+    pub(crate) fn window_bytes(&self) -> u64 {
+        self.limit_bytes.saturating_sub(self.ready.len() as u64)
+    }
+
+    /// Whether the peer has ended and everything before the end is in sequence.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.end == Some(self.next)
+    }
+
+    /// Whether the peer's end is known.
+    pub(crate) fn has_end(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Takes the peer's END; false if it contradicts what is known.
+    pub(crate) fn set_end(&mut self, end: u64) -> bool {
+        if self.end.is_some_and(|known| known != end) {
+            return false;
+        }
+        if end < self.next || self.have.end().is_some_and(|e| e > end) || end > self.next + MAX_AHEAD {
+            return false;
+        }
+        self.end = Some(end);
+        self.high = self.high.max(end);
+        true
+    }
+
+    /// A POLL says that everything below `next` was sent; false if that cannot be.
+    pub(crate) fn announce(&mut self, next: u64) -> bool {
+        if next > self.next + MAX_AHEAD {
+            return false;
+        }
+        self.high = self.high.max(next);
+        true
+    }
+
+    /// Takes an SD.
+    pub(crate) fn insert(&mut self, number: u64, data: &[u8]) -> Verdict {
+        if number < self.next || self.have.contains(number) {
+            return Verdict::Duplicate;
+        }
+        if self.end.is_some_and(|end| number >= end) {
+            return Verdict::Absurd;
+        }
+        if number - self.next > MAX_AHEAD || !self.has_room(number, data.len()) {
+            return Verdict::OutsideWindow;
+        }
+        self.high = self.high.max(number + 1);
+        if number == self.next {
+            self.deliver(data);
+            self.deliver_cached();
+        } else {
+            self.have.insert(number);
+            self.cached_charge += charge_bytes(data.len());
+            self.cache.insert(number, data.into());
+        }
+        Verdict::Taken
+    }
+
+    /// The next packet in sequence may use the room that later ones fill: otherwise a lying peer
+    /// (or a window counted differently) could lock the connection.
+    fn has_room(&self, number: u64, bytes: usize) -> bool {
+        let cached = if number == self.next { 0 } else { self.cached_charge };
+        self.ready.len() as u64 + cached + charge_bytes(bytes) <= self.limit_bytes
+    }
+
+    fn deliver(&mut self, data: &[u8]) {
+        self.ready.extend(data);
+        self.delivered_bytes += data.len() as u64;
+        self.next += 1;
+    }
+
+    fn deliver_cached(&mut self) {
+        if self.have.run_from(self.next).is_none() {
+            return;
+        }
+        while let Some(data) = self.cache.remove(&self.next) {
+            self.cached_charge -= charge_bytes(data.len());
+            self.deliver(&data);
+        }
+        self.have.remove_below(self.next);
+    }
+
+    /// Reads up to `out.len()` bytes.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
+        let (a, b) = self.ready.as_slices();
+        let from_a = a.len().min(out.len());
+        out[..from_a].copy_from_slice(&a[..from_a]);
+        let from_b = b.len().min(out.len() - from_a);
+        out[from_a..from_a + from_b].copy_from_slice(&b[..from_b]);
+        self.ready.drain(..from_a + from_b);
+        if self.ready.is_empty() && self.ready.capacity() > 1 << 20 {
+            self.ready = VecDeque::new();
+        }
+        from_a + from_b
+    }
+
+    /// The missing numbers of [from, to) as alternating run lengths, and where the first missing
+    /// run starts. A received run at the end is left out: what is not listed arrived.
+    pub(crate) fn runs(&self, from: u64, to: u64) -> (u64, Vec<u32>) {
+        let mut runs = Vec::new();
+        let mut start = from;
+        let mut at = from;
+        for (first, end) in self.have.gaps(from.max(self.next), to) {
+            if runs.is_empty() {
+                start = first;
+            } else {
+                runs.push((first - at) as u32);
+            }
+            runs.push((end - first) as u32);
+            at = end;
+        }
+        (start, runs)
+    }
+
+    /// Missing ranges of [from, to).
+    pub(crate) fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.have.gaps(from.max(self.next), to)
+    }
+}

@@ -1,0 +1,195 @@
+//! Bytes to segments: total, any input gives a value or an error.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use skyhaul_core::checksum::{START, crc16};
+
+use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
+use super::{HEADER_BYTES, Opening, Poll, Report, ResetReason, Segment, Stat, WIRE_VERSION, types};
+
+/// Why bytes are not a segment. The receiver drops them and counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Shorter than its type demands.
+    Truncated,
+    /// The checksum does not match.
+    Checksum,
+    /// No type bit, or a combination without meaning.
+    Type,
+    /// An opening of another version, or with broken options.
+    Opening,
+    /// A gap list that is too long, too wide or broken.
+    GapList,
+    /// Padding that is not zero, SD without data, or bytes behind the last body.
+    Length,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "shorter than its type demands",
+            Self::Checksum => "the checksum does not match",
+            Self::Type => "a type without meaning",
+            Self::Opening => "an opening of another version or with broken options",
+            Self::GapList => "a broken gap list",
+            Self::Length => "bytes that belong to nothing",
+        })
+    }
+}
+
+impl core::error::Error for Malformed {}
+
+/// Decodes a whole datagram body.
+pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    if bytes.len() < HEADER_BYTES {
+        return Err(Malformed::Truncated);
+    }
+    check_sum(bytes)?;
+    let kind = bytes[4];
+    check_type(kind)?;
+    let mut segment = Segment {
+        source_port: u16::from_be_bytes([bytes[0], bytes[1]]),
+        destination_port: u16::from_be_bytes([bytes[2], bytes[3]]),
+        number: u32::from_be_bytes([0, bytes[5], bytes[6], bytes[7]]),
+        instance: u16::from_be_bytes([bytes[10], bytes[11]]),
+        ..Segment::default()
+    };
+    let mut reader = Reader { rest: &bytes[HEADER_BYTES..], total: bytes.len() };
+    if kind == types::RST {
+        segment.rst = Some(ResetReason::from_code(reader.array::<4>()?[0]));
+    } else {
+        read_bodies(kind, &mut reader, &mut segment)?;
+    }
+    if reader.rest.is_empty() { Ok(segment) } else { Err(Malformed::Length) }
+}
+
+fn check_sum(bytes: &[u8]) -> Result<(), Malformed> {
+    let sum = crc16(crc16(crc16(START, &bytes[..8]), &[0, 0]), &bytes[10..]);
+    if sum.to_be_bytes() == bytes[8..10] { Ok(()) } else { Err(Malformed::Checksum) }
+}
+
+/// BGN goes with data, POLL and END only: its sender knows nothing of the peer yet.
+fn check_type(kind: u8) -> Result<(), Malformed> {
+    let with_bgn = types::BGN | types::SD | types::POLL | types::END;
+    match kind {
+        0 => Err(Malformed::Type),
+        types::RST => Ok(()),
+        _ if kind & types::BGN != 0 && kind & !with_bgn != 0 => Err(Malformed::Type),
+        _ => Ok(()),
+    }
+}
+
+fn read_bodies<'a>(kind: u8, reader: &mut Reader<'a>, segment: &mut Segment<'a>) -> Result<(), Malformed> {
+    let has = |bit: u8| kind & bit != 0;
+    if has(types::BGN) {
+        segment.bgn = Some(reader.opening()?);
+    }
+    if has(types::BGNAK) {
+        segment.bgnak = Some(reader.opening()?);
+    }
+    if has(types::POLL) {
+        segment.poll = Some(Poll { timestamp: reader.u32()?, next: reader.number()?.0 });
+    }
+    if has(types::STAT) {
+        segment.stat = Some(Stat { echo: reader.u32()?, report: reader.report()? });
+    }
+    if has(types::USTAT) {
+        segment.ustat = Some(reader.report()?);
+    }
+    if has(types::END) {
+        segment.end = Some(reader.number()?.0);
+    }
+    segment.endak = has(types::ENDAK);
+    if has(types::SD) {
+        segment.data = Some((reader.data()?, &[]));
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+    /// Bytes of the whole segment: padding is counted from its start.
+    total: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (head, rest) = self.rest.split_first_chunk::<N>().ok_or(Malformed::Truncated)?;
+        self.rest = rest;
+        Ok(*head)
+    }
+
+    fn u32(&mut self) -> Result<u32, Malformed> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+
+    /// A 24-bit number and the octet behind it (ignored by this version where it is reserved).
+    fn number(&mut self) -> Result<(u32, u8), Malformed> {
+        let [a, b, c, octet] = self.array()?;
+        Ok((u32::from_be_bytes([0, a, b, c]), octet))
+    }
+
+    fn opening(&mut self) -> Result<Opening, Malformed> {
+        let [version, _flags, high, low] = self.array()?;
+        if version != WIRE_VERSION {
+            return Err(Malformed::Opening);
+        }
+        let (initial, options_bytes) = self.number()?;
+        let window_bytes = self.u32()?;
+        let nonce = u64::from_be_bytes(self.array()?);
+        self.skip_options(usize::from(options_bytes))?;
+        Ok(Opening { max_payload_bytes: u16::from_be_bytes([high, low]), initial, window_bytes, nonce })
+    }
+
+    /// Options are (type, length, value); this version knows none and skips them all.
+    fn skip_options(&mut self, bytes: usize) -> Result<(), Malformed> {
+        if bytes > self.rest.len() {
+            return Err(Malformed::Truncated);
+        }
+        let (mut options, rest) = self.rest.split_at(bytes);
+        while let [_kind, length, value @ ..] = options {
+            options = value.get(usize::from(*length)..).ok_or(Malformed::Opening)?;
+        }
+        self.rest = rest;
+        if options.is_empty() { Ok(()) } else { Err(Malformed::Opening) }
+    }
+
+    fn report(&mut self) -> Result<Report, Malformed> {
+        let (next, flags) = self.number()?;
+        let window_bytes = self.u32()?;
+        let (start, runs) = match flags & 3 {
+            0 => (0, Vec::new()),
+            coding => self.gap_list(coding)?,
+        };
+        Ok(Report { next, window_bytes, more: flags & 4 != 0, start, runs })
+    }
+
+    fn gap_list(&mut self, coding: u8) -> Result<(u32, Vec<u32>), Malformed> {
+        let start = take_varint(&mut self.rest).ok_or(Malformed::GapList)?;
+        let count = take_varint(&mut self.rest).ok_or(Malformed::GapList)? as usize;
+        if count == 0 || count > MAX_RUNS {
+            return Err(Malformed::GapList);
+        }
+        let runs = match coding {
+            1 => take_varint_runs(&mut self.rest, count),
+            2 => take_rice_runs(&mut self.rest, count),
+            _ => None,
+        };
+        let runs = runs.ok_or(Malformed::GapList)?;
+        let span = u64::from(start) + runs.iter().map(|&r| u64::from(r)).sum::<u64>();
+        if span > MAX_SPAN { Err(Malformed::GapList) } else { Ok((start, runs)) }
+    }
+
+    /// The rest of the segment, behind padding to a multiple of 4 from the segment's start.
+    fn data(&mut self) -> Result<&'a [u8], Malformed> {
+        let at = self.total - self.rest.len();
+        let padding = (4 - at % 4) % 4;
+        let (zeros, data) = self.rest.split_at_checked(padding).ok_or(Malformed::Truncated)?;
+        if data.is_empty() || zeros.iter().any(|&z| z != 0) {
+            return Err(Malformed::Length);
+        }
+        self.rest = &[];
+        Ok(data)
+    }
+}

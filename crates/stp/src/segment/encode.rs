@@ -1,0 +1,105 @@
+//! Segments to bytes.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::checksum::{START, crc16};
+
+use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
+use super::{END_BYTES, HEADER_BYTES, OPENING_BYTES, Opening, POLL_BYTES, Report, Segment, WIRE_VERSION};
+
+/// Appends the segment to `out`. Expects what [`super::decode`] would accept.
+pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
+    let start = out.len();
+    put_header(segment, out);
+    for opening in segment.bgn.iter().chain(segment.bgnak.iter()) {
+        put_opening(opening, out);
+    }
+    if let Some(poll) = &segment.poll {
+        out.extend_from_slice(&poll.timestamp.to_be_bytes());
+        put_24(out, poll.next);
+        out.push(0);
+    }
+    if let Some(stat) = &segment.stat {
+        out.extend_from_slice(&stat.echo.to_be_bytes());
+        put_report(&stat.report, out);
+    }
+    if let Some(report) = &segment.ustat {
+        put_report(report, out);
+    }
+    if let Some(end) = segment.end {
+        put_24(out, end);
+        out.push(0);
+    }
+    if let Some(reason) = segment.rst {
+        out.extend_from_slice(&[reason.code(), 0, 0, 0]);
+    }
+    if let Some((first, second)) = segment.data {
+        let unaligned = (out.len() - start) % 4;
+        out.extend_from_slice(&[0; 3][..(4 - unaligned) % 4]);
+        out.extend_from_slice(first);
+        out.extend_from_slice(second);
+    }
+    let sum = crc16(START, &out[start..]);
+    out[start + 8..start + 10].copy_from_slice(&sum.to_be_bytes());
+}
+
+fn put_24(out: &mut Vec<u8>, value: u32) {
+    out.extend_from_slice(&value.to_be_bytes()[1..]);
+}
+
+fn put_header(segment: &Segment<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(&segment.source_port.to_be_bytes());
+    out.extend_from_slice(&segment.destination_port.to_be_bytes());
+    out.push(segment.type_bits());
+    put_24(out, segment.number);
+    out.extend_from_slice(&[0, 0]); // checksum, set last
+    out.extend_from_slice(&segment.instance.to_be_bytes());
+}
+
+fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[WIRE_VERSION, 0]);
+    out.extend_from_slice(&opening.max_payload_bytes.to_be_bytes());
+    put_24(out, opening.initial);
+    out.push(0); // no options
+    out.extend_from_slice(&opening.window_bytes.to_be_bytes());
+    out.extend_from_slice(&opening.nonce.to_be_bytes());
+}
+
+fn put_report(report: &Report, out: &mut Vec<u8>) {
+    let (coding, _) = choose(&report.runs);
+    let code = match coding {
+        Coding::Empty => 0,
+        Coding::Varint => 1,
+        Coding::Rice { .. } => 2,
+    };
+    put_24(out, report.next);
+    out.push(code | u8::from(report.more) << 2);
+    out.extend_from_slice(&report.window_bytes.to_be_bytes());
+    if coding != Coding::Empty {
+        put_varint(out, report.start);
+        put_varint(out, report.runs.len() as u32);
+        put_runs(out, &report.runs, coding);
+    }
+}
+
+/// Bytes of a report's body.
+pub fn report_len(report: &Report) -> usize {
+    let list = if report.runs.is_empty() {
+        0
+    } else {
+        varint_len(report.start) + varint_len(report.runs.len() as u32) + choose(&report.runs).1
+    };
+    8 + list
+}
+
+/// Bytes of the segment without data and its padding.
+pub fn encoded_len(segment: &Segment<'_>) -> usize {
+    let openings = usize::from(segment.bgn.is_some()) + usize::from(segment.bgnak.is_some());
+    HEADER_BYTES
+        + openings * OPENING_BYTES
+        + if segment.poll.is_some() { POLL_BYTES } else { 0 }
+        + segment.stat.as_ref().map_or(0, |s| 4 + report_len(&s.report))
+        + segment.ustat.as_ref().map_or(0, report_len)
+        + if segment.end.is_some() { END_BYTES } else { 0 }
+        + if segment.rst.is_some() { 4 } else { 0 }
+}

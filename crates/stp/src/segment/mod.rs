@@ -1,0 +1,203 @@
+//! Segments on the wire: `docs/spec/stp.md`, section 3.
+
+mod decode;
+mod encode;
+mod gap_list;
+#[cfg(test)]
+mod segment_tests;
+#[cfg(test)]
+mod vectors;
+
+use alloc::vec::Vec;
+
+pub use decode::{Malformed, decode};
+pub use encode::{encode, encoded_len, report_len};
+pub use gap_list::{MAX_RUNS, split_runs};
+
+/// Bytes of the common header [STP 5.1.1].
+pub const HEADER_BYTES: usize = 12;
+/// Bytes of an opening (BGN or BGNAK) without options.
+pub const OPENING_BYTES: usize = 20;
+/// Bytes of a POLL's body.
+pub const POLL_BYTES: usize = 8;
+/// Bytes of an END's body.
+pub const END_BYTES: usize = 4;
+/// Version of the wire format, carried in BGN and BGNAK.
+pub const WIRE_VERSION: u8 = 1;
+/// Every SD takes at least this much of a window, so that tiny packets cannot fill memory with
+/// bookkeeping.
+pub const MIN_CHARGE_BYTES: u64 = 256;
+
+/// What an SD of `payload_bytes` takes of the peer's window.
+pub fn charge_bytes(payload_bytes: usize) -> u64 {
+    (payload_bytes as u64).max(MIN_CHARGE_BYTES)
+}
+
+/// Type bits; a segment's type is their OR [STP 5.1.1].
+pub mod types {
+    /// Sequenced data.
+    pub const SD: u8 = 0x01;
+    /// Asks for a STAT.
+    pub const POLL: u8 = 0x02;
+    /// Full state of the receiver, answer to a POLL.
+    pub const STAT: u8 = 0x04;
+    /// Unsolicited report of a gap, or of a window that opened.
+    pub const USTAT: u8 = 0x08;
+    /// Opens a connection.
+    pub const BGN: u8 = 0x10;
+    /// Accepts it.
+    pub const BGNAK: u8 = 0x20;
+    /// Ends the sender's direction.
+    pub const END: u8 = 0x40;
+    /// Confirms an END.
+    pub const ENDAK: u8 = 0x80;
+    /// Ends everything at once; never combined. (BGN and BGNAK never share a segment, so their
+    /// combination with END and ENDAK is free.)
+    pub const RST: u8 = BGN | BGNAK | END | ENDAK;
+}
+
+/// Body of BGN and BGNAK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// Largest SD payload that this side takes, in bytes.
+    pub max_payload_bytes: u16,
+    /// Number of this side's first SD (24 bits).
+    pub initial: u32,
+    /// Bytes that this side accepts from its next expected packet on.
+    pub window_bytes: u32,
+    /// Chosen by the opener, echoed by the acceptor: names the connection for good.
+    pub nonce: u64,
+}
+
+/// Body of POLL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    /// Sender's clock in units of 2^14 ns plus a secret offset; strictly increasing.
+    pub timestamp: u32,
+    /// Number of the next new SD (24 bits): everything before it was sent.
+    pub next: u32,
+}
+
+/// What STAT and USTAT have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Next number expected in sequence (24 bits).
+    pub next: u32,
+    /// Bytes accepted from `next` on.
+    pub window_bytes: u32,
+    /// More segments with the same echo follow.
+    pub more: bool,
+    /// Distance from `next` to the first run.
+    pub start: u32,
+    /// Lengths of alternating runs: missing, received, missing, ... Empty: no gap.
+    pub runs: Vec<u32>,
+}
+
+/// Body of STAT.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Timestamp of the POLL that this answers.
+    pub echo: u32,
+    /// State of the receiver.
+    pub report: Report,
+}
+
+/// Why a connection was reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetReason {
+    /// Nobody listens on the port.
+    Refused,
+    /// The peer knows no such connection (it restarted, or gave up).
+    UnknownConnection,
+    /// The peer's application aborted.
+    Aborted,
+    /// The peer saw an impossible segment.
+    Protocol,
+    /// The peer has no room for another connection.
+    Busy,
+    /// A reason that this version does not know.
+    Other(u8),
+}
+
+impl ResetReason {
+    /// Code on the wire.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Refused => 1,
+            Self::UnknownConnection => 2,
+            Self::Aborted => 3,
+            Self::Protocol => 4,
+            Self::Busy => 5,
+            Self::Other(code) => code,
+        }
+    }
+
+    /// Reason of a code on the wire.
+    pub fn from_code(code: u8) -> Self {
+        match code {
+            1 => Self::Refused,
+            2 => Self::UnknownConnection,
+            3 => Self::Aborted,
+            4 => Self::Protocol,
+            5 => Self::Busy,
+            other => Self::Other(other),
+        }
+    }
+}
+
+/// Payload as it lies in a ring buffer: two parts, the second often empty.
+pub type Payload<'a> = (&'a [u8], &'a [u8]);
+
+/// A segment, decoded or to be encoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment<'a> {
+    /// Sender's port.
+    pub source_port: u16,
+    /// Receiver's port.
+    pub destination_port: u16,
+    /// Packet number field (24 bits): the SD's number, or the sender's next new number.
+    pub number: u32,
+    /// Tells connections between the same ports apart.
+    pub instance: u16,
+    /// BGN.
+    pub bgn: Option<Opening>,
+    /// BGNAK.
+    pub bgnak: Option<Opening>,
+    /// POLL.
+    pub poll: Option<Poll>,
+    /// STAT.
+    pub stat: Option<Stat>,
+    /// USTAT.
+    pub ustat: Option<Report>,
+    /// END with one past the last number (24 bits).
+    pub end: Option<u32>,
+    /// ENDAK.
+    pub endak: bool,
+    /// RST.
+    pub rst: Option<ResetReason>,
+    /// SD.
+    pub data: Option<Payload<'a>>,
+}
+
+impl Segment<'_> {
+    /// The type field.
+    pub fn type_bits(&self) -> u8 {
+        if self.rst.is_some() {
+            return types::RST;
+        }
+        let bit = |present: bool, bit: u8| if present { bit } else { 0 };
+        bit(self.data.is_some(), types::SD)
+            | bit(self.poll.is_some(), types::POLL)
+            | bit(self.stat.is_some(), types::STAT)
+            | bit(self.ustat.is_some(), types::USTAT)
+            | bit(self.bgn.is_some(), types::BGN)
+            | bit(self.bgnak.is_some(), types::BGNAK)
+            | bit(self.end.is_some(), types::END)
+            | bit(self.endak, types::ENDAK)
+    }
+
+    /// Bytes of application data.
+    pub fn payload_bytes(&self) -> usize {
+        self.data.map_or(0, |(a, b)| a.len() + b.len())
+    }
+}

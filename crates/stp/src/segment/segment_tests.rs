@@ -1,0 +1,187 @@
+//! Round trips, and decoders that accept any bytes.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+
+pub(super) fn reseal(bytes: &mut [u8]) {
+    use skyhaul_core::checksum::{START, crc16};
+    bytes[8..10].fill(0);
+    let sum = crc16(START, bytes);
+    bytes[8..10].copy_from_slice(&sum.to_be_bytes());
+}
+
+fn opening() -> impl Strategy<Value = Opening> {
+    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>()).prop_map(
+        |(max_payload_bytes, initial, window_bytes, nonce)| Opening {
+            max_payload_bytes,
+            initial,
+            window_bytes,
+            nonce,
+        },
+    )
+}
+
+fn report() -> impl Strategy<Value = Report> {
+    let runs = proptest::collection::vec(prop_oneof![1u32..4, 1u32..300, 1u32..60_000], 0..40);
+    (0u32..1 << 24, any::<u32>(), any::<bool>(), 0u32..1000, runs).prop_map(
+        |(next, window_bytes, more, start, runs)| Report {
+            next,
+            window_bytes,
+            more,
+            start: if runs.is_empty() { 0 } else { start },
+            runs,
+        },
+    )
+}
+
+type Parts = (
+    Option<Opening>,
+    Option<Opening>,
+    Option<(u32, u32)>,
+    Option<(u32, Report)>,
+    Option<Report>,
+    Option<u32>,
+    bool,
+    Vec<u8>,
+);
+
+fn parts() -> impl Strategy<Value = Parts> {
+    use proptest::option::of;
+    (
+        of(opening()),
+        of(opening()),
+        of((any::<u32>(), 0u32..1 << 24)),
+        of((any::<u32>(), report())),
+        of(report()),
+        of(0u32..1 << 24),
+        any::<bool>(),
+        proptest::collection::vec(any::<u8>(), 0..50),
+    )
+}
+
+fn assemble(parts: &Parts) -> Segment<'_> {
+    let (bgn, bgnak, poll, stat, ustat, end, endak, data) = parts;
+    let alone = bgn.is_some();
+    Segment {
+        source_port: 7,
+        destination_port: 9,
+        number: 0x12_3456,
+        instance: 0xBEEF,
+        bgn: *bgn,
+        bgnak: bgnak.filter(|_| !alone),
+        poll: poll.map(|(timestamp, next)| Poll { timestamp, next }),
+        stat: stat.clone().filter(|_| !alone).map(|(echo, report)| Stat { echo, report }),
+        ustat: ustat.clone().filter(|_| !alone),
+        end: *end,
+        endak: *endak && !alone,
+        rst: None,
+        data: (!data.is_empty()).then_some((&data[..], &[])),
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_encoded_is_decoded(parts in parts()) {
+        let segment = assemble(&parts);
+        prop_assume!(segment.type_bits() != 0 && segment.type_bits() != types::RST);
+        let mut bytes = vec![0xAA; 3];
+        encode(&segment, &mut bytes);
+        let coded = &bytes[3..];
+        let decoded = decode(coded);
+        prop_assert_eq!(decoded.as_ref(), Ok(&segment));
+        let bare = encoded_len(&segment);
+        let padding = if segment.data.is_some() { (4 - bare % 4) % 4 } else { 0 };
+        prop_assert_eq!(coded.len(), bare + padding + segment.payload_bytes());
+    }
+
+    #[test]
+    fn any_bytes_give_a_value_or_an_error(mut bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
+        let _ = decode(&bytes);
+        if bytes.len() >= HEADER_BYTES {
+            reseal(&mut bytes);
+            if let Ok(segment) = decode(&bytes) {
+                let mut again = Vec::new();
+                encode(&segment, &mut again);
+                let (runs, second) = (decode(&again).map(|s| s.stat.map(|s| s.report.runs)), segment.stat);
+                prop_assert_eq!(runs, Ok(second.map(|s| s.report.runs)));
+            }
+        }
+    }
+
+    #[test]
+    fn every_damaged_bit_is_noticed(parts in parts(), at in any::<prop::sample::Index>(), bit in 0u8..8) {
+        let segment = assemble(&parts);
+        prop_assume!(segment.type_bits() != 0);
+        let mut bytes = Vec::new();
+        encode(&segment, &mut bytes);
+        let index = at.index(bytes.len());
+        bytes[index] ^= 1 << bit;
+        prop_assert_eq!(decode(&bytes), Err(Malformed::Checksum));
+    }
+
+    #[test]
+    fn a_split_list_says_the_same(runs in proptest::collection::vec(1u32..5000, 1..400), max in 16usize..200) {
+        let parts = split_runs(runs.clone(), max);
+        let mut joined = Vec::new();
+        for (start, part) in &parts {
+            let before: u32 = joined.iter().sum();
+            prop_assert_eq!(*start, before);
+            let report = Report { runs: part.clone(), ..Report::default() };
+            prop_assert!(part.len() <= 2 || report_len(&report) <= max + 16);
+            joined.extend_from_slice(part);
+        }
+        prop_assert_eq!(joined, runs);
+    }
+}
+
+fn refused(change: impl Fn(&mut Vec<u8>), segment: &Segment<'_>) -> Malformed {
+    let mut bytes = Vec::new();
+    encode(segment, &mut bytes);
+    change(&mut bytes);
+    reseal(&mut bytes);
+    decode(&bytes).unwrap_err()
+}
+
+fn poll() -> Segment<'static> {
+    Segment { poll: Some(Poll { timestamp: 1, next: 2 }), ..Segment::default() }
+}
+
+#[test]
+fn each_malformed_field_has_its_error() {
+    assert_eq!(decode(&[0; 11]), Err(Malformed::Truncated));
+    assert_eq!(refused(|b| b[4] = 0, &poll()), Malformed::Type);
+    assert_eq!(refused(|b| b[4] |= types::BGN | types::STAT, &poll()), Malformed::Type);
+    assert_eq!(refused(|b| b.truncate(15), &poll()), Malformed::Truncated);
+    assert_eq!(refused(|b| b.push(1), &poll()), Malformed::Length);
+    assert_eq!(refused(|b| b[4] |= types::SD, &poll()), Malformed::Length);
+    let bgn = Segment {
+        bgn: Some(Opening { max_payload_bytes: 1, initial: 2, window_bytes: 3, nonce: 4 }),
+        ..Segment::default()
+    };
+    assert_eq!(refused(|b| b[12] = 9, &bgn), Malformed::Opening);
+    assert_eq!(refused(|b| b[19] = 4, &bgn), Malformed::Truncated, "options longer than the segment");
+    let broken_option = |b: &mut Vec<u8>| {
+        b[19] = 3;
+        b.extend_from_slice(&[1, 9, 0]);
+    };
+    assert_eq!(refused(broken_option, &bgn), Malformed::Opening);
+    let ustat = |runs| Segment { ustat: Some(Report { runs, ..Report::default() }), ..Segment::default() };
+    assert_eq!(refused(|b| b[15] = 3, &ustat(vec![5])), Malformed::GapList, "unknown coding");
+    assert_eq!(refused(|b| b[21] = 0, &ustat(vec![5])), Malformed::GapList, "no runs");
+    assert_eq!(refused(|_| (), &ustat(vec![1 << 23, 1])), Malformed::GapList, "too wide");
+}
+
+#[test]
+fn an_unknown_option_is_skipped() {
+    let bgn = Opening { max_payload_bytes: 1, initial: 2, window_bytes: 3, nonce: 4 };
+    let mut bytes = Vec::new();
+    encode(&Segment { bgn: Some(bgn), ..Segment::default() }, &mut bytes);
+    bytes[19] = 5;
+    bytes.extend_from_slice(&[200, 3, 1, 2, 3]);
+    reseal(&mut bytes);
+    assert_eq!(decode(&bytes).unwrap().bgn, Some(bgn));
+}

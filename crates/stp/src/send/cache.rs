@@ -1,0 +1,264 @@
+//! The send buffer (a byte stream, not segmented) and the send cache: one entry per packet sent
+//! and not yet acknowledged in sequence [XSTP 3].
+
+use alloc::collections::{BTreeSet, VecDeque};
+
+use skyhaul_core::Instant;
+
+use crate::segment::{Payload, charge_bytes};
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Position of its first byte in the stream.
+    pub(crate) offset: u64,
+    /// Last transmission.
+    pub(crate) last_sent: Instant,
+    /// Position of the last transmission among all of this connection's.
+    pub(crate) order: u64,
+    /// Payload bytes.
+    pub(crate) bytes: u16,
+    /// Times sent.
+    pub(crate) transmissions: u16,
+    /// Copies sent since a report last called it missing (or since it was new).
+    pub(crate) copies: u16,
+    /// Acknowledged selectively.
+    pub(crate) acknowledged: bool,
+    /// Judged lost and waiting to be sent again.
+    pub(crate) queued: bool,
+    /// A USTAT had it sent again already.
+    pub(crate) by_ustat: bool,
+}
+
+/// Newly acknowledged packets and their payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) packets: u32,
+    pub(crate) bytes: u64,
+}
+
+impl Count {
+    fn add(&mut self, bytes: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// Send buffer and send cache in one, since the one indexes the other.
+#[derive(Clone, Debug)]
+pub(crate) struct SendCache {
+    buffer: VecDeque<u8>,
+    /// Stream position of the buffer's first byte.
+    base: u64,
+    /// Stream position of the first byte never sent.
+    sent_to: u64,
+    entries: VecDeque<Entry>,
+    /// Number of the first entry: next to be acknowledged in sequence.
+    first: u64,
+    queue: BTreeSet<u64>,
+    in_flight_bytes: u64,
+    charged_bytes: u64,
+    unacknowledged: u64,
+}
+
+impl SendCache {
+    pub(crate) fn new(initial: u64) -> Self {
+        Self {
+            buffer: VecDeque::new(),
+            base: 0,
+            sent_to: 0,
+            entries: VecDeque::new(),
+            first: initial,
+            queue: BTreeSet::new(),
+            in_flight_bytes: 0,
+            charged_bytes: 0,
+            unacknowledged: 0,
+        }
+    }
+
+    /// Takes application data.
+    pub(crate) fn write(&mut self, data: &[u8]) {
+        self.buffer.extend(data);
+    }
+
+    /// Bytes held, acknowledged ones behind a gap included.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.buffer.len() as u64
+    }
+
+    /// Bytes written and never sent.
+    pub(crate) fn unsent_bytes(&self) -> usize {
+        (self.base + self.buffer.len() as u64 - self.sent_to) as usize
+    }
+
+    /// Number of the oldest packet not acknowledged in sequence.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Number of the next new packet.
+    pub(crate) fn next(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+
+    /// Payload sent and neither acknowledged nor judged lost.
+    pub(crate) fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
+    }
+
+    /// What the unacknowledged packets take of the peer's window.
+    pub(crate) fn charged_bytes(&self) -> u64 {
+        self.charged_bytes
+    }
+
+    /// Packets sent and not acknowledged in any way.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.unacknowledged
+    }
+
+    /// Whether everything sent was acknowledged in sequence.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub(crate) fn entry(&self, number: u64) -> Option<&Entry> {
+        self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    fn entry_mut(&mut self, number: u64) -> Option<&mut Entry> {
+        self.entries.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// Makes a packet of the next `bytes` unsent ones and returns its number.
+    pub(crate) fn send_new(&mut self, bytes: usize, now: Instant, order: u64) -> u64 {
+        let number = self.next();
+        self.entries.push_back(Entry {
+            offset: self.sent_to,
+            last_sent: now,
+            order,
+            bytes: bytes as u16,
+            transmissions: 1,
+            copies: 1,
+            acknowledged: false,
+            queued: false,
+            by_ustat: false,
+        });
+        self.sent_to += bytes as u64;
+        self.in_flight_bytes += bytes as u64;
+        self.charged_bytes += charge_bytes(bytes);
+        self.unacknowledged += 1;
+        number
+    }
+
+    /// Notes that a packet goes out again.
+    pub(crate) fn send_again(&mut self, number: u64, now: Instant, order: u64) {
+        self.queue.remove(&number);
+        let Some(entry) = self.entry_mut(number) else { return };
+        let was_queued = core::mem::take(&mut entry.queued);
+        entry.last_sent = now;
+        entry.order = order;
+        entry.transmissions = entry.transmissions.saturating_add(1);
+        entry.copies = entry.copies.saturating_add(1);
+        let bytes = u64::from(entry.bytes);
+        if was_queued {
+            self.in_flight_bytes += bytes;
+        }
+    }
+
+    /// The payload of a packet in the cache.
+    pub(crate) fn payload(&self, entry: &Entry) -> Payload<'_> {
+        let from = (entry.offset - self.base) as usize;
+        let to = from + usize::from(entry.bytes);
+        let (a, b) = self.buffer.as_slices();
+        if to <= a.len() {
+            (&a[from..to], &[])
+        } else if from >= a.len() {
+            (&b[from - a.len()..to - a.len()], &[])
+        } else {
+            (&a[from..], &b[..to - a.len()])
+        }
+    }
+
+    /// Acknowledges everything below `next` (at most [`Self::next`]) and frees the buffer.
+    pub(crate) fn acknowledge_below(&mut self, next: u64, count: &mut Count) {
+        debug_assert!(next <= self.next());
+        while self.first < next {
+            let Some(entry) = self.entries.pop_front() else { break };
+            self.charged_bytes -= charge_bytes(usize::from(entry.bytes));
+            self.settle(self.first, &entry, count);
+            self.first += 1;
+        }
+        let keep_from = self.entries.front().map_or(self.sent_to, |e| e.offset);
+        self.buffer.drain(..(keep_from - self.base) as usize);
+        self.base = keep_from;
+        if self.buffer.is_empty() && self.buffer.capacity() > 1 << 16 {
+            self.buffer = VecDeque::new();
+        }
+    }
+
+    /// Acknowledges [from, to) selectively.
+    pub(crate) fn acknowledge(&mut self, from: u64, to: u64, count: &mut Count) {
+        for number in from.max(self.first)..to.min(self.next()) {
+            if let Some(entry) = self.entry(number).copied() {
+                self.settle(number, &entry, count);
+                if let Some(entry) = self.entry_mut(number) {
+                    entry.acknowledged = true;
+                    entry.queued = false;
+                }
+            }
+        }
+    }
+
+    /// Takes an entry out of the books, once.
+    fn settle(&mut self, number: u64, entry: &Entry, count: &mut Count) {
+        if entry.acknowledged {
+            return;
+        }
+        if entry.queued {
+            self.queue.remove(&number);
+        } else {
+            self.in_flight_bytes -= u64::from(entry.bytes);
+        }
+        self.unacknowledged -= 1;
+        count.add(entry.bytes);
+    }
+
+    /// Judges a packet lost: it leaves the flight and waits to be sent again. Returns its payload
+    /// bytes and when it was last sent, or `None` if it is acknowledged or waits already.
+    pub(crate) fn lose(&mut self, number: u64, by_ustat: bool) -> Option<(u64, Instant)> {
+        let entry = self.entry_mut(number)?;
+        if entry.acknowledged || entry.queued {
+            return None;
+        }
+        entry.queued = true;
+        entry.copies = 0;
+        entry.by_ustat |= by_ustat;
+        let (bytes, sent) = (u64::from(entry.bytes), entry.last_sent);
+        self.in_flight_bytes -= bytes;
+        self.queue.insert(number);
+        Some((bytes, sent))
+    }
+
+    /// The oldest packet that waits to be sent again.
+    pub(crate) fn queued(&self) -> Option<u64> {
+        self.queue.first().copied()
+    }
+
+    /// How many packets wait to be sent again.
+    pub(crate) fn queued_packets(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Checks the books against a recount (tests).
+    #[cfg(test)]
+    pub(crate) fn recount(&self) {
+        let open = || self.entries.iter().filter(|e| !e.acknowledged);
+        let flight: u64 = open().filter(|e| !e.queued).map(|e| u64::from(e.bytes)).sum();
+        assert_eq!(self.in_flight_bytes, flight);
+        assert_eq!(self.unacknowledged, open().count() as u64);
+        assert_eq!(self.queue.len(), open().filter(|e| e.queued).count());
+        let charged: u64 = self.entries.iter().map(|e| charge_bytes(usize::from(e.bytes))).sum();
+        assert_eq!(self.charged_bytes, charged);
+        assert!(self.entries.iter().all(|e| !(e.acknowledged && e.queued)));
+    }
+}

@@ -1,0 +1,11 @@
+//! The sending half: what the application wrote, what was sent of it, and what must go again.
+
+mod cache;
+#[cfg(test)]
+mod cache_tests;
+mod poll_clock;
+mod tail;
+
+pub(crate) use cache::{Count, SendCache};
+pub(crate) use poll_clock::{PollClock, PollRecord, is_newer};
+pub(crate) use tail::Tail;

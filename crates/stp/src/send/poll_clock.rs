@@ -1,0 +1,125 @@
+//! POLLs under way: their timestamps on the wire, and what had been sent before each.
+
+use alloc::collections::VecDeque;
+
+use skyhaul_core::Instant;
+
+/// POLLs remembered; an answer to an older one says nothing about time any more.
+const MAX_RECORDS: usize = 256;
+/// A timestamp unit is 2^14 ns = 16.384 µs: half the range is 9.7 hours of silence.
+const UNIT_SHIFT: u32 = 14;
+
+/// A POLL that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PollRecord {
+    pub(crate) timestamp: u32,
+    pub(crate) sent_at: Instant,
+    /// Transmissions made before it.
+    pub(crate) order: u64,
+    /// Number of the next new packet when it left: the STAT covers everything below.
+    pub(crate) next: u64,
+}
+
+/// Issues timestamps and recognises their echoes.
+#[derive(Clone, Debug)]
+pub(crate) struct PollClock {
+    offset: u32,
+    records: VecDeque<PollRecord>,
+    last: Option<PollRecord>,
+    answered: Option<PollRecord>,
+    unanswered: u32,
+}
+
+impl PollClock {
+    /// A clock whose timestamps are shifted by a secret `offset`: only who saw a POLL can echo it.
+    pub(crate) fn new(offset: u32) -> Self {
+        Self { offset, records: VecDeque::new(), last: None, answered: None, unanswered: 0 }
+    }
+
+    /// Notes a POLL sent now and returns its timestamp, newer than every one before.
+    pub(crate) fn send(&mut self, now: Instant, order: u64, next: u64) -> u32 {
+        let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
+        let timestamp = match self.last {
+            Some(last) if !is_newer(ticks, last.timestamp) => last.timestamp.wrapping_add(1),
+            _ => ticks,
+        };
+        let record = PollRecord { timestamp, sent_at: now, order, next };
+        if self.records.len() == MAX_RECORDS {
+            self.records.pop_front();
+        }
+        self.records.push_back(record);
+        self.last = Some(record);
+        self.unanswered = self.unanswered.saturating_add(1);
+        timestamp
+    }
+
+    /// The record of an echo: (record, whether this is the first answer to it). `None`: never sent,
+    /// too old, or older than one already answered.
+    pub(crate) fn answer(&mut self, echo: u32) -> Option<(PollRecord, bool)> {
+        if let Some(answered) = self.answered
+            && answered.timestamp == echo
+        {
+            return Some((answered, false));
+        }
+        let at = self.records.iter().position(|r| r.timestamp == echo)?;
+        let record = self.records.drain(..=at).next_back()?;
+        self.answered = Some(record);
+        self.unanswered = self.records.len() as u32;
+        Some((record, true))
+    }
+
+    /// Whether the echo could be of a POLL of ours at all.
+    pub(crate) fn was_sent(&self, echo: u32) -> bool {
+        self.last.is_some_and(|last| !is_newer(echo, last.timestamp))
+    }
+
+    /// When the last POLL left.
+    pub(crate) fn last_sent_at(&self) -> Option<Instant> {
+        self.last.map(|r| r.sent_at)
+    }
+
+    /// Transmissions made before the last POLL.
+    pub(crate) fn last_order(&self) -> Option<u64> {
+        self.last.map(|r| r.order)
+    }
+
+    /// POLLs sent since the newest answered one.
+    pub(crate) fn unanswered(&self) -> u32 {
+        self.unanswered
+    }
+}
+
+/// Serial-number comparison: whether `a` is later than `b`.
+pub(crate) fn is_newer(a: u32, b: u32) -> bool {
+    a != b && a.wrapping_sub(b) < 1 << 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skyhaul_core::SECOND;
+
+    #[test]
+    fn timestamps_rise_even_within_a_unit_and_over_the_wrap() {
+        let mut clock = PollClock::new(u32::MAX - 1);
+        let mut last = clock.send(Instant::ZERO, 0, 0);
+        for step in 0..1000u64 {
+            let next = clock.send(Instant::from_ns(step / 3 * 20_000), step, 0);
+            assert!(is_newer(next, last));
+            last = next;
+        }
+    }
+
+    #[test]
+    fn an_answer_makes_older_polls_obsolete() {
+        let mut clock = PollClock::new(7);
+        let t: alloc::vec::Vec<u32> =
+            (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0)).collect();
+        assert_eq!(clock.answer(t[2]).map(|(r, first)| (r.order, first)), Some((2, true)));
+        assert_eq!(clock.answer(t[2]).map(|(_, first)| first), Some(false), "a second part");
+        assert!(clock.answer(t[1]).is_none());
+        assert_eq!(clock.unanswered(), 1);
+        assert!(clock.answer(t[3].wrapping_add(9)).is_none());
+        assert!(!clock.was_sent(t[3].wrapping_add(9)) && clock.was_sent(t[0]));
+    }
+}

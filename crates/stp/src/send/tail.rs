@@ -1,0 +1,75 @@
+//! The end of a transfer over a lossy link. By plain rules the last window costs about three round
+//! trips: one to learn its losses, one for each further loss of a retransmission. While nothing new
+//! is left, a declared rate would idle; so packets without confirmation are repeated, oldest first,
+//! as often as the losses seen so far make likely to be needed and no more. A link that has lost
+//! nothing gets no repeats (`docs/spec/stp.md`, section 6.4).
+
+use super::SendCache;
+
+/// Repeats until fewer packets than this are expected to be missing still.
+const RESIDUAL_PACKETS: f64 = 0.05;
+/// Copies of one packet per report at most.
+const MAX_COPIES: u16 = 8;
+
+/// Picks packets to repeat.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tail {
+    sent_packets: u64,
+    lost_packets: u64,
+    cursor: u64,
+    /// Everything was looked at since the last report.
+    exhausted: bool,
+}
+
+impl Tail {
+    /// A data packet left.
+    pub(crate) fn on_sent(&mut self) {
+        self.sent_packets += 1;
+        self.exhausted = false;
+    }
+
+    /// A report arrived and showed so many losses.
+    pub(crate) fn on_report(&mut self, lost_packets: u64) {
+        self.lost_packets += lost_packets;
+        self.exhausted = false;
+    }
+
+    /// Copies of each packet after which fewer than the residual are expected missing.
+    fn copies_wanted(&self, unacknowledged: u64) -> u16 {
+        if self.lost_packets == 0 {
+            return 0;
+        }
+        let loss = (self.lost_packets as f64 / self.sent_packets.max(1) as f64).min(0.9);
+        let mut missing = unacknowledged as f64;
+        let mut copies = 0;
+        while missing > RESIDUAL_PACKETS && copies < MAX_COPIES {
+            missing *= loss;
+            copies += 1;
+        }
+        copies
+    }
+
+    /// The next packet worth repeating, if any.
+    pub(crate) fn pick(&mut self, cache: &SendCache) -> Option<u64> {
+        if self.exhausted || cache.unacknowledged() == 0 {
+            return None;
+        }
+        let wanted = self.copies_wanted(cache.unacknowledged());
+        let (first, next) = (cache.first(), cache.next());
+        let start = self.cursor.clamp(first, next);
+        let worth = |number: &u64| {
+            cache.entry(*number).is_some_and(|e| !e.acknowledged && !e.queued && e.copies < wanted)
+        };
+        let found = (start..next).find(worth).or_else(|| (first..start).find(worth));
+        match found {
+            Some(number) => self.cursor = number + 1,
+            None => self.exhausted = true,
+        }
+        found
+    }
+
+    /// Whether [`Self::pick`] may find something.
+    pub(crate) fn may_repeat(&self, cache: &SendCache) -> bool {
+        !self.exhausted && self.lost_packets > 0 && cache.unacknowledged() > 0
+    }
+}
