@@ -1,0 +1,15 @@
+//! Virtual time: the shipped engines over the shipped links, as fast as the machine can compute.
+//! Two hosts and one link today; topologies, scenario files and sweeps grow from here.
+#![forbid(unsafe_code)]
+
+mod apps;
+mod host;
+mod pair;
+mod share;
+mod transfer;
+
+pub use apps::{App, BulkReceiver, BulkSender, pattern};
+pub use host::Host;
+pub use pair::{Ended, Pair};
+pub use share::{limit_bytes, payload_per_packet};
+pub use transfer::{Outcome, Transfer, TransferError};

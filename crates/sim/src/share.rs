@@ -1,0 +1,22 @@
+//! The physical limit of a realised link, and the share of it that a transfer reached.
+
+use skyhaul_core::Instant;
+use skyhaul_link::{LinkConfig, carried_packets};
+
+/// Size of the packets that the limit is counted in.
+const LIMIT_PACKET_BYTES: u32 = 1500;
+/// IPv4, UDP, envelope and STP's common header.
+const HEADERS_BYTES: u32 = 20 + 8 + 1 + 12;
+
+/// Payload of a full packet of STP over UDP over IPv4.
+pub fn payload_per_packet() -> u64 {
+    u64::from(LIMIT_PACKET_BYTES - HEADERS_BYTES)
+}
+
+/// Payload bytes that the link of this configuration and seed could have carried forward from
+/// `start` on, so that they arrive by `end`: full packets that leave in [start, end - delay], less
+/// its own losses. `None` for a link without a rate.
+pub fn limit_bytes(config: &LinkConfig, seed: u64, start: Instant, end: Instant) -> Option<u64> {
+    let until = end.before(config.forward.delay_ns);
+    carried_packets(config, seed, 0, start, until, LIMIT_PACKET_BYTES).map(|n| n * payload_per_packet())
+}
