@@ -38,7 +38,12 @@ impl Host {
     }
 
     /// Lets timers, the application and the endpoint do what is due; sends by `send`.
-    pub fn work(&mut self, now: Instant, sink: &mut dyn EventSink, mut send: impl FnMut(Packet, &mut dyn EventSink)) {
+    pub fn work(
+        &mut self,
+        now: Instant,
+        sink: &mut dyn EventSink,
+        mut send: impl FnMut(Packet, &mut dyn EventSink),
+    ) {
         self.endpoint.handle_timeout(now, sink);
         loop {
             self.app.work(now, &mut self.endpoint);

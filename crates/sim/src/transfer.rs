@@ -91,11 +91,16 @@ impl Transfer {
 
     /// The two hosts and the link, ready to run.
     pub fn build(&self) -> Result<Pair, TransferError> {
-        let link = Link::new(self.link.clone(), self.seed, 1 << 32).map_err(|e| TransferError(e.to_string()))?;
+        let link =
+            Link::new(self.link.clone(), self.seed, 1 << 32).map_err(|e| TransferError(e.to_string()))?;
         let addresses: [SocketAddr; 2] =
             [SocketAddr::from(([10, 0, 0, 1], 4000)), SocketAddr::from(([10, 0, 0, 2], 4000))];
         let endpoint = |name: &str, accept: &Config| {
-            let config = EndpointConfig { accept: accept.clone(), head_bytes: ENVELOPE_BYTES, ..EndpointConfig::default() };
+            let config = EndpointConfig {
+                accept: accept.clone(),
+                head_bytes: ENVELOPE_BYTES,
+                ..EndpointConfig::default()
+            };
             Endpoint::new(config, Stream::new(self.seed, name))
         };
         let sender = BulkSender::new(addresses[1], PORT, self.sender.clone(), self.bytes, self.seed);
@@ -133,9 +138,8 @@ impl Transfer {
         }
         let start = sender.started_at.unwrap_or(Instant::ZERO);
         let end = receiver.last_byte_at.unwrap_or(start);
-        let stats = |host: &Host, id: Option<u64>| {
-            id.and_then(|id| host.endpoint.stats(id)).unwrap_or_default()
-        };
+        let stats =
+            |host: &Host, id: Option<u64>| id.and_then(|id| host.endpoint.stats(id)).unwrap_or_default();
         Ok(Outcome {
             elapsed_ns: end.since(start),
             confirmed_ns: sender.confirmed_at.unwrap_or(end).since(start),

@@ -140,7 +140,12 @@ impl Connection {
             return entry.transmissions == 1 && !entry.by_ustat; // a USTAT counts once [XSTP 3]
         };
         match self.config.retransmit {
-            RetransmitRule::SentBeforePoll => entry.order + self.reorder_packets() < poll.order,
+            RetransmitRule::SentBeforePoll => {
+                // Later packets, or a quarter of a round trip, lay between it and the POLL.
+                let lay_between_ns = poll.sent_at.since(entry.last_sent);
+                entry.order + self.reorder_packets() < poll.order
+                    || (entry.order < poll.order && lay_between_ns >= self.rtt.min_ns() / 4)
+            }
             RetransmitRule::RttElapsed => {
                 let backoff = 1 << (entry.transmissions - 1).min(6);
                 now.since(entry.last_sent) >= self.rtt.smoothed_ns() * backoff
@@ -148,11 +153,12 @@ impl Connection {
         }
     }
 
-    /// A wrong retransmission costs a window half its size; under a declared rate, or when nothing
-    /// new is left, it costs one packet, and waiting costs more.
+    /// A wrong retransmission costs a window half its size; under a declared rate, or when little
+    /// is under way, it costs one packet, and waiting costs more.
     fn reorder_packets(&self) -> u64 {
-        let cheap = self.config.rate_bps.is_some() || self.cache.unsent_bytes() == 0;
-        if cheap { 0 } else { self.config.reorder_packets }
+        let most = self.config.reorder_packets;
+        let few = self.cache.unsent_bytes() == 0 || self.cache.unacknowledged() <= most + 1;
+        if few || self.config.rate_bps.is_some() { 0 } else { most }
     }
 
     fn acknowledged(
