@@ -47,10 +47,11 @@ impl core::error::Error for CloseReason {}
 impl Connection {
     /// Ends the connection here and now.
     pub(super) fn close(&mut self, reason: Option<CloseReason>) {
-        if self.closed.is_some() {
+        if self.is_closed {
             return;
         }
-        self.closed = Some(reason);
+        self.is_closed = true;
+        self.close_reason = reason;
         self.tell(StreamEvent::Closed(reason));
     }
 

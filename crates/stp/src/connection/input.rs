@@ -16,7 +16,7 @@ const STAT_FIXED_BYTES: usize = HEADER_BYTES + 24;
 impl Connection {
     /// A segment for this connection (ports and instance match), `wire_bytes` long on the wire.
     pub(crate) fn handle(&mut self, segment: &Segment<'_>, wire_bytes: u32, context: &mut Context<'_>) {
-        if self.closed.is_some() {
+        if self.is_closed {
             return;
         }
         self.stats.received_packets += 1;
@@ -134,7 +134,7 @@ impl Connection {
     }
 
     fn on_taken(&mut self, number: u64, delivered: bool, context: &mut Context<'_>) {
-        if delivered && !(self.withhold && !self.proven) {
+        if delivered && !self.withhold {
             self.tell(StreamEvent::Readable);
         }
         for (first, end) in self.watch.on_packet(number).into_iter().flatten() {
@@ -179,14 +179,14 @@ impl Connection {
 
     /// Only newer POLLs are answered [XSTP 3].
     fn on_poll(&mut self, poll: Poll, context: &mut Context<'_>) {
-        let Some(assembly) = &mut self.assembly else {
+        let Some(assembly) = &self.assembly else {
             return self.refuse(Refusal::Unknown, context);
         };
         if self.newest_poll.is_some_and(|newest| !is_newer(poll.timestamp, newest)) {
             return;
         }
         let next = expand(poll.next, assembly.next());
-        if !assembly.announce(next) {
+        if !assembly.is_plausible(next) {
             return self.refuse(Refusal::Absurd, context);
         }
         self.newest_poll = Some(poll.timestamp);
@@ -205,6 +205,7 @@ impl Connection {
         let last = parts.len() - 1;
         let offset = start - assembly.next();
         self.replies.stats.clear();
+        self.replies.ustats.clear(); // the STAT says all that they would
         for (i, (distance, runs)) in parts.into_iter().enumerate().take(MAX_STAT_PARTS) {
             let start = if runs.is_empty() { 0 } else { offset as u32 + distance };
             let report = report(assembly, start, runs, i < last);

@@ -98,7 +98,9 @@ pub(crate) struct Connection {
     end: Retry,
     write_finished: bool,
     finished_told: bool,
-    closed: Option<Option<CloseReason>>,
+    is_closed: bool,
+    /// Why, if not by both sides finishing.
+    close_reason: Option<CloseReason>,
     linger_until: Option<Instant>,
 
     cache: SendCache,
@@ -228,7 +230,8 @@ impl Connection {
             end: Retry::new(config.end_timer_ns, config.max_timer_ns),
             write_finished: false,
             finished_told: false,
-            closed: None,
+            is_closed: false,
+            close_reason: None,
             linger_until: None,
             cache: SendCache::new(initial),
             tail: Tail::default(),
@@ -307,7 +310,7 @@ impl Connection {
 
     /// The state that what happened amounts to.
     pub(crate) fn state(&self) -> State {
-        if self.closed.is_some() {
+        if self.is_closed {
             return State::Closed;
         }
         if self.linger_until.is_some() {
@@ -354,7 +357,7 @@ impl Connection {
     /// Reads into `out`: `Some(n)`, n = 0 at the end; `None` when nothing is there yet.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
         self.held = false;
-        if self.withhold && !self.proven {
+        if self.withhold {
             return self.check_open().map(|()| None);
         }
         let Some(assembly) = &mut self.assembly else { return self.check_open().map(|()| None) };
@@ -375,17 +378,14 @@ impl Connection {
 
     /// Ends both directions at once and tells the peer.
     pub(crate) fn abort(&mut self, reason: ResetReason) {
-        if self.closed.is_none() {
+        if !self.is_closed {
             self.replies.rst = Some(reason);
             self.close(Some(CloseReason::AbortedHere));
         }
     }
 
     fn check_open(&self) -> Result<(), StreamError> {
-        match self.closed {
-            Some(reason) => Err(StreamError::Closed(reason)),
-            None => Ok(()),
-        }
+        if self.is_closed { Err(StreamError::Closed(self.close_reason)) } else { Ok(()) }
     }
 
     /// The next event for the application.
@@ -428,6 +428,6 @@ impl Connection {
 
     /// Whether the endpoint may forget the connection: closed, and the reset (if any) is sent.
     pub(crate) fn is_done(&self) -> bool {
-        self.closed.is_some() && self.replies.rst.is_none() && self.events.is_empty()
+        self.is_closed && self.replies.rst.is_none() && self.events.is_empty()
     }
 }

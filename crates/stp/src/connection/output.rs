@@ -72,7 +72,7 @@ impl Connection {
             self.charge(&segment, out.len() - start, None, context);
             return Some(out.len() - start);
         }
-        if self.closed.is_some() || self.held {
+        if self.is_closed || self.held {
             return None;
         }
         let allowance = self.allowance(context.path);

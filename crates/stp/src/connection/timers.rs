@@ -61,7 +61,7 @@ impl Retry {
 impl Connection {
     /// When something is to be done next without further input. Pure.
     pub(crate) fn deadline(&self, path: &Path) -> Option<Instant> {
-        if self.closed.is_some() {
+        if self.is_closed {
             return None;
         }
         if let Some(until) = self.linger_until {
@@ -102,7 +102,7 @@ impl Connection {
     /// Does what is due other than sending: sending is decided by `poll_transmit`.
     pub(crate) fn handle_timeout(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        if self.closed.is_some() {
+        if self.is_closed {
             return;
         }
         if self.linger_until.is_some_and(|until| until <= now) {

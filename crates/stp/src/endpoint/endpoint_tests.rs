@@ -1,1 +1,8 @@
+//! Two endpoints and a wire that does what the test says. Each test reads like a trace.
 
+mod bench;
+mod closing;
+mod opening;
+mod polling;
+mod recovery;
+mod strays;

@@ -341,9 +341,8 @@ impl Endpoint {
 
     /// A datagram's body arrived from `remote`.
     pub fn handle(&mut self, now: Instant, remote: SocketAddr, bytes: &[u8], sink: &mut dyn EventSink) {
-        let segment = match decode(bytes) {
-            Ok(segment) => segment,
-            Err(_) => return self.refuse(Refusal::Undecodable, now, sink),
+        let Ok(segment) = decode(bytes) else {
+            return self.refuse(Refusal::Undecodable, now, sink);
         };
         let key = (remote, segment.destination_port, segment.source_port);
         match self.keys.get(&key).copied() {

@@ -111,6 +111,9 @@ impl Endpoint {
         }
         let Some(shared) = self.paths.get(&slot.remote) else { return };
         let deadline = slot.connection.deadline(&shared.path);
+        if slot.timer.map(|(at, _)| at) == deadline {
+            return; // keeps its place among those that wait for the same moment
+        }
         if let Some((at, sequence)) = slot.timer.take() {
             self.timers.remove(&(at, sequence, id));
         }

@@ -29,8 +29,6 @@ pub(crate) enum Verdict {
 pub(crate) struct Assembly {
     limit_bytes: u64,
     next: u64,
-    /// One past the highest number seen or announced by a POLL.
-    high: u64,
     have: RangeSet,
     cache: BTreeMap<u64, Box<[u8]>>,
     cached_charge: u64,
@@ -44,7 +42,6 @@ impl Assembly {
         Self {
             limit_bytes,
             next: initial,
-            high: initial,
             have: RangeSet::new(),
             cache: BTreeMap::new(),
             cached_charge: 0,
@@ -57,11 +54,6 @@ impl Assembly {
     /// Next number expected in sequence.
     pub(crate) fn next(&self) -> u64 {
         self.next
-    }
-
-    /// One past the highest number known to have been sent.
-    pub(crate) fn high(&self) -> u64 {
-        self.high
     }
 
     /// Bytes that can be read.
@@ -84,11 +76,6 @@ impl Assembly {
         self.end == Some(self.next)
     }
 
-    /// Whether the peer's end is known.
-    pub(crate) fn has_end(&self) -> bool {
-        self.end.is_some()
-    }
-
     /// Takes the peer's END; false if it contradicts what is known.
     pub(crate) fn set_end(&mut self, end: u64) -> bool {
         if self.end.is_some_and(|known| known != end) {
@@ -98,17 +85,12 @@ impl Assembly {
             return false;
         }
         self.end = Some(end);
-        self.high = self.high.max(end);
         true
     }
 
-    /// A POLL says that everything below `next` was sent; false if that cannot be.
-    pub(crate) fn announce(&mut self, next: u64) -> bool {
-        if next > self.next + MAX_AHEAD {
-            return false;
-        }
-        self.high = self.high.max(next);
-        true
+    /// Whether everything below `next` can have been sent, as a POLL says.
+    pub(crate) fn is_plausible(&self, next: u64) -> bool {
+        next <= self.next + MAX_AHEAD
     }
 
     /// Takes an SD.
@@ -122,7 +104,6 @@ impl Assembly {
         if number - self.next > MAX_AHEAD || !self.has_room(number, data.len()) {
             return Verdict::OutsideWindow;
         }
-        self.high = self.high.max(number + 1);
         if number == self.next {
             self.deliver(data);
             self.deliver_cached();
@@ -191,6 +172,7 @@ impl Assembly {
     }
 
     /// Missing ranges of [from, to).
+    #[cfg(test)]
     pub(crate) fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.have.gaps(from.max(self.next), to)
     }

@@ -30,7 +30,7 @@ proptest! {
             let got = assembly.read(&mut buf);
             out.extend_from_slice(&buf[..got]);
         }
-        let next = (0..).find(|n| !seen.contains(n)).unwrap();
+        let next = (0..41).find(|n| !seen.contains(n)).unwrap();
         prop_assert_eq!(assembly.next(), next);
         prop_assert_eq!(out, (0..next).flat_map(payload).collect::<Vec<u8>>());
         let missing: Vec<u64> = assembly.gaps(0, 50).flat_map(|(a, b)| a..b).collect();

@@ -18,8 +18,7 @@ fn vector(name: &str) -> Vec<u8> {
 fn check(name: &str, segment: &Segment<'_>) {
     let mut bytes = Vec::new();
     encode(segment, &mut bytes);
-    let hex: alloc::string::String = bytes.iter().map(|b| alloc::format!("{b:02x} ")).collect();
-    assert_eq!(bytes, vector(name), "{name} is {hex}");
+    assert_eq!(bytes, vector(name), "{name} is {bytes:02x?}");
     assert_eq!(decode(&bytes).as_ref(), Ok(segment), "{name}");
 }
 

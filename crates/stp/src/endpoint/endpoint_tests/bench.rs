@@ -1,0 +1,230 @@
+//! The test bench: two endpoints, 100 ms apart.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+
+use skyhaul_core::{Event, Instant, MS, NullSink, Stream};
+
+use crate::segment::{Segment, decode, encode, types};
+use crate::{Config, ConnectionId, Endpoint, EndpointConfig, State, StreamEvent};
+
+pub(super) const PORT: u16 = 4;
+pub(super) const DELAY_NS: u64 = 100 * MS;
+pub(super) const RTT_NS: u64 = 2 * DELAY_NS;
+
+/// Endpoint A opens, endpoint B listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    A,
+    B,
+}
+
+impl Side {
+    fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+
+    pub(super) fn address(self) -> SocketAddr {
+        SocketAddr::from(([10, 0, 0, 1 + self as u8], 4000))
+    }
+}
+
+/// A segment on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub(super) at: Instant,
+    pub(super) to: Side,
+    pub(super) bytes: Vec<u8>,
+}
+
+type Filter = alloc::boxed::Box<dyn FnMut(Side, &Segment<'_>) -> bool>;
+
+/// Two endpoints and the wire between them.
+pub(super) struct Bench {
+    pub(super) a: Endpoint,
+    pub(super) b: Endpoint,
+    pub(super) now: Instant,
+    pub(super) wire: Vec<Flight>,
+    /// Everything sent, as (time in ms, sender, names of the types).
+    pub(super) log: Vec<(u64, Side, String)>,
+    pub(super) drop: Filter,
+    pub(super) events: Vec<(Side, ConnectionId, StreamEvent)>,
+    pub(super) trace: Vec<(Instant, u64, Event)>,
+    inbox: BTreeMap<ConnectionId, Vec<u8>>,
+}
+
+pub(super) fn type_names(bits: u8) -> String {
+    if bits == types::RST {
+        return "RST".into();
+    }
+    let names = [
+        (types::BGN, "BGN"),
+        (types::BGNAK, "BGNAK"),
+        (types::SD, "SD"),
+        (types::POLL, "POLL"),
+        (types::STAT, "STAT"),
+        (types::USTAT, "USTAT"),
+        (types::END, "END"),
+        (types::ENDAK, "ENDAK"),
+    ];
+    let present: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|&(_, n)| n).collect();
+    present.join("+")
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        Self::with(Config::standard(), 1)
+    }
+
+    /// B accepts with `accept`; `seed` picks numbers and instances.
+    pub(super) fn with(accept: Config, seed: u64) -> Self {
+        let endpoint = |name| {
+            let config = EndpointConfig { accept: accept.clone(), ..EndpointConfig::default() };
+            Endpoint::new(config, Stream::new(seed, name))
+        };
+        let mut bench = Self {
+            a: endpoint("a"),
+            b: endpoint("b"),
+            now: Instant::from_ns(1),
+            wire: Vec::new(),
+            log: Vec::new(),
+            drop: alloc::boxed::Box::new(|_, _| false),
+            events: Vec::new(),
+            trace: Vec::new(),
+            inbox: BTreeMap::new(),
+        };
+        bench.b.listen(PORT);
+        bench
+    }
+
+    pub(super) fn end(&mut self, side: Side) -> &mut Endpoint {
+        match side {
+            Side::A => &mut self.a,
+            Side::B => &mut self.b,
+        }
+    }
+
+    /// A opens with the standard profile; BGN waits for the first write.
+    pub(super) fn open(&mut self) -> ConnectionId {
+        self.open_with(Config::standard())
+    }
+
+    pub(super) fn open_with(&mut self, config: Config) -> ConnectionId {
+        self.a.connect(self.now, Side::B.address(), PORT, config, true).unwrap()
+    }
+
+    /// Lets both sides send what is due now.
+    pub(super) fn pump(&mut self) {
+        for side in [Side::A, Side::B] {
+            let now = self.now;
+            let mut buffer = Vec::new();
+            let mut trace = core::mem::take(&mut self.trace);
+            while let Some(transmit) = self.end(side).poll_transmit(now, &mut buffer, 10, &mut trace) {
+                for datagram in buffer.chunks(transmit.segment_bytes) {
+                    self.send(side, datagram);
+                }
+            }
+            self.trace = trace;
+            while let Some((id, event)) = self.end(side).poll_event() {
+                self.events.push((side, id, event));
+            }
+        }
+    }
+
+    fn send(&mut self, from: Side, datagram: &[u8]) {
+        let segment = decode(datagram).unwrap();
+        self.log.push((self.now.as_ns() / MS, from, type_names(segment.type_bits())));
+        if !(self.drop)(from, &segment) {
+            let at = self.now.after(DELAY_NS);
+            self.wire.push(Flight { at, to: from.other(), bytes: datagram.to_vec() });
+        }
+    }
+
+    /// Puts a crafted segment on the wire to `to`, to arrive now.
+    pub(super) fn inject(&mut self, to: Side, segment: &Segment<'_>) {
+        let mut bytes = Vec::new();
+        encode(segment, &mut bytes);
+        let (now, from) = (self.now, to.other().address());
+        self.end(to).handle(now, from, &bytes, &mut NullSink);
+    }
+
+    /// Runs for `ns`; both sides read everything that arrives.
+    pub(super) fn run(&mut self, ns: u64) {
+        let until = self.now.after(ns);
+        for _ in 0..200_000 {
+            self.pump();
+            self.read_all();
+            self.pump();
+            let wire = self.wire.iter().map(|f| f.at).min();
+            let next = [wire, self.a.deadline(), self.b.deadline()].into_iter().flatten().min();
+            let Some(next) = next.filter(|&at| at <= until) else {
+                self.now = until;
+                return;
+            };
+            assert!(next > self.now || wire == Some(next), "a deadline in the past at {:?}", self.now);
+            self.now = self.now.max(next);
+            self.arrive();
+            let now = self.now;
+            self.a.handle_timeout(now, &mut self.trace);
+            self.b.handle_timeout(now, &mut self.trace);
+        }
+        panic!("an endless loop at {:?}", self.now);
+    }
+
+    fn arrive(&mut self) {
+        let now = self.now;
+        let (due, later) = core::mem::take(&mut self.wire).into_iter().partition(|f| f.at <= now);
+        self.wire = later;
+        for flight in due {
+            let flight: Flight = flight;
+            let from = flight.to.other().address();
+            let mut trace = core::mem::take(&mut self.trace);
+            self.end(flight.to).handle(now, from, &flight.bytes, &mut trace);
+            self.trace = trace;
+        }
+    }
+
+    fn read_all(&mut self) {
+        let mut buffer = vec![0; 65_536];
+        let ids: Vec<(Side, ConnectionId)> =
+            [Side::A, Side::B].into_iter().flat_map(|s| (1..6).map(move |id| (s, id))).collect();
+        for (side, id) in ids {
+            while let Ok(Some(n)) = self.end(side).read(id, &mut buffer) {
+                if n == 0 {
+                    break;
+                }
+                if side == Side::B {
+                    self.inbox.entry(id).or_default().extend_from_slice(&buffer[..n]);
+                }
+            }
+        }
+    }
+
+    /// What B has read on a connection.
+    pub(super) fn received(&self, id: ConnectionId) -> &[u8] {
+        self.inbox.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn states(&self, id: ConnectionId) -> (Option<State>, Option<State>) {
+        (self.a.state(id), self.b.state(id))
+    }
+
+    pub(super) fn heard(&self, side: Side, event: StreamEvent) -> bool {
+        self.events.iter().any(|&(s, _, e)| s == side && e == event)
+    }
+
+    /// Names of the types that `side` sent, in order.
+    pub(super) fn sent_by(&self, side: Side) -> Vec<&str> {
+        self.log.iter().filter(|(_, s, _)| *s == side).map(|(_, _, n)| n.as_str()).collect()
+    }
+
+    pub(super) fn count(&self, side: Side, kind: &str) -> usize {
+        self.sent_by(side).iter().filter(|names| names.split('+').any(|n| n == kind)).count()
+    }
+}

@@ -1,0 +1,170 @@
+//! END, ENDAK, half-close, RST, lingering, silence.
+
+use alloc::boxed::Box;
+
+use skyhaul_core::{MS, SECOND};
+
+use super::bench::*;
+use crate::segment::ResetReason;
+use crate::{CloseReason, Config, State, StreamError, StreamEvent};
+
+fn established() -> (Bench, u64) {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"hello").unwrap();
+    bench.run(SECOND);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+    bench.log.clear();
+    (bench, id)
+}
+
+#[test]
+fn each_direction_ends_by_itself() {
+    let (mut bench, id) = established();
+    bench.a.finish(id);
+    bench.pump();
+    assert_eq!(bench.states(id).0, Some(State::EndSent));
+    bench.run(RTT_NS);
+    assert_eq!(bench.states(id), (Some(State::HalfClosedLocal), Some(State::HalfClosedRemote)));
+    assert!(bench.heard(Side::A, StreamEvent::Finished));
+    bench.b.write(id, b"still talking").unwrap();
+    bench.run(RTT_NS);
+    bench.b.finish(id);
+    bench.pump();
+    assert_eq!(bench.states(id).1, Some(State::Closing));
+    bench.run(RTT_NS);
+    assert_eq!(bench.states(id), (Some(State::Linger), Some(State::Linger)));
+    bench.run(10 * SECOND);
+    assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)));
+    assert!(bench.heard(Side::A, StreamEvent::Closed(None)));
+    bench.a.release(id);
+    bench.b.release(id);
+    bench.pump();
+    assert_eq!((bench.a.connection_count(), bench.b.connection_count()), (0, 0));
+    assert_eq!((bench.a.deadline(), bench.b.deadline()), (None, None));
+}
+
+#[test]
+fn both_sides_may_end_at_once() {
+    let (mut bench, id) = established();
+    bench.a.finish(id);
+    bench.b.finish(id);
+    bench.pump();
+    assert_eq!(bench.states(id), (Some(State::EndSent), Some(State::EndSent)));
+    bench.run(RTT_NS + MS);
+    assert_eq!(bench.states(id), (Some(State::Linger), Some(State::Linger)));
+    bench.run(10 * SECOND);
+    assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)));
+}
+
+#[test]
+fn lost_ends_and_confirmations_are_repeated() {
+    for lost in 0..6 {
+        let (mut bench, id) = established();
+        let mut left = lost;
+        bench.drop = Box::new(move |_, segment| {
+            let ends = segment.end.is_some() || segment.endak;
+            left -= i32::from(ends);
+            ends && left >= 0
+        });
+        bench.a.write(id, b" world").unwrap();
+        bench.a.finish(id);
+        bench.run(SECOND);
+        bench.b.finish(id);
+        bench.run(60 * SECOND);
+        assert_eq!(bench.received(1), b"hello world");
+        assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)), "{lost} lost");
+        assert!(bench.heard(Side::A, StreamEvent::Closed(None)), "{lost} lost: {:?}", bench.events);
+    }
+}
+
+#[test]
+fn the_end_waits_for_the_data_before_it() {
+    let (mut bench, id) = established();
+    let mut first = true;
+    bench.drop = Box::new(move |side, segment| {
+        let hit = side == Side::A && segment.data.is_some() && core::mem::take(&mut first);
+        hit
+    });
+    bench.a.write(id, &[5; 4000]).unwrap();
+    bench.a.finish(id);
+    bench.run(DELAY_NS + MS);
+    assert_eq!(bench.states(id).1, Some(State::Established), "END is known, a packet is missing");
+    bench.run(SECOND);
+    assert_eq!(bench.states(id).1, Some(State::HalfClosedRemote));
+    assert_eq!(bench.received(1).len(), 4005);
+}
+
+#[test]
+fn in_the_paper_profile_end_waits_for_the_acknowledgement() {
+    let mut bench = Bench::with(Config::paper(), 1);
+    let id = bench.open_with(Config::paper());
+    bench.a.write(id, &[1; 700]).unwrap();
+    bench.a.finish(id);
+    bench.run(RTT_NS - MS);
+    assert_eq!(bench.count(Side::A, "END"), 0);
+    bench.run(2 * MS);
+    assert_eq!(bench.count(Side::A, "END"), 1);
+    bench.run(SECOND);
+    assert_eq!(bench.states(id).0, Some(State::HalfClosedLocal));
+}
+
+#[test]
+fn an_abort_tells_the_peer() {
+    let (mut bench, id) = established();
+    bench.a.abort(id);
+    bench.run(SECOND);
+    assert_eq!(bench.sent_by(Side::A), ["RST"]);
+    let reason = CloseReason::Reset(ResetReason::Aborted);
+    assert!(bench.heard(Side::B, StreamEvent::Closed(Some(reason))));
+    assert_eq!(bench.b.write(id, b"x"), Err(StreamError::Closed(Some(reason))));
+    assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)));
+}
+
+#[test]
+fn a_peer_that_forgot_the_connection_resets_it() {
+    let (mut bench, id) = established();
+    bench.b.abort(1);
+    bench.b.release(1);
+    bench.drop = Box::new(|side, segment| side == Side::B && segment.rst == Some(ResetReason::Aborted));
+    bench.pump();
+    bench.a.write(id, b"are you there?").unwrap();
+    bench.run(SECOND);
+    let reason = CloseReason::Reset(ResetReason::UnknownConnection);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(Some(reason))));
+}
+
+#[test]
+fn silence_ends_a_connection_after_ten_minutes_and_not_before() {
+    let (mut bench, id) = established();
+    bench.drop = Box::new(|_, _| true);
+    bench.a.write(id, b"lost").unwrap();
+    bench.run(598 * SECOND);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+    let polls = bench.count(Side::A, "POLL");
+    assert!((60..400).contains(&polls), "{polls} POLLs in ten minutes of silence");
+    bench.run(4 * SECOND);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(Some(CloseReason::Silence))));
+    assert!(bench.heard(Side::B, StreamEvent::Closed(Some(CloseReason::Silence))));
+}
+
+#[test]
+fn an_outage_of_an_hour_is_survived_by_the_paper_profile() {
+    let mut bench = Bench::with(Config::paper(), 1);
+    let id = bench.open_with(Config::paper());
+    bench.a.write(id, b"hello").unwrap();
+    bench.run(SECOND);
+    bench.drop = Box::new(|_, _| true);
+    bench.a.write(id, &[9; 5000]).unwrap();
+    bench.run(3600 * SECOND);
+    bench.drop = Box::new(|_, _| false);
+    bench.run(130 * SECOND);
+    assert_eq!(bench.received(1).len(), 5005);
+}
+
+#[test]
+fn writing_after_the_end_is_an_error() {
+    let (mut bench, id) = established();
+    bench.a.finish(id);
+    assert_eq!(bench.a.write(id, b"x"), Err(StreamError::Finished));
+}

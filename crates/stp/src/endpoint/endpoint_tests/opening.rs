@@ -1,0 +1,180 @@
+//! BGN, BGNAK, early data, repeats, crossing openings, refusals, proof of the address.
+
+use alloc::boxed::Box;
+
+use skyhaul_core::{MS, SECOND};
+
+use super::bench::*;
+use crate::segment::{Segment, decode};
+use crate::{CloseReason, Config, State, StreamEvent};
+
+#[test]
+fn data_goes_with_bgn_and_is_delivered_after_half_a_round_trip() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.pump();
+    assert!(bench.log.is_empty(), "BGN waits for the first word");
+    assert_eq!(bench.states(id).0, Some(State::BgnSent));
+    bench.a.write(id, b"hello").unwrap();
+    bench.pump();
+    assert_eq!(bench.sent_by(Side::A), ["BGN+SD+POLL"]);
+    assert_eq!(bench.states(id).0, Some(State::BgnDataSent));
+    bench.run(DELAY_NS);
+    assert_eq!(bench.received(1), b"hello");
+    assert_eq!(bench.sent_by(Side::B), ["BGNAK+POLL+STAT"]);
+    bench.run(DELAY_NS);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+    assert!(bench.heard(Side::A, StreamEvent::Connected));
+    bench.run(SECOND);
+    assert_eq!(bench.sent_by(Side::A), ["BGN+SD+POLL", "STAT"], "the STAT proves A's address to B");
+}
+
+#[test]
+fn a_whole_exchange_can_fit_into_the_opening() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"request").unwrap();
+    bench.a.finish(id);
+    bench.pump();
+    assert_eq!(bench.sent_by(Side::A), ["BGN+SD+POLL+END"]);
+    assert_eq!(bench.states(id).0, Some(State::BgnDataEndSent));
+    bench.run(DELAY_NS);
+    assert_eq!(bench.states(1).1, Some(State::HalfClosedRemote));
+    assert_eq!(bench.received(1), b"request");
+}
+
+#[test]
+fn an_opening_without_data_goes_alone() {
+    let mut bench = Bench::new();
+    let id = bench.a.connect(bench.now, Side::B.address(), PORT, Config::standard(), false).unwrap();
+    bench.run(SECOND);
+    assert_eq!(bench.sent_by(Side::A), ["BGN", "STAT"]);
+    assert_eq!(bench.sent_by(Side::B), ["BGNAK+POLL"]);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+}
+
+#[test]
+fn a_lost_opening_is_repeated_with_growing_patience() {
+    let mut bench = Bench::new();
+    bench.drop = Box::new(|_, _| true);
+    bench.a.connect(bench.now, Side::B.address(), PORT, Config::standard(), false).unwrap();
+    bench.run(29 * SECOND);
+    let times: alloc::vec::Vec<u64> = bench.log.iter().map(|(ms, _, _)| *ms / 1000).collect();
+    assert_eq!(times, [0, 1, 3, 7, 15, 25]);
+    bench.run(2 * SECOND);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(Some(CloseReason::ConnectTimeout))));
+}
+
+#[test]
+fn the_paper_profile_gives_up_after_bounded_tries() {
+    let mut bench = Bench::new();
+    bench.drop = Box::new(|_, _| true);
+    bench.a.connect(bench.now, Side::B.address(), PORT, Config::paper(), false).unwrap();
+    bench.run(2000 * SECOND);
+    assert_eq!(bench.count(Side::A, "BGN"), 12);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(Some(CloseReason::ConnectTimeout))));
+}
+
+#[test]
+fn early_data_survives_the_loss_of_the_first_packets() {
+    let mut bench = Bench::new();
+    let mut left = 3;
+    bench.drop = Box::new(move |side, _| {
+        left -= i32::from(side == Side::A);
+        side == Side::A && left >= 0
+    });
+    let id = bench.open();
+    let data: alloc::vec::Vec<u8> = (0..12_000u32).map(|i| i as u8).collect();
+    bench.a.write(id, &data).unwrap();
+    bench.run(4 * SECOND);
+    assert_eq!(bench.received(1), data);
+}
+
+#[test]
+fn openings_that_cross_become_one_connection() {
+    for seed in 1..9 {
+        let mut bench = Bench::with(Config::standard(), seed);
+        bench.a.listen(PORT);
+        let a = bench.a.connect(bench.now, Side::B.address(), PORT, Config::standard(), false).unwrap();
+        bench.pump();
+        let bgn = bench.wire.pop().unwrap();
+        let from_a = decode(&bgn.bytes).unwrap();
+        // B opens from PORT to A's port: craft its BGN by swapping A's ports.
+        let crossing = Segment {
+            source_port: from_a.destination_port,
+            destination_port: from_a.source_port,
+            instance: from_a.instance ^ 0x55,
+            bgn: from_a.bgn.map(|mut o| {
+                o.nonce = if seed % 2 == 0 { u64::MAX } else { 0 };
+                o
+            }),
+            ..Segment::default()
+        };
+        bench.inject(Side::A, &crossing);
+        bench.pump();
+        if seed % 2 == 0 {
+            assert_eq!(bench.a.state(a), Some(State::Established), "the larger nonce wins");
+            assert_eq!(bench.sent_by(Side::A).last(), Some(&"BGNAK"));
+        } else {
+            assert_eq!(bench.a.state(a), Some(State::BgnSent));
+            assert_eq!(bench.sent_by(Side::A).last(), Some(&"BGN"), "the winner repeats its own");
+        }
+    }
+}
+
+#[test]
+fn nobody_listening_is_a_refusal() {
+    let mut bench = Bench::new();
+    bench.b.unlisten(PORT);
+    let id = bench.open();
+    bench.a.write(id, b"x").unwrap();
+    bench.run(SECOND);
+    let reason = CloseReason::Reset(crate::segment::ResetReason::Refused);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(Some(reason))));
+    assert_eq!(bench.states(id).0, Some(State::Closed));
+}
+
+#[test]
+fn data_before_a_lost_opening_does_not_reset_it() {
+    let mut bench = Bench::new();
+    bench.drop = Box::new(|_, segment| segment.bgn.is_some());
+    let id = bench.open();
+    bench.a.write(id, &[7; 9000]).unwrap();
+    bench.run(400 * MS);
+    assert!(bench.count(Side::B, "RST") > 0);
+    assert_eq!(bench.states(id).0, Some(State::BgnDataSent));
+    bench.drop = Box::new(|_, _| false);
+    bench.run(4 * SECOND);
+    assert_eq!(bench.received(1).len(), 9000);
+}
+
+#[test]
+fn an_unproven_address_gets_three_times_what_it_sent_at_most() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"give me much").unwrap();
+    bench.pump();
+    bench.drop = Box::new(|side, _| side == Side::B); // nothing reaches A: it proves nothing
+    bench.run(DELAY_NS);
+    bench.b.write(1, &[1; 100_000]).unwrap();
+    bench.run(25 * SECOND);
+    let stats = bench.b.stats(1).unwrap();
+    assert!(stats.sent_bytes <= 3 * stats.received_bytes, "{stats:?}");
+    assert!(stats.sent_bytes > 0);
+    bench.drop = Box::new(|_, _| false);
+    bench.run(4 * SECOND);
+    assert!(bench.b.stats(1).unwrap().sent_bytes > 100_000, "proven: no limit");
+}
+
+#[test]
+fn an_acceptor_whose_peer_never_proves_its_address_gives_up() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"x").unwrap();
+    bench.pump();
+    bench.run(DELAY_NS);
+    bench.a.release(id);
+    bench.drop = Box::new(|_, _| true);
+    bench.run(31 * SECOND);
+    assert_eq!(bench.b.state(1), Some(State::Closed));
+}

@@ -1,0 +1,126 @@
+//! Segments that belong to nothing: old instances, replays, floods, strangers.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::{NullSink, SECOND};
+
+use super::bench::*;
+use crate::segment::{Opening, ResetReason, Segment, decode, encode};
+use crate::{State, StreamEvent};
+
+#[test]
+fn a_replayed_opening_delivers_nothing_twice() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"pay 100").unwrap();
+    bench.a.finish(id);
+    bench.pump();
+    let opening = bench.wire[0].clone();
+    bench.run(SECOND);
+    bench.b.finish(1);
+    bench.run(20 * SECOND);
+    assert_eq!(bench.b.state(1), Some(State::Closed));
+    bench.b.release(1);
+    bench.pump();
+    let now = bench.now;
+    for from in [Side::A.address(), "10.9.9.9:77".parse().unwrap()] {
+        bench.b.handle(now, from, &opening.bytes, &mut NullSink);
+    }
+    bench.pump();
+    assert_eq!(bench.b.endpoint_stats().replays, 2);
+    assert_eq!(bench.b.connection_count(), 0);
+    assert_eq!(bench.received(1), b"pay 100");
+}
+
+#[test]
+fn another_instance_between_the_same_ports_changes_nothing() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"hello").unwrap();
+    bench.pump();
+    let first = bench.wire[0].bytes.clone();
+    bench.run(SECOND);
+    let sent = decode(&first).unwrap();
+    for forged in [
+        Segment { rst: Some(ResetReason::Aborted), data: None, bgn: None, poll: None, ..sent.clone() },
+        Segment { bgn: None, poll: None, data: Some((b"evil!", b"")), ..sent.clone() },
+    ] {
+        bench.inject(Side::B, &Segment { instance: sent.instance ^ 1, ..forged });
+    }
+    assert_eq!(bench.b.endpoint_stats().wrong_instance, 2);
+    assert_eq!(bench.b.state(1), Some(State::Established));
+    bench.run(SECOND);
+    assert_eq!(bench.received(1), b"hello");
+}
+
+#[test]
+fn a_restarted_peer_gets_in_after_the_challenge() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"old").unwrap();
+    bench.pump();
+    let first = bench.wire[0].bytes.clone();
+    bench.run(SECOND);
+    // A restarts: it knows nothing, and opens again from the same port.
+    let sent = decode(&first).unwrap();
+    bench.a = crate::Endpoint::new(crate::EndpointConfig::default(), skyhaul_core::Stream::new(99, "new a"));
+    let opening = Opening { max_payload_bytes: 1400, initial: 5, window_bytes: 1 << 20, nonce: 42 };
+    let again = Segment {
+        number: 5,
+        instance: sent.instance.wrapping_add(1),
+        bgn: Some(opening),
+        poll: None,
+        data: Some((b"new", b"")),
+        ..sent.clone()
+    };
+    bench.inject(Side::B, &again);
+    bench.run(SECOND); // challenge, RST
+    assert!(bench.events.iter().any(|e| matches!(e, (Side::B, 1, StreamEvent::Closed(Some(_))))));
+    bench.inject(Side::B, &again);
+    bench.run(SECOND / 100);
+    assert_eq!(bench.received(2), b"new");
+}
+
+#[test]
+fn a_flood_of_openings_is_bounded_and_answered_busy() {
+    let mut bench = Bench::new();
+    let opening = |nonce| Opening { max_payload_bytes: 1400, initial: 0, window_bytes: 9, nonce };
+    let now = bench.now;
+    for i in 0..5000u32 {
+        let segment = Segment {
+            source_port: 9,
+            destination_port: PORT,
+            instance: i as u16,
+            bgn: Some(opening(u64::from(i))),
+            ..Segment::default()
+        };
+        let mut bytes = Vec::new();
+        encode(&segment, &mut bytes);
+        let from = core::net::SocketAddr::from(((i + 0x0B00_0000).to_be_bytes(), 9));
+        bench.b.handle(now, from, &bytes, &mut NullSink);
+    }
+    assert_eq!(bench.b.connection_count(), 32);
+    assert_eq!(bench.b.endpoint_stats().full, 5000 - 32);
+    let mut sent = 0;
+    let mut buffer = Vec::new();
+    while bench.b.poll_transmit(now, &mut buffer, 10, &mut NullSink).is_some() {
+        sent += 1;
+    }
+    assert!(sent <= 32 + 64, "{sent}");
+    bench.run(31 * SECOND);
+    assert!((1..=32).all(|id| bench.b.state(id) == Some(State::Closed)));
+}
+
+#[test]
+fn rubbish_is_counted_and_forgotten() {
+    let mut bench = Bench::new();
+    let mut stream = skyhaul_core::Stream::new(5, "rubbish");
+    for length in 0..300 {
+        let mut bytes = alloc::vec![0; length];
+        stream.fill(&mut bytes);
+        let now = bench.now;
+        bench.b.handle(now, Side::A.address(), &bytes, &mut NullSink);
+    }
+    assert_eq!(bench.b.endpoint_stats().undecodable, 300);
+    assert_eq!(bench.b.connection_count(), 0);
+}
