@@ -143,8 +143,7 @@ fn a_lying_report_is_refused_whole() {
     bench.a.write(id, &vec![1; 20_000]).unwrap();
     bench.pump();
     let sent = crate::segment::decode(&bench.wire[0].bytes).unwrap();
-    let (port, peer, instance, first) =
-        (sent.source_port, sent.destination_port, sent.instance, sent.number);
+    let (port, peer, instance, first) = (sent.source_port, sent.destination_port, sent.instance, sent.number);
     let in_flight = bench.a.stats(id).unwrap().in_flight_bytes;
     let lie = |report| Segment {
         source_port: peer,
