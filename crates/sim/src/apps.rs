@@ -11,6 +11,10 @@ use skyhaul_stp::{Config, ConnectionId, Endpoint, StreamEvent};
 pub trait App: Debug + Any {
     /// Reads, writes, opens and closes as far as possible now.
     fn work(&mut self, now: Instant, endpoint: &mut Endpoint);
+    /// When it wants to work next though nothing arrives; `None`: whenever the host has something to do.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
     /// Whether nothing is left to do.
     fn is_done(&self) -> bool;
     /// Why it failed, if it did.

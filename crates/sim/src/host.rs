@@ -31,6 +31,11 @@ impl Host {
         Self { endpoint, address, app, buffer: Vec::new() }
     }
 
+    /// When the endpoint or the application has something to do next.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.endpoint.deadline().into_iter().chain(self.app.deadline()).min()
+    }
+
     /// A packet arrived from `from`.
     pub fn receive(&mut self, now: Instant, from: SocketAddr, packet: &Packet, sink: &mut dyn EventSink) {
         let body = packet.bytes.get(ENVELOPE_BYTES as usize..).unwrap_or_default();

@@ -53,7 +53,7 @@ impl Pair {
     }
 
     fn next_time(&self) -> Option<Instant> {
-        let hosts = self.hosts.iter().filter_map(|host| host.endpoint.deadline());
+        let hosts = self.hosts.iter().filter_map(Host::deadline);
         hosts.chain(self.link.deadline()).min()
     }
 

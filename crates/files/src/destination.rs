@@ -1,0 +1,150 @@
+//! The directory that received files go to.
+//!
+//! It is opened once; everything inside is reached from that handle by a single name, so neither
+//! symbolic links nor a renamed parent can lead elsewhere.
+
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::escape::escaped;
+use crate::names::FileName;
+use crate::reason::{Code, Reason};
+
+/// Why a directory cannot take files; said before anything is received.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DestinationError {
+    /// It does not exist or cannot be opened.
+    #[error("cannot use '{}' as the destination: {source}", shown(.path))]
+    Open {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is something else than a directory.
+    #[error("the destination '{}' is not a directory", shown(.path))]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+fn shown(path: &Path) -> String {
+    escaped(path.as_os_str().as_bytes())
+}
+
+/// An open directory.
+#[derive(Clone)]
+pub struct Destination {
+    directory: Arc<OwnedFd>,
+    path: PathBuf,
+    /// Permission bits that new files do not get.
+    umask: Mode,
+}
+
+impl Destination {
+    /// Opens a directory that exists. A symbolic link given here is followed: that is the caller's wish.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, DestinationError> {
+        let path = path.into();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open(&path, flags, Mode::empty()) {
+            Ok(directory) => Ok(Self { directory: Arc::new(directory), path, umask: umask() }),
+            Err(Errno::NOTDIR) => Err(DestinationError::NotADirectory { path }),
+            Err(error) => Err(DestinationError::Open { path, source: error.into() }),
+        }
+    }
+
+    /// The path as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn directory(&self) -> &Arc<OwnedFd> {
+        &self.directory
+    }
+
+    /// The mode of a new file.
+    pub(crate) fn final_mode(&self, executable: bool) -> Mode {
+        let wished = if executable { 0o777 } else { 0o666 };
+        Mode::from_raw_mode(wished).difference(self.umask)
+    }
+
+    /// Whether a file of `size` bytes can become `name`, as far as can be told now.
+    pub(crate) fn admit(&self, name: &FileName, size: u64, overwrite: bool) -> Result<(), Reason> {
+        self.name_is_free(name, overwrite)?;
+        self.has_space(size)
+    }
+
+    fn name_is_free(&self, name: &FileName, overwrite: bool) -> Result<(), Reason> {
+        match rustix::fs::statat(&self.directory, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(()),
+            Err(Errno::NAMETOOLONG) => {
+                Err(Reason::new(Code::Name, "the name is too long for the file system"))
+            }
+            Err(error) => Err(storage("the destination cannot be used", error)),
+            Ok(_) if !overwrite => Err(exists()),
+            Ok(found) => replaceable(FileType::from_raw_mode(found.st_mode)),
+        }
+    }
+
+    fn has_space(&self, size: u64) -> Result<(), Reason> {
+        let found = rustix::fs::fstatvfs(&self.directory)
+            .map_err(|e| storage("the destination cannot be used", e))?;
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        // File systems that do not count their space say that they have none at all.
+        if size <= free || found.f_blocks == 0 {
+            return Ok(());
+        }
+        let text = format!("the file needs {size} bytes, the destination has {free} free; make space there");
+        Err(Reason::new(Code::NoSpace, text))
+    }
+}
+
+impl fmt::Debug for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Destination({:?})", self.path)
+    }
+}
+
+fn replaceable(found: FileType) -> Result<(), Reason> {
+    match found {
+        // A link is replaced as such; what it points to stays as it is.
+        FileType::RegularFile | FileType::Symlink => Ok(()),
+        _ => Err(Reason::new(
+            Code::Exists,
+            "something of this name exists that is not a file; it is never replaced",
+        )),
+    }
+}
+
+/// The refusal of a name that is taken.
+pub(crate) fn exists() -> Reason {
+    Reason::new(Code::Exists, "a file of this name exists already; rename it or let the receiver overwrite")
+}
+
+/// A failure of the file system.
+pub(crate) fn storage(what: &str, error: Errno) -> Reason {
+    match error {
+        Errno::NOSPC | Errno::DQUOT => {
+            Reason::new(Code::NoSpace, format!("{what}: no space left; make space there"))
+        }
+        other => Reason::new(Code::Storage, format!("{what}: {}", io::Error::from(other))),
+    }
+}
+
+/// The process's umask. The only call that tells it also changes it, for all threads, so it is read from
+/// `/proc`; where that is missing, files stay private.
+fn umask() -> Mode {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let bits = line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
+    Mode::from_raw_mode(bits.unwrap_or(0o077))
+}

@@ -1,0 +1,133 @@
+//! The last steps of files that are complete and verified: to the disk, to their names, to the disk
+//! again.
+//!
+//! The waiting is done on tokio's threads for blocking work, so the stream is read on meanwhile. Files
+//! that become complete during one round share the next one. The unfinished files themselves stay here:
+//! if the session is dropped, nothing gets a name behind its back.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::destination::storage;
+use crate::digest::Digest;
+use crate::part::PartFile;
+use crate::reason::Reason;
+
+/// A file that is complete.
+#[derive(Debug)]
+pub(crate) struct Complete {
+    pub(crate) file: u32,
+    pub(crate) digest: Digest,
+    pub(crate) part: PartFile,
+}
+
+/// What became of it.
+pub(crate) type Finished = (u32, Result<Digest, Reason>);
+
+enum Stage {
+    Idle,
+    Files(JoinHandle<Vec<io::Result<()>>>),
+    Directory(JoinHandle<io::Result<()>>),
+}
+
+/// See the module.
+pub(crate) struct Finisher {
+    directory: Arc<OwnedFd>,
+    overwrite: bool,
+    waiting: Vec<Complete>,
+    round: Vec<Complete>,
+    finished: Vec<Finished>,
+    stage: Stage,
+}
+
+impl Finisher {
+    pub(crate) fn new(directory: Arc<OwnedFd>, overwrite: bool) -> Self {
+        Self { directory, overwrite, waiting: vec![], round: vec![], finished: vec![], stage: Stage::Idle }
+    }
+
+    /// Takes a complete file.
+    pub(crate) fn push(&mut self, complete: Complete) {
+        complete.part.seal();
+        self.waiting.push(complete);
+    }
+
+    /// How many files are in its hands.
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len() + self.round.len() + self.finished.len()
+    }
+
+    /// Finishes some files; to be called only while there are any. May be cancelled without loss.
+    pub(crate) async fn next(&mut self) -> Vec<Finished> {
+        loop {
+            match &mut self.stage {
+                Stage::Idle => self.sync_files(),
+                Stage::Files(job) => {
+                    let synced = job.await.unwrap_or_default();
+                    self.publish(synced);
+                }
+                Stage::Directory(job) => {
+                    let synced = job.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+                    self.stage = Stage::Idle;
+                    return self.conclude(synced);
+                }
+            }
+        }
+    }
+
+    /// For a session that fails: what has its name already is finished, the rest is dropped.
+    pub(crate) async fn wind_up(&mut self) -> Vec<Finished> {
+        self.waiting.clear();
+        match self.stage {
+            Stage::Directory(_) => self.next().await,
+            Stage::Idle | Stage::Files(_) => Vec::new(),
+        }
+    }
+
+    fn sync_files(&mut self) {
+        self.round = std::mem::take(&mut self.waiting);
+        let files: Vec<Arc<File>> = self.round.iter().map(|complete| complete.part.file()).collect();
+        self.stage = Stage::Files(spawn_blocking(move || files.iter().map(|file| file.sync_all()).collect()));
+    }
+
+    /// `synced` is shorter than the round only if the thread died; the rest counts as not synchronised.
+    fn publish(&mut self, synced: Vec<io::Result<()>>) {
+        let mut synced = synced.into_iter();
+        for mut complete in self.round.drain(..) {
+            let synced = synced.next().unwrap_or_else(|| Err(io::ErrorKind::Interrupted.into()));
+            let published = not_on_disk(synced).and_then(|()| complete.part.publish(self.overwrite));
+            self.finished.push((complete.file, published.map(|()| complete.digest)));
+        }
+        let directory = Arc::clone(&self.directory);
+        self.stage = Stage::Directory(spawn_blocking(move || sync_directory(&directory)));
+    }
+
+    fn conclude(&mut self, synced: io::Result<()>) -> Vec<Finished> {
+        let mut finished = std::mem::take(&mut self.finished);
+        if let Err(reason) = not_on_disk(synced) {
+            finished
+                .iter_mut()
+                .filter(|(_, result)| result.is_ok())
+                .for_each(|(_, result)| *result = Err(reason.clone()));
+        }
+        finished
+    }
+}
+
+fn not_on_disk(synced: io::Result<()>) -> Result<(), Reason> {
+    synced.map_err(|e| {
+        storage("the file cannot be brought to the disk", Errno::from_io_error(&e).unwrap_or(Errno::IO))
+    })
+}
+
+/// Some file systems cannot synchronise a directory and say EINVAL; they keep names as safe as they can.
+fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
+    match rustix::fs::fsync(directory) {
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,242 @@
+//! The receiver's side of the protocol: records in; files and replies out. Reads no stream.
+
+use std::collections::BTreeMap;
+
+use crate::arriving::{Arriving, Ending, Trouble};
+use crate::destination::Destination;
+use crate::digest::Digest;
+use crate::errors::{Fault, Violation};
+use crate::finisher::{Complete, Finished, Finisher};
+use crate::frames::Frame;
+use crate::ledger::Ledger;
+use crate::limits::{MAX_FILE_BYTES, WINDOW_FILES};
+use crate::names::{FileName, RawName};
+use crate::observe::Event;
+use crate::part::PartFile;
+use crate::reason::{Code, Reason};
+use crate::receive::ReceiveOptions;
+use crate::replies::Replies;
+use crate::report::{Failure, Outcome, Report, Side};
+use crate::wire::{ChunkRange, Opening, Record};
+
+/// A file of which more records may come.
+enum Open {
+    Arriving(Box<Arriving>),
+    /// Given up here; the sender has not noticed yet.
+    Discarded,
+}
+
+/// See the module.
+pub(crate) struct Incoming<'a, O> {
+    destination: &'a Destination,
+    options: &'a ReceiveOptions,
+    ledger: Ledger<O>,
+    /// The file whose chunks come in order now.
+    current: Option<u32>,
+    open: BTreeMap<u32, Open>,
+    pub(crate) replies: Replies,
+    pub(crate) finisher: Finisher,
+}
+
+impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
+    pub(crate) fn new(
+        opening: Opening,
+        destination: &'a Destination,
+        options: &'a ReceiveOptions,
+        observer: O,
+    ) -> Self {
+        Self {
+            destination,
+            options,
+            ledger: Ledger::new(opening, observer),
+            current: None,
+            open: BTreeMap::new(),
+            replies: Replies::default(),
+            finisher: Finisher::new(destination.directory().clone(), options.overwrite),
+        }
+    }
+
+    /// Whether the sender owes nothing: its stream may end.
+    pub(crate) fn may_end(&self) -> bool {
+        self.open.is_empty() && self.ledger.next().is_none()
+    }
+
+    /// Whether every announced file has its result.
+    pub(crate) fn all_settled(&self) -> bool {
+        self.ledger.all_settled()
+    }
+
+    pub(crate) fn into_report(self) -> Report {
+        self.ledger.into_report()
+    }
+
+    /// Some data of a chunk was read.
+    pub(crate) fn data(&mut self, file: u32, bytes: usize) {
+        if matches!(self.open.get(&file), Some(Open::Arriving(_))) {
+            self.ledger.moved(bytes);
+        }
+    }
+
+    /// A record was read.
+    pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<(), Fault> {
+        let file = frame.head.file;
+        match Record::decode(&frame.head, frame.body)? {
+            Record::File { size, executable, name } => self.begin(file, size, executable, &name),
+            Record::Chunk { number, digest } => self.chunk(file, number, digest, frame.data),
+            Record::End { digest } => self.end(file, digest),
+            Record::Abort { reason } => self.abort(file, reason),
+        }
+    }
+
+    fn begin(&mut self, file: u32, size: u64, executable: bool, name: &RawName) -> Result<(), Fault> {
+        if self.current.is_some() || self.ledger.next() != Some(file) {
+            return Err(misplaced("a beginning", file));
+        }
+        if self.open.len() + self.finisher.len() >= WINDOW_FILES {
+            return Err(Violation::Window { file }.into());
+        }
+        self.ledger.begin(file, name, size);
+        self.current = Some(file);
+        match self.admit(file, size, executable, name) {
+            Ok(part) => self.accept(file, size, part),
+            Err(reason) => self.give_up(file, reason, true),
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, file: u32, size: u64, executable: bool, name: &RawName) -> Result<PartFile, Reason> {
+        let name = FileName::try_from(name.clone()).map_err(|e| Reason::new(Code::Name, e.to_string()))?;
+        let most = self.options.max_bytes.unwrap_or(MAX_FILE_BYTES).min(MAX_FILE_BYTES);
+        if size > most {
+            let text = format!("the file has {size} bytes, the receiver accepts at most {most}");
+            return Err(Reason::new(Code::TooLarge, text));
+        }
+        self.ledger.claim(file, &name)?;
+        self.destination.admit(&name, size, self.options.overwrite)?;
+        PartFile::create(self.destination, name, executable)
+    }
+
+    fn accept(&mut self, file: u32, size: u64, part: PartFile) {
+        let arriving = Arriving::new(file, size, part);
+        if arriving.has_all() {
+            self.ledger.arrived(file);
+        }
+        self.open.insert(file, Open::Arriving(Box::new(arriving)));
+    }
+
+    fn chunk(&mut self, file: u32, number: u32, digest: Digest, data: &[u8]) -> Result<(), Fault> {
+        let arriving = match self.open.get_mut(&file) {
+            None => return Err(misplaced("a chunk", file)),
+            Some(Open::Discarded) => return Ok(()),
+            Some(Open::Arriving(arriving)) => arriving,
+        };
+        let stored = match arriving.judge(number, digest, data) {
+            Err(trouble) => Err(trouble),
+            Ok(true) => {
+                if arriving.has_all() {
+                    self.ledger.arrived(file);
+                }
+                arriving.store(number, data).map_err(Trouble::from)
+            }
+            Ok(false) => {
+                self.ledger.take_back(data.len());
+                Ok(())
+            }
+        };
+        stored.or_else(|trouble| self.trouble(file, trouble, true))
+    }
+
+    fn end(&mut self, file: u32, digest: Digest) -> Result<(), Fault> {
+        let arriving = match self.open.get_mut(&file) {
+            None => return Err(misplaced("an end", file)),
+            Some(Open::Discarded) => {
+                self.close(file);
+                return Ok(());
+            }
+            Some(Open::Arriving(arriving)) => arriving,
+        };
+        match arriving.end(digest) {
+            Ok(Ending::Complete(digest)) => self.complete(file, digest),
+            Ok(Ending::Again(ranges)) => self.ask_again(file, ranges),
+            Err(trouble) => return self.trouble(file, trouble, false),
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, file: u32, digest: Digest) {
+        if let Some(Open::Arriving(arriving)) = self.close(file) {
+            self.finisher.push(Complete { file, digest, part: arriving.into_part() });
+        }
+    }
+
+    fn ask_again(&mut self, file: u32, ranges: Vec<ChunkRange>) {
+        self.leave(file);
+        self.ledger.again(file, ranges.iter().map(|range| u32::from(range.count)).sum());
+        self.replies.again(file, ranges);
+    }
+
+    fn abort(&mut self, file: u32, reason: Reason) -> Result<(), Fault> {
+        match self.close(file) {
+            None => return Err(misplaced("an abort", file)),
+            Some(Open::Discarded) => {}
+            Some(Open::Arriving(_)) => {
+                self.settle(file, Outcome::Failed(Failure { side: Side::Sender, reason }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The finisher is through with some files.
+    pub(crate) fn finished(&mut self, finished: Vec<Finished>) {
+        for (file, result) in finished {
+            match result {
+                Err(reason) => self.give_up(file, reason, false),
+                Ok(digest) => {
+                    self.replies.delivered(file, digest);
+                    self.settle(file, Outcome::Delivered { digest });
+                }
+            }
+        }
+    }
+
+    fn trouble(&mut self, file: u32, trouble: Trouble, more_to_come: bool) -> Result<(), Fault> {
+        match trouble {
+            Trouble::Violation(violation) => return Err(violation.into()),
+            Trouble::Failed(reason) => self.give_up(file, reason, more_to_come),
+        }
+        Ok(())
+    }
+
+    /// Fails a file and says so. If `more_to_come` of it, that will be ignored.
+    fn give_up(&mut self, file: u32, reason: Reason, more_to_come: bool) {
+        self.replies.failed(file, reason.clone());
+        if more_to_come {
+            self.open.insert(file, Open::Discarded);
+        } else {
+            self.close(file);
+        }
+        self.settle(file, Outcome::Failed(Failure { side: Side::Receiver, reason }));
+    }
+
+    fn settle(&mut self, file: u32, outcome: Outcome) {
+        self.ledger.settle(file, outcome);
+        if self.all_settled() {
+            self.replies.hurry();
+        }
+    }
+
+    /// No more records of `file` may come.
+    fn close(&mut self, file: u32) -> Option<Open> {
+        self.leave(file);
+        self.open.remove(&file)
+    }
+
+    /// The next file may begin.
+    fn leave(&mut self, file: u32) {
+        self.current = self.current.filter(|current| *current != file);
+    }
+}
+
+fn misplaced(what: &'static str, file: u32) -> Fault {
+    Violation::Order { what, file }.into()
+}

@@ -1,0 +1,96 @@
+//! Bytes on their way to a stream.
+
+use std::io;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+/// Octets that wait to be written, and how much of them is payload.
+///
+/// The storage keeps its length and its contents when it is emptied, so that room for a chunk is
+/// zeroed once in a session.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    storage: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Payload octets among those since the storage was last empty.
+    payload: usize,
+    /// Payload octets written before that.
+    moved: u64,
+    unflushed: bool,
+}
+
+impl Outbox {
+    /// Octets that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether [`Outbox::drive`] has something to do.
+    pub(crate) fn wants(&self) -> bool {
+        !self.is_empty() || self.unflushed
+    }
+
+    /// Appends `octets`.
+    pub(crate) fn put(&mut self, octets: &[u8]) {
+        self.room(octets.len()).copy_from_slice(octets);
+        self.commit(octets.len(), 0);
+    }
+
+    /// Room for `len` more octets, to be filled and then [committed](Self::commit).
+    pub(crate) fn room(&mut self, len: usize) -> &mut [u8] {
+        let end = self.end + len;
+        if self.storage.len() < end {
+            self.storage.resize(end, 0);
+        }
+        &mut self.storage[self.end..end]
+    }
+
+    /// Appends the first `len` octets of the room; `payload` of them are payload.
+    pub(crate) fn commit(&mut self, len: usize, payload: usize) {
+        self.end += len;
+        self.payload += payload;
+    }
+
+    /// Payload octets written so far, never more than truly were: what waits counts as payload.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved + self.payload.saturating_sub(self.len()) as u64
+    }
+
+    /// Takes back payload that must travel once more.
+    pub(crate) fn take_back(&mut self, payload: u64) {
+        self.moved = self.moved.saturating_sub(payload);
+    }
+
+    /// Writes some, or flushes when everything is written. May be cancelled without loss.
+    pub(crate) async fn drive<W: AsyncWrite + Unpin>(&mut self, stream: &mut W) -> io::Result<()> {
+        if self.is_empty() {
+            stream.flush().await?;
+            self.unflushed = false;
+            return Ok(());
+        }
+        let written = stream.write(&self.storage[self.start..self.end]).await?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.written(written);
+        Ok(())
+    }
+
+    fn written(&mut self, octets: usize) {
+        self.unflushed = true;
+        self.start += octets;
+        if self.is_empty() {
+            (self.start, self.end) = (0, 0);
+            self.moved += std::mem::take(&mut self.payload) as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "outbox_tests.rs"]
+mod tests;

@@ -1,0 +1,193 @@
+//! The sender's side of the protocol: replies in, records out. Writes no stream.
+
+use std::collections::VecDeque;
+
+use crate::errors::{Fault, Violation};
+use crate::frames::Frame;
+use crate::limits::{MAX_FILES, WINDOW_FILES};
+use crate::observe::Event;
+use crate::outbox::Outbox;
+use crate::reason::{Code, Reason};
+use crate::report::{Failure, Outcome, Report, Side};
+use crate::sending::Sending;
+use crate::source::Source;
+use crate::wire::{ChunkRange, Opening, Record, Reply, receipt};
+
+/// Small records are gathered up to this size; a chunk may follow them.
+const GATHER_BYTES: usize = 64 * 1024;
+
+/// See the module.
+pub(crate) struct Outgoing<O> {
+    observer: O,
+    files: Vec<Sending>,
+    /// How many files were begun.
+    begun: usize,
+    /// How many files have their results.
+    settled: usize,
+    /// Files whose chunks the receiver wants again, in the order of asking.
+    repairs: VecDeque<u32>,
+    total: u64,
+    pub(crate) out: Outbox,
+}
+
+impl<O: FnMut(&Event<'_>)> Outgoing<O> {
+    pub(crate) fn new(sources: Vec<Source>, observer: O) -> Self {
+        let total = sources.iter().map(Source::size).fold(0, u64::saturating_add);
+        let files: Vec<_> = (0..).zip(sources).map(|(file, source)| Sending::new(file, source)).collect();
+        Self {
+            observer,
+            files,
+            begun: 0,
+            settled: 0,
+            repairs: VecDeque::new(),
+            total,
+            out: Outbox::default(),
+        }
+    }
+
+    /// Puts the opening first.
+    pub(crate) fn open(&mut self) -> Result<(), Fault> {
+        if self.files.len() > MAX_FILES {
+            return Err(Fault::TooManyFiles(self.files.len()));
+        }
+        let opening = Opening { files: self.files.len() as u32, bytes: self.total };
+        (self.observer)(&Event::Started { files: opening.files, bytes: opening.bytes });
+        self.out.put(&opening.encode());
+        Ok(())
+    }
+
+    pub(crate) fn all_settled(&self) -> bool {
+        self.settled == self.files.len()
+    }
+
+    pub(crate) fn into_report(self) -> Report {
+        Report { files: self.files.into_iter().map(Sending::into_report).collect() }
+    }
+
+    /// Puts the next records, if all earlier ones are written.
+    pub(crate) fn fill(&mut self) {
+        if self.out.is_empty() {
+            while self.out.len() < GATHER_BYTES && self.put_more() {}
+        }
+    }
+
+    /// Tells how much was written.
+    pub(crate) fn written(&mut self) {
+        (self.observer)(&Event::Moved { bytes: self.out.moved(), total: self.total });
+    }
+
+    /// What was asked for again goes before what is new: the receiver holds unfinished files for it.
+    fn put_more(&mut self) -> bool {
+        self.repair() || self.stream() || self.begin()
+    }
+
+    fn repair(&mut self) -> bool {
+        let Some(&file) = self.repairs.front() else { return false };
+        if self.advance(file as usize) {
+            self.repairs.pop_front();
+        }
+        true
+    }
+
+    fn stream(&mut self) -> bool {
+        let Some(last) = self.begun.checked_sub(1) else { return false };
+        let streaming = self.files[last].is_streaming();
+        if streaming {
+            self.advance(last);
+        }
+        streaming
+    }
+
+    /// Puts one more record of a file; `true` if none is left for now.
+    fn advance(&mut self, file: usize) -> bool {
+        match self.files[file].advance(&mut self.out) {
+            Ok(ended) => ended,
+            Err(reason) => {
+                self.abort(file, Side::Sender, reason);
+                true
+            }
+        }
+    }
+
+    /// Begins a file, if the window has room.
+    fn begin(&mut self) -> bool {
+        let file = self.begun;
+        if file == self.files.len() || file - self.settled >= WINDOW_FILES {
+            return false;
+        }
+        self.begun += 1;
+        let sending = &mut self.files[file];
+        let before = sending.report().bytes;
+        let begun = sending.begin(&mut self.out);
+        let (name, bytes) = (&sending.report().name, sending.report().bytes);
+        self.total = self.total.saturating_sub(before).saturating_add(bytes);
+        (self.observer)(&Event::File { file: file as u32, name, bytes });
+        if let Err(reason) = begun {
+            self.abort(file, Side::Sender, reason);
+        }
+        true
+    }
+
+    /// Gives up a file of which the receiver expects more.
+    fn abort(&mut self, file: usize, side: Side, reason: Reason) {
+        let said = match side {
+            Side::Sender => reason.clone(),
+            Side::Receiver => Reason::new(Code::Refused, "stopped, since the receiver gave it up"),
+        };
+        self.out.put(&Record::Abort { reason: said }.encode(file as u32));
+        self.repairs.retain(|repair| *repair as usize != file);
+        self.settle(file, Outcome::Failed(Failure { side, reason }));
+    }
+
+    fn settle(&mut self, file: usize, outcome: Outcome) {
+        self.settled += 1;
+        self.files[file].settle(outcome);
+        (self.observer)(&Event::Settled { file: file as u32, report: self.files[file].report() });
+    }
+
+    /// A reply was read.
+    pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<(), Fault> {
+        let file = frame.head.file as usize;
+        match Reply::decode(&frame.head, frame.body)? {
+            Reply::Delivered { count, receipt } => Ok(self.delivered(file, count as usize, receipt)?),
+            Reply::Failed { reason } => Ok(self.failed(file, reason)?),
+            Reply::Again { ranges } => Ok(self.again(file, &ranges)?),
+            Reply::Stop { reason } => Err(Fault::Stopped(reason)),
+        }
+    }
+
+    fn delivered(&mut self, first: usize, count: usize, stated: [u8; 16]) -> Result<(), Violation> {
+        let wrong = Violation::Order { what: "a receipt", file: first as u32 };
+        let files = first.checked_add(count).and_then(|end| self.files.get(first..end)).ok_or(wrong)?;
+        let digests = files.iter().map(Sending::deliverable).collect::<Option<Vec<_>>>().ok_or(wrong)?;
+        if digests.is_empty() || receipt(&digests) != stated {
+            return Err(wrong);
+        }
+        for (file, digest) in (first..).zip(digests) {
+            self.settle(file, Outcome::Delivered { digest });
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, file: usize, reason: Reason) -> Result<(), Violation> {
+        match self.files.get(file) {
+            Some(sending) if sending.is_open() => self.abort(file, Side::Receiver, reason),
+            Some(sending) if sending.is_unsettled() => {
+                self.settle(file, Outcome::Failed(Failure { side: Side::Receiver, reason }));
+            }
+            // Both sides gave it up at the same time.
+            Some(sending) if sending.was_aborted() => {}
+            _ => return Err(Violation::Order { what: "a failure", file: file as u32 }),
+        }
+        Ok(())
+    }
+
+    fn again(&mut self, file: usize, ranges: &[ChunkRange]) -> Result<(), Violation> {
+        let unknown = Violation::Order { what: "a request for chunks", file: file as u32 };
+        let (chunks, bytes) = self.files.get_mut(file).ok_or(unknown)?.again(ranges)?;
+        self.out.take_back(bytes);
+        self.repairs.push_back(file as u32);
+        (self.observer)(&Event::Again { file: file as u32, chunks });
+        Ok(())
+    }
+}

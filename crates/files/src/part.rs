@@ -1,0 +1,120 @@
+//! A file that is not finished: hidden, private, and gone unless it is published.
+
+use std::collections::hash_map::RandomState;
+use std::fs::File;
+use std::hash::BuildHasher as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use crate::destination::{Destination, exists, storage};
+use crate::limits::PART_SUFFIX;
+use crate::names::FileName;
+use crate::reason::Reason;
+
+/// How many temporary names are tried; with 64 random bits each, the second is never needed.
+const TRIES: usize = 16;
+
+/// Removed when dropped, unless it was published.
+#[derive(Debug)]
+pub(crate) struct PartFile {
+    directory: Arc<OwnedFd>,
+    file: Arc<File>,
+    hidden: Vec<u8>,
+    name: FileName,
+    mode: Mode,
+    published: bool,
+}
+
+impl PartFile {
+    /// Creates an empty one that shall become `name`.
+    pub(crate) fn create(
+        destination: &Destination,
+        name: FileName,
+        executable: bool,
+    ) -> Result<Self, Reason> {
+        let directory = Arc::clone(destination.directory());
+        let (file, hidden) =
+            create_hidden(&directory).map_err(|e| storage("the file cannot be created", e))?;
+        let mode = destination.final_mode(executable);
+        Ok(Self { directory, file: Arc::new(file), hidden, name, mode, published: false })
+    }
+
+    /// Stores `data` at `offset`.
+    pub(crate) fn write(&self, data: &[u8], offset: u64) -> Result<(), Reason> {
+        let written = self.file.write_all_at(data, offset);
+        written
+            .map_err(|e| storage("the file cannot be written", Errno::from_io_error(&e).unwrap_or(Errno::IO)))
+    }
+
+    /// The open file, for synchronising it elsewhere.
+    pub(crate) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+
+    /// Gives the file its final mode. Where a file system has no modes it stays as it is: private.
+    pub(crate) fn seal(&self) {
+        let _ = rustix::fs::fchmod(&self.file, self.mode);
+    }
+
+    /// Moves the file to its final name in one step; without `overwrite`, only if the name is free.
+    pub(crate) fn publish(&mut self, overwrite: bool) -> Result<(), Reason> {
+        let (from, to) = (&self.hidden[..], self.name.as_bytes());
+        let moved = if overwrite {
+            rustix::fs::renameat(&self.directory, from, &self.directory, to)
+        } else {
+            move_without_overwriting(&self.directory, from, to)
+        };
+        match moved {
+            Ok(()) => self.published = true,
+            Err(Errno::EXIST) => return Err(exists()),
+            Err(error) => return Err(storage("the finished file cannot be given its name", error)),
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if !self.published {
+            let _ = rustix::fs::unlinkat(&self.directory, &self.hidden[..], AtFlags::empty());
+        }
+    }
+}
+
+fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for _ in 0..TRIES {
+        // The standard library's hash keys are the random bits that need no further crate.
+        let random = RandomState::new().hash_one(std::process::id());
+        let hidden = format!(".{random:016x}{PART_SUFFIX}").into_bytes();
+        match rustix::fs::openat(directory, &hidden[..], flags, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::EXIST) => {}
+            found => return found.map(|file| (File::from(file), hidden)),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+fn move_without_overwriting(directory: &OwnedFd, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+    match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
+        // The file system or the kernel does not know how.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_then_unlink(directory, from, to),
+        done => done,
+    }
+}
+
+/// A hard link never replaces anything either. If the hidden name cannot be removed, the file is there
+/// all the same.
+fn link_then_unlink(directory: &OwnedFd, from: &[u8], to: &[u8]) -> Result<(), Errno> {
+    rustix::fs::linkat(directory, from, directory, to, AtFlags::empty())?;
+    let _ = rustix::fs::unlinkat(directory, from, AtFlags::empty());
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "part_tests.rs"]
+mod tests;

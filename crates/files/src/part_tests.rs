@@ -1,0 +1,95 @@
+//! Publishing, racing for a name, and leaving nothing behind.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use super::*;
+use crate::reason::Code;
+
+fn name(text: &str) -> FileName {
+    FileName::new(text).unwrap()
+}
+
+fn setting() -> (tempfile::TempDir, Destination) {
+    let folder = tempfile::tempdir().unwrap();
+    let destination = Destination::open(folder.path()).unwrap();
+    (folder, destination)
+}
+
+fn entries(folder: &tempfile::TempDir) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn it_is_hidden_and_private_until_it_is_published() {
+    let (folder, destination) = setting();
+    let mut part = PartFile::create(&destination, name("a"), false).unwrap();
+    part.write(b"content", 0).unwrap();
+    let [hidden] = &entries(&folder)[..] else { panic!() };
+    assert!(hidden.starts_with('.') && hidden.ends_with(PART_SUFFIX));
+    let mode = fs::metadata(folder.path().join(hidden)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o600);
+    part.publish(false).unwrap();
+    drop(part);
+    assert_eq!(entries(&folder), ["a"]);
+}
+
+#[test]
+fn dropping_it_removes_it() {
+    let (folder, destination) = setting();
+    drop(PartFile::create(&destination, name("a"), false).unwrap());
+    assert!(entries(&folder).is_empty());
+}
+
+#[test]
+fn of_two_that_race_for_a_name_one_wins() {
+    let (folder, destination) = setting();
+    let mut parts = [b"first", b"later"].map(|content| {
+        let part = PartFile::create(&destination, name("a"), false).unwrap();
+        part.write(content, 0).unwrap();
+        part
+    });
+    assert_eq!(parts[0].publish(false), Ok(()));
+    assert_eq!(parts[1].publish(false).unwrap_err().code, Code::Exists);
+    drop(parts);
+    assert_eq!(entries(&folder), ["a"]);
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"first");
+}
+
+#[test]
+fn linking_is_as_careful_as_renaming() {
+    let (folder, destination) = setting();
+    let part = PartFile::create(&destination, name("a"), false).unwrap();
+    fs::write(folder.path().join("taken"), b"old").unwrap();
+    let directory = destination.directory();
+    assert_eq!(link_then_unlink(directory, &part.hidden, b"taken"), Err(Errno::EXIST));
+    assert_eq!(link_then_unlink(directory, &part.hidden, b"a"), Ok(()));
+    drop(part);
+    let mut left = entries(&folder);
+    left.sort();
+    assert_eq!(left, ["a", "taken"]);
+}
+
+#[test]
+fn a_link_under_the_final_name_is_never_followed() {
+    let (folder, destination) = setting();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::write(&elsewhere, b"precious").unwrap();
+    symlink(&elsewhere, folder.path().join("a")).unwrap();
+    let mut part = PartFile::create(&destination, name("a"), false).unwrap();
+    assert_eq!(part.publish(false).unwrap_err().code, Code::Exists);
+    part.publish(true).unwrap();
+    assert_eq!(fs::read(elsewhere).unwrap(), b"precious");
+    assert!(fs::symlink_metadata(folder.path().join("a")).unwrap().is_file());
+}
+
+#[test]
+fn the_umask_decides_the_final_mode() {
+    let (folder, destination) = setting();
+    fs::write(folder.path().join("usual"), b"").unwrap();
+    let usual = fs::metadata(folder.path().join("usual")).unwrap().permissions().mode() & 0o777;
+    let mode = |executable| destination.final_mode(executable).as_raw_mode();
+    assert_eq!(mode(false), usual);
+    assert_eq!(mode(true), usual | ((usual & 0o444) >> 2));
+}

@@ -1,0 +1,143 @@
+//! The receiver's session.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::destination::Destination;
+use crate::errors::{Fault, ReceiveError, Violation};
+use crate::frames::{Frames, Step};
+use crate::incoming::Incoming;
+use crate::observe::Event;
+use crate::outbox::Outbox;
+use crate::reason::{Code, Reason};
+use crate::replies::Replies;
+use crate::report::{Report, Side};
+
+/// While more than this waits to be written back, nothing is read: a sender that does not listen is not
+/// listened to either.
+const BACKLOG_BYTES: usize = 64 * 1024;
+
+/// How long a receiver that gives up tries to say why.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// What a receiver allows.
+#[derive(Clone, Debug, Default)]
+pub struct ReceiveOptions {
+    /// Whether a file may take the place of an existing one. It is replaced in one step, when the new one
+    /// is complete; two files of one transfer never replace each other.
+    pub overwrite: bool,
+    /// The largest file that is accepted, in bytes.
+    pub max_bytes: Option<u64>,
+}
+
+/// Receives the files of one transfer into `destination`; returns when the sender closes its half.
+///
+/// A file that fails is an entry in the report. An error means that the session ended early; its report
+/// tells which files had been delivered until then, and nothing is left of the others.
+pub async fn receive<R, W, O>(
+    reader: R,
+    mut writer: W,
+    destination: &Destination,
+    options: &ReceiveOptions,
+    observer: O,
+) -> Result<Report, ReceiveError>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    O: FnMut(&Event<'_>),
+{
+    let mut frames = Frames::new(reader, Side::Sender);
+    let opening = match frames.opening().await {
+        Ok(opening) => opening,
+        Err(cause) => {
+            say_why(&mut Replies::default(), &mut writer, &cause).await;
+            return Err(ReceiveError { cause, report: Report::default() });
+        }
+    };
+    let mut incoming = Incoming::new(opening, destination, options, observer);
+    match converse(&mut frames, &mut writer, &mut incoming).await {
+        Ok(()) => {
+            // Every reply was flushed; a sender that has gone by now has them or never will.
+            let _ = writer.shutdown().await;
+            Ok(incoming.into_report())
+        }
+        Err(cause) => {
+            let finished = incoming.finisher.wind_up().await;
+            incoming.finished(finished);
+            say_why(&mut incoming.replies, &mut writer, &cause).await;
+            Err(ReceiveError { cause, report: incoming.into_report() })
+        }
+    }
+}
+
+async fn converse<R, W, O>(
+    frames: &mut Frames<R>,
+    writer: &mut W,
+    incoming: &mut Incoming<'_, O>,
+) -> Result<(), Fault>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    O: FnMut(&Event<'_>),
+{
+    let mut ended = false;
+    while !(ended && incoming.all_settled() && incoming.replies.is_empty()) {
+        let due = incoming.replies.due();
+        let release = due.unwrap_or_else(Instant::now);
+        let listening = !ended && incoming.replies.out.len() <= BACKLOG_BYTES;
+        tokio::select! {
+            biased;
+            written = incoming.replies.out.drive(writer), if incoming.replies.out.wants() => {
+                written.map_err(Fault::stream("answering"))?;
+            }
+            () = sleep_until(release), if due.is_some() => incoming.replies.release(Instant::now()),
+            finished = incoming.finisher.next(), if incoming.finisher.len() > 0 => incoming.finished(finished),
+            step = frames.step(), if listening => ended = take(frames, step, incoming)?,
+        }
+    }
+    Ok(())
+}
+
+/// Takes what was read; `true` when the sender's stream has ended as it should.
+fn take<R, O>(
+    frames: &Frames<R>,
+    step: Result<Step, Fault>,
+    incoming: &mut Incoming<'_, O>,
+) -> Result<bool, Fault>
+where
+    R: AsyncRead + Unpin,
+    O: FnMut(&Event<'_>),
+{
+    match step {
+        Ok(Step::Data { file, bytes }) => incoming.data(file, bytes),
+        Ok(Step::Frame) => incoming.frame(&frames.frame()?)?,
+        // Everything is done: how the sender leaves makes no difference.
+        Ok(Step::End) | Err(Fault::Stream { .. } | Fault::Ended(_)) if incoming.all_settled() => {
+            return Ok(true);
+        }
+        Ok(Step::End) if incoming.may_end() => return Ok(true),
+        Ok(Step::End) => return Err(Fault::Ended("before all files were complete")),
+        Err(fault) => return Err(fault),
+    }
+    Ok(false)
+}
+
+/// Tells a sender that broke the protocol, if it still listens.
+async fn say_why<W: AsyncWrite + Unpin>(replies: &mut Replies, writer: &mut W, cause: &Fault) {
+    let Fault::Protocol(violation) = cause else { return };
+    let code = match violation {
+        Violation::Version(_) => Code::Version,
+        _ => Code::Protocol,
+    };
+    replies.stop(Reason::new(code, violation.to_string()));
+    let _ = timeout(FAREWELL, say(&mut replies.out, writer)).await;
+}
+
+async fn say<W: AsyncWrite + Unpin>(out: &mut Outbox, writer: &mut W) -> std::io::Result<()> {
+    while out.wants() {
+        out.drive(writer).await?;
+    }
+    writer.shutdown().await
+}

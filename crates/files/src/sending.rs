@@ -1,0 +1,154 @@
+//! One file at the sender.
+
+use crate::digest::{Digest, Tree, chunk_digest};
+use crate::errors::Violation;
+use crate::limits::{MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
+use crate::outbox::Outbox;
+use crate::reason::Reason;
+use crate::report::{Failure, FileReport, Outcome, Side};
+use crate::source::{Reading, Source};
+use crate::wire::{CHUNK_HEAD_BYTES, ChunkRange, Record, chunk_head};
+
+/// How far a file is.
+enum State {
+    /// Its turn has not come.
+    Waiting,
+    /// Its chunks are being sent in order.
+    Streaming { reading: Reading, next: u32, tree: Tree },
+    /// Everything was sent, perhaps chunks of it again; the receiver has the word.
+    Sent { reading: Reading, digest: Digest },
+    /// The receiver asked for chunks, and these are still to be sent again, the next one last.
+    Repairing { reading: Reading, digest: Digest, chunks: Vec<u32> },
+    /// Its result is known.
+    Settled,
+}
+
+/// See the module.
+pub(crate) struct Sending {
+    file: u32,
+    source: Source,
+    state: State,
+    rounds: u8,
+    report: FileReport,
+}
+
+impl Sending {
+    pub(crate) fn new(file: u32, source: Source) -> Self {
+        let report = FileReport::unfinished(source.name().as_raw().clone(), source.size(), Side::Sender);
+        Self { file, source, state: State::Waiting, rounds: 0, report }
+    }
+
+    pub(crate) fn report(&self) -> &FileReport {
+        &self.report
+    }
+
+    pub(crate) fn into_report(self) -> FileReport {
+        self.report
+    }
+
+    /// Sends the file's beginning. On an error that was sent as well, so that the receiver has the name.
+    pub(crate) fn begin(&mut self, out: &mut Outbox) -> Result<(), Reason> {
+        let begun = self.source.begin();
+        let executable = begun.as_ref().is_ok_and(Reading::executable);
+        self.report.bytes = begun.as_ref().map_or(self.source.size(), Reading::size);
+        let name = self.report.name.clone();
+        out.put(&Record::File { size: self.report.bytes, executable, name }.encode(self.file));
+        self.state = State::Streaming { reading: begun?, next: 0, tree: Tree::default() };
+        Ok(())
+    }
+
+    /// Sends the next chunk that is due, or the end; `true` after an end.
+    pub(crate) fn advance(&mut self, out: &mut Outbox) -> Result<bool, Reason> {
+        match &mut self.state {
+            State::Streaming { reading, next, tree } if *next < chunk_count(reading.size()) => {
+                tree.push(put_chunk(out, self.file, reading, *next)?);
+                *next += 1;
+            }
+            State::Repairing { reading, chunks, .. } if !chunks.is_empty() => {
+                let next = chunks.pop().unwrap_or_default();
+                put_chunk(out, self.file, reading, next)?;
+            }
+            _ => return self.end(out).map(|()| true),
+        }
+        Ok(false)
+    }
+
+    fn end(&mut self, out: &mut Outbox) -> Result<(), Reason> {
+        let (reading, digest) = match std::mem::replace(&mut self.state, State::Settled) {
+            State::Streaming { reading, tree, .. } => (reading, tree.root()),
+            State::Repairing { reading, digest, .. } => (reading, digest),
+            other => {
+                self.state = other;
+                return Ok(());
+            }
+        };
+        reading.unchanged()?;
+        out.put(&Record::End { digest }.encode(self.file));
+        self.state = State::Sent { reading, digest };
+        Ok(())
+    }
+
+    /// The digest, if the receiver may call the file delivered now.
+    pub(crate) fn deliverable(&self) -> Option<Digest> {
+        match self.state {
+            State::Sent { digest, .. } => Some(digest),
+            _ => None,
+        }
+    }
+
+    /// The receiver wants chunks again; gives their number and their bytes.
+    pub(crate) fn again(&mut self, ranges: &[ChunkRange]) -> Result<(u32, u64), Violation> {
+        let misplaced = Violation::Order { what: "a request for chunks", file: self.file };
+        let chunks: Vec<u32> = ranges.iter().rev().flat_map(|range| range.numbers().rev()).collect();
+        let count = chunk_count(self.report.bytes);
+        if self.rounds == MAX_ROUNDS || chunks.iter().any(|number| *number >= count) {
+            return Err(misplaced);
+        }
+        let State::Sent { .. } = self.state else { return Err(misplaced) };
+        let (wanted, bytes) =
+            (chunks.len() as u32, chunks.iter().map(|n| chunk_len(self.report.bytes, *n) as u64).sum());
+        if let State::Sent { reading, digest } = std::mem::replace(&mut self.state, State::Settled) {
+            self.state = State::Repairing { reading, digest, chunks };
+        }
+        self.rounds += 1;
+        self.report.chunks_again += wanted;
+        Ok((wanted, bytes))
+    }
+
+    /// Whether chunks are being sent in order.
+    pub(crate) fn is_streaming(&self) -> bool {
+        matches!(self.state, State::Streaming { .. })
+    }
+
+    /// Whether the receiver expects more records of this file.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, State::Streaming { .. } | State::Repairing { .. })
+    }
+
+    /// Whether the file is begun and has no result.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.is_open() || matches!(self.state, State::Sent { .. })
+    }
+
+    /// Whether this side gave the file up.
+    pub(crate) fn was_aborted(&self) -> bool {
+        let here = |failure: &Failure| failure.side == Side::Sender;
+        matches!(self.state, State::Settled) && self.report.failure().is_some_and(here)
+    }
+
+    /// The result is known; the file is closed.
+    pub(crate) fn settle(&mut self, outcome: Outcome) {
+        self.state = State::Settled;
+        self.report.outcome = outcome;
+    }
+}
+
+fn put_chunk(out: &mut Outbox, file: u32, reading: &Reading, number: u32) -> Result<Digest, Reason> {
+    let len = chunk_len(reading.size(), number);
+    let (head, data) = out.room(CHUNK_HEAD_BYTES + len).split_at_mut(CHUNK_HEAD_BYTES);
+    reading.read(chunk_offset(number), data)?;
+    let digest = chunk_digest(number, chunk_count(reading.size()), data);
+    head.copy_from_slice(&chunk_head(file, number, len, &digest));
+    out.commit(CHUNK_HEAD_BYTES + len, len);
+    Ok(digest)
+}

@@ -1,0 +1,243 @@
+//! Files to send.
+
+use std::cmp::Ordering;
+use std::fs::{File, FileType, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use rustix::fs::{Mode, OFlags};
+
+use crate::escape::escaped;
+use crate::limits::MAX_FILE_BYTES;
+use crate::names::{FileName, NameError};
+use crate::reason::{Code, Reason};
+
+/// Why a file cannot be sent; said before anything is connected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// It cannot be opened.
+    #[error("cannot open '{}': {source}", shown(.path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is a directory, a pipe, a device or a socket.
+    #[error("'{}' is a {kind}; only regular files can be sent", shown(.path))]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// Its name cannot travel.
+    #[error("'{}' cannot be sent under this name: {source}", shown(.path))]
+    Name {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with the name.
+        source: NameError,
+    },
+    /// It is larger than the protocol allows.
+    #[error("'{}' has {bytes} bytes; at most 256 TiB can be sent as one file, so split it", shown(.path))]
+    TooLarge {
+        /// The path.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+fn shown(path: &Path) -> String {
+    escaped(path.as_os_str().as_bytes())
+}
+
+/// A file to send, checked but not kept open: a transfer may have thousands.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: FileName,
+    size: u64,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Path(PathBuf),
+    Memory(Bytes),
+}
+
+impl Source {
+    /// Checks that `path` is a regular file that can be read, following symbolic links. Never waits for
+    /// the other end of a pipe.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, SourceError> {
+        let path = path.into();
+        let (_, stamp) = open_regular(&path)?;
+        let name = path.file_name().map_or_else(Vec::new, |name| name.as_bytes().to_vec());
+        match FileName::new(name) {
+            Ok(name) => Ok(Self { name, size: stamp.size, content: Content::Path(path) }),
+            Err(source) => Err(SourceError::Name { path, source }),
+        }
+    }
+
+    /// A file that is only in memory.
+    pub fn from_bytes(name: impl Into<Vec<u8>>, content: impl Into<Bytes>) -> Result<Self, NameError> {
+        let content = content.into();
+        Ok(Self { name: FileName::new(name)?, size: content.len() as u64, content: Content::Memory(content) })
+    }
+
+    /// The same file under another name at the receiver.
+    #[must_use]
+    pub fn named(self, name: FileName) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The name at the receiver.
+    pub fn name(&self) -> &FileName {
+        &self.name
+    }
+
+    /// The size when it was checked.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Opens the file for the transfer; its size is what it is now.
+    pub(crate) fn begin(&self) -> Result<Reading, Reason> {
+        match &self.content {
+            Content::Memory(bytes) => Ok(Reading::Memory(bytes.clone())),
+            Content::Path(path) => match open_regular(path) {
+                Ok((file, stamp)) => Ok(Reading::File(file, stamp)),
+                Err(error) => Err(begin_reason(&error)),
+            },
+        }
+    }
+}
+
+fn begin_reason(error: &SourceError) -> Reason {
+    match error {
+        SourceError::Open { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+            Reason::new(Code::Changed, "the file vanished before it was its turn")
+        }
+        SourceError::Open { source, .. } => {
+            Reason::new(Code::Unreadable, format!("the file cannot be opened: {source}"))
+        }
+        SourceError::NotAFile { kind, .. } => {
+            Reason::new(Code::Changed, format!("the file has become a {kind}"))
+        }
+        _ => Reason::new(Code::TooLarge, "the file has grown beyond what can be sent"),
+    }
+}
+
+/// A file's size, mode and age. Size and age must not change while it is being read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    size: u64,
+    executable: bool,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &File) -> io::Result<Self> {
+        let found = file.metadata()?;
+        let executable = found.mode() & 0o100 != 0;
+        Ok(Self { size: found.size(), executable, modified: (found.mtime(), found.mtime_nsec()) })
+    }
+}
+
+/// A file in transfer.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    File(File, Stamp),
+    Memory(Bytes),
+}
+
+impl Reading {
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::File(_, stamp) => stamp.size,
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    pub(crate) fn executable(&self) -> bool {
+        matches!(self, Self::File(_, stamp) if stamp.executable)
+    }
+
+    /// Fills `room` from `offset`; both lie within the size.
+    pub(crate) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Reason> {
+        match self {
+            Self::File(file, _) => file.read_exact_at(room, offset).map_err(|error| read_reason(&error)),
+            Self::Memory(bytes) => {
+                let from = offset as usize;
+                room.copy_from_slice(&bytes[from..from + room.len()]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the file is still the one that was begun; asked before it is called complete.
+    pub(crate) fn unchanged(&self) -> Result<(), Reason> {
+        let Self::File(file, before) = self else { return Ok(()) };
+        let now = Stamp::of(file).map_err(|error| read_reason(&error))?;
+        let beyond = file.read_at(&mut [0], before.size).map_err(|error| read_reason(&error))?;
+        match now.size.cmp(&before.size) {
+            Ordering::Less => Err(changed("shrank")),
+            Ordering::Greater => Err(changed("grew")),
+            Ordering::Equal if beyond > 0 => Err(changed("had more content than its size says")),
+            Ordering::Equal if now.modified != before.modified => Err(changed("changed")),
+            Ordering::Equal => Ok(()),
+        }
+    }
+}
+
+fn changed(how: &str) -> Reason {
+    Reason::new(Code::Changed, format!("the file {how} while it was being sent"))
+}
+
+fn read_reason(error: &io::Error) -> Reason {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => changed("shrank"),
+        _ => Reason::new(Code::Unreadable, format!("the file cannot be read: {error}")),
+    }
+}
+
+/// Opens `path` if it is a regular file. It is looked at before it is opened, since opening a device can
+/// have effects, and again afterwards, since it can have been replaced in between.
+fn open_regular(path: &Path) -> Result<(File, Stamp), SourceError> {
+    let failed = |source| SourceError::Open { path: path.to_owned(), source };
+    regular(path, &std::fs::metadata(path).map_err(failed)?)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file =
+        File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?);
+    regular(path, &file.metadata().map_err(failed)?)?;
+    let stamp = Stamp::of(&file).map_err(failed)?;
+    Ok((file, stamp))
+}
+
+fn regular(path: &Path, found: &Metadata) -> Result<(), SourceError> {
+    let path = path.to_owned();
+    match found.size() {
+        _ if !found.is_file() => Err(SourceError::NotAFile { path, kind: kind(found.file_type()) }),
+        bytes if bytes > MAX_FILE_BYTES => Err(SourceError::TooLarge { path, bytes }),
+        _ => Ok(()),
+    }
+}
+
+fn kind(found: FileType) -> &'static str {
+    match found {
+        _ if found.is_dir() => "directory",
+        _ if found.is_fifo() => "named pipe",
+        _ if found.is_socket() => "socket",
+        _ if found.is_char_device() || found.is_block_device() => "device",
+        _ => "special file",
+    }
+}
+
+#[cfg(test)]
+#[path = "source_tests.rs"]
+mod tests;

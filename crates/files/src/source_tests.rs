@@ -1,0 +1,110 @@
+//! What can be sent, and what is noticed about files that move under the reader.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use super::*;
+
+fn folder_with(name: &str, content: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, content).unwrap();
+    (folder, path)
+}
+
+fn not_a_file(path: &Path) -> &'static str {
+    match Source::open(path) {
+        Err(SourceError::NotAFile { kind, .. }) => kind,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_regular_files_pass() {
+    let (folder, path) = folder_with("a", b"content");
+    let pipe = folder.path().join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert_eq!(Source::open(path).unwrap().size(), 7);
+    assert_eq!(not_a_file(folder.path()), "directory");
+    assert_eq!(not_a_file(&pipe), "named pipe");
+    assert_eq!(not_a_file(&socket), "socket");
+    assert_eq!(not_a_file(Path::new("/dev/null")), "device");
+}
+
+#[test]
+fn a_link_to_a_file_is_followed_and_keeps_its_own_name() {
+    let (folder, path) = folder_with("a", b"content");
+    let link = folder.path().join("b");
+    symlink(path, &link).unwrap();
+    assert_eq!(Source::open(link).unwrap().name().as_bytes(), b"b");
+}
+
+#[test]
+fn what_is_missing_is_named_and_escaped() {
+    let error = Source::open("/no/such\nfile").unwrap_err().to_string();
+    assert!(error.starts_with("cannot open '/no/such\\nfile': No such file"), "{error}");
+}
+
+#[test]
+fn unfinished_files_are_not_sent() {
+    let (_folder, path) = folder_with(".x.skyhaul-part", b"half");
+    assert!(matches!(Source::open(path), Err(SourceError::Name { source: NameError::Unfinished, .. })));
+}
+
+#[test]
+fn the_executable_bit_is_seen() {
+    let (_folder, path) = folder_with("run", b"#!/bin/sh");
+    let source = Source::open(&path).unwrap();
+    assert!(!source.begin().unwrap().executable());
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(source.begin().unwrap().executable());
+}
+
+fn complaint(reading: &Reading) -> String {
+    reading.unchanged().unwrap_err().to_string()
+}
+
+#[test]
+fn changes_while_reading_are_noticed() {
+    let (_folder, path) = folder_with("a", b"0123456789");
+    let begin = || Source::open(&path).unwrap().begin().unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+
+    let reading = begin();
+    assert_eq!(reading.unchanged(), Ok(()));
+    file.set_len(11).unwrap();
+    assert_eq!(complaint(&reading), "the file grew while it was being sent");
+
+    let reading = begin();
+    file.set_len(5).unwrap();
+    assert_eq!(complaint(&reading), "the file shrank while it was being sent");
+    assert_eq!(
+        reading.read(0, &mut [0; 11]).unwrap_err().to_string(),
+        "the file shrank while it was being sent"
+    );
+
+    let reading = begin();
+    file.write_all(b"x").unwrap();
+    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(complaint(&reading), "the file changed while it was being sent");
+}
+
+#[test]
+fn a_file_that_vanished_before_its_turn_is_called_so() {
+    let (_folder, path) = folder_with("a", b"0123456789");
+    let source = Source::open(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    let reason = source.begin().unwrap_err();
+    assert_eq!((reason.code, reason.text()), (Code::Changed, "the file vanished before it was its turn"));
+}
+
+#[test]
+fn a_file_that_hides_its_size_is_not_sent_as_empty() {
+    let Ok(source) = Source::open("/proc/self/status") else { return eprintln!("skipped: no /proc here") };
+    let reading = source.begin().unwrap();
+    assert_eq!(reading.size(), 0);
+    assert_eq!(complaint(&reading), "the file had more content than its size says while it was being sent");
+}

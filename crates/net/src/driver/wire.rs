@@ -1,0 +1,77 @@
+//! The socket as the driver sees it: batches in, batches out.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::task::{Context, Poll};
+
+use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+use tokio::io::Interest;
+
+use crate::address::for_family;
+
+/// A socket with the kernel's segmentation offloads.
+pub(super) struct Wire {
+    io: tokio::net::UdpSocket,
+    state: UdpSocketState,
+    is_v6: bool,
+}
+
+impl Wire {
+    pub(super) fn new(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
+        let is_v6 = socket.local_addr().unwrap_or(local).is_ipv6();
+        let io = tokio::net::UdpSocket::from_std(socket)?;
+        Ok(Self { state: UdpSocketState::new((&io).into())?, io, is_v6 })
+    }
+
+    /// Datagrams that one system call sends at most; less when the device turns out not to help.
+    pub(super) fn max_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    /// Receives messages; each is one datagram, or several of one size from one peer.
+    pub(super) fn poll_receive(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            if self.io.poll_recv_ready(cx)?.is_pending() {
+                return Poll::Pending;
+            }
+            let receive = || self.state.recv((&self.io).into(), buffers, metas);
+            match self.io.try_io(Interest::READABLE, receive) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    /// Sends datagrams of `segment_bytes` (the last may be smaller) in one system call.
+    pub(super) fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        peer: SocketAddr,
+        source: Option<IpAddr>,
+        segment_bytes: usize,
+        datagrams: &[u8],
+    ) -> Poll<io::Result<()>> {
+        let transmit = Transmit {
+            destination: for_family(peer, self.is_v6),
+            ecn: None,
+            contents: datagrams,
+            segment_size: Some(segment_bytes),
+            src_ip: source,
+        };
+        loop {
+            let send = || self.state.try_send((&self.io).into(), &transmit);
+            match self.io.try_io(Interest::WRITABLE, send) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+            if self.io.poll_send_ready(cx)?.is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}

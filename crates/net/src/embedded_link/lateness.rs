@@ -1,0 +1,166 @@
+//! How far behind its schedule an emulated link runs.
+
+use skyhaul_core::MS;
+
+/// Powers of two are divided into this many buckets: quantiles are exact to 1/16.
+const PARTS: u64 = 16;
+const PART_BITS: u32 = PARTS.ilog2();
+const BUCKETS: usize = ((64 - PART_BITS as usize) + 1) * PARTS as usize;
+
+/// A packet later than this was not emulated properly.
+const LATE_NS: u64 = MS;
+/// One late packet in so many is worth a warning.
+const TOLERATED: u64 = 1000;
+
+/// Counts of delays in buckets whose width grows with the delay.
+#[derive(Debug)]
+pub(super) struct Lateness {
+    buckets: Vec<u64>,
+    packets: u64,
+    late_packets: u64,
+    max_ns: u64,
+}
+
+/// How late packets left an emulated link: the time of sending minus the time that the link had
+/// scheduled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LatenessReport {
+    /// Packets sent.
+    pub packets: u64,
+    /// Half of them were not later than this.
+    pub p50_ns: u64,
+    /// 99 % of them were not later than this.
+    pub p99_ns: u64,
+    /// The latest.
+    pub max_ns: u64,
+    /// Packets later than 1 ms.
+    pub late_packets: u64,
+}
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self { buckets: vec![0; BUCKETS], packets: 0, late_packets: 0, max_ns: 0 }
+    }
+}
+
+impl Lateness {
+    /// A packet left `late_ns` after its time.
+    pub(super) fn record(&mut self, late_ns: u64) {
+        self.buckets[bucket(late_ns)] += 1;
+        self.packets += 1;
+        self.late_packets += u64::from(late_ns > LATE_NS);
+        self.max_ns = self.max_ns.max(late_ns);
+    }
+
+    pub(super) fn report(&self) -> LatenessReport {
+        LatenessReport {
+            packets: self.packets,
+            p50_ns: self.quantile(50),
+            p99_ns: self.quantile(99),
+            max_ns: self.max_ns,
+            late_packets: self.late_packets,
+        }
+    }
+
+    /// A bound that `percent` of the delays keep, at most 1/16 above the smallest such.
+    fn quantile(&self, percent: u64) -> u64 {
+        let rank = (self.packets * percent).div_ceil(100).max(1);
+        let mut counted = 0;
+        let reached = self.buckets.iter().position(|&count| {
+            counted += count;
+            counted >= rank
+        });
+        reached.map_or(0, |bucket| upper_bound(bucket).min(self.max_ns))
+    }
+}
+
+impl LatenessReport {
+    /// Share of the packets that were later than 1 ms.
+    pub fn late_share(&self) -> f64 {
+        if self.packets == 0 { 0.0 } else { self.late_packets as f64 / self.packets as f64 }
+    }
+
+    /// What to tell the user when more than 0.1 % of the packets were later than 1 ms: the results
+    /// are then those of a worse link than the one asked for.
+    pub fn warning(&self) -> Option<String> {
+        if self.late_packets * TOLERATED <= self.packets {
+            return None;
+        }
+        let ms = |ns: u64| ns as f64 / MS as f64;
+        Some(format!(
+            "{} of {} packets ({:.2} %) left more than 1 ms after their time (99 % within {:.2} ms, \
+             worst {:.1} ms): this machine is too busy to emulate the link exactly",
+            self.late_packets,
+            self.packets,
+            100.0 * self.late_share(),
+            ms(self.p99_ns),
+            ms(self.max_ns),
+        ))
+    }
+}
+
+/// Values below [`PARTS`] have a bucket each; above, each power of two has [`PARTS`] of them.
+fn bucket(ns: u64) -> usize {
+    if ns < PARTS {
+        return ns as usize;
+    }
+    let exponent = ns.ilog2() - PART_BITS;
+    (u64::from(exponent) * PARTS + (ns >> exponent)) as usize
+}
+
+/// The largest value in a bucket.
+fn upper_bound(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < PARTS {
+        return bucket;
+    }
+    let exponent = bucket / PARTS - 1;
+    let part = u128::from(bucket % PARTS + PARTS + 1);
+    u64::try_from((part << exponent) - 1).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use skyhaul_core::US;
+
+    proptest! {
+        #[test]
+        fn a_bucket_bounds_its_values_closely(ns in any::<u64>()) {
+            let bound = upper_bound(bucket(ns));
+            prop_assert!(bound >= ns && bound - ns <= ns / PARTS);
+            prop_assert!(bucket(ns) < BUCKETS);
+        }
+
+        #[test]
+        fn buckets_are_in_order(a in any::<u64>(), b in any::<u64>()) {
+            prop_assert!(bucket(a.min(b)) <= bucket(a.max(b)));
+        }
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_values() {
+        let mut lateness = Lateness::default();
+        (1..=100).for_each(|n| lateness.record(n * 10 * US));
+        let report = lateness.report();
+        assert!((500 * US..=532 * US).contains(&report.p50_ns), "{report:?}");
+        assert!((990 * US..=1000 * US).contains(&report.p99_ns), "{report:?}");
+        assert_eq!((report.packets, report.max_ns, report.late_packets), (100, 1000 * US, 0));
+    }
+
+    #[test]
+    fn a_warning_says_by_how_much() {
+        let mut lateness = Lateness::default();
+        assert_eq!(lateness.report().warning(), None, "nothing was sent");
+        (0..999).for_each(|_| lateness.record(20 * US));
+        lateness.record(5 * MS);
+        assert_eq!(lateness.report().warning(), None, "0.1 % is tolerated");
+        lateness.record(7 * MS);
+        let warning = lateness.report().warning().unwrap();
+        assert!(
+            warning.starts_with("2 of 1001 packets (0.20 %)") && warning.contains("worst 7.0 ms"),
+            "{warning}"
+        );
+    }
+}

@@ -1,0 +1,60 @@
+//! skyhaul's engines in real time.
+//!
+//! - [`Endpoint`]: one UDP socket that carries many connections of the Satellite Transport Protocol,
+//!   each a [`Stream`] for tokio.
+//! - [`Protection`]: the envelope of every datagram (`docs/spec/envelope.md`).
+//! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
+//! - [`Clock`]: the monotonic clock by which all of them tell time.
+//!
+//! ```
+//! use skyhaul_net::{Endpoint, EndpointOptions};
+//! use skyhaul_stp::Config;
+//! use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! let ground = Endpoint::bind("127.0.0.1:0".parse().unwrap(), EndpointOptions::default())?;
+//! let mut listener = ground.listen(7)?;
+//! let craft = Endpoint::client(ground.local_addr(), EndpointOptions::default())?;
+//! let mut up = craft.open(ground.local_addr(), 7, Config::standard())?;
+//! up.write_all(b"hello, ground").await?;
+//! let mut down = listener.accept().await.expect("the endpoint is open");
+//! let (confirmed, heard) = tokio::join!(up.shutdown(), async {
+//!     let mut text = String::new();
+//!     down.read_to_string(&mut text).await.map(|_| text)
+//! });
+//! confirmed?;
+//! assert_eq!(heard?, "hello, ground");
+//! # Ok(())
+//! # }
+//! ```
+#![deny(unsafe_code)]
+
+mod address;
+mod clock;
+mod counters;
+mod driver;
+mod embedded_link;
+mod endpoint;
+mod entry;
+mod envelope;
+mod errors;
+mod listener;
+mod options;
+mod shared;
+mod socket;
+mod split;
+mod state;
+mod stream;
+mod timer;
+
+pub use address::is_reachable_from_outside;
+pub use clock::Clock;
+pub use counters::Counters;
+pub use embedded_link::{DirectionReport, EmbeddedLink, LatenessReport, LinkReport};
+pub use endpoint::Endpoint;
+pub use envelope::{EnvelopeError, Protection, VERSION as ENVELOPE_VERSION};
+pub use errors::EndpointError;
+pub use listener::Listener;
+pub use options::{EndpointOptions, Limits};
+pub use split::{OwnedReadHalf, OwnedWriteHalf};
+pub use stream::Stream;

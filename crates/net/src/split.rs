@@ -1,0 +1,68 @@
+//! The two directions of a stream, for two tasks.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use skyhaul_stp::{CloseReason, Stats};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::stream::Connection;
+
+/// What the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
+#[derive(Debug)]
+pub struct OwnedReadHalf(Arc<Connection>);
+
+/// What is sent to the peer. See [`Stream::into_split`](crate::Stream::into_split).
+#[derive(Debug)]
+pub struct OwnedWriteHalf(Arc<Connection>);
+
+macro_rules! inspect {
+    ($half:ident) => {
+        impl $half {
+            pub(crate) fn new(connection: Arc<Connection>) -> Self {
+                Self(connection)
+            }
+
+            /// Counters of the connection.
+            pub fn stats(&self) -> Stats {
+                self.0.stats()
+            }
+
+            /// The other end.
+            pub fn peer_addr(&self) -> SocketAddr {
+                self.0.peer
+            }
+
+            /// Why the connection is gone, if it is, and not by both sides finishing.
+            pub fn close_reason(&self) -> Option<CloseReason> {
+                self.0.close_reason()
+            }
+        }
+    };
+}
+
+inspect!(OwnedReadHalf);
+inspect!(OwnedWriteHalf);
+
+impl AsyncRead for OwnedReadHalf {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.0.poll_read(cx, out)
+    }
+}
+
+impl AsyncWrite for OwnedWriteHalf {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        self.0.poll_write(cx, data)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,191 @@
+//! What streams, listeners and the driver share under one lock: the engine and who waits for it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll, Waker};
+
+use skyhaul_core::Instant;
+use skyhaul_stp::{ConnectionId, State as Phase, StreamEvent};
+
+use crate::entry::Entry;
+use crate::{Counters, EndpointError, EndpointOptions};
+
+/// How far an endpoint's life has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// In use.
+    Open,
+    /// Nobody holds a handle any more: it ends with its last connection.
+    Abandoned,
+    /// Every connection was aborted: it ends when the peers were told.
+    Closing,
+    /// The driver is gone.
+    Ended,
+    /// A panic happened under the lock: nothing inside can be trusted.
+    Failed,
+}
+
+/// Connections that wait for [`crate::Listener::accept`].
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    pub(crate) port: u16,
+    queue: VecDeque<ConnectionId>,
+    waker: Option<Waker>,
+}
+
+/// Engine, connections and counters of an endpoint.
+pub(crate) struct State {
+    pub(crate) engine: skyhaul_stp::Endpoint,
+    pub(crate) entries: BTreeMap<ConnectionId, Entry>,
+    backlog: Option<Backlog>,
+    /// Set while the driver sleeps.
+    pub(crate) driver: Option<Waker>,
+    pub(crate) life: Life,
+    pub(crate) counters: Counters,
+    accept_limit_bytes: u64,
+}
+
+impl State {
+    pub(crate) fn new(options: EndpointOptions) -> io::Result<Self> {
+        Ok(Self {
+            accept_limit_bytes: options.accept.receive_limit_bytes,
+            engine: options.engine()?,
+            entries: BTreeMap::new(),
+            backlog: None,
+            driver: None,
+            life: Life::Open,
+            counters: Counters::default(),
+        })
+    }
+
+    /// Whether the endpoint may still be used.
+    pub(crate) fn check(&self) -> Result<(), EndpointError> {
+        match self.life {
+            Life::Open | Life::Abandoned => Ok(()),
+            Life::Closing | Life::Ended => Err(EndpointError::Closed),
+            Life::Failed => Err(EndpointError::Failed),
+        }
+    }
+
+    /// Whether the engine can be used: it can tell what became of its connections also when the
+    /// endpoint is closed, but not after a panic.
+    pub(crate) fn check_engine(&self) -> Result<(), EndpointError> {
+        if self.life == Life::Failed { Err(EndpointError::Failed) } else { Ok(()) }
+    }
+
+    /// Starts to accept on `port`.
+    pub(crate) fn listen(&mut self, port: u16) -> Result<(), EndpointError> {
+        self.check()?;
+        if self.backlog.is_some() {
+            return Err(EndpointError::AlreadyListening);
+        }
+        self.engine.listen(port);
+        self.backlog = Some(Backlog { port, queue: VecDeque::new(), waker: None });
+        Ok(())
+    }
+
+    /// Stops accepting; connections that nobody took are refused.
+    pub(crate) fn unlisten(&mut self) {
+        let Some(backlog) = self.backlog.take() else { return };
+        self.engine.unlisten(backlog.port);
+        for id in backlog.queue {
+            self.let_go(id, true);
+        }
+    }
+
+    /// The next connection to hand out, with its peer; `None` when there will be none.
+    pub(crate) fn poll_accept(&mut self, cx: &Context<'_>) -> Poll<Option<(ConnectionId, SocketAddr)>> {
+        let ended = self.check().is_err();
+        let Some(backlog) = &mut self.backlog else { return Poll::Ready(None) };
+        if ended {
+            return Poll::Ready(None);
+        }
+        while let Some(id) = backlog.queue.pop_front() {
+            if let Some(peer) = self.engine.remote(id) {
+                return Poll::Ready(Some((id, peer)));
+            }
+        }
+        backlog.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// The application has no more use for a connection; with `abort` the peer is told that it broke off.
+    pub(crate) fn let_go(&mut self, id: ConnectionId, abort: bool) {
+        if abort {
+            self.engine.abort(id);
+        }
+        self.engine.release(id);
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.is_released = true;
+        }
+    }
+
+    /// Hands out what the engine has to tell. Those to be woken are put into `wake`.
+    pub(crate) fn dispatch(&mut self, wake: &mut Vec<Waker>) {
+        while let Some(id) = self.engine.accept() {
+            self.offer(id, wake);
+        }
+        while let Some((id, event)) = self.engine.poll_event() {
+            self.tell(id, event, wake);
+        }
+        if self.engine.connection_count() < self.entries.len() {
+            let engine = &self.engine;
+            self.entries.retain(|&id, _| engine.state(id).is_some());
+        }
+    }
+
+    fn offer(&mut self, id: ConnectionId, wake: &mut Vec<Waker>) {
+        self.entries.insert(id, Entry::new(true, self.accept_limit_bytes));
+        let Some(backlog) = &mut self.backlog else { return self.let_go(id, true) };
+        backlog.queue.push_back(id);
+        wake.extend(backlog.waker.take());
+    }
+
+    fn tell(&mut self, id: ConnectionId, event: StreamEvent, wake: &mut Vec<Waker>) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            wake.extend(entry.on_event(event).into_iter().flatten());
+        }
+    }
+
+    /// Breaks off every connection that is not yet over on this side.
+    pub(crate) fn abort_all(&mut self) {
+        for &id in self.entries.keys() {
+            if !matches!(self.engine.state(id), None | Some(Phase::Linger | Phase::Closed)) {
+                self.engine.abort(id);
+            }
+        }
+    }
+
+    /// All who wait for anything.
+    pub(crate) fn everybody(&mut self, wake: &mut Vec<Waker>) {
+        wake.extend(self.backlog.as_mut().and_then(|backlog| backlog.waker.take()));
+        wake.extend(self.entries.values_mut().flat_map(Entry::everybody).flatten());
+    }
+
+    /// Whether no connection has anything left to do. Closed ones that a stream still holds do not count.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.entries.iter().all(|(&id, entry)| match self.engine.state(id) {
+            None => true,
+            Some(phase) => phase == Phase::Closed && !entry.is_released,
+        })
+    }
+
+    /// Nobody receives at `peer`, the system says: connections that are being opened fail at once.
+    /// Established ones are given up only if the reports `persist`. True if it came to that.
+    pub(crate) fn on_refusal(&mut self, peer: SocketAddr, persist: bool) -> bool {
+        let opening = |phase: Phase| phase <= Phase::BgnDataEndSent;
+        let mut phases = self.entries.keys().filter_map(|&id| self.engine.state(id));
+        let established = phases.any(|phase| !opening(phase) && phase != Phase::Closed);
+        let hit = !established || persist;
+        if hit {
+            self.engine.unreachable(peer);
+        }
+        hit
+    }
+
+    /// When the engine wants to be called next.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.engine.deadline()
+    }
+}

@@ -1,0 +1,5 @@
+//! What several test programs share.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+pub(crate) mod dice;
+pub(crate) mod trace;

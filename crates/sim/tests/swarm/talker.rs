@@ -1,0 +1,281 @@
+//! An application that opens, accepts, writes and reads as its shape says, and trusts events alone:
+//! it writes on only after `Writable` and reads on only after `Readable`, so that a lost event shows.
+//!
+//! Every stream begins with a key and a length, both 8 octets; the key's pattern follows.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use skyhaul_core::Instant;
+use skyhaul_sim::{App, pattern};
+use skyhaul_stp::{CloseReason, ConnectionId, Endpoint, StreamEvent};
+
+use super::shape::End;
+use crate::common::dice::Dice;
+
+/// Where talkers listen.
+pub(crate) const PORT: u16 = 4;
+const HEAD_BYTES: u64 = 16;
+
+/// One direction of a connection: what names it, and how many bytes it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name {
+    key: u64,
+    bytes: u64,
+}
+
+impl Name {
+    fn byte(self, position: u64) -> u8 {
+        match position {
+            0..8 => self.key.to_be_bytes()[position as usize],
+            8..16 => self.bytes.to_be_bytes()[position as usize - 8],
+            _ => pattern(self.key, position),
+        }
+    }
+
+    fn total(self) -> u64 {
+        HEAD_BYTES + self.bytes
+    }
+}
+
+/// A connection as its application sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversation {
+    /// What it sends.
+    pub(crate) sends: Name,
+    /// Bytes taken by the engine.
+    pub(crate) written: u64,
+    /// Bytes read.
+    pub(crate) read: u64,
+    /// The end was read.
+    pub(crate) ended: bool,
+    /// How it closed.
+    pub(crate) closed: Option<Option<CloseReason>>,
+    head: Vec<u8>,
+    wrong_at: Option<u64>,
+    may_write: bool,
+    write_at: Instant,
+    may_read: bool,
+    read_at: Instant,
+    finished: bool,
+}
+
+impl Conversation {
+    fn new(sends: Name, now: Instant) -> Self {
+        Self {
+            sends,
+            written: 0,
+            read: 0,
+            ended: false,
+            closed: None,
+            head: Vec::new(),
+            wrong_at: None,
+            may_write: true,
+            write_at: now,
+            may_read: false,
+            read_at: now,
+            finished: false,
+        }
+    }
+
+    /// What the other side says that it sends, once that is known.
+    pub(crate) fn receives(&self) -> Option<Name> {
+        let (key, bytes) = self.head.split_at_checked(8)?;
+        let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_be_bytes);
+        Some(Name { key: number(key)?, bytes: number(bytes)? })
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let more = (HEAD_BYTES as usize).saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..more]);
+        for &byte in bytes {
+            let fits = self.receives().is_none_or(|name| {
+                self.read < name.total() && (self.read < HEAD_BYTES || name.byte(self.read) == byte)
+            });
+            if !fits {
+                self.wrong_at.get_or_insert(self.read);
+            }
+            self.read += 1;
+        }
+    }
+
+    /// What is wrong with what was received, if anything.
+    pub(crate) fn fault(&self) -> Option<String> {
+        if let Some(at) = self.wrong_at {
+            return Some(format!("a wrong byte at {at}"));
+        }
+        let complete = self.receives().is_some_and(|name| self.read == name.total());
+        (self.ended && !complete).then(|| format!("an end after {} of {:?}", self.read, self.receives()))
+    }
+
+    fn is_over(&self) -> bool {
+        match self.closed {
+            None => false,
+            Some(None) => self.ended,
+            Some(Some(_)) => !self.may_read,
+        }
+    }
+}
+
+/// The application.
+#[derive(Debug)]
+pub(crate) struct Talker {
+    plan: End,
+    remote: SocketAddr,
+    dice: Dice,
+    listening: bool,
+    finish_from: Instant,
+    /// Connections not yet over.
+    pub(crate) open: BTreeMap<ConnectionId, Conversation>,
+    /// Connections that are over.
+    pub(crate) over: Vec<Conversation>,
+    opened: usize,
+    failure: Option<String>,
+}
+
+impl Talker {
+    /// Talks to `remote`; finishes no stream before `finish_from`.
+    pub(crate) fn new(plan: End, remote: SocketAddr, dice: Dice, finish_from: Instant) -> Self {
+        Self {
+            plan,
+            remote,
+            dice,
+            listening: false,
+            finish_from,
+            open: BTreeMap::new(),
+            over: Vec::new(),
+            opened: 0,
+            failure: None,
+        }
+    }
+
+    fn name(&mut self) -> Name {
+        Name { key: self.dice.below(u64::MAX), bytes: self.dice.below(self.plan.most_bytes + 1) }
+    }
+
+    fn begin(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if !self.listening {
+            endpoint.listen(PORT);
+            self.listening = true;
+        }
+        while let Some(&(at, held)) = self.plan.opens.get(self.opened)
+            && at <= now
+        {
+            self.opened += 1;
+            match endpoint.connect(now, self.remote, PORT, self.plan.config.clone(), held) {
+                Ok(id) => self.enter(now, id),
+                Err(error) => self.fail(error.to_string()),
+            }
+        }
+        while let Some(id) = endpoint.accept() {
+            self.enter(now, id);
+        }
+    }
+
+    fn enter(&mut self, now: Instant, id: ConnectionId) {
+        let name = self.name();
+        if self.open.insert(id, Conversation::new(name, now)).is_some() {
+            self.fail(format!("connection {id} came twice"));
+        }
+    }
+
+    fn fail(&mut self, why: String) {
+        self.failure.get_or_insert(why);
+    }
+
+    fn hear(&mut self, endpoint: &mut Endpoint) {
+        while let Some((id, event)) = endpoint.poll_event() {
+            let Some(talk) = self.open.get_mut(&id) else {
+                self.fail(format!("{event:?} of connection {id}, which is not open"));
+                continue;
+            };
+            match event {
+                StreamEvent::Readable => talk.may_read = true,
+                StreamEvent::Writable => talk.may_write = true,
+                StreamEvent::Closed(reason) => {
+                    talk.closed = Some(reason);
+                    talk.may_read = true;
+                }
+                StreamEvent::Connected | StreamEvent::Finished => {}
+            }
+        }
+    }
+
+    fn pump(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        for (&id, talk) in &mut self.open {
+            write(now, endpoint, id, talk, &self.plan);
+            read(now, endpoint, id, talk, &self.plan);
+            if talk.written == talk.sends.total() && !talk.finished && now >= self.finish_from {
+                talk.finished = true;
+                endpoint.finish(id);
+            }
+        }
+    }
+
+    fn sweep(&mut self, endpoint: &mut Endpoint) {
+        let ids: Vec<ConnectionId> = self.open.iter().filter(|(_, t)| t.is_over()).map(|(&i, _)| i).collect();
+        for id in ids {
+            endpoint.release(id);
+            self.over.extend(self.open.remove(&id));
+        }
+    }
+}
+
+fn write(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conversation, plan: &End) {
+    let total = talk.sends.total();
+    while talk.may_write && talk.written < total && talk.write_at <= now && talk.closed.is_none() {
+        let wanted = (total - talk.written).min(plan.writes.bytes as u64);
+        let chunk: Vec<u8> = (talk.written..talk.written + wanted).map(|at| talk.sends.byte(at)).collect();
+        let taken = endpoint.write(id, &chunk).unwrap_or(0);
+        talk.written += taken as u64;
+        talk.may_write = taken == chunk.len();
+        talk.write_at = now.after(plan.writes.every_ns);
+    }
+}
+
+fn read(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conversation, plan: &End) {
+    let mut buffer = vec![0; plan.reads.bytes];
+    while talk.may_read && talk.read_at <= now {
+        match endpoint.read(id, &mut buffer) {
+            Ok(Some(0)) => (talk.ended, talk.may_read) = (true, false),
+            Ok(Some(read)) => {
+                talk.take(&buffer[..read]);
+                talk.read_at = now.after(plan.reads.every_ns);
+            }
+            Ok(None) | Err(_) => talk.may_read = false,
+        }
+    }
+}
+
+impl App for Talker {
+    fn work(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.begin(now, endpoint);
+        self.hear(endpoint);
+        self.pump(now, endpoint);
+        self.sweep(endpoint);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let opening = self.plan.opens.get(self.opened).map(|&(at, _)| at);
+        let steps = self.open.values().flat_map(|talk| {
+            let written = talk.written == talk.sends.total();
+            let write = (talk.may_write && !written && talk.closed.is_none()).then_some(talk.write_at);
+            let finish = (written && !talk.finished).then_some(self.finish_from);
+            [write, finish, talk.may_read.then_some(talk.read_at)]
+        });
+        steps.flatten().chain(opening).min()
+    }
+
+    fn is_done(&self) -> bool {
+        self.opened == self.plan.opens.len() && self.open.is_empty()
+    }
+
+    fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,140 @@
+//! The arguments, parsed low; the commands resolve them.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
+use skyhaul_stp::Config;
+
+/// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Send a file over an emulated satellite link on this machine and measure it
+    Demo(DemoArgs),
+    /// Send files to a machine that runs `skyhaul receive`
+    Send(SendArgs),
+    /// Wait for files
+    Receive(ReceiveArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = links_help())]
+pub(crate) struct DemoArgs {
+    /// Emulated link
+    #[arg(long, default_value = "geo", value_name = "LINK", value_parser = link_name)]
+    pub(crate) link: String,
+    /// File to send; random bytes otherwise
+    #[arg(long, conflicts_with = "size")]
+    pub(crate) file: Option<PathBuf>,
+    /// How many random bytes to send
+    #[arg(long, default_value = "10MB", value_parser = parse_bytes)]
+    pub(crate) size: u64,
+    /// Rate of the path, declared to the sender (IP bytes): 10M, 1.5Mbit/s. Without it the sender
+    /// finds out by window control
+    #[arg(long, value_parser = parse_rate_bps)]
+    pub(crate) rate: Option<u64>,
+    /// Seed of the link's losses and of the random bytes
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SendArgs {
+    /// Files to send
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700
+    #[arg(required = true, value_name = "ADDRESS:PORT")]
+    pub(crate) to: String,
+    /// Rate of the path (every IP byte that is sent counts): 10M, 1.5Mbit/s. Declare it if you know
+    /// it: nothing has to be found out then
+    #[arg(long, value_parser = parse_rate_bps)]
+    pub(crate) rate: Option<u64>,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReceiveArgs {
+    /// Folder that the files go to; it must exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Address to wait at. Only this machine can reach the default; an address that others can
+    /// reach must be asked for, and the transfer is not protected
+    #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT")]
+    pub(crate) listen: SocketAddr,
+    /// Stop after one transfer
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Replace existing files
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Largest file to accept
+    #[arg(long, value_parser = parse_bytes, value_name = "SIZE")]
+    pub(crate) max_size: Option<u64>,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommonArgs {
+    /// Set of protocol parameters
+    #[arg(long, value_enum, default_value_t = Profile::Default)]
+    profile: Profile,
+    /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
+    #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
+    give_up: Option<u64>,
+    /// Largest IP packet on the path, in bytes
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u32).range(296..=65_000), value_name = "BYTES")]
+    pub(crate) mtu: u32,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Profile {
+    /// What a user today should have
+    Default,
+    /// The constants of the papers
+    Paper,
+}
+
+impl CommonArgs {
+    /// Parameters of a connection.
+    pub(crate) fn config(&self, rate_bps: Option<u64>) -> Config {
+        let mut config = match self.profile {
+            Profile::Default => Config::standard(),
+            Profile::Paper => Config::paper(),
+        };
+        config.rate_bps = rate_bps;
+        if let Some(ns) = self.give_up {
+            config.give_up_ns = Some(ns);
+            config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
+        }
+        config
+    }
+}
+
+fn link_name(name: &str) -> Result<String, String> {
+    let known = skyhaul_link::PRESETS.iter().map(|&(name, _)| name);
+    if known.clone().any(|k| k == name) {
+        return Ok(name.to_string());
+    }
+    Err(format!("no such link; there are {}", known.collect::<Vec<_>>().join(", ")))
+}
+
+fn links_help() -> String {
+    let lines = skyhaul_link::PRESETS.iter().map(|(name, what)| format!("  {name:<15} {what}"));
+    format!("Links:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,214 @@
+//! `skyhaul demo`: two endpoints, an emulated link between them, a real file, the result set beside
+//! the physical limit.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use skyhaul_core::{Instant, SECOND, Stream as Random};
+use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Source};
+use skyhaul_link::LinkConfig;
+use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener};
+use skyhaul_stp::Stats;
+
+use crate::args::{CommonArgs, DemoArgs};
+use crate::failure::Failure;
+use crate::output::note;
+use crate::progress::Progress;
+use crate::result::{Lateness, TransferResult, Traffic};
+use crate::send::{self, FILES_PORT, Sent, show};
+use crate::signals::stop_requested;
+
+/// Random files are made in memory.
+const MAX_RANDOM_BYTES: u64 = 4 << 30;
+
+/// The two ends and the link between them.
+struct Stage {
+    link: EmbeddedLink,
+    sender: Endpoint,
+    receiver: Endpoint,
+    listener: Listener,
+}
+
+/// What the receiving end came to.
+struct Received {
+    report: Report,
+    error: Option<String>,
+    arrived_at: Option<Instant>,
+    stats: Stats,
+}
+
+/// Everything measured, by the link's clock.
+struct Measured {
+    sent: Sent,
+    sender: Stats,
+    received: Received,
+    started_at: Option<Instant>,
+    confirmed_at: Instant,
+    link: LinkReport,
+}
+
+pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
+    let source = source(&args)?;
+    let config = skyhaul_link::preset(&args.link)
+        .ok_or_else(|| Failure::usage(format!("no link called '{}'", args.link)))?;
+    let folder = tempfile::Builder::new()
+        .prefix("skyhaul-demo-")
+        .tempdir()
+        .map_err(|e| Failure::new(format!("cannot make a folder for the received file: {e}")))?;
+    let destination = Destination::open(folder.path()).map_err(|e| Failure::new(e.to_string()))?;
+    let stage = Stage::set(&config, args.seed, &args.common)?;
+    let progress = Progress::new(args.common.json);
+    let measured = tokio::select! {
+        measured = stage.play(source, &destination, &args, &progress) => measured?,
+        () = stop_requested() => {
+            progress.clear();
+            return Err(Failure::new("interrupted"));
+        }
+    };
+    progress.clear();
+    conclude(&args, &config, &measured)
+}
+
+fn source(args: &DemoArgs) -> Result<Source, Failure> {
+    if let Some(file) = &args.file {
+        return Source::open(file).map_err(|e| Failure::new(e.to_string()));
+    }
+    if args.size > MAX_RANDOM_BYTES {
+        return Err(Failure::usage("--size is limited to 4GiB here; larger files: --file"));
+    }
+    let mut bytes = vec![0; args.size as usize];
+    Random::new(args.seed, "demo/file").fill(&mut bytes);
+    Source::from_bytes("demo.bin", bytes).map_err(|e| Failure::new(e.to_string()))
+}
+
+impl Stage {
+    fn set(config: &LinkConfig, seed: u64, common: &CommonArgs) -> Result<Self, Failure> {
+        let cannot = |what: &str, e: std::io::Error| Failure::new(format!("cannot {what}: {e}"));
+        let options = || EndpointOptions {
+            mtu_bytes: common.mtu,
+            accept: common.config(None),
+            ..EndpointOptions::default()
+        };
+        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let receiver = Endpoint::bind(loopback, options()).map_err(|e| cannot("start the receiver", e))?;
+        let listener = receiver.listen(FILES_PORT).map_err(|e| cannot("start the receiver", e))?;
+        let link = EmbeddedLink::start(config.clone(), seed, receiver.local_addr())
+            .map_err(|e| cannot("start the link", e))?;
+        let sender =
+            Endpoint::client(link.front_addr(), options()).map_err(|e| cannot("start the sender", e))?;
+        Ok(Self { link, sender, receiver, listener })
+    }
+
+    async fn play(
+        mut self,
+        source: Source,
+        destination: &Destination,
+        args: &DemoArgs,
+        progress: &Progress,
+    ) -> Result<Measured, Failure> {
+        let peer = self.link.front_addr();
+        let stream = self
+            .sender
+            .open(peer, FILES_PORT, args.common.config(args.rate))
+            .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
+        let (mut reader, mut writer) = stream.into_split();
+        let sending = send::session(&self.sender, &mut reader, &mut writer, vec![source], progress);
+        let receiving = receive(&self.receiver, &mut self.listener, destination);
+        let (sent, received) = tokio::select! {
+            both = async { tokio::join!(sending, receiving) } => both,
+            never = show_link(&self.link, progress) => match never {},
+        };
+        let (sender, clocks) = (writer.stats(), (self.sender.clock(), self.link.clock()));
+        drop((reader, writer));
+        let by_link = |at: Instant| clocks.0.translate(at, clocks.1);
+        let received_at = received.arrived_at.map(|at| self.receiver.clock().translate(at, clocks.1));
+        Ok(Measured {
+            started_at: sent.started_at.map(by_link),
+            confirmed_at: by_link(sent.confirmed_at),
+            sender,
+            received: Received { arrived_at: received_at, ..received },
+            sent,
+            link: self.link.stop(),
+        })
+    }
+}
+
+async fn receive(endpoint: &Endpoint, listener: &mut Listener, destination: &Destination) -> Received {
+    let Some(stream) = listener.accept().await else {
+        return Received {
+            report: Report::default(),
+            error: Some("the receiver's socket failed".into()),
+            arrived_at: None,
+            stats: Stats::default(),
+        };
+    };
+    let (mut reader, mut writer) = stream.into_split();
+    let clock = endpoint.clock();
+    let mut arrived_at = None;
+    let observer = |event: &Event<'_>| {
+        if let Event::Arrived { .. } = event {
+            arrived_at = Some(clock.now());
+        }
+    };
+    let options = ReceiveOptions::default();
+    let outcome = skyhaul_files::receive(&mut reader, &mut writer, destination, &options, observer).await;
+    let (report, error) = match outcome {
+        Ok(report) => (report, None),
+        Err(error) => {
+            let text = error.to_string();
+            (error.report, Some(text))
+        }
+    };
+    Received { report, error, arrived_at, stats: writer.stats() }
+}
+
+/// Shows the state of the link for as long as the transfer lasts.
+async fn show_link(link: &EmbeddedLink, progress: &Progress) -> std::convert::Infallible {
+    let mut tick = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        tick.tick().await;
+        let report = link.report();
+        let state = if report.is_up { "link up" } else { "link DOWN" };
+        let lost = report.forward.counters.dropped.total();
+        progress.say(format!("{state}, {} kB queued, {lost} packets lost", report.forward.counters.queue_bytes / 1000));
+    }
+}
+
+fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {
+    let result = result(args, config, measured);
+    show(&result, args.common.json)?;
+    if let Some(warning) = measured.link.warning() {
+        note(&format!("WARNING: {warning}"));
+    }
+    if let Some(error) = measured.sent.error.as_ref().or(measured.received.error.as_ref()) {
+        return Err(Failure::new(format!("the transfer failed: {error}")));
+    }
+    let verified = measured.sent.report.all_delivered() && measured.received.report.all_delivered();
+    if verified { Ok(ExitCode::SUCCESS) } else { Err(Failure::new("the file did not arrive")) }
+}
+
+fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> TransferResult {
+    let mut result = TransferResult::new(&measured.sent.report, Some(&measured.sender));
+    result.link = Some(args.link.clone());
+    result.seed = Some(args.seed);
+    result.declared_rate_bps = args.rate;
+    result.reverse = Traffic::sent(&measured.received.stats);
+    let lateness = measured.link.forward.lateness;
+    result.lateness = Some(Lateness {
+        p99_ms: lateness.p99_ns as f64 / 1e6,
+        max_ms: lateness.max_ns as f64 / 1e6,
+        share_over_1ms: lateness.late_share(),
+    });
+    let (Some(start), Some(end)) = (measured.started_at, measured.received.arrived_at) else {
+        return result;
+    };
+    let seconds = end.since(start) as f64 / SECOND as f64;
+    result.elapsed_s = Some(seconds);
+    result.confirmed_s = Some(measured.confirmed_at.since(start) as f64 / SECOND as f64);
+    result = result.with_goodput(seconds);
+    let limit = skyhaul_sim::limit_bytes(config, args.seed, start, end).filter(|&bytes| bytes > 0);
+    result.limit_bps = limit.map(|bytes| bytes as f64 * 8.0 / seconds);
+    result.share = result.goodput_bps.zip(result.limit_bps).map(|(goodput, limit)| goodput / limit);
+    result
+}

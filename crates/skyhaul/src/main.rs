@@ -1,0 +1,45 @@
+//! `skyhaul`: the command line. Arguments in, results out; everything else lives in the libraries.
+#![forbid(unsafe_code)]
+
+mod address;
+mod args;
+mod demo;
+mod failure;
+mod output;
+mod progress;
+mod receive;
+mod result;
+mod send;
+mod signals;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Args, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(run(args.command)),
+        Err(error) => Err(Failure::new(format!("cannot start: {error}"))),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => {
+            output::note(&format!("skyhaul: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Demo(args) => demo::run(args).await,
+        Command::Send(args) => send::run(args).await,
+        Command::Receive(args) => receive::run(args).await,
+    }
+}

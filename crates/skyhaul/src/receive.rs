@@ -1,0 +1,138 @@
+//! `skyhaul receive --dir DIR`.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use skyhaul_files::{Destination, Event, ReceiveOptions};
+use skyhaul_net::{Endpoint, EndpointOptions, Stream, is_reachable_from_outside};
+use tokio::task::{JoinSet, LocalSet};
+
+use crate::args::ReceiveArgs;
+use crate::failure::Failure;
+use crate::output::note;
+use crate::progress::Progress;
+use crate::result::{TransferResult, Traffic};
+use crate::send::{FILES_PORT, LINGER, show};
+use crate::signals::stop_requested;
+
+/// Transfers at the same time; further ones wait.
+const MAX_SESSIONS: usize = 16;
+
+/// What every session needs.
+struct Room {
+    destination: Destination,
+    options: ReceiveOptions,
+    endpoint: Endpoint,
+    json: bool,
+}
+
+pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
+    let destination = Destination::open(&args.dir).map_err(|e| Failure::new(e.to_string()))?;
+    let options = EndpointOptions {
+        mtu_bytes: args.common.mtu,
+        accept: args.common.config(None),
+        ..EndpointOptions::default()
+    };
+    let endpoint = Endpoint::bind(args.listen, options).map_err(|e| {
+        Failure::new(format!("cannot wait at {}: {e}", args.listen))
+    })?;
+    announce(endpoint.local_addr());
+    let room = Rc::new(Room {
+        destination,
+        options: ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size },
+        endpoint,
+        json: args.common.json,
+    });
+    LocalSet::new().run_until(serve(room, args.once)).await
+}
+
+fn announce(address: SocketAddr) {
+    note(&format!("waiting for files at {address}"));
+    if is_reachable_from_outside(address) {
+        note(&format!(
+            "WARNING: {address} can be reached from outside and the transfer is NOT protected: \
+             anyone can send files here, and anyone on the path can read and change them"
+        ));
+    }
+}
+
+async fn serve(room: Rc<Room>, once: bool) -> Result<ExitCode, Failure> {
+    let cannot = |e| Failure::new(format!("cannot accept connections: {e}"));
+    let mut listener = room.endpoint.listen(FILES_PORT).map_err(cannot)?;
+    let mut sessions = JoinSet::new();
+    loop {
+        tokio::select! {
+            stream = listener.accept(), if sessions.len() < MAX_SESSIONS => match stream {
+                Some(stream) => drop(sessions.spawn_local(session(Rc::clone(&room), stream))),
+                None => return Err(Failure::new("the socket failed")),
+            },
+            Some(done) = sessions.join_next() => {
+                let complete = done.unwrap_or(false);
+                if once {
+                    drop(listener);
+                    room.endpoint.wait_idle(LINGER).await;
+                    return Ok(ExitCode::from(u8::from(!complete)));
+                }
+            }
+            () = stop_requested() => return stopped(&room, once, sessions).await,
+        }
+    }
+}
+
+async fn stopped(room: &Room, once: bool, mut sessions: JoinSet<bool>) -> Result<ExitCode, Failure> {
+    let cut = sessions.len();
+    sessions.shutdown().await;
+    room.endpoint.close().await;
+    if cut > 0 {
+        return Err(Failure::new(format!("interrupted; {cut} unfinished transfers were given up")));
+    }
+    if once { Err(Failure::new("interrupted before a transfer came")) } else { Ok(ExitCode::SUCCESS) }
+}
+
+/// Receives what one sender sends; true if every file is there.
+async fn session(room: Rc<Room>, stream: Stream) -> bool {
+    let peer = stream.peer_addr();
+    let progress = Progress::new(room.json);
+    let clock = room.endpoint.clock();
+    let (mut reader, mut writer) = stream.into_split();
+    let mut started_at = None;
+    let mut arrived_at = None;
+    let observer = |event: &Event<'_>| {
+        match event {
+            Event::Started { .. } => started_at = Some(clock.now()),
+            Event::Arrived { .. } => arrived_at = Some(clock.now()),
+            _ => {}
+        }
+        progress.observe(event);
+    };
+    let received =
+        skyhaul_files::receive(&mut reader, &mut writer, &room.destination, &room.options, observer).await;
+    progress.clear();
+    let (report, error) = match received {
+        Ok(report) => (report, None),
+        Err(error) => {
+            let text = error.to_string();
+            (error.report, Some(text))
+        }
+    };
+    let stats = writer.stats();
+    let mut result = TransferResult::new(&report, None);
+    result.forward = Traffic::received(&stats);
+    result.reverse = Traffic::sent(&stats);
+    if let (Some(start), Some(end)) = (started_at, arrived_at) {
+        let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);
+        result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
+    }
+    if !room.json {
+        note(&format!("from {peer}:"));
+    }
+    let shown = show(&result, room.json);
+    if let Err(failure) = &shown {
+        note(&format!("skyhaul: {failure}"));
+    }
+    if let Some(error) = &error {
+        note(&format!("skyhaul: receiving from {peer} failed: {error}"));
+    }
+    error.is_none() && report.all_delivered() && shown.is_ok()
+}

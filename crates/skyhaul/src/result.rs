@@ -1,0 +1,160 @@
+//! The result of a transfer: the JSON object of every command (docs/guide/json.md).
+
+use serde::Serialize;
+use skyhaul_core::MS;
+use skyhaul_files::Report;
+use skyhaul_stp::Stats;
+
+/// Packets and IP bytes in one direction.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Traffic {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Traffic {
+    pub(crate) fn sent(stats: &Stats) -> Self {
+        Self { packets: stats.sent_packets, bytes: stats.sent_bytes }
+    }
+
+    pub(crate) fn received(stats: &Stats) -> Self {
+        Self { packets: stats.received_packets, bytes: stats.received_bytes }
+    }
+}
+
+/// Data packets by what their loss was taken for.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Losses {
+    pub(crate) congestion: u64,
+    pub(crate) corruption: u64,
+    pub(crate) outage: u64,
+    pub(crate) unknown: u64,
+}
+
+/// Probing cycles.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Probing {
+    pub(crate) cycles: u64,
+    pub(crate) congestion: u64,
+    pub(crate) link: u64,
+    pub(crate) aborted: u64,
+}
+
+/// Round-trip time in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct RttMs {
+    pub(crate) min: Option<f64>,
+    pub(crate) smoothed: Option<f64>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct FileResult {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) digest: Option<String>,
+    pub(crate) chunks_again: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// The result of a transfer.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct TransferResult {
+    pub(crate) transport: &'static str,
+    pub(crate) controller: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) link: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<u64>,
+    pub(crate) declared_rate_bps: Option<u64>,
+    pub(crate) payload_bytes: u64,
+    /// First write to last byte in order at the receiver.
+    pub(crate) elapsed_s: Option<f64>,
+    /// First write until the sender knew.
+    pub(crate) confirmed_s: Option<f64>,
+    pub(crate) goodput_bps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) limit_bps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) share: Option<f64>,
+    pub(crate) forward: Traffic,
+    pub(crate) reverse: Traffic,
+    pub(crate) retransmitted_packets: u64,
+    pub(crate) losses: Losses,
+    pub(crate) probing: Probing,
+    pub(crate) rtt_ms: RttMs,
+    /// BLAKE3 of the file, if there was exactly one.
+    pub(crate) digest: Option<String>,
+    pub(crate) files: Vec<FileResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lateness: Option<Lateness>,
+}
+
+/// How well the embedded link kept its schedule.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Lateness {
+    pub(crate) p99_ms: f64,
+    pub(crate) max_ms: f64,
+    pub(crate) share_over_1ms: f64,
+}
+
+impl TransferResult {
+    /// What every command knows: the report, and the counters of the sending connection (`None` at
+    /// a lone receiver).
+    pub(crate) fn new(report: &Report, sender: Option<&Stats>) -> Self {
+        let files: Vec<FileResult> = report.files.iter().map(file_result).collect();
+        let stats = sender.copied().unwrap_or_default();
+        let [congestion, corruption, outage, unknown] = stats.lost_packets;
+        Self {
+            transport: "stp",
+            controller: sender.map_or_else(|| "receiver".into(), |s| s.controller.into()),
+            link: None,
+            seed: None,
+            declared_rate_bps: None,
+            payload_bytes: report.delivered_bytes(),
+            elapsed_s: None,
+            confirmed_s: None,
+            goodput_bps: None,
+            limit_bps: None,
+            share: None,
+            forward: Traffic::sent(&stats),
+            reverse: Traffic::received(&stats),
+            retransmitted_packets: stats.retransmitted_packets,
+            losses: Losses { congestion, corruption, outage, unknown },
+            probing: Probing::default(),
+            rtt_ms: RttMs { min: ms(stats.rtt_min_ns), smoothed: ms(stats.rtt_smoothed_ns) },
+            digest: match &files[..] {
+                [one] => one.digest.clone(),
+                _ => None,
+            },
+            files,
+            lateness: None,
+        }
+    }
+
+    /// Sets the goodput from a duration.
+    pub(crate) fn with_goodput(mut self, seconds: f64) -> Self {
+        self.goodput_bps = (seconds > 0.0).then(|| self.payload_bytes as f64 * 8.0 / seconds);
+        self
+    }
+
+    /// One line of JSON.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
+    }
+}
+
+fn ms(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64 / MS as f64)
+}
+
+fn file_result(file: &skyhaul_files::FileReport) -> FileResult {
+    FileResult {
+        name: file.name.to_string(),
+        bytes: file.bytes,
+        digest: file.digest().map(|d| d.to_string()),
+        chunks_again: file.chunks_again,
+        error: file.failure().map(ToString::to_string),
+    }
+}
