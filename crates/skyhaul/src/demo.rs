@@ -15,7 +15,7 @@ use crate::args::{CommonArgs, DemoArgs};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::progress::Progress;
-use crate::result::{Lateness, TransferResult, Traffic};
+use crate::result::{Lateness, Traffic, TransferResult};
 use crate::send::{self, FILES_PORT, Sent, show};
 use crate::signals::stop_requested;
 
@@ -171,7 +171,10 @@ async fn show_link(link: &EmbeddedLink, progress: &Progress) -> std::convert::In
         let report = link.report();
         let state = if report.is_up { "link up" } else { "link DOWN" };
         let lost = report.forward.counters.dropped.total();
-        progress.say(format!("{state}, {} kB queued, {lost} packets lost", report.forward.counters.queue_bytes / 1000));
+        progress.say(format!(
+            "{state}, {} kB queued, {lost} packets lost",
+            report.forward.counters.queue_bytes / 1000
+        ));
     }
 }
 

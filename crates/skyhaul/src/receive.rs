@@ -12,7 +12,7 @@ use crate::args::ReceiveArgs;
 use crate::failure::Failure;
 use crate::output::note;
 use crate::progress::Progress;
-use crate::result::{TransferResult, Traffic};
+use crate::result::{Traffic, TransferResult};
 use crate::send::{FILES_PORT, LINGER, show};
 use crate::signals::stop_requested;
 
@@ -34,9 +34,8 @@ pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
         accept: args.common.config(None),
         ..EndpointOptions::default()
     };
-    let endpoint = Endpoint::bind(args.listen, options).map_err(|e| {
-        Failure::new(format!("cannot wait at {}: {e}", args.listen))
-    })?;
+    let endpoint = Endpoint::bind(args.listen, options)
+        .map_err(|e| Failure::new(format!("cannot wait at {}: {e}", args.listen)))?;
     announce(endpoint.local_addr());
     let room = Rc::new(Room {
         destination,

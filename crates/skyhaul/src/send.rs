@@ -27,11 +27,8 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     let sources = open_sources(&args.files)?;
     let peer = resolve(&args.to).await?;
     let config = args.common.config(args.rate);
-    let options = EndpointOptions {
-        mtu_bytes: args.common.mtu,
-        accept: config.clone(),
-        ..EndpointOptions::default()
-    };
+    let options =
+        EndpointOptions { mtu_bytes: args.common.mtu, accept: config.clone(), ..EndpointOptions::default() };
     let endpoint =
         Endpoint::client(peer, options).map_err(|e| Failure::new(format!("cannot send to {peer}: {e}")))?;
     let stream = endpoint

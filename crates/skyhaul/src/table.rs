@@ -25,7 +25,10 @@ pub(crate) fn table(result: &TransferResult) -> String {
     line("sent back", Some(traffic(result, result.reverse)));
     line("sent again", Some(format!("{} packets", result.retransmitted_packets)));
     line("losses taken for", Some(losses(result)));
-    let rtt = result.rtt_ms.smoothed.map(|s| format!("{s:.1} ms (at least {:.1} ms)", result.rtt_ms.min.unwrap_or(s)));
+    let rtt = result
+        .rtt_ms
+        .smoothed
+        .map(|s| format!("{s:.1} ms (at least {:.1} ms)", result.rtt_ms.min.unwrap_or(s)));
     line("round trip", rtt);
     for file in &result.files {
         let value = match (&file.digest, &file.error) {

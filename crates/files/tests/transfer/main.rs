@@ -13,6 +13,7 @@ mod cut;
 mod damage;
 mod happy;
 mod hostile;
+mod peer;
 mod quiet;
 mod refuse;
 mod space;

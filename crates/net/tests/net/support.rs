@@ -1,7 +1,10 @@
 //! What the tests share.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use skyhaul_net::{Endpoint, EndpointOptions, Listener, Stream};
@@ -63,4 +66,76 @@ pub(crate) async fn receive(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8>
     let mut data = Vec::new();
     stream.read_to_end(&mut data).await.unwrap();
     data
+}
+
+/// A thread that carries datagrams between a client, which it learns, and a server.
+pub(crate) struct Relay {
+    front: SocketAddr,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What a relay does with each datagram: it gets the datagram and a way to send any bytes on.
+pub(crate) type Tamper = Box<dyn FnMut(&[u8], &mut dyn FnMut(&[u8])) + Send>;
+
+impl Relay {
+    /// A relay that changes nothing.
+    pub(crate) fn between(server: SocketAddr) -> Self {
+        Self::at(loopback(), server)
+    }
+
+    pub(crate) fn at(front: SocketAddr, server: SocketAddr) -> Self {
+        let pass = || -> Tamper { Box::new(|datagram, send| send(datagram)) };
+        Self::tampering(front, server, pass(), pass())
+    }
+
+    /// A relay that does as it likes in either direction.
+    pub(crate) fn tampering(front: SocketAddr, server: SocketAddr, there: Tamper, back: Tamper) -> Self {
+        let front = Arc::new(UdpSocket::bind(front).unwrap());
+        let rear = Arc::new(UdpSocket::bind(loopback()).unwrap());
+        let address = front.local_addr().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let client = Arc::new(Mutex::new(None));
+        let (learn, known) = (Arc::clone(&client), client);
+        let threads = vec![
+            carry(Arc::clone(&front), Arc::clone(&rear), Arc::clone(&stop), there, move |from| {
+                *learn.lock().unwrap() = Some(from);
+                Some(server)
+            }),
+            carry(rear, front, Arc::clone(&stop), back, move |_| *known.lock().unwrap()),
+        ];
+        Self { front: address, stop, threads }
+    }
+
+    pub(crate) fn front(&self) -> SocketAddr {
+        self.front
+    }
+
+    /// Stops and closes the sockets.
+    pub(crate) fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn carry(
+    from: Arc<UdpSocket>,
+    to: Arc<UdpSocket>,
+    stop: Arc<AtomicBool>,
+    mut tamper: Tamper,
+    target: impl Fn(SocketAddr) -> Option<SocketAddr> + Send + 'static,
+) -> JoinHandle<()> {
+    from.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    thread::spawn(move || {
+        let mut room = [0; 65_536];
+        while !stop.load(Ordering::Relaxed) {
+            let Ok((bytes, source)) = from.recv_from(&mut room) else { continue };
+            let Some(target) = target(source) else { continue };
+            tamper(&room[..bytes], &mut |datagram| {
+                let _ = to.send_to(datagram, target);
+            });
+        }
+    })
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use skyhaul_core::{Instant, Packet, SECOND, Stream};
 use skyhaul_sim::Host;
-use skyhaul_stp::segment::decode;
+use skyhaul_stp::segment::{ResetReason, decode};
 use skyhaul_stp::{CloseReason, Endpoint, EndpointConfig};
 
 use super::air::{Air, ENVELOPE_BYTES};
@@ -249,9 +249,10 @@ impl World {
     /// Patience may end where it is configured to; a peer that has seen both ends may have left
     /// before it could confirm the last of them.
     fn is_allowed(&self, reason: CloseReason, talk: &Conversation, arrived: bool) -> bool {
-        let _ = (talk, arrived);
-        let late = matches!(reason, CloseReason::Reset(_) | CloseReason::Silence);
-        self.shape.impatient && (late || reason == CloseReason::ConnectTimeout)
+        let unknown = CloseReason::Reset(ResetReason::UnknownConnection);
+        let unsure = reason == unknown && talk.ended && arrived && !self.shape.finish_late;
+        let tired = [unknown, CloseReason::Silence, CloseReason::ConnectTimeout].contains(&reason);
+        unsure || (self.shape.impatient && tired)
     }
 
     fn describe(&self) -> String {

@@ -1,0 +1,128 @@
+//! Runs the built binary.
+
+use std::net::UdpSocket;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A command of the built binary.
+pub fn skyhaul(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skyhaul"));
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What a finished command said.
+#[derive(Debug)]
+pub struct Said {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Said {
+    /// The JSON object on the last line of standard output.
+    pub fn json(&self) -> serde_json::Value {
+        let line = self.out.lines().last().unwrap_or_else(|| panic!("no output: {self:?}"));
+        serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+}
+
+/// Runs to the end.
+pub fn run(args: &[&str]) -> Said {
+    skyhaul(args).output().unwrap().into()
+}
+
+/// A free UDP port of this machine.
+pub fn free_port() -> u16 {
+    UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A running receiver and its folder.
+pub struct Receiver {
+    pub child: Child,
+    pub folder: TempDir,
+    pub address: String,
+}
+
+impl Receiver {
+    /// Starts one with these further arguments and waits until it listens.
+    pub fn start(extra: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), extra)
+    }
+
+    pub fn start_in(folder: TempDir, extra: &[&str]) -> Self {
+        let address = format!("127.0.0.1:{}", free_port());
+        let dir = folder.path().to_str().unwrap().to_string();
+        let mut args = vec!["receive", "--dir", &dir, "--listen", &address, "--json"];
+        args.extend(extra);
+        let mut child = skyhaul(&args).spawn().unwrap();
+        wait_for_line(&mut child);
+        Self { child, folder, address }
+    }
+
+    pub fn wait(self) -> (Said, TempDir) {
+        (self.child.wait_with_output().unwrap().into(), self.folder)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Reads standard error up to its first line: "waiting for files at ...".
+fn wait_for_line(child: &mut Child) {
+    use std::io::Read as _;
+    let err = child.stderr.as_mut().unwrap();
+    let mut byte = [0; 1];
+    while err.read(&mut byte).unwrap() == 1 && byte[0] != b'\n' {}
+}
+
+/// A file with this name and contents.
+pub fn file(folder: &Path, name: &str, contents: &[u8]) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, contents).unwrap();
+    path
+}
+
+/// Bytes that no compression or zero page makes easy.
+pub fn noise(bytes: usize) -> Vec<u8> {
+    let mut state = 0x1234_5678_9abc_def0u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+/// Names in a folder, hidden ones included.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// Waits until `ready` or fails after 20 s.
+pub fn until(what: &str, mut ready: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !ready() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

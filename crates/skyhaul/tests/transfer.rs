@@ -1,0 +1,171 @@
+//! Files between two processes.
+#![allow(clippy::disallowed_methods, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, reason = "a test")]
+
+mod common;
+
+use common::{Receiver, file, names, noise, run, skyhaul, until};
+
+#[test]
+fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let contents = noise(3_000_000);
+    let path = file(source.path(), "data.bin", &contents);
+    let sent = run(&["send", path.to_str().unwrap(), &receiver.address, "--json"]);
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    assert!(std::fs::read(folder.path().join("data.bin")).unwrap() == contents);
+    let digest = blake3::hash(&contents).to_hex().to_string();
+    assert_eq!(sent.json()["digest"], digest.as_str());
+    assert_eq!(received.json()["digest"], digest.as_str());
+    assert_eq!(sent.json()["payload_bytes"], 3_000_000);
+    assert_eq!(names(folder.path()), ["data.bin"]);
+}
+
+#[test]
+fn several_files_with_odd_names_and_an_empty_one() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let odd = ["-rf", "with space", "new\nline", "ünïcödé 🛰", "empty", ".hidden", "%s\\x"];
+    let mut args = vec!["send".to_string(), "--json".into(), "--".into()];
+    for (i, name) in odd.iter().enumerate() {
+        let contents = noise(if *name == "empty" { 0 } else { 1000 * i + 1 });
+        args.push(file(source.path(), name, &contents).to_str().unwrap().into());
+    }
+    args.push(receiver.address.clone());
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let sent = run(&args);
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    let mut expected = odd.map(String::from).to_vec();
+    expected.sort();
+    assert_eq!(names(folder.path()), expected);
+    for name in odd {
+        let (a, b) = (source.path().join(name), folder.path().join(name));
+        assert_eq!(std::fs::read(a).unwrap(), std::fs::read(b).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_receiver_takes_one_transfer_after_another() {
+    let mut receiver = Receiver::start(&[]);
+    let source = tempfile::tempdir().unwrap();
+    for i in 0..3 {
+        let path = file(source.path(), &format!("f{i}"), &noise(10_000 + i));
+        assert_eq!(run(&["send", path.to_str().unwrap(), &receiver.address]).code, Some(0));
+    }
+    assert_eq!(names(receiver.path()), ["f0", "f1", "f2"]);
+    receiver.child.kill().unwrap();
+    receiver.child.wait().unwrap();
+}
+
+#[test]
+fn an_existing_name_is_kept_unless_overwriting_is_asked_for() {
+    for overwrite in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        file(folder.path(), "name", b"old");
+        let extra: &[&str] = if overwrite { &["--once", "--overwrite"] } else { &["--once"] };
+        let receiver = Receiver::start_in(folder, extra);
+        let source = tempfile::tempdir().unwrap();
+        let path = file(source.path(), "name", b"new");
+        let sent = run(&["send", path.to_str().unwrap(), &receiver.address, "--json"]);
+        let (received, folder) = receiver.wait();
+        let expected: (i32, &[u8]) = if overwrite { (0, b"new") } else { (1, b"old") };
+        assert_eq!((sent.code, received.code), (Some(expected.0), Some(expected.0)), "{sent:?}");
+        assert_eq!(std::fs::read(folder.path().join("name")).unwrap(), expected.1);
+        if !overwrite {
+            let error = sent.json()["files"][0]["error"].to_string();
+            assert!(error.contains("exists"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused() {
+    let receiver = Receiver::start(&["--once", "--max-size", "1kB"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "large", &noise(1001));
+    let sent = run(&["send", path.to_str().unwrap(), &receiver.address, "--json"]);
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(1), Some(1)), "{sent:?} {received:?}");
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_killed_sender_leaves_nothing_behind() {
+    let receiver = Receiver::start(&["--once", "--give-up", "2s"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "cut", &noise(20_000_000));
+    let mut sender =
+        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M"]).spawn().unwrap();
+    until("a part file", || !names(receiver.path()).is_empty());
+    sender.kill().unwrap();
+    sender.wait().unwrap();
+    let (received, folder) = receiver.wait();
+    assert_eq!(received.code, Some(1), "{received:?}");
+    assert!(received.err.contains("failed"), "{received:?}");
+    assert!(names(folder.path()).is_empty(), "{:?}", names(folder.path()));
+}
+
+#[test]
+fn a_killed_receiver_is_noticed() {
+    let mut receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "cut", &noise(20_000_000));
+    let sender =
+        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M", "--give-up", "4s"])
+            .spawn()
+            .unwrap();
+    until("a part file", || !names(receiver.path()).is_empty());
+    receiver.child.kill().unwrap();
+    receiver.child.wait().unwrap();
+    let said: common::Said = sender.wait_with_output().unwrap().into();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("skyhaul: sending to"), "{said:?}");
+    assert!(!receiver.path().join("cut").exists());
+}
+
+#[test]
+fn interrupting_the_sender_tells_the_receiver() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "cut", &noise(20_000_000));
+    let sender =
+        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M"]).spawn().unwrap();
+    until("a part file", || !names(receiver.path()).is_empty());
+    let pid = sender.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    let said: common::Said = sender.wait_with_output().unwrap().into();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("interrupted"), "{said:?}");
+    let (received, folder) = receiver.wait(); // at once, not after ten minutes
+    assert_eq!(received.code, Some(1), "{received:?}");
+    assert!(received.err.contains("abort"), "{received:?}");
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_disk_that_fills_up_is_reported_to_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=1m", "skyhaul-test", path])
+        .stderr(std::process::Stdio::null())
+        .status()
+        .is_ok_and(|s| s.success());
+    if !mounted {
+        println!("SKIPPED: mounting a small tmpfs needs root");
+        return;
+    }
+    let source = tempfile::tempdir().unwrap();
+    let file = file(source.path(), "big", &noise(3_000_000));
+    let receiver = Receiver::start_in(folder, &["--once"]);
+    let sent = run(&["send", file.to_str().unwrap(), &receiver.address, "--json"]);
+    let (received, folder) = receiver.wait();
+    let left = names(folder.path());
+    std::process::Command::new("umount").arg(folder.path()).status().unwrap();
+    assert_eq!((sent.code, received.code), (Some(1), Some(1)), "{sent:?} {received:?}");
+    assert!(sent.json()["files"][0]["error"].to_string().contains("space"), "{sent:?}");
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,126 @@
+//! Wrong usage and bad surroundings: a clear message, the right exit code, no panic.
+#![allow(clippy::disallowed_methods, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
+
+mod common;
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use common::{Receiver, file, free_port, run, skyhaul};
+
+/// (arguments, exit code, what the message must contain)
+fn check(args: &[&str], code: i32, words: &[&str]) {
+    let said = run(args);
+    assert_eq!(said.code, Some(code), "{args:?}: {said:?}");
+    for word in words {
+        assert!(said.err.contains(word), "{args:?} should mention '{word}': {}", said.err);
+    }
+    assert!(!said.err.contains("panicked"), "{said:?}");
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    check(&["demo", "--link", "moon"], 2, &["moon", "geo-noisy"]);
+    check(&["demo", "--rate", "fast"], 2, &["fast", "10M"]);
+    check(&["demo", "--rate", "0"], 2, &["at least 1 bit/s"]);
+    check(&["demo", "--size", "-5"], 2, &[]);
+    check(&["demo", "--size", "1MB", "--file", "x"], 2, &["--size", "--file"]);
+    check(&["demo", "--size", "9GiB"], 2, &["4GiB"]);
+    check(&["demo", "--unknown"], 2, &["--unknown"]);
+    check(&["send"], 2, &[]);
+    check(&["send", "file"], 2, &["ADDRESS:PORT"]);
+    check(&["receive"], 2, &["--dir"]);
+    check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here"]);
+    check(&["receive", "--dir", ".", "--mtu", "12"], 2, &["296"]);
+    check(&["teleport"], 2, &["teleport"]);
+}
+
+#[test]
+fn addresses_without_sense_are_exit_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "f", b"x");
+    let path = path.to_str().unwrap();
+    check(&["send", path, "127.0.0.1"], 2, &["no port"]);
+    check(&["send", path, "127.0.0.1:99999"], 2, &["99999"]);
+    check(&["send", path, ":4700"], 2, &[":4700"]);
+}
+
+#[test]
+fn files_that_cannot_be_sent_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().to_str().unwrap();
+    check(&["send", "/no/such/file", "127.0.0.1:9"], 1, &["/no/such/file", "No such file"]);
+    check(&["send", here, "127.0.0.1:9"], 1, &[here, "directory"]);
+    check(&["send", "/dev/null", "127.0.0.1:9"], 1, &["/dev/null"]);
+    check(&["demo", "--file", "/no/such/file"], 1, &["/no/such/file"]);
+    let fifo = folder.path().join("fifo");
+    std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+    check(&["send", fifo.to_str().unwrap(), "127.0.0.1:9"], 1, &["fifo"]);
+    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    std::fs::create_dir(&a).unwrap();
+    std::fs::create_dir(&b).unwrap();
+    let (a, b) = (file(&a, "same", b"1"), file(&b, "same", b"2"));
+    check(&["send", a.to_str().unwrap(), b.to_str().unwrap(), "127.0.0.1:9"], 2, &["same"]);
+}
+
+#[test]
+fn a_receiver_needs_a_folder_and_a_free_port() {
+    check(&["receive", "--dir", "/no/such/dir"], 1, &["/no/such/dir"]);
+    check(&["receive", "--dir", "/dev/null"], 1, &["/dev/null"]);
+    let mut receiver = Receiver::start(&[]);
+    let dir = tempfile::tempdir().unwrap();
+    let address = receiver.address.clone();
+    check(&["receive", "--dir", dir.path().to_str().unwrap(), "--listen", &address], 1, &["port", &address]);
+    receiver.child.kill().unwrap();
+    receiver.child.wait().unwrap();
+}
+
+#[test]
+fn nobody_there_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "f", b"x");
+    let start = Instant::now();
+    let address = format!("127.0.0.1:{}", free_port());
+    check(&["send", path.to_str().unwrap(), &address], 1, &[&address, "nothing receives"]);
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_silent_peer_is_given_up() {
+    let mute = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = mute.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "f", b"x");
+    check(&["send", path.to_str().unwrap(), &address, "--give-up", "2s"], 1, &["did not answer"]);
+}
+
+#[test]
+fn an_address_that_others_can_reach_comes_with_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let listen = format!("0.0.0.0:{}", free_port());
+    let mut child =
+        skyhaul(&["receive", "--dir", dir.path().to_str().unwrap(), "--listen", &listen]).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().unwrap();
+    let said: common::Said = child.wait_with_output().unwrap().into();
+    assert!(said.err.contains("NOT protected"), "{said:?}");
+}
+
+#[test]
+fn a_closed_standard_output_is_no_panic() {
+    let mut child = skyhaul(&["demo", "--size", "1", "--json"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let said: common::Said = child.wait_with_output().unwrap().into();
+    assert!(!said.err.contains("panicked"), "{said:?}");
+    assert_eq!(said.code, Some(0), "{said:?}");
+}
+
+#[test]
+fn a_full_standard_output_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let said: common::Said =
+        skyhaul(&["demo", "--size", "1", "--json"]).stdout(full).output().unwrap().into();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("standard output"), "{said:?}");
+}
