@@ -3,19 +3,21 @@
 use skyhaul_core::Instant;
 
 use crate::LinkConfig;
-use crate::channel::{Channel, Fate};
+use crate::wire::{Fate, Wire};
 
 /// How many packets of `packet_bytes` bytes on the wire a sender that never lets the queue of `port`
-/// run empty (nor overflow) gets through this very link and seed: those whose serialisation starts
-/// at or after `from` and ends by `until`, and that neither an outage nor chance takes.
+/// run empty (nor overflow) gets to the far end of this very link and seed by `until_arrival`: those
+/// whose serialisation starts at or after `from`, that neither an outage nor the channel nor chance
+/// takes, and that are delivered at or before `until_arrival`, after all their delays.
 ///
 /// The first packet starts at `from` and meets the first random draws, as the first packet of a run
-/// does. Queue limit and delay play no part. A packet with bit errors is not carried, also where
+/// does; the outages and the stays of the channel lie where they lie in the run. The queue limit
+/// plays no part. A packet with bit errors is not carried, also where
 /// [`Damage::Deliver`](crate::Damage::Deliver) hands it over.
 ///
 /// `None`: there is no such number, because the rate is unlimited, `packet_bytes` is 0 or the
-/// configuration is not valid. The time needed grows with the number of packets, some tens of
-/// nanoseconds each.
+/// configuration is not valid. The time needed grows with the number of packets (also those lost
+/// while the link is down), some tens of nanoseconds each.
 ///
 /// # Panics
 /// If `port` is neither 0 nor 1.
@@ -24,23 +26,24 @@ pub fn carried_packets(
     seed: u64,
     port: u32,
     from: Instant,
-    until: Instant,
+    until_arrival: Instant,
     packet_bytes: u32,
 ) -> Option<u64> {
     config.validate().ok()?;
     let countable = config.direction(port).rate_bps.is_some() && packet_bytes > 0;
-    countable.then(|| saturate(Channel::new(config, port, seed), config, from, until, packet_bytes))
+    countable.then(|| saturate(Wire::new(config, port, seed), config, from, until_arrival, packet_bytes))
 }
 
-fn saturate(mut channel: Channel, config: &LinkConfig, from: Instant, until: Instant, bytes: u32) -> u64 {
+fn saturate(mut wire: Wire, config: &LinkConfig, from: Instant, until: Instant, bytes: u32) -> u64 {
     let mut carried = 0;
     loop {
         // There from the beginning, so it starts when the one before it ends.
-        let (slot, fate) = channel.send(from, bytes, &config.outages);
-        // Time stands still at its maximum: nothing ends there.
-        if slot.end > until || slot.end == Instant::MAX {
+        let (slot, fate) = wire.send(from, bytes, true, &config.outages);
+        let earliest = wire.earliest_arrival(slot.end);
+        // Time stands still at its maximum: nothing arrives there.
+        if earliest > until || earliest == Instant::MAX {
             return carried;
         }
-        carried += u64::from(matches!(fate, Fate::Intact { .. }));
+        carried += u64::from(matches!(fate, Fate::Intact(arrival) if arrival <= until));
     }
 }

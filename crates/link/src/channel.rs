@@ -1,67 +1,67 @@
-//! What lies behind the queue of one direction: serialisation, outages and chance. Needs no packet,
-//! only its size, so that links and the capacity computation run the same code.
+//! The channel as the packets of one direction meet it.
 
-use skyhaul_core::Instant;
+use alloc::format;
+
 use skyhaul_core::event::DropCause;
+use skyhaul_core::{Instant, Stream};
 
 use crate::chance::Chance;
-use crate::impairments::Impairments;
-use crate::outages::is_down_during;
-use crate::serializer::{Serializer, Slot};
-use crate::{DirectionConfig, LinkConfig, Outage};
+use crate::{ChannelConfig, LinkConfig, Stay, Stays};
 
-/// How a packet fares.
+/// What the channel does to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Lost at the end of its serialisation.
-    Lost(DropCause),
-    /// Hit by bit errors and not lost otherwise.
-    Hit {
-        /// Beyond the direction's delay.
-        extra_delay_ns: u64,
-    },
-    /// Arrives as it was sent.
-    Intact {
-        /// Beyond the direction's delay.
-        extra_delay_ns: u64,
-    },
+pub(crate) struct Passage {
+    /// Why it is lost, if it is.
+    pub(crate) lost: Option<DropCause>,
+    /// Delay beyond that of the direction.
+    pub(crate) delay_ns: u64,
 }
 
-/// Serialisation, outages and chance of one direction.
+/// The stays that the packets of one direction meet, one after the other, and the losses in them.
+/// Each direction walks along the same sequence at its own pace: how far ahead its packets end
+/// depends on its queue. Nothing that was passed is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
-    serializer: Serializer,
-    impairments: Impairments,
+    stays: Stays,
+    stay: Stay,
+    /// By state.
+    loss: [Chance; 2],
+    stream: Stream,
+    min_delay_ns: u64,
 }
 
 impl Channel {
-    /// The channel that starts at `port` of a link with a valid configuration.
-    pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
-        let direction: &DirectionConfig = config.direction(port);
-        let name = config.direction_name(port);
-        Self {
-            serializer: Serializer::new(direction.rate_bps),
-            impairments: Impairments::new(direction, seed, &name),
+    /// The channel as met from `port` of a link with a valid configuration, if it has one.
+    pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Option<Self> {
+        let mut stays = Stays::new(config, seed)?;
+        let stay = stays.next()?;
+        let ChannelConfig { good, bad, .. } = config.channel.as_ref()?;
+        Some(Self {
+            stays,
+            stay,
+            loss: [good.loss, bad.loss].map(Chance::new),
+            stream: Stream::new(seed, &format!("{}/channel", config.direction_name(port))),
+            min_delay_ns: good.min_delay_ns.min(bad.min_delay_ns),
+        })
+    }
+
+    /// Takes a packet whose serialisation ends at `sent`, not before that of the packet before it.
+    pub(crate) fn pass(&mut self, sent: Instant) -> Passage {
+        if self.stay.to <= sent {
+            self.stay = self.stays.reach(sent).unwrap_or(self.stay);
         }
+        let hit = self.draw();
+        let cause = if self.stay.is_down { DropCause::Outage } else { DropCause::RandomLoss };
+        Passage { lost: hit.then_some(cause), delay_ns: self.stay.delay_ns }
     }
 
-    /// Sends a packet that is there at `now`, after all those before it.
-    pub(crate) fn send(&mut self, now: Instant, wire_bytes: u32, outages: &[Outage]) -> (Slot, Fate) {
-        let slot = self.serializer.serve(now, wire_bytes);
-        // Drawn in any case: an outage must not shift the draws of the packets after it.
-        let drawn = self.impairments.draw(wire_bytes);
-        let extra_delay_ns = drawn.extra_delay_ns;
-        let fate = match drawn {
-            _ if is_down_during(outages, slot.start, slot.end) => Fate::Lost(DropCause::Outage),
-            drawn if drawn.lost => Fate::Lost(DropCause::RandomLoss),
-            drawn if drawn.hit => Fate::Hit { extra_delay_ns },
-            _ => Fate::Intact { extra_delay_ns },
-        };
-        (slot, fate)
+    /// Less than this is never added.
+    pub(crate) fn min_delay_ns(&self) -> u64 {
+        self.min_delay_ns
     }
 
-    /// The chance that a packet of so many bytes is hit by a bit error.
-    pub(crate) fn bit_error_chance(&self, wire_bytes: u32) -> Chance {
-        self.impairments.bit_error_chance(wire_bytes)
+    /// One draw for each packet, also in a state that needs none.
+    fn draw(&mut self) -> bool {
+        self.loss != [Chance::NEVER; 2] && self.loss[self.stay.state as usize].hit(self.stream.next_u64())
     }
 }

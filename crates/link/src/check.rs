@@ -6,7 +6,9 @@ use core::fmt;
 
 use skyhaul_core::Instant;
 
-use crate::{DirectionConfig, LinkConfig, Outage, QueueLimit};
+use crate::{
+    BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, QueueLimit, StateConfig,
+};
 
 /// A configuration that makes no sense. Displays as `forward.loss: 1.5 is no probability; ...`.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +37,15 @@ pub enum Problem {
         /// End of the outage in front of it.
         previous_to: Instant,
     },
+    /// A mean stay, in nanoseconds, below [`MIN_MEAN_STAY_NS`].
+    ShortStay(u64),
+    /// A minimum above its maximum.
+    MinAboveMax {
+        /// The minimum, in nanoseconds.
+        min_ns: u64,
+        /// The maximum, in nanoseconds.
+        max_ns: u64,
+    },
 }
 
 impl fmt::Display for Problem {
@@ -50,6 +61,12 @@ impl fmt::Display for Problem {
                 f,
                 "begins at {from:?}, before the previous one ends at {previous_to:?}; sort and merge them"
             ),
+            Self::ShortStay(ns) => {
+                write!(f, "a mean stay of {ns} ns is too short; it must be at least {MIN_MEAN_STAY_NS} ns")
+            }
+            Self::MinAboveMax { min_ns, max_ns } => {
+                write!(f, "{min_ns} ns is above the maximum of {max_ns} ns")
+            }
         }
     }
 }
@@ -67,7 +84,26 @@ impl LinkConfig {
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.forward.validate("forward")?;
         self.reverse.validate("reverse")?;
-        outages(&self.outages)
+        outages(&self.outages)?;
+        self.channel.as_ref().map_or(Ok(()), ChannelConfig::validate)
+    }
+}
+
+impl ChannelConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.good.validate("channel.good")?;
+        self.bad.validate("channel.bad")
+    }
+}
+
+impl StateConfig {
+    fn validate(&self, state: &str) -> Result<(), ConfigError> {
+        let at = |field: &str| format!("{state}.{field}");
+        let &Self { mean_stay_ns, loss, min_delay_ns: min_ns, max_delay_ns: max_ns } = self;
+        let long = mean_stay_ns >= MIN_MEAN_STAY_NS;
+        require(long, || at("mean_stay_ns"), Problem::ShortStay(mean_stay_ns))?;
+        probability(loss, || at("loss"))?;
+        require(min_ns <= max_ns, || at("min_delay_ns"), Problem::MinAboveMax { min_ns, max_ns })
     }
 }
 
@@ -78,8 +114,19 @@ impl DirectionConfig {
         let no_room = matches!(self.queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
         require(!no_room, || at("queue"), Problem::ZeroQueue)?;
         probability(self.loss, || at("loss"))?;
+        self.burst_loss.validate(&at("burst_loss"))?;
         probability(self.bit_error_rate, || at("bit_error_rate"))?;
         probability(self.reordering.probability, || at("reordering.probability"))
+    }
+}
+
+impl BurstLoss {
+    fn validate(&self, burst_loss: &str) -> Result<(), ConfigError> {
+        let at = |field: &str| format!("{burst_loss}.{field}");
+        probability(self.good_to_bad, || at("good_to_bad"))?;
+        probability(self.bad_to_good, || at("bad_to_good"))?;
+        probability(self.loss_good, || at("loss_good"))?;
+        probability(self.loss_bad, || at("loss_bad"))
     }
 }
 

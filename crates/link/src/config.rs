@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
+use crate::ChannelConfig;
+
 /// A duplex link between port 0 and port 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkConfig {
@@ -17,6 +19,9 @@ pub struct LinkConfig {
     pub reverse: DirectionConfig,
     /// When the link is down, both directions together: sorted, not overlapping.
     pub outages: Vec<Outage>,
+    /// Changes between a good and a bad state, both directions together, beside the outages above.
+    /// `None`: none.
+    pub channel: Option<ChannelConfig>,
 }
 
 impl LinkConfig {
@@ -40,12 +45,16 @@ pub struct DirectionConfig {
     /// Bits per second, counting `wire_bytes` of every packet; at least 1. `None`: unlimited, so a
     /// packet leaves the instant it enters and the queue stays empty.
     pub rate_bps: Option<u64>,
-    /// Propagation delay of each packet, in nanoseconds.
+    /// Propagation delay of each packet, in nanoseconds. That of the channel's state comes on top.
     pub delay_ns: u64,
+    /// What happens to the order of packets when the delay of the channel changes.
+    pub order: Order,
     /// How much may wait and be in service.
     pub queue: QueueLimit,
     /// Probability that a packet is lost, independent of all others and of its length.
     pub loss: f64,
+    /// Losses that come in bursts, beside those above.
+    pub burst_loss: BurstLoss,
     /// Probability that a bit arrives wrong, independent of all others: a packet is hit with
     /// probability `1 - (1 - ber)^(8 * wire_bytes)`.
     pub bit_error_rate: f64,
@@ -66,6 +75,35 @@ pub enum QueueLimit {
     Packets(u32),
     /// So many bytes on the wire. A packet larger than this never fits.
     Bytes(u64),
+}
+
+/// What happens to the order of packets when the delay becomes shorter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// No packet is delivered before an earlier one that is delivered: it waits for it and comes out
+    /// at the same instant, behind it. ([`Reordering`] picks packets that are not waited for.)
+    #[default]
+    Preserve,
+    /// Each packet is delivered after its own delay, so later ones may overtake [XSTP 5].
+    Free,
+}
+
+/// Losses in bursts, after Gilbert and Elliott: a chain of two states that takes one step for each
+/// serialised packet. The first packet meets the good state; each is lost with the probability of
+/// the state that it meets, then the state may change. The default loses nothing.
+///
+/// In the long run a part `good_to_bad / (good_to_bad + bad_to_good)` of the packets meets the bad
+/// state, `1 / bad_to_good` of them in a row on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BurstLoss {
+    /// Probability that the good state ends after a packet.
+    pub good_to_bad: f64,
+    /// Probability that the bad state ends after a packet.
+    pub bad_to_good: f64,
+    /// Probability that a packet is lost in the good state.
+    pub loss_good: f64,
+    /// Probability that a packet is lost in the bad state.
+    pub loss_bad: f64,
 }
 
 /// What becomes of a packet that is hit by bit errors.

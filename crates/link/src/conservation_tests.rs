@@ -44,7 +44,16 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
     (rate, 1u64..5_000_000, queue(), probability(), ber, damage, probability(), 0u64..2_000_000).prop_map(
         |(rate_bps, delay_ns, queue, loss, bit_error_rate, damage, probability, extra_delay_ns)| {
             let reordering = Reordering { probability, extra_delay_ns };
-            DirectionConfig { rate_bps, delay_ns, queue, loss, bit_error_rate, damage, reordering }
+            DirectionConfig {
+                rate_bps,
+                delay_ns,
+                queue,
+                loss,
+                bit_error_rate,
+                damage,
+                reordering,
+                ..DirectionConfig::default()
+            }
         },
     )
 }
@@ -58,7 +67,7 @@ prop_compose! {
             end = from + length;
             Outage { from: at(from), to: at(end) }
         });
-        LinkConfig { name: "p".into(), forward, reverse, outages: outages.collect() }
+        LinkConfig { name: "p".into(), forward, reverse, outages: outages.collect(), ..LinkConfig::default() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One direction of a link: queue, channel, and the packets under way.
+//! One direction of a link: queue, wire, and the packets under way.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -6,11 +6,11 @@ use alloc::format;
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Instant, Packet, Stream};
 
-use crate::channel::{Channel, Fate};
 use crate::damage::damaged;
 use crate::queue::{MAX_PACKETS, Queue};
 use crate::serializer::Slot;
-use crate::{Counters, Damage, LinkConfig, Outage};
+use crate::wire::{Fate, Wire};
+use crate::{Counters, LinkConfig, Outage};
 
 /// A drop: when and why.
 pub(crate) type Dropped = (Instant, DropCause);
@@ -26,9 +26,7 @@ struct Flight {
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     queue: Queue,
-    channel: Channel,
-    delay_ns: u64,
-    damage: Damage,
+    wire: Wire,
     damage_stream: Stream,
     /// Packets that will be delivered, by delivery time and place in the order of entry.
     under_way: BTreeMap<(Instant, u64), Flight>,
@@ -44,12 +42,9 @@ pub(crate) struct Direction {
 impl Direction {
     /// The direction that starts at `port` of a link with a valid configuration.
     pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
-        let direction = config.direction(port);
         Self {
-            queue: Queue::new(direction.queue),
-            channel: Channel::new(config, port, seed),
-            delay_ns: direction.delay_ns,
-            damage: direction.damage,
+            queue: Queue::new(config.direction(port).queue),
+            wire: Wire::new(config, port, seed),
             damage_stream: Stream::new(seed, &format!("{}/damage", config.direction_name(port))),
             under_way: BTreeMap::new(),
             clock: Instant::ZERO,
@@ -82,16 +77,12 @@ impl Direction {
 
     fn send(&mut self, packet: Packet, outages: &[Outage]) -> Option<Dropped> {
         let wire_bytes = packet.meta.wire_bytes;
-        let (slot, fate) = self.channel.send(self.clock, wire_bytes, outages);
+        let (slot, fate) = self.wire.send(self.clock, wire_bytes, !packet.bytes.is_empty(), outages);
         self.occupy(slot, wire_bytes);
-        let lost = |cause| Some((slot.end, cause));
         match fate {
-            Fate::Lost(cause) => return lost(cause),
-            Fate::Hit { .. } if self.damage == Damage::Drop || packet.bytes.is_empty() => {
-                return lost(DropCause::BitError);
-            }
-            Fate::Hit { extra_delay_ns } => self.carry_damaged(packet, slot.end.after(extra_delay_ns)),
-            Fate::Intact { extra_delay_ns } => self.carry(packet, slot.end.after(extra_delay_ns), false),
+            Fate::Lost(cause) => return Some((slot.end, cause)),
+            Fate::Damaged(arrival) => self.carry_damaged(packet, arrival),
+            Fate::Intact(arrival) => self.carry(packet, arrival, false),
         }
         None
     }
@@ -105,14 +96,13 @@ impl Direction {
         }
     }
 
-    fn carry_damaged(&mut self, mut packet: Packet, sent: Instant) {
-        let again = self.channel.bit_error_chance(packet.meta.wire_bytes);
+    fn carry_damaged(&mut self, mut packet: Packet, arrival: Instant) {
+        let again = self.wire.bit_error_chance(packet.meta.wire_bytes);
         packet.bytes = damaged(&packet.bytes, again, &mut self.damage_stream);
-        self.carry(packet, sent, true);
+        self.carry(packet, arrival, true);
     }
 
-    fn carry(&mut self, packet: Packet, sent: Instant, damaged: bool) {
-        let arrival = sent.after(self.delay_ns);
+    fn carry(&mut self, packet: Packet, arrival: Instant, damaged: bool) {
         self.under_way.insert((arrival, self.next_place), Flight { packet, damaged });
         self.next_place += 1;
     }

@@ -4,6 +4,7 @@ use alloc::format;
 
 use skyhaul_core::Stream;
 
+use crate::burst::Burst;
 use crate::chance::{BitErrors, Chance};
 use crate::{DirectionConfig, Reordering};
 
@@ -18,12 +19,13 @@ pub(crate) struct Impairment {
     pub(crate) extra_delay_ns: u64,
 }
 
-/// The random streams of one direction. Each packet takes exactly one draw of every stream that is
-/// in use, so the n-th packet meets the n-th draw, whatever its length and whatever became of the
-/// packets before it. (A stream is not in use if its probability is zero for every packet.)
+/// The random streams of one direction. Each packet takes exactly one draw (for bursts two) of every
+/// stream that is in use, so the n-th packet meets the n-th draw, whatever its length and whatever
+/// became of the packets before it. (A stream is not in use if its probability is zero for every packet.)
 #[derive(Clone, Debug)]
 pub(crate) struct Impairments {
     loss: Chance,
+    burst: Burst,
     bit_errors: BitErrors,
     reorder: Chance,
     extra_delay_ns: u64,
@@ -38,6 +40,7 @@ impl Impairments {
         let Reordering { probability, extra_delay_ns } = config.reordering;
         Self {
             loss: Chance::new(config.loss),
+            burst: Burst::new(config.burst_loss, stream("burst")),
             bit_errors: BitErrors::new(config.bit_error_rate),
             reorder: Chance::new(probability),
             extra_delay_ns,
@@ -50,8 +53,10 @@ impl Impairments {
     /// Draws for the next packet.
     pub(crate) fn draw(&mut self, wire_bytes: u32) -> Impairment {
         let picked = self.reorder != Chance::NEVER && self.reorder.hit(self.reorder_stream.next_u64());
+        let burst = self.burst.draw();
+        let single = self.loss != Chance::NEVER && self.loss.hit(self.loss_stream.next_u64());
         Impairment {
-            lost: self.loss != Chance::NEVER && self.loss.hit(self.loss_stream.next_u64()),
+            lost: single || burst,
             hit: self.draw_bit_error(wire_bytes),
             extra_delay_ns: if picked { self.extra_delay_ns } else { 0 },
         }

@@ -9,23 +9,31 @@
 //! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
 //!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the
 //!    server idles. The server keeps sending while the link is down: it does not know.
-//! 3. **Outage.** A packet is lost if the link is down at any instant of its serialisation, first
-//!    and last instant included. A packet that has left entirely before the outage arrives.
-//! 4. **Random loss**, then **bit errors**. Every serialised packet takes one draw of each, also
-//!    when an outage takes it anyway: the losses of a stream of packets depend on the seed and the
-//!    packets' places in the stream, not on their lengths or on the outages. If several things
-//!    happen to one packet, the cause is the first of outage, random loss, bit error.
-//! 5. **Propagation**: the direction's delay, plus an extra delay for packets picked to be
-//!    reordered. Only these can be overtaken.
+//! 3. **Outage.** A packet is lost if the link is down by schedule at any instant of its
+//!    serialisation, first and last instant included. One that has left entirely before the outage
+//!    arrives.
+//! 4. **Channel** ([`ChannelConfig`]): a state shared by both directions, with a loss probability and
+//!    a delay. What counts is the state at the instant when the packet's serialisation ends (on a
+//!    link without a rate: when it enters), for its loss and for its delay. A state that loses
+//!    everything is an outage, too; losses in others are random losses.
+//! 5. **Random loss**, single and in **bursts**, then **bit errors**. Every serialised packet takes
+//!    its draws for the channel's state and each of these, also when an outage takes it anyway: the
+//!    losses of a stream of packets depend on the seed and the packets' places in the stream, not on
+//!    their lengths or on the outages. If several things happen to one packet, the cause is the first
+//!    of outage, random loss, bit error.
+//! 6. **Propagation**: the direction's delay and the channel's. When the latter becomes shorter, order
+//!    is preserved or not ([`Order`]). Packets picked to be reordered get an extra delay on top; where
+//!    order is preserved, only these can be overtaken.
 //!
 //! Nothing that comes later changes what happens to a packet, so all of this is decided as it
 //! enters. See [`Link::handle`] for what that means for events and counters.
 //!
 //! Equal configurations, seeds and inputs give equal outputs on every machine. Probabilities become
-//! integers when the link is built; no later decision touches a float.
+//! integers when the link is built; no later decision touches a float, but for the lengths of the
+//! channel's stays (one logarithm of a portable library each).
 //!
-//! Left out: priority classes, ECN marking, correlated losses, outages of one direction only,
-//! changes of rate or delay during a run, and a largest packet.
+//! Left out: priority classes, ECN marking, outages of one direction only, changes of rate during a
+//! run, gradual changes of delay, and a largest packet.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -33,10 +41,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod burst;
 mod capacity;
 mod chance;
 mod channel;
+mod channel_config;
 mod check;
+mod conditions;
 mod config;
 mod counters;
 mod damage;
@@ -47,6 +58,8 @@ mod outages;
 mod presets;
 mod queue;
 mod serializer;
+mod stays;
+mod wire;
 
 #[cfg(test)]
 mod capacity_tests;
@@ -72,9 +85,12 @@ mod serializer_tests;
 mod test_support;
 
 pub use capacity::carried_packets;
+pub use channel_config::{ChannelConfig, ChannelState, MIN_MEAN_STAY_NS, StateConfig};
 pub use check::{ConfigError, Problem};
-pub use config::{Damage, DirectionConfig, LinkConfig, Outage, QueueLimit, Reordering};
+pub use conditions::Conditions;
+pub use config::{BurstLoss, Damage, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, Reordering};
 pub use counters::{Counters, Drops};
 pub use link::Link;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
+pub use stays::{Stay, Stays};

@@ -3,8 +3,7 @@
 use skyhaul_core::{Event, EventSink, Instant, Packet};
 
 use crate::direction::Direction;
-use crate::outages::is_down_during;
-use crate::{ConfigError, Counters, LinkConfig};
+use crate::{Conditions, ConfigError, Counters, LinkConfig};
 
 /// A duplex link: what enters port 0 leaves at port 1 and the other way round. Methods that take a
 /// port panic if it is neither 0 nor 1.
@@ -14,15 +13,16 @@ pub struct Link {
     source: u64,
     /// By the port at which they start.
     directions: [Direction; 2],
+    conditions: Conditions,
 }
 
 impl Link {
     /// A link whose random numbers are those of `seed` and the configured name. Events carry
     /// `source`, which tells the links of one run apart.
     pub fn new(config: LinkConfig, seed: u64, source: u64) -> Result<Self, ConfigError> {
-        config.validate()?;
+        let conditions = Conditions::new(&config, seed)?;
         let directions = [0, 1].map(|port| Direction::new(&config, port, seed));
-        Ok(Self { config, source, directions })
+        Ok(Self { config, source, directions, conditions })
     }
 
     /// What the link is like.
@@ -38,6 +38,7 @@ impl Link {
     /// A time earlier than that of a previous call for this port counts as the time of that call.
     pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
         let wire_bytes = packet.meta.wire_bytes;
+        self.conditions.pass(now);
         let dropped = self.directions[port as usize].enter(now, packet, &self.config.outages);
         if let Some((at, cause)) = dropped.filter(|_| sink.wants()) {
             sink.emit(at, self.source, Event::LinkDrop { port, wire_bytes, cause });
@@ -66,9 +67,14 @@ impl Link {
         next(0).into_iter().chain(next(1)).min()
     }
 
-    /// Whether no outage covers `now`.
+    /// Whether neither an outage nor a state of the channel that loses everything covers `now`.
     pub fn is_up(&self, now: Instant) -> bool {
-        !is_down_during(&self.config.outages, now, now)
+        self.conditions.is_up(now)
+    }
+
+    /// What the link is really like, at any time, past or future.
+    pub fn conditions(&self) -> &Conditions {
+        &self.conditions
     }
 
     /// Bytes that entered at `port` and wait or are in service at `now`, which should not be earlier

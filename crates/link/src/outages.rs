@@ -1,4 +1,6 @@
-//! Looking up a validated outage schedule.
+//! Lists of outages: looking up a validated schedule, and making one list of several.
+
+use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
@@ -8,4 +10,17 @@ use crate::Outage;
 pub(crate) fn is_down_during(outages: &[Outage], start: Instant, end: Instant) -> bool {
     let first_not_over = outages.partition_point(|outage| outage.to <= start);
     outages.get(first_not_over).is_some_and(|outage| outage.from <= end)
+}
+
+/// The same times, sorted, those that overlap or touch made one.
+pub(crate) fn merged(mut outages: Vec<Outage>) -> Vec<Outage> {
+    outages.sort_unstable_by_key(|outage| outage.from);
+    let mut merged: Vec<Outage> = Vec::new();
+    for outage in outages {
+        match merged.last_mut() {
+            Some(last) if outage.from <= last.to => last.to = last.to.max(outage.to),
+            _ => merged.push(outage),
+        }
+    }
+    merged
 }

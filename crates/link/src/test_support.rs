@@ -28,7 +28,12 @@ pub(crate) fn hollow(wire_bytes: u32, number: u32) -> Packet {
 
 /// A link with the same properties both ways, called `l`.
 pub(crate) fn both_ways(direction: DirectionConfig) -> LinkConfig {
-    LinkConfig { name: "l".to_string(), forward: direction.clone(), reverse: direction, outages: vec![] }
+    LinkConfig {
+        name: "l".to_string(),
+        forward: direction.clone(),
+        reverse: direction,
+        ..LinkConfig::default()
+    }
 }
 
 pub(crate) fn with_outages(mut config: LinkConfig, outages: &[(u64, u64)]) -> LinkConfig {

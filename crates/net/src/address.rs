@@ -1,6 +1,6 @@
 //! Addresses: one form for each peer, and who can reach a socket.
 
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 /// The one form in which the engine knows a peer: IPv4 as IPv4, also on a dual-stack socket, and
 /// IPv6 without a flow label.
@@ -10,6 +10,16 @@ pub(crate) fn normalised(address: SocketAddr) -> SocketAddr {
         (SocketAddr::V6(v6), IpAddr::V6(ip)) => SocketAddrV6::new(ip, v6.port(), 0, v6.scope_id()).into(),
         (SocketAddr::V4(_), IpAddr::V6(_)) => address,
     }
+}
+
+/// The peer that a user means: as the system does, "any address" is taken for this machine.
+pub(crate) fn as_peer(address: SocketAddr) -> SocketAddr {
+    let here: IpAddr = match address.ip().to_canonical() {
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    let is_any = address.ip().to_canonical().is_unspecified();
+    if is_any { SocketAddr::new(here, address.port()) } else { normalised(address) }
 }
 
 /// The form in which a socket of this family takes `peer`.
@@ -41,6 +51,14 @@ mod tests {
         let labelled = SocketAddrV6::new("fe80::1".parse().unwrap(), 7, 99, 3);
         let plain = SocketAddrV6::new("fe80::1".parse().unwrap(), 7, 0, 3);
         assert_eq!(normalised(labelled.into()), plain.into());
+    }
+
+    #[test]
+    fn any_address_is_this_machine() {
+        assert_eq!(as_peer(at("0.0.0.0:7")), at("127.0.0.1:7"));
+        assert_eq!(as_peer(at("[::]:7")), at("[::1]:7"));
+        assert_eq!(as_peer(at("[::ffff:0.0.0.0]:7")), at("127.0.0.1:7"));
+        assert_eq!(as_peer(at("[::ffff:10.0.0.1]:7")), at("10.0.0.1:7"));
     }
 
     #[test]

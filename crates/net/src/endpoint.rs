@@ -8,7 +8,7 @@ use std::time::Duration;
 use skyhaul_stp::{Config, ConnectionId, EndpointStats};
 use tokio::runtime;
 
-use crate::address::normalised;
+use crate::address::{as_peer, normalised};
 use crate::driver::Driver;
 use crate::entry::Entry;
 use crate::shared::{Handle, Shared, notify};
@@ -38,7 +38,7 @@ impl Endpoint {
     /// An endpoint on a free port for connections to `peer` only. The system tells it when nobody
     /// receives there. Must be called within a tokio runtime.
     pub fn client(peer: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
-        let peer = normalised(peer);
+        let peer = as_peer(peer);
         Self::start(socket::connected(peer)?, Some(peer), options)
     }
 
@@ -73,7 +73,7 @@ impl Endpoint {
     }
 
     fn begin(&self, peer: SocketAddr, port: u16, config: Config, held: bool) -> io::Result<Stream> {
-        let peer = normalised(peer);
+        let peer = as_peer(peer);
         let shared = self.shared();
         if shared.peer.is_some_and(|only| only != peer) {
             return Err(EndpointError::OtherPeer.into());

@@ -73,3 +73,24 @@ impl Drop for Handle {
         notify(state);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EndpointError, EndpointOptions};
+
+    #[test]
+    fn a_panic_under_the_lock_is_remembered() {
+        let state = State::new(EndpointOptions::default()).unwrap();
+        let shared = Arc::new(Shared::new(state, Clock::start(), ([127, 0, 0, 1], 1).into(), None));
+        assert_eq!(shared.lock().check(), Ok(()));
+        let inside = Arc::clone(&shared);
+        let clumsy = std::thread::spawn(move || {
+            let _state = inside.lock();
+            panic!("a test drops its plates");
+        });
+        assert!(clumsy.join().is_err());
+        assert_eq!(shared.lock().check(), Err(EndpointError::Failed));
+        assert_eq!(shared.lock().check_engine(), Err(EndpointError::Failed));
+    }
+}

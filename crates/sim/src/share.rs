@@ -14,9 +14,8 @@ pub fn payload_per_packet() -> u64 {
 }
 
 /// Payload bytes that the link of this configuration and seed could have carried forward from
-/// `start` on, so that they arrive by `end`: full packets that leave in [start, end - delay], less
-/// its own losses. `None` for a link without a rate.
+/// `start` on, so that they arrive by `end`: full packets that leave in [start, end - one-way delay],
+/// less its own losses. `None` for a link without a rate.
 pub fn limit_bytes(config: &LinkConfig, seed: u64, start: Instant, end: Instant) -> Option<u64> {
-    let until = end.before(config.forward.delay_ns);
-    carried_packets(config, seed, 0, start, until, LIMIT_PACKET_BYTES).map(|n| n * payload_per_packet())
+    carried_packets(config, seed, 0, start, end, LIMIT_PACKET_BYTES).map(|n| n * payload_per_packet())
 }

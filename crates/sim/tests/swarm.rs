@@ -5,9 +5,9 @@
 //! `SKYHAUL_SEED=S cargo test -p skyhaul-sim --test swarm replay -- --nocapture` runs one, with
 //! `SKYHAUL_TRACE=N` it prints the last N events.
 
-mod common;
 #[path = "swarm/air.rs"]
 mod air;
+mod common;
 #[path = "swarm/shape.rs"]
 mod shape;
 #[path = "swarm/talker.rs"]

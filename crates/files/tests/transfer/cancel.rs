@@ -72,10 +72,19 @@ fn slowly(octets: &[u8]) -> impl tokio::io::AsyncRead + Unpin {
 async fn a_sender_that_is_dropped_ends_the_receiver_with_an_error() {
     let (folder, ends) = (Folder::new(), ends(1000));
     let (destination, options) = (folder.destination(), ReceiveOptions::default());
+    let enough = tokio::sync::Notify::new();
+    let watch = |event: &Event<'_>| {
+        if let Event::Moved { bytes: 1.., .. } = event {
+            enough.notify_one();
+        }
+    };
     let sending = async {
         let sources = vec![memory("a", noise(3 * CHUNK, 1))];
-        let sending = send(ends.sender.0, ends.sender.1, sources, silent);
-        let _ = tokio::time::timeout(Duration::from_millis(1), sending).await;
+        tokio::select! {
+            biased;
+            () = enough.notified() => {}
+            _ = send(ends.sender.0, ends.sender.1, sources, watch) => panic!(),
+        }
     };
     let receiving = receive(ends.receiver.0, ends.receiver.1, &destination, &options, silent);
     let ((), received) = tokio::join!(sending, receiving);

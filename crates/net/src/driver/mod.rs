@@ -84,6 +84,7 @@ impl Driver {
     fn turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.shared.lock().driver = Some(cx.waker().clone());
         while self.timer.poll(cx)?.is_ready() {}
+        self.hear_of_trouble(cx);
         let received_all = self.receive(cx);
         let sent = self.send(cx);
         self.conclude(cx, received_all, sent)
@@ -124,6 +125,12 @@ impl Driver {
             }
         }
         state.dispatch(&mut self.wakers);
+    }
+
+    fn hear_of_trouble(&mut self, cx: &mut Context<'_>) {
+        while let Some(Poll::Ready(error)) = self.wire.as_mut().map(|wire| wire.poll_trouble(cx)) {
+            self.receive_failed(&error);
+        }
     }
 
     fn receive_failed(&mut self, error: &io::Error) {

@@ -1,26 +1,50 @@
 //! The socket as the driver sees it: batches in, batches out.
 
-use std::io::{self, IoSliceMut};
+use std::future::Future;
+use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
-use tokio::io::Interest;
+use socket2::SockRef;
+use tokio::io::{Interest, Ready};
 
 use crate::address::for_family;
 
 /// A socket with the kernel's segmentation offloads.
 pub(super) struct Wire {
-    io: tokio::net::UdpSocket,
+    io: Arc<tokio::net::UdpSocket>,
     state: UdpSocketState,
     is_v6: bool,
+    /// Waits for the system to report an error; `None` on sockets to which none is reported.
+    trouble: Option<Trouble>,
 }
+
+type Trouble = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
 
 impl Wire {
     pub(super) fn new(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
         let is_v6 = socket.local_addr().unwrap_or(local).is_ipv6();
-        let io = tokio::net::UdpSocket::from_std(socket)?;
-        Ok(Self { state: UdpSocketState::new((&io).into())?, io, is_v6 })
+        let io = Arc::new(tokio::net::UdpSocket::from_std(socket)?);
+        let trouble = io.peer_addr().is_ok().then(|| watch(&io));
+        Ok(Self { state: UdpSocketState::new((&*io).into())?, io, is_v6, trouble })
+    }
+
+    /// An error that the system reports about earlier datagrams. Nothing else tells of it: such a
+    /// socket is neither readable nor newly writable.
+    pub(super) fn poll_trouble(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        loop {
+            let Some(trouble) = &mut self.trouble else { return Poll::Pending };
+            let is_alive = ready!(trouble.as_mut().poll(cx)).is_ok();
+            self.trouble = is_alive.then(|| watch(&self.io));
+            let take = || SockRef::from(&*self.io).take_error()?.ok_or(ErrorKind::WouldBlock.into());
+            match self.io.try_io(Interest::ERROR, take) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Ok(error) | Err(error) => return Poll::Ready(error),
+            }
+        }
     }
 
     /// Datagrams that one system call sends at most; less when the device turns out not to help.
@@ -39,9 +63,9 @@ impl Wire {
             if self.io.poll_recv_ready(cx)?.is_pending() {
                 return Poll::Pending;
             }
-            let receive = || self.state.recv((&self.io).into(), buffers, metas);
+            let receive = || self.state.recv((&*self.io).into(), buffers, metas);
             match self.io.try_io(Interest::READABLE, receive) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 done => return Poll::Ready(done),
             }
         }
@@ -64,9 +88,9 @@ impl Wire {
             src_ip: source,
         };
         loop {
-            let send = || self.state.try_send((&self.io).into(), &transmit);
+            let send = || self.state.try_send((&*self.io).into(), &transmit);
             match self.io.try_io(Interest::WRITABLE, send) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 done => return Poll::Ready(done),
             }
             if self.io.poll_send_ready(cx)?.is_pending() {
@@ -74,4 +98,9 @@ impl Wire {
             }
         }
     }
+}
+
+fn watch(io: &Arc<tokio::net::UdpSocket>) -> Trouble {
+    let io = Arc::clone(io);
+    Box::pin(async move { io.ready(Interest::ERROR).await })
 }

@@ -23,6 +23,7 @@ async fn nobody_at_the_address() {
         let peer = vacant();
         let client = Endpoint::client(peer, EndpointOptions::default()).unwrap();
         let error = within(2, client.connect(peer, PORT, Config::standard())).await.unwrap_err();
+        assert_eq!(client.counters().sent_datagrams, 1, "the first refusal is heard");
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
         assert_eq!(error.to_string(), CloseReason::Unreachable.to_string());
         let mut held = client.open(peer, PORT, Config::standard()).unwrap();
@@ -102,7 +103,7 @@ fn short_lived_server() -> (std::net::SocketAddr, thread::JoinHandle<()>) {
             let (endpoint, mut listener) = server(EndpointOptions::default());
             tell.send(endpoint.local_addr()).unwrap();
             let mut stream = listener.accept().await.unwrap();
-            stream.read_exact(&mut [0; 100_000]).await.unwrap();
+            stream.read_exact(&mut vec![0; 100_000]).await.unwrap();
             std::mem::forget(stream); // no reset
             (endpoint, listener)
         });
@@ -158,12 +159,11 @@ async fn a_few_refusals_do_no_harm_to_an_established_connection() {
         let client = Endpoint::client(relay.front(), EndpointOptions::default()).unwrap();
         let mut near = client.connect(relay.front(), PORT, Config::standard()).await.unwrap();
         let mut far = listener.accept().await.unwrap();
-        let front = relay.front();
-        relay.stop();
+        let addresses = relay.stop();
         near.write_all(b"into the void").await.unwrap();
         tokio::time::timeout(Duration::from_millis(1500), near.read_u8()).await.unwrap_err();
         assert!(client.counters().refusals > 0);
-        let relay = Relay::at(front, address);
+        let relay = Relay::at(addresses, address);
         far.read_exact(&mut [0; 13]).await.unwrap();
         assert_eq!(near.close_reason(), None);
         relay.stop();

@@ -70,7 +70,8 @@ pub(crate) async fn receive(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8>
 
 /// A thread that carries datagrams between a client, which it learns, and a server.
 pub(crate) struct Relay {
-    front: SocketAddr,
+    /// Where the client writes to, and what the server sees.
+    addresses: [SocketAddr; 2],
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -81,19 +82,24 @@ pub(crate) type Tamper = Box<dyn FnMut(&[u8], &mut dyn FnMut(&[u8])) + Send>;
 impl Relay {
     /// A relay that changes nothing.
     pub(crate) fn between(server: SocketAddr) -> Self {
-        Self::at(loopback(), server)
+        Self::at([loopback(); 2], server)
     }
 
-    pub(crate) fn at(front: SocketAddr, server: SocketAddr) -> Self {
+    /// The same on these addresses.
+    pub(crate) fn at(addresses: [SocketAddr; 2], server: SocketAddr) -> Self {
         let pass = || -> Tamper { Box::new(|datagram, send| send(datagram)) };
-        Self::tampering(front, server, pass(), pass())
+        Self::tampering(addresses, server, pass(), pass())
     }
 
     /// A relay that does as it likes in either direction.
-    pub(crate) fn tampering(front: SocketAddr, server: SocketAddr, there: Tamper, back: Tamper) -> Self {
-        let front = Arc::new(UdpSocket::bind(front).unwrap());
-        let rear = Arc::new(UdpSocket::bind(loopback()).unwrap());
-        let address = front.local_addr().unwrap();
+    pub(crate) fn tampering(
+        addresses: [SocketAddr; 2],
+        server: SocketAddr,
+        there: Tamper,
+        back: Tamper,
+    ) -> Self {
+        let [front, rear] = addresses.map(|address| Arc::new(UdpSocket::bind(address).unwrap()));
+        let addresses = [front.local_addr().unwrap(), rear.local_addr().unwrap()];
         let stop = Arc::new(AtomicBool::new(false));
         let client = Arc::new(Mutex::new(None));
         let (learn, known) = (Arc::clone(&client), client);
@@ -104,19 +110,20 @@ impl Relay {
             }),
             carry(rear, front, Arc::clone(&stop), back, move |_| *known.lock().unwrap()),
         ];
-        Self { front: address, stop, threads }
+        Self { addresses, stop, threads }
     }
 
     pub(crate) fn front(&self) -> SocketAddr {
-        self.front
+        self.addresses[0]
     }
 
-    /// Stops and closes the sockets.
-    pub(crate) fn stop(self) {
+    /// Stops and closes the sockets; gives their addresses.
+    pub(crate) fn stop(self) -> [SocketAddr; 2] {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {
             thread.join().unwrap();
         }
+        self.addresses
     }
 }
 
@@ -129,7 +136,7 @@ fn carry(
 ) -> JoinHandle<()> {
     from.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     thread::spawn(move || {
-        let mut room = [0; 65_536];
+        let mut room = vec![0; 65_536];
         while !stop.load(Ordering::Relaxed) {
             let Ok((bytes, source)) = from.recv_from(&mut room) else { continue };
             let Some(target) = target(source) else { continue };

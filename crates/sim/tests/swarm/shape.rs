@@ -47,7 +47,7 @@ pub(crate) struct End {
     pub(crate) most_bytes: u64,
     /// Most bytes a write, and time between writes (0: as fast as possible).
     pub(crate) writes: Steps,
-    /// Most bytes a read, and time between reads (0: as fast as possible).
+    /// Most bytes a read, and the time that those take (0: as fast as possible).
     pub(crate) reads: Steps,
     /// Its first packet number lies close below the wrap.
     pub(crate) near_wrap: bool,
@@ -86,7 +86,13 @@ impl Shape {
                 reverse: healed(&reverse),
                 ..LinkConfig::default()
             },
-            faulty: LinkConfig { name: "faulty".into(), forward, reverse, outages: outages(d, heal_at) },
+            faulty: LinkConfig {
+                name: "faulty".into(),
+                forward,
+                reverse,
+                outages: outages(d, heal_at),
+                channel: None,
+            },
             heal_at,
             duplicated_ppm: if d.percent(40) { d.scale(100, 300_000) } else { 0 },
             copy_delay_ns: d.scale(MS, 2 * rtt_ns + 10 * MS),

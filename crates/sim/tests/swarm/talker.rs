@@ -241,7 +241,7 @@ fn read(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conv
             Ok(Some(0)) => (talk.ended, talk.may_read) = (true, false),
             Ok(Some(read)) => {
                 talk.take(&buffer[..read]);
-                talk.read_at = now.after(plan.reads.every_ns);
+                talk.read_at = now.after(plan.reads.every_ns * read as u64 / plan.reads.bytes as u64);
             }
             Ok(None) | Err(_) => talk.may_read = false,
         }

@@ -51,19 +51,25 @@ impl Watch {
         let exchange = self.exchanges.entry((segment.destination_port, segment.source_port)).or_default();
         exchange.received_bytes += u64::from(wire_bytes);
         exchange.accepted |= segment.bgn.is_some();
-        exchange.proven |= segment.stat.is_some();
+        exchange.proven |= segment.stat.is_some() || segment.ustat.is_some();
     }
 
     /// A segment leaves.
-    pub(crate) fn sent(&mut self, now: Instant, segment: &Segment<'_>, wire_bytes: u32) -> Result<(), String> {
+    pub(crate) fn sent(
+        &mut self,
+        now: Instant,
+        segment: &Segment<'_>,
+        wire_bytes: u32,
+    ) -> Result<(), String> {
         if wire_bytes > self.mtu_bytes {
             let (types, mtu) = (segment.type_bits(), self.mtu_bytes);
             return Err(format!("a packet of {wire_bytes} bytes, types {types:#04x}, on a path of {mtu}"));
         }
         self.amplified(segment, wire_bytes)?;
         match &mut self.bucket {
-            Some(bucket) => bucket.sent(now, segment, wire_bytes),
-            None => Ok(()),
+            // Resets to strangers belong to no path, whose budget could count them.
+            Some(bucket) if segment.rst.is_none() => bucket.sent(now, segment, wire_bytes),
+            _ => Ok(()),
         }
     }
 

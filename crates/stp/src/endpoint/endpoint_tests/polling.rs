@@ -1,5 +1,7 @@
 //! POLL and STAT, windows, persist, Nagle, keepalive.
 
+use alloc::vec::Vec;
+
 use alloc::boxed::Box;
 use alloc::vec;
 
@@ -32,11 +34,11 @@ fn a_small_window_polls_with_the_last_packet_of_each_burst() {
     let id = bench.open_with(Config { send_limit_bytes: 64_000, ..Config::paper() });
     bench.a.write(id, &[1; 20_000]).unwrap();
     bench.run(3 * RTT_NS + MS);
-    let sent: alloc::vec::Vec<(u64, &str)> =
+    let sent: Vec<(u64, &str)> =
         bench.log.iter().filter(|(_, s, _)| *s == Side::A).map(|(t, _, n)| (*t, n.as_str())).collect();
     // Window 1, then 2, then 4: slow start by acknowledged packets, timer POLLs off.
     assert_eq!(sent[0], (0, "BGN+SD+POLL"));
-    let data: alloc::vec::Vec<bool> =
+    let data: Vec<bool> =
         sent[1..].iter().filter(|s| s.1.contains("SD")).map(|s| s.1.contains("POLL")).collect();
     assert_eq!(data[..6], [false, true, false, false, false, true], "{sent:?}");
 }

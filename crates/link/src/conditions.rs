@@ -1,0 +1,125 @@
+//! What a link is really like at a time: the truth that verdicts are compared with.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use skyhaul_core::Instant;
+
+use crate::outages::{is_down_during, merged};
+use crate::{ConfigError, LinkConfig, Outage, Stay, Stays};
+
+/// Stays that are kept for questions about the recent past.
+pub(crate) const RECENT_STAYS: usize = 256;
+
+/// The realised conditions of a link: its schedule of outages and the states of its channel. A pure
+/// function of configuration and seed: the order of questions, and what is sent, change no answer.
+///
+/// The states up to the present of a [`Link`](crate::Link) are made as it works; the latest 256
+/// stays are kept. A question about an earlier or later time is answered by making the stays from
+/// the start of the run, or from the latest one on, again: some tens of nanoseconds each.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// Delay of the directions themselves, by the port at which they start, in nanoseconds.
+    delays_ns: [u64; 2],
+    outages: Vec<Outage>,
+    channel: Option<Realised>,
+}
+
+/// The stays of a channel.
+#[derive(Clone, Debug)]
+struct Realised {
+    all: Stays,
+    /// The latest ones before `ahead`.
+    recent: VecDeque<Stay>,
+    ahead: Stays,
+}
+
+impl Conditions {
+    /// Those that a [`Link`](crate::Link) of this configuration and seed meets.
+    pub fn new(config: &LinkConfig, seed: u64) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let realised = |all: Stays| Realised { ahead: all.clone(), all, recent: VecDeque::new() };
+        Ok(Self {
+            delays_ns: [0, 1].map(|port| config.direction(port).delay_ns),
+            outages: config.outages.clone(),
+            channel: Stays::new(config, seed).map(realised),
+        })
+    }
+
+    /// Whether neither an outage of the schedule nor a state that loses everything covers `at`.
+    pub fn is_up(&self, at: Instant) -> bool {
+        !is_down_during(&self.outages, at, at) && !self.stay(at).is_some_and(|stay| stay.is_down)
+    }
+
+    /// Delay of a packet that enters at `port` and whose serialisation ends at `at`, in nanoseconds:
+    /// that of the direction and that of the channel's state, without the wait for earlier packets
+    /// or the extra delay of reordering.
+    ///
+    /// # Panics
+    /// If `port` is neither 0 nor 1.
+    pub fn delay_ns(&self, port: u32, at: Instant) -> u64 {
+        let channel_delay_ns = self.stay(at).map_or(0, |stay| stay.delay_ns);
+        self.delays_ns[port as usize].saturating_add(channel_delay_ns)
+    }
+
+    /// The stay of the channel that covers `at`; `None` if the link has no channel.
+    pub fn stay(&self, at: Instant) -> Option<Stay> {
+        self.channel.as_ref()?.stay(at)
+    }
+
+    /// The stays of the channel from the start of the run on; nothing if the link has none.
+    pub fn stays(&self) -> impl Iterator<Item = Stay> + use<> {
+        self.channel.as_ref().map(|channel| channel.all.clone()).into_iter().flatten()
+    }
+
+    /// When the link is down in [`from`, `until`), by its schedule or because the state of its
+    /// channel loses everything: sorted, neither overlapping nor touching, cut off at the ends.
+    pub fn outages(&self, from: Instant, until: Instant) -> Vec<Outage> {
+        let stays = self.stays().take_while(|stay| stay.from < until);
+        let down = stays.filter(|stay| stay.is_down).map(|Stay { from, to, .. }| Outage { from, to });
+        let cut = |outage: Outage| Outage { from: outage.from.max(from), to: outage.to.min(until) };
+        let all = self.outages.iter().copied().chain(down).map(cut);
+        merged(all.filter(|outage| outage.from < outage.to).collect())
+    }
+
+    /// Makes what was until `now` quick to ask for.
+    pub(crate) fn pass(&mut self, now: Instant) {
+        if let Some(channel) = &mut self.channel {
+            channel.pass(now);
+        }
+    }
+}
+
+impl Realised {
+    fn pass(&mut self, now: Instant) {
+        while self.recent.back().is_none_or(|stay| stay.to <= now) {
+            let Some(stay) = self.ahead.next() else { return };
+            self.recent.push_back(stay);
+            if self.recent.len() > RECENT_STAYS {
+                self.recent.pop_front();
+            }
+        }
+    }
+
+    fn stay(&self, at: Instant) -> Option<Stay> {
+        if self.recent.front().is_none_or(|first| at < first.from) {
+            return self.all.clone().reach(at);
+        }
+        let place = self.recent.partition_point(|stay| stay.to <= at);
+        let known = self.recent.get(place).copied();
+        known.or_else(|| self.ahead.clone().reach(at)).or(self.recent.back().copied())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.recent.len()
+    }
+}
+
+#[cfg(test)]
+impl Conditions {
+    /// How many stays are in memory.
+    pub(crate) fn kept_stays(&self) -> usize {
+        self.channel.as_ref().map_or(0, Realised::kept)
+    }
+}

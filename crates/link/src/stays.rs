@@ -1,0 +1,76 @@
+//! The realised sequence of a channel's states.
+
+use alloc::format;
+
+use skyhaul_core::{Instant, Stream};
+
+use crate::{ChannelConfig, ChannelState, LinkConfig};
+
+/// A time that a channel spends in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// The state.
+    pub state: ChannelState,
+    /// First instant in it.
+    pub from: Instant,
+    /// First instant of the next stay; later than `from`.
+    pub to: Instant,
+    /// One-way delay of this stay, without that of the direction, in nanoseconds.
+    pub delay_ns: u64,
+    /// Whether the state loses every packet.
+    pub is_down: bool,
+}
+
+/// The stays of one realised channel from the start of the run on, each beginning when the one
+/// before it ends, until the end of time. Made one by one, as they are asked for, and not kept.
+#[derive(Clone, Debug)]
+pub struct Stays {
+    config: ChannelConfig,
+    stream: Stream,
+    /// Of the next stay.
+    state: ChannelState,
+    /// Beginning of the next stay.
+    from: Instant,
+}
+
+impl Stays {
+    /// Those of a valid configuration; `None` if it has no channel.
+    pub(crate) fn new(config: &LinkConfig, seed: u64) -> Option<Self> {
+        let channel = config.channel.clone()?;
+        let stream = Stream::new(seed, &format!("{}/channel", config.name));
+        Some(Self { state: channel.start, config: channel, stream, from: Instant::ZERO })
+    }
+
+    /// The next stay that covers `at` or lies after it. The last instant of time counts as part of
+    /// the last stay.
+    pub(crate) fn reach(&mut self, at: Instant) -> Option<Stay> {
+        let at = at.min(Instant::MAX.before(1));
+        self.find(|stay| at < stay.to)
+    }
+}
+
+impl Iterator for Stays {
+    type Item = Stay;
+
+    /// Takes two draws, whatever the state is like.
+    fn next(&mut self) -> Option<Stay> {
+        if self.from == Instant::MAX {
+            return None;
+        }
+        let (state, from) = (self.state, self.from);
+        let config = self.config.state(state);
+        let to = from.after(exponential_ns(config.mean_stay_ns, self.stream.next_u64()));
+        let delay_ns = [config.min_delay_ns, config.max_delay_ns][self.stream.below(2) as usize];
+        let is_down = config.loss >= 1.0;
+        (self.state, self.from) = (state.other(), to);
+        Some(Stay { state, from, to, delay_ns, is_down })
+    }
+}
+
+/// An exponentially distributed time of at least 1 ns, of the given mean, out of a uniform number.
+/// The only floats that are met at run time: `libm` gives the same ones everywhere.
+fn exponential_ns(mean_ns: u64, draw: u64) -> u64 {
+    // 1 to 2^53, so that the logarithm exists; the longest time is 37 means.
+    let uniform = libm::ldexp(((draw >> 11) + 1) as f64, -53);
+    ((-libm::log(uniform) * mean_ns as f64) as u64).max(1)
+}
