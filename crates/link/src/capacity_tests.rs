@@ -1,7 +1,7 @@
 use skyhaul_core::{Instant, MS, NullSink, SECOND};
 
-use crate::test_support::{at, both_ways, hollow, link, with_outages};
-use crate::{Damage, DirectionConfig, LinkConfig, QueueLimit, carried_packets, preset};
+use crate::test_support::{at, both_ways, hollow, link, state, with_channel, with_outages};
+use crate::{BurstLoss, Damage, DirectionConfig, LinkConfig, Order, QueueLimit, carried_packets, preset};
 
 const BYTES: u32 = 1500;
 
@@ -46,6 +46,44 @@ fn agrees_with_really_saturating_the_link() {
             let real = carried_by_saturating(&bad_link(), seed, port, from, until);
             assert_eq!(carried, Some(real), "port {port}, seed {seed}");
         }
+    }
+}
+
+/// Everything at once: a schedule, a channel that is gone at times and changes its delay, bursts.
+fn worse_link(order: Order) -> LinkConfig {
+    let mut config = bad_link();
+    let burst_loss = BurstLoss { good_to_bad: 0.01, bad_to_good: 0.2, loss_good: 0.0, loss_bad: 0.7 };
+    for direction in [&mut config.forward, &mut config.reverse] {
+        (direction.order, direction.burst_loss) = (order, burst_loss);
+    }
+    let (good, bad) = (state(700 * MS, 0.03, [10 * MS, 90 * MS]), state(300 * MS, 1.0, [0, 50 * MS]));
+    with_channel(config, good, bad)
+}
+
+#[test]
+fn agrees_with_really_saturating_a_link_with_a_channel() {
+    for order in [Order::Preserve, Order::Free] {
+        for (port, from_ns, until_ns) in [(0, 0, 10 * SECOND), (1, 1_234_567, 5 * SECOND)] {
+            for seed in 1..4 {
+                let (from, until) = (at(from_ns), at(until_ns));
+                let carried = carried_packets(&worse_link(order), seed, port, from, until, BYTES);
+                let real = carried_by_saturating(&worse_link(order), seed, port, from, until);
+                assert_eq!(carried, Some(real), "port {port}, seed {seed}, {order:?}");
+                assert!(real > 500);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_link_that_is_gone_at_times_carries_what_is_left() {
+    for (name, there) in [("leo-handoff", 0.9), ("leo-passes", 0.3)] {
+        let config = preset(name).unwrap();
+        let count = |seed| carried_packets(&config, seed, 0, at(0), at(300 * SECOND), BYTES).unwrap();
+        let mean = (1..21).map(count).sum::<u64>() as f64 / 20.0;
+        let share = mean * f64::from(BYTES) * 8.0 / (300.0 * 10e6);
+        // 20 runs of 300 s are about 600 or 360 stays of each kind.
+        assert!((share / there - 1.0).abs() < 0.15, "{name}: {share}");
     }
 }
 

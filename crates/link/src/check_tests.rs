@@ -1,7 +1,12 @@
+use alloc::format;
 use alloc::string::ToString;
 
-use crate::test_support::{at, with_outages};
-use crate::{DirectionConfig, LinkConfig, Outage, Problem, QueueLimit, Reordering};
+use skyhaul_core::SECOND;
+
+use crate::test_support::{at, state, with_channel, with_outages};
+use crate::{
+    BurstLoss, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, Problem, QueueLimit, Reordering,
+};
 
 fn complaint(config: &LinkConfig) -> (alloc::string::String, Problem) {
     let error = config.validate().unwrap_err();
@@ -40,6 +45,38 @@ fn probabilities_lie_between_0_and_1() {
     let reordering = Reordering { probability: 2.0, extra_delay_ns: 1 };
     let (field, _) = complaint(&forward(DirectionConfig { reordering, ..DirectionConfig::default() }));
     assert_eq!(field, "forward.reordering.probability");
+}
+
+#[test]
+fn every_probability_of_a_burst_is_checked() {
+    let none = BurstLoss::default();
+    let wrong = [
+        ("good_to_bad", BurstLoss { good_to_bad: 1.5, ..none }),
+        ("bad_to_good", BurstLoss { bad_to_good: 1.5, ..none }),
+        ("loss_good", BurstLoss { loss_good: 1.5, ..none }),
+        ("loss_bad", BurstLoss { loss_bad: 1.5, ..none }),
+    ];
+    for (field, burst_loss) in wrong {
+        let config = forward(DirectionConfig { burst_loss, ..DirectionConfig::default() });
+        let field = format!("forward.burst_loss.{field}");
+        assert_eq!(complaint(&config), (field, Problem::NotAProbability(1.5)));
+    }
+}
+
+#[test]
+fn both_states_of_a_channel_are_checked() {
+    let fine = state(MIN_MEAN_STAY_NS, 1.0, [5, 5]);
+    let wrong = [
+        ("mean_stay_ns", state(999, 0.0, [0, 0]), Problem::ShortStay(999)),
+        ("loss", state(SECOND, 1.1, [0, 0]), Problem::NotAProbability(1.1)),
+        ("min_delay_ns", state(SECOND, 0.0, [6, 5]), Problem::MinAboveMax { min_ns: 6, max_ns: 5 }),
+    ];
+    let config = |good, bad| with_channel(LinkConfig::default(), good, bad);
+    assert_eq!(config(fine, fine).validate(), Ok(()));
+    for (field, state, problem) in wrong {
+        assert_eq!(complaint(&config(state, fine)), (format!("channel.good.{field}"), problem));
+        assert_eq!(complaint(&config(fine, state)), (format!("channel.bad.{field}"), problem));
+    }
 }
 
 #[test]

@@ -5,8 +5,11 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use skyhaul_core::{Event, Instant};
 
-use crate::test_support::{Events, at, hollow, link, packet};
-use crate::{Damage, DirectionConfig, Link, LinkConfig, Outage, QueueLimit, Reordering};
+use crate::test_support::{Events, at, hollow, link, packet, state};
+use crate::{
+    BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, Link, LinkConfig, Order, Outage,
+    QueueLimit, Reordering, StateConfig,
+};
 
 /// One thing done to a link.
 #[derive(Clone, Debug)]
@@ -35,6 +38,33 @@ fn queue() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
+fn probability() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), 0.0..1.0, Just(1.0)]
+}
+
+fn burst_loss() -> impl Strategy<Value = BurstLoss> {
+    let some = (probability(), probability(), probability(), probability());
+    let some = some.prop_map(|(good_to_bad, bad_to_good, loss_good, loss_bad)| BurstLoss {
+        good_to_bad,
+        bad_to_good,
+        loss_good,
+        loss_bad,
+    });
+    prop_oneof![2 => Just(BurstLoss::default()), 1 => some]
+}
+
+fn state_config() -> impl Strategy<Value = StateConfig> {
+    (1_000u64..3_000_000, probability(), 0u64..1_000_000, 0u64..2_000_000).prop_map(
+        |(mean_stay_ns, loss, min_ns, more_ns)| state(mean_stay_ns, loss, [min_ns, min_ns + more_ns]),
+    )
+}
+
+fn channel() -> impl Strategy<Value = Option<ChannelConfig>> {
+    let start = prop_oneof![Just(ChannelState::Good), Just(ChannelState::Bad)];
+    let some = (state_config(), state_config(), start);
+    prop_oneof![Just(None), some.prop_map(|(good, bad, start)| Some(ChannelConfig { good, bad, start })),]
+}
+
 fn direction() -> impl Strategy<Value = DirectionConfig> {
     let rate = prop_oneof![Just(None), (1_000_000u64..100_000_000).prop_map(Some)];
     let probability = || prop_oneof![Just(0.0), 0.0..1.0];
@@ -59,7 +89,14 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
 }
 
 prop_compose! {
-    fn config()(forward in direction(), reverse in direction(),
+    fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>()) -> DirectionConfig {
+        let order = if free { Order::Free } else { Order::Preserve };
+        DirectionConfig { order, burst_loss, ..plain }
+    }
+}
+
+prop_compose! {
+    fn config()(forward in any_direction(), reverse in any_direction(), channel in channel(),
                 spans in proptest::collection::vec((0u64..9_000_000, 1u64..4_000_000), 0..4)) -> LinkConfig {
         let mut end = 0;
         let outages = spans.iter().map(|(gap, length)| {
@@ -67,7 +104,7 @@ prop_compose! {
             end = from + length;
             Outage { from: at(from), to: at(end) }
         });
-        LinkConfig { name: "p".into(), forward, reverse, outages: outages.collect(), ..LinkConfig::default() }
+        LinkConfig { name: "p".into(), forward, reverse, outages: outages.collect(), channel }
     }
 }
 

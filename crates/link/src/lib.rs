@@ -62,17 +62,25 @@ mod stays;
 mod wire;
 
 #[cfg(test)]
+mod burst_tests;
+#[cfg(test)]
 mod capacity_tests;
 #[cfg(test)]
 mod chance_tests;
 #[cfg(test)]
+mod channel_tests;
+#[cfg(test)]
 mod check_tests;
+#[cfg(test)]
+mod conditions_tests;
 #[cfg(test)]
 mod conservation_tests;
 #[cfg(test)]
 mod impairments_tests;
 #[cfg(test)]
 mod link_tests;
+#[cfg(test)]
+mod order_tests;
 #[cfg(test)]
 mod outages_tests;
 #[cfg(test)]
@@ -81,6 +89,8 @@ mod presets_tests;
 mod queue_tests;
 #[cfg(test)]
 mod serializer_tests;
+#[cfg(test)]
+mod stays_tests;
 #[cfg(test)]
 mod test_support;
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, Instant, NullSink, Packet, PacketMeta};
 
-use crate::{DirectionConfig, Link, LinkConfig, Outage};
+use crate::{ChannelConfig, ChannelState, DirectionConfig, Link, LinkConfig, Outage, StateConfig};
 
 pub(crate) type Events = Vec<(Instant, u64, Event)>;
 
@@ -38,6 +38,17 @@ pub(crate) fn both_ways(direction: DirectionConfig) -> LinkConfig {
 
 pub(crate) fn with_outages(mut config: LinkConfig, outages: &[(u64, u64)]) -> LinkConfig {
     config.outages = outages.iter().map(|&(from, to)| Outage { from: at(from), to: at(to) }).collect();
+    config
+}
+
+/// A state of a channel: its mean stay, its loss, and its two delays.
+pub(crate) fn state(mean_stay_ns: u64, loss: f64, [min_delay_ns, max_delay_ns]: [u64; 2]) -> StateConfig {
+    StateConfig { mean_stay_ns, loss, min_delay_ns, max_delay_ns }
+}
+
+/// With a channel that begins in its good state.
+pub(crate) fn with_channel(mut config: LinkConfig, good: StateConfig, bad: StateConfig) -> LinkConfig {
+    config.channel = Some(ChannelConfig { good, bad, start: ChannelState::Good });
     config
 }
 
