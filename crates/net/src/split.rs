@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use skyhaul_stp::{CloseReason, Stats};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::Monitor;
 use crate::stream::Connection;
 
 /// What the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
@@ -29,6 +30,11 @@ macro_rules! inspect {
             /// Counters of the connection.
             pub fn stats(&self) -> Stats {
                 self.0.stats()
+            }
+
+            /// Reads the counters while the halves are in use elsewhere.
+            pub fn monitor(&self) -> Monitor {
+                Monitor::new(&self.0)
             }
 
             /// The other end.

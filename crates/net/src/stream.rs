@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::entry::End;
 use crate::errors;
 use crate::shared::{Handle, notify};
-use crate::{OwnedReadHalf, OwnedWriteHalf};
+use crate::{Monitor, OwnedReadHalf, OwnedWriteHalf};
 
 /// Bytes copied at most while the lock is held: other connections want it, too.
 const MAX_COPY_BYTES: usize = 256 << 10;
@@ -47,6 +47,11 @@ impl Stream {
     /// Counters of the connection.
     pub fn stats(&self) -> Stats {
         self.connection.stats()
+    }
+
+    /// Reads the counters while the stream is in use elsewhere.
+    pub fn monitor(&self) -> Monitor {
+        Monitor::new(&self.connection)
     }
 
     /// State of the connection.
@@ -167,7 +172,7 @@ impl Connection {
         self.handle.0.lock().engine.stats(self.id).unwrap_or_default()
     }
 
-    fn state(&self) -> Phase {
+    pub(crate) fn state(&self) -> Phase {
         self.handle.0.lock().engine.state(self.id).unwrap_or(Phase::Closed)
     }
 

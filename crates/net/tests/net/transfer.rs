@@ -193,3 +193,25 @@ fn an_endpoint_outside_of_a_runtime_is_an_error() {
     let error = Endpoint::bind(loopback(), EndpointOptions::default()).unwrap_err();
     assert!(error.to_string().contains("runtime"), "{error}");
 }
+
+#[tokio::test]
+async fn a_monitor_looks_on_while_the_stream_is_in_use_and_keeps_nothing_alive() {
+    within(30, async {
+        let (server, mut listener) = server(EndpointOptions::default());
+        let (_client, near, mut far) = connected(&server, &mut listener).await;
+        let (read, mut write) = near.into_split();
+        let monitor = write.monitor();
+        let data = pattern(2, 300_000);
+        let sending = tokio::spawn(async move {
+            send(&mut write, &data).await;
+            write
+        });
+        assert_eq!(receive(&mut far).await.len(), 300_000);
+        let write = sending.await.unwrap();
+        assert_eq!(monitor.stats().unwrap().acknowledged_bytes, 300_000);
+        assert!(monitor.state().is_some());
+        drop((read, write));
+        assert!(monitor.stats().is_none() && monitor.state().is_none());
+    })
+    .await;
+}
