@@ -53,8 +53,11 @@ pub(crate) struct SendArgs {
     /// Files to send
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Address of the receiver, like 192.0.2.7:4700, `[2001:db8::7]:4700` or ship.example:4700
-    #[arg(required = true, value_name = "ADDRESS:PORT")]
+    #[arg(
+        required = true,
+        value_name = "ADDRESS:PORT",
+        help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700"
+    )]
     pub(crate) to: String,
     /// Rate of the path (every IP byte that is sent counts): 10M, 1.5Mbit/s. Declare it if you know
     /// it: nothing has to be found out then
