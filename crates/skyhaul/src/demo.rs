@@ -3,10 +3,10 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
-use std::time::Duration;
 
+use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stream as Random};
-use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Source};
+use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Source, silent};
 use skyhaul_link::LinkConfig;
 use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener};
 use skyhaul_stp::Stats;
@@ -14,7 +14,7 @@ use skyhaul_stp::Stats;
 use crate::args::{CommonArgs, DemoArgs};
 use crate::failure::Failure;
 use crate::output::note;
-use crate::progress::Progress;
+use crate::progress::{Progress, TICK};
 use crate::result::{Lateness, Traffic, TransferResult};
 use crate::send::{self, FILES_PORT, Sent, show};
 use crate::signals::stop_requested;
@@ -113,8 +113,9 @@ impl Stage {
             .open(peer, FILES_PORT, args.common.config(args.rate))
             .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
         let (mut reader, mut writer) = stream.into_split();
-        let sending = send::session(&self.sender, &mut reader, &mut writer, vec![source], progress);
-        let receiving = receive(&self.receiver, &mut self.listener, destination);
+        progress.begin(source.size());
+        let sending = send::session(&self.sender, &mut reader, &mut writer, vec![source], silent);
+        let receiving = receive(&self.receiver, &mut self.listener, destination, progress);
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,
             never = show_link(&self.link, progress) => match never {},
@@ -134,7 +135,12 @@ impl Stage {
     }
 }
 
-async fn receive(endpoint: &Endpoint, listener: &mut Listener, destination: &Destination) -> Received {
+async fn receive(
+    endpoint: &Endpoint,
+    listener: &mut Listener,
+    destination: &Destination,
+    progress: &Progress,
+) -> Received {
     let Some(stream) = listener.accept().await else {
         return Received {
             report: Report::default(),
@@ -146,10 +152,10 @@ async fn receive(endpoint: &Endpoint, listener: &mut Listener, destination: &Des
     let (mut reader, mut writer) = stream.into_split();
     let clock = endpoint.clock();
     let mut arrived_at = None;
-    let observer = |event: &Event<'_>| {
-        if let Event::Arrived { .. } = event {
-            arrived_at = Some(clock.now());
-        }
+    let observer = |event: &Event<'_>| match event {
+        Event::Arrived { .. } => arrived_at = Some(clock.now()),
+        Event::Moved { bytes, total } => progress.moved(*bytes, *total),
+        _ => {}
     };
     let options = ReceiveOptions::default();
     let outcome = skyhaul_files::receive(&mut reader, &mut writer, destination, &options, observer).await;
@@ -165,17 +171,19 @@ async fn receive(endpoint: &Endpoint, listener: &mut Listener, destination: &Des
 
 /// Shows the state of the link for as long as the transfer lasts.
 async fn show_link(link: &EmbeddedLink, progress: &Progress) -> std::convert::Infallible {
-    let mut tick = tokio::time::interval(Duration::from_millis(200));
+    let mut tick = tokio::time::interval(TICK);
     loop {
         tick.tick().await;
-        let report = link.report();
-        let state = if report.is_up { "link up" } else { "link DOWN" };
-        let lost = report.forward.counters.dropped.total();
-        progress.say(format!(
-            "{state}, {} kB queued, {lost} packets lost",
-            report.forward.counters.queue_bytes / 1000
-        ));
+        progress.say(words(&link.report()));
     }
+}
+
+/// The state of the link, in words.
+fn words(link: &LinkReport) -> String {
+    let counters = &link.forward.counters;
+    let state = if link.is_up { "link up" } else { "OUTAGE" };
+    let queued = show_bytes(counters.queue_bytes);
+    format!("{state}, {queued} queued, {} packets lost", counters.dropped.total())
 }
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {

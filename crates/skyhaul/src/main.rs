@@ -3,6 +3,7 @@
 
 mod address;
 mod args;
+mod confirmed;
 mod demo;
 mod failure;
 mod output;

@@ -3,51 +3,66 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use skyhaul_core::units::show_rate;
 use skyhaul_files::Event;
 
+/// How often the line is drawn anew.
+pub(crate) const TICK: Duration = Duration::from_millis(200);
+
 /// A progress line on standard error.
-#[derive(Clone)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A line that appears with the first payload; hidden where it would disturb.
+    /// A line that appears when a transfer begins; hidden where it would disturb.
     pub(crate) fn new(quiet: bool) -> Self {
         let bar = ProgressBar::new(0);
         if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let style = ProgressStyle::with_template(
-            "{percent:>3} % {bar:30} {decimal_bytes}/{decimal_total_bytes}  {decimal_bytes_per_sec}  {msg}",
+            "{percent:>3} % [{bar:24}] {decimal_bytes} of {decimal_total_bytes}, {rate}  {msg}",
         );
         if let Ok(style) = style {
-            bar.set_style(style.progress_chars("=> "));
+            bar.set_style(style.progress_chars("=> ").with_key("rate", write_rate));
         }
         Self(bar)
     }
 
-    /// Takes what a file session tells.
+    /// So many bytes are to move: shows the line.
+    pub(crate) fn begin(&self, total: u64) {
+        self.0.set_length(total);
+        self.0.reset();
+        self.0.enable_steady_tick(TICK);
+    }
+
+    /// So many of them are there.
+    pub(crate) fn moved(&self, bytes: u64, total: u64) {
+        self.0.set_length(total);
+        self.0.set_position(bytes);
+    }
+
+    /// Takes what the receiving session tells.
     pub(crate) fn observe(&self, event: &Event<'_>) {
         match event {
-            Event::Started { bytes, .. } => {
-                self.0.set_length(*bytes);
-                self.0.enable_steady_tick(Duration::from_millis(200));
-            }
-            Event::Moved { bytes, total } => {
-                self.0.set_length(*total);
-                self.0.set_position(*bytes);
-            }
+            Event::Started { bytes, .. } => self.begin(*bytes),
+            Event::Moved { bytes, total } => self.moved(*bytes, *total),
             _ => {}
         }
     }
 
     /// Text behind the figures: the state of the link.
-    pub(crate) fn say(&self, text: String) {
-        self.0.set_message(text);
+    pub(crate) fn say(&self, text: impl Into<String>) {
+        self.0.set_message(text.into());
     }
 
     /// Removes the line.
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
     }
+}
+
+/// Payload bits a second, in the unit of links.
+fn write_rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
+    let _ = write!(out, "{}", show_rate(state.per_sec() * 8.0));
 }

@@ -11,6 +11,7 @@ use skyhaul_net::{Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf};
 
 use crate::address::resolve;
 use crate::args::SendArgs;
+use crate::confirmed::Confirmed;
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::Progress;
@@ -36,9 +37,11 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
         .map_err(|e| Failure::new(format!("cannot open a connection to {peer}: {e}")))?;
     let progress = Progress::new(args.common.json);
     let (mut reader, mut writer) = stream.into_split();
-    let session = session(&endpoint, &mut reader, &mut writer, sources, &progress);
+    let confirmed = Confirmed::new(&progress, writer.monitor(), endpoint.clock());
+    let observer = |event: &Event<'_>| confirmed.observe(event);
     let outcome = tokio::select! {
-        outcome = session => outcome,
+        outcome = session(&endpoint, &mut reader, &mut writer, sources, observer) => outcome,
+        never = confirmed.show() => match never {},
         () = stop_requested() => {
             progress.clear();
             drop((reader, writer));
@@ -101,20 +104,20 @@ pub(crate) async fn session(
     reader: &mut OwnedReadHalf,
     writer: &mut OwnedWriteHalf,
     sources: Vec<Source>,
-    progress: &Progress,
+    mut observer: impl FnMut(&Event<'_>),
 ) -> Sent {
     let clock = endpoint.clock();
     let mut started_at = None;
     let mut confirmed_at = None;
-    let observer = |event: &Event<'_>| {
+    let stamping = |event: &Event<'_>| {
         match event {
             Event::Started { .. } => started_at = Some(clock.now()),
             Event::Settled { .. } => confirmed_at = Some(clock.now()),
             _ => {}
         }
-        progress.observe(event);
+        observer(event);
     };
-    let outcome = skyhaul_files::send(reader, writer, sources, observer).await;
+    let outcome = skyhaul_files::send(reader, writer, sources, stamping).await;
     let (report, error) = match outcome {
         Ok(report) => (report, None),
         Err(error) => {

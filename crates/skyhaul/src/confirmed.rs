@@ -1,0 +1,89 @@
+//! The progress of a lone sender: what the receiver has confirmed. What was written says nothing:
+//! the stream takes megabytes at once that the link carries in minutes.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+
+use skyhaul_core::SECOND;
+use skyhaul_files::Event;
+use skyhaul_net::{Clock, Monitor};
+use skyhaul_stp::Stats;
+
+use crate::progress::{Progress, TICK};
+
+/// Silence after which it is mentioned: longer than any round trip.
+const SILENCE_NS: u64 = 3 * SECOND;
+
+/// See the module.
+pub(crate) struct Confirmed<'a> {
+    progress: &'a Progress,
+    monitor: Monitor,
+    clock: Clock,
+    /// Payload bytes written to the stream, and how many there are.
+    written: Cell<(u64, u64)>,
+}
+
+impl<'a> Confirmed<'a> {
+    pub(crate) fn new(progress: &'a Progress, monitor: Monitor, clock: Clock) -> Self {
+        Self { progress, monitor, clock, written: Cell::default() }
+    }
+
+    /// Takes what the sending session tells.
+    pub(crate) fn observe(&self, event: &Event<'_>) {
+        match event {
+            Event::Started { bytes, .. } => {
+                self.written.set((0, *bytes));
+                self.progress.begin(*bytes);
+            }
+            Event::Moved { bytes, total } => self.written.set((*bytes, *total)),
+            _ => {}
+        }
+    }
+
+    /// Keeps the line up to date for as long as the transfer lasts.
+    pub(crate) async fn show(&self) -> Infallible {
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            tick.tick().await;
+            if let Some(stats) = self.monitor.stats() {
+                self.update(&stats);
+            }
+        }
+    }
+
+    /// A confirmed byte may belong to a record's head: no more is there than was written as payload.
+    fn update(&self, stats: &Stats) {
+        let (written, total) = self.written.get();
+        let confirmed = stats.acknowledged_bytes.min(written);
+        self.progress.moved(confirmed, total);
+        let silent_ns = self.clock.now().since(stats.last_heard);
+        self.progress.say(words(stats, confirmed >= total, silent_ns));
+    }
+}
+
+/// What a person should know about the receiver.
+fn words(stats: &Stats, is_all: bool, silent_ns: u64) -> String {
+    match (stats.received_packets, silent_ns) {
+        (0, _) => "waiting for the receiver".into(),
+        (_, SILENCE_NS..) => format!("nothing heard for {} s", silent_ns / SECOND),
+        _ if is_all => "all there, being checked".into(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(received_packets: u64, is_all: bool, seconds: u64) -> String {
+        words(&Stats { received_packets, ..Stats::default() }, is_all, seconds * SECOND)
+    }
+
+    #[test]
+    fn a_person_is_told_why_nothing_moves() {
+        assert_eq!(after(0, false, 50), "waiting for the receiver");
+        assert_eq!(after(9, false, 1), "");
+        assert_eq!(after(9, false, 12), "nothing heard for 12 s");
+        assert_eq!(after(9, true, 0), "all there, being checked");
+    }
+}
