@@ -47,7 +47,7 @@ pub enum Refusal {
     Duplicate,
     /// An opening seen before, of a connection that has ended.
     Replay,
-    /// A bound was reached (connections, reports).
+    /// A bound on connections was reached.
     Full,
 }
 
@@ -133,7 +133,7 @@ pub enum Event {
         /// Their payload.
         bytes: u64,
     },
-    /// The windows after a change.
+    /// The windows after a report.
     Window {
         /// Congestion window.
         cwnd_bytes: u64,

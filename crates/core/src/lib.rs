@@ -10,6 +10,8 @@ extern crate std;
 
 pub mod checksum;
 pub mod event;
+#[cfg(test)]
+mod event_tests;
 mod number;
 mod pacer;
 mod packet;

@@ -9,6 +9,8 @@ extern crate alloc;
 extern crate std;
 
 mod config;
+#[cfg(test)]
+mod config_doc_tests;
 mod connection;
 mod endpoint;
 mod receive;

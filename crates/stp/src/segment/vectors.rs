@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::segment_tests::reseal;
 use super::*;
 
 const PAGE: &str = include_str!("../../../../docs/spec/stp.md");
@@ -49,6 +50,45 @@ fn golden_vectors() {
     let rice = Report { more: true, start: 3, ..report(vec![1, 9, 2, 7, 1, 12, 1, 3]) };
     check("stat-rice", &Segment { stat: Some(Stat { echo: 0x0001_0203, report: rice }), ..base() });
     check("ustat", &Segment { ustat: Some(report(vec![1])), ..base() });
+    let mut runs = vec![1; 40];
+    runs.push(1000);
+    check("stat-escape", &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(runs) }), ..base() });
+    check("ustat-sd", &Segment { ustat: Some(report(vec![1])), data: Some(data), ..base() });
     check("end-endak", &Segment { end: Some(0x21), endak: true, ..base() });
     check("rst", &Segment { rst: Some(ResetReason::Refused), ..base() });
+}
+
+#[test]
+fn an_option_that_nobody_knows_is_skipped() {
+    let expected = Segment { bgn: Some(opening()), data: Some((b"hello", b"")), ..base() };
+    assert_eq!(decode(&vector("bgn-option")), Ok(expected));
+}
+
+/// The vector `name` after `change`, with its checksum corrected.
+fn decode_changed(name: &str, change: impl Fn(&mut Vec<u8>)) -> Malformed {
+    let mut bytes = vector(name);
+    change(&mut bytes);
+    reseal(&mut bytes);
+    decode(&bytes).unwrap_err()
+}
+
+#[test]
+fn what_the_page_says_is_refused_is_refused() {
+    assert_eq!(decode_changed("poll", |b| b[4] = 0x00), Malformed::Type);
+    assert_eq!(decode_changed("poll", |b| b[4] = 0x14), Malformed::Type);
+    assert_eq!(decode_changed("poll", |b| b.truncate(b.len() - 1)), Malformed::Truncated);
+    assert_eq!(decode_changed("poll", |b| b.push(0)), Malformed::Length);
+    assert_eq!(decode_changed("bgn-sd-poll", |b| b[12] = 2), Malformed::Opening);
+    assert_eq!(decode_changed("ustat", |b| b[15] |= 3), Malformed::GapList);
+    assert_eq!(decode_changed("ustat", |b| b[21] = 0), Malformed::GapList);
+    assert_eq!(decode_changed("ustat-sd", |b| b[23] = 1), Malformed::Length);
+    assert_eq!(decode_changed("ustat-sd", |b| b.truncate(24)), Malformed::Length);
+}
+
+#[test]
+fn every_vector_of_the_page_is_tested() {
+    let source = include_str!("vectors.rs");
+    for name in PAGE.split("\nvector ").skip(1).filter_map(|rest| rest.split(':').next()) {
+        assert!(source.contains(&alloc::format!("\"{name}\"")), "{name} is on the page and in no test");
+    }
 }

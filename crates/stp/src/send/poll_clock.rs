@@ -6,7 +6,7 @@ use skyhaul_core::Instant;
 
 /// POLLs remembered; an answer to an older one says nothing about time any more.
 const MAX_RECORDS: usize = 64;
-/// A timestamp unit is 2^14 ns = 16.384 µs: half the range is 9.7 hours of silence.
+/// A timestamp unit is 2^14 ns = 16.384 µs: half the range is 9.8 hours of silence.
 const UNIT_SHIFT: u32 = 14;
 
 /// A POLL that was sent.

@@ -1,0 +1,79 @@
+//! Prints the measurements of `docs/spec/stp.md`, sections 6.4 and 6.5: medians over 10 seeds in virtual
+//! time. `cargo run --release -p skyhaul-sim --example spec_tables`.
+
+use skyhaul_core::NullSink;
+use skyhaul_link::preset;
+use skyhaul_sim::{Outcome, Transfer};
+use skyhaul_stp::Config;
+
+const RATE_BPS: u64 = 10_000_000;
+const SEEDS: u64 = 10;
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// One transfer for each seed: both ends with `change`, the return channel at `return_bps` if given.
+fn outcomes(link: &str, bytes: u64, return_bps: Option<u64>, change: fn(&mut Config)) -> Vec<Outcome> {
+    let one = |seed| {
+        let mut config = preset(link).ok_or_else(|| format!("no link called {link}"))?;
+        config.reverse.rate_bps = return_bps.or(config.reverse.rate_bps);
+        let mut transfer = Transfer::new(config, seed, bytes).with_rate(RATE_BPS);
+        change(&mut transfer.sender);
+        change(&mut transfer.receiver);
+        transfer.run(&mut NullSink).map_err(|e| e.to_string())
+    };
+    (1..=SEEDS).filter_map(|seed| one(seed).map_err(|why| println!("{why}")).ok()).collect()
+}
+
+fn share(outcomes: &[Outcome]) -> f64 {
+    median(outcomes.iter().filter_map(Outcome::share).collect())
+}
+
+fn sent_per_payload(outcomes: &[Outcome]) -> f64 {
+    median(outcomes.iter().map(|o| o.sender.sent_bytes as f64 / o.bytes as f64).collect())
+}
+
+fn tail() {
+    println!("| link | payload | share, off | share, on | sent / payload, off | on | repeats |");
+    for link in ["geo-noisy", "geo-noisy-thin"] {
+        for megabytes in [1, 10, 20, 100] {
+            let off = outcomes(link, megabytes * 1_000_000, None, |config| config.idle_repeat = false);
+            let on = outcomes(link, megabytes * 1_000_000, None, |_| ());
+            let repeats = median(on.iter().map(|o| o.sender.idle_repeats as f64).collect());
+            let needless = median(
+                on.iter().map(|o| o.receiver.duplicates as f64 / o.sender.idle_repeats as f64).collect(),
+            );
+            println!(
+                "| {link} | {megabytes} MB | {:.3} | {:.3} | {:.3} | {:.3} | {repeats:.0} | (twice there: {needless:.2})",
+                share(&off),
+                share(&on),
+                sent_per_payload(&off),
+                sent_per_payload(&on),
+            );
+        }
+    }
+}
+
+fn thin_return() {
+    println!("| return | parameters | share | octets back per MB |");
+    let rows: [(u64, &str, fn(&mut Config)); 6] = [
+        (10_000, "`default`", |_| ()),
+        (10_000, "no USTAT budget", |config| config.ustats_per_poll = None),
+        (10_000, "no USTATs at all", |config| config.ustat_threshold = None),
+        (4_000, "`default`", |_| ()),
+        (4_000, "`polls_per_slow_rtt` 3", |config| config.polls_per_slow_rtt = 3),
+        (4_000, "no USTATs at all", |config| config.ustat_threshold = None),
+    ];
+    for (return_bps, name, change) in rows {
+        let all = outcomes("geo-noisy-thin", 20_000_000, Some(return_bps), change);
+        let back = median(all.iter().map(|o| o.receiver.sent_bytes as f64 * 1e6 / o.bytes as f64).collect());
+        println!("| {} kbit/s | {name} | {:.3} | {back:.0} |", return_bps / 1000, share(&all));
+    }
+}
+
+fn main() {
+    tail();
+    thin_return();
+}

@@ -1,0 +1,89 @@
+//! The table of `docs/spec/stp.md`, section 8, lists every field of [`Config`] with its value in both
+//! profiles. The fields come from the `Debug` output of the profiles, so a new one cannot be forgotten.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::Config;
+
+const PAGE: &str = include_str!("../../../docs/spec/stp.md");
+
+/// Value of every field as `Debug` prints it, without `Some(...)`.
+fn fields(config: &Config) -> BTreeMap<String, String> {
+    let text = format!("{config:?}");
+    let inside = text.split_once('{').and_then(|(_, rest)| rest.rsplit_once('}')).unwrap().0;
+    let field = |pair: &str| {
+        let (name, value) = pair.split_once(": ").unwrap_or_else(|| panic!("`{pair}` is no field"));
+        let value = value.trim();
+        let value = value.strip_prefix("Some(").and_then(|v| v.strip_suffix(')')).unwrap_or(value);
+        (name.trim().to_string(), value.to_string())
+    };
+    inside.split(", ").map(field).collect()
+}
+
+/// The rows of the table: field, `paper`, `default`.
+fn rows() -> Vec<(String, String, String)> {
+    let header = "| field of `Config` | `paper` | `default` |";
+    let table = PAGE.split_once(header).expect("section 8 has its table").1;
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        assert!(cells.len() >= 6, "too few cells: {line}");
+        (cells[1].trim_matches('`').to_string(), cells[2].to_string(), cells[3].to_string())
+    };
+    rows.map(cells).collect()
+}
+
+/// A cell's value as `Debug` prints it.
+fn value(cell: &str, field: &str) -> String {
+    let (number, unit) = cell.split_once(' ').unwrap_or((cell, ""));
+    let times = |factor: u64| {
+        let number: u64 = number.parse().unwrap_or_else(|_| panic!("{field}: `{cell}` is no number"));
+        (number * factor).to_string()
+    };
+    match (number, unit) {
+        ("none", "") => "None".to_string(),
+        ("unlimited", "") => u32::MAX.to_string(),
+        (_, "s") if field.ends_with("_ns") => times(1_000_000_000),
+        (_, "ms") if field.ends_with("_ns") => times(1_000_000),
+        (_, "MiB") if field.ends_with("_bytes") => times(1 << 20),
+        (plain, "") => plain.to_string(),
+        _ => panic!("{field}: `{cell}` is not a value that this test can read"),
+    }
+}
+
+#[test]
+fn the_table_of_defaults_lists_every_field_with_its_values() {
+    let (paper, standard) = (fields(&Config::paper()), fields(&Config::standard()));
+    let mut listed = Vec::new();
+    for (field, in_paper, in_default) in rows() {
+        let known = |profile: &BTreeMap<String, String>| {
+            let value = profile.get(&field);
+            value.unwrap_or_else(|| panic!("section 8 lists `{field}`, which Config does not have")).clone()
+        };
+        assert_eq!(value(&in_paper, &field), known(&paper), "section 8, `{field}`, column `paper`");
+        let in_default = if in_default == "=" { &in_paper } else { &in_default };
+        assert_eq!(value(in_default, &field), known(&standard), "section 8, `{field}`, column `default`");
+        assert!(!listed.contains(&field), "section 8 lists `{field}` twice");
+        listed.push(field);
+    }
+    for field in paper.keys() {
+        assert!(listed.contains(field), "section 8 of docs/spec/stp.md does not list `{field}`");
+    }
+}
+
+#[test]
+fn an_equals_sign_stands_only_where_the_profiles_agree() {
+    for (field, in_paper, in_default) in rows() {
+        assert!(in_paper != in_default, "section 8, `{field}`: write = for the same value");
+    }
+}
+
+#[test]
+fn a_value_is_read_with_its_unit() {
+    assert_eq!(value("10 ms", "a_ns"), "10000000");
+    assert_eq!(value("64 MiB", "b_bytes"), "67108864");
+    assert_eq!((value("none", "c"), value("OverRtt", "d")), ("None".into(), "OverRtt".into()));
+}
