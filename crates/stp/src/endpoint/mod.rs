@@ -291,8 +291,8 @@ impl Endpoint {
         }
     }
 
-    /// The carrier reports that nobody receives at `remote`: its unproven connections, and those
-    /// that are being opened, end.
+    /// The carrier reports that nobody receives at `remote`, and its driver believes it: all
+    /// connections to this peer end.
     pub fn unreachable(&mut self, remote: SocketAddr) {
         let hit: Vec<ConnectionId> =
             self.slots.iter().filter(|(_, s)| s.remote == remote).map(|(&id, _)| id).collect();
