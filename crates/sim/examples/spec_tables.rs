@@ -6,6 +6,9 @@ use skyhaul_link::preset;
 use skyhaul_sim::{Outcome, Transfer};
 use skyhaul_stp::Config;
 
+/// What is different about a run.
+type Change = fn(&mut Config);
+
 const RATE_BPS: u64 = 10_000_000;
 const SEEDS: u64 = 10;
 
@@ -15,7 +18,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// One transfer for each seed: both ends with `change`, the return channel at `return_bps` if given.
-fn outcomes(link: &str, bytes: u64, return_bps: Option<u64>, change: fn(&mut Config)) -> Vec<Outcome> {
+fn outcomes(link: &str, bytes: u64, return_bps: Option<u64>, change: Change) -> Vec<Outcome> {
     let one = |seed| {
         let mut config = preset(link).ok_or_else(|| format!("no link called {link}"))?;
         config.reverse.rate_bps = return_bps.or(config.reverse.rate_bps);
@@ -58,7 +61,7 @@ fn tail() {
 
 fn thin_return() {
     println!("| return | parameters | share | octets back per MB |");
-    let rows: [(u64, &str, fn(&mut Config)); 6] = [
+    let rows: [(u64, &str, Change); 6] = [
         (10_000, "`default`", |_| ()),
         (10_000, "no USTAT budget", |config| config.ustats_per_poll = None),
         (10_000, "no USTATs at all", |config| config.ustat_threshold = None),
