@@ -71,6 +71,11 @@ impl Assembly {
         self.limit_bytes.saturating_sub(self.ready.len() as u64)
     }
 
+    /// Whether the peer has said where its stream ends.
+    pub(crate) fn has_end(&self) -> bool {
+        self.end.is_some()
+    }
+
     /// Whether the peer has ended and everything before the end is in sequence.
     pub(crate) fn is_complete(&self) -> bool {
         self.end == Some(self.next)
@@ -116,8 +121,13 @@ impl Assembly {
     }
 
     /// The next packet in sequence may use the room that later ones fill: otherwise a lying peer
-    /// (or a window counted differently) could lock the connection.
+    /// (or a window counted differently) could lock the connection. And it is taken whatever its
+    /// size when nothing waits to be read: packets keep their size, so one that was sent before the
+    /// sender knew our window would come back for ever.
     fn has_room(&self, number: u64, bytes: usize) -> bool {
+        if number == self.next && self.ready.is_empty() {
+            return true;
+        }
         let cached = if number == self.next { 0 } else { self.cached_charge };
         self.ready.len() as u64 + cached + charge_bytes(bytes) <= self.limit_bytes
     }

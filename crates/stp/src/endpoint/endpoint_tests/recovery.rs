@@ -45,6 +45,17 @@ fn transfer(config: &Config, packets: usize, lost: usize, times: usize) -> Bench
     bench
 }
 
+#[test]
+fn early_packets_larger_than_the_receivers_memory_get_through() {
+    let mut bench = Bench::with(Config { receive_limit_bytes: 1000, ..Config::standard() }, 1);
+    let id = bench.open();
+    bench.a.write(id, &alloc::vec![7; 20_000]).unwrap();
+    bench.a.finish(id);
+    bench.run(20 * SECOND);
+    assert_eq!(bench.received(1), alloc::vec![7; 20_000]);
+    assert!(bench.b.stats(1).unwrap().refused > 0, "the early packets did not fit");
+}
+
 /// Packets some milliseconds apart.
 fn paced() -> Config {
     Config { rate_bps: Some(2_000_000), idle_repeat: false, ..Config::standard() }
