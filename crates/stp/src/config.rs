@@ -176,6 +176,7 @@ impl Config {
             bgn_repeats: 3,
             end_with_data: true,
             idle_repeat: true,
+            end_timer_ns: 100 * MS,
             max_timer_ns: 10 * SECOND,
             max_tries: u32::MAX,
             connect_give_up_ns: Some(30 * SECOND),

@@ -7,6 +7,7 @@ use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, Outage, carried_packets};
 use skyhaul_net::{Clock, DirectionReport, EmbeddedLink, Endpoint, EndpointOptions, LinkReport};
 use skyhaul_stp::Config;
+use tokio::io::AsyncWriteExt;
 
 use crate::support::{PORT, loopback, pattern, receive, send, server, server_at, within};
 
@@ -49,8 +50,9 @@ async fn transfer(config: LinkConfig, data: &[u8]) -> (f64, LinkReport) {
     let serving = async {
         let mut far = listener.accept().await.unwrap();
         assert_eq!(far.peer_addr(), link.back_addr());
-        let received = receive(&mut far).await;
-        (received, link.now())
+        let received = (receive(&mut far).await, link.now());
+        far.shutdown().await.unwrap(); // to drop it now would reset what is not confirmed yet
+        received
     };
     let ((), (received, end)) = tokio::join!(send(&mut near, data), serving);
     assert!(received == data);

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use skyhaul_core::{Instant, RttEstimator};
+
 use super::{Connection, Context, StreamEvent};
 use crate::receive::Assembly;
 use crate::segment::ResetReason;
@@ -74,8 +76,23 @@ impl Connection {
         }
         let theirs = self.assembly.as_ref().is_some_and(Assembly::is_complete);
         if self.linger_until.is_none() && theirs && self.our_half_is_done() {
-            let wait_ns = 3 * self.rtt.overdue_ns(100 * skyhaul_core::MS);
-            self.linger_until = Some(context.now.after(wait_ns));
+            self.linger(context.now);
+        } else if self.end_number.is_some() && self.rtt.is_known() {
+            // The peer lingers by what it knows of the path: an END timer from before the first
+            // sample would come too late for it.
+            self.end.shorten(self.rtt.overdue_ns(self.config.end_timer_ns));
         }
+    }
+
+    /// Long enough to answer two repeats of the peer's END; twice as long after each, as the peer's
+    /// timer is. A peer that did not poll again after our first STAT may have heard no answer: its
+    /// timers still run by the first guess.
+    pub(super) fn linger(&mut self, now: Instant) {
+        let guess = RttEstimator::new(self.config.initial_rtt_ns).overdue_ns(0);
+        let floor_ns = self.config.end_timer_ns.max(if self.polled_again { 0 } else { guess });
+        let first_ns = 3 * self.rtt.overdue_ns(floor_ns);
+        let longer_ns = (2 * self.linger_ns).min(3 * self.config.max_timer_ns);
+        self.linger_ns = first_ns.max(longer_ns);
+        self.linger_until = Some(now.after(self.linger_ns));
     }
 }

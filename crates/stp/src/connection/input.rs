@@ -189,6 +189,7 @@ impl Connection {
         if !assembly.is_plausible(next) {
             return self.refuse(Refusal::Absurd, context);
         }
+        self.polled_again = self.stats.stats > 0;
         self.newest_poll = Some(poll.timestamp);
         self.watch.on_stat(next);
         let budget = self.config.ustats_per_poll.unwrap_or(0);
@@ -222,8 +223,12 @@ impl Connection {
         if !assembly.set_end(end) {
             return self.refuse(Refusal::Absurd, context);
         }
+        let is_complete = assembly.is_complete();
         self.replies.endak = true;
-        if assembly.is_complete() {
+        if self.linger_until.is_some() {
+            self.linger(context.now); // our last word was lost, and this one may be
+        }
+        if is_complete {
             self.tell(StreamEvent::Readable);
         }
     }

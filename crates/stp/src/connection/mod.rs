@@ -102,6 +102,7 @@ pub(crate) struct Connection {
     /// Why, if not by both sides finishing.
     close_reason: Option<CloseReason>,
     linger_until: Option<Instant>,
+    linger_ns: u64,
 
     cache: SendCache,
     tail: Tail,
@@ -126,6 +127,8 @@ pub(crate) struct Connection {
     assembly: Option<Assembly>,
     watch: GapWatch,
     newest_poll: Option<u32>,
+    /// The peer polled again after a STAT had left, so it most likely has that STAT.
+    polled_again: bool,
     ustat_credit: u32,
     window_closed: bool,
     replies: Replies,
@@ -233,6 +236,7 @@ impl Connection {
             is_closed: false,
             close_reason: None,
             linger_until: None,
+            linger_ns: 0,
             cache: SendCache::new(initial),
             tail: Tail::default(),
             poll: PollClock::new(entropy.timestamp_offset),
@@ -252,6 +256,7 @@ impl Connection {
             assembly: None,
             watch: GapWatch::new(0, config.ustat_threshold),
             newest_poll: None,
+            polled_again: false,
             ustat_credit: config.ustats_per_poll.unwrap_or(0),
             window_closed: false,
             replies: Replies::default(),

@@ -7,6 +7,7 @@ use skyhaul_core::event::Repeat;
 use skyhaul_core::{Event, Instant, Path, wire};
 
 use super::{Connection, Context};
+use crate::receive::Assembly;
 use crate::segment::{
     END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, POLL_BYTES, Poll, Segment, charge_bytes,
     encode, encoded_len,
@@ -322,6 +323,8 @@ impl Connection {
         if segment.type_bits() == 0 && number.is_none() {
             return None;
         }
+        // It has no body: on every segment it costs nothing, and a lost one costs no END timer.
+        segment.endak |= self.assembly.as_ref().is_some_and(Assembly::has_end);
         self.note_control(&segment, context);
         self.encode_with_payload(&segment, number, out);
         let sent = Segment { data: number.map(|_| (&[][..], &[][..])), ..segment };

@@ -11,11 +11,13 @@ pub(crate) struct Retry {
     max_ns: u64,
     tries: u32,
     due: Option<Instant>,
+    /// When the last try was made (or the timer armed).
+    since: Instant,
 }
 
 impl Retry {
     pub(crate) fn new(first_ns: u64, max_ns: u64) -> Self {
-        Self { first_ns, max_ns: max_ns.max(first_ns), tries: 0, due: None }
+        Self { first_ns, max_ns: max_ns.max(first_ns), tries: 0, due: None, since: Instant::ZERO }
     }
 
     /// Due at once, with the first interval to come.
@@ -29,7 +31,16 @@ impl Retry {
         if self.due.is_none() {
             self.first_ns = self.first_ns.max(floor_ns).min(self.max_ns);
             self.tries = 0;
+            self.since = now;
             self.due = Some(now.after(self.first_ns));
+        }
+    }
+
+    /// Before the first try, the first interval turns out to be shorter.
+    pub(crate) fn shorten(&mut self, first_ns: u64) {
+        if self.tries == 0 && first_ns < self.first_ns && self.due.is_some() {
+            self.first_ns = first_ns;
+            self.due = Some(self.since.after(first_ns));
         }
     }
 

@@ -50,6 +50,8 @@ pub(super) struct Bench {
     pub(super) a: Endpoint,
     pub(super) b: Endpoint,
     pub(super) now: Instant,
+    /// One way.
+    pub(super) delay_ns: u64,
     pub(super) wire: Vec<Flight>,
     /// Everything sent, as (time in ms, sender, names of the types).
     pub(super) log: Vec<(u64, Side, String)>,
@@ -83,6 +85,7 @@ impl Bench {
     }
 
     /// B accepts with `accept`; `seed` picks numbers and instances.
+    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
     pub(super) fn with(accept: Config, seed: u64) -> Self {
         let endpoint = |name| {
             let config = EndpointConfig { accept: accept.clone(), ..EndpointConfig::default() };
@@ -92,6 +95,7 @@ impl Bench {
             a: endpoint("a"),
             b: endpoint("b"),
             now: Instant::from_ns(1),
+            delay_ns: DELAY_NS,
             wire: Vec::new(),
             log: Vec::new(),
             drop: alloc::boxed::Box::new(|_, _| false),
@@ -141,7 +145,7 @@ impl Bench {
         let segment = decode(datagram).unwrap();
         self.log.push((self.now.as_ns() / MS, from, type_names(segment.type_bits())));
         if !(self.drop)(from, &segment) {
-            let at = self.now.after(DELAY_NS);
+            let at = self.now.after(self.delay_ns);
             self.wire.push(Flight { at, to: from.other(), bytes: datagram.to_vec() });
         }
     }

@@ -78,13 +78,55 @@ fn lost_ends_and_confirmations_are_repeated() {
     }
 }
 
+/// On a path of a few milliseconds, A ends at once and B as soon as it hears of it; A's first `lost`
+/// confirmations of B's END are lost.
+fn short_path(lost: u32) -> Bench {
+    let mut bench = Bench::new();
+    bench.delay_ns = MS;
+    let mut left = lost;
+    bench.drop = Box::new(move |side, segment| {
+        let hit = side == Side::A && segment.endak && left > 0;
+        left -= u32::from(hit);
+        hit
+    });
+    let id = bench.open();
+    bench.a.write(id, &[1; 1000]).unwrap();
+    bench.a.finish(id);
+    bench.run(MS);
+    bench.b.finish(1);
+    bench.run(120 * SECOND);
+    bench
+}
+
+#[test]
+fn whoever_lingers_on_a_short_path_is_still_there_when_the_end_is_repeated() {
+    for lost in 0..4 {
+        let bench = short_path(lost);
+        assert_eq!(bench.states(1), (Some(State::Closed), Some(State::Closed)), "{lost} lost");
+        assert!(bench.heard(Side::B, StreamEvent::Closed(None)), "{lost} lost: {:?}", bench.events);
+    }
+}
+
+#[test]
+fn a_lost_confirmation_rides_on_whatever_comes_next() {
+    let (mut bench, id) = established();
+    let mut first = true;
+    bench.drop =
+        Box::new(move |side, segment| side == Side::B && segment.endak && core::mem::take(&mut first));
+    bench.a.finish(id);
+    bench.run(DELAY_NS);
+    bench.b.write(1, b"bye").unwrap();
+    bench.run(RTT_NS - MS);
+    assert_eq!(bench.states(id).0, Some(State::HalfClosedLocal));
+    assert_eq!(bench.count(Side::A, "END"), 1, "{:?}", bench.log);
+}
+
 #[test]
 fn the_end_waits_for_the_data_before_it() {
     let (mut bench, id) = established();
     let mut first = true;
     bench.drop = Box::new(move |side, segment| {
-        let hit = side == Side::A && segment.data.is_some() && core::mem::take(&mut first);
-        hit
+        side == Side::A && segment.data.is_some() && core::mem::take(&mut first)
     });
     bench.a.write(id, &[5; 4000]).unwrap();
     bench.a.finish(id);

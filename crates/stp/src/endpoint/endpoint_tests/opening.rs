@@ -156,7 +156,7 @@ fn an_unproven_address_gets_three_times_what_it_sent_at_most() {
     bench.pump();
     bench.drop = Box::new(|side, _| side == Side::B); // nothing reaches A: it proves nothing
     bench.run(DELAY_NS);
-    bench.b.write(1, &[1; 100_000]).unwrap();
+    bench.b.write(1, &alloc::vec![1; 100_000]).unwrap();
     bench.run(25 * SECOND);
     let stats = bench.b.stats(1).unwrap();
     assert!(stats.sent_bytes <= 3 * stats.received_bytes, "{stats:?}");

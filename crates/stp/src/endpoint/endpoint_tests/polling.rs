@@ -32,7 +32,7 @@ fn a_declared_rate_polls_three_times_a_round_trip() {
 fn a_small_window_polls_with_the_last_packet_of_each_burst() {
     let mut bench = Bench::with(Config::paper(), 1);
     let id = bench.open_with(Config { send_limit_bytes: 64_000, ..Config::paper() });
-    bench.a.write(id, &[1; 20_000]).unwrap();
+    bench.a.write(id, &alloc::vec![1; 20_000]).unwrap();
     bench.run(3 * RTT_NS + MS);
     let sent: Vec<(u64, &str)> =
         bench.log.iter().filter(|(_, s, _)| *s == Side::A).map(|(t, _, n)| (*t, n.as_str())).collect();
@@ -62,7 +62,7 @@ fn only_newer_polls_are_answered() {
 fn a_closed_window_is_asked_about_and_opens() {
     let mut bench = Bench::with(Config { receive_limit_bytes: 8192, ..Config::standard() }, 1);
     let id = bench.open();
-    bench.a.write(id, &[3; 40_000]).unwrap();
+    bench.a.write(id, &alloc::vec![3; 40_000]).unwrap();
     // B reads nothing: run the wire without `run`, which reads.
     for _ in 0..3000 {
         bench.pump();
@@ -88,7 +88,7 @@ fn persist_polls_go_on_when_the_window_update_is_lost() {
     let mut bench = Bench::with(Config { receive_limit_bytes: 4096, ..Config::standard() }, 1);
     bench.drop = Box::new(|side, segment| side == Side::B && segment.ustat.is_some());
     let id = bench.open();
-    bench.a.write(id, &[3; 30_000]).unwrap();
+    bench.a.write(id, &alloc::vec![3; 30_000]).unwrap();
     bench.run(60 * SECOND);
     assert_eq!(bench.received(1).len(), 30_000);
 }
