@@ -1,3 +1,7 @@
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use skyhaul_core::{MS, SECOND};
 
 use crate::test_support::state;
@@ -50,4 +54,40 @@ fn every_name_that_is_listed_exists_and_is_valid() {
         assert!(!line.is_empty());
     }
     assert_eq!(preset("warp"), None);
+}
+
+/// What the page says about a link: rates, queues, delays.
+fn row(name: &str) -> Vec<&'static str> {
+    let page = include_str!("../../../docs/guide/links.md");
+    let start = format!("| `{name}` |");
+    let line = page.lines().find(|line| line.starts_with(&start));
+    line.unwrap_or_else(|| panic!("docs/guide/links.md has no row for {name}")).split(" | ").collect()
+}
+
+fn grouped(bytes: u64) -> String {
+    format!("{},{:03}", bytes / 1000, bytes % 1000)
+}
+
+#[test]
+fn the_page_about_links_has_every_one_with_its_numbers() {
+    for (name, _) in PRESETS {
+        let config = preset(name).unwrap();
+        let (row, directions) = (row(name), [&config.forward, &config.reverse]);
+        let [forward, reverse] = directions.map(|direction| match direction.rate_bps.unwrap() {
+            bps if bps < 1_000_000 => format!("{} kbit/s", bps / 1000),
+            bps => format!("{} Mbit/s", bps / 1_000_000),
+        });
+        let queues = directions.map(|direction| match direction.queue {
+            QueueLimit::Bytes(bytes) => grouped(bytes),
+            other => panic!("{name}: {other:?}"),
+        });
+        let delay = match &config.channel {
+            None => format!("{} ms", config.forward.delay_ns / MS),
+            Some(ChannelConfig { good, .. }) => {
+                format!("{} or {} ms", good.min_delay_ns / MS, good.max_delay_ns / MS)
+            }
+        };
+        let expected = [forward, reverse, format!("{} B", queues.join(" / ")), delay];
+        assert_eq!(row[1..5], expected, "{name}");
+    }
 }
