@@ -24,7 +24,7 @@ use shape::Shape;
 use world::{Summary, run};
 
 /// Seeds of the small dose.
-const SMALL_DOSE: u64 = 60;
+const SMALL_DOSE: u64 = 300;
 /// Failures after which a dose ends.
 const MAX_FAILURES: usize = 20;
 

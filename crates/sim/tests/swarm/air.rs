@@ -78,17 +78,17 @@ impl Air {
             self.sequence += 1;
             self.copies.insert((at, self.sequence), (to, packet.clone()));
         }
-        if self.dice.ppm(self.damaged_ppm) { self.damage(packet) } else { Some(packet) }
+        if self.dice.ppm(self.damaged_ppm) { self.damage(&packet) } else { Some(packet) }
     }
 
     /// Flips some bits. What a 16-bit checksum cannot see is left to the carrier's own: it is dropped.
-    fn damage(&mut self, packet: Packet) -> Option<Packet> {
+    fn damage(&mut self, packet: &Packet) -> Option<Packet> {
         let mut bytes = packet.bytes.to_vec();
         for _ in 0..self.dice.scale(1, 16) {
             let bit = self.dice.below((bytes.len() - ENVELOPE_BYTES) as u64 * 8) as usize;
             bytes[ENVELOPE_BYTES + bit / 8] ^= 1 << (bit % 8);
         }
         let seen = bytes[..] == packet.bytes[..] || decode(&bytes[ENVELOPE_BYTES..]).is_err();
-        seen.then(|| Packet { bytes: Bytes::from(bytes), ..packet })
+        seen.then(|| Packet { bytes: Bytes::from(bytes), ..packet.clone() })
     }
 }

@@ -51,6 +51,7 @@ pub(crate) struct Conversation {
     /// The end was read.
     pub(crate) ended: bool,
     /// How it closed.
+    #[expect(clippy::option_option, reason = "whether it closed, and the reason of a bad end")]
     pub(crate) closed: Option<Option<CloseReason>>,
     head: Vec<u8>,
     wrong_at: Option<u64>,

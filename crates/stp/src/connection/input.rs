@@ -24,7 +24,7 @@ impl Connection {
         self.last_heard = context.now;
         self.emit_received(segment, context);
         if let Some(reason) = segment.rst {
-            self.on_reset(reason);
+            self.on_reset(reason, segment.number);
         } else {
             self.apply(segment, context);
         }
@@ -58,6 +58,7 @@ impl Connection {
             self.on_data(segment.number, data, context);
         }
         if let Some(poll) = &segment.poll {
+            self.peer_is_free |= segment.bgnak.is_none();
             self.on_poll(*poll, context);
         }
         if let Some(end) = segment.end {
@@ -112,6 +113,7 @@ impl Connection {
 
     fn become_open(&mut self) {
         self.opened = true;
+        self.early_to = self.cache.next();
         self.held = false;
         self.begin.stop();
         self.tell(StreamEvent::Connected);
@@ -240,10 +242,15 @@ impl Connection {
         }
     }
 
-    /// Before BGNAK, "unknown connection" only says that our BGN was lost.
-    fn on_reset(&mut self, reason: ResetReason) {
-        if !self.opened && reason == ResetReason::UnknownConnection {
-            return;
+    /// "Unknown connection" in answer to what was sent before BGNAK only says that our BGN was lost or
+    /// late. The number is that of the segment which it answers: if it may have been sent before, the
+    /// peer is asked again.
+    fn on_reset(&mut self, reason: ResetReason, number24: u32) {
+        if reason == ResetReason::UnknownConnection {
+            let is_early = expand(number24, self.cache.next()) < self.early_to;
+            if !self.opened || is_early && self.linger_until.is_none() {
+                return self.challenge();
+            }
         }
         if self.linger_until.is_some() {
             return self.close(None);

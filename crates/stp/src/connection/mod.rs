@@ -84,10 +84,14 @@ pub(crate) struct Connection {
     initial: u64,
     /// The peer accepted (opener) or opened (acceptor).
     opened: bool,
+    /// One past the last number sent before that.
+    early_to: u64,
     /// BGN waits for the application's first word.
     held: bool,
     /// The peer has shown that it receives what we send to its address.
     proven: bool,
+    /// The peer has the proof of our address: its POLLs no longer carry BGNAK.
+    peer_is_free: bool,
     /// Deliver nothing before the address is proven: the memory of closed instances overflowed.
     withhold: bool,
     opened_at: Instant,
@@ -223,8 +227,10 @@ impl Connection {
             is_opener,
             initial,
             opened: false,
+            early_to: 0,
             held: false,
             proven: is_opener,
+            peer_is_free: false,
             withhold: false,
             opened_at: context.now,
             begin: Retry::new(config.bgn_timer_ns, config.max_timer_ns),

@@ -99,7 +99,7 @@ impl Connection {
 
     /// Whether the allowance carries at least an answered opening.
     pub(super) fn has_allowance(&self, path: &Path) -> bool {
-        self.allowance(path) >= HEADER_BYTES + OPENING_BYTES + POLL_BYTES
+        self.allowance(path) >= HEADER_BYTES + OPENING_BYTES + POLL_BYTES + END_BYTES
     }
 
     fn blank(&self) -> Segment<'static> {
@@ -243,7 +243,8 @@ impl Connection {
     }
 
     fn repeats_idle(&self) -> bool {
-        self.config.idle_repeat && self.config.rate_bps.is_some() && self.cache.unsent_bytes() == 0
+        let has_rate = self.config.rate_bps.is_some();
+        self.config.idle_repeat && has_rate && self.proven && self.cache.unsent_bytes() == 0
     }
 
     /// Size of the new SD that windows, Nagle and the unsent data allow; 0: none.
@@ -295,7 +296,11 @@ impl Connection {
             return None;
         }
         let tail = self.repeats_idle() && self.tail.may_repeat(&self.cache);
-        if self.queued_packet().is_none() && self.new_data_bytes(path) == 0 && !tail {
+        let queued = self.queued_packet();
+        if queued.is_some_and(|choice| choice.bytes() + HEADER_BYTES > self.allowance(path)) {
+            return None; // it waits for the proof of the address
+        }
+        if queued.is_none() && self.new_data_bytes(path) == 0 && !tail {
             return None;
         }
         Some(self.paced_at(path).unwrap_or(Instant::ZERO))

@@ -30,7 +30,14 @@ impl Connection {
             return Some(self.persist.due().unwrap_or_else(|| self.poll_due_again()));
         }
         let quiet_since = self.last_heard.max(self.poll.last_sent_at().unwrap_or(Instant::ZERO));
-        self.config.keepalive_ns.map(|ns| quiet_since.after(ns))
+        self.keepalive_ns().map(|ns| quiet_since.after(ns))
+    }
+
+    /// An opener asks even if nobody told it to, until the acceptor has shown that it may speak: if the
+    /// proof was lost, an acceptor at its 3x limit can only wait to be spoken to.
+    fn keepalive_ns(&self) -> Option<u64> {
+        let owes_proof = self.is_opener && !self.peer_is_free;
+        self.config.keepalive_ns.or(owes_proof.then_some(self.config.max_timer_ns))
     }
 
     /// POLLs are for connections whose opening was sent.
@@ -95,10 +102,15 @@ impl Connection {
             && self.new_data_bytes(path) == 0
     }
 
-    /// When a POLL that is due really leaves: with the next data packet if that is soon.
+    /// When a POLL that is due really leaves: with the next data packet if that is soon. If nothing was
+    /// sent since the last one, with the next data packet in any case: asking again and again would
+    /// use up a low declared rate, so that the data never gets its turn.
     pub(super) fn poll_sent_at(&self, due: Instant, path: &Path) -> Instant {
+        let nothing_new = self.poll.last_order() == Some(self.order);
         match self.data_due(path) {
-            Some(data) if data > due && data <= due.after(self.poll_interval_ns() / 8) => data,
+            Some(data) if data > due && (nothing_new || data <= due.after(self.poll_interval_ns() / 8)) => {
+                data
+            }
             _ => due,
         }
     }

@@ -1,11 +1,13 @@
 //! BGN, BGNAK, early data, repeats, crossing openings, refusals, proof of the address.
 
 use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use skyhaul_core::{MS, SECOND};
 
 use super::bench::*;
-use crate::segment::{Segment, decode};
+use crate::segment::{ResetReason, Segment, decode};
 use crate::{CloseReason, Config, State, StreamEvent};
 
 #[test]
@@ -59,7 +61,7 @@ fn a_lost_opening_is_repeated_with_growing_patience() {
     bench.drop = Box::new(|_, _| true);
     bench.a.connect(bench.now, Side::B.address(), PORT, Config::standard(), false).unwrap();
     bench.run(29 * SECOND);
-    let times: alloc::vec::Vec<u64> = bench.log.iter().map(|(ms, _, _)| *ms / 1000).collect();
+    let times: Vec<u64> = bench.log.iter().map(|(ms, _, _)| *ms / 1000).collect();
     assert_eq!(times, [0, 1, 3, 7, 15, 25]);
     bench.run(2 * SECOND);
     assert!(bench.heard(Side::A, StreamEvent::Closed(Some(CloseReason::ConnectTimeout))));
@@ -84,7 +86,7 @@ fn early_data_survives_the_loss_of_the_first_packets() {
         side == Side::A && left >= 0
     });
     let id = bench.open();
-    let data: alloc::vec::Vec<u8> = (0..12_000u32).map(|i| i as u8).collect();
+    let data: Vec<u8> = (0..12_000u32).map(|i| i as u8).collect();
     bench.a.write(id, &data).unwrap();
     bench.run(4 * SECOND);
     assert_eq!(bench.received(1), data);
@@ -129,7 +131,7 @@ fn nobody_listening_is_a_refusal() {
     let id = bench.open();
     bench.a.write(id, b"x").unwrap();
     bench.run(SECOND);
-    let reason = CloseReason::Reset(crate::segment::ResetReason::Refused);
+    let reason = CloseReason::Reset(ResetReason::Refused);
     assert!(bench.heard(Side::A, StreamEvent::Closed(Some(reason))));
     assert_eq!(bench.states(id).0, Some(State::Closed));
 }
@@ -177,4 +179,78 @@ fn an_acceptor_whose_peer_never_proves_its_address_gives_up() {
     bench.drop = Box::new(|_, _| true);
     bench.run(31 * SECOND);
     assert_eq!(bench.b.state(1), Some(State::Closed));
+}
+
+/// B answers an opening of `asked` octets with `answered`, and hears no STAT.
+fn unproven(asked: usize, answered: usize) -> Bench {
+    let mut bench = Bench::new();
+    bench.drop = Box::new(|side, segment| side == Side::A && segment.stat.is_some());
+    let id = bench.open_with(Config { ustat_threshold: Some(0), keepalive_ns: None, ..Config::standard() });
+    bench.a.write(id, &vec![1; asked]).unwrap();
+    bench.run(DELAY_NS);
+    bench.b.write(1, &vec![2; answered]).unwrap();
+    bench.b.finish(1);
+    bench
+}
+
+#[test]
+fn no_end_takes_an_acceptor_beyond_the_limit() {
+    for asked in 1..80 {
+        let mut bench = unproven(asked, 47);
+        bench.run(9 * SECOND);
+        let stats = bench.b.stats(1).unwrap();
+        assert!(stats.sent_bytes <= 3 * stats.received_bytes, "{asked}: {stats:?}");
+    }
+}
+
+#[test]
+fn a_lost_packet_that_the_limit_does_not_allow_wakes_nobody() {
+    let mut bench = unproven(600, 4000);
+    let mut first = true;
+    bench.drop = Box::new(move |side, segment| match side {
+        Side::A => segment.stat.is_some(),
+        Side::B => segment.data.is_some() && core::mem::take(&mut first),
+    });
+    bench.run(9 * SECOND); // the bench panics if a deadline is reached and nothing is sent
+    let stats = bench.b.stats(1).unwrap();
+    assert_eq!(stats.lost_packets.iter().sum::<u64>(), 1, "{stats:?}");
+    assert_eq!(stats.retransmitted_packets, 0, "{stats:?}");
+}
+
+#[test]
+fn an_acceptor_at_its_limit_is_spoken_to_until_the_proof_has_arrived() {
+    let mut bench = unproven(10, 4000);
+    bench.run(5 * SECOND);
+    bench.drop = Box::new(|_, _| false);
+    bench.run(40 * SECOND);
+    assert_eq!(bench.b.stats(1).unwrap().acknowledged_bytes, 4000);
+}
+
+#[test]
+fn a_reset_of_early_data_may_come_after_the_answer() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, &[1; 3000]).unwrap();
+    bench.pump();
+    let early = bench.wire[1].bytes.clone();
+    bench.run(SECOND);
+    let reset = |number: u32| {
+        let segment = decode(&early).unwrap();
+        Segment {
+            source_port: segment.destination_port,
+            destination_port: segment.source_port,
+            number,
+            instance: segment.instance,
+            rst: Some(ResetReason::UnknownConnection),
+            ..Segment::default()
+        }
+    };
+    let number = decode(&early).unwrap().number;
+    let polls = bench.count(Side::A, "POLL");
+    bench.inject(Side::A, &reset(number));
+    bench.pump();
+    assert_eq!(bench.states(id).0, Some(State::Established));
+    assert_eq!(bench.count(Side::A, "POLL"), polls + 1, "the peer is asked");
+    bench.inject(Side::A, &reset(number + 2));
+    assert_eq!(bench.states(id).0, Some(State::Closed), "the answer to a later segment counts");
 }

@@ -145,3 +145,22 @@ fn two_connections_share_a_declared_rate_fairly() {
     assert!(sent[0] + sent[1] <= 502_000, "{sent:?}");
     assert!(sent[0].abs_diff(sent[1]) < 20_000, "{sent:?}");
 }
+
+#[test]
+fn polls_leave_room_for_data_at_a_low_declared_rate() {
+    let mut bench = Bench::new();
+    bench.delay_ns = MS;
+    let mut hold = 3;
+    bench.drop = Box::new(move |side, segment| {
+        let hit = side == Side::A && segment.data.is_some() && hold > 0;
+        hold -= i32::from(hit);
+        hit
+    });
+    // A POLL every 10 ms is more than this rate carries.
+    let id = bench.open_with(Config { rate_bps: Some(20_000), ..Config::standard() });
+    bench.a.write(id, &[5; 4000]).unwrap();
+    bench.a.finish(id);
+    bench.run(20 * SECOND);
+    assert_eq!(bench.received(1).len(), 4000);
+    assert!(bench.count(Side::A, "POLL") < 100, "{} POLLs", bench.count(Side::A, "POLL"));
+}
