@@ -1,4 +1,4 @@
-//! The Satellite Transport Protocol [STP] with XSTP's general behaviour [XSTP 3] as a state machine:
+//! The Satellite Transport Protocol \[STP\] with XSTP's general behaviour [XSTP 3] as a state machine:
 //! time and segments go in; segments, events and the next deadline come out. The wire format and
 //! the state tables are in `docs/spec/stp.md`.
 #![no_std]
