@@ -1,0 +1,52 @@
+//! Memory that idle connections cost the engine, both ends apart, as the allocator sees it and as the
+//! operating system does:
+//!
+//! `cargo bench -p skyhaul-stp --bench idle_memory [-- CONNECTIONS]` (10,000 unless told).
+//!
+//! Two engines in one process open the connections, with 300 ms of virtual time between them; then each
+//! connection carries a little both ways, then more. After each step virtual time runs on until the
+//! connections rest, and the figures are printed.
+#![allow(missing_docs, reason = "a program")]
+
+mod ends;
+mod heap;
+
+use std::process::ExitCode;
+
+use ends::Ends;
+
+#[global_allocator]
+static HEAP: heap::Counting = heap::Counting;
+
+fn main() -> ExitCode {
+    let given = std::env::args().skip(1).find(|argument| argument != "--bench");
+    let Ok(connections) = given.unwrap_or("10000".into()).parse::<usize>() else {
+        eprintln!("usage: idle_memory [CONNECTIONS]");
+        return ExitCode::from(2);
+    };
+    if !(1..=ends::MAX_CONNECTIONS).contains(&connections) {
+        eprintln!("CONNECTIONS must be from 1 to {}", ends::MAX_CONNECTIONS);
+        return ExitCode::from(2);
+    }
+    measure(connections);
+    ExitCode::SUCCESS
+}
+
+fn measure(connections: usize) {
+    let before = heap::resident_bytes();
+    let mut ends = Ends::new(connections);
+    let report = |step: &str, ends: &Ends| {
+        let count = connections as i64;
+        let [opener, acceptor] = ends.held_bytes().map(|bytes| bytes / count);
+        let grown = heap::resident_bytes().zip(before).map(|(now, before)| (now - before) / count);
+        let grown = grown.map_or("unknown".into(), |bytes| format!("{bytes} B"));
+        println!("{step:<27} opener {opener:>6} B   acceptor {acceptor:>6} B   resident, both ends {grown}");
+    };
+    println!("{connections} idle connections; memory of one:");
+    ends.open();
+    report("established", &ends);
+    ends.exchange(1000);
+    report("after 1 kB each way", &ends);
+    ends.exchange(100_000);
+    report("after 100 kB each way", &ends);
+}
