@@ -50,7 +50,7 @@ fn fill(folder: &Path, bytes: usize) {
 #[tokio::test]
 async fn a_disk_that_fills_up_fails_the_file_and_says_so_to_both() {
     let Some(disk) = SmallDisk::mount() else {
-        return eprintln!("skipped: mounting a small tmpfs needs root");
+        return skipped("mounting a small tmpfs needs root");
     };
     let folder = disk.0.0.path().to_owned();
     let mut filled = false;
@@ -74,7 +74,7 @@ async fn a_disk_that_fills_up_fails_the_file_and_says_so_to_both() {
 #[tokio::test]
 async fn a_full_disk_refuses_before_the_data() {
     let Some(disk) = SmallDisk::mount() else {
-        return eprintln!("skipped: mounting a small tmpfs needs root");
+        return skipped("mounting a small tmpfs needs root");
     };
     fill(disk.0.0.path(), 900 * 1024);
     let (sent, _) = transfer(vec![memory("a", noise(CHUNK, 1))], &disk.0, &ReceiveOptions::default()).await;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use skyhaul_files::{
@@ -12,6 +13,12 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, duplex};
 
 pub(crate) const CHUNK: usize = CHUNK_BYTES;
+
+/// Says that a test was skipped: aloud, past the test harness, which hides what a passing test prints.
+pub(crate) fn skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_string();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
 
 /// Bytes that look random and depend on `seed`.
 pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {

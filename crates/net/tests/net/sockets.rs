@@ -7,7 +7,16 @@ use skyhaul_net::{Endpoint, EndpointOptions};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::support::{PORT, loopback, pattern, receive, send, server, server_at, within};
+use crate::support::{PORT, loopback, pattern, receive, send, server, server_at, skipped, within};
+
+/// Whether this machine has IPv6; says so if not.
+fn has_ipv6() -> bool {
+    let found = std::net::UdpSocket::bind("[::1]:0").is_ok();
+    if !found {
+        skipped("this machine has no IPv6");
+    }
+    found
+}
 
 async fn transfer(server: Endpoint, mut listener: skyhaul_net::Listener, peer: SocketAddr) -> SocketAddr {
     let client = Endpoint::client(peer, EndpointOptions::default()).unwrap();
@@ -25,6 +34,9 @@ async fn transfer(server: Endpoint, mut listener: skyhaul_net::Listener, peer: S
 
 #[tokio::test]
 async fn ipv6() {
+    if !has_ipv6() {
+        return;
+    }
     within(30, async {
         let (server, listener) = server_at("[::1]:0".parse().unwrap(), EndpointOptions::default());
         let peer = server.local_addr();
@@ -36,6 +48,9 @@ async fn ipv6() {
 
 #[tokio::test]
 async fn both_families_on_one_socket() {
+    if !has_ipv6() {
+        return;
+    }
     within(30, async {
         for host in ["127.0.0.1", "127.0.0.2", "::1"] {
             let (server, listener) = server_at("[::]:0".parse().unwrap(), EndpointOptions::default());
@@ -99,6 +114,27 @@ async fn datagrams_may_be_large_or_small() {
             let mean = counters.sent_bytes / counters.sent_datagrams;
             assert!(mean < u64::from(mtu_bytes), "{mean} bytes a datagram of {mtu_bytes}");
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_kernel_cuts_batches_into_datagrams_where_it_can() {
+    let socket = std::net::UdpSocket::bind(loopback()).unwrap();
+    let kernel = quinn_udp::UdpSocketState::new((&socket).into()).unwrap();
+    if kernel.max_gso_segments() == 1 {
+        return skipped("this kernel cannot cut batches (UDP_SEGMENT)");
+    }
+    within(60, async {
+        let (server, mut listener) = server(EndpointOptions::default());
+        let client = Endpoint::client(server.local_addr(), EndpointOptions::default()).unwrap();
+        let mut near = client.open(server.local_addr(), PORT, Config::standard()).unwrap();
+        let data = pattern(9, 4_000_000);
+        let serving = async { receive(&mut listener.accept().await.unwrap()).await };
+        let ((), received) = tokio::join!(send(&mut near, &data), serving);
+        assert!(received == data);
+        let counters = client.counters();
+        assert!(counters.sent_datagrams > 3 * counters.send_calls, "{counters:?}");
     })
     .await;
 }

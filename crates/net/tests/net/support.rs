@@ -1,6 +1,7 @@
 //! What the tests share.
 
 use std::future::Future;
+use std::io::Write as _;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// The port of STP that servers listen on.
 pub(crate) const PORT: u16 = 7;
+
+/// Says that a test was skipped: aloud, past the test harness, which hides what a passing test prints.
+pub(crate) fn skipped(why: &str) {
+    let test = thread::current().name().unwrap_or("a test").to_string();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
 
 /// Fails the test if it takes longer.
 pub(crate) async fn within<T>(seconds: u64, work: impl Future<Output = T>) -> T {

@@ -2,6 +2,7 @@
 // A test that meets an error has failed; clippy's exemption covers test functions, not their helpers.
 #![allow(clippy::unwrap_used)]
 
+use std::io::Write as _;
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -90,6 +91,12 @@ fn wait_for_line(child: &mut Child) {
     let err = child.stderr.as_mut().unwrap();
     let mut byte = [0; 1];
     while err.read(&mut byte).unwrap() == 1 && byte[0] != b'\n' {}
+}
+
+/// Says that a test was skipped: aloud, past the test harness, which hides what a passing test prints.
+pub fn skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_string();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
 /// A file with this name and contents.
