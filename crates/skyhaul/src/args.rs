@@ -7,6 +7,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_stp::Config;
 
+use crate::address::listen_address;
+
 /// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true)]
@@ -49,9 +51,11 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
+#[command(override_usage = "skyhaul send [OPTIONS] <FILE>... <ADDRESS:PORT>")]
 pub(crate) struct SendArgs {
     /// Files to send
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[arg(
         required = true,
@@ -74,7 +78,7 @@ pub(crate) struct ReceiveArgs {
     pub(crate) dir: PathBuf,
     /// Address to wait at. Only this machine can reach the default; an address that others can
     /// reach must be asked for, and the transfer is not protected
-    #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT")]
+    #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Stop after one transfer
     #[arg(long)]

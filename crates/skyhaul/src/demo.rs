@@ -44,7 +44,7 @@ struct Measured {
     sender: Stats,
     received: Received,
     started_at: Option<Instant>,
-    confirmed_at: Instant,
+    confirmed_at: Option<Instant>,
     link: LinkReport,
 }
 
@@ -126,7 +126,7 @@ impl Stage {
         let received_at = received.arrived_at.map(|at| self.receiver.clock().translate(at, clocks.1));
         Ok(Measured {
             started_at: sent.started_at.map(by_link),
-            confirmed_at: by_link(sent.confirmed_at),
+            confirmed_at: sent.confirmed_at.map(by_link),
             sender,
             received: Received { arrived_at: received_at, ..received },
             sent,
@@ -192,7 +192,8 @@ fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result
     if let Some(warning) = measured.link.warning() {
         note(&format!("WARNING: {warning}"));
     }
-    if let Some(error) = measured.sent.error.as_ref().or(measured.received.error.as_ref()) {
+    let fault = measured.sent.fault.as_ref().map(ToString::to_string);
+    if let Some(error) = fault.or(measured.received.error.clone()) {
         return Err(Failure::new(format!("the transfer failed: {error}")));
     }
     let verified = measured.sent.report.all_delivered() && measured.received.report.all_delivered();
@@ -216,7 +217,7 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Transfer
     };
     let seconds = end.since(start) as f64 / SECOND as f64;
     result.elapsed_s = Some(seconds);
-    result.confirmed_s = Some(measured.confirmed_at.since(start) as f64 / SECOND as f64);
+    result.confirmed_s = measured.confirmed_at.map(|at| at.since(start) as f64 / SECOND as f64);
     result = result.with_goodput(seconds);
     let limit = skyhaul_sim::limit_bytes(config, args.seed, start, end).filter(|&bytes| bytes > 0);
     result.limit_bps = limit.map(|bytes| bytes as f64 * 8.0 / seconds);

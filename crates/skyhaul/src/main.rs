@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod advice;
 mod args;
 mod confirmed;
 mod demo;

@@ -84,7 +84,7 @@ async fn stopped(room: &Room, once: bool, mut sessions: JoinSet<bool>) -> Result
     sessions.shutdown().await;
     room.endpoint.close().await;
     if cut > 0 {
-        return Err(Failure::new(format!("interrupted; {cut} unfinished transfers were given up")));
+        return Err(Failure::new(format!("interrupted; unfinished transfers given up: {cut}")));
     }
     if once { Err(Failure::new("interrupted before a transfer came")) } else { Ok(ExitCode::SUCCESS) }
 }
@@ -130,8 +130,10 @@ async fn session(room: Rc<Room>, stream: Stream) -> bool {
     if let Err(failure) = &shown {
         note(&format!("skyhaul: {failure}"));
     }
-    if let Some(error) = &error {
-        note(&format!("skyhaul: receiving from {peer} failed: {error}"));
+    match &error {
+        Some(error) => note(&format!("skyhaul: receiving from {peer} failed: {error}")),
+        None if report.all_delivered() => {}
+        None => note(&format!("skyhaul: not every file from {peer} was taken; the reasons are above")),
     }
     error.is_none() && report.all_delivered() && shown.is_ok()
 }

@@ -1,15 +1,18 @@
 //! `skyhaul send FILE... ADDRESS:PORT`.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use skyhaul_core::Instant;
-use skyhaul_files::{Event, Report, Source};
+use skyhaul_files::{Event, Fault, Report, SendError, Source};
 use skyhaul_net::{Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf};
+use skyhaul_stp::{CloseReason, Stats};
 
 use crate::address::resolve;
+use crate::advice;
 use crate::args::SendArgs;
 use crate::confirmed::Confirmed;
 use crate::failure::Failure;
@@ -24,9 +27,34 @@ pub(crate) const FILES_PORT: u16 = 1;
 /// How long late repeats of the peer are answered after the result is known.
 pub(crate) const LINGER: Duration = Duration::from_secs(15);
 
+/// One address of the receiver, tried.
+struct Attempt {
+    peer: SocketAddr,
+    endpoint: Endpoint,
+    sent: Sent,
+    stats: Stats,
+}
+
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
-    let sources = open_sources(&args.files)?;
-    let peer = resolve(&args.to).await?;
+    if args.files.is_empty() {
+        let given = args.to.escape_debug();
+        return Err(Failure::usage(format!(
+            "'{given}' is all that was given; write FILE... and then the receiver's ADDRESS:PORT"
+        )));
+    }
+    let mut sources = open_sources(&args.files)?;
+    let mut peers = resolve(&args.to).await?.into_iter().peekable();
+    while let Some(peer) = peers.next() {
+        let attempt = attempt(&args, peer, sources).await?;
+        if !attempt.found_nobody() || peers.peek().is_none() {
+            return conclude(&args, attempt).await;
+        }
+        sources = open_sources(&args.files)?;
+    }
+    Err(Failure::new(format!("'{}' has no address", args.to)))
+}
+
+async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Result<Attempt, Failure> {
     let config = args.common.config(args.rate);
     let options =
         EndpointOptions { mtu_bytes: args.common.mtu, accept: config.clone(), ..EndpointOptions::default() };
@@ -40,24 +68,40 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     let confirmed = Confirmed::new(&progress, writer.monitor(), endpoint.clock());
     let observer = |event: &Event<'_>| confirmed.observe(event);
     let outcome = tokio::select! {
-        outcome = session(&endpoint, &mut reader, &mut writer, sources, observer) => outcome,
+        sent = session(&endpoint, &mut reader, &mut writer, sources, observer) => Some(sent),
         never = confirmed.show() => match never {},
-        () = stop_requested() => {
-            progress.clear();
-            drop((reader, writer));
-            endpoint.close().await;
-            return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
-        }
+        () = stop_requested() => None,
     };
     progress.clear();
-    let result = TransferResult { declared_rate_bps: args.rate, ..outcome.result(&writer) };
+    let stats = writer.stats();
     drop((reader, writer));
+    let Some(sent) = outcome else {
+        endpoint.close().await;
+        return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
+    };
+    Ok(Attempt { peer, endpoint, sent, stats })
+}
+
+impl Attempt {
+    /// Whether another address of the same name is worth trying.
+    fn found_nobody(&self) -> bool {
+        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
+        reason == Some(CloseReason::Unreachable) && self.stats.received_packets == 0
+    }
+}
+
+async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure> {
+    let Attempt { peer, endpoint, sent, stats } = attempt;
+    let result = TransferResult { declared_rate_bps: args.rate, ..sent.result(&stats) };
     let shown = show(&result, args.common.json);
     endpoint.wait_idle(LINGER).await;
     shown?;
-    match outcome.error {
-        Some(error) => Err(Failure::new(format!("sending to {peer} failed: {error}"))),
-        None if outcome.report.all_delivered() => Ok(ExitCode::SUCCESS),
+    match &sent.fault {
+        Some(fault) => {
+            let why = advice::of_sending(peer, fault, stats.received_packets > 0);
+            Err(Failure::new(format!("sending to {peer} failed: {why}")))
+        }
+        None if sent.report.all_delivered() => Ok(ExitCode::SUCCESS),
         None => Err(Failure::new("not every file arrived; the reasons are above")),
     }
 }
@@ -83,17 +127,18 @@ fn open_sources(files: &[PathBuf]) -> Result<Vec<Source>, Failure> {
 /// What a sending session came to.
 pub(crate) struct Sent {
     pub(crate) report: Report,
-    pub(crate) error: Option<String>,
+    /// Why it ended early, if it did.
+    pub(crate) fault: Option<Fault>,
     pub(crate) started_at: Option<Instant>,
-    pub(crate) confirmed_at: Instant,
+    /// When the result of every file was known.
+    pub(crate) confirmed_at: Option<Instant>,
 }
 
 impl Sent {
-    fn result(&self, writer: &OwnedWriteHalf) -> TransferResult {
-        let stats = writer.stats();
-        let result = TransferResult::new(&self.report, Some(&stats));
-        let Some(started_at) = self.started_at else { return result };
-        let confirmed_s = self.confirmed_at.since(started_at) as f64 / 1e9;
+    fn result(&self, stats: &Stats) -> TransferResult {
+        let result = TransferResult::new(&self.report, Some(stats));
+        let Some((start, end)) = self.started_at.zip(self.confirmed_at) else { return result };
+        let confirmed_s = end.since(start) as f64 / 1e9;
         TransferResult { confirmed_s: Some(confirmed_s), ..result.with_goodput(confirmed_s) }
     }
 }
@@ -117,13 +162,10 @@ pub(crate) async fn session(
         }
         observer(event);
     };
-    let outcome = skyhaul_files::send(reader, writer, sources, stamping).await;
-    let (report, error) = match outcome {
-        Ok(report) => (report, None),
-        Err(error) => {
-            let text = error.to_string();
-            (error.report, Some(text))
+    match skyhaul_files::send(reader, writer, sources, stamping).await {
+        Ok(report) => Sent { report, fault: None, started_at, confirmed_at },
+        Err(SendError { cause, report }) => {
+            Sent { report, fault: Some(cause), started_at, confirmed_at: None }
         }
-    };
-    Sent { report, error, started_at, confirmed_at: confirmed_at.unwrap_or_else(|| clock.now()) }
+    }
 }

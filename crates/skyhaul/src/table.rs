@@ -21,7 +21,7 @@ fn lines(result: &TransferResult) -> Vec<(&'static str, String)> {
         ("delivered", Some(show_bytes(result.payload_bytes))),
         ("took", result.elapsed_s.map(|s| format!("{s:.2} s, until the last byte had arrived"))),
         ("confirmed after", result.confirmed_s.map(|s| format!("{s:.2} s, when the sender knew it"))),
-        ("speed", result.goodput_bps.map(show_rate)),
+        ("speed", result.goodput_bps.filter(|bps| *bps > 0.0).map(show_rate)),
         ("the link allows", result.limit_bps.map(show_rate)),
         ("of that, used", result.share.map(|s| format!("{:.1} %", s * 100.0))),
         (if is_sender(result) { "sent" } else { "received" }, Some(traffic(result, result.forward))),

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Receiver, file, names, noise, run, skyhaul, until};
+use common::{Receiver, file, names, noise, run, skipped, skyhaul, until};
 
 #[test]
 fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
@@ -71,6 +71,7 @@ fn an_existing_name_is_kept_unless_overwriting_is_asked_for() {
         let path = file(source.path(), "name", b"new");
         let sent = run(&["send", path.to_str().unwrap(), &receiver.address, "--json"]);
         let (received, folder) = receiver.wait();
+        assert_eq!(received.err.contains("not every file"), !overwrite, "{received:?}");
         let expected: (i32, &[u8]) = if overwrite { (0, b"new") } else { (1, b"old") };
         assert_eq!((sent.code, received.code), (Some(expected.0), Some(expected.0)), "{sent:?}");
         assert_eq!(std::fs::read(folder.path().join("name")).unwrap(), expected.1);
@@ -123,6 +124,7 @@ fn a_killed_receiver_is_noticed() {
     let said: common::Said = sender.wait_with_output().unwrap().into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("skyhaul: sending to"), "{said:?}");
+    assert!(said.err.contains("any more; start the receiver again"), "{said:?}");
     assert!(!receiver.path().join("cut").exists());
 }
 
@@ -155,8 +157,7 @@ fn a_disk_that_fills_up_is_reported_to_both() {
         .status()
         .is_ok_and(|s| s.success());
     if !mounted {
-        println!("SKIPPED: mounting a small tmpfs needs root");
-        return;
+        return skipped("mounting a small tmpfs needs root");
     }
     let source = tempfile::tempdir().unwrap();
     let file = file(source.path(), "big", &noise(3_000_000));
@@ -168,4 +169,16 @@ fn a_disk_that_fills_up_is_reported_to_both() {
     assert_eq!((sent.code, received.code), (Some(1), Some(1)), "{sent:?} {received:?}");
     assert!(sent.json()["files"][0]["error"].to_string().contains("space"), "{sent:?}");
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_name_of_any_length_that_the_disk_allows() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let name = "n".repeat(255);
+    let path = file(source.path(), &name, b"short");
+    let sent = run(&["send", path.to_str().unwrap(), &receiver.address]);
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    assert_eq!(names(folder.path()), [name]);
 }

@@ -29,9 +29,10 @@ fn wrong_usage_is_exit_code_2() {
     check(&["demo", "--size", "9GiB"], 2, &["4GiB"]);
     check(&["demo", "--unknown"], 2, &["--unknown"]);
     check(&["send"], 2, &[]);
-    check(&["send", "file"], 2, &["ADDRESS:PORT"]);
+    check(&["send", "file"], 2, &["'file' is all", "ADDRESS:PORT"]);
     check(&["receive"], 2, &["--dir"]);
-    check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here"]);
+    check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
+    check(&["receive", "--dir", ".", "--listen", "127.0.0.1"], 2, &["ADDRESS:PORT"]);
     check(&["receive", "--dir", ".", "--mtu", "12"], 2, &["296"]);
     check(&["teleport"], 2, &["teleport"]);
 }
@@ -44,6 +45,8 @@ fn addresses_without_sense_are_exit_code_2() {
     check(&["send", path, "127.0.0.1"], 2, &["no port"]);
     check(&["send", path, "127.0.0.1:99999"], 2, &["99999"]);
     check(&["send", path, ":4700"], 2, &[":4700"]);
+    check(&["send", path, "2001:db8::7"], 2, &["no port", "[2001:db8::7]:4700"]);
+    check(&["send", path, "::1:2:3:4:5:6:7:4700"], 2, &["[::1:2:3:4:5:6:7]:4700"]);
 }
 
 #[test]
@@ -82,7 +85,8 @@ fn nobody_there_is_told_at_once() {
     let path = file(folder.path(), "f", b"x");
     let start = Instant::now();
     let address = format!("127.0.0.1:{}", free_port());
-    check(&["send", path.to_str().unwrap(), &address], 1, &[&address, "nothing receives"]);
+    let advice = format!("skyhaul receive --dir DIR --listen {address}");
+    check(&["send", path.to_str().unwrap(), &address], 1, &[&address, "nothing receives", &advice]);
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
@@ -92,7 +96,41 @@ fn a_silent_peer_is_given_up() {
     let address = mute.local_addr().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "f", b"x");
-    check(&["send", path.to_str().unwrap(), &address, "--give-up", "2s"], 1, &["did not answer"]);
+    check(
+        &["send", path.to_str().unwrap(), &address, "--give-up", "2s"],
+        1,
+        &["did not answer", "firewalls"],
+    );
+}
+
+#[test]
+fn a_transfer_that_failed_was_never_confirmed_and_has_no_speed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "f", b"x");
+    let address = format!("127.0.0.1:{}", free_port());
+    let said = run(&["send", path.to_str().unwrap(), &address, "--json"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let json = said.json();
+    assert!(json["confirmed_s"].is_null() && json["goodput_bps"].is_null(), "{json}");
+    let said = run(&["send", path.to_str().unwrap(), &address]);
+    assert!(!said.out.contains("confirmed") && !said.out.contains("speed"), "{said:?}");
+}
+
+#[test]
+fn no_control_characters_outside_of_a_terminal() {
+    let said = run(&["demo", "--size", "300kB", "--rate", "10M"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let text = said.out + &said.err;
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+}
+
+#[test]
+fn help_has_no_marks_of_its_source() {
+    for command in ["send", "receive", "demo"] {
+        let said = run(&[command, "--help"]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(!said.out.contains("`["), "{}", said.out);
+    }
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! What to do when a transfer ended early.
+
+use std::net::SocketAddr;
+
+use skyhaul_files::Fault;
+use skyhaul_stp::CloseReason;
+
+/// Why the connection under a session ended, if that is what ended the session.
+pub(crate) fn close_reason(fault: &Fault) -> Option<CloseReason> {
+    let Fault::Stream { source, .. } = fault else { return None };
+    source.get_ref()?.downcast_ref().copied()
+}
+
+/// Why sending failed and what to do; `was_heard`: the receiver had answered before.
+pub(crate) fn of_sending(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
+    let port = peer.port();
+    match (close_reason(fault), was_heard) {
+        (Some(CloseReason::Unreachable), false) => format!(
+            "nothing receives there; start `skyhaul receive --dir DIR --listen {peer}` on that machine, \
+             or correct the address"
+        ),
+        (Some(CloseReason::Unreachable), true) => {
+            "nothing receives there any more; start the receiver again, then send again".into()
+        }
+        (Some(CloseReason::ConnectTimeout), _) => format!(
+            "it did not answer; check the address, that `skyhaul receive` waits there, and that firewalls \
+             let UDP port {port} through"
+        ),
+        (Some(CloseReason::Silence), _) => {
+            "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
+                .into()
+        }
+        (Some(reason @ CloseReason::Reset(_)), _) => format!("{reason}; send again"),
+        _ => fault.to_string(),
+    }
+}
