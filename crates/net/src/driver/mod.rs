@@ -52,6 +52,8 @@ pub(crate) struct Driver {
     outbox: Outbox,
     sources: Sources,
     refusals: Refusals,
+    /// Refusals reported and not judged yet.
+    reported: u64,
     protection: Protection,
     /// The original of the copy in [`State`].
     counters: Counters,
@@ -74,6 +76,7 @@ impl Driver {
             outbox: Outbox::new(mtu_bytes),
             sources: Sources::new(is_wild),
             refusals: Refusals::default(),
+            reported: 0,
             protection,
             counters: Counters::default(),
             wakers: Vec::new(),
@@ -86,6 +89,9 @@ impl Driver {
         while self.timer.poll(cx)?.is_ready() {}
         self.hear_of_trouble(cx);
         let received_all = self.receive(cx);
+        if received_all {
+            self.judge_refusals();
+        }
         let sent = self.send(cx);
         self.conclude(cx, received_all, sent)
     }
@@ -135,14 +141,16 @@ impl Driver {
 
     fn receive_failed(&mut self, error: &io::Error) {
         if error.kind() == io::ErrorKind::ConnectionRefused {
-            self.refused(1);
+            self.reported += 1;
         } else {
             self.counters.receive_failures += 1;
         }
     }
 
-    /// The system said `times` that nobody receives at the peer's address.
-    fn refused(&mut self, times: u64) {
+    /// The system said that nobody receives at the peer's address. It says so before it hands out what
+    /// the peer sent earlier, so this is judged when all of that was received.
+    fn judge_refusals(&mut self) {
+        let times = std::mem::take(&mut self.reported);
         let (Some(peer), true) = (self.shared.peer, times > 0) else { return };
         self.counters.refusals += times;
         let persist = self.refusals.refused(self.shared.now(), times);
@@ -164,7 +172,7 @@ impl Driver {
             let Some(wire) = &self.wire else { return Sent::All };
             let flushed = self.outbox.flush(cx, wire, &self.sources, &mut self.counters);
             let Flushed { refusals, is_blocked } = flushed;
-            self.refused(refusals);
+            self.reported += refusals;
             if is_blocked {
                 return Sent::Blocked;
             }
@@ -210,7 +218,7 @@ impl Driver {
         if is_over {
             return Poll::Ready(Ok(()));
         }
-        if !received_all || sent == Sent::Part {
+        if !received_all || sent == Sent::Part || self.reported > 0 {
             cx.waker().wake_by_ref();
         } else {
             self.timer.arm(deadline)?;
