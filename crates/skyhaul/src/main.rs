@@ -9,6 +9,7 @@ mod demo;
 mod failure;
 mod output;
 mod progress;
+mod rate;
 mod receive;
 mod result;
 mod send;

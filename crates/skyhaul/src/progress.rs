@@ -3,9 +3,10 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use skyhaul_core::units::show_rate;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skyhaul_files::Event;
+
+use crate::rate::RecentRate;
 
 /// How often the line is drawn anew.
 pub(crate) const TICK: Duration = Duration::from_millis(200);
@@ -24,7 +25,7 @@ impl Progress {
             "{percent:>3} % [{bar:24}] {decimal_bytes} of {decimal_total_bytes}, {rate}  {msg}",
         );
         if let Ok(style) = style {
-            bar.set_style(style.progress_chars("=> ").with_key("rate", write_rate));
+            bar.set_style(style.progress_chars("=> ").with_key("rate", RecentRate::default()));
         }
         Self(bar)
     }
@@ -60,9 +61,4 @@ impl Progress {
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
     }
-}
-
-/// Payload bits a second, in the unit of links.
-fn write_rate(state: &ProgressState, out: &mut dyn std::fmt::Write) {
-    let _ = write!(out, "{}", show_rate(state.per_sec() * 8.0));
 }
