@@ -1,0 +1,153 @@
+//! Equal seeds give equal bytes, also in another process: whatever differs between processes - layout
+//! of memory, hash seeds, the clock - must not reach an engine or a link.
+
+mod common;
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use common::trace::TraceSum;
+use skyhaul_core::{EventSink, Instant, MS, SECOND};
+use skyhaul_link::{
+    ChannelConfig, ChannelState, DirectionConfig, LinkConfig, QueueLimit, Reordering, StateConfig,
+};
+use skyhaul_sim::{Ended, Pair, Transfer};
+
+/// Tells the child which seed to run.
+const SEED: &str = "SKYHAUL_DETERMINISM_SEED";
+/// Begins the lines of the child's report.
+const MARK: &str = "trace: ";
+
+/// Lossy, reordering, and one of the channel's states loses half of everything.
+fn link() -> LinkConfig {
+    let direction = |rate_bps, loss| DirectionConfig {
+        rate_bps: Some(rate_bps),
+        delay_ns: 30 * MS,
+        queue: QueueLimit::Packets(60),
+        loss,
+        reordering: Reordering { probability: 0.05, extra_delay_ns: 20 * MS },
+        ..DirectionConfig::default()
+    };
+    let state =
+        |mean_stay_ns, loss| StateConfig { mean_stay_ns, loss, min_delay_ns: 10 * MS, max_delay_ns: 40 * MS };
+    LinkConfig {
+        name: "determinism".into(),
+        forward: direction(4_000_000, 0.03),
+        reverse: direction(100_000, 0.02),
+        channel: Some(ChannelConfig {
+            good: state(400 * MS, 0.01),
+            bad: state(80 * MS, 0.5),
+            start: ChannelState::Good,
+        }),
+        ..LinkConfig::default()
+    }
+}
+
+/// Every event of both hosts and every packet that arrives, as a sum.
+fn trace(seed: u64) -> String {
+    let mut report = String::new();
+    for rate in [None, Some(4_000_000)] {
+        let mut transfer = Transfer::new(link(), seed, 300_000);
+        transfer.sender.rate_bps = rate;
+        let mut sum = TraceSum::new();
+        let mut pair = transfer.build().expect("the link is valid");
+        let ended = pair.run(Instant::from_ns(600 * SECOND), &mut sum);
+        assert_eq!(ended, Ended::Done, "at {:?}", pair.now());
+        add_counters(&mut sum, &pair);
+        // The packets themselves: events do not show what is in them.
+        let packets = packets(&transfer);
+        assert!(sum.events > 500 && packets.events > 200, "too little happened to say anything");
+        let _ = writeln!(report, "{MARK}{rate:?} events {} {:016x} at {:?}", sum.events, sum.sum, pair.now());
+        let _ = writeln!(report, "{MARK}{rate:?} packets {} {:016x}", packets.events, packets.sum);
+    }
+    report
+}
+
+fn add_counters(sum: &mut TraceSum, pair: &Pair) {
+    for port in [0, 1] {
+        sum.add(&format!("{:?}", pair.link.counters(port, pair.now())));
+    }
+}
+
+/// The same run with the hosts driven by hand, so that every octet passes by here.
+fn packets(transfer: &Transfer) -> TraceSum {
+    let mut sum = TraceSum::new();
+    let Pair { mut hosts, mut link, .. } = transfer.build().expect("the link is valid");
+    let mut now = Instant::ZERO;
+    loop {
+        while let Some((port, packet)) = link.poll_transmit(now) {
+            let from = hosts[1 - port as usize].address;
+            hosts[port as usize].receive(now, from, &packet, &mut skyhaul_core::NullSink);
+        }
+        for (port, host) in hosts.iter_mut().enumerate() {
+            host.work(now, &mut skyhaul_core::NullSink, |packet, sink| {
+                sum.events += 1;
+                sum.add(&format!("{now:?} {port} {:02x?}\n", &packet.bytes[..]));
+                link.handle(now, port as u32, packet, sink);
+            });
+        }
+        let next = hosts.iter().filter_map(skyhaul_sim::Host::deadline).chain(link.deadline()).min();
+        match next {
+            Some(at) if !hosts.iter().all(|host| host.app.is_done()) => now = now.max(at),
+            _ => return sum,
+        }
+    }
+}
+
+/// Runs this very program again, for this test alone.
+fn in_another_process(seed: u64) -> String {
+    let output = Command::new(std::env::current_exe().expect("tests have a path"))
+        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+        .env(SEED, seed.to_string())
+        .output()
+        .expect("it can be run again");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = text.lines().filter_map(|line| line.find(MARK).map(|at| &line[at..])).collect();
+    lines.join("\n") + "\n"
+}
+
+/// Does nothing unless it is the child of the tests below.
+#[test]
+fn child() {
+    let Some(seed) = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()) else { return };
+    println!("\n{}", trace(seed));
+}
+
+#[test]
+fn two_processes_with_one_seed_give_one_trace() {
+    let [first, second] = [1, 1].map(in_another_process);
+    assert_eq!(first.lines().count(), 4, "{first}");
+    assert_eq!(first, second);
+    assert_eq!(first, trace(1), "a third process, this one");
+}
+
+#[test]
+fn another_seed_gives_another_trace() {
+    let (one, two) = (trace(1), trace(2));
+    for (a, b) in one.lines().zip(two.lines()) {
+        assert_ne!(a, b);
+    }
+}
+
+/// Whether a sink listens must not change what happens.
+#[test]
+fn listening_changes_nothing() {
+    struct Deaf;
+    impl EventSink for Deaf {
+        fn wants(&self) -> bool {
+            false
+        }
+        fn emit(&mut self, _: Instant, _: u64, _: skyhaul_core::Event) {
+            unreachable!("nothing is wanted");
+        }
+    }
+    let run = |sink: &mut dyn EventSink| {
+        let mut pair = Transfer::new(link(), 3, 100_000).build().unwrap();
+        pair.run(Instant::from_ns(600 * SECOND), sink);
+        let mut sum = TraceSum::new();
+        add_counters(&mut sum, &pair);
+        (pair.now(), sum.sum)
+    };
+    assert_eq!(run(&mut TraceSum::new()), run(&mut Deaf));
+}

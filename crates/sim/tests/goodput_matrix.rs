@@ -1,0 +1,88 @@
+//! Goodput over round-trip time, loss and buffer, frozen: a change of behaviour shows as a changed
+//! number. The numbers come from virtual time and are exact; they are no claim that more could not be
+//! reached. Look at what moves, and accept it with `cargo insta accept` only if it is right.
+//!
+//! 2 Mbit/s forward, 256 kbit/s back, 400 kB, one seed: small, so that the whole takes seconds.
+
+use std::fmt::Write as _;
+
+use skyhaul_core::{MS, NullSink, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
+use skyhaul_sim::Transfer;
+use skyhaul_stp::Config;
+
+const RATE_BPS: u64 = 2_000_000;
+const BYTES: u64 = 400_000;
+
+const RTTS_MS: [u64; 3] = [20, 100, 550];
+const LOSSES: [f64; 3] = [0.0, 0.01, 0.1];
+/// Of the queue in front of the link, in packets.
+const BUFFERS: [u32; 3] = [5, 25, 200];
+
+fn link(rtt_ms: u64, loss: f64, buffer: u32) -> LinkConfig {
+    let direction = |rate_bps, loss| DirectionConfig {
+        rate_bps: Some(rate_bps),
+        delay_ns: rtt_ms * MS / 2,
+        queue: QueueLimit::Packets(buffer),
+        loss,
+        ..DirectionConfig::default()
+    };
+    LinkConfig {
+        name: "matrix".into(),
+        forward: direction(RATE_BPS, loss),
+        reverse: direction(RATE_BPS / 8, loss),
+        ..LinkConfig::default()
+    }
+}
+
+/// Payload bits per second, rounded down, and packets sent again.
+fn cell(config: &Config, link: LinkConfig) -> String {
+    let transfer = Transfer {
+        sender: config.clone(),
+        receiver: config.clone(),
+        max_ns: 3600 * SECOND,
+        ..Transfer::new(link, 1, BYTES)
+    };
+    match transfer.run(&mut NullSink) {
+        Ok(outcome) => {
+            let bits = u128::from(BYTES) * 8 * u128::from(SECOND);
+            let goodput_bps = bits / u128::from(outcome.elapsed_ns);
+            format!("{goodput_bps:>8} {:>4}", outcome.sender.retransmitted_packets)
+        }
+        Err(why) => format!("{why}"),
+    }
+}
+
+fn matrix(config: &Config) -> String {
+    let mut text = String::from("goodput in bit/s and packets sent again, by buffer in packets\n");
+    let _ = write!(text, "rtt ms   loss");
+    for buffer in BUFFERS {
+        let _ = write!(text, " {:>15}", format!("{buffer} packets"));
+    }
+    text.push('\n');
+    for rtt_ms in RTTS_MS {
+        for loss in LOSSES {
+            let _ = write!(text, "{rtt_ms:>6} {loss:>6}");
+            for buffer in BUFFERS {
+                let _ = write!(text, "   {}", cell(config, link(rtt_ms, loss, buffer)));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[test]
+fn default_profile() {
+    insta::assert_snapshot!(matrix(&Config::standard()));
+}
+
+#[test]
+fn default_profile_with_the_rate_declared() {
+    insta::assert_snapshot!(matrix(&Config { rate_bps: Some(RATE_BPS), ..Config::standard() }));
+}
+
+#[test]
+fn paper_profile() {
+    insta::assert_snapshot!(matrix(&Config::paper()));
+}
