@@ -107,15 +107,22 @@ impl Shape {
     /// Time after which a healed link must have carried everything.
     pub(crate) fn patience_ns(&self) -> u64 {
         let rtt_ns = self.healed.forward.delay_ns + self.healed.reverse.delay_ns;
-        let traffic_ns: u64 = self.ends.iter().map(|end| end.traffic_ns(rtt_ns)).sum();
+        let traffic_ns: u64 = self.ends.iter().map(|end| end.traffic_ns(rtt_ns, self.least_payload())).sum();
         400 * SECOND + traffic_ns
+    }
+
+    /// The smaller of the payloads that the ends agree to.
+    fn least_payload(&self) -> u64 {
+        self.ends.iter().map(|end| end.config.max_payload_bytes.min(255) as u64).min().unwrap_or(1)
     }
 }
 
 impl End {
     /// A generous time for all of its streams over a perfect link.
-    fn traffic_ns(&self, rtt_ns: u64) -> u64 {
-        let bytes = self.most_bytes * 8;
+    fn traffic_ns(&self, rtt_ns: u64, payload: u64) -> u64 {
+        // Small packets are charged 256 octets of the window and carry 49 of headers, and as much
+        // again for a POLL that each of them may need.
+        let bytes = self.most_bytes * 256u64.div_ceil(payload) * 8;
         let sending = self.config.rate_bps.map_or(0, |rate| 4 * bytes * 8 * SECOND / rate);
         let steps = |steps: &Steps| if steps.every_ns > 0 { 2 * STEPS_NS } else { 0 };
         let window = self.config.receive_limit_bytes.min(self.config.send_limit_bytes);

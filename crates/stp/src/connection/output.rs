@@ -117,7 +117,8 @@ impl Connection {
         let mut segment = self.blank();
         self.attach_replies(&mut segment, context.path);
         let data = self.choose_data(context, &segment, allowance);
-        let plan = self.plan(now, data, context.path);
+        let mut plan = self.plan(now, data, context.path);
+        self.spare_repeat(data, &segment, &mut plan, allowance);
         if segment.type_bits() == 0 && data.is_none() && plan.is_empty() {
             return None;
         }
@@ -335,6 +336,24 @@ impl Connection {
         let sent = Segment { data: number.map(|_| (&[][..], &[][..])), ..segment };
         self.charge(&sent, out.len() - start, data, context);
         Some(())
+    }
+
+    /// The opening that comes with a POLL (before the answer, or before the proof) must not push a
+    /// retransmission over the largest segment: both follow it.
+    fn spare_repeat(
+        &mut self,
+        data: Option<Choice>,
+        segment: &Segment<'_>,
+        plan: &mut Plan,
+        allowance: usize,
+    ) {
+        let Some(Choice::Again { bytes, .. }) = data else { return };
+        let brings_opening = plan.begin || !self.proven;
+        let full = (encoded_len(segment) + OPENING_BYTES + POLL_BYTES + END_BYTES).next_multiple_of(4);
+        if plan.poll_rides && !plan.poll_due && brings_opening && full + bytes > allowance {
+            (plan.poll_rides, plan.begin, plan.end) = (false, false, false);
+            self.poll_owed = true;
+        }
     }
 
     /// New data shrinks to the room beside the bodies. A retransmission cannot: a POLL that rides

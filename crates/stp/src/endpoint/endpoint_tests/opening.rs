@@ -254,3 +254,28 @@ fn a_reset_of_early_data_may_come_after_the_answer() {
     bench.inject(Side::A, &reset(number + 2));
     assert_eq!(bench.states(id).0, Some(State::Closed), "the answer to a later segment counts");
 }
+
+#[test]
+fn an_opening_never_makes_a_repeat_too_large_for_the_path() {
+    for (lost, in_a_row) in (1..9).flat_map(|lost| [(lost, 1), (lost, 2), (lost, 3)]) {
+        // USTATs get through and tell of the loss; BGNAKs do not, so that A's POLLs bring BGN.
+        let accept = Config { ustat_threshold: Some(0), ustats_per_poll: None, ..Config::standard() };
+        let mut bench = Bench::with(accept, 1);
+        let (mut seen, mut withheld) = (0, 0);
+        bench.drop = Box::new(move |side, segment| {
+            let is_data = side == Side::A && segment.data.is_some();
+            seen += usize::from(is_data);
+            withheld += usize::from(segment.bgnak.is_some());
+            let is_lost = (lost + 1..=lost + in_a_row).contains(&seen);
+            (is_data && is_lost) || (segment.bgnak.is_some() && withheld < 5)
+        });
+        let id = bench.open_with(Config { retransmit_within_window: false, ..Config::standard() });
+        bench.a.write(id, &vec![1; 60_000]).unwrap();
+        for _ in 0..1000 {
+            bench.run(10 * MS);
+            let largest = bench.wire.iter().map(|flight| flight.bytes.len()).max().unwrap_or(0);
+            assert!(largest <= 1500 - 28, "{largest} octets, {lost} lost");
+        }
+        assert_eq!(bench.received(1).len(), 60_000, "{lost} lost");
+    }
+}
