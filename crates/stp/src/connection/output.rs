@@ -427,6 +427,8 @@ impl Connection {
             self.bytes_since_poll = 0;
             if self.persist.is_due(now) {
                 self.persist.tried(now);
+            } else if self.is_persisting(context.path) {
+                self.persist.arm(now, self.rtt.smoothed_ns()); // what waits was written after the window closed
             }
         }
         if let Some(_end) = segment.end {

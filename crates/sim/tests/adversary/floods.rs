@@ -1,0 +1,59 @@
+//! Floods of openings and of data.
+
+use std::net::SocketAddr;
+
+use skyhaul_core::{NullSink, SECOND};
+use skyhaul_stp::Config;
+use skyhaul_stp::segment::{Opening, Segment, encode};
+
+use crate::peer::{Liar, opening};
+
+/// Bounds: 32 connections without proof, 64 resets that wait, and all of it gone after 30 s.
+#[test]
+fn a_flood_of_openings_leaves_room_for_nothing_else_and_goes_away() {
+    let mut liar = Liar::new(Config::standard());
+    let mut bytes = Vec::new();
+    for i in 0..10_000u32 {
+        let bgn = Opening { nonce: u64::from(i) + 1000, ..opening(1 << 20) };
+        bytes.clear();
+        encode(&Segment { bgn: Some(bgn), ..liar.blank.clone() }, &mut bytes);
+        let from = SocketAddr::from(([10, 1, (i >> 8) as u8, i as u8], 9));
+        liar.engine.handle(liar.now, from, &bytes, &mut NullSink);
+        assert!(liar.engine.connection_count() <= 1 + 32);
+    }
+    assert_eq!(liar.engine.endpoint_stats().full, 10_000 - 32);
+    let before = liar.heard.len();
+    liar.listen();
+    let resets = liar.heard[before..].iter().filter(|heard| heard.segment.rst.is_some()).count();
+    assert!(resets <= 64, "{resets} resets");
+    while let Some(id) = liar.engine.accept() {
+        liar.engine.release(id);
+    }
+    liar.wait(31 * SECOND);
+    assert_eq!(liar.engine.connection_count(), 1, "only the proven one is left");
+}
+
+/// Bound: behind a gap at most `receive_limit_bytes` of charge are kept, 256 octets a packet.
+#[test]
+fn tiny_packets_behind_a_gap_are_charged_in_full() {
+    let limit = 64 * 256;
+    let mut liar = Liar::new(Config { receive_limit_bytes: limit, ..Config::standard() });
+    let before = liar.stats().refused;
+    for offset in 1..1000 {
+        liar.say(&liar.packet(offset, b"x"));
+    }
+    assert_eq!(liar.stats().refused, before + 999 - 64);
+    liar.say(&liar.packet(0, b"x"));
+    assert_eq!(liar.stats().delivered_bytes, 65);
+}
+
+/// Bound: what nobody reads stays within the limit and one packet.
+#[test]
+fn data_that_nobody_reads_is_bounded() {
+    let limit = 10_000;
+    let mut liar = Liar::new(Config { receive_limit_bytes: limit, ..Config::standard() });
+    for offset in 0..1000 {
+        liar.say(&liar.packet(offset, &[1; 1400]));
+    }
+    assert!(liar.stats().delivered_bytes <= limit);
+}

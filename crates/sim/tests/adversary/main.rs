@@ -1,0 +1,9 @@
+//! One engine against a peer that lies. Each test states the bound that must hold.
+
+mod floods;
+mod lists;
+mod peer;
+mod polls;
+mod reports;
+mod strangers;
+mod windows;
