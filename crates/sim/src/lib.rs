@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod apps;
+pub mod fuzz;
 mod host;
 mod pair;
 mod share;
