@@ -120,13 +120,13 @@ impl Shape {
 impl End {
     /// A generous time for all of its streams over a perfect link.
     fn traffic_ns(&self, rtt_ns: u64, payload: u64) -> u64 {
-        // Small packets are charged 256 octets of the window and carry 49 of headers, and as much
-        // again for a POLL that each of them may need.
-        let bytes = self.most_bytes * 256u64.div_ceil(payload) * 8;
-        let sending = self.config.rate_bps.map_or(0, |rate| 4 * bytes * 8 * SECOND / rate);
+        // The least that passes for progress is a packet a round trip: small packets are charged 256
+        // octets of a window that may be small, and are slow by design.
+        let packets = self.most_bytes.div_ceil(payload);
+        let wire_bytes = self.most_bytes + 2 * 49 * packets;
+        let sending = self.config.rate_bps.map_or(0, |rate| 32 * wire_bytes * 8 * SECOND / rate);
         let steps = |steps: &Steps| if steps.every_ns > 0 { 2 * STEPS_NS } else { 0 };
-        let window = self.config.receive_limit_bytes.min(self.config.send_limit_bytes);
-        sending + steps(&self.writes) + steps(&self.reads) + 4 * (bytes / window + 1) * (rtt_ns + 100 * MS)
+        sending + steps(&self.writes) + steps(&self.reads) + 4 * packets * (rtt_ns + 100 * MS)
     }
 }
 

@@ -231,7 +231,7 @@ fn write(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Con
         let taken = endpoint.write(id, &chunk).unwrap_or(0);
         talk.written += taken as u64;
         talk.may_write = taken == chunk.len();
-        talk.write_at = now.after(plan.writes.every_ns);
+        talk.write_at = now.after(plan.writes.every_ns * taken as u64 / plan.writes.bytes as u64);
     }
 }
 

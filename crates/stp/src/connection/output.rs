@@ -356,8 +356,8 @@ impl Connection {
         }
     }
 
-    /// New data shrinks to the room beside the bodies. A retransmission cannot: a POLL that rides
-    /// on it follows it, and one that is due by itself goes ahead of it.
+    /// New data shrinks to the room beside the bodies. A retransmission cannot: a POLL follows it, or
+    /// goes ahead of it if it was put off already or brings other bodies.
     fn fit(
         &mut self,
         data: Option<Choice>,
@@ -378,6 +378,12 @@ impl Connection {
                 (fitted > 0).then_some(Choice::New { bytes: fitted })
             }
             Choice::Again { bytes, .. } if bytes <= room(plan) => data,
+            // Once only: a POLL that went ahead each time would use up a low declared rate.
+            Choice::Again { .. } if !self.poll_owed && !plan.end && !plan.begin && self.proven => {
+                (plan.poll_rides, plan.poll_due) = (false, false);
+                self.poll_owed = true;
+                data
+            }
             Choice::Again { .. } if plan.poll_rides && !plan.poll_due => {
                 plan.poll_rides = false;
                 plan.end = false;

@@ -164,3 +164,22 @@ fn polls_leave_room_for_data_at_a_low_declared_rate() {
     assert_eq!(bench.received(1).len(), 4000);
     assert!(bench.count(Side::A, "POLL") < 100, "{} POLLs", bench.count(Side::A, "POLL"));
 }
+
+#[test]
+fn a_poll_does_not_push_a_full_repeat_out_of_a_low_rate() {
+    let mut bench = Bench::new();
+    bench.delay_ns = MS;
+    let mut full = 0;
+    bench.drop = Box::new(move |side, segment| {
+        // Packets that have no room for a POLL beside them: they left before the first sample, when
+        // POLLs were rare.
+        let is_full = side == Side::A && segment.payload_bytes() == 1460;
+        full += i32::from(is_full);
+        (is_full && full <= 2) || (side == Side::B && full < 2)
+    });
+    let slow = Config { rate_bps: Some(20_000), initial_rtt_ns: 6 * SECOND, ..Config::standard() };
+    let id = bench.open_with(Config { bgn_repeats: 0, poll_first_burst: false, idle_repeat: false, ..slow });
+    bench.a.write(id, &[5; 5 * 1460]).unwrap();
+    bench.run(60 * SECOND);
+    assert_eq!(bench.received(1).len(), 5 * 1460);
+}
