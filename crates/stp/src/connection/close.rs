@@ -2,9 +2,10 @@
 
 use core::fmt;
 
-use skyhaul_core::{Instant, RttEstimator};
+use skyhaul_core::{Instant, RttEstimator, wire};
 
 use super::{Connection, Context, StreamEvent};
+use crate::endpoint::Farewell;
 use crate::receive::Assembly;
 use crate::segment::ResetReason;
 
@@ -60,6 +61,14 @@ impl Connection {
     /// The carrier reports that nobody receives at the peer's address.
     pub(crate) fn unreachable(&mut self) {
         self.close(Some(CloseReason::Unreachable));
+    }
+
+    /// What a peer that still asks after a clean end is told.
+    pub(crate) fn farewell(&self) -> Option<Farewell> {
+        let is_clean = self.is_closed && self.close_reason.is_none();
+        let assembly = self.assembly.as_ref().filter(|assembly| is_clean && assembly.is_complete())?;
+        let (number, next) = (wire(self.cache.next()), wire(assembly.next()));
+        Some(Farewell { instance: self.names.instance, number, next })
     }
 
     /// Whether nothing is under way in our direction and END is confirmed.

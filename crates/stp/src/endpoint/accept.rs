@@ -6,9 +6,9 @@ use core::net::SocketAddr;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{EventSink, Instant};
 
-use super::{ConnectionId, Endpoint, MAX_STATELESS};
+use super::{ConnectionId, Endpoint, Farewell, MAX_STATELESS};
 use crate::connection::{Connection, Context, Names, State};
-use crate::segment::{Opening, ResetReason, Segment};
+use crate::segment::{Opening, Report, ResetReason, Segment};
 
 impl Endpoint {
     /// A segment whose ports are known but whose instance is not.
@@ -53,6 +53,10 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) {
         let Some(opening) = &segment.bgn else {
+            let key = (remote, segment.destination_port, segment.source_port);
+            if let Some(farewell) = self.farewells.get(&key, segment.instance) {
+                return self.say_farewell(remote, segment, farewell);
+            }
             self.refuse(Refusal::Unknown, now, sink);
             if segment.rst.is_none() {
                 self.reset_stateless(remote, segment, ResetReason::UnknownConnection);
@@ -105,6 +109,25 @@ impl Endpoint {
         let connection = Connection::accept(id, names, entropy, config, opening, withhold, &context);
         self.insert(id, remote, connection);
         id
+    }
+
+    /// Confirms everything to a peer that repeats itself after a clean end; says nothing to one that
+    /// does not ask.
+    pub(super) fn say_farewell(&mut self, remote: SocketAddr, to: &Segment<'_>, farewell: Farewell) {
+        let asks = to.poll.is_some() || to.end.is_some() || to.data.is_some();
+        if !asks || self.stateless.len() >= MAX_STATELESS {
+            return;
+        }
+        let segment = Segment {
+            source_port: to.destination_port,
+            destination_port: to.source_port,
+            number: farewell.number,
+            instance: farewell.instance,
+            ustat: Some(Report { next: farewell.next, ..Report::default() }),
+            endak: true,
+            ..Segment::default()
+        };
+        self.stateless.push_back((remote, segment));
     }
 
     fn reset_stateless(&mut self, remote: SocketAddr, to: &Segment<'_>, reason: ResetReason) {

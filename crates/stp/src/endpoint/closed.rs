@@ -1,6 +1,6 @@
 //! A bounded memory of ended connections, so that a replayed opening delivers nothing twice.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use skyhaul_core::{Instant, SECOND};
 
@@ -47,9 +47,62 @@ impl ClosedMemory {
     }
 }
 
+/// The last words of a connection that ended cleanly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Farewell {
+    pub(crate) instance: u16,
+    /// Our end number.
+    pub(crate) number: u32,
+    /// The peer's end number: everything before it was received.
+    pub(crate) next: u32,
+}
+
+/// Last words by key, for peers that missed them and still ask when we have left. A peer's timers may
+/// have grown beyond any linger time.
+#[derive(Clone, Debug)]
+pub(super) struct Farewells<K> {
+    order: VecDeque<K>,
+    by_key: BTreeMap<K, Farewell>,
+}
+
+impl<K> Default for Farewells<K> {
+    fn default() -> Self {
+        Self { order: VecDeque::new(), by_key: BTreeMap::new() }
+    }
+}
+
+impl<K: Ord + Copy> Farewells<K> {
+    /// Remembers; when the memory is full the oldest is forgotten, and its peer gets a reset.
+    pub(super) fn remember(&mut self, key: K, farewell: Farewell) {
+        if self.by_key.insert(key, farewell).is_none() {
+            self.order.push_back(key);
+        }
+        while self.order.len() > MAX_REMEMBERED {
+            if let Some(oldest) = self.order.pop_front() {
+                self.by_key.remove(&oldest);
+            }
+        }
+    }
+
+    pub(super) fn get(&self, key: &K, instance: u16) -> Option<Farewell> {
+        self.by_key.get(key).copied().filter(|farewell| farewell.instance == instance)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_oldest_last_words_are_forgotten_first() {
+        let mut farewells = Farewells::default();
+        for key in 0..=MAX_REMEMBERED {
+            farewells.remember(key, Farewell { instance: 7, number: key as u32, next: 0 });
+        }
+        assert!(farewells.get(&0, 7).is_none());
+        assert!(farewells.get(&1, 7).is_some() && farewells.get(&1, 8).is_none());
+        assert_eq!(farewells.by_key.len(), MAX_REMEMBERED);
+    }
 
     #[test]
     fn forgetting_too_early_is_known_until_it_no_longer_matters() {

@@ -19,7 +19,8 @@ use skyhaul_core::{Event, EventSink, Instant, Pacer, Path, Stream, ip_udp_bytes}
 use crate::config::Config;
 use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
 use crate::segment::{ResetReason, Segment, decode};
-use closed::ClosedMemory;
+pub(crate) use closed::Farewell;
+use closed::{ClosedMemory, Farewells};
 pub use transmit::Transmit;
 
 /// A connection of an endpoint. Never used twice.
@@ -125,6 +126,7 @@ pub struct Endpoint {
     accepted: VecDeque<ConnectionId>,
     events: VecDeque<(ConnectionId, StreamEvent)>,
     memory: ClosedMemory,
+    farewells: Farewells<Key>,
     stateless: VecDeque<(SocketAddr, Segment<'static>)>,
     stash: Option<(SocketAddr, Vec<u8>)>,
     random: Stream,
@@ -151,6 +153,7 @@ impl Endpoint {
             accepted: VecDeque::new(),
             events: VecDeque::new(),
             memory: ClosedMemory::default(),
+            farewells: Farewells::default(),
             stateless: VecDeque::new(),
             stash: None,
             random,
@@ -378,6 +381,9 @@ impl Endpoint {
         if slot.connection.names.instance != segment.instance {
             return self.deliver_foreign(id, now, remote, segment, bytes, sink);
         }
+        if let Some(farewell) = slot.connection.farewell() {
+            return self.say_farewell(remote, segment, farewell);
+        }
         let Some(shared) = self.paths.get_mut(&remote) else { return };
         let wire_bytes = shared.path.wire_bytes(bytes);
         let mut context = Context { now, path: &mut shared.path, sink };
@@ -428,6 +434,9 @@ impl Endpoint {
         let Some(slot) = self.slots.remove(&id) else { return };
         let names = slot.connection.names;
         let key = (slot.remote, names.local_port, names.remote_port);
+        if let Some(farewell) = slot.connection.farewell() {
+            self.farewells.remember(key, farewell);
+        }
         if self.keys.get(&key) == Some(&id) {
             self.keys.remove(&key);
         }

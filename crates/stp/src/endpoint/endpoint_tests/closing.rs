@@ -210,3 +210,38 @@ fn writing_after_the_end_is_an_error() {
     bench.a.finish(id);
     assert_eq!(bench.a.write(id, b"x"), Err(StreamError::Finished));
 }
+
+/// B ends, and A hears of it long after B's linger time, with a packet of B's and B's END unconfirmed.
+fn left_early(release: bool) -> Bench {
+    let (mut bench, id) = established();
+    bench.a.finish(id);
+    bench.run(SECOND);
+    bench.b.write(1, b"bye").unwrap();
+    bench.b.finish(1);
+    // A gets it all. Its answers are lost, and what B repeats, until A has gone.
+    let mut sent = 0;
+    bench.drop = Box::new(move |side, _| {
+        sent += 1;
+        side == Side::A || sent > 1
+    });
+    bench.run(100 * SECOND);
+    assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closing)));
+    if release {
+        bench.a.release(id);
+        bench.pump();
+        assert_eq!(bench.a.connection_count(), 0);
+    }
+    bench.drop = Box::new(|_, _| false);
+    bench.run(60 * SECOND);
+    bench
+}
+
+#[test]
+fn an_end_that_has_left_still_confirms_what_its_peer_repeats() {
+    for release in [false, true] {
+        let bench = left_early(release);
+        assert_eq!(bench.states(1).1, Some(State::Closed), "released: {release}");
+        assert!(bench.heard(Side::B, StreamEvent::Finished));
+        assert!(bench.heard(Side::B, StreamEvent::Closed(None)), "{:?}", bench.events);
+    }
+}
