@@ -37,7 +37,7 @@ impl Endpoint {
             buffer.extend_from_slice(&bytes);
             return Some(Transmit { remote, segment_bytes: bytes.len() });
         }
-        if let Some(transmit) = self.transmit_stateless(buffer) {
+        if let Some(transmit) = self.transmit_stateless(now, buffer) {
             return Some(transmit);
         }
         while let Some(id) = self.ready.pop_front() {
@@ -48,10 +48,17 @@ impl Endpoint {
         None
     }
 
-    fn transmit_stateless(&mut self, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn transmit_stateless(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
         let (remote, segment) = self.stateless.pop_front()?;
         buffer.resize(self.config.head_bytes as usize, 0);
         encode(&segment, buffer);
+        // Where a declared rate is kept, everything to that address counts.
+        if let Some(path) = self.paths.get_mut(&remote).map(|shared| &mut shared.path) {
+            let wire_bytes = path.wire_bytes(buffer.len() - self.config.head_bytes as usize);
+            if let Some(budget) = &mut path.budget {
+                budget.spend(now, wire_bytes);
+            }
+        }
         buffer.resize(buffer.len() + self.config.tail_bytes as usize, 0);
         Some(Transmit { remote, segment_bytes: buffer.len() })
     }

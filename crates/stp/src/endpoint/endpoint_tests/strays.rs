@@ -124,3 +124,28 @@ fn rubbish_is_counted_and_forgotten() {
     assert_eq!(bench.b.endpoint_stats().undecodable, 300);
     assert_eq!(bench.b.connection_count(), 0);
 }
+
+#[test]
+fn answers_to_segments_of_no_connection_are_charged_to_the_declared_rate() {
+    let after_answers = |strays: u16| {
+        let mut bench = Bench::new();
+        let id = bench.open_with(crate::Config { rate_bps: Some(20_000), ..crate::Config::standard() });
+        bench.a.write(id, b"hello").unwrap();
+        bench.run(SECOND);
+        for port in 0..strays {
+            let stray = Segment { source_port: port, destination_port: 9, endak: true, ..Segment::default() };
+            bench.inject(Side::A, &stray);
+        }
+        bench.pump();
+        assert_eq!(bench.count(Side::A, "RST"), usize::from(strays));
+        bench.a.write(id, b"again").unwrap();
+        let from = bench.now;
+        while bench.received(1).len() < 10 {
+            bench.run(SECOND / 1000);
+        }
+        bench.now.since(from)
+    };
+    // 28 + 16 octets each, at 20 kbit/s: 17.6 ms.
+    let later_ns = after_answers(20) - after_answers(0);
+    assert!((300..400).contains(&(later_ns / 1_000_000)), "{later_ns} ns");
+}
