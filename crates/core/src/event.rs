@@ -51,6 +51,15 @@ pub enum Refusal {
     Full,
 }
 
+/// What starts a probing cycle [XSTP 4.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alarm {
+    /// A POLL stayed without an answer: early timeout.
+    Silence,
+    /// A report listed a packet that is worth a retransmission.
+    Gap,
+}
+
 /// Why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
@@ -119,8 +128,6 @@ pub enum Event {
     Lost {
         /// How many.
         packets: u32,
-        /// Their payload.
-        bytes: u64,
         /// What it is taken for.
         verdict: Verdict,
     },
@@ -172,8 +179,10 @@ pub enum Event {
         /// Entered (true) or left.
         on: bool,
     },
-    /// A probing cycle began (from the next version on, [XSTP 4]).
+    /// A probing cycle began [XSTP 4].
     ProbeStarted {
+        /// What started it.
+        alarm: Alarm,
         /// Round-trip time at the loss.
         loss_rtt_ns: u64,
     },
@@ -185,6 +194,12 @@ pub enum Event {
         duration_ns: u64,
         /// Probes sent.
         probes: u32,
+        /// Probes of this cycle that were answered.
+        answers: u32,
+        /// Round-trip time at the loss.
+        loss_rtt_ns: u64,
+        /// Longest of the round trips that decided; 0 for a false alarm.
+        worst_rtt_ns: u64,
     },
     /// A link dropped a packet.
     LinkDrop {

@@ -16,6 +16,13 @@ impl RttEstimator {
         Self { initial_ns, smoothed_ns: 0, variance_ns: initial_ns / 2, min_ns: u64::MAX, latest_ns: 0 }
     }
 
+    /// Lets the newest sample be the smallest: the path has changed.
+    pub fn forget_min(&mut self) {
+        if self.is_known() {
+            self.min_ns = self.latest_ns;
+        }
+    }
+
     /// Takes a sample.
     pub fn sample(&mut self, rtt_ns: u64) {
         let rtt_ns = rtt_ns.max(1);

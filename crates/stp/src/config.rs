@@ -6,6 +6,8 @@ use alloc::boxed::Box;
 use skyhaul_congestion::{Controller, FixedRate, SlowStartAvoidance, WindowConfig};
 use skyhaul_core::{MS, SECOND};
 
+use crate::probing::ProbingConfig;
+
 /// When a packet that a STAT lists as missing may be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetransmitRule {
@@ -82,6 +84,8 @@ pub struct Config {
     pub reorder_packets: u64,
     /// Retransmissions wait for the congestion window, too.
     pub retransmit_within_window: bool,
+    /// XSTP-probing [XSTP 4]; `None`: plain STP, every loss is congestion.
+    pub probing: Option<ProbingConfig>,
     /// Hold back a small segment while data is unacknowledged.
     pub nagle: bool,
     /// Data may follow BGN before BGNAK (handshake avoidance [STP 5.1.2]).
@@ -140,6 +144,7 @@ impl Config {
             retransmit: RetransmitRule::RttElapsed,
             reorder_packets: 0,
             retransmit_within_window: false,
+            probing: Some(ProbingConfig::paper()),
             nagle: true,
             early_data: true,
             early_window_bytes: 64_000,
@@ -171,6 +176,7 @@ impl Config {
             retransmit: RetransmitRule::SentBeforePoll,
             reorder_packets: 3,
             retransmit_within_window: true,
+            probing: Some(ProbingConfig::standard()),
             nagle: false,
             early_window_bytes: 4 << 20,
             bgn_repeats: 3,

@@ -13,10 +13,12 @@ mod config;
 mod config_doc_tests;
 mod connection;
 mod endpoint;
+mod probing;
 mod receive;
 pub mod segment;
 mod send;
 
 pub use config::{Config, RetransmitRule, Spread};
 pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
+pub use probing::{Baseline, ProbingConfig};
 pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};

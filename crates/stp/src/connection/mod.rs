@@ -5,6 +5,7 @@ mod close;
 mod input;
 mod output;
 mod polling;
+mod probe;
 mod reports;
 mod state;
 mod stats;
@@ -18,6 +19,7 @@ use skyhaul_congestion::Controller;
 use skyhaul_core::{Event, EventSink, Instant, NUMBER_MODULUS, Pacer, Path, RttEstimator, SECOND};
 
 use crate::config::Config;
+use crate::probing::Cycle;
 use crate::receive::{Assembly, GapWatch};
 use crate::segment::{HEADER_BYTES, Opening, Report, ResetReason, Stat};
 use crate::send::{PollClock, SendCache, Tail};
@@ -124,6 +126,11 @@ pub(crate) struct Connection {
     bytes_since_poll: u64,
     first_data_at: Option<Instant>,
     last_data_at: Instant,
+    cycle: Option<Cycle>,
+    /// Packets last sent up to this moment vanished for the reason found.
+    judged: Option<(Instant, skyhaul_core::Verdict)>,
+    /// The round trip measured before the latest.
+    previous_rtt_ns: Option<u64>,
     peer_window_bytes: u64,
     peer_max_payload: usize,
     writer_waits: bool,
@@ -256,6 +263,9 @@ impl Connection {
             bytes_since_poll: 0,
             first_data_at: None,
             last_data_at: context.now,
+            cycle: None,
+            judged: None,
+            previous_rtt_ns: None,
             peer_window_bytes: config.early_window_bytes,
             peer_max_payload: usize::MAX,
             writer_waits: false,

@@ -240,7 +240,9 @@ impl Connection {
     }
 
     fn may_send_data(&self) -> bool {
-        self.linger_until.is_none() && (self.opened || self.config.early_data)
+        self.linger_until.is_none()
+            && self.cycle.is_none() // suspended while probing [XSTP 4.2]
+            && (self.opened || self.config.early_data)
     }
 
     fn repeats_idle(&self) -> bool {
@@ -323,6 +325,7 @@ impl Connection {
         if plan.poll() {
             let timestamp = self.poll.send(context.now, self.order, self.cache.next());
             segment.poll = Some(Poll { timestamp, next: wire(self.cache.next()) });
+            self.note_probe(context.now, timestamp);
         }
         segment.number = wire(number.unwrap_or(self.cache.next()));
         segment.end = plan.end.then(|| wire(self.cache.next()));

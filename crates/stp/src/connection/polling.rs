@@ -17,6 +17,9 @@ impl Connection {
         if self.linger_until.is_some() {
             return None;
         }
+        if let Some(due) = self.probe_due(path) {
+            return Some(due);
+        }
         if self.poll_owed {
             return Some(Instant::ZERO);
         }
@@ -74,7 +77,7 @@ impl Connection {
         slow.saturating_mul(1 << (over / 32).min(8)).min(self.config.max_timer_ns.max(slow))
     }
 
-    fn poll_interval_ns(&self) -> u64 {
+    pub(super) fn poll_interval_ns(&self) -> u64 {
         let rtt_ns = self.rtt.smoothed_ns();
         let (numerator, denominator) = SLOW_RTT;
         let slow = self.rtt.latest_ns() / numerator > self.rtt.min_ns() / denominator;

@@ -10,10 +10,32 @@ use crate::config::{RetransmitRule, Spread};
 use crate::segment::{Report, Stat};
 use crate::send::{Count, PollRecord};
 
-/// Losses found in one report.
+/// What a report calls missing.
+#[derive(Clone, Copy)]
+pub(super) struct Missing<'a> {
+    pub(super) report: &'a Report,
+    first_run: u64,
+    /// The POLL that a STAT answers; none for USTATs and late STATs.
+    pub(super) poll: Option<PollRecord>,
+}
+
+impl Missing<'_> {
+    /// The missing packet numbers, rising.
+    fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        let mut at = self.first_run;
+        let ranges = self.report.runs.iter().enumerate().filter_map(move |(i, &run)| {
+            let range = at..at + u64::from(run);
+            at = range.end;
+            (i % 2 == 0).then_some(range)
+        });
+        ranges.flatten()
+    }
+}
+
+/// Losses found in one report, by verdict.
 #[derive(Default)]
 struct Losses {
-    packets: u32,
+    packets: [u32; 4],
     bytes: u64,
     newest_sent_at: Instant,
 }
@@ -40,11 +62,16 @@ impl Connection {
         self.apply_report(&stat.report, Some(record), sample, context);
     }
 
+    /// While probing, USTATs are ignored: the STATs repeat what they say [XSTP 4.2].
     pub(super) fn on_ustat(&mut self, report: &Report, context: &mut Context<'_>) {
+        if self.cycle.is_some() {
+            return;
+        }
         self.apply_report(report, None, None, context);
     }
 
     fn take_rtt(&mut self, sample_ns: u64, context: &mut Context<'_>) {
+        self.previous_rtt_ns = self.rtt.is_known().then(|| self.rtt.latest_ns());
         self.rtt.sample(sample_ns);
         let event = Event::Rtt {
             sample_ns,
@@ -77,29 +104,23 @@ impl Connection {
         let mut count = Count::default();
         self.cache.acknowledge_below(next, &mut count);
         self.peer_window_bytes = u64::from(report.window_bytes);
-        let losses = self.walk_runs(report, first_run, poll, &mut count, context);
+        self.take_received(report, first_run, poll, &mut count);
         self.acknowledged(&count, in_flight_before_bytes, rtt_ns, app_limited, context);
-        self.lost(&losses, context);
-        self.tail.on_report(u64::from(losses.packets));
+        let missing = Missing { report, first_run, poll };
+        if self.may_retransmit(&missing, context) {
+            let losses = self.take_missing(&missing, context.now);
+            self.lost(&losses, context);
+            self.tail.on_report(losses.packets.iter().map(|&n| u64::from(n)).sum());
+        }
         self.after_report(context);
     }
 
-    /// Acknowledges received runs and judges missing ones.
-    fn walk_runs(
-        &mut self,
-        report: &Report,
-        first_run: u64,
-        poll: Option<PollRecord>,
-        count: &mut Count,
-        context: &Context<'_>,
-    ) -> Losses {
-        let mut losses = Losses::default();
+    /// Acknowledges received runs.
+    fn take_received(&mut self, report: &Report, first_run: u64, poll: Option<PollRecord>, count: &mut Count) {
         let mut at = first_run;
         for (i, &run) in report.runs.iter().enumerate() {
             let end = at + u64::from(run);
-            if i % 2 == 0 {
-                self.judge_missing(at, end, poll, &mut losses, context.now);
-            } else {
+            if i % 2 == 1 {
                 self.cache.acknowledge(at, end, count);
             }
             at = end;
@@ -110,27 +131,36 @@ impl Connection {
         {
             self.cache.acknowledge(at, poll.next, count); // what is not listed arrived
         }
-        losses
     }
 
-    fn judge_missing(
-        &mut self,
-        first: u64,
-        end: u64,
-        poll: Option<PollRecord>,
-        losses: &mut Losses,
-        now: Instant,
-    ) {
-        for number in first..end {
-            if !self.may_go_again(number, poll, now) {
+    /// Whether at least one missing packet is worth a retransmission: only then the report is
+    /// taken for a loss [XSTP 4.2].
+    pub(super) fn is_loss(&self, missing: &Missing<'_>, now: Instant) -> bool {
+        let worth = |n| self.cache.is_open(n) && self.may_go_again(n, missing.poll, now);
+        missing.numbers().any(worth)
+    }
+
+    /// When the newest missing packet under way was last sent.
+    pub(super) fn newest_sent_of(&self, missing: &Missing<'_>) -> Option<Instant> {
+        let open = missing.numbers().filter(|&n| self.cache.is_open(n));
+        open.filter_map(|n| self.cache.entry(n)).map(|e| e.last_sent).max()
+    }
+
+    /// Judges the missing packets lost whose last copy had its time.
+    fn take_missing(&mut self, missing: &Missing<'_>, now: Instant) -> Losses {
+        let mut losses = Losses::default();
+        for number in missing.numbers() {
+            if !self.may_go_again(number, missing.poll, now) {
                 continue;
             }
-            if let Some((bytes, sent_at)) = self.cache.lose(number, poll.is_none()) {
-                losses.packets += 1;
+            if let Some((bytes, sent_at)) = self.cache.lose(number, missing.poll.is_none()) {
+                let verdict = self.verdict_of(sent_at);
+                losses.packets[verdict as usize] += 1;
                 losses.bytes += bytes;
                 losses.newest_sent_at = losses.newest_sent_at.max(sent_at);
             }
         }
+        losses
     }
 
     /// Whether a missing packet's last copy had its time to arrive.
@@ -188,20 +218,19 @@ impl Connection {
     }
 
     fn lost(&mut self, losses: &Losses, context: &mut Context<'_>) {
-        if losses.packets == 0 {
-            return;
+        for verdict in [Verdict::Congestion, Verdict::Corruption, Verdict::Outage, Verdict::Unknown] {
+            let packets = losses.packets[verdict as usize];
+            if packets == 0 {
+                continue;
+            }
+            self.stats.count_lost(verdict, packets);
+            let newest_sent_at = losses.newest_sent_at;
+            let lost = Lost { bytes: losses.bytes, packets, newest_sent_at, verdict };
+            if verdict == Verdict::Congestion {
+                self.controller.on_lost(context.now, &lost);
+            }
+            self.emit(context, Event::Lost { packets, verdict });
         }
-        // STP takes every loss for congestion [STP 5.1.2]; a declared rate asks for no verdict.
-        let verdict = if self.config.rate_bps.is_some() { Verdict::Unknown } else { Verdict::Congestion };
-        self.stats.count_lost(verdict, losses.packets);
-        let lost = Lost {
-            bytes: losses.bytes,
-            packets: losses.packets,
-            newest_sent_at: losses.newest_sent_at,
-            verdict,
-        };
-        self.controller.on_lost(context.now, &lost);
-        self.emit(context, Event::Lost { packets: losses.packets, bytes: losses.bytes, verdict });
     }
 
     /// New pacing, room for the writer, events.

@@ -24,6 +24,16 @@ pub struct Stats {
     pub acknowledged_bytes: u64,
     /// Packets judged lost, by verdict: congestion, corruption, outage, unknown.
     pub lost_packets: [u64; 4],
+    /// Probing cycles begun.
+    pub probe_cycles: u64,
+    /// Cycles that found congestion.
+    pub probe_congestion: u64,
+    /// Cycles that found the link at fault (corruption or outage).
+    pub probe_link: u64,
+    /// Cycles that were false alarms.
+    pub probe_aborted: u64,
+    /// POLLs sent as probes.
+    pub probes: u64,
     /// POLLs sent.
     pub polls: u64,
     /// STAT segments sent.

@@ -1,5 +1,6 @@
 //! Deadlines and what happens at them.
 
+use skyhaul_core::event::Alarm;
 use skyhaul_core::{Instant, Path};
 
 use super::{CloseReason, Connection, Context};
@@ -86,6 +87,7 @@ impl Connection {
             self.end_due(),
             self.poll_due(path).map(|due| self.poll_sent_at(due, path)),
             self.data_due(path),
+            self.silence_due(path),
             self.give_up_at(),
         ];
         candidates.into_iter().flatten().min()
@@ -121,6 +123,8 @@ impl Connection {
         } else if self.linger_until.is_none() && self.patience_is_over(now) {
             let reason = if self.opened { CloseReason::Silence } else { CloseReason::ConnectTimeout };
             self.close(Some(reason));
+        } else if self.silence_due(context.path).is_some_and(|due| due <= now) {
+            self.start_probing(Alarm::Silence, context);
         }
         self.tell_state(context);
     }

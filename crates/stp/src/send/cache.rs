@@ -239,6 +239,11 @@ impl SendCache {
         Some((bytes, sent))
     }
 
+    /// Whether a packet is under way: neither acknowledged nor waiting to be sent again.
+    pub(crate) fn is_open(&self, number: u64) -> bool {
+        self.entry(number).is_some_and(|e| !e.acknowledged && !e.queued)
+    }
+
     /// The oldest packet that waits to be sent again.
     pub(crate) fn queued(&self) -> Option<u64> {
         self.queue.first().copied()

@@ -83,6 +83,11 @@ impl PollClock {
         self.last.map(|r| r.order)
     }
 
+    /// When the oldest POLL without an answer left.
+    pub(crate) fn oldest_unanswered_at(&self) -> Option<Instant> {
+        self.records.front().map(|r| r.sent_at)
+    }
+
     /// POLLs sent since the newest answered one.
     pub(crate) fn unanswered(&self) -> u32 {
         self.unanswered

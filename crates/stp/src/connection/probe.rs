@@ -1,0 +1,177 @@
+//! Probing in a connection [XSTP 4]: what starts a cycle, what happens while it lasts, what its
+//! judgement changes.
+
+use skyhaul_congestion::Lost;
+use skyhaul_core::event::Alarm;
+use skyhaul_core::{Event, Instant, Path, SECOND, Verdict};
+
+use super::reports::Missing;
+use super::{Connection, Context};
+use crate::probing::{Cycle, Judgement, ProbingConfig, is_within};
+use crate::segment::{HEADER_BYTES, POLL_BYTES};
+
+impl Connection {
+    /// When the POLL/STAT interleave counts as broken (early timeout [XSTP 4.2]): the oldest POLL
+    /// without an answer is overdue by POLL intervals. Forced and riding POLLs count like timed
+    /// ones, since only the time of the oldest matters.
+    pub(super) fn silence_due(&self, path: &Path) -> Option<Instant> {
+        let probing = self.config.probing?;
+        let can_start = self.opened && self.proven && self.cycle.is_none() && self.linger_until.is_none();
+        if !can_start || self.cache.unacknowledged() == 0 || !self.rtt.is_known() {
+            return None;
+        }
+        let oldest = self.poll.oldest_unanswered_at()?;
+        let late_ns = probing.late_intervals * self.poll_interval_ns();
+        let wait_ns = if self.window_is_small(path) {
+            self.rtt.overdue_ns(0).max(self.rtt.smoothed_ns() + late_ns)
+        } else {
+            self.rtt.smoothed_ns() + late_ns.max(4 * self.rtt.variance_ns())
+        };
+        Some(oldest.after(wait_ns))
+    }
+
+    /// When the next probe is due, while a cycle lasts.
+    pub(super) fn probe_due(&self, path: &Path) -> Option<Instant> {
+        let cycle = self.cycle.as_ref()?;
+        let bits = u64::from(path.wire_bytes(HEADER_BYTES + POLL_BYTES)) * 8;
+        let probe_ns = self.config.rate_bps.map_or(0, |rate_bps| bits * SECOND / rate_bps.max(1));
+        Some(cycle.probe_due(probe_ns))
+    }
+
+    /// Suspends new data and starts asking.
+    pub(super) fn start_probing(&mut self, alarm: Alarm, context: &mut Context<'_>) {
+        let Some(probing) = self.config.probing else { return };
+        let declared = self.config.rate_bps.is_some();
+        let loss_rtt_ns = probing.loss_rtt_ns(&self.rtt);
+        self.cycle = Some(Cycle::start(probing, declared, context.now, loss_rtt_ns));
+        self.stats.probe_cycles += 1;
+        self.emit(context, Event::ProbeStarted { alarm, loss_rtt_ns });
+    }
+
+    pub(super) fn note_probe(&mut self, now: Instant, timestamp: u32) {
+        if let Some(cycle) = &mut self.cycle {
+            cycle.probe_sent(now, timestamp);
+            self.stats.probes += 1;
+        }
+    }
+
+    /// A report is in: whether its gaps are to be sent again now. Starts, goes on with, or ends a
+    /// cycle.
+    pub(super) fn may_retransmit(&mut self, missing: &Missing<'_>, context: &mut Context<'_>) -> bool {
+        let Some(probing) = self.config.probing else { return true };
+        if self.cycle.is_some() {
+            return self.probe_answered(missing, context);
+        }
+        let declared = self.config.rate_bps.is_some();
+        if declared && !probing.gap_starts_declared {
+            self.judge_in_passing(probing, context.now);
+            return true;
+        }
+        if !self.opened || !self.rtt.is_known() || !self.is_loss(missing, context.now) {
+            return true;
+        }
+        // What the last cycle has judged already needs no second one.
+        if self.judged.is_some_and(|(until, _)| self.newest_sent_of(missing).is_some_and(|at| at <= until)) {
+            return true;
+        }
+        self.start_probing(Alarm::Gap, context);
+        false
+    }
+
+    /// A STAT while a cycle lasts: false alarm, one more answer, or the end.
+    fn probe_answered(&mut self, missing: &Missing<'_>, context: &mut Context<'_>) -> bool {
+        let Some(poll) = missing.poll else { return false };
+        if missing.report.runs.is_empty() && !missing.report.more {
+            self.abort_probing(context);
+            return true;
+        }
+        if !self.is_loss(missing, context.now) {
+            return false;
+        }
+        let Some(cycle) = &mut self.cycle else { return true };
+        cycle.answered(context.now, poll.timestamp, poll.sent_at);
+        let Some(judgement) = cycle.judge(context.now) else { return false };
+        self.end_probing(judgement, context);
+        true
+    }
+
+    /// Nothing is missing: reordering or a late answer. On as before.
+    fn abort_probing(&mut self, context: &mut Context<'_>) {
+        let Some(cycle) = self.cycle.take() else { return };
+        self.stats.probe_aborted += 1;
+        let event = Event::ProbeEnded {
+            verdict: None,
+            duration_ns: context.now.since(cycle.started_at),
+            probes: cycle.probes,
+            answers: cycle.answers,
+            loss_rtt_ns: cycle.loss_rtt_ns,
+            worst_rtt_ns: 0,
+        };
+        self.emit(context, event);
+    }
+
+    fn end_probing(&mut self, judgement: Judgement, context: &mut Context<'_>) {
+        let Some(cycle) = self.cycle.take() else { return };
+        self.judged = Some((context.now, judgement.verdict));
+        if judgement.verdict == Verdict::Congestion {
+            self.stats.probe_congestion += 1;
+            self.slow_down(judgement, context);
+        } else {
+            self.stats.probe_link += 1; // Immediate Recovery: the window stays [XSTP 4.2]
+        }
+        if judgement.verdict == Verdict::Outage {
+            self.rtt.forget_min();
+        }
+        let event = Event::ProbeEnded {
+            verdict: Some(judgement.verdict),
+            duration_ns: judgement.duration_ns,
+            probes: cycle.probes,
+            answers: cycle.answers,
+            loss_rtt_ns: cycle.loss_rtt_ns,
+            worst_rtt_ns: judgement.worst_rtt_ns,
+        };
+        self.emit(context, event);
+    }
+
+    /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2].
+    fn slow_down(&mut self, judgement: Judgement, context: &mut Context<'_>) {
+        let lost =
+            Lost { bytes: 0, packets: 0, newest_sent_at: context.now, verdict: Verdict::Congestion };
+        self.controller.on_lost(context.now, &lost);
+        if self.config.idle_restart_ns.is_some_and(|limit| judgement.duration_ns >= limit) {
+            self.controller.on_idle(context.now, judgement.duration_ns);
+        }
+    }
+
+    /// With a declared rate the POLLs go on while packets vanish, so they are the probes: if the
+    /// last two round trips were as short as ever, no queue is to blame.
+    fn judge_in_passing(&mut self, probing: ProbingConfig, now: Instant) {
+        if !probing.judges_in_passing || !self.rtt.is_known() {
+            return;
+        }
+        if let Some((until, Verdict::Outage)) = self.judged
+            && self.oldest_open_sent_at() <= until
+        {
+            return; // what was sent before the end of an outage keeps that verdict
+        }
+        let base_ns = probing.loss_rtt_ns(&self.rtt);
+        let is_short = |rtt_ns| is_within(rtt_ns, base_ns, probing.rtt_tolerance_percent);
+        let calm = is_short(self.rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);
+        let verdict = if calm { Verdict::Corruption } else { Verdict::Congestion };
+        self.judged = Some((now, verdict));
+    }
+
+    fn oldest_open_sent_at(&self) -> Instant {
+        self.cache.entry(self.cache.first()).map_or(Instant::MAX, |e| e.last_sent)
+    }
+
+    /// What a packet last sent at this moment vanished for.
+    pub(super) fn verdict_of(&self, sent_at: Instant) -> Verdict {
+        match self.judged {
+            Some((until, verdict)) if sent_at <= until => verdict,
+            // Plain STP takes every loss for congestion [STP 5.1.2].
+            _ if self.config.probing.is_none() && self.config.rate_bps.is_none() => Verdict::Congestion,
+            _ => Verdict::Unknown,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! XSTP-probing [XSTP 4]: when packets vanish, ask before acting. The sender stops new data, sends a
+//! POLL now and then, and judges by the round trips of the answers whether a queue or the link is to
+//! blame. Sender only; the receiver sees POLLs.
+
+mod map;
+#[cfg(test)]
+mod probing_tests;
+
+use skyhaul_core::{Instant, RttEstimator, Verdict};
+
+pub(crate) use map::{Match, ProbeMap};
+
+/// Parameters of probing [XSTP 4.3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbingConfig {
+    /// Exchanges tracked at most.
+    pub max_probes: usize,
+    /// Consecutive answered exchanges that end a cycle under window control.
+    pub req_probes: usize,
+    /// The same with a declared rate, where nothing but "it is back" is to be found out.
+    pub req_probes_declared: usize,
+    /// What `loss.RTT` is.
+    pub baseline: Baseline,
+    /// A round trip counts as longer than `loss.RTT` only beyond this many percent of it.
+    pub rtt_tolerance_percent: u64,
+    /// The same after an outage: the satellite may be another one, and our queues have drained.
+    pub outage_tolerance_percent: u64,
+    /// With a declared rate, a gap alone starts no cycle: only silence does.
+    pub gap_starts_declared: bool,
+    /// Probes are this many a round trip.
+    pub probes_per_rtt: u64,
+    /// Probes are at least this far apart.
+    pub min_interval_ns: u64,
+    /// As a cycle lasts, probes are at least this part of its age apart (0: no back-off).
+    pub age_divisor: u64,
+    /// And never further apart than this.
+    pub max_interval_ns: u64,
+    /// A link verdict means an outage when so many probes in a row stayed without an answer, and
+    /// corruption otherwise.
+    pub silent_probes: u32,
+    /// With a declared rate, losses that start no cycle are judged by the round trips of the POLLs
+    /// around them.
+    pub judges_in_passing: bool,
+    /// POLL intervals that an answer may be late before the interleave counts as broken.
+    pub late_intervals: u64,
+    /// With a declared rate, probes take at most this many percent of it.
+    pub declared_percent: u64,
+}
+
+impl ProbingConfig {
+    /// What the paper says: one POLL per round trip, no back-off, two exchanges.
+    pub const fn paper() -> Self {
+        Self {
+            max_probes: 4,
+            req_probes: 2,
+            req_probes_declared: 2,
+            baseline: Baseline::Smoothed,
+            rtt_tolerance_percent: 0,
+            outage_tolerance_percent: 0,
+            gap_starts_declared: true,
+            probes_per_rtt: 1,
+            min_interval_ns: 0,
+            age_divisor: 0,
+            max_interval_ns: u64::MAX,
+            silent_probes: 1,
+            judges_in_passing: false,
+            late_intervals: 1,
+            declared_percent: 100,
+        }
+    }
+
+    /// What a user today should have (`docs/spec/stp.md`, section 9).
+    pub const fn standard() -> Self {
+        Self {
+            max_probes: 4,
+            req_probes: 2,
+            req_probes_declared: 1,
+            baseline: Baseline::Smallest,
+            rtt_tolerance_percent: 25,
+            outage_tolerance_percent: 100,
+            gap_starts_declared: false,
+            probes_per_rtt: 4,
+            min_interval_ns: 40 * skyhaul_core::MS,
+            age_divisor: 64,
+            max_interval_ns: 2 * skyhaul_core::SECOND,
+            silent_probes: 2,
+            judges_in_passing: true,
+            late_intervals: 2,
+            declared_percent: 5,
+        }
+    }
+
+    /// `loss.RTT` of a cycle that starts now.
+    pub(crate) fn loss_rtt_ns(&self, rtt: &RttEstimator) -> u64 {
+        match self.baseline {
+            Baseline::Smoothed => rtt.smoothed_ns(),
+            Baseline::Smallest => rtt.min_ns(),
+        }
+    }
+}
+
+/// Whether a round trip is no longer than `loss_rtt_ns`, after a tolerance.
+pub(crate) fn is_within(rtt_ns: u64, loss_rtt_ns: u64, tolerance_percent: u64) -> bool {
+    u128::from(rtt_ns) * 100 <= u128::from(loss_rtt_ns) * u128::from(100 + tolerance_percent)
+}
+
+/// What round trips are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Baseline {
+    /// The estimate at the loss [XSTP 4.2].
+    Smoothed,
+    /// The shortest round trip of this path: an estimate taken while a queue filled up hides it.
+    Smallest,
+}
+
+/// A cycle in progress.
+#[derive(Clone, Debug)]
+pub(crate) struct Cycle {
+    config: ProbingConfig,
+    required: usize,
+    /// loss.TS
+    pub(crate) started_at: Instant,
+    /// loss.RTT
+    pub(crate) loss_rtt_ns: u64,
+    map: ProbeMap,
+    last_probe_at: Option<Instant>,
+    pub(crate) probes: u32,
+    pub(crate) answers: u32,
+    /// Probes sent before the first one that was answered.
+    unanswered_first: Option<u32>,
+}
+
+/// How a cycle ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    pub(crate) verdict: Verdict,
+    pub(crate) duration_ns: u64,
+    pub(crate) worst_rtt_ns: u64,
+}
+
+impl Cycle {
+    /// A cycle that starts now, with the round-trip time as it was known at the loss.
+    pub(crate) fn start(config: ProbingConfig, declared: bool, now: Instant, loss_rtt_ns: u64) -> Self {
+        let required = if declared { config.req_probes_declared } else { config.req_probes };
+        Self {
+            config,
+            required: required.clamp(1, config.max_probes.max(2)),
+            started_at: now,
+            loss_rtt_ns,
+            map: ProbeMap::new(config.max_probes),
+            last_probe_at: None,
+            probes: 0,
+            answers: 0,
+            unanswered_first: None,
+        }
+    }
+
+    /// When the next probe is due; `probe_ns` is what one takes at the declared rate (0: none).
+    pub(crate) fn probe_due(&self, probe_ns: u64) -> Instant {
+        let Some(last) = self.last_probe_at else { return Instant::ZERO };
+        let age_ns = last.since(self.started_at);
+        let backed_off = age_ns.checked_div(self.config.age_divisor).unwrap_or(0);
+        let fair = probe_ns.saturating_mul(100) / self.config.declared_percent.max(1);
+        let base = (self.loss_rtt_ns / self.config.probes_per_rtt.max(1)).max(self.config.min_interval_ns);
+        let interval = base.max(fair).max(backed_off.min(self.config.max_interval_ns));
+        last.after(interval)
+    }
+
+    /// A probe left.
+    pub(crate) fn probe_sent(&mut self, now: Instant, timestamp: u32) {
+        self.map.sent(timestamp);
+        self.last_probe_at = Some(now);
+        self.probes += 1;
+    }
+
+    /// A valid answer (its gap list is not empty) to the POLL sent at `sent_at` arrived.
+    pub(crate) fn answered(&mut self, now: Instant, timestamp: u32, sent_at: Instant) -> Match {
+        let is_pre_loss = sent_at < self.started_at;
+        if !is_pre_loss {
+            self.answers += 1;
+        }
+        let matched = self.map.answered(timestamp, is_pre_loss, now.since(sent_at));
+        if let (None, Some(before)) = (self.unanswered_first, self.map.probes_before(timestamp)) {
+            self.unanswered_first = Some(before + self.map.pushed_out());
+        }
+        matched
+    }
+
+    /// The judgement, once enough consecutive exchanges are complete [XSTP 4.2].
+    pub(crate) fn judge(&self, now: Instant) -> Option<Judgement> {
+        let worst_rtt_ns = self.map.complete(self.required)?.max()?;
+        let duration_ns = now.since(self.started_at);
+        let was_silent = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes;
+        let (tolerance, link_verdict) = if was_silent {
+            (self.config.outage_tolerance_percent, Verdict::Outage)
+        } else {
+            (self.config.rtt_tolerance_percent, Verdict::Corruption)
+        };
+        let is_short = is_within(worst_rtt_ns, self.loss_rtt_ns, tolerance);
+        let verdict = if is_short { link_verdict } else { Verdict::Congestion };
+        Some(Judgement { verdict, duration_ns, worst_rtt_ns })
+    }
+}
