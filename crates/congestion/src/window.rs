@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_core::event::Phase;
+use skyhaul_core::event::{Phase, Verdict};
 use skyhaul_core::{Instant, SECOND};
 
 use crate::{Acked, Avoidance, Controller, Lost, SlowStart, Snapshot};
@@ -64,6 +64,10 @@ impl Controller for SlowStartAvoidance {
     }
 
     fn on_lost(&mut self, now: Instant, lost: &Lost) {
+        // Immediate Recovery: the link is to blame, not the rate [XSTP 4].
+        if matches!(lost.verdict, Verdict::Corruption | Verdict::Outage) {
+            return;
+        }
         if self.answered_until.is_some_and(|until| lost.newest_sent_at <= until) {
             return;
         }

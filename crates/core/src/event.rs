@@ -124,10 +124,12 @@ pub enum Event {
         /// One past the last missing packet number.
         end: u64,
     },
-    /// The sender judged packets lost.
+    /// The sender judged the packets [first, end) lost.
     Lost {
-        /// How many.
-        packets: u32,
+        /// First packet number.
+        first: u64,
+        /// One past the last packet number.
+        end: u64,
         /// What it is taken for.
         verdict: Verdict,
     },
@@ -205,6 +207,8 @@ pub enum Event {
     LinkDrop {
         /// Port that the packet came in by.
         port: u32,
+        /// Packets that came in by that port before it.
+        order: u64,
         /// Size on the wire.
         wire_bytes: u32,
         /// Why.

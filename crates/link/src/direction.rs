@@ -71,6 +71,11 @@ impl Direction {
         dropped
     }
 
+    /// Packets that came in so far.
+    pub(crate) fn entered_packets(&self) -> u64 {
+        self.counters.entered_packets
+    }
+
     fn has_room(&self, wire_bytes: u32) -> bool {
         self.queue.has_room(wire_bytes) && self.under_way.len() < MAX_PACKETS
     }

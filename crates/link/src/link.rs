@@ -39,9 +39,10 @@ impl Link {
     pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
         let wire_bytes = packet.meta.wire_bytes;
         self.conditions.pass(now);
+        let order = self.directions[port as usize].entered_packets();
         let dropped = self.directions[port as usize].enter(now, packet, &self.config.outages);
         if let Some((at, cause)) = dropped.filter(|_| sink.wants()) {
-            sink.emit(at, self.source, Event::LinkDrop { port, wire_bytes, cause });
+            sink.emit(at, self.source, Event::LinkDrop { port, order, wire_bytes, cause });
         }
     }
 

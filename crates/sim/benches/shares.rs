@@ -2,16 +2,14 @@
 //! `cargo bench -p skyhaul-sim --bench shares [-- --seeds N --quick]`. The figures of the README
 //! come from here.
 
+mod support;
+
 use skyhaul_core::NullSink;
 use skyhaul_link::preset;
 use skyhaul_sim::{Outcome, Transfer};
+use support::{argument, flag, median};
 
 const RATE_BPS: u64 = 10_000_000;
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
 
 fn row(link: &str, bytes: u64, rate: Option<u64>, seeds: u64) {
     let mut outcomes: Vec<Outcome> = Vec::new();
@@ -49,10 +47,8 @@ fn row(link: &str, bytes: u64, rate: Option<u64>, seeds: u64) {
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let quick = args.iter().any(|a| a == "--quick");
-    let given = args.iter().position(|a| a == "--seeds").and_then(|i| args.get(i + 1)?.parse().ok());
-    let seeds = given.unwrap_or(if quick { 3 } else { 10 });
+    let quick = flag("--quick");
+    let seeds = argument("--seeds").unwrap_or(if quick { 3 } else { 10 });
     for link in ["geo", "geo-noisy", "thin-return", "geo-noisy-thin"] {
         for megabytes in [20, 100] {
             if !(quick && megabytes == 100) {

@@ -13,7 +13,7 @@ fn main() {
     if let Some(rate_bps) = args.get(3).and_then(|r| units::parse_rate_bps(r).ok()) {
         transfer = transfer.with_rate(rate_bps);
     }
-    transfer.max_ns = 14 * SECOND;
+    transfer.max_ns = 1000 * SECOND;
     let mut events: Vec<(Instant, u64, skyhaul_core::Event)> = Vec::new();
     let result = transfer.run(&mut events);
     let last = number(4, 40) as usize;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use skyhaul_core::{EventSink, Instant, Packet, PacketMeta, ip_udp_bytes};
+use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta, ip_udp_bytes};
 use skyhaul_stp::Endpoint;
 
 use crate::apps::App;
@@ -13,9 +13,14 @@ const MAX_SEGMENTS: usize = 16;
 /// Octets of the envelope in front of every segment: as much as the real carrier puts there.
 pub(crate) const ENVELOPE_BYTES: u32 = 1;
 
+/// Sources of events: those of one host are this far from those of the next.
+pub const SOURCES_PER_HOST: u64 = 1 << 40;
+
 /// An endpoint with its address and application.
 #[derive(Debug)]
 pub struct Host {
+    /// Added to the numbers of connections in events, so that those of two hosts differ.
+    pub source_base: u64,
     /// The engine.
     pub endpoint: Endpoint,
     /// Its address.
@@ -28,7 +33,7 @@ pub struct Host {
 impl Host {
     /// A host at `address`.
     pub fn new(endpoint: Endpoint, address: SocketAddr, app: Box<dyn App>) -> Self {
-        Self { endpoint, address, app, buffer: Vec::new() }
+        Self { source_base: 0, endpoint, address, app, buffer: Vec::new() }
     }
 
     /// When the endpoint or the application has something to do next.
@@ -39,7 +44,7 @@ impl Host {
     /// A packet arrived from `from`.
     pub fn receive(&mut self, now: Instant, from: SocketAddr, packet: &Packet, sink: &mut dyn EventSink) {
         let body = packet.bytes.get(ENVELOPE_BYTES as usize..).unwrap_or_default();
-        self.endpoint.handle(now, from, body, sink);
+        self.endpoint.handle(now, from, body, &mut Based { base: self.source_base, sink });
     }
 
     /// Lets timers, the application and the endpoint do what is due; sends by `send`.
@@ -49,7 +54,7 @@ impl Host {
         sink: &mut dyn EventSink,
         mut send: impl FnMut(Packet, &mut dyn EventSink),
     ) {
-        self.endpoint.handle_timeout(now, sink);
+        self.endpoint.handle_timeout(now, &mut Based { base: self.source_base, sink: &mut *sink });
         loop {
             self.app.work(now, &mut self.endpoint);
             if !self.transmit(now, sink, &mut send) {
@@ -66,7 +71,10 @@ impl Host {
         send: &mut impl FnMut(Packet, &mut dyn EventSink),
     ) -> bool {
         let mut sent = false;
-        while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer, MAX_SEGMENTS, sink) {
+        loop {
+            let mut based = Based { base: self.source_base, sink: &mut *sink };
+            let transmit = self.endpoint.poll_transmit(now, &mut self.buffer, MAX_SEGMENTS, &mut based);
+            let Some(transmit) = transmit else { return sent };
             sent = true;
             let headers = ip_udp_bytes(transmit.remote.ip());
             for datagram in self.buffer.chunks(transmit.segment_bytes) {
@@ -75,6 +83,21 @@ impl Host {
                 send(Packet { bytes: Bytes::copy_from_slice(datagram), meta }, sink);
             }
         }
-        sent
+    }
+}
+
+/// Shifts the sources of one host's events.
+struct Based<'a> {
+    base: u64,
+    sink: &'a mut dyn EventSink,
+}
+
+impl EventSink for Based<'_> {
+    fn wants(&self) -> bool {
+        self.sink.wants()
+    }
+
+    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+        self.sink.emit(now, self.base + source, event);
     }
 }

@@ -10,7 +10,7 @@ mod share;
 mod transfer;
 
 pub use apps::{App, BulkReceiver, BulkSender, pattern};
-pub use host::Host;
+pub use host::{Host, SOURCES_PER_HOST};
 pub use pair::{Ended, Pair};
 pub use share::{limit_bytes, payload_per_packet};
-pub use transfer::{Outcome, Transfer, TransferError};
+pub use transfer::{LINK_SOURCE, Outcome, Transfer, TransferError};

@@ -3,7 +3,7 @@
 use skyhaul_core::{EventSink, Instant};
 use skyhaul_link::Link;
 
-use crate::host::Host;
+use crate::host::{Host, SOURCES_PER_HOST};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,8 @@ pub struct Pair {
 
 impl Pair {
     /// A simulation at time zero.
-    pub fn new(hosts: [Host; 2], link: Link) -> Self {
+    pub fn new(mut hosts: [Host; 2], link: Link) -> Self {
+        hosts[1].source_base = SOURCES_PER_HOST;
         Self { hosts, link, now: Instant::ZERO }
     }
 

@@ -5,13 +5,15 @@ use std::net::SocketAddr;
 
 use skyhaul_core::{EventSink, Instant, SECOND, Stream};
 use skyhaul_link::{Counters, Link, LinkConfig};
-use skyhaul_stp::{Config, Endpoint, EndpointConfig, Stats};
+use skyhaul_stp::{Config, Endpoint, EndpointConfig, ProbingConfig, Stats};
 
 use crate::apps::{BulkReceiver, BulkSender};
 use crate::host::{ENVELOPE_BYTES, Host};
 use crate::pair::{Ended, Pair};
 use crate::share::limit_bytes;
 
+/// Source of the link's events.
+pub const LINK_SOURCE: u64 = u64::MAX;
 /// STP port of simulated receivers.
 const PORT: u16 = 4;
 
@@ -89,10 +91,17 @@ impl Transfer {
         self
     }
 
+    /// With or without probing by the sender.
+    #[must_use]
+    pub fn with_probing(mut self, on: bool) -> Self {
+        self.sender.probing = on.then(ProbingConfig::standard);
+        self
+    }
+
     /// The two hosts and the link, ready to run.
     pub fn build(&self) -> Result<Pair, TransferError> {
         let link =
-            Link::new(self.link.clone(), self.seed, 1 << 32).map_err(|e| TransferError(e.to_string()))?;
+            Link::new(self.link.clone(), self.seed, LINK_SOURCE).map_err(|e| TransferError(e.to_string()))?;
         let addresses: [SocketAddr; 2] =
             [SocketAddr::from(([10, 0, 0, 1], 4000)), SocketAddr::from(([10, 0, 0, 2], 4000))];
         let endpoint = |name: &str, accept: &Config| {

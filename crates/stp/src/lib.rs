@@ -20,5 +20,5 @@ mod send;
 
 pub use config::{Config, RetransmitRule, Spread};
 pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
-pub use probing::{Baseline, ProbingConfig};
 pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};
+pub use probing::{Baseline, ProbingConfig};

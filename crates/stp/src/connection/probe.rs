@@ -64,7 +64,7 @@ impl Connection {
         }
         let declared = self.config.rate_bps.is_some();
         if declared && !probing.gap_starts_declared {
-            self.judge_in_passing(probing, context.now);
+            self.judge_in_passing(probing, missing, context.now);
             return true;
         }
         if !self.opened || !self.rtt.is_known() || !self.is_loss(missing, context.now) {
@@ -88,9 +88,10 @@ impl Connection {
         if !self.is_loss(missing, context.now) {
             return false;
         }
+        let vanished_in_a_row = self.vanished_in_a_row(missing);
         let Some(cycle) = &mut self.cycle else { return true };
         cycle.answered(context.now, poll.timestamp, poll.sent_at);
-        let Some(judgement) = cycle.judge(context.now) else { return false };
+        let Some(judgement) = cycle.judge(context.now, vanished_in_a_row) else { return false };
         self.end_probing(judgement, context);
         true
     }
@@ -135,8 +136,7 @@ impl Connection {
 
     /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2].
     fn slow_down(&mut self, judgement: Judgement, context: &mut Context<'_>) {
-        let lost =
-            Lost { bytes: 0, packets: 0, newest_sent_at: context.now, verdict: Verdict::Congestion };
+        let lost = Lost { bytes: 0, packets: 0, newest_sent_at: context.now, verdict: Verdict::Congestion };
         self.controller.on_lost(context.now, &lost);
         if self.config.idle_restart_ns.is_some_and(|limit| judgement.duration_ns >= limit) {
             self.controller.on_idle(context.now, judgement.duration_ns);
@@ -145,7 +145,7 @@ impl Connection {
 
     /// With a declared rate the POLLs go on while packets vanish, so they are the probes: if the
     /// last two round trips were as short as ever, no queue is to blame.
-    fn judge_in_passing(&mut self, probing: ProbingConfig, now: Instant) {
+    fn judge_in_passing(&mut self, probing: ProbingConfig, missing: &Missing<'_>, now: Instant) {
         if !probing.judges_in_passing || !self.rtt.is_known() {
             return;
         }
@@ -155,9 +155,14 @@ impl Connection {
             return; // what was sent before the end of an outage keeps that verdict
         }
         let base_ns = probing.loss_rtt_ns(&self.rtt);
-        let is_short = |rtt_ns| is_within(rtt_ns, base_ns, probing.rtt_tolerance_percent);
+        let was_gone = self.vanished_in_a_row(missing) >= probing.silent_packets;
+        let (tolerance, link_verdict) = probing.link_verdict(was_gone);
+        let is_short = |rtt_ns| is_within(rtt_ns, base_ns, tolerance);
         let calm = is_short(self.rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);
-        let verdict = if calm { Verdict::Corruption } else { Verdict::Congestion };
+        let verdict = if calm { link_verdict } else { Verdict::Congestion };
+        if verdict == Verdict::Outage {
+            self.rtt.forget_min();
+        }
         self.judged = Some((now, verdict));
     }
 

@@ -1,6 +1,8 @@
 //! STATs and USTATs at the sender: what they acknowledge, what they show to be lost, and what the
 //! controller makes of it.
 
+use alloc::vec::Vec;
+
 use skyhaul_congestion::{Acked, Lost};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Event, Instant, SECOND, Verdict, expand};
@@ -32,12 +34,24 @@ impl Missing<'_> {
     }
 }
 
-/// Losses found in one report, by verdict.
-#[derive(Default)]
+/// Losses found in one report.
 struct Losses {
-    packets: [u32; 4],
-    bytes: u64,
-    newest_sent_at: Instant,
+    /// By verdict.
+    by_verdict: [Lost; 4],
+    /// [first, end) that is not told yet.
+    run: Option<(u64, u64, Verdict)>,
+}
+
+impl Losses {
+    fn none() -> Self {
+        let verdicts = [Verdict::Congestion, Verdict::Corruption, Verdict::Outage, Verdict::Unknown];
+        let none = |verdict| Lost { bytes: 0, packets: 0, newest_sent_at: Instant::ZERO, verdict };
+        Self { by_verdict: verdicts.map(none), run: None }
+    }
+
+    fn packets(&self) -> u64 {
+        self.by_verdict.iter().map(|lost| u64::from(lost.packets)).sum()
+    }
 }
 
 impl Connection {
@@ -108,15 +122,21 @@ impl Connection {
         self.acknowledged(&count, in_flight_before_bytes, rtt_ns, app_limited, context);
         let missing = Missing { report, first_run, poll };
         if self.may_retransmit(&missing, context) {
-            let losses = self.take_missing(&missing, context.now);
-            self.lost(&losses, context);
-            self.tail.on_report(losses.packets.iter().map(|&n| u64::from(n)).sum());
+            let losses = self.take_missing(&missing, context);
+            self.lost(&losses, context.now);
+            self.tail.on_report(losses.packets());
         }
         self.after_report(context);
     }
 
     /// Acknowledges received runs.
-    fn take_received(&mut self, report: &Report, first_run: u64, poll: Option<PollRecord>, count: &mut Count) {
+    fn take_received(
+        &mut self,
+        report: &Report,
+        first_run: u64,
+        poll: Option<PollRecord>,
+        count: &mut Count,
+    ) {
         let mut at = first_run;
         for (i, &run) in report.runs.iter().enumerate() {
             let end = at + u64::from(run);
@@ -140,6 +160,22 @@ impl Connection {
         missing.numbers().any(worth)
     }
 
+    /// The most packets that left one directly after the other before the POLL and are missing.
+    pub(super) fn vanished_in_a_row(&self, missing: &Missing<'_>) -> u64 {
+        let Some(poll) = missing.poll else { return 0 };
+        let open = missing.numbers().filter(|&n| self.cache.is_open(n));
+        let orders = open.filter_map(|n| self.cache.entry(n)).map(|e| e.order);
+        let mut orders: Vec<u64> = orders.filter(|&order| order < poll.order).collect();
+        orders.sort_unstable();
+        let (mut longest, mut run, mut expected) = (0, 0, None);
+        for order in orders {
+            run = if expected == Some(order) { run + 1 } else { 1 };
+            longest = longest.max(run);
+            expected = Some(order + 1);
+        }
+        longest
+    }
+
     /// When the newest missing packet under way was last sent.
     pub(super) fn newest_sent_of(&self, missing: &Missing<'_>) -> Option<Instant> {
         let open = missing.numbers().filter(|&n| self.cache.is_open(n));
@@ -147,20 +183,43 @@ impl Connection {
     }
 
     /// Judges the missing packets lost whose last copy had its time.
-    fn take_missing(&mut self, missing: &Missing<'_>, now: Instant) -> Losses {
-        let mut losses = Losses::default();
+    fn take_missing(&mut self, missing: &Missing<'_>, context: &mut Context<'_>) -> Losses {
+        let mut losses = Losses::none();
         for number in missing.numbers() {
-            if !self.may_go_again(number, missing.poll, now) {
+            if !self.may_go_again(number, missing.poll, context.now) {
                 continue;
             }
             if let Some((bytes, sent_at)) = self.cache.lose(number, missing.poll.is_none()) {
                 let verdict = self.verdict_of(sent_at);
-                losses.packets[verdict as usize] += 1;
-                losses.bytes += bytes;
-                losses.newest_sent_at = losses.newest_sent_at.max(sent_at);
+                let lost = &mut losses.by_verdict[verdict as usize];
+                lost.packets += 1;
+                lost.bytes += bytes;
+                lost.newest_sent_at = lost.newest_sent_at.max(sent_at);
+                self.tell_lost(&mut losses.run, Some((number, verdict)), context);
             }
         }
+        self.tell_lost(&mut losses.run, None, context);
         losses
+    }
+
+    /// Packets in a row with one verdict make one event.
+    fn tell_lost(
+        &self,
+        run: &mut Option<(u64, u64, Verdict)>,
+        next: Option<(u64, Verdict)>,
+        context: &mut Context<'_>,
+    ) {
+        match (run.as_mut(), next) {
+            (Some((_, end, told)), Some((number, verdict))) if *end == number && *told == verdict => {
+                *end += 1
+            }
+            _ => {
+                if let Some((first, end, verdict)) = run.take() {
+                    self.emit(context, Event::Lost { first, end, verdict });
+                }
+                *run = next.map(|(number, verdict)| (number, number + 1, verdict));
+            }
+        }
     }
 
     /// Whether a missing packet's last copy had its time to arrive.
@@ -217,19 +276,10 @@ impl Connection {
         self.emit(context, event);
     }
 
-    fn lost(&mut self, losses: &Losses, context: &mut Context<'_>) {
-        for verdict in [Verdict::Congestion, Verdict::Corruption, Verdict::Outage, Verdict::Unknown] {
-            let packets = losses.packets[verdict as usize];
-            if packets == 0 {
-                continue;
-            }
-            self.stats.count_lost(verdict, packets);
-            let newest_sent_at = losses.newest_sent_at;
-            let lost = Lost { bytes: losses.bytes, packets, newest_sent_at, verdict };
-            if verdict == Verdict::Congestion {
-                self.controller.on_lost(context.now, &lost);
-            }
-            self.emit(context, Event::Lost { packets, verdict });
+    fn lost(&mut self, losses: &Losses, now: Instant) {
+        for lost in losses.by_verdict.iter().filter(|lost| lost.packets > 0) {
+            self.stats.count_lost(lost.verdict, lost.packets);
+            self.controller.on_lost(now, lost);
         }
     }
 

@@ -35,9 +35,11 @@ pub struct ProbingConfig {
     pub age_divisor: u64,
     /// And never further apart than this.
     pub max_interval_ns: u64,
-    /// A link verdict means an outage when so many probes in a row stayed without an answer, and
-    /// corruption otherwise.
+    /// A link verdict means an outage when so many probes in a row stayed without an answer, or
+    /// so many packets that left in a row vanished, and corruption otherwise.
     pub silent_probes: u32,
+    /// Packets that left in a row, see above.
+    pub silent_packets: u64,
     /// With a declared rate, losses that start no cycle are judged by the round trips of the POLLs
     /// around them.
     pub judges_in_passing: bool,
@@ -63,6 +65,7 @@ impl ProbingConfig {
             age_divisor: 0,
             max_interval_ns: u64::MAX,
             silent_probes: 1,
+            silent_packets: u64::MAX,
             judges_in_passing: false,
             late_intervals: 1,
             declared_percent: 100,
@@ -72,21 +75,31 @@ impl ProbingConfig {
     /// What a user today should have (`docs/spec/stp.md`, section 9).
     pub const fn standard() -> Self {
         Self {
-            max_probes: 4,
+            max_probes: 32, // several round trips of four probes
             req_probes: 2,
             req_probes_declared: 1,
             baseline: Baseline::Smallest,
             rtt_tolerance_percent: 25,
-            outage_tolerance_percent: 100,
+            outage_tolerance_percent: 60,
             gap_starts_declared: false,
             probes_per_rtt: 4,
             min_interval_ns: 40 * skyhaul_core::MS,
-            age_divisor: 64,
+            age_divisor: 256,
             max_interval_ns: 2 * skyhaul_core::SECOND,
             silent_probes: 2,
+            silent_packets: 8,
             judges_in_passing: true,
             late_intervals: 2,
             declared_percent: 5,
+        }
+    }
+
+    /// The tolerance for round trips, and what they mean if they are short.
+    pub(crate) fn link_verdict(&self, was_silent: bool) -> (u64, Verdict) {
+        if was_silent {
+            (self.outage_tolerance_percent, Verdict::Outage)
+        } else {
+            (self.rtt_tolerance_percent, Verdict::Corruption)
         }
     }
 
@@ -187,15 +200,13 @@ impl Cycle {
     }
 
     /// The judgement, once enough consecutive exchanges are complete [XSTP 4.2].
-    pub(crate) fn judge(&self, now: Instant) -> Option<Judgement> {
+    /// `vanished_in_a_row`: packets that left one after the other and are missing.
+    pub(crate) fn judge(&self, now: Instant, vanished_in_a_row: u64) -> Option<Judgement> {
         let worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
-        let was_silent = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes;
-        let (tolerance, link_verdict) = if was_silent {
-            (self.config.outage_tolerance_percent, Verdict::Outage)
-        } else {
-            (self.config.rtt_tolerance_percent, Verdict::Corruption)
-        };
+        let was_silent = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes
+            || vanished_in_a_row >= self.config.silent_packets;
+        let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
         let is_short = is_within(worst_rtt_ns, self.loss_rtt_ns, tolerance);
         let verdict = if is_short { link_verdict } else { Verdict::Congestion };
         Some(Judgement { verdict, duration_ns, worst_rtt_ns })
