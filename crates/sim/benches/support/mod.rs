@@ -1,7 +1,5 @@
 //! What the benchmarks share.
 
-pub(crate) mod truth;
-
 /// The middle of the values, or the mean of the two in the middle; 0 of none.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

@@ -211,7 +211,7 @@ impl Connection {
     ) {
         match (run.as_mut(), next) {
             (Some((_, end, told)), Some((number, verdict))) if *end == number && *told == verdict => {
-                *end += 1
+                *end += 1;
             }
             _ => {
                 if let Some((first, end, verdict)) = run.take() {

@@ -1,14 +1,16 @@
 //! What probing does: shares on links that come and go, how soon the end of an outage is found and
 //! at what price, and how often the verdicts are right.
-//! `cargo bench -p skyhaul-sim --bench probing [-- --seeds N]`, in virtual time.
+//! `cargo bench -p skyhaul-sim --bench probing [-- --seeds N --quick]`, in virtual time.
 
+#[path = "../support/mod.rs"]
 mod support;
+mod truth;
 
 use skyhaul_core::{Instant, SECOND};
 use skyhaul_link::{Conditions, Outage, preset};
 use skyhaul_sim::{Outcome, Transfer};
-use support::truth::{Sent, Truth};
-use support::{argument, median};
+use support::{argument, flag, median};
+use truth::{Sent, Truth};
 
 const RATE_BPS: u64 = 10_000_000;
 const BYTES: u64 = 10_000_000;
@@ -123,7 +125,7 @@ fn verdicts(link: &str, bytes: u64, rate_bps: Option<u64>, seeds: u64) {
 }
 
 fn main() {
-    let seeds = argument("--seeds").unwrap_or(10);
+    let seeds = argument("--seeds").unwrap_or(if flag("--quick") { 3 } else { 10 });
     for rate_bps in [Some(RATE_BPS), None] {
         for link in ["leo-handoff", "leo-passes"] {
             shares(link, rate_bps, seeds);
