@@ -20,7 +20,7 @@ fn repeats(bench: &Bench) -> Vec<Repeat> {
 
 /// A transfer of `packets` full packets whose `lost`-th SD vanishes `times` times.
 fn transfer(config: &Config, packets: usize, lost: usize, times: usize) -> Bench {
-    let mut bench = Bench::with(&config, 1);
+    let mut bench = Bench::with(config, 1);
     let mut seen = 0;
     let mut hit = None;
     let mut left = times;
