@@ -64,8 +64,9 @@ impl Controller for SlowStartAvoidance {
     }
 
     fn on_lost(&mut self, now: Instant, lost: &Lost) {
-        // Immediate Recovery: the link is to blame, not the rate [XSTP 4].
-        if matches!(lost.verdict, Verdict::Corruption | Verdict::Outage) {
+        // Immediate Recovery: the link is to blame, not the rate [XSTP 4]. Of unknown cause are only
+        // losses before the first measured round trip, when the window is the smallest there is.
+        if lost.verdict != Verdict::Congestion {
             return;
         }
         if self.answered_until.is_some_and(|until| lost.newest_sent_at <= until) {
@@ -78,7 +79,8 @@ impl Controller for SlowStartAvoidance {
 
     fn on_idle(&mut self, _now: Instant, idle_ns: u64) {
         if self.config.idle_restart_ns.is_some_and(|limit| idle_ns >= limit) {
-            self.ssthresh_bytes = self.ssthresh_bytes.min(self.cwnd_bytes);
+            // Back to where it was as fast as it first came there.
+            self.ssthresh_bytes = self.ssthresh_bytes.max(self.cwnd_bytes);
             self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
         }
     }

@@ -126,6 +126,8 @@ pub(crate) struct Connection {
     bytes_since_poll: u64,
     first_data_at: Option<Instant>,
     last_data_at: Instant,
+    /// When the last outstanding packet was acknowledged.
+    emptied_at: Instant,
     cycle: Option<Cycle>,
     /// Packets last sent up to this moment vanished for the reason found.
     judged: Option<(Instant, skyhaul_core::Verdict)>,
@@ -263,6 +265,7 @@ impl Connection {
             bytes_since_poll: 0,
             first_data_at: None,
             last_data_at: context.now,
+            emptied_at: context.now,
             cycle: None,
             judged: None,
             previous_rtt_ns: None,

@@ -117,6 +117,9 @@ impl Connection {
         let app_limited = self.cache.unsent_bytes() == 0;
         let mut count = Count::default();
         self.cache.acknowledge_below(next, &mut count);
+        if count.packets > 0 && self.cache.is_empty() {
+            self.emptied_at = context.now;
+        }
         self.peer_window_bytes = u64::from(report.window_bytes);
         self.take_received(report, first_run, poll, &mut count);
         self.acknowledged(&count, in_flight_before_bytes, rtt_ns, app_limited, context);
