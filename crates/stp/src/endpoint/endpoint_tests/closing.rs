@@ -139,7 +139,7 @@ fn the_end_waits_for_the_data_before_it() {
 
 #[test]
 fn in_the_paper_profile_end_waits_for_the_acknowledgement() {
-    let mut bench = Bench::with(&Config::paper(), 1);
+    let mut bench = Bench::with(Config::paper(), 1);
     let id = bench.open_with(Config::paper());
     bench.a.write(id, &[1; 700]).unwrap();
     bench.a.finish(id);
@@ -192,7 +192,7 @@ fn silence_ends_a_connection_after_ten_minutes_and_not_before() {
 
 #[test]
 fn an_outage_of_an_hour_is_survived_by_the_paper_profile() {
-    let mut bench = Bench::with(&Config::paper(), 1);
+    let mut bench = Bench::with(Config::paper(), 1);
     let id = bench.open_with(Config::paper());
     bench.a.write(id, b"hello").unwrap();
     bench.run(SECOND);

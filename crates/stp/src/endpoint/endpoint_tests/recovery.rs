@@ -20,7 +20,7 @@ fn repeats(bench: &Bench) -> Vec<Repeat> {
 
 /// A transfer of `packets` full packets whose `lost`-th SD vanishes `times` times.
 fn transfer(config: &Config, packets: usize, lost: usize, times: usize) -> Bench {
-    let mut bench = Bench::with(config, 1);
+    let mut bench = Bench::with(config.clone(), 1);
     let mut seen = 0;
     let mut hit = None;
     let mut left = times;
@@ -128,7 +128,7 @@ fn numbers_wrap_in_the_middle_of_a_transfer() {
             continue;
         }
         // The seed picked a first number so close to the wrap that small packets reach it.
-        let mut bench = Bench::with(&Config::standard(), seed);
+        let mut bench = Bench::with(Config::standard(), seed);
         let config = Config { max_payload_bytes: 16, rate_bps: Some(100_000_000), ..Config::standard() };
         let id = bench.open_with(config);
         let need = (NUMBER_MODULUS - initial) as usize * 16 + 50_000;
