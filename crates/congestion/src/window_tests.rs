@@ -74,7 +74,11 @@ fn only_a_long_silence_restarts_slow_start() {
     cc.on_idle(Instant::ZERO, SECOND / 2);
     assert_eq!(cc.window_bytes(), 32_000);
     cc.on_idle(Instant::ZERO, SECOND);
-    assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (2000, u64::MAX), "never congested: as far as it goes");
+    assert_eq!(
+        (cc.window_bytes(), cc.snapshot().ssthresh_bytes),
+        (2000, u64::MAX),
+        "never congested: as far as it goes"
+    );
     let mut cc = controller(32_000);
     cc.on_lost(Instant::ZERO, &lost(0));
     cc.on_idle(Instant::ZERO, SECOND);

@@ -1,18 +1,31 @@
-//! The table of `docs/spec/stp.md`, section 8, lists every field of [`Config`] with its value in both
-//! profiles. The fields come from the `Debug` output of the profiles, so a new one cannot be forgotten.
+//! The tables of `docs/spec/stp.md`, sections 8 and 13, list every field of [`Config`] and of
+//! [`ProbingConfig`] with its value in both profiles. The fields come from the `Debug` output of the profiles, so a new one cannot be forgotten.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::Config;
+use crate::{Config, ProbingConfig};
 
 const PAGE: &str = include_str!("../../../docs/spec/stp.md");
 
+/// What both tables are checked against, by the name of the type.
+fn profiles() -> [(&'static str, String, String); 2] {
+    // What is inside has a table of its own.
+    let config = |config: Config| {
+        let inner = format!("{:?}", config.probing);
+        format!("{config:?}").replace(&inner, if config.probing.is_some() { "on" } else { "off" })
+    };
+    let probing = |config: ProbingConfig| format!("{config:?}");
+    [
+        ("Config", config(Config::paper()), config(Config::standard())),
+        ("ProbingConfig", probing(ProbingConfig::paper()), probing(ProbingConfig::standard())),
+    ]
+}
+
 /// Value of every field as `Debug` prints it, without `Some(...)`.
-fn fields(config: &Config) -> BTreeMap<String, String> {
-    let text = format!("{config:?}");
+fn fields(text: &str) -> BTreeMap<String, String> {
     let inside = text.split_once('{').and_then(|(_, rest)| rest.rsplit_once('}')).unwrap().0;
     let field = |pair: &str| {
         let (name, value) = pair.split_once(": ").unwrap_or_else(|| panic!("`{pair}` is no field"));
@@ -23,10 +36,10 @@ fn fields(config: &Config) -> BTreeMap<String, String> {
     inside.split(", ").map(field).collect()
 }
 
-/// The rows of the table: field, `paper`, `default`.
-fn rows() -> Vec<(String, String, String)> {
-    let header = "| field of `Config` | `paper` | `default` |";
-    let table = PAGE.split_once(header).expect("section 8 has its table").1;
+/// The rows of the table of a type: field, `paper`, `default`.
+fn rows(of: &str) -> Vec<(String, String, String)> {
+    let header = format!("| field of `{of}` | `paper` | `default` |");
+    let table = PAGE.split_once(&header).unwrap_or_else(|| panic!("no table begins with {header}")).1;
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let cells = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -56,28 +69,33 @@ fn value(cell: &str, field: &str) -> String {
 
 #[test]
 fn the_table_of_defaults_lists_every_field_with_its_values() {
-    let (paper, standard) = (fields(&Config::paper()), fields(&Config::standard()));
+    for (of, paper, standard) in profiles() {
+        check(of, &fields(&paper), &fields(&standard));
+    }
+}
+
+fn check(of: &str, paper: &BTreeMap<String, String>, standard: &BTreeMap<String, String>) {
     let mut listed = Vec::new();
-    for (field, in_paper, in_default) in rows() {
+    for (field, in_paper, in_default) in rows(of) {
         let known = |profile: &BTreeMap<String, String>| {
             let value = profile.get(&field);
-            value.unwrap_or_else(|| panic!("section 8 lists `{field}`, which Config does not have")).clone()
+            value.unwrap_or_else(|| panic!("the table lists `{field}`, which {of} does not have")).clone()
         };
-        assert_eq!(value(&in_paper, &field), known(&paper), "section 8, `{field}`, column `paper`");
+        assert_eq!(value(&in_paper, &field), known(paper), "{of}, `{field}`, column `paper`");
         let in_default = if in_default == "=" { &in_paper } else { &in_default };
-        assert_eq!(value(in_default, &field), known(&standard), "section 8, `{field}`, column `default`");
-        assert!(!listed.contains(&field), "section 8 lists `{field}` twice");
+        assert_eq!(value(in_default, &field), known(standard), "{of}, `{field}`, column `default`");
+        assert!(!listed.contains(&field), "the table lists `{field}` twice");
         listed.push(field);
     }
     for field in paper.keys() {
-        assert!(listed.contains(field), "section 8 of docs/spec/stp.md does not list `{field}`");
+        assert!(listed.contains(field), "docs/spec/stp.md does not list `{field}` of {of}");
     }
 }
 
 #[test]
 fn an_equals_sign_stands_only_where_the_profiles_agree() {
-    for (field, in_paper, in_default) in rows() {
-        assert!(in_paper != in_default, "section 8, `{field}`: write = for the same value");
+    for (field, in_paper, in_default) in profiles().iter().flat_map(|(of, _, _)| rows(of)) {
+        assert!(in_paper != in_default, "`{field}`: write = for the same value");
     }
 }
 

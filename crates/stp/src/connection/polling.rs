@@ -78,17 +78,25 @@ impl Connection {
     }
 
     pub(super) fn poll_interval_ns(&self) -> u64 {
-        let rtt_ns = self.rtt.smoothed_ns();
+        if !self.is_slow() && self.cache.unsent_bytes() == 0 {
+            return self.interval_ns(self.config.polls_per_rtt_tail);
+        }
+        self.usual_poll_interval_ns()
+    }
+
+    /// The same before everything was sent.
+    pub(super) fn usual_poll_interval_ns(&self) -> u64 {
+        let slow = self.is_slow();
+        self.interval_ns(if slow { self.config.polls_per_slow_rtt } else { self.config.polls_per_rtt })
+    }
+
+    fn is_slow(&self) -> bool {
         let (numerator, denominator) = SLOW_RTT;
-        let slow = self.rtt.latest_ns() / numerator > self.rtt.min_ns() / denominator;
-        let polls = if slow {
-            self.config.polls_per_slow_rtt
-        } else if self.cache.unsent_bytes() == 0 {
-            self.config.polls_per_rtt_tail
-        } else {
-            self.config.polls_per_rtt
-        };
-        (rtt_ns / polls.max(1)).max(self.config.min_poll_interval_ns)
+        self.rtt.latest_ns() / numerator > self.rtt.min_ns() / denominator
+    }
+
+    fn interval_ns(&self, polls_per_rtt: u64) -> u64 {
+        (self.rtt.smoothed_ns() / polls_per_rtt.max(1)).max(self.config.min_poll_interval_ns)
     }
 
     /// Below about ten segments of window timer POLLs are off [STP 5.3].

@@ -21,7 +21,7 @@ impl Connection {
             return None;
         }
         let oldest = self.poll.oldest_unanswered_at()?;
-        let late_ns = probing.late_intervals * self.poll_interval_ns();
+        let late_ns = probing.late_intervals * self.usual_poll_interval_ns();
         let wait_ns = if self.window_is_small(path) {
             self.rtt.overdue_ns(0).max(self.rtt.smoothed_ns() + late_ns)
         } else {
@@ -67,12 +67,12 @@ impl Connection {
             self.judge_in_passing(probing, missing, context.now);
             return true;
         }
-        if !self.opened || !self.rtt.is_known() || !self.is_loss(missing, context.now) {
+        if !self.opened || !self.rtt.is_known() {
             return true;
         }
-        // What the last cycle has judged already needs no second one.
-        if self.judged.is_some_and(|(until, _)| self.newest_sent_of(missing).is_some_and(|at| at <= until)) {
-            return true;
+        let Some(newest) = self.newest_worth_sent_at(missing, context.now) else { return true };
+        if self.judged.is_some_and(|(until, _)| newest <= until) {
+            return true; // what the last cycle has judged needs no second one
         }
         self.start_probing(Alarm::Gap, context);
         false
@@ -85,7 +85,7 @@ impl Connection {
             self.abort_probing(context);
             return true;
         }
-        if !self.is_loss(missing, context.now) {
+        if !self.is_valid_answer(missing, context.now) {
             return false;
         }
         let vanished_in_a_row = self.vanished_in_a_row(missing);
@@ -155,7 +155,7 @@ impl Connection {
             return; // what was sent before the end of an outage keeps that verdict
         }
         let base_ns = probing.loss_rtt_ns(&self.rtt);
-        let was_gone = self.vanished_in_a_row(missing) >= probing.silent_packets;
+        let was_gone = probing.is_silence(self.vanished_in_a_row(missing));
         let (tolerance, link_verdict) = probing.link_verdict(was_gone);
         let is_short = |rtt_ns| is_within(rtt_ns, base_ns, tolerance);
         let calm = is_short(self.rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);

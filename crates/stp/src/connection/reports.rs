@@ -10,7 +10,7 @@ use skyhaul_core::{Event, Instant, SECOND, Verdict, expand};
 use super::{Connection, Context, StreamEvent};
 use crate::config::{RetransmitRule, Spread};
 use crate::segment::{Report, Stat};
-use crate::send::{Count, PollRecord};
+use crate::send::{Count, Entry, PollRecord};
 
 /// What a report calls missing.
 #[derive(Clone, Copy)]
@@ -156,19 +156,30 @@ impl Connection {
         }
     }
 
-    /// Whether at least one missing packet is worth a retransmission: only then the report is
-    /// taken for a loss [XSTP 4.2].
-    pub(super) fn is_loss(&self, missing: &Missing<'_>, now: Instant) -> bool {
-        let worth = |n| self.cache.is_open(n) && self.may_go_again(n, missing.poll, now);
-        missing.numbers().any(worth)
+    /// When the newest missing packet that is worth a retransmission was last sent: only if there is
+    /// one the report is taken for a loss [XSTP 4.2].
+    pub(super) fn newest_worth_sent_at(&self, missing: &Missing<'_>, now: Instant) -> Option<Instant> {
+        let worth = |&n: &u64| self.cache.is_open(n) && self.may_go_again(n, missing.poll, now);
+        let entries = missing.numbers().filter(worth).filter_map(|n| self.cache.entry(n));
+        entries.map(|entry| entry.last_sent).max()
     }
 
-    /// The most packets that left one directly after the other before the POLL and are missing.
+    /// Whether the report answers a probe: a missing packet is worth a retransmission, or waits for
+    /// one already.
+    pub(super) fn is_valid_answer(&self, missing: &Missing<'_>, now: Instant) -> bool {
+        let waits = |n| self.cache.entry(n).is_some_and(|entry| entry.queued);
+        missing.numbers().any(waits) || self.newest_worth_sent_at(missing, now).is_some()
+    }
+
+    /// The most packets that left one directly after the other, had their time, and are missing.
     pub(super) fn vanished_in_a_row(&self, missing: &Missing<'_>) -> u64 {
-        let Some(poll) = missing.poll else { return 0 };
         let open = missing.numbers().filter(|&n| self.cache.is_open(n));
-        let orders = open.filter_map(|n| self.cache.entry(n)).map(|e| e.order);
-        let mut orders: Vec<u64> = orders.filter(|&order| order < poll.order).collect();
+        let entries = open.filter_map(|n| self.cache.entry(n));
+        let had_time = |entry: &&Entry| match missing.poll {
+            Some(poll) => entry.order < poll.order,
+            None => entry.transmissions == 1,
+        };
+        let mut orders: Vec<u64> = entries.filter(had_time).map(|entry| entry.order).collect();
         orders.sort_unstable();
         let (mut longest, mut run, mut expected) = (0, 0, None);
         for order in orders {
@@ -177,12 +188,6 @@ impl Connection {
             expected = Some(order + 1);
         }
         longest
-    }
-
-    /// When the newest missing packet under way was last sent.
-    pub(super) fn newest_sent_of(&self, missing: &Missing<'_>) -> Option<Instant> {
-        let open = missing.numbers().filter(|&n| self.cache.is_open(n));
-        open.filter_map(|n| self.cache.entry(n)).map(|e| e.last_sent).max()
     }
 
     /// Judges the missing packets lost whose last copy had its time.

@@ -4,5 +4,6 @@ mod bench;
 mod closing;
 mod opening;
 mod polling;
+mod probing;
 mod recovery;
 mod strays;

@@ -31,15 +31,15 @@ pub struct ProbingConfig {
     pub probes_per_rtt: u64,
     /// Probes are at least this far apart.
     pub min_interval_ns: u64,
-    /// As a cycle lasts, probes are at least this part of its age apart (0: no back-off).
-    pub age_divisor: u64,
-    /// And never further apart than this.
+    /// As a cycle lasts, probes are at least this part of its age apart. `None`: no back-off.
+    pub age_divisor: Option<u64>,
+    /// But back-off moves them no further apart than this.
     pub max_interval_ns: u64,
     /// A link verdict means an outage when so many probes in a row stayed without an answer, or
     /// so many packets that left in a row vanished, and corruption otherwise.
     pub silent_probes: u32,
-    /// Packets that left in a row, see above.
-    pub silent_packets: u64,
+    /// Packets that left in a row, see above. `None`: they say nothing.
+    pub silent_packets: Option<u64>,
     /// With a declared rate, losses that start no cycle are judged by the round trips of the POLLs
     /// around them.
     pub judges_in_passing: bool,
@@ -62,10 +62,10 @@ impl ProbingConfig {
             gap_starts_declared: true,
             probes_per_rtt: 1,
             min_interval_ns: 0,
-            age_divisor: 0,
-            max_interval_ns: u64::MAX,
+            age_divisor: None,
+            max_interval_ns: 2 * skyhaul_core::SECOND,
             silent_probes: 1,
-            silent_packets: u64::MAX,
+            silent_packets: None,
             judges_in_passing: false,
             late_intervals: 1,
             declared_percent: 100,
@@ -84,14 +84,19 @@ impl ProbingConfig {
             gap_starts_declared: false,
             probes_per_rtt: 4,
             min_interval_ns: 40 * skyhaul_core::MS,
-            age_divisor: 256,
+            age_divisor: Some(256),
             max_interval_ns: 2 * skyhaul_core::SECOND,
             silent_probes: 2,
-            silent_packets: 8,
+            silent_packets: Some(8),
             judges_in_passing: true,
             late_intervals: 2,
             declared_percent: 5,
         }
+    }
+
+    /// Whether so many packets in a row cannot have vanished one by one.
+    pub(crate) fn is_silence(&self, vanished_in_a_row: u64) -> bool {
+        self.silent_packets.is_some_and(|packets| vanished_in_a_row >= packets)
     }
 
     /// The tolerance for round trips, and what they mean if they are short.
@@ -172,7 +177,7 @@ impl Cycle {
     pub(crate) fn probe_due(&self, probe_ns: u64) -> Instant {
         let Some(last) = self.last_probe_at else { return Instant::ZERO };
         let age_ns = last.since(self.started_at);
-        let backed_off = age_ns.checked_div(self.config.age_divisor).unwrap_or(0);
+        let backed_off = self.config.age_divisor.map_or(0, |divisor| age_ns / divisor.max(1));
         let fair = probe_ns.saturating_mul(100) / self.config.declared_percent.max(1);
         let base = (self.loss_rtt_ns / self.config.probes_per_rtt.max(1)).max(self.config.min_interval_ns);
         let interval = base.max(fair).max(backed_off.min(self.config.max_interval_ns));
@@ -205,7 +210,7 @@ impl Cycle {
         let worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
         let was_silent = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes
-            || vanished_in_a_row >= self.config.silent_packets;
+            || self.config.is_silence(vanished_in_a_row);
         let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
         let is_short = is_within(worst_rtt_ns, self.loss_rtt_ns, tolerance);
         let verdict = if is_short { link_verdict } else { Verdict::Congestion };

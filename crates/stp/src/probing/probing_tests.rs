@@ -1,1 +1,187 @@
+//! The map and the judgement, one rule a test.
 
+use alloc::vec::Vec;
+
+use skyhaul_core::{Instant, MS, SECOND, Verdict};
+
+use super::{Cycle, Judgement, Match, ProbeMap, ProbingConfig};
+
+const LOSS_RTT_NS: u64 = 600 * MS;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_ns(ms * MS)
+}
+
+fn cycle(config: ProbingConfig) -> Cycle {
+    Cycle::start(config, false, at(10_000), LOSS_RTT_NS)
+}
+
+/// A probe at `sent_ms` that is answered after `rtt_ms`.
+fn exchange(cycle: &mut Cycle, timestamp: u32, sent_ms: u64, rtt_ms: u64) {
+    cycle.probe_sent(at(sent_ms), timestamp);
+    cycle.answered(at(sent_ms + rtt_ms), timestamp, at(sent_ms));
+}
+
+fn verdict(judgement: Option<Judgement>) -> Option<Verdict> {
+    judgement.map(|judgement| judgement.verdict)
+}
+
+fn judged(config: ProbingConfig, rtts_ms: [u64; 2]) -> Option<Verdict> {
+    let mut cycle = cycle(config);
+    exchange(&mut cycle, 1, 10_000, rtts_ms[0]);
+    exchange(&mut cycle, 2, 10_600, rtts_ms[1]);
+    verdict(cycle.judge(at(11_300), 0))
+}
+
+#[test]
+fn the_first_probe_goes_behind_the_entry_for_answers_from_before_the_loss() {
+    let mut map = ProbeMap::new(4);
+    map.sent(10);
+    assert_eq!(map.answered(10, false, 7), Match::Probe);
+    assert!(map.complete(2).is_none(), "one exchange only");
+    assert_eq!(map.answered(8, true, 5), Match::PreLoss);
+    assert!(map.complete(2).unwrap().eq([5, 7]), "the answer from before completes the cycle");
+}
+
+#[test]
+fn the_latest_answer_from_before_the_loss_counts() {
+    let mut map = ProbeMap::new(4);
+    map.answered(7, true, 5);
+    map.answered(8, true, 6);
+    map.sent(10);
+    map.answered(10, false, 7);
+    assert!(map.complete(2).unwrap().eq([6, 7]));
+}
+
+#[test]
+fn exchanges_must_be_consecutive() {
+    let mut map = ProbeMap::new(5);
+    for timestamp in [1, 2, 3, 4] {
+        map.sent(timestamp);
+    }
+    map.answered(1, false, 10);
+    map.answered(3, false, 30);
+    assert!(map.complete(2).is_none(), "the one between them is missing");
+    map.answered(4, false, 40);
+    assert!(map.complete(2).unwrap().eq([30, 40]));
+}
+
+#[test]
+fn the_oldest_exchange_makes_room_and_its_answer_is_obsolete() {
+    let mut map = ProbeMap::new(3);
+    for timestamp in [1, 2] {
+        map.sent(timestamp);
+    }
+    assert_eq!(map.answered(0, true, 1), Match::PreLoss, "still reserved");
+    map.sent(3); // pushes out the reserved entry
+    assert_eq!(map.answered(0, true, 1), Match::Obsolete);
+    map.sent(4); // pushes out the first probe
+    assert_eq!(map.answered(1, false, 1), Match::Obsolete);
+    assert_eq!(map.answered(2, false, 1), Match::Probe);
+    assert_eq!(map.pushed_out(), 1, "the reserved entry was no probe");
+}
+
+#[test]
+fn round_trips_as_short_as_before_put_the_blame_on_the_link() {
+    assert_eq!(judged(ProbingConfig::paper(), [600, 600]), Some(Verdict::Corruption));
+    assert_eq!(judged(ProbingConfig::paper(), [100, 500]), Some(Verdict::Corruption));
+}
+
+#[test]
+fn one_longer_round_trip_means_congestion() {
+    assert_eq!(judged(ProbingConfig::paper(), [600, 601]), Some(Verdict::Congestion));
+    assert_eq!(judged(ProbingConfig::paper(), [601, 600]), Some(Verdict::Congestion));
+}
+
+#[test]
+fn the_tolerance_forgives_a_part_of_the_round_trip() {
+    let tolerant = ProbingConfig { rtt_tolerance_percent: 10, ..ProbingConfig::paper() };
+    assert_eq!(judged(tolerant, [600, 660]), Some(Verdict::Corruption));
+    assert_eq!(judged(tolerant, [600, 661]), Some(Verdict::Congestion));
+}
+
+#[test]
+fn unanswered_probes_mean_an_outage() {
+    let mut cycle = cycle(ProbingConfig::standard());
+    cycle.probe_sent(at(10_000), 1);
+    cycle.probe_sent(at(10_150), 2);
+    exchange(&mut cycle, 3, 10_300, 600);
+    exchange(&mut cycle, 4, 10_450, 600);
+    assert_eq!(verdict(cycle.judge(at(11_050), 0)), Some(Verdict::Outage));
+}
+
+#[test]
+fn a_single_unanswered_probe_may_be_damage() {
+    let mut cycle = cycle(ProbingConfig::standard());
+    cycle.probe_sent(at(10_000), 1);
+    exchange(&mut cycle, 2, 10_150, 600);
+    exchange(&mut cycle, 3, 10_300, 600);
+    assert_eq!(verdict(cycle.judge(at(10_900), 0)), Some(Verdict::Corruption));
+    assert_eq!(verdict(cycle.judge(at(10_900), 7)), Some(Verdict::Corruption));
+    assert_eq!(verdict(cycle.judge(at(10_900), 8)), Some(Verdict::Outage), "eight packets in a row");
+}
+
+#[test]
+fn after_an_outage_the_orbit_may_be_longer() {
+    let mut cycle = cycle(ProbingConfig::standard());
+    cycle.probe_sent(at(10_000), 1);
+    cycle.probe_sent(at(10_150), 2);
+    exchange(&mut cycle, 3, 10_300, 900);
+    exchange(&mut cycle, 4, 10_450, 900);
+    assert_eq!(verdict(cycle.judge(at(11_350), 0)), Some(Verdict::Outage), "half as long again");
+    assert_eq!(judged(ProbingConfig::standard(), [900, 900]), Some(Verdict::Congestion), "without one");
+}
+
+#[test]
+fn with_a_declared_rate_one_answer_is_enough() {
+    let mut cycle = Cycle::start(ProbingConfig::standard(), true, at(10_000), LOSS_RTT_NS);
+    exchange(&mut cycle, 1, 10_000, 600);
+    assert!(cycle.judge(at(10_600), 0).is_some());
+}
+
+/// Gaps between probes in ms, for a cycle of `until_ms` without an answer.
+fn gaps_ms(config: ProbingConfig, probe_ns: u64, until_ms: u64) -> Vec<u64> {
+    let mut cycle = cycle(config);
+    let mut times = Vec::new();
+    let mut now = at(10_000);
+    while now < at(10_000 + until_ms) {
+        assert!(cycle.probe_due(probe_ns) <= now);
+        cycle.probe_sent(now, times.len() as u32);
+        times.push(now);
+        now = cycle.probe_due(probe_ns);
+    }
+    times.windows(2).map(|pair| pair[1].since(pair[0]) / MS).collect()
+}
+
+#[test]
+fn the_paper_probes_once_a_round_trip_without_backing_off() {
+    let gaps = gaps_ms(ProbingConfig::paper(), 0, 3_600_000);
+    assert!(gaps.len() > 5000 && gaps.iter().all(|&gap| gap == 600));
+}
+
+#[test]
+fn default_probes_back_off_with_the_age_of_the_silence() {
+    let gaps = gaps_ms(ProbingConfig::standard(), 0, 3_600_000);
+    assert_eq!(gaps[0], 150);
+    assert!(gaps.windows(2).all(|pair| pair[0] <= pair[1]));
+    assert_eq!(gaps.last(), Some(&2000));
+    assert!(gaps.len() < 3000, "{} probes in an hour", gaps.len());
+}
+
+#[test]
+fn probes_take_a_small_part_of_a_declared_rate() {
+    // 10 kbit/s: 49 octets take 39.2 ms.
+    let gaps = gaps_ms(ProbingConfig::standard(), 39_200_000, 10_000);
+    assert_eq!(gaps[0], 784, "5 percent");
+}
+
+#[test]
+fn a_cycle_knows_how_long_it_took() {
+    let mut cycle = cycle(ProbingConfig::paper());
+    exchange(&mut cycle, 1, 10_000, 500);
+    exchange(&mut cycle, 2, 10_600, 550);
+    let judgement = cycle.judge(at(11_150), 0).unwrap();
+    assert_eq!(judgement.duration_ns, 1150 * MS);
+    assert_eq!(judgement.worst_rtt_ns, 550 * MS);
+    assert!(judgement.duration_ns > SECOND);
+}

@@ -6,6 +6,6 @@ mod cache_tests;
 mod poll_clock;
 mod tail;
 
-pub(crate) use cache::{Count, SendCache};
+pub(crate) use cache::{Count, Entry, SendCache};
 pub(crate) use poll_clock::{PollClock, PollRecord, is_newer};
 pub(crate) use tail::Tail;
