@@ -48,6 +48,11 @@ impl fmt::Display for CloseReason {
 impl core::error::Error for CloseReason {}
 
 impl Connection {
+    /// Whether it has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
     /// Ends the connection here and now.
     pub(super) fn close(&mut self, reason: Option<CloseReason>) {
         if self.is_closed {
@@ -76,12 +81,25 @@ impl Connection {
         self.end_acknowledged && self.cache.is_empty()
     }
 
+    /// Only the confirmation of our END is missing, after all data went both ways. A peer that no
+    /// longer knows such a connection had our END and lingered in vain, during an outage for example.
+    pub(super) fn is_all_but_confirmed(&self) -> bool {
+        let theirs = self.assembly.as_ref().is_some_and(Assembly::is_complete);
+        theirs && self.end_number.is_some() && self.cache.is_empty()
+    }
+
+    pub(super) fn tell_finished(&mut self) {
+        if !self.finished_told {
+            self.finished_told = true;
+            self.tell(StreamEvent::Finished);
+        }
+    }
+
     /// Both halves done: stay for a while to answer repeats of a peer that missed our last words,
     /// then go.
     pub(super) fn check_ended(&mut self, context: &Context<'_>) {
-        if self.our_half_is_done() && !self.finished_told {
-            self.finished_told = true;
-            self.tell(StreamEvent::Finished);
+        if self.our_half_is_done() {
+            self.tell_finished();
         }
         let theirs = self.assembly.as_ref().is_some_and(Assembly::is_complete);
         if self.linger_until.is_none() && theirs && self.our_half_is_done() {

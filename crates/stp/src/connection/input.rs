@@ -252,7 +252,11 @@ impl Connection {
                 return self.challenge();
             }
         }
-        if self.linger_until.is_some() {
+        let is_forgotten = reason == ResetReason::UnknownConnection && self.is_all_but_confirmed();
+        if is_forgotten {
+            self.tell_finished();
+        }
+        if is_forgotten || self.linger_until.is_some() {
             return self.close(None);
         }
         self.close(Some(CloseReason::Reset(reason)));

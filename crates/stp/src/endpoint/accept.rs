@@ -57,11 +57,7 @@ impl Endpoint {
             if let Some(farewell) = self.farewells.get(&key, segment.instance) {
                 return self.say_farewell(remote, segment, farewell);
             }
-            self.refuse(Refusal::Unknown, now, sink);
-            if segment.rst.is_none() {
-                self.reset_stateless(remote, segment, ResetReason::UnknownConnection);
-            }
-            return;
+            return self.answer_stray(now, remote, segment, sink);
         };
         if !self.listening.contains(&segment.destination_port) {
             self.refuse(Refusal::Unknown, now, sink);
@@ -77,6 +73,20 @@ impl Endpoint {
         let id = self.accept_opening(now, remote, segment, opening, sink);
         self.deliver(id, now, remote, segment, bytes, sink);
         self.accepted.push_back(id);
+    }
+
+    /// A segment of a connection that is over, or never was.
+    pub(super) fn answer_stray(
+        &mut self,
+        now: Instant,
+        remote: SocketAddr,
+        segment: &Segment<'_>,
+        sink: &mut dyn EventSink,
+    ) {
+        self.refuse(Refusal::Unknown, now, sink);
+        if segment.rst.is_none() {
+            self.reset_stateless(remote, segment, ResetReason::UnknownConnection);
+        }
     }
 
     fn has_room(&self) -> bool {

@@ -384,6 +384,9 @@ impl Endpoint {
         if let Some(farewell) = slot.connection.farewell() {
             return self.say_farewell(remote, segment, farewell);
         }
+        if slot.connection.is_closed() {
+            return self.answer_stray(now, remote, segment, sink); // not released yet, but over
+        }
         let Some(shared) = self.paths.get_mut(&remote) else { return };
         let wire_bytes = shared.path.wire_bytes(bytes);
         let mut context = Context { now, path: &mut shared.path, sink };

@@ -245,3 +245,22 @@ fn an_end_that_has_left_still_confirms_what_its_peer_repeats() {
         assert!(bench.heard(Side::B, StreamEvent::Closed(None)), "{:?}", bench.events);
     }
 }
+
+#[test]
+fn an_outage_that_outlasts_the_linger_time_still_ends_clean() {
+    let (mut bench, id) = established();
+    bench.a.write(id, b"all there").unwrap();
+    bench.run(SECOND);
+    bench.a.finish(id);
+    bench.run(RTT_NS * 3 / 4);
+    bench.b.finish(1);
+    bench.run(0);
+    bench.drop = Box::new(|_, _| true); // what is on its way still arrives: B's END
+    bench.run(100 * SECOND);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(None)), "A lingered in vain, and is not released");
+    assert!(!bench.events.iter().any(|(side, _, e)| *side == Side::B && matches!(e, StreamEvent::Closed(_))));
+    bench.drop = Box::new(|_, _| false);
+    bench.run(20 * SECOND);
+    assert!(bench.heard(Side::B, StreamEvent::Finished));
+    assert!(bench.heard(Side::B, StreamEvent::Closed(None)), "{:?}", bench.events);
+}

@@ -295,7 +295,8 @@ fn with_a_declared_rate_longer_round_trips_call_a_loss_congestion() {
 
 #[test]
 fn with_a_declared_rate_a_run_of_losses_is_an_outage_even_if_no_cycle_began() {
-    let (mut bench, id) = streaming(&declared());
+    let patient = ProbingConfig { late_intervals: 100, ..ProbingConfig::standard() };
+    let (mut bench, id) = streaming(&Config { probing: Some(patient), ..declared() });
     bench.drop = Box::new(|_, _| true);
     bench.run(60 * MS);
     heal(&mut bench);
