@@ -24,10 +24,18 @@ fn a_list_beyond_what_was_sent_is_refused() {
     assert_eq!(after.acknowledged_bytes, before.acknowledged_bytes);
 }
 
-/// Bound: the same gap reported a thousand times by USTAT costs one repeat.
+/// Bound: the same gap reported a thousand times by USTAT costs one repeat, or one probing cycle.
 #[test]
 fn a_gap_reported_for_ever_is_repeated_once() {
-    let mut liar = Liar::new(Config::standard());
+    for (probing, repeats, cycles) in [(None, 1, 0), (Config::standard().probing, 0, 1)] {
+        let liar = gap_reported_for_ever(Config { probing, ..Config::standard() });
+        let stats = liar.stats();
+        assert_eq!((stats.retransmitted_packets, stats.probe_cycles), (repeats, cycles));
+    }
+}
+
+fn gap_reported_for_ever(config: Config) -> Liar {
+    let mut liar = Liar::new(config);
     liar.engine_writes(5_000);
     let first = liar.heard.iter().find(|heard| heard.payload_bytes > 0).unwrap().segment.number;
     let report = Report { next: first, window_bytes: 1 << 20, runs: vec![1], ..Report::default() };
@@ -35,5 +43,5 @@ fn a_gap_reported_for_ever_is_repeated_once() {
         liar.say(&Segment { ustat: Some(report.clone()), ..liar.blank.clone() });
     }
     liar.wait(SECOND / 100);
-    assert_eq!(liar.stats().retransmitted_packets, 1);
+    liar
 }

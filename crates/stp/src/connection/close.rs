@@ -48,9 +48,9 @@ impl fmt::Display for CloseReason {
 impl core::error::Error for CloseReason {}
 
 impl Connection {
-    /// Whether it has ended.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed
+    /// Whether it has ended and has no last word to say.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_closed && self.replies.rst.is_none()
     }
 
     /// Ends the connection here and now.

@@ -452,6 +452,6 @@ impl Connection {
 
     /// Whether the endpoint may forget the connection: closed, and the reset (if any) is sent.
     pub(crate) fn is_done(&self) -> bool {
-        self.is_closed && self.replies.rst.is_none() && self.events.is_empty()
+        self.is_over() && self.events.is_empty()
     }
 }

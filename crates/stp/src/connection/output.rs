@@ -80,6 +80,7 @@ impl Connection {
         if !self.has_allowance(context.path) {
             return None;
         }
+        self.notice_silence(context);
         self.build(context, allowance, out)?;
         self.tell_state(context);
         Some(out.len() - start)

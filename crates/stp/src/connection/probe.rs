@@ -27,7 +27,15 @@ impl Connection {
         } else {
             self.rtt.smoothed_ns() + late_ns.max(4 * self.rtt.variance_ns())
         };
-        Some(oldest.after(wait_ns))
+        // An answer that just came is no silence, however late the next one is.
+        Some(oldest.after(wait_ns).max(self.poll.answered_at().after(late_ns)))
+    }
+
+    /// Starts a cycle if the interleave is broken.
+    pub(super) fn notice_silence(&mut self, context: &mut Context<'_>) {
+        if self.silence_due(context.path).is_some_and(|due| due <= context.now) {
+            self.start_probing(Alarm::Silence, context);
+        }
     }
 
     /// When the next probe is due, while a cycle lasts.

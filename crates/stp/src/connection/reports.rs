@@ -56,7 +56,7 @@ impl Losses {
 
 impl Connection {
     pub(super) fn on_stat(&mut self, stat: &Stat, context: &mut Context<'_>) {
-        let Some((record, first_part)) = self.poll.answer(stat.echo) else {
+        let Some((record, first_part)) = self.poll.answer(context.now, stat.echo) else {
             if self.poll.was_sent(stat.echo) {
                 self.apply_report(&stat.report, None, None, context); // late: good for the cumulative part
             } else {

@@ -1,6 +1,5 @@
 //! Deadlines and what happens at them.
 
-use skyhaul_core::event::Alarm;
 use skyhaul_core::{Instant, Path};
 
 use super::{CloseReason, Connection, Context};
@@ -123,8 +122,6 @@ impl Connection {
         } else if self.linger_until.is_none() && self.patience_is_over(now) {
             let reason = if self.opened { CloseReason::Silence } else { CloseReason::ConnectTimeout };
             self.close(Some(reason));
-        } else if self.silence_due(context.path).is_some_and(|due| due <= now) {
-            self.start_probing(Alarm::Silence, context);
         }
         self.tell_state(context);
     }

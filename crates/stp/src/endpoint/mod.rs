@@ -384,7 +384,7 @@ impl Endpoint {
         if let Some(farewell) = slot.connection.farewell() {
             return self.say_farewell(remote, segment, farewell);
         }
-        if slot.connection.is_closed() {
+        if slot.connection.is_over() {
             return self.answer_stray(now, remote, segment, sink); // not released yet, but over
         }
         let Some(shared) = self.paths.get_mut(&remote) else { return };

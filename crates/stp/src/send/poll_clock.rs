@@ -27,13 +27,21 @@ pub(crate) struct PollClock {
     records: VecDeque<PollRecord>,
     last: Option<PollRecord>,
     answered: Option<PollRecord>,
+    answered_at: Instant,
     unanswered: u32,
 }
 
 impl PollClock {
     /// A clock whose timestamps are shifted by a secret `offset`: only who saw a POLL can echo it.
     pub(crate) fn new(offset: u32) -> Self {
-        Self { offset, records: VecDeque::new(), last: None, answered: None, unanswered: 0 }
+        Self {
+            offset,
+            records: VecDeque::new(),
+            last: None,
+            answered: None,
+            answered_at: Instant::ZERO,
+            unanswered: 0,
+        }
     }
 
     /// Notes a POLL sent now and returns its timestamp, newer than every one before.
@@ -55,7 +63,7 @@ impl PollClock {
 
     /// The record of an echo: (record, whether this is the first answer to it). `None`: never sent,
     /// too old, or older than one already answered.
-    pub(crate) fn answer(&mut self, echo: u32) -> Option<(PollRecord, bool)> {
+    pub(crate) fn answer(&mut self, now: Instant, echo: u32) -> Option<(PollRecord, bool)> {
         if let Some(answered) = self.answered
             && answered.timestamp == echo
         {
@@ -64,6 +72,7 @@ impl PollClock {
         let at = self.records.iter().position(|r| r.timestamp == echo)?;
         let record = self.records.drain(..=at).next_back()?;
         self.answered = Some(record);
+        self.answered_at = now;
         self.unanswered = self.records.len() as u32;
         Some((record, true))
     }
@@ -86,6 +95,11 @@ impl PollClock {
     /// When the oldest POLL without an answer left.
     pub(crate) fn oldest_unanswered_at(&self) -> Option<Instant> {
         self.records.front().map(|r| r.sent_at)
+    }
+
+    /// When the last first answer came.
+    pub(crate) fn answered_at(&self) -> Instant {
+        self.answered_at
     }
 
     /// POLLs sent since the newest answered one.
@@ -120,11 +134,11 @@ mod tests {
         let mut clock = PollClock::new(7);
         let t: alloc::vec::Vec<u32> =
             (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0)).collect();
-        assert_eq!(clock.answer(t[2]).map(|(r, first)| (r.order, first)), Some((2, true)));
-        assert_eq!(clock.answer(t[2]).map(|(_, first)| first), Some(false), "a second part");
-        assert!(clock.answer(t[1]).is_none());
+        assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(r, first)| (r.order, first)), Some((2, true)));
+        assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(_, first)| first), Some(false), "a second part");
+        assert!(clock.answer(Instant::ZERO, t[1]).is_none());
         assert_eq!(clock.unanswered(), 1);
-        assert!(clock.answer(t[3].wrapping_add(9)).is_none());
+        assert!(clock.answer(Instant::ZERO, t[3].wrapping_add(9)).is_none());
         assert!(!clock.was_sent(t[3].wrapping_add(9)) && clock.was_sent(t[0]));
     }
 }
