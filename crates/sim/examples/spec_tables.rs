@@ -14,7 +14,8 @@ const SEEDS: u64 = 10;
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { f64::midpoint(values[half - 1], values[half]) }
 }
 
 /// One transfer for each seed: both ends with `change`, the return channel at `return_bps` if given.
@@ -83,7 +84,7 @@ fn probing() {
             change(probing);
         }
     }
-    let rows: [(&str, Change); 10] = [
+    let rows: [(&str, Change); 11] = [
         ("`default`", |_| ()),
         ("probing off", |c| c.probing = None),
         ("`gap_starts_declared` true", |c| with(c, |p| p.gap_starts_declared = true)),
@@ -95,6 +96,7 @@ fn probing() {
         ("`probes_per_rtt` 1", |c| with(c, |p| p.probes_per_rtt = 1)),
         ("`late_intervals` 1", |c| with(c, |p| p.late_intervals = 1)),
         ("`silent_packets` none", |c| with(c, |p| p.silent_packets = None)),
+        ("`congested_percent` none", |c| with(c, |p| p.congested_percent = None)),
         ("all of [XSTP 4]", |c| c.probing = Some(ProbingConfig::paper())),
     ];
     println!("| parameters | geo-noisy | leo-handoff | leo-passes | geo | leo-handoff | leo-passes |");

@@ -96,10 +96,10 @@ impl Connection {
         if !self.is_valid_answer(missing, context.now) {
             return false;
         }
-        let vanished_in_a_row = self.vanished_in_a_row(missing);
+        let evidence = self.evidence(missing);
         let Some(cycle) = &mut self.cycle else { return true };
         cycle.answered(context.now, poll.timestamp, poll.sent_at);
-        let Some(judgement) = cycle.judge(context.now, vanished_in_a_row) else { return false };
+        let Some(judgement) = cycle.judge(context.now, &evidence) else { return false };
         self.end_probing(judgement, context);
         true
     }
@@ -163,7 +163,7 @@ impl Connection {
             return; // what was sent before the end of an outage keeps that verdict
         }
         let base_ns = probing.loss_rtt_ns(&self.rtt);
-        let was_gone = probing.is_silence(self.vanished_in_a_row(missing));
+        let was_gone = probing.is_silence(&self.evidence(missing).row, base_ns);
         let (tolerance, link_verdict) = probing.link_verdict(was_gone);
         let is_short = |rtt_ns| is_within(rtt_ns, base_ns, tolerance);
         let calm = is_short(self.rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);

@@ -9,6 +9,7 @@ use skyhaul_core::{Event, Instant, SECOND, Verdict, expand};
 
 use super::{Connection, Context, StreamEvent};
 use crate::config::{RetransmitRule, Spread};
+use crate::probing::{Evidence, Row};
 use crate::segment::{Report, Stat};
 use crate::send::{Count, Entry, PollRecord};
 
@@ -32,6 +33,25 @@ impl Missing<'_> {
         });
         ranges.flatten()
     }
+
+    /// Packets received beyond the first gap, as far as a complete STAT tells.
+    fn received(&self) -> u64 {
+        let runs = &self.report.runs;
+        let listed_to = self.first_run + runs.iter().map(|&run| u64::from(run)).sum::<u64>();
+        let behind =
+            self.poll.filter(|_| !self.report.more).map_or(0, |poll| poll.next.saturating_sub(listed_to));
+        behind + runs.iter().skip(1).step_by(2).map(|&run| u64::from(run)).sum::<u64>()
+    }
+}
+
+/// The longest row in (order, time) of transmissions, sorted.
+fn longest_row(left: &[(u64, Instant)]) -> Row {
+    let rows = left.chunk_by(|a, b| b.0 == a.0 + 1);
+    let row = |row: &[(u64, Instant)]| Row {
+        packets: row.len() as u64,
+        duration_ns: row[row.len() - 1].1.since(row[0].1), // chunks are not empty
+    };
+    rows.map(row).max_by_key(|row| row.packets).unwrap_or_default()
 }
 
 /// Losses found in one report.
@@ -171,23 +191,22 @@ impl Connection {
         missing.numbers().any(waits) || self.newest_worth_sent_at(missing, now).is_some()
     }
 
-    /// The most packets that left one directly after the other, had their time, and are missing.
-    pub(super) fn vanished_in_a_row(&self, missing: &Missing<'_>) -> u64 {
+    /// What the missing packets that had their time say about the cause.
+    pub(super) fn evidence(&self, missing: &Missing<'_>) -> Evidence {
         let open = missing.numbers().filter(|&n| self.cache.is_open(n));
-        let entries = open.filter_map(|n| self.cache.entry(n));
         let had_time = |entry: &&Entry| match missing.poll {
             Some(poll) => entry.order < poll.order,
             None => entry.transmissions == 1,
         };
-        let mut orders: Vec<u64> = entries.filter(had_time).map(|entry| entry.order).collect();
-        orders.sort_unstable();
-        let (mut longest, mut run, mut expected) = (0, 0, None);
-        for order in orders {
-            run = if expected == Some(order) { run + 1 } else { 1 };
-            longest = longest.max(run);
-            expected = Some(order + 1);
+        let entries = open.filter_map(|n| self.cache.entry(n)).filter(had_time);
+        let mut left: Vec<(u64, Instant)> = entries.map(|entry| (entry.order, entry.last_sent)).collect();
+        left.sort_unstable();
+        let missing_packets = left.len() as u64;
+        Evidence {
+            row: longest_row(&left),
+            missing_packets,
+            listed_packets: missing_packets + missing.received(),
         }
-        longest
     }
 
     /// Judges the missing packets lost whose last copy had its time.

@@ -38,8 +38,12 @@ pub struct ProbingConfig {
     /// A link verdict means an outage when so many probes in a row stayed without an answer, or
     /// so many packets that left in a row vanished, and corruption otherwise.
     pub silent_probes: u32,
-    /// Packets that left in a row, see above. `None`: they say nothing.
+    /// Packets that left in a row, over an eighth of the round-trip time at least, see above.
+    /// `None`: they say nothing.
     pub silent_packets: Option<u64>,
+    /// Under window control, a link that seems to lose so many percent or more is congested: a full
+    /// queue may be too short to show in round trips. `None`: only round trips count.
+    pub congested_percent: Option<u64>,
     /// With a declared rate, losses that start no cycle are judged by the round trips of the POLLs
     /// around them.
     pub judges_in_passing: bool,
@@ -66,6 +70,7 @@ impl ProbingConfig {
             max_interval_ns: 2 * skyhaul_core::SECOND,
             silent_probes: 1,
             silent_packets: None,
+            congested_percent: None,
             judges_in_passing: false,
             late_intervals: 1,
             declared_percent: 100,
@@ -88,15 +93,23 @@ impl ProbingConfig {
             max_interval_ns: 2 * skyhaul_core::SECOND,
             silent_probes: 2,
             silent_packets: Some(8),
+            congested_percent: Some(20),
             judges_in_passing: true,
             late_intervals: 2,
             declared_percent: 5,
         }
     }
 
-    /// Whether so many packets in a row cannot have vanished one by one.
-    pub(crate) fn is_silence(&self, vanished_in_a_row: u64) -> bool {
-        self.silent_packets.is_some_and(|packets| vanished_in_a_row >= packets)
+    /// Whether packets in a row cannot have vanished one by one, nor in a full queue.
+    pub(crate) fn is_silence(&self, row: &Row, rtt_ns: u64) -> bool {
+        let is_long = row.duration_ns >= rtt_ns / SILENT_PART;
+        self.silent_packets.is_some_and(|packets| is_long && row.packets >= packets)
+    }
+
+    /// Whether more is missing than a link would lose.
+    fn is_overload(&self, evidence: &Evidence) -> bool {
+        let of_hundred = |percent| evidence.missing_packets * 100 >= evidence.listed_packets * percent;
+        evidence.missing_packets >= OVERLOAD_PACKETS && self.congested_percent.is_some_and(of_hundred)
     }
 
     /// The tolerance for round trips, and what they mean if they are short.
@@ -115,6 +128,31 @@ impl ProbingConfig {
             Baseline::Smallest => rtt.min_ns(),
         }
     }
+}
+
+/// A row of lost packets takes at least this part of a round trip to mean an outage: a burst into a
+/// short queue is lost in a moment.
+const SILENT_PART: u64 = 8;
+/// Fewer missing packets are too few for a percentage.
+const OVERLOAD_PACKETS: u64 = 8;
+
+/// Missing packets that left one directly after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) packets: u64,
+    /// From the first to the last.
+    pub(crate) duration_ns: u64,
+}
+
+/// What the gap list of a report says about the cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Evidence {
+    /// The longest row.
+    pub(crate) row: Row,
+    /// Packets that had their time and are missing.
+    pub(crate) missing_packets: u64,
+    /// All packets that had their time, from the first gap on.
+    pub(crate) listed_packets: u64,
 }
 
 /// Whether a round trip is no longer than `loss_rtt_ns`, after a tolerance.
@@ -205,15 +243,16 @@ impl Cycle {
     }
 
     /// The judgement, once enough consecutive exchanges are complete [XSTP 4.2].
-    /// `vanished_in_a_row`: packets that left one after the other and are missing.
-    pub(crate) fn judge(&self, now: Instant, vanished_in_a_row: u64) -> Option<Judgement> {
+    /// `evidence`: from the report that completes the exchanges.
+    pub(crate) fn judge(&self, now: Instant, evidence: &Evidence) -> Option<Judgement> {
         let worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
         let was_silent = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes
-            || self.config.is_silence(vanished_in_a_row);
+            || self.config.is_silence(&evidence.row, self.loss_rtt_ns);
         let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
         let is_short = is_within(worst_rtt_ns, self.loss_rtt_ns, tolerance);
-        let verdict = if is_short { link_verdict } else { Verdict::Congestion };
+        let is_overload = !was_silent && self.config.is_overload(evidence);
+        let verdict = if is_short && !is_overload { link_verdict } else { Verdict::Congestion };
         Some(Judgement { verdict, duration_ns, worst_rtt_ns })
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
-use super::{Cycle, Judgement, Match, ProbeMap, ProbingConfig};
+use super::{Cycle, Evidence, Judgement, Match, ProbeMap, ProbingConfig, Row};
 
 const LOSS_RTT_NS: u64 = 600 * MS;
 
@@ -22,6 +22,18 @@ fn exchange(cycle: &mut Cycle, timestamp: u32, sent_ms: u64, rtt_ms: u64) {
     cycle.answered(at(sent_ms + rtt_ms), timestamp, at(sent_ms));
 }
 
+/// Nothing special about the missing packets.
+const SPARSE: Evidence =
+    Evidence { row: Row { packets: 1, duration_ns: 0 }, missing_packets: 1, listed_packets: 100 };
+
+fn row(packets: u64, duration_ms: u64) -> Evidence {
+    Evidence { row: Row { packets, duration_ns: duration_ms * MS }, ..SPARSE }
+}
+
+fn missing(missing_packets: u64, listed_packets: u64) -> Evidence {
+    Evidence { missing_packets, listed_packets, ..SPARSE }
+}
+
 fn verdict(judgement: Option<Judgement>) -> Option<Verdict> {
     judgement.map(|judgement| judgement.verdict)
 }
@@ -30,7 +42,7 @@ fn judged(config: ProbingConfig, rtts_ms: [u64; 2]) -> Option<Verdict> {
     let mut cycle = cycle(config);
     exchange(&mut cycle, 1, 10_000, rtts_ms[0]);
     exchange(&mut cycle, 2, 10_600, rtts_ms[1]);
-    verdict(cycle.judge(at(11_300), 0))
+    verdict(cycle.judge(at(11_300), &SPARSE))
 }
 
 #[test]
@@ -107,7 +119,7 @@ fn unanswered_probes_mean_an_outage() {
     cycle.probe_sent(at(10_150), 2);
     exchange(&mut cycle, 3, 10_300, 600);
     exchange(&mut cycle, 4, 10_450, 600);
-    assert_eq!(verdict(cycle.judge(at(11_050), 0)), Some(Verdict::Outage));
+    assert_eq!(verdict(cycle.judge(at(11_050), &SPARSE)), Some(Verdict::Outage));
 }
 
 #[test]
@@ -116,9 +128,35 @@ fn a_single_unanswered_probe_may_be_damage() {
     cycle.probe_sent(at(10_000), 1);
     exchange(&mut cycle, 2, 10_150, 600);
     exchange(&mut cycle, 3, 10_300, 600);
-    assert_eq!(verdict(cycle.judge(at(10_900), 0)), Some(Verdict::Corruption));
-    assert_eq!(verdict(cycle.judge(at(10_900), 7)), Some(Verdict::Corruption));
-    assert_eq!(verdict(cycle.judge(at(10_900), 8)), Some(Verdict::Outage), "eight packets in a row");
+    assert_eq!(verdict(cycle.judge(at(10_900), &SPARSE)), Some(Verdict::Corruption));
+}
+
+#[test]
+fn a_long_row_of_losses_means_an_outage() {
+    let mut cycle = cycle(ProbingConfig::standard());
+    exchange(&mut cycle, 1, 10_000, 600);
+    exchange(&mut cycle, 2, 10_150, 600);
+    let judged = |evidence| verdict(cycle.judge(at(10_900), &evidence));
+    assert_eq!(judged(row(7, 100)), Some(Verdict::Corruption), "too few");
+    assert_eq!(judged(row(8, 74)), Some(Verdict::Corruption), "a burst");
+    assert_eq!(judged(row(8, 75)), Some(Verdict::Outage));
+}
+
+#[test]
+fn a_fifth_missing_is_congestion_whatever_the_round_trips() {
+    let standard = ProbingConfig::standard();
+    let judged = |config, evidence| {
+        let mut cycle = cycle(config);
+        exchange(&mut cycle, 1, 10_000, 600);
+        exchange(&mut cycle, 2, 10_600, 600);
+        verdict(cycle.judge(at(11_200), &evidence))
+    };
+    assert_eq!(judged(standard, missing(19, 100)), Some(Verdict::Corruption));
+    assert_eq!(judged(standard, missing(20, 100)), Some(Verdict::Congestion));
+    assert_eq!(judged(standard, missing(7, 10)), Some(Verdict::Corruption), "too few for a percentage");
+    assert_eq!(judged(ProbingConfig::paper(), missing(20, 100)), Some(Verdict::Corruption), "[XSTP 4]");
+    let gone = Evidence { row: Row { packets: 40, duration_ns: 200 * MS }, ..missing(50, 100) };
+    assert_eq!(judged(standard, gone), Some(Verdict::Outage));
 }
 
 #[test]
@@ -128,7 +166,7 @@ fn after_an_outage_the_orbit_may_be_longer() {
     cycle.probe_sent(at(10_150), 2);
     exchange(&mut cycle, 3, 10_300, 900);
     exchange(&mut cycle, 4, 10_450, 900);
-    assert_eq!(verdict(cycle.judge(at(11_350), 0)), Some(Verdict::Outage), "half as long again");
+    assert_eq!(verdict(cycle.judge(at(11_350), &SPARSE)), Some(Verdict::Outage), "half as long again");
     assert_eq!(judged(ProbingConfig::standard(), [900, 900]), Some(Verdict::Congestion), "without one");
 }
 
@@ -136,7 +174,7 @@ fn after_an_outage_the_orbit_may_be_longer() {
 fn with_a_declared_rate_one_answer_is_enough() {
     let mut cycle = Cycle::start(ProbingConfig::standard(), true, at(10_000), LOSS_RTT_NS);
     exchange(&mut cycle, 1, 10_000, 600);
-    assert!(cycle.judge(at(10_600), 0).is_some());
+    assert!(cycle.judge(at(10_600), &SPARSE).is_some());
 }
 
 /// Gaps between probes in ms, for a cycle of `until_ms` without an answer.
@@ -180,7 +218,7 @@ fn a_cycle_knows_how_long_it_took() {
     let mut cycle = cycle(ProbingConfig::paper());
     exchange(&mut cycle, 1, 10_000, 500);
     exchange(&mut cycle, 2, 10_600, 550);
-    let judgement = cycle.judge(at(11_150), 0).unwrap();
+    let judgement = cycle.judge(at(11_150), &SPARSE).unwrap();
     assert_eq!(judgement.duration_ns, 1150 * MS);
     assert_eq!(judgement.worst_rtt_ns, 550 * MS);
     assert!(judgement.duration_ns > SECOND);
