@@ -104,8 +104,8 @@ impl Connection {
         true
     }
 
-    /// Nothing is missing: reordering or a late answer. On as before.
-    fn abort_probing(&mut self, context: &mut Context<'_>) {
+    /// Nothing is missing: reordering or a late answer. On as before. Without a cycle: nothing to do.
+    pub(super) fn abort_probing(&mut self, context: &mut Context<'_>) {
         let Some(cycle) = self.cycle.take() else { return };
         self.stats.probe_aborted += 1;
         let event = Event::ProbeEnded {

@@ -96,9 +96,9 @@ impl Connection {
         self.apply_report(&stat.report, Some(record), sample, context);
     }
 
-    /// While probing, USTATs are ignored: the STATs repeat what they say [XSTP 4.2].
+    /// While probing, the gaps of USTATs are ignored: the STATs repeat what they say [XSTP 4.2].
     pub(super) fn on_ustat(&mut self, report: &Report, context: &mut Context<'_>) {
-        if self.cycle.is_some() {
+        if self.cycle.is_some() && !report.runs.is_empty() {
             return;
         }
         self.apply_report(report, None, None, context);
@@ -148,6 +148,9 @@ impl Connection {
             let losses = self.take_missing(&missing, context);
             self.lost(&losses, context.now);
             self.tail.on_report(losses.packets());
+        }
+        if self.cache.is_empty() {
+            self.abort_probing(context); // nothing is left to ask about
         }
         self.after_report(context);
     }
