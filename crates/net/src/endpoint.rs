@@ -13,6 +13,7 @@ use crate::driver::Driver;
 use crate::entry::Entry;
 use crate::shared::{Handle, Shared, notify};
 use crate::state::{Life, State};
+use crate::watch::Sink;
 use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, errors, socket};
 
 /// How long [`Endpoint::close`] tries to tell the peers.
@@ -45,10 +46,11 @@ impl Endpoint {
     fn start(socket: UdpSocket, peer: Option<SocketAddr>, options: EndpointOptions) -> io::Result<Self> {
         let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
         let (mtu_bytes, protection) = (options.mtu_bytes, options.protection);
+        let sink = Sink(options.watch.clone());
         let state = State::new(options)?;
         let local = normalised(socket.local_addr()?);
         let shared = Arc::new(Shared::new(state, Clock::start(), local, peer));
-        runtime.spawn(Driver::new(Arc::clone(&shared), socket, mtu_bytes, protection)?);
+        runtime.spawn(Driver::new(Arc::clone(&shared), socket, mtu_bytes, protection, sink)?);
         Ok(Self { handle: Arc::new(Handle(shared)) })
     }
 

@@ -47,6 +47,7 @@ mod split;
 mod state;
 mod stream;
 mod timer;
+mod watch;
 
 pub use address::is_reachable_from_outside;
 pub use clock::Clock;
@@ -60,3 +61,4 @@ pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use split::{OwnedReadHalf, OwnedWriteHalf};
 pub use stream::Stream;
+pub use watch::{Observations, Observed, Watch, watch};

@@ -6,7 +6,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use skyhaul_core::Stream as RandomStream;
 use skyhaul_stp::{Config, EndpointConfig};
 
-use crate::Protection;
+use crate::{Protection, Watch};
 
 /// What an endpoint is told once.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct EndpointOptions {
     pub seed: Option<u64>,
     /// How datagrams are protected; the peer's setting must be the same.
     pub protection: Protection,
+    /// Where the events go that somebody wants to see, see [`watch`](crate::watch()).
+    pub watch: Option<Watch>,
 }
 
 /// How many connections there may be.
@@ -48,6 +50,7 @@ impl Default for EndpointOptions {
             limits: Limits::default(),
             seed: None,
             protection: Protection::Plain,
+            watch: None,
         }
     }
 }

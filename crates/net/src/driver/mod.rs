@@ -15,11 +15,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use skyhaul_core::NullSink;
+use skyhaul_core::Instant;
 
 use crate::shared::{Shared, wake_all};
 use crate::state::{Life, State};
 use crate::timer::Timer;
+use crate::watch::Sink;
 use crate::{Counters, Protection};
 use inbox::Inbox;
 use outbox::{Flushed, Outbox};
@@ -55,6 +56,8 @@ pub(crate) struct Driver {
     /// Refusals reported and not judged yet.
     reported: u64,
     protection: Protection,
+    /// Where events go.
+    sink: Sink,
     /// The original of the copy in [`State`].
     counters: Counters,
     wakers: Vec<Waker>,
@@ -66,6 +69,7 @@ impl Driver {
         socket: UdpSocket,
         mtu_bytes: u32,
         protection: Protection,
+        sink: Sink,
     ) -> io::Result<Self> {
         let is_wild = shared.local.ip().is_unspecified() && shared.peer.is_none();
         Ok(Self {
@@ -78,6 +82,7 @@ impl Driver {
             refusals: Refusals::default(),
             reported: 0,
             protection,
+            sink,
             counters: Counters::default(),
             wakers: Vec::new(),
         })
@@ -126,7 +131,7 @@ impl Driver {
             self.counters.received_datagrams += 1;
             self.counters.received_bytes += datagram.len() as u64;
             match self.protection.open(datagram) {
-                Ok(body) => state.engine.handle(now, message.peer, &datagram[body], &mut NullSink),
+                Ok(body) => state.engine.handle(now, message.peer, &datagram[body], &mut self.sink),
                 Err(_) => self.counters.bad_envelopes += 1,
             }
         }
@@ -185,10 +190,8 @@ impl Driver {
         let Some(wire) = &self.wire else { return false };
         let mut state = self.shared.lock();
         let now = self.shared.now();
-        if state.deadline().is_some_and(|at| at <= now) {
-            state.engine.handle_timeout(now, &mut NullSink);
-        }
-        let filled = self.outbox.fill(now, &mut state.engine, wire);
+        run_timers(now, &mut state, &mut self.sink);
+        let filled = self.outbox.fill(now, &mut state.engine, wire, &mut self.sink);
         drop(state);
         if filled {
             self.outbox.seal(self.protection);
@@ -199,7 +202,10 @@ impl Driver {
     /// Tells the streams, and decides when the next turn is.
     fn conclude(&mut self, cx: &mut Context<'_>, received_all: bool, sent: Sent) -> Poll<io::Result<()>> {
         let mut state = self.shared.lock();
-        self.run_timers_if(sent == Sent::Blocked, &mut state);
+        if sent == Sent::Blocked {
+            // Nothing is asked of the engine at present, but its patience still runs out.
+            run_timers(self.shared.now(), &mut state, &mut self.sink);
+        }
         state.counters = self.counters;
         state.dispatch(&mut self.wakers);
         let is_quiet = sent == Sent::All && state.is_idle();
@@ -225,13 +231,11 @@ impl Driver {
         }
         Poll::Pending
     }
+}
 
-    /// While the socket is blocked nothing is asked of the engine, but its patience still runs out.
-    fn run_timers_if(&self, is_blocked: bool, state: &mut State) {
-        let now = self.shared.now();
-        if is_blocked && state.deadline().is_some_and(|at| at <= now) {
-            state.engine.handle_timeout(now, &mut NullSink);
-        }
+fn run_timers(now: Instant, state: &mut State, sink: &mut Sink) {
+    if state.deadline().is_some_and(|at| at <= now) {
+        state.engine.handle_timeout(now, sink);
     }
 }
 

@@ -4,11 +4,12 @@
 use std::io::{self, ErrorKind};
 use std::task::{Context, Poll};
 
-use skyhaul_core::{Instant, NullSink};
+use skyhaul_core::Instant;
 use skyhaul_stp::Transmit;
 
 use super::sources::Sources;
 use super::wire::Wire;
+use crate::watch::Sink;
 use crate::{Counters, Protection};
 
 /// Largest payload of a UDP datagram over IPv4, which a batch must not exceed either.
@@ -50,9 +51,15 @@ impl Outbox {
     }
 
     /// Takes the next batch from the engine; false if there is none.
-    pub(super) fn fill(&mut self, now: Instant, engine: &mut skyhaul_stp::Endpoint, wire: &Wire) -> bool {
+    pub(super) fn fill(
+        &mut self,
+        now: Instant,
+        engine: &mut skyhaul_stp::Endpoint,
+        wire: &Wire,
+        sink: &mut Sink,
+    ) -> bool {
         let max_segments = wire.max_segments().min(MAX_BATCH_BYTES / self.largest_datagram).max(1);
-        self.transmit = engine.poll_transmit(now, &mut self.buffer, max_segments, &mut NullSink);
+        self.transmit = engine.poll_transmit(now, &mut self.buffer, max_segments, sink);
         self.done = 0;
         !self.is_empty()
     }

@@ -10,3 +10,4 @@ mod refusals;
 mod sockets;
 mod support;
 mod transfer;
+mod watching;
