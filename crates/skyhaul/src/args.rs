@@ -39,10 +39,8 @@ pub(crate) struct DemoArgs {
     /// How many random bytes to send
     #[arg(long, default_value = "10MB", value_parser = parse_bytes)]
     pub(crate) size: u64,
-    /// Rate of the path, declared to the sender (IP bytes): 10M, 1.5Mbit/s. Without it the sender
-    /// finds out by window control
-    #[arg(long, value_parser = parse_rate_bps)]
-    pub(crate) rate: Option<u64>,
+    #[command(flatten)]
+    pub(crate) sender: SenderArgs,
     /// Seed of the link's losses and of the random bytes
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -63,10 +61,8 @@ pub(crate) struct SendArgs {
         help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700"
     )]
     pub(crate) to: String,
-    /// Rate of the path (every IP byte that is sent counts): 10M, 1.5Mbit/s. Declare it if you know
-    /// it: nothing has to be found out then
-    #[arg(long, value_parser = parse_rate_bps)]
-    pub(crate) rate: Option<u64>,
+    #[command(flatten)]
+    pub(crate) sender: SenderArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
@@ -91,6 +87,26 @@ pub(crate) struct ReceiveArgs {
     pub(crate) max_size: Option<u64>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+}
+
+/// How a sender uses the path.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SenderArgs {
+    /// Rate of the path (every IP byte that is sent counts): 10M, 1.5Mbit/s. Declare it if you know
+    /// it: nothing has to be found out then
+    #[arg(long, value_parser = parse_rate_bps)]
+    pub(crate) rate: Option<u64>,
+    /// Whether the sender stops and asks when answers fail to come or packets vanish, until an answer
+    /// tells why: a full queue, damage, or a link that was gone. Off: it sends on into a link that is
+    /// gone, and without --rate it slows down at every loss
+    #[arg(long, value_enum, default_value_t = Switch::On, hide_possible_values = true, value_name = "on|off")]
+    pub(crate) probing: Switch,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Debug, clap::Args)]
@@ -118,18 +134,26 @@ enum Profile {
 }
 
 impl CommonArgs {
-    /// Parameters of a connection.
-    pub(crate) fn config(&self, rate_bps: Option<u64>) -> Config {
+    /// Parameters of a connection that a peer opens.
+    pub(crate) fn config(&self) -> Config {
         let mut config = match self.profile {
             Profile::Default => Config::standard(),
             Profile::Paper => Config::paper(),
         };
-        config.rate_bps = rate_bps;
         if let Some(ns) = self.give_up {
             config.give_up_ns = Some(ns);
             config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
         }
         config
+    }
+}
+
+impl SenderArgs {
+    /// Parameters of the connection that the files go over.
+    pub(crate) fn config(&self, common: &CommonArgs) -> Config {
+        let own = common.config();
+        let probing = own.probing.filter(|_| self.probing == Switch::On);
+        Config { rate_bps: self.rate, probing, ..own }
     }
 }
 

@@ -5,10 +5,12 @@ use std::cell::Cell;
 use std::convert::Infallible;
 
 use skyhaul_core::SECOND;
+use skyhaul_core::event::Alarm;
 use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor};
 use skyhaul_stp::Stats;
 
+use crate::cycles::CycleLog;
 use crate::progress::{Progress, TICK};
 
 /// Silence after which it is mentioned: longer than any round trip.
@@ -17,6 +19,7 @@ const SILENCE_NS: u64 = 3 * SECOND;
 /// See the module.
 pub(crate) struct Confirmed<'a> {
     progress: &'a Progress,
+    cycles: &'a CycleLog,
     monitor: Monitor,
     clock: Clock,
     /// Payload bytes written to the stream, and how many there are.
@@ -24,8 +27,8 @@ pub(crate) struct Confirmed<'a> {
 }
 
 impl<'a> Confirmed<'a> {
-    pub(crate) fn new(progress: &'a Progress, monitor: Monitor, clock: Clock) -> Self {
-        Self { progress, monitor, clock, written: Cell::default() }
+    pub(crate) fn new(progress: &'a Progress, cycles: &'a CycleLog, monitor: Monitor, clock: Clock) -> Self {
+        Self { progress, cycles, monitor, clock, written: Cell::default() }
     }
 
     /// Takes what the sending session tells.
@@ -45,29 +48,43 @@ impl<'a> Confirmed<'a> {
         let mut tick = tokio::time::interval(TICK);
         loop {
             tick.tick().await;
+            let alarm = self.cycles.look();
             if let Some(stats) = self.monitor.stats() {
-                self.update(&stats);
+                self.update(&stats, alarm);
             }
         }
     }
 
     /// A confirmed byte may belong to a record's head: no more is there than was written as payload.
-    fn update(&self, stats: &Stats) {
+    fn update(&self, stats: &Stats, alarm: Option<Alarm>) {
         let (written, total) = self.written.get();
         let confirmed = stats.acknowledged_bytes.min(written);
         self.progress.moved(confirmed, total);
         let silent_ns = self.clock.now().since(stats.last_heard);
-        self.progress.say(words(stats, confirmed >= total, silent_ns));
+        self.progress.say(words(stats, alarm, confirmed >= total, silent_ns));
     }
 }
 
-/// What a person should know about the receiver.
-fn words(stats: &Stats, is_all: bool, silent_ns: u64) -> String {
-    match (stats.received_packets, silent_ns) {
-        (0, _) => "waiting for the receiver".into(),
-        (_, SILENCE_NS..) => format!("nothing heard for {} s", silent_ns / SECOND),
+/// What a person should know about the link and the receiver.
+fn words(stats: &Stats, alarm: Option<Alarm>, is_all: bool, silent_ns: u64) -> String {
+    let silent_s = silent_ns / SECOND;
+    match (stats.received_packets, alarm, silent_ns) {
+        (0, ..) => "waiting for the receiver".into(),
+        (_, Some(Alarm::Silence), SECOND..) => {
+            format!("link silent for {silent_s} s, {}", asking(Alarm::Silence))
+        }
+        (_, Some(alarm), _) => asking(alarm).into(),
+        (_, None, SILENCE_NS..) => format!("nothing heard for {silent_s} s"),
         _ if is_all => "all there, being checked".into(),
-        _ => String::new(),
+        _ => "link up, sending".into(),
+    }
+}
+
+/// What a sender does during a probing cycle.
+pub(crate) fn asking(alarm: Alarm) -> &'static str {
+    match alarm {
+        Alarm::Silence => "asking: is it back?",
+        Alarm::Gap => "asking: why the losses?",
     }
 }
 
@@ -76,14 +93,21 @@ mod tests {
     use super::*;
 
     fn after(received_packets: u64, is_all: bool, seconds: u64) -> String {
-        words(&Stats { received_packets, ..Stats::default() }, is_all, seconds * SECOND)
+        words(&Stats { received_packets, ..Stats::default() }, None, is_all, seconds * SECOND)
+    }
+
+    fn while_asking(alarm: Alarm, seconds: u64) -> String {
+        words(&Stats { received_packets: 9, ..Stats::default() }, Some(alarm), false, seconds * SECOND)
     }
 
     #[test]
     fn a_person_is_told_why_nothing_moves() {
         assert_eq!(after(0, false, 50), "waiting for the receiver");
-        assert_eq!(after(9, false, 1), "");
+        assert_eq!(after(9, false, 1), "link up, sending");
         assert_eq!(after(9, false, 12), "nothing heard for 12 s");
         assert_eq!(after(9, true, 0), "all there, being checked");
+        assert_eq!(while_asking(Alarm::Silence, 0), "asking: is it back?");
+        assert_eq!(while_asking(Alarm::Silence, 4), "link silent for 4 s, asking: is it back?");
+        assert_eq!(while_asking(Alarm::Gap, 1), "asking: why the losses?");
     }
 }

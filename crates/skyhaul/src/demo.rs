@@ -4,6 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
+use skyhaul_core::event::Alarm;
 use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stream as Random};
 use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Source, silent};
@@ -12,12 +13,15 @@ use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener}
 use skyhaul_stp::Stats;
 
 use crate::args::{CommonArgs, DemoArgs};
+use crate::confirmed::asking;
+use crate::cycles::{Cycle, CycleLog};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::progress::{Progress, TICK};
 use crate::result::{Lateness, Traffic, TransferResult};
 use crate::send::{self, FILES_PORT, Sent, show};
 use crate::signals::stop_requested;
+use crate::verdicts::Truth;
 
 /// Random files are made in memory.
 const MAX_RANDOM_BYTES: u64 = 4 << 30;
@@ -26,6 +30,7 @@ const MAX_RANDOM_BYTES: u64 = 4 << 30;
 struct Stage {
     link: EmbeddedLink,
     sender: Endpoint,
+    cycles: CycleLog,
     receiver: Endpoint,
     listener: Listener,
 }
@@ -42,6 +47,7 @@ struct Received {
 struct Measured {
     sent: Sent,
     sender: Stats,
+    cycles: Vec<Cycle>,
     received: Received,
     started_at: Option<Instant>,
     confirmed_at: Option<Instant>,
@@ -87,7 +93,7 @@ impl Stage {
         let cannot = |what: &str, e: std::io::Error| Failure::new(format!("cannot {what}: {e}"));
         let options = || EndpointOptions {
             mtu_bytes: common.mtu,
-            accept: common.config(None),
+            accept: common.config(),
             ..EndpointOptions::default()
         };
         let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -95,9 +101,11 @@ impl Stage {
         let listener = receiver.listen(FILES_PORT).map_err(|e| cannot("start the receiver", e))?;
         let link = EmbeddedLink::start(config.clone(), seed, receiver.local_addr())
             .map_err(|e| cannot("start the link", e))?;
+        let (watch, cycles) = CycleLog::new();
+        let watched = EndpointOptions { watch: Some(watch), ..options() };
         let sender =
-            Endpoint::client(link.front_addr(), options()).map_err(|e| cannot("start the sender", e))?;
-        Ok(Self { link, sender, receiver, listener })
+            Endpoint::client(link.front_addr(), watched).map_err(|e| cannot("start the sender", e))?;
+        Ok(Self { link, sender, cycles, receiver, listener })
     }
 
     async fn play(
@@ -110,7 +118,7 @@ impl Stage {
         let peer = self.link.front_addr();
         let stream = self
             .sender
-            .open(peer, FILES_PORT, args.common.config(args.rate))
+            .open(peer, FILES_PORT, args.sender.config(&args.common))
             .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
         let (mut reader, mut writer) = stream.into_split();
         progress.begin(source.size());
@@ -118,7 +126,7 @@ impl Stage {
         let receiving = receive(&self.receiver, &mut self.listener, destination, progress);
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,
-            never = show_link(&self.link, progress) => match never {},
+            never = show_link(&self.link, &self.cycles, progress) => match never {},
         };
         let (sender, clocks) = (writer.stats(), (self.sender.clock(), self.link.clock()));
         drop((reader, writer));
@@ -128,6 +136,7 @@ impl Stage {
             started_at: sent.started_at.map(by_link),
             confirmed_at: sent.confirmed_at.map(by_link),
             sender,
+            cycles: self.cycles.finish(),
             received: Received { arrived_at: received_at, ..received },
             sent,
             link: self.link.stop(),
@@ -170,20 +179,25 @@ async fn receive(
 }
 
 /// Shows the state of the link for as long as the transfer lasts.
-async fn show_link(link: &EmbeddedLink, progress: &Progress) -> std::convert::Infallible {
+async fn show_link(link: &EmbeddedLink, cycles: &CycleLog, progress: &Progress) -> std::convert::Infallible {
     let mut tick = tokio::time::interval(TICK);
     loop {
         tick.tick().await;
-        progress.say(words(&link.report()));
+        progress.say(words(&link.report(), cycles.look(), progress.is_full()));
     }
 }
 
-/// The state of the link, in words.
-fn words(link: &LinkReport) -> String {
+/// The state of the link and what the sender does, in words.
+fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> String {
     let counters = &link.forward.counters;
-    let state = if link.is_up { "link up" } else { "OUTAGE" };
+    let state = if link.is_up { "link up" } else { "LINK GONE" };
+    let doing = match alarm {
+        _ if is_all => "all there, being checked",
+        Some(alarm) => asking(alarm),
+        None => "sending",
+    };
     let queued = show_bytes(counters.queue_bytes);
-    format!("{state}, {queued} queued, {} packets lost", counters.dropped.total())
+    format!("{state}, {doing}, {queued} queued, {} lost", counters.dropped.total())
 }
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {
@@ -201,10 +215,11 @@ fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result
 }
 
 fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> TransferResult {
-    let mut result = TransferResult::new(&measured.sent.report, Some(&measured.sender));
+    let result = TransferResult::new(&measured.sent.report, Some(&measured.sender));
+    let mut result = result.with_cycles(&measured.cycles, measured.sent.started_at);
     result.link = Some(args.link.clone());
     result.seed = Some(args.seed);
-    result.declared_rate_bps = args.rate;
+    result.declared_rate_bps = args.sender.rate;
     result.reverse = Traffic::sent(&measured.received.stats);
     let lateness = measured.link.forward.lateness;
     result.lateness = Some(Lateness {
@@ -212,6 +227,9 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Transfer
         max_ms: lateness.max_ns as f64 / 1e6,
         share_over_1ms: lateness.late_share(),
     });
+    let forward = &measured.link.forward.counters;
+    result.truth =
+        measured.started_at.map(|start| Truth::new(config, args.seed, start, measured.link.at, forward));
     let (Some(start), Some(end)) = (measured.started_at, measured.received.arrived_at) else {
         return result;
     };

@@ -5,6 +5,7 @@ mod address;
 mod advice;
 mod args;
 mod confirmed;
+mod cycles;
 mod demo;
 mod failure;
 mod output;
@@ -15,6 +16,7 @@ mod result;
 mod send;
 mod signals;
 mod table;
+mod verdicts;
 
 use std::process::ExitCode;
 

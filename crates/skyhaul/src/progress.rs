@@ -22,7 +22,7 @@ impl Progress {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         let style = ProgressStyle::with_template(
-            "{percent:>3} % [{bar:24}] {decimal_bytes} of {decimal_total_bytes}, {rate}  {msg}",
+            "{percent:>3} % [{bar:12}] {decimal_bytes} of {decimal_total_bytes}, {rate}  {msg}",
         );
         if let Ok(style) = style {
             bar.set_style(style.progress_chars("=> ").with_key("rate", RecentRate::default()));
@@ -55,6 +55,11 @@ impl Progress {
     /// Text behind the figures: the state of the link.
     pub(crate) fn say(&self, text: impl Into<String>) {
         self.0.set_message(text.into());
+    }
+
+    /// Whether everything is there.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.length().is_some_and(|total| self.0.position() >= total)
     }
 
     /// Removes the line.

@@ -31,7 +31,7 @@ pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
     let destination = Destination::open(&args.dir).map_err(|e| Failure::new(e.to_string()))?;
     let options = EndpointOptions {
         mtu_bytes: args.common.mtu,
-        accept: args.common.config(None),
+        accept: args.common.config(),
         ..EndpointOptions::default()
     };
     let endpoint = Endpoint::bind(args.listen, options)

@@ -1,9 +1,12 @@
 //! The result of a transfer: the JSON object of every command (docs/guide/json.md).
 
 use serde::Serialize;
-use skyhaul_core::MS;
+use skyhaul_core::{Instant, MS};
 use skyhaul_files::Report;
 use skyhaul_stp::Stats;
+
+use crate::cycles::Cycle;
+use crate::verdicts::{Truth, VerdictResult, verdicts};
 
 /// Packets and IP bytes in one direction.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -38,6 +41,17 @@ pub(crate) struct Probing {
     pub(crate) congestion: u64,
     pub(crate) link: u64,
     pub(crate) aborted: u64,
+}
+
+impl Probing {
+    fn new(stats: &Stats) -> Self {
+        Self {
+            cycles: stats.probe_cycles,
+            congestion: stats.probe_congestion,
+            link: stats.probe_link,
+            aborted: stats.probe_aborted,
+        }
+    }
 }
 
 /// Round-trip time in milliseconds.
@@ -83,6 +97,15 @@ pub(crate) struct TransferResult {
     pub(crate) retransmitted_packets: u64,
     pub(crate) losses: Losses,
     pub(crate) probing: Probing,
+    /// Each cycle with its evidence, the first ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdicts: Option<Vec<VerdictResult>>,
+    /// Cycles that are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdicts_left_out: Option<u64>,
+    /// What the emulated link really did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truth: Option<Truth>,
     pub(crate) rtt_ms: RttMs,
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
@@ -122,7 +145,10 @@ impl TransferResult {
             reverse: Traffic::received(&stats),
             retransmitted_packets: stats.retransmitted_packets,
             losses: Losses { congestion, corruption, outage, unknown },
-            probing: Probing::default(),
+            probing: Probing::new(&stats),
+            verdicts: None,
+            verdicts_left_out: None,
+            truth: None,
             rtt_ms: RttMs { min: ms(stats.rtt_min_ns), smoothed: ms(stats.rtt_smoothed_ns) },
             digest: match &files[..] {
                 [one] => one.digest.clone(),
@@ -137,6 +163,13 @@ impl TransferResult {
     pub(crate) fn with_goodput(mut self, seconds: f64) -> Self {
         self.goodput_bps = (seconds > 0.0).then(|| self.payload_bytes as f64 * 8.0 / seconds);
         self
+    }
+
+    /// Adds the cycles of a sender whose first write was at `start`.
+    pub(crate) fn with_cycles(self, cycles: &[Cycle], start: Option<Instant>) -> Self {
+        let listed = start.map_or_else(Vec::new, |start| verdicts(cycles, start));
+        let left_out = self.probing.cycles.saturating_sub(listed.len() as u64);
+        Self { verdicts: Some(listed), verdicts_left_out: Some(left_out), ..self }
     }
 
     /// One line of JSON.

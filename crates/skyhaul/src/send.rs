@@ -15,6 +15,7 @@ use crate::address::resolve;
 use crate::advice;
 use crate::args::SendArgs;
 use crate::confirmed::Confirmed;
+use crate::cycles::{Cycle, CycleLog};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::Progress;
@@ -33,6 +34,7 @@ struct Attempt {
     endpoint: Endpoint,
     sent: Sent,
     stats: Stats,
+    cycles: Vec<Cycle>,
 }
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
@@ -55,9 +57,14 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
 }
 
 async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Result<Attempt, Failure> {
-    let config = args.common.config(args.rate);
-    let options =
-        EndpointOptions { mtu_bytes: args.common.mtu, accept: config.clone(), ..EndpointOptions::default() };
+    let config = args.sender.config(&args.common);
+    let (watch, cycles) = CycleLog::new();
+    let options = EndpointOptions {
+        mtu_bytes: args.common.mtu,
+        accept: config.clone(),
+        watch: Some(watch),
+        ..EndpointOptions::default()
+    };
     let endpoint =
         Endpoint::client(peer, options).map_err(|e| Failure::new(format!("cannot send to {peer}: {e}")))?;
     let stream = endpoint
@@ -65,7 +72,7 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
         .map_err(|e| Failure::new(format!("cannot open a connection to {peer}: {e}")))?;
     let progress = Progress::new(args.common.json);
     let (mut reader, mut writer) = stream.into_split();
-    let confirmed = Confirmed::new(&progress, writer.monitor(), endpoint.clock());
+    let confirmed = Confirmed::new(&progress, &cycles, writer.monitor(), endpoint.clock());
     let observer = |event: &Event<'_>| confirmed.observe(event);
     let outcome = tokio::select! {
         sent = session(&endpoint, &mut reader, &mut writer, sources, observer) => Some(sent),
@@ -79,7 +86,7 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
         endpoint.close().await;
         return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
     };
-    Ok(Attempt { peer, endpoint, sent, stats })
+    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish() })
 }
 
 impl Attempt {
@@ -91,8 +98,9 @@ impl Attempt {
 }
 
 async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure> {
-    let Attempt { peer, endpoint, sent, stats } = attempt;
-    let result = TransferResult { declared_rate_bps: args.rate, ..sent.result(&stats) };
+    let Attempt { peer, endpoint, sent, stats, cycles } = attempt;
+    let result = sent.result(&stats).with_cycles(&cycles, sent.started_at);
+    let result = TransferResult { declared_rate_bps: args.sender.rate, ..result };
     let shown = show(&result, args.common.json);
     endpoint.wait_idle(LINGER).await;
     shown?;

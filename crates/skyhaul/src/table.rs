@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use skyhaul_core::units::{show_bytes, show_rate};
 
-use crate::result::{FileResult, Losses, Traffic, TransferResult};
+use crate::result::{FileResult, Losses, Probing, Traffic, TransferResult};
+use crate::verdicts::{Dropped, noticed};
 
 /// A short table; a line per figure that is known.
 pub(crate) fn table(result: &TransferResult) -> String {
@@ -27,7 +28,11 @@ fn lines(result: &TransferResult) -> Vec<(&'static str, String)> {
         (if is_sender(result) { "sent" } else { "received" }, Some(traffic(result, result.forward))),
         ("sent back", Some(traffic(result, result.reverse))),
         ("sent again", is_sender(result).then(|| format!("{} packets", result.retransmitted_packets))),
+        ("link was gone", gone(result)),
+        ("noticed", seen(result)),
+        ("asked", asked(result.probing)),
         ("lost on the way", is_sender(result).then(|| losses(result))),
+        ("really lost", result.truth.as_ref().map(|truth| really(truth.dropped))),
         ("round trip", round_trip(result)),
     ];
     let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -64,28 +69,81 @@ fn traffic(result: &TransferResult, traffic: Traffic) -> String {
 /// Packets that the sender took for lost, and for what reason.
 fn losses(result: &TransferResult) -> String {
     let Losses { congestion, corruption, outage, unknown } = result.losses;
-    let causes = [
-        (congestion, "congestion"),
-        (corruption, "damage"),
-        (outage, "an outage"),
-        (unknown, "no known reason"),
-    ];
-    let total: u64 = causes.iter().map(|(packets, _)| packets).sum();
-    let named: Vec<String> = causes
-        .iter()
-        .filter(|(packets, _)| *packets > 0)
-        .map(|(packets, cause)| format!("{packets} for {cause}"))
-        .collect();
+    let total = congestion + corruption + outage + unknown;
     match (total, total == unknown) {
         (0, _) => "nothing".into(),
         (_, true) => format!("{total} packets, as far as the sender knows"),
-        (_, false) => format!("{total} packets, as the sender judges: {}", named.join(", ")),
+        (_, false) => {
+            let causes = causes([congestion, corruption, outage, unknown]);
+            format!("{total} packets, as the sender judges: {causes}")
+        }
+    }
+}
+
+/// What the emulated link did to packets on the way there, questions included.
+fn really(dropped: Dropped) -> String {
+    let Dropped { congestion, corruption, outage } = dropped;
+    match congestion + corruption + outage {
+        0 => "nothing".into(),
+        total => format!("{total} packets of any kind: {}", causes([congestion, corruption, outage, 0])),
+    }
+}
+
+/// Packets by cause: congestion, corruption, outage, unknown.
+fn causes(packets: [u64; 4]) -> String {
+    named(packets.into_iter().zip(["a full queue", "damage", "the link being gone", "no known reason"]))
+}
+
+fn named<'a>(counts: impl Iterator<Item = (u64, &'a str)>) -> String {
+    let named = counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} by {name}"));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// When there was no link: the truth, or else what the sender found out.
+fn gone(result: &TransferResult) -> Option<String> {
+    if let Some(truth) = result.truth.as_ref() {
+        let all = format!("{}, {:.1} s in all", times(truth.gone_times), truth.gone_s);
+        return (truth.gone_times > 0).then_some(all);
+    }
+    let outages = || result.verdicts.iter().flatten().filter(|v| v.verdict == "outage");
+    let seconds: f64 = outages().filter_map(|v| v.duration_s).sum();
+    let all = format!("{}, {seconds:.1} s in all, as the sender found", times(outages().count()));
+    (seconds > 0.0).then_some(all)
+}
+
+/// How the sender met that.
+fn seen(result: &TransferResult) -> Option<String> {
+    let noticed = noticed(result.verdicts.as_deref()?, &result.truth.as_ref()?.gone)?;
+    Some(format!(
+        "{}: {:.2} s after it went; sending again {:.2} s after it was back (on average)",
+        times(noticed.times),
+        noticed.after_gone_s,
+        noticed.after_back_s
+    ))
+}
+
+/// What the sender stopped for.
+fn asked(probing: Probing) -> Option<String> {
+    let Probing { cycles, congestion, link, aborted } = probing;
+    let counts = [(link, "the link"), (congestion, "a full queue"), (aborted, "nothing at all")];
+    let found = counts.into_iter().filter(|(count, _)| *count > 0);
+    let found: Vec<String> = found.map(|(count, what)| format!("{count} x {what}")).collect();
+    let found = if found.is_empty() { "no answer".into() } else { found.join(", ") };
+    (cycles > 0)
+        .then(|| format!("{}, sending nothing meanwhile, what was wrong: {found}", times(cycles as usize)))
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".into(),
+        _ => format!("{count} times"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdicts::{Gone, Truth};
     use skyhaul_files::Report;
     use skyhaul_stp::Stats;
 
@@ -99,7 +157,26 @@ mod tests {
         assert_eq!(losses(&with([0; 4])), "nothing");
         assert_eq!(losses(&with([0, 0, 0, 7])), "7 packets, as far as the sender knows");
         let judged = losses(&with([1, 20, 3, 4]));
-        assert!(judged.starts_with("28 packets") && judged.contains("20 for damage"), "{judged}");
+        assert!(judged.starts_with("28 packets") && judged.contains("20 by damage"), "{judged}");
+    }
+
+    #[test]
+    fn what_the_link_did_stands_beside_what_the_sender_took_it_for() {
+        let gone = vec![Gone { at_s: 1.0, duration_s: 2.0 }];
+        let dropped = Dropped { outage: 30, ..Dropped::default() };
+        let truth = Truth { gone, gone_times: 1, gone_s: 2.0, dropped };
+        let all = table(&TransferResult { truth: Some(truth), ..with([0, 0, 28, 0]) });
+        for line in ["gone     once, 2.0 s in all", "28 by the link being gone", "30 by the link being gone"]
+        {
+            assert!(all.contains(line), "{line}: {all}");
+        }
+    }
+
+    #[test]
+    fn asking_is_told_if_it_happened() {
+        assert_eq!(asked(Probing::default()), None);
+        let told = asked(Probing { cycles: 3, congestion: 0, link: 2, aborted: 1 }).unwrap_or_default();
+        assert!(told.starts_with("3 times") && told.ends_with("2 x the link, 1 x nothing at all"), "{told}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{file, noise, run};
+use common::{Said, file, noise, run};
 
 #[test]
 fn every_field_of_the_result_is_there() {
@@ -71,4 +71,61 @@ fn the_table_is_for_people() {
     for word in ["speed", "the link allows", "lost on the way", "verified", "thin-return"] {
         assert!(said.out.contains(word), "{word}: {}", said.out);
     }
+}
+
+/// A low orbit whose link goes 0.8 s after its start, for half a second.
+fn with_an_outage(extra: &[&str]) -> Said {
+    let link = ["demo", "--link", "leo-passes", "--seed", "290", "--size", "1500kB", "--rate", "10M"];
+    let said = run(&[&link, extra].concat());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    said
+}
+
+#[test]
+fn an_outage_is_found_out_and_set_beside_the_truth() {
+    let json = with_an_outage(&["--json"]).json();
+    let gone = &json["truth"]["gone"][0];
+    assert!((gone["duration_s"].as_f64().unwrap() - 0.518).abs() < 0.01, "{json}");
+    assert!(gone["at_s"].as_f64().unwrap() < 0.83, "{json}");
+    assert!(json["truth"]["gone_s"].as_f64().unwrap() >= 0.5, "{json}");
+    assert!(json["truth"]["dropped"]["outage"].as_u64().unwrap() > 0, "{json}");
+    assert!(json["losses"]["outage"].as_u64().unwrap() > 0, "{json}");
+    assert!(json["probing"]["link"].as_u64().unwrap() >= 1, "{json}");
+    assert_eq!(json["verdicts_left_out"], 0, "{json}");
+    let verdicts = json["verdicts"].as_array().unwrap();
+    let found = verdicts.iter().find(|v| v["verdict"] == "outage").unwrap_or_else(|| panic!("{json}"));
+    assert_eq!(found["alarm"], "silence", "{json}");
+    for field in ["at_s", "duration_s", "probes", "answers", "loss_rtt_ms", "worst_rtt_ms"] {
+        assert!(found[field].is_number(), "{field}: {json}");
+    }
+    assert!(found["at_s"].as_f64() > gone["at_s"].as_f64(), "noticed before it happened: {json}");
+    assert!(json["share"].as_f64().unwrap() <= 1.0, "{json}");
+}
+
+#[test]
+fn a_person_reads_what_became_of_the_link() {
+    let said = with_an_outage(&[]);
+    for line in ["link was gone     ", "noticed           ", "by the link being gone", "really lost       "] {
+        assert!(said.out.contains(line), "{line}: {}", said.out);
+    }
+}
+
+#[test]
+fn without_probing_nobody_asks() {
+    let json = with_an_outage(&["--probing", "off", "--json"]).json();
+    assert_eq!(json["probing"]["cycles"], 0, "{json}");
+    assert_eq!(json["verdicts"].as_array().map(Vec::len), Some(0), "{json}");
+    assert_eq!(json["losses"]["outage"], 0, "{json}");
+    assert!(json["losses"]["unknown"].as_u64().unwrap() > 0, "{json}");
+    assert!(json["truth"]["dropped"]["outage"].as_u64().unwrap() > 0, "{json}");
+}
+
+#[test]
+fn handoffs_are_survived_without_a_declared_rate() {
+    let said = run(&["demo", "--link", "leo-handoff", "--seed", "307", "--size", "500kB", "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    assert_eq!(json["truth"]["gone_times"], 1, "{json}");
+    let cycles = json["verdicts"].as_array().unwrap().len() as u64;
+    assert_eq!(json["probing"]["cycles"].as_u64(), Some(cycles), "{json}");
 }

@@ -20,6 +20,8 @@ fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
     assert_eq!(sent.json()["digest"], digest.as_str());
     assert_eq!(received.json()["digest"], digest.as_str());
     assert_eq!(sent.json()["payload_bytes"], 3_000_000);
+    assert!(sent.json()["verdicts"].is_array() && sent.json()["truth"].is_null(), "{sent:?}");
+    assert!(received.json()["verdicts"].is_null(), "{received:?}");
     assert_eq!(names(folder.path()), ["data.bin"]);
 }
 

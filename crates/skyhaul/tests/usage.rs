@@ -27,6 +27,9 @@ fn wrong_usage_is_exit_code_2() {
     check(&["demo", "--size", "-5"], 2, &[]);
     check(&["demo", "--size", "1MB", "--file", "x"], 2, &["--size", "--file"]);
     check(&["demo", "--size", "9GiB"], 2, &["4GiB"]);
+    check(&["demo", "--probing", "maybe"], 2, &["maybe", "--probing", "on, off"]);
+    check(&["send", "--probing", "file", "127.0.0.1:9"], 2, &["--probing", "on, off"]);
+    check(&["receive", "--dir", ".", "--probing", "on"], 2, &["--probing"]);
     check(&["demo", "--unknown"], 2, &["--unknown"]);
     check(&["send"], 2, &[]);
     check(&["send", "file"], 2, &["'file' is all", "ADDRESS:PORT"]);
