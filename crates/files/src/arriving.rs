@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::digest::{Digest, Tree, chunk_digest};
 use crate::errors::Violation;
 use crate::limits::{MAX_DAMAGED_CHUNKS, MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
-use crate::part::PartFile;
+use crate::part::{PartFile, write};
 use crate::reason::{Code, Reason};
 use crate::wire::ChunkRange;
 
@@ -75,7 +75,7 @@ impl Arriving {
         self.part
     }
 
-    /// Judges a chunk; `true` if it is good and shall be [stored](Self::store).
+    /// Judges a chunk; `true` if it is good and shall be [written](Self::writer).
     pub(crate) fn judge(&mut self, number: u32, stated: Digest, data: &[u8]) -> Result<bool, Trouble> {
         if data.len() != chunk_len(self.size, number) {
             return Err(self.misplaced("a chunk of a wrong length").into());
@@ -117,9 +117,10 @@ impl Arriving {
         Ok(good)
     }
 
-    /// Stores a good chunk.
-    pub(crate) fn store(&self, number: u32, data: &[u8]) -> Result<(), Reason> {
-        self.part.write(data, chunk_offset(number))
+    /// Writes the data of a good chunk, on whatever thread.
+    pub(crate) fn writer(&self, number: u32) -> impl FnOnce(&[u8]) -> Result<(), Reason> + Send + use<> {
+        let (file, offset) = (self.part.file(), chunk_offset(number));
+        move |data| write(&file, data, offset)
     }
 
     /// The sender has sent everything that it was to send.

@@ -17,6 +17,7 @@ use crate::reason::{Code, Reason};
 use crate::receive::ReceiveOptions;
 use crate::replies::Replies;
 use crate::report::{Failure, Outcome, Report, Side};
+use crate::storing::{Stored, Storing};
 use crate::wire::{ChunkRange, Opening, Record};
 
 /// A file of which more records may come.
@@ -35,6 +36,7 @@ pub(crate) struct Incoming<'a, O> {
     current: Option<u32>,
     open: BTreeMap<u32, Open>,
     pub(crate) replies: Replies,
+    pub(crate) storing: Storing,
     pub(crate) finisher: Finisher,
 }
 
@@ -52,6 +54,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             current: None,
             open: BTreeMap::new(),
             replies: Replies::default(),
+            storing: Storing::default(),
             finisher: Finisher::new(destination.directory().clone(), options.overwrite),
         }
     }
@@ -77,7 +80,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         }
     }
 
-    /// A record was read.
+    /// A record was read. Not to be called while a chunk is stored.
     pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<(), Fault> {
         let file = frame.head.file;
         match Record::decode(&frame.head, frame.body)? {
@@ -130,20 +133,24 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             Some(Open::Discarded) => return Ok(()),
             Some(Open::Arriving(arriving)) => arriving,
         };
-        let stored = match arriving.judge(number, digest, data) {
-            Err(trouble) => Err(trouble),
+        match arriving.judge(number, digest, data) {
+            Err(trouble) => return self.trouble(file, trouble, true),
             Ok(true) => {
                 if arriving.has_all() {
                     self.ledger.arrived(file);
                 }
-                arriving.store(number, data).map_err(Trouble::from)
+                self.storing.start(file, data, arriving.writer(number));
             }
-            Ok(false) => {
-                self.ledger.take_back(data.len());
-                Ok(())
-            }
-        };
-        stored.or_else(|trouble| self.trouble(file, trouble, true))
+            Ok(false) => self.ledger.take_back(data.len()),
+        }
+        Ok(())
+    }
+
+    /// A chunk was written, or could not be. No record of its file has been read meanwhile.
+    pub(crate) fn stored(&mut self, (file, written): Stored) {
+        if let Err(reason) = written {
+            self.give_up(file, reason, true);
+        }
     }
 
     fn end(&mut self, file: u32, digest: Digest) -> Result<(), Fault> {

@@ -55,6 +55,7 @@ mod report;
 mod send;
 mod sending;
 mod source;
+mod storing;
 pub mod wire;
 
 pub use destination::{Destination, DestinationError};

@@ -43,14 +43,7 @@ impl PartFile {
         Ok(Self { directory, file: Arc::new(file), hidden, name, mode, published: false })
     }
 
-    /// Stores `data` at `offset`.
-    pub(crate) fn write(&self, data: &[u8], offset: u64) -> Result<(), Reason> {
-        let written = self.file.write_all_at(data, offset);
-        written
-            .map_err(|e| storage("the file cannot be written", Errno::from_io_error(&e).unwrap_or(Errno::IO)))
-    }
-
-    /// The open file, for synchronising it elsewhere.
+    /// The open file, for writing and synchronising it elsewhere.
     pub(crate) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }
@@ -83,6 +76,12 @@ impl Drop for PartFile {
             let _ = rustix::fs::unlinkat(&self.directory, &self.hidden[..], AtFlags::empty());
         }
     }
+}
+
+/// Stores `data` at `offset`.
+pub(crate) fn write(file: &File, data: &[u8], offset: u64) -> Result<(), Reason> {
+    let written = file.write_all_at(data, offset);
+    written.map_err(|e| storage("the file cannot be written", Errno::from_io_error(&e).unwrap_or(Errno::IO)))
 }
 
 fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {

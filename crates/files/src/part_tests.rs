@@ -25,7 +25,7 @@ fn entries(folder: &tempfile::TempDir) -> Vec<String> {
 fn it_is_hidden_and_private_until_it_is_published() {
     let (folder, destination) = setting();
     let mut part = PartFile::create(&destination, name("a"), false).unwrap();
-    part.write(b"content", 0).unwrap();
+    write(&part.file(), b"content", 0).unwrap();
     let [hidden] = &entries(&folder)[..] else { panic!() };
     assert!(hidden.starts_with('.') && hidden.ends_with(PART_SUFFIX));
     let mode = fs::metadata(folder.path().join(hidden)).unwrap().permissions().mode();
@@ -47,7 +47,7 @@ fn of_two_that_race_for_a_name_one_wins() {
     let (folder, destination) = setting();
     let mut parts = [b"first", b"later"].map(|content| {
         let part = PartFile::create(&destination, name("a"), false).unwrap();
-        part.write(content, 0).unwrap();
+        write(&part.file(), content, 0).unwrap();
         part
     });
     assert_eq!(parts[0].publish(false), Ok(()));

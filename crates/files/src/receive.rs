@@ -86,7 +86,8 @@ where
     while !(ended && incoming.all_settled() && incoming.replies.is_empty()) {
         let due = incoming.replies.due();
         let release = due.unwrap_or_else(Instant::now);
-        let listening = !ended && incoming.replies.out.len() <= BACKLOG_BYTES;
+        let storing = incoming.storing.is_busy();
+        let listening = !ended && !storing && incoming.replies.out.len() <= BACKLOG_BYTES;
         tokio::select! {
             biased;
             written = incoming.replies.out.drive(writer), if incoming.replies.out.wants() => {
@@ -94,6 +95,7 @@ where
             }
             () = sleep_until(release), if due.is_some() => incoming.replies.release(Instant::now()),
             finished = incoming.finisher.next(), if incoming.finisher.len() > 0 => incoming.finished(finished),
+            stored = incoming.storing.next(), if storing => incoming.stored(stored),
             step = frames.step(), if listening => ended = take(frames, step, incoming)?,
         }
     }
