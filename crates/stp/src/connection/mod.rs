@@ -94,6 +94,8 @@ pub(crate) struct Connection {
     proven: bool,
     /// The peer has the proof of our address: its POLLs no longer carry BGNAK.
     peer_is_free: bool,
+    /// POLLs sent with nothing under way: how often an opener has asked whether its proof arrived.
+    quiet_polls: u32,
     /// Deliver nothing before the address is proven: the memory of closed instances overflowed.
     withhold: bool,
     opened_at: Instant,
@@ -240,6 +242,7 @@ impl Connection {
             held: false,
             proven: is_opener,
             peer_is_free: false,
+            quiet_polls: 0,
             withhold: false,
             opened_at: context.now,
             begin: Retry::new(config.bgn_timer_ns, config.max_timer_ns),

@@ -435,6 +435,7 @@ impl Connection {
             self.stats.polls += 1;
             self.poll_owed = false;
             self.bytes_since_poll = 0;
+            self.quiet_polls = self.quiet_polls.saturating_add(u32::from(self.cache.is_empty()));
             if self.persist.is_due(now) {
                 self.persist.tried(now);
             } else if self.is_persisting(context.path) {

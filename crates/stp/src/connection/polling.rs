@@ -36,11 +36,15 @@ impl Connection {
         self.keepalive_ns().map(|ns| quiet_since.after(ns))
     }
 
-    /// An opener asks even if nobody told it to, until the acceptor has shown that it may speak: if the
-    /// proof was lost, an acceptor at its 3x limit can only wait to be spoken to.
+    /// An opener asks even if nobody told it to, and soon, until the acceptor has shown that it may
+    /// speak: if the proof was lost, an acceptor at its 3x limit can only wait to be spoken to, and has
+    /// little patience with an unproven peer.
     fn keepalive_ns(&self) -> Option<u64> {
-        let owes_proof = self.is_opener && !self.peer_is_free;
-        self.config.keepalive_ns.or(owes_proof.then_some(self.config.max_timer_ns))
+        if !self.is_opener || self.peer_is_free {
+            return self.config.keepalive_ns;
+        }
+        let doubled = self.config.bgn_timer_ns.saturating_mul(1 << self.quiet_polls.min(20));
+        Some(doubled.min(self.config.keepalive_ns.unwrap_or(self.config.max_timer_ns)))
     }
 
     /// POLLs are for connections whose opening was sent.

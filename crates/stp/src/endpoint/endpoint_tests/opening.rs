@@ -27,7 +27,7 @@ fn data_goes_with_bgn_and_is_delivered_after_half_a_round_trip() {
     bench.run(DELAY_NS);
     assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
     assert!(bench.heard(Side::A, StreamEvent::Connected));
-    bench.run(SECOND);
+    bench.run(SECOND / 2);
     assert_eq!(bench.sent_by(Side::A), ["BGN+SD+POLL", "STAT"], "the STAT proves A's address to B");
 }
 
@@ -224,6 +224,24 @@ fn an_acceptor_at_its_limit_is_spoken_to_until_the_proof_has_arrived() {
     bench.drop = Box::new(|_, _| false);
     bench.run(40 * SECOND);
     assert_eq!(bench.b.stats(1).unwrap().acknowledged_bytes, 4000);
+}
+
+/// The acceptor has 30 s of patience with a peer that proves nothing.
+#[test]
+fn neither_a_lost_proof_nor_lost_questions_after_it_end_a_quiet_connection() {
+    let mut bench = Bench::new();
+    let id = bench.a.connect(bench.now, Side::B.address(), PORT, Config::standard(), false).unwrap();
+    bench.drop = Box::new(|side, segment| side == Side::A && segment.stat.is_some());
+    bench.run(SECOND / 2);
+    let mut lost = 0;
+    bench.drop = Box::new(move |side, _| {
+        lost += u32::from(side == Side::A);
+        side == Side::A && lost <= 2
+    });
+    bench.run(60 * SECOND);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+    let polls = bench.count(Side::A, "POLL");
+    assert!(polls <= 8, "{polls} POLLs in a quiet minute");
 }
 
 #[test]
