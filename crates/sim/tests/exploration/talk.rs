@@ -1,0 +1,127 @@
+//! The application at one end: what it writes and reads, and when it finishes.
+
+use skyhaul_stp::{CloseReason, ConnectionId, Endpoint, StreamEvent};
+
+/// Largest payload, so that a few packets are a few hundred bytes.
+pub(crate) const PACKET_BYTES: usize = 300;
+
+/// Who says what, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// The opener says everything with its opening; the acceptor answers when it has all of it.
+    Question,
+    /// Both write as soon as they can and finish when they have written.
+    Crossing,
+    /// The opener waits for the acceptor's greeting, and finishes first.
+    Greeting,
+}
+
+impl Plan {
+    pub(crate) const ALL: [Self; 3] = [Self::Question, Self::Crossing, Self::Greeting];
+
+    /// What an end writes.
+    fn text(self, is_opener: bool) -> Vec<u8> {
+        let packets = match (self, is_opener) {
+            (Self::Question, true) => 3,
+            (Self::Crossing, _) => 2,
+            (Self::Question, false) | (Self::Greeting, _) => 1,
+        };
+        let first = if is_opener { 1 } else { 101 };
+        (0..packets).flat_map(|i| vec![first + i; PACKET_BYTES - 7]).collect()
+    }
+
+    /// Whether the BGN waits for data.
+    pub(crate) fn is_held(self) -> bool {
+        self == Self::Question
+    }
+}
+
+/// One end's application.
+#[derive(Clone, Debug)]
+pub(crate) struct Talk {
+    plan: Plan,
+    is_opener: bool,
+    pub(crate) id: Option<ConnectionId>,
+    pub(crate) has_finished: bool,
+    read: Vec<u8>,
+    ended: bool,
+    finished_told: u32,
+    #[expect(clippy::option_option, reason = "whether it closed, and the reason of a bad end")]
+    closed: Option<Option<CloseReason>>,
+}
+
+impl Talk {
+    pub(crate) fn new(plan: Plan, is_opener: bool) -> Self {
+        Self {
+            plan,
+            is_opener,
+            id: None,
+            has_finished: false,
+            read: Vec::new(),
+            ended: false,
+            finished_told: 0,
+            closed: None,
+        }
+    }
+
+    /// Does what there is to do; true if it did anything.
+    pub(crate) fn work(&mut self, endpoint: &mut Endpoint) {
+        while let Some(id) = endpoint.accept() {
+            assert!(self.id.replace(id).is_none(), "a second connection was accepted");
+        }
+        while let Some((_, event)) = endpoint.poll_event() {
+            match event {
+                StreamEvent::Finished => self.finished_told += 1,
+                StreamEvent::Closed(reason) => self.closed = Some(reason),
+                _ => {}
+            }
+        }
+        let Some(id) = self.id else { return };
+        self.read(endpoint, id);
+        if self.may_speak() && !self.has_finished {
+            let text = self.plan.text(self.is_opener);
+            assert_eq!(endpoint.write(id, &text), Ok(text.len()));
+            endpoint.finish(id);
+            self.has_finished = true;
+        }
+    }
+
+    fn may_speak(&self) -> bool {
+        match (self.plan, self.is_opener) {
+            (Plan::Question, false) => self.ended,
+            (Plan::Greeting, true) => !self.read.is_empty(),
+            _ => self.closed.is_none(),
+        }
+    }
+
+    fn read(&mut self, endpoint: &mut Endpoint, id: ConnectionId) {
+        let mut buffer = [0; 4096];
+        while let Ok(Some(read)) = endpoint.read(id, &mut buffer) {
+            self.ended |= read == 0;
+            self.read.extend_from_slice(&buffer[..read]);
+            if read == 0 {
+                break;
+            }
+        }
+        let expected = self.plan.text(!self.is_opener);
+        assert!(expected.starts_with(&self.read), "what was read is not what was written");
+    }
+
+    /// Whether nothing will happen any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed.is_some()
+    }
+
+    /// Everything arrived, and the end was clean and told once.
+    pub(crate) fn judge(&self) -> Result<(), String> {
+        let expected = self.plan.text(!self.is_opener).len();
+        if self.closed != Some(None) {
+            return Err(format!("it ended like this: {:?}", self.closed));
+        }
+        if self.read.len() != expected || !self.ended || self.finished_told != 1 {
+            let (read, told) = (self.read.len(), self.finished_told);
+            return Err(format!("read {read} of {expected}, end {}, finished told {told}", self.ended));
+        }
+        Ok(())
+    }
+}
