@@ -21,8 +21,9 @@ impl Progress {
         if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
+        // What matters most comes first: a narrow terminal cuts the end off.
         let style = ProgressStyle::with_template(
-            "{percent:>3} % [{bar:12}] {decimal_bytes} of {decimal_total_bytes}, {rate}  {msg}",
+            "{percent:>3} % [{bar:12}] of {decimal_total_bytes}, {rate}  {wide_msg}",
         );
         if let Ok(style) = style {
             bar.set_style(style.progress_chars("=> ").with_key("rate", RecentRate::default()));

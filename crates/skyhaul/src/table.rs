@@ -30,7 +30,7 @@ fn lines(result: &TransferResult) -> Vec<(&'static str, String)> {
         ("sent again", is_sender(result).then(|| format!("{} packets", result.retransmitted_packets))),
         ("link was gone", gone(result)),
         ("noticed", seen(result)),
-        ("asked", asked(result.probing)),
+        ("paused to ask", asked(result.probing)),
         ("lost on the way", is_sender(result).then(|| losses(result))),
         ("really lost", result.truth.as_ref().map(|truth| really(truth.dropped))),
         ("round trip", round_trip(result)),
@@ -75,7 +75,7 @@ fn losses(result: &TransferResult) -> String {
         (_, true) => format!("{total} packets, as far as the sender knows"),
         (_, false) => {
             let causes = causes([congestion, corruption, outage, unknown]);
-            format!("{total} packets, as the sender judges: {causes}")
+            format!("{total} packets, taken for: {causes}")
         }
     }
 }
@@ -85,17 +85,24 @@ fn really(dropped: Dropped) -> String {
     let Dropped { congestion, corruption, outage } = dropped;
     match congestion + corruption + outage {
         0 => "nothing".into(),
-        total => format!("{total} packets of any kind: {}", causes([congestion, corruption, outage, 0])),
+        total => {
+            format!("{total} packets, questions included: {}", causes([congestion, corruption, outage, 0]))
+        }
     }
 }
 
 /// Packets by cause: congestion, corruption, outage, unknown.
-fn causes(packets: [u64; 4]) -> String {
-    named(packets.into_iter().zip(["a full queue", "damage", "the link being gone", "no known reason"]))
+fn causes([congestion, corruption, outage, unknown]: [u64; 4]) -> String {
+    named([
+        (outage, "the link being gone"),
+        (corruption, "damage"),
+        (congestion, "a full queue"),
+        (unknown, "no known reason"),
+    ])
 }
 
-fn named<'a>(counts: impl Iterator<Item = (u64, &'a str)>) -> String {
-    let named = counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} by {name}"));
+fn named(counts: [(u64, &str); 4]) -> String {
+    let named = counts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{name} {count}"));
     named.collect::<Vec<_>>().join(", ")
 }
 
@@ -114,23 +121,24 @@ fn gone(result: &TransferResult) -> Option<String> {
 /// How the sender met that.
 fn seen(result: &TransferResult) -> Option<String> {
     let noticed = noticed(result.verdicts.as_deref()?, &result.truth.as_ref()?.gone)?;
+    let average = if noticed.times > 1 { format!(" (mean of {})", noticed.times) } else { String::new() };
     Some(format!(
-        "{}: {:.2} s after it went; sending again {:.2} s after it was back (on average)",
-        times(noticed.times),
-        noticed.after_gone_s,
-        noticed.after_back_s
+        "after {:.2} s, sending {:.2} s after it was back{average}",
+        noticed.after_gone_s, noticed.after_back_s
     ))
 }
 
 /// What the sender stopped for.
 fn asked(probing: Probing) -> Option<String> {
     let Probing { cycles, congestion, link, aborted } = probing;
-    let counts = [(link, "the link"), (congestion, "a full queue"), (aborted, "nothing at all")];
-    let found = counts.into_iter().filter(|(count, _)| *count > 0);
-    let found: Vec<String> = found.map(|(count, what)| format!("{count} x {what}")).collect();
-    let found = if found.is_empty() { "no answer".into() } else { found.join(", ") };
-    (cycles > 0)
-        .then(|| format!("{}, sending nothing meanwhile, what was wrong: {found}", times(cycles as usize)))
+    let unanswered = cycles.saturating_sub(congestion + link + aborted);
+    let found = named([
+        (link, "the link"),
+        (congestion, "a full queue"),
+        (aborted, "a false alarm"),
+        (unanswered, "no answer"),
+    ]);
+    (cycles > 0).then(|| format!("{}; found: {found}", times(cycles as usize)))
 }
 
 fn times(count: usize) -> String {
@@ -157,7 +165,7 @@ mod tests {
         assert_eq!(losses(&with([0; 4])), "nothing");
         assert_eq!(losses(&with([0, 0, 0, 7])), "7 packets, as far as the sender knows");
         let judged = losses(&with([1, 20, 3, 4]));
-        assert!(judged.starts_with("28 packets") && judged.contains("20 by damage"), "{judged}");
+        assert!(judged.starts_with("28 packets") && judged.contains("damage 20"), "{judged}");
     }
 
     #[test]
@@ -166,8 +174,7 @@ mod tests {
         let dropped = Dropped { outage: 30, ..Dropped::default() };
         let truth = Truth { gone, gone_times: 1, gone_s: 2.0, dropped };
         let all = table(&TransferResult { truth: Some(truth), ..with([0, 0, 28, 0]) });
-        for line in ["gone     once, 2.0 s in all", "28 by the link being gone", "30 by the link being gone"]
-        {
+        for line in ["gone     once, 2.0 s in all", "the link being gone 28", "the link being gone 30"] {
             assert!(all.contains(line), "{line}: {all}");
         }
     }
@@ -175,8 +182,11 @@ mod tests {
     #[test]
     fn asking_is_told_if_it_happened() {
         assert_eq!(asked(Probing::default()), None);
-        let told = asked(Probing { cycles: 3, congestion: 0, link: 2, aborted: 1 }).unwrap_or_default();
-        assert!(told.starts_with("3 times") && told.ends_with("2 x the link, 1 x nothing at all"), "{told}");
+        let told = asked(Probing { cycles: 4, congestion: 0, link: 2, aborted: 1 }).unwrap_or_default();
+        assert!(
+            told.starts_with("4 times") && told.ends_with("the link 2, a false alarm 1, no answer 1"),
+            "{told}"
+        );
     }
 
     #[test]

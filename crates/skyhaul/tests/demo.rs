@@ -105,7 +105,9 @@ fn an_outage_is_found_out_and_set_beside_the_truth() {
 #[test]
 fn a_person_reads_what_became_of_the_link() {
     let said = with_an_outage(&[]);
-    for line in ["link was gone     ", "noticed           ", "by the link being gone", "really lost       "] {
+    for line in
+        ["link was gone     ", "noticed           ", "taken for: the link being gone", "really lost       "]
+    {
         assert!(said.out.contains(line), "{line}: {}", said.out);
     }
 }
