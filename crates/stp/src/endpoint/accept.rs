@@ -26,12 +26,8 @@ impl Endpoint {
         let Some(shared) = self.paths.get_mut(&remote) else { return };
         let mut context = Context { now, path: &mut shared.path, sink };
         match slot.connection.state() {
-            State::Closed | State::Linger => {
-                slot.released = true;
-                let key = (remote, segment.destination_port, segment.source_port);
-                self.keys.remove(&key);
-                self.handle_unknown(now, remote, segment, bytes, sink);
-            }
+            // If the opening is accepted, it takes the key over.
+            State::Closed | State::Linger => self.handle_unknown(now, remote, segment, bytes, sink),
             State::BgnSent | State::BgnDataSent | State::BgnDataEndSent => {
                 slot.connection.cross(segment.instance, opening, &mut context);
                 self.touch(id);
@@ -53,8 +49,7 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) {
         let Some(opening) = &segment.bgn else {
-            let key = (remote, segment.destination_port, segment.source_port);
-            if let Some(farewell) = self.farewells.get(&key, segment.instance) {
+            if let Some(farewell) = self.farewell(remote, segment).filter(|_| segment.rst.is_none()) {
                 return self.say_farewell(remote, segment, farewell);
             }
             return self.answer_stray(now, remote, segment, sink);
@@ -75,8 +70,18 @@ impl Endpoint {
         self.accepted.push_back(id);
     }
 
+    /// The last words of the connection that a segment belongs to, if it ended cleanly.
+    fn farewell(&self, remote: SocketAddr, segment: &Segment<'_>) -> Option<Farewell> {
+        let key = (remote, segment.destination_port, segment.source_port);
+        let held = self.keys.get(&key).and_then(|id| self.slots.get(id));
+        match held.filter(|slot| slot.connection.names.instance == segment.instance) {
+            Some(slot) => slot.connection.farewell(),
+            None => self.farewells.get(&key, segment.instance),
+        }
+    }
+
     /// A segment of a connection that is over, or never was.
-    pub(super) fn answer_stray(
+    fn answer_stray(
         &mut self,
         now: Instant,
         remote: SocketAddr,
@@ -123,7 +128,7 @@ impl Endpoint {
 
     /// Confirms everything to a peer that repeats itself after a clean end; says nothing to one that
     /// does not ask.
-    pub(super) fn say_farewell(&mut self, remote: SocketAddr, to: &Segment<'_>, farewell: Farewell) {
+    fn say_farewell(&mut self, remote: SocketAddr, to: &Segment<'_>, farewell: Farewell) {
         let asks = to.poll.is_some() || to.end.is_some() || to.data.is_some();
         if !asks || self.stateless.len() >= MAX_STATELESS {
             return;

@@ -6,4 +6,5 @@ mod opening;
 mod polling;
 mod probing;
 mod recovery;
+mod states;
 mod strays;

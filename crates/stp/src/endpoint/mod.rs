@@ -381,11 +381,8 @@ impl Endpoint {
         if slot.connection.names.instance != segment.instance {
             return self.deliver_foreign(id, now, remote, segment, bytes, sink);
         }
-        if let Some(farewell) = slot.connection.farewell() {
-            return self.say_farewell(remote, segment, farewell);
-        }
         if slot.connection.is_over() {
-            return self.answer_stray(now, remote, segment, sink); // not released yet, but over
+            return self.handle_unknown(now, remote, segment, bytes, sink); // not released yet, but over
         }
         let Some(shared) = self.paths.get_mut(&remote) else { return };
         let wire_bytes = shared.path.wire_bytes(bytes);

@@ -58,6 +58,8 @@ pub(super) struct Bench {
     pub(super) drop: Filter,
     pub(super) events: Vec<(Side, ConnectionId, StreamEvent)>,
     pub(super) trace: Vec<(Instant, u64, Event)>,
+    /// Whether applications read.
+    pub(super) reads: bool,
     inbox: BTreeMap<ConnectionId, Vec<u8>>,
 }
 
@@ -101,6 +103,7 @@ impl Bench {
             drop: alloc::boxed::Box::new(|_, _| false),
             events: Vec::new(),
             trace: Vec::new(),
+            reads: true,
             inbox: BTreeMap::new(),
         };
         bench.b.listen(PORT);
@@ -195,6 +198,9 @@ impl Bench {
     }
 
     fn read_all(&mut self) {
+        if !self.reads {
+            return;
+        }
         let mut buffer = vec![0; 65_536];
         let ids: Vec<(Side, ConnectionId)> =
             [Side::A, Side::B].into_iter().flat_map(|s| (1..6).map(move |id| (s, id))).collect();
