@@ -4,6 +4,7 @@ mod floods;
 mod lists;
 mod peer;
 mod polls;
+mod probing;
 mod reports;
 mod strangers;
 mod windows;

@@ -35,6 +35,11 @@ pub(crate) struct Liar {
 impl Liar {
     /// An engine that has accepted the liar's opening and has proof of its address.
     pub(crate) fn new(config: Config) -> Self {
+        Self::far_away(config, 0)
+    }
+
+    /// The same, and the engine has measured this round-trip time.
+    pub(crate) fn far_away(config: Config, rtt_ns: u64) -> Self {
         let options = EndpointConfig { accept: config, max_connections: 100, ..EndpointConfig::default() };
         let mut engine = Endpoint::new(options, Stream::new(1, "adversary"));
         engine.listen(PORT);
@@ -44,9 +49,30 @@ impl Liar {
         let mut liar = Self { engine, now: Instant::from_ns(1), id: 0, address, heard: Vec::new(), blank };
         liar.say(&Segment { bgn: Some(opening(1 << 20)), ..liar.blank.clone() });
         liar.id = liar.engine.accept().expect("the opening is in order");
+        liar.wait(rtt_ns);
         let answer = liar.stat(|report| report);
         liar.say(&answer);
         liar
+    }
+
+    /// For `ns`, answers POLLs as `answer` likes, each after 100 ms or a little more.
+    pub(crate) fn converse(
+        &mut self,
+        ns: u64,
+        mut answer: impl FnMut(&Self, Segment<'static>) -> Segment<'static>,
+    ) {
+        let until = self.now.after(ns);
+        while self.now < until {
+            let before = self.heard.len();
+            self.wait(10 * MS);
+            let polled = self.heard[before..].iter().any(|heard| heard.segment.poll.is_some());
+            if polled {
+                let honest = self.stat(|report| report);
+                self.wait(100 * MS);
+                let answer = answer(self, honest);
+                self.say(&answer);
+            }
+        }
     }
 
     /// Says a segment and hears what the engine answers at once.
