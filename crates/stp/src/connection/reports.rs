@@ -76,6 +76,9 @@ impl Losses {
 
 impl Connection {
     pub(super) fn on_stat(&mut self, stat: &Stat, context: &mut Context<'_>) {
+        if let Some(cycle) = self.cycle.as_mut().filter(|_| self.poll.was_sent(stat.echo)) {
+            cycle.heard_echo(stat.echo);
+        }
         let Some((record, first_part)) = self.poll.answer(context.now, stat.echo) else {
             if self.poll.was_sent(stat.echo) {
                 self.apply_report(&stat.report, None, None, context); // late: good for the cumulative part

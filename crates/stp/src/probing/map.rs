@@ -75,6 +75,17 @@ impl ProbeMap {
         probes.map(|e| e.timestamp).position(|t| t == Some(timestamp)).map(|n| n as u32)
     }
 
+    /// Whether a probe that is answered now will have left the map before the next `required` - 1 are.
+    pub(crate) fn is_late(&self, timestamp: u32, required: usize) -> bool {
+        let place = self.entries.iter().position(|entry| entry.timestamp == Some(timestamp));
+        self.entries.len() == self.max && place.is_none_or(|place| place + 1 < required)
+    }
+
+    /// Timestamp of the newest probe.
+    pub(crate) fn newest(&self) -> Option<u32> {
+        self.entries.back().and_then(|entry| entry.timestamp)
+    }
+
     /// Probes that made room for newer ones.
     pub(crate) fn pushed_out(&self) -> u32 {
         self.pushed_out

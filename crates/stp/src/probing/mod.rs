@@ -10,6 +10,8 @@ use skyhaul_core::{Instant, RttEstimator, Verdict};
 
 pub(crate) use map::{Match, ProbeMap};
 
+use crate::send::is_newer;
+
 /// Parameters of probing [XSTP 4.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbingConfig {
@@ -136,6 +138,9 @@ const SILENT_PART: u64 = 8;
 /// Fewer missing packets are too few for a percentage.
 const OVERLOAD_PACKETS: u64 = 8;
 
+/// A thousand times longer than at the loss no round trip will be.
+const MAX_DOUBLINGS: u32 = 10;
+
 /// Missing packets that left one directly after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -184,6 +189,10 @@ pub(crate) struct Cycle {
     pub(crate) answers: u32,
     /// Probes sent before the first one that was answered.
     unanswered_first: Option<u32>,
+    /// How often the interval was doubled because answers came too late for the map.
+    doublings: u32,
+    /// The newest probe when that last happened: answers to older ones say nothing new.
+    doubled_at: Option<u32>,
 }
 
 /// How a cycle ended.
@@ -208,6 +217,8 @@ impl Cycle {
             probes: 0,
             answers: 0,
             unanswered_first: None,
+            doublings: 0,
+            doubled_at: None,
         }
     }
 
@@ -219,12 +230,13 @@ impl Cycle {
         let fair = probe_ns.saturating_mul(100) / self.config.declared_percent.max(1);
         let base = (self.loss_rtt_ns / self.config.probes_per_rtt.max(1)).max(self.config.min_interval_ns);
         let interval = base.max(fair).max(backed_off.min(self.config.max_interval_ns));
-        last.after(interval)
+        last.after(interval.saturating_mul(1 << self.doublings))
     }
 
     /// A probe left.
     pub(crate) fn probe_sent(&mut self, now: Instant, timestamp: u32) {
         self.map.sent(timestamp);
+        self.doubled_at.get_or_insert(timestamp.wrapping_sub(1));
         self.last_probe_at = Some(now);
         self.probes += 1;
     }
@@ -240,6 +252,17 @@ impl Cycle {
             self.unanswered_first = Some(before + self.map.pushed_out());
         }
         matched
+    }
+
+    /// An answer arrived. If it is too late for the map, the round trip has become so long that probes
+    /// are pushed out before enough neighbours are answered: probes must be further apart, or no answer
+    /// will ever count.
+    pub(crate) fn heard_echo(&mut self, timestamp: u32) {
+        let is_news = self.doubled_at.is_some_and(|newest| is_newer(timestamp, newest));
+        if is_news && self.map.is_late(timestamp, self.required) && self.doublings < MAX_DOUBLINGS {
+            self.doublings += 1;
+            self.doubled_at = self.map.newest();
+        }
     }
 
     /// The judgement, once enough consecutive exchanges are complete [XSTP 4.2].

@@ -355,3 +355,18 @@ fn losses_before_the_first_round_trip_have_no_verdict_and_cost_no_window() {
     assert_eq!(bench.received(1).len(), 200_000);
     assert!(cwnd(&bench, id) >= 40 * 1000);
 }
+
+#[test]
+fn a_cycle_ends_even_if_the_round_trip_has_become_longer_than_the_map_can_hold() {
+    for (longer, config) in [(8, paper()), (100, paper()), (100, Config::standard()), (20, declared())] {
+        let (mut bench, id) = streaming(&config);
+        lose_everything(&mut bench);
+        bench.run(SECOND);
+        heal(&mut bench);
+        bench.delay_ns = longer * DELAY_NS;
+        bench.run(20 * bench.delay_ns);
+        let stats = bench.a.stats(id).unwrap();
+        let ended = stats.probe_link + stats.probe_congestion + stats.probe_aborted;
+        assert!(stats.probe_cycles > 0 && ended > 0, "{longer} times as long: {stats:?}");
+    }
+}
