@@ -43,7 +43,7 @@ impl Connection {
         if !self.is_opener || self.peer_is_free {
             return self.config.keepalive_ns;
         }
-        let doubled = self.config.bgn_timer_ns.saturating_mul(1 << self.quiet_polls.min(20));
+        let doubled = self.config.bgn_timer_ns.saturating_mul(1 << (self.quiet_polls / 2).min(20));
         Some(doubled.min(self.config.keepalive_ns.unwrap_or(self.config.max_timer_ns)))
     }
 
