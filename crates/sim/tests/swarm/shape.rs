@@ -1,8 +1,11 @@
 //! What a seed makes of a run: link, faults, profiles, limits, traffic.
 
 use skyhaul_core::{Instant, MS, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig, Outage, QueueLimit, Reordering};
-use skyhaul_stp::{Config, RetransmitRule};
+use skyhaul_link::{
+    ChannelConfig, ChannelState, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, Reordering,
+    StateConfig,
+};
+use skyhaul_stp::{Baseline, Config, ProbingConfig, RetransmitRule};
 
 use crate::common::dice::Dice;
 
@@ -91,7 +94,7 @@ impl Shape {
                 forward,
                 reverse,
                 outages: outages(d, heal_at),
-                channel: None,
+                channel: d.percent(35).then(|| channel(d)),
             },
             heal_at,
             duplicated_ppm: if d.percent(40) { d.scale(100, 300_000) } else { 0 },
@@ -108,7 +111,9 @@ impl Shape {
     pub(crate) fn patience_ns(&self) -> u64 {
         let rtt_ns = self.healed.forward.delay_ns + self.healed.reverse.delay_ns;
         let traffic_ns: u64 = self.ends.iter().map(|end| end.traffic_ns(rtt_ns, self.least_payload())).sum();
-        400 * SECOND + traffic_ns
+        // An opener of the paper's profile without an answer asks for an hour (specification, 11.2).
+        let openings_ns = if self.impatient { 4_000 * SECOND } else { 0 };
+        400 * SECOND + openings_ns + traffic_ns
     }
 
     /// The smaller of the payloads that the ends agree to.
@@ -141,6 +146,7 @@ fn direction(d: &mut Dice) -> DirectionConfig {
     DirectionConfig {
         rate_bps,
         delay_ns,
+        order: d.pick(&[Order::default(), Order::Free]),
         queue,
         loss: if d.percent(60) { d.scale(100, 300_000) as f64 / 1e6 } else { 0.0 },
         bit_error_rate: if d.percent(20) { d.scale(1, 100) as f64 / 1e6 } else { 0.0 },
@@ -163,6 +169,24 @@ fn outages(d: &mut Dice, heal_at: Instant) -> Vec<Outage> {
         outages.push(Outage { from, to: at });
     }
     outages
+}
+
+fn channel(d: &mut Dice) -> ChannelConfig {
+    ChannelConfig {
+        good: channel_state(d, &[0.0, 0.0, 0.01]),
+        bad: channel_state(d, &[0.05, 0.5, 1.0, 1.0]),
+        start: d.pick(&[ChannelState::Good, ChannelState::Bad]),
+    }
+}
+
+fn channel_state(d: &mut Dice, losses: &[f64]) -> StateConfig {
+    let min_delay_ns = d.pick(&[0, 0, 20 * MS, 300 * MS]);
+    StateConfig {
+        mean_stay_ns: d.scale(20 * MS, 20 * SECOND),
+        loss: d.pick(losses),
+        min_delay_ns,
+        max_delay_ns: min_delay_ns + d.pick(&[0, 0, 50 * MS, 500 * MS]),
+    }
 }
 
 /// An end that sends and receives streams of at most so many bytes.
@@ -204,6 +228,9 @@ fn config(d: &mut Dice, link_bps: Option<u64>, impatient: bool) -> Config {
         config.rate_bps = Some((link_bps * d.scale(50, 120) / 100).max(20_000));
     }
     if d.percent(60) {
+        config.probing = probing(d);
+    }
+    if d.percent(60) {
         vary_limits(d, &mut config);
     }
     if d.percent(60) {
@@ -215,6 +242,28 @@ fn config(d: &mut Dice, link_bps: Option<u64>, impatient: bool) -> Config {
         config.max_tries = u32::MAX;
     }
     config
+}
+
+/// Off, a profile, or anything.
+fn probing(d: &mut Dice) -> Option<ProbingConfig> {
+    let mut probing = d.pick(&[None, Some(ProbingConfig::paper()), Some(ProbingConfig::standard())])?;
+    if d.percent(50) {
+        probing.max_probes = d.scale(2, 64) as usize;
+        probing.req_probes = d.scale(1, 4) as usize;
+        probing.req_probes_declared = d.scale(1, 4) as usize;
+        probing.baseline = d.pick(&[Baseline::Smoothed, Baseline::Smallest]);
+        probing.gap_starts_declared = d.percent(50);
+        probing.probes_per_rtt = d.scale(1, 8);
+        probing.min_interval_ns = d.pick(&[0, 10 * MS, 40 * MS]);
+        probing.age_divisor = d.pick(&[None, Some(4), Some(256)]);
+        probing.silent_probes = d.below(4) as u32;
+        probing.silent_packets = d.pick(&[None, Some(1), Some(8)]);
+        probing.congested_percent = d.pick(&[None, Some(5), Some(20)]);
+        probing.judges_in_passing = d.percent(50);
+        probing.late_intervals = d.below(4);
+        probing.declared_percent = d.scale(1, 100);
+    }
+    Some(probing)
 }
 
 fn vary_limits(d: &mut Dice, config: &mut Config) {

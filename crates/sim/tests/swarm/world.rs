@@ -15,8 +15,8 @@ use super::watch::Watch;
 use crate::common::dice::Dice;
 use crate::common::trace::{HostEvents, LastEvents};
 
-/// Steps of a virtual second in which no packet moves: timers and slow applications need some, an
-/// engine that wakes up for nothing needs many more.
+/// Steps of a virtual second for which an engine woke up and in which no packet moves: timers need some,
+/// an engine that wakes up for nothing needs many more.
 const MAX_IDLE_STEPS: u64 = 5_000;
 
 /// BGNAK, POLL and END with headers: the least that an acceptor without proof sends.
@@ -30,6 +30,8 @@ struct World {
     air: Air,
     now: Instant,
     events: LastEvents,
+    /// An engine's deadline made this step.
+    engine_woke: bool,
     idle_steps: u64,
     idle_since: Instant,
 }
@@ -102,6 +104,7 @@ impl World {
             shape: shape.clone(),
             now: Instant::ZERO,
             events,
+            engine_woke: false,
             idle_steps: 0,
             idle_since: Instant::ZERO,
         })
@@ -116,7 +119,10 @@ impl World {
                 None => return self.judge(),
                 Some(at) if at > until && self.is_done() => return self.judge(),
                 Some(at) if at > until => return Err(format!("no end in sight: {}", self.describe())),
-                Some(at) => self.now = at,
+                Some(at) => {
+                    self.engine_woke = self.hosts.iter().any(|host| host.endpoint.deadline() == Some(at));
+                    self.now = at;
+                }
             }
         }
     }
@@ -199,7 +205,7 @@ impl World {
     }
 
     fn count_idle(&mut self, moved: bool) -> Result<(), String> {
-        self.idle_steps += u64::from(!moved);
+        self.idle_steps += u64::from(self.engine_woke && !moved);
         if self.now.since(self.idle_since) >= SECOND {
             (self.idle_steps, self.idle_since) = (0, self.now);
         }
