@@ -15,6 +15,7 @@ use rustix::io::Errno;
 
 use crate::escape::escaped;
 use crate::names::FileName;
+use crate::part::create_hidden;
 use crate::reason::{Code, Reason};
 
 /// Why a directory cannot take files; said before anything is received.
@@ -35,6 +36,14 @@ pub enum DestinationError {
         /// The path.
         path: PathBuf,
     },
+    /// No file can be made in it.
+    #[error("cannot write to the destination '{}': {source}", shown(.path))]
+    NotWritable {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 fn shown(path: &Path) -> String {
@@ -51,6 +60,13 @@ pub struct Destination {
 }
 
 impl Destination {
+    /// Makes a hidden file and removes it, to learn early whether files can be made here.
+    pub fn check_writable(&self) -> Result<(), DestinationError> {
+        let failed = |e: Errno| DestinationError::NotWritable { path: self.path.clone(), source: e.into() };
+        let (_, hidden) = create_hidden(&self.directory).map_err(failed)?;
+        rustix::fs::unlinkat(&self.directory, &hidden[..], AtFlags::empty()).map_err(failed)
+    }
+
     /// Opens a directory that exists. A symbolic link given here is followed: that is the caller's wish.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, DestinationError> {
         let path = path.into();

@@ -10,7 +10,7 @@ use crate::outbox::Outbox;
 use crate::reason::{Code, Reason};
 use crate::report::{Failure, Outcome, Report, Side};
 use crate::sending::Sending;
-use crate::source::Source;
+use crate::source::{Source, SourceError};
 use crate::wire::{ChunkRange, Opening, Record, Reply, receipt};
 
 /// Small records are gathered up to this size; a chunk may follow them.
@@ -109,16 +109,21 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         }
     }
 
-    /// Begins a file, if the window has room.
+    /// Begins a file, if the window has room, and if it can be opened beside those that are open.
     fn begin(&mut self) -> bool {
         let file = self.begun;
         if file == self.files.len() || file - self.settled >= WINDOW_FILES {
             return false;
         }
+        let opened = self.files[file].open();
+        if self.settled < file && opened.as_ref().is_err_and(SourceError::is_crowded) {
+            // Each file that settles is closed; then this one is tried again.
+            return false;
+        }
         self.begun += 1;
         let sending = &mut self.files[file];
         let before = sending.report().bytes;
-        let begun = sending.begin(&mut self.out);
+        let begun = sending.begin(opened, &mut self.out);
         let (name, bytes) = (&sending.report().name, sending.report().bytes);
         self.total = self.total.saturating_sub(before).saturating_add(bytes);
         (self.observer)(&Event::File { file: file as u32, name, bytes });

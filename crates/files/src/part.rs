@@ -84,7 +84,7 @@ pub(crate) fn write(file: &File, data: &[u8], offset: u64) -> Result<(), Reason>
     written.map_err(|e| storage("the file cannot be written", Errno::from_io_error(&e).unwrap_or(Errno::IO)))
 }
 
-fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
+pub(crate) fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for _ in 0..TRIES {
         // The standard library's hash keys are the random bits that need no further crate.

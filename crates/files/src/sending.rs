@@ -6,7 +6,7 @@ use crate::limits::{MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
 use crate::outbox::Outbox;
 use crate::reason::Reason;
 use crate::report::{Failure, FileReport, Outcome, Side};
-use crate::source::{Reading, Source};
+use crate::source::{Reading, Source, SourceError, begin_reason};
 use crate::wire::{CHUNK_HEAD_BYTES, ChunkRange, Record, chunk_head};
 
 /// How far a file is.
@@ -46,9 +46,18 @@ impl Sending {
         self.report
     }
 
+    /// Opens the file, for [`Sending::begin`].
+    pub(crate) fn open(&self) -> Result<Reading, SourceError> {
+        self.source.begin()
+    }
+
     /// Sends the file's beginning. On an error that was sent as well, so that the receiver has the name.
-    pub(crate) fn begin(&mut self, out: &mut Outbox) -> Result<(), Reason> {
-        let begun = self.source.begin();
+    pub(crate) fn begin(
+        &mut self,
+        opened: Result<Reading, SourceError>,
+        out: &mut Outbox,
+    ) -> Result<(), Reason> {
+        let begun = opened.map_err(|error| begin_reason(&error));
         let executable = begun.as_ref().is_ok_and(Reading::executable);
         self.report.bytes = begun.as_ref().map_or(self.source.size(), Reading::size);
         let name = self.report.name.clone();

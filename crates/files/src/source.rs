@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::escape::escaped;
 use crate::limits::MAX_FILE_BYTES;
@@ -107,18 +108,24 @@ impl Source {
     }
 
     /// Opens the file for the transfer; its size is what it is now.
-    pub(crate) fn begin(&self) -> Result<Reading, Reason> {
+    pub(crate) fn begin(&self) -> Result<Reading, SourceError> {
         match &self.content {
             Content::Memory(bytes) => Ok(Reading::Memory(bytes.clone())),
-            Content::Path(path) => match open_regular(path) {
-                Ok((file, stamp)) => Ok(Reading::File(file, stamp)),
-                Err(error) => Err(begin_reason(&error)),
-            },
+            Content::Path(path) => open_regular(path).map(|(file, stamp)| Reading::File(file, stamp)),
         }
     }
 }
 
-fn begin_reason(error: &SourceError) -> Reason {
+impl SourceError {
+    /// Whether only too many other files are open.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let Self::Open { source, .. } = self else { return false };
+        matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE))
+    }
+}
+
+/// Why a file could not be begun.
+pub(crate) fn begin_reason(error: &SourceError) -> Reason {
     match error {
         SourceError::Open { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             Reason::new(Code::Changed, "the file vanished before it was its turn")

@@ -97,7 +97,7 @@ fn a_file_that_vanished_before_its_turn_is_called_so() {
     let (_folder, path) = folder_with("a", b"0123456789");
     let source = Source::open(&path).unwrap();
     fs::remove_file(&path).unwrap();
-    let reason = source.begin().unwrap_err();
+    let reason = begin_reason(&source.begin().unwrap_err());
     assert_eq!((reason.code, reason.text()), (Code::Changed, "the file vanished before it was its turn"));
 }
 

@@ -239,6 +239,7 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Transfer
     result = result.with_goodput(seconds);
     let limit = skyhaul_sim::limit_bytes(config, args.seed, start, end).filter(|&bytes| bytes > 0);
     result.limit_bps = limit.map(|bytes| bytes as f64 * 8.0 / seconds);
-    result.share = result.goodput_bps.zip(result.limit_bps).map(|(goodput, limit)| goodput / limit);
+    let goodput = result.goodput_bps.filter(|&bps| bps > 0.0);
+    result.share = goodput.zip(result.limit_bps).map(|(goodput, limit)| goodput / limit);
     result
 }

@@ -29,6 +29,7 @@ struct Room {
 
 pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
     let destination = Destination::open(&args.dir).map_err(|e| Failure::new(e.to_string()))?;
+    destination.check_writable().map_err(|e| Failure::new(e.to_string()))?;
     let options = EndpointOptions {
         mtu_bytes: args.common.mtu,
         accept: args.common.config(),

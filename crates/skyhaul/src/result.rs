@@ -88,9 +88,7 @@ pub(crate) struct TransferResult {
     /// First write until the sender knew.
     pub(crate) confirmed_s: Option<f64>,
     pub(crate) goodput_bps: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) limit_bps: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) share: Option<f64>,
     pub(crate) forward: Traffic,
     pub(crate) reverse: Traffic,

@@ -27,7 +27,7 @@ fn lines(result: &TransferResult) -> Vec<(&'static str, String)> {
         ("of that, used", result.share.map(|s| format!("{:.1} %", s * 100.0))),
         (if is_sender(result) { "sent" } else { "received" }, Some(traffic(result, result.forward))),
         ("sent back", Some(traffic(result, result.reverse))),
-        ("sent again", is_sender(result).then(|| format!("{} packets", result.retransmitted_packets))),
+        ("sent again", is_sender(result).then(|| packets(result.retransmitted_packets))),
         ("link was gone", gone(result)),
         ("noticed", seen(result)),
         ("paused to ask", asked(result.probing)),
@@ -58,7 +58,7 @@ fn round_trip(result: &TransferResult) -> Option<String> {
 }
 
 fn traffic(result: &TransferResult, traffic: Traffic) -> String {
-    let all = format!("{} in {} packets", show_bytes(traffic.bytes), traffic.packets);
+    let all = format!("{} in {}", show_bytes(traffic.bytes), packets(traffic.packets));
     if result.payload_bytes == 0 {
         return all;
     }
@@ -72,10 +72,10 @@ fn losses(result: &TransferResult) -> String {
     let total = congestion + corruption + outage + unknown;
     match (total, total == unknown) {
         (0, _) => "nothing".into(),
-        (_, true) => format!("{total} packets, as far as the sender knows"),
+        (_, true) => format!("{}, as far as the sender knows", packets(total)),
         (_, false) => {
             let causes = causes([congestion, corruption, outage, unknown]);
-            format!("{total} packets, taken for: {causes}")
+            format!("{}, taken for: {causes}", packets(total))
         }
     }
 }
@@ -86,9 +86,14 @@ fn really(dropped: Dropped) -> String {
     match congestion + corruption + outage {
         0 => "nothing".into(),
         total => {
-            format!("{total} packets, questions included: {}", causes([congestion, corruption, outage, 0]))
+            let causes = causes([congestion, corruption, outage, 0]);
+            format!("{}, questions included: {causes}", packets(total))
         }
     }
+}
+
+fn packets(count: u64) -> String {
+    if count == 1 { "1 packet".into() } else { format!("{count} packets") }
 }
 
 /// Packets by cause: congestion, corruption, outage, unknown.
@@ -164,6 +169,7 @@ mod tests {
     fn losses_are_told_in_plain_words() {
         assert_eq!(losses(&with([0; 4])), "nothing");
         assert_eq!(losses(&with([0, 0, 0, 7])), "7 packets, as far as the sender knows");
+        assert_eq!(losses(&with([0, 0, 0, 1])), "1 packet, as far as the sender knows");
         let judged = losses(&with([1, 20, 3, 4]));
         assert!(judged.starts_with("28 packets") && judged.contains("damage 20"), "{judged}");
     }

@@ -43,6 +43,16 @@ fn every_field_of_the_result_is_there() {
 }
 
 #[test]
+fn what_there_is_none_of_is_null() {
+    let said = run(&["demo", "--size", "0", "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    let object = json.as_object().unwrap();
+    assert!(object.contains_key("limit_bps") && object.contains_key("share"), "{json}");
+    assert!(json["share"].is_null(), "{json}");
+}
+
+#[test]
 fn a_file_of_the_user_crosses_a_noisy_link() {
     let folder = tempfile::tempdir().unwrap();
     let contents = noise(400_000);

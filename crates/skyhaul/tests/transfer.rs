@@ -150,6 +150,46 @@ fn interrupting_the_sender_tells_the_receiver() {
 }
 
 #[test]
+fn a_receiver_whose_terminal_goes_cleans_up() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();
+    if ignored.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']) {
+        return skipped("SIGHUP is ignored here");
+    }
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "cut", &noise(20_000_000));
+    let sender =
+        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M"]).spawn().unwrap();
+    until("a part file", || !names(receiver.path()).is_empty());
+    let pid = receiver.child.id().to_string();
+    std::process::Command::new("kill").args(["-HUP", &pid]).status().unwrap();
+    let (received, folder) = receiver.wait();
+    assert_eq!(received.code, Some(1), "{received:?}");
+    assert!(names(folder.path()).is_empty(), "{:?}", names(folder.path()));
+    assert_eq!(sender.wait_with_output().unwrap().status.code(), Some(1));
+}
+
+#[test]
+fn more_files_than_may_be_open_go_one_after_another() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    for i in 0..60 {
+        file(source.path(), &format!("f{i}"), b"content");
+    }
+    let script = "ulimit -n 24; exec \"$0\" send \"$1\"/* \"$2\"";
+    let sent: common::Said = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_skyhaul"), source.path().to_str().unwrap()])
+        .arg(&receiver.address)
+        .output()
+        .unwrap()
+        .into();
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    assert_eq!(names(folder.path()).len(), 60);
+}
+
+#[test]
 fn a_disk_that_fills_up_is_reported_to_both() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();

@@ -74,6 +74,7 @@ fn files_that_cannot_be_sent_are_named() {
 fn a_receiver_needs_a_folder_and_a_free_port() {
     check(&["receive", "--dir", "/no/such/dir"], 1, &["/no/such/dir"]);
     check(&["receive", "--dir", "/dev/null"], 1, &["/dev/null"]);
+    check(&["receive", "--dir", "/proc"], 1, &["cannot write to the destination '/proc'"]);
     let mut receiver = Receiver::start(&[]);
     let dir = tempfile::tempdir().unwrap();
     let address = receiver.address.clone();
