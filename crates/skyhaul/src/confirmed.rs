@@ -75,7 +75,7 @@ fn words(stats: &Stats, alarm: Option<Alarm>, is_all: bool, silent_ns: u64) -> S
         }
         (_, Some(alarm), _) => asking(alarm).into(),
         (_, None, SILENCE_NS..) => format!("nothing heard for {silent_s} s"),
-        _ if is_all => "all there, being checked".into(),
+        _ if is_all => "waiting for confirmation".into(),
         _ => "link up, sending".into(),
     }
 }
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(after(0, false, 50), "waiting for the receiver");
         assert_eq!(after(9, false, 1), "link up, sending");
         assert_eq!(after(9, false, 12), "nothing heard for 12 s");
-        assert_eq!(after(9, true, 0), "all there, being checked");
+        assert_eq!(after(9, true, 0), "waiting for confirmation");
         assert_eq!(while_asking(Alarm::Silence, 0), "asking: is it back?");
         assert_eq!(while_asking(Alarm::Silence, 4), "link silent for 4 s, asking: is it back?");
         assert_eq!(while_asking(Alarm::Gap, 1), "asking: why the losses?");

@@ -192,7 +192,7 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> String {
     let counters = &link.forward.counters;
     let state = if link.is_up { "link up" } else { "LINK GONE" };
     let doing = match alarm {
-        _ if is_all => "all there, being checked",
+        _ if is_all => "waiting for confirmation",
         Some(alarm) => asking(alarm),
         None => "sending",
     };

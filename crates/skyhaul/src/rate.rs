@@ -49,8 +49,10 @@ impl ProgressTracker for RecentRate {
         self.positions.clear();
     }
 
-    fn write(&self, _: &ProgressState, out: &mut dyn Write) {
-        let _ = write!(out, "{}", show_rate(self.bps()));
+    /// When everything is there, nothing moves any more and a rate would only decay.
+    fn write(&self, state: &ProgressState, out: &mut dyn Write) {
+        let is_full = state.len().is_some_and(|total| state.pos() >= total);
+        let _ = if is_full { write!(out, "all there") } else { write!(out, "{}", show_rate(self.bps())) };
     }
 }
 

@@ -1,6 +1,7 @@
 //! `skyhaul receive --dir DIR`.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
 
@@ -61,6 +62,7 @@ async fn serve(room: Rc<Room>, once: bool) -> Result<ExitCode, Failure> {
     let cannot = |e| Failure::new(format!("cannot accept connections: {e}"));
     let mut listener = room.endpoint.listen(FILES_PORT).map_err(cannot)?;
     let mut sessions = JoinSet::new();
+    let mut stop = pin!(stop_requested());
     loop {
         tokio::select! {
             stream = listener.accept(), if sessions.len() < MAX_SESSIONS => match stream {
@@ -75,7 +77,7 @@ async fn serve(room: Rc<Room>, once: bool) -> Result<ExitCode, Failure> {
                     return Ok(ExitCode::from(u8::from(!complete)));
                 }
             }
-            () = stop_requested() => return stopped(&room, once, sessions).await,
+            () = &mut stop => return stopped(&room, once, sessions).await,
         }
     }
 }

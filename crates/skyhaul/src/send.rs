@@ -11,7 +11,7 @@ use skyhaul_files::{Event, Fault, Report, SendError, Source};
 use skyhaul_net::{Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf};
 use skyhaul_stp::{CloseReason, Stats};
 
-use crate::address::resolve;
+use crate::address::{is_address, resolve};
 use crate::advice;
 use crate::args::SendArgs;
 use crate::confirmed::Confirmed;
@@ -44,6 +44,7 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
             "'{given}' is all that was given; write FILE... and then the receiver's ADDRESS:PORT"
         )));
     }
+    not_swapped(&args.files, &args.to)?;
     let mut sources = open_sources(&args.files)?;
     let mut peers = resolve(&args.to).await?.into_iter().peekable();
     while let Some(peer) = peers.next() {
@@ -54,6 +55,18 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
         sources = open_sources(&args.files)?;
     }
     Err(Failure::new(format!("'{}' has no address", args.to)))
+}
+
+/// The address belongs behind the files.
+fn not_swapped(files: &[PathBuf], to: &str) -> Result<(), Failure> {
+    let first = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str());
+    match first {
+        Some(first) if is_address(first) && !is_address(to) => Err(Failure::usage(format!(
+            "'{}' looks like an address: write the files first and the receiver's ADDRESS:PORT last",
+            first.escape_debug()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Result<Attempt, Failure> {

@@ -47,6 +47,9 @@ fn addresses_without_sense_are_exit_code_2() {
     let path = path.to_str().unwrap();
     check(&["send", path, "127.0.0.1"], 2, &["no port"]);
     check(&["send", path, "127.0.0.1:99999"], 2, &["99999"]);
+    check(&["send", path, "127.0.0.1:0"], 2, &["port 0"]);
+    check(&["send", path, "::1:4700"], 2, &["[::1]:4700"]);
+    check(&["send", "127.0.0.1:4700", path], 2, &["'127.0.0.1:4700'", "last"]);
     check(&["send", path, ":4700"], 2, &[":4700"]);
     check(&["send", path, "2001:db8::7"], 2, &["no port", "[2001:db8::7]:4700"]);
     check(&["send", path, "::1:2:3:4:5:6:7:4700"], 2, &["[::1:2:3:4:5:6:7]:4700"]);
