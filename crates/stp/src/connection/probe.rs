@@ -7,7 +7,7 @@ use skyhaul_core::{Event, Instant, Path, SECOND, Verdict};
 
 use super::reports::Missing;
 use super::{Connection, Context};
-use crate::probing::{Cycle, Judgement, ProbingConfig, is_within};
+use crate::probing::{Cycle, Judgement, ProbingConfig};
 use crate::segment::{HEADER_BYTES, POLL_BYTES};
 
 impl Connection {
@@ -50,8 +50,9 @@ impl Connection {
     pub(super) fn start_probing(&mut self, alarm: Alarm, context: &mut Context<'_>) {
         let Some(probing) = self.config.probing else { return };
         let declared = self.config.rate_bps.is_some();
-        let loss_rtt_ns = probing.loss_rtt_ns(&self.rtt);
-        self.cycle = Some(Cycle::start(probing, declared, context.now, loss_rtt_ns));
+        let cycle = Cycle::start(probing, declared, context.now, &self.rtt);
+        let loss_rtt_ns = cycle.loss_rtt_ns;
+        self.cycle = Some(cycle);
         self.stats.probe_cycles += 1;
         self.emit(context, Event::ProbeStarted { alarm, loss_rtt_ns });
     }
@@ -165,7 +166,7 @@ impl Connection {
         let base_ns = probing.loss_rtt_ns(&self.rtt);
         let was_gone = probing.is_silence(&self.evidence(missing).row, base_ns);
         let (tolerance, link_verdict) = probing.link_verdict(was_gone);
-        let is_short = |rtt_ns| is_within(rtt_ns, base_ns, tolerance);
+        let is_short = |rtt_ns| probing.is_short(rtt_ns, base_ns, tolerance);
         let calm = is_short(self.rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);
         let verdict = if calm { link_verdict } else { Verdict::Congestion };
         if verdict == Verdict::Outage {

@@ -27,6 +27,11 @@ pub struct ProbingConfig {
     pub rtt_tolerance_percent: u64,
     /// The same after an outage: the satellite may be another one, and our queues have drained.
     pub outage_tolerance_percent: u64,
+    /// Nor does one that is longer by no more than this: timers and machines are not exact.
+    pub rtt_slack_ns: u64,
+    /// The last round trip before the alarm counts like one of the cycle: a queue may have drained
+    /// before the first probe comes by. Not where probes stayed without an answer.
+    pub counts_alarm_rtt: bool,
     /// With a declared rate, a gap alone starts no cycle: only silence does.
     pub gap_starts_declared: bool,
     /// Probes are this many a round trip.
@@ -65,6 +70,8 @@ impl ProbingConfig {
             baseline: Baseline::Smoothed,
             rtt_tolerance_percent: 0,
             outage_tolerance_percent: 0,
+            rtt_slack_ns: 0,
+            counts_alarm_rtt: false,
             gap_starts_declared: true,
             probes_per_rtt: 1,
             min_interval_ns: 0,
@@ -88,6 +95,8 @@ impl ProbingConfig {
             baseline: Baseline::Smallest,
             rtt_tolerance_percent: 25,
             outage_tolerance_percent: 60,
+            rtt_slack_ns: 20 * skyhaul_core::MS,
+            counts_alarm_rtt: true,
             gap_starts_declared: false,
             probes_per_rtt: 4,
             min_interval_ns: 40 * skyhaul_core::MS,
@@ -100,6 +109,12 @@ impl ProbingConfig {
             late_intervals: 2,
             declared_percent: 5,
         }
+    }
+
+    /// Whether a round trip is no longer than `base_ns`, after a tolerance.
+    pub(crate) fn is_short(&self, rtt_ns: u64, base_ns: u64, tolerance_percent: u64) -> bool {
+        let allowed = u128::from(base_ns) * u128::from(100 + tolerance_percent);
+        u128::from(rtt_ns) * 100 <= allowed || rtt_ns <= base_ns.saturating_add(self.rtt_slack_ns)
     }
 
     /// Whether packets in a row cannot have vanished one by one, nor in a full queue.
@@ -160,11 +175,6 @@ pub(crate) struct Evidence {
     pub(crate) listed_packets: u64,
 }
 
-/// Whether a round trip is no longer than `loss_rtt_ns`, after a tolerance.
-pub(crate) fn is_within(rtt_ns: u64, loss_rtt_ns: u64, tolerance_percent: u64) -> bool {
-    u128::from(rtt_ns) * 100 <= u128::from(loss_rtt_ns) * u128::from(100 + tolerance_percent)
-}
-
 /// What round trips are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baseline {
@@ -183,6 +193,8 @@ pub(crate) struct Cycle {
     pub(crate) started_at: Instant,
     /// loss.RTT
     pub(crate) loss_rtt_ns: u64,
+    /// The last round trip before.
+    alarm_rtt_ns: u64,
     map: ProbeMap,
     last_probe_at: Option<Instant>,
     pub(crate) probes: u32,
@@ -204,14 +216,15 @@ pub(crate) struct Judgement {
 }
 
 impl Cycle {
-    /// A cycle that starts now, with the round-trip time as it was known at the loss.
-    pub(crate) fn start(config: ProbingConfig, declared: bool, now: Instant, loss_rtt_ns: u64) -> Self {
+    /// A cycle that starts now, with the round-trip times as they were known at the loss.
+    pub(crate) fn start(config: ProbingConfig, declared: bool, now: Instant, rtt: &RttEstimator) -> Self {
         let required = if declared { config.req_probes_declared } else { config.req_probes };
         Self {
             config,
             required: required.clamp(1, config.max_probes.max(2)),
             started_at: now,
-            loss_rtt_ns,
+            loss_rtt_ns: config.loss_rtt_ns(rtt),
+            alarm_rtt_ns: rtt.latest_ns(),
             map: ProbeMap::new(config.max_probes),
             last_probe_at: None,
             probes: 0,
@@ -268,12 +281,15 @@ impl Cycle {
     /// The judgement, once enough consecutive exchanges are complete [XSTP 4.2].
     /// `evidence`: from the report that completes the exchanges.
     pub(crate) fn judge(&self, now: Instant, evidence: &Evidence) -> Option<Judgement> {
-        let worst_rtt_ns = self.map.complete(self.required)?.max()?;
+        let mut worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
-        let was_silent = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes
-            || self.config.is_silence(&evidence.row, self.loss_rtt_ns);
+        let no_answers = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes;
+        if self.config.counts_alarm_rtt && !no_answers {
+            worst_rtt_ns = worst_rtt_ns.max(self.alarm_rtt_ns);
+        }
+        let was_silent = no_answers || self.config.is_silence(&evidence.row, self.loss_rtt_ns);
         let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
-        let is_short = is_within(worst_rtt_ns, self.loss_rtt_ns, tolerance);
+        let is_short = self.config.is_short(worst_rtt_ns, self.loss_rtt_ns, tolerance);
         let is_overload = !was_silent && self.config.is_overload(evidence);
         let verdict = if is_short && !is_overload { link_verdict } else { Verdict::Congestion };
         Some(Judgement { verdict, duration_ns, worst_rtt_ns })

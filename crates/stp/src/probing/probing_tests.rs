@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{Instant, MS, SECOND, Verdict};
+use skyhaul_core::{Instant, MS, RttEstimator, SECOND, Verdict};
 
 use super::{Cycle, Evidence, Judgement, Match, ProbeMap, ProbingConfig, Row};
 
@@ -12,8 +12,15 @@ fn at(ms: u64) -> Instant {
     Instant::from_ns(ms * MS)
 }
 
+/// An estimate that has only ever seen one round-trip time.
+fn rtt(ns: u64) -> RttEstimator {
+    let mut rtt = RttEstimator::new(ns);
+    rtt.sample(ns);
+    rtt
+}
+
 fn cycle(config: ProbingConfig) -> Cycle {
-    Cycle::start(config, false, at(10_000), LOSS_RTT_NS)
+    Cycle::start(config, false, at(10_000), &rtt(LOSS_RTT_NS))
 }
 
 /// A probe at `sent_ms` that is answered after `rtt_ms`.
@@ -172,7 +179,7 @@ fn after_an_outage_the_orbit_may_be_longer() {
 
 #[test]
 fn with_a_declared_rate_one_answer_is_enough() {
-    let mut cycle = Cycle::start(ProbingConfig::standard(), true, at(10_000), LOSS_RTT_NS);
+    let mut cycle = Cycle::start(ProbingConfig::standard(), true, at(10_000), &rtt(LOSS_RTT_NS));
     exchange(&mut cycle, 1, 10_000, 600);
     assert!(cycle.judge(at(10_600), &SPARSE).is_some());
 }
@@ -222,4 +229,36 @@ fn a_cycle_knows_how_long_it_took() {
     assert_eq!(judgement.duration_ns, 1150 * MS);
     assert_eq!(judgement.worst_rtt_ns, 550 * MS);
     assert!(judgement.duration_ns > SECOND);
+}
+
+#[test]
+fn a_long_round_trip_before_the_alarm_shows_a_queue_that_has_drained_since() {
+    let judged = |config, silent| {
+        let mut estimate = rtt(LOSS_RTT_NS);
+        estimate.sample(2 * LOSS_RTT_NS);
+        let mut cycle = Cycle::start(config, false, at(10_000), &estimate);
+        for timestamp in 0..silent {
+            cycle.probe_sent(at(10_000), timestamp);
+        }
+        exchange(&mut cycle, 11, 10_000, 600);
+        exchange(&mut cycle, 12, 10_150, 600);
+        verdict(cycle.judge(at(10_900), &row(20, 200)))
+    };
+    let blind = ProbingConfig { counts_alarm_rtt: false, ..ProbingConfig::standard() };
+    assert_eq!(judged(blind, 0), Some(Verdict::Outage));
+    assert_eq!(judged(ProbingConfig::standard(), 0), Some(Verdict::Congestion));
+    assert_eq!(judged(ProbingConfig::standard(), 2), Some(Verdict::Outage), "unanswered probes prove it");
+}
+
+#[test]
+fn on_a_short_path_some_milliseconds_are_no_queue() {
+    let judged = |config, longest_ms| {
+        let mut cycle = Cycle::start(config, false, at(10_000), &rtt(MS));
+        exchange(&mut cycle, 1, 10_000, 1);
+        exchange(&mut cycle, 2, 10_040, longest_ms);
+        verdict(cycle.judge(at(10_100), &SPARSE))
+    };
+    assert_eq!(judged(ProbingConfig::standard(), 21), Some(Verdict::Corruption));
+    assert_eq!(judged(ProbingConfig::standard(), 22), Some(Verdict::Congestion));
+    assert_eq!(judged(ProbingConfig::paper(), 2), Some(Verdict::Congestion));
 }
