@@ -29,8 +29,8 @@ pub struct ProbingConfig {
     pub outage_tolerance_percent: u64,
     /// Nor does one that is longer by no more than this: timers and machines are not exact.
     pub rtt_slack_ns: u64,
-    /// The last round trip before the alarm counts like one of the cycle: a queue may have drained
-    /// before the first probe comes by. Not where probes stayed without an answer.
+    /// A row of losses after a round trip that was longer than before is no outage: a queue
+    /// overflowed, and may have drained before the first probe comes by.
     pub counts_alarm_rtt: bool,
     /// With a declared rate, a gap alone starts no cycle: only silence does.
     pub gap_starts_declared: bool,
@@ -281,17 +281,20 @@ impl Cycle {
     /// The judgement, once enough consecutive exchanges are complete [XSTP 4.2].
     /// `evidence`: from the report that completes the exchanges.
     pub(crate) fn judge(&self, now: Instant, evidence: &Evidence) -> Option<Judgement> {
-        let mut worst_rtt_ns = self.map.complete(self.required)?.max()?;
+        let worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
         let no_answers = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes;
-        if self.config.counts_alarm_rtt && !no_answers {
-            worst_rtt_ns = worst_rtt_ns.max(self.alarm_rtt_ns);
-        }
-        let was_silent = no_answers || self.config.is_silence(&evidence.row, self.loss_rtt_ns);
+        let was_silent = no_answers || self.is_silent_row(&evidence.row);
         let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
         let is_short = self.config.is_short(worst_rtt_ns, self.loss_rtt_ns, tolerance);
         let is_overload = !was_silent && self.config.is_overload(evidence);
         let verdict = if is_short && !is_overload { link_verdict } else { Verdict::Congestion };
         Some(Judgement { verdict, duration_ns, worst_rtt_ns })
+    }
+
+    fn is_silent_row(&self, row: &Row) -> bool {
+        let tolerance = self.config.outage_tolerance_percent;
+        let was_calm = self.config.is_short(self.alarm_rtt_ns, self.loss_rtt_ns, tolerance);
+        self.config.is_silence(row, self.loss_rtt_ns) && (was_calm || !self.config.counts_alarm_rtt)
     }
 }

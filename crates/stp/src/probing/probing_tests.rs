@@ -242,7 +242,7 @@ fn a_long_round_trip_before_the_alarm_shows_a_queue_that_has_drained_since() {
         }
         exchange(&mut cycle, 11, 10_000, 600);
         exchange(&mut cycle, 12, 10_150, 600);
-        verdict(cycle.judge(at(10_900), &row(20, 200)))
+        verdict(cycle.judge(at(10_900), &Evidence { row: row(20, 200).row, ..missing(30, 100) }))
     };
     let blind = ProbingConfig { counts_alarm_rtt: false, ..ProbingConfig::standard() };
     assert_eq!(judged(blind, 0), Some(Verdict::Outage));
