@@ -61,7 +61,7 @@ pub struct FileReport {
 
 impl FileReport {
     /// A report of a file whose fate is not known; it stays so if the session ends now.
-    pub(crate) fn unfinished(name: RawName, bytes: u64, side: Side) -> Self {
+    pub fn unfinished(name: RawName, bytes: u64, side: Side) -> Self {
         let reason =
             Reason::new(Code::Interrupted, "the session ended before the result of this file was known");
         Self { name, bytes, chunks_again: 0, outcome: Outcome::Failed(Failure { side, reason }) }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stream as Random};
-use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Source, silent};
+use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Side, Source};
 use skyhaul_link::LinkConfig;
 use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener};
 use skyhaul_stp::Stats;
@@ -16,6 +16,7 @@ use crate::args::{CommonArgs, DemoArgs};
 use crate::confirmed::asking;
 use crate::cycles::{Cycle, CycleLog};
 use crate::failure::Failure;
+use crate::known::Known;
 use crate::output::note;
 use crate::progress::{Progress, TICK};
 use crate::result::{Lateness, Traffic, TransferResult};
@@ -40,7 +41,8 @@ struct Received {
     report: Report,
     error: Option<String>,
     arrived_at: Option<Instant>,
-    stats: Stats,
+    /// `None` if it came to nothing.
+    stats: Option<Stats>,
 }
 
 /// Everything measured, by the link's clock.
@@ -65,15 +67,9 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
     let destination = Destination::open(folder.path()).map_err(|e| Failure::new(e.to_string()))?;
     let stage = Stage::set(&config, args.seed, &args.common)?;
     let progress = Progress::new(args.common.json);
-    let measured = tokio::select! {
-        measured = stage.play(source, &destination, &args, &progress) => measured?,
-        () = stop_requested() => {
-            progress.clear();
-            return Err(Failure::new("interrupted"));
-        }
-    };
+    let measured = stage.play(source, &destination, &args, &progress).await;
     progress.clear();
-    conclude(&args, &config, &measured)
+    conclude(&args, &config, &measured?)
 }
 
 fn source(args: &DemoArgs) -> Result<Source, Failure> {
@@ -86,6 +82,12 @@ fn source(args: &DemoArgs) -> Result<Source, Failure> {
     let mut bytes = vec![0; args.size as usize];
     Random::new(args.seed, "demo/file").fill(&mut bytes);
     Source::from_bytes("demo.bin", bytes).map_err(|e| Failure::new(e.to_string()))
+}
+
+impl Received {
+    fn nothing(error: &str) -> Self {
+        Self { report: Report::default(), error: Some(error.into()), arrived_at: None, stats: None }
+    }
 }
 
 impl Stage {
@@ -122,11 +124,14 @@ impl Stage {
             .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
         let (mut reader, mut writer) = stream.into_split();
         progress.begin(source.size());
-        let sending = send::session(&self.sender, &mut reader, &mut writer, vec![source], silent);
+        let (known, clock) = (Known::default(), self.sender.clock());
+        let observer = |event: &Event<'_>| known.observe(event, Side::Sender, clock.now());
+        let sending = send::session(&self.sender, &mut reader, &mut writer, vec![source], observer);
         let receiving = receive(&self.receiver, &mut self.listener, destination, progress);
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,
             never = show_link(&self.link, &self.cycles, progress) => match never {},
+            () = stop_requested() => (known.sent(), Received::nothing("interrupted")),
         };
         let (sender, clocks) = (writer.stats(), (self.sender.clock(), self.link.clock()));
         drop((reader, writer));
@@ -151,12 +156,7 @@ async fn receive(
     progress: &Progress,
 ) -> Received {
     let Some(stream) = listener.accept().await else {
-        return Received {
-            report: Report::default(),
-            error: Some("the receiver's socket failed".into()),
-            arrived_at: None,
-            stats: Stats::default(),
-        };
+        return Received::nothing("the receiver's socket failed");
     };
     let (mut reader, mut writer) = stream.into_split();
     let clock = endpoint.clock();
@@ -175,7 +175,7 @@ async fn receive(
             (error.report, Some(text))
         }
     };
-    Received { report, error, arrived_at, stats: writer.stats() }
+    Received { report, error, arrived_at, stats: Some(writer.stats()) }
 }
 
 /// Shows the state of the link for as long as the transfer lasts.
@@ -201,8 +201,10 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> String {
 }
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {
-    let result = result(args, config, measured);
-    show(&result, args.common.json)?;
+    let is_cut = measured.received.stats.is_none();
+    if args.common.json || !is_cut {
+        show(&result(args, config, measured), args.common.json)?;
+    }
     if let Some(warning) = measured.link.warning() {
         note(&format!("WARNING: {warning}"));
     }
@@ -220,7 +222,9 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Transfer
     result.link = Some(args.link.clone());
     result.seed = Some(args.seed);
     result.declared_rate_bps = args.sender.rate;
-    result.reverse = Traffic::sent(&measured.received.stats);
+    if let Some(stats) = &measured.received.stats {
+        result.reverse = Traffic::sent(stats);
+    }
     let lateness = measured.link.forward.lateness;
     result.lateness = Some(Lateness {
         p99_ms: lateness.p99_ns as f64 / 1e6,

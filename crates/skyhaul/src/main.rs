@@ -8,6 +8,7 @@ mod confirmed;
 mod cycles;
 mod demo;
 mod failure;
+mod known;
 mod output;
 mod progress;
 mod rate;

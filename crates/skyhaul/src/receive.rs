@@ -5,12 +5,14 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use skyhaul_files::{Destination, Event, ReceiveOptions};
+use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Side};
 use skyhaul_net::{Endpoint, EndpointOptions, Stream, is_reachable_from_outside};
+use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::args::ReceiveArgs;
 use crate::failure::Failure;
+use crate::known::Known;
 use crate::output::note;
 use crate::progress::Progress;
 use crate::result::{Traffic, TransferResult};
@@ -25,6 +27,8 @@ struct Room {
     destination: Destination,
     options: ReceiveOptions,
     endpoint: Endpoint,
+    /// Becomes true when every session shall end.
+    stop: watch::Sender<bool>,
     json: bool,
 }
 
@@ -43,6 +47,7 @@ pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
         destination,
         options: ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size },
         endpoint,
+        stop: watch::Sender::new(false),
         json: args.common.json,
     });
     LocalSet::new().run_until(serve(room, args.once)).await
@@ -84,10 +89,14 @@ async fn serve(room: Rc<Room>, once: bool) -> Result<ExitCode, Failure> {
 
 async fn stopped(room: &Room, once: bool, mut sessions: JoinSet<bool>) -> Result<ExitCode, Failure> {
     let cut = sessions.len();
-    sessions.shutdown().await;
+    room.stop.send_replace(true);
+    while sessions.join_next().await.is_some() {}
     room.endpoint.close().await;
     if cut > 0 {
         return Err(Failure::new(format!("interrupted; unfinished transfers given up: {cut}")));
+    }
+    if once && room.json {
+        show(&TransferResult::new(&Report::default(), None), true)?;
     }
     if once { Err(Failure::new("interrupted before a transfer came")) } else { Ok(ExitCode::SUCCESS) }
 }
@@ -100,7 +109,9 @@ async fn session(room: Rc<Room>, stream: Stream) -> bool {
     let (mut reader, mut writer) = stream.into_split();
     let mut started_at = None;
     let mut arrived_at = None;
+    let known = Known::default();
     let observer = |event: &Event<'_>| {
+        known.observe(event, Side::Receiver, clock.now());
         match event {
             Event::Started { .. } => started_at = Some(clock.now()),
             Event::Arrived { .. } => arrived_at = Some(clock.now()),
@@ -108,12 +119,18 @@ async fn session(room: Rc<Room>, stream: Stream) -> bool {
         }
         progress.observe(event);
     };
-    let received =
-        skyhaul_files::receive(&mut reader, &mut writer, &room.destination, &room.options, observer).await;
+    let mut stop = room.stop.subscribe();
+    let received = tokio::select! {
+        received = skyhaul_files::receive(
+            &mut reader, &mut writer, &room.destination, &room.options, observer,
+        ) => Some(received),
+        _ = stop.wait_for(|&stop| stop) => None,
+    };
     progress.clear();
     let (report, error) = match received {
-        Ok(report) => (report, None),
-        Err(error) => {
+        None => (known.report(), Some("interrupted".into())),
+        Some(Ok(report)) => (report, None),
+        Some(Err(error)) => {
             let text = error.to_string();
             (error.report, Some(text))
         }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use skyhaul_core::Instant;
-use skyhaul_files::{Event, Fault, Report, SendError, Source};
+use skyhaul_files::{Event, Fault, Report, SendError, Side, Source};
 use skyhaul_net::{Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf};
 use skyhaul_stp::{CloseReason, Stats};
 
@@ -17,6 +17,7 @@ use crate::args::SendArgs;
 use crate::confirmed::Confirmed;
 use crate::cycles::{Cycle, CycleLog};
 use crate::failure::Failure;
+use crate::known::Known;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::result::TransferResult;
@@ -86,7 +87,11 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
     let progress = Progress::new(args.common.json);
     let (mut reader, mut writer) = stream.into_split();
     let confirmed = Confirmed::new(&progress, &cycles, writer.monitor(), endpoint.clock());
-    let observer = |event: &Event<'_>| confirmed.observe(event);
+    let (known, clock) = (Known::default(), endpoint.clock());
+    let observer = |event: &Event<'_>| {
+        known.observe(event, Side::Sender, clock.now());
+        confirmed.observe(event);
+    };
     let outcome = tokio::select! {
         sent = session(&endpoint, &mut reader, &mut writer, sources, observer) => Some(sent),
         never = confirmed.show() => match never {},
@@ -97,6 +102,9 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
     drop((reader, writer));
     let Some(sent) = outcome else {
         endpoint.close().await;
+        if args.common.json {
+            show(&result(args, &known.sent(), &stats, &cycles.finish()), true)?;
+        }
         return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
     };
     Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish() })
@@ -112,9 +120,7 @@ impl Attempt {
 
 async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure> {
     let Attempt { peer, endpoint, sent, stats, cycles } = attempt;
-    let result = sent.result(&stats).with_cycles(&cycles, sent.started_at);
-    let result = TransferResult { declared_rate_bps: args.sender.rate, ..result };
-    let shown = show(&result, args.common.json);
+    let shown = show(&result(args, &sent, &stats, &cycles), args.common.json);
     endpoint.wait_idle(LINGER).await;
     shown?;
     match &sent.fault {
@@ -125,6 +131,11 @@ async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure
         None if sent.report.all_delivered() => Ok(ExitCode::SUCCESS),
         None => Err(Failure::new("not every file arrived; the reasons are above")),
     }
+}
+
+fn result(args: &SendArgs, sent: &Sent, stats: &Stats, cycles: &[Cycle]) -> TransferResult {
+    let result = sent.result(stats).with_cycles(cycles, sent.started_at);
+    TransferResult { declared_rate_bps: args.sender.rate, ..result }
 }
 
 /// Prints the result as it was asked for.

@@ -53,6 +53,18 @@ fn what_there_is_none_of_is_null() {
 }
 
 #[test]
+fn an_interrupted_demo_tells_what_it_knows() {
+    let child = common::skyhaul(&["demo", "--size", "5MB", "--rate", "1M", "--json"]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let json = said.json();
+    assert!(json["elapsed_s"].is_null() && json["share"].is_null(), "{json}");
+    assert!(json["forward"]["packets"].as_u64().unwrap() > 0, "{json}");
+}
+
+#[test]
 fn a_file_of_the_user_crosses_a_noisy_link() {
     let folder = tempfile::tempdir().unwrap();
     let contents = noise(400_000);

@@ -135,14 +135,17 @@ fn interrupting_the_sender_tells_the_receiver() {
     let receiver = Receiver::start(&["--once"]);
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "cut", &noise(20_000_000));
-    let sender =
-        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M"]).spawn().unwrap();
+    let sender = skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M", "--json"])
+        .spawn()
+        .unwrap();
     until("a part file", || !names(receiver.path()).is_empty());
     let pid = sender.id().to_string();
     std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
     let said: common::Said = sender.wait_with_output().unwrap().into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("interrupted"), "{said:?}");
+    assert_eq!(said.json()["files"][0]["name"], "cut", "{said:?}");
+    assert!(said.json()["confirmed_s"].is_null(), "{said:?}");
     let (received, folder) = receiver.wait(); // at once, not after ten minutes
     assert_eq!(received.code, Some(1), "{received:?}");
     assert!(received.err.contains("abort"), "{received:?}");
@@ -166,6 +169,7 @@ fn a_receiver_whose_terminal_goes_cleans_up() {
     std::process::Command::new("kill").args(["-HUP", &pid]).status().unwrap();
     let (received, folder) = receiver.wait();
     assert_eq!(received.code, Some(1), "{received:?}");
+    assert_eq!(received.json()["files"][0]["name"], "cut", "{received:?}");
     assert!(names(folder.path()).is_empty(), "{:?}", names(folder.path()));
     assert_eq!(sender.wait_with_output().unwrap().status.code(), Some(1));
 }
