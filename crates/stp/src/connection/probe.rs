@@ -164,7 +164,7 @@ impl Connection {
             return; // what was sent before the end of an outage keeps that verdict
         }
         let base_ns = probing.loss_rtt_ns(&self.rtt);
-        let was_gone = probing.is_silence(&self.evidence(missing).row, base_ns);
+        let was_gone = probing.is_silence(&self.evidence(missing), base_ns);
         let (tolerance, link_verdict) = probing.link_verdict(was_gone);
         let is_short = |rtt_ns| probing.is_short(rtt_ns, base_ns, tolerance);
         let calm = is_short(self.rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);

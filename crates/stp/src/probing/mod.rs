@@ -118,9 +118,12 @@ impl ProbingConfig {
     }
 
     /// Whether packets in a row cannot have vanished one by one, nor in a full queue.
-    pub(crate) fn is_silence(&self, row: &Row, rtt_ns: u64) -> bool {
+    pub(crate) fn is_silence(&self, evidence: &Evidence, rtt_ns: u64) -> bool {
+        let row = &evidence.row;
         let is_long = row.duration_ns >= rtt_ns / SILENT_PART;
-        self.silent_packets.is_some_and(|packets| is_long && row.packets >= packets)
+        // A full queue loses many rows, an outage one.
+        let is_the_one = row.packets * 4 >= evidence.missing_packets * 3;
+        self.silent_packets.is_some_and(|packets| is_long && is_the_one && row.packets >= packets)
     }
 
     /// Whether more is missing than a link would lose.
@@ -284,7 +287,7 @@ impl Cycle {
         let worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
         let no_answers = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes;
-        let was_silent = no_answers || self.is_silent_row(&evidence.row);
+        let was_silent = no_answers || self.is_silent_row(evidence);
         let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
         let is_short = self.config.is_short(worst_rtt_ns, self.loss_rtt_ns, tolerance);
         let is_overload = !was_silent && self.config.is_overload(evidence);
@@ -292,9 +295,9 @@ impl Cycle {
         Some(Judgement { verdict, duration_ns, worst_rtt_ns })
     }
 
-    fn is_silent_row(&self, row: &Row) -> bool {
+    fn is_silent_row(&self, evidence: &Evidence) -> bool {
         let tolerance = self.config.outage_tolerance_percent;
         let was_calm = self.config.is_short(self.alarm_rtt_ns, self.loss_rtt_ns, tolerance);
-        self.config.is_silence(row, self.loss_rtt_ns) && (was_calm || !self.config.counts_alarm_rtt)
+        self.config.is_silence(evidence, self.loss_rtt_ns) && (was_calm || !self.config.counts_alarm_rtt)
     }
 }

@@ -162,8 +162,10 @@ fn a_fifth_missing_is_congestion_whatever_the_round_trips() {
     assert_eq!(judged(standard, missing(20, 100)), Some(Verdict::Congestion));
     assert_eq!(judged(standard, missing(7, 10)), Some(Verdict::Corruption), "too few for a percentage");
     assert_eq!(judged(ProbingConfig::paper(), missing(20, 100)), Some(Verdict::Corruption), "[XSTP 4]");
-    let gone = Evidence { row: Row { packets: 40, duration_ns: 200 * MS }, ..missing(50, 100) };
+    let gone = Evidence { row: Row { packets: 40, duration_ns: 200 * MS }, ..missing(53, 100) };
     assert_eq!(judged(standard, gone), Some(Verdict::Outage));
+    let many_rows = Evidence { missing_packets: 54, ..gone };
+    assert_eq!(judged(standard, many_rows), Some(Verdict::Congestion), "a full queue loses many rows");
 }
 
 #[test]
@@ -242,7 +244,7 @@ fn a_long_round_trip_before_the_alarm_shows_a_queue_that_has_drained_since() {
         }
         exchange(&mut cycle, 11, 10_000, 600);
         exchange(&mut cycle, 12, 10_150, 600);
-        verdict(cycle.judge(at(10_900), &Evidence { row: row(20, 200).row, ..missing(30, 100) }))
+        verdict(cycle.judge(at(10_900), &Evidence { row: row(20, 200).row, ..missing(26, 100) }))
     };
     let blind = ProbingConfig { counts_alarm_rtt: false, ..ProbingConfig::standard() };
     assert_eq!(judged(blind, 0), Some(Verdict::Outage));
