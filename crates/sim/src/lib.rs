@@ -6,6 +6,7 @@ mod apps;
 pub mod fuzz;
 mod host;
 mod pair;
+pub mod scenario;
 mod share;
 mod transfer;
 
