@@ -6,6 +6,9 @@ use crate::Instant;
 /// Version of this vocabulary; rises when an event changes its meaning or loses a field.
 pub const VERSION: u32 = 1;
 
+/// Round trips that an event has room for.
+pub const DECIDING_RTTS: usize = 4;
+
 /// What a loss was taken for by the sender [XSTP 4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -202,6 +205,20 @@ pub enum Event {
         loss_rtt_ns: u64,
         /// Longest of the round trips that decided; 0 for a false alarm.
         worst_rtt_ns: u64,
+        /// The round trips that decided, oldest probe first, as many as there is room for; 0: none.
+        rtts_ns: [u64; DECIDING_RTTS],
+        /// The last round trip before the alarm.
+        alarm_rtt_ns: u64,
+        /// Probes without an answer before the first one that was answered.
+        silent_probes: u32,
+        /// Packets missing in the deciding report that had their time; 0 for a false alarm.
+        missing_packets: u32,
+        /// All packets that had their time, from the first missing one on.
+        listed_packets: u32,
+        /// Most missing packets that left one directly after the other.
+        row_packets: u32,
+        /// From the first to the last of those.
+        row_duration_ns: u64,
     },
     /// A link dropped a packet.
     LinkDrop {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use skyhaul_core::event::Alarm;
+use skyhaul_core::event::{Alarm, DECIDING_RTTS};
 use skyhaul_core::{Event, Instant, Verdict};
 use skyhaul_net::{Observations, Observed, Watch, watch};
 
@@ -30,8 +30,49 @@ pub(crate) struct End {
     pub(crate) duration_ns: u64,
     pub(crate) probes: u32,
     pub(crate) answers: u32,
+    pub(crate) silent_probes: u32,
+    pub(crate) alarm_rtt_ns: u64,
     /// `None` after a false alarm.
-    pub(crate) worst_rtt_ns: Option<u64>,
+    pub(crate) basis: Option<Basis>,
+}
+
+/// What a verdict was decided by, as in `Event::ProbeEnded`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Basis {
+    pub(crate) worst_rtt_ns: u64,
+    pub(crate) rtts_ns: [u64; DECIDING_RTTS],
+    pub(crate) missing_packets: u32,
+    pub(crate) listed_packets: u32,
+    pub(crate) row_packets: u32,
+    pub(crate) row_duration_ns: u64,
+}
+
+impl End {
+    /// What the event tells, if it is one that ends a cycle.
+    fn of(event: &Event) -> Option<Self> {
+        let &Event::ProbeEnded {
+            verdict,
+            duration_ns,
+            probes,
+            answers,
+            worst_rtt_ns,
+            rtts_ns,
+            alarm_rtt_ns,
+            silent_probes,
+            missing_packets,
+            listed_packets,
+            row_packets,
+            row_duration_ns,
+            ..
+        } = event
+        else {
+            return None;
+        };
+        let basis =
+            Basis { worst_rtt_ns, rtts_ns, missing_packets, listed_packets, row_packets, row_duration_ns };
+        let basis = verdict.is_some().then_some(basis);
+        Some(Self { verdict, duration_ns, probes, answers, silent_probes, alarm_rtt_ns, basis })
+    }
 }
 
 /// See the module.
@@ -74,18 +115,11 @@ impl CycleLog {
 
 impl Notes {
     fn take(&mut self, observed: &Observed) {
-        match observed.event {
-            Event::ProbeStarted { alarm, loss_rtt_ns } => {
-                self.running = Some(Cycle { at: observed.at, alarm, loss_rtt_ns, end: None });
-            }
-            Event::ProbeEnded { verdict, duration_ns, probes, answers, worst_rtt_ns, .. } => {
-                let worst_rtt_ns = verdict.map(|_| worst_rtt_ns);
-                let end = End { verdict, duration_ns, probes, answers, worst_rtt_ns };
-                if let Some(cycle) = self.running.take() {
-                    self.keep(Cycle { end: Some(end), ..cycle });
-                }
-            }
-            _ => {}
+        if let Event::ProbeStarted { alarm, loss_rtt_ns } = observed.event {
+            self.running = Some(Cycle { at: observed.at, alarm, loss_rtt_ns, end: None });
+        } else if let (Some(end), Some(cycle)) = (End::of(&observed.event), self.running) {
+            self.running = None;
+            self.keep(Cycle { end: Some(end), ..cycle });
         }
     }
 
@@ -116,7 +150,14 @@ mod tests {
             probes: 3,
             answers: 1,
             loss_rtt_ns: 9,
-            worst_rtt_ns: 0,
+            worst_rtt_ns: 8,
+            rtts_ns: [8, 0, 0, 0],
+            alarm_rtt_ns: 7,
+            silent_probes: 2,
+            missing_packets: 6,
+            listed_packets: 20,
+            row_packets: 5,
+            row_duration_ns: 4,
         };
         Observed { at: Instant::from_ns(at_ns), source: 1, event }
     }
@@ -131,8 +172,18 @@ mod tests {
         notes.take(&ended(25, None));
         assert_eq!((notes.kept.len(), notes.running), (2, None));
         assert_eq!(notes.kept[0].at, Instant::from_ns(10));
-        let worst = notes.kept.iter().map(|c| c.end.and_then(|e| e.worst_rtt_ns));
-        assert_eq!(worst.collect::<Vec<_>>(), [Some(0), None], "a false alarm decided by no round trip");
+        let ends: Vec<End> = notes.kept.iter().filter_map(|cycle| cycle.end).collect();
+        let basis = Basis {
+            worst_rtt_ns: 8,
+            rtts_ns: [8, 0, 0, 0],
+            missing_packets: 6,
+            listed_packets: 20,
+            row_packets: 5,
+            row_duration_ns: 4,
+        };
+        assert_eq!(ends[0].basis, Some(basis));
+        assert_eq!(ends[1].basis, None, "a false alarm was decided by nothing");
+        assert_eq!((ends[1].silent_probes, ends[1].alarm_rtt_ns), (2, 7));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::progress::{Progress, TICK};
 use crate::result::{Lateness, Traffic, TransferResult};
 use crate::send::{self, FILES_PORT, Sent, show};
 use crate::signals::stop_requested;
-use crate::verdicts::Truth;
+use crate::truth::Truth;
 
 /// Random files are made in memory.
 const MAX_RANDOM_BYTES: u64 = 4 << 30;

@@ -17,6 +17,7 @@ mod result;
 mod send;
 mod signals;
 mod table;
+mod truth;
 mod verdicts;
 
 use std::process::ExitCode;

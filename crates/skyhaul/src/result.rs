@@ -6,7 +6,8 @@ use skyhaul_files::Report;
 use skyhaul_stp::Stats;
 
 use crate::cycles::Cycle;
-use crate::verdicts::{Truth, VerdictResult, verdicts};
+use crate::truth::Truth;
+use crate::verdicts::{VerdictResult, verdicts};
 
 /// Packets and IP bytes in one direction.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use skyhaul_core::units::{show_bytes, show_rate};
 
 use crate::result::{FileResult, Losses, Probing, Traffic, TransferResult};
-use crate::verdicts::{Dropped, noticed};
+use crate::truth::{Dropped, noticed};
 
 /// A short table; a line per figure that is known.
 pub(crate) fn table(result: &TransferResult) -> String {
@@ -156,7 +156,7 @@ fn times(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdicts::{Gone, Truth};
+    use crate::truth::{Gone, Truth};
     use skyhaul_files::Report;
     use skyhaul_stp::Stats;
 

@@ -1,58 +1,34 @@
-//! What a sender took trouble for, and what an emulated link really did: parts of the result
+//! What a sender took trouble for, with all that its rules decided by: a part of the result
 //! (`docs/guide/json.md`).
 
 use serde::Serialize;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
-use skyhaul_link::{Conditions, Counters, LinkConfig, Outage};
 
 use crate::cycles::{Cycle, End};
 
-/// Outages that are listed.
-const MAX_OUTAGES: usize = 256;
-
-/// A probing cycle.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// A probing cycle. What is not known is null: what a cycle without an end would have come to, and
+/// what would have decided a false alarm.
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct VerdictResult {
     /// From the first write to the alarm.
     pub(crate) at_s: f64,
     pub(crate) alarm: &'static str,
     pub(crate) verdict: &'static str,
-    /// The rest is null if the cycle had no end.
     pub(crate) duration_s: Option<f64>,
     pub(crate) probes: Option<u32>,
     pub(crate) answers: Option<u32>,
+    /// Probes without an answer before the first one that was answered.
+    pub(crate) silent_probes: Option<u32>,
     pub(crate) loss_rtt_ms: f64,
+    pub(crate) alarm_rtt_ms: Option<f64>,
     pub(crate) worst_rtt_ms: Option<f64>,
-}
-
-/// What the emulated link really did.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Truth {
-    /// When it was gone, the first [`MAX_OUTAGES`] times.
-    pub(crate) gone: Vec<Gone>,
-    /// How often it was gone.
-    pub(crate) gone_times: usize,
-    /// How long, all together.
-    pub(crate) gone_s: f64,
-    /// Packets on the way there that it dropped, named like what a sender takes them for.
-    pub(crate) dropped: Dropped,
-}
-
-/// A time without a link.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Gone {
-    /// From the first write on.
-    pub(crate) at_s: f64,
-    pub(crate) duration_s: f64,
-}
-
-/// Dropped packets by what really happened.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Dropped {
-    pub(crate) congestion: u64,
-    pub(crate) corruption: u64,
-    pub(crate) outage: u64,
+    /// The first round trips that decided.
+    pub(crate) rtts_ms: Option<Vec<f64>>,
+    pub(crate) missing_packets: Option<u32>,
+    pub(crate) listed_packets: Option<u32>,
+    pub(crate) row_packets: Option<u32>,
+    pub(crate) row_ms: Option<f64>,
 }
 
 /// The cycles of a sender whose first write was at `start`.
@@ -62,6 +38,7 @@ pub(crate) fn verdicts(cycles: &[Cycle], start: Instant) -> Vec<VerdictResult> {
 
 fn verdict(cycle: &Cycle, start: Instant) -> VerdictResult {
     let end = cycle.end;
+    let basis = end.and_then(|end| end.basis);
     VerdictResult {
         at_s: seconds(cycle.at.since(start)),
         alarm: match cycle.alarm {
@@ -72,8 +49,15 @@ fn verdict(cycle: &Cycle, start: Instant) -> VerdictResult {
         duration_s: end.map(|end| seconds(end.duration_ns)),
         probes: end.map(|end| end.probes),
         answers: end.map(|end| end.answers),
-        loss_rtt_ms: cycle.loss_rtt_ns as f64 / MS as f64,
-        worst_rtt_ms: end.and_then(|end| end.worst_rtt_ns).map(|ns| ns as f64 / MS as f64),
+        silent_probes: end.map(|end| end.silent_probes),
+        loss_rtt_ms: ms(cycle.loss_rtt_ns),
+        alarm_rtt_ms: end.map(|end| ms(end.alarm_rtt_ns)),
+        worst_rtt_ms: basis.map(|basis| ms(basis.worst_rtt_ns)),
+        rtts_ms: basis.map(|basis| basis.rtts_ns.into_iter().filter(|&ns| ns > 0).map(ms).collect()),
+        missing_packets: basis.map(|basis| basis.missing_packets),
+        listed_packets: basis.map(|basis| basis.listed_packets),
+        row_packets: basis.map(|basis| basis.row_packets),
+        row_ms: basis.map(|basis| ms(basis.row_duration_ns)),
     }
 }
 
@@ -87,103 +71,85 @@ fn name(end: &End) -> &'static str {
     }
 }
 
-impl Truth {
-    /// About the link from `start` to `end`, by its own clock.
-    pub(crate) fn new(
-        config: &LinkConfig,
-        seed: u64,
-        start: Instant,
-        end: Instant,
-        counters: &Counters,
-    ) -> Self {
-        let outages = Conditions::new(config, seed).map(|c| c.outages(start, end)).unwrap_or_default();
-        let length_ns = |outage: &Outage| outage.to.since(outage.from);
-        let gone = |outage: &Outage| Gone {
-            at_s: seconds(outage.from.since(start)),
-            duration_s: seconds(length_ns(outage)),
-        };
-        let drops = counters.dropped;
-        Self {
-            gone: outages.iter().take(MAX_OUTAGES).map(gone).collect(),
-            gone_times: outages.len(),
-            gone_s: seconds(outages.iter().map(length_ns).sum()),
-            dropped: Dropped {
-                congestion: drops.queue_full,
-                corruption: drops.random_loss + drops.bit_error,
-                outage: drops.outage,
-            },
+fn ms(ns: u64) -> f64 {
+    ns as f64 / MS as f64
+}
+
+pub(crate) fn seconds(ns: u64) -> f64 {
+    ns as f64 / SECOND as f64
+}
+
+/// A cycle for tests.
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+    use crate::cycles::Basis;
+
+    /// What decided.
+    pub(crate) fn basis() -> Basis {
+        Basis {
+            worst_rtt_ns: 120 * MS,
+            rtts_ns: [110 * MS, 120 * MS, 0, 0],
+            missing_packets: 40,
+            listed_packets: 50,
+            row_packets: 30,
+            row_duration_ns: 300 * MS,
         }
     }
-}
 
-/// How a sender met the outages of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Noticed {
-    /// Outages that a cycle fell to.
-    pub(crate) times: usize,
-    /// From the beginning of an outage to the alarm, on average.
-    pub(crate) after_gone_s: f64,
-    /// From the end of an outage to the end of the cycle, on average.
-    pub(crate) after_back_s: f64,
-}
+    fn end() -> End {
+        let (verdict, basis) = (Some(Verdict::Outage), Some(basis()));
+        End { verdict, duration_ns: SECOND, probes: 9, answers: 2, silent_probes: 5, alarm_rtt_ns: 0, basis }
+    }
 
-/// Sets the cycles that found an outage beside the outages; `None` if there was no such cycle. A
-/// cycle that lasted through several counts from the beginning of the first to the end of the last.
-pub(crate) fn noticed(verdicts: &[VerdictResult], gone: &[Gone]) -> Option<Noticed> {
-    let delays: Vec<[f64; 2]> = verdicts
-        .iter()
-        .filter(|v| v.verdict == "outage")
-        .filter_map(|v| delays_s(v.at_s, v.at_s + v.duration_s?, gone))
-        .collect();
-    let mean = |which: usize| delays.iter().map(|d| d[which]).sum::<f64>() / delays.len() as f64;
-    (!delays.is_empty()).then(|| Noticed {
-        times: delays.len(),
-        after_gone_s: mean(0),
-        after_back_s: mean(1),
-    })
-}
+    pub(crate) fn outage() -> VerdictResult {
+        let at = Instant::ZERO;
+        verdict(&Cycle { at, alarm: Alarm::Silence, loss_rtt_ns: 100 * MS, end: Some(end()) }, at)
+    }
 
-/// What a cycle that found an outage was late at both ends.
-fn delays_s(alarm_s: f64, end_s: f64, gone: &[Gone]) -> Option<[f64; 2]> {
-    let first = gone.iter().rev().find(|g| g.at_s <= alarm_s)?;
-    let backs = gone.iter().rev().map(|g| g.at_s + g.duration_s);
-    let back = backs.into_iter().find(|back| *back <= end_s)?;
-    Some([alarm_s - first.at_s, end_s - back])
-}
+    pub(crate) fn unfinished() -> VerdictResult {
+        let at = Instant::from_ns(SECOND);
+        verdict(&Cycle { at, alarm: Alarm::Gap, loss_rtt_ns: MS, end: None }, Instant::ZERO)
+    }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / SECOND as f64
+    pub(crate) fn false_alarm() -> VerdictResult {
+        let at = Instant::ZERO;
+        let end = End { verdict: None, basis: None, ..end() };
+        verdict(&Cycle { at, alarm: Alarm::Silence, loss_rtt_ns: MS, end: Some(end) }, at)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::samples::{false_alarm, outage, unfinished};
 
-    fn cycle(at_s: f64, duration_s: f64) -> VerdictResult {
-        let at = Instant::ZERO;
-        let end =
-            End { verdict: Some(Verdict::Outage), duration_ns: 1, probes: 1, answers: 1, worst_rtt_ns: None };
-        let whole = verdict(&Cycle { at, alarm: Alarm::Silence, loss_rtt_ns: 0, end: Some(end) }, at);
-        VerdictResult { at_s, duration_s: Some(duration_s), ..whole }
-    }
-
-    fn gone(at_s: f64, duration_s: f64) -> Gone {
-        Gone { at_s, duration_s }
+    #[test]
+    fn a_verdict_is_told_with_all_that_decided_it() {
+        let told = serde_json::to_value(outage()).unwrap();
+        assert_eq!(told["rtts_ms"], serde_json::json!([110.0, 120.0]), "{told}");
+        for (field, value) in [("worst_rtt_ms", 120.0), ("loss_rtt_ms", 100.0), ("row_ms", 300.0)] {
+            assert_eq!(told[field], value, "{field}: {told}");
+        }
+        for (field, value) in
+            [("silent_probes", 5), ("missing_packets", 40), ("listed_packets", 50), ("row_packets", 30)]
+        {
+            assert_eq!(told[field], value, "{field}: {told}");
+        }
     }
 
     #[test]
-    fn cycles_are_set_beside_the_outages() {
-        let outages = [gone(1.0, 2.0), gone(10.0, 1.0), gone(11.5, 0.5)];
-        assert_eq!(noticed(&[], &outages), None);
-        assert_eq!(noticed(&[cycle(0.5, 0.1)], &outages), None, "before the first outage");
-        let both = noticed(&[cycle(1.5, 1.75), cycle(10.25, 2.0)], &outages);
-        assert_eq!(both, Some(Noticed { times: 2, after_gone_s: 0.375, after_back_s: 0.25 }));
+    fn a_false_alarm_was_decided_by_nothing() {
+        let told = serde_json::to_value(false_alarm()).unwrap();
+        assert_eq!((&told["verdict"], &told["probes"]), (&"false-alarm".into(), &9.into()), "{told}");
+        for field in ["worst_rtt_ms", "rtts_ms", "missing_packets", "listed_packets", "row_packets", "row_ms"]
+        {
+            assert!(told[field].is_null(), "{field}: {told}");
+        }
     }
 
     #[test]
     fn a_cycle_without_an_end_is_told_as_such() {
-        let open = Cycle { at: Instant::from_ns(SECOND), alarm: Alarm::Gap, loss_rtt_ns: MS, end: None };
-        let told = verdict(&open, Instant::ZERO);
+        let told = unfinished();
         assert_eq!((told.alarm, told.verdict, told.duration_s), ("gap", "unfinished", None));
         assert!((told.at_s - 1.0).abs() < 1e-9 && (told.loss_rtt_ms - 1.0).abs() < 1e-9);
     }

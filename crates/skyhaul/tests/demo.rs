@@ -117,9 +117,12 @@ fn an_outage_is_found_out_and_set_beside_the_truth() {
     let verdicts = json["verdicts"].as_array().unwrap();
     let found = verdicts.iter().find(|v| v["verdict"] == "outage").unwrap_or_else(|| panic!("{json}"));
     assert_eq!(found["alarm"], "silence", "{json}");
-    for field in ["at_s", "duration_s", "probes", "answers", "loss_rtt_ms", "worst_rtt_ms"] {
+    for field in ["at_s", "duration_s", "probes", "answers", "loss_rtt_ms", "worst_rtt_ms", "alarm_rtt_ms"] {
         assert!(found[field].is_number(), "{field}: {json}");
     }
+    assert_eq!(found["rtts_ms"][0], found["worst_rtt_ms"], "one answer decides at a declared rate: {json}");
+    assert!(found["row_packets"].as_u64() <= found["missing_packets"].as_u64(), "{json}");
+    assert!(found["missing_packets"].as_u64() <= found["listed_packets"].as_u64(), "{json}");
     assert!(found["at_s"].as_f64() > gone["at_s"].as_f64(), "noticed before it happened: {json}");
     assert!(json["share"].as_f64().unwrap() <= 1.0, "{json}");
 }

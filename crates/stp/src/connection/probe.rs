@@ -7,7 +7,7 @@ use skyhaul_core::{Event, Instant, Path, SECOND, Verdict};
 
 use super::reports::Missing;
 use super::{Connection, Context};
-use crate::probing::{Cycle, Judgement, ProbingConfig};
+use crate::probing::{Cycle, Evidence, Judgement, ProbingConfig};
 use crate::segment::{HEADER_BYTES, POLL_BYTES};
 
 impl Connection {
@@ -101,7 +101,7 @@ impl Connection {
         let Some(cycle) = &mut self.cycle else { return true };
         cycle.answered(context.now, poll.timestamp, poll.sent_at);
         let Some(judgement) = cycle.judge(context.now, &evidence) else { return false };
-        self.end_probing(judgement, context);
+        self.end_probing(judgement, &evidence, context);
         true
     }
 
@@ -109,18 +109,10 @@ impl Connection {
     pub(super) fn abort_probing(&mut self, context: &mut Context<'_>) {
         let Some(cycle) = self.cycle.take() else { return };
         self.stats.probe_aborted += 1;
-        let event = Event::ProbeEnded {
-            verdict: None,
-            duration_ns: context.now.since(cycle.started_at),
-            probes: cycle.probes,
-            answers: cycle.answers,
-            loss_rtt_ns: cycle.loss_rtt_ns,
-            worst_rtt_ns: 0,
-        };
-        self.emit(context, event);
+        self.emit(context, cycle.false_alarm(context.now));
     }
 
-    fn end_probing(&mut self, judgement: Judgement, context: &mut Context<'_>) {
+    fn end_probing(&mut self, judgement: Judgement, evidence: &Evidence, context: &mut Context<'_>) {
         let Some(cycle) = self.cycle.take() else { return };
         self.judged = Some((context.now, judgement.verdict));
         if judgement.verdict == Verdict::Congestion {
@@ -132,15 +124,7 @@ impl Connection {
         if judgement.verdict == Verdict::Outage {
             self.rtt.forget_min();
         }
-        let event = Event::ProbeEnded {
-            verdict: Some(judgement.verdict),
-            duration_ns: judgement.duration_ns,
-            probes: cycle.probes,
-            answers: cycle.answers,
-            loss_rtt_ns: cycle.loss_rtt_ns,
-            worst_rtt_ns: judgement.worst_rtt_ns,
-        };
-        self.emit(context, event);
+        self.emit(context, cycle.judged(context.now, &judgement, evidence));
     }
 
     /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2].

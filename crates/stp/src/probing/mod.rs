@@ -2,6 +2,7 @@
 //! POLL now and then, and judges by the round trips of the answers whether a queue or the link is to
 //! blame. Sender only; the receiver sees POLLs.
 
+mod ending;
 mod map;
 #[cfg(test)]
 mod probing_tests;

@@ -1,6 +1,8 @@
 //! Probing in a connection [XSTP 4]: what starts a cycle, what waits meanwhile, what each verdict
 //! changes.
 
+mod evidence;
+
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,0 +1,126 @@
+//! What an emulated link really did, and how a sender met it.
+
+use serde::Serialize;
+use skyhaul_core::Instant;
+use skyhaul_link::{Conditions, Counters, LinkConfig, Outage};
+
+use crate::verdicts::{VerdictResult, seconds};
+
+/// Outages that are listed.
+const MAX_OUTAGES: usize = 256;
+
+/// What the emulated link really did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Truth {
+    /// When it was gone, the first [`MAX_OUTAGES`] times.
+    pub(crate) gone: Vec<Gone>,
+    /// How often it was gone.
+    pub(crate) gone_times: usize,
+    /// How long, all together.
+    pub(crate) gone_s: f64,
+    /// Packets on the way there that it dropped, named like what a sender takes them for.
+    pub(crate) dropped: Dropped,
+}
+
+/// A time without a link.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Gone {
+    /// From the first write on.
+    pub(crate) at_s: f64,
+    pub(crate) duration_s: f64,
+}
+
+/// Dropped packets by what really happened.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Dropped {
+    pub(crate) congestion: u64,
+    pub(crate) corruption: u64,
+    pub(crate) outage: u64,
+}
+
+impl Truth {
+    /// About the link from `start` to `end`, by its own clock.
+    pub(crate) fn new(
+        config: &LinkConfig,
+        seed: u64,
+        start: Instant,
+        end: Instant,
+        counters: &Counters,
+    ) -> Self {
+        let outages = Conditions::new(config, seed).map(|c| c.outages(start, end)).unwrap_or_default();
+        let length_ns = |outage: &Outage| outage.to.since(outage.from);
+        let gone = |outage: &Outage| Gone {
+            at_s: seconds(outage.from.since(start)),
+            duration_s: seconds(length_ns(outage)),
+        };
+        let drops = counters.dropped;
+        Self {
+            gone: outages.iter().take(MAX_OUTAGES).map(gone).collect(),
+            gone_times: outages.len(),
+            gone_s: seconds(outages.iter().map(length_ns).sum()),
+            dropped: Dropped {
+                congestion: drops.queue_full,
+                corruption: drops.random_loss + drops.bit_error,
+                outage: drops.outage,
+            },
+        }
+    }
+}
+
+/// How a sender met the outages of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Noticed {
+    /// Outages that a cycle fell to.
+    pub(crate) times: usize,
+    /// From the beginning of an outage to the alarm, on average.
+    pub(crate) after_gone_s: f64,
+    /// From the end of an outage to the end of the cycle, on average.
+    pub(crate) after_back_s: f64,
+}
+
+/// Sets the cycles that found an outage beside the outages; `None` if there was no such cycle. A
+/// cycle that lasted through several counts from the beginning of the first to the end of the last.
+pub(crate) fn noticed(verdicts: &[VerdictResult], gone: &[Gone]) -> Option<Noticed> {
+    let delays: Vec<[f64; 2]> = verdicts
+        .iter()
+        .filter(|v| v.verdict == "outage")
+        .filter_map(|v| delays_s(v.at_s, v.at_s + v.duration_s?, gone))
+        .collect();
+    let mean = |which: usize| delays.iter().map(|d| d[which]).sum::<f64>() / delays.len() as f64;
+    (!delays.is_empty()).then(|| Noticed {
+        times: delays.len(),
+        after_gone_s: mean(0),
+        after_back_s: mean(1),
+    })
+}
+
+/// What a cycle that found an outage was late at both ends.
+fn delays_s(alarm_s: f64, end_s: f64, gone: &[Gone]) -> Option<[f64; 2]> {
+    let first = gone.iter().rev().find(|g| g.at_s <= alarm_s)?;
+    let backs = gone.iter().rev().map(|g| g.at_s + g.duration_s);
+    let back = backs.into_iter().find(|back| *back <= end_s)?;
+    Some([alarm_s - first.at_s, end_s - back])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdicts::samples::outage;
+
+    fn cycle(at_s: f64, duration_s: f64) -> VerdictResult {
+        VerdictResult { at_s, duration_s: Some(duration_s), ..outage() }
+    }
+
+    fn gone(at_s: f64, duration_s: f64) -> Gone {
+        Gone { at_s, duration_s }
+    }
+
+    #[test]
+    fn cycles_are_set_beside_the_outages() {
+        let outages = [gone(1.0, 2.0), gone(10.0, 1.0), gone(11.5, 0.5)];
+        assert_eq!(noticed(&[], &outages), None);
+        assert_eq!(noticed(&[cycle(0.5, 0.1)], &outages), None, "before the first outage");
+        let both = noticed(&[cycle(1.5, 1.75), cycle(10.25, 2.0)], &outages);
+        assert_eq!(both, Some(Noticed { times: 2, after_gone_s: 0.375, after_back_s: 0.25 }));
+    }
+}
