@@ -11,6 +11,7 @@ use skyhaul_net::{Clock, Monitor};
 use skyhaul_stp::Stats;
 
 use crate::cycles::CycleLog;
+use crate::line::Said;
 use crate::progress::{Progress, TICK};
 
 /// Silence after which it is mentioned: longer than any round trip.
@@ -66,17 +67,17 @@ impl<'a> Confirmed<'a> {
 }
 
 /// What a person should know about the link and the receiver.
-fn words(stats: &Stats, alarm: Option<Alarm>, is_all: bool, silent_ns: u64) -> String {
+fn words(stats: &Stats, alarm: Option<Alarm>, is_all: bool, silent_ns: u64) -> Said {
     let silent_s = silent_ns / SECOND;
     match (stats.received_packets, alarm, silent_ns) {
-        (0, ..) => "waiting for the receiver".into(),
+        (0, ..) => vec!["waiting for the receiver".into()],
         (_, Some(Alarm::Silence), SECOND..) => {
-            format!("link silent for {silent_s} s, {}", asking(Alarm::Silence))
+            vec![format!("link silent for {silent_s} s"), asking(Alarm::Silence).into()]
         }
-        (_, Some(alarm), _) => asking(alarm).into(),
-        (_, None, SILENCE_NS..) => format!("nothing heard for {silent_s} s"),
-        _ if is_all => "waiting for confirmation".into(),
-        _ => "link up, sending".into(),
+        (_, Some(alarm), _) => vec![asking(alarm).into()],
+        (_, None, SILENCE_NS..) => vec![format!("nothing heard for {silent_s} s")],
+        _ if is_all => vec!["waiting for confirmation".into()],
+        _ => vec!["link up".into(), "sending".into()],
     }
 }
 
@@ -93,11 +94,12 @@ mod tests {
     use super::*;
 
     fn after(received_packets: u64, is_all: bool, seconds: u64) -> String {
-        words(&Stats { received_packets, ..Stats::default() }, None, is_all, seconds * SECOND)
+        words(&Stats { received_packets, ..Stats::default() }, None, is_all, seconds * SECOND).join(", ")
     }
 
     fn while_asking(alarm: Alarm, seconds: u64) -> String {
         words(&Stats { received_packets: 9, ..Stats::default() }, Some(alarm), false, seconds * SECOND)
+            .join(", ")
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::confirmed::asking;
 use crate::cycles::{Cycle, CycleLog};
 use crate::failure::Failure;
 use crate::known::Known;
+use crate::line::Said;
 use crate::output::note;
 use crate::progress::{Progress, TICK};
 use crate::result::{Lateness, Traffic, TransferResult};
@@ -188,7 +189,7 @@ async fn show_link(link: &EmbeddedLink, cycles: &CycleLog, progress: &Progress) 
 }
 
 /// The state of the link and what the sender does, in words.
-fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> String {
+fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> Said {
     let counters = &link.forward.counters;
     let state = if link.is_up { "link up" } else { "LINK GONE" };
     let doing = match alarm {
@@ -196,8 +197,8 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> String {
         Some(alarm) => asking(alarm),
         None => "sending",
     };
-    let queued = show_bytes(counters.queue_bytes);
-    format!("{state}, {doing}, {queued} queued, {} lost", counters.dropped.total())
+    let lost = format!("{} lost", counters.dropped.total());
+    vec![state.into(), doing.into(), lost, format!("{} queued", show_bytes(counters.queue_bytes))]
 }
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {

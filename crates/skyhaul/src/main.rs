@@ -9,6 +9,7 @@ mod cycles;
 mod demo;
 mod failure;
 mod known;
+mod line;
 mod output;
 mod progress;
 mod rate;

@@ -1,18 +1,34 @@
 //! Progress on a terminal, silence in a pipe.
 
+use std::fmt::Write;
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::style::ProgressTracker;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use skyhaul_files::Event;
 
+use crate::line::{Facts, Said, line};
 use crate::rate::RecentRate;
 
 /// How often the line is drawn anew.
 pub(crate) const TICK: Duration = Duration::from_millis(200);
+/// Columns of a terminal that does not tell.
+const USUAL_COLUMNS: usize = 80;
 
 /// A progress line on standard error.
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    said: Arc<Mutex<Said>>,
+}
+
+/// Draws the line.
+#[derive(Clone)]
+struct Line {
+    rate: RecentRate,
+    said: Arc<Mutex<Said>>,
+}
 
 impl Progress {
     /// A line that appears when a transfer begins; hidden where it would disturb.
@@ -21,27 +37,24 @@ impl Progress {
         if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        // What matters most comes first: a narrow terminal cuts the end off.
-        let style = ProgressStyle::with_template(
-            "{percent:>3} % [{bar:12}] of {decimal_total_bytes}, {rate}  {wide_msg}",
-        );
-        if let Ok(style) = style {
-            bar.set_style(style.progress_chars("=> ").with_key("rate", RecentRate::default()));
+        let said = Arc::<Mutex<Said>>::default();
+        if let Ok(style) = ProgressStyle::with_template("{line}") {
+            bar.set_style(style.with_key("line", Line { rate: RecentRate::default(), said: said.clone() }));
         }
-        Self(bar)
+        Self { bar, said }
     }
 
     /// So many bytes are to move: shows the line.
     pub(crate) fn begin(&self, total: u64) {
-        self.0.set_length(total);
-        self.0.reset();
-        self.0.enable_steady_tick(TICK);
+        self.bar.set_length(total);
+        self.bar.reset();
+        self.bar.enable_steady_tick(TICK);
     }
 
     /// So many of them are there.
     pub(crate) fn moved(&self, bytes: u64, total: u64) {
-        self.0.set_length(total);
-        self.0.set_position(bytes);
+        self.bar.set_length(total);
+        self.bar.set_position(bytes);
     }
 
     /// Takes what the receiving session tells.
@@ -53,18 +66,45 @@ impl Progress {
         }
     }
 
-    /// Text behind the figures: the state of the link.
-    pub(crate) fn say(&self, text: impl Into<String>) {
-        self.0.set_message(text.into());
+    /// Text beside the figures, see [`Said`].
+    pub(crate) fn say(&self, said: Said) {
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said;
     }
 
     /// Whether everything is there.
     pub(crate) fn is_full(&self) -> bool {
-        self.0.length().is_some_and(|total| self.0.position() >= total)
+        self.bar.length().is_some_and(|total| self.bar.position() >= total)
     }
 
     /// Removes the line.
     pub(crate) fn clear(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
+}
+
+impl ProgressTracker for Line {
+    fn clone_box(&self) -> Box<dyn ProgressTracker> {
+        Box::new(self.clone())
+    }
+
+    fn tick(&mut self, state: &ProgressState, now: Instant) {
+        self.rate.note(state.pos(), now);
+    }
+
+    fn reset(&mut self, _: &ProgressState, _: Instant) {
+        self.rate = RecentRate::default();
+    }
+
+    fn write(&self, state: &ProgressState, out: &mut dyn Write) {
+        let (bytes, total_bytes) = (state.pos(), state.len().unwrap_or(0));
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let facts = Facts { bytes, total_bytes, rate: self.rate.words(bytes >= total_bytes), said };
+        let _ = out.write_str(&line(columns(), &facts));
+    }
+}
+
+/// Width of the terminal at standard error.
+fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stderr());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(USUAL_COLUMNS)
 }

@@ -1,11 +1,8 @@
 //! The rate on the progress line: of the last seconds, so that an outage shows as what it is.
 
 use std::collections::VecDeque;
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use indicatif::ProgressState;
-use indicatif::style::ProgressTracker;
 use skyhaul_core::units::show_rate;
 
 /// What counts as recent: longer than a round trip, in which nothing may be reported.
@@ -18,12 +15,18 @@ pub(crate) struct RecentRate {
 }
 
 impl RecentRate {
-    fn note(&mut self, position: u64, now: Instant) {
+    /// So much is there now.
+    pub(crate) fn note(&mut self, position: u64, now: Instant) {
         self.positions.push_back((now, position));
         // The newest that is no longer recent stays: the time since it is covered in full.
         while self.positions.get(1).is_some_and(|&(at, _)| now.saturating_duration_since(at) >= RECENT) {
             self.positions.pop_front();
         }
+    }
+
+    /// In words. When everything is there, nothing moves any more and a rate would only decay.
+    pub(crate) fn words(&self, is_full: bool) -> String {
+        if is_full { "all there".into() } else { show_rate(self.bps()) }
     }
 
     /// Payload bits a second, in the unit of links.
@@ -33,26 +36,6 @@ impl RecentRate {
         };
         let seconds = end.saturating_duration_since(start).as_secs_f64();
         if seconds > 0.0 { to.saturating_sub(from) as f64 * 8.0 / seconds } else { 0.0 }
-    }
-}
-
-impl ProgressTracker for RecentRate {
-    fn clone_box(&self) -> Box<dyn ProgressTracker> {
-        Box::new(self.clone())
-    }
-
-    fn tick(&mut self, state: &ProgressState, now: Instant) {
-        self.note(state.pos(), now);
-    }
-
-    fn reset(&mut self, _: &ProgressState, _: Instant) {
-        self.positions.clear();
-    }
-
-    /// When everything is there, nothing moves any more and a rate would only decay.
-    fn write(&self, state: &ProgressState, out: &mut dyn Write) {
-        let is_full = state.len().is_some_and(|total| state.pos() >= total);
-        let _ = if is_full { write!(out, "all there") } else { write!(out, "{}", show_rate(self.bps())) };
     }
 }
 
