@@ -206,8 +206,10 @@ fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result
     if args.common.json || !is_cut {
         show(&result(args, config, measured), args.common.json)?;
     }
-    if let Some(warning) = measured.link.warning() {
-        note(&format!("WARNING: {warning}"));
+    match (measured.link.warning(), measured.link.remark()) {
+        (Some(warning), _) => note(&format!("WARNING: {warning}")),
+        (None, Some(remark)) => note(&format!("note: {remark}")),
+        (None, None) => {}
     }
     let fault = measured.sent.fault.as_ref().map(ToString::to_string);
     if let Some(error) = fault.or(measured.received.error.clone()) {

@@ -1,7 +1,8 @@
 //! What an embedded link counted.
 
-use skyhaul_core::Instant;
+use skyhaul_core::{Instant, MS};
 use skyhaul_link::Counters;
+use skyhaul_stp::ProbingConfig;
 
 use super::LatenessReport;
 use super::lateness::Lateness;
@@ -36,16 +37,41 @@ pub struct DirectionReport {
     pub send_failures: u64,
 }
 
+/// A round trip that this machine makes longer by so much may look like one of a full queue, and an
+/// answer like one that does not come (`rtt_slack_ns`).
+const MISLEADING_NS: u64 = ProbingConfig::standard().rtt_slack_ns;
+
 impl LinkReport {
-    /// What to tell the user if the link was not emulated properly, see [`LatenessReport::warning`].
+    /// What to tell the user if this machine was so late that a sender may have taken it for the link.
     pub fn warning(&self) -> Option<String> {
-        let directions = [("forward", self.forward), ("reverse", self.reverse)];
-        let texts = directions.into_iter().filter_map(|(name, direction)| {
-            direction.lateness.warning().map(|text| format!("{name}: {text}"))
-        });
-        let text = texts.collect::<Vec<_>>().join("; ");
-        (!text.is_empty()).then_some(text)
+        let [there, back] = [self.forward, self.reverse].map(|direction| direction.lateness.max_ns);
+        (there.saturating_add(back) >= MISLEADING_NS).then(|| {
+            format!(
+                "this machine is too busy: packets left the emulated link up to {} (there) and {} (back) \
+                 after their time, which the sender may have taken for a full queue or a link that was gone",
+                show_ms(there),
+                show_ms(back)
+            )
+        })
     }
+
+    /// What to tell the user if the link was not emulated exactly, see [`LatenessReport::is_inexact`].
+    pub fn remark(&self) -> Option<String> {
+        let directions = [("there", self.forward.lateness), ("back", self.reverse.lateness)];
+        let inexact = directions.into_iter().filter(|(_, lateness)| lateness.is_inexact());
+        let texts = inexact.map(|(name, lateness)| {
+            let percent = 100.0 * lateness.late_share();
+            format!("{name} {percent:.2} % of the packets, up to {}", show_ms(lateness.max_ns))
+        });
+        let texts = texts.collect::<Vec<_>>().join("; ");
+        let text =
+            || format!("this machine is busy: packets left the emulated link more than 1 ms late: {texts}");
+        (!texts.is_empty()).then(text)
+    }
+}
+
+fn show_ms(ns: u64) -> String {
+    format!("{:.1} ms", ns as f64 / MS as f64)
 }
 
 /// What is counted around one direction of the link.
@@ -67,5 +93,33 @@ impl Tally {
             strays: self.strays,
             send_failures: self.send_failures,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(there: LatenessReport, back: LatenessReport) -> LinkReport {
+        let direction = |lateness| DirectionReport { lateness, ..DirectionReport::default() };
+        LinkReport { at: Instant::ZERO, is_up: true, forward: direction(there), reverse: direction(back) }
+    }
+
+    fn lateness(late_packets: u64, max_ms: u64) -> LatenessReport {
+        LatenessReport { packets: 1000, late_packets, max_ns: max_ms * MS, ..LatenessReport::default() }
+    }
+
+    #[test]
+    fn what_could_change_a_verdict_is_worth_a_warning() {
+        assert_eq!(report(lateness(1, 10), lateness(1, 9)).warning(), None);
+        let warning = report(lateness(1, 12), lateness(1, 8)).warning().unwrap();
+        assert!(warning.contains("12.0 ms (there) and 8.0 ms (back)"), "{warning}");
+    }
+
+    #[test]
+    fn what_is_merely_inexact_is_worth_a_remark() {
+        assert_eq!(report(lateness(1, 3), lateness(0, 0)).remark(), None);
+        let remark = report(lateness(4, 3), lateness(0, 0)).remark().unwrap();
+        assert!(remark.ends_with("late: there 0.40 % of the packets, up to 3.0 ms"), "{remark}");
     }
 }

@@ -74,7 +74,7 @@ async fn a_megabyte_takes_its_time() {
         conserves(&report.reverse);
         assert_eq!(report.forward.counters.dropped.total(), 0);
         assert!(report.forward.counters.delivered_bytes > data.len() as u64);
-        assert_eq!(report.warning().is_some(), too_late(&report), "{:?}", report.warning());
+        assert_eq!(report.remark().is_some(), too_late(&report), "{:?}", report.remark());
         let first = report.forward.first_packet.unwrap();
         let limit = carried_packets(&config(), 1, 0, first, report.at, 1500).unwrap();
         assert!(limit * 1500 >= report.forward.counters.delivered_bytes - 1500);
