@@ -11,6 +11,7 @@ mod failure;
 mod known;
 mod line;
 mod output;
+mod pauses;
 mod progress;
 mod rate;
 mod receive;
@@ -20,6 +21,7 @@ mod signals;
 mod table;
 mod truth;
 mod verdicts;
+mod wrap;
 
 use std::process::ExitCode;
 

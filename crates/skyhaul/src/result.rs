@@ -94,6 +94,8 @@ pub(crate) struct TransferResult {
     pub(crate) forward: Traffic,
     pub(crate) reverse: Traffic,
     pub(crate) retransmitted_packets: u64,
+    /// Those of them that were not known to be lost.
+    pub(crate) idle_repeats: u64,
     pub(crate) losses: Losses,
     pub(crate) probing: Probing,
     /// Each cycle with its evidence, the first ones.
@@ -143,6 +145,7 @@ impl TransferResult {
             forward: Traffic::sent(&stats),
             reverse: Traffic::received(&stats),
             retransmitted_packets: stats.retransmitted_packets,
+            idle_repeats: stats.idle_repeats,
             losses: Losses { congestion, corruption, outage, unknown },
             probing: Probing::new(&stats),
             verdicts: None,

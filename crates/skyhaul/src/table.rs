@@ -4,20 +4,38 @@ use std::fmt::Write as _;
 
 use skyhaul_core::units::{show_bytes, show_rate};
 
+use crate::pauses::pauses;
 use crate::result::{FileResult, Losses, Probing, Traffic, TransferResult};
 use crate::truth::{Dropped, noticed};
+use crate::wrap::wrapped;
 
 /// A short table; a line per figure that is known.
 pub(crate) fn table(result: &TransferResult) -> String {
     let mut out = String::new();
-    for (name, value) in lines(result) {
-        let _ = writeln!(out, "  {name:<17} {value}");
+    let before = before(result).into_iter().map(|(name, value)| (name.to_owned(), value));
+    let after = after(result).into_iter().map(|(name, value)| (name.to_owned(), value));
+    let left_out = result.verdicts_left_out.unwrap_or(0);
+    let pauses = pauses(result.verdicts.as_deref().unwrap_or_default(), left_out);
+    for (name, value) in before.chain(pauses).chain(after) {
+        let _ = writeln!(out, "  {name:<17} {}", wrapped(&value, INDENT));
+    }
+    for one in &result.files {
+        let _ = writeln!(out, "  {:<17} {}", "file", file(one));
+        if let Some(digest) = &one.digest {
+            let _ = writeln!(out, "  {:<13} {digest}", "  BLAKE3"); // 80 columns
+        }
     }
     out
 }
 
-fn lines(result: &TransferResult) -> Vec<(&'static str, String)> {
-    let known = [
+/// Columns in front of the values.
+const INDENT: usize = 20;
+
+type Lines = Vec<(&'static str, String)>;
+
+/// What stands above the list of pauses.
+fn before(result: &TransferResult) -> Lines {
+    known([
         ("link", result.link.as_ref().map(|link| format!("{link}, seed {}", result.seed.unwrap_or(0)))),
         ("delivered", Some(show_bytes(result.payload_bytes))),
         ("took", result.elapsed_s.map(|s| format!("{s:.2} s, until the last byte had arrived"))),
@@ -27,16 +45,24 @@ fn lines(result: &TransferResult) -> Vec<(&'static str, String)> {
         ("of that, used", result.share.map(|s| format!("{:.1} %", s * 100.0))),
         (if is_sender(result) { "sent" } else { "received" }, Some(traffic(result, result.forward))),
         ("sent back", Some(traffic(result, result.reverse))),
-        ("sent again", is_sender(result).then(|| packets(result.retransmitted_packets))),
+        ("sent again", is_sender(result).then(|| again(result))),
         ("link was gone", gone(result)),
         ("noticed", seen(result)),
         ("paused to ask", asked(result.probing)),
+    ])
+}
+
+/// What stands below it.
+fn after(result: &TransferResult) -> Lines {
+    known([
         ("lost on the way", is_sender(result).then(|| losses(result))),
         ("really lost", result.truth.as_ref().map(|truth| really(truth.dropped))),
         ("round trip", round_trip(result)),
-    ];
-    let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    known.chain(result.files.iter().map(|f| ("file", file(f)))).collect()
+    ])
+}
+
+fn known<const N: usize>(lines: [(&'static str, Option<String>); N]) -> Lines {
+    lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// A lone receiver cannot tell what was lost.
@@ -46,7 +72,7 @@ fn is_sender(result: &TransferResult) -> bool {
 
 fn file(file: &FileResult) -> String {
     match (&file.digest, &file.error) {
-        (Some(digest), _) => format!("{}  verified, BLAKE3 {digest}", file.name),
+        (Some(_), _) => format!("{}  verified: it is what was sent", file.name),
         (None, error) => format!("{}  FAILED: {}", file.name, error.as_deref().unwrap_or("unknown")),
     }
 }
@@ -66,16 +92,25 @@ fn traffic(result: &TransferResult, traffic: Traffic) -> String {
     format!("{all}: {} for each MB delivered", show_bytes(per_mb as u64))
 }
 
+/// Packets that were repeated, and those of them that were not known to be lost.
+fn again(result: &TransferResult) -> String {
+    let (all, safe) = (result.retransmitted_packets, result.idle_repeats);
+    match safe {
+        0 => packets(all),
+        _ => format!("{}: {} taken for lost, {safe} just in case", packets(all), all.saturating_sub(safe)),
+    }
+}
+
 /// Packets that the sender took for lost, and for what reason.
 fn losses(result: &TransferResult) -> String {
     let Losses { congestion, corruption, outage, unknown } = result.losses;
     let total = congestion + corruption + outage + unknown;
     match (total, total == unknown) {
         (0, _) => "nothing".into(),
-        (_, true) => format!("{}, as far as the sender knows", packets(total)),
+        (_, true) => format!("{} with data, for a reason that was not sought", packets(total)),
         (_, false) => {
             let causes = causes([congestion, corruption, outage, unknown]);
-            format!("{}, taken for: {causes}", packets(total))
+            format!("{} with data, taken for: {causes}", packets(total))
         }
     }
 }
@@ -87,12 +122,12 @@ fn really(dropped: Dropped) -> String {
         0 => "nothing".into(),
         total => {
             let causes = causes([congestion, corruption, outage, 0]);
-            format!("{}, questions included: {causes}", packets(total))
+            format!("{} with or without data: {causes}", packets(total))
         }
     }
 }
 
-fn packets(count: u64) -> String {
+pub(crate) fn packets(count: u64) -> String {
     if count == 1 { "1 packet".into() } else { format!("{count} packets") }
 }
 
@@ -114,8 +149,9 @@ fn named(counts: [(u64, &str); 4]) -> String {
 /// When there was no link: the truth, or else what the sender found out.
 fn gone(result: &TransferResult) -> Option<String> {
     if let Some(truth) = result.truth.as_ref() {
-        let all = format!("{}, {:.1} s in all", times(truth.gone_times), truth.gone_s);
-        return (truth.gone_times > 0).then_some(all);
+        let all = || format!("{}, {:.1} s in all", times(truth.gone_times), truth.gone_s);
+        let never = |s| format!("not yet: at {s:.1} s for the first time (a larger --size meets it)");
+        return truth.next_gone_s.map(never).or((truth.gone_times > 0).then(all));
     }
     let outages = || result.verdicts.iter().flatten().filter(|v| v.verdict == "outage");
     let seconds: f64 = outages().filter_map(|v| v.duration_s).sum();
@@ -138,7 +174,7 @@ fn asked(probing: Probing) -> Option<String> {
     let Probing { cycles, congestion, link, aborted } = probing;
     let unanswered = cycles.saturating_sub(congestion + link + aborted);
     let found = named([
-        (link, "the link"),
+        (link, "the link at fault"),
         (congestion, "a full queue"),
         (aborted, "a false alarm"),
         (unanswered, "no answer"),
@@ -154,50 +190,5 @@ fn times(count: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::truth::{Gone, Truth};
-    use skyhaul_files::Report;
-    use skyhaul_stp::Stats;
-
-    fn with(lost_packets: [u64; 4]) -> TransferResult {
-        let stats = Stats { lost_packets, controller: "fixed-rate", ..Stats::default() };
-        TransferResult::new(&Report::default(), Some(&stats))
-    }
-
-    #[test]
-    fn losses_are_told_in_plain_words() {
-        assert_eq!(losses(&with([0; 4])), "nothing");
-        assert_eq!(losses(&with([0, 0, 0, 7])), "7 packets, as far as the sender knows");
-        assert_eq!(losses(&with([0, 0, 0, 1])), "1 packet, as far as the sender knows");
-        let judged = losses(&with([1, 20, 3, 4]));
-        assert!(judged.starts_with("28 packets") && judged.contains("damage 20"), "{judged}");
-    }
-
-    #[test]
-    fn what_the_link_did_stands_beside_what_the_sender_took_it_for() {
-        let gone = vec![Gone { at_s: 1.0, duration_s: 2.0 }];
-        let dropped = Dropped { outage: 30, ..Dropped::default() };
-        let truth = Truth { gone, gone_times: 1, gone_s: 2.0, dropped };
-        let all = table(&TransferResult { truth: Some(truth), ..with([0, 0, 28, 0]) });
-        for line in ["gone     once, 2.0 s in all", "the link being gone 28", "the link being gone 30"] {
-            assert!(all.contains(line), "{line}: {all}");
-        }
-    }
-
-    #[test]
-    fn asking_is_told_if_it_happened() {
-        assert_eq!(asked(Probing::default()), None);
-        let told = asked(Probing { cycles: 4, congestion: 0, link: 2, aborted: 1 }).unwrap_or_default();
-        assert!(
-            told.starts_with("4 times") && told.ends_with("the link 2, a false alarm 1, no answer 1"),
-            "{told}"
-        );
-    }
-
-    #[test]
-    fn a_receiver_does_not_claim_that_nothing_was_lost() {
-        let result = TransferResult::new(&Report::default(), None);
-        assert!(!table(&result).contains("lost"), "{}", table(&result));
-    }
-}
+#[path = "table_tests.rs"]
+mod tests;

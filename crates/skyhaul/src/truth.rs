@@ -1,13 +1,15 @@
 //! What an emulated link really did, and how a sender met it.
 
 use serde::Serialize;
-use skyhaul_core::Instant;
+use skyhaul_core::{Instant, SECOND};
 use skyhaul_link::{Conditions, Counters, LinkConfig, Outage};
 
 use crate::verdicts::{VerdictResult, seconds};
 
 /// Outages that are listed.
 const MAX_OUTAGES: usize = 256;
+/// How far ahead an outage is looked for that a larger file would have met.
+const AHEAD_NS: u64 = 3600 * SECOND;
 
 /// What the emulated link really did.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -18,6 +20,9 @@ pub(crate) struct Truth {
     pub(crate) gone_times: usize,
     /// How long, all together.
     pub(crate) gone_s: f64,
+    /// If it was never gone: when it would have been the next time, after the first write.
+    #[serde(skip)]
+    pub(crate) next_gone_s: Option<f64>,
     /// Packets on the way there that it dropped, named like what a sender takes them for.
     pub(crate) dropped: Dropped,
 }
@@ -47,7 +52,10 @@ impl Truth {
         end: Instant,
         counters: &Counters,
     ) -> Self {
-        let outages = Conditions::new(config, seed).map(|c| c.outages(start, end)).unwrap_or_default();
+        let conditions = Conditions::new(config, seed).ok();
+        let within = |until| conditions.as_ref().map(|c| c.outages(start, until)).unwrap_or_default();
+        let outages = within(end);
+        let next = if outages.is_empty() { within(end.after(AHEAD_NS)) } else { Vec::new() };
         let length_ns = |outage: &Outage| outage.to.since(outage.from);
         let gone = |outage: &Outage| Gone {
             at_s: seconds(outage.from.since(start)),
@@ -58,6 +66,7 @@ impl Truth {
             gone: outages.iter().take(MAX_OUTAGES).map(gone).collect(),
             gone_times: outages.len(),
             gone_s: seconds(outages.iter().map(length_ns).sum()),
+            next_gone_s: next.first().map(|outage| gone(outage).at_s),
             dropped: Dropped {
                 congestion: drops.queue_full,
                 corruption: drops.random_loss + drops.bit_error,
@@ -109,6 +118,18 @@ mod tests {
 
     fn cycle(at_s: f64, duration_s: f64) -> VerdictResult {
         VerdictResult { at_s, duration_s: Some(duration_s), ..outage() }
+    }
+
+    #[test]
+    fn a_short_run_knows_the_outage_that_it_did_not_meet() {
+        let config = skyhaul_link::preset("leo-passes").unwrap();
+        let truth = |seconds: u64| {
+            let end = Instant::from_ns(seconds * SECOND);
+            Truth::new(&config, 1, Instant::ZERO, end, &Counters::default())
+        };
+        let (long, short) = (truth(3000), truth(0));
+        assert!(long.gone_times > 100 && long.next_gone_s.is_none(), "{}", long.gone_times);
+        assert_eq!((short.gone_times, short.next_gone_s), (0, Some(long.gone[0].at_s)));
     }
 
     fn gone(at_s: f64, duration_s: f64) -> Gone {
