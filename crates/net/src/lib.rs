@@ -38,6 +38,7 @@ mod endpoint;
 mod entry;
 mod envelope;
 mod errors;
+pub mod fuzz;
 mod listener;
 mod monitor;
 mod options;
