@@ -150,7 +150,7 @@ fn named(counts: [(u64, &str); 4]) -> String {
 fn gone(result: &TransferResult) -> Option<String> {
     if let Some(truth) = result.truth.as_ref() {
         let all = || format!("{}, {:.1} s in all", times(truth.gone_times), truth.gone_s);
-        let never = |s| format!("not yet: at {s:.1} s for the first time (a larger --size meets it)");
+        let never = |s| format!("not yet: first at {s:.1} s (a larger --size meets that)");
         return truth.next_gone_s.map(never).or((truth.gone_times > 0).then(all));
     }
     let outages = || result.verdicts.iter().flatten().filter(|v| v.verdict == "outage");

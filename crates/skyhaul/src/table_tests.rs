@@ -34,7 +34,7 @@ fn what_the_link_did_stands_beside_what_the_sender_took_it_for() {
 fn a_run_that_met_no_outage_says_where_one_is() {
     let truth = Truth { next_gone_s: Some(12.34), ..Truth::default() };
     let all = table(&TransferResult { truth: Some(truth), ..with([0; 4]) });
-    assert!(all.contains("link was gone     not yet: at 12.3 s"), "{all}");
+    assert!(all.contains("link was gone     not yet: first at 12.3 s"), "{all}");
     let all = table(&TransferResult { truth: Some(Truth::default()), ..with([0; 4]) });
     assert!(!all.contains("link was gone"), "a link that never goes: {all}");
 }
