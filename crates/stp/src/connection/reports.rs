@@ -77,7 +77,7 @@ impl Losses {
 impl Connection {
     pub(super) fn on_stat(&mut self, stat: &Stat, context: &mut Context<'_>) {
         if let Some(cycle) = self.cycle.as_mut().filter(|_| self.poll.was_sent(stat.echo)) {
-            cycle.heard_echo(stat.echo);
+            cycle.heard_echo(context.now, stat.echo, self.rtt.latest_ns());
         }
         let Some((record, first_part)) = self.poll.answer(context.now, stat.echo) else {
             if self.poll.was_sent(stat.echo) {

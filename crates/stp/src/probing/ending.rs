@@ -26,7 +26,7 @@ impl Cycle {
             worst_rtt_ns: judgement.map_or(0, |judgement| judgement.worst_rtt_ns),
             rtts_ns: if judgement.is_some() { self.deciding_rtts_ns() } else { [0; DECIDING_RTTS] },
             alarm_rtt_ns: self.alarm_rtt_ns,
-            silent_probes: self.unanswered_first.unwrap_or(0),
+            silent_probes: self.silent_probes(),
             missing_packets: count(evidence.missing_packets),
             listed_packets: count(evidence.listed_packets),
             row_packets: count(evidence.row.packets),

@@ -2,6 +2,8 @@
 
 use alloc::collections::VecDeque;
 
+use skyhaul_core::Instant;
+
 /// What an arriving STAT was to the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
@@ -18,7 +20,16 @@ pub(crate) enum Match {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Entry {
     timestamp: Option<u32>,
+    sent_at: Instant,
     rtt_ns: Option<u64>,
+}
+
+/// Probes that left before another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Before {
+    pub(crate) probes: u32,
+    /// So many of them are later than any queue explains.
+    pub(crate) late: u32,
 }
 
 /// At most `MAX_PROBES` exchanges, oldest first; a new one pushes the oldest out.
@@ -28,8 +39,9 @@ pub(crate) struct ProbeMap {
     max: usize,
     /// The first entry is still the reserved one.
     reserved: bool,
-    /// Probes that made room for newer ones.
+    /// Probes that made room for newer ones, and when the last of them left.
     pushed_out: u32,
+    pushed_out_sent_at: Instant,
 }
 
 impl ProbeMap {
@@ -37,24 +49,35 @@ impl ProbeMap {
     pub(crate) fn new(max: usize) -> Self {
         let mut entries = VecDeque::new();
         entries.push_back(Entry::default());
-        Self { entries, max: max.max(2), reserved: true, pushed_out: 0 }
+        Self { entries, max: max.max(2), reserved: true, pushed_out: 0, pushed_out_sent_at: Instant::ZERO }
     }
 
     /// A probe was sent.
-    pub(crate) fn sent(&mut self, timestamp: u32) {
+    pub(crate) fn sent(&mut self, sent_at: Instant, timestamp: u32) {
         if self.entries.len() == self.max {
-            self.entries.pop_front();
-            self.pushed_out += u32::from(!self.reserved);
+            let oldest = self.entries.pop_front();
+            if let Some(probe) = oldest.filter(|_| !self.reserved) {
+                self.pushed_out += 1;
+                self.pushed_out_sent_at = probe.sent_at;
+            }
             self.reserved = false;
         }
-        self.entries.push_back(Entry { timestamp: Some(timestamp), rtt_ns: None });
+        self.entries.push_back(Entry { timestamp: Some(timestamp), sent_at, rtt_ns: None });
     }
 
-    /// A valid answer arrived; `is_pre_loss` if its POLL left before the loss was noticed.
-    pub(crate) fn answered(&mut self, timestamp: u32, is_pre_loss: bool, rtt_ns: u64) -> Match {
+    /// A valid answer arrived `now` to the POLL sent at `sent_at`; `is_pre_loss` if that was before the
+    /// loss was noticed.
+    pub(crate) fn answered(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        sent_at: Instant,
+        is_pre_loss: bool,
+    ) -> Match {
+        let rtt_ns = now.since(sent_at);
         if is_pre_loss {
             if let (true, Some(first)) = (self.reserved, self.entries.front_mut()) {
-                *first = Entry { timestamp: Some(timestamp), rtt_ns: Some(rtt_ns) };
+                *first = Entry { timestamp: Some(timestamp), sent_at, rtt_ns: Some(rtt_ns) };
                 return Match::PreLoss;
             }
             return Match::Obsolete;
@@ -68,27 +91,43 @@ impl ProbeMap {
         }
     }
 
-    /// How many probes of the map left before this one; `None` if it is not a probe of the map.
-    pub(crate) fn probes_before(&self, timestamp: u32) -> Option<u32> {
-        let skip = usize::from(self.reserved);
-        let probes = self.entries.iter().skip(skip);
-        probes.map(|e| e.timestamp).position(|t| t == Some(timestamp)).map(|n| n as u32)
+    /// How many probes left before this one, and how many of them so long before `now` that their round
+    /// trip would be longer than `longest_ns`; none if it is not a probe of the map.
+    pub(crate) fn before(&self, now: Instant, timestamp: u32, longest_ns: u64) -> Before {
+        let Some(place) = self.place(timestamp) else { return Before::default() };
+        let is_late = |sent_at| now.since(sent_at) > longest_ns;
+        let probes = || self.entries.range(usize::from(self.reserved)..place);
+        let late_pushed_out = if is_late(self.pushed_out_sent_at) { self.pushed_out } else { 0 };
+        Before {
+            probes: self.pushed_out + probes().count() as u32,
+            late: late_pushed_out + probes().filter(|probe| is_late(probe.sent_at)).count() as u32,
+        }
+    }
+
+    /// The answer to this probe, `now`, is one to each before it as well whose round trip is then no
+    /// longer than `longest_ns`.
+    pub(crate) fn answered_together(&mut self, now: Instant, timestamp: u32, longest_ns: u64) {
+        let Some(place) = self.place(timestamp) else { return };
+        for entry in self.entries.range_mut(usize::from(self.reserved)..place) {
+            let rtt_ns = now.since(entry.sent_at);
+            if entry.rtt_ns.is_none() && rtt_ns <= longest_ns {
+                entry.rtt_ns = Some(rtt_ns);
+            }
+        }
+    }
+
+    fn place(&self, timestamp: u32) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.timestamp == Some(timestamp))
     }
 
     /// Whether a probe that is answered now will have left the map before the next `required` - 1 are.
     pub(crate) fn is_late(&self, timestamp: u32, required: usize) -> bool {
-        let place = self.entries.iter().position(|entry| entry.timestamp == Some(timestamp));
-        self.entries.len() == self.max && place.is_none_or(|place| place + 1 < required)
+        self.entries.len() == self.max && self.place(timestamp).is_none_or(|place| place + 1 < required)
     }
 
     /// Timestamp of the newest probe.
     pub(crate) fn newest(&self) -> Option<u32> {
         self.entries.back().and_then(|entry| entry.timestamp)
-    }
-
-    /// Probes that made room for newer ones.
-    pub(crate) fn pushed_out(&self) -> u32 {
-        self.pushed_out
     }
 
     /// The round trips of the first `required` consecutive answered exchanges, if there are so many.

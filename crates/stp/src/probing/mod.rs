@@ -203,12 +203,24 @@ pub(crate) struct Cycle {
     last_probe_at: Option<Instant>,
     pub(crate) probes: u32,
     pub(crate) answers: u32,
-    /// Probes sent before the first one that was answered.
-    unanswered_first: Option<u32>,
+    /// The first probe.
+    first_probe: Option<u32>,
+    /// What came first for a probe.
+    first_answer: Option<FirstAnswer>,
     /// How often the interval was doubled because answers came too late for the map.
     doublings: u32,
     /// The newest probe when that last happened: answers to older ones say nothing new.
     doubled_at: Option<u32>,
+}
+
+/// The first answer to a probe of a cycle, valid or not.
+#[derive(Clone, Copy, Debug)]
+struct FirstAnswer {
+    timestamp: u32,
+    /// So many probes before it vanished.
+    silent_probes: u32,
+    /// If those before it have waited in a queue: round trips no longer than this are theirs.
+    together_ns: Option<u64>,
 }
 
 /// How a cycle ended.
@@ -233,7 +245,8 @@ impl Cycle {
             last_probe_at: None,
             probes: 0,
             answers: 0,
-            unanswered_first: None,
+            first_probe: None,
+            first_answer: None,
             doublings: 0,
             doubled_at: None,
         }
@@ -252,7 +265,8 @@ impl Cycle {
 
     /// A probe left.
     pub(crate) fn probe_sent(&mut self, now: Instant, timestamp: u32) {
-        self.map.sent(timestamp);
+        self.map.sent(now, timestamp);
+        self.first_probe.get_or_insert(timestamp);
         self.doubled_at.get_or_insert(timestamp.wrapping_sub(1));
         self.last_probe_at = Some(now);
         self.probes += 1;
@@ -264,17 +278,37 @@ impl Cycle {
         if !is_pre_loss {
             self.answers += 1;
         }
-        let matched = self.map.answered(timestamp, is_pre_loss, now.since(sent_at));
-        if let (None, Some(before)) = (self.unanswered_first, self.map.probes_before(timestamp)) {
-            self.unanswered_first = Some(before + self.map.pushed_out());
+        if let Some(first) = self.first_answer.filter(|first| first.timestamp == timestamp)
+            && let Some(longest_ns) = first.together_ns
+        {
+            self.map.answered_together(now, timestamp, longest_ns);
         }
-        matched
+        self.map.answered(now, timestamp, sent_at, is_pre_loss)
     }
 
-    /// An answer arrived. If it is too late for the map, the round trip has become so long that probes
-    /// are pushed out before enough neighbours are answered: probes must be further apart, or no answer
-    /// will ever count.
-    pub(crate) fn heard_echo(&mut self, timestamp: u32) {
+    /// An answer arrived, valid or not, after one whose round trip took `latest_rtt_ns`.
+    pub(crate) fn heard_echo(&mut self, now: Instant, timestamp: u32, latest_rtt_ns: u64) {
+        if self.first_answer.is_none() && self.first_probe.is_some_and(|first| !is_newer(first, timestamp)) {
+            self.first_answer = Some(self.first_answer(now, timestamp, latest_rtt_ns));
+        }
+        self.space_probes(timestamp);
+    }
+
+    /// Probes that wait in a queue behind the last data leave it one directly after the other, and a
+    /// peer that finds several of them answers the youngest. The others did not vanish if their round
+    /// trip is no longer than those before: that long a queue can have held them, as no data follows.
+    fn first_answer(&self, now: Instant, timestamp: u32, latest_rtt_ns: u64) -> FirstAnswer {
+        let longest_ns = latest_rtt_ns.max(self.alarm_rtt_ns);
+        let before = self.map.before(now, timestamp, longest_ns);
+        let is_silence = |probes| probes >= self.config.silent_probes;
+        let waited = is_silence(before.probes) && !is_silence(before.late);
+        FirstAnswer { timestamp, silent_probes: before.late, together_ns: waited.then_some(longest_ns) }
+    }
+
+    /// If an answer is too late for the map, the round trip has become so long that probes are pushed
+    /// out before enough neighbours are answered: probes must be further apart, or no answer will ever
+    /// count.
+    fn space_probes(&mut self, timestamp: u32) {
         let is_news = self.doubled_at.is_some_and(|newest| is_newer(timestamp, newest));
         if is_news && self.map.is_late(timestamp, self.required) && self.doublings < MAX_DOUBLINGS {
             self.doublings += 1;
@@ -287,13 +321,18 @@ impl Cycle {
     pub(crate) fn judge(&self, now: Instant, evidence: &Evidence) -> Option<Judgement> {
         let worst_rtt_ns = self.map.complete(self.required)?.max()?;
         let duration_ns = now.since(self.started_at);
-        let no_answers = self.unanswered_first.unwrap_or(0) >= self.config.silent_probes;
+        let no_answers = self.silent_probes() >= self.config.silent_probes;
         let was_silent = no_answers || self.is_silent_row(evidence);
         let (tolerance, link_verdict) = self.config.link_verdict(was_silent);
         let is_short = self.config.is_short(worst_rtt_ns, self.loss_rtt_ns, tolerance);
         let is_overload = !was_silent && self.config.is_overload(evidence);
         let verdict = if is_short && !is_overload { link_verdict } else { Verdict::Congestion };
         Some(Judgement { verdict, duration_ns, worst_rtt_ns })
+    }
+
+    /// Probes that vanished before the first one that was answered.
+    pub(crate) fn silent_probes(&self) -> u32 {
+        self.first_answer.map_or(0, |first| first.silent_probes)
     }
 
     fn is_silent_row(&self, evidence: &Evidence) -> bool {

@@ -26,6 +26,7 @@ fn cycle(config: ProbingConfig) -> Cycle {
 /// A probe at `sent_ms` that is answered after `rtt_ms`.
 fn exchange(cycle: &mut Cycle, timestamp: u32, sent_ms: u64, rtt_ms: u64) {
     cycle.probe_sent(at(sent_ms), timestamp);
+    cycle.heard_echo(at(sent_ms + rtt_ms), timestamp, cycle.alarm_rtt_ns);
     cycle.answered(at(sent_ms + rtt_ms), timestamp, at(sent_ms));
 }
 
@@ -55,49 +56,52 @@ fn judged(config: ProbingConfig, rtts_ms: [u64; 2]) -> Option<Verdict> {
 #[test]
 fn the_first_probe_goes_behind_the_entry_for_answers_from_before_the_loss() {
     let mut map = ProbeMap::new(4);
-    map.sent(10);
-    assert_eq!(map.answered(10, false, 7), Match::Probe);
+    map.sent(at(100), 10);
+    assert_eq!(map.answered(at(107), 10, at(100), false), Match::Probe);
     assert!(map.complete(2).is_none(), "one exchange only");
-    assert_eq!(map.answered(8, true, 5), Match::PreLoss);
-    assert!(map.complete(2).unwrap().eq([5, 7]), "the answer from before completes the cycle");
+    assert_eq!(map.answered(at(108), 8, at(103), true), Match::PreLoss);
+    assert!(map.complete(2).unwrap().eq([5 * MS, 7 * MS]), "the answer from before completes the cycle");
 }
 
 #[test]
 fn the_latest_answer_from_before_the_loss_counts() {
     let mut map = ProbeMap::new(4);
-    map.answered(7, true, 5);
-    map.answered(8, true, 6);
-    map.sent(10);
-    map.answered(10, false, 7);
-    assert!(map.complete(2).unwrap().eq([6, 7]));
+    map.answered(at(75), 7, at(70), true);
+    map.answered(at(86), 8, at(80), true);
+    map.sent(at(100), 10);
+    map.answered(at(107), 10, at(100), false);
+    assert!(map.complete(2).unwrap().eq([6 * MS, 7 * MS]));
 }
 
 #[test]
 fn exchanges_must_be_consecutive() {
     let mut map = ProbeMap::new(5);
     for timestamp in [1, 2, 3, 4] {
-        map.sent(timestamp);
+        map.sent(at(100), timestamp);
     }
-    map.answered(1, false, 10);
-    map.answered(3, false, 30);
-    assert!(map.complete(2).is_none(), "the one between them is missing");
-    map.answered(4, false, 40);
-    assert!(map.complete(2).unwrap().eq([30, 40]));
+    let mut answered = |timestamps: &[u32]| {
+        for &timestamp in timestamps {
+            map.answered(at(100 + 10 * u64::from(timestamp)), timestamp, at(100), false);
+        }
+        map.complete(2).map(Iterator::collect::<Vec<u64>>)
+    };
+    assert_eq!(answered(&[1, 3]), None, "the one between them is missing");
+    assert_eq!(answered(&[4]), Some([30 * MS, 40 * MS].to_vec()));
 }
 
 #[test]
 fn the_oldest_exchange_makes_room_and_its_answer_is_obsolete() {
     let mut map = ProbeMap::new(3);
+    let answered = |map: &mut ProbeMap, timestamp| map.answered(at(101), timestamp, at(100), timestamp == 0);
     for timestamp in [1, 2] {
-        map.sent(timestamp);
+        map.sent(at(100), timestamp);
     }
-    assert_eq!(map.answered(0, true, 1), Match::PreLoss, "still reserved");
-    map.sent(3); // pushes out the reserved entry
-    assert_eq!(map.answered(0, true, 1), Match::Obsolete);
-    map.sent(4); // pushes out the first probe
-    assert_eq!(map.answered(1, false, 1), Match::Obsolete);
-    assert_eq!(map.answered(2, false, 1), Match::Probe);
-    assert_eq!(map.pushed_out(), 1, "the reserved entry was no probe");
+    assert_eq!(answered(&mut map, 0), Match::PreLoss, "still reserved");
+    map.sent(at(100), 3); // pushes out the reserved entry
+    assert_eq!(answered(&mut map, 0), Match::Obsolete);
+    map.sent(at(100), 4); // pushes out the first probe
+    assert_eq!(answered(&mut map, 1), Match::Obsolete);
+    assert_eq!(answered(&mut map, 2), Match::Probe);
 }
 
 #[test]
@@ -127,6 +131,33 @@ fn unanswered_probes_mean_an_outage() {
     exchange(&mut cycle, 3, 10_300, 600);
     exchange(&mut cycle, 4, 10_450, 600);
     assert_eq!(verdict(cycle.judge(at(11_050), &SPARSE)), Some(Verdict::Outage));
+}
+
+/// Probes every 150 ms, the fourth of which is answered 650 ms after it left, when the last round trip
+/// before took `before_ms`; then the fifth after 600 ms.
+fn answered_from_the_fourth_on(before_ms: u64) -> Option<Judgement> {
+    let mut cycle = cycle(ProbingConfig::standard());
+    for timestamp in 1..=5u32 {
+        cycle.probe_sent(at(9_850 + 150 * u64::from(timestamp)), timestamp);
+    }
+    for (timestamp, sent_ms, rtt_ms, latest_ms) in [(4, 10_450, 650, before_ms), (5, 10_600, 600, 650)] {
+        cycle.heard_echo(at(sent_ms + rtt_ms), timestamp, latest_ms * MS);
+        cycle.answered(at(sent_ms + rtt_ms), timestamp, at(sent_ms));
+    }
+    cycle.judge(at(11_200), &SPARSE)
+}
+
+#[test]
+fn probes_that_a_full_queue_delivers_together_are_no_outage() {
+    // The queue is empty 450 ms after the first probe: all four arrive then, and one STAT answers them.
+    let judgement = answered_from_the_fourth_on(1100).unwrap();
+    assert_eq!(judgement.verdict, Verdict::Congestion);
+    assert_eq!(judgement.worst_rtt_ns, 1100 * MS, "of the first probe");
+    let grown = answered_from_the_fourth_on(1000).unwrap();
+    assert_eq!(grown.verdict, Verdict::Congestion, "the queue had grown since the last answer");
+    let gone = answered_from_the_fourth_on(600).unwrap();
+    assert_eq!(gone.verdict, Verdict::Outage, "no queue held them");
+    assert_eq!(gone.worst_rtt_ns, 650 * MS);
 }
 
 #[test]
@@ -242,14 +273,18 @@ fn a_long_round_trip_before_the_alarm_shows_a_queue_that_has_drained_since() {
         for timestamp in 0..silent {
             cycle.probe_sent(at(10_000), timestamp);
         }
-        exchange(&mut cycle, 11, 10_000, 600);
-        exchange(&mut cycle, 12, 10_150, 600);
-        verdict(cycle.judge(at(10_900), &Evidence { row: row(20, 200).row, ..missing(26, 100) }))
+        exchange(&mut cycle, 11, 10_700, 600);
+        exchange(&mut cycle, 12, 10_850, 600);
+        verdict(cycle.judge(at(11_450), &Evidence { row: row(20, 200).row, ..missing(26, 100) }))
     };
     let blind = ProbingConfig { counts_alarm_rtt: false, ..ProbingConfig::standard() };
     assert_eq!(judged(blind, 0), Some(Verdict::Outage));
     assert_eq!(judged(ProbingConfig::standard(), 0), Some(Verdict::Congestion));
-    assert_eq!(judged(ProbingConfig::standard(), 2), Some(Verdict::Outage), "unanswered probes prove it");
+    assert_eq!(
+        judged(ProbingConfig::standard(), 2),
+        Some(Verdict::Outage),
+        "no queue held the first probes for 1.3 s"
+    );
 }
 
 #[test]

@@ -273,6 +273,34 @@ fn the_receiver_need_not_know_of_probing() {
     assert!(bench.a.stats(id).unwrap().probe_cycles > 0);
 }
 
+/// A queue has doubled the round trip before it overflows. While it drains, probes wait in it, so that
+/// all of them arrive together, and the peer answers the last one only.
+#[test]
+fn probes_that_a_draining_queue_delivers_together_are_not_called_an_outage() {
+    let config = Config { probing: Some(ProbingConfig::standard()), ..paper() };
+    let (mut bench, id) = streaming(&config);
+    bench.delay_ns = 2 * DELAY_NS;
+    bench.run(5 * RTT_NS);
+    bench.trace.clear();
+    lose_data(&mut bench, 3);
+    let (from, _) = run_to_alarm(&mut bench);
+    bench.delay_ns = DELAY_NS;
+    let drained = from.after(3 * DELAY_NS - 20 * MS);
+    while bench.now < drained {
+        for flight in bench.wire.iter_mut().filter(|flight| flight.to == Side::B) {
+            flight.at = flight.at.max(drained);
+        }
+        bench.run(MS);
+    }
+    bench.run(3 * RTT_NS);
+    let probes = sent(&bench, POLL, from, from.after(2 * DELAY_NS - 20 * MS));
+    assert!(probes.len() > 2, "{} probes arrive together", probes.len());
+    assert_eq!(ending(&bench).unwrap().1, Some(Verdict::Congestion));
+    let [congestion, _, outage, _] = bench.a.stats(id).unwrap().lost_packets;
+    assert_eq!((congestion, outage), (3, 0));
+    finish(&mut bench, id);
+}
+
 #[test]
 fn with_a_declared_rate_a_gap_alone_starts_no_cycle_and_is_judged_in_passing() {
     let (mut bench, id) = streaming(&declared());
