@@ -1,0 +1,99 @@
+//! What the parser of a definition cannot see.
+
+use super::definition::{
+    Definitions, FigureDefinition, Kind, MAX_FIGURES, MAX_PANELS, Mark, PanelDefinition,
+};
+use super::ticks::{LARGEST, SMALLEST};
+use crate::ReportError;
+
+pub(super) fn definitions(all: &Definitions) -> Result<(), ReportError> {
+    if all.figures.len() > MAX_FIGURES {
+        let message = format!("{} figures; at most {MAX_FIGURES} in a file", all.figures.len());
+        return Err(ReportError::item("figures", message));
+    }
+    for (i, figure) in all.figures.iter().enumerate() {
+        file_name(&figure.id)?;
+        if all.figures[..i].iter().any(|other| other.id == figure.id) {
+            return Err(ReportError::item(&figure.id, "two figures have this id"));
+        }
+        one_figure(figure).map_err(|message| ReportError::item(&figure.id, message))?;
+    }
+    Ok(())
+}
+
+/// An id is part of a file's name: 1 to 64 letters, digits, `-`, `_` and `.`, with no dot in front.
+pub(crate) fn file_name(id: &str) -> Result<(), ReportError> {
+    let fits = (1..=64).contains(&id.len()) && !id.starts_with('.');
+    if fits && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+        return Ok(());
+    }
+    let message = "an id is 1 to 64 letters, digits, '-', '_' and '.', with no dot in front";
+    Err(ReportError::item(&format!("id '{}'", id.chars().take(80).collect::<String>()), message))
+}
+
+fn one_figure(figure: &FigureDefinition) -> Result<(), String> {
+    let panels = figure.panels().count();
+    if (figure.kind == Kind::Ladder) != figure.ladder.is_some() {
+        return Err("a ladder, and nothing else, has type = \"ladder\" and a table 'ladder'".to_owned());
+    }
+    if figure.kind == Kind::Ladder {
+        return if panels == 0 { Ok(()) } else { Err("a ladder has no panels".to_owned()) };
+    }
+    if figure.panel.is_some() && !figure.panels.is_empty() {
+        return Err("either 'panel' or 'panels', not both".to_owned());
+    }
+    if panels == 0 || panels > MAX_PANELS {
+        return Err(format!(
+            "{panels} panels; 1 to {MAX_PANELS} are possible: [figure.panel] or [[figure.panels]]"
+        ));
+    }
+    figure.panels().try_for_each(|panel| one_panel(panel, figure.kind))
+}
+
+fn one_panel(panel: &PanelDefinition, kind: Kind) -> Result<(), String> {
+    if (kind == Kind::Series) == panel.x.axis.is_some() {
+        return Err(
+            "x.axis names an axis of the sweep; only a series, which runs over the time, has none".to_owned()
+        );
+    }
+    let by_metrics = panel.series.as_ref().is_some_and(|series| !series.metrics.is_empty());
+    if by_metrics == panel.y.metric.is_some() {
+        return Err("either y.metric or series.metrics says what is drawn, not both".to_owned());
+    }
+    if by_metrics && panel.series.as_ref().is_some_and(|series| series.axis.is_some()) {
+        return Err("series has either an axis or metrics, not both".to_owned());
+    }
+    let numbers =
+        [Some(panel.x.scale), Some(panel.y.scale), panel.x.from, panel.x.to, panel.y.from, panel.y.to];
+    if numbers.into_iter().flatten().any(|number| number.is_nan() || number.abs() > LARGEST)
+        || panel.x.scale * panel.y.scale == 0.0
+    {
+        return Err(format!("scale, from and to are numbers up to {LARGEST:e}, and a scale is not 0"));
+    }
+    ends(panel.x.from, panel.x.to, panel.x.log, "x")?;
+    ends(panel.y.from, panel.y.to, panel.y.log, "y")?;
+    if kind == Kind::Bar && panel.y.log {
+        return Err("bars start at 0, which a logarithmic axis does not have: use type = \"line\"".to_owned());
+    }
+    panel.marks.iter().try_for_each(one_mark)
+}
+
+fn ends(from: Option<f64>, to: Option<f64>, log: bool, axis: &str) -> Result<(), String> {
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
+    {
+        return Err(format!("{axis}.from = {from} is not below {axis}.to = {to}"));
+    }
+    if log && from.into_iter().chain(to).any(|end| end < SMALLEST) {
+        return Err(format!("{axis} is logarithmic: its ends are above 0"));
+    }
+    Ok(())
+}
+
+fn one_mark(mark: &Mark) -> Result<(), String> {
+    match (mark.at, mark.from, mark.to) {
+        (Some(at), None, None) if at.is_finite() => Ok(()),
+        (None, Some(from), Some(to)) if from.is_finite() && to.is_finite() && from < to => Ok(()),
+        _ => Err("a mark has either 'at', or 'from' below 'to'".to_owned()),
+    }
+}

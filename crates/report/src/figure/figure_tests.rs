@@ -1,0 +1,155 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::results::parse_results;
+use crate::results::results_tests::{made_up, made_up_results};
+
+pub(crate) const LINE: &str = r#"
+[[figure]]
+id = "X-6"
+title = "Throughput against loss in the bad state"
+[figure.panel]
+results = "made-up.jsonl"
+x = { axis = "loss", label = "Loss in the bad state", unit = "%", scale = 100 }
+y = { metric = "goodput_bps", label = "Throughput", unit = "kbit/s", scale = 0.001 }
+series = { axis = "flows.file.transport", names = { on = "XSTP-ON", off = "XSTP-OFF" } }
+"#;
+
+fn definition(text: &str) -> FigureDefinition {
+    Definitions::parse(text, "figures.toml").unwrap().figures.remove(0)
+}
+
+fn refused(text: &str) -> String {
+    Definitions::parse(text, "figures.toml").expect_err("refused").to_string()
+}
+
+fn not_drawn(text: &str) -> String {
+    Figure::from_results(&definition(text), &made_up_results()).expect_err("refused").to_string()
+}
+
+#[test]
+fn curves_have_the_means_of_the_file_in_the_shown_unit() {
+    let results = made_up_results();
+    let figure = Figure::from_results(&definition(LINE), &results).unwrap();
+    let [on, off] = &figure.panels[0].curves[..] else { panic!("two curves") };
+    assert_eq!((on.name.as_str(), off.name.as_str()), ("XSTP-ON", "XSTP-OFF"));
+    assert_eq!(
+        on.data.iter().map(|datum| datum.name.as_str()).collect::<Vec<_>>(),
+        ["0", "5", "10", "20", "50"]
+    );
+    let expected = results.summary(9, "goodput_bps").unwrap();
+    let last = &off.data[4].y;
+    assert!((last.mean - expected.mean / 1000.0).abs() < 1e-9);
+    assert!((last.ci95.unwrap() - expected.ci95.unwrap() / 1000.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_metric_is_divided_run_by_run() {
+    let text = LINE
+        .replace("metric = \"goodput_bps\",", "metric = \"goodput_bps\", divided_by = \"overhead_percent\",");
+    let results = made_up_results();
+    let figure = Figure::from_results(&definition(&text), &results).unwrap();
+    let quotients: Vec<f64> = results
+        .runs_of(0)
+        .iter()
+        .map(|run| run.metric("goodput_bps").unwrap() / run.metric("overhead_percent").unwrap())
+        .collect();
+    let expected = crate::Summary::of(&quotients).unwrap().scaled(0.001);
+    assert_eq!(figure.panels[0].curves[0].data[0].y, expected);
+}
+
+#[test]
+fn equal_results_give_equal_bytes() {
+    let draw = || Figure::from_results(&definition(LINE), &made_up_results()).unwrap();
+    assert_eq!(draw().to_svg(), draw().to_svg());
+    assert_eq!(draw().to_png(1.0).unwrap(), draw().to_png(1.0).unwrap());
+}
+
+#[test]
+fn the_picture_names_axes_units_series_and_title() {
+    let svg = Figure::from_results(&definition(LINE), &made_up_results()).unwrap().to_svg();
+    for text in ["Throughput (kbit/s)", "Loss in the bad state (%)", "XSTP-ON", "XSTP-OFF", "against loss"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    assert!(svg.matches("<circle").count() >= 6, "five points and the legend's sample");
+}
+
+#[test]
+fn failed_and_missing_runs_are_said() {
+    let text = made_up(&[0.0, 0.1], &["on", "off"], 3);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.truncate(12);
+    lines[1] = lines[1].replace("\"ended\"", "\"error\":\"too long\",\"ended\"");
+    let results = parse_results((lines.join("\n") + "\n").as_bytes(), "x").unwrap();
+    let figure = Figure::from_results(&definition(LINE), &results).unwrap();
+    let notes: Vec<&str> = figure.notes().collect();
+    assert_eq!(
+        notes,
+        [
+            "runs that failed and are left out: 1",
+            "runs that are missing, since the sweep is not complete: 1 of 12"
+        ]
+    );
+}
+
+#[test]
+fn what_the_sweep_does_not_have_is_refused_with_what_it_has() {
+    assert!(
+        not_drawn(&LINE.replace("\"loss\"", "\"lost\""))
+            .contains("'lost' is no axis of the sweep; there is loss, flows")
+    );
+    assert!(
+        not_drawn(&LINE.replace("goodput_bps", "speed")).contains("there is goodput_bps, overhead_percent")
+    );
+    let ambiguous = LINE.replace("series = {", "# ");
+    assert!(not_drawn(&ambiguous).contains("several points of the sweep lie at loss = 0"));
+    let filtered = ambiguous + "filter = { \"flows.file.transport\" = \"half\" }";
+    assert!(not_drawn(&filtered).contains("no point of the sweep has flows.file.transport = half"));
+}
+
+#[test]
+fn a_filter_holds_an_axis() {
+    let text = LINE.replace("series = {", "# ") + "filter = { \"flows.file.transport\" = \"off\" }";
+    let figure = Figure::from_results(&definition(&text), &made_up_results()).unwrap();
+    assert_eq!((figure.panels[0].curves.len(), figure.panels[0].curves[0].data.len()), (1, 5));
+}
+
+#[test]
+fn definitions_are_strict_and_errors_name_the_line() {
+    assert!(
+        refused(&LINE.replace("title =", "tilte =")).starts_with("figures.toml:4: unknown field `tilte`")
+    );
+    assert!(refused(&LINE.replace("scale = 100", "scale = \"x\"")).starts_with("figures.toml:7:"));
+    assert!(refused(&LINE.replace("X-6", "../X")).contains("an id is 1 to 64"));
+    assert!(refused(&format!("{LINE}{LINE}")).contains("two figures have this id"));
+    assert!(refused(&LINE.replace("scale = 100", "scale = 0")).contains("a scale is not 0"));
+    assert!(refused(&LINE.replace("scale = 100", "from = 3, to = 3")).contains("x.from = 3 is not below"));
+    assert!(refused(&LINE.replace("scale = 100", "log = true, from = 0")).contains("above 0"));
+    assert!(refused(&LINE.replace("title", "type = \"ladder\"\ntitle")).contains("a table 'ladder'"));
+}
+
+#[test]
+fn bars_take_numbers_as_names() {
+    let text = LINE.replace("title", "type = \"bar\"\ntitle");
+    let figure = Figure::from_results(&definition(&text), &made_up_results()).unwrap();
+    assert_eq!(figure.panels[0].categories, ["0", "5", "10", "20", "50"]);
+    assert!(figure.to_svg().contains("XSTP-OFF"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_definition_panics(at in 0_usize..500, text in "[ -~]{0,12}", cut in 0_usize..20) {
+        let at = at % LINE.len();
+        let end = (at + cut).min(LINE.len());
+        let changed = format!("{}{text}{}", &LINE[..at], &LINE[end..]);
+        if let Ok(definitions) = Definitions::parse(&changed, "x") {
+            let results = made_up_results();
+            for figure in &definitions.figures {
+                if let Ok(figure) = Figure::from_results(figure, &results) {
+                    let _ = figure.to_svg();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The legend: above the axes, where it covers nothing.
+
+use super::bars::paint;
+use super::curves::reference_marker;
+use super::definition::{Kind, PanelDefinition};
+use super::look::Look;
+use super::panel::{BAND, MARK};
+use super::select::PanelData;
+use crate::scene::{Anchor, Item, Rect, Scene, ellipsized, line, rectangle, text_width};
+
+const SIZE: f64 = 12.5;
+const SAMPLE: f64 = 38.0;
+const GAP: f64 = 20.0;
+const ROW: f64 = 19.0;
+
+/// How an entry looks.
+#[derive(Debug, Clone, Copy)]
+enum Sample {
+    Line(Look),
+    Bar(usize),
+    Reference(Look),
+    MarkLine,
+    Band,
+}
+
+/// An entry: its look and its name.
+pub(super) struct Entry {
+    sample: Sample,
+    name: String,
+}
+
+pub(super) fn entries(kind: Kind, panel: &PanelDefinition, data: &PanelData) -> Vec<Entry> {
+    let curves = data.curves.iter().enumerate().map(|(i, curve)| Entry {
+        sample: if kind == Kind::Bar { Sample::Bar(i) } else { Sample::Line(Look::of(i)) },
+        name: curve.name.clone(),
+    });
+    let references = panel.reference.iter().enumerate().map(|(i, reference)| Entry {
+        sample: Sample::Reference(Look::of(i + data.curves.len())),
+        name: reference.name.clone(),
+    });
+    let marks = panel.marks.iter().map(|mark| Entry {
+        sample: if mark.at.is_some() { Sample::MarkLine } else { Sample::Band },
+        name: mark.label.clone(),
+    });
+    curves.chain(references).chain(marks).filter(|entry| !entry.name.is_empty()).collect()
+}
+
+/// Draws the entries in as many centred rows as they need and returns the height that they take.
+pub(super) fn draw(scene: &mut Scene, area: Rect, entries: &[Entry]) -> f64 {
+    let most = area.width - SAMPLE - 8.0;
+    let names: Vec<String> = entries.iter().map(|entry| ellipsized(&entry.name, SIZE, false, most)).collect();
+    let width = |i: usize| SAMPLE + 6.0 + text_width(&names[i], SIZE, false);
+    let mut rows: Vec<Vec<usize>> = Vec::new();
+    let mut used = f64::INFINITY;
+    for i in 0..entries.len() {
+        if used + GAP + width(i) > area.width {
+            rows.push(Vec::new());
+            used = -GAP;
+        }
+        used += GAP + width(i);
+        if let Some(row) = rows.last_mut() {
+            row.push(i);
+        }
+    }
+    for (r, row) in rows.iter().enumerate() {
+        let total: f64 = row.iter().map(|i| width(*i)).sum::<f64>() + GAP * (row.len() - 1) as f64;
+        let mut x = area.x + (area.width - total) / 2.0;
+        let y = area.y + ROW * (r as f64 + 0.6);
+        for i in row {
+            draw_sample(scene, entries[*i].sample, (x, y));
+            scene.text((x + SAMPLE + 6.0, y + SIZE * 0.35), &names[*i], SIZE, Anchor::Start);
+            x += width(*i) + GAP;
+        }
+    }
+    if rows.is_empty() { 0.0 } else { ROW * rows.len() as f64 + 4.0 }
+}
+
+fn draw_sample(scene: &mut Scene, sample: Sample, (x, y): (f64, f64)) {
+    let middle = (x + SAMPLE / 2.0, y);
+    let patch = Rect { x: x + 5.0, y: y - 6.0, width: SAMPLE - 10.0, height: 12.0 };
+    let items: Vec<Item> = match sample {
+        Sample::Line(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke()), look.marker(middle)],
+        Sample::Reference(look) => vec![reference_marker(look, middle)],
+        Sample::MarkLine => vec![line((x, y), (x + SAMPLE, y), MARK)],
+        Sample::Band => vec![rectangle(patch, Some(BAND), None)],
+        Sample::Bar(index) => {
+            let (fill, stroke) = paint(index);
+            vec![rectangle(patch, Some(fill), Some(stroke))]
+        }
+    };
+    scene.items.extend(items);
+}

@@ -1,0 +1,119 @@
+//! Figures: defined by data, filled from results, drawn as one scene for SVG and PNG.
+
+mod axes;
+mod bars;
+mod check;
+mod curves;
+pub mod definition;
+mod legend;
+mod look;
+mod panel;
+mod select;
+mod ticks;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use definition::{Definitions, FigureDefinition, Kind, PanelDefinition};
+pub use select::{Curve, Datum, MAX_CURVES, MAX_POINTS, PanelData};
+
+use crate::ReportError;
+use crate::results::{Results, read_results};
+use crate::scene::{Anchor, Rect, Scene, wrapped};
+
+#[cfg(test)]
+mod figure_tests;
+#[cfg(test)]
+pub(crate) mod pictures_tests;
+#[cfg(test)]
+mod ticks_tests;
+
+/// Size of a panel with its labels, in pixels.
+const PANEL: (f64, f64) = (620.0, 430.0);
+const MARGIN: f64 = 14.0;
+const TITLE_SIZE: f64 = 16.0;
+
+/// A figure with its numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// What it shows.
+    pub definition: FigureDefinition,
+    /// The numbers of each panel.
+    pub panels: Vec<PanelData>,
+}
+
+impl Figure {
+    /// Fills a definition from the result files that it names, relative to `folder`.
+    ///
+    /// # Errors
+    /// A result file that cannot be read; an axis or metric that is not there; several points of the sweep at one place of a
+    /// curve; more than [`MAX_CURVES`] curves or [`MAX_POINTS`] points in one.
+    pub fn from_definition(definition: &FigureDefinition, folder: &Path) -> Result<Self, ReportError> {
+        let mut files: BTreeMap<&str, Results> = BTreeMap::new();
+        for panel in definition.panels() {
+            if !files.contains_key(panel.results.as_str()) {
+                files.insert(&panel.results, read_results(&folder.join(&panel.results))?);
+            }
+        }
+        Self::with(definition, |name| files.get(name))
+    }
+
+    /// Fills a definition whose panels all read the same `results`, whatever file they name.
+    ///
+    /// # Errors
+    /// As [`Self::from_definition`].
+    pub fn from_results(definition: &FigureDefinition, results: &Results) -> Result<Self, ReportError> {
+        Self::with(definition, |_| Some(results))
+    }
+
+    fn with<'a>(
+        definition: &FigureDefinition,
+        results: impl Fn(&str) -> Option<&'a Results>,
+    ) -> Result<Self, ReportError> {
+        let in_words = definition.kind == Kind::Bar;
+        let panels = definition.panels().map(|panel| {
+            let missing = || ReportError::item(&definition.id, format!("no results for {}", panel.results));
+            select::select(&definition.id, panel, results(&panel.results).ok_or_else(missing)?, in_words)
+        });
+        Ok(Self { definition: definition.clone(), panels: panels.collect::<Result<_, _>>()? })
+    }
+
+    /// Draws it.
+    pub fn scene(&self) -> Scene {
+        let columns = self.panels.len().clamp(1, 2);
+        let rows = self.panels.len().div_ceil(columns);
+        let width = PANEL.0 * columns as f64 + MARGIN * (columns + 1) as f64;
+        let title = wrapped(&self.definition.title, TITLE_SIZE, true, width - 2.0 * MARGIN, 2);
+        let top = MARGIN + title.len() as f64 * TITLE_SIZE * 1.3 + 6.0;
+        let mut scene = Scene::new(width, top + rows as f64 * (PANEL.1 + MARGIN), &self.definition.title);
+        for (i, line) in title.iter().enumerate() {
+            let baseline = MARGIN + (i as f64 + 0.85) * TITLE_SIZE * 1.3;
+            scene.text((width / 2.0, baseline), line, TITLE_SIZE, Anchor::Middle).bold = true;
+        }
+        for (i, (definition, data)) in self.definition.panels().zip(&self.panels).enumerate() {
+            let x = MARGIN + (i % columns) as f64 * (PANEL.0 + MARGIN);
+            let y = top + (i / columns) as f64 * (PANEL.1 + MARGIN);
+            let area = Rect { x, y, width: PANEL.0, height: PANEL.1 };
+            panel::draw(&mut scene, area, self.definition.kind, definition, data);
+        }
+        scene
+    }
+
+    /// The figure as an SVG document.
+    pub fn to_svg(&self) -> String {
+        self.scene().to_svg()
+    }
+
+    /// The figure as a PNG file, `scale` dots to a pixel.
+    ///
+    /// # Errors
+    /// See [`Scene::to_png`].
+    pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, ReportError> {
+        self.scene().to_png(scale)
+    }
+
+    /// What a reader must know beside the picture: failed and missing runs, points without a value.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.panels.iter().flat_map(|panel| panel.notes.iter().map(String::as_str))
+    }
+}

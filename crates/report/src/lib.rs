@@ -1,0 +1,19 @@
+//! Tables and figures out of result files, by definitions that are data.
+//!
+//! This crate reads what a sweep wrote (`results.jsonl`) and knows no engine: what it draws is what the file says.
+//! [`read_results`] reads, [`Summary`] states a sample, [`Figure`] selects and draws, to SVG and PNG from one scene.
+//! Everything is bounded, and equal inputs give equal bytes.
+
+#![forbid(unsafe_code)]
+
+mod error;
+pub mod figure;
+pub mod results;
+mod scene;
+pub mod stats;
+
+pub use error::ReportError;
+pub use figure::{Definitions, Figure, FigureDefinition};
+pub use results::{AxisValue, Results, read_results};
+pub use scene::Scene;
+pub use stats::Summary;
