@@ -226,6 +226,8 @@ pub enum Event {
         port: u32,
         /// Packets that came in by that port before it.
         order: u64,
+        /// What its sender calls it (`PacketMeta::id`).
+        packet: u64,
         /// Size on the wire.
         wire_bytes: u32,
         /// Why.

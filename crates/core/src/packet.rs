@@ -2,6 +2,8 @@
 
 use bytes::Bytes;
 
+use crate::Instant;
+
 /// Explicit congestion notification field of the IP header [RFC 3168 5].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
@@ -38,6 +40,14 @@ pub struct PacketMeta {
     pub class: Class,
     /// Flow that the packet belongs to, for fair queues and statistics.
     pub flow: u32,
+    /// Number of the node that it comes from: its source address.
+    pub from: u32,
+    /// Number of the node that it goes to: its destination address.
+    pub to: u32,
+    /// What its sender calls it, unique in a run, for statistics.
+    pub id: u64,
+    /// When it was sent, for statistics.
+    pub sent_at: Instant,
 }
 
 /// A packet under way: bytes that are cheap to clone, and meta data.

@@ -30,6 +30,14 @@ impl Stream {
         ((u128::from(self.next_u64()) * u128::from(bound.max(1))) >> 64) as u64
     }
 
+    /// An exponentially distributed time of at least 1 ns and at most 37 means. The only floats that
+    /// are met at run time: `libm` gives the same ones everywhere.
+    pub fn exponential_ns(&mut self, mean_ns: u64) -> u64 {
+        // 1 to 2^53, so that the logarithm exists.
+        let uniform = libm::ldexp(((self.next_u64() >> 11) + 1) as f64, -53);
+        ((-libm::log(uniform) * mean_ns as f64) as u64).max(1)
+    }
+
     /// Fills `out` with random bytes.
     pub fn fill(&mut self, out: &mut [u8]) {
         self.0.fill_bytes(out);

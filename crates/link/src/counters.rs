@@ -23,6 +23,10 @@ pub struct Counters {
     /// Delivered packets that a later one had overtaken. A packet picked for reordering that nobody
     /// overtook is not counted.
     pub reordered_packets: u64,
+    /// Bytes that the server has taken on, whatever became of them: the share of the rate that was used.
+    pub served_bytes: u64,
+    /// Time that their packets waited for the server, all together, in nanoseconds.
+    pub waited_ns: u64,
     /// Bytes waiting and in service now.
     pub queue_bytes: u64,
     /// The most that ever waited and was in service.
@@ -65,6 +69,11 @@ impl Counters {
     pub(crate) fn enter(&mut self, wire_bytes: u32) {
         self.entered_packets += 1;
         self.entered_bytes += u64::from(wire_bytes);
+    }
+
+    pub(crate) fn serve(&mut self, wire_bytes: u32, waited_ns: u64) {
+        self.served_bytes += u64::from(wire_bytes);
+        self.waited_ns = self.waited_ns.saturating_add(waited_ns);
     }
 
     pub(crate) fn deliver(&mut self, wire_bytes: u32) {

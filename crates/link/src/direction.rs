@@ -84,6 +84,7 @@ impl Direction {
         let wire_bytes = packet.meta.wire_bytes;
         let (slot, fate) = self.wire.send(self.clock, wire_bytes, !packet.bytes.is_empty(), outages);
         self.occupy(slot, wire_bytes);
+        self.counters.serve(wire_bytes, slot.start.since(self.clock));
         match fate {
             Fate::Lost(cause) => return Some((slot.end, cause)),
             Fate::Damaged(arrival) => self.carry_damaged(packet, arrival),

@@ -37,12 +37,12 @@ impl Link {
     ///
     /// A time earlier than that of a previous call for this port counts as the time of that call.
     pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
-        let wire_bytes = packet.meta.wire_bytes;
+        let (wire_bytes, id) = (packet.meta.wire_bytes, packet.meta.id);
         self.conditions.pass(now);
         let order = self.directions[port as usize].entered_packets();
         let dropped = self.directions[port as usize].enter(now, packet, &self.config.outages);
         if let Some((at, cause)) = dropped.filter(|_| sink.wants()) {
-            sink.emit(at, self.source, Event::LinkDrop { port, order, wire_bytes, cause });
+            sink.emit(at, self.source, Event::LinkDrop { port, order, packet: id, wire_bytes, cause });
         }
     }
 

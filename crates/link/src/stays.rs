@@ -59,18 +59,10 @@ impl Iterator for Stays {
         }
         let (state, from) = (self.state, self.from);
         let config = self.config.state(state);
-        let to = from.after(exponential_ns(config.mean_stay_ns, self.stream.next_u64()));
+        let to = from.after(self.stream.exponential_ns(config.mean_stay_ns));
         let delay_ns = [config.min_delay_ns, config.max_delay_ns][self.stream.below(2) as usize];
         let is_down = config.loss >= 1.0;
         (self.state, self.from) = (state.other(), to);
         Some(Stay { state, from, to, delay_ns, is_down })
     }
-}
-
-/// An exponentially distributed time of at least 1 ns, of the given mean, out of a uniform number.
-/// The only floats that are met at run time: `libm` gives the same ones everywhere.
-fn exponential_ns(mean_ns: u64, draw: u64) -> u64 {
-    // 1 to 2^53, so that the logarithm exists; the longest time is 37 means.
-    let uniform = libm::ldexp(((draw >> 11) + 1) as f64, -53);
-    ((-libm::log(uniform) * mean_ns as f64) as u64).max(1)
 }

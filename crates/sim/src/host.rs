@@ -3,17 +3,17 @@
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta, ip_udp_bytes};
-use skyhaul_stp::Endpoint;
+use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta};
+use skyhaul_stp::{Endpoint, Transmit};
 
-use crate::apps::App;
+use crate::app::App;
+use crate::network::node;
+use crate::scenario::Carrier;
 
 /// Datagrams per batch that an endpoint may hand out.
 const MAX_SEGMENTS: usize = 16;
-/// Octets of the envelope in front of every segment: as much as the real carrier puts there.
-pub(crate) const ENVELOPE_BYTES: u32 = 1;
 
-/// Sources of events: those of one host are this far from those of the next.
+/// Sources of events, and names of packets: those of one host are this far from those of the next.
 pub const SOURCES_PER_HOST: u64 = 1 << 40;
 
 /// An endpoint with its address and application.
@@ -27,13 +27,33 @@ pub struct Host {
     pub address: SocketAddr,
     /// What runs on it.
     pub app: Box<dyn App>,
+    carrier: Carrier,
+    /// Number of the node that `address` belongs to.
+    node: u32,
+    sent_packets: u64,
     buffer: Vec<u8>,
 }
 
 impl Host {
-    /// A host at `address`.
+    /// A host at `address`, with UDP around its segments.
     pub fn new(endpoint: Endpoint, address: SocketAddr, app: Box<dyn App>) -> Self {
-        Self { source_base: 0, endpoint, address, app, buffer: Vec::new() }
+        Self {
+            source_base: 0,
+            endpoint,
+            address,
+            app,
+            carrier: Carrier::Udp,
+            node: node(address).unwrap_or_default(),
+            sent_packets: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// With `carrier` around its segments. The endpoint must have been told the same.
+    #[must_use]
+    pub fn with_carrier(mut self, carrier: Carrier) -> Self {
+        self.carrier = carrier;
+        self
     }
 
     /// When the endpoint or the application has something to do next.
@@ -43,7 +63,8 @@ impl Host {
 
     /// A packet arrived from `from`.
     pub fn receive(&mut self, now: Instant, from: SocketAddr, packet: &Packet, sink: &mut dyn EventSink) {
-        let body = packet.bytes.get(ENVELOPE_BYTES as usize..).unwrap_or_default();
+        let body = packet.bytes.get(self.carrier.envelope_bytes() as usize..).unwrap_or_default();
+        self.app.arrived(now, &packet.meta);
         self.endpoint.handle(now, from, body, &mut Based { base: self.source_base, sink });
     }
 
@@ -76,12 +97,32 @@ impl Host {
             let transmit = self.endpoint.poll_transmit(now, &mut self.buffer, MAX_SEGMENTS, &mut based);
             let Some(transmit) = transmit else { return sent };
             sent = true;
-            let headers = ip_udp_bytes(transmit.remote.ip());
-            for datagram in self.buffer.chunks(transmit.segment_bytes) {
-                let wire_bytes = datagram.len() as u32 + headers;
-                let meta = PacketMeta { wire_bytes, ..PacketMeta::default() };
-                send(Packet { bytes: Bytes::copy_from_slice(datagram), meta }, sink);
-            }
+            self.send_batch(now, transmit, sink, send);
+        }
+    }
+
+    /// One allocation a batch: its packets share it.
+    fn send_batch(
+        &mut self,
+        now: Instant,
+        transmit: Transmit,
+        sink: &mut dyn EventSink,
+        send: &mut impl FnMut(Packet, &mut dyn EventSink),
+    ) {
+        let batch = Bytes::copy_from_slice(&self.buffer);
+        let first = PacketMeta {
+            flow: self.app.flow(transmit.connection),
+            from: self.node,
+            to: node(transmit.remote).unwrap_or(u32::MAX),
+            sent_at: now,
+            ..PacketMeta::default()
+        };
+        for start in (0..batch.len()).step_by(transmit.segment_bytes.max(1)) {
+            let bytes = batch.slice(start..(start + transmit.segment_bytes).min(batch.len()));
+            let wire_bytes = bytes.len() as u32 + self.carrier.header_bytes();
+            let id = u64::from(self.node) * SOURCES_PER_HOST + self.sent_packets;
+            self.sent_packets += 1;
+            send(Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);
         }
     }
 }

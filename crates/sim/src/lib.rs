@@ -1,17 +1,25 @@
 //! Virtual time: the shipped engines over the shipped links, as fast as the machine can compute.
-//! Two hosts and one link today; topologies, scenario files and sweeps grow from here.
+//! Networks of hosts and routers, workloads, metrics, scenario files.
 #![forbid(unsafe_code)]
 
-mod apps;
+mod app;
+mod build;
+mod flows;
 pub mod fuzz;
 mod host;
-mod pair;
+mod measure;
+mod network;
 pub mod scenario;
 mod share;
+mod simulate;
 mod transfer;
 
-pub use apps::{App, BulkReceiver, BulkSender, pattern};
+pub use app::App;
+pub use build::LINK_SOURCE;
+pub use flows::{Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, pattern};
 pub use host::{Host, SOURCES_PER_HOST};
-pub use pair::{Ended, Pair};
+pub use measure::{Confusion, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
+pub use network::{Ended, Network, Node, Until, Wire};
 pub use share::{limit_bytes, payload_per_packet};
-pub use transfer::{LINK_SOURCE, Outcome, Transfer, TransferError};
+pub use simulate::{Measured, RunError, Simulation, simulate};
+pub use transfer::{Outcome, Transfer};

@@ -13,9 +13,9 @@ pub fn payload_per_packet() -> u64 {
     u64::from(LIMIT_PACKET_BYTES - HEADERS_BYTES)
 }
 
-/// Payload bytes that the link of this configuration and seed could have carried forward from
+/// Payload bytes that the link of this configuration and seed could have carried from `port` from
 /// `start` on, so that they arrive by `end`: full packets that leave in [start, end - one-way delay],
 /// less its own losses. `None` for a link without a rate.
-pub fn limit_bytes(config: &LinkConfig, seed: u64, start: Instant, end: Instant) -> Option<u64> {
-    carried_packets(config, seed, 0, start, end, LIMIT_PACKET_BYTES).map(|n| n * payload_per_packet())
+pub fn limit_bytes(config: &LinkConfig, seed: u64, port: u32, start: Instant, end: Instant) -> Option<u64> {
+    carried_packets(config, seed, port, start, end, LIMIT_PACKET_BYTES).map(|n| n * payload_per_packet())
 }

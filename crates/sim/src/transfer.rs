@@ -1,21 +1,17 @@
-//! One bulk transfer over one link, measured.
+//! One bulk transfer over one link, measured: the smallest scenario.
 
-use std::fmt;
-use std::net::SocketAddr;
+use skyhaul_core::{EventSink, Instant, SECOND};
+use skyhaul_link::{Counters, LinkConfig};
+use skyhaul_stp::{Config, ProbingConfig, Stats};
 
-use skyhaul_core::{EventSink, Instant, SECOND, Stream};
-use skyhaul_link::{Counters, Link, LinkConfig};
-use skyhaul_stp::{Config, Endpoint, EndpointConfig, ProbingConfig, Stats};
-
-use crate::apps::{BulkReceiver, BulkSender};
-use crate::host::{ENVELOPE_BYTES, Host};
-use crate::pair::{Ended, Pair};
+use crate::measure::flows_at;
+use crate::network::Ended;
+use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
 use crate::share::limit_bytes;
+use crate::simulate::{RunError, Simulation};
 
-/// Source of the link's events.
-pub const LINK_SOURCE: u64 = u64::MAX;
-/// STP port of simulated receivers.
-const PORT: u16 = 4;
+/// Bytes that the application writes at a time.
+const CHUNK_BYTES: u64 = 16 * 1024;
 
 /// What to simulate.
 #[derive(Clone, Debug)]
@@ -65,18 +61,6 @@ impl Outcome {
     }
 }
 
-/// Why a simulated transfer did not succeed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TransferError(pub String);
-
-impl fmt::Display for TransferError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for TransferError {}
-
 impl Transfer {
     /// A transfer with both ends in the `default` profile and a day of virtual time.
     pub fn new(link: LinkConfig, seed: u64, bytes: u64) -> Self {
@@ -98,65 +82,67 @@ impl Transfer {
         self
     }
 
-    /// The two hosts and the link, ready to run.
-    pub fn build(&self) -> Result<Pair, TransferError> {
-        let link =
-            Link::new(self.link.clone(), self.seed, LINK_SOURCE).map_err(|e| TransferError(e.to_string()))?;
-        let addresses: [SocketAddr; 2] =
-            [SocketAddr::from(([10, 0, 0, 1], 4000)), SocketAddr::from(([10, 0, 0, 2], 4000))];
-        let endpoint = |name: &str, accept: &Config| {
-            let config = EndpointConfig {
-                accept: accept.clone(),
-                head_bytes: ENVELOPE_BYTES,
-                ..EndpointConfig::default()
-            };
-            Endpoint::new(config, Stream::new(self.seed, name))
+    /// The same as a scenario: host 0 sends, host 1 receives.
+    pub fn scenario(&self) -> Scenario {
+        let node = |name: &str| Node { name: name.into(), kind: NodeKind::Host };
+        let flow = Flow {
+            name: "transfer".into(),
+            from: 0,
+            to: 1,
+            count: 1,
+            start_ns: 0,
+            stagger_ns: 0,
+            transport: Transport {
+                name: "stp".into(),
+                opener: self.sender.clone(),
+                acceptor: self.receiver.clone(),
+            },
+            workload: Workload::Bulk { bytes: Some(self.bytes), chunk_bytes: CHUNK_BYTES, rate_bps: None },
         };
-        let sender = BulkSender::new(addresses[1], PORT, self.sender.clone(), self.bytes, self.seed);
-        let receiver = BulkReceiver::new(PORT, self.seed);
-        let hosts = [
-            Host::new(endpoint("sender", &self.sender), addresses[0], Box::new(sender)),
-            Host::new(endpoint("receiver", &self.receiver), addresses[1], Box::new(receiver)),
-        ];
-        Ok(Pair::new(hosts, link))
+        Scenario {
+            name: "transfer".into(),
+            nodes: vec![node("sender"), node("receiver")],
+            links: vec![LinkBetween { config: self.link.clone(), ends: [0, 1] }],
+            flows: vec![flow],
+            stop: Stop { duration_ns: Some(self.max_ns), ..Stop::default() },
+            ..Scenario::default()
+        }
     }
 
     /// Runs it.
-    pub fn run(&self, sink: &mut dyn EventSink) -> Result<Outcome, TransferError> {
-        let mut pair = self.build()?;
-        let ended = pair.run(Instant::from_ns(self.max_ns), sink);
-        self.outcome(&pair, ended)
+    pub fn run(&self, sink: &mut dyn EventSink) -> Result<Outcome, RunError> {
+        let scenario = self.scenario();
+        let mut simulation = Simulation::new(&scenario, self.seed)?;
+        let ended = simulation.run(sink);
+        self.outcome(&simulation, ended)
     }
 
-    fn outcome(&self, pair: &Pair, ended: Ended) -> Result<Outcome, TransferError> {
-        let fail = |why: String| TransferError(format!("seed {}: {why} at {:?}", self.seed, pair.now()));
-        for (host, role) in pair.hosts.iter().zip(["sender", "receiver"]) {
-            if let Some(why) = host.app.failure() {
+    fn outcome(&self, simulation: &Simulation<'_>, ended: Ended) -> Result<Outcome, RunError> {
+        let network = simulation.network();
+        let fail = |why: String| RunError(format!("seed {}: {why} at {:?}", self.seed, network.now()));
+        let flows = flows_at(simulation.scenario(), network);
+        let [flow] = &flows[..] else { return Err(fail("not one flow".into())) };
+        let [Some(sender), Some(receiver)] = flow.records else { return Err(fail("not two ends".into())) };
+        for (record, role) in [(sender, "sender"), (receiver, "receiver")] {
+            if let Some(why) = &record.failure {
                 return Err(fail(format!("{role}: {why}")));
             }
         }
-        let (Some(sender), Some(receiver)) = (
-            pair.hosts[0].app.as_any().downcast_ref::<BulkSender>(),
-            pair.hosts[1].app.as_any().downcast_ref::<BulkReceiver>(),
-        ) else {
-            return Err(fail("other applications than expected".into()));
-        };
-        if ended != Ended::Done || receiver.wrong != 0 || receiver.received != self.bytes {
-            let (received, wrong) = (receiver.received, receiver.wrong);
+        let (received, wrong) = (receiver.received_bytes, receiver.wrong_bytes);
+        if ended != Ended::Done || wrong != 0 || received != self.bytes {
             return Err(fail(format!("{ended:?} with {received} of {} bytes, {wrong} wrong", self.bytes)));
         }
         let start = sender.started_at.unwrap_or(Instant::ZERO);
         let end = receiver.last_byte_at.unwrap_or(start);
-        let stats =
-            |host: &Host, id: Option<u64>| id.and_then(|id| host.endpoint.stats(id)).unwrap_or_default();
+        let link = &network.wires()[0].link;
         Ok(Outcome {
             elapsed_ns: end.since(start),
             confirmed_ns: sender.confirmed_at.unwrap_or(end).since(start),
-            limit_bytes: limit_bytes(&self.link, self.seed, start, end),
+            limit_bytes: limit_bytes(&self.link, self.seed, 0, start, end),
             bytes: self.bytes,
-            sender: stats(&pair.hosts[0], sender.id),
-            receiver: stats(&pair.hosts[1], receiver.id),
-            link: [0, 1].map(|port| pair.link.counters(port, pair.now())),
+            sender: flow.opener,
+            receiver: flow.acceptor,
+            link: [0, 1].map(|port| link.counters(port, network.now())),
         })
     }
 }

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use common::trace::TraceSum;
-use skyhaul_core::{EventSink, Instant, MS, SECOND};
+use skyhaul_core::{EventSink, Instant, MS, NullSink};
 use skyhaul_link::{
     ChannelConfig, ChannelState, DirectionConfig, LinkConfig, QueueLimit, Reordering, StateConfig,
 };
-use skyhaul_sim::{Ended, Pair, Transfer};
+use skyhaul_sim::{Ended, Host, Network, Node, Simulation, Transfer};
 
 /// Tells the child which seed to run.
 const SEED: &str = "SKYHAUL_DETERMINISM_SEED";
@@ -50,43 +50,50 @@ fn trace(seed: u64) -> String {
         let mut transfer = Transfer::new(link(), seed, 300_000);
         transfer.sender.rate_bps = rate;
         let mut sum = TraceSum::new();
-        let mut pair = transfer.build().expect("the link is valid");
-        let ended = pair.run(Instant::from_ns(600 * SECOND), &mut sum);
-        assert_eq!(ended, Ended::Done, "at {:?}", pair.now());
-        add_counters(&mut sum, &pair);
+        let scenario = transfer.scenario();
+        let mut simulation = Simulation::new(&scenario, seed).expect("the link is valid");
+        let ended = simulation.run(&mut sum);
+        let now = simulation.network().now();
+        assert_eq!(ended, Ended::Done, "at {now:?}");
+        add_counters(&mut sum, simulation.network());
         // The packets themselves: events do not show what is in them.
         let packets = packets(&transfer);
         assert!(sum.events > 500 && packets.events > 200, "too little happened to say anything");
-        let _ = writeln!(report, "{MARK}{rate:?} events {} {:016x} at {:?}", sum.events, sum.sum, pair.now());
+        let _ = writeln!(report, "{MARK}{rate:?} events {} {:016x} at {now:?}", sum.events, sum.sum);
         let _ = writeln!(report, "{MARK}{rate:?} packets {} {:016x}", packets.events, packets.sum);
     }
     report
 }
 
-fn add_counters(sum: &mut TraceSum, pair: &Pair) {
+fn add_counters(sum: &mut TraceSum, network: &Network) {
     for port in [0, 1] {
-        sum.add(&format!("{:?}", pair.link.counters(port, pair.now())));
+        sum.add(&format!("{:?}", network.wires()[0].link.counters(port, network.now())));
     }
 }
 
 /// The same run with the hosts driven by hand, so that every octet passes by here.
 fn packets(transfer: &Transfer) -> TraceSum {
     let mut sum = TraceSum::new();
-    let Pair { mut hosts, mut link, .. } = transfer.build().expect("the link is valid");
+    let scenario = transfer.scenario();
+    let simulation = Simulation::new(&scenario, transfer.seed).expect("the link is valid");
+    let (nodes, mut wires) = simulation.into_network().into_parts();
+    let host = |node| if let Node::Host(host) = node { Some(*host) } else { None };
+    let mut hosts: Vec<Host> = nodes.into_iter().filter_map(host).collect();
+    let link = &mut wires[0].link;
     let mut now = Instant::ZERO;
     loop {
         while let Some((port, packet)) = link.poll_transmit(now) {
             let from = hosts[1 - port as usize].address;
-            hosts[port as usize].receive(now, from, &packet, &mut skyhaul_core::NullSink);
+            hosts[port as usize].receive(now, from, &packet, &mut NullSink);
         }
         for (port, host) in hosts.iter_mut().enumerate() {
-            host.work(now, &mut skyhaul_core::NullSink, |packet, sink| {
+            host.work(now, &mut NullSink, |packet, sink| {
                 sum.events += 1;
                 sum.add(&format!("{now:?} {port} {:02x?}\n", &packet.bytes[..]));
                 link.handle(now, port as u32, packet, sink);
             });
         }
-        let next = hosts.iter().filter_map(skyhaul_sim::Host::deadline).chain(link.deadline()).min();
+        let next = hosts.iter().filter_map(Host::deadline).chain(link.deadline()).min();
         match next {
             Some(at) if !hosts.iter().all(|host| host.app.is_done()) => now = now.max(at),
             _ => return sum,
@@ -143,11 +150,12 @@ fn listening_changes_nothing() {
         }
     }
     let run = |sink: &mut dyn EventSink| {
-        let mut pair = Transfer::new(link(), 3, 100_000).build().unwrap();
-        pair.run(Instant::from_ns(600 * SECOND), sink);
+        let scenario = Transfer::new(link(), 3, 100_000).scenario();
+        let mut simulation = Simulation::new(&scenario, 3).expect("the link is valid");
+        simulation.run(sink);
         let mut sum = TraceSum::new();
-        add_counters(&mut sum, &pair);
-        (pair.now(), sum.sum)
+        add_counters(&mut sum, simulation.network());
+        (simulation.network().now(), sum.sum)
     };
     assert_eq!(run(&mut TraceSum::new()), run(&mut Deaf));
 }

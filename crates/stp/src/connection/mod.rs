@@ -367,14 +367,18 @@ impl Connection {
         bdp_bytes.saturating_mul(bdps).max(1 << 20).min(cap)
     }
 
+    /// Room in the send buffer.
+    pub(crate) fn writable_bytes(&self) -> u64 {
+        self.send_limit_bytes().saturating_sub(self.cache.held_bytes())
+    }
+
     /// Takes as much of `data` as there is room for; 0 means: wait for [`StreamEvent::Writable`].
     pub(crate) fn write(&mut self, data: &[u8]) -> Result<usize, StreamError> {
         self.check_open()?;
         if self.write_finished {
             return Err(StreamError::Finished);
         }
-        let room = self.send_limit_bytes().saturating_sub(self.cache.held_bytes());
-        let taken = data.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let taken = data.len().min(usize::try_from(self.writable_bytes()).unwrap_or(usize::MAX));
         self.cache.write(&data[..taken]);
         self.held &= taken == 0;
         self.writer_waits = taken < data.len();

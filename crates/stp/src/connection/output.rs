@@ -467,6 +467,11 @@ impl Connection {
         let wire_bytes = context.path.wire_bytes(bytes);
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(wire_bytes);
+        match data.map(Choice::repeat) {
+            None => self.stats.control_bytes += u64::from(wire_bytes),
+            Some(Some(_)) => self.stats.retransmitted_bytes += u64::from(wire_bytes),
+            Some(None) => {}
+        }
         self.last_sent = context.now;
         if let Some(budget) = &mut context.path.budget {
             budget.spend(context.now, wire_bytes);

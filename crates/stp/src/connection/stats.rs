@@ -16,7 +16,11 @@ pub struct Stats {
     pub received_bytes: u64,
     /// Data packets sent again, for any reason.
     pub retransmitted_packets: u64,
-    /// Those of them sent while the link would have idled.
+    /// Their size.
+    pub retransmitted_bytes: u64,
+    /// Size of the segments sent without data.
+    pub control_bytes: u64,
+    /// Data packets sent again while the link would have idled.
     pub idle_repeats: u64,
     /// Data packets sent for the first time.
     pub data_packets: u64,
@@ -61,6 +65,40 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Adds the counters of another connection. What is a state, not a count, is that of the other.
+    pub fn add(&mut self, other: &Self) {
+        let rtt_min_ns = self.rtt_min_ns.into_iter().chain(other.rtt_min_ns).min();
+        let lost = self.lost_packets;
+        *self = Self {
+            sent_packets: self.sent_packets + other.sent_packets,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            received_packets: self.received_packets + other.received_packets,
+            received_bytes: self.received_bytes + other.received_bytes,
+            retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
+            retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
+            control_bytes: self.control_bytes + other.control_bytes,
+            idle_repeats: self.idle_repeats + other.idle_repeats,
+            data_packets: self.data_packets + other.data_packets,
+            acknowledged_bytes: self.acknowledged_bytes + other.acknowledged_bytes,
+            lost_packets: core::array::from_fn(|verdict| lost[verdict] + other.lost_packets[verdict]),
+            probe_cycles: self.probe_cycles + other.probe_cycles,
+            probe_congestion: self.probe_congestion + other.probe_congestion,
+            probe_link: self.probe_link + other.probe_link,
+            probe_aborted: self.probe_aborted + other.probe_aborted,
+            probes: self.probes + other.probes,
+            polls: self.polls + other.polls,
+            stats: self.stats + other.stats,
+            ustats: self.ustats + other.ustats,
+            duplicates: self.duplicates + other.duplicates,
+            refused: self.refused + other.refused,
+            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
+            in_flight_bytes: self.in_flight_bytes + other.in_flight_bytes,
+            rtt_min_ns,
+            rtt_smoothed_ns: other.rtt_smoothed_ns.or(self.rtt_smoothed_ns),
+            ..*other
+        };
+    }
+
     pub(super) fn count_refusal(&mut self, why: Refusal) {
         match why {
             Refusal::Duplicate => self.duplicates += 1,

@@ -33,6 +33,8 @@ pub struct EndpointConfig {
     pub accept: Config,
     /// Largest IP packet on any path, in bytes (at least 296).
     pub mtu_bytes: u32,
+    /// Bytes of the headers that the carrier puts around each datagram; `None`: IP and UDP.
+    pub carrier_bytes: Option<u32>,
     /// Bytes kept free in front of each segment.
     pub head_bytes: u32,
     /// Bytes kept free behind each segment.
@@ -48,6 +50,7 @@ impl Default for EndpointConfig {
         Self {
             accept: Config::standard(),
             mtu_bytes: 1500,
+            carrier_bytes: None,
             head_bytes: 0,
             tail_bytes: 0,
             max_connections: 1024,
@@ -128,7 +131,7 @@ pub struct Endpoint {
     memory: ClosedMemory,
     farewells: Farewells<Key>,
     stateless: VecDeque<(SocketAddr, Segment<'static>)>,
-    stash: Option<(SocketAddr, Vec<u8>)>,
+    stash: Option<(Transmit, Vec<u8>)>,
     random: Stream,
     next_id: ConnectionId,
     stats: EndpointStats,
@@ -202,6 +205,11 @@ impl Endpoint {
         Ok(id)
     }
 
+    /// Bytes that the carrier puts around every datagram to `remote`.
+    fn carrier_bytes(&self, remote: SocketAddr) -> u32 {
+        self.config.carrier_bytes.unwrap_or_else(|| ip_udp_bytes(remote.ip()))
+    }
+
     fn free_port(&mut self, remote: SocketAddr, port: u16) -> Option<u16> {
         (0..64).find_map(|_| {
             let candidate = 0xC000 | (self.random.next_u64() as u16 >> 2);
@@ -224,11 +232,12 @@ impl Endpoint {
 
     /// The path to `remote`, made if it is new, with the declared rate as its budget.
     fn use_path(&mut self, remote: SocketAddr, config: &Config) -> &mut Path {
+        let carrier_bytes = self.carrier_bytes(remote);
         let template = &self.config;
         let shared = self.paths.entry(remote).or_insert_with(|| SharedPath {
             path: Path {
                 mtu_bytes: template.mtu_bytes.max(296),
-                carrier_bytes: ip_udp_bytes(remote.ip()),
+                carrier_bytes,
                 head_bytes: template.head_bytes,
                 tail_bytes: template.tail_bytes,
                 budget: None,
@@ -330,6 +339,16 @@ impl Endpoint {
     /// Peer of a connection.
     pub fn remote(&self, id: ConnectionId) -> Option<SocketAddr> {
         self.slots.get(&id).map(|slot| slot.remote)
+    }
+
+    /// Port of a connection at this end.
+    pub fn local_port(&self, id: ConnectionId) -> Option<u16> {
+        self.slots.get(&id).map(|slot| slot.connection.names.local_port)
+    }
+
+    /// Bytes that [`Self::write`] would take now.
+    pub fn writable_bytes(&self, id: ConnectionId) -> u64 {
+        self.slots.get(&id).map_or(0, |slot| slot.connection.writable_bytes())
     }
 
     /// Counters of what belongs to no connection.

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_core::{EventSink, Instant};
+use skyhaul_core::{Event, EventSink, Instant};
 
 use super::{ConnectionId, Endpoint};
 use crate::connection::Context;
@@ -18,6 +18,8 @@ const QUANTUM_BYTES: i64 = 16 * 1500;
 pub struct Transmit {
     /// Where to.
     pub remote: SocketAddr,
+    /// Connection that all of them belong to; 0 for answers to segments of none.
+    pub connection: ConnectionId,
     /// Size of each datagram in the buffer but the last, which may be smaller.
     pub segment_bytes: usize,
 }
@@ -33,11 +35,11 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) -> Option<Transmit> {
         buffer.clear();
-        if let Some((remote, bytes)) = self.stash.take() {
+        if let Some((transmit, bytes)) = self.stash.take() {
             buffer.extend_from_slice(&bytes);
-            return Some(Transmit { remote, segment_bytes: bytes.len() });
+            return Some(transmit);
         }
-        if let Some(transmit) = self.transmit_stateless(now, buffer) {
+        if let Some(transmit) = self.transmit_stateless(now, buffer, sink) {
             return Some(transmit);
         }
         while let Some(id) = self.ready.pop_front() {
@@ -48,19 +50,26 @@ impl Endpoint {
         None
     }
 
-    fn transmit_stateless(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    fn transmit_stateless(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit> {
         let (remote, segment) = self.stateless.pop_front()?;
         buffer.resize(self.config.head_bytes as usize, 0);
         encode(&segment, buffer);
-        // Where a declared rate is kept, everything to that address counts.
-        if let Some(path) = self.paths.get_mut(&remote).map(|shared| &mut shared.path) {
-            let wire_bytes = path.wire_bytes(buffer.len() - self.config.head_bytes as usize);
-            if let Some(budget) = &mut path.budget {
-                budget.spend(now, wire_bytes);
-            }
-        }
         buffer.resize(buffer.len() + self.config.tail_bytes as usize, 0);
-        Some(Transmit { remote, segment_bytes: buffer.len() })
+        let wire_bytes = self.carrier_bytes(remote) + buffer.len() as u32;
+        // Where a declared rate is kept, everything to that address counts.
+        if let Some(budget) = self.paths.get_mut(&remote).and_then(|shared| shared.path.budget.as_mut()) {
+            budget.spend(now, wire_bytes);
+        }
+        if sink.wants() {
+            let (types, number) = (segment.type_bits(), u64::from(segment.number));
+            sink.emit(now, 0, Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
+        }
+        Some(Transmit { remote, connection: 0, segment_bytes: buffer.len() })
     }
 
     fn transmit_from(
@@ -93,7 +102,8 @@ impl Endpoint {
             if count == 0 {
                 segment_bytes = bytes;
             } else if bytes > segment_bytes {
-                self.stash = Some((slot.remote, buffer.split_off(start)));
+                let transmit = Transmit { remote: slot.remote, connection: id, segment_bytes: bytes };
+                self.stash = Some((transmit, buffer.split_off(start)));
                 break;
             }
             if bytes < segment_bytes {
@@ -102,7 +112,7 @@ impl Endpoint {
         }
         let remote = slot.remote;
         self.after_turn(id, !buffer.is_empty());
-        (!buffer.is_empty()).then_some(Transmit { remote, segment_bytes })
+        (!buffer.is_empty()).then_some(Transmit { remote, connection: id, segment_bytes })
     }
 
     /// Back in line after sending; else the timer is set and the line is left.

@@ -1,0 +1,108 @@
+//! How fast networks are simulated: packet-hops and delivered data packets per CPU-second.
+//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --only a|b]`
+
+#[path = "support/mod.rs"]
+mod support;
+
+use skyhaul_core::{MS, NullSink, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
+use skyhaul_sim::Simulation;
+use skyhaul_sim::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
+use skyhaul_stp::Config;
+use support::{cpu_seconds, flag, median, peak_memory_bytes};
+
+const PAIRS: usize = 20;
+/// IP packet: 20 + 8 + 1 + 12 octets of headers and 959 of payload.
+const PACKET_BYTES: u64 = 1000;
+const PAYLOAD_BYTES: usize = 959;
+/// Round trip: 1 ms at each end, 273 ms between the routers, each way.
+const EDGE_NS: u64 = MS;
+const MIDDLE_NS: u64 = 273 * MS;
+
+/// Host i - router 0 - router 1 - host i'.
+fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> Scenario {
+    let host = |side: &str, i: usize| Node { name: format!("{side}{i}"), kind: NodeKind::Host };
+    let router = |name: &str| Node { name: name.into(), kind: NodeKind::Router };
+    let mut nodes = vec![router("west"), router("east")];
+    nodes.extend((0..PAIRS).map(|i| host("a", i)).chain((0..PAIRS).map(|i| host("b", i))));
+    let bdp_packets = rate_bps / 8 * (2 * (2 * EDGE_NS + MIDDLE_NS)) / SECOND / PACKET_BYTES;
+    let link = |name: String, direction: DirectionConfig, ends| LinkBetween {
+        config: LinkConfig { name, forward: direction.clone(), reverse: direction, ..LinkConfig::default() },
+        ends,
+    };
+    let edge = DirectionConfig { rate_bps: Some(1_000_000_000), delay_ns: EDGE_NS, ..DirectionConfig::default() };
+    let middle = DirectionConfig {
+        rate_bps: Some(rate_bps),
+        delay_ns: MIDDLE_NS,
+        queue: QueueLimit::Packets(bdp_packets as u32),
+        ..DirectionConfig::default()
+    };
+    let mut links = vec![link("middle".into(), middle, [0, 1])];
+    links.extend((0..PAIRS).map(|i| link(format!("a{i}"), edge.clone(), [2 + i, 0])));
+    links.extend((0..PAIRS).map(|i| link(format!("b{i}"), edge.clone(), [1, 2 + PAIRS + i])));
+    let config = Config {
+        max_payload_bytes: PAYLOAD_BYTES,
+        send_limit_bytes: buffer_bytes,
+        receive_limit_bytes: buffer_bytes,
+        early_window_bytes: buffer_bytes,
+        ..Config::paper()
+    };
+    let flow = |i: usize| Flow {
+        name: format!("f{i}"),
+        from: 2 + i,
+        to: 2 + PAIRS + i,
+        count: flows / PAIRS as u32,
+        start_ns: i as u64 * 5 * MS,
+        stagger_ns: 100 * MS,
+        transport: Transport { name: "stp".into(), opener: config.clone(), acceptor: config.clone() },
+        workload: Workload::Bulk { bytes: None, chunk_bytes: PAYLOAD_BYTES as u64, rate_bps: None },
+    };
+    Scenario {
+        name: format!("{flows} flows"),
+        nodes,
+        links,
+        flows: (0..PAIRS).map(flow).collect(),
+        stop: Stop { duration_ns: Some(duration_ns), when_done: false, ..Stop::default() },
+        ..Scenario::default()
+    }
+}
+
+fn measure(label: &str, scenario: &Scenario, repeats: usize) {
+    let (mut hops_rate, mut data_rate) = (Vec::new(), Vec::new());
+    let mut line = String::new();
+    for seed in 1..=repeats as u64 {
+        let before = cpu_seconds();
+        let mut simulation = Simulation::new(scenario, seed).expect("the scenario is valid");
+        let ended = simulation.run(&mut NullSink);
+        let measured = simulation.measured(ended).expect("every byte was right");
+        let seconds = cpu_seconds() - before;
+        let hops: u64 = simulation.network().wires().iter().flat_map(|wire| [0, 1].map(|port| wire.link.counters(port, simulation.network().now()).delivered_packets)).sum();
+        let metric = |name: &str| measured.metrics.get(name).copied().unwrap_or(0.0);
+        let data = metric("payload_bytes") / PAYLOAD_BYTES as f64;
+        hops_rate.push(hops as f64 / seconds);
+        data_rate.push(data / seconds);
+        line = format!(
+            "{seconds:.2} CPU-s, {hops} hops, {data:.0} data packets, utilisation {:.3}, jain {:.3}",
+            metric("links.middle.forward.utilisation"),
+            metric("jain"),
+        );
+    }
+    println!(
+        "{label}: {:.2} M hops and {:.3} M data packets per CPU-second (median of {repeats}); last run {line}; peak memory {:.0} MB",
+        median(hops_rate) / 1e6,
+        median(data_rate) / 1e6,
+        peak_memory_bytes() as f64 / 1e6,
+    );
+}
+
+fn main() {
+    let (repeats, part) = if flag("--quick") { (1, 10) } else { (5, 1) };
+    let only = support::text("--only");
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    if wanted("b") {
+        measure("(b) 1000 flows, 100 Mbit/s", &dumbbell(1000, 100_000_000, 16_000, 60 * SECOND / part), repeats);
+    }
+    if wanted("a") {
+        measure("(a) 20 flows, 10 Mbit/s", &dumbbell(20, 10_000_000, 64_000, 600 * SECOND / part), repeats);
+    }
+}

@@ -1,0 +1,31 @@
+//! What a host's application is to its host.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use skyhaul_core::{Instant, PacketMeta};
+use skyhaul_stp::{ConnectionId, Endpoint};
+
+/// Something that uses an endpoint. Called whenever the host had something to do.
+pub trait App: Debug + Any {
+    /// Reads, writes, opens and closes as far as possible now.
+    fn work(&mut self, now: Instant, endpoint: &mut Endpoint);
+    /// When it wants to work next though nothing arrives; `None`: whenever the host has something to do.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// Whether nothing is left to do.
+    fn is_done(&self) -> bool;
+    /// Why it failed, if it did.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
+    /// Flow that a connection belongs to, to be written on its packets.
+    fn flow(&self, _: ConnectionId) -> u32 {
+        0
+    }
+    /// A packet arrived; its segment is handled after this.
+    fn arrived(&mut self, _: Instant, _: &PacketMeta) {}
+    /// For reading results.
+    fn as_any(&self) -> &dyn Any;
+}

@@ -1,0 +1,303 @@
+//! The application of a simulated host: one end of each flow that begins or ends there.
+
+mod io;
+mod pattern;
+mod record;
+mod requests;
+mod source;
+mod streams;
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::net::SocketAddr;
+
+use hdrhistogram::Histogram;
+use skyhaul_core::{Instant, PacketMeta, Stream, US};
+use skyhaul_stp::{Config, ConnectionId, Endpoint, Stats, StreamEvent};
+
+use crate::app::App;
+use crate::scenario::Workload;
+use io::{Io, Writer};
+pub use pattern::pattern;
+pub use record::{MAX_COMPLETIONS, Record};
+use requests::{Client, Server, Terms};
+use source::{OnOff, Source, Steady};
+use streams::{StreamReceiver, StreamSender};
+
+/// Port of the first flow that a host accepts.
+const FIRST_PORT: u16 = 4;
+/// One past the last: further ones are those of openers.
+const END_PORT: u16 = 0xC000;
+/// Flows that end at one host at most.
+pub const MAX_FLOWS_PER_HOST: usize = (END_PORT - FIRST_PORT) as usize;
+
+/// Where the acceptor of a flow listens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remote {
+    pub(crate) address: SocketAddr,
+    pub(crate) port: u16,
+}
+
+/// One end of one flow.
+trait End: Debug {
+    /// Its deadline is reached.
+    fn on_timer(&mut self, io: &mut Io<'_>);
+    /// Something happened on one of its connections. A connection that was just accepted is `Readable`.
+    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>);
+    /// When it wants to act by itself.
+    fn deadline(&self) -> Option<Instant>;
+    /// Whether nothing is left to do.
+    fn is_done(&self) -> bool;
+}
+
+/// A flow as both its ends see it.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowTerms {
+    /// Number of the flow in its run.
+    pub(crate) flow: u32,
+    /// Number of its group in the scenario.
+    pub(crate) group: u32,
+    /// Keys the bytes of its streams.
+    pub(crate) key: u64,
+    pub(crate) workload: Workload,
+    pub(crate) start: Instant,
+    /// Whatever the workload draws.
+    pub(crate) stream: Stream,
+}
+
+#[derive(Debug)]
+struct Slot {
+    flow: u32,
+    end: Box<dyn End>,
+    record: Record,
+    timer: Option<Instant>,
+    was_done: bool,
+    /// Whether packets that arrive here have their delay taken: at acceptors.
+    is_acceptor: bool,
+}
+
+/// The ends of all flows at one host.
+#[derive(Debug)]
+pub struct Flows {
+    warm_up: Instant,
+    slots: Vec<Slot>,
+    ports: BTreeMap<u16, usize>,
+    connections: BTreeMap<ConnectionId, usize>,
+    timers: BTreeSet<(Instant, usize)>,
+    unfinished: usize,
+    listening: bool,
+    opened: Vec<ConnectionId>,
+    scratch: Vec<u8>,
+    /// Groups of the flows that are accepted here, by flow.
+    groups: BTreeMap<u32, u32>,
+    delays: Delays,
+}
+
+/// One-way delays of packets from openers to acceptors, in microseconds, by group of flows.
+pub(crate) type Delays = BTreeMap<u32, Histogram<u64>>;
+
+impl Flows {
+    /// None yet. What is read before `warm_up` is counted apart.
+    pub(crate) fn new(warm_up: Instant) -> Self {
+        Self {
+            warm_up,
+            slots: Vec::new(),
+            ports: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            unfinished: 0,
+            listening: false,
+            opened: Vec::new(),
+            scratch: Vec::new(),
+            groups: BTreeMap::new(),
+            delays: Delays::new(),
+        }
+    }
+
+    /// Adds the end that opens.
+    pub(crate) fn open(&mut self, terms: &FlowTerms, remote: Remote, config: Config) {
+        let FlowTerms { key, workload, start, .. } = *terms;
+        let end: Box<dyn End> = match workload {
+            Workload::Requests { think_ns, requests, .. } => {
+                Box::new(Client::new(remote, config, transaction(key, workload), think_ns, requests, start))
+            }
+            Workload::Bulk { bytes, chunk_bytes, rate_bps } => {
+                let source = rate_bps.map_or(Source::Greedy, |rate_bps| {
+                    Source::Steady(Steady::new(rate_bps, chunk_bytes, start))
+                });
+                Box::new(StreamSender::new(remote, config, Writer::new(key, bytes, chunk_bytes, source), start))
+            }
+            Workload::OnOff { rate_bps, on_ns, off_ns, chunk_bytes } => {
+                let steady = Steady::new(rate_bps, chunk_bytes, start);
+                let source = Source::OnOff(OnOff::new(steady, on_ns, off_ns, terms.stream.clone()));
+                Box::new(StreamSender::new(remote, config, Writer::new(key, None, chunk_bytes, source), start))
+            }
+        };
+        self.add(terms.flow, end, workload.ends(), false);
+    }
+
+    /// A port that no flow listens at yet; `None`: there are none left.
+    pub(crate) fn next_port(&self) -> Option<u16> {
+        let count = u16::try_from(self.ports.len()).ok()?;
+        Some(FIRST_PORT + count).filter(|&port| port < END_PORT)
+    }
+
+    /// Adds the end that accepts at `port`.
+    pub(crate) fn accept(&mut self, terms: &FlowTerms, port: u16) {
+        let end: Box<dyn End> = match terms.workload {
+            Workload::Requests { .. } => Box::new(Server::new(transaction(terms.key, terms.workload))),
+            _ => Box::new(StreamReceiver::new(terms.key)),
+        };
+        self.ports.insert(port, self.slots.len());
+        self.groups.insert(terms.flow, terms.group);
+        self.add(terms.flow, end, terms.workload.ends(), true);
+    }
+
+    fn add(&mut self, flow: u32, end: Box<dyn End>, ends: bool, is_acceptor: bool) {
+        let index = self.slots.len();
+        let was_done = !ends || end.is_done();
+        self.unfinished += usize::from(!was_done);
+        self.slots.push(Slot { flow, end, record: Record::default(), timer: None, was_done, is_acceptor });
+        self.after(index);
+    }
+
+    /// What each end did, with the counters of its connections: flow, whether it opens, record, counters.
+    pub fn records<'a>(&'a self, endpoint: &'a Endpoint) -> impl Iterator<Item = (u32, bool, &'a Record, Stats)> {
+        let mut sums: Vec<Stats> = self.slots.iter().map(|slot| slot.record.closed).collect();
+        for (&id, &index) in &self.connections {
+            if let Some(stats) = endpoint.stats(id) {
+                sums[index].add(&stats);
+            }
+        }
+        let slots = self.slots.iter().zip(sums);
+        slots.map(|(slot, sum)| (slot.flow, !slot.is_acceptor, &slot.record, sum))
+    }
+
+    /// Delays of the packets that arrived at acceptors here, in microseconds, by group of flows.
+    pub(crate) fn delays(&self) -> &Delays {
+        &self.delays
+    }
+
+    /// Flow and end of a connection.
+    pub fn flow_of(&self, id: ConnectionId) -> Option<(u32, bool)> {
+        let slot = &self.slots[*self.connections.get(&id)?];
+        Some((slot.flow, !slot.is_acceptor))
+    }
+
+    /// After `index` has worked: its timer, and whether it is done.
+    fn after(&mut self, index: usize) {
+        let slot = &mut self.slots[index];
+        let timer = slot.end.deadline();
+        if timer != slot.timer {
+            if let Some(at) = slot.timer.take() {
+                self.timers.remove(&(at, index));
+            }
+            self.timers.extend(timer.map(|at| (at, index)));
+            slot.timer = timer;
+        }
+        if !slot.was_done && slot.end.is_done() {
+            slot.was_done = true;
+            self.unfinished -= 1;
+        }
+    }
+
+    fn with(&mut self, index: usize, now: Instant, endpoint: &mut Endpoint, act: impl FnOnce(&mut dyn End, &mut Io<'_>)) {
+        let slot = &mut self.slots[index];
+        let (opened, scratch) = (&mut self.opened, &mut self.scratch);
+        let mut io = Io { now, endpoint, record: &mut slot.record, warm_up: self.warm_up, opened, scratch };
+        act(&mut *slot.end, &mut io);
+        while let Some(id) = self.opened.pop() {
+            self.connections.insert(id, index);
+        }
+        self.after(index);
+    }
+
+    fn event(&mut self, now: Instant, id: ConnectionId, event: StreamEvent, endpoint: &mut Endpoint) {
+        let Some(&index) = self.connections.get(&id) else { return };
+        self.with(index, now, endpoint, |end, io| end.on_event(id, event, io));
+        if let StreamEvent::Closed(reason) = event {
+            let record = &mut self.slots[index].record;
+            if let Some(reason) = reason {
+                record.fail(reason);
+            }
+            if let Some(stats) = endpoint.stats(id) {
+                record.closed.add(&stats);
+            }
+            self.connections.remove(&id);
+            endpoint.release(id);
+        }
+    }
+
+    /// Connections that peers opened go to the end that listens at their port.
+    fn accept_all(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        while let Some(id) = endpoint.accept() {
+            let Some(&index) = endpoint.local_port(id).and_then(|port| self.ports.get(&port)) else {
+                endpoint.abort(id);
+                endpoint.release(id);
+                continue;
+            };
+            self.connections.insert(id, index);
+            self.event(now, id, StreamEvent::Readable, endpoint);
+        }
+    }
+}
+
+/// An hour of microseconds to three digits.
+pub(crate) fn delay_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are in order and three digits allowed")
+}
+
+fn transaction(key: u64, workload: Workload) -> Terms {
+    match workload {
+        Workload::Requests { request_bytes, response_bytes, keep, .. } => {
+            Terms { key, request_bytes: request_bytes.max(1), response_bytes: response_bytes.max(1), keep }
+        }
+        _ => Terms { key, request_bytes: 1, response_bytes: 1, keep: false },
+    }
+}
+
+impl App for Flows {
+    fn work(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if !self.listening {
+            self.ports.keys().for_each(|&port| endpoint.listen(port));
+            self.listening = true;
+        }
+        while let Some(&(at, index)) = self.timers.first() {
+            if at > now {
+                break;
+            }
+            self.timers.remove(&(at, index));
+            self.slots[index].timer = None;
+            self.with(index, now, endpoint, |end, io| end.on_timer(io));
+        }
+        self.accept_all(now, endpoint);
+        while let Some((id, event)) = endpoint.poll_event() {
+            self.event(now, id, event, endpoint);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.timers.first().map(|&(at, _)| at)
+    }
+
+    fn is_done(&self) -> bool {
+        self.unfinished == 0
+    }
+
+    fn flow(&self, id: ConnectionId) -> u32 {
+        self.flow_of(id).map_or(u32::MAX, |(flow, _)| flow)
+    }
+
+    fn arrived(&mut self, now: Instant, meta: &PacketMeta) {
+        let Some(&group) = self.groups.get(&meta.flow) else { return };
+        if now >= self.warm_up {
+            let delay_us = now.since(meta.sent_at) / US;
+            self.delays.entry(group).or_insert_with(delay_histogram).saturating_record(delay_us);
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,53 @@
+//! What is measured of links, from the end of the warm-up on.
+
+use skyhaul_core::SECOND;
+use skyhaul_link::Counters;
+
+use super::Metrics;
+use crate::simulate::Simulation;
+
+pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) {
+    let network = simulation.network();
+    let warm_up_ns = simulation.scenario().warm_up_ns;
+    let seconds = network.now().as_ns().saturating_sub(warm_up_ns) as f64 / SECOND as f64;
+    for (index, wire) in network.wires().iter().enumerate() {
+        let config = wire.link.config();
+        for (port, direction) in ["forward", "reverse"].iter().enumerate() {
+            let now = wire.link.counters(port as u32, network.now());
+            let before = simulation.counters_before(index)[port];
+            let name = format!("links.{}.{direction}", config.name);
+            add_direction(&name, config.direction(port as u32).rate_bps, seconds, &now, &before, metrics);
+        }
+    }
+}
+
+fn add_direction(
+    name: &str,
+    rate_bps: Option<u64>,
+    seconds: f64,
+    now: &Counters,
+    before: &Counters,
+    metrics: &mut Metrics,
+) {
+    let mut add = |metric: &str, value: f64| {
+        metrics.insert(format!("{name}.{metric}"), value);
+    };
+    let entered = now.entered_packets - before.entered_packets;
+    // What was taken on but still waits has not used the rate yet.
+    let waiting = now.queue_bytes as f64 - before.queue_bytes as f64;
+    if let Some(rate_bps) = rate_bps.filter(|_| seconds > 0.0) {
+        let served = (now.served_bytes - before.served_bytes) as f64 - waiting;
+        add("utilisation", served * 8.0 / rate_bps as f64 / seconds);
+    }
+    let served = entered - (now.dropped.queue_full - before.dropped.queue_full);
+    if served > 0 {
+        add("wait_ms.mean", (now.waited_ns - before.waited_ns) as f64 / served as f64 / 1e6);
+    }
+    add("delivered_packets", (now.delivered_packets - before.delivered_packets) as f64);
+    add("delivered_bytes", (now.delivered_bytes - before.delivered_bytes) as f64);
+    add("queue_bytes.max", now.max_queue_bytes as f64);
+    add("drops.queue_full", (now.dropped.queue_full - before.dropped.queue_full) as f64);
+    add("drops.random_loss", (now.dropped.random_loss - before.dropped.random_loss) as f64);
+    add("drops.bit_error", (now.dropped.bit_error - before.dropped.bit_error) as f64);
+    add("drops.outage", (now.dropped.outage - before.dropped.outage) as f64);
+}

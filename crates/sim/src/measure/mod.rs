@@ -1,0 +1,44 @@
+//! What is measured in a run. `docs/guide/metrics.md` lists every metric.
+
+mod flows;
+mod links;
+#[cfg(test)]
+mod measure_tests;
+mod series;
+mod truth;
+
+use std::collections::BTreeMap;
+
+pub(crate) use flows::flows_at;
+pub(crate) use series::Series;
+pub use series::{MAX_SAMPLES, Sample};
+pub use truth::{Confusion, TRUTHS, Truth, VERDICTS};
+
+use crate::simulate::{RunError, Simulation};
+
+/// Metrics by name.
+pub(crate) type Metrics = BTreeMap<String, f64>;
+
+/// All metrics of a run as it is now.
+pub(crate) fn measure(simulation: &Simulation<'_>, truth: Option<&Truth>) -> Result<Metrics, RunError> {
+    let mut metrics = Metrics::new();
+    flows::add(simulation, &mut metrics)?;
+    links::add(simulation, &mut metrics);
+    metrics.insert("events".into(), simulation.network().events() as f64);
+    if let Some(truth) = truth {
+        add_verdicts(truth.confusion(), &mut metrics);
+    }
+    Ok(metrics)
+}
+
+fn add_verdicts(confusion: &Confusion, metrics: &mut Metrics) {
+    for (index, (truth, row)) in TRUTHS.iter().zip(confusion).enumerate() {
+        for (verdict, &packets) in VERDICTS.iter().zip(row) {
+            metrics.insert(format!("verdicts.{truth}.{verdict}"), packets as f64);
+        }
+        let total: u64 = row.iter().sum();
+        if index < 3 && total > 0 {
+            metrics.insert(format!("verdicts.right.{truth}"), row[index] as f64 / total as f64);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Samples over time.
+
+use std::collections::BTreeMap;
+
+use skyhaul_core::{Instant, SECOND};
+
+use super::flows_at;
+use crate::network::Network;
+use crate::scenario::Scenario;
+
+/// Samples kept; further ones are not taken.
+pub const MAX_SAMPLES: usize = 1_000_000;
+
+/// The run at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Virtual time, in seconds.
+    pub at_s: f64,
+    /// By name: `flows.NAME.goodput_bps` (since the sample before), `flows.NAME.cwnd_bytes`,
+    /// `flows.NAME.in_flight_bytes` (sums over the group), `links.NAME.forward.queue_bytes`, ...
+    pub values: BTreeMap<String, f64>,
+}
+
+/// Takes them.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    every_ns: u64,
+    next: Instant,
+    samples: Vec<Sample>,
+    /// Bytes delivered at the last sample, by group.
+    delivered: Vec<u64>,
+}
+
+impl Series {
+    pub(crate) fn every(every_ns: u64) -> Self {
+        let every_ns = every_ns.max(1);
+        Self { every_ns, next: Instant::from_ns(every_ns), samples: Vec::new(), delivered: Vec::new() }
+    }
+
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    pub(crate) fn samples(&self) -> Vec<Sample> {
+        self.samples.clone()
+    }
+
+    /// Takes a sample if it is time.
+    pub(crate) fn look(&mut self, scenario: &Scenario, network: &Network) {
+        if network.now() < self.next {
+            return;
+        }
+        self.next = self.next.after(self.every_ns);
+        if self.samples.len() == MAX_SAMPLES {
+            self.next = Instant::MAX;
+            return;
+        }
+        let mut values = BTreeMap::new();
+        self.add_flows(scenario, network, &mut values);
+        add_links(scenario, network, &mut values);
+        self.samples.push(Sample { at_s: network.now().as_ns() as f64 / SECOND as f64, values });
+    }
+
+    fn add_flows(&mut self, scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
+        self.delivered.resize(scenario.flows.len(), 0);
+        let mut sums = vec![(0, 0, 0); scenario.flows.len()];
+        for flow in flows_at(scenario, network) {
+            let sum = &mut sums[flow.group];
+            sum.0 += flow.received_bytes();
+            sum.1 += flow.opener.cwnd_bytes;
+            sum.2 += flow.opener.in_flight_bytes;
+        }
+        let seconds = self.every_ns as f64 / SECOND as f64;
+        for ((spec, sum), before) in scenario.flows.iter().zip(sums).zip(&mut self.delivered) {
+            let bits = (sum.0 - *before) as f64 * 8.0;
+            *before = sum.0;
+            values.insert(format!("flows.{}.goodput_bps", spec.name), bits / seconds);
+            values.insert(format!("flows.{}.cwnd_bytes", spec.name), sum.1 as f64);
+            values.insert(format!("flows.{}.in_flight_bytes", spec.name), sum.2 as f64);
+        }
+    }
+}
+
+fn add_links(scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
+    for (spec, wire) in scenario.links.iter().zip(network.wires()) {
+        for (port, direction) in ["forward", "reverse"].iter().enumerate() {
+            let queue_bytes = wire.link.queue_bytes(port as u32, network.now());
+            let name = format!("links.{}.{direction}.queue_bytes", spec.config.name);
+            values.insert(name, queue_bytes as f64);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What really became of each packet, beside what its sender took it for.
+
+use std::collections::BTreeMap;
+
+use skyhaul_core::event::DropCause;
+use skyhaul_core::{Event, EventSink, Instant, Verdict};
+use skyhaul_stp::segment::types::SD;
+
+use crate::host::SOURCES_PER_HOST;
+
+/// Number of a host and packets that it sent so far.
+type Sent = BTreeMap<u64, u64>;
+
+/// Follows all packets of a run. Keeps an entry for each packet number in use (24 bits a connection)
+/// and each packet dropped.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    sent: Sent,
+    /// Name of the last transmission of each data packet, by connection and packet number (24 bits).
+    last: BTreeMap<(u64, u64), u64>,
+    dropped: BTreeMap<u64, DropCause>,
+    confusion: Confusion,
+}
+
+/// Packets judged lost, by truth (see [`TRUTHS`]) and verdict (see [`VERDICTS`]).
+pub type Confusion = [[u64; 4]; 4];
+
+/// What can have become of a packet that its sender judged lost: it was dropped by a full queue, by
+/// damage, by an outage, or not at all.
+pub const TRUTHS: [&str; 4] = ["congestion", "corruption", "outage", "none"];
+/// What its sender can have taken it for.
+pub const VERDICTS: [&str; 4] = ["congestion", "corruption", "outage", "unknown"];
+
+impl Truth {
+    /// Packets judged lost, by truth and verdict.
+    pub fn confusion(&self) -> &Confusion {
+        &self.confusion
+    }
+
+    fn on_sent(&mut self, source: u64, types: u8, number: u64) {
+        let host = source / SOURCES_PER_HOST;
+        let count = self.sent.entry(host).or_default();
+        let id = host * SOURCES_PER_HOST + *count;
+        *count += 1;
+        if types & SD != 0 {
+            self.last.insert((source, number), id);
+        }
+    }
+
+    fn on_lost(&mut self, source: u64, number: u64, verdict: Verdict) {
+        let last = self.last.get(&(source, number & 0xFF_FFFF));
+        let truth = match last.and_then(|id| self.dropped.get(id)) {
+            Some(DropCause::QueueFull) => 0,
+            Some(DropCause::Outage) => 2,
+            Some(_) => 1,
+            None => 3,
+        };
+        self.confusion[truth][verdict as usize] += 1;
+    }
+}
+
+impl EventSink for Truth {
+    fn emit(&mut self, _: Instant, source: u64, event: Event) {
+        match event {
+            Event::LinkDrop { packet, cause, .. } => drop(self.dropped.insert(packet, cause)),
+            Event::Sent { types, number, .. } => self.on_sent(source, types, number),
+            Event::Lost { first, end, verdict } => {
+                (first..end).for_each(|number| self.on_lost(source, number, verdict));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Hosts and routers, the links between them, and the event loop.
+
+mod address;
+mod fabric;
+#[cfg(test)]
+mod network_tests;
+mod routes;
+mod schedule;
+
+use skyhaul_core::{EventSink, Instant};
+
+pub(crate) use address::{address, node};
+use fabric::Fabric;
+pub use fabric::Wire;
+pub(crate) use routes::Routes;
+
+use crate::host::{Host, SOURCES_PER_HOST};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All applications are done.
+    Done,
+    /// Nothing is left to happen, but an application waits: a deadlock.
+    Stuck,
+    /// The time allowed is over.
+    OutOfTime,
+    /// The number of events allowed is over.
+    OutOfEvents,
+}
+
+/// A node.
+#[derive(Debug)]
+pub enum Node {
+    /// An endpoint and what runs on it.
+    Host(Box<Host>),
+    /// Forwards each packet at once: all waiting is done in the queues of links.
+    Router,
+}
+
+/// When a run ends, beside having nothing left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Until {
+    /// The last instant.
+    pub at: Instant,
+    /// Ends when all applications are done.
+    pub when_done: bool,
+    /// Ends after so many events since time zero.
+    pub max_events: u64,
+}
+
+impl Until {
+    /// When all is done, at this time at the latest.
+    pub fn done_or(at: Instant) -> Self {
+        Self { at, when_done: true, max_events: u64::MAX }
+    }
+}
+
+/// A network in virtual time. Whoever wants to act first acts; at equal times links come before
+/// hosts, and each in the order of their numbers.
+#[derive(Debug)]
+pub struct Network {
+    nodes: Vec<Node>,
+    fabric: Fabric,
+    now: Instant,
+    events: u64,
+}
+
+impl Network {
+    /// A network at time zero.
+    pub(crate) fn new(mut nodes: Vec<Node>, wires: Vec<Wire>, routes: Routes) -> Self {
+        let mut fabric = Fabric::new(wires, routes, nodes.len());
+        for (index, node) in nodes.iter_mut().enumerate() {
+            if let Node::Host(host) = node {
+                host.source_base = index as u64 * SOURCES_PER_HOST;
+                fabric.schedule.set(fabric.component(index), Some(Instant::ZERO));
+            }
+        }
+        Self { nodes, fabric, now: Instant::ZERO, events: 0 }
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Deliveries by links and wake-ups of hosts so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Packets for which there was no way on.
+    pub fn unroutable_packets(&self) -> u64 {
+        self.fabric.unroutable_packets
+    }
+
+    /// The links, by number.
+    pub fn wires(&self) -> &[Wire] {
+        &self.fabric.wires
+    }
+
+    /// The hosts, with their node numbers.
+    pub fn hosts(&self) -> impl Iterator<Item = (usize, &Host)> {
+        self.nodes.iter().enumerate().filter_map(|(index, node)| match node {
+            Node::Host(host) => Some((index, &**host)),
+            Node::Router => None,
+        })
+    }
+
+    /// The host with this node number.
+    pub fn host(&self, node: usize) -> Option<&Host> {
+        match self.nodes.get(node)? {
+            Node::Host(host) => Some(host),
+            Node::Router => None,
+        }
+    }
+
+    /// Its nodes and links, to be driven by hand.
+    pub fn into_parts(self) -> (Vec<Node>, Vec<Wire>) {
+        (self.nodes, self.fabric.wires)
+    }
+
+    /// Runs until `until`, or until nothing can happen.
+    pub fn run(&mut self, until: Until, sink: &mut dyn EventSink) -> Ended {
+        loop {
+            if until.when_done && self.hosts().all(|(_, host)| host.app.is_done()) {
+                return Ended::Done;
+            }
+            let Some((at, component)) = self.fabric.schedule.first() else { return Ended::Stuck };
+            if at > until.at {
+                self.now = self.now.max(until.at);
+                return Ended::OutOfTime;
+            }
+            if self.events >= until.max_events {
+                return Ended::OutOfEvents;
+            }
+            self.now = self.now.max(at);
+            match component.checked_sub(self.fabric.wires.len()) {
+                None => self.deliver(component, sink),
+                Some(node) => self.work(node, sink),
+            }
+        }
+    }
+
+    /// Everything that link `index` has to deliver now.
+    fn deliver(&mut self, index: usize, sink: &mut dyn EventSink) {
+        while let Some((at, packet)) = self.fabric.deliver(self.now, index) {
+            self.events += 1;
+            match &mut self.nodes[at as usize] {
+                Node::Host(host) if packet.meta.to == at => {
+                    host.receive(self.now, address(packet.meta.from), &packet, sink);
+                    self.fabric.schedule.hasten(self.fabric.component(at as usize), self.now);
+                }
+                _ => self.fabric.forward(self.now, at, packet, sink),
+            }
+        }
+    }
+
+    fn work(&mut self, index: usize, sink: &mut dyn EventSink) {
+        self.events += 1;
+        let Node::Host(host) = &mut self.nodes[index] else { return };
+        let (fabric, now) = (&mut self.fabric, self.now);
+        host.work(now, sink, |packet, sink| fabric.forward(now, index as u32, packet, sink));
+        fabric.schedule.set(fabric.component(index), host.deadline());
+    }
+}

@@ -1,0 +1,158 @@
+//! One run of a scenario.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use skyhaul_core::{Event, EventSink, Instant, NullSink};
+
+use crate::build::build;
+use crate::measure::{Sample, Series, Truth, measure};
+use crate::network::{Ended, Network, Until};
+use crate::scenario::Scenario;
+
+/// Why a run could not begin or cannot be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunError(pub String);
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl RunError {
+    pub(crate) fn too_many_flows(scenario: &Scenario, node: usize) -> Self {
+        let name = &scenario.nodes[node].name;
+        Self(format!("more than {} flows end at host {name}", crate::flows::MAX_FLOWS_PER_HOST))
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// How it ended.
+    pub ended: Ended,
+    /// Metrics by name (`docs/guide/metrics.md`). One that does not apply is absent.
+    pub metrics: BTreeMap<String, f64>,
+    /// Samples over time, if the scenario wants them.
+    pub series: Vec<Sample>,
+}
+
+/// A scenario under way with one seed.
+#[derive(Debug)]
+pub struct Simulation<'a> {
+    scenario: &'a Scenario,
+    seed: u64,
+    network: Network,
+    truth: Option<Truth>,
+    series: Option<Series>,
+    /// Counters of the links at the end of the warm-up.
+    warmed_up: Option<Vec<[skyhaul_link::Counters; 2]>>,
+}
+
+impl<'a> Simulation<'a> {
+    /// At time zero.
+    pub fn new(scenario: &'a Scenario, seed: u64) -> Result<Self, RunError> {
+        Ok(Self {
+            network: build(scenario, seed)?,
+            scenario,
+            seed,
+            truth: scenario.metrics.verdicts.then(Truth::default),
+            series: scenario.metrics.series_ns.map(Series::every),
+            warmed_up: None,
+        })
+    }
+
+    /// The network, to be driven by hand.
+    pub fn into_network(self) -> Network {
+        self.network
+    }
+
+    /// The network as it is now.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// What is simulated.
+    pub fn scenario(&self) -> &Scenario {
+        self.scenario
+    }
+
+    /// The seed of everything random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Counters of a link, from the end of the warm-up on those before it: forward, reverse.
+    pub(crate) fn counters_before(&self, link: usize) -> [skyhaul_link::Counters; 2] {
+        self.warmed_up.as_ref().map_or_else(Default::default, |counters| counters[link])
+    }
+
+    /// Runs to the end.
+    pub fn run(&mut self, sink: &mut dyn EventSink) -> Ended {
+        let stop = self.scenario.stop;
+        let end = stop.duration_ns.map_or(Instant::MAX.before(1), Instant::from_ns);
+        loop {
+            let pause = self.next_pause().filter(|&at| at < end);
+            let until =
+                Until { at: pause.unwrap_or(end), when_done: stop.when_done, max_events: stop.max_events };
+            let ended = match &mut self.truth {
+                Some(truth) => self.network.run(until, &mut Both { truth, sink: &mut *sink }),
+                None => self.network.run(until, sink),
+            };
+            if ended != Ended::OutOfTime || pause.is_none() {
+                return ended;
+            }
+            self.look();
+        }
+    }
+
+    /// When the run is to be looked at next.
+    fn next_pause(&self) -> Option<Instant> {
+        let warm_up = (self.scenario.warm_up_ns > 0 && self.warmed_up.is_none())
+            .then(|| Instant::from_ns(self.scenario.warm_up_ns));
+        warm_up.into_iter().chain(self.series.as_ref().map(Series::next)).min()
+    }
+
+    fn look(&mut self) {
+        let now = self.network.now();
+        if self.warmed_up.is_none() && now >= Instant::from_ns(self.scenario.warm_up_ns) {
+            let counters = |wire: &crate::network::Wire| [0, 1].map(|port| wire.link.counters(port, now));
+            self.warmed_up = Some(self.network.wires().iter().map(counters).collect());
+        }
+        if let Some(series) = &mut self.series {
+            series.look(self.scenario, &self.network);
+        }
+    }
+
+    /// What came of it so far.
+    pub fn measured(&self, ended: Ended) -> Result<Measured, RunError> {
+        let metrics = measure(self, self.truth.as_ref())?;
+        let series = self.series.as_ref().map_or_else(Vec::new, Series::samples);
+        Ok(Measured { ended, metrics, series })
+    }
+}
+
+/// Runs `scenario` once with `seed`.
+pub fn simulate(scenario: &Scenario, seed: u64) -> Result<Measured, RunError> {
+    let mut simulation = Simulation::new(scenario, seed)?;
+    let ended = simulation.run(&mut NullSink);
+    simulation.measured(ended)
+}
+
+/// Events go to both.
+struct Both<'a> {
+    truth: &'a mut Truth,
+    sink: &'a mut dyn EventSink,
+}
+
+impl EventSink for Both<'_> {
+    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+        self.truth.emit(now, source, event);
+        if self.sink.wants() {
+            self.sink.emit(now, source, event);
+        }
+    }
+}
