@@ -59,6 +59,7 @@ impl EndpointOptions {
     /// The engine that these options ask for.
     pub(crate) fn engine(self) -> io::Result<skyhaul_stp::Endpoint> {
         let config = EndpointConfig {
+            carrier_bytes: None,
             accept: self.accept,
             mtu_bytes: self.mtu_bytes,
             head_bytes: self.protection.head_bytes(),

@@ -30,7 +30,8 @@ fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> S
         config: LinkConfig { name, forward: direction.clone(), reverse: direction, ..LinkConfig::default() },
         ends,
     };
-    let edge = DirectionConfig { rate_bps: Some(1_000_000_000), delay_ns: EDGE_NS, ..DirectionConfig::default() };
+    let edge =
+        DirectionConfig { rate_bps: Some(1_000_000_000), delay_ns: EDGE_NS, ..DirectionConfig::default() };
     let middle = DirectionConfig {
         rate_bps: Some(rate_bps),
         delay_ns: MIDDLE_NS,
@@ -76,7 +77,14 @@ fn measure(label: &str, scenario: &Scenario, repeats: usize) {
         let ended = simulation.run(&mut NullSink);
         let measured = simulation.measured(ended).expect("every byte was right");
         let seconds = cpu_seconds() - before;
-        let hops: u64 = simulation.network().wires().iter().flat_map(|wire| [0, 1].map(|port| wire.link.counters(port, simulation.network().now()).delivered_packets)).sum();
+        let hops: u64 = simulation
+            .network()
+            .wires()
+            .iter()
+            .flat_map(|wire| {
+                [0, 1].map(|port| wire.link.counters(port, simulation.network().now()).delivered_packets)
+            })
+            .sum();
         let metric = |name: &str| measured.metrics.get(name).copied().unwrap_or(0.0);
         let data = metric("payload_bytes") / PAYLOAD_BYTES as f64;
         hops_rate.push(hops as f64 / seconds);
@@ -100,7 +108,11 @@ fn main() {
     let only = support::text("--only");
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     if wanted("b") {
-        measure("(b) 1000 flows, 100 Mbit/s", &dumbbell(1000, 100_000_000, 16_000, 60 * SECOND / part), repeats);
+        measure(
+            "(b) 1000 flows, 100 Mbit/s",
+            &dumbbell(1000, 100_000_000, 16_000, 60 * SECOND / part),
+            repeats,
+        );
     }
     if wanted("a") {
         measure("(a) 20 flows, 10 Mbit/s", &dumbbell(20, 10_000_000, 64_000, 600 * SECOND / part), repeats);

@@ -22,7 +22,8 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError>
     for (group, spec) in scenario.flows.iter().enumerate() {
         for member in 0..spec.count {
             let terms = terms(spec, seed, flow, group as u32, member);
-            let port = apps[spec.to].next_port().ok_or_else(|| RunError::too_many_flows(scenario, spec.to))?;
+            let port =
+                apps[spec.to].next_port().ok_or_else(|| RunError::too_many_flows(scenario, spec.to))?;
             apps[spec.to].accept(&terms, port);
             let remote = Remote { address: address(spec.to as u32), port };
             apps[spec.from].open(&terms, remote, spec.transport.opener.clone());

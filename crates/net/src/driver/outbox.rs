@@ -79,7 +79,7 @@ impl Outbox {
         counters: &mut Counters,
     ) -> Flushed {
         let mut flushed = Flushed::default();
-        let Some(Transmit { remote, segment_bytes }) = self.transmit else { return flushed };
+        let Some(Transmit { remote, segment_bytes, .. }) = self.transmit else { return flushed };
         let mut refused_in_a_row = 0;
         while self.done < self.buffer.len() {
             let part = next_part(&self.buffer[self.done..], segment_bytes, wire.max_segments());

@@ -70,7 +70,7 @@ impl Writer {
                 Ok(0) => break,
                 Ok(taken) => self.written += taken as u64,
                 Err(error) => {
-                    io.record.fail(error);
+                    io.record.fail(&error);
                     break;
                 }
             }
@@ -104,7 +104,7 @@ impl Reader {
                 }
                 Ok(None) => return Read::Waiting,
                 Err(error) => {
-                    io.record.fail(error);
+                    io.record.fail(&error);
                     return Read::Waiting;
                 }
             }

@@ -126,12 +126,22 @@ impl Flows {
                 let source = rate_bps.map_or(Source::Greedy, |rate_bps| {
                     Source::Steady(Steady::new(rate_bps, chunk_bytes, start))
                 });
-                Box::new(StreamSender::new(remote, config, Writer::new(key, bytes, chunk_bytes, source), start))
+                Box::new(StreamSender::new(
+                    remote,
+                    config,
+                    Writer::new(key, bytes, chunk_bytes, source),
+                    start,
+                ))
             }
             Workload::OnOff { rate_bps, on_ns, off_ns, chunk_bytes } => {
                 let steady = Steady::new(rate_bps, chunk_bytes, start);
-                let source = Source::OnOff(OnOff::new(steady, on_ns, off_ns, terms.stream.clone()));
-                Box::new(StreamSender::new(remote, config, Writer::new(key, None, chunk_bytes, source), start))
+                let source = Source::OnOff(Box::new(OnOff::new(steady, on_ns, off_ns, terms.stream.clone())));
+                Box::new(StreamSender::new(
+                    remote,
+                    config,
+                    Writer::new(key, None, chunk_bytes, source),
+                    start,
+                ))
             }
         };
         self.add(terms.flow, end, workload.ends(), false);
@@ -163,7 +173,10 @@ impl Flows {
     }
 
     /// What each end did, with the counters of its connections: flow, whether it opens, record, counters.
-    pub fn records<'a>(&'a self, endpoint: &'a Endpoint) -> impl Iterator<Item = (u32, bool, &'a Record, Stats)> {
+    pub fn records<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+    ) -> impl Iterator<Item = (u32, bool, &'a Record, Stats)> {
         let mut sums: Vec<Stats> = self.slots.iter().map(|slot| slot.record.closed).collect();
         for (&id, &index) in &self.connections {
             if let Some(stats) = endpoint.stats(id) {
@@ -202,7 +215,13 @@ impl Flows {
         }
     }
 
-    fn with(&mut self, index: usize, now: Instant, endpoint: &mut Endpoint, act: impl FnOnce(&mut dyn End, &mut Io<'_>)) {
+    fn with(
+        &mut self,
+        index: usize,
+        now: Instant,
+        endpoint: &mut Endpoint,
+        act: impl FnOnce(&mut dyn End, &mut Io<'_>),
+    ) {
         let slot = &mut self.slots[index];
         let (opened, scratch) = (&mut self.opened, &mut self.scratch);
         let mut io = Io { now, endpoint, record: &mut slot.record, warm_up: self.warm_up, opened, scratch };
@@ -219,7 +238,7 @@ impl Flows {
         if let StreamEvent::Closed(reason) = event {
             let record = &mut self.slots[index].record;
             if let Some(reason) = reason {
-                record.fail(reason);
+                record.fail(&reason);
             }
             if let Some(stats) = endpoint.stats(id) {
                 record.closed.add(&stats);

@@ -32,7 +32,7 @@ pub struct Record {
 pub const MAX_COMPLETIONS: usize = 100_000;
 
 impl Record {
-    pub(crate) fn fail(&mut self, why: impl ToString) {
+    pub(crate) fn fail(&mut self, why: &impl ToString) {
         self.failure.get_or_insert_with(|| why.to_string());
     }
 

@@ -61,19 +61,41 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(remote: Remote, config: Config, terms: Terms, think_ns: u64, requests: Option<u64>, start: Instant) -> Self {
-        Self { remote, config, terms, think_ns, left: requests, next: Some(start), exchange: None, kept: None }
+    pub(super) fn new(
+        remote: Remote,
+        config: Config,
+        terms: Terms,
+        think_ns: u64,
+        requests: Option<u64>,
+        start: Instant,
+    ) -> Self {
+        Self {
+            remote,
+            config,
+            terms,
+            think_ns,
+            left: requests,
+            next: Some(start),
+            exchange: None,
+            kept: None,
+        }
     }
 
     fn begin(&mut self, io: &mut Io<'_>) {
         let id = match self.kept {
             Some(id) => id,
-            None => match io.endpoint.connect(io.now, self.remote.address, self.remote.port, self.config.clone(), true) {
+            None => match io.endpoint.connect(
+                io.now,
+                self.remote.address,
+                self.remote.port,
+                self.config.clone(),
+                true,
+            ) {
                 Ok(id) => {
                     io.opened.push(id);
                     id
                 }
-                Err(error) => return self.stop(error, io),
+                Err(error) => return self.stop(&error, io),
             },
         };
         io.record.started_at.get_or_insert(io.now);
@@ -83,7 +105,7 @@ impl Client {
         self.ask(io);
     }
 
-    fn stop(&mut self, why: impl ToString, io: &mut Io<'_>) {
+    fn stop(&mut self, why: &impl ToString, io: &mut Io<'_>) {
         io.record.fail(why);
         self.left = Some(0);
         self.next = None;
@@ -137,7 +159,7 @@ impl End for Client {
             StreamEvent::Connected | StreamEvent::Writable => self.ask(io),
             StreamEvent::Readable => self.hear(io),
             StreamEvent::Finished => {}
-            StreamEvent::Closed(_) => self.stop("the connection ended before the response was there", io),
+            StreamEvent::Closed(_) => self.stop(&"the connection ended before the response was there", io),
         }
     }
 

@@ -10,7 +10,7 @@ pub(crate) enum Source {
     /// A steady rate.
     Steady(Steady),
     /// A steady rate, with pauses.
-    OnOff(OnOff),
+    OnOff(Box<OnOff>),
 }
 
 impl Source {
@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn an_on_off_source_is_on_for_its_share_of_the_time_however_often_it_is_asked() {
-        let make = || Source::OnOff(OnOff::new(steady(), SECOND, 3 * SECOND, Stream::new(1, "source")));
+        let make =
+            || Source::OnOff(Box::new(OnOff::new(steady(), SECOND, 3 * SECOND, Stream::new(1, "source"))));
         let (mut often, mut once) = (make(), make());
         let end = Instant::from_ns(20_000 * SECOND);
         let mut at = Instant::ZERO;

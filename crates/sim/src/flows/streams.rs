@@ -30,7 +30,7 @@ impl StreamSender {
                 self.id = Some(id);
             }
             Err(error) => {
-                io.record.fail(error);
+                io.record.fail(&error);
                 self.is_done = true;
             }
         }
@@ -56,7 +56,9 @@ impl End for StreamSender {
     fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
         match event {
             StreamEvent::Connected | StreamEvent::Writable => self.write(io),
-            StreamEvent::Readable => while matches!(io.endpoint.read(id, &mut [0; 64]), Ok(Some(n)) if n > 0) {},
+            StreamEvent::Readable => {
+                while matches!(io.endpoint.read(id, &mut [0; 64]), Ok(Some(n)) if n > 0) {}
+            }
             StreamEvent::Finished => io.record.confirmed_at = Some(io.now),
             StreamEvent::Closed(_) => self.is_done = true,
         }

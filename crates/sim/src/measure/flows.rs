@@ -45,7 +45,8 @@ impl FlowAt<'_> {
 
 /// All flows of a run, by number.
 pub(crate) fn flows_at<'a>(scenario: &Scenario, network: &'a Network) -> Vec<FlowAt<'a>> {
-    let none = |group| FlowAt { group, opener: Stats::default(), acceptor: Stats::default(), records: [None; 2] };
+    let none =
+        |group| FlowAt { group, opener: Stats::default(), acceptor: Stats::default(), records: [None; 2] };
     let groups = scenario.flows.iter().enumerate();
     let mut all: Vec<FlowAt<'a>> =
         groups.flat_map(|(group, spec)| (0..spec.count).map(move |_| group)).map(none).collect();
@@ -87,13 +88,15 @@ fn finished<'a>(simulation: &Simulation<'_>, at: FlowAt<'a>) -> Flow<'a> {
     let warm_up = Instant::from_ns(scenario.warm_up_ns);
     let is_complete = match scenario.flows[at.group].workload {
         Workload::Bulk { bytes: Some(bytes), .. } => at.received_bytes() >= bytes,
-        Workload::Requests { requests: Some(requests), .. } => at.sum(|record| record.completions) >= requests,
+        Workload::Requests { requests: Some(requests), .. } => {
+            at.sum(|record| record.completions) >= requests
+        }
         _ => false,
     };
     let from = at.started_at().unwrap_or(now).max(warm_up.min(now));
     let to = at.last_byte_at().filter(|_| is_complete).unwrap_or(now).max(from);
     let payload_bytes = at.received_bytes() - at.sum(|record| record.warm_up_bytes);
-    Flow { payload_bytes, from, to, is_complete, at }
+    Flow { at, payload_bytes, from, to, is_complete }
 }
 
 pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) -> Result<(), RunError> {
@@ -153,13 +156,16 @@ fn add_set<'h>(
     }
     add_bytes(flows, payload_bytes, &mut add);
     add_counts(flows, &mut add);
-    add_quantiles("completion_ms", completions_ms(flows), &mut add);
+    add_quantiles("completion_ms", &completions_ms(flows), &mut add);
     add_delays(delays, &mut add);
 }
 
 /// Jain's index of fairness of the flows' goodput.
 fn jain(flows: &[&Flow<'_>]) -> Option<f64> {
-    let (sum, squares) = flows.iter().map(|flow| flow.goodput_bps()).fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    let (sum, squares) = flows
+        .iter()
+        .map(|flow| flow.goodput_bps())
+        .fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (flows.len() as f64 * squares))
 }
 
@@ -168,7 +174,8 @@ fn add_bytes(flows: &[&Flow<'_>], payload_bytes: u64, add: &mut impl FnMut(&str,
     let forward = sum(&|at| at.opener.sent_bytes);
     let reverse = sum(&|at| at.acceptor.sent_bytes);
     let again = sum(&|at| at.opener.retransmitted_bytes + at.acceptor.retransmitted_bytes);
-    let (forward_control, reverse_control) = (sum(&|at| at.opener.control_bytes), sum(&|at| at.acceptor.control_bytes));
+    let (forward_control, reverse_control) =
+        (sum(&|at| at.opener.control_bytes), sum(&|at| at.acceptor.control_bytes));
     add("forward.packets", sum(&|at| at.opener.sent_packets));
     add("forward.bytes", forward);
     add("reverse.packets", sum(&|at| at.acceptor.sent_packets));
@@ -222,7 +229,7 @@ fn completions_ms(flows: &[&Flow<'_>]) -> Vec<f64> {
     all
 }
 
-fn add_quantiles(name: &str, sorted: Vec<f64>, add: &mut impl FnMut(&str, f64)) {
+fn add_quantiles(name: &str, sorted: &[f64], add: &mut impl FnMut(&str, f64)) {
     let Some(&max) = sorted.last() else { return };
     add(&format!("{name}.mean"), sorted.iter().sum::<f64>() / sorted.len() as f64);
     for (label, percent) in [("p50", 50), ("p95", 95), ("p99", 99)] {

@@ -1,0 +1,192 @@
+//! Packets find their way, workloads do what they say, and nothing disturbs what it should not.
+
+#![allow(clippy::float_cmp)] // counts are exact
+
+use skyhaul_core::{MS, NullSink, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig};
+use skyhaul_stp::Config;
+
+use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
+use crate::{Ended, Measured, Simulation, simulate};
+
+fn direction(rate_bps: u64, delay_ns: u64) -> DirectionConfig {
+    DirectionConfig { rate_bps: Some(rate_bps), delay_ns, ..DirectionConfig::default() }
+}
+
+fn link(name: &str, ends: [usize; 2], direction: DirectionConfig) -> LinkBetween {
+    let config = LinkConfig {
+        name: name.into(),
+        forward: direction.clone(),
+        reverse: direction,
+        ..LinkConfig::default()
+    };
+    LinkBetween { config, ends }
+}
+
+fn bulk(bytes: u64) -> Workload {
+    Workload::Bulk { bytes: Some(bytes), chunk_bytes: 1000, rate_bps: None }
+}
+
+fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
+    let transport =
+        Transport { name: "stp".into(), opener: Config::standard(), acceptor: Config::standard() };
+    Flow { name: name.into(), from, to, count: 1, start_ns: 0, stagger_ns: 0, transport, workload }
+}
+
+/// Hosts 0 and 3 at the ends of a row with two routers, and host 4 beside the second router.
+fn row(flows: Vec<Flow>) -> Scenario {
+    let node = |name: &str, kind| Node { name: name.into(), kind };
+    Scenario {
+        name: "row".into(),
+        nodes: vec![
+            node("left", NodeKind::Host),
+            node("near", NodeKind::Router),
+            node("far", NodeKind::Router),
+            node("right", NodeKind::Host),
+            node("below", NodeKind::Host),
+        ],
+        links: vec![
+            link("in", [0, 1], direction(100_000_000, MS)),
+            link("space", [1, 2], direction(10_000_000, 270 * MS)),
+            link("out", [2, 3], direction(100_000_000, 4 * MS)),
+            link("side", [4, 2], direction(100_000_000, 10 * MS)),
+        ],
+        flows,
+        stop: Stop { duration_ns: Some(600 * SECOND), ..Stop::default() },
+        ..Scenario::default()
+    }
+}
+
+fn run(scenario: &Scenario) -> Measured {
+    simulate(scenario, 1).expect("it runs")
+}
+
+fn metric(measured: &Measured, name: &str) -> f64 {
+    *measured.metrics.get(name).unwrap_or_else(|| panic!("no {name} in {:?}", measured.metrics.keys()))
+}
+
+#[test]
+fn a_transfer_crosses_two_routers_and_each_link_once() {
+    let measured = run(&row(vec![flow("file", 0, 3, bulk(2_000_000))]));
+    assert_eq!(measured.ended, Ended::Done);
+    assert_eq!(metric(&measured, "completed"), 1.0);
+    assert_eq!(metric(&measured, "payload_bytes"), 2_000_000.0);
+    assert_eq!(metric(&measured, "duplicates"), 0.0);
+    let sent = metric(&measured, "forward.packets");
+    for link in ["in", "space", "out"] {
+        assert_eq!(metric(&measured, &format!("links.{link}.forward.delivered_packets")), sent, "{link}");
+    }
+    assert_eq!(metric(&measured, "links.side.forward.delivered_packets"), 0.0);
+    // 275 ms of propagation and at least one serialisation on each link.
+    let (least, mean) = (metric(&measured, "rtt_ms.min"), metric(&measured, "delay_ms.mean"));
+    assert!((550.0..552.0).contains(&least), "{least}");
+    assert!((275.0..2000.0).contains(&mean), "{mean}");
+}
+
+#[test]
+fn flows_in_both_directions_between_three_hosts_arrive_complete() {
+    let flows = vec![
+        flow("there", 0, 3, bulk(500_000)),
+        flow("back", 3, 0, bulk(300_000)),
+        flow("aside", 4, 0, bulk(200_000)),
+        Flow { count: 3, stagger_ns: 100 * MS, start_ns: SECOND, ..flow("many", 0, 4, bulk(100_000)) },
+    ];
+    let measured = run(&row(flows));
+    assert_eq!(measured.ended, Ended::Done);
+    assert_eq!(metric(&measured, "completed"), 6.0);
+    assert_eq!(metric(&measured, "failed"), 0.0);
+    for (name, bytes) in [("there", 5e5), ("back", 3e5), ("aside", 2e5), ("many", 3e5)] {
+        assert_eq!(metric(&measured, &format!("flows.{name}.payload_bytes")), bytes, "{name}");
+    }
+    let jain = metric(&measured, "jain");
+    assert!(jain > 0.1 && jain <= 1.0, "{jain}");
+}
+
+#[test]
+fn transactions_take_a_round_trip_each_and_are_counted() {
+    let requests = |keep| Workload::Requests {
+        request_bytes: 400,
+        response_bytes: 1000,
+        think_ns: 100 * MS,
+        requests: Some(10),
+        keep,
+    };
+    for keep in [false, true] {
+        let measured = run(&row(vec![flow("web", 0, 3, requests(keep))]));
+        assert_eq!(measured.ended, Ended::Done);
+        assert_eq!(metric(&measured, "completed"), 1.0);
+        assert_eq!(metric(&measured, "payload_bytes"), 14_000.0);
+        let (median, max) = (metric(&measured, "completion_ms.p50"), metric(&measured, "completion_ms.max"));
+        // The request goes with the opening packet, and the response is within three times its size [3x limit]:
+        // one round trip, connection or not.
+        assert!((550.0..600.0).contains(&median), "{median} {max}");
+    }
+}
+
+#[test]
+fn an_application_that_streams_is_as_fast_as_it_says() {
+    let steady = Workload::Bulk { bytes: None, chunk_bytes: 500, rate_bps: Some(400_000) };
+    let pausing = Workload::OnOff { rate_bps: 400_000, on_ns: SECOND, off_ns: SECOND, chunk_bytes: 500 };
+    let mut scenario = row(vec![flow("steady", 0, 3, steady), flow("pausing", 0, 4, pausing)]);
+    scenario.stop = Stop { duration_ns: Some(400 * SECOND), when_done: false, ..Stop::default() };
+    scenario.warm_up_ns = 10 * SECOND;
+    let measured = run(&scenario);
+    assert_eq!(measured.ended, Ended::OutOfTime);
+    let (steady, pausing) =
+        (metric(&measured, "flows.steady.goodput_bps"), metric(&measured, "flows.pausing.goodput_bps"));
+    assert!((steady - 400_000.0).abs() < 4000.0, "{steady}");
+    assert!((pausing - 200_000.0).abs() < 30_000.0, "{pausing}");
+}
+
+#[test]
+fn the_warm_up_does_not_count() {
+    let endless = Workload::Bulk { bytes: None, chunk_bytes: 1000, rate_bps: None };
+    let mut scenario = row(vec![flow("file", 0, 3, endless)]);
+    scenario.flows[0].transport.opener.rate_bps = Some(10_000_000);
+    scenario.stop = Stop { duration_ns: Some(60 * SECOND), when_done: false, ..Stop::default() };
+    let cold = run(&scenario);
+    scenario.warm_up_ns = 10 * SECOND;
+    let warm = run(&scenario);
+    assert!(metric(&warm, "goodput_bps") > metric(&cold, "goodput_bps"));
+    assert!(metric(&warm, "payload_bytes") < metric(&cold, "payload_bytes"));
+    let utilisation = metric(&warm, "links.space.forward.utilisation");
+    assert!((0.99..1.0001).contains(&utilisation), "{utilisation}");
+}
+
+#[test]
+fn another_component_does_not_disturb_the_draws_of_the_others() {
+    let noisy = |flows| {
+        let mut scenario = row(flows);
+        scenario.links[1].config.forward.loss = 0.02;
+        scenario
+    };
+    let alone = noisy(vec![flow("file", 0, 3, bulk(300_000))]);
+    let mut beside = alone.clone();
+    beside.links.push(link("new", [4, 3], DirectionConfig { loss: 0.5, ..direction(1_000_000, MS) }));
+    beside.nodes.push(Node { name: "other".into(), kind: NodeKind::Router });
+    beside.links.push(link("newer", [4, 5], direction(1_000_000, MS)));
+    for name in ["elapsed_s", "retransmitted_packets", "links.space.forward.drops.random_loss"] {
+        assert_eq!(metric(&run(&alone), name), metric(&run(&beside), name), "{name}");
+    }
+}
+
+#[test]
+fn a_run_ends_after_so_many_events_with_what_it_has() {
+    let mut scenario = row(vec![flow("file", 0, 3, bulk(2_000_000))]);
+    scenario.stop.max_events = 1000;
+    let measured = run(&scenario);
+    assert_eq!(measured.ended, Ended::OutOfEvents);
+    assert!((1000.0..1100.0).contains(&metric(&measured, "events")));
+}
+
+#[test]
+fn packets_without_a_way_on_are_counted_and_the_run_ends() {
+    let mut scenario = row(vec![flow("file", 0, 3, bulk(1000))]);
+    scenario.links.remove(2);
+    scenario.stop.duration_ns = Some(100 * SECOND);
+    let mut simulation = Simulation::new(&scenario, 1).expect("it can be built");
+    let ended = simulation.run(&mut NullSink);
+    assert!(simulation.network().unroutable_packets() > 0);
+    let measured = simulation.measured(ended).expect("no byte was wrong");
+    assert_eq!(metric(&measured, "completed"), 0.0);
+}

@@ -40,7 +40,7 @@ impl Schedule {
         }
         self.times[component] = at;
         let width = self.times.len();
-        let mut place = (width + component) / 2;
+        let mut place = usize::midpoint(width, component);
         while place > 0 {
             let child = |side: usize| {
                 let below = 2 * place + side;
