@@ -8,12 +8,15 @@
 
 mod error;
 pub mod figure;
+pub mod ladder;
 pub mod results;
 mod scene;
 pub mod stats;
+pub mod table;
 
 pub use error::ReportError;
 pub use figure::{Definitions, Figure, FigureDefinition};
 pub use results::{AxisValue, Results, read_results};
 pub use scene::Scene;
 pub use stats::Summary;
+pub use table::Table;

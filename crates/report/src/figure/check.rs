@@ -37,6 +37,11 @@ fn one_figure(figure: &FigureDefinition) -> Result<(), String> {
         return Err("a ladder, and nothing else, has type = \"ladder\" and a table 'ladder'".to_owned());
     }
     if figure.kind == Kind::Ladder {
+        let numbers =
+            figure.ladder.iter().flat_map(|ladder| [ladder.from_s, ladder.to_s, ladder.height]).flatten();
+        if numbers.into_iter().any(|number| !number.is_finite()) {
+            return Err("from_s, to_s and height are finite numbers".to_owned());
+        }
         return if panels == 0 { Ok(()) } else { Err("a ladder has no panels".to_owned()) };
     }
     if figure.panel.is_some() && !figure.panels.is_empty() {

@@ -8,7 +8,7 @@ use crate::scene::{Color, Item, Point, Stroke, line};
 
 const CAP: f64 = 3.5;
 /// More points than this in a series are drawn without markers.
-const MARKED: usize = 40;
+pub(super) const MARKED: usize = 40;
 
 pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: Kind) {
     for (i, curve) in data.curves.iter().enumerate() {

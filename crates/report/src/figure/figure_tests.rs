@@ -61,13 +61,13 @@ fn a_metric_is_divided_run_by_run() {
 #[test]
 fn equal_results_give_equal_bytes() {
     let draw = || Figure::from_results(&definition(LINE), &made_up_results()).unwrap();
-    assert_eq!(draw().to_svg(), draw().to_svg());
+    assert_eq!(draw().to_svg().unwrap(), draw().to_svg().unwrap());
     assert_eq!(draw().to_png(1.0).unwrap(), draw().to_png(1.0).unwrap());
 }
 
 #[test]
 fn the_picture_names_axes_units_series_and_title() {
-    let svg = Figure::from_results(&definition(LINE), &made_up_results()).unwrap().to_svg();
+    let svg = Figure::from_results(&definition(LINE), &made_up_results()).unwrap().to_svg().unwrap();
     for text in ["Throughput (kbit/s)", "Loss in the bad state (%)", "XSTP-ON", "XSTP-OFF", "against loss"] {
         assert!(svg.contains(text), "{text}");
     }
@@ -133,7 +133,7 @@ fn bars_take_numbers_as_names() {
     let text = LINE.replace("title", "type = \"bar\"\ntitle");
     let figure = Figure::from_results(&definition(&text), &made_up_results()).unwrap();
     assert_eq!(figure.panels[0].categories, ["0", "5", "10", "20", "50"]);
-    assert!(figure.to_svg().contains("XSTP-OFF"));
+    assert!(figure.to_svg().unwrap().contains("XSTP-OFF"));
 }
 
 proptest! {
@@ -147,7 +147,7 @@ proptest! {
             let results = made_up_results();
             for figure in &definitions.figures {
                 if let Ok(figure) = Figure::from_results(figure, &results) {
-                    let _ = figure.to_svg();
+                    let _ = figure.to_svg().unwrap();
                 }
             }
         }

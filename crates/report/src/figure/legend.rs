@@ -1,7 +1,7 @@
 //! The legend: above the axes, where it covers nothing.
 
 use super::bars::paint;
-use super::curves::reference_marker;
+use super::curves::{MARKED, reference_marker};
 use super::definition::{Kind, PanelDefinition};
 use super::look::Look;
 use super::panel::{BAND, MARK};
@@ -17,6 +17,8 @@ const ROW: f64 = 19.0;
 #[derive(Debug, Clone, Copy)]
 enum Sample {
     Line(Look),
+    /// A curve that is drawn without markers.
+    Plain(Look),
     Bar(usize),
     Reference(Look),
     MarkLine,
@@ -31,7 +33,11 @@ pub(super) struct Entry {
 
 pub(super) fn entries(kind: Kind, panel: &PanelDefinition, data: &PanelData) -> Vec<Entry> {
     let curves = data.curves.iter().enumerate().map(|(i, curve)| Entry {
-        sample: if kind == Kind::Bar { Sample::Bar(i) } else { Sample::Line(Look::of(i)) },
+        sample: match kind {
+            Kind::Bar => Sample::Bar(i),
+            Kind::Series if curve.data.len() > MARKED => Sample::Plain(Look::of(i)),
+            _ => Sample::Line(Look::of(i)),
+        },
         name: curve.name.clone(),
     });
     let references = panel.reference.iter().enumerate().map(|(i, reference)| Entry {
@@ -80,6 +86,7 @@ fn draw_sample(scene: &mut Scene, sample: Sample, (x, y): (f64, f64)) {
     let patch = Rect { x: x + 5.0, y: y - 6.0, width: SAMPLE - 10.0, height: 12.0 };
     let items: Vec<Item> = match sample {
         Sample::Line(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke()), look.marker(middle)],
+        Sample::Plain(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke())],
         Sample::Reference(look) => vec![reference_marker(look, middle)],
         Sample::MarkLine => vec![line((x, y), (x + SAMPLE, y), MARK)],
         Sample::Band => vec![rectangle(patch, Some(BAND), None)],

@@ -8,16 +8,19 @@ pub mod definition;
 mod legend;
 mod look;
 mod panel;
+mod samples;
 mod select;
-mod ticks;
+pub(crate) mod ticks;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use definition::{Definitions, FigureDefinition, Kind, PanelDefinition};
+pub use samples::{MAX_SAMPLES, Sample, Samples};
 pub use select::{Curve, Datum, MAX_CURVES, MAX_POINTS, PanelData};
 
 use crate::ReportError;
+use crate::ladder::{self, Ladder, read_events};
 use crate::results::{Results, read_results};
 use crate::scene::{Anchor, Rect, Scene, wrapped};
 
@@ -40,6 +43,8 @@ pub struct Figure {
     pub definition: FigureDefinition,
     /// The numbers of each panel.
     pub panels: Vec<PanelData>,
+    /// The packets of a ladder diagram.
+    pub ladder: Option<Ladder>,
 }
 
 impl Figure {
@@ -49,6 +54,19 @@ impl Figure {
     /// A result file that cannot be read; an axis or metric that is not there; several points of the sweep at one place of a
     /// curve; more than [`MAX_CURVES`] curves or [`MAX_POINTS`] points in one.
     pub fn from_definition(definition: &FigureDefinition, folder: &Path) -> Result<Self, ReportError> {
+        if let Some(ladder) = &definition.ladder {
+            return Self::from_events(definition, read_events(&folder.join(&ladder.events))?);
+        }
+        if definition.kind == Kind::Series {
+            let panels = definition.panels().map(|panel| {
+                samples::select(&definition.id, panel, &Samples::read(&folder.join(&panel.results))?)
+            });
+            return Ok(Self {
+                definition: definition.clone(),
+                panels: panels.collect::<Result<_, _>>()?,
+                ladder: None,
+            });
+        }
         let mut files: BTreeMap<&str, Results> = BTreeMap::new();
         for panel in definition.panels() {
             if !files.contains_key(panel.results.as_str()) {
@@ -75,11 +93,36 @@ impl Figure {
             let missing = || ReportError::item(&definition.id, format!("no results for {}", panel.results));
             select::select(&definition.id, panel, results(&panel.results).ok_or_else(missing)?, in_words)
         });
-        Ok(Self { definition: definition.clone(), panels: panels.collect::<Result<_, _>>()? })
+        Ok(Self { definition: definition.clone(), panels: panels.collect::<Result<_, _>>()?, ladder: None })
+    }
+
+    /// A ladder diagram of packets at hand.
+    ///
+    /// # Errors
+    /// No ladder; nothing to show; a packet from neither end; more than [`ladder::MAX_PACKETS`] packets.
+    pub fn from_events(definition: &FigureDefinition, ladder: Ladder) -> Result<Self, ReportError> {
+        let figure = Self { definition: definition.clone(), panels: Vec::new(), ladder: Some(ladder) };
+        figure.scene()?;
+        Ok(figure)
     }
 
     /// Draws it.
-    pub fn scene(&self) -> Scene {
+    ///
+    /// # Errors
+    /// A ladder diagram that cannot be shown, see [`Self::from_events`].
+    pub fn scene(&self) -> Result<Scene, ReportError> {
+        match (&self.definition.ladder, &self.ladder) {
+            (Some(definition), Some(ladder)) => {
+                ladder::scene(&self.definition.id, &self.definition.title, definition, ladder)
+            }
+            (None, None) => Ok(self.scene_of_panels()),
+            _ => {
+                Err(ReportError::item(&self.definition.id, "a ladder diagram needs a definition and packets"))
+            }
+        }
+    }
+
+    fn scene_of_panels(&self) -> Scene {
         let columns = self.panels.len().clamp(1, 2);
         let rows = self.panels.len().div_ceil(columns);
         let width = PANEL.0 * columns as f64 + MARGIN * (columns + 1) as f64;
@@ -100,16 +143,19 @@ impl Figure {
     }
 
     /// The figure as an SVG document.
-    pub fn to_svg(&self) -> String {
-        self.scene().to_svg()
+    ///
+    /// # Errors
+    /// See [`Self::scene`].
+    pub fn to_svg(&self) -> Result<String, ReportError> {
+        Ok(self.scene()?.to_svg())
     }
 
     /// The figure as a PNG file, `scale` dots to a pixel.
     ///
     /// # Errors
-    /// See [`Scene::to_png`].
+    /// See [`Self::scene`] and [`Scene::to_png`].
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, ReportError> {
-        self.scene().to_png(scale)
+        self.scene()?.to_png(scale)
     }
 
     /// What a reader must know beside the picture: failed and missing runs, points without a value.

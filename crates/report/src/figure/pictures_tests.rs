@@ -20,7 +20,7 @@ fn drawn(figures: &str, losses: &[f64], names: &[&str]) {
         let figure = Figure::from_results(&definition, &results).unwrap();
         let png = figure.to_png(1.5).unwrap();
         assert!(png.starts_with(b"\x89PNG"));
-        keep(&definition.id, &figure.to_svg(), &png);
+        keep(&definition.id, &figure.to_svg().unwrap(), &png);
     }
 }
 

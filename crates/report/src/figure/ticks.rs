@@ -3,34 +3,34 @@
 use libm::{ceil, floor, log10, pow};
 
 /// Values beyond this, or on logarithmic axes below [`SMALLEST`], have no place on an axis.
-pub(super) const LARGEST: f64 = 1e100;
+pub(crate) const LARGEST: f64 = 1e100;
 /// See [`LARGEST`].
-pub(super) const SMALLEST: f64 = 1e-100;
+pub(crate) const SMALLEST: f64 = 1e-100;
 
 /// An axis: from value to place and back to its ticks.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) log: bool,
+pub(crate) struct Scale {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    pub(crate) log: bool,
 }
 
 /// A tick; a power of ten that is shown as such has its exponent. Without a label it is a minor one.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tick {
-    pub(super) at: f64,
-    pub(super) label: Option<Label>,
+pub(crate) struct Tick {
+    pub(crate) at: f64,
+    pub(crate) label: Option<Label>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Label {
+pub(crate) enum Label {
     Plain(String),
     Power(i32),
 }
 
 impl Scale {
     /// The share of the way from the lower to the upper end.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let (from, to, value) = if self.log {
             // Log axes have ends above 0: `around` and the check of a definition see to it.
             (log10(self.from), log10(self.to), log10(value.max(self.from * 1e-3)))
@@ -43,7 +43,7 @@ impl Scale {
     /// A scale that shows all `values` (at least one) with some room, and starts at 0 if `zero`.
     ///
     /// `ends` of a definition win. On a logarithmic axis only values above 0 count.
-    pub(super) fn around(values: &[f64], log: bool, zero: bool, ends: (Option<f64>, Option<f64>)) -> Self {
+    pub(crate) fn around(values: &[f64], log: bool, zero: bool, ends: (Option<f64>, Option<f64>)) -> Self {
         let fits = |value: &f64| value.abs() <= LARGEST && (!log || *value >= SMALLEST);
         let shown = || values.iter().copied().filter(fits);
         let low = shown().fold(f64::INFINITY, f64::min);
@@ -59,7 +59,7 @@ impl Scale {
         Self { from, to, log }
     }
 
-    pub(super) fn ticks(&self, most: usize) -> Vec<Tick> {
+    pub(crate) fn ticks(&self, most: usize) -> Vec<Tick> {
         let decades = if self.log { log10(self.to / self.from) } else { 0.0 };
         match self.log {
             true if decades >= 1.5 => self.power_ticks(most),

@@ -7,6 +7,7 @@ mod svg;
 
 pub(crate) use color::Color;
 pub(crate) use font::{ellipsized, text_width, wrapped};
+pub(crate) use svg::escaped;
 
 #[cfg(test)]
 mod scene_tests;
