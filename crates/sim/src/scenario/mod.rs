@@ -1,7 +1,37 @@
 //! Scenarios: what one run simulates, and the files that users write them in.
 
+mod check;
+mod error;
+mod file;
+mod keys;
+mod kinds;
 mod model;
+mod nearest;
+mod path;
+mod reference;
+mod resolve;
+mod sweep;
+mod tables;
+mod tree;
+mod wanted;
+mod way;
 
+#[cfg(test)]
+mod error_tests;
+#[cfg(test)]
+mod fields_tests;
+#[cfg(test)]
+mod file_tests;
+#[cfg(test)]
+mod ready_tests;
+#[cfg(test)]
+mod reference_tests;
+
+pub use error::ScenarioError;
+pub use file::{File, MAX_FILE_BYTES, MAX_POINTS, Point, Settings};
 pub use model::{
     Carrier, Flow, LinkBetween, Metrics, Node, NodeKind, Route, Scenario, Stop, Transport, Workload,
 };
+pub use reference::reference;
+pub use sweep::{Axis, Label};
+pub use wanted::Wanted;

@@ -1,0 +1,70 @@
+//! The kinds of values that a key may have: how each is read, shown and explained.
+
+mod counts;
+mod quantities;
+mod words;
+
+pub(super) use counts::{Count, Probability, Switch};
+pub(super) use quantities::{Bytes, Queue, Rate, Time};
+pub(super) use words::{Choice, Name, Named, Text, UnlimitedTries};
+
+use super::tree::{Node, Value};
+
+/// A kind of values that become an `F`.
+pub(super) trait Kind<F>: Send + Sync {
+    /// The value, or a hint (perhaps empty) on how to write it.
+    fn read(&self, node: &Node) -> Result<F, String>;
+    /// As it would be written in a file.
+    fn show(&self, value: &F) -> String;
+    /// What is allowed, as in `a time such as "275ms"`.
+    fn allowed(&self) -> String;
+}
+
+/// A kind, or a word that means that there is none.
+pub(super) struct Or<K>(pub(super) &'static str, pub(super) K);
+
+impl<F, K: Kind<F>> Kind<Option<F>> for Or<K> {
+    fn read(&self, node: &Node) -> Result<Option<F>, String> {
+        if node.text() == Some(self.0) { Ok(None) } else { self.1.read(node).map(Some) }
+    }
+
+    fn show(&self, value: &Option<F>) -> String {
+        value.as_ref().map_or_else(|| format!("\"{}\"", self.0), |value| self.1.show(value))
+    }
+
+    fn allowed(&self) -> String {
+        format!("{}, or \"{}\"", self.1.allowed(), self.0)
+    }
+}
+
+/// A kind whose default says that the key need not be there: no word stands for it.
+pub(super) struct Maybe<K>(pub(super) K);
+
+impl<F, K: Kind<F>> Kind<Option<F>> for Maybe<K> {
+    fn read(&self, node: &Node) -> Result<Option<F>, String> {
+        self.0.read(node).map(Some)
+    }
+
+    fn show(&self, value: &Option<F>) -> String {
+        value.as_ref().map_or_else(|| "-".to_string(), |value| self.0.show(value))
+    }
+
+    fn allowed(&self) -> String {
+        self.0.allowed()
+    }
+}
+
+/// A hint for numbers that need a unit.
+fn unit_hint(node: &Node, unit: &str) -> String {
+    match &node.value {
+        Value::Integer(_) | Value::Float(_) => {
+            format!("write the unit, as in \"{}{unit}\"", node.shown().replace('_', ""))
+        }
+        Value::Text(text) if text.starts_with('-') => "it cannot be negative".to_string(),
+        Value::Text(text) if text.ends_with(|c: char| c.is_ascii_digit()) => {
+            format!("write the unit, as in \"{text}{unit}\"")
+        }
+        Value::Text(_) => String::new(),
+        _ => "write it in quotes".to_string(),
+    }
+}

@@ -1,0 +1,113 @@
+//! `[run]` and `[metrics]`.
+
+use std::sync::LazyLock;
+
+use crate::scenario::error::ScenarioError;
+use crate::scenario::keys::Key;
+use crate::scenario::kinds::{Choice, Count, Maybe, Switch, Time};
+use crate::scenario::model::{Carrier, Metrics};
+use crate::scenario::tree::{Node, Value};
+use crate::scenario::wanted::Wanted;
+
+/// Seeds are TOML integers, and a replication adds its number to them.
+const MAX_SEED: u64 = i64::MAX as u64 / 2;
+/// More would not make an interval narrower that anybody looks at.
+const MAX_REPLICATIONS: u64 = 1_000_000;
+
+/// `[run]` as the file says it.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct RunDraft {
+    pub(in crate::scenario) duration_ns: Option<u64>,
+    pub(in crate::scenario) goal: Option<Goal>,
+    pub(in crate::scenario) warm_up_ns: u64,
+    pub(in crate::scenario) seed: u64,
+    pub(in crate::scenario) replications: u32,
+    pub(in crate::scenario) carrier: Carrier,
+    pub(in crate::scenario) max_events: Option<u64>,
+}
+
+impl Default for RunDraft {
+    fn default() -> Self {
+        Self {
+            duration_ns: None,
+            goal: None,
+            warm_up_ns: 0,
+            seed: 1,
+            replications: 1,
+            carrier: Carrier::Udp,
+            max_events: None,
+        }
+    }
+}
+
+/// What ends a run before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::scenario) enum Goal {
+    Done,
+}
+
+pub(in crate::scenario) fn run_keys() -> &'static [Key<RunDraft>] {
+    static KEYS: LazyLock<Vec<Key<RunDraft>>> = LazyLock::new(|| {
+        let goal = Choice(&[("done", Goal::Done)]);
+        let carrier = Choice(&[("udp", Carrier::Udp), ("ip", Carrier::Ip)]);
+        let seed = Count { min: 0, max: MAX_SEED };
+        let replications = Count { min: 1, max: MAX_REPLICATIONS };
+        let events = Count { min: 1, max: i64::MAX as u64 };
+        vec![
+            Key::new("duration", Maybe(Time { min_ns: 1 }), |r: &mut RunDraft| &mut r.duration_ns)
+                .means("Longest virtual time. Needed unless `goal` is there."),
+            Key::new("goal", Maybe(goal), |r: &mut RunDraft| &mut r.goal)
+                .means("Stop when all flows that have an end of their own are complete."),
+            Key::new("warm_up", Time::default(), |r: &mut RunDraft| &mut r.warm_up_ns)
+                .means("What is delivered before this time does not count."),
+            Key::new("seed", seed, |r: &mut RunDraft| &mut r.seed)
+                .means("Seed of the first replication; the next ones have the numbers that follow."),
+            Key::new("replications", replications, |r: &mut RunDraft| &mut r.replications)
+                .means("Runs of each point."),
+            Key::new("carrier", carrier, |r: &mut RunDraft| &mut r.carrier).means(
+                "What is around each segment: IP, UDP and the envelope (29 octets) as between real \
+             endpoints, or IP alone (20 octets) as in the papers.",
+            ),
+            Key::new("max_events", Maybe(events), |r: &mut RunDraft| &mut r.max_events)
+                .means("A run stops after so many deliveries and wake-ups, with what it has."),
+        ]
+    });
+    &KEYS
+}
+
+/// `[metrics]` as the file says it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scenario) struct MetricsDraft {
+    pub(in crate::scenario) metrics: Metrics,
+    pub(in crate::scenario) wanted: Wanted,
+}
+
+pub(in crate::scenario) fn metrics_keys() -> &'static [Key<MetricsDraft>] {
+    static KEYS: LazyLock<Vec<Key<MetricsDraft>>> = LazyLock::new(|| {
+        let series = Maybe(Time { min_ns: skyhaul_core::US });
+        vec![
+            Key::custom("wanted", "a list of names, in which * stands for anything", read_wanted)
+                .means("Which metrics are reported. Without it, all."),
+            Key::new("verdicts", Switch, |m: &mut MetricsDraft| &mut m.metrics.verdicts)
+                .means("Compare every loss verdict with what the links did; costs time."),
+            Key::new("series", series, |m: &mut MetricsDraft| &mut m.metrics.series_ns)
+                .means("A sample of every flow and link this often. Without it, none."),
+        ]
+    });
+    &KEYS
+}
+
+fn read_wanted(metrics: &mut MetricsDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    let refuse = |node: &Node, hint: &str| {
+        node.place.refuse(path, &node.shown(), "a list of names, in which * stands for anything", hint)
+    };
+    let Value::List(nodes) = &node.value else {
+        return Err(refuse(node, "write it like [\"goodput_bps\", \"links.*\"]"));
+    };
+    let name = |node: &Node| match node.text() {
+        Some(text) if !text.is_empty() => Ok(text.to_string()),
+        _ => Err(refuse(node, "")),
+    };
+    metrics.wanted = Wanted::new(nodes.iter().map(name).collect::<Result<_, _>>()?);
+    Ok(())
+}
