@@ -298,11 +298,21 @@ impl Cycle {
     /// peer that finds several of them answers the youngest. The others did not vanish if their round
     /// trip is no longer than those before: that long a queue can have held them, as no data follows.
     fn first_answer(&self, now: Instant, timestamp: u32, latest_rtt_ns: u64) -> FirstAnswer {
-        let longest_ns = latest_rtt_ns.max(self.alarm_rtt_ns);
+        let longest_ns = self.longest_wait_ns(latest_rtt_ns.max(self.alarm_rtt_ns));
         let before = self.map.before(now, timestamp, longest_ns);
         let is_silence = |probes| probes >= self.config.silent_probes;
         let waited = is_silence(before.probes) && !is_silence(before.late);
         FirstAnswer { timestamp, silent_probes: before.late, together_ns: waited.then_some(longest_ns) }
+    }
+
+    /// How long a probe may have waited if the last round trip before took `rtt_ns`: a queue that shows in
+    /// it may have grown since.
+    fn longest_wait_ns(&self, rtt_ns: u64) -> u64 {
+        let tolerance = self.config.rtt_tolerance_percent;
+        if self.config.is_short(rtt_ns, self.loss_rtt_ns, tolerance) {
+            return rtt_ns;
+        }
+        rtt_ns.saturating_add(rtt_ns / 100 * tolerance)
     }
 
     /// If an answer is too late for the map, the round trip has become so long that probes are pushed

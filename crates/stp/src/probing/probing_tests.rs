@@ -153,7 +153,7 @@ fn probes_that_a_full_queue_delivers_together_are_no_outage() {
     let judgement = answered_from_the_fourth_on(1100).unwrap();
     assert_eq!(judgement.verdict, Verdict::Congestion);
     assert_eq!(judgement.worst_rtt_ns, 1100 * MS, "of the first probe");
-    let grown = answered_from_the_fourth_on(1000).unwrap();
+    let grown = answered_from_the_fourth_on(900).unwrap();
     assert_eq!(grown.verdict, Verdict::Congestion, "the queue had grown since the last answer");
     let gone = answered_from_the_fourth_on(600).unwrap();
     assert_eq!(gone.verdict, Verdict::Outage, "no queue held them");
@@ -273,9 +273,9 @@ fn a_long_round_trip_before_the_alarm_shows_a_queue_that_has_drained_since() {
         for timestamp in 0..silent {
             cycle.probe_sent(at(10_000), timestamp);
         }
-        exchange(&mut cycle, 11, 10_700, 600);
-        exchange(&mut cycle, 12, 10_850, 600);
-        verdict(cycle.judge(at(11_450), &Evidence { row: row(20, 200).row, ..missing(26, 100) }))
+        exchange(&mut cycle, 11, 11_000, 600);
+        exchange(&mut cycle, 12, 11_150, 600);
+        verdict(cycle.judge(at(11_750), &Evidence { row: row(20, 200).row, ..missing(26, 100) }))
     };
     let blind = ProbingConfig { counts_alarm_rtt: false, ..ProbingConfig::standard() };
     assert_eq!(judged(blind, 0), Some(Verdict::Outage));
@@ -283,7 +283,7 @@ fn a_long_round_trip_before_the_alarm_shows_a_queue_that_has_drained_since() {
     assert_eq!(
         judged(ProbingConfig::standard(), 2),
         Some(Verdict::Outage),
-        "no queue held the first probes for 1.3 s"
+        "no queue held the first probes for 1.6 s"
     );
 }
 

@@ -1,0 +1,150 @@
+//! Which answers count while a cycle lasts, and what its verdict covers afterwards.
+
+use alloc::rc::Rc;
+use core::cell::RefCell;
+
+use super::*;
+use crate::RetransmitRule;
+use crate::segment::{Poll, Report, Segment, Stat, decode};
+
+/// What A has sent since the line was cut: enough to answer in the name of B.
+#[derive(Default)]
+struct Overheard {
+    polls: Vec<Poll>,
+    /// Number, ports and instance of the newest SD.
+    newest: Segment<'static>,
+}
+
+/// Cuts the line and listens to A.
+fn cut(bench: &mut Bench) -> Rc<RefCell<Overheard>> {
+    let overheard = Rc::new(RefCell::new(Overheard::default()));
+    let ears = Rc::clone(&overheard);
+    bench.wire.clear();
+    bench.drop = Box::new(move |side, sent| {
+        let mut heard = ears.borrow_mut();
+        if side == Side::A {
+            heard.polls.extend(sent.poll);
+        }
+        if side == Side::A && sent.data.is_some() {
+            let (source_port, destination_port) = (sent.source_port, sent.destination_port);
+            let (number, instance) = (sent.number, sent.instance);
+            heard.newest = Segment { source_port, destination_port, number, instance, ..Segment::default() };
+        }
+        true
+    });
+    overheard
+}
+
+impl Overheard {
+    /// B says that everything before `next` has arrived, and that it misses the `gap` packets there: in
+    /// a STAT if `poll` is given, or else in a USTAT.
+    fn report(&self, bench: &mut Bench, poll: Option<Poll>, next: u32, gap: u32) {
+        let runs = Vec::from_iter((gap > 0).then_some(gap));
+        let report = Report { next, window_bytes: 1 << 20, runs, ..Report::default() };
+        let stat = poll.map(|poll| Stat { echo: poll.timestamp, report: report.clone() });
+        let ustat = poll.is_none().then_some(report);
+        let (source_port, destination_port) = (self.newest.destination_port, self.newest.source_port);
+        let instance = self.newest.instance;
+        let segment = Segment { source_port, destination_port, instance, stat, ustat, ..Segment::default() };
+        let mut trace = core::mem::take(&mut bench.trace);
+        let mut bytes = Vec::new();
+        crate::segment::encode(&segment, &mut bytes);
+        bench.a.handle(bench.now, Side::B.address(), &bytes, &mut trace);
+        bench.trace = trace;
+    }
+}
+
+/// One valid answer ends a cycle, and a packet is worth sending again one round trip after its last copy.
+fn by_time() -> Config {
+    Config { retransmit: RetransmitRule::RttElapsed, ..declared() }
+}
+
+#[test]
+fn an_answer_that_lists_only_packets_which_had_no_time_is_left_alone() {
+    let (mut bench, _) = streaming(&by_time());
+    let line = cut(&mut bench);
+    run_to_alarm(&mut bench);
+    bench.run(5 * MS);
+    let (probe, newest) = (*line.borrow().polls.last().unwrap(), line.borrow().newest.number);
+    line.borrow().report(&mut bench, Some(probe), newest, 1);
+    assert_eq!(ending(&bench), None, "the packet left a moment ago");
+    bench.run(RTT_NS);
+    let probe = *line.borrow().polls.last().unwrap();
+    line.borrow().report(&mut bench, Some(probe), newest, 1);
+    assert!(ending(&bench).is_some_and(|(_, verdict)| verdict.is_some()), "now it is lost");
+}
+
+#[test]
+fn an_answer_that_lists_a_packet_which_waits_to_be_sent_again_is_valid() {
+    let alarm_at = {
+        let (mut bench, _) = streaming(&by_time());
+        cut(&mut bench);
+        run_to_alarm(&mut bench).0
+    };
+    let (mut bench, id) = streaming(&by_time());
+    let line = cut(&mut bench);
+    bench.run(alarm_at.since(bench.now) - MS);
+    let newest = line.borrow().newest.number;
+    line.borrow().report(&mut bench, None, newest - 9, 10);
+    assert_eq!(bench.a.stats(id).unwrap().lost_packets.iter().sum::<u64>(), 10);
+    run_to_alarm(&mut bench);
+    bench.run(2 * MS);
+    let probe = *line.borrow().polls.last().unwrap();
+    line.borrow().report(&mut bench, Some(probe), newest, 1);
+    assert!(ending(&bench).is_some_and(|(_, verdict)| verdict.is_some()));
+}
+
+#[test]
+fn ustats_with_gaps_are_ignored_during_a_cycle_and_others_acknowledge() {
+    let (mut bench, id) = streaming(&paper());
+    let line = cut(&mut bench);
+    run_to_alarm(&mut bench);
+    let newest = line.borrow().newest.number;
+    let acknowledged = |bench: &Bench| bench.a.stats(id).unwrap().acknowledged_bytes;
+    let before = acknowledged(&bench);
+    line.borrow().report(&mut bench, None, newest - 1, 1);
+    assert_eq!((acknowledged(&bench), ending(&bench)), (before, None));
+    line.borrow().report(&mut bench, None, newest, 0);
+    assert!(acknowledged(&bench) > before);
+    assert_eq!(ending(&bench), None, "one packet is open still");
+    line.borrow().report(&mut bench, None, newest + 1, 0);
+    assert_eq!(ending(&bench), Some((bench.now, None)), "nothing is left to ask about");
+}
+
+#[test]
+fn packets_sent_before_the_end_of_a_cycle_and_found_lost_later_share_its_verdict() {
+    // The answer to a POLL from before the alarm is enough: it does not cover what left after that POLL.
+    let config =
+        Config { probing: Some(ProbingConfig { req_probes: 1, ..ProbingConfig::paper() }), ..paper() };
+    let (mut bench, id) = streaming(&config);
+    lose_data(&mut bench, 1);
+    run_to_alarm(&mut bench);
+    let is_data = |flight: &Flight| flight.to == Side::B && decode(&flight.bytes).unwrap().data.is_some();
+    let last = bench.wire.iter().rposition(is_data).expect("data is under way");
+    bench.wire.remove(last);
+    bench.run(4 * RTT_NS);
+    let (ended_at, verdict) = ending(&bench).unwrap();
+    assert_eq!(verdict, Some(Verdict::Corruption));
+    let lost_at = |&(at, _, event): &(Instant, u64, Event)| match event {
+        Event::Lost { verdict, .. } => Some((at > ended_at, verdict)),
+        _ => None,
+    };
+    let lost: Vec<_> = bench.trace.iter().filter_map(lost_at).collect();
+    assert_eq!(lost, [(false, Verdict::Corruption), (true, Verdict::Corruption)]);
+    assert_eq!(bench.a.stats(id).unwrap().probe_cycles, 1);
+    finish(&mut bench, id);
+}
+
+#[test]
+fn losses_before_the_first_round_trip_have_no_verdict_and_cost_no_window() {
+    let mut bench = Bench::with(paper(), 1);
+    let id = bench.open_with(paper());
+    let line = cut(&mut bench);
+    bench.a.write(id, &vec![7; 200_000]).unwrap();
+    bench.run(RTT_NS);
+    let (newest, before) = (line.borrow().newest.number, cwnd(&bench, id));
+    line.borrow().report(&mut bench, None, newest - 9, 5);
+    let stats = bench.a.stats(id).unwrap();
+    assert_eq!((stats.lost_packets, stats.probe_cycles), ([0, 0, 0, 5], 0));
+    assert!(stats.cwnd_bytes >= before, "{before} to {} bytes", stats.cwnd_bytes);
+}
