@@ -13,53 +13,69 @@ pub fn pattern(key: u64, position: u64) -> u8 {
     word(key, position / WORD)[(position % WORD) as usize]
 }
 
-/// Calls `each` with runs of the stream from `position` on, `length` bytes in all.
-fn runs(key: u64, position: u64, length: usize, mut each: impl FnMut(usize, &[u8])) {
-    let mut done = 0;
-    while done < length {
-        let at = position + done as u64;
-        let skip = (at % WORD) as usize;
-        let run = (WORD as usize - skip).min(length - done);
-        each(done, &word(key, at / WORD)[skip..skip + run]);
-        done += run;
-    }
+/// Bytes in front of the first whole word of `length` bytes from `position` on.
+fn lead(position: u64, length: usize) -> usize {
+    (position.wrapping_neg() % WORD).min(length as u64) as usize
 }
 
-/// Writes the stream from `position` on to `out`.
+/// Writes the stream from `position` on to `out`. A word at a time: calls that move a handful of bytes
+/// would cost more than the bytes.
 pub(crate) fn fill(key: u64, position: u64, out: &mut [u8]) {
-    let length = out.len();
-    runs(key, position, length, |at, run| out[at..at + run.len()].copy_from_slice(run));
+    let (ragged, whole) = out.split_at_mut(lead(position, out.len()));
+    fill_ragged(key, position, ragged);
+    let mut index = (position + ragged.len() as u64) / WORD;
+    let (words, rest) = whole.as_chunks_mut();
+    for place in words {
+        *place = word(key, index);
+        index += 1;
+    }
+    fill_ragged(key, index * WORD, rest);
+}
+
+fn fill_ragged(key: u64, position: u64, out: &mut [u8]) {
+    for (byte, at) in out.iter_mut().zip(position..) {
+        *byte = pattern(key, at);
+    }
 }
 
 /// How many of `bytes` are not those of the stream from `position` on.
 pub(crate) fn count_wrong(key: u64, position: u64, bytes: &[u8]) -> u64 {
-    let mut wrong = 0;
-    runs(key, position, bytes.len(), |at, run| {
-        let got = &bytes[at..at + run.len()];
-        if got != run {
-            wrong += got.iter().zip(run).filter(|(a, b)| a != b).count() as u64;
+    let (ragged, whole) = bytes.split_at(lead(position, bytes.len()));
+    let first = (position + ragged.len() as u64) / WORD;
+    let (words, rest) = whole.as_chunks();
+    let mut wrong = count_wrong_ragged(key, position, ragged);
+    for (got, index) in words.iter().zip(first..) {
+        if *got != word(key, index) {
+            wrong += count_wrong_ragged(key, index * WORD, got);
         }
-    });
-    wrong
+    }
+    wrong + count_wrong_ragged(key, (first + words.len() as u64) * WORD, rest)
+}
+
+fn count_wrong_ragged(key: u64, position: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().zip(position..).filter(|&(&got, at)| got != pattern(key, at)).count() as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    #[test]
-    fn a_filled_stream_is_right_wherever_it_is_cut_and_a_wrong_byte_is_found() {
-        for (position, length) in [(0, 64), (3, 2), (5, 30), (1 << 40, 17), (8, 0)] {
+    proptest! {
+        #[test]
+        fn a_filled_stream_is_right_wherever_it_is_cut_and_each_wrong_byte_is_counted(
+            key in any::<u64>(), position in 0u64..1 << 40, length in 0usize..100,
+            flips in proptest::collection::btree_set(0usize..100, 0..20),
+        ) {
             let mut bytes = vec![0; length];
-            fill(7, position, &mut bytes);
-            let expected: Vec<u8> = (position..).take(length).map(|at| pattern(7, at)).collect();
-            assert_eq!(bytes, expected);
-            assert_eq!(count_wrong(7, position, &bytes), 0);
-            if let Some(last) = bytes.last_mut() {
-                *last ^= 1;
-                assert_eq!(count_wrong(7, position, &bytes), 1);
-                assert!(count_wrong(8, position, &bytes) > 0);
+            fill(key, position, &mut bytes);
+            let expected: Vec<u8> = (position..).take(length).map(|at| pattern(key, at)).collect();
+            prop_assert_eq!(&bytes, &expected);
+            let flips: Vec<usize> = flips.into_iter().filter(|&at| at < length).collect();
+            for &at in &flips {
+                bytes[at] ^= 1;
             }
+            prop_assert_eq!(count_wrong(key, position, &bytes), flips.len() as u64);
         }
     }
 }
