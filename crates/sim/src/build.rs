@@ -14,8 +14,7 @@ use crate::simulate::RunError;
 pub const LINK_SOURCE: u64 = u64::MAX;
 /// The network of `scenario` at time zero, with everything random drawn from `seed`.
 pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError> {
-    let ends: Vec<[usize; 2]> = scenario.links.iter().map(|link| link.ends).collect();
-    let routes = Routes::new(scenario.nodes.len(), &ends, &scenario.routes);
+    let routes = Routes::new(scenario);
     let mut apps: Vec<Flows> =
         scenario.nodes.iter().map(|_| Flows::new(Instant::from_ns(scenario.warm_up_ns))).collect();
     let mut flow = 0;

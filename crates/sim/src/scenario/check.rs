@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use skyhaul_link::QueueLimit;
+use skyhaul_stp::EndpointConfig;
 use skyhaul_stp::segment::HEADER_BYTES;
 
 use super::error::{Place, ScenarioError};
@@ -10,9 +11,7 @@ use super::keys::join;
 use super::model::{Flow, Scenario, Workload};
 use super::tables::{Document, place_of};
 use super::way::{Lost, Ways};
-
-/// Largest IP packet of a simulated host: the default of the engine.
-const MTU_BYTES: u64 = 1500;
+use crate::flows::MAX_FLOWS_PER_HOST;
 
 /// Neither nothing nor too much.
 pub(super) fn counts(document: &Document, top: &Place, max_nodes: usize) -> Result<(), ScenarioError> {
@@ -33,7 +32,7 @@ pub(super) fn whole(document: &Document, scenario: &Scenario, top: &Place) -> Re
     parallel_links(document, scenario)?;
     let ways = Ways::new(scenario);
     for (number, item) in document.nodes.iter().enumerate() {
-        if ways.is_alone(number) {
+        if !scenario.links.iter().any(|link| link.ends.contains(&number)) {
             let key = join("nodes", &item.name);
             return Err(item.entry.place.refuse(&key, "no link that ends here", "at least one", ""));
         }
@@ -41,7 +40,8 @@ pub(super) fn whole(document: &Document, scenario: &Scenario, top: &Place) -> Re
     for number in 0..scenario.flows.len() {
         flow(document, scenario, &ways, number)?;
     }
-    acceptors(document, scenario)
+    acceptors(document, scenario)?;
+    ports(document, scenario)
 }
 
 fn ending(document: &Document, scenario: &Scenario, top: &Place) -> Result<(), ScenarioError> {
@@ -165,7 +165,8 @@ fn queues(
     way: &[(usize, u32)],
 ) -> Result<(), ScenarioError> {
     let around = u64::from(scenario.carrier.header_bytes() + scenario.carrier.envelope_bytes());
-    let packet_bytes = (max_payload_bytes as u64 + HEADER_BYTES as u64 + around).min(MTU_BYTES);
+    let mtu_bytes = u64::from(EndpointConfig::default().mtu_bytes);
+    let packet_bytes = (max_payload_bytes as u64 + HEADER_BYTES as u64 + around).min(mtu_bytes);
     for &(number, port) in way {
         let QueueLimit::Bytes(bytes) = scenario.links[number].config.direction(port).queue else { continue };
         if bytes < packet_bytes {
@@ -196,6 +197,21 @@ fn acceptors(document: &Document, scenario: &Scenario) -> Result<(), ScenarioErr
                 "the same for all flows to a host",
                 hint,
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Each flow has a port of its own at the host that accepts.
+fn ports(document: &Document, scenario: &Scenario) -> Result<(), ScenarioError> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (item, flow) in document.flows.iter().zip(&scenario.flows) {
+        let count = counts.entry(flow.to).or_default();
+        *count += flow.count as usize;
+        if *count > MAX_FLOWS_PER_HOST {
+            let found = format!("{count} flows to `{}`", item.is.to.name);
+            let (key, allowed) = (join("flows", &item.name), format!("at most {MAX_FLOWS_PER_HOST}"));
+            return Err(item.entry.place.refuse(&key, &found, &allowed, "use another host"));
         }
     }
     Ok(())

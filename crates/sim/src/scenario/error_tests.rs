@@ -193,6 +193,10 @@ fn names_of_nothing_and_ways_to_nowhere() {
         ),
         (
             "",
+            "[flows.more]\nfrom = \"a\"\nto = \"b\"\ntransport = \"stp\"\nworkload = { kind = \"bulk\" }\ncount = 49148"
+        ),
+        (
+            "",
             "[transports.other]\n[flows.other]\nfrom = \"a\"\nto = \"b\"\ntransport = \"other\"\nworkload = { kind = \"bulk\" }"
         ),
     ]));

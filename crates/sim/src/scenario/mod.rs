@@ -26,6 +26,8 @@ mod file_tests;
 mod ready_tests;
 #[cfg(test)]
 mod reference_tests;
+#[cfg(test)]
+mod robust_tests;
 
 pub use error::ScenarioError;
 pub use file::{File, MAX_FILE_BYTES, MAX_POINTS, Point, Settings};

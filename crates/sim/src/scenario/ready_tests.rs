@@ -91,3 +91,17 @@ fn one_sets_a_table_of_its_own_in_each_file() {
     );
     assert_eq!(rates.len(), 4);
 }
+
+/// Not how well: what comes out is for figures. That the simulator takes it.
+#[test]
+fn every_scenario_of_the_project_runs() {
+    for path in toml_files(&root().join("scenarios")) {
+        let shorter = [("run.duration", "3s"), ("run.warm_up", "1s"), ("metrics.verdicts", "true")];
+        let file =
+            open(&path).with(&shorter.map(|(key, value)| (key.to_string(), value.to_string()))).unwrap();
+        let scenario = file.scenario_at(&file.points().next().unwrap()).unwrap();
+        let measured =
+            crate::simulate(&scenario, file.settings().seed).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+        assert!(measured.metrics["goodput_bps"] > 0.0, "{path:?}: {:?}", measured.metrics);
+    }
+}

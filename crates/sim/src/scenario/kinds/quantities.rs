@@ -110,7 +110,12 @@ impl Kind<u64> for Bytes {
     fn allowed(&self) -> String {
         let least =
             if self.min > 0 { format!(" of at least {}", show_bytes(self.min)) } else { String::new() };
-        format!("a size{least} such as \"64kB\" (B, kB, MB, GB, KiB, MiB, GiB)")
+        let most = if self.max < MAX_BYTES {
+            format!(" and at most {}", show_bytes(self.max))
+        } else {
+            String::new()
+        };
+        format!("a size{least}{most} such as \"64kB\" (B, kB, MB, GB, KiB, MiB, GiB)")
     }
 }
 

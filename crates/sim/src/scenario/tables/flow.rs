@@ -8,8 +8,8 @@ use crate::scenario::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Rat
 use crate::scenario::model::Workload;
 use crate::scenario::tree::Node;
 
-/// Flows of a group at most; an endpoint holds no more connections.
-const MAX_FLOWS: u64 = 10_000;
+/// Flows of a group at most, since all of them end at one host.
+const MAX_FLOWS: u64 = crate::flows::MAX_FLOWS_PER_HOST as u64;
 /// What an application writes at a time, unless the file says otherwise.
 const CHUNK_BYTES: u64 = 16_384;
 /// It is made in one piece.
