@@ -13,6 +13,14 @@ pub enum ReportError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A file could not be written.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// A file does not hold what it should.
     #[error("{place}:{line}: {message}")]
     Line {
@@ -39,6 +47,10 @@ pub enum ReportError {
 impl ReportError {
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
         Self::Read { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
     }
 
     pub(crate) fn line(place: &str, line: usize, message: impl Into<String>) -> Self {

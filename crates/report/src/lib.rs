@@ -6,17 +6,27 @@
 
 #![forbid(unsafe_code)]
 
+pub mod claims;
 mod error;
 pub mod figure;
 pub mod ladder;
+mod obvious;
+pub mod page;
 pub mod results;
 mod scene;
+
 pub mod stats;
 pub mod table;
 
+pub use claims::{Claims, Judged, Verdict, evaluate_claims};
 pub use error::ReportError;
 pub use figure::{Definitions, Figure, FigureDefinition};
+pub use obvious::obvious_figures;
+pub use page::{Report, write_report};
 pub use results::{AxisValue, Results, read_results};
 pub use scene::Scene;
 pub use stats::Summary;
 pub use table::Table;
+
+#[cfg(test)]
+mod guide_tests;

@@ -15,6 +15,7 @@ pub(crate) mod ticks;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub(crate) use check::file_name;
 pub use definition::{Definitions, FigureDefinition, Kind, PanelDefinition};
 pub use samples::{MAX_SAMPLES, Sample, Samples};
 pub use select::{Curve, Datum, MAX_CURVES, MAX_POINTS, PanelData};

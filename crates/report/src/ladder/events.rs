@@ -40,6 +40,9 @@ pub struct Packet {
     pub t_s: f64,
     /// Which end sent it.
     pub from: String,
+    /// Which end it was sent to; the other one.
+    #[serde(default)]
+    pub to: Option<String>,
     /// What is written beside it.
     pub label: String,
     /// When it arrived; null if it was lost.

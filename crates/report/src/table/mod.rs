@@ -7,6 +7,8 @@ mod of_figure;
 mod of_results;
 mod terminal;
 
+pub(crate) use markdown::escaped_markdown;
+
 #[cfg(test)]
 mod table_tests;
 

@@ -1,0 +1,175 @@
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::figure::{Definitions, Figure};
+use crate::results::parse_results;
+
+/// A figure of series with given (x, mean) and a spread that gives an interval around each mean.
+pub(crate) fn figure(id: &str, curves: &[(&str, &[(f64, f64)])], spread: f64) -> Figure {
+    let names: Vec<&str> = curves.iter().map(|(name, _)| *name).collect();
+    let xs: Vec<f64> = curves[0].1.iter().map(|(x, _)| *x).collect();
+    let mut text = format!(
+        "{{\"skyhaul_results\":1,\"scenario\":\"s\",\"axes\":[{{\"key\":\"t\",\"values\":{names:?}}},{{\"key\":\"x\",\"values\":{xs:?}}}],\"points\":{},\"replications\":3,\"seed\":1}}\n",
+        names.len() * xs.len()
+    );
+    let values = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y));
+    for (point, y) in values.enumerate() {
+        for r in 0..3 {
+            let y = y + (f64::from(r) - 1.0) * spread;
+            writeln!(text, "{{\"point\":{point},\"replication\":{r},\"seed\":1,\"metrics\":{{\"m\":{y}}}}}")
+                .unwrap();
+        }
+    }
+    let definition = format!(
+        "[[figure]]\nid = \"{id}\"\ntitle = \"t\"\n[figure.panel]\nresults = \"r\"\nx = {{ axis = \"x\", label = \"x\" }}\n\
+         y = {{ metric = \"m\", label = \"m\" }}\nseries = {{ axis = \"t\" }}\n"
+    );
+    let definition = Definitions::parse(&definition, "d").unwrap().figures.remove(0);
+    Figure::from_results(&definition, &parse_results(text.as_bytes(), "r").unwrap()).unwrap()
+}
+
+const ON: &[(f64, f64)] = &[(0.0, 100.0), (5.0, 90.0), (10.0, 60.0), (20.0, 50.0)];
+const OFF: &[(f64, f64)] = &[(0.0, 98.0), (5.0, 60.0), (10.0, 40.0), (20.0, 20.0)];
+const SMALL: &[(f64, f64)] = &[(0.0, 99.0), (5.0, 70.0), (10.0, 42.0), (20.0, 25.0)];
+
+fn figures(spread: f64) -> Vec<Figure> {
+    vec![
+        figure("A", &[("on", ON), ("off", OFF)], spread),
+        figure("B", &[("on", SMALL), ("off", OFF)], spread),
+    ]
+}
+
+pub(crate) fn claims(tests: &[&str]) -> Claims {
+    let claim = |(i, test): (usize, &&str)| {
+        format!(
+            "[[claim]]\nid = \"c{i}\"\nitem = \"X-6\"\nstatement = \"it holds\"\nsource = \"[XSTP 6.1]\"\nfigure = \"A\"\ntest = {test}\n"
+        )
+    };
+    Claims::parse(&tests.iter().enumerate().map(claim).collect::<String>(), "claims.toml").unwrap()
+}
+
+fn verdict(test: &str, spread: f64) -> (Verdict, String) {
+    let judged = evaluate_claims(&claims(&[test]), &figures(spread)).remove(0);
+    (judged.verdict, judged.measured)
+}
+
+fn holds(test: &str) -> bool {
+    match verdict(test, 0.1) {
+        (Verdict::NotTestable, reason) => panic!("{test}: {reason}"),
+        (verdict, _) => verdict == Verdict::Reproduced,
+    }
+}
+
+#[test]
+fn above_and_below() {
+    assert!(holds("{ kind = \"greater\", series = \"on\", than = \"off\" }"));
+    assert!(!holds("{ kind = \"greater\", series = \"off\", than = \"on\" }"));
+    assert!(holds("{ kind = \"less\", series = \"off\", than = \"on\" }"));
+    assert!(holds("{ kind = \"greater\", series = \"off\", than = \"on\", at = [0], tolerance = 3 }"));
+    assert!(!holds("{ kind = \"greater\", series = \"off\", than = \"on\", at = [0], tolerance = 1 }"));
+    assert!(!holds("{ kind = \"greater\", series = \"off\", than = \"on\", except = [0], tolerance = 3 }"));
+    assert!(!holds("{ kind = \"greater\", series = \"on\", than = \"on\" }"), "equal is not greater");
+}
+
+#[test]
+fn intervals_that_overlap_are_said() {
+    let test = "{ kind = \"greater\", series = \"on\", than = \"off\" }";
+    assert_eq!(verdict(test, 0.1).1, "above at 4 of 4 places; difference +2 % to +150 %");
+    let (verdict, words) = verdict(test, 1.0);
+    assert_eq!(verdict, Verdict::Reproduced);
+    assert!(words.ends_with("; the 95 % intervals overlap at 0"), "{words}");
+}
+
+#[test]
+fn gains() {
+    assert!(holds(
+        "{ kind = \"gain_between\", series = \"on\", over = \"off\", low = 3, high = 150, tolerance = 1.5 }"
+    ));
+    assert!(!holds("{ kind = \"gain_between\", series = \"on\", over = \"off\", low = 3, high = 150 }"));
+    assert!(!holds(
+        "{ kind = \"gain_between\", series = \"on\", over = \"off\", low = 0, high = 300, reach = 20 }"
+    ));
+    assert!(holds(
+        "{ kind = \"gain_at\", series = \"on\", over = \"off\", x = 20, expected = 148, tolerance = 3 }"
+    ));
+    assert!(!holds(
+        "{ kind = \"gain_at\", series = \"off\", over = \"on\", x = 20, expected = -44, tolerance = 3 }"
+    ));
+}
+
+#[test]
+fn one_figure_beside_another() {
+    assert!(holds("{ kind = \"larger_gain\", series = \"on\", over = \"off\", than_figure = \"B\" }"));
+    assert!(holds("{ kind = \"figure_greater\", series = \"on\", than_figure = \"B\" }"));
+    assert!(!holds("{ kind = \"figure_less\", series = \"on\", than_figure = \"B\" }"));
+    assert!(holds("{ kind = \"figure_less\", series = \"off\", than_figure = \"B\", tolerance = 0.1 }"));
+}
+
+#[test]
+fn trends() {
+    assert!(holds("{ kind = \"falls\", series = \"on\" }"));
+    assert!(!holds("{ kind = \"rises\", series = \"on\" }"));
+    assert!(holds("{ kind = \"flat\", series = \"on\", ratio = 2 }"));
+    assert!(!holds("{ kind = \"flat\", series = \"off\", ratio = 2 }"));
+}
+
+#[test]
+fn stated_values() {
+    assert!(holds("{ kind = \"value_at\", series = \"on\", x = 5, expected = 88, tolerance = 3 }"));
+    assert!(!holds("{ kind = \"value_at\", series = \"on\", x = 5, expected = 70, tolerance = 3 }"));
+    assert_eq!(
+        verdict("{ kind = \"value_at\", series = \"on\", x = 5, expected = 88, tolerance = 3 }", 1.0).1,
+        "90 ± 2.484 at 5; stated 88, inside the 95 % interval"
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_not_testable() {
+    let reason = |test: &str| match verdict(test, 0.1) {
+        (Verdict::NotTestable, reason) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason("{ kind = \"not_testable\", reason = \"only in the thesis\" }"), "only in the thesis");
+    assert!(reason("{ kind = \"rises\", series = \"SACK\" }").contains("there is 'on', 'off'"));
+    assert!(
+        reason("{ kind = \"value_at\", series = \"on\", x = 7, expected = 1, tolerance = 1 }")
+            .contains("at 7")
+    );
+    let far = "{ kind = \"larger_gain\", series = \"on\", over = \"off\", than_figure = \"C\" }";
+    assert!(reason(far).contains("figure C is not among those of this run"));
+}
+
+#[test]
+fn definitions_are_strict() {
+    let refused = |text: &str| Claims::parse(text, "claims.toml").unwrap_err().to_string();
+    let claim = "[[claim]]\nid = \"a\"\nitem = \"X-6\"\nstatement = \"s\"\nsource = \"s\"\nfigure = \"A\"\n";
+    assert!(
+        refused(&format!("{claim}test = {{ kind = \"bigger\" }}\n"))
+            .starts_with("claims.toml:7: unknown variant")
+    );
+    let unknown = format!("{claim}test = {{ kind = \"rises\", series = \"x\", more = 1 }}\n");
+    assert!(refused(&unknown).contains("unknown field `more`"), "{}", refused(&unknown));
+    let unknown = format!("{claim}test = {{ kind = \"flat\", series = \"x\", ratio = 2, more = 1 }}\n");
+    assert!(refused(&unknown).contains("unknown field `more`"), "{}", refused(&unknown));
+    assert!(
+        refused(&format!("{claim}test = {{ kind = \"flat\", series = \"x\", ratio = 0.5 }}\n"))
+            .contains("at least 1")
+    );
+    let unnamed = claim.replace("figure = \"A\"\n", "");
+    assert!(
+        refused(&format!("{unnamed}test = {{ kind = \"rises\", series = \"x\" }}\n"))
+            .contains("names its figure")
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_claim_file_panics(at in 0_usize..300, text in "[ -~]{0,10}", cut in 0_usize..10) {
+        let base = "[[claim]]\nid = \"a\"\nitem = \"X-6\"\nstatement = \"s\"\nsource = \"s\"\nfigure = \"A\"\ntest = { kind = \"gain_between\", series = \"on\", over = \"off\", low = 3, high = 150, tolerance = 1.5 }\n";
+        let at = at % base.len();
+        let end = (at + cut).min(base.len());
+        let _ = Claims::parse(&format!("{}{text}{}", &base[..at], &base[end..]), "x");
+    }
+}

@@ -1,0 +1,156 @@
+//! Claims: what a paper states, as data, and whether the measured numbers of a figure bear it out.
+//!
+//! The verdict is mechanical: it comes from the numbers that the figure draws, by a test that stands in the file.
+
+mod across;
+mod definition;
+mod gain;
+mod order;
+mod trend;
+mod value;
+
+pub use definition::{
+    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, LargerGain, MAX_CLAIMS, Test, Trend, ValueAt,
+};
+
+use crate::figure::ticks::plain;
+use crate::figure::{Curve, Datum, Figure, PanelData};
+use crate::results::AxisValue;
+
+#[cfg(test)]
+pub(crate) mod claims_tests;
+
+/// What came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The numbers say what the paper says.
+    Reproduced,
+    /// They do not.
+    Differs,
+    /// There are no numbers that could say it, and the measured text says why.
+    NotTestable,
+}
+
+impl Verdict {
+    /// The verdict in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Differs => "differs",
+            Self::NotTestable => "not testable",
+        }
+    }
+}
+
+/// A claim with what was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The claim.
+    pub claim: Claim,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was measured, in words and numbers.
+    pub measured: String,
+}
+
+/// What a test finds: whether the claim holds, and in words what was measured; or why it cannot be tested.
+type Finding = Result<(bool, String), String>;
+
+/// Judges every claim by the figures at hand. A claim whose figure, panel or series is not among them is not testable.
+pub fn evaluate_claims(claims: &Claims, figures: &[Figure]) -> Vec<Judged> {
+    claims.claims.iter().map(|claim| judged(claim, figures)).collect()
+}
+
+fn judged(claim: &Claim, figures: &[Figure]) -> Judged {
+    let (verdict, measured) = match finding(claim, figures) {
+        Ok((true, measured)) => (Verdict::Reproduced, measured),
+        Ok((false, measured)) => (Verdict::Differs, measured),
+        Err(reason) => (Verdict::NotTestable, reason),
+    };
+    Judged { claim: claim.clone(), verdict, measured }
+}
+
+fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
+    if let Test::NotTestable { reason } = &claim.test {
+        return Err(reason.clone());
+    }
+    let own = panel(figures, claim.figure.as_deref().unwrap_or_default(), claim.panel)?;
+    match &claim.test {
+        Test::Greater(compare) => order::judge(own, compare, order::Wanted::Greater),
+        Test::Less(compare) => order::judge(own, compare, order::Wanted::Less),
+        Test::GainBetween(test) => gain::between(own, test),
+        Test::GainAt(test) => gain::at(own, test),
+        Test::LargerGain(test) => {
+            across::larger_gain(own, panel(figures, &test.than_figure, test.than_panel)?, test)
+        }
+        Test::FigureGreater(test) => across::compare(
+            own,
+            panel(figures, &test.than_figure, test.than_panel)?,
+            test,
+            order::Wanted::Greater,
+        ),
+        Test::FigureLess(test) => across::compare(
+            own,
+            panel(figures, &test.than_figure, test.than_panel)?,
+            test,
+            order::Wanted::Less,
+        ),
+        Test::Rises(test) => trend::judge(own, test, trend::Wanted::Rises),
+        Test::Falls(test) => trend::judge(own, test, trend::Wanted::Falls),
+        Test::Flat { series, ratio } => trend::flat(own, series, *ratio),
+        Test::ValueAt(test) => value::at(own, test),
+        Test::NotTestable { reason } => Err(reason.clone()),
+    }
+}
+
+fn panel<'a>(figures: &'a [Figure], id: &str, number: usize) -> Result<&'a PanelData, String> {
+    let figure = figures.iter().find(|figure| figure.definition.id == id);
+    let figure = figure.ok_or_else(|| format!("figure {id} is not among those of this run"))?;
+    let panel = number.checked_sub(1).and_then(|index| figure.panels.get(index));
+    panel.ok_or_else(|| format!("figure {id} has no panel {number}"))
+}
+
+fn curve<'a>(panel: &'a PanelData, name: &str) -> Result<&'a Curve, String> {
+    let found = panel.curves.iter().find(|curve| curve.name == name);
+    let found = found.filter(|curve| !curve.data.is_empty());
+    found.ok_or_else(|| {
+        let names = crate::error::listed(panel.curves.iter().map(|curve| format!("'{}'", curve.name)));
+        format!("the figure has no values of '{name}'; there is {names}")
+    })
+}
+
+/// A value of the horizontal axis as a claim names it: the shown number or the shown name.
+fn is_at(datum: &Datum, wanted: &AxisValue) -> bool {
+    let near = |x: f64| (datum.x - x).abs() <= 1e-9 * x.abs().max(1e-3);
+    match wanted {
+        AxisValue::Number(x) => near(*x) || datum.name == plain(*x),
+        other => datum.name == other.to_string(),
+    }
+}
+
+/// The values of two curves at the places that both have.
+fn pairs<'a>(a: &'a Curve, b: &'a Curve) -> Vec<(&'a Datum, &'a Datum)> {
+    let partner = |datum: &'a Datum| Some((datum, b.data.iter().find(|other| other.name == datum.name)?));
+    a.data.iter().filter_map(partner).collect()
+}
+
+/// How far above (in percent) one mean lies over another; none over 0.
+fn gain_percent((a, b): (&Datum, &Datum)) -> Option<f64> {
+    (b.y.mean != 0.0).then(|| (a.y.mean - b.y.mean) / b.y.mean.abs() * 100.0)
+}
+
+/// A number for the measured text: four significant digits.
+fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return plain(value);
+    }
+    let factor = libm::pow(10.0, 3.0 - libm::floor(libm::log10(value.abs())));
+    let rounded = (value * factor).round() / factor;
+    plain(if rounded.is_finite() { rounded } else { value })
+}
+
+/// A percentage for the measured text.
+fn percent(value: f64) -> String {
+    let rounded = if value.abs() < 10.0 { (value * 10.0).round() / 10.0 } else { value.round() };
+    format!("{}{} %", if rounded > 0.0 { "+" } else { "" }, plain(rounded))
+}

@@ -1,0 +1,35 @@
+//! The guide's examples are read by the code that the guide describes.
+
+use crate::claims::Claims;
+use crate::figure::{Definitions, Kind};
+use crate::ladder::parse_events;
+
+const GUIDE: &str = include_str!("../../../docs/guide/figures.md");
+
+fn blocks(language: &str) -> Vec<&'static str> {
+    let start = format!("```{language}\n");
+    GUIDE.split(start.as_str()).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+#[test]
+fn the_examples_of_the_guide_are_read() {
+    let [line, ladder, claim] = blocks("toml")[..] else { panic!("three examples") };
+    assert_eq!(Definitions::parse(line, "guide").unwrap().figures[0].panels().count(), 1);
+    assert_eq!(Definitions::parse(ladder, "guide").unwrap().figures[0].kind, Kind::Ladder);
+    assert_eq!(Claims::parse(claim, "guide").unwrap().claims.len(), 1);
+    let [events] = blocks("json")[..] else { panic!("one example") };
+    let events = parse_events(events, "guide").unwrap();
+    assert_eq!((events.packets.len(), events.bands.len(), events.map.len()), (2, 1, 1));
+}
+
+#[test]
+fn the_guide_states_the_bounds_of_the_code() {
+    use crate::figure::definition::{MAX_FIGURES, MAX_PANELS};
+    let bounds = format!(
+        "{} curves a panel, {} points a curve, {MAX_PANELS} panels, {MAX_FIGURES} figures a file",
+        crate::figure::MAX_CURVES,
+        crate::figure::MAX_POINTS
+    );
+    assert!(GUIDE.contains(&bounds), "{bounds}");
+    assert!(GUIDE.contains(&format!("At most {} packets are drawn", crate::ladder::MAX_PACKETS)));
+}

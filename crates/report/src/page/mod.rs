@@ -1,0 +1,66 @@
+//! Report pages: claims beside what was measured, the figures, the tables; in Markdown and in one HTML file.
+
+mod html;
+mod markdown;
+mod write;
+
+use crate::claims::{Judged, Verdict};
+use crate::figure::Figure;
+use crate::table::Table;
+
+pub use write::write_report;
+
+#[cfg(test)]
+mod page_tests;
+
+/// What a report says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Report {
+    /// The title.
+    pub title: String,
+    /// Paragraphs in front: what was run, by which command.
+    pub introduction: Vec<String>,
+    /// The claims with their verdicts.
+    pub claims: Vec<Judged>,
+    /// The figures.
+    pub figures: Vec<Figure>,
+    /// Tables with their titles.
+    pub tables: Vec<(String, Table)>,
+    /// Paragraphs at the end: contradictions of the paper and how they were decided.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// The claims as a table: item, claim, source, measured, verdict, figure, note.
+    pub fn claims_table(&self) -> Table {
+        let mut table = Table::new(&["item", "claim", "source", "measured", "verdict", "figure", "note"]);
+        for Judged { claim, verdict, measured } in &self.claims {
+            table.push(vec![
+                claim.item.clone(),
+                claim.statement.clone(),
+                claim.source.clone(),
+                measured.clone(),
+                verdict.words().to_owned(),
+                claim.figure.clone().unwrap_or_default(),
+                claim.note.clone().unwrap_or_default(),
+            ]);
+        }
+        table
+    }
+
+    /// How many claims came out which way, in a sentence.
+    fn verdicts(&self) -> String {
+        let count = |wanted| self.claims.iter().filter(|judged| judged.verdict == wanted).count();
+        format!(
+            "{} claims: {} reproduced, {} differ, {} not testable.",
+            self.claims.len(),
+            count(Verdict::Reproduced),
+            count(Verdict::Differs),
+            count(Verdict::NotTestable)
+        )
+    }
+
+    fn figure(&self, id: &str) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.definition.id == id)
+    }
+}
