@@ -75,6 +75,11 @@ impl<'a> Simulation<'a> {
         &self.network
     }
 
+    /// The network, to be changed between two runs.
+    pub fn network_mut(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
     /// What is simulated.
     pub fn scenario(&self) -> &Scenario {
         self.scenario

@@ -17,62 +17,34 @@ mod watch;
 #[path = "swarm/world.rs"]
 mod world;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
+use common::dose::{Dose, caught, number};
 use common::trace::LastEvents;
 use shape::Shape;
 use world::{Summary, run};
 
 /// Seeds of the small dose.
 const SMALL_DOSE: u64 = 300;
-/// Failures after which a dose ends.
-const MAX_FAILURES: usize = 20;
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
-/// Runs a seed; a panic of the engine is a failure like any other.
 fn try_seed(seed: u64) -> Result<Summary, String> {
-    let run = || run(&Shape::of(seed), LastEvents::from_environment());
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        Err(format!("panic: {}", text.unwrap_or_default()))
-    })
+    run(&Shape::of(seed), LastEvents::from_environment())
 }
 
 #[test]
 fn after_all_faults_every_byte_arrives_and_nothing_remains() {
-    let seeds = number("SKYHAUL_SWARM").unwrap_or(SMALL_DOSE);
-    let from = number("SKYHAUL_SWARM_FROM").unwrap_or(1);
-    let mut failures = Vec::new();
     let mut total = Summary::default();
-    for seed in from..from + seeds {
-        match try_seed(seed) {
-            Ok(summary) => {
-                total.connections += summary.connections;
-                total.failed += summary.failed;
-                total.bytes += summary.bytes;
-            }
-            Err(why) => failures.push(format!(
-                "seed {seed}: {}\n  replay: SKYHAUL_SEED={seed} cargo test -p skyhaul-sim --test swarm replay -- --nocapture",
-                why.lines().next().unwrap_or_default()
-            )),
-        }
-        if failures.len() >= MAX_FAILURES {
-            break;
-        }
+    for summary in (Dose { test: "swarm", seeds: SMALL_DOSE }).run(try_seed) {
+        total.connections += summary.connections;
+        total.failed += summary.failed;
+        total.bytes += summary.bytes;
     }
-    println!("{seeds} seeds: {total:?}");
-    assert!(failures.is_empty(), "{} seeds failed:\n{}", failures.len(), failures.join("\n"));
+    println!("{total:?}");
 }
 
 #[test]
 fn replay() {
     let Some(seed) = number("SKYHAUL_SEED") else { return };
     println!("{:#?}", Shape::of(seed));
-    let result = try_seed(seed);
+    let result = caught(seed, try_seed);
     println!("{result:?}");
     assert!(result.is_ok(), "{result:?}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use skyhaul_core::Instant;
 use skyhaul_stp::{Config, ConnectionId, StreamEvent};
 
-use super::io::{Io, Reader, Writer};
+use super::io::{Io, Read, Reader, Writer};
 use super::source::Source;
 use super::{End, Remote};
 
@@ -188,7 +188,7 @@ impl Server {
     fn serve(&mut self, id: ConnectionId, io: &mut Io<'_>) {
         let terms = self.terms;
         let (request, response) = self.serving.entry(id).or_insert_with(|| (Reader::new(terms.key), None));
-        request.drain(io, id);
+        let ended = request.drain(io, id) == Read::Ended;
         if response.is_none() && request.received >= terms.request_bytes {
             *request = Reader::new(terms.key);
             *response = Some(terms.response());
@@ -196,9 +196,10 @@ impl Server {
         let answered = response.as_mut().is_some_and(|response| response.pump(io, id));
         if answered {
             *response = None;
-            if !terms.keep {
-                io.endpoint.finish(id);
-            }
+        }
+        // A client that keeps its connection ends it behind the last response.
+        if (answered && !terms.keep) || (ended && response.is_none()) {
+            io.endpoint.finish(id);
         }
     }
 }

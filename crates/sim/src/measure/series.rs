@@ -67,7 +67,7 @@ impl Series {
         for flow in flows_at(scenario, network) {
             let sum = &mut sums[flow.group];
             sum.0 += flow.received_bytes();
-            sum.1 += flow.opener.cwnd_bytes;
+            sum.1 = u64::saturating_add(sum.1, flow.opener.cwnd_bytes);
             sum.2 += flow.opener.in_flight_bytes;
         }
         let seconds = self.every_ns as f64 / SECOND as f64;
@@ -75,7 +75,10 @@ impl Series {
             let bits = (sum.0 - *before) as f64 * 8.0;
             *before = sum.0;
             values.insert(format!("flows.{}.goodput_bps", spec.name), bits / seconds);
-            values.insert(format!("flows.{}.cwnd_bytes", spec.name), sum.1 as f64);
+            // A declared rate has no window.
+            if sum.1 < u64::MAX {
+                values.insert(format!("flows.{}.cwnd_bytes", spec.name), sum.1 as f64);
+            }
             values.insert(format!("flows.{}.in_flight_bytes", spec.name), sum.2 as f64);
         }
     }

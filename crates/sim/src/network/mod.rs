@@ -8,6 +8,7 @@ mod routes;
 mod schedule;
 
 use skyhaul_core::{EventSink, Instant};
+use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
 use fabric::Fabric;
@@ -113,6 +114,15 @@ impl Network {
             Node::Host(host) => Some(host),
             Node::Router => None,
         }
+    }
+
+    /// Puts another link in the place of link `index`. What is inside the old one is lost with it.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    pub fn replace_link(&mut self, index: usize, link: Link) {
+        self.fabric.schedule.set(index, link.deadline());
+        self.fabric.wires[index].link = link;
     }
 
     /// Its nodes and links, to be driven by hand.

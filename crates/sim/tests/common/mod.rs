@@ -2,4 +2,5 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub(crate) mod dice;
+pub(crate) mod dose;
 pub(crate) mod trace;

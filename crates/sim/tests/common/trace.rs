@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use skyhaul_core::{Event, EventSink, Instant};
+use skyhaul_sim::SOURCES_PER_HOST;
 
 /// FNV-1a over the printed form of every event: equal traces have equal sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,17 @@ impl LastEvents {
         for (at, line) in &self.events {
             println!("{at:?} {line}");
         }
+    }
+}
+
+impl EventSink for LastEvents {
+    fn wants(&self) -> bool {
+        self.keep > 0
+    }
+
+    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+        let (host, source) = (source / SOURCES_PER_HOST, source % SOURCES_PER_HOST);
+        self.note(now, || format!("host {host} source {source} {event:?}"));
     }
 }
 

@@ -135,7 +135,7 @@ impl End {
     }
 }
 
-fn direction(d: &mut Dice) -> DirectionConfig {
+pub(crate) fn direction(d: &mut Dice) -> DirectionConfig {
     let rate_bps = (!d.percent(10)).then(|| d.scale(10_000, 50_000_000));
     let queue = match rate_bps {
         Some(rate) if rate < 1_000_000 || d.percent(60) => QueueLimit::Packets(d.scale(2, 200) as u32),
@@ -159,7 +159,7 @@ fn direction(d: &mut Dice) -> DirectionConfig {
 }
 
 /// Up to five outages of up to 20 s until a little after the link heals (which ends them).
-fn outages(d: &mut Dice, heal_at: Instant) -> Vec<Outage> {
+pub(crate) fn outages(d: &mut Dice, heal_at: Instant) -> Vec<Outage> {
     let mut outages = Vec::new();
     let mut at = Instant::ZERO;
     let count = if d.percent(50) { d.below(6) } else { 0 };
@@ -171,7 +171,7 @@ fn outages(d: &mut Dice, heal_at: Instant) -> Vec<Outage> {
     outages
 }
 
-fn channel(d: &mut Dice) -> ChannelConfig {
+pub(crate) fn channel(d: &mut Dice) -> ChannelConfig {
     ChannelConfig {
         good: channel_state(d, &[0.0, 0.0, 0.01]),
         bad: channel_state(d, &[0.05, 0.5, 1.0, 1.0]),
@@ -221,7 +221,7 @@ fn steps(d: &mut Dice, small: bool, most_bytes: u64) -> Steps {
     Steps { bytes, every_ns }
 }
 
-fn config(d: &mut Dice, link_bps: Option<u64>, impatient: bool) -> Config {
+pub(crate) fn config(d: &mut Dice, link_bps: Option<u64>, impatient: bool) -> Config {
     let mut config = if d.percent(40) { Config::paper() } else { Config::standard() };
     if d.percent(40) {
         let link_bps = link_bps.unwrap_or(2_000_000);

@@ -1,0 +1,43 @@
+//! Swarm over whole networks: the seed picks topology, links, faults, transports' parameters and
+//! workloads; faults come first, then every link heals, then every byte must have arrived once and in
+//! order, every connection must close, and nothing may remain at any host.
+//!
+//! `SKYHAUL_SWARM=N` runs N seeds (from `SKYHAUL_SWARM_FROM` on) instead of a small dose;
+//! `SKYHAUL_SEED=S cargo test -p skyhaul-sim --test network_swarm replay -- --nocapture` runs one, with
+//! `SKYHAUL_TRACE=N` it prints the last N events.
+
+mod common;
+#[path = "network_swarm/layout.rs"]
+mod layout;
+#[path = "network_swarm/run.rs"]
+mod run;
+#[allow(dead_code)] // the shapes of pairs are for another test
+#[path = "swarm/shape.rs"]
+mod shape;
+
+use common::dose::{Dose, number};
+use common::trace::LastEvents;
+use layout::Layout;
+use run::run;
+
+/// Seeds of the small dose.
+const SMALL_DOSE: u64 = 150;
+
+fn try_seed(seed: u64) -> Result<u64, String> {
+    run(&Layout::of(seed), LastEvents::from_environment())
+}
+
+#[test]
+fn in_any_network_after_all_faults_every_byte_arrives_and_nothing_remains() {
+    let bytes = Dose { test: "network_swarm", seeds: SMALL_DOSE }.run(try_seed);
+    println!("{} bytes delivered", bytes.iter().sum::<u64>());
+}
+
+#[test]
+fn replay() {
+    let Some(seed) = number("SKYHAUL_SEED") else { return };
+    println!("{:#?}", Layout::of(seed).scenario);
+    let result = common::dose::caught(seed, try_seed);
+    println!("{result:?}");
+    assert!(result.is_ok(), "{result:?}");
+}

@@ -1,0 +1,151 @@
+//! What a seed makes of a run: topology, links, faults, transports, workloads.
+
+use skyhaul_core::{Instant, MS, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig};
+use skyhaul_sim::scenario::{
+    Carrier, Flow, LinkBetween, Metrics, Node, NodeKind, Scenario, Stop, Transport, Workload,
+};
+use skyhaul_stp::Config;
+
+use crate::common::dice::Dice;
+use crate::shape;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// Its seed.
+    pub(crate) seed: u64,
+    /// The network with its faults.
+    pub(crate) scenario: Scenario,
+    /// When every link becomes a perfect one of the same delay.
+    pub(crate) heal_at: Instant,
+}
+
+/// How routers are connected.
+#[derive(Clone, Copy, Debug)]
+enum Plan {
+    Row,
+    Ring,
+    Star,
+}
+
+impl Layout {
+    /// The run of this seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        let mut dice = Dice::new(seed, "network_swarm/layout");
+        let d = &mut dice;
+        let heal_at = Instant::from_ns(d.scale(500, 60_000) * MS);
+        let (nodes, ends) = topology(d);
+        let link = |(index, ends): (usize, [usize; 2])| LinkBetween { config: link(d, index, heal_at), ends };
+        let links: Vec<LinkBetween> = ends.into_iter().enumerate().map(link).collect();
+        let hosts: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].kind == NodeKind::Host).collect();
+        let acceptors: Vec<Config> = nodes.iter().map(|_| config(d, &links)).collect();
+        let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links)).collect();
+        let scenario = Scenario {
+            name: format!("seed {seed}"),
+            nodes,
+            links,
+            flows,
+            carrier: d.pick(&[Carrier::Udp, Carrier::Ip]),
+            stop: Stop { duration_ns: Some(heal_at.as_ns()), ..Stop::default() },
+            metrics: Metrics { verdicts: d.percent(20), series_ns: d.percent(20).then_some(SECOND) },
+            ..Scenario::default()
+        };
+        Self { seed, scenario, heal_at }
+    }
+
+    /// A link in its healed form.
+    pub(crate) fn healed(&self, index: usize) -> LinkConfig {
+        let faulty = &self.scenario.links[index].config;
+        let perfect =
+            |one: &DirectionConfig| DirectionConfig { delay_ns: one.delay_ns, ..Default::default() };
+        let (forward, reverse) = (perfect(&faulty.forward), perfect(&faulty.reverse));
+        LinkConfig { name: faulty.name.clone(), forward, reverse, ..LinkConfig::default() }
+    }
+}
+
+/// Up to five routers with up to six hosts at them, or two hosts at one link.
+fn topology(d: &mut Dice) -> (Vec<Node>, Vec<[usize; 2]>) {
+    let routers = if d.percent(15) { 0 } else { d.scale(1, 5) as usize };
+    let hosts = if routers == 0 { 2 } else { d.scale(2, 6) as usize };
+    let node = |kind: NodeKind, i: usize| Node { name: format!("{kind:?} {i}"), kind };
+    let nodes =
+        (0..routers).map(|i| node(NodeKind::Router, i)).chain((0..hosts).map(|i| node(NodeKind::Host, i)));
+    let mut ends: Vec<[usize; 2]> = match d.pick(&[Plan::Row, Plan::Ring, Plan::Star]) {
+        Plan::Row => (1..routers).map(|i| [i - 1, i]).collect(),
+        Plan::Ring if routers > 2 => (0..routers).map(|i| [i, (i + 1) % routers]).collect(),
+        Plan::Ring | Plan::Star => (1..routers).map(|i| [0, i]).collect(),
+    };
+    if routers == 0 {
+        ends.push([0, 1]);
+    }
+    ends.extend((0..hosts).filter(|_| routers > 0).map(|i| {
+        let at = d.below(routers as u64) as usize;
+        if d.percent(50) { [routers + i, at] } else { [at, routers + i] }
+    }));
+    (nodes.collect(), ends)
+}
+
+/// Most links are good, or no packet would cross five of them.
+fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
+    let (forward, reverse) = (shape::direction(d), shape::direction(d));
+    let is_faulty = d.percent(40);
+    let clean = |one: DirectionConfig| DirectionConfig {
+        rate_bps: one.rate_bps,
+        delay_ns: one.delay_ns / 8,
+        queue: one.queue,
+        ..Default::default()
+    };
+    let [forward, reverse] = [forward, reverse].map(|one| if is_faulty { one } else { clean(one) });
+    LinkConfig {
+        name: format!("link {index}"),
+        forward,
+        reverse,
+        outages: if is_faulty { shape::outages(d, heal_at) } else { Vec::new() },
+        channel: (is_faulty && d.percent(35)).then(|| shape::channel(d)),
+    }
+}
+
+/// Nobody gives up while faults last; an acceptor whose peer is gone does at last.
+fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
+    let slowest = links.iter().filter_map(|link| link.config.forward.rate_bps).min();
+    let mut config = shape::config(d, slowest, false);
+    config.give_up_ns = Some(2_000 * SECOND);
+    config.connect_give_up_ns = Some(2_000 * SECOND);
+    config
+}
+
+fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Config], links: &[LinkBetween]) -> Flow {
+    let from = d.pick(hosts);
+    let others: Vec<usize> = hosts.iter().copied().filter(|&host| host != from).collect();
+    let to = d.pick(&others);
+    let transport =
+        Transport { name: "stp".into(), opener: config(d, links), acceptor: acceptors[to].clone() };
+    Flow {
+        name: format!("flow {index}"),
+        from,
+        to,
+        count: d.scale(1, 4) as u32,
+        start_ns: if d.percent(60) { 0 } else { d.below(10 * SECOND) },
+        stagger_ns: d.pick(&[0, MS, SECOND]),
+        transport,
+        workload: workload(d),
+    }
+}
+
+fn workload(d: &mut Dice) -> Workload {
+    if d.percent(35) {
+        return Workload::Requests {
+            request_bytes: d.scale(1, 5_000),
+            response_bytes: d.scale(1, 30_000),
+            think_ns: d.pick(&[0, 10 * MS, SECOND]),
+            requests: Some(d.scale(1, 8)),
+            keep: d.percent(50),
+        };
+    }
+    Workload::Bulk {
+        bytes: Some(d.scale(1, 200_000)),
+        chunk_bytes: d.pick(&[1, 100, 1000, 1 << 14]),
+        rate_bps: d.percent(25).then(|| d.scale(100_000, 10_000_000)),
+    }
+}

@@ -1,0 +1,114 @@
+//! Running a layout and judging what is left.
+
+use std::fmt::Write as _;
+
+use skyhaul_core::{EventSink, SECOND};
+use skyhaul_link::Link;
+use skyhaul_sim::scenario::Workload;
+use skyhaul_sim::{Ended, Flows, Network, Record, Simulation, Until};
+use skyhaul_stp::CloseReason;
+use skyhaul_stp::segment::ResetReason;
+
+use crate::common::trace::LastEvents;
+use crate::layout::Layout;
+
+/// Virtual time after the faults by which everything must have arrived: the slowest of the declared
+/// rates (20 kbit/s) carries all of a layout's flows one after the other in a tenth of it.
+const PATIENCE_NS: u64 = 20_000 * SECOND;
+/// And then, until nothing remains.
+const FAREWELL_NS: u64 = 20_000 * SECOND;
+
+/// Runs a layout; gives the bytes delivered.
+pub(crate) fn run(layout: &Layout, mut events: LastEvents) -> Result<u64, String> {
+    let result = run_with(layout, &mut events);
+    if result.is_err() {
+        events.print();
+    }
+    result
+}
+
+fn run_with(layout: &Layout, sink: &mut dyn EventSink) -> Result<u64, String> {
+    let mut simulation = Simulation::new(&layout.scenario, layout.seed).map_err(|error| error.to_string())?;
+    let _ = simulation.run(sink);
+    for index in 0..layout.scenario.links.len() {
+        let link = Link::new(layout.healed(index), layout.seed, u64::MAX - index as u64);
+        simulation.network_mut().replace_link(index, link.map_err(|error| error.to_string())?);
+    }
+    let network = simulation.network_mut();
+    let ended = network.run(Until::done_or(layout.heal_at.after(PATIENCE_NS)), sink);
+    if ended != Ended::Done {
+        return Err(format!("{ended:?} at {:?}: {}", network.now(), unfinished(layout, network)));
+    }
+    let until = Until { when_done: false, ..Until::done_or(network.now().after(FAREWELL_NS)) };
+    let _ = network.run(until, sink);
+    nothing_remains(network)?;
+    every_byte_arrived(layout, network)
+}
+
+fn apps(network: &Network) -> impl Iterator<Item = (usize, &Flows, &skyhaul_stp::Endpoint)> {
+    network.hosts().filter_map(|(node, host)| {
+        host.app.as_any().downcast_ref::<Flows>().map(|app| (node, app, &host.endpoint))
+    })
+}
+
+fn unfinished(layout: &Layout, network: &Network) -> String {
+    let mut text = String::new();
+    for (node, app, endpoint) in apps(network) {
+        for (flow, opens, record, stats) in app.records(endpoint) {
+            let _ = writeln!(text, "node {node} flow {flow} opens {opens}: {record:?} {stats:?}");
+        }
+    }
+    format!("seed {} is not done\n{text}", layout.seed)
+}
+
+fn nothing_remains(network: &Network) -> Result<(), String> {
+    for (node, _, endpoint) in apps(network) {
+        let (left, deadline) = (endpoint.connection_count(), endpoint.deadline());
+        if left != 0 || deadline.is_some() {
+            return Err(format!("node {node}: {left} connections remain, deadline {deadline:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// What each end of each flow must have received.
+fn every_byte_arrived(layout: &Layout, network: &Network) -> Result<u64, String> {
+    let members = layout.scenario.flows.iter().flat_map(|flow| (0..flow.count).map(move |_| flow.workload));
+    let workloads: Vec<Workload> = members.collect();
+    let mut delivered = 0;
+    for (node, app, endpoint) in apps(network) {
+        for (flow, opens, record, _) in app.records(endpoint) {
+            let expected = expected(workloads[flow as usize], opens);
+            if record.received_bytes != expected || record.wrong_bytes != 0 {
+                return Err(format!("node {node} flow {flow}: expected {expected} bytes: {record:?}"));
+            }
+            judge_failure(record, opens)
+                .map_err(|why| format!("node {node} flow {flow}: {why}: {record:?}"))?;
+            delivered += record.received_bytes;
+        }
+    }
+    Ok(delivered)
+}
+
+fn expected(workload: Workload, opens: bool) -> u64 {
+    match (workload, opens) {
+        (Workload::Bulk { bytes, .. }, false) => bytes.unwrap_or_default(),
+        (Workload::Requests { request_bytes, requests, .. }, false) => request_bytes * requests.unwrap_or(0),
+        (Workload::Requests { response_bytes, requests, .. }, true) => response_bytes * requests.unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// An acceptor may find at the end that its opener, which has everything confirmed, is gone and with
+/// it the confirmation of its own end (specification, 11.2); all else is a failure.
+fn judge_failure(record: &Record, opens: bool) -> Result<(), String> {
+    let unknown = CloseReason::Reset(ResetReason::UnknownConnection);
+    let gone = [CloseReason::Silence, CloseReason::ConnectTimeout, unknown];
+    match &record.failure {
+        Some(why) if opens => Err(format!("the opener failed: {why}")),
+        Some(why) if !gone.iter().any(|gone| gone.to_string() == *why) => {
+            Err(format!("the acceptor failed: {why}"))
+        }
+        _ => Ok(()),
+    }
+}
