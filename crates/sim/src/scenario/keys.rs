@@ -70,6 +70,11 @@ impl<T: 'static> Key<T> {
         Self { meaning, ..self }
     }
 
+    /// What its field starts with stands for nothing.
+    pub(super) fn without_default(self) -> Self {
+        Self { show: Box::new(|_| "-".to_string()), ..self }
+    }
+
     pub(super) fn required(self) -> Self {
         Self { is_required: true, ..self }
     }

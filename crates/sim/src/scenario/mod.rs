@@ -19,6 +19,8 @@ mod way;
 #[cfg(test)]
 mod error_tests;
 #[cfg(test)]
+mod extremes_tests;
+#[cfg(test)]
 mod fields_tests;
 #[cfg(test)]
 mod file_tests;

@@ -103,6 +103,7 @@ pub(in crate::scenario) fn state_keys() -> &'static [Key<StateConfig>] {
             Key::new("mean_stay", Time { min_ns: MIN_MEAN_STAY_NS }, |s: &mut StateConfig| {
                 &mut s.mean_stay_ns
             })
+            .without_default()
             .means(
                 "Mean of the exponentially distributed lengths of stays. Required, unless a preset \
              brings it.",

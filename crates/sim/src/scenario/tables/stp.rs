@@ -16,6 +16,8 @@ const fn count(min: u64) -> Count {
     Count { min, max: MANY }
 }
 
+/// A simulated application fills it, so it must fit in memory.
+const BUFFER: Bytes = Bytes::at_most(1 << 30);
 const PERCENT: Count = Count { min: 1, max: 100 };
 const TOLERANCE: Count = Count { min: 0, max: 10_000 };
 const NS: Time = Time { min_ns: 1 };
@@ -61,13 +63,13 @@ fn sending_keys() -> Vec<Key<Config>> {
             .means("Packets that may leave back to back."),
         Key::new("budget_burst", ZERO_OR_MORE, |c: &mut Config| &mut c.budget_burst_ns)
             .means("Credit that the declared rate saves while the sender is late or silent."),
-        Key::new("send_limit", Bytes::at_least(1), |c: &mut Config| &mut c.send_limit_bytes)
+        Key::new("send_limit", BUFFER, |c: &mut Config| &mut c.send_limit_bytes)
             .means("Most application bytes held for sending, acknowledged or not."),
         Key::new("send_limit_bdps", Or(NONE, count(1)), |c: &mut Config| &mut c.send_limit_bdps).means(
             "With a declared rate the send limit is this many bandwidth-delay products, at most \
              `send_limit`.",
         ),
-        Key::new("receive_limit", Bytes::at_least(1), |c: &mut Config| &mut c.receive_limit_bytes)
+        Key::new("receive_limit", BUFFER, |c: &mut Config| &mut c.receive_limit_bytes)
             .means("Most application bytes held for reading or reassembly."),
         Key::new("initial_rtt", NS, |c: &mut Config| &mut c.initial_rtt_ns)
             .means("Round-trip time assumed before the first sample."),
@@ -118,7 +120,7 @@ fn lifetime_keys() -> Vec<Key<Config>> {
     vec![
         Key::new("early_data", Switch, |c: &mut Config| &mut c.early_data)
             .means("Data may follow BGN before BGNAK."),
-        Key::new("early_window", Bytes::at_least(0), |c: &mut Config| &mut c.early_window_bytes)
+        Key::new("early_window", BUFFER, |c: &mut Config| &mut c.early_window_bytes)
             .means("Bytes that may follow BGN before the peer's window is known."),
         Key::new("bgn_repeats", count(0), |c: &mut Config| &mut c.bgn_repeats)
             .means("The first so many data packets repeat BGN until it is answered."),
