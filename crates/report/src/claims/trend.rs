@@ -19,11 +19,12 @@ pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: Wanted) -> Finding 
     let sign = if wanted == Wanted::Rises { 1.0 } else { -1.0 };
     let holds = sign * correlation >= test.correlation && sign * (last.y.mean - first.y.mean) > 0.0;
     let words = format!(
-        "from {} (at {}) to {} (at {}), rank correlation {correlation:.2}{}",
+        "from {} (at {}) to {} (at {}), rank correlation {}{}",
         short(first.y.mean),
         first.name,
         short(last.y.mean),
         last.name,
+        format!("{correlation:.2}").replace('-', "−"),
         if first.y.overlaps(&last.y) && first.y.ci95.is_some() {
             "; the 95 % intervals of the ends overlap"
         } else {

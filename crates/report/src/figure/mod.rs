@@ -60,7 +60,7 @@ impl Figure {
         }
         if definition.kind == Kind::Series {
             let panels = definition.panels().map(|panel| {
-                samples::select(&definition.id, panel, &Samples::read(&folder.join(&panel.results))?)
+                samples::select(&definition.id, panel, &Samples::read(&folder.join(&panel.results), panel)?)
             });
             return Ok(Self {
                 definition: definition.clone(),

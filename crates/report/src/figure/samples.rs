@@ -1,7 +1,7 @@
 //! Time series: JSON lines `{"point":0,"replication":0,"t_s":0.1,"metrics":{"NAME":VALUE}}`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -39,13 +39,32 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Reads a file of time series.
+    /// Reads what `panel` may show of a file of time series, or of a folder of such files with a run each.
     ///
     /// # Errors
     /// Names file and line: not to be read, a line that is no sample, more than [`MAX_SAMPLES`].
-    pub fn read(path: &Path) -> Result<Self, ReportError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ReportError::read(path, source))?;
-        Self::parse(&text, &path.display().to_string())
+    pub fn read(path: &Path, panel: &PanelDefinition) -> Result<Self, ReportError> {
+        let place = path.display().to_string();
+        if !path.is_dir() {
+            let text = std::fs::read_to_string(path).map_err(|source| ReportError::read(path, source))?;
+            return Self::parse(&text, &place);
+        }
+        let mut all = Vec::new();
+        for file in files_in(path)? {
+            let text = std::fs::read_to_string(&file).map_err(|source| ReportError::read(&file, source))?;
+            let first = text.lines().next().and_then(|line| serde_json::from_str::<Sample>(line).ok());
+            if first.is_some_and(|first| !chosen(panel, &first, (0, 0))) {
+                continue;
+            }
+            all.extend(Self::parse(&text, &file.display().to_string())?.all);
+            if all.len() > MAX_SAMPLES {
+                return Err(ReportError::item(
+                    &place,
+                    format!("more than {MAX_SAMPLES} samples: filter a run"),
+                ));
+            }
+        }
+        Ok(Self { place, all })
     }
 
     /// The same for a text at hand.
@@ -67,6 +86,14 @@ impl Samples {
     }
 }
 
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
+    let entries = std::fs::read_dir(folder).map_err(|source| ReportError::read(folder, source))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
+    files.sort();
+    Ok(files)
+}
+
 /// What a panel shows of a file of samples: one run's metrics, or one metric of several points or replications.
 pub(super) fn select(id: &str, panel: &PanelDefinition, samples: &Samples) -> Result<PanelData, ReportError> {
     let wrong = |message: String| ReportError::item(id, format!("{message} ({})", samples.place));
@@ -81,7 +108,8 @@ pub(super) fn select(id: &str, panel: &PanelDefinition, samples: &Samples) -> Re
         None => series.metrics.iter().map(|curve| (curve.metric.as_str(), curve.name.as_str())).collect(),
     };
     let mut curves: BTreeMap<(usize, usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
-    for sample in samples.all.iter().filter(|sample| chosen(panel, by, sample)) {
+    let usual = samples.all.first().map_or((0, 0), |first| (first.point, first.replication));
+    for sample in samples.all.iter().filter(|sample| chosen(panel, sample, usual)) {
         for (i, (metric, _)) in wanted.iter().enumerate() {
             let value = value(panel, sample, metric);
             let in_view =
@@ -114,13 +142,14 @@ pub(super) fn select(id: &str, panel: &PanelDefinition, samples: &Samples) -> Re
     Ok(PanelData { curves, ..PanelData::default() })
 }
 
-/// Point and replication are 0 unless a filter says otherwise or they make the series.
-fn chosen(panel: &PanelDefinition, by: Option<&str>, sample: &Sample) -> bool {
-    let fits = |key: &str, found: usize| match panel.filter.get(key) {
+/// Whether a sample is shown: of the run `usual`, unless a filter says otherwise or the runs make the series.
+fn chosen(panel: &PanelDefinition, sample: &Sample, usual: (usize, usize)) -> bool {
+    let by = panel.series.as_ref().and_then(|series| series.axis.as_deref());
+    let fits = |key: &str, found: usize, usual: usize| match panel.filter.get(key) {
         Some(value) => value == &AxisValue::Number(found as f64),
-        None => found == 0 || by == Some(key),
+        None => found == usual || by == Some(key),
     };
-    fits("point", sample.point) && fits("replication", sample.replication)
+    fits("point", sample.point, usual.0) && fits("replication", sample.replication, usual.1)
 }
 
 fn value(panel: &PanelDefinition, sample: &Sample, metric: &str) -> Option<f64> {

@@ -87,17 +87,15 @@ impl Scale {
 
     fn log_ticks(&self) -> Vec<Tick> {
         let (first, last) = (floor(log10(self.from)) as i32, ceil(log10(self.to)) as i32);
-        let mut ticks = Vec::new();
-        for exponent in first..=last {
-            for digit in 1..10 {
-                let at = f64::from(digit) * pow(10.0, f64::from(exponent));
-                let label = matches!(digit, 1 | 2 | 5).then(|| Label::Plain(plain(at)));
-                if self.holds(at) {
-                    ticks.push(Tick { at, label });
-                }
-            }
-        }
-        ticks
+        let digits = (first..=last).flat_map(|exponent| (1..10).map(move |digit| (digit, exponent)));
+        let places =
+            digits.map(|(digit, exponent)| (digit, f64::from(digit) * pow(10.0, f64::from(exponent))));
+        let places: Vec<(i32, f64)> = places.filter(|(_, at)| self.holds(*at)).collect();
+        let round = |digit: i32| matches!(digit, 1 | 2 | 5);
+        // Where 1, 2 and 5 would leave less than three numbers, every digit has its own.
+        let few = places.iter().filter(|(digit, _)| round(*digit)).count() < 3;
+        let label = |digit, at| (few || round(digit)).then(|| Label::Plain(plain(at)));
+        places.into_iter().map(|(digit, at)| Tick { at, label: label(digit, at) }).collect()
     }
 
     fn holds(&self, at: f64) -> bool {

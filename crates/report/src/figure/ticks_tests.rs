@@ -24,6 +24,8 @@ fn ticks_are_round_numbers() {
 fn decades_are_powers_and_less_than_that_plain_numbers() {
     assert_eq!(labels(&Scale { from: 8e-8, to: 1.2e-4, log: true }), ["10^-7", "10^-6", "10^-5", "10^-4"]);
     assert_eq!(labels(&Scale { from: 3.0, to: 60.0, log: true }), ["5", "10", "20", "50"]);
+    let narrow = labels(&Scale { from: 4.2, to: 14.0, log: true });
+    assert_eq!(narrow, ["5", "6", "7", "8", "9", "10"]);
     assert_eq!(labels(&Scale { from: 40.0, to: 60.0, log: true }), ["40", "45", "50", "55", "60"]);
 }
 

@@ -74,3 +74,11 @@ fn a_folder_that_cannot_be_written_is_an_error_with_its_path() {
     let message = write_report(&file, &report()).unwrap_err().to_string();
     assert!(message.contains("file/figures: cannot be written"), "{message}");
 }
+
+/// With `SKYHAUL_PICTURES=DIR`, leaves the page in a folder to be looked at.
+#[test]
+fn pictures_of_a_report_page() {
+    if let Some(folder) = std::env::var_os("SKYHAUL_PICTURES") {
+        write_report(&std::path::Path::new(&folder).join("report"), &report()).unwrap();
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Anchor, Color, Item, Point, Scene, Stroke, Text};
+use super::{Anchor, Color, Item, Point, Scene, Stroke, Text, text_width};
 
 /// Metric-compatible families, so that the layout holds whichever is installed.
 const FAMILIES: &str = "Arimo, 'Liberation Sans', Arial, Helvetica, sans-serif";
@@ -98,6 +98,11 @@ fn write_text(out: &mut String, text: &Text) {
     }
     if text.bold {
         out.push_str(" font-weight=\"bold\"");
+    }
+    // The width that the layout counted on, should a viewer have none of the families.
+    let length = text_width(&text.text, text.size, text.bold);
+    if length > 0.0 {
+        let _ = write!(out, " textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(length));
     }
     if text.turned != 0.0 {
         let _ = write!(out, " transform=\"rotate({} {x} {y})\"", number(text.turned));

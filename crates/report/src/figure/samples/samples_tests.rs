@@ -68,3 +68,41 @@ fn wrong_samples_and_missing_metrics_are_refused() {
     let other = Samples::parse("{\"t_s\":1,\"metrics\":{\"rate\":1}}", "s.jsonl").unwrap();
     assert!(figure(&other).unwrap_err().to_string().contains("there is rate"));
 }
+
+#[test]
+fn a_folder_has_a_file_for_each_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let series = folder.path().join("series.jsonl");
+    std::fs::create_dir(&series).unwrap();
+    for point in 0..2 {
+        for replication in 0..2 {
+            let line = format!(
+                "{{\"point\":{point},\"replication\":{replication},\"t_s\":1,\"metrics\":{{\"queue\":{}}}}}\n",
+                point * 1000
+            );
+            std::fs::write(series.join(format!("point-{point}-replication-{replication}.jsonl")), line)
+                .unwrap();
+        }
+    }
+    let curves = |text: &str| {
+        let definition = Definitions::parse(text, "d").unwrap().figures.remove(0);
+        let figure = Figure::from_definition(&definition, folder.path()).unwrap();
+        figure.panels[0]
+            .curves
+            .iter()
+            .map(|curve| (curve.name.clone(), curve.data[0].y.mean))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(curves(SERIES), [("probing".to_owned(), 0.0), ("no probing".to_owned(), 1.0)]);
+    let one = SERIES.replace("series = {", "filter = { point = 1, replication = 1 }\n# ");
+    assert_eq!(curves(&one), [(String::new(), 1.0)]);
+}
+
+#[test]
+fn a_file_of_one_run_needs_no_filter() {
+    let text = SERIES.replace("series = {", "# ");
+    let definition = Definitions::parse(&text, "d").unwrap().figures.remove(0);
+    let samples =
+        Samples::parse("{\"point\":3,\"replication\":7,\"t_s\":1,\"metrics\":{\"queue\":5}}", "s").unwrap();
+    assert_eq!(select("s", definition.panels().next().unwrap(), &samples).unwrap().curves.len(), 1);
+}
