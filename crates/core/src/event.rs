@@ -8,6 +8,8 @@ pub const VERSION: u32 = 1;
 
 /// Round trips that an event has room for.
 pub const DECIDING_RTTS: usize = 4;
+/// How many entries of the probing map [`Event::ProbeMap`] shows.
+pub const SHOWN_ENTRIES: usize = 8;
 
 /// What a loss was taken for by the sender [XSTP 4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -219,6 +221,20 @@ pub enum Event {
         row_packets: u32,
         /// From the first to the last of those.
         row_duration_ns: u64,
+    },
+    /// The probing map after a change [XSTP 4.3].
+    ProbeMap {
+        /// The first entry is still the one kept for answers to POLLs from before the alarm.
+        reserved: bool,
+        /// Entries.
+        entries: u32,
+        /// Round trips of the last eight of them, oldest first; 0: without an answer, or no entry.
+        rtts_ns: [u64; SHOWN_ENTRIES],
+    },
+    /// A packet reached the host that it was sent to, and is handed to its engine next.
+    Arrived {
+        /// What its sender calls it (`PacketMeta::id`).
+        packet: u64,
     },
     /// A link dropped a packet.
     LinkDrop {

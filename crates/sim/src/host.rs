@@ -65,6 +65,9 @@ impl Host {
     pub fn receive(&mut self, now: Instant, from: SocketAddr, packet: &Packet, sink: &mut dyn EventSink) {
         let body = packet.bytes.get(self.carrier.envelope_bytes() as usize..).unwrap_or_default();
         self.app.arrived(now, &packet.meta);
+        if sink.wants() {
+            sink.emit(now, self.source_base, Event::Arrived { packet: packet.meta.id });
+        }
         self.endpoint.handle(now, from, body, &mut Based { base: self.source_base, sink });
     }
 

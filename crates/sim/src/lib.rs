@@ -18,7 +18,7 @@ pub use app::App;
 pub use build::LINK_SOURCE;
 pub use flows::{Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, pattern};
 pub use host::{Host, SOURCES_PER_HOST};
-pub use measure::{Confusion, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
+pub use measure::{Confusion, LadderLine, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
 pub use network::{Ended, Network, Node, Until, Wire};
 pub use share::{limit_bytes, payload_per_packet};
 pub use simulate::{Measured, RunError, Simulation, simulate};

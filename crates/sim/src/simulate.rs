@@ -6,7 +6,7 @@ use std::fmt;
 use skyhaul_core::{Event, EventSink, Instant, NullSink};
 
 use crate::build::build;
-use crate::measure::{Sample, Series, Truth, measure};
+use crate::measure::{Ladder, LadderLine, Sample, Series, Truth, measure};
 use crate::network::{Ended, Network, Until};
 use crate::scenario::Scenario;
 
@@ -38,6 +38,8 @@ pub struct Measured {
     pub metrics: BTreeMap<String, f64>,
     /// Samples over time, if the scenario wants them.
     pub series: Vec<Sample>,
+    /// Packets for a ladder diagram, if the scenario wants them.
+    pub ladder: Vec<LadderLine>,
 }
 
 /// A scenario under way with one seed.
@@ -48,6 +50,7 @@ pub struct Simulation<'a> {
     network: Network,
     truth: Option<Truth>,
     series: Option<Series>,
+    ladder: Option<Ladder>,
     /// Counters of the links at the end of the warm-up.
     warmed_up: Option<Vec<[skyhaul_link::Counters; 2]>>,
 }
@@ -61,6 +64,7 @@ impl<'a> Simulation<'a> {
             seed,
             truth: scenario.metrics.verdicts.then(Truth::default),
             series: scenario.metrics.series_ns.map(Series::every),
+            ladder: scenario.metrics.ladder.then(Ladder::default),
             warmed_up: None,
         })
     }
@@ -103,9 +107,12 @@ impl<'a> Simulation<'a> {
             let pause = self.next_pause().filter(|&at| at < end);
             let until =
                 Until { at: pause.unwrap_or(end), when_done: stop.when_done, max_events: stop.max_events };
-            let ended = match &mut self.truth {
-                Some(truth) => self.network.run(until, &mut Both { truth, sink: &mut *sink }),
-                None => self.network.run(until, sink),
+            let watching = self.truth.is_some() || self.ladder.is_some();
+            let mut all = All { truth: self.truth.as_mut(), ladder: self.ladder.as_mut(), sink: &mut *sink };
+            let ended = if watching {
+                self.network.run(until, &mut all)
+            } else {
+                self.network.run(until, sink) // which may want nothing
             };
             if ended != Ended::OutOfTime || pause.is_none() {
                 return ended;
@@ -136,7 +143,9 @@ impl<'a> Simulation<'a> {
     pub fn measured(&self, ended: Ended) -> Result<Measured, RunError> {
         let metrics = measure(self, self.truth.as_ref())?;
         let series = self.series.as_ref().map_or_else(Vec::new, Series::samples);
-        Ok(Measured { ended, metrics, series })
+        let ladder =
+            self.ladder.as_ref().map_or_else(Vec::new, |ladder| ladder.lines(&self.network, self.scenario));
+        Ok(Measured { ended, metrics, series, ladder })
     }
 }
 
@@ -147,15 +156,21 @@ pub fn simulate(scenario: &Scenario, seed: u64) -> Result<Measured, RunError> {
     simulation.measured(ended)
 }
 
-/// Events go to both.
-struct Both<'a> {
-    truth: &'a mut Truth,
+/// Events go to all that are there.
+struct All<'a> {
+    truth: Option<&'a mut Truth>,
+    ladder: Option<&'a mut Ladder>,
     sink: &'a mut dyn EventSink,
 }
 
-impl EventSink for Both<'_> {
+impl EventSink for All<'_> {
     fn emit(&mut self, now: Instant, source: u64, event: Event) {
-        self.truth.emit(now, source, event);
+        if let Some(truth) = &mut self.truth {
+            truth.emit(now, source, event);
+        }
+        if let Some(ladder) = &mut self.ladder {
+            ladder.emit(now, source, event);
+        }
         if self.sink.wants() {
             self.sink.emit(now, source, event);
         }

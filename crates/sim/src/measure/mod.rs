@@ -1,6 +1,9 @@
 //! What is measured in a run. `docs/guide/metrics.md` lists every metric.
 
 mod flows;
+mod ladder;
+#[cfg(test)]
+mod ladder_tests;
 mod links;
 #[cfg(test)]
 mod measure_tests;
@@ -10,6 +13,8 @@ mod truth;
 use std::collections::BTreeMap;
 
 pub(crate) use flows::flows_at;
+pub(crate) use ladder::Ladder;
+pub use ladder::{LadderLine, MAX_LADDER_PACKETS};
 pub(crate) use series::Series;
 pub use series::{MAX_SAMPLES, Sample};
 pub use truth::{Confusion, TRUTHS, Truth, VERDICTS};

@@ -198,4 +198,6 @@ pub struct Metrics {
     pub verdicts: bool,
     /// A sample of every flow and link this often.
     pub series_ns: Option<u64>,
+    /// Every packet with its departure and arrival, for ladder diagrams.
+    pub ladder: bool,
 }

@@ -48,7 +48,11 @@ impl Layout {
             flows,
             carrier: d.pick(&[Carrier::Udp, Carrier::Ip]),
             stop: Stop { duration_ns: Some(heal_at.as_ns()), ..Stop::default() },
-            metrics: Metrics { verdicts: d.percent(20), series_ns: d.percent(20).then_some(SECOND) },
+            metrics: Metrics {
+                verdicts: d.percent(20),
+                series_ns: d.percent(20).then_some(SECOND),
+                ladder: d.percent(20),
+            },
             ..Scenario::default()
         };
         Self { seed, scenario, heal_at }

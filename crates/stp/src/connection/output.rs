@@ -326,7 +326,7 @@ impl Connection {
         if plan.poll() {
             let timestamp = self.poll.send(context.now, self.order, self.cache.next());
             segment.poll = Some(Poll { timestamp, next: wire(self.cache.next()) });
-            self.note_probe(context.now, timestamp);
+            self.note_probe(timestamp, context);
         }
         segment.number = wire(number.unwrap_or(self.cache.next()));
         segment.end = plan.end.then(|| wire(self.cache.next()));

@@ -57,10 +57,17 @@ impl Connection {
         self.emit(context, Event::ProbeStarted { alarm, loss_rtt_ns });
     }
 
-    pub(super) fn note_probe(&mut self, now: Instant, timestamp: u32) {
+    pub(super) fn note_probe(&mut self, timestamp: u32, context: &mut Context<'_>) {
         if let Some(cycle) = &mut self.cycle {
-            cycle.probe_sent(now, timestamp);
+            cycle.probe_sent(context.now, timestamp);
             self.stats.probes += 1;
+            self.show_map(context);
+        }
+    }
+
+    fn show_map(&self, context: &mut Context<'_>) {
+        if let Some(cycle) = self.cycle.as_ref().filter(|_| context.sink.wants()) {
+            self.emit(context, cycle.shown_map());
         }
     }
 
@@ -100,7 +107,9 @@ impl Connection {
         let evidence = self.evidence(missing);
         let Some(cycle) = &mut self.cycle else { return true };
         cycle.answered(context.now, poll.timestamp, poll.sent_at);
-        let Some(judgement) = cycle.judge(context.now, &evidence) else { return false };
+        let judgement = cycle.judge(context.now, &evidence);
+        self.show_map(context);
+        let Some(judgement) = judgement else { return false };
         self.end_probing(judgement, &evidence, context);
         true
     }

@@ -2,7 +2,8 @@
 
 use alloc::collections::VecDeque;
 
-use skyhaul_core::Instant;
+use skyhaul_core::event::SHOWN_ENTRIES;
+use skyhaul_core::{Event, Instant};
 
 /// What an arriving STAT was to the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,15 @@ impl ProbeMap {
         let mut entries = VecDeque::new();
         entries.push_back(Entry::default());
         Self { entries, max: max.max(2), reserved: true, pushed_out: 0, pushed_out_sent_at: Instant::ZERO }
+    }
+
+    /// What the map is like now.
+    pub(crate) fn shown(&self) -> Event {
+        let mut rtts_ns = [0; SHOWN_ENTRIES];
+        let skip = self.entries.len().saturating_sub(SHOWN_ENTRIES);
+        let last = self.entries.iter().skip(skip);
+        rtts_ns.iter_mut().zip(last).for_each(|(room, entry)| *room = entry.rtt_ns.unwrap_or(0));
+        Event::ProbeMap { reserved: self.reserved, entries: self.entries.len() as u32, rtts_ns }
     }
 
     /// A probe was sent.

@@ -272,6 +272,11 @@ impl Cycle {
         self.probes += 1;
     }
 
+    /// The map as it is now.
+    pub(crate) fn shown_map(&self) -> skyhaul_core::Event {
+        self.map.shown()
+    }
+
     /// A valid answer (its gap list is not empty) to the POLL sent at `sent_at` arrived.
     pub(crate) fn answered(&mut self, now: Instant, timestamp: u32, sent_at: Instant) -> Match {
         let is_pre_loss = sent_at < self.started_at;

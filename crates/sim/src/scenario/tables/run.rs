@@ -92,6 +92,8 @@ pub(in crate::scenario) fn metrics_keys() -> &'static [Key<MetricsDraft>] {
                 .means("Compare every loss verdict with what the links did; costs time."),
             Key::new("series", series, |m: &mut MetricsDraft| &mut m.metrics.series_ns)
                 .means("A sample of every flow and link this often. Without it, none."),
+            Key::new("ladder", Switch, |m: &mut MetricsDraft| &mut m.metrics.ladder)
+                .means("Every packet with departure and arrival, the phases of probing and its map, for ladder diagrams; a run of a few seconds."),
         ]
     });
     &KEYS
