@@ -76,6 +76,10 @@ pub enum Test {
     },
     /// A value at one place.
     ValueAt(ValueAt),
+    /// Every mean of a series lies in a range.
+    ValuesBetween(ValuesBetween),
+    /// A ladder shows a phase.
+    Phase(Phase),
     /// Nothing that was measured can say it.
     NotTestable {
         /// Why not.
@@ -198,6 +202,35 @@ pub struct ValueAt {
     pub tolerance: f64,
 }
 
+/// A range of values.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValuesBetween {
+    /// The series.
+    pub series: String,
+    /// The lowest stated value in the shown unit.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+}
+
+/// A phase of a ladder.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// What its name says, or a part of it.
+    pub name: String,
+    /// The map's first entry in the first of its states within the phase.
+    #[serde(default)]
+    pub map_begins: Option<String>,
+    /// How many neighbouring entries of the last state within the phase have a round trip.
+    #[serde(default)]
+    pub map_ends_with_answers: Option<usize>,
+    /// The most entries of any state within the phase.
+    #[serde(default)]
+    pub map_holds: Option<usize>,
+}
+
 fn first() -> usize {
     1
 }
@@ -255,7 +288,8 @@ fn check(claim: &Claim) -> Result<(), String> {
         Test::ValueAt(test) => fits(&test.tolerance) && test.expected.is_finite(),
         Test::Rises(test) | Test::Falls(test) => fits(&test.correlation) && test.correlation <= 1.0,
         Test::Flat { ratio, .. } => ratio.is_finite() && *ratio >= 1.0,
-        Test::LargerGain(_) | Test::NotTestable { .. } => true,
+        Test::ValuesBetween(test) => test.low <= test.high,
+        Test::LargerGain(_) | Test::Phase(_) | Test::NotTestable { .. } => true,
     };
     if fine {
         return Ok(());

@@ -6,11 +6,13 @@ mod across;
 mod definition;
 mod gain;
 mod order;
+mod phase;
 mod trend;
 mod value;
 
 pub use definition::{
-    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, LargerGain, MAX_CLAIMS, Test, Trend, ValueAt,
+    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, LargerGain, MAX_CLAIMS, Phase, Test, Trend,
+    ValueAt, ValuesBetween,
 };
 
 use crate::figure::ticks::plain;
@@ -19,6 +21,8 @@ use crate::results::AxisValue;
 
 #[cfg(test)]
 pub(crate) mod claims_tests;
+#[cfg(test)]
+mod phase_tests;
 
 /// What came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +78,9 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     if let Test::NotTestable { reason } = &claim.test {
         return Err(reason.clone());
     }
+    if let Test::Phase(test) = &claim.test {
+        return phase::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
+    }
     let own = panel(figures, claim.figure.as_deref().unwrap_or_default(), claim.panel)?;
     match &claim.test {
         Test::Greater(compare) => order::judge(own, compare, order::Wanted::Greater),
@@ -99,7 +106,8 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
         Test::Falls(test) => trend::judge(own, test, trend::Wanted::Falls),
         Test::Flat { series, ratio } => trend::flat(own, series, *ratio),
         Test::ValueAt(test) => value::at(own, test),
-        Test::NotTestable { reason } => Err(reason.clone()),
+        Test::ValuesBetween(test) => value::between(own, test),
+        Test::Phase(_) | Test::NotTestable { .. } => Err("not a test of a panel".into()),
     }
 }
 

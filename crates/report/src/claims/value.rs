@@ -1,6 +1,6 @@
 //! A stated value.
 
-use super::{Finding, ValueAt, curve, is_at, short};
+use super::{Finding, ValueAt, ValuesBetween, curve, is_at, short};
 use crate::figure::PanelData;
 
 pub(super) fn at(panel: &PanelData, test: &ValueAt) -> Finding {
@@ -17,4 +17,13 @@ pub(super) fn at(panel: &PanelData, test: &ValueAt) -> Finding {
         words += ", inside the 95 % interval";
     }
     Ok((holds, words))
+}
+
+pub(super) fn between(panel: &PanelData, test: &ValuesBetween) -> Finding {
+    let curve = curve(panel, &test.series)?;
+    let means = || curve.data.iter().map(|datum| datum.y.mean);
+    let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
+    let holds = test.low <= least && most <= test.high;
+    let stated = format!("{} to {}", short(test.low), short(test.high));
+    Ok((holds, format!("{} to {}; stated {stated}", short(least), short(most))))
 }

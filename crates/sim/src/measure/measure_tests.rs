@@ -43,6 +43,9 @@ fn losses_in_an_outage_are_called_that_and_every_loss_is_in_the_table() {
     let judged: f64 = all.map(|name| metric(&name)).sum();
     let told: f64 = crate::VERDICTS.iter().map(|v| metric(&format!("losses.{v}"))).sum();
     assert!(judged > 0.0);
+    // Early timeouts come within about a round trip and two POLL intervals of the first loss.
+    let (least, most) = (metric("probing.alarm_rtts.min"), metric("probing.alarm_rtts.max"));
+    assert!(0.2 < least && least <= most && most < 2.5, "{least} {most}");
     assert_eq!(judged, told);
 }
 

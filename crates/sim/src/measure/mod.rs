@@ -32,8 +32,20 @@ pub(crate) fn measure(simulation: &Simulation<'_>, truth: Option<&Truth>) -> Res
     metrics.insert("events".into(), simulation.network().events() as f64);
     if let Some(truth) = truth {
         add_verdicts(truth.confusion(), &mut metrics);
+        add_alarms(simulation, truth.alarm_rtts(), &mut metrics);
     }
     Ok(metrics)
+}
+
+/// With several flows, a loss is not known to be that of the flow that noticed.
+fn add_alarms(simulation: &Simulation<'_>, rtts: &[f64], metrics: &mut Metrics) {
+    let flows: u32 = simulation.scenario().flows.iter().map(|flow| flow.count).sum();
+    if flows != 1 || rtts.is_empty() {
+        return;
+    }
+    metrics.insert("probing.alarm_rtts.mean".into(), rtts.iter().sum::<f64>() / rtts.len() as f64);
+    metrics.insert("probing.alarm_rtts.min".into(), rtts.iter().copied().fold(f64::INFINITY, f64::min));
+    metrics.insert("probing.alarm_rtts.max".into(), rtts.iter().copied().fold(0.0, f64::max));
 }
 
 fn add_verdicts(confusion: &Confusion, metrics: &mut Metrics) {

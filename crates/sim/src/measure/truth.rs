@@ -1,10 +1,10 @@
 //! What really became of each packet, beside what its sender took it for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use skyhaul_core::event::DropCause;
+use skyhaul_core::event::{Alarm, DropCause};
 use skyhaul_core::{Event, EventSink, Instant, Verdict};
-use skyhaul_stp::segment::types::SD;
+use skyhaul_stp::segment::types::{POLL, SD, STAT};
 
 use crate::host::SOURCES_PER_HOST;
 
@@ -20,6 +20,35 @@ pub struct Truth {
     last: BTreeMap<(u64, u64), u64>,
     dropped: BTreeMap<u64, DropCause>,
     confusion: Confusion,
+    alarms: Alarms,
+}
+
+/// How soon the sender of a single flow notices that POLLs or STATs fail to arrive.
+#[derive(Clone, Debug, Default)]
+struct Alarms {
+    /// Packets with a POLL or a STAT.
+    under_way: BTreeSet<u64>,
+    /// The first of them that was dropped since the last cycle.
+    first_loss: Option<Instant>,
+    rtts: Vec<f64>,
+}
+
+/// Early timeouts measured in a run; further ones are not.
+const MAX_ALARMS: usize = 100_000;
+
+impl Alarms {
+    fn dropped(&mut self, now: Instant, packet: u64) {
+        if self.under_way.remove(&packet) {
+            self.first_loss.get_or_insert(now);
+        }
+    }
+
+    fn started(&mut self, now: Instant, alarm: Alarm, loss_rtt_ns: u64) {
+        let Some(loss) = self.first_loss.take() else { return };
+        if alarm == Alarm::Silence && loss_rtt_ns > 0 && self.rtts.len() < MAX_ALARMS {
+            self.rtts.push(now.since(loss) as f64 / loss_rtt_ns as f64);
+        }
+    }
 }
 
 /// Packets judged lost, by truth (see [`TRUTHS`]) and verdict (see [`VERDICTS`]).
@@ -37,11 +66,19 @@ impl Truth {
         &self.confusion
     }
 
+    /// How long each early timeout came after the first loss of a POLL or STAT, in round trips.
+    pub(crate) fn alarm_rtts(&self) -> &[f64] {
+        &self.alarms.rtts
+    }
+
     fn on_sent(&mut self, source: u64, types: u8, number: u64) {
         let host = source / SOURCES_PER_HOST;
         let count = self.sent.entry(host).or_default();
         let id = host * SOURCES_PER_HOST + *count;
         *count += 1;
+        if types & (POLL | STAT) != 0 {
+            self.alarms.under_way.insert(id);
+        }
         if types & SD != 0 {
             self.last.insert((source, number), id);
         }
@@ -60,9 +97,15 @@ impl Truth {
 }
 
 impl EventSink for Truth {
-    fn emit(&mut self, _: Instant, source: u64, event: Event) {
+    fn emit(&mut self, now: Instant, source: u64, event: Event) {
         match event {
-            Event::LinkDrop { packet, cause, .. } => drop(self.dropped.insert(packet, cause)),
+            Event::LinkDrop { packet, cause, .. } => {
+                self.dropped.insert(packet, cause);
+                self.alarms.dropped(now, packet);
+            }
+            Event::Arrived { packet } => drop(self.alarms.under_way.remove(&packet)),
+            Event::ProbeStarted { alarm, loss_rtt_ns } => self.alarms.started(now, alarm, loss_rtt_ns),
+            Event::ProbeEnded { .. } => self.alarms.first_loss = None,
             Event::Sent { types, number, .. } => self.on_sent(source, types, number),
             Event::Lost { first, end, verdict } => {
                 (first..end).for_each(|number| self.on_lost(source, number, verdict));
