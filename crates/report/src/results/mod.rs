@@ -29,6 +29,9 @@ pub struct Axis {
 pub struct Header {
     /// Version of the format; this crate reads 1.
     pub skyhaul_results: u32,
+    /// Version of skyhaul that ran it.
+    #[serde(default)]
+    pub version: String,
     /// The scenario's name.
     pub scenario: String,
     /// The scenario's title.
@@ -37,6 +40,9 @@ pub struct Header {
     /// Digest of the resolved scenario.
     #[serde(default)]
     pub digest: String,
+    /// Which metrics were asked for; empty: all.
+    #[serde(default)]
+    pub wanted: Vec<String>,
     /// The axes; the last one varies fastest.
     #[serde(default)]
     pub axes: Vec<Axis>,

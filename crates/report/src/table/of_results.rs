@@ -31,6 +31,29 @@ impl Table {
         table
     }
 
+    /// The statistics of a sweep, for people: a row for each point and metric with the mean, half of its 95 % interval, the
+    /// deviation and the number of runs, in as many digits as have a meaning. The axes stand in the first row of a point.
+    pub fn of_statistics(results: &Results, metrics: &[String]) -> Self {
+        let metrics = chosen(results, metrics);
+        let mut columns = axes(results);
+        columns.push(Column { title: "metric".to_owned(), numeric: false });
+        let titles = ["mean", "± 95 %", "sd", "runs"];
+        columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
+        let mut table = Self { columns, rows: Vec::new() };
+        for point in 0..results.points() {
+            let mut row = coordinates(results, point);
+            for metric in &metrics {
+                let Some(summary) = results.summary(point, metric) else {
+                    continue;
+                };
+                row.push(metric.clone());
+                row.extend(rounded(&summary));
+                table.push(std::mem::replace(&mut row, vec![String::new(); results.header.axes.len()]));
+            }
+        }
+        table
+    }
+
     /// The means of a sweep, for people: a row for each point, a column `mean ± ci95` for each metric.
     pub fn of_means(results: &Results, metrics: &[String]) -> Self {
         let metrics = chosen(results, metrics);
@@ -86,16 +109,24 @@ pub(super) fn numbers(summary: &Summary) -> [String; 6] {
 
 /// `mean ± ci95` with as many digits as the interval has a meaning for: two of the interval, four of a mean without one.
 pub(crate) fn with_interval(summary: &Summary) -> String {
-    let (mean, digits) = (summary.mean, |value: f64| libm::floor(libm::log10(value.abs())));
-    match summary.ci95 {
-        Some(half) if half > 0.0 && half.is_finite() => {
-            let decimals = (1.0 - digits(half)).clamp(0.0, 12.0) as usize;
-            format!("{mean:.decimals$} ± {half:.decimals$}")
-        }
-        _ if mean == 0.0 || !mean.is_finite() => format!("{mean}"),
-        _ => {
-            let decimals = (3.0 - digits(mean)).clamp(0.0, 12.0) as usize;
-            format!("{mean:.decimals$}")
-        }
+    match rounded(summary) {
+        [mean, half, _, _] if half.is_empty() || summary.ci95 == Some(0.0) => mean,
+        [mean, half, _, _] => format!("{mean} ± {half}"),
     }
+}
+
+/// Mean, half of the interval, deviation, number of values: two digits of the interval and what stands above them of the
+/// others, four digits of a mean without an interval; whole numbers that are always the same are written as such.
+fn rounded(summary: &Summary) -> [String; 4] {
+    let Summary { n, mean, sd, ci95, .. } = *summary;
+    let last =
+        |value: f64, digits: f64| (digits - 1.0 - libm::floor(libm::log10(value.abs()))).clamp(0.0, 12.0);
+    let decimals = match ci95 {
+        Some(half) if half > 0.0 && half.is_finite() => last(half, 2.0),
+        _ if mean.fract() == 0.0 || !mean.is_finite() => 0.0,
+        _ => last(mean, 4.0),
+    } as usize;
+    let show = |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.decimals$}") };
+    let known = |value: Option<f64>| value.map(show).unwrap_or_default();
+    [if mean.is_finite() { show(mean) } else { mean.to_string() }, known(ci95), known(sd), n.to_string()]
 }

@@ -52,6 +52,6 @@ fn digits_go_as_far_as_the_interval_allows() {
     assert_eq!(shown(1234.567, Some(12.3)), "1235 ± 12");
     assert_eq!(shown(0.123_456, Some(0.001_23)), "0.1235 ± 0.0012");
     assert_eq!(shown(0.123_456, None), "0.1235");
-    assert_eq!(shown(5.0, Some(0.0)), "5.000");
+    assert_eq!(shown(5.0, Some(0.0)), "5");
     assert_eq!(shown(0.0, None), "0");
 }
