@@ -1,5 +1,5 @@
 //! Virtual time: the shipped engines over the shipped links, as fast as the machine can compute.
-//! Networks of hosts and routers, workloads, metrics, scenario files.
+//! Networks of hosts and routers, workloads, metrics, scenario files, sweeps.
 #![forbid(unsafe_code)]
 
 mod app;
@@ -12,6 +12,7 @@ mod network;
 pub mod scenario;
 mod share;
 mod simulate;
+pub mod sweep;
 mod transfer;
 
 pub use app::App;

@@ -1,0 +1,116 @@
+//! A line of a result file: one run.
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use super::side_files::{self, SideFile};
+use super::{RunId, Sweep};
+use crate::network::Ended;
+use crate::scenario::Scenario;
+use crate::simulate::{Measured, RunError};
+
+/// A run that is over.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Which.
+    pub id: RunId,
+    /// Its line, with the end of the line.
+    pub line: String,
+    /// Why it is not to be counted, if so.
+    pub problem: Option<String>,
+    /// What else it leaves.
+    pub files: Vec<SideFile>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    point: usize,
+    replication: u32,
+    seed: u64,
+    #[serde(serialize_with = "as_map")]
+    set: Vec<(&'a str, &'a Value)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    metrics: Vec<(&'a str, f64)>,
+}
+
+/// Pairs in their order.
+fn as_map<S: Serializer, V: Serialize>(pairs: &[(&str, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+/// A value and the end of the line.
+pub(super) fn json_line(value: &impl Serialize) -> String {
+    // What is written here has text for keys, and a number that is not finite becomes null: JSON can say all of it.
+    serde_json::to_string(value).expect("the value can be written") + "\n"
+}
+
+/// What tells a line from others.
+#[derive(Deserialize)]
+struct Key {
+    point: usize,
+    replication: u32,
+}
+
+/// Which run a line is about; none if it is no line of a run.
+pub(super) fn id_of(line: &str) -> Option<RunId> {
+    let Key { point, replication } = serde_json::from_str(line).ok()?;
+    Some(RunId { point, replication })
+}
+
+impl Finished {
+    /// What came of run `id` of `sweep`.
+    pub(super) fn new(
+        sweep: &Sweep,
+        id: RunId,
+        seed: u64,
+        result: &Result<(Scenario, Measured), RunError>,
+    ) -> Self {
+        let measured = result.as_ref().ok().map(|(_, measured)| measured);
+        let problem = match result {
+            Ok((scenario, measured)) => problem(scenario, measured.ended),
+            Err(error) => Some(error.to_string()),
+        };
+        let wanted = &sweep.file().settings().wanted;
+        let metrics = measured.into_iter().flat_map(|measured| &measured.metrics);
+        let line = Line {
+            point: id.point,
+            replication: id.replication,
+            seed,
+            set: sweep.header().set_at(id.point).collect(),
+            ended: measured.map(|measured| in_a_word(measured.ended)),
+            error: problem.as_deref(),
+            metrics: metrics
+                .filter(|(name, _)| wanted.matches(name))
+                .map(|(n, v)| (n.as_str(), *v))
+                .collect(),
+        };
+        let line = json_line(&line);
+        let files = result.as_ref().map(|(scenario, measured)| side_files::of_run(id, scenario, measured));
+        Self { id, line, problem, files: files.unwrap_or_default() }
+    }
+}
+
+fn in_a_word(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Done => "done",
+        Ended::Stuck => "stuck",
+        Ended::OutOfTime => "out-of-time",
+        Ended::OutOfEvents => "out-of-events",
+    }
+}
+
+/// Why a run that ended like this is not what the scenario asked for.
+fn problem(scenario: &Scenario, ended: Ended) -> Option<String> {
+    match ended {
+        Ended::Done | Ended::OutOfTime => None,
+        Ended::OutOfEvents => Some(format!(
+            "not over after {} events; raise --max-events, or run.max_events in the scenario",
+            scenario.stop.max_events
+        )),
+        Ended::Stuck => Some("stuck: nothing is left to happen, but a flow is not done".to_string()),
+    }
+}

@@ -1,0 +1,105 @@
+//! Which runs a sweep has, and which of them fall to a shard.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Header, SweepError};
+use crate::scenario::{File, Point};
+
+/// Runs of a sweep at most.
+pub const MAX_RUNS: usize = 1_000_000;
+/// Parts that a sweep can be divided into at most.
+pub const MAX_SHARDS: u32 = 10_000;
+
+/// A run: which point, which replication of it. In this order they stand in result files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId {
+    /// The point, from 0.
+    pub point: usize,
+    /// The replication, from 0.
+    pub replication: u32,
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "point {} replication {}", self.point, self.replication)
+    }
+}
+
+/// One of several parts of a sweep that can be run apart, on several machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1.
+    number: u32,
+    of: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        match parts {
+            Some((number, of)) if number >= 1 && number <= of && of <= MAX_SHARDS => Ok(Self { number, of }),
+            Some(_) => Err(format!("write it like 1/{MAX_SHARDS}: the first number from 1 to the second")),
+            None => Err("write it like 2/3: the second of three parts".to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl Shard {
+    /// Whether run number `index` falls to it: runs are dealt out in turn.
+    fn takes(self, index: usize) -> bool {
+        index % self.of as usize == (self.number - 1) as usize
+    }
+}
+
+/// A scenario file with all that is needed to run it.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    pub(super) file: File,
+    pub(super) points: Vec<Point>,
+    header: Header,
+}
+
+impl Sweep {
+    /// All runs of `file`.
+    ///
+    /// # Errors
+    /// More than [`MAX_RUNS`].
+    pub fn new(file: File) -> Result<Self, SweepError> {
+        let (points, replications) = (file.points().collect::<Vec<_>>(), file.settings().replications);
+        let runs = points.len().saturating_mul(replications as usize);
+        if runs > MAX_RUNS {
+            return Err(SweepError(format!(
+                "{} points with {replications} replications each are {runs} runs; at most {MAX_RUNS}: sweep fewer \
+                 values, or several times with other ones",
+                points.len()
+            )));
+        }
+        let header = Header::of(&file, points.len())?;
+        Ok(Self { file, points, header })
+    }
+
+    /// The first line of its result file.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The file that it runs.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The runs that fall to `shard`, in order.
+    pub fn runs(&self, shard: Option<Shard>) -> impl Iterator<Item = RunId> {
+        let all = self.header.runs().enumerate();
+        all.filter(move |(index, _)| shard.is_none_or(|shard| shard.takes(*index))).map(|(_, id)| id)
+    }
+}

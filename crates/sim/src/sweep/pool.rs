@@ -1,0 +1,92 @@
+//! Runs on several threads.
+
+use std::any::Any;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use super::{Finished, RunId, Sweep};
+use crate::scenario::Scenario;
+use crate::simulate::{Measured, RunError, simulate};
+
+/// Runs that finished at about the same time.
+pub type Batch = Vec<Finished>;
+
+/// Finished runs of each thread that may wait to be taken.
+const WAITING_RUNS: usize = 4;
+
+/// Runs `todo` on `jobs` threads and hands over what is finished, in any order, to `each` on this thread. Begins no more
+/// runs once `stop` is set or `each` fails; those under way are completed and, in the first case, handed over.
+///
+/// Memory: the networks of `jobs` runs, and what `each` keeps.
+pub fn run<E>(
+    sweep: &Sweep,
+    todo: &[RunId],
+    jobs: NonZeroUsize,
+    stop: &AtomicBool,
+    mut each: impl FnMut(Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    let next = AtomicUsize::new(0);
+    let given_up = AtomicBool::new(false);
+    let (sender, receiver) = sync_channel(jobs.get() * WAITING_RUNS);
+    thread::scope(|scope| {
+        for _ in 0..jobs.get().min(todo.len()) {
+            let sender = sender.clone();
+            let (next, given_up) = (&next, &given_up);
+            scope.spawn(move || {
+                let ends = || stop.load(Ordering::Relaxed) || given_up.load(Ordering::Relaxed);
+                work(
+                    sweep,
+                    || if ends() { None } else { todo.get(next.fetch_add(1, Ordering::Relaxed)) },
+                    &sender,
+                );
+            });
+        }
+        drop(sender);
+        let result = collect(&receiver, &mut each);
+        given_up.store(result.is_err(), Ordering::Relaxed);
+        // A thread that waits to hand over a run shall not wait for ever.
+        drop(receiver);
+        result
+    })
+}
+
+fn collect<E>(receiver: &Receiver<Finished>, each: &mut impl FnMut(Batch) -> Result<(), E>) -> Result<(), E> {
+    while let Ok(first) = receiver.recv() {
+        let mut batch = vec![first];
+        batch.extend(receiver.try_iter());
+        each(batch)?;
+    }
+    Ok(())
+}
+
+fn work<'a>(sweep: &Sweep, mut next: impl FnMut() -> Option<&'a RunId>, sender: &SyncSender<Finished>) {
+    while let Some(&id) = next() {
+        if sender.send(finished(sweep, id)).is_err() {
+            return;
+        }
+    }
+}
+
+fn finished(sweep: &Sweep, id: RunId) -> Finished {
+    let seed = sweep.header().seed.wrapping_add(u64::from(id.replication));
+    // What panics is a network that nobody sees again.
+    let result = catch_unwind(AssertUnwindSafe(|| once(sweep, id, seed)));
+    let result = result.unwrap_or_else(|panic| Err(RunError(defect(panic.as_ref()))));
+    Finished::new(sweep, id, seed, &result)
+}
+
+fn once(sweep: &Sweep, id: RunId, seed: u64) -> Result<(Scenario, Measured), RunError> {
+    let point = &sweep.points[id.point];
+    let scenario = sweep.file().scenario_at(point).map_err(|error| RunError(error.to_string()))?;
+    let measured = simulate(&scenario, seed)?;
+    Ok((scenario, measured))
+}
+
+fn defect(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    format!("a defect of the simulator: {said}")
+}
