@@ -7,6 +7,8 @@ mod ladder_tests;
 mod links;
 #[cfg(test)]
 mod measure_tests;
+#[cfg(test)]
+mod metrics_doc_tests;
 mod series;
 mod truth;
 

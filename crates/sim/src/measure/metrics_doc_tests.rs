@@ -1,0 +1,94 @@
+//! `docs/guide/metrics.md` lists every metric that a run has, and none that no run has.
+
+use std::collections::BTreeSet;
+
+use crate::scenario::File;
+use crate::{Measured, TRUTHS, VERDICTS, simulate};
+
+const PAGE: &str = include_str!("../../../../docs/guide/metrics.md");
+
+/// Names in the first column of the tables under these headings.
+fn documented(is_series: bool) -> Vec<&'static str> {
+    let (metrics, series) = PAGE.split_once("## Time series").unwrap();
+    let rows = if is_series { series } else { metrics }.lines().filter(|line| line.starts_with("| `"));
+    let first = rows.map(|row| row.split(" | ").next().unwrap());
+    first.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+/// `links.NAME.DIRECTION.x` stands for many names.
+fn stands_for(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<_>, Vec<_>) = (pattern.split('.').collect(), name.split('.').collect());
+    let fits = |(pattern, part): (&&str, &&str)| match *pattern {
+        "NAME" => !part.is_empty(),
+        "DIRECTION" => ["forward", "reverse"].contains(part),
+        "TRUTH" => TRUTHS.contains(part),
+        "VERDICT" => VERDICTS.contains(part),
+        word => word == *part,
+    };
+    pattern.len() == name.len() && pattern.iter().zip(&name).all(fits)
+}
+
+fn run(text: &str) -> Measured {
+    let file = File::parse("test.toml", text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = file.scenario_at(&file.points().next().unwrap()).unwrap();
+    simulate(&scenario, 1).unwrap()
+}
+
+const PATH: &str = r#"
+[run]
+duration = "20s"
+[nodes]
+a = { kind = "host" }
+b = { kind = "host" }
+[links.space]
+between = ["a", "b"]
+forward = { rate = "2Mbit/s", delay = "50ms", queue = "20packets", loss = 0.05 }
+reverse = { rate = "2Mbit/s", delay = "50ms", queue = "20packets" }
+[transports]
+window = { protocol = "stp" }
+[metrics]
+verdicts = true
+series = "100ms"
+[flows.file]
+from = "a"
+to = "b"
+transport = "window"
+workload = { kind = "bulk", size = "500kB" }
+"#;
+
+const REQUESTS: &str = r#"
+[flows.web]
+from = "b"
+to = "a"
+transport = "window"
+workload = { kind = "requests", request = "200B", response = "5kB", think = "100ms", requests = 5 }
+"#;
+
+fn check<'a>(names: impl Iterator<Item = &'a String>, documented: &[&str], groups: &[&str]) {
+    let mut met = BTreeSet::new();
+    for name in names {
+        // Of a group, the same metrics as of all.
+        let of_group = |group: &&str| name.strip_prefix(&format!("flows.{group}.")).map(str::to_string);
+        let bare = groups.iter().find_map(of_group).unwrap_or_else(|| name.clone());
+        let row = documented.iter().find(|row| stands_for(row, &bare));
+        met.insert(*row.unwrap_or_else(|| panic!("docs/guide/metrics.md does not list {name}")));
+    }
+    let unmet: Vec<_> = documented.iter().filter(|row| !met.contains(**row)).collect();
+    assert!(unmet.is_empty(), "no run has {unmet:?}, which docs/guide/metrics.md lists");
+}
+
+#[test]
+fn the_guide_lists_every_metric() {
+    let (one, two) = (run(PATH), run(&format!("{PATH}{REQUESTS}")));
+    let documented = documented(false);
+    assert!(documented.len() > 40, "{documented:?}");
+    check(one.metrics.keys().chain(two.metrics.keys()), &documented, &["file", "web"]);
+    assert!(two.metrics.contains_key("flows.web.completion_ms.p99"));
+}
+
+#[test]
+fn the_guide_lists_every_series() {
+    let run = run(PATH);
+    let names: BTreeSet<&String> = run.series.iter().flat_map(|sample| sample.values.keys()).collect();
+    check(names.into_iter(), &documented(true), &[]);
+}
