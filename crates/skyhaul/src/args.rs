@@ -8,6 +8,7 @@ use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_stp::Config;
 
 use crate::address::listen_address;
+use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 
 /// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
 #[derive(Debug, Parser)]
@@ -25,6 +26,12 @@ pub(crate) enum Command {
     Send(SendArgs),
     /// Wait for files
     Receive(ReceiveArgs),
+    /// Run a scenario file in virtual time: every point of its sweep, several times each
+    Simulate(SimulateArgs),
+    /// Join the results of shards (see `simulate --shard`)
+    Merge(MergeArgs),
+    /// Tables, figures and judged claims out of results
+    Report(ReportArgs),
 }
 
 #[derive(Debug, clap::Args)]

@@ -26,6 +26,18 @@ impl Failure {
     }
 }
 
+impl From<skyhaul_sim::sweep::SweepError> for Failure {
+    fn from(error: skyhaul_sim::sweep::SweepError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<skyhaul_report::ReportError> for Failure {
+    fn from(error: skyhaul_report::ReportError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

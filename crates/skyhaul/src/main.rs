@@ -18,6 +18,7 @@ mod receive;
 mod result;
 mod send;
 mod signals;
+mod sweep;
 mod table;
 mod truth;
 mod verdicts;
@@ -51,5 +52,8 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Demo(args) => demo::run(args).await,
         Command::Send(args) => send::run(args).await,
         Command::Receive(args) => receive::run(args).await,
+        Command::Simulate(args) => sweep::simulate(args).await,
+        Command::Merge(args) => sweep::merge(&args),
+        Command::Report(args) => sweep::report(&args),
     }
 }
