@@ -1,6 +1,5 @@
 //! One direction of a link: queue, wire, and the packets under way.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 
 use skyhaul_core::event::DropCause;
@@ -9,6 +8,7 @@ use skyhaul_core::{Instant, Packet, Stream};
 use crate::damage::damaged;
 use crate::queue::{MAX_PACKETS, Queue};
 use crate::serializer::Slot;
+use crate::under_way::UnderWay;
 use crate::wire::{Fate, Wire};
 use crate::{Counters, LinkConfig, Outage};
 
@@ -28,12 +28,10 @@ pub(crate) struct Direction {
     queue: Queue,
     wire: Wire,
     damage_stream: Stream,
-    /// Packets that will be delivered, by delivery time and place in the order of entry.
-    under_way: BTreeMap<(Instant, u64), Flight>,
+    /// Packets that will be delivered.
+    under_way: UnderWay<Flight>,
     /// The latest time that a packet came in: time does not run backwards in here.
     clock: Instant,
-    /// Place in the order of entry of the next packet.
-    next_place: u64,
     /// One past the latest place delivered.
     delivered_end: u64,
     counters: Counters,
@@ -46,9 +44,8 @@ impl Direction {
             queue: Queue::new(config.direction(port).queue),
             wire: Wire::new(config, port, seed),
             damage_stream: Stream::new(seed, &format!("{}/damage", config.direction_name(port))),
-            under_way: BTreeMap::new(),
+            under_way: UnderWay::new(),
             clock: Instant::ZERO,
-            next_place: 0,
             delivered_end: 0,
             counters: Counters::default(),
         }
@@ -97,8 +94,8 @@ impl Direction {
     fn occupy(&mut self, slot: Slot, wire_bytes: u32) {
         if slot.end > self.clock {
             self.queue.push(slot.end, wire_bytes);
-            let queued = self.queue.bytes(self.clock);
-            self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(queued);
+            // All that has left was released when this packet came in.
+            self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(self.queue.held_bytes());
         }
     }
 
@@ -109,23 +106,22 @@ impl Direction {
     }
 
     fn carry(&mut self, packet: Packet, arrival: Instant, damaged: bool) {
-        self.under_way.insert((arrival, self.next_place), Flight { packet, damaged });
-        self.next_place += 1;
+        self.under_way.push(arrival, Flight { packet, damaged });
     }
 
     /// When the next packet is delivered.
     pub(crate) fn next_delivery(&self) -> Option<Instant> {
-        self.under_way.first_key_value().map(|(&(at, _), _)| at)
+        self.under_way.next().map(|(at, _, _)| at)
     }
 
     /// Gives back the next packet, due or not.
     pub(crate) fn deliver(&mut self) -> Option<Packet> {
-        let ((_, place), Flight { packet, damaged }) = self.under_way.pop_first()?;
-        self.counters.deliver(packet.meta.wire_bytes);
-        self.counters.damaged_packets += u64::from(damaged);
+        let (_, place, flight) = self.under_way.next()?;
+        self.counters.deliver(flight.packet.meta.wire_bytes);
+        self.counters.damaged_packets += u64::from(flight.damaged);
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
         self.delivered_end = self.delivered_end.max(place + 1);
-        Some(packet)
+        self.under_way.pop().map(|flight| flight.packet)
     }
 
     pub(crate) fn packets_inside(&self) -> usize {

@@ -59,6 +59,7 @@ mod presets;
 mod queue;
 mod serializer;
 mod stays;
+mod under_way;
 mod wire;
 
 #[cfg(test)]

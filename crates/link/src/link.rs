@@ -64,8 +64,12 @@ impl Link {
     }
 
     fn next_delivery(&self) -> Option<(Instant, usize)> {
-        let next = |start: usize| self.directions[start].next_delivery().map(|at| (at, start));
-        next(0).into_iter().chain(next(1)).min()
+        let [first, second] = [0, 1].map(|start| self.directions[start].next_delivery());
+        match (first, second) {
+            (Some(at), Some(other)) if other < at => Some((other, 1)),
+            (Some(at), _) => Some((at, 0)),
+            (None, at) => at.map(|at| (at, 1)),
+        }
     }
 
     /// Whether neither an outage nor a state of the channel that loses everything covers `now`.

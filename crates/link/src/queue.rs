@@ -43,11 +43,10 @@ impl Queue {
 
     /// Whether another packet fits beside those that were not released.
     pub(crate) fn has_room(&self, wire_bytes: u32) -> bool {
-        let occupied_bytes = self.entered_bytes - self.left_bytes;
         let within_limit = match self.limit {
             QueueLimit::Unlimited => true,
             QueueLimit::Packets(limit) => self.places.len() < limit as usize,
-            QueueLimit::Bytes(limit) => occupied_bytes + u64::from(wire_bytes) <= limit,
+            QueueLimit::Bytes(limit) => self.held_bytes() + u64::from(wire_bytes) <= limit,
         };
         within_limit && self.places.len() < MAX_PACKETS
     }
@@ -56,6 +55,11 @@ impl Queue {
     pub(crate) fn push(&mut self, free_at: Instant, wire_bytes: u32) {
         self.entered_bytes += u64::from(wire_bytes);
         self.places.push_back((free_at, self.entered_bytes));
+    }
+
+    /// Bytes of the packets that were not released.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.entered_bytes - self.left_bytes
     }
 
     /// Bytes that wait or are in service at `now`.

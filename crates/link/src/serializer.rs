@@ -39,6 +39,12 @@ impl Serializer {
 
     fn spend_ns(&mut self, wire_bytes: u32) -> u64 {
         let Some(rate_bps) = self.rate_bps else { return 0 };
+        let cost = u64::from(wire_bytes).checked_mul(8 * SECOND).and_then(|c| c.checked_add(self.remainder));
+        if let Some(cost) = cost {
+            self.remainder = cost % rate_bps;
+            return cost / rate_bps;
+        }
+        // More than 2 GB in one piece.
         let rate = u128::from(rate_bps);
         let cost = u128::from(wire_bytes) * 8 * u128::from(SECOND) + u128::from(self.remainder);
         self.remainder = (cost % rate) as u64;

@@ -1,0 +1,46 @@
+//! When connections want to be woken.
+
+use alloc::collections::BTreeSet;
+
+use skyhaul_core::Instant;
+
+use super::ConnectionId;
+
+/// A timer that runs: when it fires, and its place among those that fire at the same moment.
+pub(super) type Timer = (Instant, u64);
+
+/// The timers of all connections, at most one each. Those of one moment fire in the order in which they
+/// were set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timers {
+    running: BTreeSet<(Instant, u64, ConnectionId)>,
+    sequence: u64,
+}
+
+impl Timers {
+    /// Sets the timer of a connection, or stops it.
+    pub(super) fn set(&mut self, timer: &mut Option<Timer>, id: ConnectionId, deadline: Option<Instant>) {
+        if timer.map(|(at, _)| at) == deadline {
+            return; // keeps its place among those that wait for the same moment
+        }
+        if let Some((at, sequence)) = timer.take() {
+            self.running.remove(&(at, sequence, id));
+        }
+        if let Some(at) = deadline {
+            self.sequence += 1;
+            *timer = Some((at, self.sequence));
+            self.running.insert((at, self.sequence, id));
+        }
+    }
+
+    /// When the first one fires.
+    pub(super) fn first(&self) -> Option<Instant> {
+        self.running.first().map(|&(at, _, _)| at)
+    }
+
+    /// The next connection whose timer fires by `now`. Its timer no longer runs.
+    pub(super) fn pop_due(&mut self, now: Instant) -> Option<ConnectionId> {
+        self.first().filter(|&at| at <= now)?;
+        self.running.pop_first().map(|(_, _, id)| id)
+    }
+}
