@@ -379,7 +379,7 @@ impl Connection {
             return Err(StreamError::Finished);
         }
         let taken = data.len().min(usize::try_from(self.writable_bytes()).unwrap_or(usize::MAX));
-        self.cache.write(&data[..taken]);
+        self.cache.write(&data[..taken], self.config.send_limit_bytes);
         self.held &= taken == 0;
         self.writer_waits = taken < data.len();
         Ok(taken)

@@ -70,7 +70,7 @@ impl Connection {
         if let Some(reason) = self.replies.rst.take() {
             let segment = Segment { rst: Some(reason), ..self.blank() };
             encode(&segment, out);
-            self.charge(&segment, out.len() - start, None, context);
+            self.charge(segment.type_bits(), segment.number, out.len() - start, None, context);
             return Some(out.len() - start);
         }
         if self.is_closed || self.held {
@@ -336,9 +336,10 @@ impl Connection {
         // It has no body: on every segment it costs nothing, and a lost one costs no END timer.
         segment.endak |= self.assembly.as_ref().is_some_and(Assembly::has_end);
         self.note_control(&segment, context);
-        self.encode_with_payload(&segment, number, out);
-        let sent = Segment { data: number.map(|_| (&[][..], &[][..])), ..segment };
-        self.charge(&sent, out.len() - start, data, context);
+        let entry = number.and_then(|number| self.cache.entry(number));
+        let segment = Segment { data: entry.map(|entry| self.cache.payload(entry)), ..segment };
+        encode(&segment, out);
+        self.charge(segment.type_bits(), segment.number, out.len() - start, data, context);
         Some(())
     }
 
@@ -452,14 +453,10 @@ impl Connection {
         }
     }
 
-    fn encode_with_payload(&self, segment: &Segment<'static>, number: Option<u64>, out: &mut Vec<u8>) {
-        let data = number.and_then(|n| self.cache.entry(n)).map(|entry| self.cache.payload(entry));
-        encode(&Segment { data, ..segment.clone() }, out);
-    }
-
     fn charge(
         &mut self,
-        segment: &Segment<'_>,
+        types: u8,
+        number: u32,
         bytes: usize,
         data: Option<Choice>,
         context: &mut Context<'_>,
@@ -480,8 +477,8 @@ impl Connection {
             self.pace.spend(context.now, wire_bytes);
         }
         let event = Event::Sent {
-            types: segment.type_bits(),
-            number: u64::from(segment.number),
+            types,
+            number: u64::from(number),
             payload_bytes: data.map_or(0, |choice| choice.bytes() as u32),
             wire_bytes,
             repeat: data.and_then(Choice::repeat),

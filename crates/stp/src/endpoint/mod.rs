@@ -5,6 +5,7 @@ mod accept;
 mod closed;
 #[cfg(test)]
 mod endpoint_tests;
+mod timers;
 mod transmit;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,6 +22,7 @@ use crate::connection::{Connection, Context, Entropy, Names, State, Stats, Strea
 use crate::segment::{ResetReason, Segment, decode};
 pub(crate) use closed::Farewell;
 use closed::{ClosedMemory, Farewells};
+use timers::{Timer, Timers};
 pub use transmit::Transmit;
 
 /// A connection of an endpoint. Never used twice.
@@ -83,11 +85,20 @@ impl core::error::Error for ConnectError {}
 struct Slot {
     remote: SocketAddr,
     connection: Connection,
-    timer: Option<(Instant, u64)>,
+    timer: Option<Timer>,
     is_ready: bool,
+    /// When it had nothing more to send, unless it was touched since.
+    silent_at: Option<Instant>,
     deficit_bytes: i64,
     /// The application has let go of it.
     released: bool,
+}
+
+impl Slot {
+    /// Whether nobody needs the connection any more.
+    fn is_forgettable(&self) -> bool {
+        self.released && self.connection.is_done()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -123,8 +134,7 @@ pub struct Endpoint {
     slots: BTreeMap<ConnectionId, Slot>,
     keys: BTreeMap<Key, ConnectionId>,
     paths: BTreeMap<SocketAddr, SharedPath>,
-    timers: BTreeSet<(Instant, u64, ConnectionId)>,
-    timer_sequence: u64,
+    timers: Timers,
     ready: VecDeque<ConnectionId>,
     accepted: VecDeque<ConnectionId>,
     events: VecDeque<(ConnectionId, StreamEvent)>,
@@ -150,8 +160,7 @@ impl Endpoint {
             slots: BTreeMap::new(),
             keys: BTreeMap::new(),
             paths: BTreeMap::new(),
-            timers: BTreeSet::new(),
-            timer_sequence: 0,
+            timers: Timers::default(),
             ready: VecDeque::new(),
             accepted: VecDeque::new(),
             events: VecDeque::new(),
@@ -257,8 +266,15 @@ impl Endpoint {
     fn insert(&mut self, id: ConnectionId, remote: SocketAddr, connection: Connection) {
         let names = connection.names;
         self.keys.insert((remote, names.local_port, names.remote_port), id);
-        let slot =
-            Slot { remote, connection, timer: None, is_ready: false, deficit_bytes: 0, released: false };
+        let slot = Slot {
+            remote,
+            connection,
+            timer: None,
+            is_ready: false,
+            silent_at: None,
+            deficit_bytes: 0,
+            released: false,
+        };
         self.slots.insert(id, slot);
         self.touch(id);
     }
@@ -412,11 +428,7 @@ impl Endpoint {
 
     /// Fires the timers that are due. Emits nothing by itself; call `poll_transmit` next.
     pub fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
-        while let Some(&(at, sequence, id)) = self.timers.first() {
-            if at > now {
-                return;
-            }
-            self.timers.remove(&(at, sequence, id));
+        while let Some(id) = self.timers.pop_due(now) {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             slot.timer = None;
             if let Some(shared) = self.paths.get_mut(&slot.remote) {
@@ -429,18 +441,19 @@ impl Endpoint {
 
     /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
     pub fn deadline(&self) -> Option<Instant> {
-        self.timers.first().map(|&(at, _, _)| at)
+        self.timers.first()
     }
 
     /// Collects a connection's events and puts it in line for sending.
     fn touch(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
+        slot.silent_at = None;
         while let Some(event) = slot.connection.poll_event() {
             if !slot.released {
                 self.events.push_back((id, event));
             }
         }
-        if slot.released && slot.connection.is_done() {
+        if slot.is_forgettable() {
             return self.forget(id);
         }
         if !slot.is_ready {
@@ -450,7 +463,7 @@ impl Endpoint {
     }
 
     fn forget(&mut self, id: ConnectionId) {
-        let Some(slot) = self.slots.remove(&id) else { return };
+        let Some(mut slot) = self.slots.remove(&id) else { return };
         let names = slot.connection.names;
         let key = (slot.remote, names.local_port, names.remote_port);
         if let Some(farewell) = slot.connection.farewell() {
@@ -459,9 +472,7 @@ impl Endpoint {
         if self.keys.get(&key) == Some(&id) {
             self.keys.remove(&key);
         }
-        if let Some((at, sequence)) = slot.timer {
-            self.timers.remove(&(at, sequence, id));
-        }
+        self.timers.set(&mut slot.timer, id, None);
         if let Some(shared) = self.paths.get_mut(&slot.remote) {
             shared.users -= 1;
             if shared.users == 0 {

@@ -85,7 +85,9 @@ impl Endpoint {
         let (head, tail) = (shared.path.head_bytes as usize, shared.path.tail_bytes as usize);
         slot.deficit_bytes = slot.deficit_bytes.min(0) + QUANTUM_BYTES;
         let mut segment_bytes = 0;
-        for count in 0..max_segments {
+        // Whoever has just said that this was all need not be asked again.
+        let asks = slot.silent_at.take() != Some(now);
+        for count in 0..if asks { max_segments } else { 0 } {
             if count > 0 && slot.deficit_bytes <= 0 {
                 break;
             }
@@ -94,6 +96,7 @@ impl Endpoint {
             let mut context = Context { now, path: &mut shared.path, sink };
             if slot.connection.poll_transmit(&mut context, buffer).is_none() {
                 buffer.truncate(start);
+                slot.silent_at = Some(now);
                 break;
             }
             buffer.resize(buffer.len() + tail, 0);
@@ -110,34 +113,17 @@ impl Endpoint {
                 break;
             }
         }
-        let remote = slot.remote;
-        self.after_turn(id, !buffer.is_empty());
-        (!buffer.is_empty()).then_some(Transmit { remote, connection: id, segment_bytes })
-    }
-
-    /// Back in line after sending; else the timer is set and the line is left.
-    fn after_turn(&mut self, id: ConnectionId, has_sent: bool) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        if has_sent {
-            self.ready.push_back(id);
-            return;
+        let transmit = Transmit { remote: slot.remote, connection: id, segment_bytes };
+        if !buffer.is_empty() {
+            self.ready.push_back(id); // even if this was all: its timer is set behind those of the others in line
+            return Some(transmit);
         }
-        slot.is_ready = false;
-        if slot.released && slot.connection.is_done() {
-            return self.forget(id);
+        if slot.is_forgettable() {
+            self.forget(id);
+        } else {
+            slot.is_ready = false;
+            self.timers.set(&mut slot.timer, id, slot.connection.deadline(&shared.path));
         }
-        let Some(shared) = self.paths.get(&slot.remote) else { return };
-        let deadline = slot.connection.deadline(&shared.path);
-        if slot.timer.map(|(at, _)| at) == deadline {
-            return; // keeps its place among those that wait for the same moment
-        }
-        if let Some((at, sequence)) = slot.timer.take() {
-            self.timers.remove(&(at, sequence, id));
-        }
-        if let Some(at) = deadline {
-            self.timer_sequence += 1;
-            slot.timer = Some((at, self.timer_sequence));
-            self.timers.insert((at, self.timer_sequence, id));
-        }
+        None
     }
 }

@@ -76,14 +76,27 @@ impl SendCache {
         }
     }
 
-    /// Takes application data.
-    pub(crate) fn write(&mut self, data: &[u8]) {
+    /// Takes application data. `limit_bytes` is how much the buffer is ever to hold: it doubles up to
+    /// there and no further, since all of it is written over and over.
+    pub(crate) fn write(&mut self, data: &[u8], limit_bytes: u64) {
+        let (held, needed) = (self.buffer.len(), self.buffer.len() + data.len());
+        if needed > self.buffer.capacity() {
+            let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
+            let capacity = self.buffer.capacity().saturating_mul(2).min(most).max(needed);
+            self.buffer.reserve_exact(capacity - held);
+        }
         self.buffer.extend(data);
     }
 
     /// Bytes held, acknowledged ones behind a gap included.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.buffer.len() as u64
+    }
+
+    /// Bytes that the buffer has memory for (tests).
+    #[cfg(test)]
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        self.buffer.capacity()
     }
 
     /// Bytes written and never sent.

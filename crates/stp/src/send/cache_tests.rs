@@ -39,7 +39,7 @@ proptest! {
             match op {
                 Op::Write(n) => {
                     let data: Vec<u8> = (written..written + n).map(|i| (i % 251) as u8).collect();
-                    cache.write(&data);
+                    cache.write(&data, 4000); // the limit is kept by the connection
                     written += n;
                 }
                 Op::New(n) if cache.unsent_bytes() > 0 => {
@@ -75,4 +75,14 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn the_buffer_grows_to_what_it_may_hold_and_no_further() {
+    let mut cache = SendCache::new(0);
+    while cache.held_bytes() < 16_000 {
+        cache.write(&[0; 959][..959.min(16_000 - cache.held_bytes() as usize)], 16_000);
+        assert!(cache.capacity_bytes() <= 16_000);
+    }
+    assert_eq!(cache.capacity_bytes(), 16_000);
 }
