@@ -1,5 +1,6 @@
 //! A host: an endpoint and the application on it.
 
+use std::mem;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
@@ -58,7 +59,10 @@ impl Host {
 
     /// When the endpoint or the application has something to do next.
     pub fn deadline(&self) -> Option<Instant> {
-        self.endpoint.deadline().into_iter().chain(self.app.deadline()).min()
+        match (self.endpoint.deadline(), self.app.deadline()) {
+            (Some(endpoint), Some(app)) => Some(endpoint.min(app)),
+            (endpoint, app) => endpoint.or(app),
+        }
     }
 
     /// A packet arrived from `from`.
@@ -112,7 +116,7 @@ impl Host {
         sink: &mut dyn EventSink,
         send: &mut impl FnMut(Packet, &mut dyn EventSink),
     ) {
-        let batch = Bytes::copy_from_slice(&self.buffer);
+        let mut batch = Bytes::copy_from_slice(&self.buffer);
         let first = PacketMeta {
             flow: self.app.flow(transmit.connection),
             from: self.node,
@@ -120,8 +124,10 @@ impl Host {
             sent_at: now,
             ..PacketMeta::default()
         };
-        for start in (0..batch.len()).step_by(transmit.segment_bytes.max(1)) {
-            let bytes = batch.slice(start..(start + transmit.segment_bytes).min(batch.len()));
+        while !batch.is_empty() {
+            // The last one keeps the batch itself: one packet alone needs no count of who shares it.
+            let is_last = batch.len() <= transmit.segment_bytes.max(1);
+            let bytes = if is_last { mem::take(&mut batch) } else { batch.split_to(transmit.segment_bytes) };
             let wire_bytes = bytes.len() as u32 + self.carrier.header_bytes();
             let id = u64::from(self.node) * SOURCES_PER_HOST + self.sent_packets;
             self.sent_packets += 1;

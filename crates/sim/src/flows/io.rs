@@ -64,9 +64,9 @@ impl Writer {
             // Offering a byte to a full buffer is how one asks to be told of room.
             let room = usize::try_from(io.endpoint.writable_bytes(id)).unwrap_or(usize::MAX);
             let made = length.min(room.max(1));
-            io.scratch.resize(length, 0);
+            io.scratch.resize(length.max(io.scratch.len()), 0);
             fill(self.key, self.written, &mut io.scratch[..made]);
-            match io.endpoint.write(id, io.scratch) {
+            match io.endpoint.write(id, &io.scratch[..length]) {
                 Ok(0) => break,
                 Ok(taken) => self.written += taken as u64,
                 Err(error) => {

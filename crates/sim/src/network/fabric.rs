@@ -52,10 +52,12 @@ impl Fabric {
     /// The next packet that link `index` delivers now, and the node that it reaches.
     pub(super) fn deliver(&mut self, now: Instant, index: usize) -> Option<(u32, Packet)> {
         let wire = &mut self.wires[index];
-        let delivered = wire.link.poll_transmit(now).map(|(port, packet)| (wire.ends[port as usize], packet));
-        if delivered.is_none() {
-            self.schedule.set(index, wire.link.deadline());
+        let deadline = wire.link.deadline();
+        if deadline.is_none_or(|at| at > now) {
+            self.schedule.set(index, deadline);
+            return None;
         }
-        delivered
+        let (port, packet) = wire.link.poll_transmit(now)?;
+        Some((wire.ends[port as usize], packet))
     }
 }

@@ -63,6 +63,9 @@ impl Until {
 pub struct Network {
     nodes: Vec<Node>,
     fabric: Fabric,
+    /// Hosts that a packet reached just now, by number. They are not in the schedule for it: there they
+    /// would come first, and then go back to about where they were.
+    woken: Vec<usize>,
     now: Instant,
     events: u64,
 }
@@ -77,7 +80,7 @@ impl Network {
                 fabric.schedule.set(fabric.component(index), Some(Instant::ZERO));
             }
         }
-        Self { nodes, fabric, now: Instant::ZERO, events: 0 }
+        Self { nodes, fabric, woken: Vec::new(), now: Instant::ZERO, events: 0 }
     }
 
     /// Virtual time.
@@ -136,7 +139,7 @@ impl Network {
             if until.when_done && self.hosts().all(|(_, host)| host.app.is_done()) {
                 return Ended::Done;
             }
-            let Some((at, component)) = self.fabric.schedule.first() else { return Ended::Stuck };
+            let Some((at, component)) = self.next() else { return Ended::Stuck };
             if at > until.at {
                 self.now = self.now.max(until.at);
                 return Ended::OutOfTime;
@@ -152,6 +155,20 @@ impl Network {
         }
     }
 
+    /// Who acts next, and when.
+    fn next(&self) -> Option<(Instant, usize)> {
+        let scheduled = self.fabric.schedule.first();
+        let Some(&node) = self.woken.first() else { return scheduled };
+        let woken = (self.now, self.fabric.component(node));
+        Some(scheduled.map_or(woken, |scheduled| scheduled.min(woken)))
+    }
+
+    fn wake(&mut self, node: usize) {
+        if let Err(place) = self.woken.binary_search(&node) {
+            self.woken.insert(place, node);
+        }
+    }
+
     /// Everything that link `index` has to deliver now.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink) {
         while let Some((at, packet)) = self.fabric.deliver(self.now, index) {
@@ -159,7 +176,7 @@ impl Network {
             match &mut self.nodes[at as usize] {
                 Node::Host(host) if packet.meta.to == at => {
                     host.receive(self.now, address(packet.meta.from), &packet, sink);
-                    self.fabric.schedule.hasten(self.fabric.component(at as usize), self.now);
+                    self.wake(at as usize);
                 }
                 _ => self.fabric.forward(self.now, at, packet, sink),
             }
@@ -168,6 +185,9 @@ impl Network {
 
     fn work(&mut self, index: usize, sink: &mut dyn EventSink) {
         self.events += 1;
+        if self.woken.first() == Some(&index) {
+            self.woken.remove(0);
+        }
         let Node::Host(host) = &mut self.nodes[index] else { return };
         let (fabric, now) = (&mut self.fabric, self.now);
         host.work(now, sink, |packet, sink| fabric.forward(now, index as u32, packet, sink));

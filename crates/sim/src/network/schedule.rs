@@ -2,60 +2,74 @@
 
 use skyhaul_core::Instant;
 
+/// When a component wants to act (`Instant::MAX`: not at all), and its number, as one number: matches
+/// are decided without a branch, which nobody could predict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn(u128);
+
+impl Turn {
+    fn new(at: Instant, component: usize) -> Self {
+        Self(u128::from(at.as_ns()) << 32 | component as u128)
+    }
+
+    fn at(self) -> Instant {
+        Instant::from_ns((self.0 >> 32) as u64)
+    }
+
+    fn component(self) -> usize {
+        self.0 as u32 as usize
+    }
+}
+
 /// When each of a fixed number of components wants to act, as a tournament: asking for the first
-/// costs nothing, a change costs the logarithm of their number. Equal times go by number.
+/// costs nothing, a change costs the logarithm of their number at most. Equal times go by number.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// `Instant::MAX`: not at all.
-    times: Vec<Instant>,
-    /// Winners of the matches: the children of match m are matches 2m and 2m + 1; those of the last
-    /// row are components. Match 1 is the final.
-    winners: Vec<u32>,
+    /// The winner of each match: match m is between the winners of 2m and 2m + 1, match 1 is the
+    /// final. The last row is the components themselves; there is no match 0.
+    winners: Vec<Turn>,
 }
 
 impl Schedule {
     /// For `components` components, none of which wants to act.
     pub(crate) fn new(components: usize) -> Self {
-        let width = components.next_power_of_two().max(2);
-        let mut winners: Vec<u32> = vec![0; width];
-        for place in (1..width).rev() {
-            let left = 2 * place;
-            winners[place] = if left < width { winners[left] } else { (left - width) as u32 };
+        let width = components.next_power_of_two().max(1);
+        let idle = |component| Turn::new(Instant::MAX, component);
+        let mut winners = vec![idle(0); 2 * width];
+        for place in (1..2 * width).rev() {
+            winners[place] = if place < width { winners[2 * place] } else { idle(place - width) };
         }
-        Self { times: vec![Instant::MAX; width], winners }
+        Self { winners }
+    }
+
+    fn place(&self, component: usize) -> usize {
+        self.winners.len() / 2 + component
     }
 
     /// The first to act, and when; `None` if nobody wants to.
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
-        let winner = self.winners[1] as usize;
-        let at = self.times[winner];
-        (at < Instant::MAX).then_some((at, winner))
+        let winner = self.winners[1];
+        (winner.at() < Instant::MAX).then(|| (winner.at(), winner.component()))
     }
 
     /// `component` wants to act at `at`.
     pub(crate) fn set(&mut self, component: usize, at: Option<Instant>) {
-        let at = at.unwrap_or(Instant::MAX);
-        if self.times[component] == at {
-            return;
-        }
-        self.times[component] = at;
-        let width = self.times.len();
-        let mut place = usize::midpoint(width, component);
-        while place > 0 {
-            let child = |side: usize| {
-                let below = 2 * place + side;
-                if below < width { self.winners[below] } else { (below - width) as u32 }
-            };
-            let (left, right) = (child(0), child(1));
-            let right_wins = self.times[right as usize] < self.times[left as usize];
-            self.winners[place] = if right_wins { right } else { left };
+        let mut place = self.place(component);
+        let mut winner = Turn::new(at.unwrap_or(Instant::MAX), component);
+        // Once a match ends as it did before, so do all further ones.
+        while self.winners[place] != winner {
+            self.winners[place] = winner;
+            if place == 1 {
+                return;
+            }
+            winner = winner.min(self.winners[place ^ 1]);
             place /= 2;
         }
     }
 
     /// Brings the time of `component` forward to `at` if it is later.
     pub(crate) fn hasten(&mut self, component: usize, at: Instant) {
-        if at < self.times[component] {
+        if at < self.winners[self.place(component)].at() {
             self.set(component, Some(at));
         }
     }
