@@ -1,18 +1,23 @@
 //! The bytes of simulated streams: known at every position, so that what arrives can be checked.
 
-use std::ops::BitOr;
-
 const WORD: u64 = 8;
 
-/// Eight bytes from position `8 * index` of the stream with this key on.
-fn word(key: u64, index: u64) -> [u8; 8] {
-    let mixed = (index ^ key.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 29)).to_le_bytes()
+/// From one word to the next the sum grows by this.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What the word at `8 * index` is made of.
+fn sum(key: u64, index: u64) -> u64 {
+    index.wrapping_add(key).wrapping_mul(STEP)
+}
+
+/// No two sums make the same word, so no word stands at two places of a stream.
+fn mix(sum: u64) -> u64 {
+    sum ^ (sum >> 29)
 }
 
 /// The byte at `position` of every simulated stream with this `key`.
 pub fn pattern(key: u64, position: u64) -> u8 {
-    word(key, position / WORD)[(position % WORD) as usize]
+    mix(sum(key, position / WORD)).to_le_bytes()[(position % WORD) as usize]
 }
 
 /// Bytes in front of the first whole word of `length` bytes from `position` on.
@@ -25,13 +30,14 @@ fn lead(position: u64, length: usize) -> usize {
 pub(crate) fn fill(key: u64, position: u64, out: &mut [u8]) {
     let (ragged, whole) = out.split_at_mut(lead(position, out.len()));
     fill_ragged(key, position, ragged);
-    let mut index = (position + ragged.len() as u64) / WORD;
+    let first = (position + ragged.len() as u64) / WORD;
     let (words, rest) = whole.as_chunks_mut();
-    for (place, at) in words.iter_mut().zip(index..) {
-        *place = word(key, at);
+    let mut sum = sum(key, first);
+    for place in words.iter_mut() {
+        *place = mix(sum).to_le_bytes();
+        sum = sum.wrapping_add(STEP);
     }
-    index += words.len() as u64;
-    fill_ragged(key, index * WORD, rest);
+    fill_ragged(key, (first + words.len() as u64) * WORD, rest);
 }
 
 fn fill_ragged(key: u64, position: u64, out: &mut [u8]) {
@@ -47,9 +53,12 @@ pub(crate) fn count_wrong(key: u64, position: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = whole.as_chunks();
     let mut wrong = count_wrong_ragged(key, position, ragged);
     // Nearly always all are right, which takes no branch a word to find.
-    let differs =
-        |(got, index): (&[u8; 8], u64)| u64::from_ne_bytes(*got) ^ u64::from_ne_bytes(word(key, index));
-    if words.iter().zip(first..).map(differs).fold(0, BitOr::bitor) != 0 {
+    let (mut sum, mut difference) = (sum(key, first), 0);
+    for got in words {
+        difference |= u64::from_le_bytes(*got) ^ mix(sum);
+        sum = sum.wrapping_add(STEP);
+    }
+    if difference != 0 {
         wrong += count_wrong_ragged(key, first * WORD, words.as_flattened());
     }
     wrong + count_wrong_ragged(key, (first + words.len() as u64) * WORD, rest)

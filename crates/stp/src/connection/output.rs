@@ -17,6 +17,8 @@ use crate::segment::{
 const MAX_AHEAD: u64 = 1 << 22;
 /// A new SD smaller than this because of the replies before it waits for a segment of its own.
 const WORTHWHILE_BYTES: usize = 256;
+/// An answered opening: with less there is nothing worth sending.
+const LEAST_ALLOWANCE: usize = HEADER_BYTES + OPENING_BYTES + POLL_BYTES + END_BYTES;
 /// Bytes sent per byte received before the peer's address is proven.
 const AMPLIFICATION: u64 = 3;
 
@@ -77,7 +79,7 @@ impl Connection {
             return None;
         }
         let allowance = self.allowance(context.path);
-        if !self.has_allowance(context.path) {
+        if allowance < LEAST_ALLOWANCE {
             return None;
         }
         self.notice_silence(context);
@@ -100,7 +102,7 @@ impl Connection {
 
     /// Whether the allowance carries at least an answered opening.
     pub(super) fn has_allowance(&self, path: &Path) -> bool {
-        self.allowance(path) >= HEADER_BYTES + OPENING_BYTES + POLL_BYTES + END_BYTES
+        self.allowance(path) >= LEAST_ALLOWANCE
     }
 
     fn blank(&self) -> Segment<'static> {
