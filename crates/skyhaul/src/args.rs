@@ -8,6 +8,7 @@ use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_stp::Config;
 
 use crate::address::listen_address;
+use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 
 /// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Tables, figures and judged claims out of results
     Report(ReportArgs),
+    /// Every figure of a paper, drawn anew, and every claim beside what was measured
+    Reproduce(ReproduceArgs),
 }
 
 #[derive(Debug, clap::Args)]

@@ -15,6 +15,7 @@ mod pauses;
 mod progress;
 mod rate;
 mod receive;
+mod reproduce;
 mod result;
 mod send;
 mod signals;
@@ -55,5 +56,6 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Simulate(args) => sweep::simulate(args).await,
         Command::Merge(args) => sweep::merge(&args),
         Command::Report(args) => sweep::report(&args),
+        Command::Reproduce(args) => reproduce::run(args).await,
     }
 }

@@ -10,7 +10,8 @@ mod shown;
 mod simulate;
 mod work;
 
-pub(crate) use args::{MergeArgs, ReportArgs, SimulateArgs};
+pub(crate) use args::{MergeArgs, ReportArgs, ShownArgs, SimulateArgs};
 pub(crate) use merge::run as merge;
 pub(crate) use report::run as report;
 pub(crate) use simulate::run as simulate;
+pub(crate) use work::work as finish;
