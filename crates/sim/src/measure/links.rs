@@ -43,6 +43,10 @@ fn add_direction(
     if served > 0 {
         add("wait_ms.mean", (now.waited_ns - before.waited_ns) as f64 / served as f64 / 1e6);
     }
+    let dropped = |counters: &Counters| counters.dropped.total() - counters.dropped.queue_full;
+    if served > 0 {
+        add("loss", (dropped(now) - dropped(before)) as f64 / served as f64);
+    }
     add("delivered_packets", (now.delivered_packets - before.delivered_packets) as f64);
     add("delivered_bytes", (now.delivered_bytes - before.delivered_bytes) as f64);
     add("queue_bytes.max", now.max_queue_bytes as f64);

@@ -43,6 +43,11 @@ impl Alarms {
         }
     }
 
+    /// A POLL that left after the loss was answered: the interleave is whole again without a cycle.
+    fn answered(&mut self, sent_at: Instant) {
+        self.first_loss = self.first_loss.filter(|&loss| sent_at <= loss);
+    }
+
     fn started(&mut self, now: Instant, alarm: Alarm, loss_rtt_ns: u64) {
         let Some(loss) = self.first_loss.take() else { return };
         if alarm == Alarm::Silence && loss_rtt_ns > 0 && self.rtts.len() < MAX_ALARMS {
@@ -106,6 +111,7 @@ impl EventSink for Truth {
             Event::Arrived { packet } => drop(self.alarms.under_way.remove(&packet)),
             Event::ProbeStarted { alarm, loss_rtt_ns } => self.alarms.started(now, alarm, loss_rtt_ns),
             Event::ProbeEnded { .. } => self.alarms.first_loss = None,
+            Event::Rtt { sample_ns, .. } => self.alarms.answered(now.before(sample_ns)),
             Event::Sent { types, number, .. } => self.on_sent(source, types, number),
             Event::Lost { first, end, verdict } => {
                 (first..end).for_each(|number| self.on_lost(source, number, verdict));

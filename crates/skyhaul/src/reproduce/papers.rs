@@ -58,6 +58,7 @@ pub(super) static PAPERS: &[Paper] = &[
         [
             "connectivity-10s",
             "connectivity-5s",
+            "connectivity-5s-polls",
             "corruption-10s",
             "corruption-1s",
             "corruption-both",

@@ -55,10 +55,8 @@ fn wanted_figures(claims: &Claims, items: &[String]) -> BTreeSet<String> {
     for claim in &claims.claims {
         wanted.extend(claim.figure.clone());
         match &claim.test {
-            Test::LargerGain(test) => drop(wanted.insert(test.than_figure.clone())),
-            Test::FigureGreater(test) | Test::FigureLess(test) => {
-                drop(wanted.insert(test.than_figure.clone()))
-            }
+            Test::LargerGain(test) => wanted.extend([test.than_figure.clone()]),
+            Test::FigureGreater(test) | Test::FigureLess(test) => wanted.extend([test.than_figure.clone()]),
             _ => {}
         }
     }
