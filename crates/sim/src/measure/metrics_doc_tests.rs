@@ -82,7 +82,13 @@ fn the_guide_lists_every_metric() {
     let (one, two) = (run(PATH), run(&format!("{PATH}{REQUESTS}")));
     let documented = documented(false);
     assert!(documented.len() > 40, "{documented:?}");
-    check(one.metrics.keys().chain(two.metrics.keys()), &documented, &["file", "web"]);
+    // An early timeout, which needs an outage and nothing else that is noticed first.
+    let outage = "queue = \"100packets\" }\noutages = [{ from = \"1s\", to = \"2s\" }]";
+    let declared = PATH.replace(", loss = 0.05", "").replace("\"stp\" }", "\"stp\", rate = \"2Mbit/s\" }");
+    let (head, tail) = declared.rsplit_once("queue = \"20packets\" }").expect("the reverse direction");
+    let three = run(&format!("{head}{outage}{tail}"));
+    let names = one.metrics.keys().chain(two.metrics.keys()).chain(three.metrics.keys());
+    check(names, &documented, &["file", "web"]);
     assert!(two.metrics.contains_key("flows.web.completion_ms.p99"));
 }
 

@@ -136,10 +136,10 @@ impl Network {
     /// Runs until `until`, or until nothing can happen.
     pub fn run(&mut self, until: Until, sink: &mut dyn EventSink) -> Ended {
         loop {
-            if until.when_done && self.hosts().all(|(_, host)| host.app.is_done()) {
+            if until.when_done && self.is_done() {
                 return Ended::Done;
             }
-            let Some((at, component)) = self.next() else { return Ended::Stuck };
+            let Some((at, component)) = self.next() else { return self.idle(until) };
             if at > until.at {
                 self.now = self.now.max(until.at);
                 return Ended::OutOfTime;
@@ -153,6 +153,19 @@ impl Network {
                 Some(node) => self.work(node, sink),
             }
         }
+    }
+
+    fn is_done(&self) -> bool {
+        self.hosts().all(|(_, host)| host.app.is_done())
+    }
+
+    /// Nothing will happen any more: the rest of the time passes, unless somebody waits in vain.
+    fn idle(&mut self, until: Until) -> Ended {
+        if !self.is_done() {
+            return Ended::Stuck;
+        }
+        self.now = self.now.max(until.at);
+        Ended::OutOfTime
     }
 
     /// Who acts next, and when.

@@ -190,3 +190,12 @@ fn packets_without_a_way_on_are_counted_and_the_run_ends() {
     let measured = simulation.measured(ended).expect("no byte was wrong");
     assert_eq!(metric(&measured, "completed"), 0.0);
 }
+
+#[test]
+fn a_run_by_the_clock_goes_on_to_its_end_when_its_flows_are_done_before() {
+    let mut scenario = row(vec![flow("file", 0, 3, bulk(1000))]);
+    scenario.stop = Stop { duration_ns: Some(900 * SECOND), when_done: false, ..Stop::default() };
+    let mut simulation = Simulation::new(&scenario, 1).expect("it can be built");
+    assert_eq!(simulation.run(&mut NullSink), Ended::OutOfTime);
+    assert_eq!(simulation.network().now().as_ns(), 900 * SECOND);
+}

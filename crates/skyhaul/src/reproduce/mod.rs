@@ -126,8 +126,9 @@ fn report(
 
 /// The command that makes the same report.
 fn command(args: &ReproduceArgs, paper: &Paper) -> String {
-    let items: String = args.items.iter().map(|item| format!(" {item}")).collect();
-    format!("skyhaul reproduce {}{items}{}", paper.name, if args.quick { " --quick" } else { "" })
+    let words = ["skyhaul", "reproduce", paper.name].into_iter();
+    let words = words.chain(args.items.iter().map(String::as_str)).chain(args.quick.then_some("--quick"));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn show(args: &ReproduceArgs, report: &Report) -> Result<(), Failure> {

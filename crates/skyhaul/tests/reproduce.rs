@@ -1,0 +1,85 @@
+//! `reproduce`, as the built binary does it.
+#![allow(clippy::disallowed_methods, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{names, run};
+
+fn at(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().to_string()
+}
+
+#[test]
+fn a_quick_reproduction_writes_the_same_report_twice_and_judges_every_claim() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut pages = Vec::new();
+    for (name, jobs) in [("one", "1"), ("two", "2")] {
+        let out = at(dir.path(), name);
+        let said = run(&["reproduce", "stp", "--quick", "--json", "--jobs", jobs, "--out", &out]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let json = said.json();
+        let claims = json["claims"].as_array().unwrap();
+        assert_eq!(claims.len(), 4, "{json}");
+        let sum = ["reproduced", "differ", "not_testable"]
+            .map(|key| json[key].as_u64().unwrap())
+            .iter()
+            .sum::<u64>();
+        assert_eq!(sum, 4);
+        assert!(claims.iter().all(|claim| !claim["measured"].as_str().unwrap().is_empty()));
+        let there = names(Path::new(&out));
+        assert_eq!(there, ["claims.csv", "figures", "report.html", "report.md", "results"]);
+        pages.push(std::fs::read(Path::new(&out).join("report.html")).unwrap());
+    }
+    assert_eq!(pages[0], pages[1]);
+}
+
+#[test]
+fn single_items_are_made_alone_and_ladders_come_from_the_packets_of_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let said = run(&["reproduce", "xstp", "X-2", "X-4", "--quick", "--out", &out]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.out.contains("2 claims: 2 reproduced"), "{}", said.out);
+    assert_eq!(names(&Path::new(&out).join("results")), ["early-timeout", "false-timeout"]);
+    let figures = names(&Path::new(&out).join("figures"));
+    assert_eq!(figures, ["X-2.png", "X-2.svg", "X-4.png", "X-4.svg"]);
+}
+
+#[test]
+fn a_second_run_uses_what_is_there_and_a_quick_one_can_become_a_full_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let first = run(&["reproduce", "xstp", "X-1", "X-5", "--quick", "--json", "--out", &out]);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let results = Path::new(&out).join("results/early-timeout/results.jsonl");
+    let before = std::fs::metadata(&results).unwrap().modified().unwrap();
+    let second = run(&["reproduce", "xstp", "X-1", "X-5", "--quick", "--json", "--out", &out]);
+    assert_eq!(first.out, second.out);
+    assert_eq!(std::fs::metadata(&results).unwrap().modified().unwrap(), before);
+}
+
+#[test]
+fn wrong_papers_and_items_are_wrong_usage_and_the_right_ones_are_told() {
+    for (args, told) in [
+        (&["reproduce", "tcp"][..], "possible values: xstp, stp"),
+        (&["reproduce", "stp", "X-6"][..], "its items are S-5.7, S-5.8"),
+    ] {
+        let said = run(args);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(told), "{}", said.err);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = common::file(dir.path(), "taken", b"a file");
+    let out = file.to_str().unwrap();
+    let said = run(&["reproduce", "stp", "--quick", "--out", out]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("taken"), "{}", said.err);
+}
