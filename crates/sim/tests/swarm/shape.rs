@@ -261,6 +261,8 @@ fn probing(d: &mut Dice) -> Option<ProbingConfig> {
         probing.congested_percent = d.pick(&[None, Some(5), Some(20)]);
         probing.judges_in_passing = d.percent(50);
         probing.late_intervals = d.below(4);
+        probing.late_deviations = d.below(6);
+        probing.queue_holds_probes = d.percent(50);
         probing.declared_percent = d.scale(1, 100);
     }
     Some(probing)

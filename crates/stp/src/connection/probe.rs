@@ -10,6 +10,9 @@ use super::{Connection, Context};
 use crate::probing::{Cycle, Evidence, Judgement, ProbingConfig};
 use crate::segment::{HEADER_BYTES, POLL_BYTES};
 
+/// An answer is overdue after so many deviations [RFC 6298 2.3].
+const USUAL_DEVIATIONS: u64 = 4;
+
 impl Connection {
     /// When the POLL/STAT interleave counts as broken (early timeout [XSTP 4.2]): the oldest POLL
     /// without an answer is overdue by POLL intervals. Forced and riding POLLs count like timed
@@ -22,11 +25,13 @@ impl Connection {
         }
         let oldest = self.poll.oldest_unanswered_at()?;
         let late_ns = probing.late_intervals * self.usual_poll_interval_ns();
-        let wait_ns = if self.window_is_small(path) {
-            self.rtt.overdue_ns(0).max(self.rtt.smoothed_ns() + late_ns)
+        let deviations = if self.window_is_small(path) {
+            USUAL_DEVIATIONS.max(probing.late_deviations)
         } else {
-            self.rtt.smoothed_ns() + late_ns.max(4 * self.rtt.variance_ns())
+            probing.late_deviations
         };
+        let deviations_ns = self.rtt.variance_ns().saturating_mul(deviations);
+        let wait_ns = self.rtt.smoothed_ns().saturating_add(late_ns.max(deviations_ns));
         // An answer that just came is no silence, however late the next one is.
         Some(oldest.after(wait_ns).max(self.poll.answered_at().after(late_ns)))
     }
@@ -136,7 +141,8 @@ impl Connection {
         self.emit(context, cycle.judged(context.now, &judgement, evidence));
     }
 
-    /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2].
+    /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2]. Not left to the
+    /// losses that the last answer shows: what is missing may all have been found lost before.
     fn slow_down(&mut self, judgement: Judgement, context: &mut Context<'_>) {
         let lost = Lost { bytes: 0, packets: 0, newest_sent_at: context.now, verdict: Verdict::Congestion };
         self.controller.on_lost(context.now, &lost);

@@ -48,12 +48,22 @@ pub struct ProbingConfig {
     pub judges_in_passing: bool,
     /// POLL intervals that an answer may be late before the interleave counts as broken.
     pub late_intervals: u64,
+    /// But it may be late by so many deviations of the round-trip time at least. While the window is
+    /// small, POLLs have no interval: then it is four of them.
+    pub late_deviations: u64,
+    /// Probes that were answered by the answer to a later one, because a queue held them all, are no
+    /// silence, and their round trips count.
+    pub queue_holds_probes: bool,
+    /// Probes move apart if the round trip has become so long that the map cannot hold them until
+    /// their answers come. Without it such a cycle does not end.
+    pub spaces_probes: bool,
     /// With a declared rate, probes take at most this many percent of it.
     pub declared_percent: u64,
 }
 
 impl ProbingConfig {
-    /// What the paper says: one POLL per round trip, no back-off, two exchanges.
+    /// What the paper says: one POLL per round trip, no back-off, two exchanges. And one rule that the
+    /// paper lacks, without which a cycle need not end.
     pub const fn paper() -> Self {
         Self {
             max_probes: 4,
@@ -74,11 +84,14 @@ impl ProbingConfig {
             congested_percent: None,
             judges_in_passing: false,
             late_intervals: 1,
+            late_deviations: 0,
+            queue_holds_probes: false,
+            spaces_probes: true, // not in the paper, `docs/deviations.md` says why
             declared_percent: 100,
         }
     }
 
-    /// What a user today should have (`docs/spec/stp.md`, section 9).
+    /// What a user today should have (`docs/spec/stp.md`, section 13.3).
     pub const fn standard() -> Self {
         Self {
             max_probes: 32, // several round trips of four probes
@@ -99,6 +112,9 @@ impl ProbingConfig {
             congested_percent: Some(20),
             judges_in_passing: true,
             late_intervals: 2,
+            late_deviations: 4,
+            queue_holds_probes: true,
+            spaces_probes: true,
             declared_percent: 5,
         }
     }

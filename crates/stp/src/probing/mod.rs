@@ -154,6 +154,9 @@ impl Cycle {
     fn first_answer(&self, now: Instant, timestamp: u32, latest_rtt_ns: u64) -> FirstAnswer {
         let longest_ns = self.longest_wait_ns(latest_rtt_ns.max(self.alarm_rtt_ns));
         let before = self.map.before(now, timestamp, longest_ns);
+        if !self.config.queue_holds_probes {
+            return FirstAnswer { timestamp, silent_probes: before.probes, together_ns: None };
+        }
         let is_silence = |probes| probes >= self.config.silent_probes;
         let waited = is_silence(before.probes) && !is_silence(before.late);
         FirstAnswer { timestamp, silent_probes: before.late, together_ns: waited.then_some(longest_ns) }
@@ -174,7 +177,11 @@ impl Cycle {
     /// count.
     fn space_probes(&mut self, timestamp: u32) {
         let is_news = self.doubled_at.is_some_and(|newest| is_newer(timestamp, newest));
-        if is_news && self.map.is_late(timestamp, self.required) && self.doublings < MAX_DOUBLINGS {
+        if self.config.spaces_probes
+            && is_news
+            && self.map.is_late(timestamp, self.required)
+            && self.doublings < MAX_DOUBLINGS
+        {
             self.doublings += 1;
             self.doubled_at = self.map.newest();
         }

@@ -135,8 +135,8 @@ fn unanswered_probes_mean_an_outage() {
 
 /// Probes every 150 ms, the fourth of which is answered 650 ms after it left, when the last round trip
 /// before took `before_ms`; then the fifth after 600 ms.
-fn answered_from_the_fourth_on(before_ms: u64) -> Option<Judgement> {
-    let mut cycle = cycle(ProbingConfig::standard());
+fn answered_from_the_fourth_on(config: ProbingConfig, before_ms: u64) -> Option<Judgement> {
+    let mut cycle = cycle(config);
     for timestamp in 1..=5u32 {
         cycle.probe_sent(at(9_850 + 150 * u64::from(timestamp)), timestamp);
     }
@@ -149,15 +149,24 @@ fn answered_from_the_fourth_on(before_ms: u64) -> Option<Judgement> {
 
 #[test]
 fn probes_that_a_full_queue_delivers_together_are_no_outage() {
+    let standard = ProbingConfig::standard();
     // The queue is empty 450 ms after the first probe: all four arrive then, and one STAT answers them.
-    let judgement = answered_from_the_fourth_on(1100).unwrap();
+    let judgement = answered_from_the_fourth_on(standard, 1100).unwrap();
     assert_eq!(judgement.verdict, Verdict::Congestion);
     assert_eq!(judgement.worst_rtt_ns, 1100 * MS, "of the first probe");
-    let grown = answered_from_the_fourth_on(900).unwrap();
+    let grown = answered_from_the_fourth_on(standard, 900).unwrap();
     assert_eq!(grown.verdict, Verdict::Congestion, "the queue had grown since the last answer");
-    let gone = answered_from_the_fourth_on(600).unwrap();
+    let gone = answered_from_the_fourth_on(standard, 600).unwrap();
     assert_eq!(gone.verdict, Verdict::Outage, "no queue held them");
     assert_eq!(gone.worst_rtt_ns, 650 * MS);
+}
+
+#[test]
+fn the_paper_has_a_queue_hold_no_probes() {
+    let asked = ProbingConfig { queue_holds_probes: false, ..ProbingConfig::standard() };
+    let judgement = answered_from_the_fourth_on(asked, 1100).unwrap();
+    assert_eq!((judgement.verdict, judgement.worst_rtt_ns), (Verdict::Outage, 650 * MS));
+    assert!(!ProbingConfig::paper().queue_holds_probes);
 }
 
 #[test]

@@ -197,6 +197,16 @@ pub(in crate::scenario) fn probing_keys() -> Vec<Key<ProbingConfig>> {
         ),
         Key::new("late_intervals", count(1), |p: &mut ProbingConfig| &mut p.late_intervals)
             .means("POLL intervals that an answer may be late before a cycle starts."),
+        Key::new("late_deviations", count(0), |p: &mut ProbingConfig| &mut p.late_deviations).means(
+            "But it may be late by so many deviations of the round-trip time at least; four while \
+             the window is small.",
+        ),
+        Key::new("queue_holds_probes", Switch, |p: &mut ProbingConfig| &mut p.queue_holds_probes)
+            .means("Probes that a queue held and delivered together with a later one are no silence."),
+        Key::new("spaces_probes", Switch, |p: &mut ProbingConfig| &mut p.spaces_probes).means(
+            "Probes move apart if the round trip has become too long for `max_probes`; without \
+             it such a cycle does not end.",
+        ),
         Key::new("declared_percent", PERCENT, |p: &mut ProbingConfig| &mut p.declared_percent)
             .means("With a declared rate, probes take at most this share of it."),
     ]

@@ -112,6 +112,51 @@ fn ustats_with_gaps_are_ignored_during_a_cycle_and_others_acknowledge() {
 }
 
 #[test]
+fn an_answer_without_gaps_ends_a_cycle_even_if_not_everything_is_acknowledged() {
+    let (mut bench, id) = streaming(&paper());
+    let line = cut(&mut bench);
+    run_to_alarm(&mut bench);
+    bench.run(MS);
+    let (probe, newest) = (*line.borrow().polls.last().unwrap(), line.borrow().newest.number);
+    let before = cwnd(&bench, id);
+    line.borrow().report(&mut bench, Some(probe), newest, 0);
+    assert_eq!(ending(&bench), Some((bench.now, None)), "the newest packet is open still");
+    assert!(cwnd(&bench, id) >= before);
+    assert_eq!(bench.a.stats(id).unwrap().lost_packets, [0; 4]);
+}
+
+/// What is missing when the second cycle ends was found lost by the first: only the cycle itself can tell
+/// the controller.
+#[test]
+fn congestion_halves_the_window_even_if_all_that_is_missing_waits_to_be_sent_again() {
+    let probing = Some(ProbingConfig { req_probes: 1, ..ProbingConfig::paper() });
+    // Repeats leave one after the other, 5.5 ms apart.
+    let slow = Some(1_500_000);
+    let config = Config { probing, retransmit_within_window: true, max_rate_bps: slow, ..paper() };
+    let (mut bench, id) = streaming(&config);
+    let line = cut(&mut bench);
+    run_to_alarm(&mut bench);
+    let end = line.borrow().newest.number + 1;
+    // Answers the first probe long after it was due: so many packets before `end` are missing.
+    let congested = |bench: &mut Bench, missing| {
+        assert_eq!(run_to_alarm(bench).1, Alarm::Silence);
+        bench.run(MS);
+        let probe = *line.borrow().polls.last().unwrap();
+        bench.run(2 * RTT_NS + 10 * MS);
+        line.borrow().report(bench, Some(probe), end - missing, missing);
+        assert_eq!(ending(bench).map(|(_, verdict)| verdict), Some(Some(Verdict::Congestion)));
+        (cwnd(bench, id), bench.a.stats(id).unwrap().lost_packets)
+    };
+    let (first, lost) = congested(&mut bench, 40);
+    assert_eq!(lost, [40, 0, 0, 0]);
+    // The next probe has been without an answer for so long that a cycle begins while they wait.
+    bench.trace.clear();
+    let (second, lost) = congested(&mut bench, 1);
+    assert_eq!(lost, [40, 0, 0, 0], "nothing new");
+    assert!((first / 2..first / 2 + 1000).contains(&second), "{first} to {second} bytes");
+}
+
+#[test]
 fn packets_sent_before_the_end_of_a_cycle_and_found_lost_later_share_its_verdict() {
     // The answer to a POLL from before the alarm is enough: it does not cover what left after that POLL.
     let config =

@@ -1,10 +1,16 @@
 //! Prints the measurements of `docs/spec/stp.md`, sections 6.4, 6.5 and 13: medians over 10 seeds in virtual
 //! time. `cargo run --release -p skyhaul-sim --example spec_tables`.
 
+mod elsewhere;
+mod probing;
+#[path = "../../benches/probing/truth.rs"]
+#[expect(dead_code, reason = "of the times of packets only the benchmark speaks")]
+mod truth;
+
 use skyhaul_core::NullSink;
 use skyhaul_link::preset;
 use skyhaul_sim::{Outcome, Transfer};
-use skyhaul_stp::{Baseline, Config, ProbingConfig};
+use skyhaul_stp::Config;
 
 /// What is different about a run.
 type Change = fn(&mut Config);
@@ -77,50 +83,11 @@ fn thin_return() {
     }
 }
 
-/// Each departure of `default` from [XSTP 4] undone by itself.
-fn probing() {
-    fn with(config: &mut Config, change: impl Fn(&mut ProbingConfig)) {
-        if let Some(probing) = &mut config.probing {
-            change(probing);
-        }
-    }
-    let rows: [(&str, Change); 11] = [
-        ("`default`", |_| ()),
-        ("probing off", |c| c.probing = None),
-        ("`gap_starts_declared` true", |c| with(c, |p| p.gap_starts_declared = true)),
-        ("`req_probes_declared` 2", |c| with(c, |p| p.req_probes_declared = 2)),
-        ("`baseline` Smoothed", |c| with(c, |p| p.baseline = Baseline::Smoothed)),
-        ("no tolerances", |c| {
-            with(c, |p| (p.rtt_tolerance_percent, p.outage_tolerance_percent) = (0, 0));
-        }),
-        ("`probes_per_rtt` 1", |c| with(c, |p| p.probes_per_rtt = 1)),
-        ("`late_intervals` 1", |c| with(c, |p| p.late_intervals = 1)),
-        ("`silent_packets` none", |c| with(c, |p| p.silent_packets = None)),
-        ("`congested_percent` none", |c| with(c, |p| p.congested_percent = None)),
-        ("all of [XSTP 4]", |c| c.probing = Some(ProbingConfig::paper())),
-    ];
-    println!("| parameters | geo-noisy | leo-handoff | leo-passes | geo | leo-handoff | leo-passes |");
-    for (name, change) in rows {
-        let declared = ["geo-noisy", "leo-handoff", "leo-passes"]
-            .map(|link| format!("{:.3}", share(&outcomes(link, 10_000_000, None, change))));
-        let undeclared = ["geo", "leo-handoff", "leo-passes"].map(|link| {
-            let free = |seed| {
-                let config = preset(link).ok_or_else(|| format!("no link called {link}"))?;
-                let mut transfer = Transfer::new(config, seed, 10_000_000);
-                change(&mut transfer.sender);
-                transfer.run(&mut NullSink).map_err(|e| e.to_string())
-            };
-            let all = (1..=SEEDS).filter_map(|seed| free(seed).map_err(|why| println!("{why}")).ok());
-            format!("{:.3}", share(&all.collect::<Vec<Outcome>>()))
-        });
-        println!("| {name} | {} | {} |", declared.join(" | "), undeclared.join(" | "));
-    }
-}
-
 fn main() {
     if !std::env::args().any(|arg| arg == "--probing") {
         tail();
         thin_return();
     }
-    probing();
+    probing::print();
+    elsewhere::print();
 }
