@@ -18,8 +18,21 @@ pub(crate) struct Cycle {
     pub(crate) at: Instant,
     pub(crate) alarm: Alarm,
     pub(crate) loss_rtt_ns: u64,
+    /// The last round trip before; `None` if none was seen.
+    pub(crate) alarm_rtt_ns: Option<u64>,
+    /// What is known while it lasts, or lasted until the transfer ended.
+    pub(crate) so_far: SoFar,
     /// `None` while it lasts.
     pub(crate) end: Option<End>,
+}
+
+/// What is known of a cycle without an end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SoFar {
+    /// Set when the log is closed.
+    pub(crate) probes: u32,
+    /// An answer to a probe came, valid or not.
+    pub(crate) is_answered: bool,
 }
 
 /// How a cycle ended.
@@ -86,6 +99,9 @@ pub(crate) struct CycleLog {
 struct Notes {
     kept: Vec<Cycle>,
     running: Option<Cycle>,
+    latest_rtt_ns: Option<u64>,
+    /// Of all cycles that have ended.
+    probes: u64,
 }
 
 impl CycleLog {
@@ -102,11 +118,13 @@ impl CycleLog {
         notes.running.map(|cycle| cycle.alarm)
     }
 
-    /// The first [`MAX_CYCLES`] cycles; the last may not have ended.
-    pub(crate) fn finish(self) -> Vec<Cycle> {
+    /// The first [`MAX_CYCLES`] cycles; the last may not have ended. `probes`: all that the connection
+    /// has sent.
+    pub(crate) fn finish(self, probes: u64) -> Vec<Cycle> {
         self.look();
         let mut notes = self.notes.into_inner();
-        if let Some(running) = notes.running.take() {
+        if let Some(mut running) = notes.running.take() {
+            running.so_far.probes = u32::try_from(probes.saturating_sub(notes.probes)).unwrap_or(u32::MAX);
             notes.keep(running);
         }
         notes.kept
@@ -115,11 +133,31 @@ impl CycleLog {
 
 impl Notes {
     fn take(&mut self, observed: &Observed) {
-        if let Event::ProbeStarted { alarm, loss_rtt_ns } = observed.event {
-            self.running = Some(Cycle { at: observed.at, alarm, loss_rtt_ns, end: None });
-        } else if let (Some(end), Some(cycle)) = (End::of(&observed.event), self.running) {
-            self.running = None;
-            self.keep(Cycle { end: Some(end), ..cycle });
+        let at = observed.at;
+        match observed.event {
+            Event::ProbeStarted { alarm, loss_rtt_ns } => {
+                let (alarm_rtt_ns, so_far) = (self.latest_rtt_ns, SoFar::default());
+                self.running = Some(Cycle { at, alarm, loss_rtt_ns, alarm_rtt_ns, so_far, end: None });
+            }
+            Event::Rtt { sample_ns, .. } => self.answered(at, sample_ns),
+            _ => self.ended(&observed.event),
+        }
+    }
+
+    fn answered(&mut self, at: Instant, rtt_ns: u64) {
+        self.latest_rtt_ns = Some(rtt_ns);
+        // Others answer questions from before the alarm.
+        if let Some(cycle) = self.running.as_mut().filter(|cycle| rtt_ns <= at.since(cycle.at)) {
+            cycle.so_far.is_answered = true;
+        }
+    }
+
+    fn ended(&mut self, event: &Event) {
+        let Some(end) = End::of(event) else { return };
+        self.probes += u64::from(end.probes);
+        if let Some(cycle) = self.running.take() {
+            let alarm_rtt_ns = Some(end.alarm_rtt_ns);
+            self.keep(Cycle { alarm_rtt_ns, end: Some(end), ..cycle });
         }
     }
 
@@ -131,7 +169,7 @@ impl Notes {
 }
 
 fn is_of_cycle(event: &Event) -> bool {
-    matches!(event, Event::ProbeStarted { .. } | Event::ProbeEnded { .. })
+    matches!(event, Event::ProbeStarted { .. } | Event::ProbeEnded { .. } | Event::Rtt { .. })
 }
 
 #[cfg(test)]
@@ -191,9 +229,28 @@ mod tests {
         let (_, log) = CycleLog::new();
         log.notes.borrow_mut().take(&started(1));
         assert_eq!(log.look(), Some(Alarm::Silence));
-        assert_eq!(log.finish().len(), 1);
+        assert_eq!(log.finish(0).len(), 1);
         let mut notes = Notes::default();
         (0..1000).flat_map(|n| [started(n), ended(n, None)]).for_each(|o| notes.take(&o));
         assert_eq!(notes.kept.len(), MAX_CYCLES);
+    }
+
+    fn answered(at_ns: u64, sample_ns: u64) -> Observed {
+        let event = Event::Rtt { sample_ns, smoothed_ns: 9, variance_ns: 1, min_ns: 9 };
+        Observed { at: Instant::from_ns(at_ns), source: 1, event }
+    }
+
+    #[test]
+    fn of_a_cycle_without_an_end_all_is_known_that_has_happened() {
+        let running = |later: &[Observed]| {
+            let (_, log) = CycleLog::new();
+            let before = [started(1), ended(6, None), answered(8, 7), started(10)];
+            before.iter().chain(later).for_each(|o| log.notes.borrow_mut().take(o));
+            let last = *log.finish(3 + 4).last().unwrap();
+            (last.alarm_rtt_ns, last.so_far.probes, last.so_far.is_answered)
+        };
+        assert_eq!(running(&[]), (Some(7), 4, false), "three of seven probes were of the cycle before");
+        assert_eq!(running(&[answered(15, 6)]), (Some(7), 4, false), "the question left before the alarm");
+        assert_eq!(running(&[answered(15, 5)]), (Some(7), 4, true));
     }
 }

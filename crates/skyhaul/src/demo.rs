@@ -24,6 +24,7 @@ use crate::result::{Lateness, Traffic, TransferResult};
 use crate::send::{self, FILES_PORT, Sent, show};
 use crate::signals::stop_requested;
 use crate::truth::Truth;
+use crate::wrap::wrapped;
 
 /// Random files are made in memory.
 const MAX_RANDOM_BYTES: u64 = 4 << 30;
@@ -142,7 +143,7 @@ impl Stage {
             started_at: sent.started_at.map(by_link),
             confirmed_at: sent.confirmed_at.map(by_link),
             sender,
-            cycles: self.cycles.finish(),
+            cycles: self.cycles.finish(sender.probes),
             received: Received { arrived_at: received_at, ..received },
             sent,
             link: self.link.stop(),
@@ -202,13 +203,10 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> Said {
 }
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {
-    let is_cut = measured.received.stats.is_none();
-    if args.common.json || !is_cut {
-        show(&result(args, config, measured), args.common.json)?;
-    }
+    show(&result(args, config, measured), args.common.json)?;
     match (measured.link.warning(), measured.link.remark()) {
-        (Some(warning), _) => note(&format!("WARNING: {warning}")),
-        (None, Some(remark)) => note(&format!("note: {remark}")),
+        (Some(warning), _) => note(&wrapped(&format!("WARNING: {warning}"), 0)),
+        (None, Some(remark)) => note(&wrapped(&format!("note: {remark}"), 0)),
         (None, None) => {}
     }
     let fault = measured.sent.fault.as_ref().map(ToString::to_string);
@@ -221,7 +219,8 @@ fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result
 
 fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> TransferResult {
     let result = TransferResult::new(&measured.sent.report, Some(&measured.sender));
-    let mut result = result.with_cycles(&measured.cycles, measured.sent.started_at);
+    let probing = args.sender.config(&args.common).probing;
+    let mut result = result.with_cycles(&measured.cycles, measured.sent.started_at, probing.as_ref());
     result.link = Some(args.link.clone());
     result.seed = Some(args.seed);
     result.declared_rate_bps = args.sender.rate;

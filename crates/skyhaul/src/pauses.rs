@@ -23,17 +23,35 @@ fn finding(verdict: &VerdictResult) -> String {
     match verdict.verdict {
         "outage" => format!("the link was gone: {}", vanished(verdict)),
         "corruption" => format!("damage: answers in {}; {}", round_trips(verdict), missing(verdict)),
-        "congestion" => format!("a full queue: answers in {}; {}", round_trips(verdict), missing(verdict)),
+        "congestion" if verdict.is_longer => {
+            format!("a full queue: answers in {}; {}", round_trips(verdict), missing(verdict))
+        }
+        // Then the share that is missing decided.
+        "congestion" => {
+            format!(
+                "a full queue: {}, more than a link loses, with answers in {}",
+                missing(verdict),
+                round_trips(verdict)
+            )
+        }
         "false-alarm" => "a false alarm: nothing was missing".into(),
-        _ => "no answer before the end".into(),
+        _ => unfinished(verdict),
     }
+}
+
+fn unfinished(verdict: &VerdictResult) -> String {
+    let so_far = unanswered(verdict).map_or_else(|| "no verdict yet".into(), |questions| questions + " yet");
+    format!("{so_far} when this ended")
+}
+
+fn unanswered(verdict: &VerdictResult) -> Option<String> {
+    let questions = verdict.silent_probes.filter(|&n| n > 0);
+    questions.map(|n| format!("{n} question{} without an answer", if n == 1 { "" } else { "s" }))
 }
 
 /// What vanished in a row.
 fn vanished(verdict: &VerdictResult) -> String {
-    let questions = verdict.silent_probes.filter(|&n| n > 0);
-    let questions =
-        questions.map(|n| format!("{n} question{} without an answer", if n == 1 { "" } else { "s" }));
+    let questions = unanswered(verdict);
     let row = verdict.row_packets.filter(|&n| n > 0);
     let row = row.map(|n| format!("{} missing in a row", packets(n.into())));
     questions.into_iter().chain(row).collect::<Vec<_>>().join(", ")
@@ -52,7 +70,7 @@ fn missing(verdict: &VerdictResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdicts::samples::{false_alarm, outage, unfinished};
+    use crate::verdicts::samples::{false_alarm, full_queue, outage, unfinished};
 
     fn told(verdict: &VerdictResult) -> String {
         let (name, text) = pause(verdict);
@@ -71,10 +89,24 @@ mod tests {
             told(&damage),
             "at 0.0 s|1.00 s, damage: answers in 120 ms, 100 ms before; 40 of 50 packets missing"
         );
-        let full = VerdictResult { verdict: "congestion", ..outage() };
-        assert!(told(&full).contains("a full queue: answers in 120 ms"), "{}", told(&full));
         assert_eq!(told(&false_alarm()), "at 0.0 s|1.00 s, a false alarm: nothing was missing");
-        assert_eq!(told(&unfinished()), "at 1.0 s|no answer before the end");
+        let so_far = "at 1.0 s|6 questions without an answer yet when this ended";
+        assert_eq!(told(&unfinished()), so_far);
+        let answered = VerdictResult { silent_probes: None, ..unfinished() };
+        assert_eq!(told(&answered), "at 1.0 s|no verdict yet when this ended");
+    }
+
+    #[test]
+    fn a_full_queue_is_told_with_what_decided_first() {
+        assert_eq!(
+            told(&full_queue(150, 30)),
+            "at 0.0 s|1.00 s, a full queue: answers in 150 ms, 100 ms before; 30 of 100 packets missing"
+        );
+        assert_eq!(
+            told(&full_queue(101, 30)),
+            "at 0.0 s|1.00 s, a full queue: 30 of 100 packets missing, more than a link loses, with answers in \
+             101 ms, 100 ms before"
+        );
     }
 
     #[test]

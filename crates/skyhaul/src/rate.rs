@@ -1,4 +1,6 @@
-//! The rate on the progress line: of the last seconds, so that an outage shows as what it is.
+//! The rate on the progress line: of the last seconds, so that an outage shows as what it is. What counts has
+//! arrived in order: when a gap is filled, all behind it arrives at once, and for these seconds the rate may be
+//! more than the link carries.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use skyhaul_core::{Instant, MS};
 use skyhaul_files::Report;
-use skyhaul_stp::Stats;
+use skyhaul_stp::{ProbingConfig, Stats};
 
 use crate::cycles::Cycle;
 use crate::truth::Truth;
@@ -167,9 +167,14 @@ impl TransferResult {
         self
     }
 
-    /// Adds the cycles of a sender whose first write was at `start`.
-    pub(crate) fn with_cycles(self, cycles: &[Cycle], start: Option<Instant>) -> Self {
-        let listed = start.map_or_else(Vec::new, |start| verdicts(cycles, start));
+    /// Adds the cycles of a sender whose first write was at `start`, and that probed like this.
+    pub(crate) fn with_cycles(
+        self,
+        cycles: &[Cycle],
+        start: Option<Instant>,
+        probing: Option<&ProbingConfig>,
+    ) -> Self {
+        let listed = start.zip(probing).map_or_else(Vec::new, |(start, p)| verdicts(cycles, start, p));
         let left_out = self.probing.cycles.saturating_sub(listed.len() as u64);
         Self { verdicts: Some(listed), verdicts_left_out: Some(left_out), ..self }
     }

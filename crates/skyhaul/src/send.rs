@@ -102,12 +102,10 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
     drop((reader, writer));
     let Some(sent) = outcome else {
         endpoint.close().await;
-        if args.common.json {
-            show(&result(args, &known.sent(), &stats, &cycles.finish()), true)?;
-        }
+        show(&result(args, &known.sent(), &stats, &cycles.finish(stats.probes)), args.common.json)?;
         return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
     };
-    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish() })
+    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish(stats.probes) })
 }
 
 impl Attempt {
@@ -134,7 +132,8 @@ async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure
 }
 
 fn result(args: &SendArgs, sent: &Sent, stats: &Stats, cycles: &[Cycle]) -> TransferResult {
-    let result = sent.result(stats).with_cycles(cycles, sent.started_at);
+    let probing = args.sender.config(&args.common).probing;
+    let result = sent.result(stats).with_cycles(cycles, sent.started_at, probing.as_ref());
     TransferResult { declared_rate_bps: args.sender.rate, ..result }
 }
 

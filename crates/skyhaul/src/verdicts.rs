@@ -4,6 +4,7 @@
 use serde::Serialize;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
+use skyhaul_stp::ProbingConfig;
 
 use crate::cycles::{Cycle, End};
 
@@ -23,6 +24,9 @@ pub(crate) struct VerdictResult {
     pub(crate) loss_rtt_ms: f64,
     pub(crate) alarm_rtt_ms: Option<f64>,
     pub(crate) worst_rtt_ms: Option<f64>,
+    /// The round trips that decided were longer than those before, see [`ProbingConfig::is_longer`].
+    #[serde(skip)]
+    pub(crate) is_longer: bool,
     /// The first round trips that decided.
     pub(crate) rtts_ms: Option<Vec<f64>>,
     pub(crate) missing_packets: Option<u32>,
@@ -32,11 +36,13 @@ pub(crate) struct VerdictResult {
 }
 
 /// The cycles of a sender whose first write was at `start`.
-pub(crate) fn verdicts(cycles: &[Cycle], start: Instant) -> Vec<VerdictResult> {
-    cycles.iter().map(|cycle| verdict(cycle, start)).collect()
+pub(crate) fn verdicts(cycles: &[Cycle], start: Instant, probing: &ProbingConfig) -> Vec<VerdictResult> {
+    cycles.iter().map(|cycle| verdict(cycle, start, probing)).collect()
 }
 
-fn verdict(cycle: &Cycle, start: Instant) -> VerdictResult {
+fn verdict(cycle: &Cycle, start: Instant, probing: &ProbingConfig) -> VerdictResult {
+    // Without an end, and without an answer, every probe so far is silent and none is answered.
+    let unanswered = Some(cycle.so_far).filter(|so_far| !so_far.is_answered);
     let end = cycle.end;
     let basis = end.and_then(|end| end.basis);
     VerdictResult {
@@ -47,12 +53,13 @@ fn verdict(cycle: &Cycle, start: Instant) -> VerdictResult {
         },
         verdict: end.map_or("unfinished", |end| name(&end)),
         duration_s: end.map(|end| seconds(end.duration_ns)),
-        probes: end.map(|end| end.probes),
-        answers: end.map(|end| end.answers),
-        silent_probes: end.map(|end| end.silent_probes),
+        probes: Some(end.map_or(cycle.so_far.probes, |end| end.probes)),
+        answers: end.map(|end| end.answers).or(unanswered.map(|_| 0)),
+        silent_probes: end.map(|end| end.silent_probes).or(unanswered.map(|so_far| so_far.probes)),
         loss_rtt_ms: ms(cycle.loss_rtt_ns),
-        alarm_rtt_ms: end.map(|end| ms(end.alarm_rtt_ns)),
+        alarm_rtt_ms: cycle.alarm_rtt_ns.map(ms),
         worst_rtt_ms: basis.map(|basis| ms(basis.worst_rtt_ns)),
+        is_longer: basis.is_some_and(|basis| probing.is_longer(basis.worst_rtt_ns, cycle.loss_rtt_ns)),
         rtts_ms: basis.map(|basis| basis.rtts_ns.into_iter().filter(|&ns| ns > 0).map(ms).collect()),
         missing_packets: basis.map(|basis| basis.missing_packets),
         listed_packets: basis.map(|basis| basis.listed_packets),
@@ -83,7 +90,7 @@ pub(crate) fn seconds(ns: u64) -> f64 {
 #[cfg(test)]
 pub(crate) mod samples {
     use super::*;
-    use crate::cycles::Basis;
+    use crate::cycles::{Basis, SoFar};
 
     /// What decided.
     pub(crate) fn basis() -> Basis {
@@ -102,20 +109,41 @@ pub(crate) mod samples {
         End { verdict, duration_ns: SECOND, probes: 9, answers: 2, silent_probes: 5, alarm_rtt_ns: 0, basis }
     }
 
+    fn told(cycle: &Cycle) -> VerdictResult {
+        verdict(cycle, Instant::ZERO, &ProbingConfig::standard())
+    }
+
+    fn cycle() -> Cycle {
+        Cycle {
+            at: Instant::ZERO,
+            alarm: Alarm::Silence,
+            loss_rtt_ns: 100 * MS,
+            alarm_rtt_ns: Some(90 * MS),
+            so_far: SoFar::default(),
+            end: Some(end()),
+        }
+    }
+
     pub(crate) fn outage() -> VerdictResult {
-        let at = Instant::ZERO;
-        verdict(&Cycle { at, alarm: Alarm::Silence, loss_rtt_ns: 100 * MS, end: Some(end()) }, at)
+        told(&cycle())
+    }
+
+    /// So many of a hundred packets are missing.
+    pub(crate) fn full_queue(worst_rtt_ms: u64, missing_packets: u32) -> VerdictResult {
+        let basis =
+            Basis { worst_rtt_ns: worst_rtt_ms * MS, missing_packets, listed_packets: 100, ..basis() };
+        let end = End { verdict: Some(Verdict::Congestion), basis: Some(basis), ..end() };
+        told(&Cycle { end: Some(end), ..cycle() })
     }
 
     pub(crate) fn unfinished() -> VerdictResult {
-        let at = Instant::from_ns(SECOND);
-        verdict(&Cycle { at, alarm: Alarm::Gap, loss_rtt_ns: MS, end: None }, Instant::ZERO)
+        let (at, so_far) = (Instant::from_ns(SECOND), SoFar { probes: 6, is_answered: false });
+        told(&Cycle { at, alarm: Alarm::Gap, loss_rtt_ns: MS, so_far, end: None, ..cycle() })
     }
 
     pub(crate) fn false_alarm() -> VerdictResult {
-        let at = Instant::ZERO;
         let end = End { verdict: None, basis: None, ..end() };
-        verdict(&Cycle { at, alarm: Alarm::Silence, loss_rtt_ns: MS, end: Some(end) }, at)
+        told(&Cycle { loss_rtt_ns: MS, end: Some(end), ..cycle() })
     }
 }
 
@@ -152,5 +180,7 @@ mod tests {
         let told = unfinished();
         assert_eq!((told.alarm, told.verdict, told.duration_s), ("gap", "unfinished", None));
         assert!((told.at_s - 1.0).abs() < 1e-9 && (told.loss_rtt_ms - 1.0).abs() < 1e-9);
+        assert_eq!((told.probes, told.answers, told.silent_probes), (Some(6), Some(0), Some(6)));
+        assert_eq!((told.alarm_rtt_ms, told.worst_rtt_ms), (Some(90.0), None));
     }
 }

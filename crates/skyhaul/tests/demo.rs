@@ -65,6 +65,20 @@ fn an_interrupted_demo_tells_what_it_knows() {
 }
 
 #[test]
+fn an_interrupted_demo_shows_a_person_what_it_knows() {
+    let child = common::skyhaul(&["demo", "--size", "5MB", "--rate", "1M"]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let said = Said::from(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("interrupted"), "{said:?}");
+    for line in ["link              geo", "  sent  ", "demo.bin  FAILED"] {
+        assert!(said.out.contains(line), "{line}: {said:?}");
+    }
+    assert!(!said.out.contains("speed"), "nothing is said of what is not known: {said:?}");
+}
+
+#[test]
 fn a_file_of_the_user_crosses_a_noisy_link() {
     let folder = tempfile::tempdir().unwrap();
     let contents = noise(400_000);

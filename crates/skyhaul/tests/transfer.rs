@@ -153,6 +153,25 @@ fn interrupting_the_sender_tells_the_receiver() {
 }
 
 #[test]
+fn interrupting_a_sender_or_a_receiver_shows_a_person_what_is_known() {
+    let receiver = Receiver::for_people(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "cut", &noise(20_000_000));
+    let sender =
+        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M"]).spawn().unwrap();
+    until("a part file", || !names(receiver.path()).is_empty());
+    for pid in [sender.id(), receiver.child.id()] {
+        std::process::Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap();
+    }
+    let sent: common::Said = sender.wait_with_output().unwrap().into();
+    let (received, _folder) = receiver.wait();
+    for (said, line) in [(sent, "  sent  "), (received, "  received  ")] {
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.out.contains(line) && said.out.contains("cut  FAILED"), "{said:?}");
+    }
+}
+
+#[test]
 fn a_receiver_whose_terminal_goes_cleans_up() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or_default();

@@ -6,7 +6,7 @@
 mod support;
 mod truth;
 
-use skyhaul_core::{Instant, SECOND};
+use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{Conditions, Outage, preset};
 use skyhaul_sim::{Outcome, Transfer};
 use support::{argument, flag, median};
@@ -61,12 +61,24 @@ fn shares(link: &str, rate_bps: Option<u64>, seeds: u64) {
     }
 }
 
-/// How long after each outage a packet of this kind was first sent, in ms.
-fn delays_ms(run: &Run, kind: impl Fn(&Sent) -> bool) -> Vec<f64> {
+/// Shorter contacts let no question and its answer through: the longest round trip of these links.
+const ROUND_TRIP_NS: u64 = 300 * MS;
+
+/// The ends of outages that had a use: new data was left to send, and the next outage did not begin within
+/// a round trip.
+fn ends(run: &Run) -> impl Iterator<Item = Instant> {
     let last_new = run.truth.sent.iter().rev().find(|s| s.is_new).map_or(Instant::ZERO, |s| s.at);
-    let ended = run.outages.iter().filter(|o| o.to < last_new);
-    let first = |outage: &Outage| run.truth.sent.iter().find(|s| s.at >= outage.to && kind(s));
-    ended.filter_map(|o| first(o).map(|s| s.at.since(o.to) as f64 / 1e6)).collect()
+    let nexts = run.outages.iter().skip(1).map(|o| o.from).chain([Instant::MAX]);
+    let contacts = run.outages.iter().map(|o| o.to).zip(nexts);
+    contacts
+        .filter(move |&(end, next)| end < last_new && next.since(end) >= ROUND_TRIP_NS)
+        .map(|(end, _)| end)
+}
+
+/// How long after each of them a packet of this kind was first sent, in ms.
+fn delays_ms(run: &Run, kind: impl Fn(&Sent) -> bool) -> Vec<f64> {
+    let first = |end: Instant| run.truth.sent.iter().find(|s| s.at >= end && kind(s));
+    ends(run).filter_map(|end| first(end).map(|s| s.at.since(end) as f64 / 1e6)).collect()
 }
 
 /// Bytes sent during outages: without and with data; and the seconds of outage.
@@ -87,15 +99,18 @@ fn outages(link: &str, rate_bps: Option<u64>, seeds: u64) {
             |kind: fn(&Sent) -> bool| runs.iter().flat_map(|r| delays_ms(r, kind)).collect::<Vec<f64>>();
         let (any, new) = (all(|s| s.has_data), all(|s| s.is_new));
         let total = runs.iter().map(spent).fold((0.0, 0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
-        let longest = any.iter().copied().fold(0.0, f64::max);
+        let longest = |delays: &[f64]| delays.iter().copied().fold(0.0, f64::max);
+        let longests = (longest(&any), longest(&new));
         let count = any.len();
         println!(
-            "{link:<12} {} probing {}  {count:>3} outages, {:>5.0} s: first data after {:>4.0} ms (longest {longest:>5.0}), first new data after {:>5.0} ms; a minute of outage costs {:>6.1} kB of probes, {:>6.0} kB of data",
+            "{link:<12} {} probing {}  {:>5.0} s of outage; after {count:>3} that a contact of a round trip or more followed: first data after {:>4.0} ms (longest {:>5.0}), first new data after {:>5.0} ms (longest {:>5.0}); a minute of outage costs {:>6.1} kB of probes, {:>6.0} kB of data",
             if rate_bps.is_some() { "declared  " } else { "undeclared" },
             if probing { "on " } else { "off" },
             total.2,
             median(any),
+            longests.0,
             median(new),
+            longests.1,
             total.0 * 60.0 / total.2 / 1e3,
             total.1 * 60.0 / total.2 / 1e3,
         );

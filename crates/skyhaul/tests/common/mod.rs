@@ -67,9 +67,18 @@ impl Receiver {
     }
 
     pub fn start_in(folder: TempDir, extra: &[&str]) -> Self {
+        Self::listening(folder, &[&["--json"], extra].concat())
+    }
+
+    /// One that prints the table.
+    pub fn for_people(extra: &[&str]) -> Self {
+        Self::listening(tempfile::tempdir().unwrap(), extra)
+    }
+
+    fn listening(folder: TempDir, extra: &[&str]) -> Self {
         let address = format!("127.0.0.1:{}", free_port());
         let dir = folder.path().to_str().unwrap().to_string();
-        let mut args = vec!["receive", "--dir", &dir, "--listen", &address, "--json"];
+        let mut args = vec!["receive", "--dir", &dir, "--listen", &address];
         args.extend(extra);
         let mut child = skyhaul(&args).spawn().unwrap();
         wait_for_line(&mut child);

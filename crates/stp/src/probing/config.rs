@@ -119,6 +119,13 @@ impl ProbingConfig {
         }
     }
 
+    /// Whether a round trip of a cycle without an outage is longer than loss.RTT, after the tolerance: then
+    /// the verdict is congestion. If one that is not is called congestion all the same, it was for the share
+    /// of packets that are missing.
+    pub fn is_longer(&self, rtt_ns: u64, loss_rtt_ns: u64) -> bool {
+        !self.is_short(rtt_ns, loss_rtt_ns, self.rtt_tolerance_percent)
+    }
+
     /// Whether a round trip is no longer than `base_ns`, after a tolerance.
     pub(crate) fn is_short(&self, rtt_ns: u64, base_ns: u64, tolerance_percent: u64) -> bool {
         let allowed = u128::from(base_ns) * u128::from(100 + tolerance_percent);
