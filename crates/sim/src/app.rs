@@ -20,6 +20,14 @@ pub trait App: Debug + Any {
     fn failure(&self) -> Option<&str> {
         None
     }
+    /// Bytes that its streams have in memory, at the most so far.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+    /// Whether all that is to be delivered here has been; ends may still have to be exchanged.
+    fn is_served(&self) -> bool {
+        self.is_done()
+    }
     /// Flow that a connection belongs to, to be written on its packets.
     fn flow(&self, _: ConnectionId) -> u32 {
         0

@@ -15,8 +15,11 @@ pub const LINK_SOURCE: u64 = u64::MAX;
 /// The network of `scenario` at time zero, with everything random drawn from `seed`.
 pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError> {
     let routes = Routes::new(scenario);
-    let mut apps: Vec<Flows> =
-        scenario.nodes.iter().map(|_| Flows::new(Instant::from_ns(scenario.warm_up_ns))).collect();
+    let mut apps: Vec<Flows> = scenario
+        .nodes
+        .iter()
+        .map(|_| Flows::new(Instant::from_ns(scenario.warm_up_ns), scenario.stop.max_memory_bytes))
+        .collect();
     let mut flow = 0;
     for (group, spec) in scenario.flows.iter().enumerate() {
         for member in 0..spec.count {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use skyhaul_core::{Event, EventSink, Instant, NullSink};
+use skyhaul_link::Counters;
 
 use crate::build::build;
 use crate::measure::{Ladder, LadderLine, Sample, Series, Truth, measure};
-use crate::network::{Ended, Network, Until};
+use crate::network::{Ended, Network, Until, Wire};
 use crate::scenario::Scenario;
 
 /// Why a run could not begin or cannot be believed.
@@ -52,7 +53,17 @@ pub struct Simulation<'a> {
     series: Option<Series>,
     ladder: Option<Ladder>,
     /// Counters of the links at the end of the warm-up.
-    warmed_up: Option<Vec<[skyhaul_link::Counters; 2]>>,
+    warmed_up: Option<Vec<[Counters; 2]>>,
+    /// When everything was delivered, and the counters of the links then.
+    served: Option<(Instant, Vec<[Counters; 2]>)>,
+}
+
+/// What a part of a run waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Served,
+    Done,
+    TimeIsOver,
 }
 
 impl<'a> Simulation<'a> {
@@ -66,6 +77,7 @@ impl<'a> Simulation<'a> {
             series: scenario.metrics.series_ns.map(Series::every),
             ladder: scenario.metrics.ladder.then(Ladder::default),
             warmed_up: None,
+            served: None,
         })
     }
 
@@ -95,18 +107,36 @@ impl<'a> Simulation<'a> {
     }
 
     /// Counters of a link, from the end of the warm-up on those before it: forward, reverse.
-    pub(crate) fn counters_before(&self, link: usize) -> [skyhaul_link::Counters; 2] {
+    pub(crate) fn counters_before(&self, link: usize) -> [Counters; 2] {
         self.warmed_up.as_ref().map_or_else(Default::default, |counters| counters[link])
     }
 
-    /// Runs to the end.
+    /// Runs to the end. If that is when all flows are done, it first runs until everything is delivered, and
+    /// keeps what the links counted by then: the exchange of ends belongs to no rate.
     pub fn run(&mut self, sink: &mut dyn EventSink) -> Ended {
+        if !self.scenario.stop.when_done {
+            return self.run_until(When::TimeIsOver, sink);
+        }
+        let ended = self.run_until(When::Served, sink);
+        if ended != Ended::Done {
+            return ended;
+        }
+        self.served = Some((self.network.now(), self.counters()));
+        self.run_until(When::Done, sink)
+    }
+
+    fn run_until(&mut self, when: When, sink: &mut dyn EventSink) -> Ended {
         let stop = self.scenario.stop;
         let end = stop.duration_ns.map_or(Instant::MAX.before(1), Instant::from_ns);
         loop {
             let pause = self.next_pause().filter(|&at| at < end);
-            let until =
-                Until { at: pause.unwrap_or(end), when_done: stop.when_done, max_events: stop.max_events };
+            let until = Until {
+                at: pause.unwrap_or(end),
+                when_done: when == When::Done,
+                when_served: when == When::Served,
+                max_events: stop.max_events,
+                max_memory_bytes: stop.max_memory_bytes,
+            };
             let watching = self.truth.is_some() || self.ladder.is_some();
             let mut all = All { truth: self.truth.as_mut(), ladder: self.ladder.as_mut(), sink: &mut *sink };
             let ended = if watching {
@@ -121,6 +151,21 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// What every link counted so far.
+    fn counters(&self) -> Vec<[Counters; 2]> {
+        let now = self.network.now();
+        let both = |wire: &Wire| [0, 1].map(|port| wire.link.counters(port, now));
+        self.network.wires().iter().map(both).collect()
+    }
+
+    /// When the time that links are measured in ends, and what link `index` had counted by then.
+    pub(crate) fn counters_at_end(&self, index: usize) -> (Instant, [Counters; 2]) {
+        match &self.served {
+            Some((at, counters)) => (*at, counters[index]),
+            None => (self.network.now(), self.counters()[index]),
+        }
+    }
+
     /// When the run is to be looked at next.
     fn next_pause(&self) -> Option<Instant> {
         let warm_up = (self.scenario.warm_up_ns > 0 && self.warmed_up.is_none())
@@ -131,8 +176,7 @@ impl<'a> Simulation<'a> {
     fn look(&mut self) {
         let now = self.network.now();
         if self.warmed_up.is_none() && now >= Instant::from_ns(self.scenario.warm_up_ns) {
-            let counters = |wire: &crate::network::Wire| [0, 1].map(|port| wire.link.counters(port, now));
-            self.warmed_up = Some(self.network.wires().iter().map(counters).collect());
+            self.warmed_up = Some(self.counters());
         }
         if let Some(series) = &mut self.series {
             series.look(self.scenario, &self.network);

@@ -22,7 +22,8 @@ pub(super) fn larger_gain(own: &PanelData, other: &PanelData, test: &LargerGain)
         test.than_figure,
         both.len()
     );
-    Ok((own > other, words))
+    // A mean alone may be that of a single place with a large gain.
+    Ok((own > other && 2 * larger > both.len(), words))
 }
 
 pub(super) fn compare(own: &PanelData, other: &PanelData, test: &CompareFigures, wanted: Wanted) -> Finding {

@@ -57,7 +57,7 @@ pub enum Test {
     GainBetween(GainBetween),
     /// The relative gain at one place.
     GainAt(GainAt),
-    /// The mean gain is larger than in another figure.
+    /// The mean gain is larger than in another figure, and so is the gain at more than half of the places.
     LargerGain(LargerGain),
     /// A series lies above the same series of another figure.
     FigureGreater(CompareFigures),

@@ -20,6 +20,8 @@ pub(super) struct Io<'a> {
     /// Connections opened in this call.
     pub(super) opened: &'a mut Vec<ConnectionId>,
     pub(super) scratch: &'a mut Vec<u8>,
+    /// The most that each send buffer at this host ever held, all together.
+    pub(super) memory_bytes: &'a mut u64,
 }
 
 /// What a reader found.
@@ -40,11 +42,13 @@ pub(super) struct Writer {
     bytes: Option<u64>,
     chunk_bytes: u64,
     source: Source,
+    /// The most that its send buffer ever held.
+    peak_bytes: u64,
 }
 
 impl Writer {
     pub(super) fn new(key: u64, bytes: Option<u64>, chunk_bytes: u64, source: Source) -> Self {
-        Self { key, written: 0, bytes, chunk_bytes: chunk_bytes.max(1), source }
+        Self { key, written: 0, bytes, chunk_bytes: chunk_bytes.max(1), source, peak_bytes: 0 }
     }
 
     /// When more is there to write.
@@ -75,6 +79,9 @@ impl Writer {
                 }
             }
         }
+        let held = io.endpoint.held_bytes(id);
+        *io.memory_bytes += held.saturating_sub(self.peak_bytes);
+        self.peak_bytes = self.peak_bytes.max(held);
         self.is_complete()
     }
 }

@@ -49,6 +49,10 @@ trait End: Debug {
     fn deadline(&self) -> Option<Instant>;
     /// Whether nothing is left to do.
     fn is_done(&self) -> bool;
+    /// Whether all that this end is to receive is there. What only sends leaves that to its peer.
+    fn is_served(&self) -> bool {
+        true
+    }
 }
 
 /// A flow as both its ends see it.
@@ -73,6 +77,7 @@ struct Slot {
     record: Record,
     timer: Option<Instant>,
     was_done: bool,
+    was_served: bool,
     /// Whether packets that arrive here have their delay taken: at acceptors.
     is_acceptor: bool,
 }
@@ -86,9 +91,13 @@ pub struct Flows {
     connections: BTreeMap<ConnectionId, usize>,
     timers: BTreeSet<(Instant, usize)>,
     unfinished: usize,
+    unserved: usize,
     listening: bool,
     opened: Vec<ConnectionId>,
     scratch: Vec<u8>,
+    memory_bytes: u64,
+    /// No end works any more when more is held.
+    max_memory_bytes: u64,
     /// Groups of the flows that are accepted here, by flow.
     groups: BTreeMap<u32, u32>,
     delays: Delays,
@@ -99,7 +108,7 @@ pub(crate) type Delays = BTreeMap<u32, Histogram<u64>>;
 
 impl Flows {
     /// None yet. What is read before `warm_up` is counted apart.
-    pub(crate) fn new(warm_up: Instant) -> Self {
+    pub(crate) fn new(warm_up: Instant, max_memory_bytes: u64) -> Self {
         Self {
             warm_up,
             slots: Vec::new(),
@@ -107,9 +116,12 @@ impl Flows {
             connections: BTreeMap::new(),
             timers: BTreeSet::new(),
             unfinished: 0,
+            unserved: 0,
             listening: false,
             opened: Vec::new(),
             scratch: Vec::new(),
+            memory_bytes: 0,
+            max_memory_bytes,
             groups: BTreeMap::new(),
             delays: Delays::new(),
         }
@@ -167,8 +179,18 @@ impl Flows {
     fn add(&mut self, flow: u32, end: Box<dyn End>, ends: bool, is_acceptor: bool) {
         let index = self.slots.len();
         let was_done = !ends || end.is_done();
+        let was_served = !ends || end.is_served();
         self.unfinished += usize::from(!was_done);
-        self.slots.push(Slot { flow, end, record: Record::default(), timer: None, was_done, is_acceptor });
+        self.unserved += usize::from(!was_served);
+        self.slots.push(Slot {
+            flow,
+            end,
+            record: Record::default(),
+            timer: None,
+            was_done,
+            was_served,
+            is_acceptor,
+        });
         self.after(index);
     }
 
@@ -213,6 +235,11 @@ impl Flows {
             slot.was_done = true;
             self.unfinished -= 1;
         }
+        // One that failed will not be served any more.
+        if !slot.was_served && (slot.end.is_served() || slot.was_done) {
+            slot.was_served = true;
+            self.unserved -= 1;
+        }
     }
 
     fn with(
@@ -223,8 +250,16 @@ impl Flows {
         act: impl FnOnce(&mut dyn End, &mut Io<'_>),
     ) {
         let slot = &mut self.slots[index];
-        let (opened, scratch) = (&mut self.opened, &mut self.scratch);
-        let mut io = Io { now, endpoint, record: &mut slot.record, warm_up: self.warm_up, opened, scratch };
+        let (opened, scratch, memory_bytes) = (&mut self.opened, &mut self.scratch, &mut self.memory_bytes);
+        let mut io = Io {
+            now,
+            endpoint,
+            record: &mut slot.record,
+            warm_up: self.warm_up,
+            opened,
+            scratch,
+            memory_bytes,
+        };
         act(&mut *slot.end, &mut io);
         while let Some(id) = self.opened.pop() {
             self.connections.insert(id, index);
@@ -283,7 +318,7 @@ impl App for Flows {
             self.listening = true;
         }
         while let Some(&(at, index)) = self.timers.first() {
-            if at > now {
+            if at > now || self.memory_bytes > self.max_memory_bytes {
                 break;
             }
             self.timers.remove(&(at, index));
@@ -302,6 +337,14 @@ impl App for Flows {
 
     fn is_done(&self) -> bool {
         self.unfinished == 0
+    }
+
+    fn is_served(&self) -> bool {
+        self.unserved == 0
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
     }
 
     fn flow(&self, id: ConnectionId) -> u32 {

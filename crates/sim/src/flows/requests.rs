@@ -167,6 +167,10 @@ impl End for Client {
         self.next
     }
 
+    fn is_served(&self) -> bool {
+        self.is_done()
+    }
+
     fn is_done(&self) -> bool {
         self.left == Some(0) && self.exchange.is_none()
     }

@@ -81,12 +81,13 @@ impl End for StreamSender {
 #[derive(Debug)]
 pub(super) struct StreamReceiver {
     reader: Reader,
+    has_ended: bool,
     is_done: bool,
 }
 
 impl StreamReceiver {
     pub(super) fn new(key: u64) -> Self {
-        Self { reader: Reader::new(key), is_done: false }
+        Self { reader: Reader::new(key), has_ended: false, is_done: false }
     }
 }
 
@@ -99,6 +100,7 @@ impl End for StreamReceiver {
             StreamEvent::Finished | StreamEvent::Writable => {}
             StreamEvent::Readable | StreamEvent::Connected => {
                 if !self.is_done && self.reader.drain(io, id) == Read::Ended {
+                    self.has_ended = true;
                     io.endpoint.finish(id);
                 }
             }
@@ -107,6 +109,10 @@ impl End for StreamReceiver {
 
     fn deadline(&self) -> Option<Instant> {
         None
+    }
+
+    fn is_served(&self) -> bool {
+        self.has_ended
     }
 
     fn is_done(&self) -> bool {

@@ -8,37 +8,37 @@ use crate::simulate::Simulation;
 
 pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) {
     let network = simulation.network();
-    let warm_up_ns = simulation.scenario().warm_up_ns;
-    let seconds = network.now().as_ns().saturating_sub(warm_up_ns) as f64 / SECOND as f64;
     for (index, wire) in network.wires().iter().enumerate() {
         let config = wire.link.config();
         for (port, direction) in ["forward", "reverse"].iter().enumerate() {
             let now = wire.link.counters(port as u32, network.now());
             let before = simulation.counters_before(index)[port];
             let name = format!("links.{}.{direction}", config.name);
-            add_direction(&name, config.direction(port as u32).rate_bps, seconds, &now, &before, metrics);
+            if let Some(rate_bps) = config.direction(port as u32).rate_bps {
+                let share = utilisation(simulation, index, port, rate_bps);
+                metrics.extend(share.map(|share| (format!("{name}.utilisation"), share)));
+            }
+            add_direction(&name, &now, &before, metrics);
         }
     }
 }
 
-fn add_direction(
-    name: &str,
-    rate_bps: Option<u64>,
-    seconds: f64,
-    now: &Counters,
-    before: &Counters,
-    metrics: &mut Metrics,
-) {
+/// Share of the rate that was used until everything was delivered, or else until the end of the run.
+fn utilisation(simulation: &Simulation<'_>, index: usize, port: usize, rate_bps: u64) -> Option<f64> {
+    let (end, counters) = simulation.counters_at_end(index);
+    let (now, before) = (counters[port], simulation.counters_before(index)[port]);
+    let seconds = end.as_ns().saturating_sub(simulation.scenario().warm_up_ns) as f64 / SECOND as f64;
+    // What was taken on but still waits has not used the rate yet.
+    let waiting = now.queue_bytes as f64 - before.queue_bytes as f64;
+    let served = now.served_bytes.saturating_sub(before.served_bytes) as f64 - waiting;
+    (seconds > 0.0).then(|| served * 8.0 / rate_bps as f64 / seconds)
+}
+
+fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Metrics) {
     let mut add = |metric: &str, value: f64| {
         metrics.insert(format!("{name}.{metric}"), value);
     };
     let entered = now.entered_packets - before.entered_packets;
-    // What was taken on but still waits has not used the rate yet.
-    let waiting = now.queue_bytes as f64 - before.queue_bytes as f64;
-    if let Some(rate_bps) = rate_bps.filter(|_| seconds > 0.0) {
-        let served = (now.served_bytes - before.served_bytes) as f64 - waiting;
-        add("utilisation", served * 8.0 / rate_bps as f64 / seconds);
-    }
     let served = entered - (now.dropped.queue_full - before.dropped.queue_full);
     if served > 0 {
         add("wait_ms.mean", (now.waited_ns - before.waited_ns) as f64 / served as f64 / 1e6);

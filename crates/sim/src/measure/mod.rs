@@ -14,6 +14,8 @@ mod truth;
 
 use std::collections::BTreeMap;
 
+use skyhaul_core::Instant;
+
 pub(crate) use flows::flows_at;
 pub(crate) use ladder::Ladder;
 pub use ladder::{LadderLine, MAX_LADDER_PACKETS};
@@ -28,6 +30,12 @@ pub(crate) type Metrics = BTreeMap<String, f64>;
 
 /// All metrics of a run as it is now.
 pub(crate) fn measure(simulation: &Simulation<'_>, truth: Option<&Truth>) -> Result<Metrics, RunError> {
+    let (now, warm_up) = (simulation.network().now(), Instant::from_ns(simulation.scenario().warm_up_ns));
+    if simulation.scenario().warm_up_ns > 0 && now <= warm_up {
+        return Err(RunError(format!(
+            "the run ended at {now:?}, before its warm-up was over at {warm_up:?}"
+        )));
+    }
     let mut metrics = Metrics::new();
     flows::add(simulation, &mut metrics)?;
     links::add(simulation, &mut metrics);

@@ -11,14 +11,18 @@ use crate::host::SOURCES_PER_HOST;
 /// Number of a host and packets that it sent so far.
 type Sent = BTreeMap<u64, u64>;
 
-/// Follows all packets of a run. Keeps an entry for each packet number in use (24 bits a connection)
-/// and each packet dropped.
+/// Follows all packets of a run. Keeps entries for the packets under way and for each packet number that is not
+/// acknowledged yet.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     sent: Sent,
     /// Name of the last transmission of each data packet, by connection and packet number (24 bits).
     last: BTreeMap<(u64, u64), u64>,
     dropped: BTreeMap<u64, DropCause>,
+    /// Names of data packets that are under way or were dropped.
+    data: BTreeSet<u64>,
+    /// Next number that the peer of each connection expects.
+    acknowledged: BTreeMap<u64, u64>,
     confusion: Confusion,
     alarms: Alarms,
 }
@@ -85,7 +89,21 @@ impl Truth {
             self.alarms.under_way.insert(id);
         }
         if types & SD != 0 {
-            self.last.insert((source, number), id);
+            self.data.insert(id);
+            // What became of an earlier copy does not matter any more.
+            if let Some(earlier) = self.last.insert((source, number), id) {
+                self.dropped.remove(&earlier);
+            }
+        }
+    }
+
+    /// What is acknowledged in sequence is not judged any more.
+    fn on_acknowledged(&mut self, source: u64, next: u64) {
+        let before = self.acknowledged.insert(source, next).unwrap_or(next);
+        for number in before..next {
+            if let Some(id) = self.last.remove(&(source, number & 0xFF_FFFF)) {
+                self.dropped.remove(&id);
+            }
         }
     }
 
@@ -105,10 +123,16 @@ impl EventSink for Truth {
     fn emit(&mut self, now: Instant, source: u64, event: Event) {
         match event {
             Event::LinkDrop { packet, cause, .. } => {
-                self.dropped.insert(packet, cause);
+                if self.data.remove(&packet) {
+                    self.dropped.insert(packet, cause);
+                }
                 self.alarms.dropped(now, packet);
             }
-            Event::Arrived { packet } => drop(self.alarms.under_way.remove(&packet)),
+            Event::Arrived { packet } => {
+                self.data.remove(&packet);
+                self.alarms.under_way.remove(&packet);
+            }
+            Event::Acknowledged { next, .. } => self.on_acknowledged(source, next),
             Event::ProbeStarted { alarm, loss_rtt_ns } => self.alarms.started(now, alarm, loss_rtt_ns),
             Event::ProbeEnded { .. } => self.alarms.first_loss = None,
             Event::Rtt { sample_ns, .. } => self.alarms.answered(now.before(sample_ns)),

@@ -28,6 +28,8 @@ pub enum Ended {
     OutOfTime,
     /// The number of events allowed is over.
     OutOfEvents,
+    /// Send buffers hold more than is allowed.
+    OutOfMemory,
 }
 
 /// A node.
@@ -46,14 +48,18 @@ pub struct Until {
     pub at: Instant,
     /// Ends when all applications are done.
     pub when_done: bool,
+    /// Ends when all that is to be delivered has been.
+    pub when_served: bool,
     /// Ends after so many events since time zero.
     pub max_events: u64,
+    /// Ends when the streams of all hosts have so much in memory.
+    pub max_memory_bytes: u64,
 }
 
 impl Until {
     /// When all is done, at this time at the latest.
     pub fn done_or(at: Instant) -> Self {
-        Self { at, when_done: true, max_events: u64::MAX }
+        Self { at, when_done: true, when_served: false, max_events: u64::MAX, max_memory_bytes: u64::MAX }
     }
 }
 
@@ -68,6 +74,7 @@ pub struct Network {
     woken: Vec<usize>,
     now: Instant,
     events: u64,
+    memory_bytes: u64,
 }
 
 impl Network {
@@ -80,7 +87,7 @@ impl Network {
                 fabric.schedule.set(fabric.component(index), Some(Instant::ZERO));
             }
         }
-        Self { nodes, fabric, woken: Vec::new(), now: Instant::ZERO, events: 0 }
+        Self { nodes, fabric, woken: Vec::new(), now: Instant::ZERO, events: 0, memory_bytes: 0 }
     }
 
     /// Virtual time.
@@ -136,7 +143,7 @@ impl Network {
     /// Runs until `until`, or until nothing can happen.
     pub fn run(&mut self, until: Until, sink: &mut dyn EventSink) -> Ended {
         loop {
-            if until.when_done && self.is_done() {
+            if (until.when_done && self.is_done()) || (until.when_served && self.is_served()) {
                 return Ended::Done;
             }
             let Some((at, component)) = self.next() else { return self.idle(until) };
@@ -147,12 +154,19 @@ impl Network {
             if self.events >= until.max_events {
                 return Ended::OutOfEvents;
             }
+            if self.memory_bytes > until.max_memory_bytes {
+                return Ended::OutOfMemory;
+            }
             self.now = self.now.max(at);
             match component.checked_sub(self.fabric.wires.len()) {
                 None => self.deliver(component, sink),
                 Some(node) => self.work(node, sink),
             }
         }
+    }
+
+    fn is_served(&self) -> bool {
+        self.hosts().all(|(_, host)| host.app.is_served())
     }
 
     fn is_done(&self) -> bool {
@@ -203,7 +217,9 @@ impl Network {
         }
         let Node::Host(host) = &mut self.nodes[index] else { return };
         let (fabric, now) = (&mut self.fabric, self.now);
+        let before = host.app.memory_bytes();
         host.work(now, sink, |packet, sink| fabric.forward(now, index as u32, packet, sink));
+        self.memory_bytes += host.app.memory_bytes().saturating_sub(before);
         fabric.schedule.set(fabric.component(index), host.deadline());
     }
 }

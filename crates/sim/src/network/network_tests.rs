@@ -199,3 +199,39 @@ fn a_run_by_the_clock_goes_on_to_its_end_when_its_flows_are_done_before() {
     assert_eq!(simulation.run(&mut NullSink), Ended::OutOfTime);
     assert_eq!(simulation.network().now().as_ns(), 900 * SECOND);
 }
+
+#[test]
+fn the_rate_counts_as_used_until_everything_is_delivered_not_until_all_has_said_goodbye() {
+    let mut scenario = row(vec![flow("file", 0, 3, bulk(3_000_000))]);
+    scenario.flows[0].transport.opener.rate_bps = Some(10_000_000);
+    let measured = run(&scenario);
+    let busy = metric(&measured, "links.space.forward.utilisation");
+    let elapsed = metric(&measured, "elapsed_s");
+    // All but the propagation delay of the first packet.
+    assert!((busy - (elapsed - 0.275) / elapsed).abs() < 0.01, "{busy} {elapsed}");
+}
+
+#[test]
+fn a_run_whose_send_buffers_grow_beyond_bounds_ends_with_what_it_has() {
+    let endless = Workload::Bulk { bytes: None, chunk_bytes: 16_384, rate_bps: None };
+    let mut scenario = row(vec![Flow { count: 20, ..flow("many", 0, 3, endless) }]);
+    scenario.stop = Stop {
+        duration_ns: Some(60 * SECOND),
+        when_done: false,
+        max_memory_bytes: 4 << 20,
+        ..Stop::default()
+    };
+    for flow in &mut scenario.flows {
+        flow.transport.opener.send_limit_bytes = 1 << 20;
+    }
+    let measured = run(&scenario);
+    assert_eq!(measured.ended, Ended::OutOfMemory);
+}
+
+#[test]
+fn a_warm_up_that_is_longer_than_the_run_is_an_error() {
+    let mut scenario = row(vec![flow("file", 0, 3, bulk(1000))]);
+    scenario.warm_up_ns = 100 * SECOND;
+    let error = simulate(&scenario, 1).expect_err("nothing was measured");
+    assert!(error.to_string().contains("warm-up"), "{error}");
+}

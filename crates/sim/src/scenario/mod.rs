@@ -34,7 +34,8 @@ mod robust_tests;
 pub use error::ScenarioError;
 pub use file::{File, MAX_FILE_BYTES, MAX_POINTS, Point, Settings};
 pub use model::{
-    Carrier, Flow, LinkBetween, Metrics, Node, NodeKind, Route, Scenario, Stop, Transport, Workload,
+    Carrier, DEFAULT_MAX_EVENTS, DEFAULT_MAX_MEMORY_BYTES, Flow, LinkBetween, Metrics, Node, NodeKind, Route,
+    Scenario, Stop, Transport, Workload,
 };
 pub use reference::reference;
 pub use sweep::{Axis, Label};

@@ -183,11 +183,23 @@ pub struct Stop {
     pub when_done: bool,
     /// After so many events (deliveries by links and wake-ups of hosts).
     pub max_events: u64,
+    /// When the send buffers of all flows together have held so much.
+    pub max_memory_bytes: u64,
 }
+
+/// Events of a run at most, unless the scenario says otherwise: a quarter of an hour and more.
+pub const DEFAULT_MAX_EVENTS: u64 = 2_000_000_000;
+/// What send buffers of a run hold at most, unless the scenario says otherwise.
+pub const DEFAULT_MAX_MEMORY_BYTES: u64 = 1 << 30;
 
 impl Default for Stop {
     fn default() -> Self {
-        Self { duration_ns: None, when_done: true, max_events: u64::MAX }
+        Self {
+            duration_ns: None,
+            when_done: true,
+            max_events: DEFAULT_MAX_EVENTS,
+            max_memory_bytes: DEFAULT_MAX_MEMORY_BYTES,
+        }
     }
 }
 

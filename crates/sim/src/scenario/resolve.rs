@@ -30,7 +30,8 @@ pub(super) fn resolve(document: &Document, name: &str, top: &Place) -> Result<Sc
         stop: Stop {
             duration_ns: document.run.duration_ns,
             when_done: document.run.goal.is_some(),
-            max_events: document.run.max_events.unwrap_or(u64::MAX),
+            max_events: document.run.max_events,
+            max_memory_bytes: document.run.max_memory_bytes,
         },
         warm_up_ns: document.run.warm_up_ns,
         metrics: document.metrics.metrics,

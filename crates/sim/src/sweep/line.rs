@@ -100,6 +100,7 @@ fn in_a_word(ended: Ended) -> &'static str {
         Ended::Stuck => "stuck",
         Ended::OutOfTime => "out-of-time",
         Ended::OutOfEvents => "out-of-events",
+        Ended::OutOfMemory => "out-of-memory",
     }
 }
 
@@ -108,8 +109,12 @@ fn problem(scenario: &Scenario, ended: Ended) -> Option<String> {
     match ended {
         Ended::Done | Ended::OutOfTime => None,
         Ended::OutOfEvents => Some(format!(
-            "not over after {} events; raise --max-events, or run.max_events in the scenario",
+            "not over after {} events; with a larger --max-events (or run.max_events) it is another sweep, which needs another --out",
             scenario.stop.max_events
+        )),
+        Ended::OutOfMemory => Some(format!(
+            "send buffers hold more than {} bytes; fewer flows, a smaller send_limit, or a larger run.max_memory",
+            scenario.stop.max_memory_bytes
         )),
         Ended::Stuck => Some("stuck: nothing is left to happen, but a flow is not done".to_string()),
     }

@@ -109,11 +109,13 @@ fn report(
         classification::add(&mut table, name, &read_results(&folder.join(name).join(RESULTS))?);
     }
     let mut introduction = about.introduction.clone();
-    introduction.push(format!(
-        "Made by `{}` of skyhaul {}.",
-        command(args, paper),
-        env!("CARGO_PKG_VERSION")
-    ));
+    let runs = if args.quick {
+        format!("{} runs a point", about.quick_replications)
+    } else {
+        "As many runs a point as the scenario files say: 20, one for ladders".to_string()
+    };
+    let (command, version) = (command(args, paper), env!("CARGO_PKG_VERSION"));
+    introduction.push(format!("{runs}. Made by `{command}` of skyhaul {version}."));
     Ok(Report {
         title: about.title.clone(),
         introduction,

@@ -367,6 +367,11 @@ impl Connection {
         bdp_bytes.saturating_mul(bdps).max(1 << 20).min(cap)
     }
 
+    /// What the send buffer holds.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.cache.held_bytes()
+    }
+
     /// Room in the send buffer.
     pub(crate) fn writable_bytes(&self) -> u64 {
         self.send_limit_bytes().saturating_sub(self.cache.held_bytes())

@@ -364,6 +364,11 @@ impl Endpoint {
         self.slots.get(&id).map(|slot| slot.connection.names.local_port)
     }
 
+    /// Bytes written and not yet acknowledged in sequence: what the send buffer holds.
+    pub fn held_bytes(&self, id: ConnectionId) -> u64 {
+        self.slots.get(&id).map_or(0, |slot| slot.connection.held_bytes())
+    }
+
     /// Bytes that [`Self::write`] would take now.
     pub fn writable_bytes(&self, id: ConnectionId) -> u64 {
         self.slots.get(&id).map_or(0, |slot| slot.connection.writable_bytes())

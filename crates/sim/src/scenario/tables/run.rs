@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use crate::scenario::error::ScenarioError;
 use crate::scenario::keys::Key;
-use crate::scenario::kinds::{Choice, Count, Maybe, Switch, Time};
-use crate::scenario::model::{Carrier, Metrics};
+use crate::scenario::kinds::{Bytes, Choice, Count, Maybe, Switch, Time};
+use crate::scenario::model::{Carrier, DEFAULT_MAX_EVENTS, DEFAULT_MAX_MEMORY_BYTES, Metrics};
 use crate::scenario::tree::{Node, Value};
 use crate::scenario::wanted::Wanted;
 
@@ -23,7 +23,8 @@ pub(in crate::scenario) struct RunDraft {
     pub(in crate::scenario) seed: u64,
     pub(in crate::scenario) replications: u32,
     pub(in crate::scenario) carrier: Carrier,
-    pub(in crate::scenario) max_events: Option<u64>,
+    pub(in crate::scenario) max_events: u64,
+    pub(in crate::scenario) max_memory_bytes: u64,
 }
 
 impl Default for RunDraft {
@@ -35,7 +36,8 @@ impl Default for RunDraft {
             seed: 1,
             replications: 1,
             carrier: Carrier::Udp,
-            max_events: None,
+            max_events: DEFAULT_MAX_EVENTS,
+            max_memory_bytes: DEFAULT_MAX_MEMORY_BYTES,
         }
     }
 }
@@ -53,6 +55,7 @@ pub(in crate::scenario) fn run_keys() -> &'static [Key<RunDraft>] {
         let seed = Count { min: 0, max: MAX_SEED };
         let replications = Count { min: 1, max: MAX_REPLICATIONS };
         let events = Count { min: 1, max: i64::MAX as u64 };
+        let memory = Bytes::at_least(1);
         vec![
             Key::new("duration", Maybe(Time { min_ns: 1 }), |r: &mut RunDraft| &mut r.duration_ns)
                 .means("Longest virtual time. Needed unless `goal` is there."),
@@ -68,8 +71,11 @@ pub(in crate::scenario) fn run_keys() -> &'static [Key<RunDraft>] {
                 "What is around each segment: IP, UDP and the envelope (29 octets) as between real \
              endpoints, or IP alone (20 octets) as in the papers.",
             ),
-            Key::new("max_events", Maybe(events), |r: &mut RunDraft| &mut r.max_events)
-                .means("A run stops after so many deliveries and wake-ups, with what it has."),
+            Key::new("max_events", events, |r: &mut RunDraft| &mut r.max_events).means(
+                "A run stops after so many deliveries and wake-ups, with what it has, and counts as failed.",
+            ),
+            Key::new("max_memory", memory, |r: &mut RunDraft| &mut r.max_memory_bytes)
+                .means("A run stops when the send buffers of its flows hold more, and counts as failed."),
         ]
     });
     &KEYS
