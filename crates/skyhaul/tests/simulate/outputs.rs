@@ -78,7 +78,7 @@ fn a_failed_run_is_told_and_the_others_count() {
     let place = Place::new();
     let said = run(&["simulate", &place.file, "--max-events", "60", "--out", &place.at("out"), "--json"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("seed 2): not over after 60 events; raise --max-events"), "{said:?}");
+    assert!(said.err.contains("seed 2): not over after 60 events; with a larger --max-events"), "{said:?}");
     assert!(
         said.err.contains("12 of 12 runs failed") && said.err.matches("not over").count() == 10,
         "{said:?}"
