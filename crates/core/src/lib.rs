@@ -20,14 +20,16 @@ mod random;
 mod ranges;
 mod rtt;
 mod time;
+mod timers;
 pub mod units;
 
 pub use event::{Event, EventSink, NullSink, Verdict};
-pub use number::{NUMBER_MODULUS, expand, wire};
+pub use number::{NUMBER_MODULUS, expand, nearest, wire};
 pub use pacer::Pacer;
 pub use packet::{Class, Ecn, Packet, PacketMeta};
-pub use path::{Path, ip_udp_bytes};
+pub use path::{Path, ip_bytes, ip_udp_bytes};
 pub use random::Stream;
 pub use ranges::RangeSet;
 pub use rtt::RttEstimator;
 pub use time::{Instant, MS, SECOND, US};
+pub use timers::{Timer, Timers};

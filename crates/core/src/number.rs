@@ -1,4 +1,5 @@
-//! 24-bit packet numbers [STP 5.1.1]: 64 bits inside, 24 on the wire.
+//! Numbers that wrap on the wire: 64 bits inside, 24 on the wire for packets [STP 5.1.1], or as many as
+//! another protocol has.
 
 /// Packet numbers on the wire are modulo this.
 pub const NUMBER_MODULUS: u64 = 1 << 24;
@@ -12,12 +13,19 @@ pub const fn wire(number: u64) -> u32 {
 /// receiver are less than 2^23 numbers apart, which windows guarantee. Numbers below zero do not
 /// exist: the next one up is taken.
 pub const fn expand(wire24: u32, reference: u64) -> u64 {
-    let half = NUMBER_MODULUS / 2;
-    let candidate = (reference & !(NUMBER_MODULUS - 1)) | (wire24 as u64 % NUMBER_MODULUS);
+    nearest(wire24 as u64, reference, NUMBER_MODULUS)
+}
+
+/// The number nearest to `reference` that is `wire` modulo `modulus` (a power of two; `reference` at
+/// most half the range of `u64`). Of two equally near ones the higher is taken, and so is the next one up
+/// where the nearest would lie below zero.
+pub const fn nearest(wire: u64, reference: u64, modulus: u64) -> u64 {
+    let half = modulus / 2;
+    let candidate = (reference & !(modulus - 1)) | (wire % modulus);
     if candidate + half <= reference {
-        candidate + NUMBER_MODULUS
-    } else if candidate > reference + half && candidate >= NUMBER_MODULUS {
-        candidate - NUMBER_MODULUS
+        candidate + modulus
+    } else if candidate > reference + half && candidate >= modulus {
+        candidate - modulus
     } else {
         candidate
     }

@@ -4,12 +4,17 @@ use core::net::IpAddr;
 
 use crate::Pacer;
 
+/// IP header bytes in front of every packet to `peer`, without options.
+pub const fn ip_bytes(peer: IpAddr) -> u32 {
+    match peer {
+        IpAddr::V4(_) => 20,
+        IpAddr::V6(_) => 40,
+    }
+}
+
 /// IP and UDP header bytes in front of every datagram to `peer`.
 pub const fn ip_udp_bytes(peer: IpAddr) -> u32 {
-    match peer {
-        IpAddr::V4(_) => 28,
-        IpAddr::V6(_) => 48,
-    }
+    ip_bytes(peer) + 8
 }
 
 /// A path: sizes, overheads and the rate budget of everything that is sent to one peer. Its

@@ -1,4 +1,4 @@
-//! Sorted sets of packet numbers, kept as disjoint ranges.
+//! Sorted sets of packet or sequence numbers, kept as disjoint ranges.
 
 use alloc::collections::BTreeMap;
 
@@ -24,6 +24,30 @@ impl RangeSet {
             _ => self.0.insert(number, end),
         };
         true
+    }
+
+    /// Adds the numbers [first, end); false if all of them were there (or there are none).
+    pub fn insert_range(&mut self, first: u64, end: u64) -> bool {
+        let (mut from, mut to) = (first, end);
+        let below = self.0.range(..=first).next_back().map(|(&s, &e)| (s, e));
+        if first >= end || below.is_some_and(|(_, e)| e >= end) {
+            return false;
+        }
+        if let Some((start, e)) = below.filter(|&(_, e)| e >= first) {
+            (from, to) = (start, to.max(e));
+        }
+        while let Some((&start, &e)) = self.0.range(from..=to).next() {
+            self.0.remove(&start);
+            to = to.max(e);
+        }
+        self.0.insert(from, to);
+        true
+    }
+
+    /// The range that the number lies in.
+    pub fn range_of(&self, number: u64) -> Option<(u64, u64)> {
+        let (&start, &end) = self.0.range(..=number).next_back()?;
+        (end > number).then_some((start, end))
     }
 
     /// Whether the number is in the set.
@@ -94,6 +118,7 @@ mod tests {
         #[test]
         fn agrees_with_a_plain_set(
             numbers in proptest::collection::vec(0u64..60, 0..80),
+            spans in proptest::collection::vec((0u64..60, 0u64..12), 0..8),
             cut in 0u64..60, from in 0u64..60, len in 0u64..30,
         ) {
             let mut ranges = RangeSet::new();
@@ -101,10 +126,17 @@ mod tests {
             for &n in &numbers {
                 prop_assert_eq!(ranges.insert(n), plain.insert(n));
             }
+            for &(first, length) in &spans {
+                let before = plain.len();
+                plain.extend(first..first + length);
+                prop_assert_eq!(ranges.insert_range(first, first + length), plain.len() > before);
+            }
             ranges.remove_below(cut);
             plain.retain(|&n| n >= cut);
-            for n in 0..62 {
+            for n in 0..75 {
                 prop_assert_eq!(ranges.contains(n), plain.contains(&n));
+                let holds = |&(s, e): &(u64, u64)| s <= n && n < e;
+                prop_assert_eq!(ranges.range_of(n), ranges.iter().find(holds));
             }
             let listed: Vec<u64> = ranges.gaps(from, from + len).flat_map(|(s, e)| s..e).collect();
             let expected: Vec<u64> = (from..from + len).filter(|n| !plain.contains(n)).collect();

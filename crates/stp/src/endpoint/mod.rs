@@ -5,7 +5,6 @@ mod accept;
 mod closed;
 #[cfg(test)]
 mod endpoint_tests;
-mod timers;
 mod transmit;
 
 use alloc::boxed::Box;
@@ -16,14 +15,13 @@ use core::fmt;
 use core::net::SocketAddr;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, EventSink, Instant, Pacer, Path, Stream, ip_udp_bytes};
+use skyhaul_core::{Event, EventSink, Instant, Pacer, Path, Stream, Timer, Timers, ip_udp_bytes};
 
 use crate::config::Config;
 use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
 use crate::segment::{ResetReason, Segment, decode};
 pub(crate) use closed::Farewell;
 use closed::{ClosedMemory, Farewells};
-use timers::{Timer, Timers};
 pub use transmit::Transmit;
 
 /// A connection of an endpoint. Never used twice.

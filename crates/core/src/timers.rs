@@ -1,25 +1,26 @@
-//! When connections want to be woken.
+//! When the connections of an endpoint want to be woken.
 
 use alloc::collections::BTreeSet;
 
-use skyhaul_core::Instant;
+use crate::Instant;
 
-use super::ConnectionId;
+/// Number of a connection in its endpoint.
+type ConnectionId = u64;
 
 /// A timer that runs: when it fires, and its place among those that fire at the same moment.
-pub(super) type Timer = (Instant, u64);
+pub type Timer = (Instant, u64);
 
 /// The timers of all connections, at most one each. Those of one moment fire in the order in which they
 /// were set.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Timers {
+pub struct Timers {
     running: BTreeSet<(Instant, u64, ConnectionId)>,
     sequence: u64,
 }
 
 impl Timers {
     /// Sets the timer of a connection, or stops it.
-    pub(super) fn set(&mut self, timer: &mut Option<Timer>, id: ConnectionId, deadline: Option<Instant>) {
+    pub fn set(&mut self, timer: &mut Option<Timer>, id: ConnectionId, deadline: Option<Instant>) {
         if timer.map(|(at, _)| at) == deadline {
             return; // keeps its place among those that wait for the same moment
         }
@@ -34,12 +35,12 @@ impl Timers {
     }
 
     /// When the first one fires.
-    pub(super) fn first(&self) -> Option<Instant> {
+    pub fn first(&self) -> Option<Instant> {
         self.running.first().map(|&(at, _, _)| at)
     }
 
     /// The next connection whose timer fires by `now`. Its timer no longer runs.
-    pub(super) fn pop_due(&mut self, now: Instant) -> Option<ConnectionId> {
+    pub fn pop_due(&mut self, now: Instant) -> Option<ConnectionId> {
         self.first().filter(|&at| at <= now)?;
         self.running.pop_first().map(|(_, _, id)| id)
     }
