@@ -9,6 +9,9 @@ extern crate std;
 
 mod avoidance;
 mod fixed_rate;
+mod reno;
+#[cfg(test)]
+mod reno_tests;
 mod slow_start;
 mod window;
 #[cfg(test)]
@@ -22,6 +25,7 @@ use skyhaul_core::{Instant, Verdict};
 
 pub use avoidance::Avoidance;
 pub use fixed_rate::FixedRate;
+pub use reno::{Counting, Reno, RenoConfig};
 pub use slow_start::SlowStart;
 pub use window::{SlowStartAvoidance, WindowConfig};
 
@@ -40,6 +44,9 @@ pub struct Acked {
     pub smoothed_rtt_ns: u64,
     /// The sender had nothing more to send, so the window was not what held it back.
     pub app_limited: bool,
+    /// The sender repairs a loss event, and what it may send meanwhile follows from that (TCP's fast
+    /// recovery). Never in STP, which does not interrupt the growth.
+    pub in_recovery: bool,
 }
 
 /// Packets judged lost by one report.
@@ -51,6 +58,8 @@ pub struct Lost {
     pub packets: u32,
     /// When the newest of them was last sent: tells a new loss event from the one already answered.
     pub newest_sent_at: Instant,
+    /// Bytes under way when the loss was noticed, the lost ones included.
+    pub in_flight_bytes: u64,
     /// What the loss was taken for.
     pub verdict: Verdict,
 }
@@ -74,6 +83,9 @@ pub trait Controller: Debug + Send {
     fn on_acked(&mut self, now: Instant, acked: &Acked);
     /// A report showed losses.
     fn on_lost(&mut self, now: Instant, lost: &Lost);
+    /// The retransmission timer ran out with `in_flight_bytes` under way. `first`: not a repeat of the
+    /// same silence. STP has no such timer.
+    fn on_timeout(&mut self, _now: Instant, _in_flight_bytes: u64, _first: bool) {}
     /// The sender was idle for `idle_ns` and starts again.
     fn on_idle(&mut self, _now: Instant, _idle_ns: u64) {}
     /// Bytes that may be under way.

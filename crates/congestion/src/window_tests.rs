@@ -22,6 +22,7 @@ fn acked(bytes: u64) -> Acked {
         rtt_ns: None,
         smoothed_rtt_ns: SECOND,
         app_limited: false,
+        in_recovery: false,
     }
 }
 
@@ -30,6 +31,7 @@ fn lost(sent_at_s: u64) -> Lost {
         bytes: 1000,
         packets: 1,
         newest_sent_at: Instant::from_ns(sent_at_s * SECOND),
+        in_flight_bytes: 0,
         verdict: Verdict::Congestion,
     }
 }

@@ -144,7 +144,13 @@ impl Connection {
     /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2]. Not left to the
     /// losses that the last answer shows: what is missing may all have been found lost before.
     fn slow_down(&mut self, judgement: Judgement, context: &mut Context<'_>) {
-        let lost = Lost { bytes: 0, packets: 0, newest_sent_at: context.now, verdict: Verdict::Congestion };
+        let lost = Lost {
+            bytes: 0,
+            packets: 0,
+            newest_sent_at: context.now,
+            in_flight_bytes: self.cache.in_flight_bytes(),
+            verdict: Verdict::Congestion,
+        };
         self.controller.on_lost(context.now, &lost);
         if self.config.idle_restart_ns.is_some_and(|limit| judgement.duration_ns >= limit) {
             self.controller.on_idle(context.now, judgement.duration_ns);

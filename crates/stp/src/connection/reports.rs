@@ -65,7 +65,13 @@ struct Losses {
 impl Losses {
     fn none() -> Self {
         let verdicts = [Verdict::Congestion, Verdict::Corruption, Verdict::Outage, Verdict::Unknown];
-        let none = |verdict| Lost { bytes: 0, packets: 0, newest_sent_at: Instant::ZERO, verdict };
+        let none = |verdict| Lost {
+            bytes: 0,
+            packets: 0,
+            newest_sent_at: Instant::ZERO,
+            in_flight_bytes: 0,
+            verdict,
+        };
         Self { by_verdict: verdicts.map(none), run: None }
     }
 
@@ -302,6 +308,7 @@ impl Connection {
             rtt_ns,
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             app_limited,
+            in_recovery: false,
         };
         self.controller.on_acked(context.now, &acked);
         let event =
@@ -310,9 +317,11 @@ impl Connection {
     }
 
     fn lost(&mut self, losses: &Losses, now: Instant) {
+        let lost_bytes: u64 = losses.by_verdict.iter().map(|lost| lost.bytes).sum();
+        let in_flight_bytes = self.cache.in_flight_bytes() + lost_bytes;
         for lost in losses.by_verdict.iter().filter(|lost| lost.packets > 0) {
             self.stats.count_lost(lost.verdict, lost.packets);
-            self.controller.on_lost(now, lost);
+            self.controller.on_lost(now, &Lost { in_flight_bytes, ..*lost });
         }
     }
 

@@ -1,0 +1,100 @@
+//! One formula a test.
+
+use skyhaul_core::{Instant, SECOND, Verdict};
+
+use crate::{Acked, Controller, Counting, Lost, Reno, RenoConfig};
+
+fn reno(initial_segments: u64, counting: Counting) -> Reno {
+    Reno::new(RenoConfig {
+        mss_bytes: 1000,
+        initial_window_bytes: initial_segments * 1000,
+        max_window_bytes: 64_000,
+        counting,
+        idle_restart_ns: Some(SECOND),
+    })
+}
+
+fn acked(bytes: u64) -> Acked {
+    Acked {
+        bytes,
+        packets: (bytes / 1000) as u32,
+        in_flight_before_bytes: bytes,
+        rtt_ns: None,
+        smoothed_rtt_ns: SECOND,
+        app_limited: false,
+        in_recovery: false,
+    }
+}
+
+fn lost(in_flight_bytes: u64, sent_at_s: u64) -> Lost {
+    Lost {
+        bytes: 1000,
+        packets: 1,
+        newest_sent_at: Instant::from_ns(sent_at_s * SECOND),
+        in_flight_bytes,
+        verdict: Verdict::Congestion,
+    }
+}
+
+const NOW: Instant = Instant::from_ns(10 * SECOND);
+
+#[test]
+fn slow_start_grows_by_a_segment_an_ack_or_by_two_when_bytes_count() {
+    for (counting, expected) in [(Counting::Acks, 3000), (Counting::Bytes, 4000)] {
+        let mut cc = reno(2, counting);
+        cc.on_acked(NOW, &acked(5000));
+        assert_eq!(cc.window_bytes(), expected);
+    }
+}
+
+#[test]
+fn avoidance_grows_by_about_a_segment_a_window() {
+    for counting in [Counting::Acks, Counting::Bytes] {
+        let mut cc = reno(20, counting);
+        cc.on_lost(NOW, &lost(20_000, 9));
+        assert_eq!(cc.window_bytes(), 10_000);
+        for _ in 0..10 {
+            cc.on_acked(NOW, &acked(1000));
+        }
+        assert!((10_900..=11_000).contains(&cc.window_bytes()), "{counting:?}: {}", cc.window_bytes());
+    }
+}
+
+#[test]
+fn a_loss_leaves_half_of_what_was_under_way_at_least_two_segments() {
+    let mut cc = reno(40, Counting::Acks);
+    cc.on_lost(NOW, &lost(30_000, 9));
+    assert_eq!(cc.window_bytes(), 15_000, "not half of the window");
+    cc.on_lost(NOW.after(SECOND), &lost(15_000, 10));
+    assert_eq!(cc.window_bytes(), 15_000, "sent before the first answer: the same event");
+    cc.on_lost(NOW.after(SECOND), &lost(1000, 11));
+    assert_eq!(cc.window_bytes(), 2000);
+}
+
+#[test]
+fn a_timeout_leaves_one_segment_and_halves_once() {
+    let mut cc = reno(40, Counting::Acks);
+    cc.on_timeout(NOW, 30_000, true);
+    assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 15_000));
+    cc.on_timeout(NOW, 1000, false);
+    assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 15_000));
+}
+
+#[test]
+fn recovery_unused_windows_and_other_causes_change_nothing() {
+    let mut cc = reno(10, Counting::Acks);
+    cc.on_acked(NOW, &Acked { in_recovery: true, ..acked(1000) });
+    cc.on_acked(NOW, &Acked { app_limited: true, ..acked(1000) });
+    cc.on_lost(NOW, &Lost { verdict: Verdict::Corruption, ..lost(10_000, 9) });
+    assert_eq!(cc.window_bytes(), 10_000);
+}
+
+#[test]
+fn a_long_silence_brings_the_first_window_back() {
+    let mut cc = reno(4, Counting::Acks);
+    cc.on_acked(NOW, &acked(1000));
+    cc.on_idle(NOW, SECOND - 1);
+    assert_eq!(cc.window_bytes(), 5000);
+    cc.on_idle(NOW, SECOND);
+    assert_eq!(cc.window_bytes(), 4000);
+}
