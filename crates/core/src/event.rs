@@ -33,6 +33,10 @@ pub enum Repeat {
     Ustat,
     /// Nothing else was to be sent and it was not yet confirmed (`default` profile).
     Idle,
+    /// TCP: the retransmission timer ran out.
+    Timer,
+    /// TCP: acknowledgements showed that it is missing.
+    Recovery,
 }
 
 /// Why a received segment was not used.

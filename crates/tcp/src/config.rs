@@ -1,0 +1,162 @@
+//! Every tunable of a connection, and the named profiles.
+
+use alloc::boxed::Box;
+
+use skyhaul_congestion::{Controller, Counting, Reno, RenoConfig};
+use skyhaul_core::{MS, SECOND};
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Fast recovery ends with the first new acknowledgement [RFC 2581 3.2]: a second loss of the same
+    /// window waits for the timer.
+    Reno,
+    /// Partial acknowledgements repeat one segment each [RFC 6582].
+    NewReno,
+    /// Selective acknowledgements where the peer agrees, NewReno elsewhere [RFC 2018, 6675].
+    Sack,
+}
+
+/// Parameters of a connection.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Largest payload sent, and asked for; the path's MTU and the peer may lower it.
+    pub mss_bytes: u16,
+    /// First congestion window in segments; `None`: 10, at most 14 600 bytes or 2 segments [RFC 6928 2].
+    pub initial_window_packets: Option<u64>,
+    /// What makes the congestion window grow.
+    pub counting: Counting,
+    /// See [`Recovery`].
+    pub recovery: Recovery,
+    /// The first two duplicate acknowledgements release a new segment each [RFC 3042].
+    pub limited_transmit: bool,
+    /// A silence of one retransmission timeout brings the first window back [RFC 5681 4.1].
+    pub idle_restart: bool,
+    /// Most application bytes held for sending, acknowledged or not.
+    pub send_limit_bytes: u64,
+    /// Most application bytes held for reading or reassembly: the largest window advertised.
+    pub receive_limit_bytes: u64,
+    /// Ask for window scaling [RFC 7323 2]; without, windows end at 65 535 bytes.
+    pub window_scale: bool,
+    /// Ask for timestamps [RFC 7323 3].
+    pub timestamps: bool,
+    /// Unit of the timestamps, at least 1.
+    pub timestamp_tick_ns: u64,
+    /// Round trips are measured, and the retransmission timer runs out, in multiples of this, counted from
+    /// time zero [RFC 6298 4]; 0: exactly.
+    pub timer_granularity_ns: u64,
+    /// Retransmission timeout before the first round trip was measured [RFC 6298 2.1].
+    pub initial_rto_ns: u64,
+    /// Shortest retransmission timeout [RFC 6298 2.4].
+    pub min_rto_ns: u64,
+    /// Longest retransmission timeout, and longest wait between window probes [RFC 6298 2.5].
+    pub max_rto_ns: u64,
+    /// An acknowledgement of data in sequence waits so long for company; `None`: it does not wait.
+    pub delayed_ack_ns: Option<u64>,
+    /// Segments of data that are acknowledged at once, at the latest [RFC 5681 4.2].
+    pub ack_every_packets: u32,
+    /// Hold back a small segment while data is unacknowledged [RFC 9293 3.7.4].
+    pub nagle: bool,
+    /// Repeats of SYN before connecting fails.
+    pub max_syn_repeats: u32,
+    /// Timeouts in a row, or unanswered window probes, before the connection fails [RFC 9293 3.8.3].
+    pub max_repeats: u32,
+    /// Twice the longest life of a segment.
+    pub time_wait_ns: u64,
+    /// A connection that the application has let go of waits so long for the peer's end.
+    pub fin_wait_ns: u64,
+    /// Challenge acknowledgements a second [RFC 5961 7].
+    pub max_challenges_per_s: u32,
+}
+
+impl Config {
+    /// What a user today should have.
+    pub fn standard() -> Self {
+        Self {
+            mss_bytes: u16::MAX,
+            initial_window_packets: None,
+            counting: Counting::Bytes,
+            recovery: Recovery::Sack,
+            limited_transmit: true,
+            idle_restart: true,
+            send_limit_bytes: 4 << 20,
+            receive_limit_bytes: 4 << 20,
+            window_scale: true,
+            timestamps: true,
+            timestamp_tick_ns: MS,
+            timer_granularity_ns: 0,
+            initial_rto_ns: SECOND,
+            min_rto_ns: 200 * MS,
+            max_rto_ns: 60 * SECOND,
+            delayed_ack_ns: Some(40 * MS),
+            ack_every_packets: 2,
+            nagle: true,
+            max_syn_repeats: 6,
+            max_repeats: 15,
+            time_wait_ns: 60 * SECOND,
+            fin_wait_ns: 60 * SECOND,
+            max_challenges_per_s: 10,
+        }
+    }
+
+    /// The regular TCP of the papers: a first window of one segment, timers of 500 ms that wait at least 1 s,
+    /// acknowledgements delayed by 200 ms, neither SACK nor timestamps nor scaled windows; NewReno.
+    pub fn paper() -> Self {
+        Self {
+            mss_bytes: 1000,
+            initial_window_packets: Some(1),
+            counting: Counting::Acks,
+            recovery: Recovery::NewReno,
+            limited_transmit: false,
+            send_limit_bytes: 64_000,
+            receive_limit_bytes: 64_000,
+            window_scale: false,
+            timestamps: false,
+            timer_granularity_ns: 500 * MS,
+            initial_rto_ns: 3 * SECOND,
+            min_rto_ns: SECOND,
+            max_rto_ns: 64 * SECOND,
+            delayed_ack_ns: Some(200 * MS),
+            ..Self::standard()
+        }
+    }
+
+    /// SunOS 4.1.3, the "regular TCP" of the SCPS-TP paper: Reno, 512-byte segments, a window of 51 968 bytes.
+    pub fn sunos_4_1_3() -> Self {
+        Self {
+            mss_bytes: 512,
+            recovery: Recovery::Reno,
+            send_limit_bytes: 51_968,
+            receive_limit_bytes: 51_968,
+            ..Self::paper()
+        }
+    }
+
+    /// The profile of this name.
+    pub fn profile(name: &str) -> Option<Self> {
+        match name {
+            "standard" => Some(Self::standard()),
+            "paper" => Some(Self::paper()),
+            "sunos-4.1.3" => Some(Self::sunos_4_1_3()),
+            _ => None,
+        }
+    }
+
+    /// The controller that this configuration asks for, for segments of `mss_bytes`.
+    pub(crate) fn controller(&self, mss_bytes: u64, syn_was_lost: bool) -> Box<dyn Controller> {
+        let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
+        let initial_window_bytes = match self.initial_window_packets {
+            _ if syn_was_lost => mss_bytes, // [RFC 5681 3.1]
+            Some(packets) => packets.max(1) * mss_bytes,
+            None => default_bytes,
+        };
+        Box::new(Reno::new(RenoConfig {
+            mss_bytes,
+            initial_window_bytes,
+            max_window_bytes: self.send_limit_bytes.max(2 * mss_bytes),
+            counting: self.counting,
+            // The engine says so when its own timeout has passed.
+            idle_restart_ns: self.idle_restart.then_some(0),
+        }))
+    }
+}

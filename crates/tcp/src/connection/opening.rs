@@ -1,0 +1,193 @@
+//! The handshake: what the two SYNs agree on.
+
+use alloc::sync::Arc;
+
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Instant, Path};
+
+use super::timers::AckDue;
+use super::{CloseReason, Connection, Context, Entropy, Names, Reset, State, StreamEvent};
+use crate::config::{Config, Recovery};
+use crate::receive::Assembly;
+use crate::segment::{HEADER_BYTES, Options, Segment, Timestamps, flags};
+use crate::sequence::{expand, initial};
+
+/// Largest shift of a window [RFC 7323 2.3].
+const MAX_SHIFT: u8 = 14;
+/// Payload that every peer takes if it does not say otherwise [RFC 9293 3.7.1].
+const DEFAULT_MSS: u16 = 536;
+/// Segments are never cut smaller than this, whatever a peer asks for: tiny ones would be all header.
+const MIN_MSS: u64 = 88;
+
+/// What both ends agreed on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Agreed {
+    /// Shift of the windows that the peer tells.
+    pub(super) send_shift: u8,
+    /// Shift of the windows that we tell.
+    pub(super) receive_shift: u8,
+    /// Both scale their windows.
+    pub(super) scales: bool,
+    pub(super) sack: bool,
+    pub(super) timestamps: bool,
+    /// Added to our clock, so that it does not tell how long this host runs.
+    pub(super) timestamp_offset: u32,
+    /// TS.Recent and when it was taken.
+    pub(super) recent: u32,
+    pub(super) recent_at: Instant,
+    /// RCV.NXT as last acknowledged.
+    pub(super) last_ack_sent: u64,
+    /// Number of the peer's SYN.
+    pub(super) peer_initial: u64,
+}
+
+impl Agreed {
+    pub(super) fn new(timestamp_offset: u32) -> Self {
+        Self {
+            send_shift: 0,
+            receive_shift: 0,
+            scales: false,
+            sack: false,
+            timestamps: false,
+            timestamp_offset,
+            recent: 0,
+            recent_at: Instant::ZERO,
+            last_ack_sent: 0,
+            peer_initial: 0,
+        }
+    }
+}
+
+/// The smallest shift that can tell a window of `limit_bytes`.
+fn shift_for(limit_bytes: u64) -> u8 {
+    (0..MAX_SHIFT).find(|shift| limit_bytes >> shift <= 0xFFFF).unwrap_or(MAX_SHIFT)
+}
+
+impl Connection {
+    /// A connection that opens.
+    pub(crate) fn open(
+        id: u64,
+        names: Names,
+        entropy: Entropy,
+        config: Arc<Config>,
+        context: &Context<'_>,
+    ) -> Self {
+        Self::new(id, names, entropy, config, State::SynSent, context)
+    }
+
+    /// A connection that the SYN in `segment` asked for.
+    pub(crate) fn accept(
+        id: u64,
+        names: Names,
+        entropy: Entropy,
+        config: Arc<Config>,
+        segment: &Segment<'_>,
+        context: &Context<'_>,
+    ) -> Self {
+        let mut connection = Self::new(id, names, entropy, config, State::SynReceived, context);
+        connection.is_passive = true;
+        connection.learn_peer(segment, context);
+        connection
+    }
+
+    /// Options of our SYN. An answer offers only what was offered.
+    pub(super) fn opening_options(&self, path: &Path, now: Instant) -> Options {
+        let config = &self.config;
+        let answers = self.state == State::SynReceived;
+        let shift = shift_for(config.receive_limit_bytes);
+        let room = path.max_segment_bytes().saturating_sub(HEADER_BYTES).min(0xFFFF) as u16;
+        let timestamps = if answers { self.agreed.timestamps } else { config.timestamps };
+        let scales = if answers { self.agreed.scales } else { config.window_scale };
+        Options {
+            mss: Some(room.min(config.mss_bytes)),
+            window_scale: scales.then_some(shift),
+            sack_permitted: if answers { self.agreed.sack } else { config.recovery == Recovery::Sack },
+            timestamps: timestamps.then(|| self.timestamps(now)),
+            ..Options::default()
+        }
+    }
+
+    pub(super) fn timestamps(&self, now: Instant) -> Timestamps {
+        Timestamps { value: self.clock(now), echo: self.agreed.recent }
+    }
+
+    /// Our timestamp clock.
+    pub(super) fn clock(&self, now: Instant) -> u32 {
+        let ticks = now.as_ns() / self.config.timestamp_tick_ns.max(1);
+        (ticks as u32).wrapping_add(self.agreed.timestamp_offset)
+    }
+
+    /// Takes what the peer's SYN says.
+    pub(super) fn learn_peer(&mut self, segment: &Segment<'_>, context: &Context<'_>) {
+        let (options, config) = (&segment.options, Arc::clone(&self.config));
+        let first = initial(segment.sequence);
+        let scale = options.window_scale.filter(|_| config.window_scale);
+        let limit_bytes = match scale {
+            Some(shift) => {
+                self.agreed.scales = true;
+                self.agreed.send_shift = shift.min(MAX_SHIFT);
+                self.agreed.receive_shift = shift_for(config.receive_limit_bytes);
+                config.receive_limit_bytes
+            }
+            None => config.receive_limit_bytes.min(0xFFFF),
+        };
+        self.agreed.sack = options.sack_permitted && config.recovery == Recovery::Sack;
+        if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
+            self.agreed.timestamps = true;
+            (self.agreed.recent, self.agreed.recent_at) = (timestamps.value, context.now);
+        }
+        self.agreed.last_ack_sent = first + 1;
+        self.agreed.peer_initial = first;
+        let room = context.path.max_segment_bytes().saturating_sub(HEADER_BYTES) as u64;
+        let most = room.min(u64::from(options.mss.unwrap_or(DEFAULT_MSS))).min(u64::from(config.mss_bytes));
+        let every = if self.agreed.timestamps { 12 } else { 0 };
+        self.mss_bytes = most.max(MIN_MSS).saturating_sub(every).max(1);
+        self.assembly = Some(Assembly::new(first + 1, limit_bytes.max(1)));
+        self.sending.told_by = (first, 0);
+        self.sending.take_window(first, 0, u64::from(segment.window));
+    }
+
+    /// Our SYN is acknowledged, and the peer's is known.
+    pub(super) fn establish(&mut self, context: &mut Context<'_>) {
+        let syn_was_lost = self.timeouts > 0;
+        if syn_was_lost {
+            self.rto.syn_was_lost();
+        }
+        self.controller = self.config.controller(self.mss_bytes, syn_was_lost);
+        self.enter(State::Established, context);
+        self.timeouts = 0;
+        self.tell(StreamEvent::Connected);
+    }
+
+    /// In SYN-SENT [RFC 9293 3.10.7.3].
+    pub(super) fn handle_syn_sent(&mut self, segment: &Segment<'_>, context: &mut Context<'_>) {
+        let acknowledgement = expand(segment.acknowledgement, self.sending.max);
+        let has_ack = segment.has(flags::ACK);
+        if has_ack && !(self.sending.una + 1..=self.sending.max).contains(&acknowledgement) {
+            if !segment.has(flags::RST) {
+                self.reset = Some(Reset { sequence: acknowledgement, acknowledges: false });
+            }
+            return self.refuse(Refusal::Absurd, context);
+        }
+        if segment.has(flags::RST) {
+            if has_ack {
+                self.close(Some(CloseReason::Refused));
+            }
+            return;
+        }
+        if !segment.has(flags::SYN) {
+            return;
+        }
+        self.learn_peer(segment, context);
+        if has_ack {
+            self.take_acknowledgement(acknowledgement, segment, context);
+            self.establish(context);
+            self.ack_due = AckDue::Now;
+        } else {
+            // Both opened at once: our SYN goes again, with an acknowledgement [RFC 9293 3.5].
+            self.enter(State::SynReceived, context);
+            self.sending.nxt = self.sending.initial;
+            self.timing = None;
+        }
+    }
+}

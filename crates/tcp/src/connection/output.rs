@@ -1,0 +1,307 @@
+//! What is sent next: a reset, the next piece of the stream, an acknowledgement. Deciders pick; one place
+//! makes the segment.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::Event;
+use skyhaul_core::event::Repeat;
+
+use super::timers::AckDue;
+use super::{Connection, Context, State};
+use crate::segment::{HEADER_BYTES, MAX_SACK_BLOCKS, Options, Segment, encode, flags};
+use crate::sequence::wire;
+
+/// A piece of the sequence space to send: [first, end), SYN and FIN counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chunk {
+    first: u64,
+    end: u64,
+    repeat: Option<Repeat>,
+    is_probe: bool,
+}
+
+impl Connection {
+    /// Appends the next segment. `None`: nothing before [`Self::deadline`].
+    pub(crate) fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<()> {
+        if let Some(reset) = self.reset.take() {
+            let ack = if reset.acknowledges { flags::ACK } else { 0 };
+            self.push(reset.sequence, reset.sequence, flags::RST | ack, None, context, out);
+            return Some(());
+        }
+        if self.state == State::Closed {
+            return None;
+        }
+        self.restart_after_idle(context);
+        if let Some(chunk) = self.next_chunk(context) {
+            self.send_chunk(chunk, context, out);
+            return Some(());
+        }
+        self.settle(context);
+        if self.ack_due.is_due(context.now) {
+            self.push(self.sending.max, self.sending.max, flags::ACK, None, context, out);
+            return Some(());
+        }
+        self.tell_state(context);
+        None
+    }
+
+    fn next_chunk(&self, context: &Context<'_>) -> Option<Chunk> {
+        let sending = &self.sending;
+        if self.state.is_opening() {
+            let is_due = sending.nxt == sending.initial;
+            let repeat = (sending.max > sending.initial).then_some(Repeat::Timer);
+            return is_due.then_some(Chunk {
+                first: sending.initial,
+                end: sending.initial + 1,
+                repeat,
+                is_probe: false,
+            });
+        }
+        if !self.state.may_send() {
+            return None;
+        }
+        self.repair_chunk()
+            .or_else(|| self.next_in_line())
+            .or_else(|| self.probe(context))
+            .or_else(|| self.leftover())
+    }
+
+    /// What fast recovery sends before new data.
+    fn repair_chunk(&self) -> Option<Chunk> {
+        let repair = self.repair.as_ref()?;
+        let again = |(first, end)| Chunk { first, end, repeat: Some(Repeat::Recovery), is_probe: false };
+        if repair.is_due {
+            let una = self.sending.una;
+            let end = self.sending.max.min(una + self.mss_bytes);
+            return (una < end).then_some(again((una, end)));
+        }
+        let may = self.agreed.sack && self.sack_allowance() >= self.mss_bytes;
+        if may { self.next_hole(repair, true).map(again) } else { None }
+    }
+
+    /// With SACK, what fast recovery sends where there is nothing new.
+    fn leftover(&self) -> Option<Chunk> {
+        let repair = self.repair.as_ref().filter(|_| self.agreed.sack)?;
+        let (first, end) =
+            self.next_hole(repair, false).filter(|_| self.sack_allowance() >= self.mss_bytes)?;
+        Some(Chunk { first, end, repeat: Some(Repeat::Recovery), is_probe: false })
+    }
+
+    /// What the congestion window leaves in fast recovery with SACK.
+    fn sack_allowance(&self) -> u64 {
+        self.controller.window_bytes().saturating_sub(self.flight_bytes())
+    }
+
+    /// Bytes thought to be under way.
+    pub(super) fn flight_bytes(&self) -> u64 {
+        let sending = &self.sending;
+        match &self.repair {
+            Some(repair) if self.agreed.sack => {
+                sending.board.pipe_bytes(sending.una, sending.nxt, repair.repeated_to, self.mss_bytes)
+            }
+            _ => (sending.nxt - sending.una).saturating_sub(sending.board.bytes_below(sending.nxt)),
+        }
+    }
+
+    /// The next piece from SND.NXT on that windows, Nagle and silly windows let go.
+    fn next_in_line(&self) -> Option<Chunk> {
+        let sending = &self.sending;
+        let first = if sending.nxt < sending.max { sending.board.skip(sending.nxt) } else { sending.nxt };
+        let room = self.congestion_room();
+        let all = sending.end().saturating_sub(first);
+        // FIN takes no room of its own in a segment.
+        let data = sending.buffer.end().saturating_sub(first);
+        let peer = (sending.una + sending.window_bytes).saturating_sub(first);
+        let length = data.min(self.mss_bytes).min(peer);
+        if all == 0 || (room < length.max(1) && room < self.mss_bytes) {
+            return None;
+        }
+        let is_repeat = first < sending.max;
+        let is_last = length == data;
+        let is_full = length == self.mss_bytes;
+        let nothing_under_way = sending.una == sending.max;
+        let may_be_small = if is_last {
+            is_repeat || !self.config.nagle || nothing_under_way || sending.is_finished
+        } else {
+            length > 0 && (is_repeat || length * 2 >= sending.max_window_bytes)
+        };
+        if !is_full && !may_be_small {
+            return None;
+        }
+        let end = first + length + u64::from(is_last && sending.is_finished);
+        let repeat = is_repeat.then_some(Repeat::Timer);
+        (end > first).then_some(Chunk { first, end, repeat, is_probe: false })
+    }
+
+    /// What the congestion window leaves for the next segment in line.
+    fn congestion_room(&self) -> u64 {
+        let limited = match self.duplicate_acks {
+            count @ 1..=2 if self.config.limited_transmit && !self.agreed.sack => u64::from(count),
+            _ => 0,
+        };
+        let inflation = self.repair.as_ref().filter(|_| !self.agreed.sack).map_or(0, |r| r.inflation_bytes);
+        let window = self.controller.window_bytes() + inflation + limited * self.mss_bytes;
+        window.saturating_sub(self.flight_bytes())
+    }
+
+    /// Into a window that is closed, or too small to bother [RFC 9293 3.8.6.1].
+    fn probe(&self, context: &Context<'_>) -> Option<Chunk> {
+        let sending = &self.sending;
+        if !self.persist.is_due(context.now) || !self.is_stuck() {
+            return None;
+        }
+        let first = sending.nxt;
+        let room = (sending.una + sending.window_bytes).saturating_sub(first).max(1);
+        let end = first + room.min(self.mss_bytes).min(sending.end() - first);
+        Some(Chunk { first, end, repeat: (first < sending.max).then_some(Repeat::Timer), is_probe: true })
+    }
+
+    /// Whether something waits that no acknowledgement will set free.
+    pub(super) fn is_stuck(&self) -> bool {
+        let sending = &self.sending;
+        self.state.may_send() && sending.nxt == sending.una && sending.end() > sending.nxt
+    }
+
+    fn send_chunk(&mut self, chunk: Chunk, context: &mut Context<'_>, out: &mut Vec<u8>) {
+        let chunk = self.fit(chunk);
+        let is_first = chunk.first == self.sending.initial;
+        let mut bits = if is_first { flags::SYN } else { 0 };
+        if !is_first || self.state == State::SynReceived {
+            bits |= flags::ACK;
+        }
+        let data_end = self.sending.buffer.end();
+        if chunk.end > data_end && !is_first {
+            bits |= flags::FIN;
+        }
+        if chunk.end >= data_end && chunk.first < data_end && !is_first {
+            bits |= flags::PSH;
+        }
+        self.push(chunk.first, chunk.end.min(data_end), bits, chunk.repeat, context, out);
+        self.account(chunk, context);
+        if bits & flags::FIN != 0 {
+            self.on_fin_sent(context);
+        }
+    }
+
+    /// SACK blocks take room from the data.
+    fn fit(&self, chunk: Chunk) -> Chunk {
+        let sack = self.ack_options().encoded_len() as u64;
+        let most = self.mss_bytes.saturating_sub(sack).max(1);
+        let data_bytes = chunk.end.min(self.sending.buffer.end()).saturating_sub(chunk.first);
+        Chunk { end: if data_bytes > most { chunk.first + most } else { chunk.end }, ..chunk }
+    }
+
+    /// Books what was sent.
+    fn account(&mut self, chunk: Chunk, context: &mut Context<'_>) {
+        let sending = &mut self.sending;
+        let is_new = chunk.end > sending.max && chunk.first == sending.max;
+        sending.max = sending.max.max(chunk.end);
+        if chunk.is_probe {
+            self.stats.probes += 1;
+            self.persist.tried(context.now, self.rto.timeout_ns(), self.config.max_rto_ns);
+            return;
+        }
+        if chunk.repeat == Some(Repeat::Recovery) {
+            if let Some(repair) = self.repair.as_mut() {
+                // Once a repair, also when no SACK block is left: nothing else would end it.
+                let highest = sending.board.highest().unwrap_or(sending.una);
+                let is_rescue = self.agreed.sack && !repair.is_due && chunk.first >= highest;
+                repair.rescued |= is_rescue;
+                repair.is_due = false;
+                if !is_rescue {
+                    repair.repeated_to = repair.repeated_to.max(chunk.end);
+                }
+            }
+        } else {
+            sending.nxt = sending.nxt.max(chunk.end);
+        }
+        if is_new && self.timing.is_none() && self.repair.is_none() {
+            self.timing = Some((chunk.end, context.now));
+        }
+        self.last_data_at = context.now;
+        if self.persist.stop() {
+            self.emit(context, Event::Persist { on: false });
+        }
+        if self.retransmit_at.is_none() {
+            self.restart_retransmission(context.now);
+        }
+        self.controller.on_sent(context.now, chunk.end - chunk.first);
+    }
+
+    fn on_fin_sent(&mut self, context: &Context<'_>) {
+        match self.state {
+            State::Established => self.enter(State::FinWait1, context),
+            State::CloseWait => self.enter(State::LastAck, context),
+            _ => {}
+        }
+    }
+
+    fn ack_options(&self) -> Options {
+        let max_blocks = if self.agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
+        let assembly = self.assembly.as_ref().filter(|_| self.agreed.sack);
+        Options { sack: assembly.map(|a| a.sack(max_blocks)).unwrap_or_default(), ..Options::default() }
+    }
+
+    /// Appends the segment with the data from `first` to `data_end` and everything that each one carries.
+    fn push(
+        &mut self,
+        first: u64,
+        data_end: u64,
+        bits: u8,
+        repeat: Option<Repeat>,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let is_syn = bits & flags::SYN != 0;
+        let options = if is_syn {
+            self.opening_options(context.path, context.now)
+        } else {
+            let timestamps = self.agreed.timestamps.then(|| self.timestamps(context.now));
+            Options { timestamps, ..self.ack_options() }
+        };
+        let (acknowledgement, window) = self.acknowledge(bits, is_syn);
+        let has_data = !is_syn && first < data_end;
+        let segment = Segment {
+            source_port: self.names.local_port,
+            destination_port: self.names.remote_port,
+            sequence: wire(first),
+            acknowledgement,
+            flags: bits,
+            window,
+            urgent: 0,
+            options,
+            payload: if has_data { self.sending.buffer.payload(first, data_end) } else { (&[], &[]) },
+        };
+        let payload_bytes = segment.payload_bytes() as u32;
+        let bytes = HEADER_BYTES + options.encoded_len() + payload_bytes as usize;
+        encode(self.names.way, &segment, out);
+        let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
+        self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
+        self.emit(context, Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
+    }
+
+    /// Acknowledgement and window fields; what was owed is paid.
+    fn acknowledge(&mut self, bits: u8, is_syn: bool) -> (u32, u16) {
+        let shift = if is_syn { 0 } else { self.agreed.receive_shift };
+        match self.assembly.as_mut() {
+            Some(assembly) if bits & flags::ACK != 0 => {
+                self.ack_due = AckDue::No;
+                self.unacked_packets = 0;
+                self.agreed.last_ack_sent = assembly.next();
+                (wire(assembly.next()), assembly.advertise(shift, self.mss_bytes))
+            }
+            _ => (0, self.config.receive_limit_bytes.min(0xFFFF) as u16),
+        }
+    }
+
+    fn count_sent(&mut self, wire_bytes: u32, payload_bytes: u32, is_repeat: bool) {
+        self.stats.sent_packets += 1;
+        self.stats.sent_bytes += u64::from(wire_bytes);
+        if payload_bytes > 0 && is_repeat {
+            self.stats.retransmitted_packets += 1;
+            self.stats.retransmitted_bytes += u64::from(wire_bytes);
+        } else if payload_bytes > 0 {
+            self.stats.data_packets += 1;
+        }
+    }
+}

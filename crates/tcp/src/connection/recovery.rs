@@ -1,0 +1,122 @@
+//! Fast retransmit and fast recovery: Reno [RFC 2581 3.2], NewReno [RFC 6582], SACK [RFC 6675]. The window
+//! itself is the controller's; here is what goes again, and how much may leave meanwhile.
+
+use skyhaul_congestion::Lost;
+use skyhaul_core::event::Verdict;
+
+use super::{Connection, Context};
+use crate::config::Recovery;
+use crate::send::DUPLICATE_THRESHOLD;
+
+/// A loss event under repair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repair {
+    /// All that was sent when it was noticed: the repair ends when this is acknowledged.
+    pub(super) point: u64,
+    /// Without SACK: what left the network since, by duplicate acknowledgements.
+    pub(super) inflation_bytes: u64,
+    /// `una` goes again at once, whatever the window.
+    pub(super) is_due: bool,
+    /// With SACK: everything below was sent again (`HighRxt`).
+    pub(super) repeated_to: u64,
+    /// The last resort was used [RFC 6675 4 (4)].
+    pub(super) rescued: bool,
+    /// A partial acknowledgement has restarted the timer [RFC 6582 3.2].
+    pub(super) restarted: bool,
+}
+
+impl Connection {
+    /// An acknowledgement that acknowledges nothing new while something is under way.
+    pub(super) fn on_duplicate(&mut self, context: &mut Context<'_>) {
+        if let Some(repair) = self.repair.as_mut() {
+            repair.inflation_bytes += self.mss_bytes;
+            return;
+        }
+        self.duplicate_acks += 1;
+        if self.duplicate_acks == 1 {
+            self.flight_at_duplicate_bytes = self.sending.nxt - self.sending.una;
+        }
+        let enough = u64::from(self.duplicate_acks) >= DUPLICATE_THRESHOLD || self.una_is_lost();
+        if enough && self.may_recover() {
+            self.begin_repair(context);
+        }
+    }
+
+    fn una_is_lost(&self) -> bool {
+        let sending = &self.sending;
+        let first = sending.board.holes(sending.una, sending.max, self.mss_bytes).next();
+        self.agreed.sack && first.is_some_and(|hole| hole.is_lost)
+    }
+
+    /// Duplicates of what a timeout has sent again are no loss. SACK tells them apart; without, one more
+    /// number must have been acknowledged [RFC 6582 4, RFC 6675 5.1].
+    fn may_recover(&self) -> bool {
+        let una = self.sending.una;
+        if self.agreed.sack { una >= self.recovered_to } else { una > self.recovered_to }
+    }
+
+    fn begin_repair(&mut self, context: &mut Context<'_>) {
+        let sending = &self.sending;
+        self.stats.recoveries += 1;
+        let lost = Lost {
+            bytes: self.mss_bytes,
+            packets: 1,
+            // Which losses are one event is decided here, by numbers.
+            newest_sent_at: context.now.after(1),
+            in_flight_bytes: self.flight_at_duplicate_bytes,
+            verdict: Verdict::Congestion,
+        };
+        self.repair = Some(Repair {
+            point: sending.max,
+            inflation_bytes: DUPLICATE_THRESHOLD * self.mss_bytes,
+            is_due: true,
+            repeated_to: sending.una,
+            rescued: false,
+            restarted: false,
+        });
+        self.recovered_to = sending.max;
+        self.timing = None; // [RFC 6298 3]
+        self.controller.on_lost(context.now, &lost);
+    }
+
+    /// `bytes` of sequence space were acknowledged. Whether the retransmission timer starts anew.
+    pub(super) fn on_progress(&mut self, bytes: u64) -> bool {
+        self.duplicate_acks = 0;
+        let Some(repair) = self.repair.as_mut() else { return true };
+        let is_full = self.sending.una >= repair.point;
+        // Classic Reno knows no partial acknowledgement.
+        if is_full || self.config.recovery == Recovery::Reno {
+            self.repair = None;
+            return true;
+        }
+        repair.repeated_to = repair.repeated_to.max(self.sending.una);
+        if self.agreed.sack {
+            return true;
+        }
+        repair.is_due = true;
+        let left = repair.inflation_bytes.saturating_sub(bytes);
+        repair.inflation_bytes = left + if bytes >= self.mss_bytes { self.mss_bytes } else { 0 };
+        !core::mem::replace(&mut repair.restarted, true)
+    }
+
+    /// What the SACK sender repeats next, [first, end): `NextSeg` rules 1, 3 and 4 of [RFC 6675 4]. With
+    /// `only_lost`, rule 1 alone: it goes before new data.
+    pub(super) fn next_hole(&self, repair: &Repair, only_lost: bool) -> Option<(u64, u64)> {
+        let sending = &self.sending;
+        let highest = sending.board.highest().unwrap_or(sending.una);
+        let from = repair.repeated_to.max(sending.una);
+        let cut = |first: u64, end: u64| (first.max(from), end.min(first.max(from) + self.mss_bytes));
+        let mut holes = sending.board.holes(sending.una, highest, self.mss_bytes);
+        let hole = holes.find(|hole| hole.end > from && (hole.is_lost || !only_lost));
+        match hole {
+            Some(hole) => Some(cut(hole.first, hole.end)),
+            // The very last segments may be missing: nothing beyond them would tell.
+            None if !only_lost && !repair.rescued && sending.nxt > sending.una => {
+                let end = repair.point.min(sending.nxt);
+                let first = end.saturating_sub(self.mss_bytes).max(sending.board.skip(sending.una));
+                (first < end && first >= highest).then_some((first, end))
+            }
+            None => None,
+        }
+    }
+}

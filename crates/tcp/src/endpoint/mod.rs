@@ -1,0 +1,371 @@
+//! The endpoint: all connections of a host, its ports, and who may send next (owners: endpoint > path >
+//! connection).
+
+mod accept;
+mod transmit;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Event, EventSink, Instant, Path, Stream, Timer, Timers, ip_bytes};
+
+use crate::config::Config;
+use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
+use crate::segment::{Segment, Way, decode};
+pub use transmit::Transmit;
+
+/// A connection of an endpoint. Never used twice.
+pub type ConnectionId = u64;
+
+/// What an endpoint is told once.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// Parameters of accepted connections.
+    pub accept: Config,
+    /// Largest IP packet on any path, in bytes (at least 296).
+    pub mtu_bytes: u32,
+    /// Connections at most; further openings are dropped.
+    pub max_connections: usize,
+    /// Of those, connections whose opening a peer has not confirmed yet: the bound of a SYN flood.
+    pub max_unproven: usize,
+}
+
+impl Default for EndpointConfig {
+    fn default() -> Self {
+        Self { accept: Config::standard(), mtu_bytes: 1500, max_connections: 1024, max_unproven: 128 }
+    }
+}
+
+/// Why a connection cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// The endpoint holds as many connections as it may.
+    TooManyConnections,
+    /// Every local port towards this peer is taken.
+    NoFreePort,
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooManyConnections => "this endpoint holds as many connections as it may",
+            Self::NoFreePort => "no free port towards this peer",
+        })
+    }
+}
+
+impl core::error::Error for ConnectError {}
+
+/// Counters of what belongs to no connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EndpointStats {
+    /// Packets that were no segments.
+    pub undecodable: u64,
+    /// Segments of no connection.
+    pub unknown: u64,
+    /// Openings dropped for want of room.
+    pub full: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    connection: Connection,
+    path: Path,
+    timer: Option<Timer>,
+    is_ready: bool,
+    deficit_bytes: i64,
+    /// Handed out, or on its way there.
+    is_announced: bool,
+    released: bool,
+}
+
+/// All connections of a host.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    config: EndpointConfig,
+    accept_config: Arc<Config>,
+    listening: BTreeSet<u16>,
+    slots: BTreeMap<ConnectionId, Box<Slot>>,
+    keys: BTreeMap<Names, ConnectionId>,
+    timers: Timers,
+    ready: VecDeque<ConnectionId>,
+    accepted: VecDeque<ConnectionId>,
+    events: VecDeque<(ConnectionId, StreamEvent)>,
+    stateless: VecDeque<(Way, Segment<'static>)>,
+    stash: Option<(Transmit, Vec<u8>)>,
+    random: Stream,
+    next_id: ConnectionId,
+    stats: EndpointStats,
+}
+
+impl Endpoint {
+    /// An endpoint whose random values come from `random`.
+    pub fn new(config: EndpointConfig, random: Stream) -> Self {
+        Self {
+            accept_config: Arc::new(config.accept.clone()),
+            config,
+            listening: BTreeSet::new(),
+            slots: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            timers: Timers::default(),
+            ready: VecDeque::new(),
+            accepted: VecDeque::new(),
+            events: VecDeque::new(),
+            stateless: VecDeque::new(),
+            stash: None,
+            random,
+            next_id: 1,
+            stats: EndpointStats::default(),
+        }
+    }
+
+    /// Accepts openings to this port from now on.
+    pub fn listen(&mut self, port: u16) {
+        self.listening.insert(port);
+    }
+
+    /// Refuses further openings to this port.
+    pub fn unlisten(&mut self, port: u16) {
+        self.listening.remove(&port);
+    }
+
+    /// Opens a connection to `port` at the far end of `way`, from a free port or the one given.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        way: Way,
+        port: u16,
+        local_port: Option<u16>,
+        config: Config,
+    ) -> Result<ConnectionId, ConnectError> {
+        if self.slots.len() >= self.config.max_connections {
+            return Err(ConnectError::TooManyConnections);
+        }
+        let names = |local_port| Names { way, local_port, remote_port: port };
+        let is_free = |endpoint: &Self, port: u16| !endpoint.keys.contains_key(&names(port));
+        let local_port = match local_port {
+            Some(port) => Some(port).filter(|&port| is_free(self, port)),
+            None => (0..64).find_map(|_| {
+                let candidate = 0xC000 | (self.random.next_u64() as u16 >> 2);
+                is_free(self, candidate).then_some(candidate)
+            }),
+        };
+        let names = names(local_port.ok_or(ConnectError::NoFreePort)?);
+        let (entropy, id, path) = (self.entropy(), self.take_id(), self.path(way));
+        let context = Context { now, path: &path, sink: &mut skyhaul_core::NullSink };
+        let connection = Connection::open(id, names, entropy, Arc::new(config), &context);
+        self.insert(id, connection, path, true);
+        Ok(id)
+    }
+
+    fn entropy(&mut self) -> Entropy {
+        Entropy { initial: self.random.next_u64() as u32, timestamp_offset: self.random.next_u64() as u32 }
+    }
+
+    fn take_id(&mut self) -> ConnectionId {
+        let id = self.next_id;
+        self.next_id += 1;
+        id
+    }
+
+    fn path(&self, way: Way) -> Path {
+        Path {
+            mtu_bytes: self.config.mtu_bytes.max(296),
+            carrier_bytes: ip_bytes(way.remote),
+            head_bytes: 0,
+            tail_bytes: 0,
+            budget: None,
+        }
+    }
+
+    fn insert(&mut self, id: ConnectionId, connection: Connection, path: Path, is_announced: bool) {
+        self.keys.insert(connection.names, id);
+        let slot = Slot {
+            connection,
+            path,
+            timer: None,
+            is_ready: false,
+            deficit_bytes: 0,
+            is_announced,
+            released: false,
+        };
+        self.slots.insert(id, Box::new(slot));
+        self.touch(id);
+    }
+
+    /// Takes as much of `data` as the send buffer has room for.
+    pub fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
+        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let taken = slot.connection.write(data)?;
+        self.touch(id);
+        Ok(taken)
+    }
+
+    /// Reads: `Some(0)` at the end of the stream, `None` when nothing is there yet.
+    pub fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
+        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let read = slot.connection.read(out);
+        self.touch(id);
+        read
+    }
+
+    /// Nothing more will be written.
+    pub fn finish(&mut self, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.connection.finish();
+            self.touch(id);
+        }
+    }
+
+    /// Ends a connection at once; the peer is told.
+    pub fn abort(&mut self, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.connection.abort();
+            self.touch(id);
+        }
+    }
+
+    /// The application lets go: what was written is delivered, nothing more is read, and the connection is
+    /// forgotten when it is over.
+    pub fn release(&mut self, now: Instant, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.released = true;
+            slot.connection.release(now);
+            self.touch(id);
+        }
+    }
+
+    /// A connection that a peer opened, not yet handed out.
+    pub fn accept(&mut self) -> Option<ConnectionId> {
+        self.accepted.pop_front()
+    }
+
+    /// The next event for the application.
+    pub fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
+        self.events.pop_front()
+    }
+
+    /// Counters of a connection.
+    pub fn stats(&self, id: ConnectionId) -> Option<Stats> {
+        self.slots.get(&id).map(|slot| slot.connection.stats())
+    }
+
+    /// State of a connection.
+    pub fn state(&self, id: ConnectionId) -> Option<State> {
+        self.slots.get(&id).map(|slot| slot.connection.state())
+    }
+
+    /// Bytes that [`Self::write`] would take now.
+    pub fn writable_bytes(&self, id: ConnectionId) -> u64 {
+        self.slots.get(&id).map_or(0, |slot| slot.connection.writable_bytes())
+    }
+
+    /// Port of a connection at this end.
+    pub fn local_port(&self, id: ConnectionId) -> Option<u16> {
+        self.slots.get(&id).map(|slot| slot.connection.names.local_port)
+    }
+
+    /// Counters of what belongs to no connection.
+    pub fn endpoint_stats(&self) -> EndpointStats {
+        self.stats
+    }
+
+    /// Connections held, closed ones that were not released included.
+    pub fn connection_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The body of an IP packet arrived by `way`.
+    pub fn handle(&mut self, now: Instant, way: Way, bytes: &[u8], sink: &mut dyn EventSink) {
+        let Ok(segment) = decode(way, bytes) else {
+            return self.refuse(Refusal::Undecodable, now, sink);
+        };
+        let names = Names { way, local_port: segment.destination_port, remote_port: segment.source_port };
+        match self.keys.get(&names).copied() {
+            Some(id) => self.deliver(id, now, &segment, bytes.len(), sink),
+            None => self.handle_unknown(now, names, &segment, sink),
+        }
+    }
+
+    fn refuse(&mut self, why: Refusal, now: Instant, sink: &mut dyn EventSink) {
+        let counter = match why {
+            Refusal::Undecodable => &mut self.stats.undecodable,
+            Refusal::Full => &mut self.stats.full,
+            _ => &mut self.stats.unknown,
+        };
+        *counter += 1;
+        if sink.wants() {
+            sink.emit(now, 0, Event::Refused { why });
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        id: ConnectionId,
+        now: Instant,
+        segment: &Segment<'_>,
+        bytes: usize,
+        sink: &mut dyn EventSink,
+    ) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        let mut context = Context { now, path: &slot.path, sink };
+        slot.connection.handle(segment, slot.path.wire_bytes(bytes), &mut context);
+        self.touch(id);
+    }
+
+    /// Fires the timers that are due. Emits nothing by itself; call `poll_transmit` next.
+    pub fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
+        while let Some(id) = self.timers.pop_due(now) {
+            let Some(slot) = self.slots.get_mut(&id) else { continue };
+            slot.timer = None;
+            slot.connection.handle_timeout(&mut Context { now, path: &slot.path, sink });
+            self.touch(id);
+        }
+    }
+
+    /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.timers.first()
+    }
+
+    /// Collects a connection's events and puts it in line for sending.
+    fn touch(&mut self, id: ConnectionId) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        if !slot.is_announced && slot.connection.state() != State::SynReceived {
+            if slot.connection.state() == State::Closed {
+                slot.released = true; // it never came to be: nobody waits for it
+            } else {
+                slot.is_announced = true;
+                self.accepted.push_back(id);
+            }
+        }
+        while let Some(event) = slot.connection.poll_event() {
+            if !slot.released {
+                self.events.push_back((id, event));
+            }
+        }
+        if slot.connection.is_done() {
+            self.retire(id);
+        } else if !slot.is_ready {
+            slot.is_ready = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// A connection is over: its ports are free, and once the application has let go it is forgotten.
+    fn retire(&mut self, id: ConnectionId) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        self.timers.set(&mut slot.timer, id, None);
+        if self.keys.get(&slot.connection.names) == Some(&id) {
+            self.keys.remove(&slot.connection.names);
+        }
+        if slot.released {
+            self.slots.remove(&id);
+            self.accepted.retain(|&other| other != id);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! TCP as a state machine: time and segments go in; segments, events and the next deadline come out. What is
+//! built of which RFC, and the test of each, is in `docs/spec/tcp-conformance.md`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod config;
+mod connection;
+mod endpoint;
+mod receive;
+pub mod segment;
+mod send;
+mod sequence;
+
+pub use config::{Config, Recovery};
+pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
+pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};

@@ -1,0 +1,181 @@
+//! Received bytes: those ready to be read, those out of sequence, and the window.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+
+use skyhaul_core::RangeSet;
+
+use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
+use crate::sequence::wire;
+
+/// Every piece out of sequence takes at least this much, so that tiny ones cannot fill memory with bookkeeping.
+const MIN_CHARGE_BYTES: u64 = 256;
+
+/// Puts bytes in sequence. Holds at most `limit_bytes` and what rounding a scaled window adds to it. Of bytes
+/// that arrive twice with different contents, the first ones count.
+#[derive(Clone, Debug)]
+pub(crate) struct Assembly {
+    limit_bytes: u64,
+    next: u64,
+    /// One past the last byte that the peer was allowed to send. Never moves left.
+    edge: u64,
+    ready: VecDeque<u8>,
+    pub(super) ahead: BTreeMap<u64, Box<[u8]>>,
+    pub(super) ahead_charge: u64,
+    have: RangeSet,
+    /// A byte of each range that grew lately, the last one first [RFC 2018 4].
+    recent: VecDeque<u64>,
+    end: Option<u64>,
+    delivered_bytes: u64,
+}
+
+impl Assembly {
+    /// For a stream whose first byte has the number `next`.
+    pub(crate) fn new(next: u64, limit_bytes: u64) -> Self {
+        Self {
+            limit_bytes,
+            next,
+            edge: next,
+            ready: VecDeque::new(),
+            ahead: BTreeMap::new(),
+            ahead_charge: 0,
+            have: RangeSet::new(),
+            recent: VecDeque::new(),
+            end: None,
+            delivered_bytes: 0,
+        }
+    }
+
+    /// RCV.NXT: next number expected, the peer's FIN counted.
+    pub(crate) fn next(&self) -> u64 {
+        self.next + u64::from(self.is_complete())
+    }
+
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// Whether the peer's FIN and everything before it have arrived.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.end == Some(self.next)
+    }
+
+    /// Whether something is missing before what is there.
+    pub(crate) fn has_gap(&self) -> bool {
+        !self.have.is_empty()
+    }
+
+    /// Takes the peer's FIN at `number`; false if it contradicts what is known.
+    pub(crate) fn set_end(&mut self, number: u64) -> bool {
+        let beyond = self.have.end().is_some_and(|end| end > number);
+        if self.end.is_some_and(|end| end != number) || number < self.next || beyond {
+            return false;
+        }
+        self.end = Some(number);
+        true
+    }
+
+    /// Takes the bytes of `data` that lie within the window and are new; false if there are none.
+    pub(crate) fn insert(&mut self, number: u64, data: &[u8]) -> bool {
+        let limit = self.end.unwrap_or(u64::MAX).min(self.edge);
+        let (first, end) = (number.max(self.next), (number + data.len() as u64).min(limit));
+        if first >= end {
+            return false;
+        }
+        let data = &data[(first - number) as usize..(end - number) as usize];
+        if first == self.next && self.have.is_empty() {
+            self.deliver(data);
+            return true;
+        }
+        let taken = self.keep(first, data);
+        self.deliver_ahead();
+        taken
+    }
+
+    fn keep(&mut self, first: u64, data: &[u8]) -> bool {
+        let end = first + data.len() as u64;
+        let mut taken = false;
+        while let Some((from, to)) = { self.have.gaps(first, end).next() } {
+            let charge = (to - from).max(MIN_CHARGE_BYTES);
+            // What is next in sequence always has room: without it nothing moves.
+            if from != self.next && self.ahead_charge + charge > self.limit_bytes.max(MIN_CHARGE_BYTES) {
+                break;
+            }
+            self.ahead_charge += charge;
+            self.ahead.insert(from, data[(from - first) as usize..(to - first) as usize].into());
+            self.have.insert_range(from, to);
+            taken = true;
+        }
+        if taken {
+            self.recent.push_front(first);
+            self.forget_stale_ranges();
+        }
+        taken
+    }
+
+    fn deliver(&mut self, data: &[u8]) {
+        self.ready.extend(data);
+        self.next += data.len() as u64;
+        self.delivered_bytes += data.len() as u64;
+    }
+
+    fn deliver_ahead(&mut self) {
+        while let Some(data) = self.ahead.remove(&self.next) {
+            self.ahead_charge -= (data.len() as u64).max(MIN_CHARGE_BYTES);
+            self.deliver(&data);
+        }
+        self.have.remove_below(self.next);
+        self.forget_stale_ranges();
+    }
+
+    /// Keeps the last mention of each range, as many as an option has room for.
+    fn forget_stale_ranges(&mut self) {
+        let mut seen = RangeSet::new();
+        let have = &self.have;
+        self.recent.retain(|&at| have.range_of(at).is_some_and(|(first, _)| seen.insert(first)));
+        self.recent.truncate(MAX_SACK_BLOCKS);
+    }
+
+    /// The ranges ahead, the one that grew last first, at most `max_blocks`.
+    pub(crate) fn sack(&self, max_blocks: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let ranges = self.recent.iter().filter_map(|&at| self.have.range_of(at));
+        for (first, end) in ranges.take(max_blocks) {
+            blocks.push(wire(first), wire(end));
+        }
+        blocks
+    }
+
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
+        let count = out.len().min(self.ready.len());
+        for (place, byte) in out.iter_mut().zip(self.ready.drain(..count)) {
+            *place = byte;
+        }
+        count
+    }
+
+    /// The window to advertise now, in units of 2^`shift` bytes. The edge moves only by a worthwhile step
+    /// [RFC 9293 3.8.6.2.2], and never left: where a unit does not fit, it is rounded up [RFC 7323 2.4].
+    pub(crate) fn advertise(&mut self, shift: u8, mss_bytes: u64) -> u16 {
+        if self.would_open(mss_bytes) {
+            let whole = (self.wanted_edge() - self.next) >> shift << shift;
+            self.edge = self.edge.max(self.next + whole);
+        }
+        let units = (self.edge - self.next).div_ceil(1 << shift).min(0xFFFF);
+        self.edge = self.edge.max(self.next + (units << shift));
+        units as u16
+    }
+
+    fn wanted_edge(&self) -> u64 {
+        self.next + self.limit_bytes.saturating_sub(self.ready.len() as u64)
+    }
+
+    /// Whether the edge has a worthwhile step to go.
+    pub(crate) fn would_open(&self, mss_bytes: u64) -> bool {
+        self.wanted_edge().saturating_sub(self.edge) >= mss_bytes.min(self.limit_bytes / 2).max(1)
+    }
+}

@@ -1,0 +1,70 @@
+//! Bytes to segments: total, any input gives a value or an error.
+
+use core::fmt;
+
+use super::checksum::checksum;
+use super::{HEADER_BYTES, Options, Segment, Way, flags};
+
+/// Why bytes are not a segment. The receiver drops them and counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Shorter than a header, or than its header says.
+    Truncated,
+    /// The data offset lies within the header.
+    Offset,
+    /// The checksum does not match.
+    Checksum,
+    /// An option with a length that it cannot have.
+    Options,
+    /// SYN with FIN or RST, or none of SYN, RST and ACK.
+    Flags,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "shorter than its header says",
+            Self::Offset => "the data offset lies within the header",
+            Self::Checksum => "the checksum does not match",
+            Self::Options => "an option with a length that it cannot have",
+            Self::Flags => "control bits without meaning",
+        })
+    }
+}
+
+impl core::error::Error for Malformed {}
+
+/// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
+pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    let header: &[u8; HEADER_BYTES] = bytes.first_chunk().ok_or(Malformed::Truncated)?;
+    let offset = usize::from(header[12] >> 4) * 4;
+    if offset < HEADER_BYTES {
+        return Err(Malformed::Offset);
+    }
+    let (head, payload) = bytes.split_at_checked(offset).ok_or(Malformed::Truncated)?;
+    if checksum(way, bytes) != 0 {
+        return Err(Malformed::Checksum);
+    }
+    let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let long = |at: usize| u32::from(short(at)) << 16 | u32::from(short(at + 2));
+    check_flags(header[13])?;
+    Ok(Segment {
+        source_port: short(0),
+        destination_port: short(2),
+        sequence: long(4),
+        acknowledgement: long(8),
+        flags: header[13],
+        window: short(14),
+        urgent: short(18),
+        options: Options::decode(&head[HEADER_BYTES..])?,
+        payload: (payload, &[]),
+    })
+}
+
+/// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with FIN or
+/// RST is nothing that any state asks for.
+fn check_flags(bits: u8) -> Result<(), Malformed> {
+    let has = |bit: u8| bits & bit != 0;
+    let contradicts = has(flags::SYN) && has(flags::FIN | flags::RST);
+    if contradicts || !has(flags::SYN | flags::RST | flags::ACK) { Err(Malformed::Flags) } else { Ok(()) }
+}

@@ -1,0 +1,27 @@
+//! Segments to bytes.
+
+use alloc::vec::Vec;
+
+use super::checksum::checksum;
+use super::{HEADER_BYTES, Segment, Way};
+
+/// Appends the segment as it goes from `way.local` to `way.remote`. Its options must fit into
+/// [`MAX_OPTIONS_BYTES`](super::MAX_OPTIONS_BYTES).
+pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) {
+    let start = out.len();
+    let words = (HEADER_BYTES + segment.options.encoded_len()) / 4;
+    debug_assert!(words < 16, "options of more than 40 bytes");
+    out.extend_from_slice(&segment.source_port.to_be_bytes());
+    out.extend_from_slice(&segment.destination_port.to_be_bytes());
+    out.extend_from_slice(&segment.sequence.to_be_bytes());
+    out.extend_from_slice(&segment.acknowledgement.to_be_bytes());
+    out.extend_from_slice(&[(words as u8) << 4, segment.flags]);
+    out.extend_from_slice(&segment.window.to_be_bytes());
+    out.extend_from_slice(&[0, 0]);
+    out.extend_from_slice(&segment.urgent.to_be_bytes());
+    segment.options.encode(out);
+    out.extend_from_slice(segment.payload.0);
+    out.extend_from_slice(segment.payload.1);
+    let sum = checksum(way, &out[start..]);
+    out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+}

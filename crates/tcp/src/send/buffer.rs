@@ -1,0 +1,85 @@
+//! The bytes that were written and are not acknowledged yet.
+
+use alloc::collections::VecDeque;
+
+use crate::segment::Payload;
+
+/// A queue of bytes with numbers. Holds at most its limit.
+#[derive(Clone, Debug)]
+pub(crate) struct SendBuffer {
+    first: u64,
+    bytes: VecDeque<u8>,
+    limit_bytes: usize,
+}
+
+impl SendBuffer {
+    /// An empty one whose first byte will have the number `first`.
+    pub(crate) fn new(first: u64, limit_bytes: u64) -> Self {
+        let limit_bytes = usize::try_from(limit_bytes.max(1)).unwrap_or(usize::MAX);
+        Self { first, bytes: VecDeque::new(), limit_bytes }
+    }
+
+    /// Takes as much as there is room for.
+    pub(crate) fn write(&mut self, data: &[u8]) -> usize {
+        let taken = data.len().min(self.room_bytes());
+        self.bytes.extend(&data[..taken]);
+        taken
+    }
+
+    pub(crate) fn room_bytes(&self) -> usize {
+        self.limit_bytes.saturating_sub(self.bytes.len())
+    }
+
+    /// One past the number of the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.first + self.bytes.len() as u64
+    }
+
+    /// Forgets all bytes below `number`; says how many.
+    pub(crate) fn acknowledge(&mut self, number: u64) -> u64 {
+        let count = number.min(self.end()).saturating_sub(self.first);
+        self.bytes.drain(..count as usize);
+        self.first += count;
+        count
+    }
+
+    /// The bytes [from, to), which must be held.
+    pub(crate) fn payload(&self, from: u64, to: u64) -> Payload<'_> {
+        let (start, end) = ((from - self.first) as usize, (to - self.first) as usize);
+        let (a, b) = self.bytes.as_slices();
+        if start >= a.len() {
+            (&b[start - a.len()..end - a.len()], &[])
+        } else {
+            (&a[start..end.min(a.len())], &b[..end.saturating_sub(a.len())])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn payloads_are_the_stream(
+            writes in proptest::collection::vec(0usize..9, 1..30), acks in proptest::collection::vec(0u64..9, 30),
+        ) {
+            let (mut buffer, mut next) = (SendBuffer::new(100, 16), 100u64);
+            for (length, ack) in writes.into_iter().zip(acks) {
+                let data: Vec<u8> = (next..next + length as u64).map(|n| n as u8).collect();
+                next += buffer.write(&data) as u64;
+                prop_assert_eq!(buffer.end(), next);
+                prop_assert!(buffer.room_bytes() <= 16);
+                buffer.acknowledge(buffer.first + ack);
+                let (first, end) = (buffer.first, buffer.end());
+                for from in first..=end {
+                    let (a, b) = buffer.payload(from, end);
+                    let expected: Vec<u8> = (from..end).map(|n| n as u8).collect();
+                    prop_assert_eq!([a, b].concat(), expected);
+                }
+            }
+        }
+    }
+}

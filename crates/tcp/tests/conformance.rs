@@ -1,0 +1,46 @@
+//! `docs/spec/tcp-conformance.md` names tests that exist, and every trace test.
+
+const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
+const TRACES: [&str; 2] = [include_str!("mechanisms.rs"), include_str!("states.rs")];
+const OTHERS: [&str; 12] = [
+    include_str!("adversary.rs"),
+    include_str!("transfer.rs"),
+    include_str!("../src/connection/rto.rs"),
+    include_str!("../src/receive/assembly_tests.rs"),
+    include_str!("../src/segment/checksum.rs"),
+    include_str!("../src/segment/segment_tests.rs"),
+    include_str!("../src/segment/vectors.rs"),
+    include_str!("../src/send/buffer.rs"),
+    include_str!("../src/send/scoreboard.rs"),
+    include_str!("../src/sequence.rs"),
+    include_str!("../../congestion/src/reno_tests.rs"),
+    include_str!("../../congestion/src/window_tests.rs"),
+];
+
+/// Names of the test functions in a source: those behind `#[test]`.
+fn tests(source: &'static str) -> impl Iterator<Item = &'static str> {
+    source
+        .split("#[test]")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("fn ")?.1.split_once('('))
+        .map(|(name, _)| name)
+}
+
+#[test]
+fn the_page_names_tests_that_exist() {
+    let known: Vec<&str> = TRACES.into_iter().chain(OTHERS).flat_map(tests).collect();
+    let quoted = PAGE.split('`').skip(1).step_by(2).filter(|name| name.contains('_'));
+    let mut count = 0;
+    for name in quoted {
+        assert!(known.contains(&name), "docs/spec/tcp-conformance.md names {name}, which is no test");
+        count += 1;
+    }
+    assert!(count > 50, "the page was not understood: {count} names");
+}
+
+#[test]
+fn every_trace_test_is_on_the_page() {
+    for name in TRACES.into_iter().flat_map(tests).filter(|&name| name != "a_port_in_use_is_refused") {
+        assert!(PAGE.contains(&format!("`{name}`")), "docs/spec/tcp-conformance.md does not name {name}");
+    }
+}
