@@ -120,7 +120,7 @@ fn outages(link: &str, rate_bps: Option<u64>, seeds: u64) {
 fn verdicts(link: &str, bytes: u64, rate_bps: Option<u64>, seeds: u64) {
     let mut sum = [[0u64; 4]; 4];
     for run in (1..=seeds).filter_map(|seed| run(link, seed, bytes, rate_bps, true)) {
-        for (into, from) in sum.iter_mut().flatten().zip(run.truth.confusion.iter().flatten()) {
+        for (into, from) in sum.iter_mut().flatten().zip(run.truth.confusion().iter().flatten()) {
             *into += from;
         }
     }

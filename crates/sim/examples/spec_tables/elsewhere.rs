@@ -28,7 +28,7 @@ const CORRUPTION: usize = 1;
 
 /// Share of the packets that vanished for this cause and were said to.
 fn right(runs: &[Run], cause: usize) -> f64 {
-    let of = |verdict: usize| runs.iter().map(|(_, truth)| truth.confusion[cause][verdict]).sum::<u64>();
+    let of = |verdict: usize| runs.iter().map(|(_, truth)| truth.confusion()[cause][verdict]).sum::<u64>();
     of(cause) as f64 / (0..4).map(of).sum::<u64>() as f64
 }
 
