@@ -7,8 +7,7 @@ mod selection;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use skyhaul_report::{Figure, Judged, Report, Verdict, evaluate_claims, read_results, write_report};
@@ -21,8 +20,7 @@ use selection::Selection;
 
 use crate::failure::Failure;
 use crate::output::{note, print};
-use crate::signals::stop_requested;
-use crate::sweep::{ShownArgs, SimulateArgs, finish};
+use crate::sweep::{ShownArgs, SimulateArgs, finish, stoppable};
 use crate::wrap::wrapped;
 
 /// Folder of results within that of the report.
@@ -32,18 +30,7 @@ const RESULTS_FOLDER: &str = "results";
 const INDENT: usize = 21;
 
 pub(crate) async fn run(args: ReproduceArgs) -> Result<ExitCode, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    let mut work = tokio::task::spawn_blocking(move || reproduce(&args, &seen));
-    let result = tokio::select! {
-        result = &mut work => result,
-        () = stop_requested() => {
-            stop.store(true, Ordering::Relaxed);
-            note("stopping when the runs that are under way are done; the same command goes on later");
-            work.await
-        }
-    };
-    result.map_err(|error| Failure::new(format!("a defect: {error}")))?
+    stoppable(move |stop| reproduce(&args, stop)).await
 }
 
 fn reproduce(args: &ReproduceArgs, stop: &AtomicBool) -> Result<ExitCode, Failure> {

@@ -8,10 +8,12 @@ mod plot;
 mod report;
 mod shown;
 mod simulate;
+mod stoppable;
 mod work;
 
 pub(crate) use args::{MergeArgs, ReportArgs, ShownArgs, SimulateArgs};
 pub(crate) use merge::run as merge;
 pub(crate) use report::run as report;
 pub(crate) use simulate::run as simulate;
+pub(crate) use stoppable::stoppable;
 pub(crate) use work::work as finish;

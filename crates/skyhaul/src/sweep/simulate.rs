@@ -4,16 +4,16 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use skyhaul_sim::scenario::{File, MAX_FILE_BYTES, ScenarioError};
+use skyhaul_report::Results;
+use skyhaul_sim::scenario::{File, MAX_FILE_BYTES, ScenarioError, Wanted};
 use skyhaul_sim::sweep::Sweep;
 
 use super::args::SimulateArgs;
+use super::stoppable::stoppable;
 use super::{plot, shown, work};
 use crate::failure::Failure;
 use crate::output::note;
-use crate::signals::stop_requested;
 
 /// `skyhaul simulate`.
 pub(crate) async fn run(args: SimulateArgs) -> Result<ExitCode, Failure> {
@@ -21,28 +21,29 @@ pub(crate) async fn run(args: SimulateArgs) -> Result<ExitCode, Failure> {
     let file = file.map_err(|error| bad_scenario(&error))?;
     plot::check(&file, &args.plot)?;
     let sweep = Sweep::new(file)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let (args, seen) = (Arc::new(args), Arc::clone(&stop));
+    let args = Arc::new(args);
     let for_work = Arc::clone(&args);
-    let mut work = tokio::task::spawn_blocking(move || work::work(&sweep, &for_work, &seen));
-    let result = tokio::select! {
-        result = &mut work => result,
-        () = stop_requested() => {
-            stop.store(true, Ordering::Relaxed);
-            note("stopping when the runs that are under way are done; once more stops at once");
-            tokio::select! {
-                result = &mut work => result,
-                // Finished runs are on the disk already, if there is a folder for them.
-                () = stop_requested() => std::process::exit(1),
-            }
-        }
-    };
-    let done = result.map_err(|error| Failure::new(format!("a defect: {error}")))??;
+    let done = stoppable(move |stop| work::work(&sweep, &for_work, stop)).await?;
+    tell_unmet(&done.results, args.quiet);
     shown::show(&done.results, args.shown)?;
     if let Some(out) = args.out.as_ref().filter(|_| !args.plot.is_empty() && done.is_complete()) {
         plot::write(out, &done.results, &args.plot)?;
     }
     Ok(done.conclude(&args))
+}
+
+/// Says which names of `metrics.wanted` fit no metric of any run: they may be misspelt.
+fn tell_unmet(results: &Results, quiet: bool) {
+    let there = results.metrics();
+    let finished = results.runs.iter().any(|run| run.error.is_none());
+    for pattern in results.header.wanted.iter().filter(|_| finished && !quiet) {
+        let wanted = Wanted::new(vec![pattern.clone()]);
+        if !there.iter().any(|metric| wanted.matches(metric)) {
+            note(&format!(
+                "metrics.wanted: no run has a metric '{pattern}'; docs/guide/metrics.md lists them all"
+            ));
+        }
+    }
 }
 
 fn text_of(path: &Path) -> Result<String, Failure> {

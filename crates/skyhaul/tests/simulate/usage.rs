@@ -76,3 +76,13 @@ fn a_figure_that_cannot_be_drawn_keeps_the_results() {
     assert!(said.err.contains("goodputt") && said.err.contains("no run has it"), "{said:?}");
     assert!(place.path("out/results.jsonl").exists() && !said.out.is_empty());
 }
+
+#[test]
+fn a_wanted_metric_that_no_run_has_is_told_and_one_that_they_have_is_not() {
+    let place = Place::new();
+    let wanted = "metrics.wanted=[\"gooodput_bps\", \"links.*\"]";
+    let said = run(&["simulate", &place.file, "--set", wanted, "--replications", "1"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.err.contains("no run has a metric 'gooodput_bps'"), "{}", said.err);
+    assert!(!said.err.contains("'links.*'"), "{}", said.err);
+}
