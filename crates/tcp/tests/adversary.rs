@@ -4,7 +4,7 @@ mod common;
 
 use common::{Lone, plain};
 use proptest::prelude::*;
-use skyhaul_core::NullSink;
+use skyhaul_core::{Ecn, NullSink};
 use skyhaul_tcp::Config;
 use skyhaul_tcp::segment::{Options, SackBlocks, Timestamps};
 
@@ -58,7 +58,9 @@ fn apply(lone: &mut Lone, step: Step) {
             lone.peer_window = window;
             lone.say(bits, sequence, acknowledgement, options, &vec![1; length]);
         }
-        Step::Garbage(bytes) => lone.endpoint.handle(lone.now, common::way(), &bytes, &mut NullSink),
+        Step::Garbage(bytes) => {
+            lone.endpoint.handle(lone.now, common::way(), Ecn::NotEct, &bytes, &mut NullSink);
+        }
         Step::Wait { ms } => lone.wait_ms(ms),
         Step::Write { bytes } => {
             let _ = lone.endpoint.write(lone.id, &vec![7; bytes]);

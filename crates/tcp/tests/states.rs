@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Heard, Lone, PEER_PORT, plain, way};
-use skyhaul_core::NullSink;
+use skyhaul_core::{Ecn, NullSink};
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{CloseReason, State, StreamEvent};
 
@@ -186,7 +186,7 @@ fn a_syn_flood_is_bounded() {
             ..Default::default()
         };
         skyhaul_tcp::segment::encode(way().reversed(), &syn, &mut bytes);
-        lone.endpoint.handle(lone.now, way(), &bytes, &mut NullSink);
+        lone.endpoint.handle(lone.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
     }
     assert_eq!((lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().full), (128, 872));
     while lone.endpoint.connection_count() > 0 {

@@ -1,7 +1,7 @@
 //! What arrives: is it acceptable, what does it say [RFC 9293 3.10.7.4, RFC 5961, RFC 7323 5].
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, SECOND};
+use skyhaul_core::{Ecn, Event, SECOND};
 
 use super::timers::AckDue;
 use super::{CloseReason, Connection, Context, Reset, State, StreamEvent};
@@ -20,7 +20,13 @@ enum Check {
 
 impl Connection {
     /// A segment arrived.
-    pub(crate) fn handle(&mut self, segment: &Segment<'_>, wire_bytes: u32, context: &mut Context<'_>) {
+    pub(crate) fn handle(
+        &mut self,
+        segment: &Segment<'_>,
+        _ecn: Ecn,
+        wire_bytes: u32,
+        context: &mut Context<'_>,
+    ) {
         self.stats.received_packets += 1;
         self.stats.received_bytes += u64::from(wire_bytes);
         let (types, number) = (segment.flags, u64::from(segment.sequence));

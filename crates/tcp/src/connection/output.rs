@@ -3,8 +3,8 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::Event;
 use skyhaul_core::event::Repeat;
+use skyhaul_core::{Ecn, Event};
 
 use super::timers::AckDue;
 use super::{Connection, Context, State};
@@ -21,12 +21,12 @@ struct Chunk {
 }
 
 impl Connection {
-    /// Appends the next segment. `None`: nothing before [`Self::deadline`].
-    pub(crate) fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends the next segment; what its IP header says of ECN. `None`: nothing before [`Self::deadline`].
+    pub(crate) fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Ecn> {
         if let Some(reset) = self.reset.take() {
             let ack = if reset.acknowledges { flags::ACK } else { 0 };
             self.push(reset.sequence, reset.sequence, flags::RST | ack, None, context, out);
-            return Some(());
+            return Some(Ecn::NotEct);
         }
         if self.state == State::Closed {
             return None;
@@ -34,12 +34,12 @@ impl Connection {
         self.restart_after_idle(context);
         if let Some(chunk) = self.next_chunk(context) {
             self.send_chunk(chunk, context, out);
-            return Some(());
+            return Some(Ecn::NotEct);
         }
         self.settle(context);
         if self.ack_due.is_due(context.now) {
             self.push(self.sending.max, self.sending.max, flags::ACK, None, context, out);
-            return Some(());
+            return Some(Ecn::NotEct);
         }
         self.tell_state(context);
         None

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, EventSink, Instant, Path, Stream, Timer, Timers, ip_bytes};
+use skyhaul_core::{Ecn, Event, EventSink, Instant, Path, Stream, Timer, Timers, ip_bytes};
 
 use crate::config::Config;
 use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
@@ -279,14 +279,14 @@ impl Endpoint {
         self.slots.len()
     }
 
-    /// The body of an IP packet arrived by `way`.
-    pub fn handle(&mut self, now: Instant, way: Way, bytes: &[u8], sink: &mut dyn EventSink) {
+    /// The body of an IP packet arrived by `way`; `ecn` is the field of its header.
+    pub fn handle(&mut self, now: Instant, way: Way, ecn: Ecn, bytes: &[u8], sink: &mut dyn EventSink) {
         let Ok(segment) = decode(way, bytes) else {
             return self.refuse(Refusal::Undecodable, now, sink);
         };
         let names = Names { way, local_port: segment.destination_port, remote_port: segment.source_port };
         match self.keys.get(&names).copied() {
-            Some(id) => self.deliver(id, now, &segment, bytes.len(), sink),
+            Some(id) => self.deliver(id, now, ecn, &segment, bytes.len(), sink),
             None => self.handle_unknown(now, names, &segment, sink),
         }
     }
@@ -307,13 +307,14 @@ impl Endpoint {
         &mut self,
         id: ConnectionId,
         now: Instant,
+        ecn: Ecn,
         segment: &Segment<'_>,
         bytes: usize,
         sink: &mut dyn EventSink,
     ) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
         let mut context = Context { now, path: &slot.path, sink };
-        slot.connection.handle(segment, slot.path.wire_bytes(bytes), &mut context);
+        slot.connection.handle(segment, ecn, slot.path.wire_bytes(bytes), &mut context);
         self.touch(id);
     }
 

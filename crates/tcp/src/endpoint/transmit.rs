@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{Event, EventSink, Instant};
+use skyhaul_core::{Ecn, Event, EventSink, Instant};
 
 use super::{ConnectionId, Endpoint};
 use crate::connection::Context;
@@ -21,6 +21,8 @@ pub struct Transmit {
     pub connection: ConnectionId,
     /// Size of each segment in the buffer but the last, which may be smaller.
     pub segment_bytes: usize,
+    /// Field of the IP header of each.
+    pub ecn: Ecn,
 }
 
 impl Endpoint {
@@ -62,7 +64,7 @@ impl Endpoint {
             let wire_bytes = self.path(way).wire_bytes(buffer.len());
             sink.emit(now, 0, Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
         }
-        Some(Transmit { way, connection: 0, segment_bytes: buffer.len() })
+        Some(Transmit { way, connection: 0, segment_bytes: buffer.len(), ecn: Ecn::NotEct })
     }
 
     fn transmit_from(
@@ -76,30 +78,31 @@ impl Endpoint {
         let slot = self.slots.get_mut(&id)?;
         let way = slot.connection.names.way;
         slot.deficit_bytes = slot.deficit_bytes.min(0) + QUANTUM_BYTES;
-        let mut segment_bytes = 0;
+        let mut batch = Transmit { way, connection: id, segment_bytes: 0, ecn: Ecn::NotEct };
         for count in 0..max_segments {
             let start = buffer.len();
             let mut context = Context { now, path: &slot.path, sink };
             let is_spent = count > 0 && slot.deficit_bytes <= 0;
-            if is_spent || slot.connection.poll_transmit(&mut context, buffer).is_none() {
+            if is_spent {
                 break;
             }
+            let Some(ecn) = slot.connection.poll_transmit(&mut context, buffer) else { break };
             let bytes = buffer.len() - start;
             slot.deficit_bytes -= bytes as i64;
             if count == 0 {
-                segment_bytes = bytes;
-            } else if bytes > segment_bytes {
-                let transmit = Transmit { way, connection: id, segment_bytes: bytes };
+                batch = Transmit { segment_bytes: bytes, ecn, ..batch };
+            } else if bytes > batch.segment_bytes || ecn != batch.ecn {
+                let transmit = Transmit { segment_bytes: bytes, ecn, ..batch };
                 self.stash = Some((transmit, buffer.split_off(start)));
                 break;
             }
-            if bytes < segment_bytes {
+            if bytes < batch.segment_bytes {
                 break;
             }
         }
         if !buffer.is_empty() {
             self.ready.push_back(id);
-            return Some(Transmit { way, connection: id, segment_bytes });
+            return Some(batch);
         }
         slot.is_ready = false;
         self.timers.set(&mut slot.timer, id, slot.connection.deadline());

@@ -12,7 +12,7 @@ pub mod pair;
 
 use std::net::Ipv4Addr;
 
-use skyhaul_core::{Instant, MS, NullSink, Stream};
+use skyhaul_core::{Ecn, Instant, MS, NullSink, Stream};
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
 use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, State, StreamEvent};
 
@@ -117,7 +117,7 @@ impl Lone {
         };
         let mut bytes = Vec::new();
         encode(way().reversed(), &segment, &mut bytes);
-        self.endpoint.handle(self.now, way(), &bytes, &mut NullSink);
+        self.endpoint.handle(self.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
     }
 
     pub fn ack(&mut self, sequence: u32, acknowledgement: u32) {
