@@ -12,6 +12,7 @@ pub mod checksum;
 pub mod event;
 #[cfg(test)]
 mod event_tests;
+mod internet_checksum;
 mod number;
 mod pacer;
 mod packet;
@@ -24,6 +25,7 @@ mod timers;
 pub mod units;
 
 pub use event::{Event, EventSink, NullSink, Verdict};
+pub use internet_checksum::{internet_checksum, internet_sum, pseudo_header_sum};
 pub use number::{NUMBER_MODULUS, expand, nearest, wire};
 pub use pacer::Pacer;
 pub use packet::{Class, Ecn, Packet, PacketMeta};

@@ -7,7 +7,7 @@ const OTHERS: [&str; 12] = [
     include_str!("transfer.rs"),
     include_str!("../src/connection/rto.rs"),
     include_str!("../src/receive/assembly_tests.rs"),
-    include_str!("../src/segment/checksum.rs"),
+    include_str!("../../core/src/internet_checksum.rs"),
     include_str!("../src/segment/segment_tests.rs"),
     include_str!("../src/segment/vectors.rs"),
     include_str!("../src/send/buffer.rs"),
