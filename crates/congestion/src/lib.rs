@@ -88,6 +88,8 @@ pub trait Controller: Debug + Send {
     fn on_timeout(&mut self, _now: Instant, _in_flight_bytes: u64, _first: bool) {}
     /// The sender was idle for `idle_ns` and starts again.
     fn on_idle(&mut self, _now: Instant, _idle_ns: u64) {}
+    /// The largest payload of a segment is another one from now on: the path takes no more.
+    fn set_mss(&mut self, _mss_bytes: u64) {}
     /// Bytes that may be under way.
     fn window_bytes(&self) -> u64;
     /// The rate at which to spread packets, if the controller has a wish of its own.

@@ -126,6 +126,10 @@ impl Controller for Reno {
         }
     }
 
+    fn set_mss(&mut self, mss_bytes: u64) {
+        self.config.mss_bytes = mss_bytes;
+    }
+
     fn window_bytes(&self) -> u64 {
         self.cwnd_bytes
     }

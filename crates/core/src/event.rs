@@ -37,6 +37,8 @@ pub enum Repeat {
     Timer,
     /// TCP: acknowledgements showed that it is missing.
     Recovery,
+    /// TCP: it was larger than what the path takes.
+    TooBig,
 }
 
 /// Why a received segment was not used.
@@ -189,6 +191,11 @@ pub enum Event {
     Persist {
         /// Entered (true) or left.
         on: bool,
+    },
+    /// The largest packet that the path takes is smaller than was thought.
+    PathMtu {
+        /// IP packet.
+        mtu_bytes: u32,
     },
     /// A probing cycle began [XSTP 4].
     ProbeStarted {

@@ -65,6 +65,9 @@ pub struct Config {
     pub time_wait_ns: u64,
     /// A connection that the application has let go of waits so long for the peer's end.
     pub fin_wait_ns: u64,
+    /// After so many timeouts in a row (and every so many more) smaller segments are tried, for paths that drop
+    /// large ones without a word [RFC 8899 4.3]; `None`: never.
+    pub black_hole_timeouts: Option<u32>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
 }
@@ -95,6 +98,7 @@ impl Config {
             max_repeats: 15,
             time_wait_ns: 60 * SECOND,
             fin_wait_ns: 60 * SECOND,
+            black_hole_timeouts: Some(3),
             max_challenges_per_s: 10,
         }
     }
@@ -117,6 +121,7 @@ impl Config {
             min_rto_ns: SECOND,
             max_rto_ns: 64 * SECOND,
             delayed_ack_ns: Some(200 * MS),
+            black_hole_timeouts: None,
             ..Self::standard()
         }
     }

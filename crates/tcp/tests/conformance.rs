@@ -1,7 +1,8 @@
 //! `docs/spec/tcp-conformance.md` names tests that exist, and every trace test.
 
 const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
-const TRACES: [&str; 2] = [include_str!("mechanisms.rs"), include_str!("states.rs")];
+const TRACES: [&str; 3] =
+    [include_str!("mechanisms.rs"), include_str!("path_mtu.rs"), include_str!("states.rs")];
 const OTHERS: [&str; 12] = [
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),

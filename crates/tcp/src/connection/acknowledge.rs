@@ -89,6 +89,8 @@ impl Connection {
             return; // a lost SYN is remembered until the handshake is done
         }
         self.timeouts = 0;
+        self.is_unreachable = false;
+        self.on_path_works(context.path);
     }
 
     /// Whether the congestion window was what held the sender back.

@@ -2,9 +2,11 @@
 //! output and timers are in files of their own.
 
 mod acknowledge;
+mod icmp;
 mod input;
 mod opening;
 mod output;
+mod path_mtu;
 mod recovery;
 mod rto;
 mod sending;
@@ -17,13 +19,16 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use skyhaul_congestion::Controller;
-use skyhaul_core::event::Refusal;
+use skyhaul_core::event::{Refusal, Repeat};
 use skyhaul_core::{Event, EventSink, Instant, Path};
 
 use crate::config::Config;
 use crate::receive::Assembly;
 use crate::segment::{HEADER_BYTES, Way};
+pub(crate) use icmp::Belief;
 use opening::Agreed;
+pub(crate) use path_mtu::LEARNT_FOR_NS;
+use path_mtu::PathMtu;
 use recovery::Repair;
 use rto::Rto;
 use sending::Sending;
@@ -79,6 +84,9 @@ pub(crate) struct Connection {
     agreed: Agreed,
     /// Largest payload of a segment without SACK blocks.
     mss_bytes: u64,
+    path_mtu: PathMtu,
+    /// A router said that the peer is out of reach, and nothing came since.
+    is_unreachable: bool,
     controller: Box<dyn Controller>,
     repair: Option<Repair>,
     duplicate_acks: u32,
@@ -92,6 +100,8 @@ pub(crate) struct Connection {
     retransmit_at: Option<Instant>,
     /// Timeouts since something new was acknowledged.
     timeouts: u32,
+    /// Why what lies between SND.NXT and the highest number sent goes again.
+    again: Repeat,
     /// The end of a segment sent once, and when: a round trip being measured.
     timing: Option<(u64, Instant)>,
     /// Timestamps measure the next round trip from this number on: one a window [RFC 6298 3].
@@ -137,6 +147,8 @@ impl Connection {
             sending,
             agreed: Agreed::new(entropy.timestamp_offset),
             mss_bytes,
+            path_mtu: PathMtu::default(),
+            is_unreachable: false,
             controller: config.controller(mss_bytes, false),
             repair: None,
             duplicate_acks: 0,
@@ -145,6 +157,7 @@ impl Connection {
             rto: Rto::new(&config),
             retransmit_at: None,
             timeouts: 0,
+            again: Repeat::Timer,
             timing: None,
             last_data_at: context.now,
             persist: Persist::default(),

@@ -37,6 +37,8 @@ pub(super) struct Agreed {
     pub(super) recent_at: Instant,
     /// RCV.NXT as last acknowledged.
     pub(super) last_ack_sent: u64,
+    /// Largest payload that the peer takes, options counted.
+    pub(super) peer_mss: u16,
     /// Number of the peer's SYN.
     pub(super) peer_initial: u64,
 }
@@ -53,8 +55,15 @@ impl Agreed {
             recent: 0,
             recent_at: Instant::ZERO,
             last_ack_sent: 0,
+            peer_mss: u16::MAX,
             peer_initial: 0,
         }
+    }
+
+    /// What options leave of a segment of `mss_bytes`.
+    pub(super) fn payload_room(&self, mss_bytes: u64) -> u64 {
+        let every = if self.timestamps { 12 } else { 0 };
+        mss_bytes.max(MIN_MSS).saturating_sub(every).max(1)
     }
 }
 
@@ -138,10 +147,8 @@ impl Connection {
         }
         self.agreed.last_ack_sent = first + 1;
         self.agreed.peer_initial = first;
-        let room = context.path.max_segment_bytes().saturating_sub(HEADER_BYTES) as u64;
-        let most = room.min(u64::from(options.mss.unwrap_or(DEFAULT_MSS))).min(u64::from(config.mss_bytes));
-        let every = if self.agreed.timestamps { 12 } else { 0 };
-        self.mss_bytes = most.max(MIN_MSS).saturating_sub(every).max(1);
+        self.agreed.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);
+        self.update_mss(context.path);
         self.assembly = Some(Assembly::new(first + 1, limit_bytes.max(1)));
         self.sending.told_by = (first, 0);
         self.sending.take_window(first, 0, u64::from(segment.window));

@@ -32,6 +32,7 @@ impl Connection {
             return None;
         }
         self.restart_after_idle(context);
+        self.forget_path_mtu(context);
         if let Some(chunk) = self.next_chunk(context) {
             self.send_chunk(chunk, context, out);
             return Some(Ecn::NotEct);
@@ -49,7 +50,7 @@ impl Connection {
         let sending = &self.sending;
         if self.state.is_opening() {
             let is_due = sending.nxt == sending.initial;
-            let repeat = (sending.max > sending.initial).then_some(Repeat::Timer);
+            let repeat = (sending.max > sending.initial).then_some(self.again);
             return is_due.then_some(Chunk {
                 first: sending.initial,
                 end: sending.initial + 1,
@@ -129,7 +130,7 @@ impl Connection {
             return None;
         }
         let end = first + length + u64::from(is_last && sending.is_finished);
-        let repeat = is_repeat.then_some(Repeat::Timer);
+        let repeat = is_repeat.then_some(self.again);
         (end > first).then_some(Chunk { first, end, repeat, is_probe: false })
     }
 
@@ -153,7 +154,7 @@ impl Connection {
         let first = sending.nxt;
         let room = (sending.una + sending.window_bytes).saturating_sub(first).max(1);
         let end = first + room.min(self.mss_bytes).min(sending.end() - first);
-        Some(Chunk { first, end, repeat: (first < sending.max).then_some(Repeat::Timer), is_probe: true })
+        Some(Chunk { first, end, repeat: (first < sending.max).then_some(self.again), is_probe: true })
     }
 
     /// Whether something waits that no acknowledgement will set free.

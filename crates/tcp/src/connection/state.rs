@@ -81,6 +81,8 @@ pub enum CloseReason {
     ConnectTimeout,
     /// The peer gave no sign of life.
     Silence,
+    /// Routers say that the peer cannot be reached.
+    Unreachable,
 }
 
 impl fmt::Display for CloseReason {
@@ -91,6 +93,7 @@ impl fmt::Display for CloseReason {
             Self::AbortedHere => "the connection was aborted here",
             Self::ConnectTimeout => "the peer did not answer",
             Self::Silence => "the peer gave no sign of life for too long",
+            Self::Unreachable => "the network says that the peer cannot be reached",
         })
     }
 }

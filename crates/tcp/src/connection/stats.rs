@@ -29,6 +29,8 @@ pub struct Stats {
     pub probes: u64,
     /// Segments that were refused: outside of the window, too old, absurd.
     pub refused: u64,
+    /// Times that large packets vanished while smaller ones arrived.
+    pub black_holes: u64,
     /// Challenge acknowledgements sent.
     pub challenges: u64,
     /// Payload sent and not known to have arrived.

@@ -1,5 +1,6 @@
 //! Deadlines and what happens at them.
 
+use skyhaul_core::event::Repeat;
 use skyhaul_core::{Event, Instant, SECOND};
 
 use super::{CloseReason, Connection, Context, State};
@@ -142,7 +143,7 @@ impl Connection {
         } else if self.retransmit_at.is_some_and(|at| at <= now) && self.state != State::Closed {
             self.on_retransmission_timeout(context);
         } else if self.persist.is_due(now) && self.persist.unanswered > self.config.max_repeats {
-            self.close(Some(CloseReason::Silence));
+            self.close(Some(self.silence()));
         }
         self.tell_state(context);
     }
@@ -152,11 +153,7 @@ impl Connection {
         let is_opening = self.state.is_opening();
         let most = if is_opening { self.config.max_syn_repeats } else { self.config.max_repeats };
         if self.timeouts >= most {
-            return self.close(Some(if is_opening {
-                CloseReason::ConnectTimeout
-            } else {
-                CloseReason::Silence
-            }));
+            return self.close(Some(self.silence()));
         }
         self.stats.timeouts += 1;
         let in_flight_bytes = self.sending.nxt - self.sending.una;
@@ -165,12 +162,10 @@ impl Connection {
         }
         self.timeouts += 1;
         self.rto.back_off();
-        self.repair = None;
-        self.duplicate_acks = 0;
-        self.recovered_to = self.sending.max;
-        self.timing = None;
         self.sending.board.clear();
-        self.sending.nxt = self.sending.una;
-        self.retransmit_at = None; // the repeat starts it
+        self.go_back(Repeat::Timer);
+        if !is_opening {
+            self.suspect_black_hole(context);
+        }
     }
 }

@@ -31,9 +31,12 @@ impl Endpoint {
             return self.refuse(Refusal::Full, now, sink);
         }
         let (entropy, id, path) = (self.entropy(), self.take_id(), self.path(names.way));
-        let context = Context { now, path: &path, sink };
+        let mut context = Context { now, path: &path, sink };
         let config = Arc::clone(&self.accept_config);
-        let connection = Connection::accept(id, names, entropy, config, segment, &context);
+        let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
+        if let Some(bytes) = self.mtus.of(names.way, now) {
+            connection.limit_packets(bytes, &mut context);
+        }
         self.insert(id, connection, path, false);
     }
 

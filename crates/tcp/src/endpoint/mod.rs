@@ -2,6 +2,7 @@
 //! connection).
 
 mod accept;
+mod icmp;
 mod transmit;
 
 use alloc::boxed::Box;
@@ -69,6 +70,10 @@ pub struct EndpointStats {
     pub unknown: u64,
     /// Openings dropped for want of room.
     pub full: u64,
+    /// ICMP messages that counted.
+    pub icmp_taken: u64,
+    /// Those that did not: of no connection, about nothing under way, or impossible.
+    pub icmp_ignored: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -97,6 +102,7 @@ pub struct Endpoint {
     events: VecDeque<(ConnectionId, StreamEvent)>,
     stateless: VecDeque<(Way, Segment<'static>)>,
     stash: Option<(Transmit, Vec<u8>)>,
+    mtus: icmp::LearntMtus,
     random: Stream,
     next_id: ConnectionId,
     stats: EndpointStats,
@@ -117,6 +123,7 @@ impl Endpoint {
             events: VecDeque::new(),
             stateless: VecDeque::new(),
             stash: None,
+            mtus: icmp::LearntMtus::default(),
             random,
             next_id: 1,
             stats: EndpointStats::default(),
@@ -156,8 +163,11 @@ impl Endpoint {
         };
         let names = names(local_port.ok_or(ConnectError::NoFreePort)?);
         let (entropy, id, path) = (self.entropy(), self.take_id(), self.path(way));
-        let context = Context { now, path: &path, sink: &mut skyhaul_core::NullSink };
-        let connection = Connection::open(id, names, entropy, Arc::new(config), &context);
+        let mut context = Context { now, path: &path, sink: &mut skyhaul_core::NullSink };
+        let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
+        if let Some(bytes) = self.mtus.of(way, now) {
+            connection.limit_packets(bytes, &mut context);
+        }
         self.insert(id, connection, path, true);
         Ok(id)
     }

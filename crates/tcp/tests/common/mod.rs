@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 
 use skyhaul_core::{Ecn, Instant, MS, NullSink, Stream};
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
-use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, State, StreamEvent};
+use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, IcmpMessage, State, StreamEvent};
 
 pub const PORT: u16 = 80;
 pub const PEER_PORT: u16 = 5000;
@@ -118,6 +118,15 @@ impl Lone {
         let mut bytes = Vec::new();
         encode(way().reversed(), &segment, &mut bytes);
         self.endpoint.handle(self.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
+    }
+
+    /// ICMP about our segment with this number, as it would quote it.
+    pub fn icmp(&mut self, message: IcmpMessage, sequence: u32) {
+        let mut quoted = [0; 8];
+        quoted[..2].copy_from_slice(&self.local_port.to_be_bytes());
+        quoted[2..4].copy_from_slice(&PEER_PORT.to_be_bytes());
+        quoted[4..].copy_from_slice(&self.initial.wrapping_add(sequence).to_be_bytes());
+        self.endpoint.handle_icmp(self.now, way(), message, &quoted, &mut NullSink);
     }
 
     pub fn ack(&mut self, sequence: u32, acknowledgement: u32) {

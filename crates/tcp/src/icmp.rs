@@ -1,0 +1,41 @@
+//! What ICMP says of a packet that was sent: the meaning alone, whatever its format. The decoder is the
+//! carrier's.
+
+/// A message about a packet that this host sent [RFC 792, RFC 4443].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IcmpMessage {
+    /// The packet did not fit a link (`ICMPv4`: fragmentation needed and DF set).
+    PacketTooBig {
+        /// Largest IP packet of that link; 0 from routers older than RFC 1191.
+        mtu_bytes: u32,
+    },
+    /// The packet could not be delivered.
+    Unreachable(Unreachable),
+    /// It was too long under way, or its fragments were.
+    TimeExceeded,
+    /// Something in its header was not understood.
+    ParameterProblem,
+}
+
+/// What could not be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreachable {
+    /// The network: no route.
+    Net,
+    /// The host.
+    Host,
+    /// The host does not speak TCP.
+    Protocol,
+    /// Nothing listens at the port.
+    Port,
+    /// Somebody forbids it.
+    Prohibited,
+}
+
+impl IcmpMessage {
+    /// Whether asking again is of no use. Everything else may pass by itself [RFC 1122 4.2.3.9].
+    pub(crate) fn is_hard(self) -> bool {
+        use Unreachable::{Port, Prohibited, Protocol};
+        matches!(self, Self::Unreachable(Protocol | Port | Prohibited))
+    }
+}
