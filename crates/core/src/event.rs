@@ -76,6 +76,8 @@ pub enum Alarm {
 pub enum DropCause {
     /// The queue was full.
     QueueFull,
+    /// Random early detection picked it before the queue was full.
+    Early,
     /// Independent random loss.
     RandomLoss,
     /// Bit errors: damaged, so discarded by the layer below.

@@ -7,7 +7,8 @@ use core::fmt;
 use skyhaul_core::Instant;
 
 use crate::{
-    BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, QueueLimit, StateConfig,
+    BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, QueueLimit, RedConfig,
+    StateConfig,
 };
 
 /// A configuration that makes no sense. Displays as `forward.loss: 1.5 is no probability; ...`.
@@ -28,6 +29,12 @@ pub enum Problem {
     ZeroRate,
     /// A queue with no room for the packet in service.
     ZeroQueue,
+    /// Thresholds of random early detection that are not in one unit, or not in order.
+    Thresholds,
+    /// A weight of 0.
+    Zero,
+    /// A packet size that no packet has.
+    PacketSize,
     /// An outage that ends before or when it begins.
     EmptyOutage(Outage),
     /// An outage that begins before the one in front of it has ended.
@@ -54,6 +61,11 @@ impl fmt::Display for Problem {
             Self::NotAProbability(p) => write!(f, "{p} is no probability; it must lie between 0 and 1"),
             Self::ZeroRate => write!(f, "a rate must be at least 1 bit/s, or unlimited"),
             Self::ZeroQueue => write!(f, "a queue must have room for at least 1"),
+            Self::Thresholds => {
+                write!(f, "min and max must both be packets or both be bytes, and min below max")
+            }
+            Self::Zero => write!(f, "must be above 0"),
+            Self::PacketSize => write!(f, "a packet has 1 to 65535 bytes"),
             Self::EmptyOutage(o) => {
                 write!(f, "must end after it begins, not from {:?} to {:?}", o.from, o.to)
             }
@@ -113,10 +125,23 @@ impl DirectionConfig {
         require(self.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
         let no_room = matches!(self.queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
         require(!no_room, || at("queue"), Problem::ZeroQueue)?;
+        self.red.map_or(Ok(()), |red| red.validate(&at("red")))?;
         probability(self.loss, || at("loss"))?;
         self.burst_loss.validate(&at("burst_loss"))?;
         probability(self.bit_error_rate, || at("bit_error_rate"))?;
         probability(self.reordering.probability, || at("reordering.probability"))
+    }
+}
+
+impl RedConfig {
+    fn validate(&self, red: &str) -> Result<(), ConfigError> {
+        let at = |field: &str| format!("{red}.{field}");
+        require(self.thresholds().is_some(), || at("max"), Problem::Thresholds)?;
+        probability(self.max_probability, || at("max_probability"))?;
+        probability(self.weight, || at("weight"))?;
+        require(self.weight > 0.0, || at("weight"), Problem::Zero)?;
+        let fits = (1..=65_535).contains(&self.mean_packet_bytes);
+        require(fits, || at("mean_packet_bytes"), Problem::PacketSize)
     }
 }
 

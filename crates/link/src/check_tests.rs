@@ -5,7 +5,8 @@ use skyhaul_core::SECOND;
 
 use crate::test_support::{at, state, with_channel, with_outages};
 use crate::{
-    BurstLoss, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, Problem, QueueLimit, Reordering,
+    BurstLoss, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, Problem, QueueLimit, RedConfig,
+    Reordering,
 };
 
 fn complaint(config: &LinkConfig) -> (alloc::string::String, Problem) {
@@ -106,4 +107,24 @@ fn messages_say_what_where_and_what_to_do() {
         config.validate().unwrap_err().to_string(),
         "forward.loss: 1.5 is no probability; it must lie between 0 and 1"
     );
+}
+
+#[test]
+fn early_detection_has_thresholds_of_one_unit_in_order() {
+    let complaint_of =
+        |red| complaint(&forward(DirectionConfig { red: Some(red), ..DirectionConfig::default() }));
+    let standard = RedConfig::default();
+    let (packets, bytes) = (QueueLimit::Packets, QueueLimit::Bytes);
+    for (min, max) in [(packets(5), packets(5)), (packets(1), bytes(9)), (bytes(2), bytes(1))] {
+        let red = RedConfig { min, max, ..standard };
+        assert_eq!(complaint_of(red), ("forward.red.max".to_string(), Problem::Thresholds));
+    }
+    let red = RedConfig { min: QueueLimit::Unlimited, max: QueueLimit::Unlimited, ..standard };
+    assert_eq!(complaint_of(red).1, Problem::Thresholds);
+    assert_eq!(complaint_of(RedConfig { weight: 0.0, ..standard }).0, "forward.red.weight");
+    assert_eq!(
+        complaint_of(RedConfig { max_probability: f64::NAN, ..standard }).0,
+        "forward.red.max_probability"
+    );
+    assert_eq!(complaint_of(RedConfig { mean_packet_bytes: 0, ..standard }).1, Problem::PacketSize);
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
-use crate::ChannelConfig;
+use crate::{ChannelConfig, RedConfig};
 
 /// A duplex link between port 0 and port 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +51,8 @@ pub struct DirectionConfig {
     pub order: Order,
     /// How much may wait and be in service.
     pub queue: QueueLimit,
+    /// Drops or marks before that limit is reached. `None`: DropTail.
+    pub red: Option<RedConfig>,
     /// Probability that a packet is lost, independent of all others and of its length.
     pub loss: f64,
     /// Losses that come in bursts, beside those above.
@@ -64,7 +66,7 @@ pub struct DirectionConfig {
     pub reordering: Reordering,
 }
 
-/// Limit of a DropTail queue: a packet that would exceed it is dropped. It counts the packets that
+/// Limit of a queue: a packet that would exceed it is dropped. It counts the packets that
 /// wait and the one in service. At least 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QueueLimit {

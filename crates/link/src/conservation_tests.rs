@@ -8,7 +8,7 @@ use skyhaul_core::{Event, Instant};
 use crate::test_support::{Events, at, hollow, link, packet, state};
 use crate::{
     BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, Link, LinkConfig, Order, Outage,
-    QueueLimit, Reordering, StateConfig,
+    QueueLimit, RedConfig, Reordering, StateConfig,
 };
 
 /// One thing done to a link.
@@ -36,6 +36,22 @@ fn queue() -> impl Strategy<Value = QueueLimit> {
         (1u32..10).prop_map(QueueLimit::Packets),
         (1u64..9000).prop_map(QueueLimit::Bytes),
     ]
+}
+
+fn red() -> impl Strategy<Value = Option<RedConfig>> {
+    let bytes = (0u64..3000, 1u64..3000).prop_map(|(min, more)| [min, min + more].map(QueueLimit::Bytes));
+    let packets = (0u32..3, 1u32..4).prop_map(|(min, more)| [min, min + more].map(QueueLimit::Packets));
+    let some = (prop_oneof![bytes, packets], probability(), 0.01f64..1.0, any::<bool>(), any::<bool>());
+    let some = some.prop_map(|([min, max], max_probability, weight, gentle, ecn)| RedConfig {
+        min,
+        max,
+        max_probability,
+        weight,
+        gentle,
+        ecn,
+        mean_packet_bytes: 1000,
+    });
+    prop_oneof![2 => Just(None), 1 => some.prop_map(Some)]
 }
 
 fn probability() -> impl Strategy<Value = f64> {
@@ -89,9 +105,10 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
 }
 
 prop_compose! {
-    fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>()) -> DirectionConfig {
+    fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>(), red in red())
+        -> DirectionConfig {
         let order = if free { Order::Free } else { Order::Preserve };
-        DirectionConfig { order, burst_loss, ..plain }
+        DirectionConfig { order, red, burst_loss, ..plain }
     }
 }
 

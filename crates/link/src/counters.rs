@@ -20,6 +20,8 @@ pub struct Counters {
     pub dropped_bytes: u64,
     /// Delivered packets whose contents bit errors changed.
     pub damaged_packets: u64,
+    /// Packets that random early detection marked instead of dropping them.
+    pub marked_packets: u64,
     /// Delivered packets that a later one had overtaken. A packet picked for reordering that nobody
     /// overtook is not counted.
     pub reordered_packets: u64,
@@ -38,6 +40,8 @@ pub struct Counters {
 pub struct Drops {
     /// The queue was full.
     pub queue_full: u64,
+    /// Random early detection picked it, before the queue was full.
+    pub early: u64,
     /// Independent random loss.
     pub random_loss: u64,
     /// Bit errors.
@@ -51,12 +55,18 @@ pub struct Drops {
 impl Drops {
     /// All causes together.
     pub fn total(&self) -> u64 {
-        self.queue_full + self.random_loss + self.bit_error + self.outage + self.too_large
+        self.congestion() + self.random_loss + self.bit_error + self.outage + self.too_large
+    }
+
+    /// Those that a queue dropped: they were never served.
+    pub fn congestion(&self) -> u64 {
+        self.queue_full + self.early
     }
 
     fn of(&mut self, cause: DropCause) -> &mut u64 {
         match cause {
             DropCause::QueueFull => &mut self.queue_full,
+            DropCause::Early => &mut self.early,
             DropCause::RandomLoss => &mut self.random_loss,
             DropCause::BitError => &mut self.bit_error,
             DropCause::Outage => &mut self.outage,

@@ -3,14 +3,15 @@
 use alloc::format;
 
 use skyhaul_core::event::DropCause;
-use skyhaul_core::{Instant, Packet, Stream};
+use skyhaul_core::{Ecn, Instant, Packet, Stream};
 
 use crate::damage::damaged;
 use crate::queue::{MAX_PACKETS, Queue};
+use crate::red::{Judgement, Red};
 use crate::serializer::Slot;
 use crate::under_way::UnderWay;
 use crate::wire::{Fate, Wire};
-use crate::{Counters, LinkConfig, Outage};
+use crate::{Counters, DirectionConfig, LinkConfig, Outage};
 
 /// A drop: when and why.
 pub(crate) type Dropped = (Instant, DropCause);
@@ -26,6 +27,7 @@ struct Flight {
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     queue: Queue,
+    red: Option<Red>,
     wire: Wire,
     damage_stream: Stream,
     /// Packets that will be delivered.
@@ -40,10 +42,13 @@ pub(crate) struct Direction {
 impl Direction {
     /// The direction that starts at `port` of a link with a valid configuration.
     pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
+        let stream = |what: &str| Stream::new(seed, &format!("{}/{what}", config.direction_name(port)));
+        let &DirectionConfig { queue, red, rate_bps, .. } = config.direction(port);
         Self {
-            queue: Queue::new(config.direction(port).queue),
+            queue: Queue::new(queue),
+            red: red.and_then(|red| Red::new(red, rate_bps, stream("red"))),
             wire: Wire::new(config, port, seed),
-            damage_stream: Stream::new(seed, &format!("{}/damage", config.direction_name(port))),
+            damage_stream: stream("damage"),
             under_way: UnderWay::new(),
             clock: Instant::ZERO,
             delivered_end: 0,
@@ -52,15 +57,14 @@ impl Direction {
     }
 
     /// Takes a packet and decides all that will happen to it.
-    pub(crate) fn enter(&mut self, now: Instant, packet: Packet, outages: &[Outage]) -> Option<Dropped> {
+    pub(crate) fn enter(&mut self, now: Instant, mut packet: Packet, outages: &[Outage]) -> Option<Dropped> {
         self.clock = self.clock.max(now);
         let wire_bytes = packet.meta.wire_bytes;
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
-        let dropped = if self.has_room(wire_bytes) {
-            self.send(packet, outages)
-        } else {
-            Some((self.clock, DropCause::QueueFull))
+        let dropped = match self.admit(&mut packet) {
+            Ok(()) => self.send(packet, outages),
+            Err(cause) => Some((self.clock, cause)),
         };
         if let Some((_, cause)) = dropped {
             self.counters.drop(wire_bytes, cause);
@@ -71,6 +75,27 @@ impl Direction {
     /// Packets that came in so far.
     pub(crate) fn entered_packets(&self) -> u64 {
         self.counters.entered_packets
+    }
+
+    /// Whether the queue takes it; it may be marked.
+    fn admit(&mut self, packet: &mut Packet) -> Result<(), DropCause> {
+        let wire_bytes = packet.meta.wire_bytes;
+        let judgement = self.red.as_mut().map_or(Judgement::Pass, |red| {
+            let (length, empty_since) = (self.queue.length(), self.queue.empty_since());
+            red.judge(self.clock, packet.meta.ecn, wire_bytes, length, empty_since)
+        });
+        if !self.has_room(wire_bytes) {
+            return Err(DropCause::QueueFull);
+        }
+        match judgement {
+            Judgement::Pass => {}
+            Judgement::Mark => {
+                packet.meta.ecn = Ecn::Ce;
+                self.counters.marked_packets += 1;
+            }
+            Judgement::Drop => return Err(DropCause::Early),
+        }
+        Ok(())
     }
 
     fn has_room(&self, wire_bytes: u32) -> bool {

@@ -4,8 +4,9 @@
 //!
 //! The way of a packet through one direction:
 //!
-//! 1. **Queue** (DropTail). The limit counts the packets that wait and the one in service; a
-//!    packet's place is free as soon as its last bit has left the sender's side.
+//! 1. **Queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops
+//!    packets or marks those of ECN-capable transports. The limit counts the packets that wait and
+//!    the one in service; a packet's place is free as soon as its last bit has left the sender's side.
 //! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
 //!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the
 //!    server idles. The server keeps sending while the link is down: it does not know.
@@ -30,9 +31,10 @@
 //!
 //! Equal configurations, seeds and inputs give equal outputs on every machine. Probabilities become
 //! integers when the link is built; no later decision touches a float, but for the lengths of the
-//! channel's stays (one logarithm of a portable library each).
+//! channel's stays (one logarithm of a portable library each) and the average queue of random early
+//! detection (sums and products, and a power of that library after an idle time).
 //!
-//! Left out: priority classes, ECN marking, outages of one direction only, changes of rate during a
+//! Left out: priority classes, outages of one direction only, changes of rate during a
 //! run, gradual changes of delay, and a largest packet.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -57,6 +59,7 @@ mod link;
 mod outages;
 mod presets;
 mod queue;
+mod red;
 mod serializer;
 mod stays;
 mod under_way;
@@ -89,6 +92,8 @@ mod presets_tests;
 #[cfg(test)]
 mod queue_tests;
 #[cfg(test)]
+mod red_tests;
+#[cfg(test)]
 mod serializer_tests;
 #[cfg(test)]
 mod stays_tests;
@@ -104,4 +109,5 @@ pub use counters::{Counters, Drops};
 pub use link::Link;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
+pub use red::RedConfig;
 pub use stays::{Stay, Stays};

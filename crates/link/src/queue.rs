@@ -5,13 +5,14 @@ use alloc::collections::VecDeque;
 use skyhaul_core::Instant;
 
 use crate::QueueLimit;
+use crate::red::Length;
 
 /// Hard bound of every direction: at most this many packets wait or are in service, and at most
 /// this many are under way behind the queue, whatever [`QueueLimit`] says. A packet that would
 /// exceed it is dropped as by a full queue.
 pub const MAX_PACKETS: usize = 1 << 20;
 
-/// The places of a DropTail queue. The packets themselves are under way already: their times are
+/// The places of a queue. The packets themselves are under way already: their times are
 /// known when they enter.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
@@ -23,11 +24,13 @@ pub(crate) struct Queue {
     entered_bytes: u64,
     /// Bytes that have left, as far as `release` knows.
     left_bytes: u64,
+    /// When the last place became free that `release` gave up.
+    last_free_at: Instant,
 }
 
 impl Queue {
     pub(crate) fn new(limit: QueueLimit) -> Self {
-        Self { limit, places: VecDeque::new(), entered_bytes: 0, left_bytes: 0 }
+        Self { limit, places: VecDeque::new(), entered_bytes: 0, left_bytes: 0, last_free_at: Instant::ZERO }
     }
 
     /// Gives up the places of packets whose serialisation has ended by `now`.
@@ -37,8 +40,19 @@ impl Queue {
                 return;
             }
             self.left_bytes = left_bytes;
+            self.last_free_at = free_at;
             self.places.pop_front();
         }
+    }
+
+    /// What was not released.
+    pub(crate) fn length(&self) -> Length {
+        Length { packets: self.places.len(), bytes: self.held_bytes() }
+    }
+
+    /// Since when nothing waits or is in service, if so.
+    pub(crate) fn empty_since(&self) -> Option<Instant> {
+        self.places.is_empty().then_some(self.last_free_at)
     }
 
     /// Whether another packet fits beside those that were not released.

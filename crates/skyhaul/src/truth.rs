@@ -68,7 +68,7 @@ impl Truth {
             gone_s: seconds(outages.iter().map(length_ns).sum()),
             next_gone_s: next.first().map(|outage| gone(outage).at_s),
             dropped: Dropped {
-                congestion: drops.queue_full,
+                congestion: drops.congestion(),
                 corruption: drops.random_loss + drops.bit_error,
                 outage: drops.outage,
             },

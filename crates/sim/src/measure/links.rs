@@ -39,11 +39,11 @@ fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Me
         metrics.insert(format!("{name}.{metric}"), value);
     };
     let entered = now.entered_packets - before.entered_packets;
-    let served = entered - (now.dropped.queue_full - before.dropped.queue_full);
+    let served = entered - (now.dropped.congestion() - before.dropped.congestion());
     if served > 0 {
         add("wait_ms.mean", (now.waited_ns - before.waited_ns) as f64 / served as f64 / 1e6);
     }
-    let dropped = |counters: &Counters| counters.dropped.total() - counters.dropped.queue_full;
+    let dropped = |counters: &Counters| counters.dropped.total() - counters.dropped.congestion();
     if served > 0 {
         add("loss", (dropped(now) - dropped(before)) as f64 / served as f64);
     }
@@ -51,6 +51,8 @@ fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Me
     add("delivered_bytes", (now.delivered_bytes - before.delivered_bytes) as f64);
     add("queue_bytes.max", now.max_queue_bytes as f64);
     add("drops.queue_full", (now.dropped.queue_full - before.dropped.queue_full) as f64);
+    add("drops.early", (now.dropped.early - before.dropped.early) as f64);
+    add("marked_packets", (now.marked_packets - before.marked_packets) as f64);
     add("drops.random_loss", (now.dropped.random_loss - before.dropped.random_loss) as f64);
     add("drops.bit_error", (now.dropped.bit_error - before.dropped.bit_error) as f64);
     add("drops.outage", (now.dropped.outage - before.dropped.outage) as f64);

@@ -110,7 +110,7 @@ impl Truth {
     fn on_lost(&mut self, source: u64, number: u64, verdict: Verdict) {
         let last = self.last.get(&(source, number & 0xFF_FFFF));
         let truth = match last.and_then(|id| self.dropped.get(id)) {
-            Some(DropCause::QueueFull) => 0,
+            Some(DropCause::QueueFull | DropCause::Early) => 0,
             Some(DropCause::Outage) => 2,
             Some(_) => 1,
             None => 3,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use skyhaul_link::{
-    BurstLoss, ChannelConfig, ChannelState, DirectionConfig, LinkConfig, Reordering, StateConfig,
+    BurstLoss, ChannelConfig, ChannelState, DirectionConfig, LinkConfig, RedConfig, Reordering, StateConfig,
 };
 use skyhaul_stp::{Config, ProbingConfig};
 
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use super::error::Source;
 use super::keys::{Key, read_table};
 use super::tables::{
-    burst_keys, channel_keys, config_keys, direction_keys, link_keys, probing_keys, reordering_keys,
-    state_keys,
+    burst_keys, channel_keys, config_keys, direction_keys, link_keys, probing_keys, red_keys,
+    reordering_keys, state_keys,
 };
 use super::tree::Node;
 
@@ -54,6 +54,7 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     assert_eq!(field_names(&ProbingConfig::standard()), names(&probing_keys()));
     assert_eq!(field_names(&DirectionConfig::default()), names(direction_keys()));
     assert_eq!(field_names(&BurstLoss::default()), names(burst_keys()));
+    assert_eq!(field_names(&RedConfig::default()), names(red_keys()));
     assert_eq!(field_names(&Reordering::default()), names(reordering_keys()));
     assert_eq!(field_names(&channel()), names(channel_keys()));
     assert_eq!(field_names(&channel().good), names(state_keys()));
@@ -92,6 +93,7 @@ fn each_key_sets_the_field_of_its_name() {
     each_sets_its_field(&probing_keys(), &ProbingConfig::standard());
     each_sets_its_field(direction_keys(), &DirectionConfig::default());
     each_sets_its_field(burst_keys(), &BurstLoss::default());
+    each_sets_its_field(red_keys(), &RedConfig::default());
     each_sets_its_field(reordering_keys(), &Reordering::default());
     each_sets_its_field(channel_keys(), &channel());
     each_sets_its_field(state_keys(), &channel().good);

@@ -10,7 +10,8 @@ use super::model::NodeKind;
 use super::tables::{
     ProbingDraft, Profile, TransportDraft, bulk_keys, burst_keys, channel_keys, direction_keys,
     document_keys, every_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys,
-    probing_table_keys, reordering_keys, requests_keys, route_keys, run_keys, state_keys, transport_keys,
+    probing_table_keys, red_keys, reordering_keys, requests_keys, route_keys, run_keys, state_keys,
+    transport_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -40,6 +41,7 @@ fn links(page: &mut String) {
     let direction = "[links.NAME.forward] and [links.NAME.reverse]";
     plain(page, "[links.NAME]", link_keys());
     plain(page, direction, direction_keys());
+    plain(page, "[links.NAME.forward.red]", red_keys());
     plain(page, "[links.NAME.forward.burst_loss]", burst_keys());
     plain(page, "[links.NAME.forward.reordering]", reordering_keys());
     section(page, "[links.NAME.channel]", channel_keys(), &mut channel);

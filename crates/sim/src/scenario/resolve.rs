@@ -114,7 +114,7 @@ fn in_words_of_the_file(
     path: &str,
 ) -> ScenarioError {
     let bare = |part: &str| {
-        let endings = ["_ns", "_bps"];
+        let endings = ["_ns", "_bps", "_bytes"];
         endings.iter().find_map(|ending| part.strip_suffix(ending)).unwrap_or(part).to_string()
     };
     let field = error.field.replace('[', ".").replace(']', "");

@@ -3,12 +3,14 @@
 use std::sync::LazyLock;
 
 use skyhaul_link::{
-    BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, MIN_MEAN_STAY_NS, Order, Reordering,
-    StateConfig,
+    BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, MIN_MEAN_STAY_NS, Order, RedConfig,
+    Reordering, StateConfig,
 };
 
-use crate::scenario::keys::Key;
-use crate::scenario::kinds::{Choice, Or, Probability, Queue, Rate, Time};
+use crate::scenario::error::ScenarioError;
+use crate::scenario::keys::{Key, read_table};
+use crate::scenario::kinds::{Bytes, Choice, Or, Probability, Queue, Rate, Switch, Time};
+use crate::scenario::tree::Node;
 
 pub(in crate::scenario) fn direction_keys() -> &'static [Key<DirectionConfig>] {
     static KEYS: LazyLock<Vec<Key<DirectionConfig>>> = LazyLock::new(|| {
@@ -28,8 +30,11 @@ pub(in crate::scenario) fn direction_keys() -> &'static [Key<DirectionConfig>] {
                 "When the channel's delay becomes shorter: packets wait for earlier ones \
              (`preserve`), or may overtake them (`free`, as in [XSTP 5]).",
             ),
-            Key::new("queue", Queue, |d: &mut DirectionConfig| &mut d.queue)
-                .means("Limit of the DropTail queue, the packet in service included."),
+            Key::new("queue", Queue, |d: &mut DirectionConfig| &mut d.queue).means(
+                "Limit of the queue, the packet in service included. It is DropTail unless `red` is given.",
+            ),
+            Key::custom("red", "a table", read_red)
+                .means("Random early detection: packets are dropped or marked before the queue is full."),
             Key::new("loss", Probability, |d: &mut DirectionConfig| &mut d.loss)
                 .means("Probability that a packet is lost, independent of all others."),
             Key::table("burst_loss", burst_keys, |d: &mut DirectionConfig| &mut d.burst_loss)
@@ -50,6 +55,40 @@ pub(in crate::scenario) fn direction_keys() -> &'static [Key<DirectionConfig>] {
         ]
     });
     &KEYS
+}
+
+pub(in crate::scenario) fn red_keys() -> &'static [Key<RedConfig>] {
+    static KEYS: LazyLock<Vec<Key<RedConfig>>> = LazyLock::new(|| {
+        vec![
+            Key::new("min", Queue, |r: &mut RedConfig| &mut r.min).means(
+                "Average queue from which packets are picked. In packets or in bytes: that is what the queue \
+             is measured in.",
+            ),
+            Key::new("max", Queue, |r: &mut RedConfig| &mut r.max)
+                .means("Average queue at which `max_probability` is reached, in the same unit."),
+            Key::new("max_probability", Probability, |r: &mut RedConfig| &mut r.max_probability)
+                .means("Probability that a packet is picked when the average is at `max`."),
+            Key::new("weight", Probability, |r: &mut RedConfig| &mut r.weight)
+                .means("Weight of the newest length in the average."),
+            Key::new("gentle", Switch, |r: &mut RedConfig| &mut r.gentle).means(
+                "From `max` to twice `max` the probability rises to 1, instead of being 1 from `max` on.",
+            ),
+            Key::new("ecn", Switch, |r: &mut RedConfig| &mut r.ecn).means(
+                "Packets of ECN-capable transports are marked where others are dropped, unless every packet \
+             is picked [RFC 3168 7].",
+            ),
+            Key::new("mean_packet", Bytes::at_most(65_535), |r: &mut RedConfig| &mut r.mean_packet_bytes)
+                .means(
+                    "While the queue is empty the average falls as if packets of this size had passed; with \
+             thresholds in bytes, larger packets are picked more often.",
+                ),
+        ]
+    });
+    &KEYS
+}
+
+fn read_red(direction: &mut DirectionConfig, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    read_table(red_keys(), direction.red.get_or_insert_default(), node, path)
 }
 
 pub(in crate::scenario) fn burst_keys() -> &'static [Key<BurstLoss>] {

@@ -11,7 +11,9 @@ mod transport;
 pub(super) use document::{Document, Item, document_keys, node_keys, place_of, route_keys};
 pub(super) use flow::{FlowDraft, bulk_keys, flow_keys, on_off_keys, requests_keys};
 pub(super) use link::{LinkDraft, every_keys, link_keys, outage_keys};
-pub(super) use link_parts::{burst_keys, channel_keys, direction_keys, reordering_keys, state_keys};
+pub(super) use link_parts::{
+    burst_keys, channel_keys, direction_keys, red_keys, reordering_keys, state_keys,
+};
 pub(super) use run::{MetricsDraft, RunDraft, metrics_keys, run_keys};
 pub(super) use stp::{config_keys, probing_keys};
 pub(super) use transport::{ProbingDraft, Profile, TransportDraft, probing_table_keys, transport_keys};

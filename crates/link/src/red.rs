@@ -1,0 +1,169 @@
+//! Random early detection: drops, or marks, before the queue is full [Floyd and Jacobson 1993].
+
+use skyhaul_core::{Ecn, Instant, SECOND, Stream};
+
+use crate::QueueLimit;
+use crate::chance::Chance;
+
+/// Parameters of random early detection, under the limit of the queue.
+///
+/// An average of the queue's length follows each arrival with weight `weight`. Below `min` nothing happens.
+/// From `min` to `max` a packet is picked with a probability that rises from 0 to `max_probability`, spread so
+/// that the picked ones are about evenly apart. Above that every packet is picked; where `gentle`, only from twice
+/// `max` on, and the probability rises from `max_probability` to 1 on the way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedConfig {
+    /// Average length from which packets are picked. In packets or in bytes: that is what the queue is measured
+    /// in. It counts the packet in service.
+    pub min: QueueLimit,
+    /// Average length at which `max_probability` is reached, in the same unit; larger than `min`.
+    pub max: QueueLimit,
+    /// See above.
+    pub max_probability: f64,
+    /// Weight of the newest length in the average.
+    pub weight: f64,
+    /// See above.
+    pub gentle: bool,
+    /// Packets of ECN-capable transports are marked where others are dropped, unless every packet is picked
+    /// [RFC 3168 7].
+    pub ecn: bool,
+    /// While the queue is empty the average falls as if packets of so many bytes had passed.
+    pub mean_packet_bytes: u64,
+}
+
+impl Default for RedConfig {
+    /// The parameters of [P-XCP III], and those of ns-2 where the paper has none.
+    fn default() -> Self {
+        Self {
+            min: QueueLimit::Packets(50),
+            max: QueueLimit::Packets(100),
+            max_probability: 0.1,
+            weight: 0.002,
+            gentle: true,
+            ecn: false,
+            mean_packet_bytes: 500,
+        }
+    }
+}
+
+impl RedConfig {
+    /// Both thresholds as numbers of one unit.
+    pub(crate) fn thresholds(&self) -> Option<(f64, f64)> {
+        let (min, max) = match (self.min, self.max) {
+            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (f64::from(min), f64::from(max)),
+            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64),
+            _ => return None,
+        };
+        (min < max).then_some((min, max))
+    }
+}
+
+/// What is to be done with a packet that the queue has room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    Pass,
+    Mark,
+    Drop,
+}
+
+/// Length of the queue that a packet finds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Length {
+    pub(crate) packets: usize,
+    pub(crate) bytes: u64,
+}
+
+/// Random early detection in front of one queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Red {
+    config: RedConfig,
+    min: f64,
+    max: f64,
+    /// Service time of a mean packet.
+    mean_ns: f64,
+    average: f64,
+    /// Packets since the last one that was picked; `None`: the average was below `min`.
+    since_picked: Option<u32>,
+    stream: Stream,
+}
+
+impl Red {
+    /// In front of a link of `rate_bps`, with a valid configuration. Without a rate nothing ever waits.
+    pub(crate) fn new(config: RedConfig, rate_bps: Option<u64>, stream: Stream) -> Option<Self> {
+        let (min, max) = config.thresholds()?;
+        let mean_ns = (config.mean_packet_bytes * 8 * SECOND) as f64 / rate_bps? as f64;
+        Some(Self { config, min, max, mean_ns, average: 0.0, since_picked: None, stream })
+    }
+
+    /// A packet arrives at `now` and finds `length`; the queue has been empty since `empty_since`, if it is.
+    pub(crate) fn judge(
+        &mut self,
+        now: Instant,
+        ecn: Ecn,
+        wire_bytes: u32,
+        length: Length,
+        empty_since: Option<Instant>,
+    ) -> Judgement {
+        self.follow(now, length, empty_since);
+        let (probability, is_forced) = self.probability();
+        if probability <= 0.0 {
+            self.since_picked = None;
+            return Judgement::Pass;
+        }
+        if !is_forced && !self.picks(probability, wire_bytes) {
+            return Judgement::Pass;
+        }
+        self.since_picked = Some(0);
+        let may_mark = self.config.ecn && !is_forced && ecn != Ecn::NotEct;
+        if may_mark { Judgement::Mark } else { Judgement::Drop }
+    }
+
+    /// The average after an arrival.
+    fn follow(&mut self, now: Instant, length: Length, empty_since: Option<Instant>) {
+        let weight = self.config.weight;
+        if let Some(since) = empty_since {
+            let passed = now.since(since) as f64 / self.mean_ns;
+            self.average *= libm::pow(1.0 - weight, passed);
+        }
+        let length = match self.config.min {
+            QueueLimit::Bytes(_) => length.bytes as f64,
+            _ => length.packets as f64,
+        };
+        self.average += weight * (length - self.average);
+    }
+
+    /// Chance of a packet before the picked ones are spread, and whether every packet is picked.
+    fn probability(&self) -> (f64, bool) {
+        let Self { average, min, max, .. } = *self;
+        let at_max = self.config.max_probability;
+        if average < min {
+            (0.0, false)
+        } else if average < max {
+            (at_max * (average - min) / (max - min), false)
+        } else if self.config.gentle && average < 2.0 * max {
+            (at_max + (1.0 - at_max) * (average - max) / max, false)
+        } else {
+            (1.0, true)
+        }
+    }
+
+    /// Draws. With a fixed chance the gaps between picked packets would have a geometric distribution, and picked
+    /// ones come in clusters; divided by what the gap has left, they are uniform.
+    fn picks(&mut self, probability: f64, wire_bytes: u32) -> bool {
+        let Some(count) = self.since_picked else {
+            self.since_picked = Some(0); // the first above the threshold is never picked
+            return false;
+        };
+        let count = count.saturating_add(1);
+        self.since_picked = Some(count);
+        let by_size = match self.config.min {
+            QueueLimit::Bytes(_) => {
+                probability * f64::from(wire_bytes) / self.config.mean_packet_bytes as f64
+            }
+            _ => probability,
+        };
+        let left = 1.0 - f64::from(count) * by_size;
+        let chance = if left <= by_size { 1.0 } else { by_size / left };
+        Chance::new(chance).hit(self.stream.next_u64())
+    }
+}
