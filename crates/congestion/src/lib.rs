@@ -9,6 +9,8 @@ extern crate std;
 
 mod avoidance;
 mod fixed_rate;
+mod idle;
+mod loss_events;
 mod reno;
 #[cfg(test)]
 mod reno_tests;
@@ -25,6 +27,8 @@ use skyhaul_core::{Instant, Verdict};
 
 pub use avoidance::Avoidance;
 pub use fixed_rate::FixedRate;
+pub use idle::IdleRestart;
+pub use loss_events::LossEvents;
 pub use reno::{Counting, Reno, RenoConfig};
 pub use slow_start::SlowStart;
 pub use window::{SlowStartAvoidance, WindowConfig};
@@ -49,6 +53,13 @@ pub struct Acked {
     pub in_recovery: bool,
 }
 
+impl Acked {
+    /// A window that was not used tells nothing about the network [RFC 7661 1].
+    fn leaves_unused(&self, cwnd_bytes: u64) -> bool {
+        self.app_limited && self.in_flight_before_bytes * 2 < cwnd_bytes
+    }
+}
+
 /// Packets judged lost by one report.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
@@ -56,8 +67,9 @@ pub struct Lost {
     pub bytes: u64,
     /// Packets.
     pub packets: u32,
-    /// When the newest of them was last sent: tells a new loss event from the one already answered.
-    pub newest_sent_at: Instant,
+    /// The first sign of a loss event. What was sent before it was noticed, and is found lost later, belongs to
+    /// the same event. The engine decides: TCP by sequence numbers, STP by time ([`LossEvents`]).
+    pub begins_event: bool,
     /// Bytes under way when the loss was noticed, the lost ones included.
     pub in_flight_bytes: u64,
     /// What the loss was taken for.
@@ -83,11 +95,19 @@ pub trait Controller: Debug + Send {
     fn on_acked(&mut self, now: Instant, acked: &Acked);
     /// A report showed losses.
     fn on_lost(&mut self, now: Instant, lost: &Lost);
+    /// Routers marked packets instead of dropping them, with `in_flight_bytes` under way [RFC 3168 6.1.2]. The
+    /// engine tells it once a window of data, and not for a window with a loss.
+    fn on_ecn(&mut self, _now: Instant, _in_flight_bytes: u64) {}
     /// The retransmission timer ran out with `in_flight_bytes` under way. `first`: not a repeat of the
     /// same silence. STP has no such timer.
     fn on_timeout(&mut self, _now: Instant, _in_flight_bytes: u64, _first: bool) {}
-    /// The sender was idle for `idle_ns` and starts again.
-    fn on_idle(&mut self, _now: Instant, _idle_ns: u64) {}
+    /// All that was sent before the last loss event (or timeout) was noticed is acknowledged.
+    fn on_recovered(&mut self, _now: Instant) {}
+    /// The last loss event (or timeout) was none: what was taken for lost had arrived.
+    fn on_spurious(&mut self, _now: Instant) {}
+    /// Nothing is under way, the last packet left `idle_ns` ago, and sending starts again. `rto_ns`: the
+    /// retransmission timeout, or when an answer would be overdue.
+    fn on_idle(&mut self, _now: Instant, _idle_ns: u64, _rto_ns: u64) {}
     /// The largest payload of a segment is another one from now on: the path takes no more.
     fn set_mss(&mut self, _mss_bytes: u64) {}
     /// Bytes that may be under way.

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use skyhaul_core::event::{Phase, Verdict};
 use skyhaul_core::{Instant, SECOND};
 
-use crate::{Acked, Controller, Lost, SlowStart, Snapshot};
+use crate::{Acked, Controller, IdleRestart, Lost, SlowStart, Snapshot};
 
 /// What makes the window grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub struct RenoConfig {
     pub max_window_bytes: u64,
     /// See [`Counting`].
     pub counting: Counting,
-    /// A silence this long sends the window back to its first value [RFC 5681 4.1]; `None`: never.
-    pub idle_restart_ns: Option<u64>,
+    /// What sends the window back to its first value.
+    pub idle_restart: IdleRestart,
 }
 
 /// Slow start, avoidance by one segment a round trip, half on a loss, one segment after a timeout.
@@ -42,8 +42,6 @@ pub struct Reno {
     ssthresh_bytes: u64,
     /// Acknowledged in avoidance and not yet turned into a segment of window.
     counted_bytes: u64,
-    /// Losses of packets sent before this belong to the event already answered.
-    answered_until: Option<Instant>,
 }
 
 impl Reno {
@@ -53,7 +51,6 @@ impl Reno {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
             ssthresh_bytes: u64::MAX,
             counted_bytes: 0,
-            answered_until: None,
             config,
         }
     }
@@ -92,9 +89,7 @@ impl Reno {
 
 impl Controller for Reno {
     fn on_acked(&mut self, _now: Instant, acked: &Acked) {
-        // A window that was not used tells nothing about the network [RFC 7661 1].
-        let is_unused = acked.app_limited && acked.in_flight_before_bytes * 2 < self.cwnd_bytes;
-        if acked.in_recovery || is_unused || acked.bytes == 0 {
+        if acked.in_recovery || acked.bytes == 0 || acked.leaves_unused(self.cwnd_bytes) {
             return;
         }
         let grown =
@@ -103,13 +98,15 @@ impl Controller for Reno {
     }
 
     fn on_lost(&mut self, now: Instant, lost: &Lost) {
-        let is_answered = self.answered_until.is_some_and(|until| lost.newest_sent_at <= until);
-        if lost.verdict != Verdict::Congestion || is_answered {
-            return;
+        if lost.verdict == Verdict::Congestion && lost.begins_event {
+            self.on_ecn(now, lost.in_flight_bytes);
         }
-        self.set_threshold(lost.in_flight_bytes);
+    }
+
+    /// As for a loss [RFC 3168 6.1.2].
+    fn on_ecn(&mut self, _now: Instant, in_flight_bytes: u64) {
+        self.set_threshold(in_flight_bytes);
         self.cwnd_bytes = self.ssthresh_bytes;
-        self.answered_until = Some(now);
     }
 
     /// One segment [RFC 5681 3.1]; the threshold is not halved again for the same silence.
@@ -120,8 +117,8 @@ impl Controller for Reno {
         self.cwnd_bytes = self.config.mss_bytes;
     }
 
-    fn on_idle(&mut self, _now: Instant, idle_ns: u64) {
-        if self.config.idle_restart_ns.is_some_and(|limit| idle_ns >= limit) {
+    fn on_idle(&mut self, _now: Instant, idle_ns: u64, rto_ns: u64) {
+        if self.config.idle_restart.is_due(idle_ns, rto_ns) {
             self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
         }
     }

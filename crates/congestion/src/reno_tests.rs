@@ -2,7 +2,7 @@
 
 use skyhaul_core::{Instant, SECOND, Verdict};
 
-use crate::{Acked, Controller, Counting, Lost, Reno, RenoConfig};
+use crate::{Acked, Controller, Counting, IdleRestart, Lost, Reno, RenoConfig};
 
 fn reno(initial_segments: u64, counting: Counting) -> Reno {
     Reno::new(RenoConfig {
@@ -10,7 +10,7 @@ fn reno(initial_segments: u64, counting: Counting) -> Reno {
         initial_window_bytes: initial_segments * 1000,
         max_window_bytes: 64_000,
         counting,
-        idle_restart_ns: Some(SECOND),
+        idle_restart: IdleRestart::AfterRto,
     })
 }
 
@@ -26,14 +26,8 @@ fn acked(bytes: u64) -> Acked {
     }
 }
 
-fn lost(in_flight_bytes: u64, sent_at_s: u64) -> Lost {
-    Lost {
-        bytes: 1000,
-        packets: 1,
-        newest_sent_at: Instant::from_ns(sent_at_s * SECOND),
-        in_flight_bytes,
-        verdict: Verdict::Congestion,
-    }
+fn lost(in_flight_bytes: u64) -> Lost {
+    Lost { bytes: 1000, packets: 1, begins_event: true, in_flight_bytes, verdict: Verdict::Congestion }
 }
 
 const NOW: Instant = Instant::from_ns(10 * SECOND);
@@ -51,7 +45,7 @@ fn slow_start_grows_by_a_segment_an_ack_or_by_two_when_bytes_count() {
 fn avoidance_grows_by_about_a_segment_a_window() {
     for counting in [Counting::Acks, Counting::Bytes] {
         let mut cc = reno(20, counting);
-        cc.on_lost(NOW, &lost(20_000, 9));
+        cc.on_lost(NOW, &lost(20_000));
         assert_eq!(cc.window_bytes(), 10_000);
         for _ in 0..10 {
             cc.on_acked(NOW, &acked(1000));
@@ -63,11 +57,11 @@ fn avoidance_grows_by_about_a_segment_a_window() {
 #[test]
 fn a_loss_leaves_half_of_what_was_under_way_at_least_two_segments() {
     let mut cc = reno(40, Counting::Acks);
-    cc.on_lost(NOW, &lost(30_000, 9));
+    cc.on_lost(NOW, &lost(30_000));
     assert_eq!(cc.window_bytes(), 15_000, "not half of the window");
-    cc.on_lost(NOW.after(SECOND), &lost(15_000, 10));
-    assert_eq!(cc.window_bytes(), 15_000, "sent before the first answer: the same event");
-    cc.on_lost(NOW.after(SECOND), &lost(1000, 11));
+    cc.on_lost(NOW, &Lost { begins_event: false, ..lost(15_000) });
+    assert_eq!(cc.window_bytes(), 15_000, "the same event");
+    cc.on_lost(NOW, &lost(1000));
     assert_eq!(cc.window_bytes(), 2000);
 }
 
@@ -85,7 +79,7 @@ fn recovery_unused_windows_and_other_causes_change_nothing() {
     let mut cc = reno(10, Counting::Acks);
     cc.on_acked(NOW, &Acked { in_recovery: true, ..acked(1000) });
     cc.on_acked(NOW, &Acked { app_limited: true, ..acked(1000) });
-    cc.on_lost(NOW, &Lost { verdict: Verdict::Corruption, ..lost(10_000, 9) });
+    cc.on_lost(NOW, &Lost { verdict: Verdict::Corruption, ..lost(10_000) });
     assert_eq!(cc.window_bytes(), 10_000);
 }
 
@@ -93,8 +87,15 @@ fn recovery_unused_windows_and_other_causes_change_nothing() {
 fn a_long_silence_brings_the_first_window_back() {
     let mut cc = reno(4, Counting::Acks);
     cc.on_acked(NOW, &acked(1000));
-    cc.on_idle(NOW, SECOND - 1);
+    cc.on_idle(NOW, SECOND, SECOND);
     assert_eq!(cc.window_bytes(), 5000);
-    cc.on_idle(NOW, SECOND);
+    cc.on_idle(NOW, SECOND + 1, SECOND);
     assert_eq!(cc.window_bytes(), 4000);
+}
+
+#[test]
+fn a_mark_counts_as_a_loss() {
+    let mut cc = reno(40, Counting::Bytes);
+    cc.on_ecn(NOW, 30_000);
+    assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (15_000, 15_000));
 }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use skyhaul_core::event::{Phase, Verdict};
 use skyhaul_core::{Instant, SECOND};
 
-use crate::{Acked, Avoidance, Controller, Lost, SlowStart, Snapshot};
+use crate::{Acked, Avoidance, Controller, IdleRestart, Lost, SlowStart, Snapshot};
 
 /// Parameters of [`SlowStartAvoidance`].
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +16,8 @@ pub struct WindowConfig {
     pub initial_window_bytes: u64,
     /// The window never grows beyond this.
     pub max_window_bytes: u64,
-    /// A silence this long sends the window back to its first value ("unless it has been idle for
-    /// some time" [XSTP 3]). `None`: never [STP 5.1.2].
-    pub idle_restart_ns: Option<u64>,
+    /// What sends the window back to its first value.
+    pub idle_restart: IdleRestart,
     /// Pacing rate over window per round trip, in percent, in slow start and in avoidance.
     /// `None`: the engine spreads what each report allows over a round trip (the papers' delayed send).
     pub pacing_percent: Option<(u64, u64)>,
@@ -31,8 +30,6 @@ pub struct SlowStartAvoidance {
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
     avoidance: Avoidance,
-    /// Losses of packets sent before this belong to the event already answered.
-    answered_until: Option<Instant>,
 }
 
 impl SlowStartAvoidance {
@@ -42,7 +39,6 @@ impl SlowStartAvoidance {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
             ssthresh_bytes: u64::MAX,
             avoidance: Avoidance::default(),
-            answered_until: None,
             config,
         }
     }
@@ -54,8 +50,7 @@ impl SlowStartAvoidance {
 
 impl Controller for SlowStartAvoidance {
     fn on_acked(&mut self, _now: Instant, acked: &Acked) {
-        // A window that was not used tells nothing about the network [RFC 7661 1].
-        if acked.app_limited && acked.in_flight_before_bytes * 2 < self.cwnd_bytes {
+        if acked.leaves_unused(self.cwnd_bytes) {
             return;
         }
         let (grown, rest) = SlowStart::grow(self.cwnd_bytes, self.ssthresh_bytes, acked.bytes);
@@ -63,22 +58,18 @@ impl Controller for SlowStartAvoidance {
         self.cwnd_bytes = grown.min(self.config.max_window_bytes);
     }
 
-    fn on_lost(&mut self, now: Instant, lost: &Lost) {
+    fn on_lost(&mut self, _now: Instant, lost: &Lost) {
         // Immediate Recovery: the link is to blame, not the rate [XSTP 4]. Of unknown cause are only
         // losses before the first measured round trip, when the window is the smallest there is.
-        if lost.verdict != Verdict::Congestion {
-            return;
-        }
-        if self.answered_until.is_some_and(|until| lost.newest_sent_at <= until) {
+        if lost.verdict != Verdict::Congestion || !lost.begins_event {
             return;
         }
         self.cwnd_bytes = self.avoidance.halve(self.cwnd_bytes, self.config.mss_bytes);
         self.ssthresh_bytes = self.cwnd_bytes;
-        self.answered_until = Some(now);
     }
 
-    fn on_idle(&mut self, _now: Instant, idle_ns: u64) {
-        if self.config.idle_restart_ns.is_some_and(|limit| idle_ns >= limit) {
+    fn on_idle(&mut self, _now: Instant, idle_ns: u64, rto_ns: u64) {
+        if self.config.idle_restart.is_due(idle_ns, rto_ns) {
             // Back to where it was as fast as it first came there.
             self.ssthresh_bytes = self.ssthresh_bytes.max(self.cwnd_bytes);
             self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);

@@ -2,14 +2,14 @@
 
 use skyhaul_core::{Instant, SECOND, Verdict};
 
-use crate::{Acked, Controller, FixedRate, Lost, SlowStartAvoidance, WindowConfig};
+use crate::{Acked, Controller, FixedRate, IdleRestart, Lost, SlowStartAvoidance, WindowConfig};
 
 fn controller(initial_window_bytes: u64) -> SlowStartAvoidance {
     SlowStartAvoidance::new(WindowConfig {
         mss_bytes: 1000,
         initial_window_bytes,
         max_window_bytes: 64_000,
-        idle_restart_ns: Some(SECOND),
+        idle_restart: IdleRestart::After(SECOND),
         pacing_percent: None,
     })
 }
@@ -26,14 +26,8 @@ fn acked(bytes: u64) -> Acked {
     }
 }
 
-fn lost(sent_at_s: u64) -> Lost {
-    Lost {
-        bytes: 1000,
-        packets: 1,
-        newest_sent_at: Instant::from_ns(sent_at_s * SECOND),
-        in_flight_bytes: 0,
-        verdict: Verdict::Congestion,
-    }
+fn lost() -> Lost {
+    Lost { bytes: 1000, packets: 1, begins_event: true, in_flight_bytes: 0, verdict: Verdict::Congestion }
 }
 
 #[test]
@@ -50,11 +44,11 @@ fn slow_start_grows_by_what_is_acknowledged_up_to_the_limit() {
 #[test]
 fn a_loss_halves_once_a_window_and_ends_slow_start() {
     let mut cc = controller(32_000);
-    cc.on_lost(Instant::from_ns(5 * SECOND), &lost(4));
+    cc.on_lost(Instant::from_ns(5 * SECOND), &lost());
     assert_eq!(cc.window_bytes(), 16_000);
-    cc.on_lost(Instant::from_ns(6 * SECOND), &lost(5));
-    assert_eq!(cc.window_bytes(), 16_000, "sent before the first answer: the same event");
-    cc.on_lost(Instant::from_ns(7 * SECOND), &lost(6));
+    cc.on_lost(Instant::from_ns(6 * SECOND), &Lost { begins_event: false, ..lost() });
+    assert_eq!(cc.window_bytes(), 16_000, "the same event");
+    cc.on_lost(Instant::from_ns(7 * SECOND), &lost());
     assert_eq!(cc.window_bytes(), 8_000);
     cc.on_acked(Instant::ZERO, &acked(8000));
     assert_eq!(cc.window_bytes(), 9_000, "avoidance: one segment per window");
@@ -64,7 +58,7 @@ fn a_loss_halves_once_a_window_and_ends_slow_start() {
 fn the_window_never_falls_below_two_segments() {
     let mut cc = controller(2000);
     for second in 1..9 {
-        cc.on_lost(Instant::from_ns(2 * second * SECOND), &lost(2 * second));
+        cc.on_lost(Instant::from_ns(2 * second * SECOND), &lost());
     }
     assert_eq!(cc.window_bytes(), 2000);
 }
@@ -73,17 +67,17 @@ fn the_window_never_falls_below_two_segments() {
 fn only_a_long_silence_restarts_slow_start() {
     let mut cc = controller(2000);
     cc.on_acked(Instant::ZERO, &acked(30_000));
-    cc.on_idle(Instant::ZERO, SECOND / 2);
+    cc.on_idle(Instant::ZERO, SECOND / 2, 1);
     assert_eq!(cc.window_bytes(), 32_000);
-    cc.on_idle(Instant::ZERO, SECOND);
+    cc.on_idle(Instant::ZERO, SECOND, 1);
     assert_eq!(
         (cc.window_bytes(), cc.snapshot().ssthresh_bytes),
         (2000, u64::MAX),
         "never congested: as far as it goes"
     );
     let mut cc = controller(32_000);
-    cc.on_lost(Instant::ZERO, &lost(0));
-    cc.on_idle(Instant::ZERO, SECOND);
+    cc.on_lost(Instant::ZERO, &lost());
+    cc.on_idle(Instant::ZERO, SECOND, 1);
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (16_000, 16_000));
 }
 
@@ -97,6 +91,6 @@ fn an_unused_window_does_not_grow() {
 #[test]
 fn a_declared_rate_ignores_losses() {
     let mut cc = FixedRate::new(10_000_000);
-    cc.on_lost(Instant::ZERO, &lost(0));
+    cc.on_lost(Instant::ZERO, &lost());
     assert_eq!((cc.window_bytes(), cc.pacing_rate_bps(SECOND)), (u64::MAX, Some(10_000_000)));
 }

@@ -3,7 +3,7 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_congestion::{Controller, FixedRate, SlowStartAvoidance, WindowConfig};
+use skyhaul_congestion::{Controller, FixedRate, IdleRestart, SlowStartAvoidance, WindowConfig};
 use skyhaul_core::{MS, SECOND};
 
 use crate::probing::ProbingConfig;
@@ -202,7 +202,7 @@ impl Config {
             mss_bytes,
             initial_window_bytes: self.initial_window_packets * mss_bytes,
             max_window_bytes: self.send_limit_bytes,
-            idle_restart_ns: self.idle_restart_ns,
+            idle_restart: self.idle_restart_ns.map_or(IdleRestart::Never, IdleRestart::After),
             pacing_percent: (self.spread == Spread::Controller).then_some((200, 120)),
         }))
     }

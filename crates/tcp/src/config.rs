@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_congestion::{Controller, Counting, Reno, RenoConfig};
+use skyhaul_congestion::{Controller, Counting, IdleRestart, Reno, RenoConfig};
 use skyhaul_core::{MS, SECOND};
 
 /// How losses are repaired.
@@ -160,8 +160,7 @@ impl Config {
             initial_window_bytes,
             max_window_bytes: self.send_limit_bytes.max(2 * mss_bytes),
             counting: self.counting,
-            // The engine says so when its own timeout has passed.
-            idle_restart_ns: self.idle_restart.then_some(0),
+            idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
         }))
     }
 }

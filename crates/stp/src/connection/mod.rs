@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
-use skyhaul_congestion::Controller;
+use skyhaul_congestion::{Controller, LossEvents};
 use skyhaul_core::{Event, EventSink, Instant, NUMBER_MODULUS, Pacer, Path, RttEstimator, SECOND};
 
 use crate::config::Config;
@@ -119,6 +119,7 @@ pub(crate) struct Connection {
     /// A POLL belongs right behind the packet just sent, which had no room for it.
     poll_owed: bool,
     controller: Box<dyn Controller>,
+    loss_events: LossEvents,
     pace: Pacer,
     /// Packets that may leave without pacing.
     unpaced_packets: u64,
@@ -261,6 +262,7 @@ impl Connection {
             persist: Retry::new(SECOND, config.max_timer_ns),
             poll_owed: false,
             controller: config.controller(mss),
+            loss_events: LossEvents::default(),
             pace: Pacer::new(1_000_000, 0),
             unpaced_packets: config.initial_window_packets.max(config.few_packets),
             rtt: RttEstimator::new(config.initial_rtt_ns),

@@ -404,7 +404,8 @@ impl Connection {
     fn note_data(&mut self, choice: Choice, context: &mut Context<'_>) -> u64 {
         let now = context.now;
         if self.cache.is_empty() {
-            self.controller.on_idle(now, now.since(self.last_data_at.max(self.emptied_at)));
+            let idle_ns = now.since(self.last_data_at.max(self.emptied_at));
+            self.controller.on_idle(now, idle_ns, self.rtt.overdue_ns(0));
         }
         let order = self.order;
         self.order += 1;

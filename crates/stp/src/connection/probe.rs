@@ -147,13 +147,13 @@ impl Connection {
         let lost = Lost {
             bytes: 0,
             packets: 0,
-            newest_sent_at: context.now,
+            begins_event: self.loss_events.begins(context.now, context.now),
             in_flight_bytes: self.cache.in_flight_bytes(),
             verdict: Verdict::Congestion,
         };
         self.controller.on_lost(context.now, &lost);
         if self.config.idle_restart_ns.is_some_and(|limit| judgement.duration_ns >= limit) {
-            self.controller.on_idle(context.now, judgement.duration_ns);
+            self.controller.on_idle(context.now, judgement.duration_ns, self.rtt.overdue_ns(0));
         }
     }
 

@@ -54,10 +54,18 @@ fn longest_row(left: &[(u64, Instant)]) -> Row {
     rows.map(row).max_by_key(|row| row.packets).unwrap_or_default()
 }
 
+/// Packets of one verdict found lost in one report.
+#[derive(Clone, Copy)]
+struct Tally {
+    bytes: u64,
+    packets: u32,
+    newest_sent_at: Instant,
+    verdict: Verdict,
+}
+
 /// Losses found in one report.
 struct Losses {
-    /// By verdict.
-    by_verdict: [Lost; 4],
+    by_verdict: [Tally; 4],
     /// [first, end) that is not told yet.
     run: Option<(u64, u64, Verdict)>,
 }
@@ -65,13 +73,7 @@ struct Losses {
 impl Losses {
     fn none() -> Self {
         let verdicts = [Verdict::Congestion, Verdict::Corruption, Verdict::Outage, Verdict::Unknown];
-        let none = |verdict| Lost {
-            bytes: 0,
-            packets: 0,
-            newest_sent_at: Instant::ZERO,
-            in_flight_bytes: 0,
-            verdict,
-        };
+        let none = |verdict| Tally { bytes: 0, packets: 0, newest_sent_at: Instant::ZERO, verdict };
         Self { by_verdict: verdicts.map(none), run: None }
     }
 
@@ -319,9 +321,11 @@ impl Connection {
     fn lost(&mut self, losses: &Losses, now: Instant) {
         let lost_bytes: u64 = losses.by_verdict.iter().map(|lost| lost.bytes).sum();
         let in_flight_bytes = self.cache.in_flight_bytes() + lost_bytes;
-        for lost in losses.by_verdict.iter().filter(|lost| lost.packets > 0) {
-            self.stats.count_lost(lost.verdict, lost.packets);
-            self.controller.on_lost(now, &Lost { in_flight_bytes, ..*lost });
+        for tally in losses.by_verdict.iter().filter(|tally| tally.packets > 0) {
+            let Tally { bytes, packets, newest_sent_at, verdict } = *tally;
+            self.stats.count_lost(verdict, packets);
+            let begins_event = verdict == Verdict::Congestion && self.loss_events.begins(now, newest_sent_at);
+            self.controller.on_lost(now, &Lost { bytes, packets, begins_event, in_flight_bytes, verdict });
         }
     }
 

@@ -31,7 +31,6 @@ impl Connection {
         if self.state == State::Closed {
             return None;
         }
-        self.restart_after_idle(context);
         self.forget_path_mtu(context);
         if let Some(chunk) = self.next_chunk(context) {
             self.send_chunk(chunk, context, out);
@@ -195,6 +194,10 @@ impl Connection {
     /// Books what was sent.
     fn account(&mut self, chunk: Chunk, context: &mut Context<'_>) {
         let sending = &mut self.sending;
+        if sending.nxt == sending.una && self.timeouts == 0 && !chunk.is_probe {
+            let idle_ns = context.now.since(self.last_data_at);
+            self.controller.on_idle(context.now, idle_ns, self.rto.timeout_ns());
+        }
         let is_new = chunk.end > sending.max && chunk.first == sending.max;
         sending.max = sending.max.max(chunk.end);
         if chunk.is_probe {

@@ -61,8 +61,7 @@ impl Connection {
         let lost = Lost {
             bytes: self.mss_bytes,
             packets: 1,
-            // Which losses are one event is decided here, by numbers.
-            newest_sent_at: context.now.after(1),
+            begins_event: true,
             in_flight_bytes: self.flight_at_duplicate_bytes,
             verdict: Verdict::Congestion,
         };

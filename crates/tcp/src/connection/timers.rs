@@ -103,16 +103,6 @@ impl Connection {
         self.retransmit_at = is_needed.then(|| self.rto.due(now));
     }
 
-    /// After a silence as long as the timeout, the window is no longer known to be right [RFC 5681 4.1].
-    pub(super) fn restart_after_idle(&mut self, context: &Context<'_>) {
-        let idle_ns = context.now.since(self.last_data_at);
-        let is_idle = self.sending.nxt == self.sending.una && self.sending.end() > self.sending.nxt;
-        if is_idle && self.state.may_send() && idle_ns > self.rto.timeout_ns() {
-            self.controller.on_idle(context.now, idle_ns);
-            self.last_data_at = context.now;
-        }
-    }
-
     /// Nothing more can be sent now: if no acknowledgement will change that, the persist timer runs.
     pub(super) fn settle(&mut self, context: &mut Context<'_>) {
         let changed =

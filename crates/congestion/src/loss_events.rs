@@ -1,0 +1,36 @@
+//! Which losses are one event, told by time: for engines whose packets are repeated under the same number.
+
+use skyhaul_core::Instant;
+
+/// Remembers until when a loss was answered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LossEvents {
+    answered_until: Option<Instant>,
+}
+
+impl LossEvents {
+    /// Whether losses noticed now, of packets last sent at `newest_sent_at` or before, begin an event: what
+    /// was sent before the last one was noticed belongs to that one.
+    pub fn begins(&mut self, now: Instant, newest_sent_at: Instant) -> bool {
+        let is_new = self.answered_until.is_none_or(|until| newest_sent_at > until);
+        if is_new {
+            self.answered_until = Some(now);
+        }
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_before_the_answer_belongs_to_the_event() {
+        let mut events = LossEvents::default();
+        let mut begins = |now, sent_at| events.begins(Instant::from_ns(now), Instant::from_ns(sent_at));
+        assert!(begins(10, 9));
+        assert!(!begins(20, 10));
+        assert!(begins(20, 11));
+        assert!(!begins(21, 20));
+    }
+}
