@@ -5,6 +5,8 @@ use alloc::boxed::Box;
 use skyhaul_congestion::{Controller, Counting, IdleRestart, Reno, RenoConfig};
 use skyhaul_core::{MS, SECOND};
 
+use crate::ack_policy::AckPolicy;
+
 /// How losses are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -51,10 +53,10 @@ pub struct Config {
     pub min_rto_ns: u64,
     /// Longest retransmission timeout, and longest wait between window probes [RFC 6298 2.5].
     pub max_rto_ns: u64,
-    /// An acknowledgement of data in sequence waits so long for company; `None`: it does not wait.
-    pub delayed_ack_ns: Option<u64>,
-    /// Segments of data that are acknowledged at once, at the latest [RFC 5681 4.2].
-    pub ack_every_packets: u32,
+    /// See [`AckPolicy`].
+    pub ack_policy: AckPolicy,
+    /// Ask for explicit congestion notification, and agree to it [RFC 3168].
+    pub ecn: bool,
     /// Hold back a small segment while data is unacknowledged [RFC 9293 3.7.4].
     pub nagle: bool,
     /// Repeats of SYN before connecting fails.
@@ -91,8 +93,8 @@ impl Config {
             initial_rto_ns: SECOND,
             min_rto_ns: 200 * MS,
             max_rto_ns: 60 * SECOND,
-            delayed_ack_ns: Some(40 * MS),
-            ack_every_packets: 2,
+            ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 40 * MS },
+            ecn: true,
             nagle: true,
             max_syn_repeats: 6,
             max_repeats: 15,
@@ -104,7 +106,7 @@ impl Config {
     }
 
     /// The regular TCP of the papers: a first window of one segment, timers of 500 ms that wait at least 1 s,
-    /// acknowledgements delayed by 200 ms, neither SACK nor timestamps nor scaled windows; NewReno.
+    /// acknowledgements delayed by 200 ms, neither SACK nor timestamps nor scaled windows nor ECN; NewReno.
     pub fn paper() -> Self {
         Self {
             mss_bytes: 1000,
@@ -120,17 +122,20 @@ impl Config {
             initial_rto_ns: 3 * SECOND,
             min_rto_ns: SECOND,
             max_rto_ns: 64 * SECOND,
-            delayed_ack_ns: Some(200 * MS),
+            ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 200 * MS },
+            ecn: false,
             black_hole_timeouts: None,
             ..Self::standard()
         }
     }
 
-    /// SunOS 4.1.3, the "regular TCP" of the SCPS-TP paper: Reno, 512-byte segments, a window of 51 968 bytes.
+    /// SunOS 4.1.3, the "regular TCP" of the SCPS-TP paper: Reno, 512-byte segments, a window of 51 968 bytes,
+    /// acknowledgements that wait go at a host-wide tick of 200 ms.
     pub fn sunos_4_1_3() -> Self {
         Self {
             mss_bytes: 512,
             recovery: Recovery::Reno,
+            ack_policy: AckPolicy::Heartbeat { every_packets: 2, tick_ns: 200 * MS },
             send_limit_bytes: 51_968,
             receive_limit_bytes: 51_968,
             ..Self::paper()

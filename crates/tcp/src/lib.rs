@@ -7,6 +7,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod ack_policy;
 mod config;
 mod connection;
 mod endpoint;
@@ -16,6 +17,7 @@ pub mod segment;
 mod send;
 mod sequence;
 
+pub use ack_policy::AckPolicy;
 pub use config::{Config, Recovery};
 pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
 pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};

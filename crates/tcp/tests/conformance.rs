@@ -1,9 +1,14 @@
 //! `docs/spec/tcp-conformance.md` names tests that exist, and every trace test.
 
 const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
-const TRACES: [&str; 3] =
-    [include_str!("mechanisms.rs"), include_str!("path_mtu.rs"), include_str!("states.rs")];
-const OTHERS: [&str; 12] = [
+const TRACES: [&str; 4] = [
+    include_str!("ecn.rs"),
+    include_str!("mechanisms.rs"),
+    include_str!("path_mtu.rs"),
+    include_str!("states.rs"),
+];
+const OTHERS: [&str; 13] = [
+    include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),
     include_str!("../src/connection/rto.rs"),

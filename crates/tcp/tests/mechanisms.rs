@@ -4,7 +4,7 @@ mod common;
 
 use common::{Lone, plain, stamps};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{CloseReason, Config, Recovery, StreamEvent};
+use skyhaul_tcp::{AckPolicy, CloseReason, Config, Recovery, StreamEvent};
 
 fn reno(recovery: Recovery) -> Config {
     Config { recovery, limited_transmit: false, ..plain() }
@@ -44,7 +44,7 @@ fn a_silent_peer_is_given_up() {
         lone.wait();
         lone.hear();
     }
-    assert_eq!(lone.endpoint.stats(lone.id).unwrap().timeouts, 3);
+    assert_eq!(lone.stats().timeouts, 3);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn three_duplicates_repeat_at_once_and_halve() {
     }
     lone.ack(1, 1);
     assert_eq!(lone.data_sent(), [1]);
-    assert_eq!(lone.endpoint.stats(lone.id).unwrap().cwnd_bytes, 5000);
+    assert_eq!(lone.stats().cwnd_bytes, 5000);
     for _ in 0..3 {
         lone.ack(1, 1);
     }
@@ -74,7 +74,7 @@ fn limited_transmit_sends_new_segments_for_the_first_two_duplicates() {
     assert_eq!(lone.data_sent(), [11_001]);
     lone.ack(1, 1);
     assert_eq!(lone.data_sent(), [1]);
-    let cwnd_bytes = lone.endpoint.stats(lone.id).unwrap().cwnd_bytes;
+    let cwnd_bytes = lone.stats().cwnd_bytes;
     assert_eq!(cwnd_bytes, 5000, "what limited transmit sent does not count");
 }
 
@@ -99,7 +99,7 @@ fn sack_repeats_exactly_what_is_missing() {
     lone.sack(1, &[(5001, 10_001), (2001, 4001)]);
     assert_eq!(lone.data_sent(), [1001, 4001], "the other holes, within half the window");
     lone.ack(1, 12_001);
-    let stats = lone.endpoint.stats(lone.id).unwrap();
+    let stats = lone.stats();
     assert_eq!((stats.retransmitted_packets, stats.recoveries, stats.timeouts), (3, 1, 0));
 }
 
@@ -125,7 +125,7 @@ fn sack_blocks_that_cannot_be_are_ignored() {
         lone.sack(1, &[(50_001, 60_001), (5001, 4001), (1, 2001)]);
     }
     assert_eq!(lone.data_sent(), []);
-    assert_eq!(lone.endpoint.stats(lone.id).unwrap().in_flight_bytes, 10_000);
+    assert_eq!(lone.stats().in_flight_bytes, 10_000);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn acknowledgements_wait_for_a_second_segment_or_for_the_timer() {
     lone.data(4, b"d");
     lone.write(5);
     assert_eq!(lone.one().acknowledgement, 5, "data takes it along");
-    let mut lone = Lone::ordinary(&Config { delayed_ack_ns: None, ..plain() });
+    let mut lone = Lone::ordinary(&Config { ack_policy: AckPolicy::Immediate, ..plain() });
     lone.data(1, b"a");
     assert_eq!(lone.one().acknowledgement, 2);
 }
@@ -273,7 +273,7 @@ fn timestamps_are_echoed_and_measure() {
     assert_eq!(sent.echo, 1005);
     lone.wait_ms(300);
     lone.say(flags::ACK, 3, 2, stamps(1305, sent.value), b"");
-    let rtt_ns = lone.endpoint.stats(lone.id).unwrap().rtt_smoothed_ns.unwrap();
+    let rtt_ns = lone.stats().rtt_smoothed_ns.unwrap();
     assert!(
         (37_000_000..=38_000_000).contains(&rtt_ns),
         "an eighth of 300 ms over a first sample of 0: {rtt_ns}"
@@ -299,7 +299,7 @@ fn idle_restarts_from_the_first_window() {
         lone.ack(1, 1 + 1000 * n);
         lone.hear();
     }
-    assert!(lone.endpoint.stats(lone.id).unwrap().cwnd_bytes > 30_000);
+    assert!(lone.stats().cwnd_bytes > 30_000);
     lone.wait_ms(60_000);
     lone.write(30_000);
     assert_eq!(lone.data_sent().len(), 10);
@@ -312,4 +312,32 @@ fn a_spurious_wake_up_emits_nothing() {
         lone.wait_ms(10);
         assert_eq!(lone.hear(), []);
     }
+}
+
+#[test]
+fn a_heartbeat_acknowledges_at_its_ticks() {
+    let ack_policy = AckPolicy::Heartbeat { every_packets: 2, tick_ns: 200_000_000 };
+    let mut lone = Lone::ordinary(&Config { ack_policy, ..plain() });
+    lone.wait_ms(150);
+    lone.data(1, b"a");
+    assert_eq!((lone.hear(), lone.wait()), (vec![], 49));
+    assert_eq!(lone.one().acknowledgement, 2);
+    lone.wait_ms(10);
+    lone.data(2, b"b");
+    assert_eq!((lone.hear(), lone.wait()), (vec![], 190));
+}
+
+#[test]
+fn a_reduced_receiver_answers_seldom_whatever_is_missing() {
+    let ack_policy = AckPolicy::Reduced { every_packets: 4, delay_ns: 500_000_000 };
+    let mut lone = Lone::ordinary(&Config { ack_policy, ..plain() });
+    for (sequence, answers) in [(1, 0), (201, 0), (301, 0), (401, 1), (501, 0)] {
+        lone.data(sequence, &[7; 100]);
+        assert_eq!(lone.hear().len(), answers, "the first hole is no reason");
+    }
+    assert_eq!(lone.wait(), 500);
+    assert_eq!(lone.one().acknowledgement, 101);
+    lone.say(flags::FIN | flags::ACK, 601, 1, Options::default(), b"");
+    lone.data(101, &[7; 100]);
+    assert_eq!(lone.one().acknowledgement, 602, "the end is");
 }

@@ -36,7 +36,7 @@ fn packets_too_big_go_again_in_smaller_ones() {
     let again = lone.hear();
     assert_eq!((again[0].sequence, again[0].payload.len()), (1, 960), "from the oldest on");
     assert!(again[..15].iter().all(|heard| heard.payload.len() == 960), "a window of 14 600 bytes in 960s");
-    let stats = lone.endpoint.stats(lone.id).unwrap();
+    let stats = lone.stats();
     assert_eq!((stats.cwnd_bytes, stats.timeouts), (14_600, 0), "no sign of congestion");
     lone.icmp(too_big(1000), 1 + 2 * 1460);
     assert_eq!((sizes(&mut lone).len(), ignored(&lone)), (0, 1), "the next router's word is no news");
@@ -98,7 +98,7 @@ fn icmp_that_quotes_nothing_under_way_is_counted_and_ignored() {
     lone.endpoint.handle_icmp(lone.now, way(), too_big(600), &[0; 7], &mut NullSink);
     lone.endpoint.handle_icmp(lone.now, way(), too_big(600), &[0; 8], &mut NullSink);
     assert_eq!((sizes(&mut lone), ignored(&lone)), (vec![], 7));
-    assert_eq!(lone.endpoint.stats(lone.id).unwrap().refused, 5);
+    assert_eq!(lone.stats().refused, 5);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn large_packets_that_vanish_make_room_for_smaller_ones() {
     lone.ack(1, 1241);
     assert_eq!(sizes(&mut lone)[0], 1460, "it may have been an outage");
     lone.wait();
-    assert_eq!((sizes(&mut lone), lone.endpoint.stats(lone.id).unwrap().black_holes), (vec![1240], 1));
+    assert_eq!((sizes(&mut lone), lone.stats().black_holes), (vec![1240], 1));
     lone.ack(1, 1 + 2 * 1240);
     assert_eq!(sizes(&mut lone), [1240, 1240]);
 }
@@ -189,5 +189,5 @@ fn an_outage_is_no_black_hole() {
         lone.wait();
         assert_eq!(sizes(&mut lone), [1460], "large ones had arrived");
     }
-    assert_eq!(lone.endpoint.stats(lone.id).unwrap().black_holes, 0);
+    assert_eq!(lone.stats().black_holes, 0);
 }

@@ -23,6 +23,7 @@ impl Connection {
             self.sending.take_window(sequence, acknowledgement, window_bytes);
         }
         let news = self.take_sack(segment);
+        self.take_echo(segment, acknowledgement, self.flight_bytes(), context);
         if acknowledgement > self.sending.una {
             self.take_acknowledgement(acknowledgement, segment, context);
         } else if acknowledgement == self.sending.una && self.flight_bytes() > 0 {
@@ -66,7 +67,7 @@ impl Connection {
         sending.board.remove_below(acknowledgement);
         self.stats.acknowledged_bytes += bytes;
         let rtt_ns = self.measure(segment, context);
-        let in_recovery = self.repair.is_some();
+        let in_recovery = self.repair.is_some() || self.is_answered();
         if bytes > 0 {
             let packets = bytes.div_ceil(self.mss_bytes) as u32;
             let acked = Acked {

@@ -5,6 +5,7 @@ use skyhaul_core::{Ecn, Event, SECOND};
 
 use super::timers::AckDue;
 use super::{CloseReason, Connection, Context, Reset, State, StreamEvent};
+use crate::ack_policy::Urgency;
 use crate::segment::{Segment, flags};
 use crate::sequence::{expand, is_earlier};
 
@@ -23,7 +24,7 @@ impl Connection {
     pub(crate) fn handle(
         &mut self,
         segment: &Segment<'_>,
-        _ecn: Ecn,
+        ecn: Ecn,
         wire_bytes: u32,
         context: &mut Context<'_>,
     ) {
@@ -35,12 +36,12 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => {}
             State::SynSent => self.handle_syn_sent(segment, context),
-            _ => self.handle_synchronized(segment, context),
+            _ => self.handle_synchronized(segment, ecn, context),
         }
         self.tell_state(context);
     }
 
-    fn handle_synchronized(&mut self, segment: &Segment<'_>, context: &mut Context<'_>) {
+    fn handle_synchronized(&mut self, segment: &Segment<'_>, ecn: Ecn, context: &mut Context<'_>) {
         let Some(assembly) = self.assembly.as_ref() else { return };
         let (next, edge) = (assembly.next(), assembly.edge());
         let sequence = expand(segment.sequence, next);
@@ -67,6 +68,7 @@ impl Connection {
             self.sending.told_by = (0, 0);
         }
         self.on_acknowledgement(acknowledgement, sequence, segment, context);
+        self.take_mark(segment, ecn);
         self.take_data(segment, sequence, context);
     }
 
@@ -113,6 +115,7 @@ impl Connection {
         let is_repeat = segment.has(flags::SYN) && sequence == self.agreed.peer_initial;
         if self.state == State::SynReceived && is_repeat {
             self.sending.nxt = self.sending.initial; // our answer was lost
+            self.relearn_ecn(segment);
             self.timing = None;
         } else if segment.payload_bytes() > 0 || segment.has(flags::FIN) {
             self.ack_due = AckDue::Now;
@@ -182,8 +185,12 @@ impl Connection {
         }
         let (is_complete, moved) = (assembly.is_complete(), assembly.next() > before);
         // Out of sequence, filling a gap, the end, or nothing new: at once [RFC 5681 4.2].
-        let urgent = had_gap || assembly.has_gap() || is_complete || !taken;
-        self.owe_acknowledgement(urgent, context.now);
+        let urgency = match () {
+            () if is_complete => Urgency::End,
+            () if had_gap || assembly.has_gap() || !taken => Urgency::Gap,
+            () => Urgency::Ordinary,
+        };
+        self.owe_acknowledgement(urgency, context.now);
         if moved {
             self.tell(StreamEvent::Readable);
         }

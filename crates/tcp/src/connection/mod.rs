@@ -2,6 +2,7 @@
 //! output and timers are in files of their own.
 
 mod acknowledge;
+mod ecn;
 mod icmp;
 mod input;
 mod opening;
@@ -25,6 +26,7 @@ use skyhaul_core::{Event, EventSink, Instant, Path};
 use crate::config::Config;
 use crate::receive::Assembly;
 use crate::segment::{HEADER_BYTES, Way};
+use ecn::Marks;
 pub(crate) use icmp::Belief;
 use opening::Agreed;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
@@ -85,6 +87,7 @@ pub(crate) struct Connection {
     /// Largest payload of a segment without SACK blocks.
     mss_bytes: u64,
     path_mtu: PathMtu,
+    marks: Marks,
     /// A router said that the peer is out of reach, and nothing came since.
     is_unreachable: bool,
     controller: Box<dyn Controller>,
@@ -148,6 +151,7 @@ impl Connection {
             agreed: Agreed::new(entropy.timestamp_offset),
             mss_bytes,
             path_mtu: PathMtu::default(),
+            marks: Marks::default(),
             is_unreachable: false,
             controller: config.controller(mss_bytes, false),
             repair: None,

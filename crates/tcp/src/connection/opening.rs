@@ -145,6 +145,7 @@ impl Connection {
             self.agreed.timestamps = true;
             (self.agreed.recent, self.agreed.recent_at) = (timestamps.value, context.now);
         }
+        self.learn_ecn(segment);
         self.agreed.last_ack_sent = first + 1;
         self.agreed.peer_initial = first;
         self.agreed.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);

@@ -11,6 +11,23 @@ use super::{Connection, Context, State};
 use crate::segment::{HEADER_BYTES, MAX_SACK_BLOCKS, Options, Segment, encode, flags};
 use crate::sequence::wire;
 
+/// A segment to send: data [first, end) with these control bits. ECN's are added.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    first: u64,
+    data_end: u64,
+    bits: u8,
+    repeat: Option<Repeat>,
+    is_probe: bool,
+}
+
+impl Piece {
+    /// One without data.
+    fn bare(number: u64, bits: u8) -> Self {
+        Self { first: number, data_end: number, bits, repeat: None, is_probe: false }
+    }
+}
+
 /// A piece of the sequence space to send: [first, end), SYN and FIN counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chunk {
@@ -25,21 +42,18 @@ impl Connection {
     pub(crate) fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Ecn> {
         if let Some(reset) = self.reset.take() {
             let ack = if reset.acknowledges { flags::ACK } else { 0 };
-            self.push(reset.sequence, reset.sequence, flags::RST | ack, None, context, out);
-            return Some(Ecn::NotEct);
+            return Some(self.push(Piece::bare(reset.sequence, flags::RST | ack), context, out));
         }
         if self.state == State::Closed {
             return None;
         }
         self.forget_path_mtu(context);
         if let Some(chunk) = self.next_chunk(context) {
-            self.send_chunk(chunk, context, out);
-            return Some(Ecn::NotEct);
+            return Some(self.send_chunk(chunk, context, out));
         }
         self.settle(context);
         if self.ack_due.is_due(context.now) {
-            self.push(self.sending.max, self.sending.max, flags::ACK, None, context, out);
-            return Some(Ecn::NotEct);
+            return Some(self.push(Piece::bare(self.sending.max, flags::ACK), context, out));
         }
         self.tell_state(context);
         None
@@ -162,10 +176,10 @@ impl Connection {
         self.state.may_send() && sending.nxt == sending.una && sending.end() > sending.nxt
     }
 
-    fn send_chunk(&mut self, chunk: Chunk, context: &mut Context<'_>, out: &mut Vec<u8>) {
+    fn send_chunk(&mut self, chunk: Chunk, context: &mut Context<'_>, out: &mut Vec<u8>) -> Ecn {
         let chunk = self.fit(chunk);
         let is_first = chunk.first == self.sending.initial;
-        let mut bits = if is_first { flags::SYN } else { 0 };
+        let mut bits = if is_first { flags::SYN | self.ecn_setup() } else { 0 };
         if !is_first || self.state == State::SynReceived {
             bits |= flags::ACK;
         }
@@ -176,11 +190,14 @@ impl Connection {
         if chunk.end >= data_end && chunk.first < data_end && !is_first {
             bits |= flags::PSH;
         }
-        self.push(chunk.first, chunk.end.min(data_end), bits, chunk.repeat, context, out);
+        let Chunk { first, end, repeat, is_probe } = chunk;
+        let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe };
+        let ecn = self.push(piece, context, out);
         self.account(chunk, context);
         if bits & flags::FIN != 0 {
             self.on_fin_sent(context);
         }
+        ecn
     }
 
     /// SACK blocks take room from the data.
@@ -246,16 +263,9 @@ impl Connection {
         Options { sack: assembly.map(|a| a.sack(max_blocks)).unwrap_or_default(), ..Options::default() }
     }
 
-    /// Appends the segment with the data from `first` to `data_end` and everything that each one carries.
-    fn push(
-        &mut self,
-        first: u64,
-        data_end: u64,
-        bits: u8,
-        repeat: Option<Repeat>,
-        context: &mut Context<'_>,
-        out: &mut Vec<u8>,
-    ) {
+    /// Appends the segment with its data and everything that each one carries.
+    fn push(&mut self, piece: Piece, context: &mut Context<'_>, out: &mut Vec<u8>) -> Ecn {
+        let Piece { first, data_end, bits, repeat, is_probe } = piece;
         let is_syn = bits & flags::SYN != 0;
         let options = if is_syn {
             self.opening_options(context.path, context.now)
@@ -265,6 +275,7 @@ impl Connection {
         };
         let (acknowledgement, window) = self.acknowledge(bits, is_syn);
         let has_data = !is_syn && first < data_end;
+        let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
         let segment = Segment {
             source_port: self.names.local_port,
             destination_port: self.names.remote_port,
@@ -282,6 +293,7 @@ impl Connection {
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
         self.emit(context, Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
+        ecn
     }
 
     /// Acknowledgement and window fields; what was owed is paid.

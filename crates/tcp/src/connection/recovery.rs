@@ -75,7 +75,11 @@ impl Connection {
         });
         self.recovered_to = sending.max;
         self.timing = None; // [RFC 6298 3]
-        self.controller.on_lost(context.now, &lost);
+        // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
+        if !self.is_answered() {
+            self.controller.on_lost(context.now, &lost);
+            self.on_window_reduced();
+        }
     }
 
     /// `bytes` of sequence space were acknowledged. Whether the retransmission timer starts anew.

@@ -31,6 +31,10 @@ pub struct Stats {
     pub refused: u64,
     /// Times that large packets vanished while smaller ones arrived.
     pub black_holes: u64,
+    /// Segments with data that a router had marked.
+    pub ce_packets: u64,
+    /// Answers to marks that the peer reported.
+    pub ecn_reductions: u64,
     /// Challenge acknowledgements sent.
     pub challenges: u64,
     /// Payload sent and not known to have arrived.

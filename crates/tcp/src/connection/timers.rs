@@ -4,6 +4,7 @@ use skyhaul_core::event::Repeat;
 use skyhaul_core::{Event, Instant, SECOND};
 
 use super::{CloseReason, Connection, Context, State};
+use crate::ack_policy::Urgency;
 
 /// Whether an acknowledgement is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,13 +87,11 @@ impl Connection {
     }
 
     /// A segment with data or FIN arrived.
-    pub(super) fn owe_acknowledgement(&mut self, urgent: bool, now: Instant) {
+    pub(super) fn owe_acknowledgement(&mut self, urgency: Urgency, now: Instant) {
         self.unacked_packets += 1;
-        let is_enough = self.unacked_packets >= self.config.ack_every_packets;
-        self.ack_due = match (self.config.delayed_ack_ns, self.ack_due) {
-            _ if urgent || is_enough => AckDue::Now,
+        self.ack_due = match (self.config.ack_policy.due(self.unacked_packets, urgency, now), self.ack_due) {
             (None, _) => AckDue::Now,
-            (Some(delay_ns), AckDue::No) => AckDue::At(now.after(delay_ns)),
+            (Some(due), AckDue::No) => AckDue::At(due),
             (Some(_), owed) => owed,
         };
     }
@@ -151,6 +150,7 @@ impl Connection {
             self.controller.on_timeout(context.now, in_flight_bytes, self.timeouts == 0);
         }
         self.timeouts += 1;
+        self.on_window_reduced();
         self.rto.back_off();
         self.sending.board.clear();
         self.go_back(Repeat::Timer);

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 
 use skyhaul_core::{Ecn, Instant, MS, NullSink, Stream};
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
-use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, IcmpMessage, State, StreamEvent};
+use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, IcmpMessage, State, Stats, StreamEvent};
 
 pub const PORT: u16 = 80;
 pub const PEER_PORT: u16 = 5000;
@@ -33,6 +33,7 @@ pub fn plain() -> Config {
         timestamps: false,
         window_scale: false,
         nagle: false,
+        ecn: false,
         receive_limit_bytes: 20_000,
         ..Config::standard()
     }
@@ -49,6 +50,8 @@ pub struct Heard {
     pub window: u16,
     pub options: Options,
     pub payload: Vec<u8>,
+    /// Of the IP header.
+    pub ecn: Ecn,
 }
 
 /// An endpoint alone with a script.
@@ -59,6 +62,8 @@ pub struct Lone {
     pub local_port: u16,
     pub initial: u32,
     pub peer_window: u16,
+    /// What the IP headers of the peer's segments say.
+    pub peer_ecn: Ecn,
 }
 
 impl Lone {
@@ -66,7 +71,15 @@ impl Lone {
         let accept = EndpointConfig { accept: config.clone(), ..EndpointConfig::default() };
         let mut endpoint = Endpoint::new(accept, Stream::new(1, "lone"));
         endpoint.listen(PORT);
-        Self { endpoint, now: Instant::from_ns(1), id: 0, local_port: PORT, initial: 0, peer_window: 60_000 }
+        Self {
+            endpoint,
+            now: Instant::from_ns(1),
+            id: 0,
+            local_port: PORT,
+            initial: 0,
+            peer_window: 60_000,
+            peer_ecn: Ecn::NotEct,
+        }
     }
 
     /// It sends SYN, which is heard.
@@ -84,7 +97,7 @@ impl Lone {
         lone.say(flags::SYN, 0, 0, options, b"");
         assert_eq!(lone.one().flags, flags::SYN | flags::ACK);
         lone.ack(1, 1);
-        lone.id = lone.endpoint.accept().unwrap();
+        lone.take();
         assert_eq!(lone.state(), State::Established);
         assert_eq!(lone.hear(), []);
         lone
@@ -93,6 +106,16 @@ impl Lone {
     /// With the options of an ordinary peer: 1000-byte segments, SACK.
     pub fn ordinary(config: &Config) -> Self {
         Self::accepted(config, Options { mss: Some(1000), sack_permitted: true, ..Options::default() })
+    }
+
+    /// Counters of the connection.
+    pub fn stats(&self) -> Stats {
+        self.endpoint.stats(self.id).unwrap()
+    }
+
+    /// Goes on with the connection that the peer opened.
+    pub fn take(&mut self) {
+        self.id = self.endpoint.accept().unwrap();
     }
 
     pub fn state(&self) -> State {
@@ -117,7 +140,7 @@ impl Lone {
         };
         let mut bytes = Vec::new();
         encode(way().reversed(), &segment, &mut bytes);
-        self.endpoint.handle(self.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
+        self.endpoint.handle(self.now, way(), self.peer_ecn, &bytes, &mut NullSink);
     }
 
     /// ICMP about our segment with this number, as it would quote it.
@@ -167,6 +190,7 @@ impl Lone {
                     window: segment.window,
                     options: segment.options,
                     payload: segment.payload.0.to_vec(),
+                    ecn: transmit.ecn,
                 });
             }
         }
@@ -225,7 +249,7 @@ impl Lone {
         lone.say(flags::SYN, 0, 0, Options { mss: Some(1000), ..stamps(value, 0) }, b"");
         let echo = lone.one().options.timestamps.unwrap().value;
         lone.say(flags::ACK, 1, 1, stamps(value, echo), b"");
-        lone.id = lone.endpoint.accept().unwrap();
+        lone.take();
         lone
     }
 }

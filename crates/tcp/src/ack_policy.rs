@@ -1,0 +1,95 @@
+//! When received data is acknowledged: a choice of the receiver, and a place for further ones.
+
+use skyhaul_core::Instant;
+
+/// When data in sequence is acknowledged. A closed window that opens and a doubtful segment are answered at
+/// once by every policy, and a segment with data takes the acknowledgement along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// Every segment at once.
+    Immediate,
+    /// The n-th segment at once, an earlier one when its time has passed; out of sequence, filling a gap, and
+    /// the end at once [RFC 5681 4.2, RFC 9293 3.8.6.3].
+    Delayed {
+        /// At least 1; 2 is the standard's.
+        every_packets: u32,
+        /// How long a lone segment waits.
+        delay_ns: u64,
+    },
+    /// As [`Self::Delayed`], but what waits goes at the next tick of one clock for the whole host, as in the
+    /// BSDs of the time.
+    Heartbeat {
+        /// At least 1.
+        every_packets: u32,
+        /// From tick to tick, counted from time zero; at least 1.
+        tick_ns: u64,
+    },
+    /// For a thin way back: nothing but the end is urgent, so that there is at most one acknowledgement for so
+    /// many segments or so long a time, whatever is missing.
+    Reduced {
+        /// At least 1; `u32::MAX`: by time alone.
+        every_packets: u32,
+        /// From the first unacknowledged segment on.
+        delay_ns: u64,
+    },
+}
+
+/// What makes a received segment worth an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// In sequence.
+    Ordinary,
+    /// Out of sequence, filling a gap, or nothing new.
+    Gap,
+    /// The end of the stream.
+    End,
+}
+
+impl AckPolicy {
+    /// When the answer to the `waiting`-th unacknowledged segment is due; `None`: at once.
+    pub(crate) fn due(self, waiting: u32, urgency: Urgency, now: Instant) -> Option<Instant> {
+        match self {
+            _ if urgency == Urgency::End => None,
+            Self::Immediate => None,
+            Self::Delayed { every_packets, delay_ns } => {
+                (urgency == Urgency::Ordinary && waiting < every_packets).then(|| now.after(delay_ns))
+            }
+            Self::Heartbeat { every_packets, tick_ns } => (urgency == Urgency::Ordinary
+                && waiting < every_packets)
+                .then(|| Instant::from_ns((now.as_ns() + 1).next_multiple_of(tick_ns.max(1)))),
+            Self::Reduced { every_packets, delay_ns } => {
+                (waiting < every_packets).then(|| now.after(delay_ns))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skyhaul_core::MS;
+
+    const NOW: Instant = Instant::from_ns(250 * MS);
+
+    #[test]
+    fn each_policy_says_when_an_acknowledgement_is_due() {
+        let at = |ms| Some(Instant::from_ns(ms * MS));
+        let delayed = AckPolicy::Delayed { every_packets: 2, delay_ns: 40 * MS };
+        let heartbeat = AckPolicy::Heartbeat { every_packets: 2, tick_ns: 200 * MS };
+        let reduced = AckPolicy::Reduced { every_packets: 8, delay_ns: 100 * MS };
+        for (policy, alone, second, gap) in [
+            (AckPolicy::Immediate, None, None, None),
+            (delayed, at(290), None, None),
+            (heartbeat, at(400), None, None),
+            (reduced, at(350), at(350), at(350)),
+        ] {
+            assert_eq!(policy.due(1, Urgency::Ordinary, NOW), alone, "{policy:?}");
+            assert_eq!(policy.due(2, Urgency::Ordinary, NOW), second, "{policy:?}");
+            assert_eq!(policy.due(1, Urgency::Gap, NOW), gap, "{policy:?}");
+            assert_eq!(policy.due(1, Urgency::End, NOW), None, "{policy:?}");
+        }
+        assert_eq!(reduced.due(8, Urgency::Gap, NOW), None);
+        let on_tick = Instant::from_ns(200 * MS);
+        assert_eq!(heartbeat.due(1, Urgency::Ordinary, on_tick), at(400), "the tick that is now has passed");
+    }
+}
