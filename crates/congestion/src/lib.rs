@@ -8,9 +8,13 @@ extern crate alloc;
 extern crate std;
 
 mod avoidance;
+mod config;
+mod counting;
+mod cubic;
 mod fixed_rate;
 mod idle;
 mod loss_events;
+mod pacing;
 mod reno;
 #[cfg(test)]
 mod reno_tests;
@@ -26,12 +30,15 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Verdict};
 
 pub use avoidance::Avoidance;
+pub use config::{ControllerConfig, ControllerKind};
+pub use counting::Counting;
+pub use cubic::Cubic;
 pub use fixed_rate::FixedRate;
 pub use idle::IdleRestart;
 pub use loss_events::LossEvents;
-pub use reno::{Counting, Reno, RenoConfig};
+pub use reno::Reno;
 pub use slow_start::SlowStart;
-pub use window::{SlowStartAvoidance, WindowConfig};
+pub use window::SlowStartAvoidance;
 
 /// Packets acknowledged by one report. A STAT acknowledges hundreds at once.
 #[derive(Clone, Copy, Debug)]

@@ -3,54 +3,31 @@
 
 use alloc::boxed::Box;
 
+use skyhaul_core::Instant;
 use skyhaul_core::event::{Phase, Verdict};
-use skyhaul_core::{Instant, SECOND};
 
-use crate::{Acked, Controller, IdleRestart, Lost, SlowStart, Snapshot};
-
-/// What makes the window grow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// Each acknowledgement: at most a segment in slow start, SMSS * SMSS / cwnd in avoidance
-    /// [RFC 5681 3.1 (2), (3)]. With delayed acknowledgements the growth is half as fast.
-    Acks,
-    /// What is acknowledged: at most two segments an acknowledgement in slow start, a segment a window in
-    /// avoidance [RFC 3465 2.1, 2.2].
-    Bytes,
-}
-
-/// Parameters of [`Reno`].
-#[derive(Clone, Copy, Debug)]
-pub struct RenoConfig {
-    /// Largest payload of a segment.
-    pub mss_bytes: u64,
-    /// First window, and the one after a long silence.
-    pub initial_window_bytes: u64,
-    /// The window never grows beyond this.
-    pub max_window_bytes: u64,
-    /// See [`Counting`].
-    pub counting: Counting,
-    /// What sends the window back to its first value.
-    pub idle_restart: IdleRestart,
-}
+use crate::pacing::window_rate_bps;
+use crate::{Acked, Avoidance, Controller, ControllerConfig, Counting, Lost, SlowStart, Snapshot};
 
 /// Slow start, avoidance by one segment a round trip, half on a loss, one segment after a timeout.
 #[derive(Clone, Debug)]
 pub struct Reno {
-    config: RenoConfig,
+    config: ControllerConfig,
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
-    /// Acknowledged in avoidance and not yet turned into a segment of window.
-    counted_bytes: u64,
+    avoidance: Avoidance,
+    /// Window and threshold before the last event: kept in case it was none.
+    before_event: Option<(u64, u64)>,
 }
 
 impl Reno {
     /// A controller at its first window.
-    pub fn new(config: RenoConfig) -> Self {
+    pub fn new(config: ControllerConfig) -> Self {
         Self {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
             ssthresh_bytes: u64::MAX,
-            counted_bytes: 0,
+            avoidance: Avoidance::default(),
+            before_event: None,
             config,
         }
     }
@@ -60,8 +37,7 @@ impl Reno {
     }
 
     fn slow_start(&mut self, bytes: u64) -> u64 {
-        let segments = if self.config.counting == Counting::Acks { 1 } else { 2 };
-        let counted = bytes.min(segments * self.config.mss_bytes);
+        let counted = self.config.counting.in_slow_start(bytes, self.config.mss_bytes);
         SlowStart::grow(self.cwnd_bytes, self.ssthresh_bytes, counted).0
     }
 
@@ -69,21 +45,14 @@ impl Reno {
         let mss_bytes = self.config.mss_bytes;
         match self.config.counting {
             Counting::Acks => self.cwnd_bytes + (mss_bytes * mss_bytes / self.cwnd_bytes.max(1)).max(1),
-            Counting::Bytes => {
-                self.counted_bytes += bytes;
-                if self.counted_bytes < self.cwnd_bytes {
-                    return self.cwnd_bytes;
-                }
-                self.counted_bytes -= self.cwnd_bytes;
-                self.cwnd_bytes + mss_bytes
-            }
+            Counting::Bytes | Counting::Reports => self.avoidance.grow(self.cwnd_bytes, mss_bytes, bytes),
         }
     }
 
     /// Half of what was under way, at least two segments [RFC 5681 3.1 (4)].
     fn set_threshold(&mut self, in_flight_bytes: u64) {
-        self.ssthresh_bytes = (in_flight_bytes / 2).max(2 * self.config.mss_bytes);
-        self.counted_bytes = 0;
+        self.before_event = Some((self.cwnd_bytes, self.ssthresh_bytes));
+        self.ssthresh_bytes = self.avoidance.halve(in_flight_bytes, self.config.mss_bytes);
     }
 }
 
@@ -117,6 +86,13 @@ impl Controller for Reno {
         self.cwnd_bytes = self.config.mss_bytes;
     }
 
+    /// Back to where it was [RFC 4015 3.2].
+    fn on_spurious(&mut self, _now: Instant) {
+        if let Some((cwnd_bytes, ssthresh_bytes)) = self.before_event.take() {
+            (self.cwnd_bytes, self.ssthresh_bytes) = (self.cwnd_bytes.max(cwnd_bytes), ssthresh_bytes);
+        }
+    }
+
     fn on_idle(&mut self, _now: Instant, idle_ns: u64, rto_ns: u64) {
         if self.config.idle_restart.is_due(idle_ns, rto_ns) {
             self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
@@ -131,10 +107,10 @@ impl Controller for Reno {
         self.cwnd_bytes
     }
 
-    /// A window a round trip, for engines that spread what they send. TCP does not.
     fn pacing_rate_bps(&self, smoothed_rtt_ns: u64) -> Option<u64> {
-        let bits = u128::from(self.cwnd_bytes) * 8;
-        Some((bits * u128::from(SECOND) / u128::from(smoothed_rtt_ns.max(1))) as u64)
+        let (starting, steady) = self.config.pacing_percent?;
+        let percent = if self.in_slow_start() { starting } else { steady };
+        Some(window_rate_bps(self.cwnd_bytes, percent, smoothed_rtt_ns))
     }
 
     fn snapshot(&self) -> Snapshot {

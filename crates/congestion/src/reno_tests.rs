@@ -2,15 +2,16 @@
 
 use skyhaul_core::{Instant, SECOND, Verdict};
 
-use crate::{Acked, Controller, Counting, IdleRestart, Lost, Reno, RenoConfig};
+use crate::{Acked, Controller, ControllerConfig, Counting, IdleRestart, Lost, Reno};
 
 fn reno(initial_segments: u64, counting: Counting) -> Reno {
-    Reno::new(RenoConfig {
+    Reno::new(ControllerConfig {
         mss_bytes: 1000,
         initial_window_bytes: initial_segments * 1000,
         max_window_bytes: 64_000,
         counting,
         idle_restart: IdleRestart::AfterRto,
+        pacing_percent: Some((200, 120)),
     })
 }
 
@@ -98,4 +99,22 @@ fn a_mark_counts_as_a_loss() {
     let mut cc = reno(40, Counting::Bytes);
     cc.on_ecn(NOW, 30_000);
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (15_000, 15_000));
+}
+
+#[test]
+fn an_event_that_was_none_is_taken_back() {
+    let mut cc = reno(40, Counting::Bytes);
+    cc.on_timeout(NOW, 30_000, true);
+    cc.on_spurious(NOW);
+    assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (40_000, u64::MAX));
+    cc.on_spurious(NOW);
+    assert_eq!(cc.window_bytes(), 40_000, "once");
+}
+
+#[test]
+fn the_pace_is_twice_a_window_in_slow_start_and_a_fifth_more_in_avoidance() {
+    let mut cc = reno(40, Counting::Bytes);
+    assert_eq!(cc.pacing_rate_bps(SECOND), Some(640_000));
+    cc.on_lost(NOW, &lost(40_000));
+    assert_eq!(cc.pacing_rate_bps(SECOND), Some(192_000));
 }

@@ -2,31 +2,16 @@
 
 use alloc::boxed::Box;
 
+use skyhaul_core::Instant;
 use skyhaul_core::event::{Phase, Verdict};
-use skyhaul_core::{Instant, SECOND};
 
-use crate::{Acked, Avoidance, Controller, IdleRestart, Lost, SlowStart, Snapshot};
-
-/// Parameters of [`SlowStartAvoidance`].
-#[derive(Clone, Copy, Debug)]
-pub struct WindowConfig {
-    /// Largest payload of a segment.
-    pub mss_bytes: u64,
-    /// First window.
-    pub initial_window_bytes: u64,
-    /// The window never grows beyond this.
-    pub max_window_bytes: u64,
-    /// What sends the window back to its first value.
-    pub idle_restart: IdleRestart,
-    /// Pacing rate over window per round trip, in percent, in slow start and in avoidance.
-    /// `None`: the engine spreads what each report allows over a round trip (the papers' delayed send).
-    pub pacing_percent: Option<(u64, u64)>,
-}
+use crate::pacing::window_rate_bps;
+use crate::{Acked, Avoidance, Controller, ControllerConfig, Lost, SlowStart, Snapshot};
 
 /// The controller of STP and XSTP.
 #[derive(Clone, Debug)]
 pub struct SlowStartAvoidance {
-    config: WindowConfig,
+    config: ControllerConfig,
     cwnd_bytes: u64,
     ssthresh_bytes: u64,
     avoidance: Avoidance,
@@ -34,7 +19,7 @@ pub struct SlowStartAvoidance {
 
 impl SlowStartAvoidance {
     /// A controller at its first window.
-    pub fn new(config: WindowConfig) -> Self {
+    pub fn new(config: ControllerConfig) -> Self {
         Self {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
             ssthresh_bytes: u64::MAX,
@@ -83,8 +68,7 @@ impl Controller for SlowStartAvoidance {
     fn pacing_rate_bps(&self, smoothed_rtt_ns: u64) -> Option<u64> {
         let (starting, steady) = self.config.pacing_percent?;
         let percent = if self.in_slow_start() { starting } else { steady };
-        let bits = u128::from(self.cwnd_bytes) * 8 * u128::from(percent) / 100;
-        Some((bits * u128::from(SECOND) / u128::from(smoothed_rtt_ns.max(1))) as u64)
+        Some(window_rate_bps(self.cwnd_bytes, percent, smoothed_rtt_ns))
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -2,13 +2,16 @@
 
 use skyhaul_core::{Instant, SECOND, Verdict};
 
-use crate::{Acked, Controller, FixedRate, IdleRestart, Lost, SlowStartAvoidance, WindowConfig};
+use crate::{
+    Acked, Controller, ControllerConfig, Counting, FixedRate, IdleRestart, Lost, SlowStartAvoidance,
+};
 
 fn controller(initial_window_bytes: u64) -> SlowStartAvoidance {
-    SlowStartAvoidance::new(WindowConfig {
+    SlowStartAvoidance::new(ControllerConfig {
         mss_bytes: 1000,
         initial_window_bytes,
         max_window_bytes: 64_000,
+        counting: Counting::Reports,
         idle_restart: IdleRestart::After(SECOND),
         pacing_percent: None,
     })

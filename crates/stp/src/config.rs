@@ -3,7 +3,7 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_congestion::{Controller, FixedRate, IdleRestart, SlowStartAvoidance, WindowConfig};
+use skyhaul_congestion::{Controller, ControllerConfig, ControllerKind, Counting, FixedRate, IdleRestart};
 use skyhaul_core::{MS, SECOND};
 
 use crate::probing::ProbingConfig;
@@ -22,7 +22,8 @@ pub enum RetransmitRule {
 /// How the window's packets are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// What a report allows is spread over one round trip: the papers' delayed send [STP 5.1.2].
+    /// What a report allows is spread over one round trip: the papers' delayed send [STP 5.1.2]. A controller
+    /// with a rate of its own paces all the same.
     OverRtt,
     /// The controller's pacing rate.
     Controller,
@@ -39,6 +40,8 @@ pub struct Config {
     pub max_rate_bps: Option<u64>,
     /// Largest SD payload; the path's MTU may lower it.
     pub max_payload_bytes: usize,
+    /// What decides on the congestion window where no rate is declared.
+    pub controller: ControllerKind,
     /// First congestion window, in segments.
     pub initial_window_packets: u64,
     /// Silence after which slow start begins again; `None`: never.
@@ -122,6 +125,7 @@ impl Config {
             min_rate_bps: None,
             max_rate_bps: None,
             max_payload_bytes: 1000,
+            controller: ControllerKind::SlowStartAvoidance,
             initial_window_packets: 1,
             idle_restart_ns: Some(10 * SECOND),
             spread: Spread::OverRtt,
@@ -193,17 +197,18 @@ impl Config {
     }
 
     /// The controller that this configuration asks for, for segments of `mss_bytes`.
-    pub(crate) fn controller(&self, mss_bytes: usize) -> Box<dyn Controller> {
+    pub(crate) fn build_controller(&self, mss_bytes: usize) -> Box<dyn Controller> {
         if let Some(rate_bps) = self.rate_bps {
             return Box::new(FixedRate::new(rate_bps));
         }
         let mss_bytes = mss_bytes as u64;
-        Box::new(SlowStartAvoidance::new(WindowConfig {
+        self.controller.build(ControllerConfig {
             mss_bytes,
             initial_window_bytes: self.initial_window_packets * mss_bytes,
             max_window_bytes: self.send_limit_bytes,
+            counting: Counting::Reports,
             idle_restart: self.idle_restart_ns.map_or(IdleRestart::Never, IdleRestart::After),
             pacing_percent: (self.spread == Spread::Controller).then_some((200, 120)),
-        }))
+        })
     }
 }

@@ -22,3 +22,4 @@ pub use config::{Config, RetransmitRule, Spread};
 pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
 pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};
 pub use probing::{Baseline, ProbingConfig};
+pub use skyhaul_congestion::ControllerKind;

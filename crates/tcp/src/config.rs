@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_congestion::{Controller, Counting, IdleRestart, Reno, RenoConfig};
+use skyhaul_congestion::{Controller, ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{MS, SECOND};
 
 use crate::ack_policy::AckPolicy;
@@ -26,6 +26,11 @@ pub struct Config {
     pub mss_bytes: u16,
     /// First congestion window in segments; `None`: 10, at most 14 600 bytes or 2 segments [RFC 6928 2].
     pub initial_window_packets: Option<u64>,
+    /// What decides on the congestion window.
+    pub controller: ControllerKind,
+    /// Pacing rate over congestion window per round trip, in percent, in slow start and in avoidance. `None`:
+    /// segments leave as the window lets them. A controller with a rate of its own paces in any case.
+    pub pacing_percent: Option<(u64, u64)>,
     /// What makes the congestion window grow.
     pub counting: Counting,
     /// See [`Recovery`].
@@ -80,6 +85,8 @@ impl Config {
         Self {
             mss_bytes: u16::MAX,
             initial_window_packets: None,
+            controller: ControllerKind::Cubic,
+            pacing_percent: None,
             counting: Counting::Bytes,
             recovery: Recovery::Sack,
             limited_transmit: true,
@@ -111,6 +118,7 @@ impl Config {
         Self {
             mss_bytes: 1000,
             initial_window_packets: Some(1),
+            controller: ControllerKind::Reno,
             counting: Counting::Acks,
             recovery: Recovery::NewReno,
             limited_transmit: false,
@@ -153,19 +161,20 @@ impl Config {
     }
 
     /// The controller that this configuration asks for, for segments of `mss_bytes`.
-    pub(crate) fn controller(&self, mss_bytes: u64, syn_was_lost: bool) -> Box<dyn Controller> {
+    pub(crate) fn build_controller(&self, mss_bytes: u64, syn_was_lost: bool) -> Box<dyn Controller> {
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
         let initial_window_bytes = match self.initial_window_packets {
             _ if syn_was_lost => mss_bytes, // [RFC 5681 3.1]
             Some(packets) => packets.max(1) * mss_bytes,
             None => default_bytes,
         };
-        Box::new(Reno::new(RenoConfig {
+        self.controller.build(ControllerConfig {
             mss_bytes,
             initial_window_bytes,
             max_window_bytes: self.send_limit_bytes.max(2 * mss_bytes),
             counting: self.counting,
             idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
-        }))
+            pacing_percent: self.pacing_percent,
+        })
     }
 }

@@ -22,3 +22,4 @@ pub use config::{Config, Recovery};
 pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
 pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};
 pub use icmp::{IcmpMessage, Unreachable};
+pub use skyhaul_congestion::{ControllerKind, Counting};

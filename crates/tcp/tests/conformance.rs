@@ -7,7 +7,7 @@ const TRACES: [&str; 4] = [
     include_str!("path_mtu.rs"),
     include_str!("states.rs"),
 ];
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 15] = [
     include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),
@@ -19,6 +19,8 @@ const OTHERS: [&str; 13] = [
     include_str!("../src/send/buffer.rs"),
     include_str!("../src/send/scoreboard.rs"),
     include_str!("../src/sequence.rs"),
+    include_str!("../../congestion/src/cubic/cubic_tests.rs"),
+    include_str!("../../congestion/src/cubic/formulas.rs"),
     include_str!("../../congestion/src/reno_tests.rs"),
     include_str!("../../congestion/src/window_tests.rs"),
 ];

@@ -261,7 +261,7 @@ impl Connection {
             poll: PollClock::new(entropy.timestamp_offset),
             persist: Retry::new(SECOND, config.max_timer_ns),
             poll_owed: false,
-            controller: config.controller(mss),
+            controller: config.build_controller(mss),
             loss_events: LossEvents::default(),
             pace: Pacer::new(1_000_000, 0),
             unpaced_packets: config.initial_window_packets.max(config.few_packets),

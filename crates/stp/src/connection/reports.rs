@@ -8,7 +8,7 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{Event, Instant, SECOND, Verdict, expand};
 
 use super::{Connection, Context, StreamEvent};
-use crate::config::{RetransmitRule, Spread};
+use crate::config::RetransmitRule;
 use crate::probing::{Evidence, Row};
 use crate::segment::{Report, Stat};
 use crate::send::{Count, Entry, PollRecord};
@@ -368,20 +368,15 @@ impl Connection {
         let rtt_ns = self.rtt.smoothed_ns();
         let allowed_bytes = self.allowed_bytes();
         let few_bytes = self.config.few_packets * self.mss_bytes(context.path) as u64;
-        let rate_bps = match self.config.spread {
-            Spread::OverRtt if allowed_bytes <= few_bytes => {
+        let rate_bps = match self.controller.pacing_rate_bps(rtt_ns) {
+            Some(rate_bps) => rate_bps,
+            None if allowed_bytes <= few_bytes => {
                 self.unpaced_packets = self.config.few_packets;
                 return;
             }
-            Spread::OverRtt => {
-                self.unpaced_packets = 0;
-                (u128::from(allowed_bytes) * 8 * u128::from(SECOND) / u128::from(rtt_ns)) as u64
-            }
-            Spread::Controller => {
-                self.unpaced_packets = 0;
-                self.controller.pacing_rate_bps(rtt_ns).unwrap_or(u64::MAX)
-            }
+            None => (u128::from(allowed_bytes) * 8 * u128::from(SECOND) / u128::from(rtt_ns)) as u64,
         };
+        self.unpaced_packets = 0;
         self.set_pace(rate_bps, context);
     }
 

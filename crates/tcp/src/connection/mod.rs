@@ -153,7 +153,7 @@ impl Connection {
             path_mtu: PathMtu::default(),
             marks: Marks::default(),
             is_unreachable: false,
-            controller: config.controller(mss_bytes, false),
+            controller: config.build_controller(mss_bytes, false),
             repair: None,
             duplicate_acks: 0,
             flight_at_duplicate_bytes: 0,

@@ -161,7 +161,7 @@ impl Connection {
         if syn_was_lost {
             self.rto.syn_was_lost();
         }
-        self.controller = self.config.controller(self.mss_bytes, syn_was_lost);
+        self.controller = self.config.build_controller(self.mss_bytes, syn_was_lost);
         self.enter(State::Established, context);
         self.timeouts = 0;
         self.tell(StreamEvent::Connected);

@@ -12,6 +12,7 @@ pub mod pair;
 
 use std::net::Ipv4Addr;
 
+use skyhaul_congestion::ControllerKind;
 use skyhaul_core::{Ecn, Instant, MS, NullSink, Stream};
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
 use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, IcmpMessage, State, Stats, StreamEvent};
@@ -30,6 +31,7 @@ pub fn plain() -> Config {
     Config {
         mss_bytes: 1000,
         initial_window_packets: Some(10),
+        controller: ControllerKind::Reno,
         timestamps: false,
         window_scale: false,
         nagle: false,

@@ -1,7 +1,7 @@
 //! Every tunable of STP. What each is for, and why it has its defaults, is in `docs/spec/stp.md`,
 //! sections 8 and 13.
 
-use skyhaul_stp::{Baseline, Config, ProbingConfig, RetransmitRule, Spread};
+use skyhaul_stp::{Baseline, Config, ControllerKind, ProbingConfig, RetransmitRule, Spread};
 
 use crate::scenario::keys::Key;
 use crate::scenario::kinds::{Bytes, Choice, Count, Kind, Or, Rate, Switch, Time, UnlimitedTries};
@@ -44,6 +44,8 @@ fn sending_keys() -> Vec<Key<Config>> {
             .means("Pacing under window control never rises above this."),
         Key::new("max_payload", PayloadBytes, |c: &mut Config| &mut c.max_payload_bytes)
             .means("Largest payload of a packet; the path's largest packet of 1500 bytes may lower it."),
+        Key::new("controller", Choice(&ControllerKind::NAMES), |c: &mut Config| &mut c.controller)
+            .means("What decides on the congestion window where no rate is declared."),
         Key::new("initial_window_packets", count(1), |c: &mut Config| &mut c.initial_window_packets)
             .means("First congestion window."),
         Key::new("idle_restart", Or(NONE, NS), |c: &mut Config| &mut c.idle_restart_ns)

@@ -1,0 +1,78 @@
+//! What a controller is told at its start, and which controllers there are.
+
+use alloc::boxed::Box;
+
+use crate::{Controller, Counting, Cubic, IdleRestart, Reno, SlowStartAvoidance};
+
+/// Parameters of every controller with a window. One that has no use for a field ignores it.
+#[derive(Clone, Copy, Debug)]
+pub struct ControllerConfig {
+    /// Largest payload of a segment.
+    pub mss_bytes: u64,
+    /// First window.
+    pub initial_window_bytes: u64,
+    /// The window never grows beyond this.
+    pub max_window_bytes: u64,
+    /// What makes the window grow.
+    pub counting: Counting,
+    /// What sends the window back to its first value.
+    pub idle_restart: IdleRestart,
+    /// Pacing rate over window per round trip, in percent, in slow start and in avoidance. `None`: packets leave
+    /// as the window lets them, or the engine spreads them (the papers' delayed send).
+    pub pacing_percent: Option<(u64, u64)>,
+}
+
+/// The controllers that an engine can be told to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControllerKind {
+    /// [`SlowStartAvoidance`]: STP and XSTP.
+    SlowStartAvoidance,
+    /// [`Reno`]. Which of Reno and `NewReno` a TCP is lies in its recovery, not here.
+    Reno,
+    /// [`Cubic`].
+    Cubic,
+}
+
+impl ControllerKind {
+    /// All of them, by their names in scenario files and reports.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("slow-start-avoidance", Self::SlowStartAvoidance), ("reno", Self::Reno), ("cubic", Self::Cubic)];
+
+    /// The controller of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|&(known, _)| known == name).map(|(_, kind)| kind)
+    }
+
+    /// A controller of this kind at its first window.
+    pub fn build(self, config: ControllerConfig) -> Box<dyn Controller> {
+        match self {
+            Self::SlowStartAvoidance => Box::new(SlowStartAvoidance::new(config)),
+            Self::Reno => Box::new(Reno::new(config)),
+            Self::Cubic => Box::new(Cubic::new(config)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::IdleRestart;
+
+    #[test]
+    fn each_kind_builds_the_controller_of_its_name() {
+        let config = ControllerConfig {
+            mss_bytes: 1000,
+            initial_window_bytes: 10_000,
+            max_window_bytes: 1 << 20,
+            counting: Counting::Bytes,
+            idle_restart: IdleRestart::Never,
+            pacing_percent: None,
+        };
+        for (name, kind) in ControllerKind::NAMES {
+            let controller = kind.build(config);
+            assert_eq!((controller.name(), controller.window_bytes()), (name, 10_000));
+            assert_eq!(ControllerKind::from_name(name), Some(kind));
+        }
+        assert_eq!(ControllerKind::from_name("vegas"), None);
+    }
+}
