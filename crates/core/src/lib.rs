@@ -1,6 +1,6 @@
 //! What every skyhaul engine and link is made of: time as a number, packets as bytes with meta
-//! data, packet numbers, sets of numbers, estimators, pacing, checksums, seeded random streams and
-//! the event vocabulary. Nothing here reads a clock, opens a socket or starts a thread.
+//! data, packet numbers, sets of numbers, estimators, pacing, checksums, seeded random streams, the event
+//! vocabulary, and the contract of an engine with what every protocol tells of its connections. Nothing here reads a clock, opens a socket or starts a thread.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod checksum;
+mod connection;
+mod engine;
 pub mod event;
 #[cfg(test)]
 mod event_tests;
@@ -20,10 +22,14 @@ mod path;
 mod random;
 mod ranges;
 mod rtt;
+mod stats;
 mod time;
 mod timers;
+mod turns;
 pub mod units;
 
+pub use connection::{CloseReason, ConnectError, ConnectionId, ResetReason, StreamError, StreamEvent};
+pub use engine::{Connections, Engine, Transmit};
 pub use event::{Event, EventSink, NullSink, Verdict};
 pub use internet_checksum::{internet_checksum, internet_sum, pseudo_header_sum};
 pub use number::{NUMBER_MODULUS, expand, nearest, wire};
@@ -33,5 +39,7 @@ pub use path::{Path, ip_bytes, ip_udp_bytes};
 pub use random::Stream;
 pub use ranges::RangeSet;
 pub use rtt::RttEstimator;
+pub use stats::Stats;
 pub use time::{Instant, MS, SECOND, US};
 pub use timers::{Timer, Timers};
+pub use turns::{Turn, Turns};

@@ -2,10 +2,7 @@
 
 use alloc::collections::BTreeSet;
 
-use crate::Instant;
-
-/// Number of a connection in its endpoint.
-type ConnectionId = u64;
+use crate::{ConnectionId, Instant};
 
 /// A timer that runs: when it fires, and its place among those that fire at the same moment.
 pub type Timer = (Instant, u64);

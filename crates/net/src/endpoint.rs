@@ -5,7 +5,8 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skyhaul_stp::{Config, ConnectionId, EndpointStats};
+use skyhaul_core::{ConnectionId, Connections};
+use skyhaul_stp::{Config, EndpointStats};
 use tokio::runtime;
 
 use crate::address::{as_peer, normalised};

@@ -1,8 +1,7 @@
 //! What the endpoint keeps for a connection beside the engine: who waits for it.
 
+use skyhaul_core::{CloseReason, StreamEvent};
 use std::task::{Context, Waker};
-
-use skyhaul_stp::{CloseReason, StreamEvent};
 
 /// Bytes read by the application after which the engine may want to offer the peer a new window.
 const ANNOUNCE_BYTES: usize = 64 << 10;

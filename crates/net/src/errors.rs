@@ -1,9 +1,8 @@
 //! Stream errors as [`io::Error`]: the right kind, readable text, and the [`CloseReason`] inside.
 
+use skyhaul_core::{CloseReason, ConnectError, ResetReason, StreamError};
 use std::io::{self, ErrorKind};
 
-use skyhaul_stp::segment::ResetReason;
-use skyhaul_stp::{CloseReason, ConnectError, StreamError};
 use thiserror::Error;
 
 /// What ends the use of an endpoint, other than the end of a connection.
@@ -42,7 +41,7 @@ pub(crate) fn closed(reason: CloseReason) -> io::Error {
 
 fn kind(reason: CloseReason) -> ErrorKind {
     match reason {
-        CloseReason::Reset(ResetReason::Refused | ResetReason::Busy) | CloseReason::Unreachable => {
+        CloseReason::Reset(Some(ResetReason::Refused | ResetReason::Busy)) | CloseReason::Unreachable => {
             ErrorKind::ConnectionRefused
         }
         CloseReason::ConnectTimeout | CloseReason::Silence => ErrorKind::TimedOut,
@@ -84,10 +83,10 @@ mod tests {
     #[test]
     fn kinds_are_those_that_a_tcp_socket_would_give() {
         let kinds = [
-            (CloseReason::Reset(ResetReason::Refused), ErrorKind::ConnectionRefused),
-            (CloseReason::Reset(ResetReason::Busy), ErrorKind::ConnectionRefused),
-            (CloseReason::Reset(ResetReason::Aborted), ErrorKind::ConnectionReset),
-            (CloseReason::Reset(ResetReason::UnknownConnection), ErrorKind::ConnectionReset),
+            (CloseReason::Reset(Some(ResetReason::Refused)), ErrorKind::ConnectionRefused),
+            (CloseReason::Reset(Some(ResetReason::Busy)), ErrorKind::ConnectionRefused),
+            (CloseReason::Reset(Some(ResetReason::Aborted)), ErrorKind::ConnectionReset),
+            (CloseReason::Reset(Some(ResetReason::UnknownConnection)), ErrorKind::ConnectionReset),
             (CloseReason::Unreachable, ErrorKind::ConnectionRefused),
             (CloseReason::ConnectTimeout, ErrorKind::TimedOut),
             (CloseReason::Silence, ErrorKind::TimedOut),

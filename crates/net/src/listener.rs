@@ -28,7 +28,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         let mut state = self.handle.0.lock();
-        state.unlisten();
+        state.unlisten(self.handle.0.now());
         notify(state);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use skyhaul_stp::{State as Phase, Stats};
+use skyhaul_core::Stats;
+use skyhaul_stp::State as Phase;
 
 use crate::stream::Connection;
 

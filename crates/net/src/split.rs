@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use skyhaul_stp::{CloseReason, Stats};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::Monitor;
 use crate::stream::Connection;
+use skyhaul_core::{CloseReason, Stats};
 
 /// What the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
 #[derive(Debug)]

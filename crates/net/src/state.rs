@@ -5,8 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 
-use skyhaul_core::Instant;
-use skyhaul_stp::{ConnectionId, State as Phase, StreamEvent};
+use skyhaul_core::{ConnectionId, Connections, Engine, Instant, StreamEvent};
+use skyhaul_stp::State as Phase;
 
 use crate::entry::Entry;
 use crate::{Counters, EndpointError, EndpointOptions};
@@ -86,11 +86,11 @@ impl State {
     }
 
     /// Stops accepting; connections that nobody took are refused.
-    pub(crate) fn unlisten(&mut self) {
+    pub(crate) fn unlisten(&mut self, now: Instant) {
         let Some(backlog) = self.backlog.take() else { return };
         self.engine.unlisten(backlog.port);
         for id in backlog.queue {
-            self.let_go(id, true);
+            self.let_go(now, id, true);
         }
     }
 
@@ -111,20 +111,20 @@ impl State {
     }
 
     /// The application has no more use for a connection; with `abort` the peer is told that it broke off.
-    pub(crate) fn let_go(&mut self, id: ConnectionId, abort: bool) {
+    pub(crate) fn let_go(&mut self, now: Instant, id: ConnectionId, abort: bool) {
         if abort {
             self.engine.abort(id);
         }
-        self.engine.release(id);
+        self.engine.release(now, id);
         if let Some(entry) = self.entries.get_mut(&id) {
             entry.is_released = true;
         }
     }
 
     /// Hands out what the engine has to tell. Those to be woken are put into `wake`.
-    pub(crate) fn dispatch(&mut self, wake: &mut Vec<Waker>) {
+    pub(crate) fn dispatch(&mut self, now: Instant, wake: &mut Vec<Waker>) {
         while let Some(id) = self.engine.accept() {
-            self.offer(id, wake);
+            self.offer(now, id, wake);
         }
         while let Some((id, event)) = self.engine.poll_event() {
             self.tell(id, event, wake);
@@ -135,9 +135,9 @@ impl State {
         }
     }
 
-    fn offer(&mut self, id: ConnectionId, wake: &mut Vec<Waker>) {
+    fn offer(&mut self, now: Instant, id: ConnectionId, wake: &mut Vec<Waker>) {
         self.entries.insert(id, Entry::new(true, self.accept_limit_bytes));
-        let Some(backlog) = &mut self.backlog else { return self.let_go(id, true) };
+        let Some(backlog) = &mut self.backlog else { return self.let_go(now, id, true) };
         backlog.queue.push_back(id);
         wake.extend(backlog.waker.take());
     }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use skyhaul_stp::{CloseReason, ConnectionId, State as Phase, Stats, StreamError};
+use skyhaul_core::{CloseReason, ConnectionId, Connections, Stats, StreamError};
+use skyhaul_stp::State as Phase;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::entry::End;
@@ -188,7 +189,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         let mut state = self.handle.0.lock();
         if state.check_engine().is_ok() {
-            state.let_go(self.id, !self.is_finishing.load(Ordering::Relaxed));
+            state.let_go(self.handle.0.now(), self.id, !self.is_finishing.load(Ordering::Relaxed));
         }
         notify(state);
     }

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use skyhaul_core::{Instant, PacketMeta};
-use skyhaul_stp::{ConnectionId, Endpoint};
+use skyhaul_core::{ConnectionId, Instant, PacketMeta};
+use skyhaul_stp::Endpoint;
 
 /// Something that uses an endpoint. Called whenever the host had something to do.
 pub trait App: Debug + Any {

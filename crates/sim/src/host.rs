@@ -4,8 +4,8 @@ use std::mem;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta};
-use skyhaul_stp::{Endpoint, Transmit};
+use skyhaul_core::{Engine, Event, EventSink, Instant, Packet, PacketMeta, Transmit};
+use skyhaul_stp::Endpoint;
 
 use crate::app::App;
 use crate::network::node;
@@ -72,7 +72,7 @@ impl Host {
         if sink.wants() {
             sink.emit(now, self.source_base, Event::Arrived { packet: packet.meta.id });
         }
-        self.endpoint.handle(now, from, body, &mut Based { base: self.source_base, sink });
+        self.endpoint.handle(now, from, packet.meta.ecn, body, &mut Based { base: self.source_base, sink });
     }
 
     /// Lets timers, the application and the endpoint do what is due; sends by `send`.
@@ -112,7 +112,7 @@ impl Host {
     fn send_batch(
         &mut self,
         now: Instant,
-        transmit: Transmit,
+        transmit: Transmit<SocketAddr>,
         sink: &mut dyn EventSink,
         send: &mut impl FnMut(Packet, &mut dyn EventSink),
     ) {
@@ -120,7 +120,8 @@ impl Host {
         let first = PacketMeta {
             flow: self.app.flow(transmit.connection),
             from: self.node,
-            to: node(transmit.remote).unwrap_or(u32::MAX),
+            to: node(transmit.way).unwrap_or(u32::MAX),
+            ecn: transmit.ecn,
             sent_at: now,
             ..PacketMeta::default()
         };

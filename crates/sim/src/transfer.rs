@@ -1,8 +1,8 @@
 //! One bulk transfer over one link, measured: the smallest scenario.
 
-use skyhaul_core::{EventSink, Instant, SECOND};
+use skyhaul_core::{EventSink, Instant, SECOND, Stats};
 use skyhaul_link::{Counters, LinkConfig};
-use skyhaul_stp::{Config, ProbingConfig, Stats};
+use skyhaul_stp::{Config, ProbingConfig};
 
 use crate::measure::flows_at;
 use crate::network::Ended;

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
+use skyhaul_core::CloseReason;
 use skyhaul_files::Fault;
-use skyhaul_stp::CloseReason;
 
 /// Why the connection under a session ended, if that is what ended the session.
 pub(crate) fn close_reason(fault: &Fault) -> Option<CloseReason> {

@@ -4,11 +4,10 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 
-use skyhaul_core::SECOND;
 use skyhaul_core::event::Alarm;
+use skyhaul_core::{SECOND, Stats};
 use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor};
-use skyhaul_stp::Stats;
 
 use crate::cycles::CycleLog;
 use crate::line::Said;

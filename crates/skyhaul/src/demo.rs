@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use skyhaul_core::event::Alarm;
 use skyhaul_core::units::show_bytes;
-use skyhaul_core::{Instant, SECOND, Stream as Random};
+use skyhaul_core::{Instant, SECOND, Stats, Stream as Random};
 use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Side, Source};
 use skyhaul_link::LinkConfig;
 use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener};
-use skyhaul_stp::Stats;
 
 use crate::args::{CommonArgs, DemoArgs};
 use crate::confirmed::asking;

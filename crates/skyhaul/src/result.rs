@@ -1,9 +1,9 @@
 //! The result of a transfer: the JSON object of every command (docs/guide/json.md).
 
 use serde::Serialize;
-use skyhaul_core::{Instant, MS};
+use skyhaul_core::{Instant, MS, Stats};
 use skyhaul_files::Report;
-use skyhaul_stp::{ProbingConfig, Stats};
+use skyhaul_stp::ProbingConfig;
 
 use crate::cycles::Cycle;
 use crate::truth::Truth;

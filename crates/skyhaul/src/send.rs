@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use skyhaul_core::Instant;
+use skyhaul_core::{CloseReason, Instant, Stats};
 use skyhaul_files::{Event, Fault, Report, SendError, Side, Source};
 use skyhaul_net::{Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf};
-use skyhaul_stp::{CloseReason, Stats};
 
 use crate::address::{is_address, resolve};
 use crate::advice;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::truth::{Gone, Truth};
+use skyhaul_core::Stats;
 use skyhaul_files::Report;
-use skyhaul_stp::Stats;
 
 fn with(lost_packets: [u64; 4]) -> TransferResult {
     let stats = Stats { lost_packets, controller: "fixed-rate", ..Stats::default() };

@@ -19,7 +19,7 @@ pub mod segment;
 mod send;
 
 pub use config::{Config, RetransmitRule, Spread};
-pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
-pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};
+pub use connection::State;
+pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};
 pub use probing::{Baseline, ProbingConfig};
 pub use skyhaul_congestion::ControllerKind;

@@ -19,7 +19,7 @@ mod sequence;
 
 pub use ack_policy::AckPolicy;
 pub use config::{Config, Recovery};
-pub use connection::{CloseReason, State, Stats, StreamError, StreamEvent};
-pub use endpoint::{ConnectError, ConnectionId, Endpoint, EndpointConfig, EndpointStats, Transmit};
+pub use connection::State;
+pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};
 pub use icmp::{IcmpMessage, Unreachable};
 pub use skyhaul_congestion::{ControllerKind, Counting};

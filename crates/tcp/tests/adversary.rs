@@ -4,7 +4,7 @@ mod common;
 
 use common::{Lone, plain};
 use proptest::prelude::*;
-use skyhaul_core::{Ecn, NullSink};
+use skyhaul_core::{Connections, Ecn, Engine, NullSink};
 use skyhaul_tcp::Config;
 use skyhaul_tcp::segment::{Options, SackBlocks, Timestamps};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Heard, Lone, plain};
-use skyhaul_core::Ecn;
+use skyhaul_core::{Connections, Ecn};
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{Config, Recovery, State};
 

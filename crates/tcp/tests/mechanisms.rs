@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Lone, plain, stamps};
+use skyhaul_core::{CloseReason, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{AckPolicy, CloseReason, Config, Recovery, StreamEvent};
+use skyhaul_tcp::{AckPolicy, Config, Recovery};
 
 fn reno(recovery: Recovery) -> Config {
     Config { recovery, limited_transmit: false, ..plain() }

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Lone, PEER_PORT, plain, way};
-use skyhaul_core::NullSink;
+use skyhaul_core::{CloseReason, Connections, NullSink, ResetReason, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{CloseReason, Config, IcmpMessage, State, StreamEvent, Unreachable};
+use skyhaul_tcp::{Config, IcmpMessage, State, Unreachable};
 
 const fn too_big(mtu_bytes: u32) -> IcmpMessage {
     IcmpMessage::PacketTooBig { mtu_bytes }
@@ -121,7 +121,7 @@ fn after_ten_minutes_the_full_size_is_tried_again() {
 #[test]
 fn only_an_opening_is_ended_by_icmp() {
     for (why, reason) in [
-        (Unreachable::Port, CloseReason::Refused),
+        (Unreachable::Port, CloseReason::Reset(Some(ResetReason::Refused))),
         (Unreachable::Protocol, CloseReason::Unreachable),
         (Unreachable::Prohibited, CloseReason::Unreachable),
     ] {

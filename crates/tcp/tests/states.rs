@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Heard, Lone, PEER_PORT, plain, way};
-use skyhaul_core::{Ecn, NullSink};
+use skyhaul_core::{CloseReason, Connections, Ecn, Engine, NullSink, ResetReason, StreamEvent};
+use skyhaul_tcp::State;
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{CloseReason, State, StreamEvent};
 
 const SYN_ACK: u8 = flags::SYN | flags::ACK;
 const FIN_ACK: u8 = flags::FIN | flags::ACK;
@@ -65,7 +65,7 @@ fn a_refused_opening() {
     lone.say(flags::RST | flags::ACK, 0, 7, none(), b"");
     assert_eq!(lone.state(), State::SynSent, "acknowledges what was not sent: forged");
     lone.say(flags::RST | flags::ACK, 0, 1, none(), b"");
-    assert_eq!(lone.events(), [StreamEvent::Closed(Some(CloseReason::Refused))]);
+    assert_eq!(lone.events(), [StreamEvent::Closed(Some(CloseReason::Reset(Some(ResetReason::Refused))))]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_reset_counts_only_with_the_very_next_number() {
     lone.say(flags::RST, 2, 0, none(), b"");
     assert_eq!((lone.one().flags, lone.state()), (flags::ACK, State::Established), "challenged");
     lone.say(flags::RST, 1, 0, none(), b"");
-    assert_eq!(lone.events().last(), Some(&StreamEvent::Closed(Some(CloseReason::Reset))));
+    assert_eq!(lone.events().last(), Some(&StreamEvent::Closed(Some(CloseReason::Reset(None)))));
 }
 
 #[test]

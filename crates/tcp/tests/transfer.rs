@@ -4,7 +4,7 @@ mod common;
 
 use common::pair::{Pair, content, transfer};
 use proptest::prelude::*;
-use skyhaul_core::{Instant, MS, SECOND};
+use skyhaul_core::{Connections, Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, Order, QueueLimit, Reordering};
 use skyhaul_tcp::{Config, Recovery};
 

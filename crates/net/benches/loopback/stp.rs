@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::mpsc;
 
+use skyhaul_core::Stats;
 use skyhaul_net::{Clock, Counters, Endpoint, EndpointOptions};
-use skyhaul_stp::{Config, Stats};
+use skyhaul_stp::Config;
 use tokio::io::AsyncReadExt;
 
 use crate::ends::{Cost, Plan, drain, fill};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use skyhaul_core::Instant;
+use skyhaul_core::{Connections, Ecn, Engine, Instant};
 
 use crate::shared::{Shared, wake_all};
 use crate::state::{Life, State};
@@ -131,11 +131,13 @@ impl Driver {
             self.counters.received_datagrams += 1;
             self.counters.received_bytes += datagram.len() as u64;
             match self.protection.open(datagram) {
-                Ok(body) => state.engine.handle(now, message.peer, &datagram[body], &mut self.sink),
+                Ok(body) => {
+                    state.engine.handle(now, message.peer, Ecn::NotEct, &datagram[body], &mut self.sink);
+                }
                 Err(_) => self.counters.bad_envelopes += 1,
             }
         }
-        state.dispatch(&mut self.wakers);
+        state.dispatch(now, &mut self.wakers);
     }
 
     fn hear_of_trouble(&mut self, cx: &mut Context<'_>) {
@@ -158,12 +160,13 @@ impl Driver {
         let times = std::mem::take(&mut self.reported);
         let (Some(peer), true) = (self.shared.peer, times > 0) else { return };
         self.counters.refusals += times;
-        let persist = self.refusals.refused(self.shared.now(), times);
+        let now = self.shared.now();
+        let persist = self.refusals.refused(now, times);
         let mut state = self.shared.lock();
         if state.on_refusal(peer, persist) {
             self.refusals.heard();
         }
-        state.dispatch(&mut self.wakers);
+        state.dispatch(now, &mut self.wakers);
         drop(state);
         wake_all(&mut self.wakers);
     }
@@ -201,13 +204,13 @@ impl Driver {
 
     /// Tells the streams, and decides when the next turn is.
     fn conclude(&mut self, cx: &mut Context<'_>, received_all: bool, sent: Sent) -> Poll<io::Result<()>> {
-        let mut state = self.shared.lock();
+        let (now, mut state) = (self.shared.now(), self.shared.lock());
         if sent == Sent::Blocked {
             // Nothing is asked of the engine at present, but its patience still runs out.
-            run_timers(self.shared.now(), &mut state, &mut self.sink);
+            run_timers(now, &mut state, &mut self.sink);
         }
         state.counters = self.counters;
-        state.dispatch(&mut self.wakers);
+        state.dispatch(now, &mut self.wakers);
         let is_quiet = sent == Sent::All && state.is_idle();
         let is_over = sent == Sent::All
             && match state.life {
@@ -255,7 +258,7 @@ impl Drop for Driver {
         let mut state = self.shared.lock();
         if state.life != Life::Failed && !thread::panicking() {
             state.abort_all();
-            state.dispatch(&mut self.wakers);
+            state.dispatch(self.shared.now(), &mut self.wakers);
             state.life = Life::Ended;
         } else {
             state.life = Life::Failed;

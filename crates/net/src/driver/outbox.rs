@@ -2,10 +2,10 @@
 //! when the device cannot split it.
 
 use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use skyhaul_core::Instant;
-use skyhaul_stp::Transmit;
+use skyhaul_core::{Engine, Instant, Transmit};
 
 use super::sources::Sources;
 use super::wire::Wire;
@@ -27,7 +27,7 @@ pub(super) struct Outbox {
     buffer: Vec<u8>,
     /// Bytes of the buffer that are done with.
     done: usize,
-    transmit: Option<Transmit>,
+    transmit: Option<Transmit<SocketAddr>>,
     largest_datagram: usize,
 }
 
@@ -79,7 +79,7 @@ impl Outbox {
         counters: &mut Counters,
     ) -> Flushed {
         let mut flushed = Flushed::default();
-        let Some(Transmit { remote, segment_bytes, .. }) = self.transmit else { return flushed };
+        let Some(Transmit { way: remote, segment_bytes, .. }) = self.transmit else { return flushed };
         let mut refused_in_a_row = 0;
         while self.done < self.buffer.len() {
             let part = next_part(&self.buffer[self.done..], segment_bytes, wire.max_segments());

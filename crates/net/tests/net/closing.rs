@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use skyhaul_core::{CloseReason, ResetReason};
 use skyhaul_net::{Endpoint, EndpointOptions};
-use skyhaul_stp::segment::ResetReason;
-use skyhaul_stp::{CloseReason, Config};
+use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{PORT, client, connected, pattern, receive, send, server, within};
@@ -53,7 +53,7 @@ async fn a_dropped_stream_is_a_reset_for_the_peer() {
         let error = far.read(&mut text).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{error}");
         let reason = error.get_ref().and_then(|inner| inner.downcast_ref::<CloseReason>());
-        assert_eq!(reason, Some(&CloseReason::Reset(ResetReason::Aborted)));
+        assert_eq!(reason, Some(&CloseReason::Reset(Some(ResetReason::Aborted))));
         assert_eq!(far.close_reason(), reason.copied());
         assert!(far.write_all(b"x").await.is_err());
         assert!(far.shutdown().await.is_err());

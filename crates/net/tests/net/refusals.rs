@@ -5,9 +5,9 @@ use std::net::UdpSocket;
 use std::thread;
 use std::time::Duration;
 
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{CloseReason, MS, SECOND};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, Limits};
-use skyhaul_stp::{CloseReason, Config};
+use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{PORT, Relay, client, connected, loopback, server, within};

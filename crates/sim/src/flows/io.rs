@@ -1,7 +1,7 @@
 //! What an end of a flow works with, and moving bytes in and out of a connection.
 
-use skyhaul_core::Instant;
-use skyhaul_stp::{ConnectionId, Endpoint};
+use skyhaul_core::{ConnectionId, Connections, Instant};
+use skyhaul_stp::Endpoint;
 
 use super::pattern::{count_wrong, fill};
 use super::record::Record;

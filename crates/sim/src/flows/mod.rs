@@ -13,8 +13,8 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
-use skyhaul_core::{Instant, PacketMeta, Stream, US};
-use skyhaul_stp::{Config, ConnectionId, Endpoint, Stats, StreamEvent};
+use skyhaul_core::{ConnectionId, Connections, Instant, PacketMeta, Stats, Stream, StreamEvent, US};
+use skyhaul_stp::{Config, Endpoint};
 
 use crate::app::App;
 use crate::scenario::Workload;
@@ -279,7 +279,7 @@ impl Flows {
                 record.closed.add(&stats);
             }
             self.connections.remove(&id);
-            endpoint.release(id);
+            endpoint.release(now, id);
         }
     }
 
@@ -288,7 +288,7 @@ impl Flows {
         while let Some(id) = endpoint.accept() {
             let Some(&index) = endpoint.local_port(id).and_then(|port| self.ports.get(&port)) else {
                 endpoint.abort(id);
-                endpoint.release(id);
+                endpoint.release(now, id);
                 continue;
             };
             self.connections.insert(id, index);

@@ -1,7 +1,6 @@
 //! What an end of a flow did.
 
-use skyhaul_core::Instant;
-use skyhaul_stp::Stats;
+use skyhaul_core::{Instant, Stats};
 
 /// What one end of one flow did so far.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use skyhaul_core::Instant;
-use skyhaul_stp::{Config, ConnectionId, StreamEvent};
+use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
+use skyhaul_stp::Config;
 
 use super::io::{Io, Read, Reader, Writer};
 use super::source::Source;

@@ -1,7 +1,7 @@
 //! One stream from the opener of a connection to its acceptor.
 
-use skyhaul_core::Instant;
-use skyhaul_stp::{Config, ConnectionId, StreamEvent};
+use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
+use skyhaul_stp::Config;
 
 use super::io::{Io, Read, Reader, Writer};
 use super::{End, Remote};

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
-use skyhaul_stp::segment::{Opening, Poll, Report, ResetReason, Segment, Stat, decode, encode, types};
-use skyhaul_stp::{Config, ConnectionId, Endpoint, EndpointConfig};
+use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
+use skyhaul_stp::segment::{Opening, Poll, Report, Segment, Stat, decode, encode, reset_reason, types};
+use skyhaul_stp::{Config, Endpoint, EndpointConfig};
 
 use super::input::{Input, with_checksum};
 
@@ -130,7 +130,7 @@ impl Bench {
             0 => {
                 let length = usize::from(input.byte());
                 let bytes = with_checksum(input.take(length));
-                self.endpoint.handle(self.now, self.peer, &bytes, &mut NullSink);
+                self.endpoint.handle(self.now, self.peer, Ecn::NotEct, &bytes, &mut NullSink);
             }
             1 => self.now = self.now.after(u64::from(input.byte()) * MS),
             2 => self.now = self.now.after(u64::from(input.byte()) * SECOND),
@@ -139,7 +139,10 @@ impl Bench {
             5 => self.read(usize::from(input.byte()) * 64),
             6 => self.each(|endpoint, id, _| endpoint.finish(id)),
             7 if input.byte() == 0 => self.each(|endpoint, id, _| endpoint.abort(id)),
-            8 if input.byte() == 0 => self.each(|endpoint, id, _| endpoint.release(id)),
+            8 if input.byte() == 0 => {
+                let now = self.now;
+                self.each(|endpoint, id, _| endpoint.release(now, id));
+            }
             _ => self.hear(input),
         }
         self.endpoint.handle_timeout(self.now, &mut NullSink);
@@ -175,7 +178,7 @@ impl Bench {
         let data = vec![9; 1 + usize::from(extra >> 3) * 45];
         let has = |bit: u8| bits & bit != 0;
         if bits == types::RST {
-            segment.rst = Some(ResetReason::from_code(input.byte()));
+            segment.rst = Some(reset_reason(input.byte()));
         } else {
             segment.bgn = has(types::BGN).then(|| self.opening(input));
             let free = segment.bgn.is_none();
@@ -192,7 +195,7 @@ impl Bench {
         }
         let mut bytes = Vec::new();
         encode(&segment, &mut bytes);
-        self.endpoint.handle(self.now, self.peer, &bytes, &mut NullSink);
+        self.endpoint.handle(self.now, self.peer, Ecn::NotEct, &bytes, &mut NullSink);
         self.ids.extend(self.endpoint.accept());
     }
 

@@ -1,7 +1,6 @@
 //! What is measured of flows: of each group, and of all together.
 
-use skyhaul_core::{Instant, SECOND};
-use skyhaul_stp::Stats;
+use skyhaul_core::{Instant, SECOND, Stats};
 
 use super::Metrics;
 use crate::flows::{Delays, Flows, Record, delay_histogram};

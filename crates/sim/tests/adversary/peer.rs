@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, MS, NullSink, Stream};
+use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, Stats, Stream};
 use skyhaul_stp::segment::{Opening, Report, Segment, Stat, decode, encode};
-use skyhaul_stp::{Config, ConnectionId, Endpoint, EndpointConfig, State, Stats};
+use skyhaul_stp::{Config, Endpoint, EndpointConfig, State};
 
 pub(crate) const PORT: u16 = 4;
 /// The liar's first packet number.
@@ -79,7 +79,7 @@ impl Liar {
     pub(crate) fn say(&mut self, segment: &Segment<'_>) {
         let mut bytes = Vec::new();
         encode(segment, &mut bytes);
-        self.engine.handle(self.now, self.address, &bytes, &mut NullSink);
+        self.engine.handle(self.now, self.address, Ecn::NotEct, &bytes, &mut NullSink);
         self.listen();
     }
 

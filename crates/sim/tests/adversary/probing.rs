@@ -1,9 +1,9 @@
 //! Lies to a sender that probes. A cycle must cost little, end when the truth is told, and not outlive
 //! the connection's patience.
 
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{CloseReason, Connections, MS, SECOND, StreamEvent};
 use skyhaul_stp::segment::{Opening, Report, Segment, Stat};
-use skyhaul_stp::{CloseReason, Config, State, StreamEvent};
+use skyhaul_stp::{Config, State};
 
 use crate::peer::{Liar, opening};
 

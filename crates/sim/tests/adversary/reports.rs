@@ -1,8 +1,8 @@
 //! Reports of what never happened.
 
-use skyhaul_core::SECOND;
+use skyhaul_core::{Connections, SECOND, StreamEvent};
 use skyhaul_stp::segment::{Report, Segment, Stat};
-use skyhaul_stp::{Config, State, StreamEvent};
+use skyhaul_stp::{Config, State};
 
 use crate::peer::Liar;
 

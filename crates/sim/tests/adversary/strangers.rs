@@ -1,7 +1,7 @@
 //! Segments of other instances.
 
-use skyhaul_core::SECOND;
-use skyhaul_stp::segment::{ResetReason, Segment};
+use skyhaul_core::{Connections, ResetReason, SECOND};
+use skyhaul_stp::segment::Segment;
 use skyhaul_stp::{Config, State};
 
 use crate::peer::{Liar, opening};

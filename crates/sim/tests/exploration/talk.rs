@@ -1,6 +1,7 @@
 //! The application at one end: what it writes and reads, and when it finishes.
 
-use skyhaul_stp::{CloseReason, ConnectionId, Endpoint, StreamEvent};
+use skyhaul_core::{CloseReason, ConnectionId, Connections, StreamEvent};
+use skyhaul_stp::Endpoint;
 
 /// Largest payload, so that a few packets are a few hundred bytes.
 pub(crate) const PACKET_BYTES: usize = 300;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
+use skyhaul_core::{Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
 use skyhaul_stp::segment::decode;
 use skyhaul_stp::{Config, Endpoint, EndpointConfig};
 
@@ -154,7 +154,7 @@ impl World {
     fn arrive(&mut self) {
         while let Some(entry) = self.wire.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let Leaving { to, bytes } = entry.remove();
-            self.ends[to].handle(self.now, address(1 - to), &bytes, &mut NullSink);
+            self.ends[to].handle(self.now, address(1 - to), Ecn::NotEct, &bytes, &mut NullSink);
         }
     }
 
@@ -194,7 +194,7 @@ impl World {
         for (index, name) in ["opener", "acceptor"].iter().enumerate() {
             self.talks[index].judge().map_err(|why| format!("{name}: {why}"))?;
             let end = &mut self.ends[index];
-            end.release(1);
+            end.release(self.now, 1);
             let left = (end.connection_count(), end.deadline());
             if left != (0, None) {
                 return Err(format!("{name}: left over: {left:?}"));

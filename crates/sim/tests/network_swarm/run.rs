@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use skyhaul_core::{EventSink, SECOND};
+use skyhaul_core::{CloseReason, Connections, Engine, EventSink, ResetReason, SECOND};
 use skyhaul_link::Link;
 use skyhaul_sim::scenario::Workload;
 use skyhaul_sim::{Ended, Flows, Network, Record, Simulation, Until};
-use skyhaul_stp::CloseReason;
-use skyhaul_stp::segment::ResetReason;
 
 use crate::common::trace::LastEvents;
 use crate::layout::Layout;
@@ -102,7 +100,7 @@ fn expected(workload: Workload, opens: bool) -> u64 {
 /// An acceptor may find at the end that its opener, which has everything confirmed, is gone and with
 /// it the confirmation of its own end (specification, 11.2); all else is a failure.
 fn judge_failure(record: &Record, opens: bool) -> Result<(), String> {
-    let unknown = CloseReason::Reset(ResetReason::UnknownConnection);
+    let unknown = CloseReason::Reset(Some(ResetReason::UnknownConnection));
     let gone = [CloseReason::Silence, CloseReason::ConnectTimeout, unknown];
     match &record.failure {
         Some(why) if opens => Err(format!("the opener failed: {why}")),

@@ -7,9 +7,9 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use skyhaul_core::Instant;
+use skyhaul_core::{CloseReason, ConnectionId, Connections, Instant, StreamEvent};
 use skyhaul_sim::{App, pattern};
-use skyhaul_stp::{CloseReason, ConnectionId, Endpoint, StreamEvent};
+use skyhaul_stp::Endpoint;
 
 use super::shape::End;
 use crate::common::dice::Dice;
@@ -214,10 +214,10 @@ impl Talker {
         }
     }
 
-    fn sweep(&mut self, endpoint: &mut Endpoint) {
+    fn sweep(&mut self, now: Instant, endpoint: &mut Endpoint) {
         let ids: Vec<ConnectionId> = self.open.iter().filter(|(_, t)| t.is_over()).map(|(&i, _)| i).collect();
         for id in ids {
-            endpoint.release(id);
+            endpoint.release(now, id);
             self.over.extend(self.open.remove(&id));
         }
     }
@@ -254,7 +254,7 @@ impl App for Talker {
         self.begin(now, endpoint);
         self.hear(endpoint);
         self.pump(now, endpoint);
-        self.sweep(endpoint);
+        self.sweep(now, endpoint);
     }
 
     fn deadline(&self) -> Option<Instant> {

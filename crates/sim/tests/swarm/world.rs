@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, Packet, SECOND, Stream};
+use skyhaul_core::{CloseReason, Connections, Engine, Instant, Packet, ResetReason, SECOND, Stream};
 use skyhaul_sim::Host;
-use skyhaul_stp::segment::{ResetReason, decode};
-use skyhaul_stp::{CloseReason, Endpoint, EndpointConfig};
+use skyhaul_stp::segment::decode;
+use skyhaul_stp::{Endpoint, EndpointConfig};
 
 use super::air::{Air, ENVELOPE_BYTES};
 use super::shape::Shape;
@@ -279,7 +279,7 @@ impl World {
     /// Patience may end where it is configured to; a peer that has seen both ends may have left
     /// before it could confirm the last of them.
     fn is_allowed(&self, reason: CloseReason, talk: &Conversation, arrived: bool) -> bool {
-        let unknown = CloseReason::Reset(ResetReason::UnknownConnection);
+        let unknown = CloseReason::Reset(Some(ResetReason::UnknownConnection));
         let unsure = reason == unknown && talk.ended && arrived && !self.shape.finish_late;
         let tired = [unknown, CloseReason::Silence, CloseReason::ConnectTimeout].contains(&reason);
         unsure || (self.shape.impatient && tired)

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
-use skyhaul_stp::{Config, ConnectionId, Endpoint, EndpointConfig};
+use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
+use skyhaul_stp::{Config, Endpoint, EndpointConfig};
 
 use crate::heap::live_bytes;
 
@@ -130,7 +130,8 @@ impl Ends {
         while self.wire.front().is_some_and(|&(at, _, _)| at <= self.now) {
             let Some((_, to, datagram)) = self.wire.pop_front() else { return };
             let now = self.now;
-            self.ends[to].work(|engine| engine.handle(now, address(1 - to), &datagram, &mut NullSink));
+            self.ends[to]
+                .work(|engine| engine.handle(now, address(1 - to), Ecn::NotEct, &datagram, &mut NullSink));
         }
         for end in 0..2 {
             self.listen_to(end);

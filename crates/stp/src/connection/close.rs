@@ -1,51 +1,10 @@
 //! How connections end: by END and ENDAK each way, by RST, or by silence.
 
-use core::fmt;
+use skyhaul_core::{CloseReason, Instant, RttEstimator, StreamEvent, wire};
 
-use skyhaul_core::{Instant, RttEstimator, wire};
-
-use super::{Connection, Context, StreamEvent};
+use super::{Connection, Context};
 use crate::endpoint::Farewell;
 use crate::receive::Assembly;
-use crate::segment::ResetReason;
-
-/// Why a connection ended other than by both sides finishing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CloseReason {
-    /// The peer reset it.
-    Reset(ResetReason),
-    /// This side aborted.
-    AbortedHere,
-    /// The opening was not answered.
-    ConnectTimeout,
-    /// The peer gave no sign of life.
-    Silence,
-    /// The carrier says that nobody receives at the peer's address.
-    Unreachable,
-}
-
-impl fmt::Display for CloseReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Reset(ResetReason::Refused) => "the peer refused the connection: nothing listens there",
-            Self::Reset(ResetReason::UnknownConnection) => {
-                "the peer no longer knows the connection (it restarted or gave up)"
-            }
-            Self::Reset(ResetReason::Aborted) => "the peer aborted the connection",
-            Self::Reset(ResetReason::Protocol) => "the peer saw an impossible segment",
-            Self::Reset(ResetReason::Busy) => "the peer has no room for another connection",
-            Self::Reset(ResetReason::Other(code)) => {
-                return write!(f, "the peer reset the connection (code {code})");
-            }
-            Self::AbortedHere => "the connection was aborted here",
-            Self::ConnectTimeout => "the peer did not answer",
-            Self::Silence => "the peer gave no sign of life for too long",
-            Self::Unreachable => "nothing receives at the peer's address",
-        })
-    }
-}
-
-impl core::error::Error for CloseReason {}
 
 impl Connection {
     /// Whether it has ended and has no last word to say.

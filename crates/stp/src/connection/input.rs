@@ -3,11 +3,11 @@
 //! the data that came with it; END after data, for the same reason.)
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, expand};
+use skyhaul_core::{CloseReason, Event, ResetReason, StreamEvent, expand};
 
-use super::{CloseReason, Connection, Context, MAX_STAT_PARTS, MAX_USTATS, StreamEvent};
+use super::{Connection, Context, MAX_STAT_PARTS, MAX_USTATS};
 use crate::receive::{Assembly, Verdict};
-use crate::segment::{HEADER_BYTES, Opening, Poll, Report, ResetReason, Segment, Stat, split_runs};
+use crate::segment::{HEADER_BYTES, Opening, Poll, Report, Segment, Stat, split_runs};
 use crate::send::is_newer;
 
 /// Octets of a STAT besides its coded runs, with room to spare.
@@ -259,7 +259,7 @@ impl Connection {
         if is_forgotten || self.linger_until.is_some() {
             return self.close(None);
         }
-        self.close(Some(CloseReason::Reset(reason)));
+        self.close(Some(CloseReason::Reset(Some(reason))));
     }
 }
 

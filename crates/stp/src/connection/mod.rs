@@ -8,7 +8,6 @@ mod polling;
 mod probe;
 mod reports;
 mod state;
-mod stats;
 mod timers;
 
 use alloc::boxed::Box;
@@ -16,33 +15,19 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use skyhaul_congestion::{Controller, LossEvents};
-use skyhaul_core::{Event, EventSink, Instant, NUMBER_MODULUS, Pacer, Path, RttEstimator, SECOND};
+use skyhaul_core::{
+    CloseReason, Event, EventSink, Instant, NUMBER_MODULUS, Pacer, Path, ResetReason, RttEstimator, SECOND,
+    Stats, StreamError, StreamEvent,
+};
 
 use crate::config::Config;
 use crate::probing::Cycle;
 use crate::receive::{Assembly, GapWatch};
-use crate::segment::{HEADER_BYTES, Opening, Report, ResetReason, Stat};
+use crate::segment::{HEADER_BYTES, Opening, Report, Stat};
 use crate::send::{PollClock, SendCache, Tail};
 
-pub use close::CloseReason;
 pub use state::State;
-pub use stats::Stats;
 pub(crate) use timers::Retry;
-
-/// What the application should know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamEvent {
-    /// The peer accepted.
-    Connected,
-    /// There is something to read: data, or the end.
-    Readable,
-    /// There is room to write again.
-    Writable,
-    /// Everything written, and the end, is confirmed by the peer.
-    Finished,
-    /// The connection is gone; `None` after a clean close.
-    Closed(Option<CloseReason>),
-}
 
 /// Ports, instance and nonce: what names a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,30 +147,6 @@ pub(crate) struct Context<'a> {
     pub(crate) path: &'a mut Path,
     pub(crate) sink: &'a mut dyn EventSink,
 }
-
-/// Why a stream operation failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamError {
-    /// The connection is gone.
-    Closed(Option<CloseReason>),
-    /// The write half was finished before.
-    Finished,
-    /// No such connection.
-    Unknown,
-}
-
-impl core::fmt::Display for StreamError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Closed(Some(reason)) => write!(f, "{reason}"),
-            Self::Closed(None) => f.write_str("the connection is closed"),
-            Self::Finished => f.write_str("the write half was finished before"),
-            Self::Unknown => f.write_str("no such connection"),
-        }
-    }
-}
-
-impl core::error::Error for StreamError {}
 
 impl Connection {
     /// A connection that opens. Its BGN leaves with the first data if `held`, else at once.

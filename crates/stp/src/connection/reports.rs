@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 
 use skyhaul_congestion::{Acked, Lost};
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, Instant, SECOND, Verdict, expand};
+use skyhaul_core::{Event, Instant, SECOND, StreamEvent, Verdict, expand};
 
-use super::{Connection, Context, StreamEvent};
+use super::{Connection, Context};
 use crate::config::RetransmitRule;
 use crate::probing::{Evidence, Row};
 use crate::segment::{Report, Stat};

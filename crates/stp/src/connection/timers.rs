@@ -1,8 +1,8 @@
 //! Deadlines and what happens at them.
 
-use skyhaul_core::{Instant, Path};
+use skyhaul_core::{CloseReason, Instant, Path};
 
-use super::{CloseReason, Connection, Context};
+use super::{Connection, Context};
 
 /// A timer that doubles with each try.
 #[derive(Clone, Debug)]

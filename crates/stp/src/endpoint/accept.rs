@@ -4,11 +4,11 @@ use alloc::sync::Arc;
 use core::net::SocketAddr;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{EventSink, Instant};
+use skyhaul_core::{ConnectionId, EventSink, Instant, ResetReason};
 
-use super::{ConnectionId, Endpoint, Farewell, MAX_STATELESS};
+use super::{Endpoint, Farewell, MAX_STATELESS};
 use crate::connection::{Connection, Context, Names, State};
-use crate::segment::{Opening, Report, ResetReason, Segment};
+use crate::segment::{Opening, Report, Segment};
 
 impl Endpoint {
     /// A segment whose ports are known but whose instance is not.

@@ -2,7 +2,9 @@
 //! (owners: endpoint > path > connection).
 
 mod accept;
+mod application;
 mod closed;
+mod driving;
 #[cfg(test)]
 mod endpoint_tests;
 mod transmit;
@@ -11,21 +13,19 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 use core::net::SocketAddr;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, EventSink, Instant, Pacer, Path, Stream, Timer, Timers, ip_udp_bytes};
+use skyhaul_core::{
+    ConnectError, ConnectionId, Event, EventSink, Instant, Pacer, Path, Stream, StreamEvent, Timer, Timers,
+    Turn, Turns, ip_udp_bytes,
+};
 
 use crate::config::Config;
-use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
-use crate::segment::{ResetReason, Segment, decode};
+use crate::connection::{Connection, Context, Entropy, Names, State};
+use crate::segment::Segment;
 pub(crate) use closed::Farewell;
 use closed::{ClosedMemory, Farewells};
-pub use transmit::Transmit;
-
-/// A connection of an endpoint. Never used twice.
-pub type ConnectionId = u64;
 
 /// What an endpoint is told once.
 #[derive(Clone, Debug)]
@@ -60,35 +60,12 @@ impl Default for EndpointConfig {
     }
 }
 
-/// Why a connection cannot be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectError {
-    /// The endpoint holds as many connections as it may.
-    TooManyConnections,
-    /// Every local port towards this peer is taken.
-    NoFreePort,
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooManyConnections => "this endpoint holds as many connections as it may",
-            Self::NoFreePort => "no free port towards this peer",
-        })
-    }
-}
-
-impl core::error::Error for ConnectError {}
-
 #[derive(Clone, Debug)]
 struct Slot {
     remote: SocketAddr,
     connection: Connection,
     timer: Option<Timer>,
-    is_ready: bool,
-    /// When it had nothing more to send, unless it was touched since.
-    silent_at: Option<Instant>,
-    deficit_bytes: i64,
+    turn: Turn,
     /// The application has let go of it.
     released: bool,
 }
@@ -135,13 +112,12 @@ pub struct Endpoint {
     keys: BTreeMap<Key, ConnectionId>,
     paths: BTreeMap<SocketAddr, SharedPath>,
     timers: Timers,
-    ready: VecDeque<ConnectionId>,
+    turns: Turns<SocketAddr>,
     accepted: VecDeque<ConnectionId>,
     events: VecDeque<(ConnectionId, StreamEvent)>,
     memory: ClosedMemory,
     farewells: Farewells<Key>,
     stateless: VecDeque<(SocketAddr, Segment<'static>)>,
-    stash: Option<(Transmit, Vec<u8>)>,
     random: Stream,
     next_id: ConnectionId,
     stats: EndpointStats,
@@ -161,27 +137,16 @@ impl Endpoint {
             keys: BTreeMap::new(),
             paths: BTreeMap::new(),
             timers: Timers::default(),
-            ready: VecDeque::new(),
+            turns: Turns::default(),
             accepted: VecDeque::new(),
             events: VecDeque::new(),
             memory: ClosedMemory::default(),
             farewells: Farewells::default(),
             stateless: VecDeque::new(),
-            stash: None,
             random,
             next_id: 1,
             stats: EndpointStats::default(),
         }
-    }
-
-    /// Accepts openings to this port from now on.
-    pub fn listen(&mut self, port: u16) {
-        self.listening.insert(port);
-    }
-
-    /// Refuses further openings to this port.
-    pub fn unlisten(&mut self, port: u16) {
-        self.listening.remove(&port);
     }
 
     /// Opens a connection to `port` at `remote`. With `held`, BGN waits for the first write, read
@@ -266,57 +231,9 @@ impl Endpoint {
     fn insert(&mut self, id: ConnectionId, remote: SocketAddr, connection: Connection) {
         let names = connection.names;
         self.keys.insert((remote, names.local_port, names.remote_port), id);
-        let slot = Slot {
-            remote,
-            connection,
-            timer: None,
-            is_ready: false,
-            silent_at: None,
-            deficit_bytes: 0,
-            released: false,
-        };
+        let slot = Slot { remote, connection, timer: None, turn: Turn::default(), released: false };
         self.slots.insert(id, Box::new(slot));
         self.touch(id);
-    }
-
-    /// Takes as much of `data` as the send buffer has room for.
-    pub fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
-        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
-        let taken = slot.connection.write(data)?;
-        self.touch(id);
-        Ok(taken)
-    }
-
-    /// Reads: `Some(0)` at the end of the stream, `None` when nothing is there yet.
-    pub fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
-        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
-        let read = slot.connection.read(out);
-        self.touch(id);
-        read
-    }
-
-    /// Nothing more will be written.
-    pub fn finish(&mut self, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.connection.finish();
-            self.touch(id);
-        }
-    }
-
-    /// Ends a connection at once; the peer is told.
-    pub fn abort(&mut self, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.connection.abort(ResetReason::Aborted);
-            self.touch(id);
-        }
-    }
-
-    /// The application lets go: the connection finishes what it has to and is forgotten then.
-    pub fn release(&mut self, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.released = true;
-            self.touch(id);
-        }
     }
 
     /// The carrier reports that nobody receives at `remote`, and its driver believes it: all
@@ -332,21 +249,6 @@ impl Endpoint {
         }
     }
 
-    /// A connection that a peer opened, not yet handed out.
-    pub fn accept(&mut self) -> Option<ConnectionId> {
-        self.accepted.pop_front()
-    }
-
-    /// The next event for the application.
-    pub fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
-        self.events.pop_front()
-    }
-
-    /// Counters of a connection.
-    pub fn stats(&self, id: ConnectionId) -> Option<Stats> {
-        self.slots.get(&id).map(|slot| slot.connection.stats())
-    }
-
     /// State of a connection.
     pub fn state(&self, id: ConnectionId) -> Option<State> {
         self.slots.get(&id).map(|slot| slot.connection.state())
@@ -357,41 +259,9 @@ impl Endpoint {
         self.slots.get(&id).map(|slot| slot.remote)
     }
 
-    /// Port of a connection at this end.
-    pub fn local_port(&self, id: ConnectionId) -> Option<u16> {
-        self.slots.get(&id).map(|slot| slot.connection.names.local_port)
-    }
-
-    /// Bytes written and not yet acknowledged in sequence: what the send buffer holds.
-    pub fn held_bytes(&self, id: ConnectionId) -> u64 {
-        self.slots.get(&id).map_or(0, |slot| slot.connection.held_bytes())
-    }
-
-    /// Bytes that [`Self::write`] would take now.
-    pub fn writable_bytes(&self, id: ConnectionId) -> u64 {
-        self.slots.get(&id).map_or(0, |slot| slot.connection.writable_bytes())
-    }
-
     /// Counters of what belongs to no connection.
     pub fn endpoint_stats(&self) -> EndpointStats {
         self.stats
-    }
-
-    /// Connections held, closed ones that were not released included.
-    pub fn connection_count(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// A datagram's body arrived from `remote`.
-    pub fn handle(&mut self, now: Instant, remote: SocketAddr, bytes: &[u8], sink: &mut dyn EventSink) {
-        let Ok(segment) = decode(bytes) else {
-            return self.refuse(Refusal::Undecodable, now, sink);
-        };
-        let key = (remote, segment.destination_port, segment.source_port);
-        match self.keys.get(&key).copied() {
-            Some(id) => self.deliver(id, now, remote, &segment, bytes.len(), sink),
-            None => self.handle_unknown(now, remote, &segment, bytes.len(), sink),
-        }
     }
 
     fn refuse(&mut self, why: Refusal, now: Instant, sink: &mut dyn EventSink) {
@@ -431,28 +301,9 @@ impl Endpoint {
         self.touch(id);
     }
 
-    /// Fires the timers that are due. Emits nothing by itself; call `poll_transmit` next.
-    pub fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
-        while let Some(id) = self.timers.pop_due(now) {
-            let Some(slot) = self.slots.get_mut(&id) else { continue };
-            slot.timer = None;
-            if let Some(shared) = self.paths.get_mut(&slot.remote) {
-                let mut context = Context { now, path: &mut shared.path, sink };
-                slot.connection.handle_timeout(&mut context);
-            }
-            self.touch(id);
-        }
-    }
-
-    /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.timers.first()
-    }
-
     /// Collects a connection's events and puts it in line for sending.
     fn touch(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
-        slot.silent_at = None;
         while let Some(event) = slot.connection.poll_event() {
             if !slot.released {
                 self.events.push_back((id, event));
@@ -461,10 +312,7 @@ impl Endpoint {
         if slot.is_forgettable() {
             return self.forget(id);
         }
-        if !slot.is_ready {
-            slot.is_ready = true;
-            self.ready.push_back(id);
-        }
+        self.turns.touch(id, &mut slot.turn);
     }
 
     fn forget(&mut self, id: ConnectionId) {

@@ -6,7 +6,7 @@ use core::fmt;
 use skyhaul_core::checksum::{START, crc16};
 
 use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
-use super::{HEADER_BYTES, Opening, Poll, Report, ResetReason, Segment, Stat, WIRE_VERSION, types};
+use super::{HEADER_BYTES, Opening, Poll, Report, Segment, Stat, WIRE_VERSION, reset_reason, types};
 
 /// Why bytes are not a segment. The receiver drops them and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     };
     let mut reader = Reader { rest: &bytes[HEADER_BYTES..], total: bytes.len() };
     if kind == types::RST {
-        segment.rst = Some(ResetReason::from_code(reader.array::<4>()?[0]));
+        segment.rst = Some(reset_reason(reader.array::<4>()?[0]));
     } else {
         read_bodies(kind, &mut reader, &mut segment)?;
     }

@@ -5,7 +5,9 @@ use alloc::vec::Vec;
 use skyhaul_core::checksum::{START, crc16};
 
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
-use super::{END_BYTES, HEADER_BYTES, OPENING_BYTES, Opening, POLL_BYTES, Report, Segment, WIRE_VERSION};
+use super::{
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, Opening, POLL_BYTES, Report, Segment, WIRE_VERSION, reset_code,
+};
 
 /// Appends the segment to `out`. Expects what [`super::decode`] would accept.
 pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
@@ -31,7 +33,7 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
         out.push(0);
     }
     if let Some(reason) = segment.rst {
-        out.extend_from_slice(&[reason.code(), 0, 0, 0]);
+        out.extend_from_slice(&[reset_code(reason), 0, 0, 0]);
     }
     if let Some((first, second)) = segment.data {
         let unaligned = (out.len() - start) % 4;

@@ -10,6 +10,8 @@ mod vectors;
 
 use alloc::vec::Vec;
 
+use skyhaul_core::ResetReason;
+
 pub use decode::{Malformed, decode};
 pub use encode::{encode, encoded_len, report_len};
 pub use gap_list::{MAX_RUNS, split_runs};
@@ -102,46 +104,27 @@ pub struct Stat {
     pub report: Report,
 }
 
-/// Why a connection was reset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResetReason {
-    /// Nobody listens on the port.
-    Refused,
-    /// The peer knows no such connection (it restarted, or gave up).
-    UnknownConnection,
-    /// The peer's application aborted.
-    Aborted,
-    /// The peer saw an impossible segment.
-    Protocol,
-    /// The peer has no room for another connection.
-    Busy,
-    /// A reason that this version does not know.
-    Other(u8),
+/// Code of a reason on the wire.
+pub fn reset_code(reason: ResetReason) -> u8 {
+    match reason {
+        ResetReason::Refused => 1,
+        ResetReason::UnknownConnection => 2,
+        ResetReason::Aborted => 3,
+        ResetReason::Protocol => 4,
+        ResetReason::Busy => 5,
+        ResetReason::Other(code) => code,
+    }
 }
 
-impl ResetReason {
-    /// Code on the wire.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Refused => 1,
-            Self::UnknownConnection => 2,
-            Self::Aborted => 3,
-            Self::Protocol => 4,
-            Self::Busy => 5,
-            Self::Other(code) => code,
-        }
-    }
-
-    /// Reason of a code on the wire.
-    pub fn from_code(code: u8) -> Self {
-        match code {
-            1 => Self::Refused,
-            2 => Self::UnknownConnection,
-            3 => Self::Aborted,
-            4 => Self::Protocol,
-            5 => Self::Busy,
-            other => Self::Other(other),
-        }
+/// Reason of a code on the wire.
+pub fn reset_reason(code: u8) -> ResetReason {
+    match code {
+        1 => ResetReason::Refused,
+        2 => ResetReason::UnknownConnection,
+        3 => ResetReason::Aborted,
+        4 => ResetReason::Protocol,
+        5 => ResetReason::Busy,
+        other => ResetReason::Other(other),
     }
 }
 

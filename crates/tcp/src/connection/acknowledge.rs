@@ -1,9 +1,9 @@
 //! What an acknowledgement says to the sender.
 
 use skyhaul_congestion::Acked;
-use skyhaul_core::{Event, Instant};
+use skyhaul_core::{Event, Instant, StreamEvent};
 
-use super::{Connection, Context, State, StreamEvent};
+use super::{Connection, Context, State};
 use crate::segment::{Segment, flags};
 use crate::sequence::expand;
 

@@ -2,8 +2,9 @@
 //! never the end of a connection that has come about [RFC 5927 4.1, 5.2, 7.2; RFC 1122 4.2.3.9].
 
 use skyhaul_core::event::Refusal;
+use skyhaul_core::{CloseReason, ResetReason};
 
-use super::{CloseReason, Connection, Context, State};
+use super::{Connection, Context, State};
 use crate::icmp::{IcmpMessage, Unreachable};
 use crate::sequence::expand;
 
@@ -41,7 +42,11 @@ impl Connection {
         }
         if self.state == State::SynSent && message.is_hard() {
             let is_port = message == IcmpMessage::Unreachable(Unreachable::Port);
-            self.close(Some(if is_port { CloseReason::Refused } else { CloseReason::Unreachable }));
+            self.close(Some(if is_port {
+                CloseReason::Reset(Some(ResetReason::Refused))
+            } else {
+                CloseReason::Unreachable
+            }));
             self.tell_state(context);
         } else {
             // It may pass. If not, it says why nothing came.

@@ -1,10 +1,10 @@
 //! What arrives: is it acceptable, what does it say [RFC 9293 3.10.7.4, RFC 5961, RFC 7323 5].
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Ecn, Event, SECOND};
+use skyhaul_core::{CloseReason, Ecn, Event, ResetReason, SECOND, StreamEvent};
 
 use super::timers::AckDue;
-use super::{CloseReason, Connection, Context, Reset, State, StreamEvent};
+use super::{Connection, Context, Reset, State};
 use crate::ack_policy::Urgency;
 use crate::segment::{Segment, flags};
 use crate::sequence::{expand, is_earlier};
@@ -29,6 +29,7 @@ impl Connection {
         context: &mut Context<'_>,
     ) {
         self.stats.received_packets += 1;
+        self.stats.last_heard = context.now;
         self.stats.received_bytes += u64::from(wire_bytes);
         let (types, number) = (segment.flags, u64::from(segment.sequence));
         let payload_bytes = segment.payload_bytes() as u32;
@@ -133,7 +134,7 @@ impl Connection {
             self.refuse(Refusal::Absurd, context);
         } else if is_exact {
             let refused = self.state == State::SynReceived && !self.is_passive;
-            self.close(Some(if refused { CloseReason::Refused } else { CloseReason::Reset }));
+            self.close(Some(CloseReason::Reset(refused.then_some(ResetReason::Refused))));
         } else {
             self.challenge(context);
         }

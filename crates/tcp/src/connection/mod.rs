@@ -12,7 +12,6 @@ mod recovery;
 mod rto;
 mod sending;
 mod state;
-mod stats;
 mod timers;
 
 use alloc::boxed::Box;
@@ -21,7 +20,7 @@ use alloc::sync::Arc;
 
 use skyhaul_congestion::Controller;
 use skyhaul_core::event::{Refusal, Repeat};
-use skyhaul_core::{Event, EventSink, Instant, Path};
+use skyhaul_core::{CloseReason, Event, EventSink, Instant, Path, Stats, StreamError, StreamEvent};
 
 use crate::config::Config;
 use crate::receive::Assembly;
@@ -34,8 +33,7 @@ use path_mtu::PathMtu;
 use recovery::Repair;
 use rto::Rto;
 use sending::Sending;
-pub use state::{CloseReason, State, StreamError, StreamEvent};
-pub use stats::Stats;
+pub use state::State;
 use timers::{AckDue, Challenges, Persist};
 
 /// Ports and addresses: what names a connection.
@@ -199,6 +197,11 @@ impl Connection {
         Ok(taken)
     }
 
+    /// What the send buffer holds.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.sending.buffer.held_bytes()
+    }
+
     pub(crate) fn writable_bytes(&self) -> u64 {
         let open = self.state != State::Closed && !self.sending.is_finished;
         if open { self.sending.buffer.room_bytes() as u64 } else { 0 }
@@ -281,7 +284,7 @@ impl Connection {
     }
 
     fn refuse(&mut self, why: Refusal, context: &mut Context<'_>) {
-        self.stats.refused += 1;
+        self.stats.count_refusal(why);
         self.emit(context, Event::Refused { why });
     }
 

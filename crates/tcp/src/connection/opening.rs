@@ -3,10 +3,10 @@
 use alloc::sync::Arc;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Instant, Path};
+use skyhaul_core::{CloseReason, Instant, Path, ResetReason, StreamEvent};
 
 use super::timers::AckDue;
-use super::{CloseReason, Connection, Context, Entropy, Names, Reset, State, StreamEvent};
+use super::{Connection, Context, Entropy, Names, Reset, State};
 use crate::config::{Config, Recovery};
 use crate::receive::Assembly;
 use crate::segment::{HEADER_BYTES, Options, Segment, Timestamps, flags};
@@ -179,7 +179,7 @@ impl Connection {
         }
         if segment.has(flags::RST) {
             if has_ack {
-                self.close(Some(CloseReason::Refused));
+                self.close(Some(CloseReason::Reset(Some(ResetReason::Refused))));
             }
             return;
         }

@@ -218,7 +218,7 @@ impl Connection {
         let is_new = chunk.end > sending.max && chunk.first == sending.max;
         sending.max = sending.max.max(chunk.end);
         if chunk.is_probe {
-            self.stats.probes += 1;
+            self.stats.window_probes += 1;
             self.persist.tried(context.now, self.rto.timeout_ns(), self.config.max_rto_ns);
             return;
         }
@@ -318,6 +318,8 @@ impl Connection {
             self.stats.retransmitted_bytes += u64::from(wire_bytes);
         } else if payload_bytes > 0 {
             self.stats.data_packets += 1;
+        } else {
+            self.stats.control_bytes += u64::from(wire_bytes);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The states of RFC 9293, and why a connection ended.
+//! The states of RFC 9293.
 
 use core::fmt;
 
@@ -66,75 +66,4 @@ impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// Why a connection ended other than by both sides finishing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CloseReason {
-    /// The peer answered the opening with RST.
-    Refused,
-    /// The peer reset it.
-    Reset,
-    /// This side aborted.
-    AbortedHere,
-    /// The opening was not answered.
-    ConnectTimeout,
-    /// The peer gave no sign of life.
-    Silence,
-    /// Routers say that the peer cannot be reached.
-    Unreachable,
-}
-
-impl fmt::Display for CloseReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Refused => "the peer refused the connection: nothing listens there",
-            Self::Reset => "the peer reset the connection",
-            Self::AbortedHere => "the connection was aborted here",
-            Self::ConnectTimeout => "the peer did not answer",
-            Self::Silence => "the peer gave no sign of life for too long",
-            Self::Unreachable => "the network says that the peer cannot be reached",
-        })
-    }
-}
-
-impl core::error::Error for CloseReason {}
-
-/// Why a stream operation failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamError {
-    /// The connection is gone.
-    Closed(Option<CloseReason>),
-    /// The write half was finished before.
-    Finished,
-    /// No such connection.
-    Unknown,
-}
-
-impl fmt::Display for StreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Closed(Some(reason)) => write!(f, "{reason}"),
-            Self::Closed(None) => f.write_str("the connection is closed"),
-            Self::Finished => f.write_str("the write half was finished before"),
-            Self::Unknown => f.write_str("no such connection"),
-        }
-    }
-}
-
-impl core::error::Error for StreamError {}
-
-/// What the application should know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamEvent {
-    /// The handshake is done.
-    Connected,
-    /// There is something to read: data, or the end.
-    Readable,
-    /// There is room to write again.
-    Writable,
-    /// Everything written, and the end, is acknowledged by the peer.
-    Finished,
-    /// The connection is gone; `None` after a clean close.
-    Closed(Option<CloseReason>),
 }

@@ -1,9 +1,9 @@
 //! Deadlines and what happens at them.
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Event, Instant, SECOND};
+use skyhaul_core::{CloseReason, Event, Instant, SECOND};
 
-use super::{CloseReason, Connection, Context, State};
+use super::{Connection, Context, State};
 use crate::ack_policy::Urgency;
 
 /// Whether an acknowledgement is owed.

@@ -2,25 +2,24 @@
 //! connection).
 
 mod accept;
+mod application;
+mod driving;
 mod icmp;
 mod transmit;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::fmt;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Ecn, Event, EventSink, Instant, Path, Stream, Timer, Timers, ip_bytes};
+use skyhaul_core::{
+    ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Stream, StreamEvent, Timer, Timers,
+    Turn, Turns, ip_bytes,
+};
 
 use crate::config::Config;
-use crate::connection::{Connection, Context, Entropy, Names, State, Stats, StreamError, StreamEvent};
-use crate::segment::{Segment, Way, decode};
-pub use transmit::Transmit;
-
-/// A connection of an endpoint. Never used twice.
-pub type ConnectionId = u64;
+use crate::connection::{Connection, Context, Entropy, Names, State};
+use crate::segment::{Segment, Way};
 
 /// What an endpoint is told once.
 #[derive(Clone, Debug)]
@@ -40,26 +39,6 @@ impl Default for EndpointConfig {
         Self { accept: Config::standard(), mtu_bytes: 1500, max_connections: 1024, max_unproven: 128 }
     }
 }
-
-/// Why a connection cannot be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectError {
-    /// The endpoint holds as many connections as it may.
-    TooManyConnections,
-    /// Every local port towards this peer is taken.
-    NoFreePort,
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooManyConnections => "this endpoint holds as many connections as it may",
-            Self::NoFreePort => "no free port towards this peer",
-        })
-    }
-}
-
-impl core::error::Error for ConnectError {}
 
 /// Counters of what belongs to no connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,8 +60,7 @@ struct Slot {
     connection: Connection,
     path: Path,
     timer: Option<Timer>,
-    is_ready: bool,
-    deficit_bytes: i64,
+    turn: Turn,
     /// Handed out, or on its way there.
     is_announced: bool,
     released: bool,
@@ -97,11 +75,10 @@ pub struct Endpoint {
     slots: BTreeMap<ConnectionId, Box<Slot>>,
     keys: BTreeMap<Names, ConnectionId>,
     timers: Timers,
-    ready: VecDeque<ConnectionId>,
+    turns: Turns<Way>,
     accepted: VecDeque<ConnectionId>,
     events: VecDeque<(ConnectionId, StreamEvent)>,
     stateless: VecDeque<(Way, Segment<'static>)>,
-    stash: Option<(Transmit, Vec<u8>)>,
     mtus: icmp::LearntMtus,
     random: Stream,
     next_id: ConnectionId,
@@ -118,26 +95,15 @@ impl Endpoint {
             slots: BTreeMap::new(),
             keys: BTreeMap::new(),
             timers: Timers::default(),
-            ready: VecDeque::new(),
+            turns: Turns::default(),
             accepted: VecDeque::new(),
             events: VecDeque::new(),
             stateless: VecDeque::new(),
-            stash: None,
             mtus: icmp::LearntMtus::default(),
             random,
             next_id: 1,
             stats: EndpointStats::default(),
         }
-    }
-
-    /// Accepts openings to this port from now on.
-    pub fn listen(&mut self, port: u16) {
-        self.listening.insert(port);
-    }
-
-    /// Refuses further openings to this port.
-    pub fn unlisten(&mut self, port: u16) {
-        self.listening.remove(&port);
     }
 
     /// Opens a connection to `port` at the far end of `way`, from a free port or the one given.
@@ -194,74 +160,10 @@ impl Endpoint {
 
     fn insert(&mut self, id: ConnectionId, connection: Connection, path: Path, is_announced: bool) {
         self.keys.insert(connection.names, id);
-        let slot = Slot {
-            connection,
-            path,
-            timer: None,
-            is_ready: false,
-            deficit_bytes: 0,
-            is_announced,
-            released: false,
-        };
+        let slot =
+            Slot { connection, path, timer: None, turn: Turn::default(), is_announced, released: false };
         self.slots.insert(id, Box::new(slot));
         self.touch(id);
-    }
-
-    /// Takes as much of `data` as the send buffer has room for.
-    pub fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
-        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
-        let taken = slot.connection.write(data)?;
-        self.touch(id);
-        Ok(taken)
-    }
-
-    /// Reads: `Some(0)` at the end of the stream, `None` when nothing is there yet.
-    pub fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
-        let slot = self.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
-        let read = slot.connection.read(out);
-        self.touch(id);
-        read
-    }
-
-    /// Nothing more will be written.
-    pub fn finish(&mut self, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.connection.finish();
-            self.touch(id);
-        }
-    }
-
-    /// Ends a connection at once; the peer is told.
-    pub fn abort(&mut self, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.connection.abort();
-            self.touch(id);
-        }
-    }
-
-    /// The application lets go: what was written is delivered, nothing more is read, and the connection is
-    /// forgotten when it is over.
-    pub fn release(&mut self, now: Instant, id: ConnectionId) {
-        if let Some(slot) = self.slots.get_mut(&id) {
-            slot.released = true;
-            slot.connection.release(now);
-            self.touch(id);
-        }
-    }
-
-    /// A connection that a peer opened, not yet handed out.
-    pub fn accept(&mut self) -> Option<ConnectionId> {
-        self.accepted.pop_front()
-    }
-
-    /// The next event for the application.
-    pub fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
-        self.events.pop_front()
-    }
-
-    /// Counters of a connection.
-    pub fn stats(&self, id: ConnectionId) -> Option<Stats> {
-        self.slots.get(&id).map(|slot| slot.connection.stats())
     }
 
     /// State of a connection.
@@ -269,36 +171,9 @@ impl Endpoint {
         self.slots.get(&id).map(|slot| slot.connection.state())
     }
 
-    /// Bytes that [`Self::write`] would take now.
-    pub fn writable_bytes(&self, id: ConnectionId) -> u64 {
-        self.slots.get(&id).map_or(0, |slot| slot.connection.writable_bytes())
-    }
-
-    /// Port of a connection at this end.
-    pub fn local_port(&self, id: ConnectionId) -> Option<u16> {
-        self.slots.get(&id).map(|slot| slot.connection.names.local_port)
-    }
-
     /// Counters of what belongs to no connection.
     pub fn endpoint_stats(&self) -> EndpointStats {
         self.stats
-    }
-
-    /// Connections held, closed ones that were not released included.
-    pub fn connection_count(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// The body of an IP packet arrived by `way`; `ecn` is the field of its header.
-    pub fn handle(&mut self, now: Instant, way: Way, ecn: Ecn, bytes: &[u8], sink: &mut dyn EventSink) {
-        let Ok(segment) = decode(way, bytes) else {
-            return self.refuse(Refusal::Undecodable, now, sink);
-        };
-        let names = Names { way, local_port: segment.destination_port, remote_port: segment.source_port };
-        match self.keys.get(&names).copied() {
-            Some(id) => self.deliver(id, now, ecn, &segment, bytes.len(), sink),
-            None => self.handle_unknown(now, names, &segment, sink),
-        }
     }
 
     fn refuse(&mut self, why: Refusal, now: Instant, sink: &mut dyn EventSink) {
@@ -328,21 +203,6 @@ impl Endpoint {
         self.touch(id);
     }
 
-    /// Fires the timers that are due. Emits nothing by itself; call `poll_transmit` next.
-    pub fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
-        while let Some(id) = self.timers.pop_due(now) {
-            let Some(slot) = self.slots.get_mut(&id) else { continue };
-            slot.timer = None;
-            slot.connection.handle_timeout(&mut Context { now, path: &slot.path, sink });
-            self.touch(id);
-        }
-    }
-
-    /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
-    pub fn deadline(&self) -> Option<Instant> {
-        self.timers.first()
-    }
-
     /// Collects a connection's events and puts it in line for sending.
     fn touch(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
@@ -361,9 +221,8 @@ impl Endpoint {
         }
         if slot.connection.is_done() {
             self.retire(id);
-        } else if !slot.is_ready {
-            slot.is_ready = true;
-            self.ready.push_back(id);
+        } else {
+            self.turns.touch(id, &mut slot.turn);
         }
     }
 

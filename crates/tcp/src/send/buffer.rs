@@ -26,6 +26,10 @@ impl SendBuffer {
         taken
     }
 
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     pub(crate) fn room_bytes(&self) -> usize {
         self.limit_bytes.saturating_sub(self.bytes.len())
     }

@@ -13,9 +13,11 @@ pub mod pair;
 use std::net::Ipv4Addr;
 
 use skyhaul_congestion::ControllerKind;
-use skyhaul_core::{Ecn, Instant, MS, NullSink, Stream};
+use skyhaul_core::{
+    ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, Stats, Stream, StreamEvent,
+};
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
-use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, IcmpMessage, State, Stats, StreamEvent};
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig, IcmpMessage, State};
 
 pub const PORT: u16 = 80;
 pub const PEER_PORT: u16 = 5000;

@@ -1,9 +1,11 @@
 //! Two endpoints over a link, in virtual time.
 
 use bytes::Bytes;
-use skyhaul_core::{Instant, NullSink, Packet, PacketMeta, SECOND, Stream};
+use skyhaul_core::{
+    ConnectionId, Connections, Engine, Instant, NullSink, Packet, PacketMeta, SECOND, Stats, Stream,
+};
 use skyhaul_link::{Link, LinkConfig};
-use skyhaul_tcp::{Config, ConnectionId, Endpoint, EndpointConfig, Stats};
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
 
 use super::{PORT, way};
 

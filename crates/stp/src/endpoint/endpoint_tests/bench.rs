@@ -6,10 +6,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_core::{Event, Instant, MS, NullSink, Stream};
+use skyhaul_core::{
+    ConnectionId, Connections, Ecn, Engine, Event, Instant, MS, NullSink, Stream, StreamEvent,
+};
 
 use crate::segment::{Segment, decode, encode, types};
-use crate::{Config, ConnectionId, Endpoint, EndpointConfig, State, StreamEvent};
+use crate::{Config, Endpoint, EndpointConfig, State};
 
 pub(super) const PORT: u16 = 4;
 pub(super) const DELAY_NS: u64 = 100 * MS;
@@ -158,7 +160,7 @@ impl Bench {
         let mut bytes = Vec::new();
         encode(segment, &mut bytes);
         let (now, from) = (self.now, to.other().address());
-        self.end(to).handle(now, from, &bytes, &mut NullSink);
+        self.end(to).handle(now, from, Ecn::NotEct, &bytes, &mut NullSink);
     }
 
     /// Runs for `ns`; both sides read everything that arrives.
@@ -192,7 +194,7 @@ impl Bench {
             let flight: Flight = flight;
             let from = flight.to.other().address();
             let mut trace = core::mem::take(&mut self.trace);
-            self.end(flight.to).handle(now, from, &flight.bytes, &mut trace);
+            self.end(flight.to).handle(now, from, Ecn::NotEct, &flight.bytes, &mut trace);
             self.trace = trace;
         }
     }

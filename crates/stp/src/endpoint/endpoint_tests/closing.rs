@@ -2,11 +2,10 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{CloseReason, Connections, Engine, MS, ResetReason, SECOND, StreamError, StreamEvent};
 
 use super::bench::*;
-use crate::segment::ResetReason;
-use crate::{CloseReason, Config, State, StreamError, StreamEvent};
+use crate::{Config, State};
 
 fn established() -> (Bench, u64) {
     let mut bench = Bench::new();
@@ -37,8 +36,8 @@ fn each_direction_ends_by_itself() {
     bench.run(10 * SECOND);
     assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)));
     assert!(bench.heard(Side::A, StreamEvent::Closed(None)));
-    bench.a.release(id);
-    bench.b.release(id);
+    bench.a.release(bench.now, id);
+    bench.b.release(bench.now, id);
     bench.pump();
     assert_eq!((bench.a.connection_count(), bench.b.connection_count()), (0, 0));
     assert_eq!((bench.a.deadline(), bench.b.deadline()), (None, None));
@@ -157,7 +156,7 @@ fn an_abort_tells_the_peer() {
     bench.a.abort(id);
     bench.run(SECOND);
     assert_eq!(bench.sent_by(Side::A), ["RST"]);
-    let reason = CloseReason::Reset(ResetReason::Aborted);
+    let reason = CloseReason::Reset(Some(ResetReason::Aborted));
     assert!(bench.heard(Side::B, StreamEvent::Closed(Some(reason))));
     assert_eq!(bench.b.write(id, b"x"), Err(StreamError::Closed(Some(reason))));
     assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)));
@@ -167,12 +166,12 @@ fn an_abort_tells_the_peer() {
 fn a_peer_that_forgot_the_connection_resets_it() {
     let (mut bench, id) = established();
     bench.b.abort(1);
-    bench.b.release(1);
+    bench.b.release(bench.now, 1);
     bench.drop = Box::new(|side, segment| side == Side::B && segment.rst == Some(ResetReason::Aborted));
     bench.pump();
     bench.a.write(id, b"are you there?").unwrap();
     bench.run(SECOND);
-    let reason = CloseReason::Reset(ResetReason::UnknownConnection);
+    let reason = CloseReason::Reset(Some(ResetReason::UnknownConnection));
     assert!(bench.heard(Side::A, StreamEvent::Closed(Some(reason))));
 }
 
@@ -227,7 +226,7 @@ fn left_early(release: bool) -> Bench {
     bench.run(100 * SECOND);
     assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closing)));
     if release {
-        bench.a.release(id);
+        bench.a.release(bench.now, id);
         bench.pump();
         assert_eq!(bench.a.connection_count(), 0);
     }

@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{CloseReason, Connections, MS, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
-use crate::segment::{ResetReason, Segment, decode};
-use crate::{CloseReason, Config, State, StreamEvent};
+use crate::segment::{Segment, decode};
+use crate::{Config, State};
 
 #[test]
 fn data_goes_with_bgn_and_is_delivered_after_half_a_round_trip() {
@@ -131,7 +131,7 @@ fn nobody_listening_is_a_refusal() {
     let id = bench.open();
     bench.a.write(id, b"x").unwrap();
     bench.run(SECOND);
-    let reason = CloseReason::Reset(ResetReason::Refused);
+    let reason = CloseReason::Reset(Some(ResetReason::Refused));
     assert!(bench.heard(Side::A, StreamEvent::Closed(Some(reason))));
     assert_eq!(bench.states(id).0, Some(State::Closed));
 }
@@ -175,7 +175,7 @@ fn an_acceptor_whose_peer_never_proves_its_address_gives_up() {
     bench.a.write(id, b"x").unwrap();
     bench.pump();
     bench.run(DELAY_NS);
-    bench.a.release(id);
+    bench.a.release(bench.now, id);
     bench.drop = Box::new(|_, _| true);
     bench.run(31 * SECOND);
     assert_eq!(bench.b.state(1), Some(State::Closed));

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use alloc::boxed::Box;
 use alloc::vec;
 
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{Connections, Ecn, Engine, MS, SECOND};
 
 use super::bench::*;
 use crate::{Config, State};
@@ -73,7 +73,13 @@ fn a_closed_window_is_asked_about_and_opens() {
         for flight in due {
             let flight: Flight = flight;
             let from = if flight.to == Side::A { Side::B } else { Side::A };
-            bench.end(flight.to).handle(now, from.address(), &flight.bytes, &mut skyhaul_core::NullSink);
+            bench.end(flight.to).handle(
+                now,
+                from.address(),
+                Ecn::NotEct,
+                &flight.bytes,
+                &mut skyhaul_core::NullSink,
+            );
         }
         bench.a.handle_timeout(now, &mut skyhaul_core::NullSink);
     }

@@ -10,11 +10,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use skyhaul_core::event::{Alarm, Repeat};
-use skyhaul_core::{Event, Instant, MS, SECOND, Verdict};
+use skyhaul_core::{ConnectionId, Connections, Event, Instant, MS, SECOND, Verdict};
 
 use super::bench::*;
 use crate::segment::types::{POLL, SD};
-use crate::{Config, ConnectionId, ProbingConfig};
+use crate::{Config, ProbingConfig};
 
 /// The constants of the papers, with a window that timer POLLs go with and room for it.
 fn paper() -> Config {

@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Event, NUMBER_MODULUS, SECOND};
+use skyhaul_core::{Connections, Event, NUMBER_MODULUS, SECOND};
 
 use super::bench::*;
 use crate::{Config, RetransmitRule};

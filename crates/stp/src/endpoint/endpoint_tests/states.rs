@@ -6,16 +6,16 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use skyhaul_core::SECOND;
+use skyhaul_core::{Connections, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
+use crate::Config;
 use crate::State::{
     self, BgnDataEndSent, BgnDataSent, BgnSent, Closed, Closing, EndSent, Established, HalfClosedLocal,
     HalfClosedRemote, Linger,
 };
 use crate::connection::Names;
-use crate::segment::{Opening, Poll, Report, ResetReason, Segment, Stat, decode};
-use crate::{Config, StreamEvent};
+use crate::segment::{Opening, Poll, Report, Segment, Stat, decode};
 
 /// The peer's first number; it sends no data.
 const INITIAL: u32 = 1000;
@@ -367,7 +367,7 @@ fn an_opening_after_the_end_takes_nothing_from_who_has_not_read_yet() {
             let mut buffer = [0; 100];
             assert_eq!(bench.b.read(1, &mut buffer), Ok(Some(15)));
             assert_eq!(bench.b.read(1, &mut buffer), Ok(Some(0)));
-            bench.b.release(1);
+            bench.b.release(bench.now, 1);
             bench.pump();
             assert_eq!(bench.b.state(1), None);
         }

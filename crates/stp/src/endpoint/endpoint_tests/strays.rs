@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{NullSink, SECOND};
+use skyhaul_core::{Connections, Ecn, Engine, NullSink, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
-use crate::segment::{Opening, ResetReason, Segment, decode, encode};
-use crate::{State, StreamEvent};
+use crate::State;
+use crate::segment::{Opening, Segment, decode, encode};
 
 #[test]
 fn a_replayed_opening_delivers_nothing_twice() {
@@ -20,11 +20,11 @@ fn a_replayed_opening_delivers_nothing_twice() {
     bench.b.finish(1);
     bench.run(20 * SECOND);
     assert_eq!(bench.b.state(1), Some(State::Closed));
-    bench.b.release(1);
+    bench.b.release(bench.now, 1);
     bench.pump();
     let now = bench.now;
     for from in [Side::A.address(), "10.9.9.9:77".parse().unwrap()] {
-        bench.b.handle(now, from, &opening.bytes, &mut NullSink);
+        bench.b.handle(now, from, Ecn::NotEct, &opening.bytes, &mut NullSink);
     }
     bench.pump();
     assert_eq!(bench.b.endpoint_stats().replays, 2);
@@ -97,7 +97,7 @@ fn a_flood_of_openings_is_bounded_and_answered_busy() {
         let mut bytes = Vec::new();
         encode(&segment, &mut bytes);
         let from = core::net::SocketAddr::from(((i + 0x0B00_0000).to_be_bytes(), 9));
-        bench.b.handle(now, from, &bytes, &mut NullSink);
+        bench.b.handle(now, from, Ecn::NotEct, &bytes, &mut NullSink);
     }
     assert_eq!(bench.b.connection_count(), 32);
     assert_eq!(bench.b.endpoint_stats().full, 5000 - 32);
@@ -119,7 +119,7 @@ fn rubbish_is_counted_and_forgotten() {
         let mut bytes = alloc::vec![0; length];
         stream.fill(&mut bytes);
         let now = bench.now;
-        bench.b.handle(now, Side::A.address(), &bytes, &mut NullSink);
+        bench.b.handle(now, Side::A.address(), Ecn::NotEct, &bytes, &mut NullSink);
     }
     assert_eq!(bench.b.endpoint_stats().undecodable, 300);
     assert_eq!(bench.b.connection_count(), 0);

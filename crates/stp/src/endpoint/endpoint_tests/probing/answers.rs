@@ -6,6 +6,7 @@ use core::cell::RefCell;
 use super::*;
 use crate::RetransmitRule;
 use crate::segment::{Poll, Report, Segment, Stat, decode};
+use skyhaul_core::{Connections, Ecn, Engine};
 
 /// What A has sent since the line was cut: enough to answer in the name of B.
 #[derive(Default)]
@@ -49,7 +50,7 @@ impl Overheard {
         let mut trace = core::mem::take(&mut bench.trace);
         let mut bytes = Vec::new();
         crate::segment::encode(&segment, &mut bytes);
-        bench.a.handle(bench.now, Side::B.address(), &bytes, &mut trace);
+        bench.a.handle(bench.now, Side::B.address(), Ecn::NotEct, &bytes, &mut trace);
         bench.trace = trace;
     }
 }

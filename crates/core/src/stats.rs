@@ -1,9 +1,10 @@
-//! Counters of a connection.
+//! Counters of a connection, of whatever protocol.
 
-use skyhaul_core::event::Refusal;
-use skyhaul_core::{Instant, Verdict};
+use crate::event::Refusal;
+use crate::{Instant, Verdict};
 
-/// What a connection counted. Bytes are IP bytes on the wire unless a name says payload.
+/// What a connection counted. Bytes are IP bytes on the wire unless a name says payload. What a protocol does not
+/// have is 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stats {
     /// Segments sent.
@@ -14,36 +15,18 @@ pub struct Stats {
     pub received_packets: u64,
     /// Their size.
     pub received_bytes: u64,
+    /// Data packets sent for the first time.
+    pub data_packets: u64,
     /// Data packets sent again, for any reason.
     pub retransmitted_packets: u64,
     /// Their size.
     pub retransmitted_bytes: u64,
     /// Size of the segments sent without data.
     pub control_bytes: u64,
-    /// Data packets sent again while the link would have idled.
-    pub idle_repeats: u64,
-    /// Data packets sent for the first time.
-    pub data_packets: u64,
     /// Payload acknowledged by the peer.
     pub acknowledged_bytes: u64,
     /// Packets judged lost, by verdict: congestion, corruption, outage, unknown.
     pub lost_packets: [u64; 4],
-    /// Probing cycles begun.
-    pub probe_cycles: u64,
-    /// Cycles that found congestion.
-    pub probe_congestion: u64,
-    /// Cycles that found the link at fault (corruption or outage).
-    pub probe_link: u64,
-    /// Cycles that were false alarms.
-    pub probe_aborted: u64,
-    /// POLLs sent as probes.
-    pub probes: u64,
-    /// POLLs sent.
-    pub polls: u64,
-    /// STAT segments sent.
-    pub stats: u64,
-    /// USTAT segments sent.
-    pub ustats: u64,
     /// Data packets received that were there already.
     pub duplicates: u64,
     /// Segments refused for other reasons.
@@ -62,6 +45,42 @@ pub struct Stats {
     pub rtt_smoothed_ns: Option<u64>,
     /// When a valid segment last arrived.
     pub last_heard: Instant,
+
+    /// STP: data packets sent again while the link would have idled.
+    pub idle_repeats: u64,
+    /// STP: probing cycles begun.
+    pub probe_cycles: u64,
+    /// STP: cycles that found congestion.
+    pub probe_congestion: u64,
+    /// STP: cycles that found the link at fault (corruption or outage).
+    pub probe_link: u64,
+    /// STP: cycles that were false alarms.
+    pub probe_aborted: u64,
+    /// STP: POLLs sent as probes.
+    pub probes: u64,
+    /// STP: POLLs sent.
+    pub polls: u64,
+    /// STP: STAT segments sent.
+    pub stats: u64,
+    /// STP: USTAT segments sent.
+    pub ustats: u64,
+
+    /// TCP: times that the retransmission timer ran out.
+    pub timeouts: u64,
+    /// TCP: loss events answered by fast recovery.
+    pub recoveries: u64,
+    /// TCP: probes of a closed window sent.
+    pub window_probes: u64,
+    /// TCP: challenge acknowledgements sent.
+    pub challenges: u64,
+    /// TCP: times that large packets vanished while smaller ones arrived.
+    pub black_holes: u64,
+    /// TCP: segments with data that a router had marked.
+    pub ce_packets: u64,
+    /// TCP: answers to marks that the peer reported.
+    pub ecn_reductions: u64,
+    /// TCP: retransmission timeout.
+    pub rto_ns: u64,
 }
 
 impl Stats {
@@ -74,13 +93,19 @@ impl Stats {
             sent_bytes: self.sent_bytes + other.sent_bytes,
             received_packets: self.received_packets + other.received_packets,
             received_bytes: self.received_bytes + other.received_bytes,
+            data_packets: self.data_packets + other.data_packets,
             retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
             retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
             control_bytes: self.control_bytes + other.control_bytes,
-            idle_repeats: self.idle_repeats + other.idle_repeats,
-            data_packets: self.data_packets + other.data_packets,
             acknowledged_bytes: self.acknowledged_bytes + other.acknowledged_bytes,
             lost_packets: core::array::from_fn(|verdict| lost[verdict] + other.lost_packets[verdict]),
+            duplicates: self.duplicates + other.duplicates,
+            refused: self.refused + other.refused,
+            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
+            in_flight_bytes: self.in_flight_bytes + other.in_flight_bytes,
+            rtt_min_ns,
+            rtt_smoothed_ns: other.rtt_smoothed_ns.or(self.rtt_smoothed_ns),
+            idle_repeats: self.idle_repeats + other.idle_repeats,
             probe_cycles: self.probe_cycles + other.probe_cycles,
             probe_congestion: self.probe_congestion + other.probe_congestion,
             probe_link: self.probe_link + other.probe_link,
@@ -89,24 +114,27 @@ impl Stats {
             polls: self.polls + other.polls,
             stats: self.stats + other.stats,
             ustats: self.ustats + other.ustats,
-            duplicates: self.duplicates + other.duplicates,
-            refused: self.refused + other.refused,
-            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
-            in_flight_bytes: self.in_flight_bytes + other.in_flight_bytes,
-            rtt_min_ns,
-            rtt_smoothed_ns: other.rtt_smoothed_ns.or(self.rtt_smoothed_ns),
+            timeouts: self.timeouts + other.timeouts,
+            recoveries: self.recoveries + other.recoveries,
+            window_probes: self.window_probes + other.window_probes,
+            challenges: self.challenges + other.challenges,
+            black_holes: self.black_holes + other.black_holes,
+            ce_packets: self.ce_packets + other.ce_packets,
+            ecn_reductions: self.ecn_reductions + other.ecn_reductions,
             ..*other
         };
     }
 
-    pub(super) fn count_refusal(&mut self, why: Refusal) {
+    /// A segment was refused.
+    pub fn count_refusal(&mut self, why: Refusal) {
         match why {
             Refusal::Duplicate => self.duplicates += 1,
             _ => self.refused += 1,
         }
     }
 
-    pub(super) fn count_lost(&mut self, verdict: Verdict, packets: u32) {
+    /// Packets were judged lost.
+    pub fn count_lost(&mut self, verdict: Verdict, packets: u32) {
         self.lost_packets[verdict as usize] += u64::from(packets);
     }
 }

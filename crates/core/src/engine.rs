@@ -1,0 +1,91 @@
+//! The contract between a protocol's endpoint and whoever drives it or uses it.
+
+use alloc::vec::Vec;
+
+use crate::{ConnectionId, Ecn, EventSink, Instant, Stats, StreamError, StreamEvent};
+
+/// Bytes for the wire: a batch of segments to one peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit<Way> {
+    /// Where to, in the words of the carrier.
+    pub way: Way,
+    /// Connection that all of them belong to; 0 for answers to segments of none.
+    pub connection: ConnectionId,
+    /// Size of each segment in the buffer but the last, which may be smaller.
+    pub segment_bytes: usize,
+    /// Field of the IP header of each.
+    pub ecn: Ecn,
+}
+
+/// An endpoint as its driver sees it: time and segments go in; segments and the next deadline come out.
+pub trait Engine: Connections {
+    /// Names a peer in the words of the carrier: an address, or two where the protocol's checksum covers both.
+    type Way: Copy;
+
+    /// The body of a packet that came by `way` with this field in its IP header.
+    fn handle(&mut self, now: Instant, way: Self::Way, ecn: Ecn, bytes: &[u8], sink: &mut dyn EventSink);
+
+    /// Fills `buffer` (cleared first) with at most `max_segments` segments to one peer; each has the head and
+    /// tail room that the endpoint was told to keep. `None`: nothing to send before [`Self::deadline`].
+    fn poll_transmit(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        max_segments: usize,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit<Self::Way>>;
+
+    /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Fires the timers that are due. Emits nothing by itself; call [`Self::poll_transmit`] next.
+    fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink);
+}
+
+/// An endpoint as an application sees it. Opening is not here: it takes the parameters of one protocol.
+pub trait Connections {
+    /// Accepts openings to this port from now on.
+    fn listen(&mut self, port: u16);
+
+    /// Refuses further openings to this port.
+    fn unlisten(&mut self, port: u16);
+
+    /// A connection that a peer opened, not yet handed out.
+    fn accept(&mut self) -> Option<ConnectionId>;
+
+    /// The next event for the application.
+    fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)>;
+
+    /// Takes as much of `data` as the send buffer has room for; 0 means: wait for [`StreamEvent::Writable`].
+    fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError>;
+
+    /// Reads: `Some(0)` at the end of the stream, `None` when nothing is there yet.
+    fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError>;
+
+    /// Nothing more will be written.
+    fn finish(&mut self, id: ConnectionId);
+
+    /// Ends a connection at once; the peer is told.
+    fn abort(&mut self, id: ConnectionId);
+
+    /// The application lets go: what was written is delivered, and the connection is forgotten when it is over.
+    fn release(&mut self, now: Instant, id: ConnectionId);
+
+    /// Counters of a connection.
+    fn stats(&self, id: ConnectionId) -> Option<Stats>;
+
+    /// Name of a connection's state, as its specification prints it.
+    fn state_name(&self, id: ConnectionId) -> Option<&'static str>;
+
+    /// Port of a connection at this end.
+    fn local_port(&self, id: ConnectionId) -> Option<u16>;
+
+    /// Bytes written and not yet acknowledged in sequence: what the send buffer holds.
+    fn held_bytes(&self, id: ConnectionId) -> u64;
+
+    /// Bytes that [`Self::write`] would take now.
+    fn writable_bytes(&self, id: ConnectionId) -> u64;
+
+    /// Connections held, closed ones that were not released included.
+    fn connection_count(&self) -> usize;
+}
