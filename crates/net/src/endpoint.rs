@@ -5,20 +5,18 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skyhaul_core::{ConnectionId, Connections};
+use skyhaul_core::Connections as _;
 use skyhaul_stp::{Config, EndpointStats};
 use tokio::runtime;
 
 use crate::address::{as_peer, normalised};
-use crate::driver::Driver;
-use crate::entry::Entry;
-use crate::shared::{Handle, Shared, notify};
-use crate::state::{Life, State};
+use crate::driver::{Driver, Place};
+use crate::handle::Handle;
+use crate::keeper::Keeper;
+use crate::shared::Shared;
+use crate::state::State;
 use crate::watch::Sink;
-use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, errors, socket};
-
-/// How long [`Endpoint::close`] tries to tell the peers.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
+use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, socket};
 
 /// One UDP socket with all connections over it. Clones refer to the same endpoint. Its work is done
 /// by a task of the tokio runtime in which it was made, of either flavour, with I/O enabled.
@@ -27,7 +25,8 @@ const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 /// connection has come to an end, or until [`Self::close`].
 #[derive(Clone)]
 pub struct Endpoint {
-    handle: Arc<Handle>,
+    handle: Arc<Handle<skyhaul_stp::Endpoint>>,
+    place: Place,
 }
 
 impl Endpoint {
@@ -47,18 +46,17 @@ impl Endpoint {
     fn start(socket: UdpSocket, peer: Option<SocketAddr>, options: EndpointOptions) -> io::Result<Self> {
         let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
         let (mtu_bytes, protection) = (options.mtu_bytes, options.protection);
-        let sink = Sink(options.watch.clone());
-        let state = State::new(options)?;
-        let local = normalised(socket.local_addr()?);
-        let shared = Arc::new(Shared::new(state, Clock::start(), local, peer));
-        runtime.spawn(Driver::new(Arc::clone(&shared), socket, mtu_bytes, protection, sink)?);
-        Ok(Self { handle: Arc::new(Handle(shared)) })
+        let (sink, accept_limit_bytes) = (Sink(options.watch.clone()), options.accept.receive_limit_bytes);
+        let shared = Arc::new(Shared::new(State::new(options.engine()?, accept_limit_bytes)));
+        let place = Place { local: normalised(socket.local_addr()?), peer };
+        let keeper = Keeper::new(Arc::clone(&shared), sink)?;
+        runtime.spawn(Driver::new(keeper, socket, place, mtu_bytes, protection)?);
+        Ok(Self { handle: Arc::new(Handle(shared)), place })
     }
 
     /// Accepts connections to `port` (a port of STP, not of UDP) from now on, until the listener is dropped.
     pub fn listen(&self, port: u16) -> io::Result<Listener> {
-        self.shared().lock().listen(port)?;
-        Ok(Listener::new(Arc::clone(&self.handle)))
+        self.handle.listen(port, usize::MAX)
     }
 
     /// A stream to `port` at `peer`, at once: the opening goes with the first data written (or with
@@ -77,62 +75,29 @@ impl Endpoint {
 
     fn begin(&self, peer: SocketAddr, port: u16, config: Config, held: bool) -> io::Result<Stream> {
         let peer = as_peer(peer);
-        let shared = self.shared();
-        if shared.peer.is_some_and(|only| only != peer) {
+        if self.place.peer.is_some_and(|only| only != peer) {
             return Err(EndpointError::OtherPeer.into());
         }
-        let limit = config.receive_limit_bytes;
-        let mut state = shared.lock();
-        state.check()?;
-        let connected = state.engine.connect(shared.now(), peer, port, config, held);
-        let id: ConnectionId = connected.map_err(errors::connect)?;
-        state.entries.insert(id, Entry::new(false, limit));
-        notify(state);
-        Ok(Stream::new(Arc::clone(&self.handle), id, peer))
+        let limit_bytes = config.receive_limit_bytes;
+        self.handle.begin(peer, limit_bytes, |engine, now| engine.connect(now, peer, port, config, held))
     }
 
     /// Waits until no connection has anything left to do - all data confirmed, late repeats of the peers
     /// answered - but no longer than `patience`. False if that was not enough. Connections that a
     /// [`Stream`] holds open count. Needs the runtime's timer.
     pub async fn wait_idle(&self, patience: Duration) -> bool {
-        tokio::time::timeout(patience, self.idle()).await.is_ok()
-    }
-
-    /// Only the driver knows when the last word has been sent: it is asked to look, and tells.
-    async fn idle(&self) {
-        let told = self.shared().idle.notified();
-        if self.ask(|_| {}) {
-            told.await;
-        }
+        self.handle.wait_idle(patience).await
     }
 
     /// Aborts every connection, tells the peers, and closes the socket. Streams fail from now on.
     /// Needs the runtime's timer.
     pub async fn close(&self) {
-        let ended = self.shared().ended.notified();
-        let is_alive = self.ask(|state| {
-            state.life = Life::Closing;
-            state.abort_all();
-        });
-        if is_alive {
-            let _ = tokio::time::timeout(CLOSE_PATIENCE, ended).await;
-        }
-    }
-
-    /// Changes the state and has the driver look at it. False if there is no driver any more.
-    fn ask(&self, change: impl FnOnce(&mut State)) -> bool {
-        let mut state = self.shared().lock();
-        if matches!(state.life, Life::Ended | Life::Failed) {
-            return false;
-        }
-        change(&mut state);
-        notify(state);
-        true
+        self.handle.close().await;
     }
 
     /// Address of the socket.
     pub fn local_addr(&self) -> SocketAddr {
-        self.shared().local
+        self.place.local
     }
 
     /// The clock by which this endpoint's connections tell time, as in
@@ -156,7 +121,7 @@ impl Endpoint {
         self.shared().lock().engine.connection_count()
     }
 
-    fn shared(&self) -> &Arc<Shared> {
+    fn shared(&self) -> &Shared<skyhaul_stp::Endpoint> {
         &self.handle.0
     }
 }

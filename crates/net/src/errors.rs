@@ -14,8 +14,8 @@ pub enum EndpointError {
     /// A panic happened inside of it.
     #[error("the endpoint has failed")]
     Failed,
-    /// It listens already: for now on one port at a time.
-    #[error("the endpoint listens on another port already")]
+    /// It listens on this port already.
+    #[error("the endpoint listens on this port already")]
     AlreadyListening,
     /// A client endpoint talks to the one peer that it was made for.
     #[error("this endpoint is for another peer")]

@@ -3,18 +3,24 @@
 use std::sync::{Arc, Weak};
 
 use skyhaul_core::Stats;
-use skyhaul_stp::State as Phase;
 
+use crate::Protocol;
 use crate::stream::Connection;
 
 /// Reads what a connection counts while its stream is in use elsewhere: for progress bars and
 /// metrics. Costs one short lock a look. Keeps nothing alive: once the stream is dropped there is
 /// nothing to see.
-#[derive(Clone, Debug)]
-pub struct Monitor(Weak<Connection>);
+#[derive(Debug)]
+pub struct Monitor<P: Protocol = skyhaul_stp::Endpoint>(Weak<Connection<P>>);
 
-impl Monitor {
-    pub(crate) fn new(connection: &Arc<Connection>) -> Self {
+impl<P: Protocol> Clone for Monitor<P> {
+    fn clone(&self) -> Self {
+        Self(Weak::clone(&self.0))
+    }
+}
+
+impl<P: Protocol> Monitor<P> {
+    pub(crate) fn new(connection: &Arc<Connection<P>>) -> Self {
         Self(Arc::downgrade(connection))
     }
 
@@ -24,7 +30,7 @@ impl Monitor {
     }
 
     /// State of the connection.
-    pub fn state(&self) -> Option<Phase> {
+    pub fn state(&self) -> Option<P::State> {
         self.0.upgrade().map(|connection| connection.state())
     }
 }

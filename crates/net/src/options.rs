@@ -72,7 +72,8 @@ impl EndpointOptions {
     }
 }
 
-fn entropy() -> io::Result<u64> {
+/// A random number of the operating system.
+pub(crate) fn entropy() -> io::Result<u64> {
     let mut bytes = [0; 8];
     // A request this small is never answered in part.
     getrandom(&mut bytes, GetRandomFlags::empty())?;

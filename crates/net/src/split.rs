@@ -8,22 +8,22 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::Monitor;
 use crate::stream::Connection;
+use crate::{Monitor, Protocol};
 use skyhaul_core::{CloseReason, Stats};
 
 /// What the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
 #[derive(Debug)]
-pub struct OwnedReadHalf(Arc<Connection>);
+pub struct OwnedReadHalf<P: Protocol = skyhaul_stp::Endpoint>(Arc<Connection<P>>);
 
 /// What is sent to the peer. See [`Stream::into_split`](crate::Stream::into_split).
 #[derive(Debug)]
-pub struct OwnedWriteHalf(Arc<Connection>);
+pub struct OwnedWriteHalf<P: Protocol = skyhaul_stp::Endpoint>(Arc<Connection<P>>);
 
 macro_rules! inspect {
     ($half:ident) => {
-        impl $half {
-            pub(crate) fn new(connection: Arc<Connection>) -> Self {
+        impl<P: Protocol> $half<P> {
+            pub(crate) fn new(connection: Arc<Connection<P>>) -> Self {
                 Self(connection)
             }
 
@@ -33,7 +33,7 @@ macro_rules! inspect {
             }
 
             /// Reads the counters while the halves are in use elsewhere.
-            pub fn monitor(&self) -> Monitor {
+            pub fn monitor(&self) -> Monitor<P> {
                 Monitor::new(&self.0)
             }
 
@@ -53,13 +53,13 @@ macro_rules! inspect {
 inspect!(OwnedReadHalf);
 inspect!(OwnedWriteHalf);
 
-impl AsyncRead for OwnedReadHalf {
+impl<P: Protocol> AsyncRead for OwnedReadHalf<P> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.0.poll_read(cx, out)
     }
 }
 
-impl AsyncWrite for OwnedWriteHalf {
+impl<P: Protocol> AsyncWrite for OwnedWriteHalf<P> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         self.0.poll_write(cx, data)
     }

@@ -1,15 +1,14 @@
 //! What streams, listeners and the driver share under one lock: the engine and who waits for it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 
-use skyhaul_core::{ConnectionId, Connections, Engine, Instant, StreamEvent};
+use skyhaul_core::{ConnectionId, Instant, StreamEvent};
 use skyhaul_stp::State as Phase;
 
 use crate::entry::Entry;
-use crate::{Counters, EndpointError, EndpointOptions};
+use crate::{EndpointError, Protocol};
 
 /// How far an endpoint's life has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,37 +25,39 @@ pub(crate) enum Life {
     Failed,
 }
 
-/// Connections that wait for [`crate::Listener::accept`].
+/// Connections to one port that wait for [`crate::Listener::accept`].
 #[derive(Debug)]
-pub(crate) struct Backlog {
-    pub(crate) port: u16,
+struct Backlog {
     queue: VecDeque<ConnectionId>,
+    /// So many may wait; further ones are broken off.
+    limit: usize,
     waker: Option<Waker>,
 }
 
 /// Engine, connections and counters of an endpoint.
-pub(crate) struct State {
-    pub(crate) engine: skyhaul_stp::Endpoint,
+pub(crate) struct State<P: Protocol> {
+    pub(crate) engine: P,
     pub(crate) entries: BTreeMap<ConnectionId, Entry>,
-    backlog: Option<Backlog>,
+    backlogs: BTreeMap<u16, Backlog>,
     /// Set while the driver sleeps.
     pub(crate) driver: Option<Waker>,
     pub(crate) life: Life,
-    pub(crate) counters: Counters,
+    pub(crate) counters: P::Counters,
     accept_limit_bytes: u64,
 }
 
-impl State {
-    pub(crate) fn new(options: EndpointOptions) -> io::Result<Self> {
-        Ok(Self {
-            accept_limit_bytes: options.accept.receive_limit_bytes,
-            engine: options.engine()?,
+impl<P: Protocol> State<P> {
+    /// `accept_limit_bytes`: what an accepted connection holds for its reader, at most.
+    pub(crate) fn new(engine: P, accept_limit_bytes: u64) -> Self {
+        Self {
+            accept_limit_bytes,
+            engine,
             entries: BTreeMap::new(),
-            backlog: None,
+            backlogs: BTreeMap::new(),
             driver: None,
             life: Life::Open,
-            counters: Counters::default(),
-        })
+            counters: P::Counters::default(),
+        }
     }
 
     /// Whether the endpoint may still be used.
@@ -74,35 +75,39 @@ impl State {
         if self.life == Life::Failed { Err(EndpointError::Failed) } else { Ok(()) }
     }
 
-    /// Starts to accept on `port`.
-    pub(crate) fn listen(&mut self, port: u16) -> Result<(), EndpointError> {
+    /// Starts to accept on `port`; so many connections may wait to be taken.
+    pub(crate) fn listen(&mut self, port: u16, limit: usize) -> Result<(), EndpointError> {
         self.check()?;
-        if self.backlog.is_some() {
+        if self.backlogs.contains_key(&port) {
             return Err(EndpointError::AlreadyListening);
         }
         self.engine.listen(port);
-        self.backlog = Some(Backlog { port, queue: VecDeque::new(), waker: None });
+        self.backlogs.insert(port, Backlog { queue: VecDeque::new(), limit: limit.max(1), waker: None });
         Ok(())
     }
 
     /// Stops accepting; connections that nobody took are refused.
-    pub(crate) fn unlisten(&mut self, now: Instant) {
-        let Some(backlog) = self.backlog.take() else { return };
-        self.engine.unlisten(backlog.port);
+    pub(crate) fn unlisten(&mut self, port: u16, now: Instant) {
+        let Some(backlog) = self.backlogs.remove(&port) else { return };
+        self.engine.unlisten(port);
         for id in backlog.queue {
             self.let_go(now, id, true);
         }
     }
 
     /// The next connection to hand out, with its peer; `None` when there will be none.
-    pub(crate) fn poll_accept(&mut self, cx: &Context<'_>) -> Poll<Option<(ConnectionId, SocketAddr)>> {
+    pub(crate) fn poll_accept(
+        &mut self,
+        port: u16,
+        cx: &Context<'_>,
+    ) -> Poll<Option<(ConnectionId, SocketAddr)>> {
         let ended = self.check().is_err();
-        let Some(backlog) = &mut self.backlog else { return Poll::Ready(None) };
+        let Some(backlog) = self.backlogs.get_mut(&port) else { return Poll::Ready(None) };
         if ended {
             return Poll::Ready(None);
         }
         while let Some(id) = backlog.queue.pop_front() {
-            if let Some(peer) = self.engine.remote(id) {
+            if let Some(peer) = self.engine.peer(id) {
                 return Poll::Ready(Some((id, peer)));
             }
         }
@@ -137,7 +142,11 @@ impl State {
 
     fn offer(&mut self, now: Instant, id: ConnectionId, wake: &mut Vec<Waker>) {
         self.entries.insert(id, Entry::new(true, self.accept_limit_bytes));
-        let Some(backlog) = &mut self.backlog else { return self.let_go(now, id, true) };
+        let port = self.engine.local_port(id);
+        let backlog = port.and_then(|port| self.backlogs.get_mut(&port));
+        let Some(backlog) = backlog.filter(|backlog| backlog.queue.len() < backlog.limit) else {
+            return self.let_go(now, id, true);
+        };
         backlog.queue.push_back(id);
         wake.extend(backlog.waker.take());
     }
@@ -151,7 +160,7 @@ impl State {
     /// Breaks off every connection that is not yet over on this side.
     pub(crate) fn abort_all(&mut self) {
         for &id in self.entries.keys() {
-            if !matches!(self.engine.state(id), None | Some(Phase::Linger | Phase::Closed)) {
+            if !self.engine.is_over(id) {
                 self.engine.abort(id);
             }
         }
@@ -159,18 +168,17 @@ impl State {
 
     /// All who wait for anything.
     pub(crate) fn everybody(&mut self, wake: &mut Vec<Waker>) {
-        wake.extend(self.backlog.as_mut().and_then(|backlog| backlog.waker.take()));
+        wake.extend(self.backlogs.values_mut().filter_map(|backlog| backlog.waker.take()));
         wake.extend(self.entries.values_mut().flat_map(Entry::everybody).flatten());
     }
 
-    /// Whether no connection has anything left to do. Closed ones that a stream still holds do not count.
+    /// Whether no connection has anything left to do.
     pub(crate) fn is_idle(&self) -> bool {
-        self.entries.iter().all(|(&id, entry)| match self.engine.state(id) {
-            None => true,
-            Some(phase) => phase == Phase::Closed && !entry.is_released,
-        })
+        self.entries.iter().all(|(&id, entry)| self.engine.is_idle(id, entry.is_released))
     }
+}
 
+impl State<skyhaul_stp::Endpoint> {
     /// Nobody receives at `peer`, the system says: connections that are being opened fail at once.
     /// Established ones are given up only if the reports `persist`. True if it came to that.
     pub(crate) fn on_refusal(&mut self, peer: SocketAddr, persist: bool) -> bool {
@@ -182,10 +190,5 @@ impl State {
             self.engine.unreachable(peer);
         }
         hit
-    }
-
-    /// When the engine wants to be called next.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.engine.deadline()
     }
 }

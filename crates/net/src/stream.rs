@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use skyhaul_core::{CloseReason, ConnectionId, Connections, Stats, StreamError};
-use skyhaul_stp::State as Phase;
+use skyhaul_core::{CloseReason, ConnectionId, Stats, StreamError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::entry::End;
 use crate::errors;
-use crate::shared::{Handle, notify};
-use crate::{Monitor, OwnedReadHalf, OwnedWriteHalf};
+use crate::handle::Handle;
+use crate::shared::notify;
+use crate::{Monitor, OwnedReadHalf, OwnedWriteHalf, Protocol};
 
 /// Bytes copied at most while the lock is held: other connections want it, too.
 const MAX_COPY_BYTES: usize = 256 << 10;
@@ -30,12 +30,12 @@ const MAX_COPY_BYTES: usize = 256 << 10;
 /// Errors carry a [`CloseReason`] that can be downcast to. The two directions may be used by two
 /// tasks: by [`Self::into_split`] or [`tokio::io::split`].
 #[derive(Debug)]
-pub struct Stream {
-    connection: Arc<Connection>,
+pub struct Stream<P: Protocol = skyhaul_stp::Endpoint> {
+    connection: Arc<Connection<P>>,
 }
 
-impl Stream {
-    pub(crate) fn new(handle: Arc<Handle>, id: ConnectionId, peer: SocketAddr) -> Self {
+impl<P: Protocol> Stream<P> {
+    pub(crate) fn new(handle: Arc<Handle<P>>, id: ConnectionId, peer: SocketAddr) -> Self {
         let connection = Connection { handle, id, peer, is_finishing: AtomicBool::new(false) };
         Self { connection: Arc::new(connection) }
     }
@@ -51,12 +51,12 @@ impl Stream {
     }
 
     /// Reads the counters while the stream is in use elsewhere.
-    pub fn monitor(&self) -> Monitor {
+    pub fn monitor(&self) -> Monitor<P> {
         Monitor::new(&self.connection)
     }
 
     /// State of the connection.
-    pub fn state(&self) -> Phase {
+    pub fn state(&self) -> P::State {
         self.connection.state()
     }
 
@@ -72,18 +72,18 @@ impl Stream {
 
     /// The two directions, for two tasks. The connection is let go when both are dropped, by the
     /// rules of [`Stream`].
-    pub fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+    pub fn into_split(self) -> (OwnedReadHalf<P>, OwnedWriteHalf<P>) {
         (OwnedReadHalf::new(Arc::clone(&self.connection)), OwnedWriteHalf::new(self.connection))
     }
 }
 
-impl AsyncRead for Stream {
+impl<P: Protocol> AsyncRead for Stream<P> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         self.connection.poll_read(cx, out)
     }
 }
 
-impl AsyncWrite for Stream {
+impl<P: Protocol> AsyncWrite for Stream<P> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         self.connection.poll_write(cx, data)
     }
@@ -99,14 +99,14 @@ impl AsyncWrite for Stream {
 }
 
 /// What a stream, or its two halves, hold of a connection.
-pub(crate) struct Connection {
-    handle: Arc<Handle>,
+pub(crate) struct Connection<P: Protocol> {
+    handle: Arc<Handle<P>>,
     id: ConnectionId,
     pub(crate) peer: SocketAddr,
     is_finishing: AtomicBool,
 }
 
-impl Connection {
+impl<P: Protocol> Connection<P> {
     fn poll_connected(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.handle.0.lock();
         state.check()?;
@@ -173,8 +173,8 @@ impl Connection {
         self.handle.0.lock().engine.stats(self.id).unwrap_or_default()
     }
 
-    pub(crate) fn state(&self) -> Phase {
-        self.handle.0.lock().engine.state(self.id).unwrap_or(Phase::Closed)
+    pub(crate) fn state(&self) -> P::State {
+        self.handle.0.lock().engine.state(self.id).unwrap_or(P::CLOSED)
     }
 
     pub(crate) fn close_reason(&self) -> Option<CloseReason> {
@@ -185,7 +185,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl<P: Protocol> Drop for Connection<P> {
     fn drop(&mut self) {
         let mut state = self.handle.0.lock();
         if state.check_engine().is_ok() {
@@ -195,7 +195,7 @@ impl Drop for Connection {
     }
 }
 
-impl std::fmt::Debug for Connection {
+impl<P: Protocol> std::fmt::Debug for Connection<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection").field("id", &self.id).field("peer", &self.peer).finish_non_exhaustive()
     }

@@ -13,18 +13,11 @@ use tokio::io::unix::AsyncFd;
 
 use crate::Clock;
 use crate::clock::timespec;
+use crate::descriptor::register;
 
 /// Sleeps are not shorter than this: waking costs a few microseconds itself, and pacing catches up
 /// exactly what a wake-up is late.
 const SHORTEST_SLEEP_NS: u64 = 50 * US;
-
-/// Has tokio watch the descriptor.
-#[allow(unsafe_code)]
-fn register(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: an `OwnedFd` is open for as long as it lives, always names the same descriptor, and is
-    // not handed out. (tokio has no safe way to watch a descriptor.)
-    Ok(unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE) }?)
-}
 
 /// A `timerfd` at absolute times of a [`Clock`].
 pub(crate) struct Timer {
@@ -37,7 +30,7 @@ pub(crate) struct Timer {
 impl Timer {
     pub(crate) fn new(clock: Clock) -> io::Result<Self> {
         let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        Ok(Self { clock, fd: register(fd)?, armed: None })
+        Ok(Self { clock, fd: register(fd, Interest::READABLE)?, armed: None })
     }
 
     /// Ready once for each time it fires; otherwise the task of `cx` is woken when it does. The

@@ -1,4 +1,4 @@
-//! One socket of an embedded link.
+//! The sockets of an embedded link.
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -6,7 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use bytes::Bytes;
 use quinn_udp::{RecvMeta, UdpSocketState};
+use skyhaul_core::{Packet, PacketMeta, ip_udp_bytes};
 
+use super::{Arrival, Gates};
 use crate::address::normalised;
 use crate::socket;
 
@@ -59,8 +61,48 @@ impl Side {
     }
 }
 
-impl AsFd for Side {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+/// The two sockets, and who may use them.
+pub(super) struct Sides {
+    sides: [Side; 2],
+    /// Where side A last wrote from, and the address of side B.
+    peers: [Option<SocketAddr>; 2],
+}
+
+impl Sides {
+    pub(super) fn new(sides: [Side; 2], far: SocketAddr) -> Self {
+        Self { sides, peers: [None, Some(far)] }
     }
+}
+
+impl Gates for Sides {
+    fn fds(&self) -> [BorrowedFd<'_>; 2] {
+        [self.sides[0].socket.as_fd(), self.sides[1].socket.as_fd()]
+    }
+
+    fn receive(&mut self, port: usize, take: &mut dyn FnMut(Arrival)) -> io::Result<()> {
+        let messages = self.sides[port].receive()?;
+        for (from, bytes) in self.sides[port].datagrams(messages) {
+            let is_welcome = is_welcome(&mut self.peers, port, from);
+            take(if is_welcome { Arrival::Packet(packet(from, bytes)) } else { Arrival::Stray });
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, port: usize, packet: &Packet) -> io::Result<()> {
+        let to = self.peers[port].ok_or(io::ErrorKind::NotConnected)?;
+        self.sides[port].send(to, &packet.bytes)
+    }
+}
+
+/// Side B is known by its address; side A is whoever writes to the front, and B may answer only then.
+fn is_welcome(peers: &mut [Option<SocketAddr>; 2], port: usize, from: SocketAddr) -> bool {
+    if port == 0 {
+        peers[0] = Some(from);
+    }
+    peers[0].is_some() && peers[port] == Some(from)
+}
+
+fn packet(from: SocketAddr, bytes: Bytes) -> Packet {
+    let wire_bytes = bytes.len() as u32 + ip_udp_bytes(from.ip());
+    Packet { bytes, meta: PacketMeta { wire_bytes, ..PacketMeta::default() } }
 }

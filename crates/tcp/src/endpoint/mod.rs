@@ -11,6 +11,8 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
 
+use core::net::SocketAddr;
+
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
     ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Stream, StreamEvent, Timer, Timers,
@@ -169,6 +171,12 @@ impl Endpoint {
     /// State of a connection.
     pub fn state(&self, id: ConnectionId) -> Option<State> {
         self.slots.get(&id).map(|slot| slot.connection.state())
+    }
+
+    /// Peer of a connection.
+    pub fn remote(&self, id: ConnectionId) -> Option<SocketAddr> {
+        let names = self.slots.get(&id)?.connection.names;
+        Some(SocketAddr::new(names.way.remote, names.remote_port))
     }
 
     /// Counters of what belongs to no connection.

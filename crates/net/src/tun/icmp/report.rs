@@ -1,0 +1,65 @@
+//! What routers and peers report about packets of ours.
+
+use skyhaul_tcp::segment::Way;
+use skyhaul_tcp::{IcmpMessage, Unreachable};
+
+use super::{Family, HEADER_BYTES};
+use crate::tun::ip;
+
+/// The part of a quoted segment that every report has: ports and sequence number.
+const QUOTED_BYTES: usize = 8;
+
+/// A report about a segment that we sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tun) struct Quoted<'a> {
+    pub(in crate::tun) way: Way,
+    pub(in crate::tun) message: IcmpMessage,
+    /// The beginning of our segment, at least 8 bytes.
+    pub(in crate::tun) segment: &'a [u8],
+}
+
+/// Reads an error message, if it is one about TCP.
+pub(in crate::tun) fn report(family: Family, message: &[u8]) -> Option<Quoted<'_>> {
+    let (fixed, quoted) = message.split_first_chunk::<HEADER_BYTES>()?;
+    let [kind, code, _, _, word @ ..] = *fixed;
+    let message = match family {
+        Family::V4 => meaning_v4(kind, code, u32::from_be_bytes(word)),
+        Family::V6 => meaning_v6(kind, code, u32::from_be_bytes(word)),
+    }?;
+    let (header, segment) = ip::parse_quoted(quoted)?;
+    let is_ours = header.protocol == ip::TCP && segment.len() >= QUOTED_BYTES;
+    let way = Way { local: header.source, remote: header.destination };
+    is_ours.then_some(Quoted { way, message, segment })
+}
+
+/// [RFC 792, RFC 1122 3.2.2, RFC 1191 4, RFC 1812 5.2.7.1]. Source quench and redirects are not heard
+/// [RFC 6633, RFC 1122 3.3.1.2: there is but one way out].
+fn meaning_v4(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
+    Some(match (kind, code) {
+        (3, 4) => IcmpMessage::PacketTooBig { mtu_bytes: word & 0xFFFF },
+        (3, 0 | 6 | 11) => IcmpMessage::Unreachable(Unreachable::Net),
+        (3, 2) => IcmpMessage::Unreachable(Unreachable::Protocol),
+        (3, 3) => IcmpMessage::Unreachable(Unreachable::Port),
+        (3, 9 | 10 | 13) => IcmpMessage::Unreachable(Unreachable::Prohibited),
+        (3, _) => IcmpMessage::Unreachable(Unreachable::Host),
+        (11, _) => IcmpMessage::TimeExceeded,
+        (12, _) => IcmpMessage::ParameterProblem,
+        _ => return None,
+    })
+}
+
+/// [RFC 4443 3]
+fn meaning_v6(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
+    Some(match (kind, code) {
+        (1, 0) => IcmpMessage::Unreachable(Unreachable::Net),
+        (1, 1 | 5 | 6) => IcmpMessage::Unreachable(Unreachable::Prohibited),
+        (1, 4) => IcmpMessage::Unreachable(Unreachable::Port),
+        (1, _) => IcmpMessage::Unreachable(Unreachable::Host),
+        (2, _) => IcmpMessage::PacketTooBig { mtu_bytes: word },
+        (3, _) => IcmpMessage::TimeExceeded,
+        // An unknown next header: it does not speak TCP.
+        (4, 1) => IcmpMessage::Unreachable(Unreachable::Protocol),
+        (4, _) => IcmpMessage::ParameterProblem,
+        _ => return None,
+    })
+}

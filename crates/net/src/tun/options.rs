@@ -1,0 +1,57 @@
+//! What a host is told once.
+
+use std::io;
+use std::net::IpAddr;
+
+use skyhaul_core::Stream as RandomStream;
+use skyhaul_tcp::{Config, EndpointConfig};
+
+use crate::options::entropy;
+use crate::{Limits, Watch};
+
+/// What a [`TunHost`](super::TunHost) is told once.
+#[derive(Clone, Debug)]
+pub struct TunOptions {
+    /// Addresses of the host: at least one, of either family. The kernel, or whoever is at the other end of the
+    /// device, sends packets for them here.
+    pub addresses: Vec<IpAddr>,
+    /// Largest IP packet that is sent.
+    pub mtu_bytes: u32,
+    /// Parameters of the connections that peers open.
+    pub accept: Config,
+    /// How many connections there may be.
+    pub limits: Limits,
+    /// Where random values (initial numbers, ports) come from: this seed, for tests that must repeat, or
+    /// else the operating system.
+    pub seed: Option<u64>,
+    /// Where the events go that somebody wants to see, see [`watch`](crate::watch()).
+    pub watch: Option<Watch>,
+}
+
+impl TunOptions {
+    /// A host with these addresses, and otherwise the defaults.
+    pub fn new(addresses: Vec<IpAddr>) -> Self {
+        let engine = EndpointConfig::default();
+        let limits = Limits { max_connections: engine.max_connections, max_unproven: engine.max_unproven };
+        Self {
+            addresses,
+            mtu_bytes: engine.mtu_bytes,
+            accept: engine.accept,
+            limits,
+            seed: None,
+            watch: None,
+        }
+    }
+
+    /// The engine that these options ask for.
+    pub(super) fn engine(&self) -> io::Result<skyhaul_tcp::Endpoint> {
+        let config = EndpointConfig {
+            accept: self.accept.clone(),
+            mtu_bytes: self.mtu_bytes,
+            max_connections: self.limits.max_connections,
+            max_unproven: self.limits.max_unproven,
+        };
+        let seed = self.seed.map_or_else(entropy, Ok)?;
+        Ok(skyhaul_tcp::Endpoint::new(config, RandomStream::new(seed, "net/tun")))
+    }
+}
