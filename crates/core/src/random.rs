@@ -30,12 +30,30 @@ impl Stream {
         ((u128::from(self.next_u64()) * u128::from(bound.max(1))) >> 64) as u64
     }
 
-    /// An exponentially distributed time of at least 1 ns and at most 37 means. The only floats that
-    /// are met at run time: `libm` gives the same ones everywhere.
+    /// An exponentially distributed time of at least 1 ns and at most 37 means. `libm` gives the same
+    /// floats everywhere.
     pub fn exponential_ns(&mut self, mean_ns: u64) -> u64 {
-        // 1 to 2^53, so that the logarithm exists.
-        let uniform = libm::ldexp(((self.next_u64() >> 11) + 1) as f64, -53);
-        ((-libm::log(uniform) * mean_ns as f64) as u64).max(1)
+        ((-libm::log(self.uniform()) * mean_ns as f64) as u64).max(1)
+    }
+
+    /// A Pareto distributed number of at least 1 with this `shape` above 0: above `x` with probability
+    /// `x^-shape`. The mean is `shape / (shape - 1)`; there is none for shapes up to 1.
+    pub fn pareto(&mut self, shape: f64) -> f64 {
+        libm::exp(-libm::log(self.uniform()) / shape)
+    }
+
+    /// A geometrically distributed number of at least 1 with this `mean`, which should be at least 1.
+    pub fn geometric(&mut self, mean: f64) -> u64 {
+        if mean <= 1.0 {
+            return 1;
+        }
+        let tries = libm::log(self.uniform()) / libm::log1p(-1.0 / mean);
+        (tries as u64).saturating_add(1)
+    }
+
+    /// Above 0 and up to 1, so that the logarithm exists.
+    fn uniform(&mut self) -> f64 {
+        libm::ldexp(((self.next_u64() >> 11) + 1) as f64, -53)
     }
 
     /// Fills `out` with random bytes.
@@ -74,6 +92,17 @@ mod tests {
     }
 
     const GOLDEN: u64 = 10_592_278_247_468_556_412;
+
+    #[test]
+    fn a_pareto_number_has_the_mean_and_the_tail_of_its_shape() {
+        let mut stream = Stream::new(5, "pareto");
+        let numbers: [f64; 20_000] = core::array::from_fn(|_| stream.pareto(3.0));
+        assert!(numbers.iter().all(|&number| number >= 1.0));
+        let mean = numbers.iter().sum::<f64>() / 20_000.0;
+        assert!((1.48..1.52).contains(&mean), "{mean}");
+        let beyond = numbers.iter().filter(|&&number| number > 2.0).count();
+        assert!((2350..2650).contains(&beyond), "an eighth: {beyond}");
+    }
 
     #[test]
     fn below_stays_below_and_reaches_everything() {

@@ -1,14 +1,18 @@
 //! What an end of a flow works with, and moving bytes in and out of a connection.
 
-use skyhaul_core::{ConnectionId, Connections, Instant};
-use skyhaul_stp::Endpoint;
+use skyhaul_core::{ConnectError, ConnectionId, Connections, Instant, StreamEvent};
+use skyhaul_stp::{Config, Endpoint};
 
+use super::Remote;
 use super::pattern::{count_wrong, fill};
 use super::record::Record;
 use super::source::Source;
 
 /// Bytes read at a time.
 pub(super) const READ_BYTES: usize = 16 * 1024;
+
+/// Bytes of a stream's head, where it has one: a number that the reader does not know before.
+pub(crate) const HEAD_BYTES: u64 = 8;
 
 /// Passed to an end of a flow when it works.
 pub(super) struct Io<'a> {
@@ -22,6 +26,23 @@ pub(super) struct Io<'a> {
     pub(super) scratch: &'a mut Vec<u8>,
     /// The most that each send buffer at this host ever held, all together.
     pub(super) memory_bytes: &'a mut u64,
+}
+
+impl Io<'_> {
+    /// Opens a connection.
+    pub(super) fn connect(&mut self, remote: Remote, config: &Config) -> Result<ConnectionId, ConnectError> {
+        let id = self.endpoint.connect(self.now, remote.address, remote.port, config.clone(), true)?;
+        self.opened.push(id);
+        Ok(id)
+    }
+
+    /// Reads what nobody waits for: the end of a stream of which everything is there.
+    pub(super) fn skip(&mut self, id: ConnectionId, event: StreamEvent) {
+        if event == StreamEvent::Readable {
+            self.scratch.resize(READ_BYTES.max(self.scratch.len()), 0);
+            while matches!(self.endpoint.read(id, self.scratch), Ok(Some(n)) if n > 0) {}
+        }
+    }
 }
 
 /// What a reader found.
@@ -42,13 +63,20 @@ pub(super) struct Writer {
     bytes: Option<u64>,
     chunk_bytes: u64,
     source: Source,
+    /// What stands in front, instead of the pattern.
+    head: Option<[u8; HEAD_BYTES as usize]>,
     /// The most that its send buffer ever held.
     peak_bytes: u64,
 }
 
 impl Writer {
     pub(super) fn new(key: u64, bytes: Option<u64>, chunk_bytes: u64, source: Source) -> Self {
-        Self { key, written: 0, bytes, chunk_bytes: chunk_bytes.max(1), source, peak_bytes: 0 }
+        Self { key, written: 0, bytes, chunk_bytes: chunk_bytes.max(1), source, head: None, peak_bytes: 0 }
+    }
+
+    /// The same, beginning with `head`.
+    pub(super) fn with_head(self, head: [u8; HEAD_BYTES as usize]) -> Self {
+        Self { head: Some(head), ..self }
     }
 
     /// When more is there to write.
@@ -70,6 +98,10 @@ impl Writer {
             let made = length.min(room.max(1));
             io.scratch.resize(length.max(io.scratch.len()), 0);
             fill(self.key, self.written, &mut io.scratch[..made]);
+            if let Some(rest) = self.head.as_ref().and_then(|head| head.get(self.written as usize..)) {
+                let shown = rest.len().min(made);
+                io.scratch[..shown].copy_from_slice(&rest[..shown]);
+            }
             match io.endpoint.write(id, &io.scratch[..length]) {
                 Ok(0) => break,
                 Ok(taken) => self.written += taken as u64,
@@ -91,11 +123,22 @@ impl Writer {
 pub(super) struct Reader {
     key: u64,
     pub(super) received: u64,
+    head: Option<[u8; HEAD_BYTES as usize]>,
 }
 
 impl Reader {
     pub(super) fn new(key: u64) -> Self {
-        Self { key, received: 0 }
+        Self { key, received: 0, head: None }
+    }
+
+    /// The same, of a stream that begins with a head.
+    pub(super) fn with_head(self) -> Self {
+        Self { head: Some([0; HEAD_BYTES as usize]), ..self }
+    }
+
+    /// The head, if there is one and all of it is there.
+    pub(super) fn head(&self) -> Option<[u8; HEAD_BYTES as usize]> {
+        self.head.filter(|_| self.received >= HEAD_BYTES)
     }
 
     /// Reads all that is there.
@@ -105,7 +148,8 @@ impl Reader {
             match io.endpoint.read(id, io.scratch) {
                 Ok(Some(0)) => return Read::Ended,
                 Ok(Some(n)) => {
-                    let wrong = count_wrong(self.key, self.received, &io.scratch[..n]);
+                    let headed = self.keep_head(&io.scratch[..n]);
+                    let wrong = count_wrong(self.key, self.received + headed as u64, &io.scratch[headed..n]);
                     self.received += n as u64;
                     io.record.read(io.now, n as u64, wrong, io.warm_up);
                 }
@@ -116,5 +160,14 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Keeps what of `bytes` belongs to the head, and says how much that was.
+    fn keep_head(&mut self, bytes: &[u8]) -> usize {
+        let received = self.received as usize;
+        let Some(rest) = self.head.as_mut().and_then(|head| head.get_mut(received..)) else { return 0 };
+        let kept = rest.len().min(bytes.len());
+        rest[..kept].copy_from_slice(&bytes[..kept]);
+        kept
     }
 }

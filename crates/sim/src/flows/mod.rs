@@ -6,6 +6,7 @@ mod record;
 mod requests;
 mod source;
 mod streams;
+mod web;
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,12 +19,14 @@ use skyhaul_stp::{Config, Endpoint};
 
 use crate::app::App;
 use crate::scenario::Workload;
+pub(crate) use io::HEAD_BYTES;
 use io::{Io, Writer};
 pub use pattern::pattern;
 pub use record::{MAX_COMPLETIONS, Record};
 use requests::{Client, Server, Terms};
 use source::{OnOff, Source, Steady};
 use streams::{StreamReceiver, StreamSender};
+pub(crate) use web::MAX_OBJECTS;
 
 /// Port of the first flow that a host accepts.
 const FIRST_PORT: u16 = 4;
@@ -134,6 +137,9 @@ impl Flows {
             Workload::Requests { think_ns, requests, .. } => {
                 Box::new(Client::new(remote, config, transaction(key, workload), think_ns, requests, start))
             }
+            Workload::Web(load) => {
+                Box::new(web::Client::new(remote, config, key, load, terms.stream.clone(), start))
+            }
             Workload::Bulk { bytes, chunk_bytes, rate_bps } => {
                 let source = rate_bps.map_or(Source::Greedy, |rate_bps| {
                     Source::Steady(Steady::new(rate_bps, chunk_bytes, start))
@@ -169,6 +175,7 @@ impl Flows {
     pub(crate) fn accept(&mut self, terms: &FlowTerms, port: u16) {
         let end: Box<dyn End> = match terms.workload {
             Workload::Requests { .. } => Box::new(Server::new(transaction(terms.key, terms.workload))),
+            Workload::Web(load) => Box::new(web::Server::new(terms.key, load)),
             _ => Box::new(StreamReceiver::new(terms.key)),
         };
         self.ports.insert(port, self.slots.len());

@@ -84,17 +84,8 @@ impl Client {
     fn begin(&mut self, io: &mut Io<'_>) {
         let id = match self.kept {
             Some(id) => id,
-            None => match io.endpoint.connect(
-                io.now,
-                self.remote.address,
-                self.remote.port,
-                self.config.clone(),
-                true,
-            ) {
-                Ok(id) => {
-                    io.opened.push(id);
-                    id
-                }
+            None => match io.connect(self.remote, &self.config) {
+                Ok(id) => id,
                 Err(error) => return self.stop(&error, io),
             },
         };
@@ -150,10 +141,7 @@ impl End for Client {
     fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
         if self.exchange.as_ref().is_none_or(|exchange| exchange.id != id) {
             // What is left of an exchange that is over: the end of its stream.
-            if event == StreamEvent::Readable {
-                while matches!(io.endpoint.read(id, io.scratch), Ok(Some(n)) if n > 0) {}
-            }
-            return;
+            return io.skip(id, event);
         }
         match event {
             StreamEvent::Connected | StreamEvent::Writable => self.ask(io),

@@ -5,7 +5,7 @@ use skyhaul_core::{Instant, SECOND, Stats};
 use super::Metrics;
 use crate::flows::{Delays, Flows, Record, delay_histogram};
 use crate::network::Network;
-use crate::scenario::{Carrier, Scenario, Workload};
+use crate::scenario::{Carrier, Scenario, WebLoad, Workload};
 use crate::share::limit_bytes;
 use crate::simulate::{RunError, Simulation};
 
@@ -90,6 +90,7 @@ fn finished<'a>(simulation: &Simulation<'_>, at: FlowAt<'a>) -> Flow<'a> {
         Workload::Requests { requests: Some(requests), .. } => {
             at.sum(|record| record.completions) >= requests
         }
+        Workload::Web(WebLoad { pages: Some(pages), .. }) => at.sum(|record| record.completions) >= pages,
         _ => false,
     };
     let from = at.started_at().unwrap_or(now).max(warm_up.min(now));

@@ -6,7 +6,7 @@ use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig};
 use skyhaul_stp::Config;
 
-use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
+use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, WebLoad, Workload};
 use crate::{Ended, Measured, Simulation, simulate};
 
 fn direction(rate_bps: u64, delay_ns: u64) -> DirectionConfig {
@@ -121,6 +121,21 @@ fn transactions_take_a_round_trip_each_and_are_counted() {
         // one round trip, connection or not.
         assert!((550.0..600.0).contains(&median), "{median} {max}");
     }
+}
+
+#[test]
+fn pages_are_read_object_by_object_over_connections_of_their_own() {
+    let load = WebLoad { object_bytes: 3000, think_ns: 100 * MS, pages: Some(20), ..WebLoad::default() };
+    let one = run(&row(vec![flow("web", 0, 3, Workload::Web(WebLoad { objects: 1.0, ..load }))]));
+    assert_eq!((one.ended, metric(&one, "completed")), (Ended::Done, 1.0));
+    // A page of one object is a transaction: the median fits three times the request or one more round trip.
+    let median = metric(&one, "completion_ms.p50");
+    assert!((550.0..1200.0).contains(&median), "{median}");
+    let alone = run(&row(vec![flow("web", 0, 3, Workload::Web(WebLoad { parallel: 1, ..load }))]));
+    let beside = run(&row(vec![flow("web", 0, 3, Workload::Web(WebLoad { parallel: 6, ..load }))]));
+    assert_eq!(metric(&alone, "payload_bytes"), metric(&beside, "payload_bytes"), "the same draws");
+    let mean = |measured| metric(measured, "completion_ms.mean");
+    assert!(mean(&beside) < 0.7 * mean(&alone), "{} {}", mean(&beside), mean(&alone));
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn flow(
     let forward = ways.walk(flow.from, flow.to).map_err(|why| lost(why, flow.to))?;
     let reverse = ways.walk(flow.to, flow.from).map_err(|why| lost(why, flow.from))?;
     queues(document, scenario, flow, flow.transport.opener.max_payload_bytes, &forward)?;
-    if matches!(flow.workload, Workload::Requests { .. }) {
+    if matches!(flow.workload, Workload::Requests { .. } | Workload::Web(_)) {
         queues(document, scenario, flow, flow.transport.acceptor.max_payload_bytes, &reverse)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ mod counts;
 mod quantities;
 mod words;
 
-pub(super) use counts::{Count, Probability, Switch};
+pub(super) use counts::{Count, Number, Probability, Switch};
 pub(super) use quantities::{Bytes, Queue, Rate, Time};
 pub(super) use words::{Choice, Name, Named, Text, UnlimitedTries};
 

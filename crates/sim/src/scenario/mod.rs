@@ -35,7 +35,7 @@ pub use error::ScenarioError;
 pub use file::{File, MAX_FILE_BYTES, MAX_POINTS, Point, Settings};
 pub use model::{
     Carrier, DEFAULT_MAX_EVENTS, DEFAULT_MAX_MEMORY_BYTES, Flow, LinkBetween, Metrics, Node, NodeKind, Route,
-    Scenario, Stop, Transport, Workload,
+    Scenario, Stop, Transport, WebLoad, Workload,
 };
 pub use reference::reference;
 pub use sweep::{Axis, Label};

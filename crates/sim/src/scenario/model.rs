@@ -98,7 +98,7 @@ pub struct Transport {
 }
 
 /// What a flow carries. Every byte is made, checked on arrival and counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Workload {
     /// One stream from the opener to the acceptor.
     Bulk {
@@ -122,6 +122,8 @@ pub enum Workload {
         /// All over one connection, instead of one each.
         keep: bool,
     },
+    /// Pages of objects, as a reader of the web asks for them.
+    Web(WebLoad),
     /// One stream that is written at `rate_bps` for a while, then not for a while, and so on.
     OnOff {
         /// Rate while on.
@@ -135,12 +137,35 @@ pub enum Workload {
     },
 }
 
+/// Pages, one after the other: first one object, then the others that it names, a few at a time. Each over a
+/// connection of its own: a request by the opener, a response by the acceptor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebLoad {
+    /// Bytes of a request; at least 8.
+    pub request_bytes: u64,
+    /// Mean number of objects of a page, geometrically distributed; at least 1.
+    pub objects: f64,
+    /// Mean size of an object, Pareto distributed.
+    pub object_bytes: u64,
+    /// Shape of that distribution, above 1: the smaller, the heavier its tail.
+    pub shape: f64,
+    /// Larger objects are cut off, which lowers the mean.
+    pub max_object_bytes: u64,
+    /// Connections open at a time.
+    pub parallel: u32,
+    /// Mean pause after a page, exponentially distributed; 0: none.
+    pub think_ns: u64,
+    /// How many; `None`: until the run ends.
+    pub pages: Option<u64>,
+}
+
 impl Workload {
     /// Whether it has an end of its own.
     pub fn ends(&self) -> bool {
         match self {
             Self::Bulk { bytes, .. } => bytes.is_some(),
             Self::Requests { requests, .. } => requests.is_some(),
+            Self::Web(load) => load.pages.is_some(),
             Self::OnOff { .. } => false,
         }
     }

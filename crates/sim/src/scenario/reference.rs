@@ -11,7 +11,7 @@ use super::tables::{
     ProbingDraft, Profile, TransportDraft, bulk_keys, burst_keys, channel_keys, direction_keys,
     document_keys, every_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys,
     probing_table_keys, red_keys, reordering_keys, requests_keys, route_keys, run_keys, state_keys,
-    transport_keys,
+    transport_keys, web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -63,6 +63,7 @@ fn flows(page: &mut String) {
     plain(page, "[flows.NAME.workload], kind = \"bulk\"", bulk_keys());
     plain(page, "[flows.NAME.workload], kind = \"requests\"", requests_keys());
     plain(page, "[flows.NAME.workload], kind = \"on_off\"", on_off_keys());
+    plain(page, "[flows.NAME.workload], kind = \"web\"", web_keys());
 }
 
 /// A table of keys with their defaults.

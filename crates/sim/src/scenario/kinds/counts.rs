@@ -31,6 +31,33 @@ where
     }
 }
 
+/// A number from `least` to `most`.
+pub(in crate::scenario) struct Number {
+    pub(in crate::scenario) least: f64,
+    pub(in crate::scenario) most: f64,
+}
+
+impl Kind<f64> for Number {
+    fn read(&self, node: &Node) -> Result<f64, String> {
+        let number = match &node.value {
+            Value::Integer(number) => *number as f64,
+            Value::Float(number) => *number,
+            Value::Text(_) => return Err("a plain number, without quotes".to_string()),
+            _ => return Err(String::new()),
+        };
+        // False for NaN as well.
+        if (self.least..=self.most).contains(&number) { Ok(number) } else { Err(String::new()) }
+    }
+
+    fn show(&self, value: &f64) -> String {
+        format!("{value}")
+    }
+
+    fn allowed(&self) -> String {
+        format!("a number from {} to {}", self.least, self.most)
+    }
+}
+
 /// A number from 0 to 1.
 pub(in crate::scenario) struct Probability;
 

@@ -86,6 +86,11 @@ impl Bytes {
         Self { min, max: MAX_BYTES }
     }
 
+    /// From so many to so many.
+    pub(in crate::scenario) const fn from_to(min: u64, max: u64) -> Self {
+        Self { min, max }
+    }
+
     /// At least one byte, at most so many.
     pub(in crate::scenario) const fn at_most(max: u64) -> Self {
         Self { min: 1, max }

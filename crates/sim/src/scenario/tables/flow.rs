@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
+use crate::flows::{HEAD_BYTES, MAX_OBJECTS};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::keys::{Key, expect_table, join, read_table};
-use crate::scenario::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Rate, Switch, Time};
-use crate::scenario::model::Workload;
+use crate::scenario::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Number, Rate, Switch, Time};
+use crate::scenario::model::{WebLoad, Workload};
 use crate::scenario::tree::Node;
+use skyhaul_core::SECOND;
 
 /// Flows of a group at most, since all of them end at one host.
 const MAX_FLOWS: u64 = crate::flows::MAX_FLOWS_PER_HOST as u64;
@@ -66,12 +68,14 @@ pub(in crate::scenario) enum WorkloadKind {
     Bulk,
     Requests,
     OnOff,
+    Web,
 }
 
 const KINDS: Choice<WorkloadKind> = Choice(&[
     ("bulk", WorkloadKind::Bulk),
     ("requests", WorkloadKind::Requests),
     ("on_off", WorkloadKind::OnOff),
+    ("web", WorkloadKind::Web),
 ]);
 
 fn read_workload(flow: &mut FlowDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
@@ -83,6 +87,7 @@ fn read_workload(flow: &mut FlowDraft, node: &Node, path: &str) -> Result<(), Sc
     flow.workload = match KINDS.read(&entry.node).map_err(refuse)? {
         WorkloadKind::Bulk => read::<Bulk>(bulk_keys(), node, path)?.into(),
         WorkloadKind::Requests => read::<Requests>(requests_keys(), node, path)?.into(),
+        WorkloadKind::Web => Workload::Web(read(web_keys(), node, path)?),
         WorkloadKind::OnOff => read::<OnOff>(on_off_keys(), node, path)?.into(),
     };
     Ok(())
@@ -216,6 +221,52 @@ pub(in crate::scenario) fn on_off_keys() -> &'static [Key<OnOff>] {
                 .required(),
             Key::new("chunk", chunk(), |o: &mut OnOff| &mut o.chunk_bytes)
                 .means("How much the application writes at a time."),
+        ]
+    });
+    &KEYS
+}
+
+impl Default for WebLoad {
+    fn default() -> Self {
+        Self {
+            request_bytes: 350,
+            objects: 5.0,
+            object_bytes: 12_000,
+            shape: 1.2,
+            max_object_bytes: 100_000_000,
+            parallel: 4,
+            think_ns: 10 * SECOND,
+            pages: None,
+        }
+    }
+}
+
+pub(in crate::scenario) fn web_keys() -> &'static [Key<WebLoad>] {
+    static KEYS: LazyLock<Vec<Key<WebLoad>>> = LazyLock::new(|| {
+        let pages = Count { min: 1, max: 1_000_000_000 };
+        let objects = Number { least: 1.0, most: f64::from(MAX_OBJECTS) };
+        let shape = Number { least: 1.01, most: 100.0 };
+        vec![
+            kind_key(),
+            Key::new("request", Bytes::from_to(HEAD_BYTES, MAX_CHUNK_BYTES), |w: &mut WebLoad| {
+                &mut w.request_bytes
+            })
+            .means("Size of each request, by the host that opens."),
+            Key::new("objects", objects, |w: &mut WebLoad| &mut w.objects)
+                .means("Mean number of objects of a page, geometrically distributed."),
+            Key::new("object", Bytes::at_least(1), |w: &mut WebLoad| &mut w.object_bytes)
+                .means("Mean size of an object, Pareto distributed."),
+            Key::new("shape", shape, |w: &mut WebLoad| &mut w.shape)
+                .means("Shape of that distribution: the smaller, the heavier its tail."),
+            Key::new("max_object", Bytes::at_least(1), |w: &mut WebLoad| &mut w.max_object_bytes)
+                .means("Larger objects are cut off at this size, which lowers the mean."),
+            Key::new("parallel", Count { min: 1, max: 256 }, |w: &mut WebLoad| &mut w.parallel).means(
+                "Connections that a reader has open at a time. The first object of a page comes alone.",
+            ),
+            Key::new("think", Time::default(), |w: &mut WebLoad| &mut w.think_ns)
+                .means("Mean of the exponentially distributed pauses after a page."),
+            Key::new("pages", Maybe(pages), |w: &mut WebLoad| &mut w.pages)
+                .means("How many. Without it they follow each other until the run ends."),
         ]
     });
     &KEYS
