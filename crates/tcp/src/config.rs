@@ -1,11 +1,13 @@
 //! Every tunable of a connection, and the named profiles.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 use skyhaul_congestion::{Controller, ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{MS, SECOND};
 
 use crate::ack_policy::AckPolicy;
+use crate::loss::LossJudge;
 
 /// How losses are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,9 @@ pub struct Config {
     /// After so many timeouts in a row (and every so many more) smaller segments are tried, for paths that drop
     /// large ones without a word [RFC 8899 4.3]; `None`: never.
     pub black_hole_timeouts: Option<u32>,
+    /// Says what a loss is taken for; `None`: what the carrier said last, which is congestion unless told
+    /// otherwise.
+    pub loss_judge: Option<Arc<dyn LossJudge>>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
 }
@@ -108,6 +113,7 @@ impl Config {
             time_wait_ns: 60 * SECOND,
             fin_wait_ns: 60 * SECOND,
             black_hole_timeouts: Some(3),
+            loss_judge: None,
             max_challenges_per_s: 10,
         }
     }

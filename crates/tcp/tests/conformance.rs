@@ -1,8 +1,9 @@
 //! `docs/spec/tcp-conformance.md` names tests that exist, and every trace test.
 
 const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
-const TRACES: [&str; 4] = [
+const TRACES: [&str; 5] = [
     include_str!("ecn.rs"),
+    include_str!("loss_causes.rs"),
     include_str!("mechanisms.rs"),
     include_str!("path_mtu.rs"),
     include_str!("states.rs"),

@@ -91,6 +91,7 @@ impl Connection {
         }
         self.timeouts = 0;
         self.is_unreachable = false;
+        self.in_outage = false;
         self.on_path_works(context.path);
     }
 

@@ -5,6 +5,7 @@ mod acknowledge;
 mod ecn;
 mod icmp;
 mod input;
+mod loss;
 mod opening;
 mod output;
 mod path_mtu;
@@ -19,7 +20,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use skyhaul_congestion::Controller;
-use skyhaul_core::event::{Refusal, Repeat};
+use skyhaul_core::event::{Refusal, Repeat, Verdict};
 use skyhaul_core::{CloseReason, Event, EventSink, Instant, Path, Stats, StreamError, StreamEvent};
 
 use crate::config::Config;
@@ -86,6 +87,10 @@ pub(crate) struct Connection {
     mss_bytes: u64,
     path_mtu: PathMtu,
     marks: Marks,
+    /// What losses are taken for where no judge says otherwise.
+    assumed_cause: Verdict,
+    /// The link was judged to be gone: one segment at a time, until something is acknowledged.
+    in_outage: bool,
     /// A router said that the peer is out of reach, and nothing came since.
     is_unreachable: bool,
     controller: Box<dyn Controller>,
@@ -150,6 +155,8 @@ impl Connection {
             mss_bytes,
             path_mtu: PathMtu::default(),
             marks: Marks::default(),
+            assumed_cause: Verdict::Congestion,
+            in_outage: false,
             is_unreachable: false,
             controller: config.build_controller(mss_bytes, false),
             repair: None,

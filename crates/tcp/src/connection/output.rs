@@ -154,7 +154,8 @@ impl Connection {
             _ => 0,
         };
         let inflation = self.repair.as_ref().filter(|_| !self.agreed.sack).map_or(0, |r| r.inflation_bytes);
-        let window = self.controller.window_bytes() + inflation + limited * self.mss_bytes;
+        let cwnd = if self.in_outage { self.mss_bytes } else { self.controller.window_bytes() };
+        let window = cwnd + inflation + limited * self.mss_bytes;
         window.saturating_sub(self.flight_bytes())
     }
 

@@ -4,8 +4,10 @@
 use skyhaul_congestion::Lost;
 use skyhaul_core::event::Verdict;
 
+use super::loss::is_congestion;
 use super::{Connection, Context};
 use crate::config::Recovery;
+use crate::loss::LossSign;
 use crate::send::DUPLICATE_THRESHOLD;
 
 /// A loss event under repair.
@@ -56,6 +58,7 @@ impl Connection {
     }
 
     fn begin_repair(&mut self, context: &mut Context<'_>) {
+        let verdict = self.judge_loss(LossSign::Duplicates, context);
         let sending = &self.sending;
         self.stats.recoveries += 1;
         let lost = Lost {
@@ -63,7 +66,7 @@ impl Connection {
             packets: 1,
             begins_event: true,
             in_flight_bytes: self.flight_at_duplicate_bytes,
-            verdict: Verdict::Congestion,
+            verdict: if is_congestion(verdict) { Verdict::Congestion } else { verdict },
         };
         self.repair = Some(Repair {
             point: sending.max,
@@ -78,7 +81,9 @@ impl Connection {
         // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
         if !self.is_answered() {
             self.controller.on_lost(context.now, &lost);
-            self.on_window_reduced();
+            if is_congestion(verdict) {
+                self.on_window_reduced();
+            }
         }
     }
 

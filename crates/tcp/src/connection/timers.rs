@@ -1,10 +1,12 @@
 //! Deadlines and what happens at them.
 
-use skyhaul_core::event::Repeat;
+use skyhaul_core::event::{Repeat, Verdict};
 use skyhaul_core::{CloseReason, Event, Instant, SECOND};
 
+use super::loss::is_congestion;
 use super::{Connection, Context, State};
 use crate::ack_policy::Urgency;
+use crate::loss::LossSign;
 
 /// Whether an acknowledgement is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,12 +148,16 @@ impl Connection {
         }
         self.stats.timeouts += 1;
         let in_flight_bytes = self.sending.nxt - self.sending.una;
-        if !is_opening {
+        let verdict = self.judge_loss(LossSign::Timeout, context);
+        if !is_opening && is_congestion(verdict) {
             self.controller.on_timeout(context.now, in_flight_bytes, self.timeouts == 0);
+            self.on_window_reduced();
         }
+        if is_opening || is_congestion(verdict) {
+            self.rto.back_off();
+        }
+        self.in_outage = verdict == Verdict::Outage;
         self.timeouts += 1;
-        self.on_window_reduced();
-        self.rto.back_off();
         self.sending.board.clear();
         self.go_back(Repeat::Timer);
         if !is_opening {

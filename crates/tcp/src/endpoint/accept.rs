@@ -34,9 +34,7 @@ impl Endpoint {
         let mut context = Context { now, path: &path, sink };
         let config = Arc::clone(&self.accept_config);
         let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
-        if let Some(bytes) = self.mtus.of(names.way, now) {
-            connection.limit_packets(bytes, &mut context);
-        }
+        self.ways.brief(&mut connection, &mut context);
         self.insert(id, connection, path, false);
     }
 

@@ -1,36 +1,11 @@
-//! ICMP, and what it says of paths.
-
-use alloc::collections::BTreeMap;
+//! ICMP about what this host sent.
 
 use skyhaul_core::{Event, EventSink, Instant, event::Refusal};
 
 use super::{ConnectionId, Endpoint};
-use crate::connection::{Belief, Context, LEARNT_FOR_NS, Names};
+use crate::connection::{Belief, Context, Names};
 use crate::icmp::IcmpMessage;
 use crate::segment::Way;
-
-/// Ways whose MTU is remembered for connections to come; at more, the oldest is forgotten.
-const MAX_WAYS: usize = 256;
-
-/// Largest packets of ways, as routers told them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct LearntMtus(BTreeMap<Way, (u32, Instant)>);
-
-impl LearntMtus {
-    fn learn(&mut self, way: Way, bytes: u32, now: Instant) {
-        if self.0.len() >= MAX_WAYS && !self.0.contains_key(&way) {
-            let oldest = self.0.iter().min_by_key(|&(_, &(_, since))| since).map(|(&way, _)| way);
-            oldest.and_then(|way| self.0.remove(&way));
-        }
-        self.0.insert(way, (bytes, now));
-    }
-
-    /// What is known of `way` and not too old.
-    pub(super) fn of(&self, way: Way, now: Instant) -> Option<u32> {
-        let &(bytes, since) = self.0.get(&way)?;
-        (now.since(since) < LEARNT_FOR_NS).then_some(bytes)
-    }
-}
 
 impl Endpoint {
     /// ICMP arrived about a packet that this host sent by `way`. `quoted`: what it returns of that packet
@@ -49,7 +24,7 @@ impl Endpoint {
             Belief::Taken => self.stats.icmp_taken += 1,
             Belief::Mtu(bytes) => {
                 self.stats.icmp_taken += 1;
-                self.mtus.learn(way, bytes, now);
+                self.ways.learn_mtu(way, bytes, now);
                 self.limit_way(now, way, bytes, sink);
             }
         }
@@ -87,10 +62,7 @@ impl Endpoint {
 
     /// All connections by this way learn it [RFC 1191 6.1, RFC 8201 5.2].
     fn limit_way(&mut self, now: Instant, way: Way, bytes: u32, sink: &mut dyn EventSink) {
-        let first = Names { way, local_port: 0, remote_port: 0 };
-        let last = Names { way, local_port: u16::MAX, remote_port: u16::MAX };
-        let ids: alloc::vec::Vec<_> = self.keys.range(first..=last).map(|(_, &id)| id).collect();
-        for id in ids {
+        for id in self.connections_of(way) {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             let mut context = Context { now, path: &slot.path, sink };
             slot.connection.limit_packets(bytes, &mut context);

@@ -6,6 +6,7 @@ mod application;
 mod driving;
 mod icmp;
 mod transmit;
+mod ways;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -81,7 +82,7 @@ pub struct Endpoint {
     accepted: VecDeque<ConnectionId>,
     events: VecDeque<(ConnectionId, StreamEvent)>,
     stateless: VecDeque<(Way, Segment<'static>)>,
-    mtus: icmp::LearntMtus,
+    ways: ways::Ways,
     random: Stream,
     next_id: ConnectionId,
     stats: EndpointStats,
@@ -101,7 +102,7 @@ impl Endpoint {
             accepted: VecDeque::new(),
             events: VecDeque::new(),
             stateless: VecDeque::new(),
-            mtus: icmp::LearntMtus::default(),
+            ways: ways::Ways::default(),
             random,
             next_id: 1,
             stats: EndpointStats::default(),
@@ -133,9 +134,7 @@ impl Endpoint {
         let (entropy, id, path) = (self.entropy(), self.take_id(), self.path(way));
         let mut context = Context { now, path: &path, sink: &mut skyhaul_core::NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
-        if let Some(bytes) = self.mtus.of(way, now) {
-            connection.limit_packets(bytes, &mut context);
-        }
+        self.ways.brief(&mut connection, &mut context);
         self.insert(id, connection, path, true);
         Ok(id)
     }

@@ -1,0 +1,46 @@
+//! What a loss is taken for: a place for those who know more of the path than TCP does.
+
+use core::fmt::Debug;
+
+use skyhaul_core::{Instant, Verdict};
+
+/// What showed a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossSign {
+    /// Duplicate or selective acknowledgements: what was sent later arrived.
+    Duplicates,
+    /// The retransmission timer ran out: nothing is known to arrive.
+    Timeout,
+}
+
+/// What the engine knows when a loss shows.
+#[derive(Clone, Copy, Debug)]
+pub struct LossEvidence {
+    /// Now.
+    pub now: Instant,
+    /// What showed it.
+    pub sign: LossSign,
+    /// What the carrier said last of losses on this way (`Endpoint::assume_loss_cause`).
+    pub assumed: Verdict,
+    /// Bytes under way, those lost included.
+    pub in_flight_bytes: u64,
+    /// Timeouts in a row before this one.
+    pub timeouts: u32,
+    /// Smoothed round trip; `None` before the first.
+    pub rtt_smoothed_ns: Option<u64>,
+    /// Smallest round trip; `None` before the first.
+    pub rtt_min_ns: Option<u64>,
+    /// Marks that the peer reported so far [RFC 3168].
+    pub marks: u64,
+}
+
+/// Judges losses. What follows:
+///
+/// - `Congestion` and `Unknown`: the controller answers, the timer backs off [RFC 5681, RFC 6298].
+/// - `Corruption`: what was lost goes again; window and timer stay as they are.
+/// - `Outage`: the window stays; after a timeout one segment at a time asks whether the link is back.
+pub trait LossJudge: Debug + Send + Sync {
+    /// The verdict. Called once for each loss event and each timeout; must depend on nothing but the evidence,
+    /// or runs are not repeatable.
+    fn judge(&self, evidence: &LossEvidence) -> Verdict;
+}
