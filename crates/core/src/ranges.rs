@@ -75,7 +75,7 @@ impl RangeSet {
     }
 
     /// The ranges in rising order, each (first, end).
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.0.iter().map(|(&s, &e)| (s, e))
     }
 
@@ -88,7 +88,8 @@ impl RangeSet {
     pub fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut at = from;
         let first = self.0.range(..=from).next_back().map_or(from, |(&s, _)| s);
-        let runs = self.0.range(first..).map(|(&s, &e)| (s, e)).chain(core::iter::once((to, to)));
+        let runs =
+            self.0.range(first..to.max(first)).map(|(&s, &e)| (s, e)).chain(core::iter::once((to, to)));
         runs.filter_map(move |(start, end)| {
             let gap = (at, start.min(to));
             at = at.max(end);

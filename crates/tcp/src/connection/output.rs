@@ -35,6 +35,19 @@ struct Chunk {
     end: u64,
     repeat: Option<Repeat>,
     is_probe: bool,
+    /// The last resort of a repair.
+    is_rescue: bool,
+}
+
+impl Chunk {
+    fn new(first: u64, end: u64, repeat: Option<Repeat>) -> Self {
+        Self { first, end, repeat, is_probe: false, is_rescue: false }
+    }
+
+    /// What fast recovery sends again.
+    fn again((first, end): (u64, u64)) -> Self {
+        Self::new(first, end, Some(Repeat::Recovery))
+    }
 }
 
 impl Connection {
@@ -64,12 +77,7 @@ impl Connection {
         if self.state.is_opening() {
             let is_due = sending.nxt == sending.initial;
             let repeat = (sending.max > sending.initial).then_some(self.again);
-            return is_due.then_some(Chunk {
-                first: sending.initial,
-                end: sending.initial + 1,
-                repeat,
-                is_probe: false,
-            });
+            return is_due.then_some(Chunk::new(sending.initial, sending.initial + 1, repeat));
         }
         if !self.state.may_send() {
             return None;
@@ -83,22 +91,20 @@ impl Connection {
     /// What fast recovery sends before new data.
     fn repair_chunk(&self) -> Option<Chunk> {
         let repair = self.repair.as_ref()?;
-        let again = |(first, end)| Chunk { first, end, repeat: Some(Repeat::Recovery), is_probe: false };
         if repair.is_due {
             let una = self.sending.una;
             let end = self.sending.max.min(una + self.mss_bytes);
-            return (una < end).then_some(again((una, end)));
+            return (una < end).then_some(Chunk::again((una, end)));
         }
         let may = self.agreed.sack && self.sack_allowance() >= self.mss_bytes;
-        if may { self.next_hole(repair, true).map(again) } else { None }
+        if may { self.lost_hole().map(Chunk::again) } else { None }
     }
 
     /// With SACK, what fast recovery sends where there is nothing new.
     fn leftover(&self) -> Option<Chunk> {
-        let repair = self.repair.as_ref().filter(|_| self.agreed.sack)?;
-        let (first, end) =
-            self.next_hole(repair, false).filter(|_| self.sack_allowance() >= self.mss_bytes)?;
-        Some(Chunk { first, end, repeat: Some(Repeat::Recovery), is_probe: false })
+        self.repair.as_ref().filter(|_| self.agreed.sack && self.sack_allowance() >= self.mss_bytes)?;
+        let rescue = || Some(Chunk { is_rescue: true, ..Chunk::again(self.rescue()?) });
+        self.any_hole().map(Chunk::again).or_else(rescue)
     }
 
     /// What the congestion window leaves in fast recovery with SACK.
@@ -110,9 +116,7 @@ impl Connection {
     pub(super) fn flight_bytes(&self) -> u64 {
         let sending = &self.sending;
         match &self.repair {
-            Some(repair) if self.agreed.sack => {
-                sending.board.pipe_bytes(sending.una, sending.nxt, repair.repeated_to, self.mss_bytes)
-            }
+            Some(_) if self.agreed.sack => sending.board.pipe_bytes(sending.una, sending.nxt, self.mss_bytes),
             _ => (sending.nxt - sending.una).saturating_sub(sending.board.bytes_below(sending.nxt)),
         }
     }
@@ -144,7 +148,7 @@ impl Connection {
         }
         let end = first + length + u64::from(is_last && sending.is_finished);
         let repeat = is_repeat.then_some(self.again);
-        (end > first).then_some(Chunk { first, end, repeat, is_probe: false })
+        (end > first).then_some(Chunk::new(first, end, repeat))
     }
 
     /// What the congestion window leaves for the next segment in line.
@@ -168,7 +172,8 @@ impl Connection {
         let first = sending.nxt;
         let room = (sending.una + sending.window_bytes).saturating_sub(first).max(1);
         let end = first + room.min(self.mss_bytes).min(sending.end() - first);
-        Some(Chunk { first, end, repeat: (first < sending.max).then_some(self.again), is_probe: true })
+        let repeat = (first < sending.max).then_some(self.again);
+        Some(Chunk { is_probe: true, ..Chunk::new(first, end, repeat) })
     }
 
     /// Whether something waits that no acknowledgement will set free.
@@ -191,7 +196,7 @@ impl Connection {
         if chunk.end >= data_end && chunk.first < data_end && !is_first {
             bits |= flags::PSH;
         }
-        let Chunk { first, end, repeat, is_probe } = chunk;
+        let Chunk { first, end, repeat, is_probe, .. } = chunk;
         let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe };
         let ecn = self.push(piece, context, out);
         self.account(chunk, context);
@@ -225,13 +230,16 @@ impl Connection {
         }
         if chunk.repeat == Some(Repeat::Recovery) {
             if let Some(repair) = self.repair.as_mut() {
-                // Once a repair, also when no SACK block is left: nothing else would end it.
-                let highest = sending.board.highest().unwrap_or(sending.una);
-                let is_rescue = self.agreed.sack && !repair.is_due && chunk.first >= highest;
-                repair.rescued |= is_rescue;
+                // The first repeat of a repair is no reason for a rescue before it is acknowledged
+                // [RFC 6675 5 (4.3)]; a rescue is one until the repair ends.
+                if repair.is_due {
+                    repair.rescued_to = chunk.end;
+                }
                 repair.is_due = false;
-                if !is_rescue {
-                    repair.repeated_to = repair.repeated_to.max(chunk.end);
+                if chunk.is_rescue {
+                    repair.rescued_to = repair.point;
+                } else {
+                    sending.board.repeat_to(chunk.end);
                 }
             }
         } else {

@@ -8,7 +8,7 @@ use super::loss::is_congestion;
 use super::{Connection, Context};
 use crate::config::Recovery;
 use crate::loss::LossSign;
-use crate::send::DUPLICATE_THRESHOLD;
+use crate::send::{DUPLICATE_THRESHOLD, Hole};
 
 /// A loss event under repair.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +19,8 @@ pub(super) struct Repair {
     pub(super) inflation_bytes: u64,
     /// `una` goes again at once, whatever the window.
     pub(super) is_due: bool,
-    /// With SACK: everything below was sent again (`HighRxt`).
-    pub(super) repeated_to: u64,
-    /// The last resort was used [RFC 6675 4 (4)].
-    pub(super) rescued: bool,
+    /// With SACK: the last resort may be used when more than this is acknowledged (`RescueRxt`).
+    pub(super) rescued_to: u64,
     /// A partial acknowledgement has restarted the timer [RFC 6582 3.2].
     pub(super) restarted: bool,
 }
@@ -72,11 +70,11 @@ impl Connection {
             point: sending.max,
             inflation_bytes: DUPLICATE_THRESHOLD * self.mss_bytes,
             is_due: true,
-            repeated_to: sending.una,
-            rescued: false,
+            rescued_to: sending.max,
             restarted: false,
         });
         self.recovered_to = sending.max;
+        self.sending.board.begin_repeats(self.sending.una);
         self.timing = None; // [RFC 6298 3]
         // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
         if !self.is_answered() {
@@ -97,7 +95,7 @@ impl Connection {
             self.repair = None;
             return true;
         }
-        repair.repeated_to = repair.repeated_to.max(self.sending.una);
+        self.sending.board.repeat_to(self.sending.una);
         if self.agreed.sack {
             return true;
         }
@@ -107,24 +105,31 @@ impl Connection {
         !core::mem::replace(&mut repair.restarted, true)
     }
 
-    /// What the SACK sender repeats next, [first, end): `NextSeg` rules 1, 3 and 4 of [RFC 6675 4]. With
-    /// `only_lost`, rule 1 alone: it goes before new data.
-    pub(super) fn next_hole(&self, repair: &Repair, only_lost: bool) -> Option<(u64, u64)> {
+    /// What the SACK sender repeats before new data: the lowest hole that is lost and was not sent again
+    /// (`NextSeg` rule 1 of [RFC 6675 4]).
+    pub(super) fn lost_hole(&self) -> Option<(u64, u64)> {
+        self.next_hole().filter(|hole| hole.is_lost).map(|hole| self.cut(hole))
+    }
+
+    /// What it repeats where there is nothing new: a hole that may not be lost (rule 3).
+    pub(super) fn any_hole(&self) -> Option<(u64, u64)> {
+        self.next_hole().map(|hole| self.cut(hole))
+    }
+
+    /// Else the very last segment that is missing, once: nothing beyond it would tell that it is lost (rule 4).
+    pub(super) fn rescue(&self) -> Option<(u64, u64)> {
         let sending = &self.sending;
-        let highest = sending.board.highest().unwrap_or(sending.una);
-        let from = repair.repeated_to.max(sending.una);
-        let cut = |first: u64, end: u64| (first.max(from), end.min(first.max(from) + self.mss_bytes));
-        let mut holes = sending.board.holes(sending.una, highest, self.mss_bytes);
-        let hole = holes.find(|hole| hole.end > from && (hole.is_lost || !only_lost));
-        match hole {
-            Some(hole) => Some(cut(hole.first, hole.end)),
-            // The very last segments may be missing: nothing beyond them would tell.
-            None if !only_lost && !repair.rescued && sending.nxt > sending.una => {
-                let end = repair.point.min(sending.nxt);
-                let first = end.saturating_sub(self.mss_bytes).max(sending.board.skip(sending.una));
-                (first < end && first >= highest).then_some((first, end))
-            }
-            None => None,
-        }
+        self.repair.as_ref().filter(|repair| sending.una > repair.rescued_to)?;
+        sending.board.last_hole(sending.una, sending.nxt, self.mss_bytes)
+    }
+
+    fn next_hole(&self) -> Option<Hole> {
+        let board = &self.sending.board;
+        let from = board.repeated_to().max(self.sending.una);
+        board.holes(from, board.highest()?, self.mss_bytes).next()
+    }
+
+    fn cut(&self, hole: Hole) -> (u64, u64) {
+        (hole.first, hole.end.min(hole.first + self.mss_bytes))
     }
 }

@@ -4,4 +4,4 @@ mod buffer;
 mod scoreboard;
 
 pub(crate) use buffer::SendBuffer;
-pub(crate) use scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
+pub(crate) use scoreboard::{DUPLICATE_THRESHOLD, Hole, Scoreboard};

@@ -16,29 +16,38 @@ pub(crate) struct Hole {
     pub(crate) is_lost: bool,
 }
 
-/// The ranges that arrived out of sequence.
+/// The ranges that arrived out of sequence, and what was sent again meanwhile. What a segment asks of it costs a
+/// few steps, however many ranges there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     ranges: RangeSet,
     bytes: u64,
+    /// Everything below was sent again, as far as it is missing: one past `HighRxt`.
+    repeated_to: u64,
+    /// Bytes of the ranges below that.
+    below_repeated_bytes: u64,
 }
 
 impl Scoreboard {
     /// Takes a block; false if it says nothing new.
     pub(crate) fn insert(&mut self, first: u64, end: u64) -> bool {
-        let fresh = self.ranges.range_count() < MAX_RANGES && self.ranges.insert_range(first, end);
-        if fresh {
-            self.count();
+        if self.ranges.range_count() >= MAX_RANGES {
+            return false;
         }
-        fresh
+        for (first, end) in self.ranges.gaps(first, end) {
+            self.bytes += end - first;
+            self.below_repeated_bytes += self.repeated_to.min(end).saturating_sub(first);
+        }
+        self.ranges.insert_range(first, end)
     }
 
     /// Everything below is acknowledged.
     pub(crate) fn remove_below(&mut self, una: u64) {
-        if !self.ranges.is_empty() {
-            self.ranges.remove_below(una);
-            self.count();
+        for (first, end) in self.ranges.iter().take_while(|&(first, _)| first < una) {
+            self.bytes -= end.min(una) - first;
+            self.below_repeated_bytes -= self.repeated_to.min(end.min(una)).saturating_sub(first);
         }
+        self.ranges.remove_below(una);
     }
 
     /// The peer may have thrown away what it once had [RFC 2018 8].
@@ -46,8 +55,24 @@ impl Scoreboard {
         *self = Self::default();
     }
 
-    fn count(&mut self) {
-        self.bytes = self.ranges.iter().map(|(first, end)| end - first).sum();
+    /// A repair begins at `una`: nothing was sent again.
+    pub(crate) fn begin_repeats(&mut self, una: u64) {
+        (self.repeated_to, self.below_repeated_bytes) = (una, 0);
+    }
+
+    /// Everything missing below `to` was sent again, or is acknowledged.
+    pub(crate) fn repeat_to(&mut self, to: u64) {
+        let from = self.repeated_to;
+        if to > from {
+            let missing: u64 = self.ranges.gaps(from, to).map(|(first, end)| end - first).sum();
+            self.below_repeated_bytes += to - from - missing;
+            self.repeated_to = to;
+        }
+    }
+
+    /// One past the highest number that was sent again.
+    pub(crate) fn repeated_to(&self) -> u64 {
+        self.repeated_to
     }
 
     /// Bytes below `end` that the peer has.
@@ -68,30 +93,42 @@ impl Scoreboard {
         self.ranges.range_of(number).map_or(number, |(_, end)| end)
     }
 
-    /// The holes of [from, to), lowest first.
-    pub(crate) fn holes(&self, from: u64, to: u64, mss_bytes: u64) -> impl Iterator<Item = Hole> + '_ {
-        let mut above_ranges = self.ranges.range_count() as u64;
-        let mut above_bytes = self.bytes;
-        let mut at = from;
-        self.ranges.iter().chain(core::iter::once((to, to))).filter_map(move |(first, end)| {
-            let is_lost =
-                above_ranges >= DUPLICATE_THRESHOLD || above_bytes > (DUPLICATE_THRESHOLD - 1) * mss_bytes;
-            let hole = Hole { first: at, end: first.min(to), is_lost };
-            above_ranges = above_ranges.saturating_sub(1);
-            above_bytes = above_bytes.saturating_sub(end - first);
-            at = at.max(end);
-            (hole.first < hole.end).then_some(hole)
-        })
+    /// What is missing below this number is lost (`IsLost` of [RFC 6675 4]), and the bytes that the peer has
+    /// from there on. The lower a hole, the more lies beyond it: one number tells all.
+    fn lost_edge(&self, mss_bytes: u64) -> (u64, u64) {
+        let (mut ranges, mut bytes) = (0, 0);
+        for (first, end) in self.ranges.iter().rev() {
+            ranges += 1;
+            bytes += end - first;
+            if ranges >= DUPLICATE_THRESHOLD || bytes > (DUPLICATE_THRESHOLD - 1) * mss_bytes {
+                return (first, bytes);
+            }
+        }
+        (0, self.bytes)
     }
 
-    /// Bytes of [una, nxt) thought to be under way: `SetPipe` of [RFC 6675 4]. What lies below `repeated_to`
-    /// was sent again.
-    pub(crate) fn pipe_bytes(&self, una: u64, nxt: u64, repeated_to: u64, mss_bytes: u64) -> u64 {
-        let under_way = |hole: Hole| {
-            let original = if hole.is_lost { 0 } else { hole.end - hole.first };
-            original + repeated_to.min(hole.end).saturating_sub(hole.first)
-        };
-        self.holes(una, nxt, mss_bytes).map(under_way).sum()
+    /// The holes of [from, to), lowest first.
+    pub(crate) fn holes(&self, from: u64, to: u64, mss_bytes: u64) -> impl Iterator<Item = Hole> + '_ {
+        let (edge, _) = self.lost_edge(mss_bytes);
+        self.ranges.gaps(from, to).map(move |(first, end)| Hole { first, end, is_lost: end <= edge })
+    }
+
+    /// The highest hole of [una, nxt), as much of its end as a segment takes.
+    pub(crate) fn last_hole(&self, una: u64, nxt: u64, mss_bytes: u64) -> Option<(u64, u64)> {
+        let mut ranges = self.ranges.iter().rev().take_while(|&(_, end)| end > una).peekable();
+        let top = ranges.next_if(|&(_, end)| end >= nxt);
+        let end = top.map_or(nxt, |(first, _)| first);
+        let below = ranges.next().map_or(una, |(_, end)| end);
+        let first = end.saturating_sub(mss_bytes).max(below).max(una);
+        (first < end).then_some((first, end))
+    }
+
+    /// Bytes of [una, nxt) thought to be under way: `SetPipe` of [RFC 6675 4].
+    pub(crate) fn pipe_bytes(&self, una: u64, nxt: u64, mss_bytes: u64) -> u64 {
+        let (edge, above_bytes) = self.lost_edge(mss_bytes);
+        let originals = nxt.saturating_sub(edge.max(una)).saturating_sub(above_bytes);
+        let repeated = self.repeated_to.min(nxt).saturating_sub(una);
+        originals + repeated.saturating_sub(self.below_repeated_bytes)
     }
 }
 
@@ -99,6 +136,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
     use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     fn board(ranges: &[(u64, u64)]) -> Scoreboard {
         let mut board = Scoreboard::default();
@@ -118,9 +156,10 @@ mod tests {
 
     #[test]
     fn the_pipe_counts_neither_what_arrived_nor_what_is_lost_but_what_was_repeated() {
-        let board = board(&[(1000, 5000)]);
-        assert_eq!(board.pipe_bytes(0, 8000, 0, 1000), 3000);
-        assert_eq!(board.pipe_bytes(0, 8000, 1000, 1000), 4000);
+        let mut board = board(&[(1000, 5000)]);
+        assert_eq!(board.pipe_bytes(0, 8000, 1000), 3000);
+        board.repeat_to(1000);
+        assert_eq!(board.pipe_bytes(0, 8000, 1000), 4000);
         assert_eq!((board.bytes_below(8000), board.bytes_below(2000)), (4000, 1000));
     }
 
@@ -131,5 +170,53 @@ mod tests {
             board.insert(2 * n, 2 * n + 1);
         }
         assert_eq!(board.ranges.range_count(), MAX_RANGES);
+    }
+
+    #[test]
+    fn the_last_hole_is_the_highest_that_is_missing() {
+        assert_eq!(board(&[]).last_hole(0, 5000, 1000), Some((4000, 5000)));
+        assert_eq!(board(&[(1000, 2000), (4000, 5000)]).last_hole(0, 5000, 1000), Some((3000, 4000)));
+        assert_eq!(board(&[(1000, 2000), (2500, 5000)]).last_hole(0, 5000, 1000), Some((2000, 2500)));
+        assert_eq!(board(&[(1000, 5000)]).last_hole(300, 5000, 1000), Some((300, 1000)));
+        assert_eq!(board(&[]).last_hole(5000, 5000, 1000), None);
+    }
+
+    /// What the definitions of [RFC 6675 4] say, byte by byte.
+    fn pipe_by_definition(board: &Scoreboard, una: u64, nxt: u64, mss_bytes: u64) -> u64 {
+        let missing = |n: &u64| !board.ranges.contains(*n);
+        let is_lost = |n: u64| {
+            let above = board.ranges.iter().filter(|&(first, _)| first > n);
+            let (count, bytes) = above.fold((0, 0), |(c, b), (first, end)| (c + 1, b + end - first));
+            count >= DUPLICATE_THRESHOLD || bytes > (DUPLICATE_THRESHOLD - 1) * mss_bytes
+        };
+        let under_way = |n: u64| u64::from(!is_lost(n)) + u64::from(n < board.repeated_to);
+        (una..nxt).filter(missing).map(under_way).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn the_pipe_is_what_its_definition_says(
+            steps in proptest::collection::vec((0u8..3, 0u64..100, 1u64..12), 0..40), mss_bytes in 1u64..8,
+        ) {
+            let (mut board, mut una, nxt) = (Scoreboard::default(), 0, 120);
+            board.begin_repeats(0);
+            for (kind, at, length) in steps {
+                match kind {
+                    0 => {
+                        una = una.max(at);
+                        board.remove_below(una);
+                        board.repeat_to(una);
+                    }
+                    1 => board.repeat_to(at),
+                    _ if at >= una => {
+                        board.insert(at, at + length);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(board.pipe_bytes(una, nxt, mss_bytes), pipe_by_definition(&board, una, nxt, mss_bytes));
+                let bytes: u64 = board.ranges.iter().map(|(first, end)| end - first).sum();
+                prop_assert_eq!(board.bytes, bytes);
+            }
+        }
     }
 }
