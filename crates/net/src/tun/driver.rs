@@ -59,7 +59,7 @@ impl Driver {
     fn turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.keeper.begin(cx)?;
         let received_all = self.receive(cx);
-        if self.is_cut {
+        if self.is_cut || self.wire.poll_trouble(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
         let sent = self.send(cx);

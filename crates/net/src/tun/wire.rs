@@ -3,6 +3,8 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use rustix::io::Errno;
@@ -13,13 +15,25 @@ use crate::descriptor::register;
 
 /// Packets in and out.
 pub(super) struct PacketWire {
-    fd: AsyncFd<OwnedFd>,
+    fd: Arc<AsyncFd<OwnedFd>>,
+    /// Waits for an error: a device that vanishes is neither readable nor writable.
+    trouble: Trouble,
 }
+
+type Trouble = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl PacketWire {
     /// `fd` must not block.
     pub(super) fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { fd: register(fd, Interest::READABLE | Interest::WRITABLE)? })
+        let fd = Arc::new(register(fd, Interest::READABLE | Interest::WRITABLE | Interest::ERROR)?);
+        let watched = Arc::clone(&fd);
+        let trouble = Box::pin(async move { drop(watched.ready(Interest::ERROR).await.map(|_| ())) });
+        Ok(Self { fd, trouble })
+    }
+
+    /// Ready when the device has gone.
+    pub(super) fn poll_trouble(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.trouble.as_mut().poll(cx)
     }
 
     /// Reads a packet; gives its size. 0: the other end is gone.
@@ -34,12 +48,12 @@ impl PacketWire {
         }
     }
 
-    /// Writes the packet that `parts` are.
+    /// Writes the packet that `parts` are. It is tried first, whatever is known of the device: one that is down never says
+    /// that it can be written to, and loses what is.
     pub(super) fn poll_send(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<()>> {
         loop {
-            let mut ready = ready!(self.fd.poll_write_ready(cx))?;
             match rustix::io::writev(self.fd.get_ref(), parts) {
-                Err(Errno::AGAIN) => ready.clear_ready(),
+                Err(Errno::AGAIN) => ready!(self.fd.poll_write_ready(cx))?.clear_ready(),
                 Err(Errno::INTR) => {}
                 done => return Poll::Ready(done.map(drop).map_err(Into::into)),
             }

@@ -1,0 +1,80 @@
+//! tshark reads what went over the wire, and finds nothing malformed.
+
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use skyhaul_tcp::Config;
+use tokio::io::AsyncReadExt;
+
+use crate::lab::{exchange, in_a_namespace, ours, skipped, sysctl};
+use crate::pcap::Pcap;
+use crate::socket::{connect, from_kernel, to_kernel};
+
+/// Packets of the capture that match a display filter, with checksums checked.
+fn matching(path: &str, filter: &str) -> Vec<String> {
+    let checks = ["ip.check_checksum", "tcp.check_checksum"];
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-n", "-r", path, "-Y", filter]);
+    for check in checks {
+        tshark.args(["-o", &format!("{check}:TRUE")]);
+    }
+    let output = tshark.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect()
+}
+
+#[test]
+fn tshark_finds_nothing_malformed() {
+    if Command::new("tshark").arg("--version").output().is_err() {
+        return skipped("tshark is not installed");
+    }
+    in_a_namespace(async |lab| {
+        sysctl("tcp_ecn", "1");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wire.pcap");
+        let file = Arc::new(Mutex::new(Pcap::new(&path)));
+        let inside = Arc::clone(&file);
+        let mut place = 0u32;
+        let (host, tap) = lab.tapped(move |from, packet: Vec<u8>, out: &mut Vec<_>| {
+            // What is lost here and there makes SACK blocks and repeats.
+            place += 1;
+            inside.lock().unwrap().write(&packet);
+            if !place.is_multiple_of(97) {
+                out.push((from, packet));
+            }
+        });
+        for family in [0, 1] {
+            let (ours, kernel) = to_kernel(&host, family, None, Config::standard()).await;
+            exchange(ours, kernel, 300_000, 300_000).await;
+            let (ours, kernel) = from_kernel(&host, family, None).await;
+            exchange(ours, kernel, 300_000, 300_000).await;
+            let (stream, mut kernel) = from_kernel(&host, family, None).await;
+            drop(stream); // a reset
+            let _ = kernel.read(&mut [0; 1]).await;
+            let refused = connect(ours_elsewhere(family), None, |_| {}).await;
+            assert!(refused.is_err());
+            let socket = std::net::UdpSocket::bind(if family == 0 { "0.0.0.0:0" } else { "[::]:0" }).unwrap();
+            socket.send_to(b"anybody?", ours_elsewhere(family)).unwrap();
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        drop((tap, file));
+        let path = path.to_str().unwrap();
+        let bad = matching(path, "_ws.malformed or _ws.expert.severity == error");
+        // The kernel leaves the checksums of what it sends to the device, which has no need of them.
+        let ours_bad = "(ip.src == 10.77.0.2 or ipv6.src == fd77::2) and \
+            (tcp.checksum.status == 0 or ip.checksum.status == 0 or icmp.checksum.status == 0 or icmpv6.checksum.status == 0)";
+        let wrong = matching(path, ours_bad);
+        assert!(bad.is_empty() && wrong.is_empty(), "malformed: {bad:#?}\nwrong checksums: {wrong:#?}");
+        assert!(matching(path, "tcp").len() > 1000, "the capture was read");
+        assert!(
+            !matching(path, "tcp.options.sack_le and ip.src == 10.77.0.2").is_empty(),
+            "with SACK blocks of ours"
+        );
+        assert!(!matching(path, "icmp.type == 3 or icmpv6.type == 1").is_empty(), "with ICMP of ours");
+    });
+}
+
+/// A port at which nobody listens.
+fn ours_elsewhere(family: usize) -> std::net::SocketAddr {
+    std::net::SocketAddr::new(ours(family).ip(), 99)
+}

@@ -1,0 +1,63 @@
+//! Devices that another program has, or that are down.
+
+use std::io::ErrorKind;
+
+use skyhaul_net::tun::{TunDevice, TunHost};
+use skyhaul_tcp::Config;
+
+use crate::lab::{DEVICE, in_a_namespace, ip, options};
+
+#[test]
+fn a_device_has_one_user_at_a_time() {
+    in_a_namespace(async |lab| {
+        let _host = lab.host();
+        let error = TunDevice::attach(DEVICE).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        let text = error.to_string();
+        assert!(
+            text.starts_with("the network device 'sky0' is in use by another program; end that"),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn a_device_that_was_made_before_can_be_taken_and_must_be_up() {
+    in_a_namespace(async |_lab| {
+        ip("tuntap add dev sky1 mode tun");
+        let device = TunDevice::attach("sky1").unwrap();
+        assert_eq!((device.name(), device.mtu_bytes()), ("sky1", 1500));
+        let error = device.check_up().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the network device 'sky1' is down; switch it on by: sudo ip link set sky1 up"
+        );
+        ip("link set sky1 up mtu 1400");
+        device.check_up().unwrap();
+        drop(device);
+        assert_eq!(TunDevice::attach("sky1").unwrap().mtu_bytes(), 1400);
+    });
+}
+
+#[test]
+fn a_device_that_vanishes_ends_the_host() {
+    in_a_namespace(async |_lab| {
+        ip("tuntap add dev sky1 mode tun");
+        let host = TunHost::on_device(TunDevice::attach("sky1").unwrap(), options()).unwrap();
+        let mut listener = host.listen(7, 1).unwrap();
+        ip("link delete sky1");
+        assert!(listener.accept().await.is_none());
+    });
+}
+
+#[test]
+fn a_device_that_is_down_loses_packets_and_nothing_else() {
+    in_a_namespace(async |lab| {
+        ip("link set sky0 down");
+        let host = lab.host();
+        let hasty = Config { max_syn_repeats: 1, initial_rto_ns: 30_000_000, ..Config::standard() };
+        let error = host.connect("10.77.0.1:7".parse().unwrap(), hasty).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert!(host.counters().send_failures >= 2, "{:?}", host.counters());
+    });
+}

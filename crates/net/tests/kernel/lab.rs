@@ -1,0 +1,174 @@
+//! A network namespace with a TUN device in it: the kernel at one end, our host at the other.
+
+use std::io::{ErrorKind, Write as _};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
+use rustix::thread::UnshareFlags;
+use skyhaul_link::LinkConfig;
+use skyhaul_net::tun::{PacketLink, TunDevice, TunHost, TunOptions};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::tap::{Tap, Watcher};
+
+pub(crate) const DEVICE: &str = "sky0";
+pub(crate) const PORT: u16 = 7;
+/// What takes longer has failed: a bound, not a measure.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) const KERNEL: [IpAddr; 2] = [
+    IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 1)),
+    IpAddr::V6(std::net::Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1)),
+];
+pub(crate) const OURS: [IpAddr; 2] = [
+    IpAddr::V4(std::net::Ipv4Addr::new(10, 77, 0, 2)),
+    IpAddr::V6(std::net::Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2)),
+];
+
+pub(crate) fn ours(family: usize) -> SocketAddr {
+    SocketAddr::new(OURS[family], PORT)
+}
+
+/// The device, with the kernel behind it.
+pub(crate) struct Lab {
+    device: TunDevice,
+}
+
+/// Runs `test` in a namespace of its own, if that may be made.
+pub(crate) fn in_a_namespace<T: Future<Output = ()>>(test: impl FnOnce(Lab) -> T + Send + 'static) {
+    let name = thread::current().name().unwrap_or("a test").to_string();
+    let inside = move || {
+        let Some(lab) = Lab::new() else {
+            return skipped("a namespace with a TUN device needs root and `ip`");
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let result = runtime.block_on(async { tokio::time::timeout(PATIENCE, test(lab)).await });
+        result.expect("the test takes too long");
+    };
+    let thread = thread::Builder::new().name(name).spawn(inside).unwrap();
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Says that a test was skipped: aloud, past the test harness, which hides what a passing test prints.
+pub(crate) fn skipped(why: &str) {
+    let test = thread::current().name().unwrap_or("a test").to_string();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
+
+impl Lab {
+    fn new() -> Option<Self> {
+        // Only the flag for files makes this unsafe: descriptors would differ between threads.
+        #[expect(deprecated, reason = "what replaces it is unsafe for the sake of another flag")]
+        rustix::thread::unshare(UnshareFlags::NEWNET).ok()?;
+        let device = TunDevice::create(DEVICE).ok()?;
+        let set_up = [
+            "link set lo up",
+            "address add 10.77.0.1/24 dev sky0",
+            "address add fd77::1/64 dev sky0 nodad",
+            // One flow of packets in flight must not be dropped for want of a place to wait.
+            "link set sky0 up txqueuelen 5000",
+        ];
+        set_up.iter().all(|command| ip(command)).then_some(Self { device })
+    }
+
+    /// Our host at the other end.
+    pub(crate) fn host(self) -> TunHost {
+        self.host_with(options())
+    }
+
+    pub(crate) fn host_with(self, options: TunOptions) -> TunHost {
+        TunHost::on_device(self.device, options).unwrap()
+    }
+
+    /// Our host behind a link: the kernel is at port 0, the host at port 1.
+    pub(crate) fn linked(self, config: LinkConfig) -> (TunHost, PacketLink) {
+        let (near, far) = wire();
+        let link = PacketLink::start(config, 7, [self.device.into(), near]).unwrap();
+        (TunHost::over(far, options()).unwrap(), link)
+    }
+
+    /// Our host behind somebody who sees, and may change, every packet.
+    pub(crate) fn tapped(self, watcher: impl Watcher + 'static) -> (TunHost, Tap) {
+        let (near, far) = wire();
+        let tap = Tap::start([self.device.into(), near], watcher);
+        (TunHost::over(far, options()).unwrap(), tap)
+    }
+}
+
+pub(crate) fn options() -> TunOptions {
+    TunOptions { seed: Some(1), ..TunOptions::new(OURS.to_vec()) }
+}
+
+/// Two ends that keep packets apart.
+fn wire() -> (OwnedFd, OwnedFd) {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (a, b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+    for end in [&a, &b] {
+        sockopt::set_socket_send_buffer_size_force(end, 16 << 20).unwrap();
+    }
+    (a, b)
+}
+
+/// Runs `ip` in this namespace.
+pub(crate) fn ip(arguments: &str) -> bool {
+    match Command::new("ip").args(arguments.split(' ')).output() {
+        Ok(output) if output.status.success() => true,
+        Ok(output) => panic!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => panic!("ip: {error}"),
+    }
+}
+
+/// Sets a switch of this namespace's kernel.
+pub(crate) fn sysctl(name: &str, value: &str) {
+    std::fs::write(format!("/proc/sys/net/ipv4/{name}"), value).unwrap_or_else(|e| panic!("{name}: {e}"));
+}
+
+/// What the kernel knows of its connections (`TCP_INFO`).
+pub(crate) fn kernel_knows() -> String {
+    let output =
+        Command::new("ss").args(["-t", "-i", "-n", "-o", "-O", "state", "connected"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Bytes without a pattern that a repeat or a gap would keep.
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
+    let mut random = skyhaul_core::Stream::new(bytes as u64, "noise");
+    (0..bytes.div_ceil(8)).flat_map(|_| random.next_u64().to_le_bytes()).take(bytes).collect()
+}
+
+pub(crate) async fn send_all(stream: &mut (impl AsyncWrite + Unpin), data: &[u8]) {
+    stream.write_all(data).await.unwrap();
+    stream.shutdown().await.unwrap();
+}
+
+pub(crate) async fn read_all(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
+    let mut read = Vec::new();
+    stream.read_to_end(&mut read).await.unwrap();
+    read
+}
+
+/// Sends so many bytes each way at once, and checks that they arrive.
+pub(crate) async fn exchange<A, B>(ours: A, kernel: B, up_bytes: usize, down_bytes: usize)
+where
+    A: AsyncRead + AsyncWrite + Unpin,
+    B: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut ours_read, mut ours_write) = tokio::io::split(ours);
+    let (mut kernel_read, mut kernel_write) = tokio::io::split(kernel);
+    let (up, down) = (noise(up_bytes), noise(down_bytes + 1));
+    let ((), (), got_up, got_down) = tokio::join!(
+        send_all(&mut ours_write, &up),
+        send_all(&mut kernel_write, &down),
+        read_all(&mut kernel_read),
+        read_all(&mut ours_read),
+    );
+    assert!(got_up == up, "what the kernel read is what we wrote: {} of {} bytes", got_up.len(), up.len());
+    assert!(got_down == down, "what we read is what the kernel wrote: {} of {}", got_down.len(), down.len());
+}
