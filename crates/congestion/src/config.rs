@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::{Controller, Counting, Cubic, IdleRestart, Reno, SlowStartAvoidance};
+use crate::{Bbr, Controller, Counting, Cubic, IdleRestart, Reno, SlowStartAvoidance};
 
 /// Parameters of every controller with a window. One that has no use for a field ignores it.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,12 @@ pub struct ControllerConfig {
     /// Pacing rate over window per round trip, in percent, in slow start and in avoidance. `None`: packets leave
     /// as the window lets them, or the engine spreads them (the papers' delayed send).
     pub pacing_percent: Option<(u64, u64)>,
+    /// Bytes that a segment is longer on the wire than its payload, IP header included.
+    pub overhead_bytes: u64,
+    /// The round trip, if the opening measured one.
+    pub rtt_ns: Option<u64>,
+    /// Seed of what a controller leaves to chance.
+    pub seed: u64,
 }
 
 /// The controllers that an engine can be told to use.
@@ -31,12 +37,18 @@ pub enum ControllerKind {
     Reno,
     /// [`Cubic`].
     Cubic,
+    /// [`Bbr`].
+    Bbr,
 }
 
 impl ControllerKind {
     /// All of them, by their names in scenario files and reports.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("slow-start-avoidance", Self::SlowStartAvoidance), ("reno", Self::Reno), ("cubic", Self::Cubic)];
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("slow-start-avoidance", Self::SlowStartAvoidance),
+        ("reno", Self::Reno),
+        ("cubic", Self::Cubic),
+        ("bbr", Self::Bbr),
+    ];
 
     /// The controller of this name.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -49,6 +61,7 @@ impl ControllerKind {
             Self::SlowStartAvoidance => Box::new(SlowStartAvoidance::new(config)),
             Self::Reno => Box::new(Reno::new(config)),
             Self::Cubic => Box::new(Cubic::new(config)),
+            Self::Bbr => Box::new(Bbr::new(config)),
         }
     }
 }
@@ -67,6 +80,9 @@ mod tests {
             counting: Counting::Bytes,
             idle_restart: IdleRestart::Never,
             pacing_percent: None,
+            overhead_bytes: 40,
+            rtt_ns: None,
+            seed: 1,
         };
         for (name, kind) in ControllerKind::NAMES {
             let controller = kind.build(config);

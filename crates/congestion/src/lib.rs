@@ -8,13 +8,21 @@ extern crate alloc;
 extern crate std;
 
 mod avoidance;
+mod bbr;
 mod config;
 mod counting;
 mod cubic;
+mod delivery;
+#[cfg(test)]
+mod delivery_tests;
 mod fixed_rate;
 mod idle;
 mod loss_events;
 mod pacing;
+#[cfg(test)]
+mod pipe;
+#[cfg(test)]
+mod pipe_tests;
 mod reno;
 #[cfg(test)]
 mod reno_tests;
@@ -30,9 +38,11 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Verdict};
 
 pub use avoidance::Avoidance;
+pub use bbr::Bbr;
 pub use config::{ControllerConfig, ControllerKind};
 pub use counting::Counting;
 pub use cubic::Cubic;
+pub use delivery::{Delivery, DeliveryLog, RateSample};
 pub use fixed_rate::FixedRate;
 pub use idle::IdleRestart;
 pub use loss_events::LossEvents;
@@ -43,7 +53,8 @@ pub use window::SlowStartAvoidance;
 /// Packets acknowledged by one report. A STAT acknowledges hundreds at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Payload bytes newly acknowledged, cumulatively or selectively.
+    /// Payload bytes newly acknowledged, in STP cumulatively or selectively. In TCP cumulatively: 0 if only
+    /// `delivery` tells something new.
     pub bytes: u64,
     /// Packets newly acknowledged.
     pub packets: u32,
@@ -58,6 +69,8 @@ pub struct Acked {
     /// The sender repairs a loss event, and what it may send meanwhile follows from that (TCP's fast
     /// recovery). Never in STP, which does not interrupt the growth.
     pub in_recovery: bool,
+    /// What was delivered, for controllers that ask for it ([`Controller::wants_delivery`]).
+    pub delivery: Option<Delivery>,
 }
 
 impl Acked {
@@ -117,9 +130,17 @@ pub trait Controller: Debug + Send {
     fn on_idle(&mut self, _now: Instant, _idle_ns: u64, _rto_ns: u64) {}
     /// The largest payload of a segment is another one from now on: the path takes no more.
     fn set_mss(&mut self, _mss_bytes: u64) {}
+    /// Delivery rates are to be measured.
+    fn wants_delivery(&self) -> bool {
+        false
+    }
+    /// It sends less than the path takes, on purpose: such rates say nothing about the path.
+    fn holds_back(&self) -> bool {
+        false
+    }
     /// Bytes that may be under way.
     fn window_bytes(&self) -> u64;
-    /// The rate at which to spread packets, if the controller has a wish of its own.
+    /// The rate at which to spread packets, in bit/s of IP bytes, if the controller has a wish of its own.
     fn pacing_rate_bps(&self, smoothed_rtt_ns: u64) -> Option<u64>;
     /// A low-priority segment beyond the window is wanted (TCP-Peach+).
     fn wants_extra_segment(&self) -> bool {

@@ -12,6 +12,9 @@ fn reno(initial_segments: u64, counting: Counting) -> Reno {
         counting,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: Some((200, 120)),
+        overhead_bytes: 40,
+        rtt_ns: None,
+        seed: 1,
     })
 }
 
@@ -24,6 +27,7 @@ fn acked(bytes: u64) -> Acked {
         smoothed_rtt_ns: SECOND,
         app_limited: false,
         in_recovery: false,
+        delivery: None,
     }
 }
 

@@ -14,6 +14,9 @@ fn controller(initial_window_bytes: u64) -> SlowStartAvoidance {
         counting: Counting::Reports,
         idle_restart: IdleRestart::After(SECOND),
         pacing_percent: None,
+        overhead_bytes: 40,
+        rtt_ns: None,
+        seed: 1,
     })
 }
 
@@ -26,6 +29,7 @@ fn acked(bytes: u64) -> Acked {
         smoothed_rtt_ns: SECOND,
         app_limited: false,
         in_recovery: false,
+        delivery: None,
     }
 }
 

@@ -97,6 +97,14 @@ pub enum Phase {
     Avoidance,
     /// No window: the rate is declared.
     FixedRate,
+    /// BBR: doubling the rate each round trip.
+    Startup,
+    /// BBR: emptying the queue that this made.
+    Drain,
+    /// BBR: at the measured bandwidth, and now and then above.
+    ProbeBandwidth,
+    /// BBR: measuring the shortest round trip with an all but empty pipe.
+    ProbeRtt,
 }
 
 /// Something decided or observed.

@@ -1,9 +1,8 @@
 //! Every tunable of a connection, and the named profiles.
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-use skyhaul_congestion::{Controller, ControllerConfig, ControllerKind, Counting, IdleRestart};
+use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{MS, SECOND};
 
 use crate::ack_policy::AckPolicy;
@@ -166,21 +165,24 @@ impl Config {
         }
     }
 
-    /// The controller that this configuration asks for, for segments of `mss_bytes`.
-    pub(crate) fn build_controller(&self, mss_bytes: u64, syn_was_lost: bool) -> Box<dyn Controller> {
+    /// What the controller is told, for segments of `mss_bytes`; without what only the connection knows.
+    pub(crate) fn controller_config(&self, mss_bytes: u64, syn_was_lost: bool) -> ControllerConfig {
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
         let initial_window_bytes = match self.initial_window_packets {
             _ if syn_was_lost => mss_bytes, // [RFC 5681 3.1]
             Some(packets) => packets.max(1) * mss_bytes,
             None => default_bytes,
         };
-        self.controller.build(ControllerConfig {
+        ControllerConfig {
             mss_bytes,
             initial_window_bytes,
             max_window_bytes: self.send_limit_bytes.max(2 * mss_bytes),
             counting: self.counting,
             idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
             pacing_percent: self.pacing_percent,
-        })
+            overhead_bytes: 0,
+            rtt_ns: None,
+            seed: 0,
+        }
     }
 }

@@ -8,7 +8,7 @@ const TRACES: [&str; 5] = [
     include_str!("path_mtu.rs"),
     include_str!("states.rs"),
 ];
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 18] = [
     include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),
@@ -20,7 +20,10 @@ const OTHERS: [&str; 15] = [
     include_str!("../src/send/buffer.rs"),
     include_str!("../src/send/scoreboard.rs"),
     include_str!("../src/sequence.rs"),
+    include_str!("controllers.rs"),
+    include_str!("../../congestion/src/bbr/bbr_tests.rs"),
     include_str!("../../congestion/src/cubic/cubic_tests.rs"),
+    include_str!("../../congestion/src/delivery_tests.rs"),
     include_str!("../../congestion/src/cubic/formulas.rs"),
     include_str!("../../congestion/src/reno_tests.rs"),
     include_str!("../../congestion/src/window_tests.rs"),

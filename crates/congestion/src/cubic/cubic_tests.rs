@@ -14,6 +14,9 @@ fn cubic(initial_segments: u64) -> Cubic {
         counting: Counting::Bytes,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,
+        overhead_bytes: 40,
+        rtt_ns: None,
+        seed: 1,
     })
 }
 
@@ -26,6 +29,7 @@ fn acked(bytes: u64, in_flight_before_bytes: u64) -> Acked {
         smoothed_rtt_ns: RTT_NS,
         app_limited: false,
         in_recovery: false,
+        delivery: None,
     }
 }
 

@@ -311,6 +311,7 @@ impl Connection {
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             app_limited,
             in_recovery: false,
+            delivery: None,
         };
         self.controller.on_acked(context.now, &acked);
         let event =

@@ -22,6 +22,7 @@ impl Connection {
         if acknowledgement >= self.sending.una {
             self.sending.take_window(sequence, acknowledgement, window_bytes);
         }
+        let before_bytes = if self.sampling.is_on() { self.flight_bytes() } else { 0 };
         let news = self.take_sack(segment);
         self.take_echo(segment, acknowledgement, self.flight_bytes(), context);
         if acknowledgement > self.sending.una {
@@ -32,19 +33,25 @@ impl Connection {
             let counts = if self.agreed.sack { news } else { is_bare && same_window };
             if counts {
                 self.on_duplicate(context);
+                self.count_losses(context);
             }
+            self.tell_sacked(before_bytes, context);
         }
         self.after_acknowledgement(context);
     }
 
     /// Blocks that lie within what is under way; true if one of them says something new.
     fn take_sack(&mut self, segment: &Segment<'_>) -> bool {
-        let sending = &mut self.sending;
         let mut news = false;
-        for &(first, end) in segment.options.sack.as_slice().iter().filter(|_| self.agreed.sack) {
+        if !self.agreed.sack {
+            return false;
+        }
+        for &(first, end) in segment.options.sack.as_slice() {
+            let sending = &self.sending;
             let (first, end) = (expand(first, sending.una), expand(end, sending.una));
             if sending.una < first && first < end && end <= sending.max {
-                news |= sending.board.insert(first, end);
+                self.log_sacked(first, end);
+                news |= self.sending.board.insert(first, end);
             }
         }
         news
@@ -66,6 +73,7 @@ impl Connection {
         let bytes = sending.buffer.acknowledge(acknowledgement);
         sending.board.remove_below(acknowledgement);
         self.stats.acknowledged_bytes += bytes;
+        self.log_acknowledged(old);
         let rtt_ns = self.measure(segment, context);
         let in_recovery = self.repair.is_some() || self.is_answered();
         if bytes > 0 {
@@ -78,11 +86,15 @@ impl Connection {
                 smoothed_rtt_ns: self.rto.rtt().smoothed_ns(),
                 app_limited: !was_full,
                 in_recovery,
+                delivery: self.delivery(context),
             };
             self.controller.on_acked(context.now, &acked);
+            self.heed_holding_back();
             self.emit(context, Event::Acknowledged { next: acknowledgement, packets, bytes });
         }
         let restarts = self.on_progress(acknowledgement - old);
+        self.count_losses(context);
+        self.end_event(context);
         if restarts {
             self.restart_retransmission(context.now);
         }
@@ -96,7 +108,7 @@ impl Connection {
     }
 
     /// Whether the congestion window was what held the sender back.
-    fn is_window_used(&self) -> bool {
+    pub(super) fn is_window_used(&self) -> bool {
         self.flight_bytes() + self.mss_bytes > self.controller.window_bytes()
     }
 

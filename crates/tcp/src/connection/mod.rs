@@ -2,12 +2,14 @@
 //! output and timers are in files of their own.
 
 mod acknowledge;
+mod delivery;
 mod ecn;
 mod icmp;
 mod input;
 mod loss;
 mod opening;
 mod output;
+mod pacing;
 mod path_mtu;
 mod recovery;
 mod rto;
@@ -26,9 +28,11 @@ use skyhaul_core::{CloseReason, Event, EventSink, Instant, Path, Stats, StreamEr
 use crate::config::Config;
 use crate::receive::Assembly;
 use crate::segment::{HEADER_BYTES, Way};
+use delivery::Sampling;
 use ecn::Marks;
 pub(crate) use icmp::Belief;
 use opening::Agreed;
+use pacing::Pace;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
 use path_mtu::PathMtu;
 use recovery::Repair;
@@ -55,7 +59,7 @@ pub(crate) struct Entropy {
 /// What a connection works with during one call.
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,
-    pub(crate) path: &'a Path,
+    pub(crate) path: &'a mut Path,
     pub(crate) sink: &'a mut dyn EventSink,
 }
 
@@ -94,6 +98,10 @@ pub(crate) struct Connection {
     /// A router said that the peer is out of reach, and nothing came since.
     is_unreachable: bool,
     controller: Box<dyn Controller>,
+    pace: Pace,
+    sampling: Sampling,
+    /// The controller was told of a loss event (or timeout) that is not over.
+    told_event: bool,
     repair: Option<Repair>,
     duplicate_acks: u32,
     /// What was under way at the first of them [RFC 5681 3.2].
@@ -158,7 +166,10 @@ impl Connection {
             assumed_cause: Verdict::Congestion,
             in_outage: false,
             is_unreachable: false,
-            controller: config.build_controller(mss_bytes, false),
+            controller: config.controller.build(config.controller_config(mss_bytes, false)),
+            pace: Pace::default(),
+            sampling: Sampling::OFF,
+            told_event: false,
             repair: None,
             duplicate_acks: 0,
             flight_at_duplicate_bytes: 0,

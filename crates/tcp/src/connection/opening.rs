@@ -1,7 +1,9 @@
 //! The handshake: what the two SYNs agree on.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 
+use skyhaul_congestion::{Controller, ControllerConfig};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{CloseReason, Instant, Path, ResetReason, StreamEvent};
 
@@ -161,10 +163,23 @@ impl Connection {
         if syn_was_lost {
             self.rto.syn_was_lost();
         }
-        self.controller = self.config.build_controller(self.mss_bytes, syn_was_lost);
+        self.controller = self.first_controller(syn_was_lost, context);
+        self.start_sampling(context);
         self.enter(State::Established, context);
         self.timeouts = 0;
         self.tell(StreamEvent::Connected);
+    }
+
+    fn first_controller(&self, syn_was_lost: bool, context: &Context<'_>) -> Box<dyn Controller> {
+        let header_bytes = HEADER_BYTES + if self.agreed.timestamps { 12 } else { 0 };
+        let rtt = self.rto.rtt();
+        let timed = self.timing.map(|(_, sent_at)| context.now.since(sent_at));
+        self.config.controller.build(ControllerConfig {
+            overhead_bytes: u64::from(context.path.wire_bytes(header_bytes)),
+            rtt_ns: if rtt.is_known() { Some(rtt.smoothed_ns()) } else { timed },
+            seed: self.sending.initial << 32 | u64::from(self.agreed.timestamp_offset),
+            ..self.config.controller_config(self.mss_bytes, syn_was_lost)
+        })
     }
 
     /// In SYN-SENT [RFC 9293 3.10.7.3].

@@ -61,8 +61,15 @@ impl Connection {
             return None;
         }
         self.forget_path_mtu(context);
+        self.pace.held_until = None;
         if let Some(chunk) = self.next_chunk(context) {
-            return Some(self.send_chunk(chunk, context, out));
+            let is_paced = !chunk.is_probe && !self.state.is_opening();
+            self.pace.held_until = self.held_until(context).filter(|_| is_paced);
+            if self.pace.held_until.is_none() {
+                return Some(self.send_chunk(chunk, context, out));
+            }
+        } else {
+            self.note_limit();
         }
         self.settle(context);
         if self.ack_due.is_due(context.now) {
@@ -216,11 +223,15 @@ impl Connection {
 
     /// Books what was sent.
     fn account(&mut self, chunk: Chunk, context: &mut Context<'_>) {
-        let sending = &mut self.sending;
+        let sending = &self.sending;
         if sending.nxt == sending.una && self.timeouts == 0 && !chunk.is_probe {
             let idle_ns = context.now.since(self.last_data_at);
             self.controller.on_idle(context.now, idle_ns, self.rto.timeout_ns());
         }
+        if !chunk.is_probe && !self.state.is_opening() {
+            self.log_sent(chunk.first, chunk.end, context);
+        }
+        let sending = &mut self.sending;
         let is_new = chunk.end > sending.max && chunk.first == sending.max;
         sending.max = sending.max.max(chunk.end);
         if chunk.is_probe {
@@ -301,6 +312,7 @@ impl Connection {
         encode(self.names.way, &segment, out);
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
+        self.charge(wire_bytes, has_data && !is_probe, context);
         self.emit(context, Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
         ecn
     }

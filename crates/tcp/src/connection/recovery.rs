@@ -76,6 +76,7 @@ impl Connection {
         self.recovered_to = sending.max;
         self.sending.board.begin_repeats(self.sending.una);
         self.timing = None; // [RFC 6298 3]
+        self.first_loss(lost.verdict);
         // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
         if !self.is_answered() {
             self.controller.on_lost(context.now, &lost);

@@ -106,6 +106,9 @@ impl Connection {
 
     /// Nothing more can be sent now: if no acknowledgement will change that, the persist timer runs.
     pub(super) fn settle(&mut self, context: &mut Context<'_>) {
+        if self.pace.held_until.is_some() {
+            return;
+        }
         let changed =
             if self.is_stuck() { self.persist.arm(self.rto.due(context.now)) } else { self.persist.stop() };
         if changed {
@@ -122,7 +125,8 @@ impl Connection {
             AckDue::At(at) => Some(at),
             AckDue::No | AckDue::Now => None,
         };
-        [self.retransmit_at, self.persist.due, ack_at, self.quiet_until].into_iter().flatten().min()
+        let paced_at = self.pace.held_until;
+        [self.retransmit_at, self.persist.due, ack_at, self.quiet_until, paced_at].into_iter().flatten().min()
     }
 
     /// Does what is due other than sending: sending is decided by `poll_transmit`.
@@ -152,6 +156,7 @@ impl Connection {
         if !is_opening && is_congestion(verdict) {
             self.controller.on_timeout(context.now, in_flight_bytes, self.timeouts == 0);
             self.on_window_reduced();
+            self.told_event = true;
         }
         if is_opening || is_congestion(verdict) {
             self.rto.back_off();

@@ -30,8 +30,8 @@ impl Endpoint {
         if !self.has_room() {
             return self.refuse(Refusal::Full, now, sink);
         }
-        let (entropy, id, path) = (self.entropy(), self.take_id(), self.path(names.way));
-        let mut context = Context { now, path: &path, sink };
+        let (entropy, id, mut path) = (self.entropy(), self.take_id(), self.path(names.way));
+        let mut context = Context { now, path: &mut path, sink };
         let config = Arc::clone(&self.accept_config);
         let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
         self.ways.brief(&mut connection, &mut context);

@@ -49,7 +49,7 @@ impl Engine for Endpoint {
         while let Some(id) = self.timers.pop_due(now) {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             slot.timer = None;
-            slot.connection.handle_timeout(&mut Context { now, path: &slot.path, sink });
+            slot.connection.handle_timeout(&mut Context { now, path: &mut slot.path, sink });
             self.touch(id);
         }
     }

@@ -131,8 +131,8 @@ impl Endpoint {
             }),
         };
         let names = names(local_port.ok_or(ConnectError::NoFreePort)?);
-        let (entropy, id, path) = (self.entropy(), self.take_id(), self.path(way));
-        let mut context = Context { now, path: &path, sink: &mut skyhaul_core::NullSink };
+        let (entropy, id, mut path) = (self.entropy(), self.take_id(), self.path(way));
+        let mut context = Context { now, path: &mut path, sink: &mut skyhaul_core::NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
         self.ways.brief(&mut connection, &mut context);
         self.insert(id, connection, path, true);
@@ -205,8 +205,9 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
-        let mut context = Context { now, path: &slot.path, sink };
-        slot.connection.handle(segment, ecn, slot.path.wire_bytes(bytes), &mut context);
+        let wire_bytes = slot.path.wire_bytes(bytes);
+        let mut context = Context { now, path: &mut slot.path, sink };
+        slot.connection.handle(segment, ecn, wire_bytes, &mut context);
         self.touch(id);
     }
 

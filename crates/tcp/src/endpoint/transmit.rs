@@ -36,7 +36,8 @@ impl Endpoint {
         let slot = self.slots.get_mut(&id)?;
         let way = slot.connection.names.way;
         let poll = |buffer: &mut Vec<u8>| {
-            slot.connection.poll_transmit(&mut Context { now, path: &slot.path, sink: &mut *sink }, buffer)
+            slot.connection
+                .poll_transmit(&mut Context { now, path: &mut slot.path, sink: &mut *sink }, buffer)
         };
         let transmit = self.turns.take(id, &mut slot.turn, now, way, (buffer, max_segments), poll);
         if transmit.is_some() {

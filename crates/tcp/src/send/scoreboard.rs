@@ -41,6 +41,11 @@ impl Scoreboard {
         self.ranges.insert_range(first, end)
     }
 
+    /// The parts of [first, end) that the peer was not known to have.
+    pub(crate) fn unknown(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.gaps(first, end)
+    }
+
     /// Everything below is acknowledged.
     pub(crate) fn remove_below(&mut self, una: u64) {
         for (first, end) in self.ranges.iter().take_while(|&(first, _)| first < una) {
