@@ -6,6 +6,7 @@ use skyhaul_core::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LossEvents {
     answered_until: Option<Instant>,
+    is_open: bool,
 }
 
 impl LossEvents {
@@ -14,9 +15,16 @@ impl LossEvents {
     pub fn begins(&mut self, now: Instant, newest_sent_at: Instant) -> bool {
         let is_new = self.answered_until.is_none_or(|until| newest_sent_at > until);
         if is_new {
-            self.answered_until = Some(now);
+            (self.answered_until, self.is_open) = (Some(now), true);
         }
         is_new
+    }
+
+    /// Whether the last event ends: the oldest packet that is not acknowledged was sent after it. Once.
+    pub fn ends(&mut self, oldest_sent_at: Instant) -> bool {
+        let ends = self.is_open && self.answered_until.is_some_and(|until| oldest_sent_at > until);
+        self.is_open &= !ends;
+        ends
     }
 }
 
@@ -32,5 +40,7 @@ mod tests {
         assert!(!begins(20, 10));
         assert!(begins(20, 11));
         assert!(!begins(21, 20));
+        let mut ends = |sent_at| events.ends(Instant::from_ns(sent_at));
+        assert_eq!([ends(20), ends(21), ends(22)], [false, true, false], "once");
     }
 }

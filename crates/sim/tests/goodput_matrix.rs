@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
 use skyhaul_sim::Transfer;
-use skyhaul_stp::Config;
+use skyhaul_stp::{Config, ControllerKind};
 
 const RATE_BPS: u64 = 2_000_000;
 const BYTES: u64 = 400_000;
@@ -85,4 +85,14 @@ fn default_profile_with_the_rate_declared() {
 #[test]
 fn paper_profile() {
     insta::assert_snapshot!(matrix(&Config::paper()));
+}
+
+#[test]
+fn default_profile_with_cubic() {
+    insta::assert_snapshot!(matrix(&Config { controller: ControllerKind::Cubic, ..Config::standard() }));
+}
+
+#[test]
+fn default_profile_with_bbr() {
+    insta::assert_snapshot!(matrix(&Config { controller: ControllerKind::Bbr, ..Config::standard() }));
 }

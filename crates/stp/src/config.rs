@@ -196,13 +196,17 @@ impl Config {
         }
     }
 
-    /// The controller that this configuration asks for, for segments of `mss_bytes`.
-    pub(crate) fn build_controller(&self, mss_bytes: usize) -> Box<dyn Controller> {
-        if let Some(rate_bps) = self.rate_bps {
-            return Box::new(FixedRate::new(rate_bps));
+    /// The controller that this configuration asks for.
+    pub(crate) fn build_controller(&self, config: ControllerConfig) -> Box<dyn Controller> {
+        match self.rate_bps {
+            Some(rate_bps) => Box::new(FixedRate::new(rate_bps)),
+            None => self.controller.build(config),
         }
-        let mss_bytes = mss_bytes as u64;
-        self.controller.build(ControllerConfig {
+    }
+
+    /// What the controller is told, for segments of `mss_bytes`; without what only the connection knows.
+    pub(crate) fn controller_config(&self, mss_bytes: u64) -> ControllerConfig {
+        ControllerConfig {
             mss_bytes,
             initial_window_bytes: self.initial_window_packets * mss_bytes,
             max_window_bytes: self.send_limit_bytes,
@@ -212,6 +216,6 @@ impl Config {
             overhead_bytes: 0,
             rtt_ns: None,
             seed: 0,
-        })
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! polling and timers are in files of their own.
 
 mod close;
+mod delivery;
 mod input;
 mod output;
 mod polling;
@@ -14,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
-use skyhaul_congestion::{Controller, LossEvents};
+use skyhaul_congestion::{Controller, DeliveryLog, LossEvents};
 use skyhaul_core::{
     CloseReason, Event, EventSink, Instant, NUMBER_MODULUS, Pacer, Path, ResetReason, RttEstimator, SECOND,
     Stats, StreamError, StreamEvent,
@@ -25,6 +26,7 @@ use crate::probing::Cycle;
 use crate::receive::{Assembly, GapWatch};
 use crate::segment::{HEADER_BYTES, Opening, Report, Stat};
 use crate::send::{PollClock, SendCache, Tail};
+use delivery::controller_config;
 
 pub use state::State;
 pub(crate) use timers::Retry;
@@ -105,6 +107,8 @@ pub(crate) struct Connection {
     poll_owed: bool,
     controller: Box<dyn Controller>,
     loss_events: LossEvents,
+    /// For controllers that go by delivery rates.
+    delivery_log: Option<Box<DeliveryLog>>,
     pace: Pacer,
     /// Packets that may leave without pacing.
     unpaced_packets: u64,
@@ -159,6 +163,7 @@ impl Connection {
         context: &Context<'_>,
     ) -> Self {
         let mut connection = Self::new(id, names, entropy, config, true, context);
+        connection.start_sampling(context);
         connection.held = held;
         connection.begin.start(context.now);
         connection
@@ -175,6 +180,7 @@ impl Connection {
         context: &Context<'_>,
     ) -> Self {
         let mut connection = Self::new(id, names, entropy, config, false, context);
+        connection.start_sampling(context);
         connection.withhold = withhold;
         connection.learn_peer(bgn, context);
         connection.opened = true;
@@ -222,8 +228,9 @@ impl Connection {
             poll: PollClock::new(entropy.timestamp_offset),
             persist: Retry::new(SECOND, config.max_timer_ns),
             poll_owed: false,
-            controller: config.build_controller(mss),
+            controller: config.build_controller(controller_config(&config, mss, context.path, entropy)),
             loss_events: LossEvents::default(),
+            delivery_log: None,
             pace: Pacer::new(1_000_000, 0),
             unpaced_packets: config.initial_window_packets.max(config.few_packets),
             rtt: RttEstimator::new(config.initial_rtt_ns),

@@ -123,6 +123,7 @@ impl Connection {
         let mut plan = self.plan(now, data, context.path);
         self.spare_repeat(data, &segment, &mut plan, allowance);
         if segment.type_bits() == 0 && data.is_none() && plan.is_empty() {
+            self.note_limit(true);
             return None;
         }
         if plan.begin {
@@ -415,7 +416,8 @@ impl Connection {
         self.unpaced_packets = self.unpaced_packets.saturating_sub(1);
         self.tail.on_sent();
         self.controller.on_sent(now, choice.bytes() as u64);
-        match choice {
+        let in_flight_bytes = self.cache.in_flight_bytes();
+        let number = match choice {
             Choice::New { bytes } => {
                 self.stats.data_packets += 1;
                 self.cache.send_new(bytes, now, order)
@@ -426,7 +428,9 @@ impl Connection {
                 self.cache.send_again(number, now, order);
                 number
             }
-        }
+        };
+        self.log_sent(number, in_flight_bytes, context);
+        number
     }
 
     /// Timers of what a segment carries.

@@ -180,7 +180,7 @@ impl Connection {
         self.judged = Some((now, verdict));
     }
 
-    fn oldest_open_sent_at(&self) -> Instant {
+    pub(super) fn oldest_open_sent_at(&self) -> Instant {
         self.cache.entry(self.cache.first()).map_or(Instant::MAX, |e| e.last_sent)
     }
 

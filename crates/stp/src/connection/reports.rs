@@ -147,6 +147,7 @@ impl Connection {
         let in_flight_before_bytes = self.cache.in_flight_bytes();
         let app_limited = self.cache.unsent_bytes() == 0;
         let mut count = Count::default();
+        self.log_received(self.cache.first(), next, next);
         self.cache.acknowledge_below(next, &mut count);
         if count.packets > 0 && self.cache.is_empty() {
             self.emptied_at = context.now;
@@ -178,6 +179,7 @@ impl Connection {
         for (i, &run) in report.runs.iter().enumerate() {
             let end = at + u64::from(run);
             if i % 2 == 1 {
+                self.log_received(at, end, 0);
                 self.cache.acknowledge(at, end, count);
             }
             at = end;
@@ -186,6 +188,7 @@ impl Connection {
             && !report.more
             && !report.runs.is_empty()
         {
+            self.log_received(at, poll.next, 0);
             self.cache.acknowledge(at, poll.next, count); // what is not listed arrived
         }
     }
@@ -311,9 +314,11 @@ impl Connection {
             smoothed_rtt_ns: self.rtt.smoothed_ns(),
             app_limited,
             in_recovery: false,
-            delivery: None,
+            delivery: self.delivery(context),
         };
         self.controller.on_acked(context.now, &acked);
+        self.note_limit(false);
+        self.end_loss_event(context);
         let event =
             Event::Acknowledged { next: self.cache.first(), packets: count.packets, bytes: count.bytes };
         self.emit(context, event);
