@@ -17,7 +17,7 @@ mod event_tests;
 mod internet_checksum;
 mod number;
 mod pacer;
-mod packet;
+pub mod packet;
 mod path;
 mod random;
 mod ranges;

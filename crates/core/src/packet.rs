@@ -4,6 +4,16 @@ use bytes::Bytes;
 
 use crate::Instant;
 
+/// Numbers of the protocol field of the IP header.
+pub mod ip_protocol {
+    /// TCP.
+    pub const TCP: u8 = 6;
+    /// UDP.
+    pub const UDP: u8 = 17;
+    /// For experiments [RFC 3692 2.1]: what has no number of its own.
+    pub const EXPERIMENT: u8 = 253;
+}
+
 /// Explicit congestion notification field of the IP header [RFC 3168 5].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
@@ -34,6 +44,8 @@ pub struct PacketMeta {
     /// Size on the wire in bytes, IP header included. May exceed `bytes.len()`: headers that a
     /// carrier adds are counted, not stored.
     pub wire_bytes: u32,
+    /// Protocol field of the IP header ([`ip_protocol`]).
+    pub protocol: u8,
     /// ECN field.
     pub ecn: Ecn,
     /// Priority class.

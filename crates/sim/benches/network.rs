@@ -55,7 +55,11 @@ fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> S
         count: flows / PAIRS as u32,
         start_ns: i as u64 * 5 * MS,
         stagger_ns: 100 * MS,
-        transport: Transport { name: "stp".into(), opener: config.clone(), acceptor: config.clone() },
+        transport: Transport {
+            name: "stp".into(),
+            opener: config.clone().into(),
+            acceptor: config.clone().into(),
+        },
         workload: Workload::Bulk { bytes: None, chunk_bytes: PAYLOAD_BYTES as u64, rate_bps: None },
     };
     Scenario {

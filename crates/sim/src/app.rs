@@ -4,12 +4,13 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use skyhaul_core::{ConnectionId, Instant, PacketMeta};
-use skyhaul_stp::Endpoint;
 
-/// Something that uses an endpoint. Called whenever the host had something to do.
+use crate::engines::Engines;
+
+/// Something that uses a host's engines. Called whenever the host had something to do.
 pub trait App: Debug + Any {
     /// Reads, writes, opens and closes as far as possible now.
-    fn work(&mut self, now: Instant, endpoint: &mut Endpoint);
+    fn work(&mut self, now: Instant, engines: &mut Engines);
     /// When it wants to work next though nothing arrives; `None`: whenever the host has something to do.
     fn deadline(&self) -> Option<Instant> {
         None

@@ -2,7 +2,8 @@
 
 use skyhaul_core::{Instant, Stream};
 use skyhaul_link::Link;
-use skyhaul_stp::{Config, Endpoint, EndpointConfig};
+
+use crate::engines::{EndConfig, Engines};
 
 use crate::flows::{FlowTerms, Flows, Remote};
 use crate::host::Host;
@@ -62,21 +63,34 @@ fn node(scenario: &Scenario, seed: u64, index: usize, app: Flows) -> Node {
     if spec.kind == NodeKind::Router {
         return Node::Router;
     }
-    let config = EndpointConfig {
-        accept: acceptor(scenario, index),
+    let stp = skyhaul_stp::EndpointConfig {
+        accept: acceptor(scenario, index, EndConfig::stp).unwrap_or_else(skyhaul_stp::Config::standard),
         carrier_bytes: Some(scenario.carrier.header_bytes()),
         head_bytes: scenario.carrier.envelope_bytes(),
         max_connections: usize::MAX,
         max_unproven: usize::MAX,
-        ..EndpointConfig::default()
+        ..skyhaul_stp::EndpointConfig::default()
     };
-    let endpoint = Endpoint::new(config, Stream::new(seed, &spec.name));
-    let host = Host::new(endpoint, address(index as u32), Box::new(app)).with_carrier(scenario.carrier);
+    let tcp = skyhaul_tcp::EndpointConfig {
+        accept: acceptor(scenario, index, EndConfig::tcp).unwrap_or_else(skyhaul_tcp::Config::standard),
+        max_connections: usize::MAX,
+        max_unproven: usize::MAX,
+        ..skyhaul_tcp::EndpointConfig::default()
+    };
+    let address = address(index as u32);
+    let stp = skyhaul_stp::Endpoint::new(stp, Stream::new(seed, &spec.name));
+    let tcp = skyhaul_tcp::Endpoint::new(tcp, Stream::new(seed, &format!("{}/tcp", spec.name)));
+    let engines = Engines::new(address.ip(), stp, tcp);
+    let host = Host::new(engines, address, Box::new(app)).with_carrier(scenario.carrier);
     Node::Host(Box::new(host))
 }
 
-/// Parameters of the connections that a host accepts.
-fn acceptor(scenario: &Scenario, index: usize) -> Config {
-    let spec = scenario.flows.iter().find(|flow| flow.to == index);
-    spec.map_or_else(Config::standard, |flow| flow.transport.acceptor.clone())
+/// Parameters of the connections of one protocol that a host accepts.
+fn acceptor<C: Clone>(
+    scenario: &Scenario,
+    index: usize,
+    of_protocol: fn(&EndConfig) -> Option<&C>,
+) -> Option<C> {
+    let mut here = scenario.flows.iter().filter(|flow| flow.to == index);
+    here.find_map(|flow| of_protocol(&flow.transport.acceptor)).cloned()
 }

@@ -1,13 +1,13 @@
-//! A host: an endpoint and the application on it.
+//! A host: its engines and the application on them.
 
 use std::mem;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
 use skyhaul_core::{Engine, Event, EventSink, Instant, Packet, PacketMeta, Transmit};
-use skyhaul_stp::Endpoint;
 
 use crate::app::App;
+use crate::engines::{Engines, Peer, Protocol, Shifted};
 use crate::network::node;
 use crate::scenario::Carrier;
 
@@ -17,13 +17,13 @@ const MAX_SEGMENTS: usize = 16;
 /// Sources of events, and names of packets: those of one host are this far from those of the next.
 pub const SOURCES_PER_HOST: u64 = 1 << 40;
 
-/// An endpoint with its address and application.
+/// Engines with their address and application.
 #[derive(Debug)]
 pub struct Host {
     /// Added to the numbers of connections in events, so that those of two hosts differ.
     pub source_base: u64,
-    /// The engine.
-    pub endpoint: Endpoint,
+    /// The engines.
+    pub engines: Engines,
     /// Its address.
     pub address: SocketAddr,
     /// What runs on it.
@@ -36,11 +36,11 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host at `address`, with UDP around its segments.
-    pub fn new(endpoint: Endpoint, address: SocketAddr, app: Box<dyn App>) -> Self {
+    /// A host at `address`, with UDP around the segments of STP.
+    pub fn new(engines: Engines, address: SocketAddr, app: Box<dyn App>) -> Self {
         Self {
             source_base: 0,
-            endpoint,
+            engines,
             address,
             app,
             carrier: Carrier::Udp,
@@ -50,41 +50,43 @@ impl Host {
         }
     }
 
-    /// With `carrier` around its segments. The endpoint must have been told the same.
+    /// With `carrier` around the segments of STP. The endpoint must have been told the same.
     #[must_use]
     pub fn with_carrier(mut self, carrier: Carrier) -> Self {
         self.carrier = carrier;
         self
     }
 
-    /// When the endpoint or the application has something to do next.
+    /// When an engine or the application has something to do next.
     pub fn deadline(&self) -> Option<Instant> {
-        match (self.endpoint.deadline(), self.app.deadline()) {
-            (Some(endpoint), Some(app)) => Some(endpoint.min(app)),
-            (endpoint, app) => endpoint.or(app),
+        match (self.engines.deadline(), self.app.deadline()) {
+            (Some(engines), Some(app)) => Some(engines.min(app)),
+            (engines, app) => engines.or(app),
         }
     }
 
     /// A packet arrived from `from`.
     pub fn receive(&mut self, now: Instant, from: SocketAddr, packet: &Packet, sink: &mut dyn EventSink) {
-        let body = packet.bytes.get(self.carrier.envelope_bytes() as usize..).unwrap_or_default();
+        let peer = Peer { protocol: Protocol::of_number(packet.meta.protocol), address: from };
+        let carrier = peer.protocol.carrier(self.carrier);
+        let body = packet.bytes.get(carrier.envelope_bytes() as usize..).unwrap_or_default();
         self.app.arrived(now, &packet.meta);
         if sink.wants() {
             sink.emit(now, self.source_base, Event::Arrived { packet: packet.meta.id });
         }
-        self.endpoint.handle(now, from, packet.meta.ecn, body, &mut Based { base: self.source_base, sink });
+        self.engines.handle(now, peer, packet.meta.ecn, body, &mut Shifted { by: self.source_base, sink });
     }
 
-    /// Lets timers, the application and the endpoint do what is due; sends by `send`.
+    /// Lets timers, the application and the engines do what is due; sends by `send`.
     pub fn work(
         &mut self,
         now: Instant,
         sink: &mut dyn EventSink,
         mut send: impl FnMut(Packet, &mut dyn EventSink),
     ) {
-        self.endpoint.handle_timeout(now, &mut Based { base: self.source_base, sink: &mut *sink });
+        self.engines.handle_timeout(now, &mut Shifted { by: self.source_base, sink: &mut *sink });
         loop {
-            self.app.work(now, &mut self.endpoint);
+            self.app.work(now, &mut self.engines);
             if !self.transmit(now, sink, &mut send) {
                 return;
             }
@@ -100,8 +102,8 @@ impl Host {
     ) -> bool {
         let mut sent = false;
         loop {
-            let mut based = Based { base: self.source_base, sink: &mut *sink };
-            let transmit = self.endpoint.poll_transmit(now, &mut self.buffer, MAX_SEGMENTS, &mut based);
+            let mut based = Shifted { by: self.source_base, sink: &mut *sink };
+            let transmit = self.engines.poll_transmit(now, &mut self.buffer, MAX_SEGMENTS, &mut based);
             let Some(transmit) = transmit else { return sent };
             sent = true;
             self.send_batch(now, transmit, sink, send);
@@ -112,15 +114,17 @@ impl Host {
     fn send_batch(
         &mut self,
         now: Instant,
-        transmit: Transmit<SocketAddr>,
+        transmit: Transmit<Peer>,
         sink: &mut dyn EventSink,
         send: &mut impl FnMut(Packet, &mut dyn EventSink),
     ) {
+        let header_bytes = transmit.way.protocol.carrier(self.carrier).header_bytes();
         let mut batch = Bytes::copy_from_slice(&self.buffer);
         let first = PacketMeta {
             flow: self.app.flow(transmit.connection),
             from: self.node,
-            to: node(transmit.way).unwrap_or(u32::MAX),
+            to: node(transmit.way.address).unwrap_or(u32::MAX),
+            protocol: transmit.way.protocol.number(self.carrier),
             ecn: transmit.ecn,
             sent_at: now,
             ..PacketMeta::default()
@@ -129,26 +133,10 @@ impl Host {
             // The last one keeps the batch itself: one packet alone needs no count of who shares it.
             let is_last = batch.len() <= transmit.segment_bytes.max(1);
             let bytes = if is_last { mem::take(&mut batch) } else { batch.split_to(transmit.segment_bytes) };
-            let wire_bytes = bytes.len() as u32 + self.carrier.header_bytes();
+            let wire_bytes = bytes.len() as u32 + header_bytes;
             let id = u64::from(self.node) * SOURCES_PER_HOST + self.sent_packets;
             self.sent_packets += 1;
             send(Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);
         }
-    }
-}
-
-/// Shifts the sources of one host's events.
-struct Based<'a> {
-    base: u64,
-    sink: &'a mut dyn EventSink,
-}
-
-impl EventSink for Based<'_> {
-    fn wants(&self) -> bool {
-        self.sink.wants()
-    }
-
-    fn emit(&mut self, now: Instant, source: u64, event: Event) {
-        self.sink.emit(now, self.base + source, event);
     }
 }

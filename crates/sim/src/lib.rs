@@ -4,6 +4,7 @@
 
 mod app;
 mod build;
+mod engines;
 mod flows;
 pub mod fuzz;
 mod host;
@@ -17,6 +18,7 @@ mod transfer;
 
 pub use app::App;
 pub use build::LINK_SOURCE;
+pub use engines::{EndConfig, Engines, Peer, Protocol, TCP_IDS};
 pub use flows::{Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, pattern};
 pub use host::{Host, SOURCES_PER_HOST};
 pub use measure::{Confusion, LadderLine, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};

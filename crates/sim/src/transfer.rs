@@ -4,6 +4,7 @@ use skyhaul_core::{EventSink, Instant, SECOND, Stats};
 use skyhaul_link::{Counters, LinkConfig};
 use skyhaul_stp::{Config, ProbingConfig};
 
+use crate::engines::Protocol;
 use crate::measure::flows_at;
 use crate::network::Ended;
 use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
@@ -94,8 +95,8 @@ impl Transfer {
             stagger_ns: 0,
             transport: Transport {
                 name: "stp".into(),
-                opener: self.sender.clone(),
-                acceptor: self.receiver.clone(),
+                opener: self.sender.clone().into(),
+                acceptor: self.receiver.clone().into(),
             },
             workload: Workload::Bulk { bytes: Some(self.bytes), chunk_bytes: CHUNK_BYTES, rate_bps: None },
         };
@@ -138,7 +139,7 @@ impl Transfer {
         Ok(Outcome {
             elapsed_ns: end.since(start),
             confirmed_ns: sender.confirmed_at.unwrap_or(end).since(start),
-            limit_bytes: limit_bytes(&self.link, self.seed, 0, start, end),
+            limit_bytes: limit_bytes(Protocol::Stp, &self.link, self.seed, 0, start, end),
             bytes: self.bytes,
             sender: flow.opener,
             receiver: flow.acceptor,

@@ -11,7 +11,8 @@ use skyhaul_core::{EventSink, Instant, MS, NullSink};
 use skyhaul_link::{
     ChannelConfig, ChannelState, DirectionConfig, LinkConfig, QueueLimit, Reordering, StateConfig,
 };
-use skyhaul_sim::{Ended, Host, Network, Node, Simulation, Transfer};
+use skyhaul_sim::scenario::{Flow, Scenario, Transport};
+use skyhaul_sim::{EndConfig, Ended, Host, Network, Node, Simulation, Transfer};
 
 /// Tells the child which seed to run.
 const SEED: &str = "SKYHAUL_DETERMINISM_SEED";
@@ -43,24 +44,32 @@ fn link() -> LinkConfig {
     }
 }
 
+/// STP by its window, at a declared rate, and TCP and STP between the same hosts.
+fn scenarios(seed: u64) -> [(&'static str, Scenario); 3] {
+    let window = Transfer::new(link(), seed, 300_000);
+    let declared = window.clone().with_rate(4_000_000);
+    let mut both = window.scenario();
+    let tcp = || EndConfig::from(skyhaul_tcp::Config::standard());
+    let transport = Transport { name: "tcp".into(), opener: tcp(), acceptor: tcp() };
+    both.flows.push(Flow { name: "tcp".into(), transport, ..both.flows[0].clone() });
+    [("window", window.scenario()), ("declared", declared.scenario()), ("both", both)]
+}
+
 /// Every event of both hosts and every packet that arrives, as a sum.
 fn trace(seed: u64) -> String {
     let mut report = String::new();
-    for rate in [None, Some(4_000_000)] {
-        let mut transfer = Transfer::new(link(), seed, 300_000);
-        transfer.sender.rate_bps = rate;
+    for (name, scenario) in scenarios(seed) {
         let mut sum = TraceSum::new();
-        let scenario = transfer.scenario();
         let mut simulation = Simulation::new(&scenario, seed).expect("the link is valid");
         let ended = simulation.run(&mut sum);
         let now = simulation.network().now();
         assert_eq!(ended, Ended::Done, "at {now:?}");
         add_counters(&mut sum, simulation.network());
         // The packets themselves: events do not show what is in them.
-        let packets = packets(&transfer);
+        let packets = packets(&scenario, seed);
         assert!(sum.events > 500 && packets.events > 200, "too little happened to say anything");
-        let _ = writeln!(report, "{MARK}{rate:?} events {} {:016x} at {now:?}", sum.events, sum.sum);
-        let _ = writeln!(report, "{MARK}{rate:?} packets {} {:016x}", packets.events, packets.sum);
+        let _ = writeln!(report, "{MARK}{name} events {} {:016x} at {now:?}", sum.events, sum.sum);
+        let _ = writeln!(report, "{MARK}{name} packets {} {:016x}", packets.events, packets.sum);
     }
     report
 }
@@ -72,10 +81,9 @@ fn add_counters(sum: &mut TraceSum, network: &Network) {
 }
 
 /// The same run with the hosts driven by hand, so that every octet passes by here.
-fn packets(transfer: &Transfer) -> TraceSum {
+fn packets(scenario: &Scenario, seed: u64) -> TraceSum {
     let mut sum = TraceSum::new();
-    let scenario = transfer.scenario();
-    let simulation = Simulation::new(&scenario, transfer.seed).expect("the link is valid");
+    let simulation = Simulation::new(scenario, seed).expect("the link is valid");
     let (nodes, mut wires) = simulation.into_network().into_parts();
     let host = |node| if let Node::Host(host) = node { Some(*host) } else { None };
     let mut hosts: Vec<Host> = nodes.into_iter().filter_map(host).collect();
@@ -124,7 +132,7 @@ fn child() {
 #[test]
 fn two_processes_with_one_seed_give_one_trace() {
     let [first, second] = [1, 1].map(in_another_process);
-    assert_eq!(first.lines().count(), 4, "{first}");
+    assert_eq!(first.lines().count(), 6, "{first}");
     assert_eq!(first, second);
     assert_eq!(first, trace(1), "a third process, this one");
 }

@@ -242,7 +242,8 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Transfer
     result.elapsed_s = Some(seconds);
     result.confirmed_s = measured.confirmed_at.map(|at| at.since(start) as f64 / SECOND as f64);
     result = result.with_goodput(seconds);
-    let limit = skyhaul_sim::limit_bytes(config, args.seed, 0, start, end).filter(|&bytes| bytes > 0);
+    let limit = skyhaul_sim::limit_bytes(skyhaul_sim::Protocol::Stp, config, args.seed, 0, start, end)
+        .filter(|&bytes| bytes > 0);
     result.limit_bps = limit.map(|bytes| bytes as f64 * 8.0 / seconds);
     let goodput = result.goodput_bps.filter(|&bps| bps > 0.0);
     result.share = goodput.zip(result.limit_bps).map(|(goodput, limit)| goodput / limit);

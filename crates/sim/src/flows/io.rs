@@ -1,7 +1,8 @@
 //! What an end of a flow works with, and moving bytes in and out of a connection.
 
 use skyhaul_core::{ConnectError, ConnectionId, Connections, Instant, StreamEvent};
-use skyhaul_stp::{Config, Endpoint};
+
+use crate::engines::{EndConfig, Engines};
 
 use super::Remote;
 use super::pattern::{count_wrong, fill};
@@ -17,7 +18,7 @@ pub(crate) const HEAD_BYTES: u64 = 8;
 /// Passed to an end of a flow when it works.
 pub(super) struct Io<'a> {
     pub(super) now: Instant,
-    pub(super) endpoint: &'a mut Endpoint,
+    pub(super) engines: &'a mut Engines,
     pub(super) record: &'a mut Record,
     /// What is read before this is warm-up.
     pub(super) warm_up: Instant,
@@ -30,8 +31,12 @@ pub(super) struct Io<'a> {
 
 impl Io<'_> {
     /// Opens a connection.
-    pub(super) fn connect(&mut self, remote: Remote, config: &Config) -> Result<ConnectionId, ConnectError> {
-        let id = self.endpoint.connect(self.now, remote.address, remote.port, config.clone(), true)?;
+    pub(super) fn connect(
+        &mut self,
+        remote: Remote,
+        config: &EndConfig,
+    ) -> Result<ConnectionId, ConnectError> {
+        let id = self.engines.connect(self.now, remote.address, remote.port, config)?;
         self.opened.push(id);
         Ok(id)
     }
@@ -40,7 +45,7 @@ impl Io<'_> {
     pub(super) fn skip(&mut self, id: ConnectionId, event: StreamEvent) {
         if event == StreamEvent::Readable {
             self.scratch.resize(READ_BYTES.max(self.scratch.len()), 0);
-            while matches!(self.endpoint.read(id, self.scratch), Ok(Some(n)) if n > 0) {}
+            while matches!(self.engines.read(id, self.scratch), Ok(Some(n)) if n > 0) {}
         }
     }
 }
@@ -94,7 +99,7 @@ impl Writer {
         while self.written < end {
             let length = (end - self.written).min(self.chunk_bytes) as usize;
             // Offering a byte to a full buffer is how one asks to be told of room.
-            let room = usize::try_from(io.endpoint.writable_bytes(id)).unwrap_or(usize::MAX);
+            let room = usize::try_from(io.engines.writable_bytes(id)).unwrap_or(usize::MAX);
             let made = length.min(room.max(1));
             io.scratch.resize(length.max(io.scratch.len()), 0);
             fill(self.key, self.written, &mut io.scratch[..made]);
@@ -102,7 +107,7 @@ impl Writer {
                 let shown = rest.len().min(made);
                 io.scratch[..shown].copy_from_slice(&rest[..shown]);
             }
-            match io.endpoint.write(id, &io.scratch[..length]) {
+            match io.engines.write(id, &io.scratch[..length]) {
                 Ok(0) => break,
                 Ok(taken) => self.written += taken as u64,
                 Err(error) => {
@@ -111,7 +116,7 @@ impl Writer {
                 }
             }
         }
-        let held = io.endpoint.held_bytes(id);
+        let held = io.engines.held_bytes(id);
         *io.memory_bytes += held.saturating_sub(self.peak_bytes);
         self.peak_bytes = self.peak_bytes.max(held);
         self.is_complete()
@@ -145,7 +150,7 @@ impl Reader {
     pub(super) fn drain(&mut self, io: &mut Io<'_>, id: ConnectionId) -> Read {
         io.scratch.resize(READ_BYTES.max(io.scratch.len()), 0);
         loop {
-            match io.endpoint.read(id, io.scratch) {
+            match io.engines.read(id, io.scratch) {
                 Ok(Some(0)) => return Read::Ended,
                 Ok(Some(n)) => {
                     let headed = self.keep_head(&io.scratch[..n]);

@@ -15,9 +15,9 @@ use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
 use skyhaul_core::{ConnectionId, Connections, Instant, PacketMeta, Stats, Stream, StreamEvent, US};
-use skyhaul_stp::{Config, Endpoint};
 
 use crate::app::App;
+use crate::engines::{EndConfig, Engines};
 use crate::scenario::Workload;
 pub(crate) use io::HEAD_BYTES;
 use io::{Io, Writer};
@@ -131,7 +131,7 @@ impl Flows {
     }
 
     /// Adds the end that opens.
-    pub(crate) fn open(&mut self, terms: &FlowTerms, remote: Remote, config: Config) {
+    pub(crate) fn open(&mut self, terms: &FlowTerms, remote: Remote, config: EndConfig) {
         let FlowTerms { key, workload, start, .. } = *terms;
         let end: Box<dyn End> = match workload {
             Workload::Requests { think_ns, requests, .. } => {
@@ -204,11 +204,11 @@ impl Flows {
     /// What each end did, with the counters of its connections: flow, whether it opens, record, counters.
     pub fn records<'a>(
         &'a self,
-        endpoint: &'a Endpoint,
+        engines: &'a Engines,
     ) -> impl Iterator<Item = (u32, bool, &'a Record, Stats)> {
         let mut sums: Vec<Stats> = self.slots.iter().map(|slot| slot.record.closed).collect();
         for (&id, &index) in &self.connections {
-            if let Some(stats) = endpoint.stats(id) {
+            if let Some(stats) = engines.stats(id) {
                 sums[index].add(&stats);
             }
         }
@@ -253,14 +253,14 @@ impl Flows {
         &mut self,
         index: usize,
         now: Instant,
-        endpoint: &mut Endpoint,
+        engines: &mut Engines,
         act: impl FnOnce(&mut dyn End, &mut Io<'_>),
     ) {
         let slot = &mut self.slots[index];
         let (opened, scratch, memory_bytes) = (&mut self.opened, &mut self.scratch, &mut self.memory_bytes);
         let mut io = Io {
             now,
-            endpoint,
+            engines,
             record: &mut slot.record,
             warm_up: self.warm_up,
             opened,
@@ -274,32 +274,32 @@ impl Flows {
         self.after(index);
     }
 
-    fn event(&mut self, now: Instant, id: ConnectionId, event: StreamEvent, endpoint: &mut Endpoint) {
+    fn event(&mut self, now: Instant, id: ConnectionId, event: StreamEvent, engines: &mut Engines) {
         let Some(&index) = self.connections.get(&id) else { return };
-        self.with(index, now, endpoint, |end, io| end.on_event(id, event, io));
+        self.with(index, now, engines, |end, io| end.on_event(id, event, io));
         if let StreamEvent::Closed(reason) = event {
             let record = &mut self.slots[index].record;
             if let Some(reason) = reason {
                 record.fail(&reason);
             }
-            if let Some(stats) = endpoint.stats(id) {
+            if let Some(stats) = engines.stats(id) {
                 record.closed.add(&stats);
             }
             self.connections.remove(&id);
-            endpoint.release(now, id);
+            engines.release(now, id);
         }
     }
 
     /// Connections that peers opened go to the end that listens at their port.
-    fn accept_all(&mut self, now: Instant, endpoint: &mut Endpoint) {
-        while let Some(id) = endpoint.accept() {
-            let Some(&index) = endpoint.local_port(id).and_then(|port| self.ports.get(&port)) else {
-                endpoint.abort(id);
-                endpoint.release(now, id);
+    fn accept_all(&mut self, now: Instant, engines: &mut Engines) {
+        while let Some(id) = engines.accept() {
+            let Some(&index) = engines.local_port(id).and_then(|port| self.ports.get(&port)) else {
+                engines.abort(id);
+                engines.release(now, id);
                 continue;
             };
             self.connections.insert(id, index);
-            self.event(now, id, StreamEvent::Readable, endpoint);
+            self.event(now, id, StreamEvent::Readable, engines);
         }
     }
 }
@@ -319,9 +319,9 @@ fn transaction(key: u64, workload: Workload) -> Terms {
 }
 
 impl App for Flows {
-    fn work(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    fn work(&mut self, now: Instant, engines: &mut Engines) {
         if !self.listening {
-            self.ports.keys().for_each(|&port| endpoint.listen(port));
+            self.ports.keys().for_each(|&port| engines.listen(port));
             self.listening = true;
         }
         while let Some(&(at, index)) = self.timers.first() {
@@ -330,11 +330,11 @@ impl App for Flows {
             }
             self.timers.remove(&(at, index));
             self.slots[index].timer = None;
-            self.with(index, now, endpoint, |end, io| end.on_timer(io));
+            self.with(index, now, engines, |end, io| end.on_timer(io));
         }
-        self.accept_all(now, endpoint);
-        while let Some((id, event)) = endpoint.poll_event() {
-            self.event(now, id, event, endpoint);
+        self.accept_all(now, engines);
+        while let Some((id, event)) = engines.poll_event() {
+            self.event(now, id, event, engines);
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
-use skyhaul_stp::Config;
+
+use crate::engines::EndConfig;
 
 use super::io::{Io, Read, Reader, Writer};
 use super::source::Source;
@@ -49,7 +50,7 @@ struct Exchange {
 #[derive(Debug)]
 pub(super) struct Client {
     remote: Remote,
-    config: Config,
+    config: EndConfig,
     terms: Terms,
     think_ns: u64,
     left: Option<u64>,
@@ -63,7 +64,7 @@ pub(super) struct Client {
 impl Client {
     pub(super) fn new(
         remote: Remote,
-        config: Config,
+        config: EndConfig,
         terms: Terms,
         think_ns: u64,
         requests: Option<u64>,
@@ -106,7 +107,7 @@ impl Client {
     fn ask(&mut self, io: &mut Io<'_>) {
         let Some(exchange) = &mut self.exchange else { return };
         if exchange.request.pump(io, exchange.id) && !self.terms.keep {
-            io.endpoint.finish(exchange.id);
+            io.engines.finish(exchange.id);
         }
     }
 
@@ -123,7 +124,7 @@ impl Client {
         let more = self.left != Some(0);
         self.next = more.then(|| io.now.after(self.think_ns));
         if !more && self.terms.keep {
-            io.endpoint.finish(id);
+            io.engines.finish(id);
         }
     }
 }
@@ -191,7 +192,7 @@ impl Server {
         }
         // A client that keeps its connection ends it behind the last response.
         if (answered && !terms.keep) || (ended && response.is_none()) {
-            io.endpoint.finish(id);
+            io.engines.finish(id);
         }
     }
 }

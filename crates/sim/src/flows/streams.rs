@@ -1,7 +1,8 @@
 //! One stream from the opener of a connection to its acceptor.
 
 use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
-use skyhaul_stp::Config;
+
+use crate::engines::EndConfig;
 
 use super::io::{Io, Read, Reader, Writer};
 use super::{End, Remote};
@@ -10,7 +11,7 @@ use super::{End, Remote};
 #[derive(Debug)]
 pub(super) struct StreamSender {
     remote: Remote,
-    config: Config,
+    config: EndConfig,
     writer: Writer,
     start: Instant,
     id: Option<ConnectionId>,
@@ -18,14 +19,13 @@ pub(super) struct StreamSender {
 }
 
 impl StreamSender {
-    pub(super) fn new(remote: Remote, config: Config, writer: Writer, start: Instant) -> Self {
+    pub(super) fn new(remote: Remote, config: EndConfig, writer: Writer, start: Instant) -> Self {
         Self { remote, config, writer, start, id: None, is_done: false }
     }
 
     fn open(&mut self, io: &mut Io<'_>) {
-        match io.endpoint.connect(io.now, self.remote.address, self.remote.port, self.config.clone(), true) {
+        match io.connect(self.remote, &self.config) {
             Ok(id) => {
-                io.opened.push(id);
                 io.record.started_at = Some(io.now);
                 self.id = Some(id);
             }
@@ -40,7 +40,7 @@ impl StreamSender {
         if let Some(id) = self.id
             && self.writer.pump(io, id)
         {
-            io.endpoint.finish(id);
+            io.engines.finish(id);
         }
     }
 }
@@ -57,7 +57,7 @@ impl End for StreamSender {
         match event {
             StreamEvent::Connected | StreamEvent::Writable => self.write(io),
             StreamEvent::Readable => {
-                while matches!(io.endpoint.read(id, &mut [0; 64]), Ok(Some(n)) if n > 0) {}
+                while matches!(io.engines.read(id, &mut [0; 64]), Ok(Some(n)) if n > 0) {}
             }
             StreamEvent::Finished => io.record.confirmed_at = Some(io.now),
             StreamEvent::Closed(_) => self.is_done = true,
@@ -101,7 +101,7 @@ impl End for StreamReceiver {
             StreamEvent::Readable | StreamEvent::Connected => {
                 if !self.is_done && self.reader.drain(io, id) == Read::Ended {
                     self.has_ended = true;
-                    io.endpoint.finish(id);
+                    io.engines.finish(id);
                 }
             }
         }

@@ -3,6 +3,7 @@
 use skyhaul_core::{Instant, SECOND, Stats};
 
 use super::Metrics;
+use crate::engines::Protocol;
 use crate::flows::{Delays, Flows, Record, delay_histogram};
 use crate::network::Network;
 use crate::scenario::{Carrier, Scenario, WebLoad, Workload};
@@ -51,7 +52,7 @@ pub(crate) fn flows_at<'a>(scenario: &Scenario, network: &'a Network) -> Vec<Flo
         groups.flat_map(|(group, spec)| (0..spec.count).map(move |_| group)).map(none).collect();
     for (_, host) in network.hosts() {
         let Some(app) = host.app.as_any().downcast_ref::<Flows>() else { continue };
-        for (flow, opens, record, stats) in app.records(&host.endpoint) {
+        for (flow, opens, record, stats) in app.records(&host.engines) {
             let Some(at) = all.get_mut(flow as usize) else { continue };
             *(if opens { &mut at.opener } else { &mut at.acceptor }) = stats;
             at.records[usize::from(!opens)] = Some(record);
@@ -261,12 +262,13 @@ fn add_limit(simulation: &Simulation<'_>, flows: &[Flow<'_>], metrics: &mut Metr
     let scenario = simulation.scenario();
     let ([flow], [link]) = (flows, &scenario.links[..]) else { return };
     let is_bulk = matches!(scenario.flows[0].workload, Workload::Bulk { rate_bps: None, .. });
-    if !is_bulk || scenario.carrier != Carrier::Udp {
+    let protocol = scenario.flows[0].transport.protocol();
+    if !is_bulk || (protocol == Protocol::Stp && scenario.carrier != Carrier::Udp) {
         return;
     }
     let config = &link.config;
     let port = u32::from(link.ends[1] == scenario.flows[0].from);
-    let limit = limit_bytes(config, simulation.seed(), port, flow.from, flow.to);
+    let limit = limit_bytes(protocol, config, simulation.seed(), port, flow.from, flow.to);
     if let Some(limit) = limit.filter(|&limit| limit > 0) {
         metrics.insert("limit_bps".into(), rate_bps(limit, flow.from, flow.to));
         metrics.insert("share".into(), flow.payload_bytes as f64 / limit as f64);

@@ -7,8 +7,11 @@ use serde::Serialize;
 use skyhaul_core::event::{Alarm, SHOWN_ENTRIES};
 use skyhaul_core::{Event, EventSink, Instant, SECOND};
 use skyhaul_link::Outage;
-use skyhaul_stp::segment::types;
+use skyhaul_stp::segment::types::POLL;
 
+use super::words::{self, Sent};
+
+use crate::engines::Protocol;
 use crate::host::SOURCES_PER_HOST;
 use crate::network::{Network, Wire};
 use crate::scenario::Scenario;
@@ -111,7 +114,7 @@ impl Ladder {
         packets.chain(outages(network)).chain(self.lines.iter().cloned()).collect()
     }
 
-    fn on_sent(&mut self, at: Instant, source: u64, types: u8, number: u64, is_repeat: bool) {
+    fn on_sent(&mut self, at: Instant, source: u64, sent: Sent) {
         let host = source / SOURCES_PER_HOST;
         let count = self.sent.entry(host).or_default();
         let id = host * SOURCES_PER_HOST + *count;
@@ -119,12 +122,14 @@ impl Ladder {
         if self.packets.len() >= MAX_LADDER_PACKETS {
             return;
         }
-        let has_data = types & types::SD != 0;
+        let number = sent.number;
+        let has_data = sent.payload_bytes > 0;
         let first = if has_data { *self.first_number.entry(source).or_insert(number) } else { number };
-        let position = (number.wrapping_sub(first) & 0xFF_FFFF) + 1;
-        let mut label = label(types, position, is_repeat);
-        let mut kind = kind(types);
-        if let Some(cycle) = self.cycles.get_mut(&source).filter(|_| types & types::POLL != 0) {
+        let is_stp = Protocol::of(source % SOURCES_PER_HOST) == Protocol::Stp;
+        let (mut label, mut kind) =
+            if is_stp { words::of_stp(sent, first) } else { words::of_tcp(sent, first) };
+        // Only STP has cycles.
+        if let Some(cycle) = self.cycles.get_mut(&source).filter(|_| sent.types & POLL != 0) {
             cycle.probes += 1;
             label = label.replace("POLL", &format!("PROBE {}", cycle.probes));
             kind = "probe";
@@ -169,37 +174,12 @@ fn outages(network: &Network) -> impl Iterator<Item = LadderLine> {
     network.wires().iter().flat_map(of).map(band)
 }
 
-/// What the type bits say, in the words of the protocol.
-fn label(types: u8, position: u64, is_repeat: bool) -> String {
-    if types & types::RST == types::RST {
-        return "RST".into();
-    }
-    let sd = if is_repeat { format!("SD {position} again") } else { format!("SD {position}") };
-    let parts = [
-        (types::BGN, "BGN".to_string()),
-        (types::BGNAK, "BGNAK".into()),
-        (types::SD, sd),
-        (types::POLL, "POLL".into()),
-        (types::STAT, "STAT".into()),
-        (types::USTAT, "USTAT".into()),
-        (types::END, "END".into()),
-        (types::ENDAK, "ENDAK".into()),
-    ];
-    let there: Vec<String> =
-        parts.into_iter().filter(|(bit, _)| types & bit != 0).map(|(_, text)| text).collect();
-    there.join(" + ")
-}
-
-fn kind(types: u8) -> &'static str {
-    let kinds = [(types::SD, "data"), (types::USTAT, "ustat"), (types::STAT, "stat"), (types::POLL, "poll")];
-    kinds.iter().find(|(bit, _)| types & bit != 0).map_or("other", |&(_, kind)| kind)
-}
-
 impl EventSink for Ladder {
     fn emit(&mut self, now: Instant, source: u64, event: Event) {
         match event {
-            Event::Sent { types, number, repeat, .. } => {
-                self.on_sent(now, source, types, number, repeat.is_some());
+            Event::Sent { types, number, payload_bytes, repeat, .. } => {
+                let is_repeat = repeat.is_some();
+                self.on_sent(now, source, Sent { types, number, payload_bytes, is_repeat });
             }
             Event::Arrived { packet } => {
                 if let Some(packet) = self.packets.get_mut(&packet) {

@@ -11,6 +11,7 @@ mod measure_tests;
 mod metrics_doc_tests;
 mod series;
 mod truth;
+mod words;
 
 use std::collections::BTreeMap;
 

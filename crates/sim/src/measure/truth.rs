@@ -6,6 +6,7 @@ use skyhaul_core::event::{Alarm, DropCause};
 use skyhaul_core::{Event, EventSink, Instant, Verdict};
 use skyhaul_stp::segment::types::{POLL, SD, STAT};
 
+use crate::engines::Protocol;
 use crate::host::SOURCES_PER_HOST;
 
 /// Number of a host and packets that it sent so far.
@@ -85,6 +86,9 @@ impl Truth {
         let count = self.sent.entry(host).or_default();
         let id = host * SOURCES_PER_HOST + *count;
         *count += 1;
+        if !judges(source) {
+            return;
+        }
         if types & (POLL | STAT) != 0 {
             self.alarms.under_way.insert(id);
         }
@@ -119,6 +123,11 @@ impl Truth {
     }
 }
 
+/// Whether losses are judged there. TCP takes every loss for congestion and says so of none.
+fn judges(source: u64) -> bool {
+    Protocol::of(source % SOURCES_PER_HOST) == Protocol::Stp
+}
+
 impl EventSink for Truth {
     fn emit(&mut self, now: Instant, source: u64, event: Event) {
         match event {
@@ -132,10 +141,10 @@ impl EventSink for Truth {
                 self.data.remove(&packet);
                 self.alarms.under_way.remove(&packet);
             }
-            Event::Acknowledged { next, .. } => self.on_acknowledged(source, next),
+            Event::Acknowledged { next, .. } if judges(source) => self.on_acknowledged(source, next),
             Event::ProbeStarted { alarm, loss_rtt_ns } => self.alarms.started(now, alarm, loss_rtt_ns),
             Event::ProbeEnded { .. } => self.alarms.first_loss = None,
-            Event::Rtt { sample_ns, .. } => self.alarms.answered(now.before(sample_ns)),
+            Event::Rtt { sample_ns, .. } if judges(source) => self.alarms.answered(now.before(sample_ns)),
             Event::Sent { types, number, .. } => self.on_sent(source, types, number),
             Event::Lost { first, end, verdict } => {
                 (first..end).for_each(|number| self.on_lost(source, number, verdict));

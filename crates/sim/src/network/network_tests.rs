@@ -28,8 +28,11 @@ fn bulk(bytes: u64) -> Workload {
 }
 
 fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
-    let transport =
-        Transport { name: "stp".into(), opener: Config::standard(), acceptor: Config::standard() };
+    let transport = Transport {
+        name: "stp".into(),
+        opener: Config::standard().into(),
+        acceptor: Config::standard().into(),
+    };
     Flow { name: name.into(), from, to, count: 1, start_ns: 0, stagger_ns: 0, transport, workload }
 }
 
@@ -157,7 +160,7 @@ fn an_application_that_streams_is_as_fast_as_it_says() {
 fn the_warm_up_does_not_count() {
     let endless = Workload::Bulk { bytes: None, chunk_bytes: 1000, rate_bps: None };
     let mut scenario = row(vec![flow("file", 0, 3, endless)]);
-    scenario.flows[0].transport.opener.rate_bps = Some(10_000_000);
+    scenario.flows[0].transport.opener.stp_mut().unwrap().rate_bps = Some(10_000_000);
     scenario.stop = Stop { duration_ns: Some(60 * SECOND), when_done: false, ..Stop::default() };
     let cold = run(&scenario);
     scenario.warm_up_ns = 10 * SECOND;
@@ -218,7 +221,7 @@ fn a_run_by_the_clock_goes_on_to_its_end_when_its_flows_are_done_before() {
 #[test]
 fn the_rate_counts_as_used_until_everything_is_delivered_not_until_all_has_said_goodbye() {
     let mut scenario = row(vec![flow("file", 0, 3, bulk(3_000_000))]);
-    scenario.flows[0].transport.opener.rate_bps = Some(10_000_000);
+    scenario.flows[0].transport.opener.stp_mut().unwrap().rate_bps = Some(10_000_000);
     let measured = run(&scenario);
     let busy = metric(&measured, "links.space.forward.utilisation");
     let elapsed = metric(&measured, "elapsed_s");
@@ -237,7 +240,7 @@ fn a_run_whose_send_buffers_grow_beyond_bounds_ends_with_what_it_has() {
         ..Stop::default()
     };
     for flow in &mut scenario.flows {
-        flow.transport.opener.send_limit_bytes = 1 << 20;
+        flow.transport.opener.stp_mut().unwrap().send_limit_bytes = 1 << 20;
     }
     let measured = run(&scenario);
     assert_eq!(measured.ended, Ended::OutOfMemory);

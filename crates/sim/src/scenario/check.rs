@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use skyhaul_link::QueueLimit;
-use skyhaul_stp::EndpointConfig;
-use skyhaul_stp::segment::HEADER_BYTES;
 
 use super::error::{Place, ScenarioError};
 use super::keys::join;
 use super::model::{Flow, Scenario, Workload};
 use super::tables::{Document, place_of};
 use super::way::{Lost, Ways};
+use crate::engines::{EndConfig, Protocol};
 use crate::flows::MAX_FLOWS_PER_HOST;
 
 /// Neither nothing nor too much.
@@ -126,9 +125,9 @@ fn flow(
     let lost = |lost: Lost, to: usize| no_way(document, scenario, number, lost, to);
     let forward = ways.walk(flow.from, flow.to).map_err(|why| lost(why, flow.to))?;
     let reverse = ways.walk(flow.to, flow.from).map_err(|why| lost(why, flow.from))?;
-    queues(document, scenario, flow, flow.transport.opener.max_payload_bytes, &forward)?;
+    queues(document, scenario, flow, &flow.transport.opener, &forward)?;
     if matches!(flow.workload, Workload::Requests { .. } | Workload::Web(_)) {
-        queues(document, scenario, flow, flow.transport.acceptor.max_payload_bytes, &reverse)?;
+        queues(document, scenario, flow, &flow.transport.acceptor, &reverse)?;
     }
     Ok(())
 }
@@ -161,12 +160,10 @@ fn queues(
     document: &Document,
     scenario: &Scenario,
     flow: &Flow,
-    max_payload_bytes: usize,
+    sender: &EndConfig,
     way: &[(usize, u32)],
 ) -> Result<(), ScenarioError> {
-    let around = u64::from(scenario.carrier.header_bytes() + scenario.carrier.envelope_bytes());
-    let mtu_bytes = u64::from(EndpointConfig::default().mtu_bytes);
-    let packet_bytes = (max_payload_bytes as u64 + HEADER_BYTES as u64 + around).min(mtu_bytes);
+    let packet_bytes = sender.max_packet_bytes(scenario.carrier);
     for &(number, port) in way {
         let QueueLimit::Bytes(bytes) = scenario.links[number].config.direction(port).queue else { continue };
         if bytes < packet_bytes {
@@ -180,12 +177,13 @@ fn queues(
     Ok(())
 }
 
-/// An endpoint accepts all connections with the same parameters.
+/// An endpoint accepts all connections of a protocol with the same parameters.
 fn acceptors(document: &Document, scenario: &Scenario) -> Result<(), ScenarioError> {
-    let mut first: BTreeMap<usize, (&str, String)> = BTreeMap::new();
+    let mut first: BTreeMap<(usize, Protocol), (&str, String)> = BTreeMap::new();
     for (item, flow) in document.flows.iter().zip(&scenario.flows) {
         let parameters = format!("{:?}", flow.transport.acceptor);
-        let (other, at_first) = first.entry(flow.to).or_insert((&item.name, parameters.clone()));
+        let (other, at_first) =
+            first.entry((flow.to, flow.transport.protocol())).or_insert((&item.name, parameters.clone()));
         if *at_first != parameters {
             let found =
                 format!("other parameters for accepting at `{}` than flow `{other}` has", item.is.to.name);

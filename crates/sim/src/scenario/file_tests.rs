@@ -83,7 +83,7 @@ fn a_point_has_the_values_of_its_axes() {
     assert_eq!(link.channel.as_ref().unwrap().good.mean_stay_ns, 1000 * MS);
     assert_eq!(link.channel.as_ref().unwrap().bad, preset.channel.unwrap().bad);
     assert_eq!(scenario.flows[0].transport.name, "off");
-    assert!(scenario.flows[0].transport.opener.probing.is_none());
+    assert!(scenario.flows[0].transport.opener.stp().unwrap().probing.is_none());
     assert_eq!(scenario.name, "two-axes");
     assert!(scenario.stop.when_done);
 }
@@ -105,7 +105,7 @@ fn an_override_comes_before_everything() {
         7 * MS
     );
     let window = first(&with(&file, "transports.on.rate", "none"));
-    assert_eq!(window.flows[0].transport.opener.rate_bps, None);
+    assert_eq!(window.flows[0].transport.opener.stp().unwrap().rate_bps, None);
     let typed =
         first(&with(&file, "flows.file.workload", "{ kind = \"bulk\", size = \"2MB\", chunk = \"1kB\" }"));
     let bulk = Workload::Bulk { bytes: Some(2_000_000), chunk_bytes: 1000, rate_bps: None };
@@ -171,18 +171,24 @@ fn same(a: &Config, b: &Config) -> bool {
 fn both_ends_are_alike_but_for_the_rate_unless_the_file_says_otherwise() {
     let file = File::parse("f.toml", BASE).unwrap();
     let transport = first(&file).flows[0].transport.clone();
-    assert!(same(&transport.opener, &Config { rate_bps: Some(10_000_000), ..Config::standard() }));
-    assert!(same(&transport.acceptor, &Config::standard()));
+    assert!(same(
+        transport.opener.stp().unwrap(),
+        &Config { rate_bps: Some(10_000_000), ..Config::standard() }
+    ));
+    assert!(same(transport.acceptor.stp().unwrap(), &Config::standard()));
     let other = first(&with(&file, "transports.on.acceptor", "{ rate = \"10kbit/s\", nagle = true }"));
     let transport = &other.flows[0].transport;
-    assert!(same(&transport.acceptor, &Config { rate_bps: Some(10_000), nagle: true, ..Config::standard() }));
-    assert!(!transport.opener.nagle);
+    assert!(same(
+        transport.acceptor.stp().unwrap(),
+        &Config { rate_bps: Some(10_000), nagle: true, ..Config::standard() }
+    ));
+    assert!(!transport.opener.stp().unwrap().nagle);
 }
 
 #[test]
 fn probing_is_switched_and_changed() {
     let file = File::parse("f.toml", BASE).unwrap();
-    let probing = |file: &File| first(file).flows[0].transport.opener.probing;
+    let probing = |file: &File| first(file).flows[0].transport.opener.stp().unwrap().probing;
     assert_eq!(probing(&file), Some(ProbingConfig::standard()));
     let changed = with(&file, "transports.on.probing.max_probes", "4");
     assert_eq!(probing(&changed), Some(ProbingConfig { max_probes: 4, ..ProbingConfig::standard() }));

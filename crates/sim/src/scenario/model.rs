@@ -2,7 +2,8 @@
 
 use skyhaul_core::ip_udp_bytes;
 use skyhaul_link::LinkConfig;
-use skyhaul_stp::Config;
+
+use crate::engines::{EndConfig, Protocol};
 
 /// What one run simulates. Nodes are numbered by their place in `nodes`.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +93,17 @@ pub struct Transport {
     /// Name, for reports.
     pub name: String,
     /// Parameters of the end that opens.
-    pub opener: Config,
-    /// Parameters of the end that accepts. All flows that end at one node have the same.
-    pub acceptor: Config,
+    pub opener: EndConfig,
+    /// Parameters of the end that accepts. All flows of one protocol that end at one node
+    /// have the same.
+    pub acceptor: EndConfig,
+}
+
+impl Transport {
+    /// The protocol of both ends.
+    pub fn protocol(&self) -> Protocol {
+        self.opener.protocol()
+    }
 }
 
 /// What a flow carries. Every byte is made, checked on arrival and counted.

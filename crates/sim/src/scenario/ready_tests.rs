@@ -69,7 +69,7 @@ fn the_links_of_demo_are_written_out_as_they_are_built_in() {
             assert_eq!(bytes, Some(10_000_000), "{name}");
         }
         let first = file.scenario_at(&file.points().next().unwrap()).unwrap();
-        assert_eq!(first.flows[0].transport.opener.rate_bps, Some(10_000_000), "{name}");
+        assert_eq!(first.flows[0].transport.opener.stp().unwrap().rate_bps, Some(10_000_000), "{name}");
     }
 }
 

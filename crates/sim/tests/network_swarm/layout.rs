@@ -39,7 +39,7 @@ impl Layout {
         let link = |(index, ends): (usize, [usize; 2])| LinkBetween { config: link(d, index, heal_at), ends };
         let links: Vec<LinkBetween> = ends.into_iter().enumerate().map(link).collect();
         let hosts: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].kind == NodeKind::Host).collect();
-        let acceptors: Vec<Config> = nodes.iter().map(|_| config(d, &links)).collect();
+        let acceptors: Vec<Acceptor> = nodes.iter().map(|_| (config(d, &links), tcp(d))).collect();
         let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links)).collect();
         let scenario = Scenario {
             name: format!("seed {seed}"),
@@ -119,12 +119,41 @@ fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
     config
 }
 
-fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Config], links: &[LinkBetween]) -> Flow {
+/// Parameters of accepted connections of both protocols.
+type Acceptor = (Config, skyhaul_tcp::Config);
+
+/// TCP of any profile, as patient as [`config`].
+fn tcp(d: &mut Dice) -> skyhaul_tcp::Config {
+    use skyhaul_tcp::Recovery;
+    let start = match d.below(3) {
+        0 => skyhaul_tcp::Config::standard(),
+        1 => skyhaul_tcp::Config::paper(),
+        _ => skyhaul_tcp::Config::sunos_4_1_3(),
+    };
+    skyhaul_tcp::Config {
+        mss_bytes: d.pick(&[start.mss_bytes, 536, 88]),
+        recovery: d.pick(&[start.recovery, Recovery::Reno, Recovery::NewReno, Recovery::Sack]),
+        send_limit_bytes: d.scale(2_000, 200_000),
+        receive_limit_bytes: d.scale(2_000, 200_000),
+        window_scale: d.percent(50),
+        timestamps: d.percent(50),
+        nagle: d.percent(50),
+        max_syn_repeats: 1_000,
+        max_repeats: 1_000,
+        ..start
+    }
+}
+
+fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links: &[LinkBetween]) -> Flow {
     let from = d.pick(hosts);
     let others: Vec<usize> = hosts.iter().copied().filter(|&host| host != from).collect();
     let to = d.pick(&others);
-    let transport =
-        Transport { name: "stp".into(), opener: config(d, links), acceptor: acceptors[to].clone() };
+    let (stp, tcp_there) = acceptors[to].clone();
+    let transport = if d.percent(60) {
+        Transport { name: "stp".into(), opener: config(d, links).into(), acceptor: stp.into() }
+    } else {
+        Transport { name: "tcp".into(), opener: tcp(d).into(), acceptor: tcp_there.into() }
+    };
     Flow {
         name: format!("flow {index}"),
         from,

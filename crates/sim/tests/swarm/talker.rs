@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use skyhaul_core::{CloseReason, ConnectionId, Connections, Instant, StreamEvent};
-use skyhaul_sim::{App, pattern};
+use skyhaul_sim::{App, Engines, pattern};
 use skyhaul_stp::Endpoint;
 
 use super::shape::End;
@@ -250,7 +250,8 @@ fn read(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conv
 }
 
 impl App for Talker {
-    fn work(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    fn work(&mut self, now: Instant, engines: &mut Engines) {
+        let endpoint = &mut engines.stp;
         self.begin(now, endpoint);
         self.hear(endpoint);
         self.pump(now, endpoint);

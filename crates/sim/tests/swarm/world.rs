@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use skyhaul_core::{CloseReason, Connections, Engine, Instant, Packet, ResetReason, SECOND, Stream};
-use skyhaul_sim::Host;
+use skyhaul_sim::{Engines, Host};
 use skyhaul_stp::segment::decode;
 use skyhaul_stp::{Endpoint, EndpointConfig};
 
@@ -88,7 +88,10 @@ fn host(shape: &Shape, index: usize) -> Host {
     let dice = Dice::new(shape.seed, &format!("swarm/talker {index}"));
     let finish_from = if shape.finish_late { shape.heal_at } else { Instant::ZERO };
     let talker = Talker::new(end.clone(), address(1 - index), dice, finish_from);
-    Host::new(Endpoint::new(config, entropy(shape, index)), address(index), Box::new(talker))
+    let stp = Endpoint::new(config, entropy(shape, index));
+    let tcp =
+        skyhaul_tcp::Endpoint::new(skyhaul_tcp::EndpointConfig::default(), Stream::new(shape.seed, "tcp"));
+    Host::new(Engines::new(address(index).ip(), stp, tcp), address(index), Box::new(talker))
 }
 
 impl World {
@@ -120,7 +123,7 @@ impl World {
                 Some(at) if at > until && self.is_done() => return self.judge(),
                 Some(at) if at > until => return Err(format!("no end in sight: {}", self.describe())),
                 Some(at) => {
-                    self.engine_woke = self.hosts.iter().any(|host| host.endpoint.deadline() == Some(at));
+                    self.engine_woke = self.hosts.iter().any(|host| host.engines.stp.deadline() == Some(at));
                     self.now = at;
                 }
             }
@@ -173,14 +176,14 @@ impl World {
     /// What must hold after each step: work is done until nothing is due, and limits hold.
     fn check(&self, index: usize) -> Result<(), String> {
         let host = &self.hosts[index];
-        if let Some(at) = host.endpoint.deadline().filter(|&at| at <= self.now) {
+        if let Some(at) = host.engines.stp.deadline().filter(|&at| at <= self.now) {
             return Err(format!("host {index}: busy loop: nothing to do, yet the deadline is {at:?}"));
         }
         if let Some(why) = host.app.failure() {
             return Err(format!("host {index}: {why}"));
         }
         for (&id, talk) in &self.talker(index).open {
-            let delivered = host.endpoint.stats(id).map_or(0, |stats| stats.delivered_bytes);
+            let delivered = host.engines.stp.stats(id).map_or(0, |stats| stats.delivered_bytes);
             let (held, limit) = (delivered - talk.read, self.shape.ends[index].config.receive_limit_bytes);
             // Packets in sequence may take the room of those that wait for them once more.
             if held > 2 * limit + u64::from(self.shape.mtu_bytes) {
@@ -193,7 +196,7 @@ impl World {
 
     /// Bytes that the peer has in sequence may still be held, all others must be: a lower bound.
     fn check_sender(&self, index: usize, talk: &Conversation) -> Result<(), String> {
-        let other = &self.hosts[1 - index].endpoint;
+        let other = &self.hosts[1 - index].engines.stp;
         let talks = &self.talker(1 - index).open;
         let Some((&id, _)) = talks.iter().find(|(_, t)| t.receives() == Some(talk.sends)) else {
             return Ok(());
@@ -225,7 +228,7 @@ impl World {
             return self.judge_stuck();
         }
         for (index, host) in self.hosts.iter().enumerate() {
-            let (left, deadline) = (host.endpoint.connection_count(), host.endpoint.deadline());
+            let (left, deadline) = (host.engines.stp.connection_count(), host.engines.stp.deadline());
             if left != 0 || deadline.is_some() {
                 return Err(format!("host {index}: {left} connections remain, deadline {deadline:?}"));
             }
@@ -245,7 +248,7 @@ impl World {
     /// the proof of its address among them, are lost. An acceptor without patience at its 3x limit
     /// then waits for ever.
     fn judge_stuck(&self) -> Result<Summary, String> {
-        let hosts = [0, 1].map(|index| (&self.hosts[index].endpoint, self.talker(index)));
+        let hosts = [0, 1].map(|index| (&self.hosts[index].engines.stp, self.talker(index)));
         let waits = |(endpoint, talker): &(&Endpoint, &Talker)| {
             talker
                 .open
@@ -289,7 +292,7 @@ impl World {
         let mut text = String::new();
         for index in [0, 1] {
             for (&id, talk) in &self.talker(index).open {
-                let endpoint = &self.hosts[index].endpoint;
+                let endpoint = &self.hosts[index].engines.stp;
                 let _ = write!(text, "\nhost {index} connection {id}: {:?} {talk:?}", endpoint.state(id));
                 let _ = write!(text, "\n  {:?}", endpoint.stats(id));
             }

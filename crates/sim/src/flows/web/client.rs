@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use skyhaul_core::{ConnectionId, Connections, Instant, Stream, StreamEvent};
-use skyhaul_stp::Config;
 
 use super::{draw_object_bytes, draw_objects, request, response_reader};
+use crate::engines::EndConfig;
 use crate::flows::io::{Io, Reader, Writer};
 use crate::flows::{End, Remote};
 use crate::scenario::WebLoad;
@@ -33,7 +33,7 @@ struct Page {
 #[derive(Debug)]
 pub(in crate::flows) struct Client {
     remote: Remote,
-    config: Config,
+    config: EndConfig,
     key: u64,
     load: WebLoad,
     stream: Stream,
@@ -47,7 +47,7 @@ pub(in crate::flows) struct Client {
 impl Client {
     pub(in crate::flows) fn new(
         remote: Remote,
-        config: Config,
+        config: EndConfig,
         key: u64,
         load: WebLoad,
         stream: Stream,
@@ -80,7 +80,7 @@ impl Client {
             };
             let mut request = request(self.key, &self.load, object_bytes);
             if request.pump(io, id) {
-                io.endpoint.finish(id);
+                io.engines.finish(id);
             }
             page.fetches.insert(id, Fetch { object_bytes, request, response: response_reader(self.key) });
         }
@@ -130,7 +130,7 @@ impl End for Client {
         match event {
             StreamEvent::Connected | StreamEvent::Writable => {
                 if fetch.request.pump(io, id) {
-                    io.endpoint.finish(id);
+                    io.engines.finish(id);
                 }
             }
             StreamEvent::Readable => {

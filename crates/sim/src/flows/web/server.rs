@@ -45,7 +45,7 @@ impl Server {
             && response.pump(io, id)
         {
             *serving = Serving::Answered;
-            io.endpoint.finish(id);
+            io.engines.finish(id);
         }
     }
 }

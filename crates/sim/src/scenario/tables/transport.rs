@@ -59,7 +59,7 @@ impl TransportDraft {
     /// What it comes to.
     pub(in crate::scenario) fn finish(self, name: &str) -> Transport {
         let acceptor = self.acceptor.unwrap_or_else(|| self.end.accepting());
-        Transport { name: name.to_string(), opener: self.end.config, acceptor: acceptor.config }
+        Transport { name: name.to_string(), opener: self.end.config.into(), acceptor: acceptor.config.into() }
     }
 }
 
