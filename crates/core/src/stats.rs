@@ -79,6 +79,8 @@ pub struct Stats {
     pub ce_packets: u64,
     /// TCP: answers to marks that the peer reported.
     pub ecn_reductions: u64,
+    /// TCP: repairs and timeouts that turned out to be needless.
+    pub spurious_repairs: u64,
     /// TCP: retransmission timeout.
     pub rto_ns: u64,
 }
@@ -121,6 +123,7 @@ impl Stats {
             black_holes: self.black_holes + other.black_holes,
             ce_packets: self.ce_packets + other.ce_packets,
             ecn_reductions: self.ecn_reductions + other.ecn_reductions,
+            spurious_repairs: self.spurious_repairs + other.spurious_repairs,
             ..*other
         };
     }

@@ -20,6 +20,17 @@ pub enum Recovery {
     Sack,
 }
 
+/// How a silent peer is asked whether it is still there [RFC 9293 3.8.4].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keepalive {
+    /// Silence before the first question; two hours at least, says the standard, unless the application knows.
+    pub idle_ns: u64,
+    /// From a question to the next one.
+    pub interval_ns: u64,
+    /// Unanswered questions after which the connection fails.
+    pub max_questions: u32,
+}
+
 /// Parameters of a connection.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -79,6 +90,8 @@ pub struct Config {
     /// Says what a loss is taken for; `None`: what the carrier said last, which is congestion unless told
     /// otherwise.
     pub loss_judge: Option<Arc<dyn LossJudge>>,
+    /// Ask a peer that has long been silent; `None`: never.
+    pub keepalive: Option<Keepalive>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
 }
@@ -113,6 +126,7 @@ impl Config {
             fin_wait_ns: 60 * SECOND,
             black_hole_timeouts: Some(3),
             loss_judge: None,
+            keepalive: None,
             max_challenges_per_s: 10,
         }
     }

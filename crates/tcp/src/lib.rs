@@ -19,7 +19,7 @@ mod send;
 mod sequence;
 
 pub use ack_policy::AckPolicy;
-pub use config::{Config, Recovery};
+pub use config::{Config, Keepalive, Recovery};
 pub use connection::State;
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};
 pub use icmp::{IcmpMessage, Unreachable};

@@ -92,6 +92,7 @@ impl Connection {
             self.heed_holding_back();
             self.emit(context, Event::Acknowledged { next: acknowledgement, packets, bytes });
         }
+        self.resolve_doubt(segment, context);
         let restarts = self.on_progress(acknowledgement - old);
         self.count_losses(context);
         self.end_event(context);

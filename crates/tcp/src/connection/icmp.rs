@@ -56,7 +56,7 @@ impl Connection {
     }
 
     /// Why a connection ends to which no answer comes.
-    pub(super) fn silence(&self) -> CloseReason {
+    pub(super) fn silence_reason(&self) -> CloseReason {
         match (self.is_unreachable, self.state.is_opening()) {
             (true, _) => CloseReason::Unreachable,
             (false, true) => CloseReason::ConnectTimeout,

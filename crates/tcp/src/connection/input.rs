@@ -63,6 +63,7 @@ impl Connection {
         if !self.check_acknowledgement(acknowledgement, context) {
             return;
         }
+        self.heard(context.now);
         self.take_timestamp(segment, sequence, context);
         if self.state == State::SynReceived {
             self.establish(context);
@@ -110,6 +111,10 @@ impl Connection {
         context: &mut Context<'_>,
     ) {
         self.refuse(why, context);
+        let end = sequence + segment.payload_bytes() as u64;
+        if let Some(assembly) = self.assembly.as_mut().filter(|a| sequence < end && end <= a.next()) {
+            assembly.note_duplicate(sequence, end);
+        }
         if segment.has(flags::RST) || why == Refusal::Absurd {
             return;
         }

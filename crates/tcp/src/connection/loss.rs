@@ -18,7 +18,7 @@ impl Connection {
     }
 
     /// The verdict of a loss that shows now; what goes again first is at SND.UNA.
-    pub(super) fn judge_loss(&self, sign: LossSign, context: &mut Context<'_>) -> Verdict {
+    pub(super) fn judge_loss(&mut self, sign: LossSign, context: &mut Context<'_>) -> Verdict {
         let rtt = self.rto.rtt();
         let evidence = LossEvidence {
             now: context.now,
@@ -32,6 +32,7 @@ impl Connection {
         };
         let judge = self.config.loss_judge.as_ref();
         let verdict = judge.map_or(self.assumed_cause, |judge| judge.judge(&evidence));
+        self.verdict = verdict;
         if context.sink.wants() {
             let first = self.sending.una;
             let end = self.sending.nxt.min(first + self.mss_bytes);

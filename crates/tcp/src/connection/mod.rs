@@ -6,6 +6,7 @@ mod delivery;
 mod ecn;
 mod icmp;
 mod input;
+mod keepalive;
 mod loss;
 mod opening;
 mod output;
@@ -14,6 +15,7 @@ mod path_mtu;
 mod recovery;
 mod rto;
 mod sending;
+mod spurious;
 mod state;
 mod timers;
 
@@ -31,6 +33,7 @@ use crate::segment::{HEADER_BYTES, Way};
 use delivery::Sampling;
 use ecn::Marks;
 pub(crate) use icmp::Belief;
+use keepalive::Silence;
 use opening::Agreed;
 use pacing::Pace;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
@@ -91,6 +94,13 @@ pub(crate) struct Connection {
     mss_bytes: u64,
     path_mtu: PathMtu,
     marks: Marks,
+    silence: Silence,
+    /// Our clock when something first went again, until its acknowledgement tells whether it had to.
+    doubt: Option<u32>,
+    /// After a repair without SACK the window opens no faster than this [RFC 6582 3.2 (3)].
+    burst_cap_bytes: Option<u64>,
+    /// The verdict of the last loss.
+    verdict: Verdict,
     /// What losses are taken for where no judge says otherwise.
     assumed_cause: Verdict,
     /// The link was judged to be gone: one segment at a time, until something is acknowledged.
@@ -163,6 +173,10 @@ impl Connection {
             mss_bytes,
             path_mtu: PathMtu::default(),
             marks: Marks::default(),
+            silence: Silence::new(context.now),
+            doubt: None,
+            burst_cap_bytes: None,
+            verdict: Verdict::Congestion,
             assumed_cause: Verdict::Congestion,
             in_outage: false,
             is_unreachable: false,

@@ -12,12 +12,14 @@ use super::{Connection, Context, Entropy, Names, Reset, State};
 use crate::config::{Config, Recovery};
 use crate::receive::Assembly;
 use crate::segment::{HEADER_BYTES, Options, Segment, Timestamps, flags};
-use crate::sequence::{expand, initial};
+use crate::sequence::{expand, initial, is_earlier, wire};
 
 /// Largest shift of a window [RFC 7323 2.3].
 const MAX_SHIFT: u8 = 14;
 /// Payload that every peer takes if it does not say otherwise [RFC 9293 3.7.1].
 const DEFAULT_MSS: u16 = 536;
+/// From the last number of a connection to the first one of a successor: no late segment lies within its window.
+const SUCCESSOR_STEP: u32 = 1 << 16;
 /// Segments are never cut smaller than this, whatever a peer asks for: tiny ones would be all header.
 const MIN_MSS: u64 = 88;
 
@@ -155,6 +157,29 @@ impl Connection {
         self.assembly = Some(Assembly::new(first + 1, limit_bytes.max(1)));
         self.sending.told_by = (first, 0);
         self.sending.take_window(first, 0, u64::from(segment.window));
+    }
+
+    /// Whether this SYN is no late one of this connection, which is over; if so, a number beyond all of ours
+    /// [RFC 6191 2].
+    pub(crate) fn successor(&self, segment: &Segment<'_>, takes_timestamps: bool) -> Option<u32> {
+        let is_syn = segment.has(flags::SYN) && !segment.has(flags::ACK);
+        if self.state != State::TimeWait || !is_syn {
+            return None;
+        }
+        let is_beyond = is_earlier(wire(self.assembly.as_ref()?.next()), segment.sequence);
+        let stamp = segment.options.timestamps.filter(|_| takes_timestamps).map(|stamps| stamps.value);
+        let recent = self.agreed.recent;
+        let is_new = match (self.agreed.timestamps, stamp) {
+            (true, Some(stamp)) => is_earlier(recent, stamp) || (stamp == recent && is_beyond),
+            (false, Some(_)) => true,
+            (_, None) => is_beyond,
+        };
+        is_new.then(|| wire(self.sending.max).wrapping_add(SUCCESSOR_STEP))
+    }
+
+    /// A successor takes the ports.
+    pub(crate) fn give_way(&mut self) {
+        self.close(None);
     }
 
     /// Our SYN is acknowledged, and the peer's is known.

@@ -72,6 +72,9 @@ impl Connection {
             self.note_limit();
         }
         self.settle(context);
+        if self.take_question() {
+            return Some(self.push(Piece::bare(self.sending.max - 1, flags::ACK), context, out));
+        }
         if self.ack_due.is_due(context.now) {
             return Some(self.push(Piece::bare(self.sending.max, flags::ACK), context, out));
         }
@@ -166,6 +169,7 @@ impl Connection {
         };
         let inflation = self.repair.as_ref().filter(|_| !self.agreed.sack).map_or(0, |r| r.inflation_bytes);
         let cwnd = if self.in_outage { self.mss_bytes } else { self.controller.window_bytes() };
+        let cwnd = cwnd.min(self.burst_cap_bytes.unwrap_or(u64::MAX));
         let window = cwnd + inflation + limited * self.mss_bytes;
         window.saturating_sub(self.flight_bytes())
     }
@@ -323,6 +327,7 @@ impl Connection {
         match self.assembly.as_mut() {
             Some(assembly) if bits & flags::ACK != 0 => {
                 self.ack_due = AckDue::No;
+                assembly.report_duplicate_no_more();
                 self.unacked_packets = 0;
                 self.agreed.last_ack_sent = assembly.next();
                 (wire(assembly.next()), assembly.advertise(shift, self.mss_bytes))
@@ -336,6 +341,7 @@ impl Connection {
         self.stats.sent_bytes += u64::from(wire_bytes);
         if payload_bytes > 0 && is_repeat {
             self.stats.retransmitted_packets += 1;
+            self.stats.count_lost(self.verdict, 1);
             self.stats.retransmitted_bytes += u64::from(wire_bytes);
         } else if payload_bytes > 0 {
             self.stats.data_packets += 1;

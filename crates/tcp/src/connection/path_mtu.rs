@@ -104,6 +104,7 @@ impl Connection {
         self.sending.nxt = self.sending.una;
         self.retransmit_at = None; // the repeat starts it
         self.again = why;
+        self.doubt = None;
     }
 
     /// The retransmission timer ran out for the n-th time in a row.

@@ -77,6 +77,7 @@ impl Connection {
         self.sending.board.begin_repeats(self.sending.una);
         self.timing = None; // [RFC 6298 3]
         self.first_loss(lost.verdict);
+        self.doubt_repeat(context.now);
         // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
         if !self.is_answered() {
             self.controller.on_lost(context.now, &lost);
@@ -89,11 +90,15 @@ impl Connection {
     /// `bytes` of sequence space were acknowledged. Whether the retransmission timer starts anew.
     pub(super) fn on_progress(&mut self, bytes: u64) -> bool {
         self.duplicate_acks = 0;
+        let (mss_bytes, cwnd_bytes) = (self.mss_bytes, self.controller.window_bytes());
+        let grown = self.burst_cap_bytes.map(|cap| cap + bytes.min(mss_bytes));
+        self.burst_cap_bytes = grown.filter(|&cap| cap < cwnd_bytes);
         let Some(repair) = self.repair.as_mut() else { return true };
         let is_full = self.sending.una >= repair.point;
         // Classic Reno knows no partial acknowledgement.
         if is_full || self.config.recovery == Recovery::Reno {
             self.repair = None;
+            self.guard_burst();
             return true;
         }
         self.sending.board.repeat_to(self.sending.una);
@@ -104,6 +109,15 @@ impl Connection {
         let left = repair.inflation_bytes.saturating_sub(bytes);
         repair.inflation_bytes = left + if bytes >= self.mss_bytes { self.mss_bytes } else { 0 };
         !core::mem::replace(&mut repair.restarted, true)
+    }
+
+    /// So many acknowledgements may come at once that what is under way is far below the window: it opens anew
+    /// by slow start [RFC 6582 3.2 (3)]. With SACK the pipe was full all along; classic Reno knows no better.
+    fn guard_burst(&mut self) {
+        if !self.agreed.sack && self.config.recovery != Recovery::Reno {
+            let in_flight_bytes = self.sending.nxt - self.sending.una;
+            self.burst_cap_bytes = Some(in_flight_bytes.max(self.mss_bytes) + self.mss_bytes);
+        }
     }
 
     /// What the SACK sender repeats before new data: the lowest hole that is lost and was not sent again

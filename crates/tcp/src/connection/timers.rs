@@ -126,7 +126,10 @@ impl Connection {
             AckDue::No | AckDue::Now => None,
         };
         let paced_at = self.pace.held_until;
-        [self.retransmit_at, self.persist.due, ack_at, self.quiet_until, paced_at].into_iter().flatten().min()
+        [self.retransmit_at, self.persist.due, ack_at, self.quiet_until, paced_at, self.keepalive_at()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Does what is due other than sending: sending is decided by `poll_transmit`.
@@ -138,7 +141,9 @@ impl Connection {
         } else if self.retransmit_at.is_some_and(|at| at <= now) && self.state != State::Closed {
             self.on_retransmission_timeout(context);
         } else if self.persist.is_due(now) && self.persist.unanswered > self.config.max_repeats {
-            self.close(Some(self.silence()));
+            self.close(Some(self.silence_reason()));
+        } else if self.keepalive_at().is_some_and(|at| at <= now) {
+            self.on_keepalive(context);
         }
         self.tell_state(context);
     }
@@ -148,7 +153,7 @@ impl Connection {
         let is_opening = self.state.is_opening();
         let most = if is_opening { self.config.max_syn_repeats } else { self.config.max_repeats };
         if self.timeouts >= most {
-            return self.close(Some(self.silence()));
+            return self.close(Some(self.silence_reason()));
         }
         self.stats.timeouts += 1;
         let in_flight_bytes = self.sending.nxt - self.sending.una;
@@ -164,7 +169,10 @@ impl Connection {
         self.in_outage = verdict == Verdict::Outage;
         self.timeouts += 1;
         self.sending.board.clear();
+        let doubt = self.doubt;
         self.go_back(Repeat::Timer);
+        self.doubt = doubt;
+        self.doubt_repeat(context.now);
         if !is_opening {
             self.suspect_black_hole(context);
         }

@@ -5,9 +5,12 @@ use alloc::sync::Arc;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{EventSink, Instant};
 
+use skyhaul_core::ConnectionId;
+
 use super::Endpoint;
 use crate::connection::{Connection, Context, Names, State};
 use crate::segment::{Segment, flags};
+use crate::sequence::is_earlier;
 
 /// Replies of no connection that wait; further ones are not sent.
 const MAX_STATELESS: usize = 64;
@@ -19,6 +22,7 @@ impl Endpoint {
         now: Instant,
         names: Names,
         segment: &Segment<'_>,
+        least_initial: Option<u32>,
         sink: &mut dyn EventSink,
     ) {
         let opens = segment.has(flags::SYN) && !segment.has(flags::ACK);
@@ -30,12 +34,28 @@ impl Endpoint {
         if !self.has_room() {
             return self.refuse(Refusal::Full, now, sink);
         }
-        let (entropy, id, mut path) = (self.entropy(), self.take_id(), self.path(names.way));
+        let (mut entropy, id, mut path) =
+            (self.secrets.entropy(names, now), self.take_id(), self.path(names.way));
+        if let Some(least) = least_initial.filter(|&least| is_earlier(entropy.initial, least)) {
+            entropy.initial = least;
+        }
         let mut context = Context { now, path: &mut path, sink };
         let config = Arc::clone(&self.accept_config);
         let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
         self.ways.brief(&mut connection, &mut context);
         self.insert(id, connection, path, false);
+    }
+
+    /// A SYN that may begin a new connection between ends of one that is over [RFC 6191 2]: the old one gives
+    /// way. The least initial number of ours, beyond everything that the old one used [RFC 9293 3.4.1].
+    pub(super) fn succeed(&mut self, id: ConnectionId, segment: &Segment<'_>) -> Option<u32> {
+        let connection = &mut self.slots.get_mut(&id)?.connection;
+        let is_listening = self.listening.contains(&segment.destination_port);
+        let stamps = self.config.accept.timestamps;
+        let least = connection.successor(segment, stamps).filter(|_| is_listening)?;
+        connection.give_way();
+        self.touch(id);
+        Some(least)
     }
 
     fn has_room(&self) -> bool {

@@ -17,9 +17,11 @@ impl Engine for Endpoint {
             return self.refuse(Refusal::Undecodable, now, sink);
         };
         let names = Names { way, local_port: segment.destination_port, remote_port: segment.source_port };
-        match self.keys.get(&names).copied() {
+        let id = self.keys.get(&names).copied();
+        let successor = id.and_then(|id| self.succeed(id, &segment));
+        match id.filter(|_| successor.is_none()) {
             Some(id) => self.deliver(id, now, ecn, &segment, bytes.len(), sink),
-            None => self.handle_unknown(now, names, &segment, sink),
+            None => self.handle_unknown(now, names, &segment, successor, sink),
         }
     }
 

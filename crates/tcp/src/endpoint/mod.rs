@@ -5,6 +5,7 @@ mod accept;
 mod application;
 mod driving;
 mod icmp;
+mod secrets;
 mod transmit;
 mod ways;
 
@@ -21,7 +22,7 @@ use skyhaul_core::{
 };
 
 use crate::config::Config;
-use crate::connection::{Connection, Context, Entropy, Names, State};
+use crate::connection::{Connection, Context, Names, State};
 use crate::segment::{Segment, Way};
 
 /// What an endpoint is told once.
@@ -83,6 +84,7 @@ pub struct Endpoint {
     events: VecDeque<(ConnectionId, StreamEvent)>,
     stateless: VecDeque<(Way, Segment<'static>)>,
     ways: ways::Ways,
+    secrets: secrets::Secrets,
     random: Stream,
     next_id: ConnectionId,
     stats: EndpointStats,
@@ -90,7 +92,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint whose random values come from `random`.
-    pub fn new(config: EndpointConfig, random: Stream) -> Self {
+    pub fn new(config: EndpointConfig, mut random: Stream) -> Self {
         Self {
             accept_config: Arc::new(config.accept.clone()),
             config,
@@ -103,6 +105,7 @@ impl Endpoint {
             events: VecDeque::new(),
             stateless: VecDeque::new(),
             ways: ways::Ways::default(),
+            secrets: secrets::Secrets::new(&mut random),
             random,
             next_id: 1,
             stats: EndpointStats::default(),
@@ -125,22 +128,15 @@ impl Endpoint {
         let is_free = |endpoint: &Self, port: u16| !endpoint.keys.contains_key(&names(port));
         let local_port = match local_port {
             Some(port) => Some(port).filter(|&port| is_free(self, port)),
-            None => (0..64).find_map(|_| {
-                let candidate = 0xC000 | (self.random.next_u64() as u16 >> 2);
-                is_free(self, candidate).then_some(candidate)
-            }),
+            None => secrets::ports(&mut self.random).find(|&port| is_free(self, port)),
         };
         let names = names(local_port.ok_or(ConnectError::NoFreePort)?);
-        let (entropy, id, mut path) = (self.entropy(), self.take_id(), self.path(way));
+        let (entropy, id, mut path) = (self.secrets.entropy(names, now), self.take_id(), self.path(way));
         let mut context = Context { now, path: &mut path, sink: &mut skyhaul_core::NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
         self.ways.brief(&mut connection, &mut context);
         self.insert(id, connection, path, true);
         Ok(id)
-    }
-
-    fn entropy(&mut self) -> Entropy {
-        Entropy { initial: self.random.next_u64() as u32, timestamp_offset: self.random.next_u64() as u32 }
     }
 
     fn take_id(&mut self) -> ConnectionId {

@@ -25,6 +25,8 @@ pub(crate) struct Assembly {
     have: RangeSet,
     /// A byte of each range that grew lately, the last one first [RFC 2018 4].
     recent: VecDeque<u64>,
+    /// Bytes that came once more, until they are reported [RFC 2883 4].
+    duplicate: Option<(u64, u64)>,
     end: Option<u64>,
     delivered_bytes: u64,
 }
@@ -41,6 +43,7 @@ impl Assembly {
             ahead_charge: 0,
             have: RangeSet::new(),
             recent: VecDeque::new(),
+            duplicate: None,
             end: None,
             delivered_bytes: 0,
         }
@@ -81,6 +84,7 @@ impl Assembly {
 
     /// Takes the bytes of `data` that lie within the window and are new; false if there are none.
     pub(crate) fn insert(&mut self, number: u64, data: &[u8]) -> bool {
+        self.note_duplicate(number, number + data.len() as u64);
         let limit = self.end.unwrap_or(u64::MAX).min(self.edge);
         let (first, end) = (number.max(self.next), (number + data.len() as u64).min(limit));
         if first >= end {
@@ -94,6 +98,30 @@ impl Assembly {
         let taken = self.keep(first, data);
         self.deliver_ahead();
         taken
+    }
+
+    /// Remembers the first part of [first, end) that is here already.
+    pub(crate) fn note_duplicate(&mut self, first: u64, end: u64) {
+        if first < self.next {
+            self.duplicate = Some((first, end.min(self.next)));
+            return;
+        }
+        let gap = self.have.gaps(first, end).next();
+        let known_from = match gap {
+            Some((from, to)) if from == first => to,
+            _ => first,
+        };
+        if known_from < end && !self.have.is_empty() {
+            let known_to = self.have.range_of(known_from).map_or(end, |(_, to)| to.min(end));
+            self.duplicate = Some((known_from, known_to));
+            self.recent.push_front(known_from);
+            self.forget_stale_ranges();
+        }
+    }
+
+    /// An acknowledgement took the report along: once is enough.
+    pub(crate) fn report_duplicate_no_more(&mut self) {
+        self.duplicate = None;
     }
 
     fn keep(&mut self, first: u64, data: &[u8]) -> bool {
@@ -140,11 +168,11 @@ impl Assembly {
         self.recent.truncate(MAX_SACK_BLOCKS);
     }
 
-    /// The ranges ahead, the one that grew last first, at most `max_blocks`.
+    /// The ranges ahead, the one that grew last first, behind what came twice, at most `max_blocks`.
     pub(crate) fn sack(&self, max_blocks: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let ranges = self.recent.iter().filter_map(|&at| self.have.range_of(at));
-        for (first, end) in ranges.take(max_blocks) {
+        for (first, end) in self.duplicate.into_iter().chain(ranges).take(max_blocks) {
             blocks.push(wire(first), wire(end));
         }
         blocks
@@ -152,9 +180,11 @@ impl Assembly {
 
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
         let count = out.len().min(self.ready.len());
-        for (place, byte) in out.iter_mut().zip(self.ready.drain(..count)) {
-            *place = byte;
-        }
+        let (a, b) = self.ready.as_slices();
+        let split = count.min(a.len());
+        out[..split].copy_from_slice(&a[..split]);
+        out[split..count].copy_from_slice(&b[..count - split]);
+        self.ready.drain(..count);
         count
     }
 

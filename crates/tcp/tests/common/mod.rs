@@ -112,6 +112,11 @@ impl Lone {
         Self::accepted(config, Options { mss: Some(1000), sack_permitted: true, ..Options::default() })
     }
 
+    /// When it would do something by itself, everything being sent.
+    pub fn idle_deadline(&self) -> Option<Instant> {
+        self.endpoint.deadline()
+    }
+
     /// Counters of the connection.
     pub fn stats(&self) -> Stats {
         self.endpoint.stats(self.id).unwrap()
