@@ -20,6 +20,8 @@ pub struct ControllerConfig {
     /// Pacing rate over window per round trip, in percent, in slow start and in avoidance. `None`: packets leave
     /// as the window lets them, or the engine spreads them (the papers' delayed send).
     pub pacing_percent: Option<(u64, u64)>,
+    /// CUBIC's first slow start ends when the round trip grows, or when acknowledgements come in long trains.
+    pub hystart: bool,
     /// Bytes that a segment is longer on the wire than its payload, IP header included.
     pub overhead_bytes: u64,
     /// The round trip, if the opening measured one.
@@ -80,6 +82,7 @@ mod tests {
             counting: Counting::Bytes,
             idle_restart: IdleRestart::Never,
             pacing_percent: None,
+            hystart: false,
             overhead_bytes: 40,
             rtt_ns: None,
             seed: 1,

@@ -33,6 +33,7 @@ pub(crate) fn config() -> ControllerConfig {
         counting: Counting::Bytes,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,
+        hystart: false,
         overhead_bytes: OVERHEAD_BYTES,
         rtt_ns: None,
         seed: 1,

@@ -12,6 +12,7 @@ fn reno(initial_segments: u64, counting: Counting) -> Reno {
         counting,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: Some((200, 120)),
+        hystart: false,
         overhead_bytes: 40,
         rtt_ns: None,
         seed: 1,

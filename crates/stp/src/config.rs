@@ -213,6 +213,7 @@ impl Config {
             counting: Counting::Reports,
             idle_restart: self.idle_restart_ns.map_or(IdleRestart::Never, IdleRestart::After),
             pacing_percent: (self.spread == Spread::Controller).then_some((200, 120)),
+            hystart: false,
             overhead_bytes: 0,
             rtt_ns: None,
             seed: 0,

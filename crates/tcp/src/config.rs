@@ -43,6 +43,8 @@ pub struct Config {
     /// Pacing rate over congestion window per round trip, in percent, in slow start and in avoidance. `None`:
     /// segments leave as the window lets them. A controller with a rate of its own paces in any case.
     pub pacing_percent: Option<(u64, u64)>,
+    /// CUBIC's first slow start ends early, as the Linux kernel's does (`HyStart`).
+    pub hystart: bool,
     /// What makes the congestion window grow.
     pub counting: Counting,
     /// See [`Recovery`].
@@ -104,6 +106,7 @@ impl Config {
             initial_window_packets: None,
             controller: ControllerKind::Cubic,
             pacing_percent: None,
+            hystart: true,
             counting: Counting::Bytes,
             recovery: Recovery::Sack,
             limited_transmit: true,
@@ -194,6 +197,7 @@ impl Config {
             counting: self.counting,
             idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
             pacing_percent: self.pacing_percent,
+            hystart: self.hystart,
             overhead_bytes: 0,
             rtt_ns: None,
             seed: 0,

@@ -2,7 +2,7 @@
 
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
-use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, IdleRestart, Lost};
+use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, Delivery, IdleRestart, Lost};
 
 const RTT_NS: u64 = 100 * MS;
 
@@ -14,6 +14,7 @@ fn cubic(initial_segments: u64) -> Cubic {
         counting: Counting::Bytes,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,
+        hystart: false,
         overhead_bytes: 40,
         rtt_ns: None,
         seed: 1,
@@ -162,6 +163,48 @@ fn a_long_silence_brings_the_first_window_back() {
     assert_eq!(cc.window_bytes(), 40_000);
     cc.on_idle(START, SECOND + 1, SECOND);
     assert_eq!(cc.window_bytes(), 10_000);
+}
+
+/// Acknowledges `per_round` segments in each of `rounds` round trips, `gap_ns` apart, the n-th round trip taking
+/// `rtt_ns(n)`; the window afterwards.
+fn start(hystart: bool, rounds: u64, gap_ns: u64, rtt_ns: impl Fn(u64) -> u64) -> u64 {
+    let mut cc = Cubic::new(ControllerConfig { hystart, ..cubic(20).config });
+    let (mut began, mut total_bytes) = (START, 0);
+    for round in 0..rounds {
+        began = began.after(rtt_ns(round));
+        let in_flight_bytes = cc.window_bytes();
+        for segment in 1..=in_flight_bytes / 1000 {
+            total_bytes += 1000;
+            let delivery = Delivery {
+                newly_bytes: 1000,
+                total_bytes,
+                in_flight_bytes: in_flight_bytes - 1000,
+                rtt_ns: Some(rtt_ns(round)),
+                rate: None,
+            };
+            let acked = Acked { delivery: Some(delivery), ..acked(1000, in_flight_bytes) };
+            cc.on_acked(began.after(segment * gap_ns), &acked);
+        }
+        assert_eq!(cc.wants_delivery(), hystart && cc.snapshot().ssthresh_bytes == u64::MAX);
+    }
+    cc.window_bytes()
+}
+
+#[test]
+fn a_round_trip_that_grows_ends_the_first_slow_start() {
+    let grows = |round| (100 + 13 * (round / 2)) * MS;
+    assert_eq!(start(false, 4, 0, grows), 320_000);
+    let window_bytes = start(true, 4, 0, grows);
+    assert!((80_000..100_000).contains(&window_bytes), "the third is 13 ms longer: {window_bytes}");
+    let a_little = |round| (100 + 12 * (round / 2)) * MS;
+    assert_eq!(start(true, 3, 0, a_little), 160_000, "an eighth is not exceeded");
+}
+
+#[test]
+fn a_train_of_half_a_round_trip_ends_the_first_slow_start() {
+    let window_bytes = start(true, 3, MS, |_| 100 * MS);
+    assert!((130_000..134_000).contains(&window_bytes), "the third, 51 ms after its begin: {window_bytes}");
+    assert_eq!(start(true, 4, 3 * MS, |_| 10_000 * MS), 320_000, "not close enough to be a train");
 }
 
 #[test]

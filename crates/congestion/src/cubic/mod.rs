@@ -1,9 +1,10 @@
 //! CUBIC [RFC 9438]: after a loss the window returns to where it was along a cubic function of time, so that
-//! its growth does not depend on the round trip. Slow start is plain, without `HyStart++` [RFC 9438 4.10].
+//! its growth does not depend on the round trip. Slow start is plain, or ends early by `HyStart` [RFC 9438 4.10].
 
 #[cfg(test)]
 mod cubic_tests;
 mod formulas;
+mod hystart;
 
 use alloc::boxed::Box;
 
@@ -12,6 +13,7 @@ use skyhaul_core::event::{Phase, Verdict};
 
 use crate::pacing::window_rate_bps;
 use crate::{Acked, Controller, ControllerConfig, Lost, SlowStart, Snapshot};
+use hystart::HyStart;
 
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +49,8 @@ pub struct Cubic {
     owed: u64,
     /// Since when the window is not used.
     unused_since: Option<Instant>,
+    /// Until the first slow start ends, if wanted.
+    hystart: Option<HyStart>,
 }
 
 impl Cubic {
@@ -59,7 +63,20 @@ impl Cubic {
             prior_bytes: 0,
             epoch: None,
         };
-        Self { config, course, before_event: None, owed: 0, unused_since: None }
+        let hystart = config.hystart.then_some(HyStart::new());
+        Self { config, course, before_event: None, owed: 0, unused_since: None, hystart }
+    }
+
+    /// Slow start ends at this window, without a loss.
+    fn watch_start(&mut self, now: Instant, acked: &Acked) {
+        let segments = self.course.cwnd_bytes / self.config.mss_bytes.max(1);
+        let is_paced = self.config.pacing_percent.is_some();
+        if let (Some(hystart), Some(delivery)) = (&mut self.hystart, &acked.delivery)
+            && hystart.ends(now, delivery, segments, is_paced)
+        {
+            self.course.ssthresh_bytes = self.course.cwnd_bytes;
+        }
+        self.hystart = self.hystart.filter(|_| self.course.ssthresh_bytes == u64::MAX);
     }
 
     fn in_slow_start(&self) -> bool {
@@ -131,6 +148,7 @@ impl Controller for Cubic {
         if acked.in_recovery || acked.bytes == 0 {
             return;
         }
+        self.watch_start(now, acked);
         if acked.leaves_unused(self.course.cwnd_bytes) {
             self.unused_since.get_or_insert(now);
             return;
@@ -184,6 +202,10 @@ impl Controller for Cubic {
 
     fn set_mss(&mut self, mss_bytes: u64) {
         self.config.mss_bytes = mss_bytes;
+    }
+
+    fn wants_delivery(&self) -> bool {
+        self.hystart.is_some()
     }
 
     fn window_bytes(&self) -> u64 {

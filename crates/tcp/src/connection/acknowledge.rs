@@ -89,7 +89,7 @@ impl Connection {
                 delivery: self.delivery(context),
             };
             self.controller.on_acked(context.now, &acked);
-            self.heed_holding_back();
+            self.heed_controller();
             self.emit(context, Event::Acknowledged { next: acknowledgement, packets, bytes });
         }
         self.resolve_doubt(segment, context);

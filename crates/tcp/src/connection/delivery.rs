@@ -80,11 +80,14 @@ impl Connection {
             delivery: Some(delivery),
         };
         self.controller.on_acked(context.now, &acked);
-        self.heed_holding_back();
+        self.heed_controller();
     }
 
-    /// Rates that the controller keeps low on purpose are marked as such.
-    pub(super) fn heed_holding_back(&mut self) {
+    /// Rates that the controller keeps low on purpose are marked as such; one that wants no more is not told.
+    pub(super) fn heed_controller(&mut self) {
+        if !self.controller.wants_delivery() {
+            self.sampling.log = None;
+        }
         if self.controller.holds_back() {
             self.mark_limited();
         }
