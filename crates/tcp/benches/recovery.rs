@@ -52,6 +52,9 @@ fn main() {
     let elapsed = begin.elapsed();
     assert!(outcome.ended && outcome.received == data, "{:?}", outcome.sender);
     let sender = outcome.sender;
+    if std::env::args().any(|argument| argument == "--counters") {
+        println!("{sender:?}");
+    }
     let segments = sender.data_packets + sender.retransmitted_packets;
     println!(
         "{segments} segments of data, {} of them repeated in {} recoveries and {} timeouts: {elapsed:.2?}, {:.2} us a segment",

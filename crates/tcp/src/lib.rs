@@ -8,6 +8,7 @@ extern crate alloc;
 extern crate std;
 
 mod ack_policy;
+mod bytes;
 mod config;
 mod connection;
 mod endpoint;

@@ -96,7 +96,7 @@ fn bbr_is_not_stopped_by_random_losses() {
     let [bbr, cubic, reno] = [ControllerKind::Bbr, ControllerKind::Cubic, ControllerKind::Reno]
         .map(|controller| share(controller, lossy.clone(), (3, 20)));
     println!("1 % loss, 10 Mbit/s, 100 ms: BBR {bbr} %, CUBIC {cubic} %, Reno {reno} %");
-    assert!(bbr > 85 && cubic < 40 && reno < 40, "BBR {bbr} %, CUBIC {cubic} %, Reno {reno} %");
+    assert!(bbr > 80 && cubic < 40 && reno < 40, "BBR {bbr} %, CUBIC {cubic} %, Reno {reno} %");
 }
 
 #[test]

@@ -1,23 +1,22 @@
 //! Two engines and the way between them in virtual time.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 
-use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
-use skyhaul_stp::{Config, Endpoint, EndpointConfig};
+use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND};
 
 use crate::heap::live_bytes;
+use crate::protocol::{Endpoint, connect, new_endpoint, way};
 
 /// Connections that the opener's ports allow towards one peer, with some left to find free ones.
 pub(crate) const MAX_CONNECTIONS: usize = 15_000;
-const PORT: u16 = 7;
+pub(crate) const PORT: u16 = 7;
 const DELAY_NS: u64 = 300 * MS;
 /// After a step: long enough for every confirmation, shorter than the give-up time.
 const REST_NS: u64 = 60 * SECOND;
 /// Connections that are opened, or carry data, at the same time.
 const BATCH: usize = 100;
 /// The engine's bounds against floods are not what is measured.
-const NO_LIMIT: usize = 1 << 20;
+pub(crate) const NO_LIMIT: usize = 1 << 20;
 
 /// An engine, and how much it holds: what is allocated while it works and not freed then.
 struct End {
@@ -36,9 +35,7 @@ pub(crate) struct Ends {
 
 impl End {
     fn new(seed: u64) -> Self {
-        let config =
-            EndpointConfig { max_connections: NO_LIMIT, max_unproven: NO_LIMIT, ..EndpointConfig::default() };
-        let engine = Endpoint::new(config, Stream::new(seed, "bench/idle-memory"));
+        let engine = new_endpoint(seed);
         Self { engine, held_bytes: 0, connections: Vec::new() }
     }
 
@@ -49,10 +46,6 @@ impl End {
         self.held_bytes += live_bytes() - before;
         result
     }
-}
-
-fn address(end: usize) -> SocketAddr {
-    SocketAddr::from(([192, 0, 2, 1 + end as u8], 4700))
 }
 
 impl Ends {
@@ -82,7 +75,7 @@ impl Ends {
 
     fn connect(&mut self) {
         let (now, end) = (self.now, &mut self.ends[0]);
-        let opened = end.work(|engine| engine.connect(now, address(1), PORT, Config::standard(), false));
+        let opened = end.work(|engine| connect(engine, now));
         end.connections.push(opened.expect("a free port"));
     }
 
@@ -130,8 +123,7 @@ impl Ends {
         while self.wire.front().is_some_and(|&(at, _, _)| at <= self.now) {
             let Some((_, to, datagram)) = self.wire.pop_front() else { return };
             let now = self.now;
-            self.ends[to]
-                .work(|engine| engine.handle(now, address(1 - to), Ecn::NotEct, &datagram, &mut NullSink));
+            self.ends[to].work(|engine| engine.handle(now, way(to), Ecn::NotEct, &datagram, &mut NullSink));
         }
         for end in 0..2 {
             self.listen_to(end);

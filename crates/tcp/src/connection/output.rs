@@ -102,9 +102,9 @@ impl Connection {
     fn repair_chunk(&self) -> Option<Chunk> {
         let repair = self.repair.as_ref()?;
         if repair.is_due {
-            let una = self.sending.una;
-            let end = self.sending.max.min(una + self.mss_bytes);
-            return (una < end).then_some(Chunk::again((una, end)));
+            let sending = &self.sending;
+            let mut holes = sending.board.holes(sending.una, sending.max, self.mss_bytes);
+            return holes.next().map(|hole| Chunk::again(self.cut(hole)));
         }
         let may = self.agreed.sack && self.sack_allowance() >= self.mss_bytes;
         if may { self.lost_hole().map(Chunk::again) } else { None }

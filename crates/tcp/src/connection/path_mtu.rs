@@ -102,6 +102,7 @@ impl Connection {
         self.recovered_to = self.sending.max;
         self.timing = None;
         self.sending.nxt = self.sending.una;
+        self.sending.board.begin_repeats(self.sending.una);
         self.retransmit_at = None; // the repeat starts it
         self.again = why;
         self.doubt = None;

@@ -57,6 +57,9 @@ impl Connection {
 
     fn begin_repair(&mut self, context: &mut Context<'_>) {
         let verdict = self.judge_loss(LossSign::Duplicates, context);
+        // The last repair may have repeated it already, for losses beyond its recovery point are repeated too.
+        // Then an early answer says nothing about this repair.
+        let is_first_repeat = self.sending.una >= self.sending.board.repeated_to();
         let sending = &self.sending;
         self.stats.recoveries += 1;
         let lost = Lost {
@@ -77,7 +80,9 @@ impl Connection {
         self.sending.board.begin_repeats(self.sending.una);
         self.timing = None; // [RFC 6298 3]
         self.first_loss(lost.verdict);
-        self.doubt_repeat(context.now);
+        if is_first_repeat {
+            self.doubt_repeat(context.now);
+        }
         // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
         if !self.is_answered() {
             self.controller.on_lost(context.now, &lost);
@@ -144,7 +149,7 @@ impl Connection {
         board.holes(from, board.highest()?, self.mss_bytes).next()
     }
 
-    fn cut(&self, hole: Hole) -> (u64, u64) {
+    pub(super) fn cut(&self, hole: Hole) -> (u64, u64) {
         (hole.first, hole.end.min(hole.first + self.mss_bytes))
     }
 }

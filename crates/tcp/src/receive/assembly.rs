@@ -5,6 +5,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use skyhaul_core::RangeSet;
 
+use crate::bytes::release_if_empty;
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
 use crate::sequence::wire;
 
@@ -185,6 +186,7 @@ impl Assembly {
         out[..split].copy_from_slice(&a[..split]);
         out[split..count].copy_from_slice(&b[..count - split]);
         self.ready.drain(..count);
+        release_if_empty(&mut self.ready);
         count
     }
 

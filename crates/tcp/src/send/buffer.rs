@@ -2,6 +2,7 @@
 
 use alloc::collections::VecDeque;
 
+use crate::bytes::release_if_empty;
 use crate::segment::Payload;
 
 /// A queue of bytes with numbers. Holds at most its limit.
@@ -43,6 +44,7 @@ impl SendBuffer {
     pub(crate) fn acknowledge(&mut self, number: u64) -> u64 {
         let count = number.min(self.end()).saturating_sub(self.first);
         self.bytes.drain(..count as usize);
+        release_if_empty(&mut self.bytes);
         self.first += count;
         count
     }
