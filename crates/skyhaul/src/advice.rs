@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::CloseReason;
+use skyhaul_core::{CloseReason, ResetReason};
 use skyhaul_files::Fault;
 
 /// Why the connection under a session ended, if that is what ended the session.
@@ -11,21 +11,35 @@ pub(crate) fn close_reason(fault: &Fault) -> Option<CloseReason> {
     source.get_ref()?.downcast_ref().copied()
 }
 
+/// Whether the machine is there, and nobody waits on it.
+pub(crate) fn is_refusal(reason: CloseReason) -> bool {
+    reason == CloseReason::Reset(Some(ResetReason::Refused))
+}
+
 /// Why sending failed and what to do; `was_heard`: the receiver had answered before.
-pub(crate) fn of_sending(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
+pub(crate) fn of_sending(transport: &str, peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
     let port = peer.port();
-    match (close_reason(fault), was_heard) {
-        (Some(CloseReason::Unreachable), false) => format!(
-            "nothing receives there; start `skyhaul receive --dir DIR --listen {peer}` on that machine, \
+    let (below, switches) =
+        if transport == "tcp" { ("TCP", "--transport tcp --tun NAME ") } else { ("UDP", "") };
+    let nobody = || {
+        format!(
+            "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
              or correct the address"
-        ),
+        )
+    };
+    match (close_reason(fault), was_heard) {
+        (Some(CloseReason::Unreachable), false) => nobody(),
+        (Some(reason), _) if is_refusal(reason) => nobody(),
         (Some(CloseReason::Unreachable), true) => {
             "nothing receives there any more; start the receiver again, then send again".into()
         }
         (Some(CloseReason::ConnectTimeout), _) => format!(
             "it did not answer; check the address, that `skyhaul receive` waits there, and that firewalls \
-             let UDP port {port} through"
+             let {below} port {port} through"
         ),
+        (Some(CloseReason::Silence), _) if transport == "tcp" => {
+            "it gave no sign of life for too long; send again when the link is back".into()
+        }
         (Some(CloseReason::Silence), _) => {
             "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
                 .into()

@@ -1,15 +1,17 @@
 //! The arguments, parsed low; the commands resolve them.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use skyhaul_congestion::ControllerKind;
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_stp::Config;
 
 use crate::address::listen_address;
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
+use crate::transport::{TransportArgs, controller};
 
 /// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
 #[derive(Debug, Parser)]
@@ -72,6 +74,11 @@ pub(crate) struct SendArgs {
     )]
     pub(crate) to: String,
     #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    /// Address of this end for --transport tcp: one of the TUN device's network that nobody has
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) address: Option<IpAddr>,
+    #[command(flatten)]
     pub(crate) sender: SenderArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
@@ -96,6 +103,8 @@ pub(crate) struct ReceiveArgs {
     #[arg(long, value_parser = parse_bytes, value_name = "SIZE")]
     pub(crate) max_size: Option<u64>,
     #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
@@ -111,6 +120,9 @@ pub(crate) struct SenderArgs {
     /// gone, and without --rate it slows down at every loss
     #[arg(long, value_enum, default_value_t = Switch::On, hide_possible_values = true, value_name = "on|off")]
     pub(crate) probing: Switch,
+    /// Congestion control of TCP: cubic, reno [default: cubic; profile paper: reno]
+    #[arg(long, value_name = "NAME", value_parser = controller)]
+    pub(crate) controller: Option<ControllerKind>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -126,7 +138,7 @@ pub(crate) struct CommonArgs {
     profile: Profile,
     /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
     #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
-    give_up: Option<u64>,
+    pub(crate) give_up: Option<u64>,
     /// Largest IP packet on the path, in bytes
     #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u32).range(296..=65_000), value_name = "BYTES")]
     pub(crate) mtu: u32,
@@ -155,6 +167,16 @@ impl CommonArgs {
             config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
         }
         config
+    }
+}
+
+impl CommonArgs {
+    /// Parameters of a connection of TCP.
+    pub(crate) fn tcp_config(&self) -> skyhaul_tcp::Config {
+        match self.profile {
+            Profile::Default => skyhaul_tcp::Config::standard(),
+            Profile::Paper => skyhaul_tcp::Config::paper(),
+        }
     }
 }
 

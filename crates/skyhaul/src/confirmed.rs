@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::{SECOND, Stats};
 use skyhaul_files::Event;
-use skyhaul_net::{Clock, Monitor};
+use skyhaul_net::{Clock, Monitor, Protocol};
 
 use crate::cycles::CycleLog;
 use crate::line::Said;
@@ -17,17 +17,22 @@ use crate::progress::{Progress, TICK};
 const SILENCE_NS: u64 = 3 * SECOND;
 
 /// See the module.
-pub(crate) struct Confirmed<'a> {
+pub(crate) struct Confirmed<'a, P: Protocol> {
     progress: &'a Progress,
     cycles: &'a CycleLog,
-    monitor: Monitor,
+    monitor: Monitor<P>,
     clock: Clock,
     /// Payload bytes written to the stream, and how many there are.
     written: Cell<(u64, u64)>,
 }
 
-impl<'a> Confirmed<'a> {
-    pub(crate) fn new(progress: &'a Progress, cycles: &'a CycleLog, monitor: Monitor, clock: Clock) -> Self {
+impl<'a, P: Protocol> Confirmed<'a, P> {
+    pub(crate) fn new(
+        progress: &'a Progress,
+        cycles: &'a CycleLog,
+        monitor: Monitor<P>,
+        clock: Clock,
+    ) -> Self {
         Self { progress, cycles, monitor, clock, written: Cell::default() }
     }
 

@@ -127,7 +127,7 @@ impl Stage {
         progress.begin(source.size());
         let (known, clock) = (Known::default(), self.sender.clock());
         let observer = |event: &Event<'_>| known.observe(event, Side::Sender, clock.now());
-        let sending = send::session(&self.sender, &mut reader, &mut writer, vec![source], observer);
+        let sending = send::session(self.sender.clock(), &mut reader, &mut writer, vec![source], observer);
         let receiving = receive(&self.receiver, &mut self.listener, destination, progress);
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,

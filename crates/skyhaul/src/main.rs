@@ -21,6 +21,7 @@ mod send;
 mod signals;
 mod sweep;
 mod table;
+mod transport;
 mod truth;
 mod verdicts;
 mod wrap;

@@ -1,12 +1,13 @@
 //! `skyhaul receive --dir DIR`.
 
+use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
 
 use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Side};
-use skyhaul_net::{Endpoint, EndpointOptions, Stream, is_reachable_from_outside};
+use skyhaul_net::{Endpoint, EndpointOptions, Listener, Stream, is_reachable_from_outside};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -18,15 +19,16 @@ use crate::progress::Progress;
 use crate::result::{Traffic, TransferResult};
 use crate::send::{FILES_PORT, LINGER, show};
 use crate::signals::stop_requested;
+use crate::transport::{End, host_address};
 
 /// Transfers at the same time; further ones wait.
 const MAX_SESSIONS: usize = 16;
 
 /// What every session needs.
-struct Room {
+struct Room<E> {
     destination: Destination,
     options: ReceiveOptions,
-    endpoint: Endpoint,
+    endpoint: E,
     /// Becomes true when every session shall end.
     stop: watch::Sender<bool>,
     json: bool,
@@ -35,22 +37,50 @@ struct Room {
 pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
     let destination = Destination::open(&args.dir).map_err(|e| Failure::new(e.to_string()))?;
     destination.check_writable().map_err(|e| Failure::new(e.to_string()))?;
+    let options = ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size };
+    let json = args.common.json;
+    match args.transport.tcp(&args.common)? {
+        None => {
+            let endpoint = stp_endpoint(&args)?;
+            let address = endpoint.local_addr();
+            let listener = endpoint.listen(FILES_PORT).map_err(|error| cannot_accept(&error))?;
+            let stop = watch::Sender::new(false);
+            let room = Room { destination, options, endpoint, stop, json };
+            wait(room, listener, address, args.once).await
+        }
+        Some(choice) => {
+            let endpoint = choice.host(host_address(args.listen)?)?;
+            let listener =
+                endpoint.listen(args.listen.port(), MAX_SESSIONS).map_err(|error| cannot_accept(&error))?;
+            let stop = watch::Sender::new(false);
+            let room = Room { destination, options, endpoint, stop, json };
+            wait(room, listener, args.listen, args.once).await
+        }
+    }
+}
+
+fn stp_endpoint(args: &ReceiveArgs) -> Result<Endpoint, Failure> {
     let options = EndpointOptions {
         mtu_bytes: args.common.mtu,
         accept: args.common.config(),
         ..EndpointOptions::default()
     };
-    let endpoint = Endpoint::bind(args.listen, options)
-        .map_err(|e| Failure::new(format!("cannot wait at {}: {e}", args.listen)))?;
-    announce(endpoint.local_addr());
-    let room = Rc::new(Room {
-        destination,
-        options: ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size },
-        endpoint,
-        stop: watch::Sender::new(false),
-        json: args.common.json,
-    });
-    LocalSet::new().run_until(serve(room, args.once)).await
+    Endpoint::bind(args.listen, options)
+        .map_err(|e| Failure::new(format!("cannot wait at {}: {e}", args.listen)))
+}
+
+fn cannot_accept(error: &io::Error) -> Failure {
+    Failure::new(format!("cannot accept connections: {error}"))
+}
+
+async fn wait<E: End + 'static>(
+    room: Room<E>,
+    listener: Listener<E::Protocol>,
+    address: SocketAddr,
+    once: bool,
+) -> Result<ExitCode, Failure> {
+    announce(address);
+    LocalSet::new().run_until(serve(Rc::new(room), listener, once)).await
 }
 
 fn announce(address: SocketAddr) {
@@ -63,16 +93,18 @@ fn announce(address: SocketAddr) {
     }
 }
 
-async fn serve(room: Rc<Room>, once: bool) -> Result<ExitCode, Failure> {
-    let cannot = |e| Failure::new(format!("cannot accept connections: {e}"));
-    let mut listener = room.endpoint.listen(FILES_PORT).map_err(cannot)?;
+async fn serve<E: End + 'static>(
+    room: Rc<Room<E>>,
+    mut listener: Listener<E::Protocol>,
+    once: bool,
+) -> Result<ExitCode, Failure> {
     let mut sessions = JoinSet::new();
     let mut stop = pin!(stop_requested());
     loop {
         tokio::select! {
             stream = listener.accept(), if sessions.len() < MAX_SESSIONS => match stream {
                 Some(stream) => drop(sessions.spawn_local(session(Rc::clone(&room), stream))),
-                None => return Err(Failure::new("the socket failed")),
+                None => return Err(Failure::new(E::LOST)),
             },
             Some(done) = sessions.join_next() => {
                 let complete = done.unwrap_or(false);
@@ -87,7 +119,11 @@ async fn serve(room: Rc<Room>, once: bool) -> Result<ExitCode, Failure> {
     }
 }
 
-async fn stopped(room: &Room, once: bool, mut sessions: JoinSet<bool>) -> Result<ExitCode, Failure> {
+async fn stopped<E: End>(
+    room: &Room<E>,
+    once: bool,
+    mut sessions: JoinSet<bool>,
+) -> Result<ExitCode, Failure> {
     let cut = sessions.len();
     room.stop.send_replace(true);
     while sessions.join_next().await.is_some() {}
@@ -96,13 +132,16 @@ async fn stopped(room: &Room, once: bool, mut sessions: JoinSet<bool>) -> Result
         return Err(Failure::new(format!("interrupted; unfinished transfers given up: {cut}")));
     }
     if once && room.json {
-        show(&TransferResult::new(&Report::default(), None), true)?;
+        show(
+            &TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&Report::default(), None) },
+            true,
+        )?;
     }
     if once { Err(Failure::new("interrupted before a transfer came")) } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// Receives what one sender sends; true if every file is there.
-async fn session(room: Rc<Room>, stream: Stream) -> bool {
+async fn session<E: End>(room: Rc<Room<E>>, stream: Stream<E::Protocol>) -> bool {
     let peer = stream.peer_addr();
     let progress = Progress::new(room.json);
     let clock = room.endpoint.clock();
@@ -136,7 +175,7 @@ async fn session(room: Rc<Room>, stream: Stream) -> bool {
         }
     };
     let stats = writer.stats();
-    let mut result = TransferResult::new(&report, None);
+    let mut result = TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&report, None) };
     result.forward = Traffic::received(&stats);
     result.reverse = Traffic::sent(&stats);
     if let (Some(start), Some(end)) = (started_at, arrived_at) {

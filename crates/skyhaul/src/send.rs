@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use skyhaul_core::{CloseReason, Instant, Stats};
 use skyhaul_files::{Event, Fault, Report, SendError, Side, Source};
-use skyhaul_net::{Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf};
+use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 
 use crate::address::{is_address, resolve};
 use crate::advice;
@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::result::TransferResult;
 use crate::signals::stop_requested;
 use crate::table::table;
+use crate::transport::{End, TcpChoice};
 
 /// STP port of the file transfer.
 pub(crate) const FILES_PORT: u16 = 1;
@@ -29,9 +30,9 @@ pub(crate) const FILES_PORT: u16 = 1;
 pub(crate) const LINGER: Duration = Duration::from_secs(15);
 
 /// One address of the receiver, tried.
-struct Attempt {
+struct Attempt<E> {
     peer: SocketAddr,
-    endpoint: Endpoint,
+    endpoint: E,
     sent: Sent,
     stats: Stats,
     cycles: Vec<Cycle>,
@@ -45,16 +46,67 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
         )));
     }
     not_swapped(&args.files, &args.to)?;
-    let mut sources = open_sources(&args.files)?;
+    let sources = open_sources(&args.files)?;
+    match args.transport.tcp(&args.common)? {
+        None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
+        None => over_stp(&args, sources).await,
+        Some(choice) => over_tcp(&args, choice.sending(&args.sender)?, sources).await,
+    }
+}
+
+async fn over_stp(args: &SendArgs, mut sources: Vec<Source>) -> Result<ExitCode, Failure> {
+    if args.sender.controller.is_some() {
+        return Err(Failure::usage("--controller is for --transport tcp: add that"));
+    }
+    let config = args.sender.config(&args.common);
     let mut peers = resolve(&args.to).await?.into_iter().peekable();
     while let Some(peer) = peers.next() {
-        let attempt = attempt(&args, peer, sources).await?;
+        let (watch, cycles) = CycleLog::new();
+        let options = EndpointOptions {
+            mtu_bytes: args.common.mtu,
+            accept: config.clone(),
+            watch: Some(watch),
+            ..EndpointOptions::default()
+        };
+        let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
+        let stream =
+            endpoint.open(peer, FILES_PORT, config.clone()).map_err(|error| cannot_send(peer, error))?;
+        let attempt = attempt(args, endpoint, stream, cycles, sources).await?;
         if !attempt.found_nobody() || peers.peek().is_none() {
-            return conclude(&args, attempt).await;
+            return conclude(args, attempt).await;
         }
         sources = open_sources(&args.files)?;
     }
     Err(Failure::new(format!("'{}' has no address", args.to)))
+}
+
+/// Every address of the receiver that is of the family of ours is tried.
+async fn over_tcp(args: &SendArgs, choice: TcpChoice, mut sources: Vec<Source>) -> Result<ExitCode, Failure> {
+    let Some(address) = args.address else {
+        return Err(Failure::usage(
+            "--transport tcp needs --address ADDRESS: one of the TUN device's network that nobody has",
+        ));
+    };
+    let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
+    let found = resolve(&args.to).await?.into_iter();
+    let mut peers = found.filter(|peer| peer.is_ipv4() == address.is_ipv4()).peekable();
+    let host = choice.host(address)?;
+    while let Some(peer) = peers.next() {
+        let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
+        let attempt = attempt(args, host.clone(), stream, CycleLog::new().1, sources).await?;
+        if !attempt.found_nobody() || peers.peek().is_none() {
+            return conclude(args, attempt).await;
+        }
+        sources = open_sources(&args.files)?;
+    }
+    Err(Failure::new(format!(
+        "'{}' has no {family} address, of which family --address {address} is",
+        args.to
+    )))
+}
+
+fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("cannot send to {peer}: {error}"))
 }
 
 /// The address belongs behind the files.
@@ -69,20 +121,14 @@ fn not_swapped(files: &[PathBuf], to: &str) -> Result<(), Failure> {
     }
 }
 
-async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Result<Attempt, Failure> {
-    let config = args.sender.config(&args.common);
-    let (watch, cycles) = CycleLog::new();
-    let options = EndpointOptions {
-        mtu_bytes: args.common.mtu,
-        accept: config.clone(),
-        watch: Some(watch),
-        ..EndpointOptions::default()
-    };
-    let endpoint =
-        Endpoint::client(peer, options).map_err(|e| Failure::new(format!("cannot send to {peer}: {e}")))?;
-    let stream = endpoint
-        .open(peer, FILES_PORT, config)
-        .map_err(|e| Failure::new(format!("cannot open a connection to {peer}: {e}")))?;
+async fn attempt<E: End>(
+    args: &SendArgs,
+    endpoint: E,
+    stream: Stream<E::Protocol>,
+    cycles: CycleLog,
+    sources: Vec<Source>,
+) -> Result<Attempt<E>, Failure> {
+    let peer = stream.peer_addr();
     let progress = Progress::new(args.common.json);
     let (mut reader, mut writer) = stream.into_split();
     let confirmed = Confirmed::new(&progress, &cycles, writer.monitor(), endpoint.clock());
@@ -92,7 +138,7 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
         confirmed.observe(event);
     };
     let outcome = tokio::select! {
-        sent = session(&endpoint, &mut reader, &mut writer, sources, observer) => Some(sent),
+        sent = session(clock, &mut reader, &mut writer, sources, observer) => Some(sent),
         never = confirmed.show() => match never {},
         () = stop_requested() => None,
     };
@@ -101,28 +147,33 @@ async fn attempt(args: &SendArgs, peer: SocketAddr, sources: Vec<Source>) -> Res
     drop((reader, writer));
     let Some(sent) = outcome else {
         endpoint.close().await;
-        show(&result(args, &known.sent(), &stats, &cycles.finish(stats.probes)), args.common.json)?;
+        let result = result::<E>(args, &known.sent(), &stats, &cycles.finish(stats.probes));
+        show(&result, args.common.json)?;
         return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
     };
     Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish(stats.probes) })
 }
 
-impl Attempt {
+impl<E> Attempt<E> {
     /// Whether another address of the same name is worth trying.
     fn found_nobody(&self) -> bool {
         let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
-        reason == Some(CloseReason::Unreachable) && self.stats.received_packets == 0
+        match reason {
+            Some(CloseReason::Unreachable) => self.stats.received_packets == 0,
+            Some(reason) => advice::is_refusal(reason),
+            None => false,
+        }
     }
 }
 
-async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure> {
+async fn conclude<E: End>(args: &SendArgs, attempt: Attempt<E>) -> Result<ExitCode, Failure> {
     let Attempt { peer, endpoint, sent, stats, cycles } = attempt;
-    let shown = show(&result(args, &sent, &stats, &cycles), args.common.json);
+    let shown = show(&result::<E>(args, &sent, &stats, &cycles), args.common.json);
     endpoint.wait_idle(LINGER).await;
     shown?;
     match &sent.fault {
         Some(fault) => {
-            let why = advice::of_sending(peer, fault, stats.received_packets > 0);
+            let why = advice::of_sending(E::TRANSPORT, peer, fault, stats.received_packets > 0);
             Err(Failure::new(format!("sending to {peer} failed: {why}")))
         }
         None if sent.report.all_delivered() => Ok(ExitCode::SUCCESS),
@@ -130,10 +181,10 @@ async fn conclude(args: &SendArgs, attempt: Attempt) -> Result<ExitCode, Failure
     }
 }
 
-fn result(args: &SendArgs, sent: &Sent, stats: &Stats, cycles: &[Cycle]) -> TransferResult {
+fn result<E: End>(args: &SendArgs, sent: &Sent, stats: &Stats, cycles: &[Cycle]) -> TransferResult {
     let probing = args.sender.config(&args.common).probing;
     let result = sent.result(stats).with_cycles(cycles, sent.started_at, probing.as_ref());
-    TransferResult { declared_rate_bps: args.sender.rate, ..result }
+    TransferResult { transport: E::TRANSPORT, declared_rate_bps: args.sender.rate, ..result }
 }
 
 /// Prints the result as it was asked for.
@@ -174,14 +225,13 @@ impl Sent {
 }
 
 /// Sends the sources over an open stream.
-pub(crate) async fn session(
-    endpoint: &Endpoint,
-    reader: &mut OwnedReadHalf,
-    writer: &mut OwnedWriteHalf,
+pub(crate) async fn session<P: Protocol>(
+    clock: Clock,
+    reader: &mut OwnedReadHalf<P>,
+    writer: &mut OwnedWriteHalf<P>,
     sources: Vec<Source>,
     mut observer: impl FnMut(&Event<'_>),
 ) -> Sent {
-    let clock = endpoint.clock();
     let mut started_at = None;
     let mut confirmed_at = None;
     let stamping = |event: &Event<'_>| {

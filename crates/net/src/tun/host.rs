@@ -1,7 +1,7 @@
 //! A TCP host in user space: one device, one driver task, many connections.
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +35,7 @@ pub struct TunHost {
 impl TunHost {
     /// A host on a TUN device, with packets no larger than that takes. Must be called within a tokio runtime.
     pub fn on_device(device: TunDevice, options: TunOptions) -> io::Result<Self> {
+        refuse_the_kernels(&options.addresses)?;
         let mtu_bytes = options.mtu_bytes.min(device.mtu_bytes());
         Self::over(device.into(), TunOptions { mtu_bytes, ..options })
     }
@@ -63,10 +64,19 @@ impl TunHost {
         self.handle.listen(port, backlog)
     }
 
+    /// A stream to `peer`, at once: what is written leaves when the peer has answered. Refusals show in the
+    /// stream's operations.
+    pub fn open(&self, peer: SocketAddr, config: Config) -> io::Result<TcpStream> {
+        let way = Way { local: self.address_towards(peer.ip())?, remote: peer.ip() };
+        let limit_bytes = config.receive_limit_bytes;
+        self.handle
+            .begin(peer, limit_bytes, |engine, now| engine.connect(now, way, peer.port(), None, config))
+    }
+
     /// A stream to `peer`, when the peer has answered. How long that may take is a matter of the parameters
     /// (`max_syn_repeats`), or of [`Self::connect_within`].
     pub async fn connect(&self, peer: SocketAddr, config: Config) -> io::Result<TcpStream> {
-        let stream = self.begin(peer, config)?;
+        let stream = self.open(peer, config)?;
         stream.connected().await?;
         Ok(stream)
     }
@@ -83,13 +93,6 @@ impl TunHost {
             io::Error::new(ErrorKind::TimedOut, text)
         };
         tokio::time::timeout(patience, self.connect(peer, config)).await.map_err(late)?
-    }
-
-    fn begin(&self, peer: SocketAddr, config: Config) -> io::Result<TcpStream> {
-        let way = Way { local: self.address_towards(peer.ip())?, remote: peer.ip() };
-        let limit_bytes = config.receive_limit_bytes;
-        self.handle
-            .begin(peer, limit_bytes, |engine, now| engine.connect(now, way, peer.port(), None, config))
     }
 
     /// Our address of the peer's family.
@@ -151,4 +154,15 @@ impl std::fmt::Debug for TunHost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TunHost").field("addresses", &self.addresses).finish_non_exhaustive()
     }
+}
+
+/// Packets for the kernel's own addresses never come to the device.
+fn refuse_the_kernels(addresses: &[IpAddr]) -> io::Result<()> {
+    // It lets sockets have its own addresses only.
+    let is_kernels = |address: &&IpAddr| UdpSocket::bind((**address, 0)).is_ok();
+    let Some(address) = addresses.iter().find(is_kernels) else { return Ok(()) };
+    let text = format!(
+        "{address} is an address of this machine's own kernel; choose another one of the device's network, which nobody has"
+    );
+    Err(io::Error::new(ErrorKind::AddrInUse, text))
 }

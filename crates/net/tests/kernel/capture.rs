@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use skyhaul_tcp::Config;
 use tokio::io::AsyncReadExt;
 
-use crate::lab::{exchange, in_a_namespace, ours, skipped, sysctl};
+use crate::lab::{exchange, in_a_namespace, ours, sysctl};
+use crate::namespace::skipped;
 use crate::pcap::Pcap;
 use crate::socket::{connect, from_kernel, to_kernel};
 

@@ -2,10 +2,11 @@
 
 use std::io::ErrorKind;
 
-use skyhaul_net::tun::{TunDevice, TunHost};
+use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_tcp::Config;
 
-use crate::lab::{DEVICE, in_a_namespace, ip, options};
+use crate::lab::{DEVICE, KERNEL, in_a_namespace, options};
+use crate::namespace::ip;
 
 #[test]
 fn a_device_has_one_user_at_a_time() {
@@ -59,5 +60,28 @@ fn a_device_that_is_down_loses_packets_and_nothing_else() {
         let error = host.connect("10.77.0.1:7".parse().unwrap(), hasty).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         assert!(host.counters().send_failures >= 2, "{:?}", host.counters());
+    });
+}
+
+#[test]
+fn a_device_is_made_and_goes_with_its_user() {
+    in_a_namespace(async |_lab| {
+        let device = TunDevice::create("sky1").unwrap();
+        assert_eq!(TunDevice::create("sky1").unwrap_err().kind(), ErrorKind::AlreadyExists);
+        drop(device);
+        assert_eq!(TunDevice::attach("sky1").unwrap_err().kind(), ErrorKind::NotFound);
+    });
+}
+
+#[test]
+fn an_address_that_the_kernel_has_itself_is_refused() {
+    in_a_namespace(async |_lab| {
+        let device = TunDevice::create("sky1").unwrap();
+        let error = TunHost::on_device(device, TunOptions::new(vec![KERNEL[1]])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AddrInUse);
+        assert!(
+            error.to_string().starts_with("fd77::1 is an address of this machine's own kernel"),
+            "{error}"
+        );
     });
 }

@@ -1,18 +1,16 @@
 //! A network namespace with a TUN device in it: the kernel at one end, our host at the other.
 
-use std::io::{ErrorKind, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
-use rustix::thread::UnshareFlags;
 use skyhaul_link::LinkConfig;
 use skyhaul_net::tun::{PacketLink, TunDevice, TunHost, TunOptions};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use crate::namespace::{inside, ip};
 use crate::tap::{Tap, Watcher};
 
 pub(crate) const DEVICE: &str = "sky0";
@@ -38,45 +36,27 @@ pub(crate) struct Lab {
     device: TunDevice,
 }
 
+const SET_UP: &[&str] = &[
+    "link set lo up",
+    "tuntap add dev sky0 mode tun",
+    "address add 10.77.0.1/24 dev sky0",
+    "address add fd77::1/64 dev sky0 nodad",
+];
+/// What is done when the device has a user: it works at once then. Packets in flight shall have room to wait.
+const SWITCH_ON: &str = "link set sky0 up txqueuelen 5000";
+
 /// Runs `test` in a namespace of its own, if that may be made.
 pub(crate) fn in_a_namespace<T: Future<Output = ()>>(test: impl FnOnce(Lab) -> T + Send + 'static) {
-    let name = thread::current().name().unwrap_or("a test").to_string();
-    let inside = move || {
-        let Some(lab) = Lab::new() else {
-            return skipped("a namespace with a TUN device needs root and `ip`");
-        };
+    inside(SET_UP, || {
+        let lab = Lab { device: TunDevice::attach(DEVICE).unwrap() };
+        ip(SWITCH_ON);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let result = runtime.block_on(async { tokio::time::timeout(PATIENCE, test(lab)).await });
         result.expect("the test takes too long");
-    };
-    let thread = thread::Builder::new().name(name).spawn(inside).unwrap();
-    if let Err(panic) = thread.join() {
-        std::panic::resume_unwind(panic);
-    }
-}
-
-/// Says that a test was skipped: aloud, past the test harness, which hides what a passing test prints.
-pub(crate) fn skipped(why: &str) {
-    let test = thread::current().name().unwrap_or("a test").to_string();
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+    });
 }
 
 impl Lab {
-    fn new() -> Option<Self> {
-        // Only the flag for files makes this unsafe: descriptors would differ between threads.
-        #[expect(deprecated, reason = "what replaces it is unsafe for the sake of another flag")]
-        rustix::thread::unshare(UnshareFlags::NEWNET).ok()?;
-        let device = TunDevice::create(DEVICE).ok()?;
-        let set_up = [
-            "link set lo up",
-            "address add 10.77.0.1/24 dev sky0",
-            "address add fd77::1/64 dev sky0 nodad",
-            // One flow of packets in flight must not be dropped for want of a place to wait.
-            "link set sky0 up txqueuelen 5000",
-        ];
-        set_up.iter().all(|command| ip(command)).then_some(Self { device })
-    }
-
     /// Our host at the other end.
     pub(crate) fn host(self) -> TunHost {
         self.host_with(options())
@@ -113,16 +93,6 @@ fn wire() -> (OwnedFd, OwnedFd) {
         sockopt::set_socket_send_buffer_size_force(end, 16 << 20).unwrap();
     }
     (a, b)
-}
-
-/// Runs `ip` in this namespace.
-pub(crate) fn ip(arguments: &str) -> bool {
-    match Command::new("ip").args(arguments.split(' ')).output() {
-        Ok(output) if output.status.success() => true,
-        Ok(output) => panic!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr)),
-        Err(error) if error.kind() == ErrorKind::NotFound => false,
-        Err(error) => panic!("ip: {error}"),
-    }
 }
 
 /// Sets a switch of this namespace's kernel.

@@ -12,6 +12,7 @@ mod crowd;
 mod devices;
 mod icmp;
 mod lab;
+mod namespace;
 mod negotiated;
 mod pcap;
 mod socket;

@@ -52,7 +52,9 @@ fn everything_is_agreed_on_by_default_in_either_role() {
         assert_eq!(agreed(), [true; 3], "{}", kernel_knows());
         exchange(ours, kernel, 300_000, 300_000).await;
         let expected = [(From::Ours, false), (From::Kernel, true), (From::Kernel, false), (From::Ours, true)];
-        assert_eq!(*syns.lock().unwrap(), expected.map(|(from, ack)| (from, ack, [true; 3])));
+        let mut seen = syns.lock().unwrap().clone();
+        seen.dedup(); // a busy machine repeats one
+        assert_eq!(seen, expected.map(|(from, ack)| (from, ack, [true; 3])));
     });
 }
 

@@ -76,13 +76,17 @@ impl Receiver {
     }
 
     fn listening(folder: TempDir, extra: &[&str]) -> Self {
-        let address = format!("127.0.0.1:{}", free_port());
+        Self::at(&format!("127.0.0.1:{}", free_port()), folder, extra)
+    }
+
+    /// One that waits at this address.
+    pub fn at(address: &str, folder: TempDir, extra: &[&str]) -> Self {
         let dir = folder.path().to_str().unwrap().to_string();
-        let mut args = vec!["receive", "--dir", &dir, "--listen", &address];
+        let mut args = vec!["receive", "--dir", &dir, "--listen", address];
         args.extend(extra);
         let mut child = skyhaul(&args).spawn().unwrap();
         wait_for_line(&mut child);
-        Self { child, folder, address }
+        Self { child, folder, address: address.to_string() }
     }
 
     pub fn wait(self) -> (Said, TempDir) {
