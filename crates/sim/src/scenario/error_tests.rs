@@ -98,6 +98,20 @@ fn keys_that_there_are_not_or_that_are_missing() {
 }
 
 #[test]
+fn keys_of_the_other_protocol() {
+    insta::assert_snapshot!(messages(&[
+        ("profile = \"paper\"", "recovery = \"sack\""),
+        ("profile = \"paper\"", "protocol = \"udp\""),
+        ("profile = \"paper\"", "protocol = \"tcp\"\nprobing = false"),
+        ("profile = \"paper\"", "protocol = \"tcp\"\nprofile = \"default\""),
+        ("profile = \"paper\"", "protocol = \"tcp\"\nack_policy = \"delayed\""),
+        ("profile = \"paper\"", "protocol = \"tcp\"\nack_policy = { kind = \"immediate\", delay = \"1s\" }"),
+        ("profile = \"paper\"", "protocol = \"tcp\"\npacing_percent = [200]"),
+        ("profile = \"paper\"", "protocol = \"tcp\"\nacceptor = { polls_per_rtt = 1 }"),
+    ]));
+}
+
+#[test]
 fn values_of_the_wrong_type_or_without_a_unit() {
     insta::assert_snapshot!(messages(&[
         ("delay = \"10ms\"", "delay = 10"),

@@ -1,7 +1,10 @@
 //! Whatever a file may say about a transport or a link, the engines run with it.
 
 use super::keys::Key;
-use super::tables::{channel_keys, config_keys, direction_keys, probing_table_keys, state_keys};
+use super::tables::{
+    TCP_PROFILES, ack_policy_keys, channel_keys, config_keys, direction_keys, probing_table_keys, state_keys,
+    tcp_config_keys,
+};
 use super::{File, Scenario};
 
 const BASE: &str = r#"
@@ -18,6 +21,9 @@ forward = { loss = 0.05 }
 [transports.stp]
 probing = {}
 send_limit = "1MB"
+[transports.tcp]
+protocol = "tcp"
+ack_policy = {}
 [flows.there]
 from = "a"
 to = "b"
@@ -37,7 +43,7 @@ fn extremes<T>(key: &Key<T>) -> Vec<String> {
     let quantities = ["0s", "1ns", "8784h", "1bit/s", "1000Gbit/s", "0B", "1B", "64MB", "1000TB", "1packet"];
     let quantities = quantities.map(|quantity| format!("\"{quantity}\""));
     let words = words.filter(|word| word != "\"1GiB\"");
-    let plain = ["0", "1", "true", "false"].map(String::from);
+    let plain = ["0", "1", "[1, 1000]", "true", "false"].map(String::from);
     numbers.map(String::from).chain(words).chain(quantities).chain(plain).collect()
 }
 
@@ -65,6 +71,17 @@ fn transports_run_with_extreme_values() {
     for more in [&[("transports.stp.rate", "10Mbit/s")][..], &[], &[("transports.stp.profile", "paper")]] {
         assert!(run_extremes("transports.stp", &config_keys(), more) > 100);
         assert!(run_extremes("transports.stp.probing", probing_table_keys(), more) > 40);
+    }
+}
+
+#[test]
+fn tcp_runs_with_extreme_values() {
+    let tcp = [("flows.there.transport", "tcp"), ("flows.pages.transport", "tcp")];
+    for profile in TCP_PROFILES {
+        let more = [&tcp[..], &[("transports.tcp.profile", profile)]].concat();
+        let runs = run_extremes("transports.tcp", &tcp_config_keys(), &more);
+        assert!(runs > 60, "{runs}");
+        assert!(run_extremes("transports.tcp.ack_policy", ack_policy_keys(), &more) > 8);
     }
 }
 

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use super::error::Source;
 use super::keys::{Key, read_table};
 use super::tables::{
-    burst_keys, channel_keys, config_keys, direction_keys, link_keys, probing_keys, red_keys,
-    reordering_keys, state_keys,
+    AckDraft, KEEPALIVE, TCP_PROFILES, ack_policy_keys, burst_keys, channel_keys, config_keys,
+    direction_keys, keepalive_keys, link_keys, probing_keys, red_keys, reordering_keys, state_keys,
+    tcp_config_keys,
 };
 use super::tree::Node;
 
@@ -51,6 +52,10 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     let mut config = names(&config_keys());
     config.insert("probing".to_string());
     assert_eq!(field_names(&Config::standard()), config);
+    let mut tcp = names(&tcp_config_keys());
+    tcp.insert("loss_judge".to_string()); // code, not a value
+    assert_eq!(field_names(&skyhaul_tcp::Config::standard()), tcp);
+    assert_eq!(field_names(&KEEPALIVE), names(keepalive_keys()));
     assert_eq!(field_names(&ProbingConfig::standard()), names(&probing_keys()));
     assert_eq!(field_names(&DirectionConfig::default()), names(direction_keys()));
     assert_eq!(field_names(&BurstLoss::default()), names(burst_keys()));
@@ -68,7 +73,8 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
 fn each_sets_its_field<T: Clone + Debug + 'static>(keys: &[Key<T>], start: &T) {
     for key in keys.iter().filter(|key| key.allowed != "a table") {
         let words = key.allowed.split('"').skip(1).step_by(2).map(|word| format!("\"{word}\""));
-        let values = ["7", "0.7", "true", "false", "\"7us\"", "\"7bit/s\"", "\"7B\""].map(String::from);
+        let values =
+            ["7", "[7, 7]", "0.7", "true", "false", "\"7us\"", "\"7bit/s\"", "\"7B\""].map(String::from);
         let mut changes = 0;
         for value in words.chain(values) {
             let text = format!("{} = {value}", key.name);
@@ -90,6 +96,9 @@ fn each_sets_its_field<T: Clone + Debug + 'static>(keys: &[Key<T>], start: &T) {
 fn each_key_sets_the_field_of_its_name() {
     each_sets_its_field(&config_keys(), &Config::standard());
     each_sets_its_field(&config_keys(), &Config::paper());
+    each_sets_its_field(&tcp_config_keys(), &skyhaul_tcp::Config::standard());
+    each_sets_its_field(&tcp_config_keys(), &skyhaul_tcp::Config::paper());
+    each_sets_its_field(keepalive_keys(), &KEEPALIVE);
     each_sets_its_field(&probing_keys(), &ProbingConfig::standard());
     each_sets_its_field(direction_keys(), &DirectionConfig::default());
     each_sets_its_field(burst_keys(), &BurstLoss::default());
@@ -102,13 +111,24 @@ fn each_key_sets_the_field_of_its_name() {
 /// What the reference says as a default can be read, and is the default.
 #[test]
 fn a_shown_value_reads_as_itself() {
+    let other = Config { keepalive_ns: Some(1), ..Config::paper() };
     for start in [Config::standard(), Config::paper()] {
-        for key in config_keys() {
-            let text = format!("{} = {}", key.name, key.shown(&mut start.clone()));
-            let source = Arc::new(Source { text, ..Source::default() });
-            let mut target = Config { keepalive_ns: Some(1), ..Config::paper() };
-            read_table(&config_keys(), &mut target, &Node::document(&source).unwrap(), "").unwrap();
-            assert_eq!(fields(&target)[key.name], fields(&start)[key.name], "{}", source.text);
-        }
+        shown_reads_as_itself(&config_keys(), &start, &other);
+    }
+    for name in TCP_PROFILES {
+        let start = skyhaul_tcp::Config::profile(name).unwrap();
+        shown_reads_as_itself(&tcp_config_keys(), &start, &skyhaul_tcp::Config::paper());
+        let start = AckDraft::from(start.ack_policy);
+        shown_reads_as_itself(ack_policy_keys(), &start, &AckDraft::from(skyhaul_tcp::AckPolicy::Immediate));
+    }
+}
+
+fn shown_reads_as_itself<T: Clone + Debug + 'static>(keys: &[Key<T>], start: &T, other: &T) {
+    for key in keys.iter().filter(|key| !key.allowed.contains("a table")) {
+        let text = format!("{} = {}", key.name, key.shown(&mut start.clone()));
+        let source = Arc::new(Source { text, ..Source::default() });
+        let mut target = other.clone();
+        read_table(keys, &mut target, &Node::document(&source).unwrap(), "").unwrap();
+        assert_eq!(fields(&target)[key.name], fields(start)[key.name], "{}", source.text);
     }
 }

@@ -54,6 +54,25 @@ impl<F, K: Kind<F>> Kind<Option<F>> for Maybe<K> {
     }
 }
 
+/// A list of two of a kind.
+pub(super) struct Pair<K>(pub(super) K);
+
+impl<F, K: Kind<F>> Kind<(F, F)> for Pair<K> {
+    fn read(&self, node: &Node) -> Result<(F, F), String> {
+        let Value::List(nodes) = &node.value else { return Err("write [A, B]".to_string()) };
+        let [a, b] = &nodes[..] else { return Err(format!("two of them, not {}", nodes.len())) };
+        Ok((self.0.read(a)?, self.0.read(b)?))
+    }
+
+    fn show(&self, (a, b): &(F, F)) -> String {
+        format!("[{}, {}]", self.0.show(a), self.0.show(b))
+    }
+
+    fn allowed(&self) -> String {
+        format!("a list of two: each {}", self.0.allowed())
+    }
+}
+
 /// A hint for numbers that need a unit.
 fn unit_hint(node: &Node, unit: &str) -> String {
     match &node.value {

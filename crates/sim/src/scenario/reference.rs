@@ -4,14 +4,16 @@ use std::fmt::Write;
 
 use skyhaul_link::{ChannelConfig, ChannelState, StateConfig};
 use skyhaul_stp::ProbingConfig;
+use skyhaul_tcp::Config;
 
 use super::keys::Key;
 use super::model::NodeKind;
 use super::tables::{
-    ProbingDraft, Profile, TransportDraft, bulk_keys, burst_keys, channel_keys, direction_keys,
-    document_keys, every_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys,
-    probing_table_keys, red_keys, reordering_keys, requests_keys, route_keys, run_keys, state_keys,
-    transport_keys, web_keys,
+    AckDraft, KEEPALIVE, ProbingDraft, Profile, StpDraft, TCP_PROFILES, TcpDraft, ack_policy_keys, bulk_keys,
+    burst_keys, channel_keys, direction_keys, document_keys, every_keys, flow_keys, keepalive_keys,
+    link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, probing_table_keys, red_keys,
+    reordering_keys, requests_keys, route_keys, run_keys, state_keys, stp_transport_keys, tcp_transport_keys,
+    web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -52,10 +54,23 @@ fn links(page: &mut String) {
 }
 
 fn transports(page: &mut String) {
-    let mut profiles = [Profile::Default, Profile::Paper].map(TransportDraft::new);
-    profiled(page, "[transports.NAME]", transport_keys(), &mut profiles);
+    let names = ["default", "paper"];
+    let mut profiles = [Profile::Default, Profile::Paper].map(StpDraft::new);
+    profiled(page, "[transports.NAME], protocol = \"stp\"", stp_transport_keys(), names, &mut profiles);
     let mut profiles = [ProbingConfig::standard(), ProbingConfig::paper()].map(ProbingDraft::new);
-    profiled(page, "[transports.NAME.probing]", probing_table_keys(), &mut profiles);
+    profiled(page, "[transports.NAME.probing]", probing_table_keys(), names, &mut profiles);
+    tcp(page);
+}
+
+fn tcp(page: &mut String) {
+    let mut profiles = TCP_PROFILES.map(|name| TcpDraft::of_profile(name).unwrap_or_default());
+    let title = "[transports.NAME], protocol = \"tcp\"";
+    profiled(page, title, tcp_transport_keys(), TCP_PROFILES, &mut profiles);
+    let mut policies = TCP_PROFILES
+        .map(|name| Config::profile(name).unwrap_or_else(Config::standard).ack_policy)
+        .map(AckDraft::from);
+    profiled(page, "[transports.NAME.ack_policy]", ack_policy_keys(), TCP_PROFILES, &mut policies);
+    section(page, "[transports.NAME.keepalive]", keepalive_keys(), &mut { KEEPALIVE });
 }
 
 fn flows(page: &mut String) {
@@ -80,12 +95,21 @@ fn section<T: 'static>(page: &mut String, title: &str, keys: &[Key<T>], default:
     }
 }
 
-/// The same with the values of both profiles.
-fn profiled<T: 'static>(page: &mut String, title: &str, keys: &[Key<T>], profiles: &mut [T; 2]) {
-    head(page, title, "profile `default` | profile `paper`");
+/// The same with the values of all profiles; what is as in the first of them is not said again.
+fn profiled<T: 'static, const N: usize>(
+    page: &mut String,
+    title: &str,
+    keys: &[Key<T>],
+    names: [&str; N],
+    profiles: &mut [T; N],
+) {
+    head(page, title, &names.map(|name| format!("profile `{name}`")).join(" | "));
     for key in keys {
-        let [default, paper] = profiles.each_mut().map(|profile| code(&key.shown(profile)));
-        row(page, key, &format!("{default} | {}", if default == paper { "=" } else { &paper }));
+        let shown = profiles.each_mut().map(|profile| code(&key.shown(profile)));
+        let again = |value: &String| if *value == shown[0] { "=".to_string() } else { value.clone() };
+        let others = shown.iter().skip(1).map(again);
+        let all: Vec<String> = shown.iter().take(1).cloned().chain(others).collect();
+        row(page, key, &all.join(" | "));
     }
 }
 

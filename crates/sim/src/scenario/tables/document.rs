@@ -2,9 +2,10 @@
 
 use std::sync::LazyLock;
 
+use super::transport::read_transport;
 use super::{
     FlowDraft, LinkDraft, MetricsDraft, RunDraft, TransportDraft, flow_keys, link_keys, metrics_keys,
-    run_keys, transport_keys,
+    run_keys,
 };
 use crate::scenario::error::{Place, ScenarioError};
 use crate::scenario::keys::{Key, expect_table, join, read_table};
@@ -78,13 +79,13 @@ pub(in crate::scenario) fn document_keys() -> &'static [Key<Document>] {
             })
             .means("When a run ends, and how many there are."),
             Key::custom("nodes", "a table of tables", |d: &mut Document, node, path| {
-                d.nodes = items(node, path, || NodeKind::Host, node_keys())?;
+                d.nodes = items(node, path, from(|| NodeKind::Host, node_keys()))?;
                 Ok(())
             })
             .means("Hosts and routers, each by its name.")
             .required(),
             Key::custom("links", "a table of tables", |d: &mut Document, node, path| {
-                d.links = items(node, path, LinkDraft::default, link_keys())?;
+                d.links = items(node, path, from(LinkDraft::default, link_keys()))?;
                 Ok(())
             })
             .means("Links, each by its name, which keys its random streams.")
@@ -92,13 +93,13 @@ pub(in crate::scenario) fn document_keys() -> &'static [Key<Document>] {
             Key::custom("routes", "a list of tables, [[routes]]", read_routes)
                 .means("Routes that are not the ones with the fewest links."),
             Key::custom("transports", "a table of tables", |d: &mut Document, node, path| {
-                d.transports = items(node, path, TransportDraft::default, transport_keys())?;
+                d.transports = items(node, path, read_transport)?;
                 Ok(())
             })
             .means("What carries flows, each by its name.")
             .required(),
             Key::custom("flows", "a table of tables", |d: &mut Document, node, path| {
-                d.flows = items(node, path, FlowDraft::default, flow_keys())?;
+                d.flows = items(node, path, from(FlowDraft::default, flow_keys()))?;
                 Ok(())
             })
             .means("Who sends what to whom, each by its name.")
@@ -142,17 +143,27 @@ pub(in crate::scenario) fn route_keys() -> &'static [Key<RouteDraft>] {
     &KEYS
 }
 
-fn items<T: 'static>(
-    node: &Node,
-    path: &str,
+/// How a table is read that begins with these values.
+fn from<T: 'static>(
     start: impl Fn() -> T,
     keys: &[Key<T>],
+) -> impl Fn(&Node, &str) -> Result<T, ScenarioError> {
+    move |node, path| {
+        let mut is = start();
+        read_table(keys, &mut is, node, path)?;
+        Ok(is)
+    }
+}
+
+fn items<T>(
+    node: &Node,
+    path: &str,
+    read: impl Fn(&Node, &str) -> Result<T, ScenarioError>,
 ) -> Result<Vec<Item<T>>, ScenarioError> {
     let item = |entry: &Entry| {
         let path = join(path, &entry.name);
         check_name(entry, &path)?;
-        let mut is = start();
-        read_table(keys, &mut is, &entry.node, &path)?;
+        let is = read(&entry.node, &path)?;
         Ok(Item { name: entry.name.clone(), is, entry: entry.clone() })
     };
     expect_table(node, path)?.entries.iter().map(item).collect()

@@ -12,17 +12,19 @@ const MANY: u64 = 1_000_000;
 /// A length of 16 bits.
 const PAYLOAD: Bytes = Bytes::at_most(65_535);
 
-const fn count(min: u64) -> Count {
+pub(super) const fn count(min: u64) -> Count {
     Count { min, max: MANY }
 }
 
 /// A simulated application fills it, so it must fit in memory.
-const BUFFER: Bytes = Bytes::at_most(1 << 30);
+pub(super) const BUFFER: Bytes = Bytes::at_most(1 << 30);
 const PERCENT: Count = Count { min: 1, max: 100 };
+/// Of a rate: pacing may be slower or faster than it.
+pub(super) const PERCENT_OF_RATE: Count = Count { min: 1, max: 1000 };
 const TOLERANCE: Count = Count { min: 0, max: 10_000 };
-const NS: Time = Time { min_ns: 1 };
-const ZERO_OR_MORE: Time = Time { min_ns: 0 };
-const NONE: &str = "none";
+pub(super) const NS: Time = Time { min_ns: 1 };
+pub(super) const ZERO_OR_MORE: Time = Time { min_ns: 0 };
+pub(super) const NONE: &str = "none";
 
 /// All but `probing`, which is a table or a switch.
 pub(in crate::scenario) fn config_keys() -> Vec<Key<Config>> {
@@ -215,15 +217,18 @@ pub(in crate::scenario) fn probing_keys() -> Vec<Key<ProbingConfig>> {
 }
 
 /// A size that fits a packet.
-struct PayloadBytes;
+pub(super) struct PayloadBytes;
 
-impl Kind<usize> for PayloadBytes {
-    fn read(&self, node: &Node) -> Result<usize, String> {
-        PAYLOAD.read(node).map(|bytes| bytes as usize)
+impl<F: TryFrom<u64> + Copy> Kind<F> for PayloadBytes
+where
+    u64: TryFrom<F>,
+{
+    fn read(&self, node: &Node) -> Result<F, String> {
+        F::try_from(PAYLOAD.read(node)?).map_err(|_| String::new())
     }
 
-    fn show(&self, value: &usize) -> String {
-        PAYLOAD.show(&(*value as u64))
+    fn show(&self, value: &F) -> String {
+        u64::try_from(*value).map_or_else(|_| "?".to_string(), |bytes| PAYLOAD.show(&bytes))
     }
 
     fn allowed(&self) -> String {

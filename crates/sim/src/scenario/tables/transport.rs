@@ -1,159 +1,82 @@
-//! `[transports.NAME]`.
+//! `[transports.NAME]`: its `protocol` decides which other keys it has.
 
-use std::sync::LazyLock;
-
-use skyhaul_stp::{Config, ProbingConfig};
-
-use super::{config_keys, probing_keys};
+use super::stp_transport::{StpDraft, stp_transport_keys};
+use super::tcp_transport::{TcpDraft, tcp_transport_keys};
+use crate::engines::Protocol;
 use crate::scenario::error::ScenarioError;
-use crate::scenario::keys::{Key, read_table};
-use crate::scenario::kinds::{Choice, Kind, Switch};
+use crate::scenario::keys::{Key, expect_table, join, read_table};
+use crate::scenario::kinds::{Choice, Kind};
 use crate::scenario::model::Transport;
-use crate::scenario::tree::{Node, Value};
+use crate::scenario::tree::{Node, Table};
 
-/// The one protocol so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::scenario) enum Protocol {
-    Stp,
-}
+const PROTOCOLS: Choice<Protocol> = Choice(&[("stp", Protocol::Stp), ("tcp", Protocol::Tcp)]);
 
 /// A transport as the file says it.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct TransportDraft {
-    protocol: Protocol,
-    profile: Profile,
-    end: EndDraft,
-    acceptor: Option<EndDraft>,
+pub(in crate::scenario) enum TransportDraft {
+    Stp(Box<StpDraft>),
+    Tcp(Box<TcpDraft>),
 }
 
-/// Parameters of one end.
-#[derive(Clone, Debug)]
-pub(in crate::scenario) struct EndDraft {
-    config: Config,
-    /// What probing would be like if it was switched on.
-    probing: ProbingConfig,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::scenario) enum Profile {
-    #[default]
-    Default,
-    Paper,
-}
-
-impl Profile {
-    fn end(self) -> EndDraft {
+impl TransportDraft {
+    /// What it comes to.
+    pub(in crate::scenario) fn finish(self, name: &str) -> Transport {
         match self {
-            Self::Default => EndDraft { config: Config::standard(), probing: ProbingConfig::standard() },
-            Self::Paper => EndDraft { config: Config::paper(), probing: ProbingConfig::paper() },
+            Self::Stp(draft) => draft.finish(name),
+            Self::Tcp(draft) => draft.finish(name),
         }
     }
 }
 
-impl TransportDraft {
-    /// One with nothing said beyond its profile.
-    pub(in crate::scenario) fn new(profile: Profile) -> Self {
-        Self { protocol: Protocol::Stp, profile, end: profile.end(), acceptor: None }
-    }
-
-    /// What it comes to.
-    pub(in crate::scenario) fn finish(self, name: &str) -> Transport {
-        let acceptor = self.acceptor.unwrap_or_else(|| self.end.accepting());
-        Transport { name: name.to_string(), opener: self.end.config.into(), acceptor: acceptor.config.into() }
-    }
+/// Which protocol it is has been read before.
+pub(super) fn protocol_key<T: 'static>() -> Key<T> {
+    Key::custom("protocol", &PROTOCOLS.allowed(), |_, _, _| Ok(()))
+        .means("The protocol, which decides on the other keys; without it, \"stp\".")
 }
 
-impl EndDraft {
-    /// The same at the accepting end: the rate that was declared is that of the way to it.
-    fn accepting(&self) -> Self {
-        Self { config: Config { rate_bps: None, ..self.config.clone() }, ..self.clone() }
-    }
-}
-
-impl Default for TransportDraft {
-    fn default() -> Self {
-        Self::new(Profile::default())
+pub(super) fn read_transport(node: &Node, path: &str) -> Result<TransportDraft, ScenarioError> {
+    let table = expect_table(node, path)?;
+    let (stp, tcp) = (stp_transport_keys(), tcp_transport_keys());
+    match protocol(table, path)? {
+        Protocol::Stp => {
+            refuse_foreign(stp, tcp, "tcp", table, path)?;
+            read(stp, node, path).map(Box::new).map(TransportDraft::Stp)
+        }
+        Protocol::Tcp => {
+            refuse_foreign(tcp, stp, "stp", table, path)?;
+            read(tcp, node, path).map(Box::new).map(TransportDraft::Tcp)
+        }
     }
 }
 
-pub(in crate::scenario) fn transport_keys() -> &'static [Key<TransportDraft>] {
-    static KEYS: LazyLock<Vec<Key<TransportDraft>>> = LazyLock::new(|| {
-        let protocols = Choice(&[("stp", Protocol::Stp)]);
-        let mut keys = vec![
-            Key::new("protocol", protocols, |t: &mut TransportDraft| &mut t.protocol).means("The protocol."),
-            Key::custom("profile", "\"default\" or \"paper\"", read_profile)
-                .means("Start values: what a user today should have, or the constants of the papers."),
-        ];
-        keys.extend(end_keys().into_iter().map(|key| key.within(|t: &mut TransportDraft| &mut t.end)));
-        keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
-            "Changes for the end that accepts: every key but `protocol`, `profile` and \
-             `acceptor`. Without it both ends are alike, but that the accepting one declares no \
-             rate. All flows that end at one node need the same.",
-        ));
-        keys
-    });
-    &KEYS
+fn protocol(table: &Table, path: &str) -> Result<Protocol, ScenarioError> {
+    let Some(entry) = table.get("protocol") else { return Ok(Protocol::Stp) };
+    let refuse = |hint: String| {
+        let key = join(path, "protocol");
+        entry.node.place.refuse(&key, &entry.node.shown(), &PROTOCOLS.allowed(), &hint)
+    };
+    PROTOCOLS.read(&entry.node).map_err(refuse)
 }
 
-fn end_keys() -> Vec<Key<EndDraft>> {
-    let mut keys: Vec<_> =
-        config_keys().into_iter().map(|key| key.within(|e: &mut EndDraft| &mut e.config)).collect();
-    keys.push(Key::custom("probing", "true, false or a table", read_probing).means(
-        "XSTP-probing [XSTP 4]: when packets vanish, ask before acting. False: every loss is \
-             congestion. A table changes its parameters.",
-    ));
-    keys
+fn read<T: Default + 'static>(keys: &[Key<T>], node: &Node, path: &str) -> Result<T, ScenarioError> {
+    let mut draft = T::default();
+    read_table(keys, &mut draft, node, path)?;
+    Ok(draft)
 }
 
-fn read_profile(transport: &mut TransportDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
-    let kind = Choice(&[("default", Profile::Default), ("paper", Profile::Paper)]);
-    let profile = kind.read(node);
-    transport.profile =
-        profile.map_err(|hint| node.place.refuse(path, &node.shown(), &kind.allowed(), &hint))?;
-    transport.end = transport.profile.end();
-    Ok(())
-}
-
-fn read_acceptor(transport: &mut TransportDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
-    static KEYS: LazyLock<Vec<Key<EndDraft>>> = LazyLock::new(end_keys);
-    let mut acceptor = transport.end.accepting();
-    read_table(&KEYS, &mut acceptor, node, path)?;
-    transport.acceptor = Some(acceptor);
-    Ok(())
-}
-
-/// A table of probing: its parameters, and a switch, so that one who has such a table can still sweep it.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::scenario) struct ProbingDraft {
-    on: bool,
-    config: ProbingConfig,
-}
-
-impl ProbingDraft {
-    /// Switched on, with these parameters.
-    pub(in crate::scenario) fn new(config: ProbingConfig) -> Self {
-        Self { on: true, config }
-    }
-}
-
-pub(in crate::scenario) fn probing_table_keys() -> &'static [Key<ProbingDraft>] {
-    static KEYS: LazyLock<Vec<Key<ProbingDraft>>> = LazyLock::new(|| {
-        let on = "False is the same as `probing = false`, but leaves the other keys in place.";
-        let mut keys = vec![Key::new("on", Switch, |p: &mut ProbingDraft| &mut p.on).means(on)];
-        keys.extend(probing_keys().into_iter().map(|key| key.within(|p: &mut ProbingDraft| &mut p.config)));
-        keys
-    });
-    &KEYS
-}
-
-fn read_probing(end: &mut EndDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
-    let mut draft = ProbingDraft::new(end.probing);
-    match &node.value {
-        Value::Switch(on) => draft.on = *on,
-        Value::Table(_) => read_table(probing_table_keys(), &mut draft, node, path)?,
-        _ => return Err(node.place.refuse(path, &node.shown(), "true, false or a table", "")),
-    }
-    end.probing = draft.config;
-    end.config.probing = draft.on.then_some(draft.config);
-    Ok(())
+/// A key that only the other protocol has is no slip of the pen.
+fn refuse_foreign<T, U>(
+    own: &[Key<T>],
+    others: &[Key<U>],
+    other: &str,
+    table: &Table,
+    path: &str,
+) -> Result<(), ScenarioError> {
+    let is_foreign =
+        |name: &str| own.iter().all(|key| key.name != name) && others.iter().any(|key| key.name == name);
+    let Some(entry) = table.entries.iter().find(|entry| is_foreign(&entry.name)) else { return Ok(()) };
+    let found = format!("`{}`, a key of protocol \"{other}\"", entry.name);
+    let allowed = "keys of the protocol of this transport";
+    let hint = format!("write protocol = \"{other}\", or leave the key out");
+    Err(entry.place.refuse(&join(path, &entry.name), &found, allowed, &hint))
 }

@@ -1,0 +1,115 @@
+//! Every tunable of TCP. What each is for is in `docs/spec/tcp-conformance.md`.
+
+use skyhaul_tcp::{Config, ControllerKind, Counting, Recovery};
+
+use super::ack_policy::read_ack_policy;
+use super::keepalive::read_keepalive;
+use super::stp::{BUFFER, NONE, NS, PERCENT_OF_RATE, PayloadBytes, ZERO_OR_MORE, count};
+use crate::scenario::keys::Key;
+use crate::scenario::kinds::{Choice, Or, Pair, Switch, UnlimitedTries};
+
+/// All but `loss_judge`, which is code.
+pub(in crate::scenario) fn tcp_config_keys() -> Vec<Key<Config>> {
+    let mut keys = congestion_keys();
+    keys.extend(segment_keys());
+    keys.extend(timer_keys());
+    keys.extend(lifetime_keys());
+    keys
+}
+
+fn congestion_keys() -> Vec<Key<Config>> {
+    vec![
+        Key::new("controller", Choice(&ControllerKind::NAMES), |c: &mut Config| &mut c.controller)
+            .means("What decides on the congestion window."),
+        Key::new(
+            "recovery",
+            Choice(&[("reno", Recovery::Reno), ("newreno", Recovery::NewReno), ("sack", Recovery::Sack)]),
+            |c: &mut Config| &mut c.recovery,
+        )
+        .means(
+            "How losses are repaired: one a round trip with the rest left to the timer [RFC 2581], one a round \
+             trip [RFC 6582], or by selective acknowledgements where the peer agrees [RFC 2018, 6675].",
+        ),
+        Key::new("initial_window_packets", Or("rfc6928", count(1)), |c: &mut Config| {
+            &mut c.initial_window_packets
+        })
+        .means("First congestion window; \"rfc6928\": 10, at most 14 600 bytes or 2 segments."),
+        Key::new(
+            "counting",
+            Choice(&[("acks", Counting::Acks), ("bytes", Counting::Bytes), ("reports", Counting::Reports)]),
+            |c: &mut Config| &mut c.counting,
+        )
+        .means(
+            "What the window grows by: each acknowledgement [RFC 5681], what is acknowledged but for bursts \
+             [RFC 3465], or everything that is acknowledged.",
+        ),
+        Key::new("limited_transmit", Switch, |c: &mut Config| &mut c.limited_transmit)
+            .means("The first two duplicate acknowledgements release a new segment each [RFC 3042]."),
+        Key::new("idle_restart", Switch, |c: &mut Config| &mut c.idle_restart)
+            .means("A silence of one retransmission timeout brings the first window back [RFC 5681 4.1]."),
+        Key::new("pacing_percent", Or(NONE, Pair(PERCENT_OF_RATE)), |c: &mut Config| &mut c.pacing_percent)
+            .means(
+                "Pacing rate over window per round trip, in slow start and in avoidance; \"none\": segments leave \
+                 as the window lets them, but for a controller with a rate of its own.",
+            ),
+        Key::new("hystart", Switch, |c: &mut Config| &mut c.hystart)
+            .means("CUBIC's first slow start ends early, as the Linux kernel's does."),
+        Key::new("ecn", Switch, |c: &mut Config| &mut c.ecn)
+            .means("Ask for explicit congestion notification, and agree to it [RFC 3168]."),
+    ]
+}
+
+fn segment_keys() -> Vec<Key<Config>> {
+    vec![
+        Key::new("mss", PayloadBytes, |c: &mut Config| &mut c.mss_bytes)
+            .means("Largest payload of a segment; the path's largest packet of 1500 bytes may lower it."),
+        Key::new("send_limit", BUFFER, |c: &mut Config| &mut c.send_limit_bytes)
+            .means("Most application bytes held for sending, acknowledged or not."),
+        Key::new("receive_limit", BUFFER, |c: &mut Config| &mut c.receive_limit_bytes)
+            .means("Most application bytes held for reading or reassembly: the largest window advertised."),
+        Key::new("window_scale", Switch, |c: &mut Config| &mut c.window_scale)
+            .means("Ask for window scaling; without it windows end at 65 535 bytes [RFC 7323 2]."),
+        Key::new("timestamps", Switch, |c: &mut Config| &mut c.timestamps)
+            .means("Ask for timestamps [RFC 7323 3]."),
+        Key::new("timestamp_tick", NS, |c: &mut Config| &mut c.timestamp_tick_ns)
+            .means("Unit of the timestamps."),
+        Key::new("nagle", Switch, |c: &mut Config| &mut c.nagle)
+            .means("Hold back a small segment while data is unacknowledged."),
+        Key::custom("ack_policy", "a table", read_ack_policy)
+            .means("When received data is acknowledged; its `kind` decides which other keys count."),
+    ]
+}
+
+fn timer_keys() -> Vec<Key<Config>> {
+    vec![
+        Key::new("timer_granularity", ZERO_OR_MORE, |c: &mut Config| &mut c.timer_granularity_ns).means(
+            "Round trips are measured, and the retransmission timer runs out, in multiples of this; \"0s\": \
+             exactly.",
+        ),
+        Key::new("initial_rto", NS, |c: &mut Config| &mut c.initial_rto_ns)
+            .means("Retransmission timeout before the first round trip was measured."),
+        Key::new("min_rto", NS, |c: &mut Config| &mut c.min_rto_ns).means("Shortest retransmission timeout."),
+        Key::new("max_rto", NS, |c: &mut Config| &mut c.max_rto_ns)
+            .means("Longest retransmission timeout, and longest wait between window probes."),
+    ]
+}
+
+fn lifetime_keys() -> Vec<Key<Config>> {
+    vec![
+        Key::new("max_syn_repeats", UnlimitedTries, |c: &mut Config| &mut c.max_syn_repeats)
+            .means("Repeats of SYN before connecting fails."),
+        Key::new("max_repeats", UnlimitedTries, |c: &mut Config| &mut c.max_repeats)
+            .means("Timeouts in a row, or unanswered window probes, before the connection fails."),
+        Key::new("time_wait", NS, |c: &mut Config| &mut c.time_wait_ns)
+            .means("How long the end that closes first answers late repeats."),
+        Key::new("fin_wait", NS, |c: &mut Config| &mut c.fin_wait_ns).means(
+            "A connection that the application has let go of waits so long for the end of the other side.",
+        ),
+        Key::new("black_hole_timeouts", Or(NONE, count(1)), |c: &mut Config| &mut c.black_hole_timeouts)
+            .means("After so many timeouts in a row smaller segments are tried; \"none\": never."),
+        Key::custom("keepalive", "true, false or a table", read_keepalive)
+            .means("Ask a peer that has long been silent. A table changes how."),
+        Key::new("max_challenges_per_s", count(0), |c: &mut Config| &mut c.max_challenges_per_s)
+            .means("Challenge acknowledgements a second [RFC 5961 7]."),
+    ]
+}

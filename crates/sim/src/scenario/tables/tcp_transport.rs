@@ -1,0 +1,79 @@
+//! `[transports.NAME]`, protocol = "tcp".
+
+use std::sync::LazyLock;
+
+use skyhaul_tcp::Config;
+
+use super::tcp::tcp_config_keys;
+use super::transport::protocol_key;
+use crate::scenario::error::ScenarioError;
+use crate::scenario::keys::{Key, read_table};
+use crate::scenario::kinds::{Choice, Kind};
+use crate::scenario::model::Transport;
+use crate::scenario::tree::Node;
+
+/// Names of the profiles.
+pub(in crate::scenario) const TCP_PROFILES: [&str; 3] = ["standard", "paper", "sunos-4.1.3"];
+
+/// A transport as the file says it.
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct TcpDraft {
+    end: Config,
+    acceptor: Option<Config>,
+}
+
+impl TcpDraft {
+    /// One with nothing said beyond its profile; `None`: there is none of this name.
+    pub(in crate::scenario) fn of_profile(name: &str) -> Option<Self> {
+        Config::profile(name).map(|end| Self { end, acceptor: None })
+    }
+
+    pub(super) fn finish(self, name: &str) -> Transport {
+        let acceptor = self.acceptor.unwrap_or_else(|| self.end.clone());
+        Transport { name: name.to_string(), opener: self.end.into(), acceptor: acceptor.into() }
+    }
+}
+
+impl Default for TcpDraft {
+    fn default() -> Self {
+        Self { end: Config::standard(), acceptor: None }
+    }
+}
+
+pub(in crate::scenario) fn tcp_transport_keys() -> &'static [Key<TcpDraft>] {
+    static KEYS: LazyLock<Vec<Key<TcpDraft>>> = LazyLock::new(|| {
+        let mut keys = vec![
+            protocol_key(),
+            Key::custom("profile", &PROFILES.allowed(), read_profile).means(
+                "Start values: what a user today should have, the regular TCP of the papers, or that of the \
+                 SCPS-TP paper.",
+            ),
+        ];
+        keys.extend(tcp_config_keys().into_iter().map(|key| key.within(|t: &mut TcpDraft| &mut t.end)));
+        keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
+            "Changes for the end that accepts: every key but `protocol`, `profile` and `acceptor`. Without it \
+             both ends are alike. All flows of TCP that end at one node need the same.",
+        ));
+        keys
+    });
+    &KEYS
+}
+
+const PROFILES: Choice<&str> =
+    Choice(&[("standard", "standard"), ("paper", "paper"), ("sunos-4.1.3", "sunos-4.1.3")]);
+
+fn read_profile(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    let name = PROFILES
+        .read(node)
+        .map_err(|hint| node.place.refuse(path, &node.shown(), &PROFILES.allowed(), &hint))?;
+    *transport = TcpDraft::of_profile(name).unwrap_or_default(); // every name of the list is known
+    Ok(())
+}
+
+fn read_acceptor(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    static KEYS: LazyLock<Vec<Key<Config>>> = LazyLock::new(tcp_config_keys);
+    let mut acceptor = transport.end.clone();
+    read_table(&KEYS, &mut acceptor, node, path)?;
+    transport.acceptor = Some(acceptor);
+    Ok(())
+}
