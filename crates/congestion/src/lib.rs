@@ -138,6 +138,10 @@ pub trait Controller: Debug + Send {
     fn holds_back(&self) -> bool {
         false
     }
+    /// Its window alone says how much leaves during a repair: nothing else is to slow that down.
+    fn conserves(&self) -> bool {
+        false
+    }
     /// Bytes that may be under way.
     fn window_bytes(&self) -> u64;
     /// The rate at which to spread packets, in bit/s of IP bytes, if the controller has a wish of its own.

@@ -49,6 +49,9 @@ pub struct Config {
     pub counting: Counting,
     /// See [`Recovery`].
     pub recovery: Recovery,
+    /// With SACK, a repair sends in proportion to what arrives [RFC 6937]; without, all that the halved window
+    /// leaves goes at once [RFC 6675 5].
+    pub rate_reduction: bool,
     /// The first two duplicate acknowledgements release a new segment each [RFC 3042].
     pub limited_transmit: bool,
     /// A silence of one retransmission timeout brings the first window back [RFC 5681 4.1].
@@ -70,6 +73,9 @@ pub struct Config {
     pub initial_rto_ns: u64,
     /// Shortest retransmission timeout [RFC 6298 2.4].
     pub min_rto_ns: u64,
+    /// The retransmission timeout is at least so much longer than the smoothed round trip, however little that
+    /// varies: a queue that fills adds to it faster than samples tell. The Linux kernel's is 200 ms.
+    pub rto_margin_ns: u64,
     /// Longest retransmission timeout, and longest wait between window probes [RFC 6298 2.5].
     pub max_rto_ns: u64,
     /// See [`AckPolicy`].
@@ -109,6 +115,7 @@ impl Config {
             hystart: true,
             counting: Counting::Bytes,
             recovery: Recovery::Sack,
+            rate_reduction: true,
             limited_transmit: true,
             idle_restart: true,
             send_limit_bytes: 4 << 20,
@@ -119,6 +126,7 @@ impl Config {
             timer_granularity_ns: 0,
             initial_rto_ns: SECOND,
             min_rto_ns: 200 * MS,
+            rto_margin_ns: 200 * MS,
             max_rto_ns: 60 * SECOND,
             ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 40 * MS },
             ecn: true,
@@ -143,6 +151,7 @@ impl Config {
             controller: ControllerKind::Reno,
             counting: Counting::Acks,
             recovery: Recovery::NewReno,
+            rate_reduction: false,
             limited_transmit: false,
             send_limit_bytes: 64_000,
             receive_limit_bytes: 64_000,
@@ -151,6 +160,7 @@ impl Config {
             timer_granularity_ns: 500 * MS,
             initial_rto_ns: 3 * SECOND,
             min_rto_ns: SECOND,
+            rto_margin_ns: 0,
             max_rto_ns: 64 * SECOND,
             ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 200 * MS },
             ecn: false,

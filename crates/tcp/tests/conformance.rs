@@ -15,6 +15,7 @@ const OTHERS: &[&str] = &[
     include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),
+    include_str!("../src/connection/prr.rs"),
     include_str!("../src/connection/rto.rs"),
     include_str!("../src/receive/assembly_tests.rs"),
     include_str!("../../core/src/internet_checksum.rs"),

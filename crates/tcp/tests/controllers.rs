@@ -159,3 +159,20 @@ fn pacing_spreads_what_a_window_lets_go() {
         assert_eq!(lone.data_sent(), [1 + 1000 * number]);
     }
 }
+
+/// Slow start overfills a queue of a third of the window: hundreds of losses. What goes again at once is lost
+/// again, and then only the timer helps.
+#[test]
+fn a_repair_in_proportion_is_not_lost_again() {
+    let timeouts = |rate_reduction, rto_margin_ns| {
+        let reno = with(ControllerKind::Reno);
+        let config = Config { rate_reduction, rto_margin_ns, ..reno };
+        let sender =
+            transfer(&config, link(20_000_000, 100 * MS, 0.0, 170), 1, &content(8_000_000), 60).sender;
+        assert!(sender.retransmitted_packets > 300, "{sender:?}");
+        sender.timeouts
+    };
+    assert_eq!(timeouts(true, 200 * MS), 0);
+    assert!(timeouts(false, 200 * MS) > 0);
+    assert!(timeouts(true, 0) > 0, "the queue grows faster than the smoothed round trip");
+}

@@ -409,6 +409,10 @@ impl Controller for Bbr {
         matches!(self.mode, Mode::ProbeRtt { .. })
     }
 
+    fn conserves(&self) -> bool {
+        true
+    }
+
     fn window_bytes(&self) -> u64 {
         self.cwnd_bytes
     }

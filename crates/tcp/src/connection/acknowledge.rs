@@ -23,6 +23,7 @@ impl Connection {
             self.sending.take_window(sequence, acknowledgement, window_bytes);
         }
         let before_bytes = if self.sampling.is_on() { self.flight_bytes() } else { 0 };
+        let (known_bytes, una) = (self.known_bytes(), self.sending.una);
         let news = self.take_sack(segment);
         self.take_echo(segment, acknowledgement, self.flight_bytes(), context);
         if acknowledgement > self.sending.una {
@@ -37,6 +38,7 @@ impl Connection {
             }
             self.tell_sacked(before_bytes, context);
         }
+        self.reduce(known_bytes, una);
         self.after_acknowledgement(context);
     }
 

@@ -12,6 +12,7 @@ mod opening;
 mod output;
 mod pacing;
 mod path_mtu;
+mod prr;
 mod recovery;
 mod rto;
 mod sending;

@@ -119,6 +119,9 @@ impl Connection {
 
     /// What the congestion window leaves in fast recovery with SACK.
     fn sack_allowance(&self) -> u64 {
+        if let Some(reduction) = self.repair.as_ref().and_then(|repair| repair.reduction) {
+            return reduction.allowed_bytes();
+        }
         self.controller.window_bytes().saturating_sub(self.flight_bytes())
     }
 
@@ -163,6 +166,9 @@ impl Connection {
 
     /// What the congestion window leaves for the next segment in line.
     fn congestion_room(&self) -> u64 {
+        if self.repair.is_some() && self.agreed.sack {
+            return self.sack_allowance();
+        }
         let limited = match self.duplicate_acks {
             count @ 1..=2 if self.config.limited_transmit && !self.agreed.sack => u64::from(count),
             _ => 0,
@@ -269,6 +275,9 @@ impl Connection {
         }
         if self.retransmit_at.is_none() {
             self.restart_retransmission(context.now);
+        }
+        if let Some(reduction) = self.repair.as_mut().and_then(|repair| repair.reduction.as_mut()) {
+            reduction.on_sent(chunk.end - chunk.first);
         }
         self.controller.on_sent(context.now, chunk.end - chunk.first);
     }

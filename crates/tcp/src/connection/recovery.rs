@@ -5,6 +5,7 @@ use skyhaul_congestion::Lost;
 use skyhaul_core::event::Verdict;
 
 use super::loss::is_congestion;
+use super::prr::Reduction;
 use super::{Connection, Context};
 use crate::config::Recovery;
 use crate::loss::LossSign;
@@ -23,6 +24,8 @@ pub(super) struct Repair {
     pub(super) rescued_to: u64,
     /// A partial acknowledgement has restarted the timer [RFC 6582 3.2].
     pub(super) restarted: bool,
+    /// With SACK: how the window shrinks, if not at once.
+    pub(super) reduction: Option<Reduction>,
 }
 
 impl Connection {
@@ -75,6 +78,7 @@ impl Connection {
             is_due: true,
             rescued_to: sending.max,
             restarted: false,
+            reduction: None,
         });
         self.recovered_to = sending.max;
         self.sending.board.begin_repeats(self.sending.una);
@@ -89,6 +93,10 @@ impl Connection {
             if is_congestion(verdict) {
                 self.on_window_reduced();
             }
+        }
+        let reduction = self.new_reduction();
+        if let Some(repair) = self.repair.as_mut() {
+            repair.reduction = reduction;
         }
     }
 

@@ -11,6 +11,7 @@ pub(super) struct Rto {
     granularity_ns: u64,
     initial_ns: u64,
     min_ns: u64,
+    margin_ns: u64,
     max_ns: u64,
     doublings: u32,
 }
@@ -25,6 +26,7 @@ impl Rto {
             granularity_ns: config.timer_granularity_ns,
             initial_ns: config.initial_rto_ns,
             min_ns: config.min_rto_ns,
+            margin_ns: config.rto_margin_ns.max(config.timer_granularity_ns),
             max_ns: config.max_rto_ns.max(config.min_rto_ns),
             doublings: 0,
         }
@@ -51,10 +53,11 @@ impl Rto {
         self.doublings = 0;
     }
 
-    /// The timeout [RFC 6298 2.2, 2.3]: SRTT + max(G, 4 RTTVAR), within its bounds.
+    /// The timeout [RFC 6298 2.2, 2.3]: SRTT + max(G, 4 RTTVAR), within its bounds. The margin is
+    /// at least G.
     pub(super) fn timeout_ns(&self) -> u64 {
         let base_ns = if self.rtt.is_known() {
-            self.rtt.smoothed_ns() + (4 * self.rtt.variance_ns()).max(self.granularity_ns)
+            self.rtt.smoothed_ns() + (4 * self.rtt.variance_ns()).max(self.margin_ns)
         } else {
             self.initial_ns
         };
@@ -87,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_timeout_has_bounds_and_doubles_until_a_sample() {
-        let mut rto = Rto::new(&Config::standard());
+        let mut rto = Rto::new(&Config { rto_margin_ns: 0, ..Config::standard() });
         rto.sample(MS);
         assert_eq!(rto.timeout_ns(), 200 * MS);
         rto.back_off();
@@ -96,6 +99,13 @@ mod tests {
         assert_eq!(rto.timeout_ns(), 60 * SECOND);
         rto.sample(MS);
         assert_eq!(rto.timeout_ns(), 200 * MS);
+    }
+
+    #[test]
+    fn a_steady_round_trip_has_its_margin() {
+        let mut rto = Rto::new(&Config::standard());
+        (0..100).for_each(|_| rto.sample(300 * MS));
+        assert!((500 * MS..502 * MS).contains(&rto.timeout_ns()), "{}", rto.timeout_ns());
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub fn plain() -> Config {
         mss_bytes: 1000,
         initial_window_packets: Some(10),
         controller: ControllerKind::Reno,
+        rate_reduction: false,
         timestamps: false,
         window_scale: false,
         nagle: false,

@@ -43,6 +43,8 @@ fn congestion_keys() -> Vec<Key<Config>> {
             "What the window grows by: each acknowledgement [RFC 5681], what is acknowledged but for bursts \
              [RFC 3465], or everything that is acknowledged.",
         ),
+        Key::new("rate_reduction", Switch, |c: &mut Config| &mut c.rate_reduction)
+            .means("With SACK, a repair sends in proportion to what arrives [RFC 6937]; else all at once that the window leaves."),
         Key::new("limited_transmit", Switch, |c: &mut Config| &mut c.limited_transmit)
             .means("The first two duplicate acknowledgements release a new segment each [RFC 3042]."),
         Key::new("idle_restart", Switch, |c: &mut Config| &mut c.idle_restart)
@@ -89,6 +91,8 @@ fn timer_keys() -> Vec<Key<Config>> {
         Key::new("initial_rto", NS, |c: &mut Config| &mut c.initial_rto_ns)
             .means("Retransmission timeout before the first round trip was measured."),
         Key::new("min_rto", NS, |c: &mut Config| &mut c.min_rto_ns).means("Shortest retransmission timeout."),
+        Key::new("rto_margin", ZERO_OR_MORE, |c: &mut Config| &mut c.rto_margin_ns)
+            .means("The timeout is at least so much longer than the smoothed round trip."),
         Key::new("max_rto", NS, |c: &mut Config| &mut c.max_rto_ns)
             .means("Longest retransmission timeout, and longest wait between window probes."),
     ]
