@@ -59,7 +59,7 @@ pub enum EndConfig {
     /// STP's.
     Stp(Box<skyhaul_stp::Config>),
     /// TCP's.
-    Tcp(skyhaul_tcp::Config),
+    Tcp(Box<skyhaul_tcp::Config>),
 }
 
 impl EndConfig {
@@ -114,7 +114,7 @@ impl From<skyhaul_stp::Config> for EndConfig {
 
 impl From<skyhaul_tcp::Config> for EndConfig {
     fn from(config: skyhaul_tcp::Config) -> Self {
-        Self::Tcp(config)
+        Self::Tcp(Box::new(config))
     }
 }
 
@@ -160,7 +160,7 @@ impl Engines {
             EndConfig::Stp(config) => self.stp.connect(now, remote, port, (**config).clone(), true),
             EndConfig::Tcp(config) => {
                 let way = self.way(remote);
-                self.tcp.connect(now, way, port, None, config.clone()).map(|id| id + TCP_IDS)
+                self.tcp.connect(now, way, port, None, (**config).clone()).map(|id| id + TCP_IDS)
             }
         }
     }
