@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Lone, plain, stamps};
-use skyhaul_core::{CloseReason, StreamEvent};
+use skyhaul_core::{CloseReason, MS, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{AckPolicy, Config, Recovery};
 
@@ -243,6 +243,23 @@ fn our_window_closes_while_nobody_reads_and_opens_by_a_worthwhile_step() {
     assert_eq!((answer.acknowledgement, answer.window), (2001, 0), "a probe is answered");
     assert_eq!(lone.read().len(), 2000);
     assert_eq!(lone.one().window, 2000);
+}
+
+/// Each read moved the edge by a segment, which was told at once: an acknowledgement for every segment.
+#[test]
+fn an_application_that_reads_at_once_does_not_undo_the_delay_of_acknowledgements() {
+    let ack_policy = AckPolicy::Delayed { every_packets: 2, delay_ns: 100 * MS };
+    let mut lone = Lone::ordinary(&Config { receive_limit_bytes: 64_000, ack_policy, ..plain() });
+    for pair in 0..10 {
+        let first = 1 + pair * 2000;
+        lone.data(first, &[1; 1000]);
+        assert_eq!(lone.read().len(), 1000);
+        assert!(lone.hear().is_empty(), "it waits for company");
+        lone.data(first + 1000, &[2; 1000]);
+        assert_eq!(lone.one().acknowledgement, first + 2000);
+        assert_eq!(lone.read().len(), 1000);
+        assert!(lone.hear().is_empty());
+    }
 }
 
 #[test]

@@ -245,7 +245,7 @@ impl Connection {
     pub(crate) fn read(&mut self, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
         if let Some(assembly) = self.assembly.as_mut() {
             let count = assembly.read(out);
-            let opens = assembly.would_open(self.mss_bytes);
+            let opens = assembly.should_tell(self.mss_bytes);
             if count > 0 && opens && self.state.may_receive() {
                 self.ack_due = AckDue::Now; // the window opens
             }

@@ -206,8 +206,15 @@ impl Assembly {
         self.next + self.limit_bytes.saturating_sub(self.ready.len() as u64)
     }
 
+    /// Whether the peer is worth telling at once that there is room again: it may have come to its edge. Whoever
+    /// reads promptly leaves the window open, and the next acknowledgement says so in time.
+    pub(crate) fn should_tell(&self, mss_bytes: u64) -> bool {
+        let (offered, room) = (self.edge - self.next, self.wanted_edge() - self.next);
+        self.would_open(mss_bytes) && offered <= self.limit_bytes / 2 && offered <= room / 2
+    }
+
     /// Whether the edge has a worthwhile step to go.
-    pub(crate) fn would_open(&self, mss_bytes: u64) -> bool {
+    fn would_open(&self, mss_bytes: u64) -> bool {
         self.wanted_edge().saturating_sub(self.edge) >= mss_bytes.min(self.limit_bytes / 2).max(1)
     }
 }
