@@ -9,22 +9,20 @@
 mod bbr_tests;
 mod gains;
 mod model;
+mod phases;
 mod policer;
+mod window;
 
 use alloc::boxed::Box;
 
 use skyhaul_core::event::{Phase, Verdict};
-use skyhaul_core::{Instant, MS, SECOND, Stream};
+use skyhaul_core::{Instant, MS, SECOND};
 
 use crate::{Acked, Controller, ControllerConfig, Delivery, Lost, Snapshot};
 use gains::{CYCLE, DRAIN, HIGH, UNIT, WINDOW, scaled};
-use model::{Bandwidth, Bunching, FullPipe, Rounds, bytes_in};
+use model::{Bandwidth, Bunching, FullPipe, Rounds};
 use policer::{Policer, Report, Totals};
 
-/// The shortest round trip is remembered so long; then it is measured anew with an all but empty pipe.
-const MIN_RTT_WINDOW_NS: u64 = 10 * SECOND;
-/// How long that takes, and at least a round trip.
-const PROBE_RTT_NS: u64 = 200 * MS;
 /// Segments under way meanwhile, and at least at any time.
 const MIN_WINDOW_SEGMENTS: u64 = 4;
 /// Pacing is so much slower than the bandwidth, in percent: queues drain.
@@ -134,33 +132,6 @@ impl Bbr {
         self.policer.bytes_per_s().unwrap_or_else(|| self.bandwidth.max_bytes_per_s())
     }
 
-    /// What `gain` bandwidth-delay products are; the first window before the path is known.
-    fn product_bytes(&self, bytes_per_s: u64, gain: u64) -> u64 {
-        match self.min_rtt_ns {
-            Some(rtt_ns) => scaled(bytes_in(bytes_per_s, rtt_ns), gain),
-            None => self.config.initial_window_bytes,
-        }
-    }
-
-    /// Room for segments that are handed down in batches of a millisecond, in an even number of segments; one
-    /// pair more while probing for bandwidth.
-    fn with_batches(&self, bytes: u64) -> u64 {
-        let mss_bytes = self.config.mss_bytes.max(1);
-        let fewest = if self.pacing_bytes_per_s < 150_000 { 1 } else { 2 };
-        let batch = ((self.pacing_bytes_per_s / 1024).min(65_000) / mss_bytes).clamp(fewest, 127);
-        let segments = (bytes.div_ceil(mss_bytes) + 3 * batch).next_multiple_of(2);
-        let probes = matches!(self.mode, Mode::ProbeBandwidth { place: 0, .. });
-        (segments + if probes { 2 } else { 0 }) * mss_bytes
-    }
-
-    fn in_flight_goal_bytes(&self, gain: u64) -> u64 {
-        self.with_batches(self.product_bytes(self.bandwidth.max_bytes_per_s(), gain))
-    }
-
-    fn least_window_bytes(&self) -> u64 {
-        MIN_WINDOW_SEGMENTS * self.config.mss_bytes
-    }
-
     /// (pacing gain, window gain)
     fn gains(&self) -> (u64, u64) {
         match self.mode {
@@ -170,16 +141,6 @@ impl Bbr {
             Mode::ProbeBandwidth { place, .. } => (CYCLE[place % CYCLE.len()], WINDOW),
             Mode::ProbeRtt { .. } => (UNIT, UNIT),
         }
-    }
-
-    fn save_window(&mut self) {
-        let lowered = self.repair != Repair::None || matches!(self.mode, Mode::ProbeRtt { .. });
-        self.prior_cwnd_bytes =
-            if lowered { self.prior_cwnd_bytes.max(self.cwnd_bytes) } else { self.cwnd_bytes };
-    }
-
-    fn restore_window(&mut self) {
-        self.cwnd_bytes = self.cwnd_bytes.max(self.prior_cwnd_bytes);
     }
 
     fn update_bandwidth(&mut self, now: Instant, delivery: &Delivery) {
@@ -208,82 +169,6 @@ impl Bbr {
         }
     }
 
-    /// At a random place but that of the low gain, so that flows do not probe together.
-    fn begin_cycle(&mut self, now: Instant) {
-        let mut random = Stream::new(self.config.seed.wrapping_add(self.cycles), "bbr/cycle");
-        self.cycles += 1;
-        let place = (CYCLE.len() - random.below(CYCLE.len() as u64 - 1) as usize) % CYCLE.len();
-        self.mode = Mode::ProbeBandwidth { place, since: now };
-    }
-
-    fn update_mode(&mut self, now: Instant, acked: &Acked, delivery: &Delivery) {
-        if let Mode::ProbeBandwidth { place, since } = self.mode
-            && self.is_phase_over(now.since(since), acked.in_flight_before_bytes)
-        {
-            self.mode = Mode::ProbeBandwidth { place: (place + 1) % CYCLE.len(), since: now };
-        }
-        if self.mode == Mode::Startup && self.pipe.is_reached {
-            self.mode = Mode::Drain;
-        }
-        if self.mode == Mode::Drain && delivery.in_flight_bytes <= self.in_flight_goal_bytes(UNIT) {
-            self.begin_cycle(now);
-        }
-    }
-
-    /// A round trip each; more until the pipe is overfull when probing, less once the queue is gone after that.
-    fn is_phase_over(&self, lasted_ns: u64, in_flight_bytes: u64) -> bool {
-        let is_long = lasted_ns > self.min_rtt_ns.unwrap_or(0);
-        let (gain, _) = self.gains();
-        let goal_bytes = self.in_flight_goal_bytes(gain.max(UNIT));
-        match gain {
-            UNIT => is_long,
-            low if low < UNIT => is_long || in_flight_bytes <= goal_bytes,
-            _ => is_long && (self.lost_bytes > 0 || in_flight_bytes >= goal_bytes),
-        }
-    }
-
-    fn update_min_rtt(&mut self, now: Instant, acked: &Acked, delivery: &Delivery) {
-        let is_old = now.since(self.min_rtt_at) > MIN_RTT_WINDOW_NS;
-        // A small segment alone waits for a delayed acknowledgement.
-        let is_alone = delivery.rate.is_some_and(|rate| rate.bytes == delivery.newly_bytes);
-        let is_delayed = is_alone && delivery.newly_bytes < self.config.mss_bytes;
-        if let Some(rtt_ns) = delivery.rtt_ns.or(acked.rtt_ns)
-            && (self.min_rtt_ns.is_none_or(|min_ns| rtt_ns < min_ns) || (is_old && !is_delayed))
-        {
-            (self.min_rtt_ns, self.min_rtt_at) = (Some(rtt_ns), now);
-        }
-        if is_old && !self.restarts && !matches!(self.mode, Mode::ProbeRtt { .. }) {
-            self.save_window();
-            self.mode = Mode::ProbeRtt { until: None, had_round: false };
-        }
-        self.probe_rtt(now, delivery);
-        self.restarts = false;
-    }
-
-    fn probe_rtt(&mut self, now: Instant, delivery: &Delivery) {
-        let Mode::ProbeRtt { until, had_round } = &mut self.mode else { return };
-        if until.is_some() {
-            *had_round |= self.rounds.is_start;
-            self.end_probe_rtt(now);
-        } else if delivery.in_flight_bytes <= MIN_WINDOW_SEGMENTS * self.config.mss_bytes {
-            *until = Some(now.after(PROBE_RTT_NS));
-            self.rounds.restart(delivery.total_bytes);
-        }
-    }
-
-    fn end_probe_rtt(&mut self, now: Instant) {
-        if let Mode::ProbeRtt { until: Some(until), had_round: true } = self.mode
-            && now > until
-        {
-            self.min_rtt_at = now;
-            self.restore_window();
-            self.mode = Mode::Startup;
-            if self.pipe.is_reached {
-                self.begin_cycle(now);
-            }
-        }
-    }
-
     fn update_pace(&mut self, gain: u64, rtt_ns: Option<u64>) {
         if !self.paced_by_rtt && rtt_ns.is_some() {
             self.pace_by_window(rtt_ns);
@@ -292,43 +177,6 @@ impl Bbr {
         if self.pipe.is_reached || wanted > self.pacing_bytes_per_s {
             self.pacing_bytes_per_s = wanted;
         }
-    }
-
-    fn update_window(&mut self, gain: u64, delivery: &Delivery) {
-        let mss_bytes = self.config.mss_bytes;
-        let held_bytes = delivery.in_flight_bytes + delivery.newly_bytes;
-        self.cwnd_bytes = self.cwnd_bytes.saturating_sub(self.lost_bytes).max(mss_bytes);
-        if self.repair == Repair::Begins {
-            self.repair = Repair::Conserves;
-            self.rounds.restart(delivery.total_bytes);
-            self.cwnd_bytes = held_bytes;
-        }
-        if self.repair == Repair::Conserves {
-            self.cwnd_bytes = self.cwnd_bytes.max(held_bytes);
-        } else {
-            self.cwnd_bytes = self.grown(gain, delivery);
-        }
-        self.cwnd_bytes = self.cwnd_bytes.min(self.config.max_window_bytes);
-        if matches!(self.mode, Mode::ProbeRtt { .. }) {
-            self.cwnd_bytes = self.cwnd_bytes.min(self.least_window_bytes());
-        }
-    }
-
-    fn grown(&self, gain: u64, delivery: &Delivery) -> u64 {
-        let bytes_per_s = self.bytes_per_s();
-        let is_full = self.pipe.is_reached;
-        let bunch_bytes = if is_full { self.bunching.allowance_bytes(bytes_per_s) } else { 0 };
-        let goal_bytes = self.with_batches(self.product_bytes(bytes_per_s, gain) + bunch_bytes);
-        let more_bytes = self.cwnd_bytes + delivery.newly_bytes;
-        let is_young = delivery.total_bytes < self.config.initial_window_bytes;
-        let bytes = if is_full {
-            more_bytes.min(goal_bytes)
-        } else if self.cwnd_bytes < goal_bytes || is_young {
-            more_bytes
-        } else {
-            self.cwnd_bytes
-        };
-        bytes.max(self.least_window_bytes())
     }
 }
 

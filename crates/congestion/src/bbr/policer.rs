@@ -85,8 +85,8 @@ impl Policer {
     }
 
     fn end_stretch(&mut self, since: Instant, now: Instant, totals: Totals) {
-        let delivered = totals.delivered_bytes - self.totals.delivered_bytes;
-        let lost = totals.lost_bytes - self.totals.lost_bytes;
+        let delivered = totals.delivered_bytes.saturating_sub(self.totals.delivered_bytes);
+        let lost = totals.lost_bytes.saturating_sub(self.totals.lost_bytes);
         let duration_ns = now.since(since);
         if delivered == 0 || lost * LOSS.1 < delivered * LOSS.0 || duration_ns < MS {
             return;
