@@ -27,6 +27,8 @@ mod reno;
 #[cfg(test)]
 mod reno_tests;
 mod slow_start;
+#[cfg(test)]
+mod totality_tests;
 mod window;
 #[cfg(test)]
 mod window_tests;

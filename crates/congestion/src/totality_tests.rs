@@ -1,0 +1,55 @@
+//! Any order of calls with any values is survived.
+
+use proptest::prelude::*;
+use skyhaul_core::{Instant, Verdict};
+
+use crate::pipe::config;
+use crate::{Acked, ControllerKind, Delivery, Lost, RateSample};
+
+proptest! {
+    #[test]
+    fn any_order_of_calls_is_survived(
+        kind in 0..ControllerKind::NAMES.len(),
+        calls in proptest::collection::vec((0u8..9, any::<u64>(), any::<u64>(), any::<bool>()), 1..200),
+    ) {
+        let mut cc = ControllerKind::NAMES[kind].1.build(config());
+        for (call, a, b, yes) in calls {
+            // Times up to 580 years, sizes up to a tebibyte.
+            let (now, bytes, ns) = (Instant::from_ns(a), b >> 24, b >> 8);
+            match call {
+                0 => cc.on_sent(now, bytes),
+                1 | 2 => {
+                    let rate = RateSample { bytes, interval_ns: ns, prior_total_bytes: a >> 20, app_limited: yes };
+                    let delivery = Delivery {
+                        newly_bytes: bytes,
+                        total_bytes: b >> 20,
+                        in_flight_bytes: a >> 24,
+                        rtt_ns: Some(ns),
+                        rate: (call == 1).then_some(rate),
+                    };
+                    cc.on_acked(now, &Acked {
+                        bytes,
+                        packets: 1,
+                        in_flight_before_bytes: a >> 24,
+                        rtt_ns: Some(ns),
+                        smoothed_rtt_ns: ns,
+                        app_limited: yes,
+                        in_recovery: false,
+                        delivery: Some(delivery),
+                    });
+                }
+                3 => {
+                    let (in_flight_bytes, verdict) = (a >> 24, Verdict::Congestion);
+                    cc.on_lost(now, &Lost { bytes, packets: 1, begins_event: yes, in_flight_bytes, verdict });
+                }
+                4 => cc.on_ecn(now, bytes),
+                5 => cc.on_timeout(now, bytes, yes),
+                6 => cc.on_idle(now, ns, bytes),
+                7 => cc.on_recovered(now),
+                _ => cc.on_spurious(now),
+            }
+            prop_assert!(cc.window_bytes() > 0);
+            prop_assert!(cc.pacing_rate_bps(ns).is_none_or(|rate_bps| rate_bps > 0));
+        }
+    }
+}
