@@ -114,7 +114,8 @@ impl Cubic {
         }
         // Concave or convex [RFC 9438 4.4, 4.5]: (target - cwnd) / cwnd for each segment.
         let most_bytes = cwnd_bytes + cwnd_bytes / 2;
-        let target_bytes = cubic_bytes(at_ns + acked.smoothed_rtt_ns).clamp(cwnd_bytes, most_bytes);
+        let target_bytes =
+            cubic_bytes(at_ns.saturating_add(acked.smoothed_rtt_ns)).clamp(cwnd_bytes, most_bytes);
         let growth = u128::from(target_bytes - cwnd_bytes) * u128::from(acked.bytes) + u128::from(self.owed);
         self.owed = (growth % u128::from(cwnd_bytes.max(1))) as u64;
         cwnd_bytes.saturating_add(u64::try_from(growth / u128::from(cwnd_bytes.max(1))).unwrap_or(u64::MAX))
