@@ -27,3 +27,13 @@ fn segment_decode() {
 fn connection() {
     replay("connection", fuzz::connection);
 }
+
+#[test]
+fn tcp_segment() {
+    replay("tcp_segment", fuzz::tcp_segment);
+}
+
+#[test]
+fn tcp_connection() {
+    replay("tcp_connection", fuzz::tcp_connection);
+}

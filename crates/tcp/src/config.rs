@@ -1,6 +1,7 @@
 //! Every tunable of a connection, and the named profiles.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{MS, SECOND};
@@ -100,6 +101,9 @@ pub struct Config {
     pub loss_judge: Option<Arc<dyn LossJudge>>,
     /// Ask a peer that has long been silent; `None`: never.
     pub keepalive: Option<Keepalive>,
+    /// Options that are not this engine's (kind and value), for protocols over it: our SYN offers them as far as
+    /// they fit, and what the peer offers too is agreed. See `Endpoint::attach_option`.
+    pub offered_options: Vec<(u8, Vec<u8>)>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
 }
@@ -137,6 +141,7 @@ impl Config {
             fin_wait_ns: 60 * SECOND,
             black_hole_timeouts: Some(3),
             loss_judge: None,
+            offered_options: Vec::new(),
             keepalive: None,
             max_challenges_per_s: 10,
         }

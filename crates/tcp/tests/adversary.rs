@@ -32,7 +32,7 @@ fn options() -> impl Strategy<Value = Options> {
                 sack.push(first, end);
             }
             let timestamps = stamps.map(|(value, echo)| Timestamps { value, echo });
-            Options { mss, window_scale, sack_permitted, timestamps, sack }
+            Options { mss, window_scale, sack_permitted, timestamps, sack, ..Options::default() }
         })
 }
 

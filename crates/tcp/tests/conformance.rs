@@ -3,6 +3,7 @@
 const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
 const TRACES: &[&str] = &[
     include_str!("ecn.rs"),
+    include_str!("extensions.rs"),
     include_str!("lifetime.rs"),
     include_str!("loss_causes.rs"),
     include_str!("mechanisms.rs"),
@@ -19,6 +20,7 @@ const OTHERS: &[&str] = &[
     include_str!("../src/connection/rto.rs"),
     include_str!("../src/receive/assembly_tests.rs"),
     include_str!("../../core/src/internet_checksum.rs"),
+    include_str!("../src/segment/kernel_vectors.rs"),
     include_str!("../src/segment/segment_tests.rs"),
     include_str!("../src/segment/vectors.rs"),
     include_str!("../src/send/buffer.rs"),

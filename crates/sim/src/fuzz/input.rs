@@ -3,6 +3,9 @@
 /// Octets of the checksum in a segment.
 const CHECKSUM: std::ops::Range<usize> = 8..10;
 
+/// Octets of the checksum in a TCP segment.
+const TCP_CHECKSUM: std::ops::Range<usize> = 16..18;
+
 /// Takes values from the front until nothing is left; then everything is 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
@@ -47,6 +50,17 @@ pub(super) fn with_checksum(bytes: &[u8]) -> Vec<u8> {
         bytes[CHECKSUM].fill(0);
         let sum = skyhaul_core::checksum::crc16(skyhaul_core::checksum::START, &bytes);
         bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
+    }
+    bytes
+}
+
+/// The same for TCP, from `way.remote` to `way.local`.
+pub(super) fn with_tcp_checksum(way: skyhaul_tcp::segment::Way, bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if bytes.len() >= TCP_CHECKSUM.end {
+        bytes[TCP_CHECKSUM].fill(0);
+        let sum = skyhaul_tcp::segment::checksum(way, &bytes);
+        bytes[TCP_CHECKSUM].copy_from_slice(&sum.to_be_bytes());
     }
     bytes
 }

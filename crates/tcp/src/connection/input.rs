@@ -64,6 +64,7 @@ impl Connection {
             return;
         }
         self.heard(context.now);
+        self.take_options(segment);
         self.take_timestamp(segment, sequence, context);
         if self.state == State::SynReceived {
             self.establish(context);

@@ -4,6 +4,7 @@
 mod acknowledge;
 mod delivery;
 mod ecn;
+mod extensions;
 mod icmp;
 mod input;
 mod keepalive;
@@ -33,6 +34,7 @@ use crate::receive::Assembly;
 use crate::segment::{HEADER_BYTES, Way};
 use delivery::Sampling;
 use ecn::Marks;
+use extensions::Extensions;
 pub(crate) use icmp::Belief;
 use keepalive::Silence;
 use opening::Agreed;
@@ -95,6 +97,7 @@ pub(crate) struct Connection {
     mss_bytes: u64,
     path_mtu: PathMtu,
     marks: Marks,
+    extensions: Extensions,
     silence: Silence,
     /// Our clock when something first went again, until its acknowledgement tells whether it had to.
     doubt: Option<u32>,
@@ -174,6 +177,7 @@ impl Connection {
             mss_bytes,
             path_mtu: PathMtu::default(),
             marks: Marks::default(),
+            extensions: Extensions::default(),
             silence: Silence::new(context.now),
             doubt: None,
             burst_cap_bytes: None,

@@ -111,13 +111,14 @@ impl Connection {
         let room = path.max_segment_bytes().saturating_sub(HEADER_BYTES).min(0xFFFF) as u16;
         let timestamps = if answers { self.agreed.timestamps } else { config.timestamps };
         let scales = if answers { self.agreed.scales } else { config.window_scale };
-        Options {
+        let options = Options {
             mss: Some(room.min(config.mss_bytes)),
             window_scale: scales.then_some(shift),
             sack_permitted: if answers { self.agreed.sack } else { config.recovery == Recovery::Sack },
             timestamps: timestamps.then(|| self.timestamps(now)),
             ..Options::default()
-        }
+        };
+        Options { extra: self.offered_options(&options), ..options }
     }
 
     pub(super) fn timestamps(&self, now: Instant) -> Timestamps {
@@ -150,6 +151,7 @@ impl Connection {
             (self.agreed.recent, self.agreed.recent_at) = (timestamps.value, context.now);
         }
         self.learn_ecn(segment);
+        self.learn_options(segment);
         self.agreed.last_ack_sent = first + 1;
         self.agreed.peer_initial = first;
         self.agreed.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);

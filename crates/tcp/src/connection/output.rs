@@ -8,7 +8,7 @@ use skyhaul_core::{Ecn, Event};
 
 use super::timers::AckDue;
 use super::{Connection, Context, State};
-use crate::segment::{HEADER_BYTES, MAX_SACK_BLOCKS, Options, Segment, encode, flags};
+use crate::segment::{HEADER_BYTES, MAX_OPTIONS_BYTES, Options, Segment, encode, flags};
 use crate::sequence::wire;
 
 /// A segment to send: data [first, end) with these control bits. ECN's are added.
@@ -291,9 +291,15 @@ impl Connection {
     }
 
     fn ack_options(&self) -> Options {
-        let max_blocks = if self.agreed.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS };
+        let extra = self.attached_options();
+        let others = extra.encoded_len() + if self.agreed.timestamps { 12 } else { 0 };
+        let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
         let assembly = self.assembly.as_ref().filter(|_| self.agreed.sack);
-        Options { sack: assembly.map(|a| a.sack(max_blocks)).unwrap_or_default(), ..Options::default() }
+        Options {
+            sack: assembly.map(|a| a.sack(max_blocks)).unwrap_or_default(),
+            extra,
+            ..Options::default()
+        }
     }
 
     /// Appends the segment with its data and everything that each one carries.
@@ -327,6 +333,9 @@ impl Connection {
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
         self.charge(wire_bytes, has_data && !is_probe, context);
         self.emit(context, Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
+        if !is_syn {
+            self.attached_options_left();
+        }
         ecn
     }
 

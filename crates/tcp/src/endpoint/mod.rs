@@ -4,6 +4,7 @@
 mod accept;
 mod application;
 mod driving;
+mod extensions;
 mod icmp;
 mod secrets;
 mod transmit;

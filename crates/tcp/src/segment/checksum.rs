@@ -8,7 +8,7 @@ use super::Way;
 const PROTOCOL: u8 = 6;
 
 /// Zero for a segment that carries its right checksum; the checksum to write for one whose field is zero.
-pub(super) fn checksum(way: Way, segment: &[u8]) -> u16 {
+pub fn checksum(way: Way, segment: &[u8]) -> u16 {
     let pseudo_header = pseudo_header_sum(way.local, way.remote, PROTOCOL, segment.len());
     internet_checksum(pseudo_header + internet_sum(segment))
 }

@@ -3,6 +3,9 @@
 mod checksum;
 mod decode;
 mod encode;
+mod extra;
+#[cfg(test)]
+mod kernel_vectors;
 mod options;
 #[cfg(test)]
 mod segment_tests;
@@ -11,8 +14,10 @@ mod vectors;
 
 use core::net::IpAddr;
 
+pub use checksum::checksum;
 pub use decode::{Malformed, decode};
 pub use encode::encode;
+pub use extra::ExtraOptions;
 pub use options::{MAX_SACK_BLOCKS, Options, SackBlocks, Timestamps};
 
 /// Bytes of the header without options.

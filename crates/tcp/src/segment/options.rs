@@ -1,9 +1,9 @@
 //! Options: maximum segment size [RFC 9293 3.2], window scale and timestamps [RFC 7323 2, 3], selective
-//! acknowledgements [RFC 2018]. Others are skipped.
+//! acknowledgements [RFC 2018]. Others are kept as they are.
 
 use alloc::vec::Vec;
 
-use super::Malformed;
+use super::{ExtraOptions, Malformed};
 
 /// Blocks that fit into the options of one segment without timestamps.
 pub const MAX_SACK_BLOCKS: usize = 4;
@@ -60,6 +60,8 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
+    /// Those that this engine does not know.
+    pub extra: ExtraOptions,
 }
 
 impl Options {
@@ -75,6 +77,7 @@ impl Options {
             + fixed(self.sack_permitted, 4)
             + fixed(self.timestamps.is_some(), 12)
             + sack
+            + self.extra.encoded_len()
     }
 
     /// Appends them, each begun at a multiple of 4 [RFC 7323 A].
@@ -102,6 +105,7 @@ impl Options {
                 out.extend_from_slice(&end.to_be_bytes());
             }
         }
+        self.extra.encode(NOP, out);
     }
 
     /// Reads all options of a segment. Of one that comes twice the last one counts.
@@ -131,7 +135,7 @@ impl Options {
                 self.timestamps = Some(Timestamps { value: (both >> 32) as u32, echo: both as u32 });
             }
             SACK => self.sack = sack_blocks(value)?,
-            _ => {}
+            _ => _ = self.extra.push(kind, value), // there is room for all options of a header
         }
         Ok(rest)
     }

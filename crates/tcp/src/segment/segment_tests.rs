@@ -6,7 +6,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::checksum::checksum;
-use super::{Malformed, Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
+use super::{ExtraOptions, Malformed, Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
 
 pub(super) fn way() -> Way {
     Way { local: Ipv4Addr::new(10, 0, 0, 1).into(), remote: Ipv4Addr::new(10, 0, 0, 2).into() }
@@ -140,8 +140,10 @@ fn options_with_wrong_lengths_are_refused() {
 }
 
 #[test]
-fn unknown_options_are_skipped_and_what_follows_the_end_is_padding() {
+fn unknown_options_are_kept_and_what_follows_the_end_is_padding() {
+    let mut extra = ExtraOptions::default();
+    assert!(extra.push(99, &[7, 7]));
     let bytes = raw(8, flags::SYN, &[99, 4, 7, 7, 2, 4, 5, 0xb4, 0, 2, 9, 9]);
-    let expected = Options { mss: Some(1460), ..Options::default() };
+    let expected = Options { mss: Some(1460), extra, ..Options::default() };
     assert_eq!(decode(way(), &bytes).map(|segment| segment.options), Ok(expected));
 }
