@@ -123,8 +123,9 @@ impl From<skyhaul_tcp::Config> for EndConfig {
 pub struct Engines {
     /// STP.
     pub stp: skyhaul_stp::Endpoint,
-    /// TCP.
-    pub tcp: skyhaul_tcp::Endpoint,
+    tcp: skyhaul_tcp::Endpoint,
+    /// Whether TCP was ever spoken here: at most hosts it is not, and need not be asked all the time.
+    speaks_tcp: bool,
     address: IpAddr,
 }
 
@@ -140,7 +141,18 @@ pub struct Peer {
 impl Engines {
     /// Those of the host at `address`.
     pub fn new(address: IpAddr, stp: skyhaul_stp::Endpoint, tcp: skyhaul_tcp::Endpoint) -> Self {
-        Self { stp, tcp, address }
+        Self { stp, tcp, speaks_tcp: false, address }
+    }
+
+    /// TCP.
+    pub fn tcp(&self) -> &skyhaul_tcp::Endpoint {
+        &self.tcp
+    }
+
+    /// TCP, to be used.
+    pub fn tcp_mut(&mut self) -> &mut skyhaul_tcp::Endpoint {
+        self.speaks_tcp = true;
+        &mut self.tcp
     }
 
     fn way(&self, remote: SocketAddr) -> TcpWay {
@@ -160,7 +172,7 @@ impl Engines {
             EndConfig::Stp(config) => self.stp.connect(now, remote, port, (**config).clone(), true),
             EndConfig::Tcp(config) => {
                 let way = self.way(remote);
-                self.tcp.connect(now, way, port, None, (**config).clone()).map(|id| id + TCP_IDS)
+                self.tcp_mut().connect(now, way, port, None, (**config).clone()).map(|id| id + TCP_IDS)
             }
         }
     }
@@ -176,7 +188,7 @@ impl Engines {
     fn of_mut(&mut self, id: ConnectionId) -> (&mut dyn Connections, ConnectionId) {
         match Protocol::of(id) {
             Protocol::Stp => (&mut self.stp, id),
-            Protocol::Tcp => (&mut self.tcp, id - TCP_IDS),
+            Protocol::Tcp => (self.tcp_mut(), id - TCP_IDS),
         }
     }
 }
@@ -193,11 +205,19 @@ impl Connections for Engines {
     }
 
     fn accept(&mut self) -> Option<ConnectionId> {
-        self.stp.accept().or_else(|| self.tcp.accept().map(|id| id + TCP_IDS))
+        let accepted = self.stp.accept();
+        if accepted.is_some() || !self.speaks_tcp {
+            return accepted;
+        }
+        self.tcp.accept().map(|id| id + TCP_IDS)
     }
 
     fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
-        self.stp.poll_event().or_else(|| self.tcp.poll_event().map(|(id, event)| (id + TCP_IDS, event)))
+        let event = self.stp.poll_event();
+        if event.is_some() || !self.speaks_tcp {
+            return event;
+        }
+        self.tcp.poll_event().map(|(id, event)| (id + TCP_IDS, event))
     }
 
     fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
@@ -262,7 +282,8 @@ impl Engine for Engines {
         match peer.protocol {
             Protocol::Stp => self.stp.handle(now, peer.address, ecn, bytes, sink),
             Protocol::Tcp => {
-                self.tcp.handle(now, self.way(peer.address), ecn, bytes, &mut Shifted { by: TCP_IDS, sink });
+                let way = self.way(peer.address);
+                self.tcp_mut().handle(now, way, ecn, bytes, &mut Shifted { by: TCP_IDS, sink });
             }
         }
     }
@@ -284,6 +305,9 @@ impl Engine for Engines {
         {
             return told(Protocol::Stp, way, connection, segment_bytes, ecn);
         }
+        if !self.speaks_tcp {
+            return None;
+        }
         let sink = &mut Shifted { by: TCP_IDS, sink };
         let Transmit { way, connection, segment_bytes, ecn } =
             self.tcp.poll_transmit(now, buffer, max_segments, sink)?;
@@ -291,7 +315,11 @@ impl Engine for Engines {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        match (self.stp.deadline(), self.tcp.deadline()) {
+        let stp = self.stp.deadline();
+        if !self.speaks_tcp {
+            return stp;
+        }
+        match (stp, self.tcp.deadline()) {
             (Some(stp), Some(tcp)) => Some(stp.min(tcp)),
             (stp, tcp) => stp.or(tcp),
         }
@@ -299,7 +327,9 @@ impl Engine for Engines {
 
     fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
         self.stp.handle_timeout(now, sink);
-        self.tcp.handle_timeout(now, &mut Shifted { by: TCP_IDS, sink });
+        if self.speaks_tcp {
+            self.tcp.handle_timeout(now, &mut Shifted { by: TCP_IDS, sink });
+        }
     }
 }
 
