@@ -49,10 +49,12 @@ impl Reno {
         }
     }
 
-    /// Half of what was under way, at least two segments [RFC 5681 3.1 (4)].
+    /// Half of what was under way, at least two segments [RFC 5681 3.1 (4), an upper bound]. What went beyond the
+    /// window, in answer to duplicates, does not count: others had left the network for it.
     fn set_threshold(&mut self, in_flight_bytes: u64) {
         self.before_event = Some((self.cwnd_bytes, self.ssthresh_bytes));
-        self.ssthresh_bytes = self.avoidance.halve(in_flight_bytes, self.config.mss_bytes);
+        let counted_bytes = in_flight_bytes.min(self.cwnd_bytes);
+        self.ssthresh_bytes = self.avoidance.halve(counted_bytes, self.config.mss_bytes);
     }
 }
 

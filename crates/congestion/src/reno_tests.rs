@@ -81,6 +81,13 @@ fn a_timeout_leaves_one_segment_and_halves_once() {
 }
 
 #[test]
+fn what_duplicates_let_out_beyond_the_window_is_not_halved_but_left_out() {
+    let mut cc = reno(40, Counting::Acks);
+    cc.on_timeout(NOW, 90_000, true);
+    assert_eq!(cc.snapshot().ssthresh_bytes, 20_000, "half of the window");
+}
+
+#[test]
 fn recovery_unused_windows_and_other_causes_change_nothing() {
     let mut cc = reno(10, Counting::Acks);
     cc.on_acked(NOW, &Acked { in_recovery: true, ..acked(1000) });
