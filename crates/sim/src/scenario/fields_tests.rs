@@ -53,7 +53,7 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     config.insert("probing".to_string());
     assert_eq!(field_names(&Config::standard()), config);
     let mut tcp = names(&tcp_config_keys());
-    tcp.insert("loss_judge".to_string()); // code, not a value
+    tcp.extend(["loss_judge", "offered_options"].map(String::from)); // code, not values
     assert_eq!(field_names(&skyhaul_tcp::Config::standard()), tcp);
     assert_eq!(field_names(&KEEPALIVE), names(keepalive_keys()));
     assert_eq!(field_names(&ProbingConfig::standard()), names(&probing_keys()));
