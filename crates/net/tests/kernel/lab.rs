@@ -1,17 +1,16 @@
 //! A network namespace with a TUN device in it: the kernel at one end, our host at the other.
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 use skyhaul_link::LinkConfig;
 use skyhaul_net::tun::{PacketLink, TunDevice, TunHost, TunOptions};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::namespace::{inside, ip};
+use crate::namespace::{inside, ip, netns};
 use crate::tap::{Tap, Watcher};
+use crate::wire::wire;
 
 pub(crate) const DEVICE: &str = "sky0";
 pub(crate) const PORT: u16 = 7;
@@ -68,14 +67,14 @@ impl Lab {
 
     /// Our host behind a link: the kernel is at port 0, the host at port 1.
     pub(crate) fn linked(self, config: LinkConfig) -> (TunHost, PacketLink) {
-        let (near, far) = wire();
+        let (near, far) = wire().unwrap();
         let link = PacketLink::start(config, 7, [self.device.into(), near]).unwrap();
         (TunHost::over(far, options()).unwrap(), link)
     }
 
     /// Our host behind somebody who sees, and may change, every packet.
     pub(crate) fn tapped(self, watcher: impl Watcher + 'static) -> (TunHost, Tap) {
-        let (near, far) = wire();
+        let (near, far) = wire().unwrap();
         let tap = Tap::start([self.device.into(), near], watcher);
         (TunHost::over(far, options()).unwrap(), tap)
     }
@@ -85,19 +84,9 @@ pub(crate) fn options() -> TunOptions {
     TunOptions { seed: Some(1), ..TunOptions::new(OURS.to_vec()) }
 }
 
-/// Two ends that keep packets apart.
-fn wire() -> (OwnedFd, OwnedFd) {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let (a, b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
-    for end in [&a, &b] {
-        sockopt::set_socket_send_buffer_size_force(end, 16 << 20).unwrap();
-    }
-    (a, b)
-}
-
 /// Sets a switch of this namespace's kernel.
 pub(crate) fn sysctl(name: &str, value: &str) {
-    std::fs::write(format!("/proc/sys/net/ipv4/{name}"), value).unwrap_or_else(|e| panic!("{name}: {e}"));
+    netns::sysctl(name, value).unwrap();
 }
 
 /// What the kernel knows of its connections (`TCP_INFO`).

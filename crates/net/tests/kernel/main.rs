@@ -19,3 +19,4 @@ mod socket;
 mod tap;
 mod troubled;
 mod windows;
+mod wire;
