@@ -28,7 +28,7 @@ for {set i 0} {$i < $pairs} {incr i} {
     foreach {x y} [list $a($i) $west $west $a($i) $east $b($i) $b($i) $east] { $ns queue-limit $x $y 100000 }
 }
 Agent/TCP set packetSize_ 960
-Agent/TCP set window_ 1000
+Agent/TCP set window_ 250
 Agent/TCP set windowInit_ 1
 Agent/TCP set tcpTick_ 0.5
 Agent/TCP set minrto_ 1.0

@@ -1,26 +1,62 @@
 //! How fast networks are simulated: packet-hops and delivered data packets per CPU-second.
-//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --only a|b]`
+//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --only a|b|tcp-a|tcp-b]`
+//!
+//! The TCP is that of `contrib/ns-2/dumbbell.tcl`, which runs the same networks in ns-2.
 
 #[path = "support/mod.rs"]
 mod support;
 
 use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
-use skyhaul_sim::Simulation;
 use skyhaul_sim::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
-use skyhaul_stp::Config;
+use skyhaul_sim::{EndConfig, Simulation};
+use skyhaul_tcp::AckPolicy;
 use support::{cpu_seconds, flag, median, peak_memory_bytes};
 
 const PAIRS: usize = 20;
-/// IP packet: 20 + 8 + 1 + 12 octets of headers and 959 of payload.
 const PACKET_BYTES: u64 = 1000;
-const PAYLOAD_BYTES: usize = 959;
 /// Round trip: 1 ms at each end, 273 ms between the routers, each way.
 const EDGE_NS: u64 = MS;
 const MIDDLE_NS: u64 = 273 * MS;
 
+/// What all flows of a scenario speak.
+struct Speaker {
+    name: &'static str,
+    config: EndConfig,
+    /// Of a full packet.
+    payload_bytes: u64,
+}
+
+/// An IP packet has 20 + 8 + 1 + 12 octets of headers.
+fn stp(buffer_bytes: u64) -> Speaker {
+    let payload_bytes = PACKET_BYTES - 41;
+    let config = skyhaul_stp::Config {
+        max_payload_bytes: payload_bytes as usize,
+        send_limit_bytes: buffer_bytes,
+        receive_limit_bytes: buffer_bytes,
+        early_window_bytes: buffer_bytes,
+        ..skyhaul_stp::Config::paper()
+    };
+    Speaker { name: "stp", config: config.into(), payload_bytes }
+}
+
+/// SACK, initial window of 1, timers of 500 ms, acknowledgements delayed by 200 ms; headers of 40 octets.
+fn tcp() -> Speaker {
+    let payload_bytes = PACKET_BYTES - 40;
+    let config = skyhaul_tcp::Config {
+        mss_bytes: payload_bytes as u16,
+        recovery: skyhaul_tcp::Recovery::Sack,
+        window_scale: true,
+        send_limit_bytes: 250 * payload_bytes,
+        receive_limit_bytes: 250 * payload_bytes,
+        ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 200 * MS },
+        ..skyhaul_tcp::Config::paper()
+    };
+    Speaker { name: "tcp", config: config.into(), payload_bytes }
+}
+
 /// Host i - router 0 - router 1 - host i'.
-fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> Scenario {
+fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> Scenario {
     let host = |side: &str, i: usize| Node { name: format!("{side}{i}"), kind: NodeKind::Host };
     let router = |name: &str| Node { name: name.into(), kind: NodeKind::Router };
     let mut nodes = vec![router("west"), router("east")];
@@ -41,13 +77,6 @@ fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> S
     let mut links = vec![link("middle".into(), middle, [0, 1])];
     links.extend((0..PAIRS).map(|i| link(format!("a{i}"), edge.clone(), [2 + i, 0])));
     links.extend((0..PAIRS).map(|i| link(format!("b{i}"), edge.clone(), [1, 2 + PAIRS + i])));
-    let config = Config {
-        max_payload_bytes: PAYLOAD_BYTES,
-        send_limit_bytes: buffer_bytes,
-        receive_limit_bytes: buffer_bytes,
-        early_window_bytes: buffer_bytes,
-        ..Config::paper()
-    };
     let flow = |i: usize| Flow {
         name: format!("f{i}"),
         from: 2 + i,
@@ -56,11 +85,11 @@ fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> S
         start_ns: i as u64 * 5 * MS,
         stagger_ns: 100 * MS,
         transport: Transport {
-            name: "stp".into(),
-            opener: config.clone().into(),
-            acceptor: config.clone().into(),
+            name: speaker.name.into(),
+            opener: speaker.config.clone(),
+            acceptor: speaker.config.clone(),
         },
-        workload: Workload::Bulk { bytes: None, chunk_bytes: PAYLOAD_BYTES as u64, rate_bps: None },
+        workload: Workload::Bulk { bytes: None, chunk_bytes: speaker.payload_bytes, rate_bps: None },
     };
     Scenario {
         name: format!("{flows} flows"),
@@ -72,7 +101,7 @@ fn dumbbell(flows: u32, rate_bps: u64, buffer_bytes: u64, duration_ns: u64) -> S
     }
 }
 
-fn measure(label: &str, scenario: &Scenario, repeats: usize) {
+fn measure(label: &str, scenario: &Scenario, payload_bytes: u64, repeats: usize) {
     let (mut hops_rate, mut data_rate) = (Vec::new(), Vec::new());
     let mut line = String::new();
     for seed in 1..=repeats as u64 {
@@ -90,7 +119,7 @@ fn measure(label: &str, scenario: &Scenario, repeats: usize) {
             })
             .sum();
         let metric = |name: &str| measured.metrics.get(name).copied().unwrap_or(0.0);
-        let data = metric("payload_bytes") / PAYLOAD_BYTES as f64;
+        let data = metric("payload_bytes") / payload_bytes as f64;
         hops_rate.push(hops as f64 / seconds);
         data_rate.push(data / seconds);
         line = format!(
@@ -111,14 +140,18 @@ fn main() {
     let (repeats, part) = if flag("--quick") { (1, 10) } else { (5, 1) };
     let only = support::text("--only");
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
-    if wanted("b") {
-        measure(
-            "(b) 1000 flows, 100 Mbit/s",
-            &dumbbell(1000, 100_000_000, 16_000, 60 * SECOND / part),
-            repeats,
-        );
+    let many = |speaker: &Speaker| dumbbell(1000, 100_000_000, speaker, 60 * SECOND / part);
+    let few = |speaker: &Speaker| dumbbell(20, 10_000_000, speaker, 600 * SECOND / part);
+    for (name, speaker) in [("b", stp(16_000)), ("tcp-b", tcp())] {
+        if wanted(name) {
+            let label = format!("{}: (b) 1000 flows, 100 Mbit/s", speaker.name);
+            measure(&label, &many(&speaker), speaker.payload_bytes, repeats);
+        }
     }
-    if wanted("a") {
-        measure("(a) 20 flows, 10 Mbit/s", &dumbbell(20, 10_000_000, 64_000, 600 * SECOND / part), repeats);
+    for (name, speaker) in [("a", stp(64_000)), ("tcp-a", tcp())] {
+        if wanted(name) {
+            let label = format!("{}: (a) 20 flows, 10 Mbit/s", speaker.name);
+            measure(&label, &few(&speaker), speaker.payload_bytes, repeats);
+        }
     }
 }
