@@ -120,7 +120,7 @@ pub(crate) struct SenderArgs {
     /// gone, and without --rate it slows down at every loss
     #[arg(long, value_enum, default_value_t = Switch::On, hide_possible_values = true, value_name = "on|off")]
     pub(crate) probing: Switch,
-    /// Congestion control of TCP: cubic, reno [default: cubic; profile paper: reno]
+    /// Congestion control of TCP: cubic, bbr, reno, slow-start-avoidance [default: cubic; profile paper: reno]
     #[arg(long, value_name = "NAME", value_parser = controller)]
     pub(crate) controller: Option<ControllerKind>,
 }
