@@ -17,7 +17,8 @@ network namespaces of its own, which go with it.
 
 compare: goodput of one bulk transfer over an emulated link, the kernel and ours in turn as the sender, each to the same
 receiver. Goodput is what the receiver's application has read, over the time since it accepted the connection. A run in
-which the link was not emulated exactly (more than 0.1 % of its packets later than 1 ms) is thrown away and repeated.
+which the link was not emulated exactly (more than 0.1 % of its packets later than 1 ms), or in which the sender's thread stood
+still for more than 10 ms, is thrown away and repeated. Beside other work put `chrt -f 10` in front of the built program.
   --rate 20M             rate of the link, both ways
   --rtt 200ms            its delay, there and back together
   --queue 170            packets that wait or are being sent, either way

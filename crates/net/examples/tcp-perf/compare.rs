@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use skyhaul_core::MS;
 use skyhaul_link::{LinkConfig, QueueLimit};
 use skyhaul_net::LinkReport;
 
@@ -13,6 +14,8 @@ use crate::lab::{self, Middle};
 use crate::numbers::median;
 use crate::stacks::Tcp;
 
+/// A sender that stands still for longer sends a burst afterwards that is not TCP's doing.
+const MAX_STALL_NS: u64 = 10 * MS;
 const SENDERS: [Tcp; 2] = [Tcp::Kernel, Tcp::Ours];
 
 /// What is to be compared.
@@ -146,14 +149,16 @@ fn once(plan: &Plan, controller: &'static str, sender: Tcp, repeat: u64) -> io::
         goodput_bps: 8.0 * outcome.received.bytes as f64 / outcome.received.seconds,
         retransmitted: outcome.sent.retransmitted,
         queue_drops: link.as_ref().map_or(0, |link| link.forward.counters.dropped.queue_full),
-        disturbance: link.as_ref().and_then(disturbance),
+        disturbance: link.as_ref().and_then(|link| disturbance(link, outcome.sent.stall_ns)),
     })
 }
 
-fn disturbance(link: &LinkReport) -> Option<String> {
+fn disturbance(link: &LinkReport, stall_ns: u64) -> Option<String> {
     let refused = link.forward.send_failures + link.reverse.send_failures;
     let refused = (refused > 0).then(|| format!("{refused} packets were refused behind the link"));
-    link.remark().or(refused)
+    let stall_ms = stall_ns as f64 / 1e6;
+    let stalled = (stall_ns > MAX_STALL_NS).then(|| format!("the sender stood still for {stall_ms:.0} ms"));
+    link.remark().or(refused).or(stalled)
 }
 
 fn print(plan: &Plan, rows: &[Row]) {

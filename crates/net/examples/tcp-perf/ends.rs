@@ -20,6 +20,8 @@ const CHUNK_BYTES: usize = 256 << 10;
 const CONNECTING: Duration = Duration::from_secs(20);
 /// The sender needs no longer than this to look at what came of it.
 const LOOKING: Duration = Duration::from_secs(5);
+/// Between two looks at whether this thread is given the processor: often enough to see what matters.
+const NAP: Duration = Duration::from_millis(10);
 /// Between two lines of the log.
 const LOG_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -66,6 +68,8 @@ impl Gate {
 pub(crate) struct Sent {
     pub(crate) cpu: Cpu,
     pub(crate) retransmitted: Option<u64>,
+    /// Its thread stood still so long at most: other work had the processor.
+    pub(crate) stall_ns: u64,
 }
 
 /// What the receiver has to tell.
@@ -89,12 +93,18 @@ pub(crate) fn send(
         let before = Cpu::of_this_thread();
         let connect = host.connect(receiver(), transfer.controller);
         let (mut stream, look) = tokio::time::timeout(CONNECTING, connect).await??;
+        let (mut log, mut stall_ns) = (String::new(), 0);
         tokio::select! {
+            biased; // What makes the sender fail comes after the end of the run.
             _ = over => {}
             done = fill(&mut *stream, transfer.amount) => done?,
-            done = write_log(&look, transfer.log.as_ref()) => done?,
+            () = keep_log(&look, transfer.log.is_some(), &mut log) => {}
+            () = watch_stalls(&mut stall_ns) => {}
         }
-        Ok(Sent { cpu: Cpu::of_this_thread() - before, retransmitted: look.retransmitted() })
+        let cpu = Cpu::of_this_thread() - before;
+        // Only now: a disk may be slow.
+        transfer.log.as_ref().map_or(Ok(()), |path| std::fs::write(path, log))?;
+        Ok(Sent { cpu, retransmitted: look.retransmitted(), stall_ns })
     })
 }
 
@@ -165,14 +175,24 @@ async fn drain(stream: &mut dyn Stream, bytes: &mut u64) -> io::Result<()> {
     }
 }
 
-/// Never ends by itself.
-async fn write_log(look: &Look, path: Option<&PathBuf>) -> io::Result<()> {
-    let Some(path) = path else { return std::future::pending().await };
+/// Adds a line now and then. Never ends by itself.
+async fn keep_log(look: &Look, is_wanted: bool, text: &mut String) {
+    if !is_wanted {
+        return std::future::pending().await;
+    }
     let clock = Clock::start();
-    let mut text = String::new();
     loop {
         let _ = writeln!(text, "{:.3} {}", clock.now().as_secs_f64(), look.line());
-        std::fs::write(path, &text)?;
         tokio::time::sleep(LOG_INTERVAL).await;
+    }
+}
+
+/// Notes how long this thread stood still at most, as the processor was taken from it. Never ends by itself.
+async fn watch_stalls(longest_ns: &mut u64) {
+    let clock = Clock::start();
+    loop {
+        let before = clock.now();
+        tokio::time::sleep(NAP).await;
+        *longest_ns = clock.now().since(before).saturating_sub(NAP.as_nanos() as u64).max(*longest_ns);
     }
 }
