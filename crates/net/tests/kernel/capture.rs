@@ -1,33 +1,19 @@
 //! tshark reads what went over the wire, and finds nothing malformed.
 
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use skyhaul_tcp::Config;
 use tokio::io::AsyncReadExt;
 
 use crate::lab::{exchange, in_a_namespace, ours, sysctl};
-use crate::namespace::skipped;
 use crate::pcap::Pcap;
 use crate::socket::{connect, from_kernel, to_kernel};
-
-/// Packets of the capture that match a display filter, with checksums checked.
-fn matching(path: &str, filter: &str) -> Vec<String> {
-    let checks = ["ip.check_checksum", "tcp.check_checksum"];
-    let mut tshark = Command::new("tshark");
-    tshark.args(["-n", "-r", path, "-Y", filter]);
-    for check in checks {
-        tshark.args(["-o", &format!("{check}:TRUE")]);
-    }
-    let output = tshark.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect()
-}
+use crate::tshark::{is_missing, matching};
 
 #[test]
 fn tshark_finds_nothing_malformed() {
-    if Command::new("tshark").arg("--version").output().is_err() {
-        return skipped("tshark is not installed");
+    if is_missing() {
+        return;
     }
     in_a_namespace(async |lab| {
         sysctl("tcp_ecn", "1");

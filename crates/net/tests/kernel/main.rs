@@ -18,5 +18,6 @@ mod pcap;
 mod socket;
 mod tap;
 mod troubled;
+mod tshark;
 mod windows;
 mod wire;

@@ -1,0 +1,27 @@
+//! tshark, if it is there. (The tests against smoltcp use this file, too.)
+
+use std::process::Command;
+
+use crate::namespace::skipped;
+
+/// Whether there is no tshark; then that is said.
+pub(crate) fn is_missing() -> bool {
+    let is_missing = Command::new("tshark").arg("--version").output().is_err();
+    if is_missing {
+        skipped("tshark is not installed");
+    }
+    is_missing
+}
+
+/// Packets of the capture that match a display filter, with checksums checked.
+pub(crate) fn matching(path: &str, filter: &str) -> Vec<String> {
+    let checks = ["ip.check_checksum", "tcp.check_checksum"];
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-n", "-r", path, "-Y", filter]);
+    for check in checks {
+        tshark.args(["-o", &format!("{check}:TRUE")]);
+    }
+    let output = tshark.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect()
+}
