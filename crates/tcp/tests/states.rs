@@ -5,7 +5,7 @@ mod common;
 use common::{Heard, Lone, PEER_PORT, plain, way};
 use skyhaul_core::{CloseReason, Connections, Ecn, Engine, NullSink, ResetReason, StreamEvent};
 use skyhaul_tcp::State;
-use skyhaul_tcp::segment::{Options, flags};
+use skyhaul_tcp::segment::{Options, Segment, encode, flags};
 
 const SYN_ACK: u8 = flags::SYN | flags::ACK;
 const FIN_ACK: u8 = flags::FIN | flags::ACK;
@@ -174,25 +174,45 @@ fn strays_are_answered_by_a_reset_they_believe() {
     assert_eq!(lone.hear(), []);
 }
 
+/// Openings from these ports.
+fn flood(lone: &mut Lone, ports: std::ops::Range<u16>) {
+    for source_port in ports {
+        let destination_port = common::PORT;
+        let syn = Segment { source_port, destination_port, flags: flags::SYN, ..Segment::default() };
+        let mut bytes = Vec::new();
+        encode(way().reversed(), &syn, &mut bytes);
+        lone.endpoint.handle(lone.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
+    }
+}
+
 #[test]
 fn a_syn_flood_is_bounded() {
     let mut lone = Lone::new(&plain());
-    for n in 0..1000 {
-        let mut bytes = Vec::new();
-        let syn = skyhaul_tcp::segment::Segment {
-            source_port: 1000 + n,
-            destination_port: common::PORT,
-            flags: flags::SYN,
-            ..Default::default()
-        };
-        skyhaul_tcp::segment::encode(way().reversed(), &syn, &mut bytes);
-        lone.endpoint.handle(lone.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
-    }
+    flood(&mut lone, 1000..2000);
     assert_eq!((lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().full), (128, 872));
     while lone.endpoint.connection_count() > 0 {
         lone.hear();
         lone.wait();
     }
+}
+
+/// Nobody answers for openings with forged addresses. Those that were repeated make room, so that whoever asks after the
+/// flood is let in at the next try, and not minutes later.
+#[test]
+fn a_flood_that_is_over_does_not_keep_others_out() {
+    let mut lone = Lone::new(&plain());
+    flood(&mut lone, 1000..1200);
+    assert_eq!((lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().full), (128, 72));
+    lone.hear();
+    lone.say(flags::SYN, 0, 0, none(), b"");
+    assert_eq!(lone.hear(), [], "those within their first round trip stay");
+    lone.wait_ms(1000);
+    lone.hear();
+    lone.say(flags::SYN, 0, 0, none(), b"");
+    assert_eq!(lone.one().flags, SYN_ACK);
+    lone.ack(1, 1);
+    assert!(lone.endpoint.accept().is_some());
+    assert_eq!((lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().full), (128, 74));
 }
 
 #[test]

@@ -179,7 +179,12 @@ impl Connection {
         is_new.then(|| wire(self.sending.max).wrapping_add(SUCCESSOR_STEP))
     }
 
-    /// A successor takes the ports.
+    /// Opened by a peer that has not confirmed it, though our answer was repeated already: most likely nobody is there.
+    pub(crate) fn is_likely_nobody(&self) -> bool {
+        self.state == State::SynReceived && self.timeouts > 0
+    }
+
+    /// A successor takes the ports, or somebody else the room.
     pub(crate) fn give_way(&mut self) {
         self.close(None);
     }

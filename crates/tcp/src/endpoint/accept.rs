@@ -7,7 +7,7 @@ use skyhaul_core::{EventSink, Instant};
 
 use skyhaul_core::ConnectionId;
 
-use super::Endpoint;
+use super::{Endpoint, Slot};
 use crate::connection::{Connection, Context, Names, State};
 use crate::segment::{Segment, flags};
 use crate::sequence::is_earlier;
@@ -31,7 +31,7 @@ impl Endpoint {
             return self.reset_stateless(names, segment);
         }
         // Without an answer the peer asks again later; an RST would end its patience [RFC 4987 3].
-        if !self.has_room() {
+        if !self.has_room() && !self.make_room(now, sink) {
             return self.refuse(Refusal::Full, now, sink);
         }
         let (mut entropy, id, mut path) =
@@ -61,6 +61,19 @@ impl Endpoint {
     fn has_room(&self) -> bool {
         let unproven = self.slots.values().filter(|slot| slot.connection.state() == State::SynReceived);
         self.slots.len() < self.config.max_connections && unproven.count() < self.config.max_unproven
+    }
+
+    /// The oldest opening whose answer had to be repeated gives way, without a word [RFC 4987 3.3]: a flood that is over
+    /// bars the door for one timeout, and not until the last repeat. Who is within the first round trip stays. False
+    /// if there is none, or if that would not help.
+    fn make_room(&mut self, now: Instant, sink: &mut dyn EventSink) -> bool {
+        let is_nobody = |slot: &Slot| !slot.is_announced && slot.connection.is_likely_nobody();
+        let oldest = self.slots.iter_mut().find(|(_, slot)| is_nobody(slot));
+        let Some((&id, slot)) = oldest else { return false };
+        slot.connection.give_way();
+        self.touch(id);
+        self.refuse(Refusal::Full, now, sink);
+        self.has_room()
     }
 
     /// An RST whose numbers the sender of `to` believes [RFC 9293 3.10.7.1]; none for an RST.
