@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{DeclaredRate, MS, SECOND};
 
 use crate::ack_policy::AckPolicy;
 use crate::loss::LossJudge;
@@ -44,6 +44,11 @@ pub struct Config {
     /// Pacing rate over congestion window per round trip, in percent, in slow start and in avoidance. `None`:
     /// segments leave as the window lets them. A controller with a rate of its own paces in any case.
     pub pacing_percent: Option<(u64, u64)>,
+    /// Declared rate of the path: every IP byte that this end sends to that peer, by whichever connection, is charged
+    /// to it. A bound, not a controller: the congestion window holds, too. `None`: windows decide alone.
+    pub rate_bps: Option<u64>,
+    /// What a sender at a declared rate catches up when it wakes up late.
+    pub budget_burst_ns: u64,
     /// CUBIC's first slow start ends early, as the Linux kernel's does (`HyStart`).
     pub hystart: bool,
     /// What makes the congestion window grow.
@@ -116,6 +121,8 @@ impl Config {
             initial_window_packets: None,
             controller: ControllerKind::Cubic,
             pacing_percent: None,
+            rate_bps: None,
+            budget_burst_ns: 10 * MS,
             hystart: true,
             counting: Counting::Bytes,
             recovery: Recovery::Sack,
@@ -195,6 +202,12 @@ impl Config {
             "sunos-4.1.3" => Some(Self::sunos_4_1_3()),
             _ => None,
         }
+    }
+
+    /// What is declared of a path that a connection enters.
+    pub(crate) fn declared_rate(&self) -> Option<DeclaredRate> {
+        let burst_ns = self.budget_burst_ns;
+        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns })
     }
 
     /// What the controller is told, for segments of `mss_bytes`; without what only the connection knows.

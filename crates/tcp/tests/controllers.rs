@@ -176,3 +176,38 @@ fn a_repair_in_proportion_is_not_lost_again() {
     assert!(timeouts(false, 200 * MS) > 0);
     assert!(timeouts(true, 0) > 0, "the queue grows faster than the smoothed round trip");
 }
+
+#[test]
+fn connections_to_one_peer_share_a_declared_rate() {
+    for controller in [ControllerKind::Cubic, ControllerKind::Bbr] {
+        let config = Config { rate_bps: Some(2_000_000), ..with(controller) };
+        let shares = deliver(&config, link(10_000_000, 50 * MS, 0.0, 100), 3, (10, 40));
+        let total_bps = shares.iter().sum::<u64>() * 8 / 30;
+        assert!((1_800_000..2_000_000).contains(&total_bps), "{controller:?} {total_bps}");
+        assert!(fairness(&shares) > 95, "{controller:?} {shares:?}");
+    }
+}
+
+#[test]
+fn a_declared_rate_is_no_window() {
+    let config = Config { rate_bps: Some(8_000_000), ..with(ControllerKind::Cubic) };
+    let total_bps = deliver(&config, link(1_000_000, 50 * MS, 0.0, 20), 1, (5, 35))[0] * 8 / 30;
+    assert!((900_000..1_000_000).contains(&total_bps), "{total_bps}");
+}
+
+#[test]
+fn a_declared_rate_ends_with_its_last_connection() {
+    let declared = Config { rate_bps: Some(10_000), ..with(ControllerKind::Cubic) };
+    let mut pair = Pair::new(&plain(), link(10_000_000, MS, 0.0, 100), 1);
+    let slow = pair.connect(&declared);
+    pair.step(Instant::from_ns(SECOND));
+    pair.ends[0].abort(slow);
+    pair.ends[0].release(Instant::from_ns(SECOND), slow);
+    let free = pair.connect(&with(ControllerKind::Cubic));
+    while pair.step(Instant::from_ns(2 * SECOND)) {}
+    let data = vec![0; 20_000];
+    assert_eq!(pair.ends[0].write(free, &data), Ok(data.len()));
+    while pair.step(Instant::from_ns(4 * SECOND)) {}
+    let stats = pair.ends[0].stats(free).unwrap();
+    assert_eq!(stats.acknowledged_bytes, 20_000, "10 kbit/s would take 16 s");
+}

@@ -23,8 +23,8 @@ impl Endpoint {
     ) {
         self.refuse(Refusal::WrongInstance, now, sink);
         let (Some(opening), Some(slot)) = (&segment.bgn, self.slots.get_mut(&id)) else { return };
-        let Some(shared) = self.paths.get_mut(&remote) else { return };
-        let mut context = Context { now, path: &mut shared.path, sink };
+        let Some(path) = self.paths.get_mut(&remote) else { return };
+        let mut context = Context { now, path, sink };
         match slot.connection.state() {
             // If the opening is accepted, it takes the key over.
             State::Closed | State::Linger => self.handle_unknown(now, remote, segment, bytes, sink),

@@ -50,8 +50,8 @@ impl Engine for Endpoint {
         while let Some(id) = self.timers.pop_due(now) {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             slot.timer = None;
-            if let Some(shared) = self.paths.get_mut(&slot.remote) {
-                let mut context = Context { now, path: &mut shared.path, sink };
+            if let Some(path) = self.paths.get_mut(&slot.remote) {
+                let mut context = Context { now, path, sink };
                 slot.connection.handle_timeout(&mut context);
             }
             self.touch(id);

@@ -17,8 +17,8 @@ use core::net::SocketAddr;
 
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
-    ConnectError, ConnectionId, Event, EventSink, Instant, Pacer, Path, Stream, StreamEvent, Timer, Timers,
-    Turn, Turns, ip_udp_bytes,
+    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, Paths, Stream, StreamEvent,
+    Timer, Timers, Turn, Turns, ip_udp_bytes,
 };
 
 use crate::config::Config;
@@ -77,12 +77,6 @@ impl Slot {
     }
 }
 
-#[derive(Clone, Debug)]
-struct SharedPath {
-    path: Path,
-    users: usize,
-}
-
 /// Ports and peer: what a segment is routed by.
 type Key = (SocketAddr, u16, u16);
 
@@ -110,7 +104,7 @@ pub struct Endpoint {
     /// Boxed: a node of the tree has room for eleven, and about half of them stay empty.
     slots: BTreeMap<ConnectionId, Box<Slot>>,
     keys: BTreeMap<Key, ConnectionId>,
-    paths: BTreeMap<SocketAddr, SharedPath>,
+    paths: Paths<SocketAddr>,
     timers: Timers,
     turns: Turns<SocketAddr>,
     accepted: VecDeque<ConnectionId>,
@@ -135,7 +129,7 @@ impl Endpoint {
             listening: BTreeSet::new(),
             slots: BTreeMap::new(),
             keys: BTreeMap::new(),
-            paths: BTreeMap::new(),
+            paths: Paths::default(),
             timers: Timers::default(),
             turns: Turns::default(),
             accepted: VecDeque::new(),
@@ -208,24 +202,16 @@ impl Endpoint {
     fn use_path(&mut self, remote: SocketAddr, config: &Config) -> &mut Path {
         let carrier_bytes = self.carrier_bytes(remote);
         let template = &self.config;
-        let shared = self.paths.entry(remote).or_insert_with(|| SharedPath {
-            path: Path {
-                mtu_bytes: template.mtu_bytes.max(296),
-                carrier_bytes,
-                head_bytes: template.head_bytes,
-                tail_bytes: template.tail_bytes,
-                budget: None,
-            },
-            users: 0,
-        });
-        shared.users += 1;
-        if let Some(rate_bps) = config.rate_bps {
-            match &mut shared.path.budget {
-                Some(budget) => budget.set_rate(rate_bps),
-                none => *none = Some(Pacer::new(rate_bps, config.budget_burst_ns)),
-            }
-        }
-        &mut shared.path
+        let new = Path {
+            mtu_bytes: template.mtu_bytes.max(296),
+            carrier_bytes,
+            head_bytes: template.head_bytes,
+            tail_bytes: template.tail_bytes,
+            budget: None,
+        };
+        let burst_ns = config.budget_burst_ns;
+        let declared = config.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns });
+        self.paths.enter(remote, new, declared)
     }
 
     fn insert(&mut self, id: ConnectionId, remote: SocketAddr, connection: Connection) {
@@ -294,9 +280,9 @@ impl Endpoint {
         if slot.connection.is_over() {
             return self.handle_unknown(now, remote, segment, bytes, sink); // not released yet, but over
         }
-        let Some(shared) = self.paths.get_mut(&remote) else { return };
-        let wire_bytes = shared.path.wire_bytes(bytes);
-        let mut context = Context { now, path: &mut shared.path, sink };
+        let Some(path) = self.paths.get_mut(&remote) else { return };
+        let wire_bytes = path.wire_bytes(bytes);
+        let mut context = Context { now, path, sink };
         slot.connection.handle(segment, wire_bytes, &mut context);
         self.touch(id);
     }
@@ -326,12 +312,7 @@ impl Endpoint {
             self.keys.remove(&key);
         }
         self.timers.set(&mut slot.timer, id, None);
-        if let Some(shared) = self.paths.get_mut(&slot.remote) {
-            shared.users -= 1;
-            if shared.users == 0 {
-                self.paths.remove(&slot.remote);
-            }
-        }
+        self.paths.leave(&slot.remote);
         self.accepted.retain(|&other| other != id);
     }
 }

@@ -22,7 +22,7 @@ impl Endpoint {
         buffer.resize(buffer.len() + self.config.tail_bytes as usize, 0);
         let wire_bytes = self.carrier_bytes(remote) + buffer.len() as u32;
         // Where a declared rate is kept, everything to that address counts.
-        if let Some(budget) = self.paths.get_mut(&remote).and_then(|shared| shared.path.budget.as_mut()) {
+        if let Some(budget) = self.paths.get_mut(&remote).and_then(|path| path.budget.as_mut()) {
             budget.spend(now, wire_bytes);
         }
         if sink.wants() {
@@ -41,12 +41,12 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) -> Option<Transmit<SocketAddr>> {
         let slot = self.slots.get_mut(&id)?;
-        let shared = self.paths.get_mut(&slot.remote)?;
-        let (head, tail) = (shared.path.head_bytes as usize, shared.path.tail_bytes as usize);
+        let path = self.paths.get_mut(&slot.remote)?;
+        let (head, tail) = (path.head_bytes as usize, path.tail_bytes as usize);
         let poll = |buffer: &mut Vec<u8>| {
             let start = buffer.len();
             buffer.resize(start + head, 0);
-            let mut context = Context { now, path: &mut shared.path, sink: &mut *sink };
+            let mut context = Context { now, path: &mut *path, sink: &mut *sink };
             if slot.connection.poll_transmit(&mut context, buffer).is_none() {
                 buffer.truncate(start);
                 return None;
@@ -62,7 +62,7 @@ impl Endpoint {
         if slot.is_forgettable() {
             self.forget(id);
         } else {
-            self.timers.set(&mut slot.timer, id, slot.connection.deadline(&shared.path));
+            self.timers.set(&mut slot.timer, id, slot.connection.deadline(path));
         }
         None
     }

@@ -34,16 +34,17 @@ impl Endpoint {
         if !self.has_room() && !self.make_room(now, sink) {
             return self.refuse(Refusal::Full, now, sink);
         }
-        let (mut entropy, id, mut path) =
-            (self.secrets.entropy(names, now), self.take_id(), self.path(names.way));
+        let (mut entropy, id, new) =
+            (self.secrets.entropy(names, now), self.take_id(), self.new_path(names.way));
         if let Some(least) = least_initial.filter(|&least| is_earlier(entropy.initial, least)) {
             entropy.initial = least;
         }
-        let mut context = Context { now, path: &mut path, sink };
         let config = Arc::clone(&self.accept_config);
+        let path = self.paths.enter(names.way, new, config.declared_rate());
+        let mut context = Context { now, path, sink };
         let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
         self.ways.brief(&mut connection, &mut context);
-        self.insert(id, connection, path, false);
+        self.insert(id, connection, false);
     }
 
     /// A SYN that may begin a new connection between ends of one that is over [RFC 6191 2]: the old one gives

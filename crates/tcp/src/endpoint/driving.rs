@@ -51,7 +51,8 @@ impl Engine for Endpoint {
         while let Some(id) = self.timers.pop_due(now) {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
             slot.timer = None;
-            slot.connection.handle_timeout(&mut Context { now, path: &mut slot.path, sink });
+            let Some(path) = self.paths.get_mut(&slot.connection.names.way) else { continue };
+            slot.connection.handle_timeout(&mut Context { now, path, sink });
             self.touch(id);
         }
     }

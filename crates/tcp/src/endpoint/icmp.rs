@@ -46,7 +46,8 @@ impl Endpoint {
             }
             return Belief::Forged;
         };
-        let mut context = Context { now, path: &mut slot.path, sink };
+        let Some(path) = self.paths.get_mut(&way) else { return Belief::Forged };
+        let mut context = Context { now, path, sink };
         let belief = slot.connection.handle_icmp(message, sequence, &mut context);
         self.touch(id);
         belief
@@ -64,7 +65,8 @@ impl Endpoint {
     fn limit_way(&mut self, now: Instant, way: Way, bytes: u32, sink: &mut dyn EventSink) {
         for id in self.connections_of(way) {
             let Some(slot) = self.slots.get_mut(&id) else { continue };
-            let mut context = Context { now, path: &mut slot.path, sink };
+            let Some(path) = self.paths.get_mut(&way) else { return };
+            let mut context = Context { now, path, sink };
             slot.connection.limit_packets(bytes, &mut context);
             self.touch(id);
         }

@@ -18,8 +18,8 @@ use core::net::SocketAddr;
 
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
-    ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Stream, StreamEvent, Timer, Timers,
-    Turn, Turns, ip_bytes,
+    ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Paths, Stream, StreamEvent, Timer,
+    Timers, Turn, Turns, ip_bytes,
 };
 
 use crate::config::Config;
@@ -63,7 +63,6 @@ pub struct EndpointStats {
 #[derive(Clone, Debug)]
 struct Slot {
     connection: Connection,
-    path: Path,
     timer: Option<Timer>,
     turn: Turn,
     /// Handed out, or on its way there.
@@ -79,6 +78,7 @@ pub struct Endpoint {
     listening: BTreeSet<u16>,
     slots: BTreeMap<ConnectionId, Box<Slot>>,
     keys: BTreeMap<Names, ConnectionId>,
+    paths: Paths<Way>,
     timers: Timers,
     turns: Turns<Way>,
     accepted: VecDeque<ConnectionId>,
@@ -100,6 +100,7 @@ impl Endpoint {
             listening: BTreeSet::new(),
             slots: BTreeMap::new(),
             keys: BTreeMap::new(),
+            paths: Paths::default(),
             timers: Timers::default(),
             turns: Turns::default(),
             accepted: VecDeque::new(),
@@ -132,11 +133,12 @@ impl Endpoint {
             None => secrets::ports(&mut self.random).find(|&port| is_free(self, port)),
         };
         let names = names(local_port.ok_or(ConnectError::NoFreePort)?);
-        let (entropy, id, mut path) = (self.secrets.entropy(names, now), self.take_id(), self.path(way));
-        let mut context = Context { now, path: &mut path, sink: &mut skyhaul_core::NullSink };
+        let (entropy, id, new) = (self.secrets.entropy(names, now), self.take_id(), self.new_path(way));
+        let path = self.paths.enter(way, new, config.declared_rate());
+        let mut context = Context { now, path, sink: &mut skyhaul_core::NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
         self.ways.brief(&mut connection, &mut context);
-        self.insert(id, connection, path, true);
+        self.insert(id, connection, true);
         Ok(id)
     }
 
@@ -146,7 +148,7 @@ impl Endpoint {
         id
     }
 
-    fn path(&self, way: Way) -> Path {
+    fn new_path(&self, way: Way) -> Path {
         Path {
             mtu_bytes: self.config.mtu_bytes.max(296),
             carrier_bytes: ip_bytes(way.remote),
@@ -156,10 +158,9 @@ impl Endpoint {
         }
     }
 
-    fn insert(&mut self, id: ConnectionId, connection: Connection, path: Path, is_announced: bool) {
+    fn insert(&mut self, id: ConnectionId, connection: Connection, is_announced: bool) {
         self.keys.insert(connection.names, id);
-        let slot =
-            Slot { connection, path, timer: None, turn: Turn::default(), is_announced, released: false };
+        let slot = Slot { connection, timer: None, turn: Turn::default(), is_announced, released: false };
         self.slots.insert(id, Box::new(slot));
         self.touch(id);
     }
@@ -202,8 +203,9 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
-        let wire_bytes = slot.path.wire_bytes(bytes);
-        let mut context = Context { now, path: &mut slot.path, sink };
+        let Some(path) = self.paths.get_mut(&slot.connection.names.way) else { return };
+        let wire_bytes = path.wire_bytes(bytes);
+        let mut context = Context { now, path, sink };
         slot.connection.handle(segment, ecn, wire_bytes, &mut context);
         self.touch(id);
     }
@@ -239,6 +241,7 @@ impl Endpoint {
             self.keys.remove(&slot.connection.names);
         }
         if slot.released {
+            self.paths.leave(&slot.connection.names.way);
             self.slots.remove(&id);
             self.accepted.retain(|&other| other != id);
         }

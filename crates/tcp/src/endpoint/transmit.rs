@@ -17,9 +17,13 @@ impl Endpoint {
     ) -> Option<Transmit<Way>> {
         let (way, segment) = self.stateless.pop_front()?;
         encode(way, &segment, buffer);
+        let wire_bytes = self.new_path(way).wire_bytes(buffer.len());
+        // Where a declared rate is kept, everything to that address counts.
+        if let Some(budget) = self.paths.get_mut(&way).and_then(|path| path.budget.as_mut()) {
+            budget.spend(now, wire_bytes);
+        }
         if sink.wants() {
             let (types, number) = (segment.flags, u64::from(segment.sequence));
-            let wire_bytes = self.path(way).wire_bytes(buffer.len());
             sink.emit(now, 0, Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
         }
         Some(Transmit { way, connection: 0, segment_bytes: buffer.len(), ecn: Ecn::NotEct })
@@ -35,9 +39,9 @@ impl Endpoint {
     ) -> Option<Transmit<Way>> {
         let slot = self.slots.get_mut(&id)?;
         let way = slot.connection.names.way;
+        let path = self.paths.get_mut(&way)?;
         let poll = |buffer: &mut Vec<u8>| {
-            slot.connection
-                .poll_transmit(&mut Context { now, path: &mut slot.path, sink: &mut *sink }, buffer)
+            slot.connection.poll_transmit(&mut Context { now, path: &mut *path, sink: &mut *sink }, buffer)
         };
         let transmit = self.turns.take(id, &mut slot.turn, now, way, (buffer, max_segments), poll);
         if transmit.is_some() {

@@ -6,7 +6,7 @@ use super::ack_policy::read_ack_policy;
 use super::keepalive::read_keepalive;
 use super::stp::{BUFFER, NONE, NS, PERCENT_OF_RATE, PayloadBytes, ZERO_OR_MORE, count};
 use crate::scenario::keys::Key;
-use crate::scenario::kinds::{Choice, Or, Pair, Switch, UnlimitedTries};
+use crate::scenario::kinds::{Choice, Or, Pair, Rate, Switch, UnlimitedTries};
 
 /// All but `loss_judge`, which is code.
 pub(in crate::scenario) fn tcp_config_keys() -> Vec<Key<Config>> {
@@ -54,6 +54,12 @@ fn congestion_keys() -> Vec<Key<Config>> {
                 "Pacing rate over window per round trip, in slow start and in avoidance; \"none\": segments leave \
                  as the window lets them, but for a controller with a rate of its own.",
             ),
+        Key::new("rate", Or(NONE, Rate), |c: &mut Config| &mut c.rate_bps).means(
+            "Declared rate of the path, counting every IP byte, for all connections to one peer together: a bound; \
+             the congestion window holds, too. Counts at the end that opens; `acceptor.rate` at the other.",
+        ),
+        Key::new("budget_burst", ZERO_OR_MORE, |c: &mut Config| &mut c.budget_burst_ns)
+            .means("Credit that the declared rate saves while the sender is late or silent."),
         Key::new("hystart", Switch, |c: &mut Config| &mut c.hystart)
             .means("CUBIC's first slow start ends early, as the Linux kernel's does."),
         Key::new("ecn", Switch, |c: &mut Config| &mut c.ecn)

@@ -29,9 +29,14 @@ impl TcpDraft {
     }
 
     pub(super) fn finish(self, name: &str) -> Transport {
-        let acceptor = self.acceptor.unwrap_or_else(|| self.end.clone());
+        let acceptor = self.acceptor.unwrap_or_else(|| accepting(&self.end));
         Transport { name: name.to_string(), opener: self.end.into(), acceptor: acceptor.into() }
     }
+}
+
+/// The same at the accepting end: the rate that was declared is that of the way to it.
+fn accepting(end: &Config) -> Config {
+    Config { rate_bps: None, ..end.clone() }
 }
 
 impl Default for TcpDraft {
@@ -72,7 +77,7 @@ fn read_profile(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(),
 
 fn read_acceptor(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
     static KEYS: LazyLock<Vec<Key<Config>>> = LazyLock::new(tcp_config_keys);
-    let mut acceptor = transport.end.clone();
+    let mut acceptor = accepting(&transport.end);
     read_table(&KEYS, &mut acceptor, node, path)?;
     transport.acceptor = Some(acceptor);
     Ok(())
