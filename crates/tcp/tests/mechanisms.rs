@@ -232,6 +232,20 @@ fn a_window_that_shrinks_is_survived() {
     assert!(!lone.data_sent().is_empty());
 }
 
+/// What its old number told was dropped, and the window of before was counted from the new acknowledgement on: it
+/// ended where the peer had never said.
+#[test]
+fn a_repeat_with_a_new_acknowledgement_tells_the_window() {
+    let mut lone = ten_under_way(&plain());
+    lone.peer_window = 9000;
+    lone.data(1001, &[1; 1000]);
+    lone.hear();
+    lone.peer_window = 8000;
+    lone.say(flags::ACK, 1, 2001, Options::default(), &[1; 1000]);
+    lone.write(20_000);
+    assert_eq!(lone.data_sent(), [], "up to 10 001 as before");
+}
+
 #[test]
 fn our_window_closes_while_nobody_reads_and_opens_by_a_worthwhile_step() {
     let mut lone = Lone::ordinary(&Config { receive_limit_bytes: 2000, ..plain() });

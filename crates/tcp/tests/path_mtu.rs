@@ -5,7 +5,7 @@ mod common;
 use common::{Lone, PEER_PORT, plain, way};
 use skyhaul_core::{CloseReason, Connections, NullSink, ResetReason, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{Config, IcmpMessage, State, Unreachable};
+use skyhaul_tcp::{Config, ControllerKind, IcmpMessage, State, Unreachable};
 
 const fn too_big(mtu_bytes: u32) -> IcmpMessage {
     IcmpMessage::PacketTooBig { mtu_bytes }
@@ -13,11 +13,17 @@ const fn too_big(mtu_bytes: u32) -> IcmpMessage {
 
 /// Segments of 1460 bytes, ten of them under way, and more wait.
 fn large() -> Lone {
-    let config = Config { mss_bytes: 1460, ..plain() };
+    let mut lone = large_with(&plain());
+    assert_eq!(sizes(&mut lone), [1460; 10]);
+    lone
+}
+
+/// Segments of 1460 bytes wait.
+fn large_with(config: &Config) -> Lone {
+    let config = Config { mss_bytes: 1460, ..config.clone() };
     let mut lone =
         Lone::accepted(&config, Options { mss: Some(1460), sack_permitted: true, ..Options::default() });
     lone.write(60_000);
-    assert_eq!(sizes(&mut lone), [1460; 10]);
     lone
 }
 
@@ -172,6 +178,23 @@ fn large_packets_that_vanish_make_room_for_smaller_ones() {
     assert_eq!((sizes(&mut lone), lone.stats().black_holes), (vec![1240], 1));
     lone.ack(1, 1 + 2 * 1240);
     assert_eq!(sizes(&mut lone), [1240, 1240]);
+}
+
+/// The window was one small segment when the full size was tried again. Nothing fitted into it, so that only
+/// probes of the peer's window went, for ever.
+#[test]
+fn a_window_of_one_small_segment_lets_a_larger_one_go() {
+    let mut lone = large_with(&Config { controller: ControllerKind::Bbr, ..plain() });
+    while sizes(&mut lone) != [536, 536] {
+        lone.wait();
+    }
+    lone.ack(1, 1 + 2 * 536);
+    assert_eq!(lone.stats().cwnd_bytes, 1240);
+    while lone.stats().black_holes == 0 {
+        lone.hear();
+        lone.wait();
+        assert_eq!(lone.stats().window_probes, 0);
+    }
 }
 
 #[test]

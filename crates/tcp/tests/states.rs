@@ -32,7 +32,42 @@ fn simultaneous_open() {
     let answer = lone.one();
     assert_eq!((answer.flags, answer.sequence, answer.acknowledgement), (SYN_ACK, 0, 1));
     lone.say(SYN_ACK, 0, 1, none(), b"");
-    lone.ack(1, 1);
+    assert_eq!(lone.state(), State::Established);
+    let heard = lone.one();
+    assert_eq!((heard.flags, heard.sequence, heard.acknowledgement), (flags::ACK, 1, 1));
+}
+
+/// Each answer repeats a SYN that is known, and was taken for a lost answer's reason to answer again.
+#[test]
+fn answers_of_openings_that_cross_are_not_answered_for_ever() {
+    let mut ends = [Lone::connecting(&plain()).0, Lone::connecting(&plain()).0];
+    let (mut sent, mut turn) = (0, 0);
+    ends[1].say(flags::SYN, 0, 0, none(), b"");
+    ends[0].say(flags::SYN, 0, 0, none(), b"");
+    loop {
+        let heard = ends[turn].hear();
+        if heard.is_empty() {
+            break;
+        }
+        for one in &heard {
+            ends[1 - turn].say(one.flags, one.sequence, one.acknowledgement, none(), &one.payload);
+        }
+        sent += heard.len();
+        assert!(sent < 10, "{heard:?}");
+        turn = 1 - turn;
+    }
+    assert!(ends.iter().all(|end| end.state() == State::Established));
+}
+
+#[test]
+fn a_crossing_opening_whose_answer_was_lost_is_answered() {
+    let (mut lone, _) = Lone::connecting(&plain());
+    lone.say(flags::SYN, 0, 0, none(), b"");
+    assert_eq!(lone.one().flags, SYN_ACK);
+    for _ in 0..2 {
+        lone.say(SYN_ACK, 0, 1, none(), b"");
+        assert_eq!(lone.one().flags, flags::ACK);
+    }
     assert_eq!(lone.state(), State::Established);
 }
 

@@ -46,6 +46,9 @@ impl Connection {
         let Some(assembly) = self.assembly.as_ref() else { return };
         let (next, edge) = (assembly.next(), assembly.edge());
         let sequence = expand(segment.sequence, next);
+        if self.is_crossing_answer(segment, sequence) {
+            return self.take_crossing_answer(segment, context);
+        }
         for check in
             [self.check_timestamp(segment, context), Self::check_window(segment, sequence, next, edge)]
         {
@@ -119,7 +122,8 @@ impl Connection {
         if segment.has(flags::RST) || why == Refusal::Absurd {
             return;
         }
-        let is_repeat = segment.has(flags::SYN) && sequence == self.agreed.peer_initial;
+        let is_syn = segment.has(flags::SYN) && !segment.has(flags::ACK);
+        let is_repeat = is_syn && sequence == self.agreed.peer_initial;
         if self.state == State::SynReceived && is_repeat {
             self.sending.nxt = self.sending.initial; // our answer was lost
             self.relearn_ecn(segment);
@@ -147,7 +151,7 @@ impl Connection {
     }
 
     /// False if the acknowledgement cannot be: of unsent data, or too old to be the peer's [RFC 5961 5].
-    fn check_acknowledgement(&mut self, acknowledgement: u64, context: &mut Context<'_>) -> bool {
+    pub(super) fn check_acknowledgement(&mut self, acknowledgement: u64, context: &mut Context<'_>) -> bool {
         let sending = &self.sending;
         if self.state == State::SynReceived {
             let is_ours = (sending.una + 1..=sending.max).contains(&acknowledgement);

@@ -157,7 +157,7 @@ impl Connection {
         self.agreed.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);
         self.update_mss(context.path);
         self.assembly = Some(Assembly::new(first + 1, limit_bytes.max(1)));
-        self.sending.told_by = (first, 0);
+        self.sending.told_by = (0, first);
         self.sending.take_window(first, 0, u64::from(segment.window));
     }
 
@@ -243,6 +243,24 @@ impl Connection {
             self.enter(State::SynReceived, context);
             self.sending.nxt = self.sending.initial;
             self.timing = None;
+        }
+    }
+
+    /// Whether it answers our SYN, which crossed the peer's: its number is that of the SYN which is known, so it
+    /// lies before the window.
+    pub(super) fn is_crossing_answer(&self, segment: &Segment<'_>, sequence: u64) -> bool {
+        let is_answer = segment.has(flags::SYN | flags::ACK) && !segment.has(flags::RST);
+        self.state == State::SynReceived && is_answer && sequence == self.agreed.peer_initial
+    }
+
+    /// What is new is the acknowledgement [RFC 9293 3.5]. It is answered, as ours may have been lost.
+    pub(super) fn take_crossing_answer(&mut self, segment: &Segment<'_>, context: &mut Context<'_>) {
+        let acknowledgement = expand(segment.acknowledgement, self.sending.max);
+        if self.check_acknowledgement(acknowledgement, context) {
+            self.heard(context.now);
+            self.take_acknowledgement(acknowledgement, segment, context);
+            self.establish(context);
+            self.ack_due = AckDue::Now;
         }
     }
 }

@@ -175,7 +175,8 @@ impl Connection {
         };
         let inflation = self.repair.as_ref().filter(|_| !self.agreed.sack).map_or(0, |r| r.inflation_bytes);
         let cwnd = if self.in_outage { self.mss_bytes } else { self.controller.window_bytes() };
-        let cwnd = cwnd.min(self.burst_cap_bytes.unwrap_or(u64::MAX));
+        // One segment at least [RFC 5681 3.1], also where segments have grown since the window was reckoned.
+        let cwnd = cwnd.min(self.burst_cap_bytes.unwrap_or(u64::MAX)).max(self.mss_bytes);
         let window = cwnd + inflation + limited * self.mss_bytes;
         window.saturating_sub(self.flight_bytes())
     }

@@ -18,7 +18,7 @@ pub(super) struct Sending {
     pub(super) window_bytes: u64,
     /// The largest window seen.
     pub(super) max_window_bytes: u64,
-    /// SND.WL1 and SND.WL2: numbers of the segment that told the window.
+    /// SND.WL2 and SND.WL1: acknowledgement and number of the segment that told the window.
     pub(super) told_by: (u64, u64),
     pub(super) buffer: SendBuffer,
     pub(super) is_finished: bool,
@@ -52,12 +52,14 @@ impl Sending {
         self.is_finished && self.una == self.end()
     }
 
-    /// Takes a window; older segments than the one that told the last do not count [RFC 9293 3.10.7.4].
+    /// Takes a window; older segments than the one that told the last do not count [RFC 9293 3.10.7.4]. The
+    /// acknowledgement comes first: a repeat has an old number, but with a new acknowledgement it is newer than
+    /// what told the last window, and that window, counted from here, would end where the peer never said.
     pub(super) fn take_window(&mut self, sequence: u64, acknowledgement: u64, window_bytes: u64) {
-        if (sequence, acknowledgement) >= self.told_by {
+        if (acknowledgement, sequence) >= self.told_by {
             self.window_bytes = window_bytes;
             self.max_window_bytes = self.max_window_bytes.max(window_bytes);
-            self.told_by = (sequence, acknowledgement);
+            self.told_by = (acknowledgement, sequence);
         }
     }
 }
