@@ -119,7 +119,7 @@ impl From<skyhaul_tcp::Config> for EndConfig {
 }
 
 /// Both protocols at one address.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Engines {
     /// STP.
     pub stp: skyhaul_stp::Endpoint,

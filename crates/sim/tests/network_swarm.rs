@@ -7,13 +7,17 @@
 //! `SKYHAUL_TRACE=N` it prints the last N events.
 
 mod common;
+#[path = "swarm/faults.rs"]
+mod faults;
 #[path = "network_swarm/layout.rs"]
 mod layout;
 #[path = "network_swarm/run.rs"]
 mod run;
-#[allow(dead_code)] // the shapes of pairs are for another test
-#[path = "swarm/shape.rs"]
-mod shape;
+#[path = "swarm/stp_config.rs"]
+mod stp_config;
+#[allow(dead_code, reason = "some parameters are for a pair of hosts")]
+#[path = "swarm/tcp_config.rs"]
+mod tcp_config;
 
 use common::dose::{Dose, number};
 use common::trace::LastEvents;
@@ -29,7 +33,7 @@ fn try_seed(seed: u64) -> Result<u64, String> {
 
 #[test]
 fn in_any_network_after_all_faults_every_byte_arrives_and_nothing_remains() {
-    let bytes = Dose { test: "network_swarm", seeds: SMALL_DOSE }.run(try_seed);
+    let bytes = Dose { test: "network_swarm replay", seeds: SMALL_DOSE }.run(try_seed);
     println!("{} bytes delivered", bytes.iter().sum::<u64>());
 }
 

@@ -33,6 +33,8 @@ const OTHERS: &[&str] = &[
     include_str!("../../congestion/src/cubic/formulas.rs"),
     include_str!("../../congestion/src/reno_tests.rs"),
     include_str!("../../congestion/src/window_tests.rs"),
+    include_str!("../../sim/tests/exploration/main.rs"),
+    include_str!("../../sim/tests/swarm.rs"),
 ];
 
 /// Where the host meets other stacks.

@@ -22,7 +22,7 @@ pub(crate) fn caught<T>(seed: u64, run: impl Fn(u64) -> Result<T, String>) -> Re
 /// How many seeds to run, unless `SKYHAUL_SWARM` says otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dose {
-    /// Name of the test file, for the command that replays a seed.
+    /// Names of the test program and of the test that replays a seed.
     pub(crate) test: &'static str,
     /// The small dose.
     pub(crate) seeds: u64,
@@ -38,7 +38,7 @@ impl Dose {
             match caught(seed, &run) {
                 Ok(result) => done.push(result),
                 Err(why) => failures.push(format!(
-                    "seed {seed}: {}\n  replay: SKYHAUL_SEED={seed} cargo test -p skyhaul-sim --test {} replay -- --nocapture",
+                    "seed {seed}: {}\n  replay: SKYHAUL_SEED={seed} cargo test -p skyhaul-sim --test {} -- --nocapture",
                     why.lines().next().unwrap_or_default(),
                     self.test,
                 )),

@@ -1,6 +1,6 @@
 //! The walk through the tree: depth first, one fork for each fault at each segment that leaves.
 
-use skyhaul_stp::Config;
+use skyhaul_sim::EndConfig;
 
 use crate::talk::Plan;
 use crate::world::{Fault, World};
@@ -19,16 +19,10 @@ pub(crate) struct Found {
 }
 
 /// Walks through everything that at most `faults` faults can do to this plan.
-pub(crate) fn explore(config: &Config, plan: Plan, faults: u32) -> Found {
+pub(crate) fn explore(config: &EndConfig, plan: Plan, faults: u32) -> Found {
     let mut found = Found::default();
     walk(World::new(config, plan), faults, &mut found);
-    let probing = config.probing.map(|probing| probing.baseline);
-    assert!(
-        found.failures.is_empty(),
-        "{plan:?}, probing {probing:?}, rate {:?}:\n{}",
-        config.rate_bps,
-        found.failures.join("\n")
-    );
+    assert!(found.failures.is_empty(), "{plan:?}, {config:?}:\n{}", found.failures.join("\n"));
     found
 }
 
@@ -37,7 +31,7 @@ fn walk(mut world: World, faults: u32, found: &mut Found) {
         found.states += 1;
         if let Some(segment) = world.next_leaving() {
             if faults > 0 && !world.is_gone() {
-                for fault in Fault::ALL {
+                for fault in Fault::ALL.into_iter().filter(|fault| fault.fits(&segment)) {
                     let mut fork = world.clone();
                     fork.strike(fault, segment.clone());
                     walk(fork, faults - 1, found);

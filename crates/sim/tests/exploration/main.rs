@@ -9,21 +9,21 @@ mod explorer;
 mod talk;
 mod world;
 
-use skyhaul_stp::Config;
+use skyhaul_sim::EndConfig;
+use skyhaul_tcp::ControllerKind;
 
 use explorer::explore;
 use talk::Plan;
 
-/// Walks the trees of a profile, with its probing and without, all plans, so many faults for each.
+/// Walks the trees of these parameters and plans, so many faults for each.
 /// `least_runs`: fewer mean that the explorer has not done its work.
-fn walk(config: &Config, faults: u32, least_runs: u64) {
+fn walk(configs: &[EndConfig], plans: &[Plan], faults: u32, least_runs: u64) {
     let allowed = std::env::var("SKYHAUL_EXPLORE").ok().and_then(|n| n.parse().ok());
     let faults = allowed.unwrap_or(faults);
     let (mut runs, mut states) = (0, 0);
-    for probing in [config.probing, None] {
-        for plan in Plan::ALL {
-            let config = Config { probing, ..config.clone() };
-            let found = explore(&config, plan, faults);
+    for config in configs {
+        for &plan in plans {
+            let found = explore(config, plan, faults);
             runs += found.runs;
             states += found.states;
         }
@@ -32,22 +32,55 @@ fn walk(config: &Config, faults: u32, least_runs: u64) {
     assert!(allowed.is_some() || runs >= least_runs, "only {runs} runs, {states} states");
 }
 
+/// A profile of STP, with its probing and without.
+fn walk_stp(config: &skyhaul_stp::Config) {
+    let configs =
+        [config.probing, None].map(|probing| skyhaul_stp::Config { probing, ..config.clone() }.into());
+    walk(&configs, &Plan::ALL, 2, 8_000);
+}
+
+/// A profile of TCP; two openings that meet are a plan of their own.
+fn walk_tcp(config: skyhaul_tcp::Config) {
+    let [question, crossing, greeting] = Plan::ALL;
+    walk(&[config.into()], &[question, crossing, greeting, Plan::Meeting], 2, 4_000);
+}
+
 #[test]
 fn the_standard_profile_survives_every_pair_of_faults() {
-    walk(&Config::standard(), 2, 8_000);
+    walk_stp(&skyhaul_stp::Config::standard());
 }
 
 #[test]
 fn the_standard_profile_with_a_declared_rate_survives_every_pair_of_faults() {
-    walk(&Config { rate_bps: Some(200_000), ..Config::standard() }, 2, 8_000);
+    walk_stp(&skyhaul_stp::Config { rate_bps: Some(200_000), ..skyhaul_stp::Config::standard() });
 }
 
 #[test]
 fn the_profile_of_the_paper_survives_every_pair_of_faults() {
-    walk(&Config::paper(), 2, 8_000);
+    walk_stp(&skyhaul_stp::Config::paper());
 }
 
 #[test]
 fn the_profile_of_the_paper_with_a_declared_rate_survives_every_pair_of_faults() {
-    walk(&Config { rate_bps: Some(200_000), ..Config::paper() }, 2, 8_000);
+    walk_stp(&skyhaul_stp::Config { rate_bps: Some(200_000), ..skyhaul_stp::Config::paper() });
+}
+
+#[test]
+fn tcp_survives_every_pair_of_faults() {
+    walk_tcp(skyhaul_tcp::Config::standard());
+}
+
+#[test]
+fn tcp_with_bbr_survives_every_pair_of_faults() {
+    walk_tcp(skyhaul_tcp::Config { controller: ControllerKind::Bbr, ..skyhaul_tcp::Config::standard() });
+}
+
+#[test]
+fn tcp_of_the_papers_survives_every_pair_of_faults() {
+    walk_tcp(skyhaul_tcp::Config::paper());
+}
+
+#[test]
+fn tcp_of_sunos_survives_every_pair_of_faults() {
+    walk_tcp(skyhaul_tcp::Config::sunos_4_1_3());
 }

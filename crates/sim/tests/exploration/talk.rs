@@ -1,7 +1,7 @@
 //! The application at one end: what it writes and reads, and when it finishes.
 
 use skyhaul_core::{CloseReason, ConnectionId, Connections, StreamEvent};
-use skyhaul_stp::Endpoint;
+use skyhaul_sim::Engines;
 
 /// Largest payload, so that a few packets are a few hundred bytes.
 pub(crate) const PACKET_BYTES: usize = 300;
@@ -15,23 +15,26 @@ pub(crate) enum Plan {
     Crossing,
     /// The opener waits for the acceptor's greeting, and finishes first.
     Greeting,
+    /// TCP: both open, from the ports where they listen; what they write crosses, too.
+    Meeting,
 }
 
 impl Plan {
+    /// Those of either protocol.
     pub(crate) const ALL: [Self; 3] = [Self::Question, Self::Crossing, Self::Greeting];
 
     /// What an end writes.
     fn text(self, is_opener: bool) -> Vec<u8> {
         let packets = match (self, is_opener) {
             (Self::Question, true) => 3,
-            (Self::Crossing, _) => 2,
+            (Self::Crossing | Self::Meeting, _) => 2,
             (Self::Question, false) | (Self::Greeting, _) => 1,
         };
         let first = if is_opener { 1 } else { 101 };
         (0..packets).flat_map(|i| vec![first + i; PACKET_BYTES - 7]).collect()
     }
 
-    /// Whether the BGN waits for data.
+    /// STP: whether the BGN waits for data.
     pub(crate) fn is_held(self) -> bool {
         self == Self::Question
     }
@@ -66,11 +69,11 @@ impl Talk {
     }
 
     /// Does what there is to do; true if it did anything.
-    pub(crate) fn work(&mut self, endpoint: &mut Endpoint) {
-        while let Some(id) = endpoint.accept() {
+    pub(crate) fn work(&mut self, engines: &mut Engines) {
+        while let Some(id) = engines.accept() {
             assert!(self.id.replace(id).is_none(), "a second connection was accepted");
         }
-        while let Some((_, event)) = endpoint.poll_event() {
+        while let Some((_, event)) = engines.poll_event() {
             match event {
                 StreamEvent::Finished => self.finished_told += 1,
                 StreamEvent::Closed(reason) => self.closed = Some(reason),
@@ -78,11 +81,11 @@ impl Talk {
             }
         }
         let Some(id) = self.id else { return };
-        self.read(endpoint, id);
+        self.read(engines, id);
         if self.may_speak() && !self.has_finished {
             let text = self.plan.text(self.is_opener);
-            assert_eq!(endpoint.write(id, &text), Ok(text.len()));
-            endpoint.finish(id);
+            assert_eq!(engines.write(id, &text), Ok(text.len()));
+            engines.finish(id);
             self.has_finished = true;
         }
     }
@@ -95,9 +98,9 @@ impl Talk {
         }
     }
 
-    fn read(&mut self, endpoint: &mut Endpoint, id: ConnectionId) {
+    fn read(&mut self, engines: &mut Engines, id: ConnectionId) {
         let mut buffer = [0; 4096];
-        while let Ok(Some(read)) = endpoint.read(id, &mut buffer) {
+        while let Ok(Some(read)) = engines.read(id, &mut buffer) {
             self.ended |= read == 0;
             self.read.extend_from_slice(&buffer[..read]);
             if read == 0 {

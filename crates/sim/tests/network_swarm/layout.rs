@@ -8,7 +8,7 @@ use skyhaul_sim::scenario::{
 use skyhaul_stp::Config;
 
 use crate::common::dice::Dice;
-use crate::shape;
+use crate::{faults, stp_config, tcp_config};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -39,7 +39,8 @@ impl Layout {
         let link = |(index, ends): (usize, [usize; 2])| LinkBetween { config: link(d, index, heal_at), ends };
         let links: Vec<LinkBetween> = ends.into_iter().enumerate().map(link).collect();
         let hosts: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].kind == NodeKind::Host).collect();
-        let acceptors: Vec<Acceptor> = nodes.iter().map(|_| (config(d, &links), tcp(d))).collect();
+        let acceptors: Vec<Acceptor> =
+            nodes.iter().map(|_| (config(d, &links), tcp_config::config(d, false))).collect();
         let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links)).collect();
         let scenario = Scenario {
             name: format!("seed {seed}"),
@@ -92,7 +93,7 @@ fn topology(d: &mut Dice) -> (Vec<Node>, Vec<[usize; 2]>) {
 
 /// Most links are good, or no packet would cross five of them.
 fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
-    let (forward, reverse) = (shape::direction(d), shape::direction(d));
+    let (forward, reverse) = (faults::direction(d), faults::direction(d));
     let is_faulty = d.percent(40);
     let clean = |one: DirectionConfig| DirectionConfig {
         rate_bps: one.rate_bps,
@@ -100,20 +101,26 @@ fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
         queue: one.queue,
         ..Default::default()
     };
-    let [forward, reverse] = [forward, reverse].map(|one| if is_faulty { one } else { clean(one) });
+    let mut ways = [forward, reverse].map(|one| if is_faulty { one } else { clean(one) });
+    for way in &mut ways {
+        if d.percent(20) {
+            faults::marking_queue(d, way);
+        }
+    }
+    let [forward, reverse] = ways;
     LinkConfig {
         name: format!("link {index}"),
         forward,
         reverse,
-        outages: if is_faulty { shape::outages(d, heal_at) } else { Vec::new() },
-        channel: (is_faulty && d.percent(35)).then(|| shape::channel(d)),
+        outages: if is_faulty { faults::outages(d, heal_at) } else { Vec::new() },
+        channel: (is_faulty && d.percent(35)).then(|| faults::channel(d)),
     }
 }
 
 /// Nobody gives up while faults last; an acceptor whose peer is gone does at last.
 fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
     let slowest = links.iter().filter_map(|link| link.config.forward.rate_bps).min();
-    let mut config = shape::config(d, slowest, false);
+    let mut config = stp_config::config(d, slowest, false);
     config.give_up_ns = Some(2_000 * SECOND);
     config.connect_give_up_ns = Some(2_000 * SECOND);
     config
@@ -121,28 +128,6 @@ fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
 
 /// Parameters of accepted connections of both protocols.
 type Acceptor = (Config, skyhaul_tcp::Config);
-
-/// TCP of any profile, as patient as [`config`].
-fn tcp(d: &mut Dice) -> skyhaul_tcp::Config {
-    use skyhaul_tcp::Recovery;
-    let start = match d.below(3) {
-        0 => skyhaul_tcp::Config::standard(),
-        1 => skyhaul_tcp::Config::paper(),
-        _ => skyhaul_tcp::Config::sunos_4_1_3(),
-    };
-    skyhaul_tcp::Config {
-        mss_bytes: d.pick(&[start.mss_bytes, 536, 88]),
-        recovery: d.pick(&[start.recovery, Recovery::Reno, Recovery::NewReno, Recovery::Sack]),
-        send_limit_bytes: d.scale(2_000, 200_000),
-        receive_limit_bytes: d.scale(2_000, 200_000),
-        window_scale: d.percent(50),
-        timestamps: d.percent(50),
-        nagle: d.percent(50),
-        max_syn_repeats: 1_000,
-        max_repeats: 1_000,
-        ..start
-    }
-}
 
 fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links: &[LinkBetween]) -> Flow {
     let from = d.pick(hosts);
@@ -152,7 +137,11 @@ fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links
     let transport = if d.percent(60) {
         Transport { name: "stp".into(), opener: config(d, links).into(), acceptor: stp.into() }
     } else {
-        Transport { name: "tcp".into(), opener: tcp(d).into(), acceptor: tcp_there.into() }
+        Transport {
+            name: "tcp".into(),
+            opener: tcp_config::config(d, false).into(),
+            acceptor: tcp_there.into(),
+        }
     };
     Flow {
         name: format!("flow {index}"),

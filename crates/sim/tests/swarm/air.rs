@@ -1,31 +1,47 @@
-//! The way between two hosts: a faulty link, what links do not do (copies, damage that arrives), and
-//! the perfect link that follows.
+//! The way between two hosts: a faulty link, what links do not do (copies, damage that arrives), routers,
+//! and the perfect link that follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use skyhaul_core::{Instant, NullSink, Packet};
 use skyhaul_link::Link;
-use skyhaul_stp::segment::decode;
+use skyhaul_sim::Protocol;
+use skyhaul_sim::scenario::Carrier;
+use skyhaul_tcp::{IcmpMessage, Unreachable};
 
-use super::shape::Shape;
+use super::shape::{Routers, Shape, Told};
+use super::world::way;
 use crate::common::dice::Dice;
 
 /// Octets in front of every segment.
-pub(crate) const ENVELOPE_BYTES: usize = 1;
+pub(crate) fn envelope_bytes(protocol: Protocol) -> usize {
+    protocol.carrier(Carrier::Udp).envelope_bytes() as usize
+}
 
 /// Carries packets.
 #[derive(Debug)]
 pub(crate) struct Air {
+    protocol: Protocol,
     faulty: Link,
     healed: Link,
     heal_at: Instant,
     duplicated_ppm: u64,
     copy_delay_ns: u64,
     damaged_ppm: u64,
+    routers: Routers,
     dice: Dice,
     copies: BTreeMap<(Instant, u64), (usize, Packet)>,
     sequence: u64,
+    said: VecDeque<Said>,
+}
+
+/// ICMP: to whom, what, and the segment's first bytes.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) to: usize,
+    pub(crate) message: IcmpMessage,
+    pub(crate) quoted: Bytes,
 }
 
 impl Air {
@@ -33,22 +49,54 @@ impl Air {
     pub(crate) fn new(shape: &Shape) -> Result<Self, String> {
         let link = |config, seed| Link::new(config, seed, 1 << 32).map_err(|error| error.to_string());
         Ok(Self {
+            protocol: shape.protocol,
             faulty: link(shape.faulty.clone(), shape.seed)?,
             healed: link(shape.healed.clone(), shape.seed)?,
             heal_at: shape.heal_at,
             duplicated_ppm: shape.duplicated_ppm,
             copy_delay_ns: shape.copy_delay_ns,
             damaged_ppm: shape.damaged_ppm,
+            routers: shape.routers,
             dice: Dice::new(shape.seed, "swarm/air"),
             copies: BTreeMap::new(),
             sequence: 0,
+            said: VecDeque::new(),
         })
     }
 
     /// A packet leaves host `from`.
     pub(crate) fn send(&mut self, now: Instant, from: usize, packet: Packet) {
-        let link = if now < self.heal_at { &mut self.faulty } else { &mut self.healed };
+        let is_healed = now >= self.heal_at;
+        if packet.meta.wire_bytes > self.routers.mtu_bytes {
+            return self.refuse(from, &packet);
+        }
+        if self.routers.doubted_ppm > 0 && !is_healed && self.dice.ppm(self.routers.doubted_ppm) {
+            let what = self.dice.pick(&[Unreachable::Net, Unreachable::Host]);
+            let message = self.dice.pick(&[IcmpMessage::Unreachable(what), IcmpMessage::TimeExceeded]);
+            self.say(from, message, &packet);
+        }
+        let link = if is_healed { &mut self.healed } else { &mut self.faulty };
         link.handle(now, from as u32, packet, &mut NullSink);
+    }
+
+    /// The packet is too large.
+    fn refuse(&mut self, from: usize, packet: &Packet) {
+        let told = match self.routers.told {
+            Told::Size => self.routers.mtu_bytes,
+            Told::TooLarge => 0,
+            Told::Nothing => return,
+        };
+        self.say(from, IcmpMessage::PacketTooBig { mtu_bytes: told }, packet);
+    }
+
+    /// By a router right behind the host, so at once.
+    fn say(&mut self, to: usize, message: IcmpMessage, about: &Packet) {
+        self.said.push_back(Said { to, message, quoted: about.bytes.slice(..8) });
+    }
+
+    /// What routers say now.
+    pub(crate) fn hear(&mut self) -> Option<Said> {
+        self.said.pop_front()
     }
 
     /// When something arrives next.
@@ -78,17 +126,22 @@ impl Air {
             self.sequence += 1;
             self.copies.insert((at, self.sequence), (to, packet.clone()));
         }
-        if self.dice.ppm(self.damaged_ppm) { self.damage(&packet) } else { Some(packet) }
+        if self.dice.ppm(self.damaged_ppm) { self.damage(to, &packet) } else { Some(packet) }
     }
 
     /// Flips some bits. What a 16-bit checksum cannot see is left to the carrier's own: it is dropped.
-    fn damage(&mut self, packet: &Packet) -> Option<Packet> {
+    fn damage(&mut self, to: usize, packet: &Packet) -> Option<Packet> {
         let mut bytes = packet.bytes.to_vec();
+        let head = envelope_bytes(self.protocol);
         for _ in 0..self.dice.scale(1, 16) {
-            let bit = self.dice.below((bytes.len() - ENVELOPE_BYTES) as u64 * 8) as usize;
-            bytes[ENVELOPE_BYTES + bit / 8] ^= 1 << (bit % 8);
+            let bit = self.dice.below((bytes.len() - head) as u64 * 8) as usize;
+            bytes[head + bit / 8] ^= 1 << (bit % 8);
         }
-        let seen = bytes[..] == packet.bytes[..] || decode(&bytes[ENVELOPE_BYTES..]).is_err();
+        let seen = bytes[..] == packet.bytes[..]
+            || match self.protocol {
+                Protocol::Stp => skyhaul_stp::segment::decode(&bytes[head..]).is_err(),
+                Protocol::Tcp => skyhaul_tcp::segment::decode(way(to), &bytes).is_err(),
+            };
         seen.then(|| Packet { bytes: Bytes::from(bytes), ..packet.clone() })
     }
 }

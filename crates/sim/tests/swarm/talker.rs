@@ -7,11 +7,11 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use skyhaul_core::{CloseReason, ConnectionId, Connections, Instant, StreamEvent};
-use skyhaul_sim::{App, Engines, pattern};
-use skyhaul_stp::Endpoint;
+use skyhaul_core::{CloseReason, ConnectError, ConnectionId, Connections, Instant, StreamEvent};
+use skyhaul_sim::{App, EndConfig, Engines, TCP_IDS, pattern};
+use skyhaul_tcp::segment::Way;
 
-use super::shape::End;
+use super::shape::{End, Opening};
 use crate::common::dice::Dice;
 
 /// Where talkers listen.
@@ -60,6 +60,8 @@ pub(crate) struct Conversation {
     may_read: bool,
     read_at: Instant,
     finished: bool,
+    /// It was aborted here.
+    pub(crate) aborted: bool,
 }
 
 impl Conversation {
@@ -77,6 +79,7 @@ impl Conversation {
             may_read: false,
             read_at: now,
             finished: false,
+            aborted: false,
         }
     }
 
@@ -123,6 +126,7 @@ impl Conversation {
 #[derive(Debug)]
 pub(crate) struct Talker {
     plan: End,
+    way: Way,
     remote: SocketAddr,
     dice: Dice,
     listening: bool,
@@ -136,10 +140,11 @@ pub(crate) struct Talker {
 }
 
 impl Talker {
-    /// Talks to `remote`; finishes no stream before `finish_from`.
-    pub(crate) fn new(plan: End, remote: SocketAddr, dice: Dice, finish_from: Instant) -> Self {
+    /// Talks from the first address to the second; finishes no stream before `finish_from`.
+    pub(crate) fn new(plan: End, [local, remote]: [SocketAddr; 2], dice: Dice, finish_from: Instant) -> Self {
         Self {
             plan,
+            way: Way { local: local.ip(), remote: remote.ip() },
             remote,
             dice,
             listening: false,
@@ -155,22 +160,42 @@ impl Talker {
         Name { key: self.dice.below(u64::MAX), bytes: self.dice.below(self.plan.most_bytes + 1) }
     }
 
-    fn begin(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    fn begin(&mut self, now: Instant, engines: &mut Engines) {
         if !self.listening {
-            endpoint.listen(PORT);
+            engines.listen(PORT);
             self.listening = true;
         }
-        while let Some(&(at, held)) = self.plan.opens.get(self.opened)
-            && at <= now
+        while let Some(&opening) = self.plan.opens.get(self.opened)
+            && opening.at <= now
         {
             self.opened += 1;
-            match endpoint.connect(now, self.remote, PORT, self.plan.config.clone(), held) {
+            match self.open(now, engines, opening) {
                 Ok(id) => self.enter(now, id),
+                // The other end was quicker: its opening has these ports.
+                Err(ConnectError::NoFreePort) if opening.meets => {}
                 Err(error) => self.fail(error.to_string()),
             }
         }
-        while let Some(id) = endpoint.accept() {
+        while let Some(id) = engines.accept() {
             self.enter(now, id);
+        }
+    }
+
+    fn open(
+        &self,
+        now: Instant,
+        engines: &mut Engines,
+        opening: Opening,
+    ) -> Result<ConnectionId, ConnectError> {
+        match &self.plan.config {
+            EndConfig::Stp(config) => {
+                engines.stp.connect(now, self.remote, PORT, (**config).clone(), opening.held)
+            }
+            EndConfig::Tcp(config) if opening.meets => {
+                let opened = engines.tcp_mut().connect(now, self.way, PORT, Some(PORT), (**config).clone());
+                opened.map(|id| id + TCP_IDS)
+            }
+            config @ EndConfig::Tcp(_) => engines.connect(now, self.remote, PORT, config),
         }
     }
 
@@ -185,8 +210,8 @@ impl Talker {
         self.failure.get_or_insert(why);
     }
 
-    fn hear(&mut self, endpoint: &mut Endpoint) {
-        while let Some((id, event)) = endpoint.poll_event() {
+    fn hear(&mut self, engines: &mut Engines) {
+        while let Some((id, event)) = engines.poll_event() {
             let Some(talk) = self.open.get_mut(&id) else {
                 self.fail(format!("{event:?} of connection {id}, which is not open"));
                 continue;
@@ -203,42 +228,47 @@ impl Talker {
         }
     }
 
-    fn pump(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    fn pump(&mut self, now: Instant, engines: &mut Engines) {
         for (&id, talk) in &mut self.open {
-            write(now, endpoint, id, talk, &self.plan);
-            read(now, endpoint, id, talk, &self.plan);
+            write(now, engines, id, talk, &self.plan);
+            read(now, engines, id, talk, &self.plan);
+            let is_enough = self.plan.aborts_at.is_some_and(|bytes| talk.written >= bytes.max(1));
+            if is_enough && !talk.aborted && talk.closed.is_none() {
+                talk.aborted = true;
+                engines.abort(id);
+            }
             if talk.written == talk.sends.total() && !talk.finished && now >= self.finish_from {
                 talk.finished = true;
-                endpoint.finish(id);
+                engines.finish(id);
             }
         }
     }
 
-    fn sweep(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    fn sweep(&mut self, now: Instant, engines: &mut Engines) {
         let ids: Vec<ConnectionId> = self.open.iter().filter(|(_, t)| t.is_over()).map(|(&i, _)| i).collect();
         for id in ids {
-            endpoint.release(now, id);
+            engines.release(now, id);
             self.over.extend(self.open.remove(&id));
         }
     }
 }
 
-fn write(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conversation, plan: &End) {
+fn write(now: Instant, engines: &mut Engines, id: ConnectionId, talk: &mut Conversation, plan: &End) {
     let total = talk.sends.total();
     while talk.may_write && talk.written < total && talk.write_at <= now && talk.closed.is_none() {
         let wanted = (total - talk.written).min(plan.writes.bytes as u64);
         let chunk: Vec<u8> = (talk.written..talk.written + wanted).map(|at| talk.sends.byte(at)).collect();
-        let taken = endpoint.write(id, &chunk).unwrap_or(0);
+        let taken = engines.write(id, &chunk).unwrap_or(0);
         talk.written += taken as u64;
         talk.may_write = taken == chunk.len();
         talk.write_at = now.after(plan.writes.every_ns * taken as u64 / plan.writes.bytes as u64);
     }
 }
 
-fn read(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conversation, plan: &End) {
+fn read(now: Instant, engines: &mut Engines, id: ConnectionId, talk: &mut Conversation, plan: &End) {
     let mut buffer = vec![0; plan.reads.bytes];
     while talk.may_read && talk.read_at <= now {
-        match endpoint.read(id, &mut buffer) {
+        match engines.read(id, &mut buffer) {
             Ok(Some(0)) => (talk.ended, talk.may_read) = (true, false),
             Ok(Some(read)) => {
                 talk.take(&buffer[..read]);
@@ -251,15 +281,17 @@ fn read(now: Instant, endpoint: &mut Endpoint, id: ConnectionId, talk: &mut Conv
 
 impl App for Talker {
     fn work(&mut self, now: Instant, engines: &mut Engines) {
-        let endpoint = &mut engines.stp;
-        self.begin(now, endpoint);
-        self.hear(endpoint);
-        self.pump(now, endpoint);
-        self.sweep(now, endpoint);
+        self.begin(now, engines);
+        self.hear(engines);
+        self.pump(now, engines);
+        if self.plan.aborts_at.is_some() {
+            self.hear(engines);
+        }
+        self.sweep(now, engines);
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let opening = self.plan.opens.get(self.opened).map(|&(at, _)| at);
+        let opening = self.plan.opens.get(self.opened).map(|opening| opening.at);
         let steps = self.open.values().flat_map(|talk| {
             let written = talk.written == talk.sends.total();
             let write = (talk.may_write && !written && talk.closed.is_none()).then_some(talk.write_at);

@@ -1,0 +1,135 @@
+//! TCP: windows are kept, nothing is taken back, no segment is larger than was agreed.
+
+use std::collections::BTreeMap;
+
+use skyhaul_core::{Ecn, PacketMeta};
+use skyhaul_tcp::segment::{Segment, flags};
+
+/// The engine cuts segments at least so large, whatever a peer asks for.
+const MIN_MSS: usize = 88;
+/// What a SYN without the option says [RFC 9293 3.7.1].
+const DEFAULT_MSS: usize = 536;
+
+/// What the SYN of one side said.
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    initial: u32,
+    shift: Option<u8>,
+    mss: usize,
+}
+
+impl Opening {
+    fn of(segment: &Segment<'_>) -> Self {
+        let options = &segment.options;
+        let mss = options.mss.map_or(DEFAULT_MSS, usize::from);
+        Self { initial: segment.sequence, shift: options.window_scale.map(|shift| shift.min(14)), mss }
+    }
+}
+
+/// What the host under watch exchanged with one port of its peer from one of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exchange {
+    ours: Option<Opening>,
+    theirs: Option<Opening>,
+    /// Highest number of ours that the peer ever allowed, behind our initial number.
+    allowed: u32,
+    /// Highest number of theirs that we acknowledged and allowed, behind their initial number.
+    acknowledged: u32,
+    edge: u32,
+}
+
+impl Exchange {
+    /// What windows told by `by` are shifted by.
+    fn shift(&self, by: Option<Opening>) -> u8 {
+        match (self.ours.and_then(|one| one.shift), self.theirs.and_then(|one| one.shift)) {
+            (Some(_), Some(_)) => by.and_then(|one| one.shift).unwrap_or(0),
+            _ => 0,
+        }
+    }
+}
+
+/// Watches one host.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    mtu_bytes: u32,
+    exchanges: BTreeMap<(u16, u16), Exchange>,
+}
+
+impl Watch {
+    /// A watch over a host with this largest packet.
+    pub(crate) fn new(mtu_bytes: u32) -> Self {
+        Self { mtu_bytes, exchanges: BTreeMap::new() }
+    }
+
+    /// A segment arrives.
+    pub(crate) fn received(&mut self, segment: &Segment<'_>) {
+        let exchange = self.exchanges.entry((segment.destination_port, segment.source_port)).or_default();
+        let is_syn = segment.has(flags::SYN);
+        // A late SYN of an earlier connection says nothing; one that is answered is told apart by that.
+        if is_syn && exchange.theirs.is_none_or(|theirs| theirs.initial != segment.sequence) {
+            *exchange =
+                Exchange { ours: exchange.ours, theirs: Some(Opening::of(segment)), ..Exchange::default() };
+        }
+        let (Some(ours), true) = (exchange.ours, segment.has(flags::ACK)) else { return };
+        let shift = if is_syn { 0 } else { exchange.shift(exchange.theirs) };
+        let edge = segment
+            .acknowledgement
+            .wrapping_sub(ours.initial)
+            .wrapping_add(u32::from(segment.window) << shift);
+        // Of an earlier connection, if it is far away.
+        if edge < 1 << 31 {
+            exchange.allowed = exchange.allowed.max(edge);
+        }
+    }
+
+    /// A segment leaves.
+    pub(crate) fn sent(&mut self, segment: &Segment<'_>, meta: PacketMeta) -> Result<(), String> {
+        if meta.wire_bytes > self.mtu_bytes {
+            let (bits, mtu) = (segment.flags, self.mtu_bytes);
+            return Err(format!(
+                "a packet of {} bytes, flags {bits:#04x}, on a path of {mtu}",
+                meta.wire_bytes
+            ));
+        }
+        if meta.ecn != Ecn::NotEct && segment.payload_bytes() == 0 {
+            return Err(format!("an ECN-capable segment without data, flags {:#04x}", segment.flags));
+        }
+        if segment.has(flags::RST) {
+            return Ok(());
+        }
+        let exchange = self.exchanges.entry((segment.source_port, segment.destination_port)).or_default();
+        let is_syn = segment.has(flags::SYN);
+        if is_syn && exchange.ours.is_none_or(|ours| ours.initial != segment.sequence) {
+            let theirs = exchange.theirs.filter(|_| segment.has(flags::ACK));
+            *exchange = Exchange { ours: Some(Opening::of(segment)), theirs, ..Exchange::default() };
+        }
+        exchange.sent(segment, is_syn)
+    }
+}
+
+impl Exchange {
+    fn sent(&mut self, segment: &Segment<'_>, is_syn: bool) -> Result<(), String> {
+        let (Some(ours), Some(theirs)) = (self.ours, self.theirs) else { return Ok(()) };
+        let bytes = segment.payload_bytes() + segment.options.encoded_len();
+        if bytes > theirs.mss.max(MIN_MSS) && !is_syn {
+            return Err(format!("{bytes} bytes with options in a segment, the peer takes {}", theirs.mss));
+        }
+        // A probe of a closed window is one byte beyond it.
+        let end = segment.sequence.wrapping_sub(ours.initial).wrapping_add(segment.payload_bytes() as u32);
+        if segment.payload_bytes() > 0 && end > self.allowed + 1 {
+            return Err(format!("data up to {end}, and {} is allowed", self.allowed));
+        }
+        if !segment.has(flags::ACK) {
+            return Ok(());
+        }
+        let shift = if is_syn { 0 } else { self.shift(Some(ours)) };
+        let acknowledged = segment.acknowledgement.wrapping_sub(theirs.initial);
+        let edge = acknowledged + (u32::from(segment.window) << shift);
+        if acknowledged < self.acknowledged || edge < self.edge {
+            let before = (self.acknowledged, self.edge);
+            return Err(format!("took back {before:?} to {:?}", (acknowledged, edge)));
+        }
+        (self.acknowledged, self.edge) = (acknowledged, edge);
+        Ok(())
+    }
+}
