@@ -12,7 +12,7 @@ use skyhaul_link::{
     ChannelConfig, ChannelState, DirectionConfig, LinkConfig, QueueLimit, Reordering, StateConfig,
 };
 use skyhaul_sim::scenario::{Flow, Scenario, Transport};
-use skyhaul_sim::{EndConfig, Ended, Host, Network, Node, Simulation, Transfer};
+use skyhaul_sim::{Ended, Host, Network, Node, Simulation, Transfer};
 
 /// Tells the child which seed to run.
 const SEED: &str = "SKYHAUL_DETERMINISM_SEED";
@@ -44,14 +44,17 @@ fn link() -> LinkConfig {
     }
 }
 
-/// STP by its window, at a declared rate, and TCP and STP between the same hosts.
+/// STP by its window, at a declared rate, and STP between the same hosts as TCP, with each of TCP's controllers.
 fn scenarios(seed: u64) -> [(&'static str, Scenario); 3] {
     let window = Transfer::new(link(), seed, 300_000);
     let declared = window.clone().with_rate(4_000_000);
     let mut both = window.scenario();
-    let tcp = || EndConfig::from(skyhaul_tcp::Config::standard());
-    let transport = Transport { name: "tcp".into(), opener: tcp(), acceptor: tcp() };
-    both.flows.push(Flow { name: "tcp".into(), transport, ..both.flows[0].clone() });
+    for (name, controller) in skyhaul_tcp::ControllerKind::NAMES {
+        let config = skyhaul_tcp::Config { controller, ..skyhaul_tcp::Config::standard() };
+        let (opener, acceptor) = (config.clone().into(), config.into());
+        let transport = Transport { name: name.into(), opener, acceptor };
+        both.flows.push(Flow { name: name.into(), transport, ..both.flows[0].clone() });
+    }
     [("window", window.scenario()), ("declared", declared.scenario()), ("both", both)]
 }
 

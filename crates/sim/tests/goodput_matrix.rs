@@ -8,8 +8,9 @@ use std::fmt::Write as _;
 
 use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
-use skyhaul_sim::Transfer;
+use skyhaul_sim::{EndConfig, Ended, Flows, Simulation, Transfer};
 use skyhaul_stp::{Config, ControllerKind};
+use skyhaul_tcp::Config as Tcp;
 
 const RATE_BPS: u64 = 2_000_000;
 const BYTES: u64 = 400_000;
@@ -36,24 +37,34 @@ fn link(rtt_ms: u64, loss: f64, buffer: u32) -> LinkConfig {
 }
 
 /// Payload bits per second, rounded down, and packets sent again.
-fn cell(config: &Config, link: LinkConfig) -> String {
-    let transfer = Transfer {
-        sender: config.clone(),
-        receiver: config.clone(),
-        max_ns: 3600 * SECOND,
-        ..Transfer::new(link, 1, BYTES)
-    };
-    match transfer.run(&mut NullSink) {
-        Ok(outcome) => {
-            let bits = u128::from(BYTES) * 8 * u128::from(SECOND);
-            let goodput_bps = bits / u128::from(outcome.elapsed_ns);
-            format!("{goodput_bps:>8} {:>4}", outcome.sender.retransmitted_packets)
+fn cell(config: &EndConfig, link: LinkConfig) -> String {
+    let transfer = Transfer { max_ns: 3600 * SECOND, ..Transfer::new(link, 1, BYTES) };
+    let mut scenario = transfer.scenario();
+    let transport = &mut scenario.flows[0].transport;
+    (transport.opener, transport.acceptor) = (config.clone(), config.clone());
+    let mut simulation = Simulation::new(&scenario, transfer.seed).expect("the link is valid");
+    let ended = simulation.run(&mut NullSink);
+    let mut elapsed = [None; 2];
+    let mut repeats = 0;
+    for (_, host) in simulation.network().hosts() {
+        let Some(app) = host.app.as_any().downcast_ref::<Flows>() else { continue };
+        for (_, opens, record, stats) in app.records(&host.engines) {
+            assert_eq!((&record.failure, record.wrong_bytes), (&None, 0));
+            elapsed[usize::from(!opens)] = if opens { record.started_at } else { record.last_byte_at };
+            repeats += if opens { stats.retransmitted_packets } else { 0 };
         }
-        Err(why) => format!("{why}"),
+    }
+    match elapsed {
+        [Some(from), Some(to)] if ended == Ended::Done => {
+            let bits = u128::from(BYTES) * 8 * u128::from(SECOND);
+            format!("{:>8} {repeats:>4}", bits / u128::from(to.since(from)))
+        }
+        _ => format!("{ended:?}"),
     }
 }
 
-fn matrix(config: &Config) -> String {
+fn matrix(config: impl Into<EndConfig>) -> String {
+    let config = config.into();
     let mut text = String::from("goodput in bit/s and packets sent again, by buffer in packets\n");
     let _ = write!(text, "rtt ms   loss");
     for buffer in BUFFERS {
@@ -64,7 +75,7 @@ fn matrix(config: &Config) -> String {
         for loss in LOSSES {
             let _ = write!(text, "{rtt_ms:>6} {loss:>6}");
             for buffer in BUFFERS {
-                let _ = write!(text, "   {}", cell(config, link(rtt_ms, loss, buffer)));
+                let _ = write!(text, "   {}", cell(&config, link(rtt_ms, loss, buffer)));
             }
             text.push('\n');
         }
@@ -74,25 +85,45 @@ fn matrix(config: &Config) -> String {
 
 #[test]
 fn default_profile() {
-    insta::assert_snapshot!(matrix(&Config::standard()));
+    insta::assert_snapshot!(matrix(Config::standard()));
 }
 
 #[test]
 fn default_profile_with_the_rate_declared() {
-    insta::assert_snapshot!(matrix(&Config { rate_bps: Some(RATE_BPS), ..Config::standard() }));
+    insta::assert_snapshot!(matrix(Config { rate_bps: Some(RATE_BPS), ..Config::standard() }));
 }
 
 #[test]
 fn paper_profile() {
-    insta::assert_snapshot!(matrix(&Config::paper()));
+    insta::assert_snapshot!(matrix(Config::paper()));
 }
 
 #[test]
 fn default_profile_with_cubic() {
-    insta::assert_snapshot!(matrix(&Config { controller: ControllerKind::Cubic, ..Config::standard() }));
+    insta::assert_snapshot!(matrix(Config { controller: ControllerKind::Cubic, ..Config::standard() }));
 }
 
 #[test]
 fn default_profile_with_bbr() {
-    insta::assert_snapshot!(matrix(&Config { controller: ControllerKind::Bbr, ..Config::standard() }));
+    insta::assert_snapshot!(matrix(Config { controller: ControllerKind::Bbr, ..Config::standard() }));
+}
+
+#[test]
+fn tcp() {
+    insta::assert_snapshot!(matrix(Tcp::standard()));
+}
+
+#[test]
+fn tcp_with_bbr() {
+    insta::assert_snapshot!(matrix(Tcp { controller: ControllerKind::Bbr, ..Tcp::standard() }));
+}
+
+#[test]
+fn tcp_of_the_papers() {
+    insta::assert_snapshot!(matrix(Tcp::paper()));
+}
+
+#[test]
+fn tcp_of_sunos() {
+    insta::assert_snapshot!(matrix(Tcp::sunos_4_1_3()));
 }
