@@ -79,8 +79,9 @@ pub struct Config {
     pub initial_rto_ns: u64,
     /// Shortest retransmission timeout [RFC 6298 2.4].
     pub min_rto_ns: u64,
-    /// The retransmission timeout is at least so much longer than the smoothed round trip, however little that
-    /// varies: a queue that fills adds to it faster than samples tell. The Linux kernel's is 200 ms.
+    /// The retransmission timeout is at least so much longer than the smoothed round trip and, unless this is 0, than
+    /// the last one, however little they vary: a queue that fills adds to it faster than samples tell. The Linux
+    /// kernel's is 200 ms.
     pub rto_margin_ns: u64,
     /// Longest retransmission timeout, and longest wait between window probes [RFC 6298 2.5].
     pub max_rto_ns: u64,

@@ -6,7 +6,7 @@ use common::pair::{Pair, content, transfer};
 use proptest::prelude::*;
 use skyhaul_core::{Connections, Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, Order, QueueLimit, Reordering};
-use skyhaul_tcp::{Config, Recovery};
+use skyhaul_tcp::{Config, ControllerKind, Recovery};
 
 fn link(rate_bps: u64, delay_ns: u64, loss: f64) -> LinkConfig {
     let direction = DirectionConfig {
@@ -65,6 +65,20 @@ fn sack_repairs_a_window_with_many_losses_sooner_than_reno_and_newreno() {
     let [reno, newreno, sack] = outcomes.each_ref().map(|outcome| outcome.elapsed_ns);
     assert!(sack * 10 < reno.min(newreno) * 9, "{reno} {newreno} {sack}");
     assert!(outcomes[0].sender.timeouts > 0 && outcomes[2].sender.timeouts == 0);
+}
+
+/// The round trip grows to 500 ms while samples, one in each, have told of less than half: a timeout that trusted their
+/// mean alone would come in the middle of the repair.
+#[test]
+fn a_slow_start_that_overruns_a_long_queue_meets_no_timeout() {
+    let data = content(8_000_000);
+    let mut long = link(20_000_000, 100 * MS, 0.0);
+    long.forward.queue = QueueLimit::Packets(500);
+    let config = Config { controller: ControllerKind::Reno, ..Config::standard() };
+    let outcome = transfer(&config, long, 1, &data, 600);
+    assert!(outcome.ended && outcome.received == data);
+    assert!(outcome.sender.retransmitted_packets > 500, "it does overrun it: {:?}", outcome.sender);
+    assert_eq!(outcome.sender.timeouts, 0);
 }
 
 #[test]

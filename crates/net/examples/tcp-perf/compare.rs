@@ -154,11 +154,9 @@ fn once(plan: &Plan, controller: &'static str, sender: Tcp, repeat: u64) -> io::
 }
 
 fn disturbance(link: &LinkReport, stall_ns: u64) -> Option<String> {
-    let refused = link.forward.send_failures + link.reverse.send_failures;
-    let refused = (refused > 0).then(|| format!("{refused} packets were refused behind the link"));
     let stall_ms = stall_ns as f64 / 1e6;
     let stalled = (stall_ns > MAX_STALL_NS).then(|| format!("the sender stood still for {stall_ms:.0} ms"));
-    link.remark().or(refused).or(stalled)
+    link.remark().or(stalled)
 }
 
 fn print(plan: &Plan, rows: &[Row]) {

@@ -120,7 +120,13 @@ impl Connection {
     fn measure(&mut self, segment: &Segment<'_>, context: &mut Context<'_>) -> Option<u64> {
         let una = self.sending.una;
         let timed = self.timing.filter(|&(end, _)| una >= end).map(|(_, sent_at)| context.now.since(sent_at));
-        let sample_ns = timed.or_else(|| self.echoed_ns(segment, context.now))?;
+        let echoed = self.echoed_ns(segment, context.now);
+        if let Some(echoed_ns) = echoed {
+            self.rto.glimpse(echoed_ns);
+        }
+        // One sample a round trip.
+        let may_echo = self.timing.is_none() && una >= self.echo_mark;
+        let sample_ns = timed.or(echoed.filter(|_| may_echo))?;
         self.timing = self.timing.filter(|&(end, _)| una < end);
         self.echo_mark = self.sending.nxt.max(una + 1);
         self.rto.sample(sample_ns);
@@ -135,8 +141,7 @@ impl Connection {
         let ticks = self.clock(now).wrapping_sub(stamps.echo);
         // An echo from the future is none of ours.
         let is_sane = stamps.echo != 0 && ticks < 1 << 31;
-        (is_sane && self.timing.is_none() && self.sending.una >= self.echo_mark)
-            .then(|| u64::from(ticks) * self.config.timestamp_tick_ns.max(1))
+        is_sane.then(|| u64::from(ticks) * self.config.timestamp_tick_ns.max(1))
     }
 
     fn after_acknowledgement(&mut self, context: &mut Context<'_>) {

@@ -12,6 +12,10 @@ pub(super) struct Rto {
     initial_ns: u64,
     min_ns: u64,
     margin_ns: u64,
+    /// The margin holds over the last round trip, too.
+    follows: bool,
+    /// The last round trip known, be it a sample or not.
+    last_ns: u64,
     max_ns: u64,
     doublings: u32,
 }
@@ -27,6 +31,8 @@ impl Rto {
             initial_ns: config.initial_rto_ns,
             min_ns: config.min_rto_ns,
             margin_ns: config.rto_margin_ns.max(config.timer_granularity_ns),
+            follows: config.rto_margin_ns > 0,
+            last_ns: 0,
             max_ns: config.max_rto_ns.max(config.min_rto_ns),
             doublings: 0,
         }
@@ -40,6 +46,12 @@ impl Rto {
     pub(super) fn sample(&mut self, rtt_ns: u64) {
         self.rtt.sample(self.in_ticks(rtt_ns));
         self.doublings = 0;
+        self.glimpse(rtt_ns);
+    }
+
+    /// Takes a round trip that is no sample, since there was one in this round already.
+    pub(super) fn glimpse(&mut self, rtt_ns: u64) {
+        self.last_ns = self.in_ticks(rtt_ns);
     }
 
     /// The timer ran out: twice as long next time [RFC 6298 5.5].
@@ -54,10 +66,12 @@ impl Rto {
     }
 
     /// The timeout [RFC 6298 2.2, 2.3]: SRTT + max(G, 4 RTTVAR), within its bounds. The margin is
-    /// at least G.
+    /// at least G. With a margin of its own it is also so much longer than the last round trip: a slow start fills a
+    /// long queue within a round trip or two, and one sample in each moves SRTT by an eighth.
     pub(super) fn timeout_ns(&self) -> u64 {
         let base_ns = if self.rtt.is_known() {
-            self.rtt.smoothed_ns() + (4 * self.rtt.variance_ns()).max(self.margin_ns)
+            let mean_ns = self.rtt.smoothed_ns() + (4 * self.rtt.variance_ns()).max(self.margin_ns);
+            if self.follows { mean_ns.max(self.last_ns.saturating_add(self.margin_ns)) } else { mean_ns }
         } else {
             self.initial_ns
         };
@@ -106,6 +120,20 @@ mod tests {
         let mut rto = Rto::new(&Config::standard());
         (0..100).for_each(|_| rto.sample(300 * MS));
         assert!((500 * MS..502 * MS).contains(&rto.timeout_ns()), "{}", rto.timeout_ns());
+    }
+
+    #[test]
+    fn the_margin_holds_over_the_last_round_trip_too() {
+        let mut rto = Rto::new(&Config::standard());
+        (0..100).for_each(|_| rto.sample(200 * MS));
+        rto.glimpse(500 * MS);
+        assert_eq!(rto.timeout_ns(), 700 * MS);
+        rto.glimpse(210 * MS);
+        assert!(rto.timeout_ns() <= 412 * MS, "it is not kept");
+        let mut rto = Rto::new(&Config { rto_margin_ns: 0, ..Config::standard() });
+        (0..100).for_each(|_| rto.sample(200 * MS));
+        rto.glimpse(500 * MS);
+        assert!(rto.timeout_ns() < 210 * MS, "the RFC's, where no margin is wanted");
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn timer_keys() -> Vec<Key<Config>> {
             .means("Retransmission timeout before the first round trip was measured."),
         Key::new("min_rto", NS, |c: &mut Config| &mut c.min_rto_ns).means("Shortest retransmission timeout."),
         Key::new("rto_margin", ZERO_OR_MORE, |c: &mut Config| &mut c.rto_margin_ns)
-            .means("The timeout is at least so much longer than the smoothed round trip."),
+            .means("The timeout is at least so much longer than the smoothed round trip and, unless this is 0, the last one."),
         Key::new("max_rto", NS, |c: &mut Config| &mut c.max_rto_ns)
             .means("Longest retransmission timeout, and longest wait between window probes."),
     ]
