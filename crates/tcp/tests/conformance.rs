@@ -55,6 +55,7 @@ const MEETINGS: &[&str] = &[
     include_str!("../../net/tests/tun/against_smoltcp/troubled.rs"),
     include_str!("../../net/tests/tun/against_smoltcp/windows.rs"),
     include_str!("../../net/tests/tun/devices.rs"),
+    include_str!("../../net/tests/tun/hostile.rs"),
     include_str!("../../net/tests/tun/pairs.rs"),
     include_str!("../../net/src/tun/stack_tests.rs"),
     include_str!("../../skyhaul/tests/tcp.rs"),

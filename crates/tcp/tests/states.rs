@@ -166,8 +166,29 @@ fn a_reset_counts_only_with_the_very_next_number() {
     assert_eq!(lone.hear(), [], "outside of the window: dropped");
     lone.say(flags::RST, 2, 0, none(), b"");
     assert_eq!((lone.one().flags, lone.state()), (flags::ACK, State::Established), "challenged");
+    assert_eq!((lone.stats().refused, lone.stats().challenges), (2, 1));
     lone.say(flags::RST, 1, 0, none(), b"");
     assert_eq!(lone.events().last(), Some(&StreamEvent::Closed(Some(CloseReason::Reset(None)))));
+    assert_eq!(lone.endpoint.endpoint_stats().resets_ignored, 2, "the last one counted");
+}
+
+/// Also those that are not answered any more: the challenges of a second are limited, the count is not.
+#[test]
+fn every_forged_reset_is_counted() {
+    let mut lone = Lone::ordinary(&plain());
+    for n in 0..500 {
+        lone.say(flags::RST, 2 + n, 0, none(), b"");
+        lone.hear();
+        lone.say(flags::RST, 1_000_000 + n, 0, none(), b"");
+    }
+    let stats = lone.stats();
+    assert_eq!((lone.endpoint.endpoint_stats().resets_ignored, stats.challenges), (1000, 10));
+    assert_eq!((stats.refused, lone.state()), (1000, State::Established));
+
+    let (mut lone, _) = Lone::connecting(&plain());
+    lone.say(flags::RST, 0, 0, none(), b"");
+    lone.say(flags::RST | flags::ACK, 0, 7777, none(), b"");
+    assert_eq!((lone.endpoint.endpoint_stats().resets_ignored, lone.state()), (2, State::SynSent));
 }
 
 #[test]

@@ -35,4 +35,6 @@ pub struct TunCounters {
     pub unreachable_withheld: u64,
     /// Reports of routers and peers about segments of ours.
     pub reports: u64,
+    /// Messages of ICMP dropped: about what this host did not send, cut short, or of a kind that is not heard.
+    pub unheard: u64,
 }

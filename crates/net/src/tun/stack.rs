@@ -106,7 +106,10 @@ impl Stack {
                 counters.reports += 1;
                 Arrival::Report(quoted)
             }
-            _ => Arrival::Nothing,
+            _ => {
+                counters.unheard += 1;
+                Arrival::Nothing
+            }
         }
     }
 

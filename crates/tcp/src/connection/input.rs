@@ -60,6 +60,7 @@ impl Connection {
             return self.on_reset(sequence == next, context);
         }
         if segment.has(flags::SYN) {
+            self.refuse(Refusal::Absurd, context);
             return self.challenge(context); // [RFC 5961 4]
         }
         let acknowledgement = expand(segment.acknowledgement, self.sending.max);
@@ -140,12 +141,13 @@ impl Connection {
 
     /// Only the very next number resets [RFC 5961 3]; nothing does in TIME-WAIT [RFC 1337 3].
     fn on_reset(&mut self, is_exact: bool, context: &mut Context<'_>) {
-        if self.state == State::TimeWait {
-            self.refuse(Refusal::Absurd, context);
-        } else if is_exact {
+        let in_time_wait = self.state == State::TimeWait;
+        if is_exact && !in_time_wait {
             let refused = self.state == State::SynReceived && !self.is_passive;
-            self.close(Some(CloseReason::Reset(refused.then_some(ResetReason::Refused))));
-        } else {
+            return self.close(Some(CloseReason::Reset(refused.then_some(ResetReason::Refused))));
+        }
+        self.refuse(Refusal::Absurd, context);
+        if !in_time_wait {
             self.challenge(context);
         }
     }

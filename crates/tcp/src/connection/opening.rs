@@ -225,10 +225,11 @@ impl Connection {
             return self.refuse(Refusal::Absurd, context);
         }
         if segment.has(flags::RST) {
-            if has_ack {
+            return if has_ack {
                 self.close(Some(CloseReason::Reset(Some(ResetReason::Refused))));
-            }
-            return;
+            } else {
+                self.refuse(Refusal::Absurd, context);
+            };
         }
         if !segment.has(flags::SYN) {
             return;

@@ -24,7 +24,7 @@ use skyhaul_core::{
 
 use crate::config::Config;
 use crate::connection::{Connection, Context, Names, State};
-use crate::segment::{Segment, Way};
+use crate::segment::{Segment, Way, flags};
 
 /// What an endpoint is told once.
 #[derive(Clone, Debug)]
@@ -54,6 +54,8 @@ pub struct EndpointStats {
     pub unknown: u64,
     /// Openings dropped for want of room.
     pub full: u64,
+    /// RSTs that did not end their connection: of a wrong number, or too late [RFC 5961 3, RFC 1337 3].
+    pub resets_ignored: u64,
     /// ICMP messages that counted.
     pub icmp_taken: u64,
     /// Those that did not: of no connection, about nothing under way, or impossible.
@@ -207,6 +209,8 @@ impl Endpoint {
         let wire_bytes = path.wire_bytes(bytes);
         let mut context = Context { now, path, sink };
         slot.connection.handle(segment, ecn, wire_bytes, &mut context);
+        let survives = slot.connection.state() != State::Closed;
+        self.stats.resets_ignored += u64::from(segment.has(flags::RST) && survives);
         self.touch(id);
     }
 
