@@ -314,6 +314,24 @@ fn timestamps_are_echoed_and_measure() {
     );
 }
 
+/// On one machine an answer comes within a tick: no round trip takes no time.
+#[test]
+fn an_echo_within_a_tick_measures_a_tick() {
+    let config = Config { timestamps: true, ..plain() };
+    let mut lone = Lone::new(&config);
+    lone.say(flags::SYN, 0, 0, Options { mss: Some(1000), ..stamps(1000, 0) }, b"");
+    let echo = lone.one().options.timestamps.unwrap().value;
+    lone.wait_ms(30);
+    lone.say(flags::ACK, 1, 1, stamps(1001, echo), b"");
+    lone.take();
+    lone.write(1);
+    lone.one();
+    lone.wait();
+    let again = lone.one().options.timestamps.unwrap().value;
+    lone.say(flags::ACK, 1, 2, stamps(1002, again), b"");
+    assert_eq!(lone.stats().rtt_min_ns, Some(MS));
+}
+
 #[test]
 fn paws_drops_what_is_older_than_the_newest_timestamp() {
     let mut lone = Lone::accepted_with_stamps(&Config { timestamps: true, ..plain() }, 1000);

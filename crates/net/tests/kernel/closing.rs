@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use skyhaul_core::CloseReason;
+use skyhaul_core::{CloseReason, MS};
 use skyhaul_net::tun::TunHost;
-use skyhaul_tcp::{Config, State};
+use skyhaul_tcp::{Config, Keepalive, State};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -133,6 +133,32 @@ fn the_kernels_keepalive_is_answered() {
         assert!(kernel_knows().contains("ESTAB"), "{}", kernel_knows());
         is_silent.store(true, std::sync::atomic::Ordering::Relaxed);
         assert_eq!(kernel.read(&mut [0; 1]).await.unwrap_err().kind(), ErrorKind::TimedOut);
+    });
+}
+
+/// We ask whether the kernel is still there; when it answers no more, we give up.
+#[test]
+fn our_keepalive_is_answered_by_the_kernel() {
+    in_a_namespace(async |lab| {
+        let is_silent = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let told = std::sync::Arc::clone(&is_silent);
+        let (host, _tap) = lab.tapped(move |from, packet, out: &mut Vec<_>| {
+            if !told.load(std::sync::atomic::Ordering::Relaxed) {
+                out.push((from, packet));
+            }
+        });
+        let keepalive = Keepalive { idle_ns: 100 * MS, interval_ns: 300 * MS, max_questions: 5 };
+        let config = Config { keepalive: Some(keepalive), ..Config::standard() };
+        let (mut stream, _kernel) = to_kernel(&host, 0, None, config).await;
+        let (sent, received) = (stream.stats().sent_packets, stream.stats().received_packets);
+        while stream.stats().received_packets < received + 10 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(stream.stats().sent_packets >= sent + 10, "each answer was to a question of ours");
+        assert!(kernel_knows().contains("ESTAB"), "{}", kernel_knows());
+        is_silent.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(stream.read(&mut [0; 1]).await.unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(stream.close_reason(), Some(CloseReason::Silence));
     });
 }
 

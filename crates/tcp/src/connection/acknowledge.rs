@@ -141,7 +141,8 @@ impl Connection {
         let ticks = self.clock(now).wrapping_sub(stamps.echo);
         // An echo from the future is none of ours.
         let is_sane = stamps.echo != 0 && ticks < 1 << 31;
-        is_sane.then(|| u64::from(ticks) * self.config.timestamp_tick_ns.max(1))
+        // Within the same tick: all that is known is that it took no longer than that.
+        is_sane.then(|| u64::from(ticks.max(1)) * self.config.timestamp_tick_ns.max(1))
     }
 
     fn after_acknowledgement(&mut self, context: &mut Context<'_>) {
