@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::{CloseReason, ResetReason};
+use skyhaul_core::{CloseReason, ResetReason, SECOND};
 use skyhaul_files::Fault;
+
+use crate::transport::End;
 
 /// Why the connection under a session ended, if that is what ended the session.
 pub(crate) fn close_reason(fault: &Fault) -> Option<CloseReason> {
@@ -17,8 +19,8 @@ pub(crate) fn is_refusal(reason: CloseReason) -> bool {
 }
 
 /// Why sending failed and what to do; `was_heard`: the receiver had answered before.
-pub(crate) fn of_sending(transport: &str, peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
-    let port = peer.port();
+pub(crate) fn of_sending<E: End>(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
+    let (transport, port) = (E::TRANSPORT, peer.port());
     let (below, switches) =
         if transport == "tcp" { ("TCP", "--transport tcp --tun NAME ") } else { ("UDP", "") };
     let nobody = || {
@@ -45,6 +47,19 @@ pub(crate) fn of_sending(transport: &str, peer: SocketAddr, fault: &Fault, was_h
                 .into()
         }
         (Some(reason @ CloseReason::Reset(_)), _) => format!("{reason}; send again"),
+        // We did not: who interrupts a transfer is told so elsewhere.
+        (Some(CloseReason::AbortedHere), _) => E::LOST.into(),
         _ => fault.to_string(),
     }
+}
+
+/// What is said of a receiver that has not answered for a while; it is given up after `patience_ns`, if that is known.
+pub(crate) fn of_no_answer(peer: SocketAddr, patience_ns: Option<u64>) -> String {
+    let until = match patience_ns {
+        Some(ns) => format!("asking for {} s in all", ns.div_ceil(SECOND)),
+        None => "asking on".into(),
+    };
+    format!(
+        "{peer} has not answered yet; is the address right, and does `skyhaul receive` wait there? {until}"
+    )
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::convert::Infallible;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{SECOND, Stats};
+use skyhaul_core::{Instant, SECOND, Stats};
 use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor, Protocol};
 
@@ -22,6 +22,9 @@ pub(crate) struct Confirmed<'a, P: Protocol> {
     cycles: &'a CycleLog,
     monitor: Monitor<P>,
     clock: Clock,
+    begun_at: Instant,
+    /// What is said once of a receiver that does not answer.
+    no_answer: Cell<Option<String>>,
     /// Payload bytes written to the stream, and how many there are.
     written: Cell<(u64, u64)>,
 }
@@ -32,8 +35,10 @@ impl<'a, P: Protocol> Confirmed<'a, P> {
         cycles: &'a CycleLog,
         monitor: Monitor<P>,
         clock: Clock,
+        no_answer: String,
     ) -> Self {
-        Self { progress, cycles, monitor, clock, written: Cell::default() }
+        let (begun_at, no_answer) = (clock.now(), Cell::new(Some(no_answer)));
+        Self { progress, cycles, monitor, clock, begun_at, no_answer, written: Cell::default() }
     }
 
     /// Takes what the sending session tells.
@@ -67,6 +72,13 @@ impl<'a, P: Protocol> Confirmed<'a, P> {
         self.progress.moved(confirmed, total);
         let silent_ns = self.clock.now().since(stats.last_heard);
         self.progress.say(words(stats, alarm, confirmed >= total, silent_ns));
+        let is_late = self.clock.now().since(self.begun_at) >= SILENCE_NS;
+        if is_late
+            && stats.received_packets == 0
+            && let Some(text) = self.no_answer.take()
+        {
+            self.progress.note(&text);
+        }
     }
 }
 

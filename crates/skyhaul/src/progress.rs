@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use skyhaul_files::Event;
 
 use crate::line::{Facts, Said, line};
+use crate::output;
 use crate::rate::RecentRate;
 
 /// How often the line is drawn anew.
@@ -69,6 +70,11 @@ impl Progress {
     /// Text beside the figures, see [`Said`].
     pub(crate) fn say(&self, said: Said) {
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said;
+    }
+
+    /// Tells people something that stays, above the line if there is one.
+    pub(crate) fn note(&self, text: &str) {
+        self.bar.suspend(|| output::note(text));
     }
 
     /// Whether everything is there.

@@ -71,7 +71,7 @@ async fn over_stp(args: &SendArgs, mut sources: Vec<Source>) -> Result<ExitCode,
         let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
         let stream =
             endpoint.open(peer, FILES_PORT, config.clone()).map_err(|error| cannot_send(peer, error))?;
-        let attempt = attempt(args, endpoint, stream, cycles, sources).await?;
+        let attempt = attempt(args, endpoint, stream, cycles, sources, config.connect_give_up_ns).await?;
         if !attempt.found_nobody() || peers.peek().is_none() {
             return conclude(args, attempt).await;
         }
@@ -90,10 +90,17 @@ async fn over_tcp(args: &SendArgs, choice: TcpChoice, mut sources: Vec<Source>) 
     let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
     let found = resolve(&args.to).await?.into_iter();
     let mut peers = found.filter(|peer| peer.is_ipv4() == address.is_ipv4()).peekable();
+    if peers.peek().is_some_and(|peer| peer.ip() == address) {
+        return Err(Failure::usage(format!(
+            "the receiver's address is that of --address, which is this end's own: {address}; give this end another \
+             one of its TUN device's network"
+        )));
+    }
     let host = choice.host(address)?;
     while let Some(peer) = peers.next() {
         let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
-        let attempt = attempt(args, host.clone(), stream, CycleLog::new().1, sources).await?;
+        let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
+        let attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
         if !attempt.found_nobody() || peers.peek().is_none() {
             return conclude(args, attempt).await;
         }
@@ -127,11 +134,13 @@ async fn attempt<E: End>(
     stream: Stream<E::Protocol>,
     cycles: CycleLog,
     sources: Vec<Source>,
+    patience_ns: Option<u64>,
 ) -> Result<Attempt<E>, Failure> {
     let peer = stream.peer_addr();
     let progress = Progress::new(args.common.json);
     let (mut reader, mut writer) = stream.into_split();
-    let confirmed = Confirmed::new(&progress, &cycles, writer.monitor(), endpoint.clock());
+    let no_answer = advice::of_no_answer(peer, patience_ns);
+    let confirmed = Confirmed::new(&progress, &cycles, writer.monitor(), endpoint.clock(), no_answer);
     let (known, clock) = (Known::default(), endpoint.clock());
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Sender, clock.now());
@@ -173,7 +182,7 @@ async fn conclude<E: End>(args: &SendArgs, attempt: Attempt<E>) -> Result<ExitCo
     shown?;
     match &sent.fault {
         Some(fault) => {
-            let why = advice::of_sending(E::TRANSPORT, peer, fault, stats.received_packets > 0);
+            let why = advice::of_sending::<E>(peer, fault, stats.received_packets > 0);
             Err(Failure::new(format!("sending to {peer} failed: {why}")))
         }
         None if sent.report.all_delivered() => Ok(ExitCode::SUCCESS),

@@ -80,7 +80,16 @@ fn file(file: &FileResult) -> String {
 fn round_trip(result: &TransferResult) -> Option<String> {
     let smoothed = result.rtt_ms.smoothed?;
     let min = result.rtt_ms.min.unwrap_or(smoothed);
-    Some(format!("{smoothed:.1} ms now, {min:.1} ms at best"))
+    Some(format!("{} now, {} at best", milliseconds(smoothed), milliseconds(min)))
+}
+
+/// With digits enough for a round trip within one machine.
+fn milliseconds(ms: f64) -> String {
+    match ms {
+        ms if ms >= 1.0 => format!("{ms:.1} ms"),
+        ms if ms >= 0.1 => format!("{ms:.2} ms"),
+        ms => format!("{ms:.3} ms"),
+    }
 }
 
 fn traffic(result: &TransferResult, traffic: Traffic) -> String {

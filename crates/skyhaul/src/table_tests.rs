@@ -75,3 +75,9 @@ fn a_receiver_does_not_claim_that_nothing_was_lost() {
     let result = TransferResult::new(&Report::default(), None);
     assert!(!table(&result).contains("lost"), "{}", table(&result));
 }
+
+#[test]
+fn round_trips_of_every_size_have_digits() {
+    let shown = [562.34, 1.0, 0.512, 0.0314].map(milliseconds);
+    assert_eq!(shown, ["562.3 ms", "1.0 ms", "0.51 ms", "0.031 ms"]);
+}

@@ -155,6 +155,14 @@ impl Config {
         }
     }
 
+    /// How long an opening is tried that nobody answers, before connecting fails: to a tick of the timers.
+    pub fn opening_ns(&self) -> u64 {
+        let longest_ns = self.max_rto_ns.max(self.min_rto_ns);
+        let first_ns = self.initial_rto_ns.clamp(self.min_rto_ns, longest_ns);
+        let timeout_ns = |doublings: u32| first_ns.saturating_mul(1 << doublings.min(20)).min(longest_ns);
+        (0..=self.max_syn_repeats).fold(0, |sum: u64, repeat| sum.saturating_add(timeout_ns(repeat)))
+    }
+
     /// The regular TCP of the papers: a first window of one segment, timers of 500 ms that wait at least 1 s,
     /// acknowledgements delayed by 200 ms, neither SACK nor timestamps nor scaled windows nor ECN; NewReno.
     pub fn paper() -> Self {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Heard, Lone, PEER_PORT, plain, way};
-use skyhaul_core::{CloseReason, Connections, Ecn, Engine, NullSink, ResetReason, StreamEvent};
+use skyhaul_core::{CloseReason, Connections, Ecn, Engine, NullSink, ResetReason, SECOND, StreamEvent};
 use skyhaul_tcp::State;
 use skyhaul_tcp::segment::{Options, Segment, encode, flags};
 
@@ -80,6 +80,7 @@ fn a_lost_syn_is_repeated_and_then_given_up() {
         assert!(lone.hear().iter().all(|heard| heard.flags == flags::SYN && heard.sequence == 0));
     }
     assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60]);
+    assert_eq!(plain().opening_ns(), waits.iter().sum::<u64>() * SECOND, "it is known beforehand");
     assert_eq!(lone.events(), [StreamEvent::Closed(Some(CloseReason::ConnectTimeout))]);
 }
 
