@@ -101,7 +101,7 @@ impl Endpoint {
     }
 
     /// The clock by which this endpoint's connections tell time, as in
-    /// [`Stats::last_heard`](skyhaul_stp::Stats::last_heard).
+    /// [`Stats::last_heard`](skyhaul_core::Stats::last_heard).
     pub fn clock(&self) -> Clock {
         self.shared().clock
     }
