@@ -13,8 +13,8 @@ const QUANTUM_BYTES: i64 = 16 * 1500;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turn {
     is_in_line: bool,
-    /// When it had nothing more to send, unless something happened to it since.
-    silent_at: Option<Instant>,
+    /// When it had nothing more to send and behind which batch, unless something happened to it since.
+    silent_at: Option<(Instant, u64)>,
     deficit_bytes: i64,
 }
 
@@ -24,11 +24,13 @@ pub struct Turns<Way> {
     line: VecDeque<ConnectionId>,
     /// A segment that did not fit the batch before it.
     stash: Option<(Transmit<Way>, Vec<u8>)>,
+    /// Batches so far.
+    batches: u64,
 }
 
 impl<Way> Default for Turns<Way> {
     fn default() -> Self {
-        Self { line: VecDeque::new(), stash: None }
+        Self { line: VecDeque::new(), stash: None, batches: 0 }
     }
 }
 
@@ -68,15 +70,16 @@ impl<Way: Copy> Turns<Way> {
     ) -> Option<Transmit<Way>> {
         turn.deficit_bytes = turn.deficit_bytes.min(0) + QUANTUM_BYTES;
         let mut batch = Transmit { way, connection: id, segment_bytes: 0, ecn: Ecn::NotEct };
-        // Whoever has just said that this was all need not be asked again.
-        let asks = turn.silent_at.take() != Some(now);
+        // Whoever has just said that this was all need not be asked again, unless others have sent since: what
+        // they take of a shared path can make more due (a POLL, where data has to wait).
+        let asks = turn.silent_at.take() != Some((now, self.batches));
         for count in 0..if asks { max_segments.max(1) } else { 0 } {
             if count > 0 && turn.deficit_bytes <= 0 {
                 break;
             }
             let start = buffer.len();
             let Some(ecn) = poll(buffer) else {
-                turn.silent_at = Some(now);
+                turn.silent_at = Some((now, self.batches + 1));
                 break;
             };
             let bytes = buffer.len() - start;
@@ -96,6 +99,7 @@ impl<Way: Copy> Turns<Way> {
             turn.is_in_line = false;
             return None;
         }
+        self.batches += 1;
         self.line.push_back(id); // even if this was all: its timer is set behind those of the others in line
         Some(batch)
     }

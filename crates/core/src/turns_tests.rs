@@ -102,3 +102,16 @@ fn one_who_said_that_this_was_all_is_asked_again_only_when_something_happened() 
     assert_eq!(poll(&mut turns, &mut talkers, 16), None);
     assert_eq!(talkers[0].asked, 3);
 }
+
+/// What a connection takes of a path that others share can make something due at one that had nothing.
+#[test]
+fn who_said_that_this_was_all_is_asked_again_when_others_have_sent_since() {
+    let mut turns = Turns::default();
+    let mut talkers = [1, 2].map(|id| Talker::new(&mut turns, id, &[(500, PLAIN)]));
+    assert_eq!(poll(&mut turns, &mut talkers, 8), Some((1, vec![500])));
+    assert_eq!(talkers[0].asked, 2, "for one segment, and for a second");
+    assert_eq!(poll(&mut turns, &mut talkers, 8), Some((2, vec![500])));
+    talkers[0].left.push_back((70, PLAIN)); // nobody touched it
+    assert_eq!(poll(&mut turns, &mut talkers, 8), Some((1, vec![70])));
+    assert_eq!(poll(&mut turns, &mut talkers, 8), None);
+}

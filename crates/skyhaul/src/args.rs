@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use skyhaul_congestion::ControllerKind;
+use skyhaul_core::SECOND;
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_stp::Config;
+use skyhaul_tcp::Keepalive;
 
 use crate::address::listen_address;
 use crate::reproduce::ReproduceArgs;
@@ -173,12 +175,16 @@ impl CommonArgs {
 impl CommonArgs {
     /// Parameters of a connection of TCP.
     pub(crate) fn tcp_config(&self) -> skyhaul_tcp::Config {
-        match self.profile {
+        let config = match self.profile {
             Profile::Default => skyhaul_tcp::Config::standard(),
             Profile::Paper => skyhaul_tcp::Config::paper(),
-        }
+        };
+        skyhaul_tcp::Config { keepalive: Some(KEEPALIVE), ..config }
     }
 }
+
+/// A receiver has nothing to repeat: it notices that the sender vanished by asking, here after two minutes.
+const KEEPALIVE: Keepalive = Keepalive { idle_ns: 60 * SECOND, interval_ns: 10 * SECOND, max_questions: 6 };
 
 impl SenderArgs {
     /// Parameters of the connection that the files go over.

@@ -70,7 +70,10 @@ fn congestion_keys() -> Vec<Key<Config>> {
 fn segment_keys() -> Vec<Key<Config>> {
     vec![
         Key::new("mss", PayloadBytes, |c: &mut Config| &mut c.mss_bytes)
-            .means("Largest payload of a segment; the path's largest packet of 1500 bytes may lower it."),
+            .means(
+                "Largest payload of a segment, options counted; the path's largest packet of 1500 bytes may lower it. \
+                 Less than 88 bytes counts as 88.",
+            ),
         Key::new("send_limit", BUFFER, |c: &mut Config| &mut c.send_limit_bytes)
             .means("Most application bytes held for sending, acknowledged or not."),
         Key::new("receive_limit", BUFFER, |c: &mut Config| &mut c.receive_limit_bytes)
