@@ -37,3 +37,8 @@ fn tcp_segment() {
 fn tcp_connection() {
     replay("tcp_connection", fuzz::tcp_connection);
 }
+
+#[test]
+fn tcp_options() {
+    replay("tcp_options", fuzz::tcp_options);
+}

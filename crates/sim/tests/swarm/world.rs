@@ -18,7 +18,7 @@ use crate::common::trace::{HostEvents, LastEvents};
 const MAX_IDLE_STEPS: u64 = 5_000;
 
 /// Steps of a run at most: a run that never ends has a seed, too.
-const MAX_STEPS: u64 = 2_000_000;
+const MAX_STEPS: u64 = 20_000_000;
 
 /// Two hosts and the air between them.
 pub(crate) struct World {
