@@ -150,6 +150,8 @@ fn values_of_the_wrong_type_or_without_a_unit() {
 #[test]
 fn what_cannot_be() {
     insta::assert_snapshot!(messages(&[
+        ("profile = \"paper\"", "protocol = \"tcp\"\nmin_rto = \"100s\""),
+        ("profile = \"paper\"", "protocol = \"tcp\"\nacceptor = { max_rto = \"1ms\" }"),
         ("delay = \"10ms\"", "delay = \"-10ms\""),
         ("delay = \"10ms\"", "delay = \"9000h\""),
         ("rate = \"10Mbit/s\"", "rate = \"0bit/s\""),

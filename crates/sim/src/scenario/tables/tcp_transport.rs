@@ -7,7 +7,7 @@ use skyhaul_tcp::Config;
 use super::tcp::tcp_config_keys;
 use super::transport::protocol_key;
 use crate::scenario::error::ScenarioError;
-use crate::scenario::keys::{Key, read_table};
+use crate::scenario::keys::{Key, join, read_table};
 use crate::scenario::kinds::{Choice, Kind};
 use crate::scenario::model::Transport;
 use crate::scenario::tree::Node;
@@ -26,6 +26,21 @@ impl TcpDraft {
     /// One with nothing said beyond its profile; `None`: there is none of this name.
     pub(in crate::scenario) fn of_profile(name: &str) -> Option<Self> {
         Config::profile(name).map(|end| Self { end, acceptor: None })
+    }
+
+    /// Keys that contradict each other.
+    pub(super) fn check(&self, node: &Node, path: &str) -> Result<(), ScenarioError> {
+        let is_torn = |end: &Config| end.min_rto_ns > end.max_rto_ns;
+        if is_torn(&self.end) || self.acceptor.as_ref().is_some_and(is_torn) {
+            let path = join(path, "min_rto");
+            return Err(node.place.refuse(
+                &path,
+                "more than `max_rto`",
+                "at most `max_rto`",
+                "change either",
+            ));
+        }
+        Ok(())
     }
 
     pub(super) fn finish(self, name: &str) -> Transport {

@@ -44,7 +44,9 @@ pub(super) fn read_transport(node: &Node, path: &str) -> Result<TransportDraft, 
         }
         Protocol::Tcp => {
             refuse_foreign(tcp, stp, "stp", table, path)?;
-            read(tcp, node, path).map(Box::new).map(TransportDraft::Tcp)
+            let draft: TcpDraft = read(tcp, node, path)?;
+            draft.check(node, path)?;
+            Ok(TransportDraft::Tcp(Box::new(draft)))
         }
     }
 }
