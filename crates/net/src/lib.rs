@@ -4,6 +4,7 @@
 //!   each a [`Stream`] for tokio.
 //! - [`Protection`]: the envelope of every datagram (`docs/spec/envelope.md`).
 //! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
+//! - [`realtime`]: any medium between any gates, in real time.
 //! - [`Clock`]: the monotonic clock by which all of them tell time.
 //!
 //! ```
@@ -46,6 +47,7 @@ mod listener;
 mod monitor;
 mod options;
 mod protocol;
+pub mod realtime;
 mod shared;
 mod socket;
 mod split;
@@ -58,7 +60,7 @@ mod watch;
 pub use address::is_reachable_from_outside;
 pub use clock::Clock;
 pub use counters::Counters;
-pub use embedded_link::{DirectionReport, EmbeddedLink, LatenessReport, LinkReport};
+pub use embedded_link::{DirectionReport, EmbeddedLink, LinkReport, UdpGates};
 pub use endpoint::Endpoint;
 pub use envelope::{EnvelopeError, Protection, VERSION as ENVELOPE_VERSION};
 pub use errors::EndpointError;
@@ -66,6 +68,7 @@ pub use listener::Listener;
 pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;
+pub use realtime::LatenessReport;
 pub use split::{OwnedReadHalf, OwnedWriteHalf};
 pub use stream::Stream;
 pub use watch::{Observations, Observed, Watch, watch};

@@ -1,25 +1,21 @@
 //! An emulated link between two sockets or devices of this machine, in real time and without privileges.
 
-mod gates;
-mod lateness;
-mod relay;
 mod report;
-mod running;
 mod side;
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use skyhaul_core::Instant;
-use skyhaul_link::LinkConfig;
+use skyhaul_link::{Link, LinkConfig};
 
 use crate::Clock;
 use crate::address::normalised;
-pub(crate) use gates::{Arrival, Gates};
-pub use lateness::LatenessReport;
+use crate::realtime::Running;
+pub(crate) use report::report;
 pub use report::{DirectionReport, LinkReport};
-pub(crate) use running::Running;
-use side::{Side, Sides};
+use side::Side;
+pub use side::UdpGates;
 
 /// A [`Link`](skyhaul_link::Link) that runs in real time between two peers on this machine. Side A sends to
 /// [`Self::front_addr`]; what the link delivers leaves from [`Self::back_addr`] for side B, whose
@@ -30,7 +26,7 @@ use side::{Side, Sides};
 /// or 48 over IPv6. Dropping the link stops it.
 #[derive(Debug)]
 pub struct EmbeddedLink {
-    running: Running,
+    running: Running<Link>,
     front: SocketAddr,
     back: SocketAddr,
 }
@@ -42,7 +38,7 @@ impl EmbeddedLink {
         let far = normalised(far);
         let sides = [Side::on_loopback(loopback_of(far))?, Side::on_loopback(loopback_of(far))?];
         let (front, back) = (sides[0].local_addr()?, sides[1].local_addr()?);
-        let running = Running::start(config, seed, Sides::new(sides, far))?;
+        let running = Running::start(link(config, seed)?, UdpGates::over(sides, [None, Some(far)]))?;
         Ok(Self { running, front, back })
     }
 
@@ -68,18 +64,24 @@ impl EmbeddedLink {
 
     /// Whether no outage covers this moment.
     pub fn is_up(&self) -> bool {
-        self.running.is_up()
+        self.running.look(Link::is_up)
     }
 
     /// Everything counted, as of this moment.
     pub fn report(&self) -> LinkReport {
-        self.running.report()
+        self.running.report(report)
     }
 
     /// Stops the link and gives the final report. Packets inside are lost.
-    pub fn stop(self) -> LinkReport {
-        self.running.stop()
+    pub fn stop(mut self) -> LinkReport {
+        self.running.stop();
+        self.report()
     }
+}
+
+/// The link itself, at its time zero.
+pub(crate) fn link(config: LinkConfig, seed: u64) -> io::Result<Link> {
+    Link::new(config, seed, 0).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
 }
 
 fn loopback_of(address: SocketAddr) -> IpAddr {

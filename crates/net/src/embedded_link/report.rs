@@ -1,11 +1,10 @@
 //! What an embedded link counted.
 
 use skyhaul_core::{Instant, MS};
-use skyhaul_link::Counters;
+use skyhaul_link::{Counters, Link};
 use skyhaul_stp::ProbingConfig;
 
-use super::LatenessReport;
-use super::lateness::Lateness;
+use crate::realtime::{GateReport, LatenessReport};
 
 /// What an embedded link counted until some moment.
 #[derive(Clone, Copy, Debug)]
@@ -74,26 +73,20 @@ fn show_ms(ns: u64) -> String {
     format!("{:.1} ms", ns as f64 / MS as f64)
 }
 
-/// What is counted around one direction of the link.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) lateness: Lateness,
-    pub(super) first_packet: Option<Instant>,
-    pub(super) strays: u64,
-    pub(super) send_failures: u64,
-}
-
-impl Tally {
-    pub(super) fn report(&self, counters: Counters, packets_inside: usize) -> DirectionReport {
+/// What a link between two gates counted until `at`.
+pub(crate) fn report(link: &Link, gates: &[GateReport], at: Instant) -> LinkReport {
+    let direction = |start: usize| {
+        let (entry, exit) = (&gates[start], &gates[1 - start]);
         DirectionReport {
-            counters,
-            packets_inside,
-            lateness: self.lateness.report(),
-            first_packet: self.first_packet,
-            strays: self.strays,
-            send_failures: self.send_failures,
+            counters: link.counters(start as u32, at),
+            packets_inside: link.packets_inside(start as u32),
+            lateness: exit.lateness,
+            first_packet: entry.first_packet,
+            strays: entry.strays,
+            send_failures: exit.send_failures,
         }
-    }
+    };
+    LinkReport { at, is_up: link.is_up(at), forward: direction(0), reverse: direction(1) }
 }
 
 #[cfg(test)]

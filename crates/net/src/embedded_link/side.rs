@@ -8,8 +8,8 @@ use bytes::Bytes;
 use quinn_udp::{RecvMeta, UdpSocketState};
 use skyhaul_core::{Packet, PacketMeta, ip_udp_bytes};
 
-use super::{Arrival, Gates};
 use crate::address::normalised;
+use crate::realtime::{Arrival, Gates};
 use crate::socket;
 
 /// Messages in one system call.
@@ -17,7 +17,7 @@ const MESSAGES: usize = 16;
 /// Largest message.
 const MESSAGE_BYTES: usize = 64 << 10;
 
-/// A loopback socket and room for what it receives.
+/// A socket and room for what it receives.
 pub(super) struct Side {
     socket: UdpSocket,
     state: UdpSocketState,
@@ -27,7 +27,11 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn on_loopback(ip: IpAddr) -> io::Result<Self> {
-        let socket = socket::bound(SocketAddr::new(ip, 0))?;
+        Self::at(SocketAddr::new(ip, 0))
+    }
+
+    fn at(address: SocketAddr) -> io::Result<Self> {
+        let socket = socket::bound(address)?;
         let state = UdpSocketState::new((&socket).into())?;
         let room = vec![0; MESSAGES * MESSAGE_BYTES];
         Ok(Self { socket, state, room, metas: [RecvMeta::default(); MESSAGES] })
@@ -61,28 +65,46 @@ impl Side {
     }
 }
 
-/// The two sockets, and who may use them.
-pub(super) struct Sides {
+/// Two UDP sockets as gates. The peer at a gate is the one address that was named, or else whoever wrote there last:
+/// one at a time.
+pub struct UdpGates {
     sides: [Side; 2],
-    /// Where side A last wrote from, and the address of side B.
+    /// The peers that were named.
+    named: [Option<SocketAddr>; 2],
+    /// The peers that are known.
     peers: [Option<SocketAddr>; 2],
 }
 
-impl Sides {
-    pub(super) fn new(sides: [Side; 2], far: SocketAddr) -> Self {
-        Self { sides, peers: [None, Some(far)] }
+impl UdpGates {
+    /// Gates at these addresses, for these peers. Port 0 of an address: a free one.
+    pub fn bind(addresses: [SocketAddr; 2], named: [Option<SocketAddr>; 2]) -> io::Result<Self> {
+        let sides = [Side::at(addresses[0])?, Side::at(addresses[1])?];
+        Ok(Self::over(sides, named.map(|peer| peer.map(normalised))))
+    }
+
+    pub(super) fn over(sides: [Side; 2], named: [Option<SocketAddr>; 2]) -> Self {
+        Self { sides, named, peers: named }
+    }
+
+    /// Addresses of the two sockets.
+    pub fn local_addrs(&self) -> io::Result<[SocketAddr; 2]> {
+        Ok([self.sides[0].local_addr()?, self.sides[1].local_addr()?])
     }
 }
 
-impl Gates for Sides {
-    fn fds(&self) -> [BorrowedFd<'_>; 2] {
-        [self.sides[0].socket.as_fd(), self.sides[1].socket.as_fd()]
+impl Gates for UdpGates {
+    fn count(&self) -> usize {
+        2
+    }
+
+    fn fd(&self, port: usize) -> BorrowedFd<'_> {
+        self.sides[port].socket.as_fd()
     }
 
     fn receive(&mut self, port: usize, take: &mut dyn FnMut(Arrival)) -> io::Result<()> {
         let messages = self.sides[port].receive()?;
         for (from, bytes) in self.sides[port].datagrams(messages) {
-            let is_welcome = is_welcome(&mut self.peers, port, from);
+            let is_welcome = is_welcome(self.named, &mut self.peers, port, from);
             take(if is_welcome { Arrival::Packet(packet(from, bytes)) } else { Arrival::Stray });
         }
         Ok(())
@@ -94,12 +116,17 @@ impl Gates for Sides {
     }
 }
 
-/// Side B is known by its address; side A is whoever writes to the front, and B may answer only then.
-fn is_welcome(peers: &mut [Option<SocketAddr>; 2], port: usize, from: SocketAddr) -> bool {
-    if port == 0 {
-        peers[0] = Some(from);
+/// A peer that was named is known by its address, any other is whoever writes; nobody may write to nobody.
+fn is_welcome(
+    named: [Option<SocketAddr>; 2],
+    peers: &mut [Option<SocketAddr>; 2],
+    port: usize,
+    from: SocketAddr,
+) -> bool {
+    if named[port].is_none() {
+        peers[port] = Some(from);
     }
-    peers[0].is_some() && peers[port] == Some(from)
+    peers[1 - port].is_some() && peers[port] == Some(from)
 }
 
 fn packet(from: SocketAddr, bytes: Bytes) -> Packet {

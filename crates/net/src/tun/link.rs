@@ -6,10 +6,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use bytes::Bytes;
 use rustix::io::Errno;
 use skyhaul_core::{Packet, PacketMeta};
-use skyhaul_link::LinkConfig;
+use skyhaul_link::{Link, LinkConfig};
 
 use super::ip;
-use crate::embedded_link::{Arrival, Gates, Running};
+use crate::embedded_link::{link, report};
+use crate::realtime::{Arrival, Gates, Running};
 use crate::{Clock, LinkReport};
 
 /// Largest packet.
@@ -23,13 +24,13 @@ const MAX_TOGETHER: usize = 16;
 ///
 /// One thread of its own does the work. Dropping the link stops it.
 #[derive(Debug)]
-pub struct PacketLink(Running);
+pub struct PacketLink(Running<Link>);
 
 impl PacketLink {
     /// Starts the link; its time zero, to which its outages refer, is now. The descriptors must not block.
     pub fn start(config: LinkConfig, seed: u64, ends: [OwnedFd; 2]) -> io::Result<Self> {
-        let room = vec![0; MAX_PACKET_BYTES];
-        Ok(Self(Running::start(config, seed, PacketGates { ends, room })?))
+        let gates = PacketGates(ends.map(PacketGate::new));
+        Ok(Self(Running::start(link(config, seed)?, gates)?))
     }
 
     /// The clock of the link: zero is its start.
@@ -39,47 +40,78 @@ impl PacketLink {
 
     /// Everything counted, as of this moment.
     pub fn report(&self) -> LinkReport {
-        self.0.report()
+        self.0.report(report)
     }
 
     /// Stops the link and gives the final report. Packets inside are lost.
-    pub fn stop(self) -> LinkReport {
-        self.0.stop()
+    pub fn stop(mut self) -> LinkReport {
+        self.0.stop();
+        self.report()
     }
 }
 
-struct PacketGates {
-    ends: [OwnedFd; 2],
-    room: Vec<u8>,
-}
+struct PacketGates([PacketGate; 2]);
 
 impl Gates for PacketGates {
-    fn fds(&self) -> [BorrowedFd<'_>; 2] {
-        [self.ends[0].as_fd(), self.ends[1].as_fd()]
+    fn count(&self) -> usize {
+        2
+    }
+
+    fn fd(&self, port: usize) -> BorrowedFd<'_> {
+        self.0[port].as_fd()
     }
 
     fn receive(&mut self, port: usize, take: &mut dyn FnMut(Arrival)) -> io::Result<()> {
+        self.0[port].receive(&mut |packet| take(Arrival::Packet(packet)))
+    }
+
+    fn send(&mut self, port: usize, packet: &Packet) -> io::Result<()> {
+        self.0[port].send(packet)
+    }
+}
+
+/// A descriptor with one IP packet a read and one a write, as a gate of a medium.
+#[derive(Debug)]
+pub struct PacketGate {
+    fd: OwnedFd,
+    room: Vec<u8>,
+}
+
+impl PacketGate {
+    /// A gate at `fd`, which must not block.
+    pub fn new(fd: OwnedFd) -> Self {
+        Self { fd, room: vec![0; MAX_PACKET_BYTES] }
+    }
+
+    /// Receives some of what waits. Errors as in [`Gates::receive`].
+    pub fn receive(&mut self, take: &mut dyn FnMut(Packet)) -> io::Result<()> {
         for _ in 0..MAX_TOGETHER {
-            match rustix::io::read(&self.ends[port], &mut self.room[..]) {
+            match rustix::io::read(&self.fd, &mut self.room[..]) {
                 Err(Errno::AGAIN | Errno::INTR) => return Err(ErrorKind::WouldBlock.into()),
                 // The other end, or the device, is gone.
                 Ok(0) | Err(_) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(length) => take(Arrival::Packet(packet(&self.room[..length]))),
+                Ok(length) => take(packet(&self.room[..length])),
             }
         }
         Ok(())
     }
 
-    fn send(&mut self, port: usize, packet: &Packet) -> io::Result<()> {
-        let fd = &self.ends[port];
+    /// Sends a packet, with the ECN field that it has by now.
+    pub fn send(&mut self, packet: &Packet) -> io::Result<()> {
         if ip::ecn_of(&packet.bytes) == packet.meta.ecn {
-            rustix::io::write(fd, &packet.bytes)?;
+            rustix::io::write(&self.fd, &packet.bytes)?;
         } else {
             let mut marked = packet.bytes.to_vec();
             ip::set_ecn(&mut marked, packet.meta.ecn);
-            rustix::io::write(fd, &marked)?;
+            rustix::io::write(&self.fd, &marked)?;
         }
         Ok(())
+    }
+}
+
+impl AsFd for PacketGate {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
     }
 }
 

@@ -34,7 +34,7 @@ mod wire;
 pub use counters::TunCounters;
 pub use device::TunDevice;
 pub use host::TunHost;
-pub use link::PacketLink;
+pub use link::{PacketGate, PacketLink};
 pub use options::TunOptions;
 
 /// A connection of TCP as a byte stream.

@@ -1,6 +1,6 @@
-//! How far behind its schedule an emulated link runs.
+//! How far behind its schedule a medium runs.
 
-use skyhaul_core::MS;
+use skyhaul_core::{MS, US};
 
 /// Powers of two are divided into this many buckets: quantiles are exact to 1/16.
 const PARTS: u64 = 16;
@@ -12,16 +12,21 @@ const LATE_NS: u64 = MS;
 /// One late packet in so many is worth a remark.
 const TOLERATED: u64 = 1000;
 
+/// Upper bounds, in nanoseconds, of the rows of [`LatenessReport::histogram`]; the last row is for all beyond.
+pub const LATENESS_ROWS: [u64; 9] =
+    [20 * US, 50 * US, 100 * US, 200 * US, 500 * US, MS, 2 * MS, 5 * MS, 20 * MS];
+
 /// Counts of delays in buckets whose width grows with the delay.
 #[derive(Debug)]
 pub(super) struct Lateness {
     buckets: Vec<u64>,
+    rows: [u64; LATENESS_ROWS.len() + 1],
     packets: u64,
     late_packets: u64,
     max_ns: u64,
 }
 
-/// How late packets left an emulated link: the time of sending minus the time that the link had
+/// How late packets left a medium: the time of sending minus the time that the medium had
 /// scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatenessReport {
@@ -31,15 +36,19 @@ pub struct LatenessReport {
     pub p50_ns: u64,
     /// 99 % of them were not later than this.
     pub p99_ns: u64,
+    /// 99.9 % of them were not later than this.
+    pub p999_ns: u64,
     /// The latest.
     pub max_ns: u64,
     /// Packets later than 1 ms.
     pub late_packets: u64,
+    /// Packets that were not later than each of [`LATENESS_ROWS`] and later than the one before; then all others.
+    pub histogram: [u64; LATENESS_ROWS.len() + 1],
 }
 
 impl Default for Lateness {
     fn default() -> Self {
-        Self { buckets: vec![0; BUCKETS], packets: 0, late_packets: 0, max_ns: 0 }
+        Self { buckets: vec![0; BUCKETS], rows: Default::default(), packets: 0, late_packets: 0, max_ns: 0 }
     }
 }
 
@@ -47,6 +56,7 @@ impl Lateness {
     /// A packet left `late_ns` after its time.
     pub(super) fn record(&mut self, late_ns: u64) {
         self.buckets[bucket(late_ns)] += 1;
+        self.rows[LATENESS_ROWS.partition_point(|&bound| bound < late_ns)] += 1;
         self.packets += 1;
         self.late_packets += u64::from(late_ns > LATE_NS);
         self.max_ns = self.max_ns.max(late_ns);
@@ -55,16 +65,18 @@ impl Lateness {
     pub(super) fn report(&self) -> LatenessReport {
         LatenessReport {
             packets: self.packets,
-            p50_ns: self.quantile(50),
-            p99_ns: self.quantile(99),
+            p50_ns: self.quantile(500),
+            p99_ns: self.quantile(990),
+            p999_ns: self.quantile(999),
             max_ns: self.max_ns,
             late_packets: self.late_packets,
+            histogram: self.rows,
         }
     }
 
-    /// A bound that `percent` of the delays keep, at most 1/16 above the smallest such.
-    fn quantile(&self, percent: u64) -> u64 {
-        let rank = (self.packets * percent).div_ceil(100).max(1);
+    /// A bound that `permille` of the delays keep, at most 1/16 above the smallest such.
+    fn quantile(&self, permille: u64) -> u64 {
+        let rank = (self.packets * permille).div_ceil(1000).max(1);
         let mut counted = 0;
         let reached = self.buckets.iter().position(|&count| {
             counted += count;
@@ -111,7 +123,6 @@ fn upper_bound(bucket: usize) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use skyhaul_core::US;
 
     proptest! {
         #[test]
@@ -135,6 +146,7 @@ mod tests {
         assert!((500 * US..=532 * US).contains(&report.p50_ns), "{report:?}");
         assert!((990 * US..=1000 * US).contains(&report.p99_ns), "{report:?}");
         assert_eq!((report.packets, report.max_ns, report.late_packets), (100, 1000 * US, 0));
+        assert_eq!(report.histogram, [2, 3, 5, 10, 30, 50, 0, 0, 0, 0]);
     }
 
     #[test]

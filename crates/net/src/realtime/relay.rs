@@ -1,20 +1,20 @@
-//! The thread of an embedded link: receives, lets the link decide, sends on time.
+//! The thread of a medium: receives, lets the medium decide, sends on time.
 
 use std::io;
 use std::num::NonZeroU64;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use skyhaul_core::{Instant, NullSink, US};
+use skyhaul_core::{Instant, US};
 
 use super::running::{Desk, Shared};
-use super::{Arrival, Gates};
+use super::{Arrival, Gates, Medium};
 use crate::clock::timespec;
 
 /// Name of the thread.
-pub(super) const THREAD: &str = "embedded-link";
+pub(super) const THREAD: &str = "medium";
 /// Receiving system calls at a gate, and packets sent, in a turn.
 const MAX_RECEIVES: usize = 4;
 const MAX_SENDS: usize = 256;
@@ -22,60 +22,64 @@ const MAX_SENDS: usize = 256;
 const TIMER_SLACK_NS: u64 = US;
 
 /// The state of the thread.
-pub(super) struct Relay<G> {
-    shared: Arc<Shared>,
+pub(super) struct Relay<M, G> {
+    shared: Arc<Shared<M>>,
     gates: G,
     /// Gates at which nothing will arrive any more.
-    is_shut: [bool; 2],
-    bell: Arc<OwnedFd>,
+    is_shut: Vec<bool>,
 }
 
 /// Who has something for the thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Woken {
-    gates: [bool; 2],
+    gates: Vec<usize>,
     bell: bool,
 }
 
-impl<G: Gates> Relay<G> {
-    pub(super) fn new(shared: Arc<Shared>, gates: G, bell: Arc<OwnedFd>) -> Self {
-        Self { shared, gates, is_shut: [false; 2], bell }
+impl<M: Medium, G: Gates> Relay<M, G> {
+    pub(super) fn new(shared: Arc<Shared<M>>, gates: G) -> Self {
+        let is_shut = vec![false; gates.count()];
+        Self { shared, gates, is_shut }
     }
 
-    /// Runs until the bell rings.
+    /// Runs until the bell rings for the end.
     pub(super) fn run(mut self) {
         // Without it wake-ups are some 50 us later, which the lateness report shows.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
-        let mut deadline = None;
-        while let Ok(woken) = self.sleep(deadline) {
-            if woken.bell {
+        let (mut deadline, mut woken) = (None, Woken::default());
+        while self.sleep(deadline, &mut woken).is_ok() {
+            if woken.bell && self.shared.answer() {
                 return;
             }
-            for (port, has_packets) in woken.gates.into_iter().enumerate() {
-                if has_packets {
-                    self.receive(port);
-                }
+            for &port in &woken.gates {
+                self.receive(port);
             }
             deadline = self.deliver();
         }
     }
 
     /// Sleeps until `deadline`, or until somebody has something.
-    fn sleep(&self, deadline: Option<Instant>) -> io::Result<Woken> {
-        let bell = self.bell.as_fd();
-        let fds = self.gates.fds();
-        let [front, back] = [0, 1].map(|port| if self.is_shut[port] { bell } else { fds[port] });
-        let mut fds = [front, back, bell].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+    fn sleep(&self, deadline: Option<Instant>, woken: &mut Woken) -> io::Result<()> {
+        let bell = self.shared.bell.as_fd();
+        let fd = |port| if self.is_shut[port] { bell } else { self.gates.fd(port) };
+        let mut fds: Vec<_> = (0..self.gates.count())
+            .map(fd)
+            .chain([bell])
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
         let timeout = deadline.map(|at| timespec(at.since(self.shared.clock.now())));
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [front, back, bell] = fds.map(|fd| !fd.revents().is_empty());
-        Ok(Woken { gates: [front, back], bell })
+        woken.bell = fds.pop().is_some_and(|bell| !bell.revents().is_empty());
+        woken.gates.clear();
+        let ready = fds.iter().enumerate().filter(|(_, fd)| !fd.revents().is_empty());
+        woken.gates.extend(ready.map(|(port, _)| port).filter(|&port| !self.is_shut[port]));
+        Ok(())
     }
 
-    /// Lets into the link what arrived at a gate.
+    /// Lets into the medium what arrived at a gate.
     fn receive(&mut self, port: usize) {
         for _ in 0..MAX_RECEIVES {
             let mut desk = self.shared.lock();
@@ -92,15 +96,13 @@ impl<G: Gates> Relay<G> {
     fn deliver(&mut self) -> Option<Instant> {
         for _ in 0..MAX_SENDS {
             let mut desk = self.shared.lock();
-            let due = desk.link.deadline()?;
-            let Some((port, packet)) = desk.link.poll_transmit(self.shared.clock.now()) else {
-                return Some(due);
+            let Some(delivery) = desk.medium.poll_transmit(self.shared.clock.now()) else {
+                return desk.medium.deadline();
             };
-            let port = port as usize;
-            let sent = self.gates.send(port, &packet);
-            let tally = &mut desk.tallies[1 - port];
+            let sent = self.gates.send(delivery.port, &delivery.packet);
+            let tally = &mut desk.tallies[delivery.port];
             match sent {
-                Ok(()) => tally.lateness.record(self.shared.clock.now().since(due)),
+                Ok(()) => tally.lateness.record(self.shared.clock.now().since(delivery.at)),
                 Err(_) => tally.send_failures += 1,
             }
         }
@@ -108,11 +110,11 @@ impl<G: Gates> Relay<G> {
     }
 }
 
-fn enter(desk: &mut Desk, now: Instant, port: usize, arrival: Arrival) {
+fn enter<M: Medium>(desk: &mut Desk<M>, now: Instant, port: usize, arrival: Arrival) {
     match arrival {
         Arrival::Packet(packet) => {
             desk.tallies[port].first_packet.get_or_insert(now);
-            desk.link.handle(now, port as u32, packet, &mut NullSink);
+            desk.medium.handle(now, port, packet);
         }
         Arrival::Stray => desk.tallies[port].strays += 1,
     }

@@ -1,0 +1,14 @@
+//! A medium in real time: packets come in at gates, the medium decides, a thread lets them out on time.
+
+mod gates;
+mod lateness;
+mod medium;
+mod relay;
+mod running;
+mod tally;
+
+pub use gates::{Arrival, Gates};
+pub use lateness::{LATENESS_ROWS, LatenessReport};
+pub use medium::{Delivery, Medium};
+pub use running::Running;
+pub use tally::GateReport;

@@ -1,0 +1,35 @@
+//! What is counted at a gate.
+
+use skyhaul_core::Instant;
+
+use super::LatenessReport;
+use super::lateness::Lateness;
+
+/// What was counted at a gate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GateReport {
+    /// When the first packet came in.
+    pub first_packet: Option<Instant>,
+    /// What came and was not let in: from a stranger, or without anybody to go to.
+    pub strays: u64,
+    /// How late packets left here.
+    pub lateness: LatenessReport,
+    /// Packets that were to leave here and that the system refused to send.
+    pub send_failures: u64,
+}
+
+/// The same as it is counted.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) lateness: Lateness,
+    pub(super) first_packet: Option<Instant>,
+    pub(super) strays: u64,
+    pub(super) send_failures: u64,
+}
+
+impl Tally {
+    pub(super) fn report(&self) -> GateReport {
+        let &Self { first_packet, strays, send_failures, .. } = self;
+        GateReport { first_packet, strays, lateness: self.lateness.report(), send_failures }
+    }
+}
