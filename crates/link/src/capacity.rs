@@ -12,7 +12,7 @@ use crate::wire::{Fate, Wire};
 ///
 /// The first packet starts at `from` and meets the first random draws, as the first packet of a run
 /// does; the outages and the stays of the channel lie where they lie in the run. The queue limit
-/// plays no part. A packet with bit errors is not carried, also where
+/// plays no part, and copies do not count. A packet with bit errors is not carried, also where
 /// [`Damage::Deliver`](crate::Damage::Deliver) hands it over.
 ///
 /// `None`: there is no such number, because the rate is unlimited, `packet_bytes` is 0 or the
@@ -44,6 +44,6 @@ fn saturate(mut wire: Wire, config: &LinkConfig, from: Instant, until: Instant, 
         if earliest > until || earliest == Instant::MAX {
             return carried;
         }
-        carried += u64::from(matches!(fate, Fate::Intact(arrival) if arrival <= until));
+        carried += u64::from(matches!(fate, Fate::Arrives(at, way) if !way.damaged && at <= until));
     }
 }

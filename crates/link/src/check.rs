@@ -129,7 +129,8 @@ impl DirectionConfig {
         probability(self.loss, || at("loss"))?;
         self.burst_loss.validate(&at("burst_loss"))?;
         probability(self.bit_error_rate, || at("bit_error_rate"))?;
-        probability(self.reordering.probability, || at("reordering.probability"))
+        probability(self.reordering.probability, || at("reordering.probability"))?;
+        probability(self.duplication, || at("duplication"))
     }
 }
 

@@ -64,6 +64,10 @@ pub struct DirectionConfig {
     pub damage: Damage,
     /// Packets that arrive later than their turn.
     pub reordering: Reordering,
+    /// Probability that a packet that gets through is delivered twice, independent of all others. The copy
+    /// arises behind the serialiser, so it costs no rate; it is as damaged or late as the first one, and comes
+    /// out right behind it.
+    pub duplication: f64,
 }
 
 /// Limit of a queue: a packet that would exceed it is dropped. It counts the packets that

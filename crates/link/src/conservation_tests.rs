@@ -105,10 +105,10 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
 }
 
 prop_compose! {
-    fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>(), red in red())
-        -> DirectionConfig {
+    fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>(), red in red(),
+                       duplication in probability()) -> DirectionConfig {
         let order = if free { Order::Free } else { Order::Preserve };
-        DirectionConfig { order, red, burst_loss, ..plain }
+        DirectionConfig { order, red, burst_loss, duplication, ..plain }
     }
 }
 
@@ -172,8 +172,11 @@ impl Play {
         for port in [0, 1] {
             let c = self.link.counters(port, self.now);
             let inside = self.link.packets_inside(port) as u64;
-            assert_eq!(c.entered_packets, c.delivered_packets + c.dropped.total() + inside);
-            assert!(c.entered_bytes >= c.delivered_bytes + c.dropped_bytes);
+            let all = c.entered_packets + c.duplicated_packets;
+            assert_eq!(all, c.delivered_packets + c.dropped.total() + inside);
+            if c.duplicated_packets == 0 {
+                assert!(c.entered_bytes >= c.delivered_bytes + c.dropped_bytes);
+            }
             assert_eq!(self.drop_events(port), c.dropped.total());
             self.check_queue(port);
         }
@@ -213,8 +216,10 @@ proptest! {
         play.check_conservation();
         for port in [0, 1] {
             let c = play.link.counters(port, Instant::MAX);
-            prop_assert_eq!(c.entered_packets, c.delivered_packets + c.dropped.total());
-            prop_assert_eq!(c.entered_bytes, c.delivered_bytes + c.dropped_bytes);
+            prop_assert_eq!(c.entered_packets + c.duplicated_packets, c.delivered_packets + c.dropped.total());
+            if c.duplicated_packets == 0 {
+                prop_assert_eq!(c.entered_bytes, c.delivered_bytes + c.dropped_bytes);
+            }
             prop_assert_eq!(c.queue_bytes, 0);
         }
     }

@@ -2,8 +2,8 @@
 
 use skyhaul_core::event::DropCause;
 
-/// Totals of one direction. Bytes are bytes on the wire. At any time, entered packets = delivered
-/// packets + dropped packets + packets inside ([`Link::packets_inside`](crate::Link::packets_inside)).
+/// Totals of one direction. Bytes are bytes on the wire. At any time, entered packets + duplicated packets =
+/// delivered packets + dropped packets + packets inside ([`Link::packets_inside`](crate::Link::packets_inside)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets handed to the link, including those it dropped at once.
@@ -20,6 +20,9 @@ pub struct Counters {
     pub dropped_bytes: u64,
     /// Delivered packets whose contents bit errors changed.
     pub damaged_packets: u64,
+    /// Packets of which a copy was delivered. It counts as delivered (and as damaged or reordered, if it is), not
+    /// as inside.
+    pub duplicated_packets: u64,
     /// Packets that random early detection marked instead of dropping them.
     pub marked_packets: u64,
     /// Delivered packets that a later one had overtaken. A packet picked for reordering that nobody

@@ -10,7 +10,7 @@ use crate::queue::{MAX_PACKETS, Queue};
 use crate::red::{Judgement, Red};
 use crate::serializer::Slot;
 use crate::under_way::UnderWay;
-use crate::wire::{Fate, Wire};
+use crate::wire::{Fate, Journey, Wire};
 use crate::{Counters, DirectionConfig, LinkConfig, Outage};
 
 /// A drop: when and why.
@@ -20,7 +20,7 @@ pub(crate) type Dropped = (Instant, DropCause);
 #[derive(Clone, Debug)]
 struct Flight {
     packet: Packet,
-    damaged: bool,
+    journey: Journey,
 }
 
 /// One direction of a link.
@@ -108,11 +108,13 @@ impl Direction {
         self.occupy(slot, wire_bytes);
         self.counters.serve(wire_bytes, slot.start.since(self.clock));
         match fate {
-            Fate::Lost(cause) => return Some((slot.end, cause)),
-            Fate::Damaged(arrival) => self.carry_damaged(packet, arrival),
-            Fate::Intact(arrival) => self.carry(packet, arrival, false),
+            Fate::Lost(cause) => Some((slot.end, cause)),
+            Fate::Arrives(arrival, journey) => {
+                let packet = if journey.damaged { self.damaged(packet) } else { packet };
+                self.under_way.push(arrival, Flight { packet, journey });
+                None
+            }
         }
-        None
     }
 
     /// Takes a place in the queue until the serialisation ends; none if that is at once.
@@ -124,14 +126,10 @@ impl Direction {
         }
     }
 
-    fn carry_damaged(&mut self, mut packet: Packet, arrival: Instant) {
+    fn damaged(&mut self, mut packet: Packet) -> Packet {
         let again = self.wire.bit_error_chance(packet.meta.wire_bytes);
         packet.bytes = damaged(&packet.bytes, again, &mut self.damage_stream);
-        self.carry(packet, arrival, true);
-    }
-
-    fn carry(&mut self, packet: Packet, arrival: Instant, damaged: bool) {
-        self.under_way.push(arrival, Flight { packet, damaged });
+        packet
     }
 
     /// When the next packet is delivered.
@@ -141,10 +139,15 @@ impl Direction {
 
     /// Gives back the next packet, due or not.
     pub(crate) fn deliver(&mut self) -> Option<Packet> {
-        let (_, place, flight) = self.under_way.next()?;
+        let (_, place, flight) = self.under_way.next_mut()?;
         self.counters.deliver(flight.packet.meta.wire_bytes);
-        self.counters.damaged_packets += u64::from(flight.damaged);
+        self.counters.damaged_packets += u64::from(flight.journey.damaged);
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
+        if flight.journey.twice {
+            flight.journey.twice = false;
+            self.counters.duplicated_packets += 1;
+            return Some(flight.packet.clone()); // its twin keeps the place, and comes next
+        }
         self.delivered_end = self.delivered_end.max(place + 1);
         self.under_way.pop().map(|flight| flight.packet)
     }

@@ -4,9 +4,9 @@ use alloc::format;
 
 use skyhaul_core::Stream;
 
+use crate::DirectionConfig;
 use crate::burst::Burst;
 use crate::chance::{BitErrors, Chance};
-use crate::{DirectionConfig, Reordering};
 
 /// What chance does to one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,10 @@ pub(crate) struct Impairment {
     pub(crate) lost: bool,
     /// Hit by a bit error.
     pub(crate) hit: bool,
-    /// Arrives later than its turn by so much.
-    pub(crate) extra_delay_ns: u64,
+    /// Arrives later than its turn.
+    pub(crate) late: bool,
+    /// Arrives twice, if it does.
+    pub(crate) twice: bool,
 }
 
 /// The random streams of one direction. Each packet takes exactly one draw (for bursts two) of every
@@ -28,37 +30,38 @@ pub(crate) struct Impairments {
     burst: Burst,
     bit_errors: BitErrors,
     reorder: Chance,
-    extra_delay_ns: u64,
+    duplicate: Chance,
     loss_stream: Stream,
     bits_stream: Stream,
     reorder_stream: Stream,
+    duplicate_stream: Stream,
 }
 
 impl Impairments {
     pub(crate) fn new(config: &DirectionConfig, seed: u64, direction_name: &str) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("{direction_name}/{what}"));
-        let Reordering { probability, extra_delay_ns } = config.reordering;
         Self {
             loss: Chance::new(config.loss),
             burst: Burst::new(config.burst_loss, stream("burst")),
             bit_errors: BitErrors::new(config.bit_error_rate),
-            reorder: Chance::new(probability),
-            extra_delay_ns,
+            reorder: Chance::new(config.reordering.probability),
+            duplicate: Chance::new(config.duplication),
             loss_stream: stream("loss"),
             bits_stream: stream("bits"),
             reorder_stream: stream("reorder"),
+            duplicate_stream: stream("duplicate"),
         }
     }
 
     /// Draws for the next packet.
     pub(crate) fn draw(&mut self, wire_bytes: u32) -> Impairment {
-        let picked = self.reorder != Chance::NEVER && self.reorder.hit(self.reorder_stream.next_u64());
         let burst = self.burst.draw();
-        let single = self.loss != Chance::NEVER && self.loss.hit(self.loss_stream.next_u64());
+        let single = draw(self.loss, &mut self.loss_stream);
         Impairment {
             lost: single || burst,
             hit: self.draw_bit_error(wire_bytes),
-            extra_delay_ns: if picked { self.extra_delay_ns } else { 0 },
+            late: draw(self.reorder, &mut self.reorder_stream),
+            twice: draw(self.duplicate, &mut self.duplicate_stream),
         }
     }
 
@@ -70,4 +73,9 @@ impl Impairments {
     fn draw_bit_error(&mut self, wire_bytes: u32) -> bool {
         !self.bit_errors.is_never() && self.bit_errors.chance(wire_bytes).hit(self.bits_stream.next_u64())
     }
+}
+
+/// A draw, unless it can have no effect.
+fn draw(chance: Chance, stream: &mut Stream) -> bool {
+    chance != Chance::NEVER && chance.hit(stream.next_u64())
 }

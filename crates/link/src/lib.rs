@@ -24,7 +24,7 @@
 //!    of outage, random loss, bit error.
 //! 6. **Propagation**: the direction's delay and the channel's. When the latter becomes shorter, order
 //!    is preserved or not ([`Order`]). Packets picked to be reordered get an extra delay on top; where
-//!    order is preserved, only these can be overtaken.
+//!    order is preserved, only these can be overtaken. Packets picked to be **duplicated** come out twice.
 //!
 //! Nothing that comes later changes what happens to a packet, so all of this is decided as it
 //! enters. See [`Link::handle`] for what that means for events and counters.
@@ -79,6 +79,8 @@ mod check_tests;
 mod conditions_tests;
 #[cfg(test)]
 mod conservation_tests;
+#[cfg(test)]
+mod duplication_tests;
 #[cfg(test)]
 mod impairments_tests;
 #[cfg(test)]

@@ -88,7 +88,7 @@ impl Link {
         self.directions[port as usize].queue_bytes(now)
     }
 
-    /// Packets that entered at `port` and will be delivered, but were not yet.
+    /// Packets that entered at `port` and will be delivered, but were not yet, copies not counted.
     pub fn packets_inside(&self, port: u32) -> usize {
         self.directions[port as usize].packets_inside()
     }

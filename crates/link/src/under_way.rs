@@ -46,6 +46,16 @@ impl<T> UnderWay<T> {
         self.line.front().map(|&((at, place), ref item)| (at, place, item))
     }
 
+    /// The next item with its place, to be changed.
+    pub(crate) fn next_mut(&mut self) -> Option<(Instant, u64, &mut T)> {
+        if self.is_overtaken() {
+            let entry = self.overtaking.first_entry()?;
+            let &(at, place) = entry.key();
+            return Some((at, place, entry.into_mut()));
+        }
+        self.line.front_mut().map(|&mut ((at, place), ref mut item)| (at, place, item))
+    }
+
     /// Gives back the next item.
     pub(crate) fn pop(&mut self) -> Option<T> {
         if self.is_overtaken() {
@@ -84,6 +94,8 @@ mod tests {
                 prop_assert_eq!(under_way.len(), model.len());
                 let next = model.first_key_value().map(|(&(at, place), item)| (at, place, item));
                 prop_assert_eq!(under_way.next(), next);
+                let mutable = under_way.next_mut().map(|(at, place, item)| (at, place, &*item));
+                prop_assert_eq!(mutable, next);
             }
         }
     }

@@ -16,10 +16,19 @@ use crate::{Damage, DirectionConfig, LinkConfig, Order, Outage};
 pub(crate) enum Fate {
     /// Lost at the end of its serialisation.
     Lost(DropCause),
-    /// Delivered then, with bits changed.
-    Damaged(Instant),
-    /// Delivered then, as it was sent.
-    Intact(Instant),
+    /// Delivered then.
+    Arrives(Instant, Journey),
+}
+
+/// What chance does to a packet that is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Journey {
+    /// With bits changed.
+    pub(crate) damaged: bool,
+    /// Later than its turn.
+    pub(crate) late: bool,
+    /// And a copy right behind it.
+    pub(crate) twice: bool,
 }
 
 /// Serialisation, outages, channel, chance and propagation of one direction.
@@ -30,6 +39,8 @@ pub(crate) struct Wire {
     channel: Option<Channel>,
     damage: Damage,
     delay_ns: u64,
+    /// Of a packet that is late, on top.
+    extra_delay_ns: u64,
     order: Order,
     /// The latest time that a packet was to be delivered, not counting the extra delay of those
     /// picked to be overtaken.
@@ -47,6 +58,7 @@ impl Wire {
             channel: Channel::new(config, port, seed),
             damage: direction.damage,
             delay_ns: direction.delay_ns,
+            extra_delay_ns: direction.reordering.extra_delay_ns,
             order: direction.order,
             latest: Instant::ZERO,
         }
@@ -74,8 +86,8 @@ impl Wire {
         } else if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) {
             Fate::Lost(DropCause::BitError)
         } else {
-            let arrival = self.arrival(slot.end, passage.delay_ns).after(drawn.extra_delay_ns);
-            if drawn.hit { Fate::Damaged(arrival) } else { Fate::Intact(arrival) }
+            let journey = Journey { damaged: drawn.hit, late: drawn.late, twice: drawn.twice };
+            Fate::Arrives(self.arrival(slot.end, passage.delay_ns, journey.late), journey)
         };
         (slot, fate)
     }
@@ -85,16 +97,14 @@ impl Wire {
         self.channel.as_mut().map_or(FREE, |channel| channel.pass(sent))
     }
 
-    /// When a packet is delivered that nobody is to overtake.
-    fn arrival(&mut self, sent: Instant, channel_delay_ns: u64) -> Instant {
-        let own = sent.after(self.delay_ns).after(channel_delay_ns);
-        match self.order {
-            Order::Free => own,
-            Order::Preserve => {
-                self.latest = self.latest.max(own);
-                self.latest
-            }
+    /// When a packet is delivered.
+    fn arrival(&mut self, sent: Instant, channel_delay_ns: u64, late: bool) -> Instant {
+        let mut arrival = sent.after(self.delay_ns).after(channel_delay_ns);
+        if self.order == Order::Preserve {
+            self.latest = self.latest.max(arrival);
+            arrival = self.latest;
         }
+        if late { arrival.after(self.extra_delay_ns) } else { arrival }
     }
 
     /// No packet whose serialisation ends at `sent` or later is delivered before this.

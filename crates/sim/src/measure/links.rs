@@ -49,6 +49,7 @@ fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Me
     }
     add("delivered_packets", (now.delivered_packets - before.delivered_packets) as f64);
     add("delivered_bytes", (now.delivered_bytes - before.delivered_bytes) as f64);
+    add("duplicated_packets", (now.duplicated_packets - before.duplicated_packets) as f64);
     add("queue_bytes.max", now.max_queue_bytes as f64);
     add("drops.queue_full", (now.dropped.queue_full - before.dropped.queue_full) as f64);
     add("drops.early", (now.dropped.early - before.dropped.early) as f64);

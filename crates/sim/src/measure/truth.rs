@@ -139,6 +139,7 @@ impl EventSink for Truth {
             }
             Event::Arrived { packet } => {
                 self.data.remove(&packet);
+                self.dropped.remove(&packet); // of which a copy may have been dropped
                 self.alarms.under_way.remove(&packet);
             }
             Event::Acknowledged { next, .. } if judges(source) => self.on_acknowledged(source, next),

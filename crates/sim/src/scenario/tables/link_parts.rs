@@ -52,6 +52,9 @@ pub(in crate::scenario) fn direction_keys() -> &'static [Key<DirectionConfig>] {
             ),
             Key::table("reordering", reordering_keys, |d: &mut DirectionConfig| &mut d.reordering)
                 .means("Packets that arrive later than their turn."),
+            Key::new("duplication", Probability, |d: &mut DirectionConfig| &mut d.duplication).means(
+                "Probability that a packet that gets through is delivered twice, the copy right behind it.",
+            ),
         ]
     });
     &KEYS
