@@ -9,6 +9,7 @@ use crate::figure::definition::{
 };
 use crate::figure::{Figure, MAX_CURVES};
 use crate::results::{Axis, AxisValue, Results};
+use crate::stats::Statistic;
 
 /// The most figures that are drawn unasked.
 const MAX_FIGURES: usize = 8;
@@ -156,6 +157,7 @@ fn vertical(results: &Results, metric: &str) -> YDefinition {
         label: metric.to_owned(),
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
         scale,
+        statistic: Statistic::Mean,
         log: false,
         from: None,
         to: None,

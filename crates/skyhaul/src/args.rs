@@ -11,6 +11,7 @@ use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
 use crate::address::listen_address;
+use crate::race::RaceArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 use crate::transport::{TransportArgs, controller};
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Tables, figures and judged claims out of results
     Report(ReportArgs),
+    /// The same transfer over several transports, one after the other: one table, one picture
+    Race(RaceArgs),
     /// Every figure of a paper, drawn anew, and every claim beside what was measured
     Reproduce(ReproduceArgs),
 }

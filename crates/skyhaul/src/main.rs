@@ -13,10 +13,12 @@ mod line;
 mod output;
 mod pauses;
 mod progress;
+mod race;
 mod rate;
 mod receive;
 mod reproduce;
 mod result;
+mod scenario_file;
 mod send;
 mod signals;
 mod sweep;
@@ -57,6 +59,7 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Simulate(args) => sweep::simulate(args).await,
         Command::Merge(args) => sweep::merge(&args),
         Command::Report(args) => sweep::report(&args),
+        Command::Race(args) => race::run(args).await,
         Command::Reproduce(args) => reproduce::run(args).await,
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct Probing {
 }
 
 impl Probing {
-    fn new(stats: &Stats) -> Self {
+    pub(crate) fn new(stats: &Stats) -> Self {
         Self {
             cycles: stats.probe_cycles,
             congestion: stats.probe_congestion,

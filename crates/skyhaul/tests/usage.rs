@@ -133,7 +133,7 @@ fn no_control_characters_outside_of_a_terminal() {
 
 #[test]
 fn help_has_no_marks_of_its_source() {
-    for command in ["send", "receive", "demo", "simulate", "merge", "report"] {
+    for command in ["send", "receive", "demo", "simulate", "merge", "report", "race"] {
         let said = run(&[command, "--help"]);
         assert_eq!(said.code, Some(0), "{said:?}");
         assert!(!said.out.contains("`["), "{}", said.out);

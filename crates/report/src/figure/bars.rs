@@ -15,7 +15,8 @@ pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame) {
         let (fill, stroke) = paint(i);
         for datum in &curve.data {
             let left = frame.x(datum.x) + width * (i as f64 - data.curves.len() as f64 / 2.0);
-            let (end, base) = (frame.y(datum.y.mean), frame.base());
+            let (value, range) = datum.y.shown(data.statistic);
+            let (end, base) = (frame.y(value), frame.base());
             let gap = (width * 0.06).min(2.0);
             let rect = Rect {
                 x: left + gap,
@@ -25,8 +26,7 @@ pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame) {
             };
             items.push(rectangle(rect, Some(Color::WHITE), None));
             items.push(rectangle(rect, Some(fill), Some(stroke)));
-            if datum.y.ci95.is_some() {
-                let (low, high) = datum.y.interval();
+            if let Some((low, high)) = range {
                 add_interval(items, left + width / 2.0, (frame.y(low), frame.y(high)), Color::INK);
             }
         }

@@ -3,8 +3,9 @@
 use super::axes::Frame;
 use super::definition::Kind;
 use super::look::Look;
-use super::select::{Curve, PanelData};
+use super::select::{Curve, Datum, PanelData};
 use crate::scene::{Color, Item, Point, Stroke, line};
+use crate::stats::Statistic;
 
 const CAP: f64 = 3.5;
 /// More points than this in a series are drawn without markers.
@@ -12,11 +13,11 @@ pub(super) const MARKED: usize = 40;
 
 pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: Kind) {
     for (i, curve) in data.curves.iter().enumerate() {
-        add_intervals(items, curve, Look::of(i), frame);
+        add_intervals(items, curve, data.statistic, Look::of(i), frame);
     }
     for (i, curve) in data.curves.iter().enumerate() {
-        let points: Vec<Point> =
-            curve.data.iter().map(|datum| (frame.x(datum.x), frame.y(datum.y.mean))).collect();
+        let point = |datum: &Datum| (frame.x(datum.x), frame.y(datum.y.shown(data.statistic).0));
+        let points: Vec<Point> = curve.data.iter().map(point).collect();
         let marked = kind != Kind::Series || points.len() <= MARKED;
         add_line(items, points, Look::of(i), marked);
     }
@@ -32,10 +33,11 @@ fn add_line(items: &mut Vec<Item>, points: Vec<Point>, look: Look, marked: bool)
     }
 }
 
-fn add_intervals(items: &mut Vec<Item>, curve: &Curve, look: Look, frame: &Frame) {
-    for datum in curve.data.iter().filter(|datum| datum.y.ci95.is_some()) {
-        let (low, high) = datum.y.interval();
-        add_interval(items, frame.x(datum.x), (frame.y(low), frame.y(high)), look.color());
+fn add_intervals(items: &mut Vec<Item>, curve: &Curve, statistic: Statistic, look: Look, frame: &Frame) {
+    for datum in &curve.data {
+        if let (_, Some((low, high))) = datum.y.shown(statistic) {
+            add_interval(items, frame.x(datum.x), (frame.y(low), frame.y(high)), look.color());
+        }
     }
 }
 

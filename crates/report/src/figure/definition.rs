@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::ReportError;
 use crate::results::AxisValue;
+use crate::stats::Statistic;
 
 /// The most figures of a file, and the most panels of a figure.
 pub const MAX_FIGURES: usize = 200;
@@ -136,6 +137,9 @@ pub struct YDefinition {
     /// Factor from the metric's unit to the shown one.
     #[serde(default = "one")]
     pub scale: f64,
+    /// The mean or the median.
+    #[serde(default)]
+    pub statistic: Statistic,
     /// Logarithmic.
     #[serde(default)]
     pub log: bool,

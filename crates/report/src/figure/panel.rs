@@ -58,9 +58,10 @@ fn y_scale(panel: &PanelDefinition, data: &PanelData) -> Scale {
     let summaries = data.curves.iter().flat_map(|curve| &curve.data).map(|datum| &datum.y);
     let mut values: Vec<f64> = summaries
         .flat_map(|y| {
-            let (low, high) = y.interval();
+            let (value, range) = y.shown(data.statistic);
+            let (low, high) = range.unwrap_or((value, value));
             // An interval that reaches below 0 must not push a logarithmic axis, or one of positive values, there.
-            let low = if y.min >= 0.0 { low.max(if panel.y.log { y.mean / 3.0 } else { 0.0 }) } else { low };
+            let low = if y.min >= 0.0 { low.max(if panel.y.log { value / 3.0 } else { 0.0 }) } else { low };
             [low, high]
         })
         .collect();

@@ -4,7 +4,7 @@ use super::definition::{MetricCurve, PanelDefinition, YDefinition};
 use crate::ReportError;
 use crate::error::listed;
 use crate::results::{AxisValue, Results, Run};
-use crate::stats::Summary;
+use crate::stats::{Statistic, Summary};
 
 /// The most curves of a panel.
 pub const MAX_CURVES: usize = 16;
@@ -38,6 +38,8 @@ pub struct PanelData {
     pub curves: Vec<Curve>,
     /// The names on a horizontal axis of words; empty if it has numbers.
     pub categories: Vec<String>,
+    /// What is drawn of each sample.
+    pub statistic: Statistic,
     /// What a reader must know: failed and missing runs, points without a value.
     pub notes: Vec<String>,
 }
@@ -67,7 +69,8 @@ pub(super) fn select(
         return Err(wrong(format!("no point of the sweep has {filter}")));
     }
     let axis = XAxis::of(panel, results, &points, x_key, in_words).map_err(wrong)?;
-    let mut data = PanelData { categories: axis.words.clone(), ..PanelData::default() };
+    let (categories, statistic) = (axis.words.clone(), panel.y.statistic);
+    let mut data = PanelData { categories, statistic, ..PanelData::default() };
     for curve in curves_of(panel, results, &points, series_key) {
         data.curves.push(fill(panel, results, &axis, curve, &mut data.notes).map_err(wrong)?);
     }

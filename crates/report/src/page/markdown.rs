@@ -7,8 +7,7 @@ use crate::figure::Figure;
 use crate::table::escaped_markdown as escaped;
 
 /// What every figure says below: how to read it.
-pub(super) const READING: &str =
-    "Points are means over the runs, bars around them 95 % confidence intervals (Student's t).";
+pub(super) const READING: &str = "Unless a figure says otherwise, points are means over the runs, bars around them 95 % confidence intervals (Student's t).";
 
 pub(super) fn page(report: &Report) -> String {
     let mut out = format!("# {}\n\n", escaped(&report.title));

@@ -37,7 +37,7 @@ fn a_report_has_its_pages_pictures_and_data() {
     write_report(folder.path(), &report()).unwrap();
     assert_eq!(first, std::fs::read(&page).unwrap(), "equal results give equal bytes");
     let csv = std::fs::read_to_string(folder.path().join("figures/A.csv")).unwrap();
-    assert!(csv.starts_with("panel,series,x,n,mean,sd,ci95,min,max\n1,on,0,3,100,1,"), "{csv}");
+    assert!(csv.starts_with("panel,series,x,n,mean,sd,ci95,min,max,median\n1,on,0,3,100,1,"), "{csv}");
 }
 
 #[test]

@@ -64,6 +64,16 @@ fn equal_values_have_no_deviation() {
 }
 
 #[test]
+fn the_median_is_shown_with_the_range_and_the_mean_with_its_interval() {
+    let four = Summary::of(&[9.0, 1.0, 2.0, 4.0]).unwrap();
+    assert_eq!(four.shown(Statistic::Median), (3.0, Some((1.0, 9.0))));
+    assert_eq!(four.shown(Statistic::Mean), (4.0, Some(four.interval())));
+    let one = Summary::of(&[2.0]).unwrap();
+    assert_eq!([Statistic::Median, Statistic::Mean].map(|what| one.shown(what)), [(2.0, None); 2]);
+    assert_eq!((median(&[]), median(&[3.0, 1.0, 2.0])), (None, Some(2.0)));
+}
+
+#[test]
 fn a_scale_turns_everything() {
     let turned = Summary::of(&[1.0, 2.0, 3.0]).unwrap().scaled(-2.0);
     assert_eq!((turned.mean, turned.min, turned.max, turned.sd), (-4.0, -6.0, -2.0, Some(2.0)));

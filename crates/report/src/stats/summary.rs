@@ -1,6 +1,6 @@
 //! What a sample says.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::t_975;
 
@@ -19,6 +19,27 @@ pub struct Summary {
     pub min: f64,
     /// The largest value.
     pub max: f64,
+    /// The value in the middle, or between the two in the middle.
+    pub median: f64,
+}
+
+/// What of a sample a figure shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// The mean, with its 95 % confidence interval.
+    #[default]
+    Mean,
+    /// The median, with the smallest and the largest value.
+    Median,
+}
+
+/// The value in the middle, or halfway between the two in the middle; none if there is no value.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (sorted.get(sorted.len().checked_sub(1)? / 2)?, sorted.get(sorted.len() / 2)?);
+    Some(low + (high - low) / 2.0)
 }
 
 impl Summary {
@@ -36,13 +57,22 @@ impl Summary {
         let ci95 = sd.map(|sd| t_975(n - 1) * sd / (n as f64).sqrt());
         let min = values.iter().copied().fold(first, f64::min);
         let max = values.iter().copied().fold(first, f64::max);
-        Some(Self { n, mean, sd, ci95, min, max })
+        let median = median(&values)?;
+        Some(Self { n, mean, sd, ci95, min, max, median })
     }
 
     /// The interval of the mean, a point if the sample is too small to have one.
     pub fn interval(&self) -> (f64, f64) {
         let half = self.ci95.unwrap_or(0.0);
         (self.mean - half, self.mean + half)
+    }
+
+    /// What a figure shows of it: a value, and from where to where it is uncertain, if more than one value was measured.
+    pub fn shown(&self, statistic: Statistic) -> (f64, Option<(f64, f64)>) {
+        match statistic {
+            Statistic::Mean => (self.mean, self.ci95.map(|_| self.interval())),
+            Statistic::Median => (self.median, (self.n > 1).then_some((self.min, self.max))),
+        }
     }
 
     /// Whether the 95 % intervals of two samples share a value.
@@ -62,6 +92,7 @@ impl Summary {
             ci95: self.ci95.map(|half| half * factor.abs()),
             min: low.min(high),
             max: low.max(high),
+            median: self.median * factor,
         }
     }
 }

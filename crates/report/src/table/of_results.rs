@@ -7,7 +7,7 @@ use crate::stats::Summary;
 impl Table {
     /// Every number of a sweep, for programs: a row for each point and metric, in base units, with all digits.
     ///
-    /// Columns: `point`, the axes, `metric`, `n`, `mean`, `sd`, `ci95`, `min`, `max`. What one run alone cannot tell is
+    /// Columns: `point`, the axes, `metric`, `n`, `mean`, `sd`, `ci95`, `min`, `max`, `median`. What one run alone cannot tell is
     /// empty. `metrics` chooses and orders; empty means all.
     pub fn of_summaries(results: &Results, metrics: &[String]) -> Self {
         let metrics = chosen(results, metrics);
@@ -95,16 +95,17 @@ fn coordinates(results: &Results, point: usize) -> Vec<String> {
 }
 
 pub(super) fn number_columns() -> impl Iterator<Item = Column> {
-    ["n", "mean", "sd", "ci95", "min", "max"]
+    ["n", "mean", "sd", "ci95", "min", "max", "median"]
         .into_iter()
         .map(|title| Column { title: title.to_owned(), numeric: true })
 }
 
 /// The cells of [`number_columns`], with all digits.
-pub(super) fn numbers(summary: &Summary) -> [String; 6] {
+pub(super) fn numbers(summary: &Summary) -> [String; 7] {
     let known = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let Summary { n, mean, sd, ci95, min, max } = summary;
-    [n.to_string(), mean.to_string(), known(*sd), known(*ci95), min.to_string(), max.to_string()]
+    let Summary { n, mean, sd, ci95, min, max, median } = summary;
+    let [mean, min, max, median] = [mean, min, max, median].map(ToString::to_string);
+    [n.to_string(), mean, known(*sd), known(*ci95), min, max, median]
 }
 
 /// `mean ± ci95` with as many digits as the interval has a meaning for: two of the interval, four of a mean without one.

@@ -37,6 +37,7 @@ pub use model::{
     Carrier, DEFAULT_MAX_EVENTS, DEFAULT_MAX_MEMORY_BYTES, Flow, LinkBetween, Metrics, Node, NodeKind, Route,
     Scenario, Stop, Transport, WebLoad, Workload,
 };
+pub use nearest::did_you_mean;
 pub use reference::reference;
 pub use sweep::{Axis, Label};
 pub use wanted::Wanted;

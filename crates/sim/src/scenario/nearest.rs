@@ -4,7 +4,7 @@
 const UNIT_ENDINGS: [&str; 5] = ["_bps", "_ns", "_bytes", "_ms", "_s"];
 
 /// `did you mean ...?`, or nothing if no candidate is near.
-pub(super) fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     let bare = UNIT_ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
     let away = |candidate: &str| distance(name, candidate).min(distance(bare, candidate));
     let length = bare.chars().count();

@@ -40,3 +40,11 @@ impl<'a> Ways<'a> {
         Ok(way)
     }
 }
+
+impl Scenario {
+    /// Links that a packet takes from one node to another, each with the port at which it enters; `None`: no way
+    /// leads there.
+    pub fn way(&self, from: usize, to: usize) -> Option<Vec<(usize, u32)>> {
+        Ways::new(self).walk(from, to).ok()
+    }
+}

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use skyhaul_sim::sweep::Shard;
 
+use crate::scenario_file::key_and_value;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulateArgs {
     /// Scenario file
@@ -100,12 +102,5 @@ impl SimulateArgs {
             own("run.max_events", self.max_events),
         ];
         self.set.iter().cloned().chain(own.into_iter().flatten()).collect()
-    }
-}
-
-fn key_and_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_string(), value.to_string())),
-        _ => Err("write it like links.space.forward.rate=2Mbit/s".to_string()),
     }
 }

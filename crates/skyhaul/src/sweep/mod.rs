@@ -16,4 +16,5 @@ pub(crate) use merge::run as merge;
 pub(crate) use report::run as report;
 pub(crate) use simulate::run as simulate;
 pub(crate) use stoppable::stoppable;
+pub(crate) use work::save_summary;
 pub(crate) use work::work as finish;

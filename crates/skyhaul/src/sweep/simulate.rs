@@ -1,12 +1,10 @@
 //! `skyhaul simulate FILE`.
 
-use std::io::Read as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use skyhaul_report::Results;
-use skyhaul_sim::scenario::{File, MAX_FILE_BYTES, ScenarioError, Wanted};
+use skyhaul_sim::scenario::Wanted;
 use skyhaul_sim::sweep::Sweep;
 
 use super::args::SimulateArgs;
@@ -14,11 +12,11 @@ use super::stoppable::stoppable;
 use super::{plot, shown, work};
 use crate::failure::Failure;
 use crate::output::note;
+use crate::scenario_file::load;
 
 /// `skyhaul simulate`.
 pub(crate) async fn run(args: SimulateArgs) -> Result<ExitCode, Failure> {
-    let file = File::load(&args.file.display().to_string(), &text_of(&args.file)?, &args.overrides());
-    let file = file.map_err(|error| bad_scenario(&error))?;
+    let file = load(&args.file, &args.overrides())?;
     plot::check(&file, &args.plot)?;
     let sweep = Sweep::new(file)?;
     let args = Arc::new(args);
@@ -44,19 +42,4 @@ fn tell_unmet(results: &Results, quiet: bool) {
             ));
         }
     }
-}
-
-fn text_of(path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path)
-        .and_then(|file| file.take(MAX_FILE_BYTES as u64 + 1).read_to_string(&mut text));
-    match file {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Failure::new(format!("cannot read the scenario '{}': {error}", path.display()))),
-    }
-}
-
-fn bad_scenario(error: &ScenarioError) -> Failure {
-    let message = error.to_string();
-    if error.place.starts_with("--set ") { Failure::usage(message) } else { Failure::new(message) }
 }

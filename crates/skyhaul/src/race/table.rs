@@ -1,0 +1,176 @@
+//! The result for people: tables, bars, who is first.
+
+use std::fmt::Write as _;
+
+use skyhaul_core::units::{show_bytes, show_rate};
+use skyhaul_report::Table;
+
+use super::judge::{First, judge};
+use super::outcome::{Quantity, Row, Spread};
+use super::plan::{Plan, REQUEST_BYTES, RESPONSE_BYTES};
+use crate::wrap::wrapped;
+
+/// Steps of the longest bar.
+const BAR_STEPS: f64 = 60.0;
+
+/// Everything.
+pub(super) fn text(plan: &Plan, rows: &[Row], how: &str) -> String {
+    let mut out = String::new();
+    for line in headline(plan, how) {
+        let _ = writeln!(out, "{}", wrapped(&line, 0));
+    }
+    let _ = write!(out, "\n{}", transfers(rows).to_terminal());
+    for line in remarks(plan, rows) {
+        let _ = writeln!(out, "{}", wrapped(&line, 2).trim_start());
+    }
+    if plan.requests > 0 {
+        let bytes = format!("{REQUEST_BYTES} B there, {RESPONSE_BYTES} B back");
+        let _ = write!(
+            out,
+            "\n{} small exchanges a run, {bytes}\n{}",
+            plan.requests,
+            exchanges(rows).to_terminal()
+        );
+    }
+    let _ = write!(out, "\n{}\n{}", bars(rows), firsts(&judge(rows)));
+    out
+}
+
+/// What was run.
+pub(super) fn headline(plan: &Plan, how: &str) -> [String; 3] {
+    let Plan { title, point, runs, seed, .. } = plan;
+    let point =
+        if point.is_empty() { String::new() } else { format!(" ({point}: the first point of the sweep)") };
+    let seeds = match runs {
+        1 => format!("1 run with seed {seed}"),
+        n => format!("{n} runs each, seeds {seed} to {}: medians (least-most)", seed + u64::from(n - 1)),
+    };
+    let size = show_bytes(plan.payload_bytes);
+    let (from, to) = (plan.host(plan.from), plan.host(plan.to));
+    let declared = plan.rate_bps.filter(|_| plan.racers.iter().any(|racer| racer.is_declared()));
+    let declared = declared.map_or_else(String::new, |bps| format!("; declared: {}", show_rate(bps as f64)));
+    [format!("{title}{point}"), format!("{size} from {from} to {to}, {how}"), format!("{seeds}{declared}")]
+}
+
+/// A row for each racer.
+pub(super) fn transfers(rows: &[Row]) -> Table {
+    let (unit, scale) = rate_unit(rows);
+    let rate = format!("#{unit}");
+    let mut table = Table::new(&["", &rate, "#share", "#seconds", "#sent/byte", "#back/MB"]);
+    for row in rows {
+        let cell = |quantity, show: &dyn Fn(f64) -> String| {
+            row.spread(quantity).map_or("-".into(), |s| ranged(s, show))
+        };
+        let late = if row.incomplete() > 0 { ">" } else { "" };
+        let median = |quantity| row.spread(quantity).map(|spread| spread.median);
+        table.push(vec![
+            format!("{}{}", row.racer.name(), if row.incomplete() > 0 { " *" } else { "" }),
+            cell(Quantity::Goodput, &|bps| digits(bps * scale)),
+            cell(Quantity::Share, &|share| format!("{share:.3}")),
+            format!("{late}{}", cell(Quantity::Elapsed, &digits)),
+            median(Quantity::SentPerByte).map_or("-".into(), |quotient| format!("{quotient:.3}")),
+            median(Quantity::ReturnedPerMb).map_or("-".into(), |bytes| show_bytes(bytes.round() as u64)),
+        ]);
+    }
+    table
+}
+
+/// The unit in which the goodputs are shown, and the factor to it.
+fn rate_unit(rows: &[Row]) -> (&'static str, f64) {
+    let most = rows.iter().filter_map(|row| row.spread(Quantity::Goodput)).map(|s| s.max).fold(0.0, f64::max);
+    if most >= 1e6 { ("Mbit/s", 1e-6) } else { ("kbit/s", 1e-3) }
+}
+
+/// Three digits and more.
+fn digits(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// The median, with the range where there is one.
+fn ranged(spread: Spread, show: &dyn Fn(f64) -> String) -> String {
+    let [median, min, max] = [spread.median, spread.min, spread.max].map(show);
+    if min == max { median } else { format!("{median} ({min}-{max})") }
+}
+
+/// What the table cannot say.
+fn remarks(plan: &Plan, rows: &[Row]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for row in rows {
+        let errors: Vec<&str> = row.runs.iter().filter_map(|run| run.error.as_deref()).collect();
+        let late: Vec<_> = row.runs.iter().filter(|run| !run.complete && run.error.is_none()).collect();
+        if let Some(run) = late.first() {
+            let (there, size) = (show_bytes(run.payload_bytes), show_bytes(plan.payload_bytes));
+            let after = run.elapsed_s.unwrap_or(0.0);
+            lines.push(format!(
+                "* {}: ended in {} of {} runs; with seed {} after {after:.0} s with {there} of {size}",
+                row.racer.name(),
+                late.len(),
+                row.runs.len(),
+                run.seed
+            ));
+        }
+        if let Some(error) = errors.first() {
+            lines.push(format!(
+                "* {}: {} of {} runs failed: {error}",
+                row.racer.name(),
+                errors.len(),
+                row.runs.len()
+            ));
+        }
+    }
+    lines
+}
+
+/// How long small exchanges took.
+pub(super) fn exchanges(rows: &[Row]) -> Table {
+    let mut table = Table::new(&["", "#ms, fresh connections", "#ms, kept connection"]);
+    for row in rows {
+        let cell =
+            |quantity| row.spread(quantity).map_or("-".into(), |s| ranged(s, &|ms| format!("{ms:.0}")));
+        table.push(vec![row.racer.name().into(), cell(Quantity::Fresh), cell(Quantity::Kept)]);
+    }
+    table
+}
+
+/// Goodputs as bars beside what the link could have carried.
+fn bars(rows: &[Row]) -> String {
+    let goodput = |row: &Row| row.spread(Quantity::Goodput).map_or(0.0, |spread| spread.median);
+    let limits = rows.iter().flat_map(|row| &row.runs).filter_map(|run| run.limit_bps);
+    let most = limits.chain(rows.iter().map(goodput)).fold(0.0, f64::max);
+    let mut out = String::from("Goodput\n");
+    for row in rows {
+        let steps = if most > 0.0 { (goodput(row) / most * BAR_STEPS).round() as usize } else { 0 };
+        let (name, rate) = (row.racer.name(), show_rate(goodput(row)));
+        let _ = writeln!(out, "{name:<15}  {}{}{rate}", "#".repeat(steps), if steps > 0 { " " } else { "" });
+    }
+    if rows.iter().flat_map(|row| &row.runs).any(|run| run.limit_bps.is_some()) {
+        let _ = writeln!(
+            out,
+            "{:<15}  {} {}",
+            "(link, at most)",
+            "-".repeat(BAR_STEPS as usize),
+            show_rate(most)
+        );
+    }
+    out
+}
+
+/// Who is first, and before whom XSTP is not.
+pub(super) fn firsts(judged: &[First]) -> String {
+    let mut out = String::new();
+    for First { words, first, before_xstp, .. } in judged {
+        let before = before_xstp.iter().map(|(name, times)| format!("{name} ({times:.2} times XSTP's)"));
+        let before = before.collect::<Vec<_>>().join(", ");
+        let whoever = if before.is_empty() { first } else { &before.as_str() };
+        let _ = writeln!(out, "{:<24}{}", format!("{words}:"), wrapped(whoever, 24));
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
