@@ -49,7 +49,8 @@ fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerm
     }
 }
 
-fn wires(scenario: &Scenario, seed: u64) -> Result<Vec<Wire>, RunError> {
+/// The links of `scenario` at time zero.
+pub(crate) fn wires(scenario: &Scenario, seed: u64) -> Result<Vec<Wire>, RunError> {
     let wire = |(index, spec): (usize, &crate::scenario::LinkBetween)| {
         let link = Link::new(spec.config.clone(), seed, LINK_SOURCE - index as u64)
             .map_err(|error| RunError(format!("link {}: {error}", spec.config.name)))?;

@@ -22,7 +22,7 @@ pub use engines::{EndConfig, Engines, Peer, Protocol, TCP_IDS};
 pub use flows::{Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, pattern};
 pub use host::{Host, SOURCES_PER_HOST};
 pub use measure::{Confusion, LadderLine, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
-pub use network::{Ended, Network, Node, Until, Wire};
+pub use network::{Ended, Middle, Network, Node, Until, Wire};
 pub use share::{limit_bytes, payload_per_packet};
 pub use simulate::{Measured, RunError, Simulation, simulate};
 pub use transfer::{Outcome, Transfer};

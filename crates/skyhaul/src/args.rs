@@ -11,6 +11,7 @@ use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
 use crate::address::listen_address;
+use crate::emulate::{EmulateArgs, HostArgs, InitArgs};
 use crate::race::RaceArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Receive(ReceiveArgs),
     /// Run a scenario file in virtual time: every point of its sweep, several times each
     Simulate(SimulateArgs),
+    /// Run the links of a scenario file in real time, for programs that exist already
+    Emulate(EmulateArgs),
     /// Join the results of shards (see `simulate --shard`)
     Merge(MergeArgs),
     /// Tables, figures and judged claims out of results
@@ -42,6 +45,10 @@ pub(crate) enum Command {
     Race(RaceArgs),
     /// Every figure of a paper, drawn anew, and every claim beside what was measured
     Reproduce(ReproduceArgs),
+    #[command(name = skyhaul_emulator::HOST_COMMAND, hide = true)]
+    EmulatedHost(HostArgs),
+    #[command(name = skyhaul_emulator::INIT_COMMAND, hide = true)]
+    EmulatedInit(InitArgs),
 }
 
 #[derive(Debug, clap::Args)]

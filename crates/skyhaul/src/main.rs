@@ -7,6 +7,7 @@ mod args;
 mod confirmed;
 mod cycles;
 mod demo;
+mod emulate;
 mod failure;
 mod known;
 mod line;
@@ -37,6 +38,12 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    // These have no thread but this one: namespaces must be entered before there are more.
+    match &args.command {
+        Command::EmulatedHost(args) => return emulate::host(args),
+        Command::EmulatedInit(args) => return emulate::init(args),
+        _ => {}
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(args.command)),
@@ -61,5 +68,8 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Report(args) => sweep::report(&args),
         Command::Race(args) => race::run(args).await,
         Command::Reproduce(args) => reproduce::run(args).await,
+        Command::Emulate(args) => emulate::run(args).await,
+        Command::EmulatedHost(args) => Ok(emulate::host(&args)),
+        Command::EmulatedInit(args) => Ok(emulate::init(&args)),
     }
 }

@@ -4,7 +4,7 @@ use skyhaul_core::{Instant, MS};
 use skyhaul_link::{Counters, Link};
 use skyhaul_stp::ProbingConfig;
 
-use crate::realtime::{GateReport, LatenessReport};
+use crate::realtime::{Counted, LatenessReport};
 
 /// What an embedded link counted until some moment.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +74,9 @@ fn show_ms(ns: u64) -> String {
 }
 
 /// What a link between two gates counted until `at`.
-pub(crate) fn report(link: &Link, gates: &[GateReport], at: Instant) -> LinkReport {
+pub(crate) fn report(link: &Link, counted: &Counted, at: Instant) -> LinkReport {
     let direction = |start: usize| {
-        let (entry, exit) = (&gates[start], &gates[1 - start]);
+        let (entry, exit) = (&counted.gates[start], &counted.gates[1 - start]);
         DirectionReport {
             counters: link.counters(start as u32, at),
             packets_inside: link.packets_inside(start as u32),

@@ -62,6 +62,18 @@ impl Lateness {
         self.max_ns = self.max_ns.max(late_ns);
     }
 
+    /// Those of somebody else are ours, too.
+    pub(super) fn add(&mut self, other: &Self) {
+        let add = |own: &mut [u64], others: &[u64]| {
+            own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
+        };
+        add(&mut self.buckets, &other.buckets);
+        add(&mut self.rows, &other.rows);
+        self.packets += other.packets;
+        self.late_packets += other.late_packets;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
     pub(super) fn report(&self) -> LatenessReport {
         LatenessReport {
             packets: self.packets,
@@ -147,6 +159,17 @@ mod tests {
         assert!((990 * US..=1000 * US).contains(&report.p99_ns), "{report:?}");
         assert_eq!((report.packets, report.max_ns, report.late_packets), (100, 1000 * US, 0));
         assert_eq!(report.histogram, [2, 3, 5, 10, 30, 50, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn two_together_are_as_one() {
+        let [mut one, mut even, mut odd] = [Lateness::default(), Lateness::default(), Lateness::default()];
+        for n in 1..=1000 {
+            one.record(n * n * 7);
+            if n % 2 == 0 { &mut even } else { &mut odd }.record(n * n * 7);
+        }
+        even.add(&odd);
+        assert_eq!(even.report(), one.report());
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! A medium in real time: packets come in at gates, the medium decides, a thread lets them out on time.
 
+mod early;
 mod gates;
 mod lateness;
 mod medium;
+mod priority;
 mod relay;
 mod running;
 mod tally;
@@ -11,4 +13,4 @@ pub use gates::{Arrival, Gates};
 pub use lateness::{LATENESS_ROWS, LatenessReport};
 pub use medium::{Delivery, Medium};
 pub use running::Running;
-pub use tally::GateReport;
+pub use tally::{Counted, GateReport};

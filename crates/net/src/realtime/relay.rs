@@ -9,8 +9,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use skyhaul_core::{Instant, US};
 
+use super::early::Early;
 use super::running::{Desk, Shared};
-use super::{Arrival, Gates, Medium};
+use super::{Arrival, Gates, Medium, priority};
 use crate::clock::timespec;
 
 /// Name of the thread.
@@ -27,6 +28,7 @@ pub(super) struct Relay<M, G> {
     gates: G,
     /// Gates at which nothing will arrive any more.
     is_shut: Vec<bool>,
+    early: Early,
 }
 
 /// Who has something for the thread.
@@ -39,13 +41,14 @@ struct Woken {
 impl<M: Medium, G: Gates> Relay<M, G> {
     pub(super) fn new(shared: Arc<Shared<M>>, gates: G) -> Self {
         let is_shut = vec![false; gates.count()];
-        Self { shared, gates, is_shut }
+        Self { shared, gates, is_shut, early: Early::default() }
     }
 
     /// Runs until the bell rings for the end.
     pub(super) fn run(mut self) {
         // Without it wake-ups are some 50 us later, which the lateness report shows.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
+        priority::raise();
         let (mut deadline, mut woken) = (None, Woken::default());
         while self.sleep(deadline, &mut woken).is_ok() {
             if woken.bell && self.shared.answer() {
@@ -58,8 +61,8 @@ impl<M: Medium, G: Gates> Relay<M, G> {
         }
     }
 
-    /// Sleeps until `deadline`, or until somebody has something.
-    fn sleep(&self, deadline: Option<Instant>, woken: &mut Woken) -> io::Result<()> {
+    /// Sleeps until `deadline` or shortly before it, or until somebody has something.
+    fn sleep(&mut self, deadline: Option<Instant>, woken: &mut Woken) -> io::Result<()> {
         let bell = self.shared.bell.as_fd();
         let fd = |port| if self.is_shut[port] { bell } else { self.gates.fd(port) };
         let mut fds: Vec<_> = (0..self.gates.count())
@@ -67,8 +70,11 @@ impl<M: Medium, G: Gates> Relay<M, G> {
             .chain([bell])
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        let timeout = deadline.map(|at| timespec(at.since(self.shared.clock.now())));
+        let wake_at = deadline.map(|at| self.early.wake_at(at));
+        let before = self.shared.clock.now();
+        let timeout = wake_at.map(|at| timespec(at.since(before)));
         match poll(&mut fds, timeout.as_ref()) {
+            Ok(0) => self.early.woke(wake_at.filter(|at| *at > before), self.shared.clock.now()),
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -11,7 +11,7 @@ use skyhaul_core::Instant;
 
 use super::relay::{self, Relay};
 use super::tally::Tally;
-use super::{GateReport, Gates, Medium};
+use super::{Counted, Gates, Medium};
 use crate::Clock;
 
 /// A medium at work between gates, on a thread of its own. Dropping it ends the work.
@@ -67,11 +67,10 @@ impl<M: Medium + 'static> Running<M> {
         done
     }
 
-    /// The medium, what was counted at each gate, and the time.
-    pub fn report<T>(&self, report: impl FnOnce(&M, &[GateReport], Instant) -> T) -> T {
+    /// The medium, what was counted at its gates, and the time.
+    pub fn report<T>(&self, report: impl FnOnce(&M, &Counted, Instant) -> T) -> T {
         let desk = self.shared.lock();
-        let gates: Vec<GateReport> = desk.tallies.iter().map(Tally::report).collect();
-        report(&desk.medium, &gates, self.shared.clock.now())
+        report(&desk.medium, &Counted::of(&desk.tallies), self.shared.clock.now())
     }
 }
 

@@ -18,6 +18,25 @@ pub struct GateReport {
     pub send_failures: u64,
 }
 
+/// What was counted at all gates.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// At each of them.
+    pub gates: Vec<GateReport>,
+    /// How late packets left, wherever that was.
+    pub lateness: LatenessReport,
+}
+
+impl Counted {
+    pub(super) fn of(tallies: &[Tally]) -> Self {
+        let mut all = Lateness::default();
+        for tally in tallies {
+            all.add(&tally.lateness);
+        }
+        Self { gates: tallies.iter().map(Tally::report).collect(), lateness: all.report() }
+    }
+}
+
 /// The same as it is counted.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -28,7 +47,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn report(&self) -> GateReport {
+    fn report(&self) -> GateReport {
         let &Self { first_packet, strays, send_failures, .. } = self;
         GateReport { first_packet, strays, lateness: self.lateness.report(), send_failures }
     }

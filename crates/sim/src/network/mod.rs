@@ -12,7 +12,7 @@ use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
 use fabric::Fabric;
-pub use fabric::Wire;
+pub use fabric::{Middle, Wire};
 pub(crate) use routes::Routes;
 
 use crate::host::{Host, SOURCES_PER_HOST};

@@ -1,0 +1,89 @@
+//! Which address belongs to which host of a scenario.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use skyhaul_sim::scenario::{NodeKind, Scenario};
+
+/// First address of the network of all hosts, and the length of its prefix.
+const NET_V4: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
+/// Bits of the network's part of an IPv4 address.
+pub(crate) const PREFIX_V4: u8 = 16;
+const NET_V6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0);
+/// Bits of the network's part of an IPv6 address.
+pub(crate) const PREFIX_V6: u8 = 64;
+
+/// A host of a scenario as other hosts see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostAddress {
+    /// Number of its node.
+    pub node: u32,
+    /// Its name.
+    pub name: String,
+    /// `10.77.0.1` for the first host of the scenario, and so on.
+    pub v4: Ipv4Addr,
+    /// `fd77::1` for the first host of the scenario, and so on.
+    pub v6: Ipv6Addr,
+}
+
+/// The hosts of a scenario, in its order.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    hosts: Vec<HostAddress>,
+    /// Of each host, the place of the one that its default route points at.
+    gateways: Vec<usize>,
+}
+
+impl Addresses {
+    /// Those of all hosts of `scenario`. At most 65,534 hosts have an address; scenarios have fewer.
+    pub fn new(scenario: &Scenario) -> Self {
+        let nodes = scenario.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Host);
+        let hosts: Vec<HostAddress> = nodes
+            .zip(1u16..)
+            .map(|((number, node), place)| HostAddress {
+                node: number as u32,
+                name: node.name.clone(),
+                v4: Ipv4Addr::from_bits(NET_V4.to_bits() | u32::from(place)),
+                v6: Ipv6Addr::from_bits(NET_V6.to_bits() | u128::from(place)),
+            })
+            .collect();
+        let gateways = (0..hosts.len()).map(|place| gateway(scenario, &hosts, place)).collect();
+        Self { hosts, gateways }
+    }
+
+    /// All hosts.
+    pub fn hosts(&self) -> &[HostAddress] {
+        &self.hosts
+    }
+
+    /// The host called `name`.
+    pub fn named(&self, name: &str) -> Option<&HostAddress> {
+        self.hosts.iter().find(|host| host.name == name)
+    }
+
+    /// The host that the default route of `host` points at: the other end of the first flow that it has a part in, or
+    /// else the first other host. Itself if it is alone.
+    pub fn gateway(&self, host: &HostAddress) -> &HostAddress {
+        let place = self.hosts.iter().position(|other| other.node == host.node).unwrap_or(0);
+        &self.hosts[self.gateways[place]]
+    }
+
+    /// The host with this address.
+    pub(crate) fn owner(&self, address: IpAddr) -> Option<&HostAddress> {
+        let place = match address {
+            IpAddr::V4(v4) => v4.to_bits().checked_sub(NET_V4.to_bits())? as usize,
+            IpAddr::V6(v6) => usize::try_from(v6.to_bits().checked_sub(NET_V6.to_bits())?).ok()?,
+        };
+        self.hosts.get(place.checked_sub(1)?)
+    }
+}
+
+fn gateway(scenario: &Scenario, hosts: &[HostAddress], place: usize) -> usize {
+    let node = hosts[place].node as usize;
+    let peer = scenario.flows.iter().find_map(|flow| match (flow.from, flow.to) {
+        (from, to) if from == node => Some(to),
+        (from, to) if to == node => Some(from),
+        _ => None,
+    });
+    let of_flow = peer.and_then(|peer| hosts.iter().position(|host| host.node as usize == peer));
+    of_flow.or_else(|| (0..hosts.len()).find(|&other| other != place)).unwrap_or(place)
+}

@@ -1,0 +1,132 @@
+//! A scenario's links at work.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use skyhaul_core::{Instant, Packet};
+use skyhaul_net::realtime::{Arrival, Gates, Running};
+use skyhaul_net::{Clock, UdpGates};
+use skyhaul_sim::Middle;
+use skyhaul_sim::scenario::Scenario;
+
+use crate::gates::HostGates;
+use crate::middle::Ports;
+use crate::{Addresses, HostAddress, Report};
+
+/// The links and routers of a scenario in real time, between the hosts that are attached. Time zero, to which outages
+/// refer, is the start. Dropping it ends it.
+#[derive(Debug)]
+pub struct Emulation {
+    running: Running<Ports>,
+    names: Vec<String>,
+}
+
+impl Emulation {
+    /// Between descriptors that carry IP packets, one a read and one a write, without blocking: TUN devices, or ends
+    /// of pairs of sockets that keep packets apart. Each has the host that it belongs to.
+    pub fn between_devices(
+        scenario: &Scenario,
+        seed: u64,
+        addresses: Arc<Addresses>,
+        devices: Vec<(HostAddress, OwnedFd)>,
+    ) -> io::Result<Self> {
+        let names = devices.iter().map(|(host, _)| host.name.clone()).collect();
+        let nodes = devices.iter().map(|(host, _)| host.node).collect();
+        let devices = devices.into_iter().map(|(host, fd)| (host.node, fd)).collect();
+        Self::start(scenario, seed, names, nodes, HostGates::new(devices, addresses))
+    }
+
+    /// Between two UDP sockets, each the place of a host; gives the sockets' addresses, too. Datagrams count with
+    /// their IP and UDP headers.
+    pub fn between_sockets(
+        scenario: &Scenario,
+        seed: u64,
+        sockets: [UdpHost; 2],
+    ) -> io::Result<(Self, [SocketAddr; 2])> {
+        let udp = UdpGates::bind([0, 1].map(|i| sockets[i].listen), [0, 1].map(|i| sockets[i].peer))?;
+        let at = udp.local_addrs()?;
+        let names = sockets.iter().map(|socket| socket.host.name.clone()).collect();
+        let nodes = sockets.map(|socket| socket.host.node);
+        Ok((Self::start(scenario, seed, names, nodes.to_vec(), Addressed { udp, nodes })?, at))
+    }
+
+    fn start(
+        scenario: &Scenario,
+        seed: u64,
+        names: Vec<String>,
+        nodes: Vec<u32>,
+        gates: impl Gates + 'static,
+    ) -> io::Result<Self> {
+        let middle = Middle::new(scenario, seed).map_err(io::Error::other)?;
+        Ok(Self { running: Running::start(Ports::new(middle, nodes), gates)?, names })
+    }
+
+    /// The clock of the links: zero is their start.
+    pub fn clock(&self) -> Clock {
+        self.running.clock()
+    }
+
+    /// Everything counted, as of this moment.
+    pub fn report(&self) -> Report {
+        self.running.report(|ports, counted, at| Report::new(&self.names, ports, counted, at))
+    }
+
+    /// Looks at the links at this moment.
+    pub fn look<T>(&self, look: impl FnOnce(&Middle, Instant) -> T) -> T {
+        self.running.look(|ports, now| look(ports.middle(), now))
+    }
+
+    /// Changes the links at this moment.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Middle, Instant) -> T) -> T {
+        self.running.change(|ports, now| change(ports.middle_mut(), now))
+    }
+
+    /// Ends it; packets on their way are lost. What was counted.
+    pub fn stop(mut self) -> Report {
+        self.running.stop();
+        self.report()
+    }
+}
+
+/// A host that is reached by UDP.
+#[derive(Clone, Debug)]
+pub struct UdpHost {
+    /// Which.
+    pub host: HostAddress,
+    /// Where it sends to, and where what is for it comes from.
+    pub listen: SocketAddr,
+    /// Its address; `None`: whoever last wrote to `listen`.
+    pub peer: Option<SocketAddr>,
+}
+
+/// What comes in at one socket is for the other one's host.
+struct Addressed {
+    udp: UdpGates,
+    nodes: [u32; 2],
+}
+
+impl Gates for Addressed {
+    fn count(&self) -> usize {
+        2
+    }
+
+    fn fd(&self, port: usize) -> std::os::fd::BorrowedFd<'_> {
+        self.udp.fd(port)
+    }
+
+    fn receive(&mut self, port: usize, take: &mut dyn FnMut(Arrival)) -> io::Result<()> {
+        let to = self.nodes[1 - port];
+        self.udp.receive(port, &mut |mut arrival| {
+            if let Arrival::Packet(packet) = &mut arrival {
+                packet.meta.to = to;
+            }
+            take(arrival);
+        })
+    }
+
+    fn send(&mut self, port: usize, packet: &Packet) -> io::Result<()> {
+        self.udp.send(port, packet)
+    }
+}

@@ -1,0 +1,81 @@
+//! The process of a host.
+
+use std::io;
+use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::supervise::supervise;
+use super::{Home, INIT_COMMAND, LabError, Plan, device, namespaces, wire};
+
+/// What the init may take to end when it was asked to: longer than it gives its own child.
+const GRACE: Duration = Duration::from_secs(4);
+const FAILED: u8 = 125;
+
+/// Lives as a host, told what to be by what comes over the socket with this number, which the process was started
+/// with; gives the exit code of its command. For a program's subcommand [`HOST_COMMAND`](crate::HOST_COMMAND). The
+/// process must have one thread.
+pub fn host_main(socket: RawFd) -> u8 {
+    // As the emulation dies, so does this process: whatever happens.
+    if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
+        return FAILED;
+    }
+    match open(socket).and_then(|socket| live(&socket)) {
+        Ok(code) => code,
+        // The emulation is gone.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => 0,
+        Err(error) => {
+            eprintln!("skyhaul: a host of the emulation has failed: {error}");
+            FAILED
+        }
+    }
+}
+
+#[allow(unsafe_code)]
+fn open(socket: RawFd) -> io::Result<OwnedFd> {
+    if socket <= 2 || std::fs::symlink_metadata(format!("/proc/self/fd/{socket}")).is_err() {
+        return Err(io::Error::other("this is not for people: `skyhaul emulate` starts it"));
+    }
+    // SAFETY: the descriptor is open, as was just seen, and nothing else in this process knows of it: it was inherited.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    Ok(socket)
+}
+
+fn live(socket: &OwnedFd) -> io::Result<u8> {
+    let (plan, _): (Plan, _) = wire::receive(socket)?;
+    match settle(&plan) {
+        Ok(device) => wire::send(socket, &Ok::<(), LabError>(()), Some(device.as_fd()))?,
+        Err(error) => {
+            wire::send(socket, &Err::<(), _>(error), None)?;
+            return Ok(FAILED);
+        }
+    }
+    let ((), _) = wire::receive(socket)?;
+    match &plan.command {
+        Some(command) => run(&plan, command),
+        None => wire::receive(socket).map(|((), _)| 0),
+    }
+}
+
+/// Enters its home; the device in it.
+fn settle(plan: &Plan) -> Result<OwnedFd, LabError> {
+    match &plan.home {
+        Home::New => namespaces::enter_new()?,
+        Home::Existing { namespace: Some(name), .. } => namespaces::enter_existing(name)?,
+        Home::Existing { namespace: None, .. } | Home::Device { .. } => {}
+    }
+    device::make(plan).map(OwnedFd::from)
+}
+
+fn run(plan: &Plan, command: &[String]) -> io::Result<u8> {
+    namespaces::enclose_children()?;
+    let mut init = Command::new("/proc/self/exe");
+    init.args([INIT_COMMAND, &plan.name, &plan.hosts_file, "--"]).args(command);
+    init.envs(plan.environment.iter().cloned()).stdin(Stdio::inherit());
+    let init = init.spawn()?;
+    supervise(init.id(), GRACE)
+}

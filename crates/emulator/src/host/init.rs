@@ -1,0 +1,61 @@
+//! The first process of a process namespace: it dresses the host, runs the command, and takes everything with it.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount,
+};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::supervise::supervise;
+
+/// What the command may take to end when it was asked to.
+const GRACE: Duration = Duration::from_secs(2);
+/// What a shell says when there is no such command, and when it cannot be run.
+const NOT_FOUND: u8 = 127;
+const NOT_RUN: u8 = 126;
+
+/// Runs `command` as the only thing in this process namespace, on a host called `name` that knows these names of
+/// others; gives its exit code. For a program's subcommand [`INIT_COMMAND`](crate::INIT_COMMAND).
+pub fn init_main(name: &str, hosts_file: &str, command: &[String]) -> u8 {
+    if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
+        return NOT_RUN;
+    }
+    let _ = rustix::system::sethostname(name.as_bytes());
+    if let Err(error) = dress(hosts_file) {
+        eprintln!("skyhaul: names of hosts do not resolve on {name} (addresses work): {error}");
+    }
+    let Some((program, arguments)) = command.split_first() else { return NOT_RUN };
+    let child = match Command::new(program).args(arguments).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            eprintln!("skyhaul: '{program}' cannot be run on {name}: {error}");
+            return if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_RUN };
+        }
+    };
+    supervise(child.id(), GRACE).unwrap_or(NOT_RUN)
+}
+
+/// The names of hosts, and the processes of this namespace, where programs look for them.
+fn dress(hosts_file: &str) -> io::Result<()> {
+    // What is mounted from here on is seen here alone.
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+    let done = name_hosts(hosts_file);
+    // A container may forbid it; then tools like ps show the processes outside.
+    let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None);
+    done
+}
+
+/// Puts a file in memory over the system's: nothing has to be taken away later.
+fn name_hosts(text: &str) -> io::Result<()> {
+    let over = Path::new("/tmp");
+    mount("skyhaul", over, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
+    let file = over.join("hosts");
+    let done = fs::write(&file, text).and_then(|()| Ok(mount_bind(&file, "/etc/hosts")?));
+    unmount(over, UnmountFlags::DETACH)?;
+    done
+}

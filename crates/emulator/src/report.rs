@@ -1,0 +1,82 @@
+//! What an emulation counted.
+
+use skyhaul_core::{Instant, MS};
+use skyhaul_link::Counters;
+use skyhaul_net::LatenessReport;
+use skyhaul_net::realtime::{Counted, GateReport};
+
+use crate::middle::Ports;
+
+/// What an emulation counted until some moment.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// That moment, since the start of the emulation.
+    pub at: Instant,
+    /// The links, in the order of the scenario.
+    pub links: Vec<LinkReport>,
+    /// The attached hosts.
+    pub hosts: Vec<HostReport>,
+    /// How late packets left, at all hosts together.
+    pub lateness: LatenessReport,
+    /// Packets to a host that no link leads to.
+    pub unroutable_packets: u64,
+}
+
+/// A link.
+#[derive(Clone, Debug)]
+pub struct LinkReport {
+    /// Its name.
+    pub name: String,
+    /// Whether it is up at that moment.
+    pub is_up: bool,
+    /// By direction: forward, reverse.
+    pub directions: [Counters; 2],
+    /// Packets that each direction will still deliver.
+    pub packets_inside: [usize; 2],
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct HostReport {
+    /// Its name.
+    pub name: String,
+    /// What was counted where it is attached. The lateness is that of packets that it got.
+    pub gate: GateReport,
+}
+
+impl Report {
+    pub(crate) fn new(names: &[String], ports: &Ports, counted: &Counted, at: Instant) -> Self {
+        let middle = ports.middle();
+        let links = middle.wires().iter().map(|wire| LinkReport {
+            name: wire.link.config().name.clone(),
+            is_up: wire.link.is_up(at),
+            directions: [0, 1].map(|port| wire.link.counters(port, at)),
+            packets_inside: [0, 1].map(|port| wire.link.packets_inside(port)),
+        });
+        let hosts =
+            names.iter().zip(&counted.gates).map(|(name, &gate)| HostReport { name: name.clone(), gate });
+        Self {
+            at,
+            links: links.collect(),
+            hosts: hosts.collect(),
+            lateness: counted.lateness,
+            unroutable_packets: middle.unroutable_packets(),
+        }
+    }
+
+    /// What to tell the user if the links were not emulated exactly: more than 0.1 % of the packets missed their
+    /// time by more than 1 ms.
+    pub fn warning(&self) -> Option<String> {
+        let lateness = &self.lateness;
+        lateness.is_inexact().then(|| {
+            format!(
+                "this machine did not keep up: {} of {} packets ({:.2} %) left more than 1 ms after their time, up to \
+                 {:.1} ms; what was measured is a worse path than the one asked for",
+                lateness.late_packets,
+                lateness.packets,
+                100.0 * lateness.late_share(),
+                lateness.max_ns as f64 / MS as f64
+            )
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! Commands on the hosts of a scenario, each in a namespace of its own.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use skyhaul_emulator::{Finished, Home, HostAddress, HostPlan, Lab, LabOptions, Output};
+
+use super::scene::{Scene, no_lab};
+use super::{EmulateArgs, shown, stop};
+use crate::failure::Failure;
+use crate::output::note;
+
+/// From the start of a command to that of the next one, which may want to talk to it.
+const STAGGER: Duration = Duration::from_millis(200);
+/// Namespaces at most.
+const MAX_HOSTS: usize = 64;
+
+/// What runs where, in the order of their beginnings.
+struct Commands {
+    /// Host, command, and whether it has the terminal.
+    of_hosts: Vec<(String, Vec<String>, bool)>,
+}
+
+pub(super) async fn run(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, Failure> {
+    let commands = Commands::of(args, scene)?;
+    let hosts = scene.addresses.hosts();
+    if hosts.len() > MAX_HOSTS {
+        let text = format!("the scenario has {} hosts; at most {MAX_HOSTS} can be emulated", hosts.len());
+        return Err(Failure::new(text));
+    }
+    let plans = hosts.iter().map(|host| commands.plan(host)).collect();
+    let options = LabOptions { mtu_bytes: args.mtu, ..LabOptions::new(scene.seed) };
+    let mut lab = Lab::start(&scene.scenario, &scene.addresses, plans, &options)
+        .map_err(|error| no_lab(&error, scene))?;
+    let ended = commands.play(&mut lab, args).await;
+    let report = lab.stop().await;
+    let ended = ended.map_err(|error| Failure::new(format!("the emulation has failed: {error}")))?;
+    let code = ended.as_ref().map_or(1, |ended| ended.code);
+    if let Some(ended) = ended.filter(|ended| ended.code != 0 && !args.quiet) {
+        note(&format!("the command on {} ended with exit code {}", ended.host, ended.code));
+    }
+    shown::show(args, scene, &report, Some(code))?;
+    Ok(ExitCode::from(code))
+}
+
+impl Commands {
+    fn of(args: &EmulateArgs, scene: &Scene) -> Result<Self, Failure> {
+        let mut of_hosts = Vec::new();
+        for (host, command) in &args.run {
+            scene.host(host)?;
+            of_hosts.push((host.clone(), vec!["/bin/sh".into(), "-c".into(), command.clone()], false));
+        }
+        if args.command.is_empty() && !of_hosts.is_empty() && args.at.is_some() {
+            return Err(Failure::usage("--at names the host of a command behind --, and there is none"));
+        }
+        if !args.command.is_empty() || of_hosts.is_empty() {
+            let host = args.at.as_ref().map_or_else(|| scene.first_host(), |name| scene.host(name))?;
+            let command = if args.command.is_empty() { vec![shell()] } else { args.command.clone() };
+            of_hosts.push((host.name.clone(), command, true));
+        }
+        let mut names: Vec<&str> = of_hosts.iter().map(|(host, ..)| host.as_str()).collect();
+        names.sort_unstable();
+        if let Some([twice, ..]) = names.windows(2).find(|pair| matches!(pair, [one, next] if one == next)) {
+            let text = format!("the host '{twice}' has two commands; join them: 'first; second'");
+            return Err(Failure::usage(text));
+        }
+        Ok(Self { of_hosts })
+    }
+
+    fn plan(&self, host: &HostAddress) -> HostPlan {
+        let own = self.of_hosts.iter().find(|(name, ..)| *name == host.name);
+        let has_terminal = own.is_some_and(|&(.., has_terminal)| has_terminal);
+        HostPlan {
+            host: host.clone(),
+            home: Home::New,
+            command: own.map(|(_, command, _)| command.clone()),
+            output: if has_terminal { Output::Terminal } else { Output::Inherit },
+        }
+    }
+
+    /// Runs them until the last one has ended, any has failed, or the user has had enough: then `None`.
+    async fn play(&self, lab: &mut Lab, args: &EmulateArgs) -> std::io::Result<Option<Finished>> {
+        tokio::select! {
+            ended = self.finish(lab) => ended,
+            () = stop::asked_beside_command(args.duration) => Ok(None),
+        }
+    }
+
+    async fn finish(&self, lab: &mut Lab) -> std::io::Result<Option<Finished>> {
+        for (place, (host, ..)) in self.of_hosts.iter().enumerate() {
+            if place > 0 {
+                tokio::time::sleep(STAGGER).await;
+            }
+            lab.begin(host)?;
+        }
+        loop {
+            let Some(ended) = lab.finished().await? else { return Ok(None) };
+            let is_last = self.of_hosts.last().is_some_and(|(last, ..)| *last == ended.host);
+            if is_last || ended.code != 0 {
+                return Ok(Some(ended));
+            }
+        }
+    }
+}
+
+fn shell() -> String {
+    std::env::var("SHELL").ok().filter(|shell| !shell.is_empty()).unwrap_or_else(|| "/bin/sh".into())
+}

@@ -1,0 +1,108 @@
+//! Commands on hosts: what they see, and what becomes of their exit codes.
+
+use crate::common::{file, names, noise};
+use crate::support::{emulate, ready, scenario};
+
+fn sh(text: &str) -> Option<crate::common::Said> {
+    let (_folder, scenario) = scenario();
+    emulate(&[&scenario, "--quiet", "--", "sh", "-c", text])
+}
+
+#[test]
+fn a_host_has_the_link_as_its_only_way_out() {
+    let Some(said) =
+        sh("ip -o link show; ip route show; cat /etc/hosts; echo host $SKYHAUL_HOST gateway $GATEWAY")
+    else {
+        return;
+    };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let devices = said.out.lines().filter(|line| line.contains("mtu")).count();
+    assert_eq!(devices, 2, "loopback and the link: {}", said.out);
+    assert!(said.out.contains("default via 10.77.0.2 dev sky0"), "{}", said.out);
+    assert!(said.out.contains("10.77.0.2 ground gateway\n"), "{}", said.out);
+    assert!(said.out.contains("host ship gateway 10.77.0.2\n"), "{}", said.out);
+}
+
+#[test]
+fn the_first_process_of_a_host_is_ours_and_sees_no_others() {
+    let Some(said) = sh("echo $$; ls /proc | grep -c '^[0-9]'; hostname") else { return };
+    let lines: Vec<&str> = said.out.lines().collect();
+    assert!(lines[0].parse::<u32>().unwrap() < 10, "{said:?}");
+    assert!(lines[1].parse::<u32>().unwrap() < 10, "{said:?}");
+    assert_eq!(lines.get(2), Some(&"ship"), "{said:?}");
+}
+
+#[test]
+fn the_exit_code_of_the_command_is_passed_on() {
+    let Some(said) = sh("exit 7") else { return };
+    assert_eq!(said.code, Some(7), "{said:?}");
+    let said = sh("kill -KILL $$").unwrap();
+    assert_eq!(said.code, Some(128 + 9), "{said:?}");
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_said_to() {
+    let (_folder, scenario) = scenario();
+    let Some(said) = emulate(&[&scenario, "--quiet", "--", "no-such-command"]) else { return };
+    assert_eq!(said.code, Some(127), "{said:?}");
+    assert!(said.err.starts_with("skyhaul: 'no-such-command' cannot be run on ship:"), "{said:?}");
+}
+
+#[test]
+fn at_chooses_the_host() {
+    let (_folder, scenario) = scenario();
+    let Some(said) = emulate(&[&scenario, "--at", "ground", "--", "sh", "-c", "echo $SKYHAUL_HOST $GATEWAY"])
+    else {
+        return;
+    };
+    assert_eq!(said.out, "ground 10.77.0.1\n", "{said:?}");
+    assert!(said.err.contains("space forward"), "what was counted: {said:?}");
+}
+
+/// What `ping` and `iperf3` are for, without either: a file by TCP of the kernel's, through our own programs.
+#[test]
+fn commands_on_two_hosts_reach_each_other_by_name_at_the_links_rate() {
+    let (folder, scenario) = scenario();
+    let data = noise(1_000_000);
+    file(folder.path(), "data", &data);
+    let (program, dir) = (env!("CARGO_BIN_EXE_skyhaul"), folder.path().to_str().unwrap());
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let receive = format!("ground={program} receive --dir {dir}/in --listen 0.0.0.0:4700 --once 2>&1");
+    let send = format!("ship={program} send {dir}/data ground:4700 --rate 10M --json");
+    let Some(said) = emulate(&[&scenario, "--run", &receive, "--run", &send, "--json"]) else { return };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(names(&folder.path().join("in")), ["data"]);
+    assert!(std::fs::read(folder.path().join("in/data")).unwrap() == data);
+    let counted = said.json();
+    let forward = &counted["links"]["space"]["forward"];
+    assert!(forward["delivered_bytes"].as_u64().unwrap() > 1_000_000, "{counted}");
+    let sent: serde_json::Value = said.out.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap();
+    let seconds = sent["confirmed_s"].as_f64().unwrap();
+    assert!(seconds > 0.88, "1 MB at 10 Mbit/s and a round trip of 80 ms cannot take {seconds} s");
+    assert!(sent["rtt_ms"]["min"].as_f64().unwrap() >= 80.0, "{sent}");
+}
+
+#[test]
+fn an_emulation_ends_when_a_command_fails() {
+    let (_folder, scenario) = scenario();
+    let Some(said) = emulate(&[&scenario, "--run", "ground=exit 3", "--run", "ship=sleep 600"]) else {
+        return;
+    };
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert!(said.err.contains("the command on ground ended with exit code 3"), "{said:?}");
+}
+
+#[test]
+fn a_geostationary_link_takes_its_half_second() {
+    if std::process::Command::new("ping").arg("-V").output().is_err() {
+        return crate::common::skipped("there is no `ping` here");
+    }
+    let Some(said) = emulate(&[&ready("geo.toml"), "--", "ping", "-c", "2", "-i", "0.2", "GATEWAY"]) else {
+        return;
+    };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let summary =
+        said.out.lines().find_map(|line| line.split_once("= ").filter(|_| line.contains("rtt"))).unwrap();
+    let min_ms: f64 = summary.1.split('/').next().unwrap().parse().unwrap();
+    assert!((550.0..700.0).contains(&min_ms), "{said:?}");
+}

@@ -1,0 +1,115 @@
+//! UDP relays, which need no privilege.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::common::{Receiver, Said, file, free_port, noise, run};
+use crate::support::{ready, scenario, start};
+
+/// A relay and the addresses of its two ports.
+struct Relay {
+    child: Child,
+    said: String,
+    at: Vec<SocketAddr>,
+}
+
+impl Relay {
+    fn start(args: &[&str]) -> Self {
+        let mut child = start(args);
+        let mut reader = BufReader::new(child.stderr.take().unwrap());
+        let (mut said, mut at) = (String::new(), Vec::new());
+        while at.len() < 2 {
+            let mut line = String::new();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "{said}");
+            let address = line.split_once("udp ").and_then(|(_, rest)| rest.split_once(','));
+            at.extend(address.and_then(|(address, _)| address.parse::<SocketAddr>().ok()));
+            said.push_str(&line);
+        }
+        child.stderr = Some(reader.into_inner());
+        Self { child, said, at }
+    }
+
+    fn end(self) -> Said {
+        kill_process(Pid::from_raw(self.child.id() as i32).unwrap(), Signal::INT).unwrap();
+        self.child.wait_with_output().unwrap().into()
+    }
+}
+
+#[test]
+fn a_datagram_takes_the_delay_there_and_back() {
+    let (_folder, scenario) = scenario();
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let far_address = far.local_addr().unwrap().to_string();
+    let ground = format!("ground=127.0.0.1:0={far_address}");
+    let relay = Relay::start(&[&scenario, "--udp", "ship=127.0.0.1:0", "--udp", &ground, "--json"]);
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for socket in [&near, &far] {
+        socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    }
+    let start = Instant::now();
+    near.send_to(b"question", relay.at[0]).unwrap();
+    let mut room = [0; 100];
+    let (length, from) = far.recv_from(&mut room).unwrap();
+    assert_eq!((&room[..length], from), (&b"question"[..], relay.at[1]));
+    far.send_to(b"answer", from).unwrap();
+    let (length, from) = near.recv_from(&mut room).unwrap();
+    assert_eq!((&room[..length], from), (&b"answer"[..], relay.at[0]));
+    assert!(start.elapsed() >= Duration::from_millis(80), "{:?}", start.elapsed());
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    stranger.send_to(b"not from the peer", relay.at[1]).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let said = relay.end();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let counted = said.json();
+    let space = &counted["links"]["space"];
+    assert_eq!(space["forward"]["delivered_bytes"], 8 + 28, "{counted}");
+    assert_eq!(space["reverse"]["delivered_bytes"], 6 + 28, "{counted}");
+    assert_eq!(counted["hosts"]["ground"]["strays"], 1, "{counted}");
+    assert_eq!(counted["lateness"]["packets"], 2, "{counted}");
+}
+
+#[test]
+fn a_file_goes_through_a_relay() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = noise(500_000);
+    let path = file(folder.path(), "data", &data);
+    let receiver = Receiver::start(&["--once"]);
+    let ground = format!("receiver=127.0.0.1:0={}", receiver.address);
+    let relay =
+        Relay::start(&[&ready("geo-noisy.toml"), "--udp", "sender=127.0.0.1:0", "--udp", &ground, "--json"]);
+    let sent = run(&["send", path.to_str().unwrap(), &relay.at[0].to_string(), "--rate", "10M", "--json"]);
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    let (_, inbox) = receiver.wait();
+    assert!(std::fs::read(inbox.path().join("data")).unwrap() == data);
+    let said = relay.end();
+    let counted = said.json();
+    let lost = &counted["links"]["geo-noisy"]["forward"]["dropped"]["bit_error"];
+    assert!(lost.as_u64().unwrap() > 0, "{counted}");
+}
+
+#[test]
+fn a_port_in_use_is_refused() {
+    let (_folder, scenario) = scenario();
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let ship = format!("ship=127.0.0.1:{port}");
+    let said = run(&["emulate", &scenario, "--udp", &ship, "--udp", "ground=127.0.0.1:0"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let wanted =
+        format!("skyhaul: the emulation cannot start: another program uses UDP port {port} on 127.0.0.1\n");
+    assert_eq!(said.err, wanted);
+}
+
+#[test]
+fn it_ends_when_its_time_is_over() {
+    let (_folder, scenario) = scenario();
+    let ship = format!("ship=127.0.0.1:{}", free_port());
+    let said =
+        run(&["emulate", &scenario, "--udp", &ship, "--udp", "ground=127.0.0.1:0", "--duration", "300ms"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.err.contains("space forward"), "{said:?}");
+}
