@@ -3,6 +3,7 @@
 use skyhaul_core::Instant;
 
 use crate::LinkConfig;
+use crate::outages::Down;
 use crate::wire::{Fate, Wire};
 
 /// How many packets of `packet_bytes` bytes on the wire a sender that never lets the queue of `port`
@@ -36,14 +37,15 @@ pub fn carried_packets(
 
 fn saturate(mut wire: Wire, config: &LinkConfig, from: Instant, until: Instant, bytes: u32) -> u64 {
     let mut carried = 0;
+    let down = Down { scheduled: &config.outages, forced: None };
     loop {
         // There from the beginning, so it starts when the one before it ends.
-        let (slot, fate) = wire.send(from, bytes, true, &config.outages);
+        let (slot, fate) = wire.send(from, bytes, true, down);
         let earliest = wire.earliest_arrival(slot.end);
         // Time stands still at its maximum: nothing arrives there.
         if earliest > until || earliest == Instant::MAX {
             return carried;
         }
-        carried += u64::from(matches!(fate, Fate::Arrives(at, way) if !way.damaged && at <= until));
+        carried += u64::from(matches!(fate, Fate::Arrives(at, way) if !way.is_damaged() && at <= until));
     }
 }

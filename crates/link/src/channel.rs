@@ -47,12 +47,27 @@ impl Channel {
 
     /// Takes a packet whose serialisation ends at `sent`, not before that of the packet before it.
     pub(crate) fn pass(&mut self, sent: Instant) -> Passage {
-        if self.stay.to <= sent {
-            self.stay = self.stays.reach(sent).unwrap_or(self.stay);
-        }
+        self.reach(sent);
         let hit = self.draw();
         let cause = if self.stay.is_down { DropCause::Outage } else { DropCause::RandomLoss };
         Passage { lost: hit.then_some(cause), delay_ns: self.stay.delay_ns }
+    }
+
+    /// The same for a packet that has had its draw, and was not lost.
+    pub(crate) fn pass_anew(&mut self, sent: Instant) -> Passage {
+        self.reach(sent);
+        Passage { lost: self.stay.is_down.then_some(DropCause::Outage), delay_ns: self.stay.delay_ns }
+    }
+
+    fn reach(&mut self, sent: Instant) {
+        if self.stay.to <= sent {
+            self.stay = self.stays.reach(sent).unwrap_or(self.stay);
+        }
+    }
+
+    /// Goes back to `stay`, which `stays` follow.
+    pub(crate) fn go_back(&mut self, stay: Stay, stays: Stays) {
+        (self.stay, self.stays) = (stay, stays);
     }
 
     /// Less than this is never added.

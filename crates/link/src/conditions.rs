@@ -6,22 +6,29 @@ use alloc::vec::Vec;
 use skyhaul_core::Instant;
 
 use crate::outages::{is_down_during, merged};
+use crate::timeline::{PAST_STEPS, Step, Timeline};
 use crate::{ConfigError, LinkConfig, Outage, Stay, Stays};
 
 /// Stays that are kept for questions about the recent past.
 pub(crate) const RECENT_STAYS: usize = 256;
 
-/// The realised conditions of a link: its schedule of outages and the states of its channel. A pure
-/// function of configuration and seed: the order of questions, and what is sent, change no answer.
+/// The realised conditions of a link: its rates and delays, its schedule of outages and the states of its
+/// channel. A pure function of configuration and seed: the order of questions, and what is sent, change no answer.
+/// What somebody changes while the link runs counts from then on; of rates, delays and forced outages that are over,
+/// the latest 256 are remembered.
 ///
 /// The states up to the present of a [`Link`](crate::Link) are made as it works; the latest 256
 /// stays are kept. A question about an earlier or later time is answered by making the stays from
 /// the start of the run, or from the latest one on, again: some tens of nanoseconds each.
 #[derive(Clone, Debug)]
 pub struct Conditions {
-    /// Delay of the directions themselves, by the port at which they start, in nanoseconds.
-    delays_ns: [u64; 2],
+    /// Rates and delays of the directions themselves, by the port at which they start.
+    timelines: [Timeline; 2],
     outages: Vec<Outage>,
+    /// Outages that somebody forced and that are over, the latest ones.
+    past: VecDeque<Outage>,
+    /// One that is not over.
+    forced: Option<Outage>,
     channel: Option<Realised>,
 }
 
@@ -40,15 +47,32 @@ impl Conditions {
         config.validate()?;
         let realised = |all: Stays| Realised { ahead: all.clone(), all, recent: VecDeque::new() };
         Ok(Self {
-            delays_ns: [0, 1].map(|port| config.direction(port).delay_ns),
+            timelines: [0, 1].map(|port| Timeline::new(config.direction(port))),
             outages: config.outages.clone(),
+            past: VecDeque::new(),
+            forced: None,
             channel: Stays::new(config, seed).map(realised),
         })
     }
 
-    /// Whether neither an outage of the schedule nor a state that loses everything covers `at`.
+    /// Whether neither an outage nor a state that loses everything covers `at`.
     pub fn is_up(&self, at: Instant) -> bool {
-        !is_down_during(&self.outages, at, at) && !self.stay(at).is_some_and(|stay| stay.is_down)
+        let is_forced_down = self.forced().any(|outage| outage.from <= at && at < outage.to);
+        let is_down = is_forced_down || is_down_during(&self.outages, at, at);
+        !is_down && !self.stay(at).is_some_and(|stay| stay.is_down)
+    }
+
+    /// Outages that are in no schedule.
+    fn forced(&self) -> impl Iterator<Item = Outage> {
+        self.past.iter().copied().chain(self.forced)
+    }
+
+    /// Bits per second of the direction that starts at `port`; `None`: unlimited.
+    ///
+    /// # Panics
+    /// If `port` is neither 0 nor 1.
+    pub fn rate_bps(&self, port: u32, at: Instant) -> Option<u64> {
+        self.timelines[port as usize].step(at).rate_bps
     }
 
     /// Delay of a packet that enters at `port` and whose serialisation ends at `at`, in nanoseconds:
@@ -59,7 +83,7 @@ impl Conditions {
     /// If `port` is neither 0 nor 1.
     pub fn delay_ns(&self, port: u32, at: Instant) -> u64 {
         let channel_delay_ns = self.stay(at).map_or(0, |stay| stay.delay_ns);
-        self.delays_ns[port as usize].saturating_add(channel_delay_ns)
+        self.timelines[port as usize].step(at).delay_ns.saturating_add(channel_delay_ns)
     }
 
     /// The stay of the channel that covers `at`; `None` if the link has no channel.
@@ -72,13 +96,13 @@ impl Conditions {
         self.channel.as_ref().map(|channel| channel.all.clone()).into_iter().flatten()
     }
 
-    /// When the link is down in [`from`, `until`), by its schedule or because the state of its
-    /// channel loses everything: sorted, neither overlapping nor touching, cut off at the ends.
+    /// When the link is down in [`from`, `until`), by its schedule, because somebody forced it, or because the
+    /// state of its channel loses everything: sorted, neither overlapping nor touching, cut off at the ends.
     pub fn outages(&self, from: Instant, until: Instant) -> Vec<Outage> {
         let stays = self.stays().take_while(|stay| stay.from < until);
         let down = stays.filter(|stay| stay.is_down).map(|Stay { from, to, .. }| Outage { from, to });
         let cut = |outage: Outage| Outage { from: outage.from.max(from), to: outage.to.min(until) };
-        let all = self.outages.iter().copied().chain(down).map(cut);
+        let all = self.outages.iter().copied().chain(self.forced()).chain(down).map(cut);
         merged(all.filter(|outage| outage.from < outage.to).collect())
     }
 
@@ -87,6 +111,45 @@ impl Conditions {
         if let Some(channel) = &mut self.channel {
             channel.pass(now);
         }
+    }
+}
+
+/// Changes while the link runs. None of them is earlier than the one before it.
+impl Conditions {
+    pub(crate) fn timeline(&self, port: u32) -> &Timeline {
+        &self.timelines[port as usize]
+    }
+
+    pub(crate) fn change(&mut self, now: Instant, port: u32, change: impl Fn(&mut Step)) {
+        let timeline = &mut self.timelines[port as usize];
+        *timeline = timeline.changed(now, change);
+    }
+
+    /// The outage that somebody forced and that was not over when it was last seen to.
+    pub(crate) fn forced_outage(&self) -> Option<Outage> {
+        self.forced
+    }
+
+    /// Down from now on, or from when it went down.
+    pub(crate) fn force(&mut self, now: Instant, to: Instant) {
+        let from = self.forced.map_or(now, |outage| outage.from);
+        self.forced = Some(Outage { from, to });
+    }
+
+    /// The forced outage is over at `now`, if not before.
+    pub(crate) fn end_forced(&mut self, now: Instant) {
+        let over = self.forced.take().map(|outage| Outage { to: outage.to.min(now), ..outage });
+        self.past.extend(over.filter(|outage| outage.from < outage.to));
+        if self.past.len() > PAST_STEPS {
+            self.past.pop_front();
+        }
+    }
+
+    /// The stay that covers `now`, and those that follow it. `now` is not earlier than all that was passed.
+    pub(crate) fn stays_from(&mut self, now: Instant) -> Option<(Stay, Stays)> {
+        self.pass(now);
+        let channel = self.channel.as_ref()?;
+        Some((*channel.recent.back()?, channel.ahead.clone()))
     }
 }
 

@@ -18,6 +18,11 @@ enum Step {
     GoBack { ns: u64 },
     Enter { port: u32, wire_bytes: u32, hollow: bool },
     Poll,
+    Rate { port: u32, rate_bps: Option<u64> },
+    Delay { port: u32, delay_ns: u64 },
+    Loss { port: u32, probability: f64 },
+    Force { for_ns: Option<u64> },
+    EndOutage,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -27,6 +32,19 @@ fn step() -> impl Strategy<Value = Step> {
         8 => (0u32..2, 0u32..2000, any::<bool>())
             .prop_map(|(port, wire_bytes, hollow)| Step::Enter { port, wire_bytes, hollow }),
         3 => Just(Step::Poll),
+        2 => change(),
+    ]
+}
+
+/// Something that is done to a running link.
+fn change() -> impl Strategy<Value = Step> {
+    let rate = prop_oneof![Just(None), (100_000u64..100_000_000).prop_map(Some)];
+    prop_oneof![
+        (0u32..2, rate).prop_map(|(port, rate_bps)| Step::Rate { port, rate_bps }),
+        (0u32..2, 1u64..5_000_000).prop_map(|(port, delay_ns)| Step::Delay { port, delay_ns }),
+        (0u32..2, probability()).prop_map(|(port, probability)| Step::Loss { port, probability }),
+        proptest::option::of(1u64..5_000_000).prop_map(|for_ns| Step::Force { for_ns }),
+        Just(Step::EndOutage),
     ]
 }
 
@@ -152,7 +170,23 @@ impl Play {
                 let make = if only_meta { hollow } else { packet };
                 self.enter(port, make(wire_bytes, self.entered));
             }
+            _ => self.change(step),
         }
+    }
+
+    fn change(&mut self, step: &Step) {
+        let (now, sink, deadline) = (self.now, &mut self.events, self.link.deadline());
+        match *step {
+            Step::Rate { port, rate_bps } => self.link.set_rate(now, port, rate_bps, sink).unwrap(),
+            Step::Delay { port, delay_ns } => self.link.set_delay(now, port, delay_ns, sink),
+            Step::Loss { port, probability } => self.link.set_loss(now, port, probability).unwrap(),
+            // Refused if time went back so far that the end is over.
+            Step::Force { for_ns } => drop(self.link.force_outage(now, for_ns.map(|ns| now.after(ns)), sink)),
+            _ => self.link.end_outage(now, sink),
+        }
+        let delivered_at = self.deliveries.last().map_or(Instant::ZERO, |&(due, ..)| due);
+        let earliest = deadline.map_or(delivered_at, |deadline| deadline.min(delivered_at));
+        assert!(self.link.deadline().is_none_or(|due| due >= earliest), "back past what was delivered");
     }
 
     fn enter(&mut self, port: u32, packet: skyhaul_core::Packet) {
@@ -197,6 +231,7 @@ impl Play {
     }
 
     fn finish(&mut self) {
+        self.link.end_outage(self.now, &mut self.events);
         self.now = Instant::MAX;
         self.poll();
     }
@@ -221,6 +256,7 @@ proptest! {
                 prop_assert_eq!(c.entered_bytes, c.delivered_bytes + c.dropped_bytes);
             }
             prop_assert_eq!(c.queue_bytes, 0);
+            prop_assert_eq!(play.link.packets_inside(port), 0);
         }
     }
 

@@ -1,88 +1,110 @@
 //! One direction of a link: queue, wire, and the packets under way.
 
+use alloc::collections::VecDeque;
 use alloc::format;
 
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Ecn, Instant, Packet, Stream};
 
 use crate::damage::damaged;
+use crate::outages::Down;
 use crate::queue::{MAX_PACKETS, Queue};
-use crate::red::{Judgement, Red};
+use crate::red::{Idle, Judgement, Red};
 use crate::serializer::Slot;
 use crate::under_way::UnderWay;
 use crate::wire::{Fate, Journey, Wire};
-use crate::{Counters, DirectionConfig, LinkConfig, Outage};
+use crate::{Counters, DirectionConfig, LinkConfig};
 
-/// A drop: when and why.
-pub(crate) type Dropped = (Instant, DropCause);
+/// A drop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dropped {
+    pub(crate) at: Instant,
+    pub(crate) cause: DropCause,
+    /// Place of the packet in the order of entry.
+    pub(crate) order: u64,
+    /// What its sender calls it.
+    pub(crate) id: u64,
+    pub(crate) wire_bytes: u32,
+}
 
-/// A packet that will be delivered.
+/// A packet that will be delivered, unless its slot changes.
 #[derive(Clone, Debug)]
-struct Flight {
-    packet: Packet,
-    journey: Journey,
+pub(super) struct Flight {
+    pub(super) packet: Packet,
+    pub(super) journey: Journey,
+}
+
+/// A packet that waits, and is lost if the forced outage lasts.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) order: u64,
+    pub(super) slot: Slot,
+    pub(super) flight: Flight,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
-    queue: Queue,
+    pub(super) queue: Queue,
     red: Option<Red>,
-    wire: Wire,
+    pub(super) wire: Wire,
     damage_stream: Stream,
     /// Packets that will be delivered.
-    under_way: UnderWay<Flight>,
+    pub(super) under_way: UnderWay<Flight>,
+    /// Packets of which is not known whether they will be, in the order of entry. All of them are in the queue.
+    pub(super) held: VecDeque<Held>,
     /// The latest time that a packet came in: time does not run backwards in here.
-    clock: Instant,
+    pub(super) clock: Instant,
+    /// When the latest delivery was due.
+    pub(super) delivered_at: Instant,
     /// One past the latest place delivered.
     delivered_end: u64,
-    counters: Counters,
+    pub(super) counters: Counters,
 }
 
 impl Direction {
     /// The direction that starts at `port` of a link with a valid configuration.
     pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("{}/{what}", config.direction_name(port)));
-        let &DirectionConfig { queue, red, rate_bps, .. } = config.direction(port);
+        let &DirectionConfig { queue, red, .. } = config.direction(port);
         Self {
             queue: Queue::new(queue),
-            red: red.and_then(|red| Red::new(red, rate_bps, stream("red"))),
+            red: red.and_then(|red| Red::new(red, stream("red"))),
             wire: Wire::new(config, port, seed),
             damage_stream: stream("damage"),
             under_way: UnderWay::new(),
+            held: VecDeque::new(),
             clock: Instant::ZERO,
+            delivered_at: Instant::ZERO,
             delivered_end: 0,
             counters: Counters::default(),
         }
     }
 
     /// Takes a packet and decides all that will happen to it.
-    pub(crate) fn enter(&mut self, now: Instant, mut packet: Packet, outages: &[Outage]) -> Option<Dropped> {
+    pub(crate) fn enter(&mut self, now: Instant, mut packet: Packet, down: Down<'_>) -> Option<Dropped> {
         self.clock = self.clock.max(now);
-        let wire_bytes = packet.meta.wire_bytes;
+        let (order, id, wire_bytes) = (self.counters.entered_packets, packet.meta.id, packet.meta.wire_bytes);
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
-        let dropped = match self.admit(&mut packet) {
-            Ok(()) => self.send(packet, outages),
+        let lost = match self.admit(&mut packet) {
+            Ok(()) => self.send(packet, order, down),
             Err(cause) => Some((self.clock, cause)),
         };
-        if let Some((_, cause)) = dropped {
-            self.counters.drop(wire_bytes, cause);
-        }
-        dropped
-    }
-
-    /// Packets that came in so far.
-    pub(crate) fn entered_packets(&self) -> u64 {
-        self.counters.entered_packets
+        let (at, cause) = lost?;
+        self.counters.drop(wire_bytes, cause);
+        Some(Dropped { at, cause, order, id, wire_bytes })
     }
 
     /// Whether the queue takes it; it may be marked.
     fn admit(&mut self, packet: &mut Packet) -> Result<(), DropCause> {
         let wire_bytes = packet.meta.wire_bytes;
         let judgement = self.red.as_mut().map_or(Judgement::Pass, |red| {
-            let (length, empty_since) = (self.queue.length(), self.queue.empty_since());
-            red.judge(self.clock, packet.meta.ecn, wire_bytes, length, empty_since)
+            let idle = self
+                .queue
+                .empty_since()
+                .map(|since| Idle { ns: self.clock.since(since), rate_bps: self.wire.rate_bps(self.clock) });
+            red.judge(packet.meta.ecn, wire_bytes, self.queue.length(), idle)
         });
         if !self.has_room(wire_bytes) {
             return Err(DropCause::QueueFull);
@@ -99,33 +121,41 @@ impl Direction {
     }
 
     fn has_room(&self, wire_bytes: u32) -> bool {
-        self.queue.has_room(wire_bytes) && self.under_way.len() < MAX_PACKETS
+        self.queue.has_room(wire_bytes) && self.packets_inside() < MAX_PACKETS
     }
 
-    fn send(&mut self, packet: Packet, outages: &[Outage]) -> Option<Dropped> {
+    fn send(&mut self, packet: Packet, order: u64, down: Down<'_>) -> Option<(Instant, DropCause)> {
         let wire_bytes = packet.meta.wire_bytes;
-        let (slot, fate) = self.wire.send(self.clock, wire_bytes, !packet.bytes.is_empty(), outages);
-        self.occupy(slot, wire_bytes);
+        let (slot, fate) = self.wire.send(self.clock, wire_bytes, !packet.bytes.is_empty(), down);
+        self.occupy(slot, wire_bytes, order);
         self.counters.serve(wire_bytes, slot.start.since(self.clock));
         match fate {
-            Fate::Lost(cause) => Some((slot.end, cause)),
+            Fate::Lost(cause) => return Some((slot.end, cause)),
             Fate::Arrives(arrival, journey) => {
-                let packet = if journey.damaged { self.damaged(packet) } else { packet };
-                self.under_way.push(arrival, Flight { packet, journey });
-                None
+                let packet = if journey.is_damaged() { self.damaged(packet) } else { packet };
+                self.under_way.push(arrival, order, Flight { packet, journey });
             }
+            Fate::Held(journey) => self.hold(order, slot, packet, journey),
         }
+        None
     }
 
     /// Takes a place in the queue until the serialisation ends; none if that is at once.
-    fn occupy(&mut self, slot: Slot, wire_bytes: u32) {
+    fn occupy(&mut self, slot: Slot, wire_bytes: u32, order: u64) {
         if slot.end > self.clock {
-            self.queue.push(slot.end, wire_bytes);
+            self.queue.push(slot.end, wire_bytes, order);
             // All that has left was released when this packet came in.
             self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(self.queue.held_bytes());
         }
     }
 
+    #[cold]
+    fn hold(&mut self, order: u64, slot: Slot, packet: Packet, journey: Journey) {
+        let packet = if journey.is_damaged() { self.damaged(packet) } else { packet };
+        self.held.push_back(Held { order, slot, flight: Flight { packet, journey } });
+    }
+
+    #[cold]
     fn damaged(&mut self, mut packet: Packet) -> Packet {
         let again = self.wire.bit_error_chance(packet.meta.wire_bytes);
         packet.bytes = damaged(&packet.bytes, again, &mut self.damage_stream);
@@ -139,21 +169,29 @@ impl Direction {
 
     /// Gives back the next packet, due or not.
     pub(crate) fn deliver(&mut self) -> Option<Packet> {
-        let (_, place, flight) = self.under_way.next_mut()?;
+        let (at, place, flight) = self.under_way.next()?;
+        self.delivered_at = at;
         self.counters.deliver(flight.packet.meta.wire_bytes);
-        self.counters.damaged_packets += u64::from(flight.journey.damaged);
+        self.counters.damaged_packets += u64::from(flight.journey.is_damaged());
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
-        if flight.journey.twice {
-            flight.journey.twice = false;
-            self.counters.duplicated_packets += 1;
-            return Some(flight.packet.clone()); // its twin keeps the place, and comes next
+        if flight.journey.is_twice() {
+            return self.deliver_copy();
         }
         self.delivered_end = self.delivered_end.max(place + 1);
         self.under_way.pop().map(|flight| flight.packet)
     }
 
+    /// A copy of the next packet, which keeps its place and comes after it.
+    #[cold]
+    fn deliver_copy(&mut self) -> Option<Packet> {
+        let (_, _, flight) = self.under_way.next_mut()?;
+        flight.journey = flight.journey.once();
+        self.counters.duplicated_packets += 1;
+        Some(flight.packet.clone())
+    }
+
     pub(crate) fn packets_inside(&self) -> usize {
-        self.under_way.len()
+        self.under_way.len() + self.held.len()
     }
 
     pub(crate) fn queue_bytes(&self, now: Instant) -> u64 {

@@ -53,6 +53,11 @@ impl Impairments {
         }
     }
 
+    /// For packets that are drawn for from now on.
+    pub(crate) fn set_loss(&mut self, probability: f64) {
+        self.loss = Chance::new(probability);
+    }
+
     /// Draws for the next packet.
     pub(crate) fn draw(&mut self, wire_bytes: u32) -> Impairment {
         let burst = self.burst.draw();

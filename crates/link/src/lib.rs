@@ -27,15 +27,16 @@
 //!    order is preserved, only these can be overtaken. Packets picked to be **duplicated** come out twice.
 //!
 //! Nothing that comes later changes what happens to a packet, so all of this is decided as it
-//! enters. See [`Link::handle`] for what that means for events and counters.
+//! enters. See [`Link::handle`] for what that means for events and counters. The exception: somebody changes the
+//! running link ([`Link::set_rate`] and its like). Then what was to happen to packets that have not left is decided
+//! anew, with the draws that they had.
 //!
 //! Equal configurations, seeds and inputs give equal outputs on every machine. Probabilities become
 //! integers when the link is built; no later decision touches a float, but for the lengths of the
 //! channel's stays (one logarithm of a portable library each) and the average queue of random early
 //! detection (sums and products, and a power of that library after an idle time).
 //!
-//! Left out: priority classes, outages of one direction only, changes of rate during a
-//! run, gradual changes of delay, and a largest packet.
+//! Left out: priority classes, outages of one direction only, and a largest packet.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -56,12 +57,15 @@ mod damage;
 mod direction;
 mod impairments;
 mod link;
+mod live;
 mod outages;
 mod presets;
 mod queue;
 mod red;
+mod replan;
 mod serializer;
 mod stays;
+mod timeline;
 mod under_way;
 mod wire;
 
@@ -85,6 +89,8 @@ mod duplication_tests;
 mod impairments_tests;
 #[cfg(test)]
 mod link_tests;
+#[cfg(test)]
+mod live_tests;
 #[cfg(test)]
 mod order_tests;
 #[cfg(test)]

@@ -2,18 +2,19 @@
 
 use skyhaul_core::{Event, EventSink, Instant, Packet};
 
-use crate::direction::Direction;
+use crate::direction::{Direction, Dropped};
+use crate::outages::Down;
 use crate::{Conditions, ConfigError, Counters, LinkConfig};
 
 /// A duplex link: what enters port 0 leaves at port 1 and the other way round. Methods that take a
 /// port panic if it is neither 0 nor 1.
 #[derive(Clone, Debug)]
 pub struct Link {
-    config: LinkConfig,
+    pub(super) config: LinkConfig,
     source: u64,
     /// By the port at which they start.
-    directions: [Direction; 2],
-    conditions: Conditions,
+    pub(super) directions: [Direction; 2],
+    pub(super) conditions: Conditions,
 }
 
 impl Link {
@@ -25,7 +26,7 @@ impl Link {
         Ok(Self { config, source, directions, conditions })
     }
 
-    /// What the link is like.
+    /// What the link was built to be like. What was changed since is in [`conditions`](Self::conditions).
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
@@ -35,14 +36,27 @@ impl Link {
     /// when the drop happens: now if the queue is full, the end of the packet's serialisation
     /// otherwise, which may lie ahead of `now`. Until then the packet fills its place in the queue.
     ///
+    /// What is changed while the link runs may change what was decided for packets that wait, see
+    /// [`set_rate`](Self::set_rate).
+    ///
     /// A time earlier than that of a previous call for this port counts as the time of that call.
     pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
-        let (wire_bytes, id) = (packet.meta.wire_bytes, packet.meta.id);
+        if self.conditions.forced_outage().is_some() {
+            self.settle(now, sink);
+        }
         self.conditions.pass(now);
-        let order = self.directions[port as usize].entered_packets();
-        let dropped = self.directions[port as usize].enter(now, packet, &self.config.outages);
-        if let Some((at, cause)) = dropped.filter(|_| sink.wants()) {
-            sink.emit(at, self.source, Event::LinkDrop { port, order, packet: id, wire_bytes, cause });
+        let down = Down { scheduled: &self.config.outages, forced: self.conditions.forced_outage() };
+        let dropped = self.directions[port as usize].enter(now, packet, down);
+        if let Some(dropped) = dropped {
+            self.report(port, &[dropped], sink);
+        }
+    }
+
+    pub(super) fn report(&self, port: u32, drops: &[Dropped], sink: &mut dyn EventSink) {
+        for &Dropped { at, cause, order, id, wire_bytes } in drops {
+            if sink.wants() {
+                sink.emit(at, self.source, Event::LinkDrop { port, order, packet: id, wire_bytes, cause });
+            }
         }
     }
 
@@ -88,7 +102,8 @@ impl Link {
         self.directions[port as usize].queue_bytes(now)
     }
 
-    /// Packets that entered at `port` and will be delivered, but were not yet, copies not counted.
+    /// Packets that entered at `port` and will be delivered (or may be, if a forced outage ends early), but were
+    /// not yet, copies not counted.
     pub fn packets_inside(&self, port: u32) -> usize {
         self.directions[port as usize].packets_inside()
     }

@@ -1,6 +1,7 @@
 //! Who waits for the server or is in service.
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
@@ -12,14 +13,23 @@ use crate::red::Length;
 /// exceed it is dropped as by a full queue.
 pub const MAX_PACKETS: usize = 1 << 20;
 
+/// A place. All of its numbers rise from one to the next.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// When it is free again.
+    free_at: Instant,
+    /// How many bytes had then left the queue since the beginning of the run.
+    left_bytes: u64,
+    /// Place of its packet in the order of entry.
+    order: u64,
+}
+
 /// The places of a queue. The packets themselves are under way already: their times are
 /// known when they enter.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     limit: QueueLimit,
-    /// For each packet, when its place is free again and how many bytes had then left the queue
-    /// since the beginning of the run. Both rise.
-    places: VecDeque<(Instant, u64)>,
+    places: VecDeque<Place>,
     /// Bytes that ever entered.
     entered_bytes: u64,
     /// Bytes that have left, as far as `release` knows.
@@ -35,7 +45,7 @@ impl Queue {
 
     /// Gives up the places of packets whose serialisation has ended by `now`.
     pub(crate) fn release(&mut self, now: Instant) {
-        while let Some(&(free_at, left_bytes)) = self.places.front() {
+        while let Some(&Place { free_at, left_bytes, .. }) = self.places.front() {
             if free_at > now {
                 return;
             }
@@ -66,9 +76,26 @@ impl Queue {
     }
 
     /// Takes a packet whose serialisation ends at `free_at`, not before those in front of it.
-    pub(crate) fn push(&mut self, free_at: Instant, wire_bytes: u32) {
+    pub(crate) fn push(&mut self, free_at: Instant, wire_bytes: u32, order: u64) {
         self.entered_bytes += u64::from(wire_bytes);
-        self.places.push_back((free_at, self.entered_bytes));
+        self.places.push_back(Place { free_at, left_bytes: self.entered_bytes, order });
+    }
+
+    /// The first packet that was not released, and its bytes.
+    pub(crate) fn first(&self) -> Option<(u64, u64)> {
+        self.places.front().map(|place| (place.order, place.left_bytes - self.left_bytes))
+    }
+
+    /// Packets that were not released serve anew: `serve` is given the bytes of each, and says when it ends.
+    /// Gives back which packet ends when.
+    pub(crate) fn serve_anew(&mut self, mut serve: impl FnMut(u64) -> Instant) -> Vec<(u64, Instant)> {
+        let mut left_bytes = self.left_bytes;
+        let anew = self.places.iter_mut().map(|place| {
+            place.free_at = serve(place.left_bytes - left_bytes);
+            left_bytes = place.left_bytes;
+            (place.order, place.free_at)
+        });
+        anew.collect()
     }
 
     /// Bytes of the packets that were not released.
@@ -78,8 +105,8 @@ impl Queue {
 
     /// Bytes that wait or are in service at `now`.
     pub(crate) fn bytes(&self, now: Instant) -> u64 {
-        let gone = self.places.partition_point(|&(free_at, _)| free_at <= now);
-        let left_bytes = gone.checked_sub(1).map_or(self.left_bytes, |last| self.places[last].1);
+        let gone = self.places.partition_point(|place| place.free_at <= now);
+        let left_bytes = gone.checked_sub(1).map_or(self.left_bytes, |last| self.places[last].left_bytes);
         self.entered_bytes - left_bytes
     }
 }

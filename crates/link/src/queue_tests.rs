@@ -68,7 +68,7 @@ fn an_unlimited_queue_has_a_hard_bound() {
     let mut queue = Queue::new(QueueLimit::Unlimited);
     for _ in 0..MAX_PACKETS {
         assert!(queue.has_room(u32::MAX));
-        queue.push(at(1), u32::MAX);
+        queue.push(at(1), u32::MAX, 0);
     }
     assert!(!queue.has_room(0));
     queue.release(at(1));

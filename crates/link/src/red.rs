@@ -1,6 +1,6 @@
 //! Random early detection: drops, or marks, before the queue is full [Floyd and Jacobson 1993].
 
-use skyhaul_core::{Ecn, Instant, SECOND, Stream};
+use skyhaul_core::{Ecn, SECOND, Stream};
 
 use crate::QueueLimit;
 use crate::chance::Chance;
@@ -73,14 +73,23 @@ pub(crate) struct Length {
     pub(crate) bytes: u64,
 }
 
+/// A time in which nothing waited or was in service.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idle {
+    /// Its length.
+    pub(crate) ns: u64,
+    /// What the server could have done.
+    pub(crate) rate_bps: Option<u64>,
+}
+
 /// Random early detection in front of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     config: RedConfig,
     min: f64,
     max: f64,
-    /// Service time of a mean packet.
-    mean_ns: f64,
+    /// Work of a mean packet, in units of 10^-9 bit.
+    mean_work: f64,
     average: f64,
     /// Packets since the last one that was picked; `None`: the average was below `min`.
     since_picked: Option<u32>,
@@ -88,23 +97,22 @@ pub(crate) struct Red {
 }
 
 impl Red {
-    /// In front of a link of `rate_bps`, with a valid configuration. Without a rate nothing ever waits.
-    pub(crate) fn new(config: RedConfig, rate_bps: Option<u64>, stream: Stream) -> Option<Self> {
+    /// With a valid configuration.
+    pub(crate) fn new(config: RedConfig, stream: Stream) -> Option<Self> {
         let (min, max) = config.thresholds()?;
-        let mean_ns = (config.mean_packet_bytes * 8 * SECOND) as f64 / rate_bps? as f64;
-        Some(Self { config, min, max, mean_ns, average: 0.0, since_picked: None, stream })
+        let mean_work = (config.mean_packet_bytes * 8 * SECOND) as f64;
+        Some(Self { config, min, max, mean_work, average: 0.0, since_picked: None, stream })
     }
 
-    /// A packet arrives at `now` and finds `length`; the queue has been empty since `empty_since`, if it is.
+    /// A packet arrives and finds `length`; if nothing was there, the server has been `idle`.
     pub(crate) fn judge(
         &mut self,
-        now: Instant,
         ecn: Ecn,
         wire_bytes: u32,
         length: Length,
-        empty_since: Option<Instant>,
+        idle: Option<Idle>,
     ) -> Judgement {
-        self.follow(now, length, empty_since);
+        self.follow(length, idle);
         let (probability, is_forced) = self.probability();
         if probability <= 0.0 {
             self.since_picked = None;
@@ -119,11 +127,16 @@ impl Red {
     }
 
     /// The average after an arrival.
-    fn follow(&mut self, now: Instant, length: Length, empty_since: Option<Instant>) {
+    fn follow(&mut self, length: Length, idle: Option<Idle>) {
         let weight = self.config.weight;
-        if let Some(since) = empty_since {
-            let passed = now.since(since) as f64 / self.mean_ns;
-            self.average *= libm::pow(1.0 - weight, passed);
+        match idle {
+            Some(Idle { ns, rate_bps: Some(rate_bps) }) => {
+                let passed = ns as f64 / (self.mean_work / rate_bps as f64);
+                self.average *= libm::pow(1.0 - weight, passed);
+            }
+            // Without a rate nothing ever waits.
+            Some(Idle { rate_bps: None, .. }) => self.average = 0.0,
+            None => {}
         }
         let length = match self.config.min {
             QueueLimit::Bytes(_) => length.bytes as f64,

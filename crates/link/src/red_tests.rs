@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use skyhaul_core::event::DropCause::{Early, QueueFull};
 use skyhaul_core::{Ecn, Instant, NullSink, Packet, Stream};
 
-use crate::red::{Judgement, Length, Red};
+use crate::red::{Idle, Judgement, Length, Red};
 use crate::test_support::{Events, at, both_ways, drain, drops, link, packet};
 use crate::{DirectionConfig, Link, QueueLimit, RedConfig};
 
@@ -11,7 +11,7 @@ use crate::{DirectionConfig, Link, QueueLimit, RedConfig};
 const RATE_BPS: u64 = 8_000_000;
 
 fn red(config: RedConfig) -> Red {
-    Red::new(config, Some(RATE_BPS), Stream::new(1, "test")).unwrap()
+    Red::new(config, Stream::new(1, "test")).unwrap()
 }
 
 /// The average is the length that a packet finds.
@@ -28,7 +28,7 @@ const AT_ONCE: RedConfig = RedConfig {
 /// What becomes of `count` packets that all find `packets` of 1000 bytes.
 fn judgements(red: &mut Red, count: usize, packets: usize, ecn: Ecn) -> Vec<Judgement> {
     let length = Length { packets, bytes: packets as u64 * 1000 };
-    (0..count).map(|_| red.judge(at(0), ecn, 1000, length, None)).collect()
+    (0..count).map(|_| red.judge(ecn, 1000, length, None)).collect()
 }
 
 fn picked(judgements: &[Judgement]) -> usize {
@@ -62,8 +62,7 @@ fn in_bytes_larger_packets_are_picked_more_often() {
     let share = |wire_bytes| {
         let mut red = red(config);
         let length = Length { packets: 1, bytes: 15_000 };
-        let all: Vec<_> =
-            (0..50_000).map(|_| red.judge(at(0), Ecn::NotEct, wire_bytes, length, None)).collect();
+        let all: Vec<_> = (0..50_000).map(|_| red.judge(Ecn::NotEct, wire_bytes, length, None)).collect();
         picked(&all) as f64 / 50_000.0
     };
     let ratio = share(1000) / share(250);
@@ -96,7 +95,8 @@ fn it_falls_while_nothing_waits() {
         let mut red = red(RedConfig { weight: 0.2, max_probability: 0.0, ..AT_ONCE });
         judgements(&mut red, 100, 30, Ecn::NotEct);
         let nothing = Length { packets: 0, bytes: 0 };
-        red.judge(at(idle_ns), Ecn::NotEct, 1000, nothing, Some(at(0)))
+        let idle = Idle { ns: idle_ns, rate_bps: Some(RATE_BPS) };
+        red.judge(Ecn::NotEct, 1000, nothing, Some(idle))
     };
     assert_eq!(after(0), Judgement::Drop, "24");
     assert_eq!(after(1_000_000), Judgement::Pass, "19.2");

@@ -1,6 +1,7 @@
 //! Items under way, in the order of their arrival.
 
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
@@ -14,17 +15,16 @@ type Turn = (Instant, u64);
 pub(crate) struct UnderWay<T> {
     line: VecDeque<(Turn, T)>,
     overtaking: BTreeMap<Turn, T>,
-    next_place: u64,
 }
 
 impl<T> UnderWay<T> {
     pub(crate) fn new() -> Self {
-        Self { line: VecDeque::new(), overtaking: BTreeMap::new(), next_place: 0 }
+        Self { line: VecDeque::new(), overtaking: BTreeMap::new() }
     }
 
-    pub(crate) fn push(&mut self, arrival: Instant, item: T) {
-        let turn = (arrival, self.next_place);
-        self.next_place += 1;
+    /// Takes an item; all that are there are before it in the order of entry.
+    pub(crate) fn push(&mut self, arrival: Instant, place: u64, item: T) {
+        let turn = (arrival, place);
         if self.line.back().is_some_and(|&(last, _)| last > turn) {
             self.overtaking.insert(turn, item);
         } else {
@@ -64,6 +64,22 @@ impl<T> UnderWay<T> {
         self.line.pop_front().map(|(_, item)| item)
     }
 
+    /// Takes out those from `place` on in the order of entry, in no particular order.
+    pub(crate) fn take_from(&mut self, place: u64) -> Vec<(u64, T)> {
+        // In the line places rise along with the arrivals.
+        let end = self.line.partition_point(|&((_, other), _)| other < place);
+        let mut taken: Vec<_> = self.line.drain(end..).map(|((_, place), item)| (place, item)).collect();
+        let turns: Vec<Turn> = self.overtaking.keys().copied().filter(|&(_, other)| other >= place).collect();
+        taken.extend(turns.iter().filter_map(|turn| Some((turn.1, self.overtaking.remove(turn)?))));
+        taken
+    }
+
+    /// All items with their arrivals, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Instant, &T)> {
+        let line = self.line.iter().map(|&((at, _), ref item)| (at, item));
+        line.chain(self.overtaking.iter().map(|(&(at, _), item)| (at, item)))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.line.len() + self.overtaking.len()
     }
@@ -77,21 +93,36 @@ mod tests {
     proptest! {
         #[test]
         fn items_arrive_in_the_order_of_time_and_entry(
-            steps in proptest::collection::vec((any::<bool>(), 0u64..30), 1..200),
+            steps in proptest::collection::vec((0u8..9, 0u64..30), 1..200),
         ) {
             let mut under_way = UnderWay::new();
             let mut model: BTreeMap<Turn, u64> = BTreeMap::new();
             let mut entered = 0u64;
-            for (step, (pops, delay)) in (0u64..).zip(steps) {
-                if pops {
-                    prop_assert_eq!(under_way.pop(), model.pop_first().map(|(_, item)| item));
-                } else {
-                    let arrival = Instant::from_ns(step + delay);
-                    under_way.push(arrival, step);
-                    model.insert((arrival, entered), step);
-                    entered += 1;
+            for (step, (what, delay)) in (0u64..).zip(steps) {
+                match what {
+                    0..4 => prop_assert_eq!(under_way.pop(), model.pop_first().map(|(_, item)| item)),
+                    4 => {
+                        let from = entered.saturating_sub(delay);
+                        let is_out = |&(&(_, place), _): &(&Turn, &u64)| place >= from;
+                        let mut expected: Vec<_> =
+                            model.iter().filter(is_out).map(|(&(_, place), &item)| (place, item)).collect();
+                        model.retain(|&(_, place), _| place < from);
+                        let mut taken = under_way.take_from(from);
+                        taken.sort_unstable();
+                        expected.sort_unstable();
+                        prop_assert_eq!(taken, expected);
+                    }
+                    _ => {
+                        let arrival = Instant::from_ns(step + delay);
+                        under_way.push(arrival, entered, step);
+                        model.insert((arrival, entered), step);
+                        entered += 1;
+                    }
                 }
                 prop_assert_eq!(under_way.len(), model.len());
+                let mut all: Vec<_> = under_way.iter().map(|(at, &item)| (at, item)).collect();
+                all.sort_unstable();
+                prop_assert_eq!(all, model.iter().map(|(&(at, _), &item)| (at, item)).collect::<Vec<_>>());
                 let next = model.first_key_value().map(|(&(at, place), item)| (at, place, item));
                 prop_assert_eq!(under_way.next(), next);
                 let mutable = under_way.next_mut().map(|(at, place, item)| (at, place, &*item));

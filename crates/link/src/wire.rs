@@ -6,10 +6,14 @@ use skyhaul_core::event::DropCause;
 
 use crate::chance::Chance;
 use crate::channel::{Channel, Passage};
-use crate::impairments::Impairments;
-use crate::outages::is_down_during;
+use crate::impairments::{Impairment, Impairments};
+use crate::outages::Down;
 use crate::serializer::{Serializer, Slot};
-use crate::{Damage, DirectionConfig, LinkConfig, Order, Outage};
+use crate::timeline::{Timeline, Walk};
+use crate::{Damage, DirectionConfig, LinkConfig, Order, Stay, Stays};
+
+/// Where there is no channel.
+const FREE: Passage = Passage { lost: None, delay_ns: 0 };
 
 /// How a packet fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +22,43 @@ pub(crate) enum Fate {
     Lost(DropCause),
     /// Delivered then.
     Arrives(Instant, Journey),
+    /// Lost if the forced outage lasts until its serialisation begins, otherwise to be decided anew.
+    Held(Journey),
 }
 
-/// What chance does to a packet that is delivered.
+/// What chance does to a packet that is delivered. Flags in one byte: it is moved about with every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Journey {
+pub(crate) struct Journey(u8);
+
+impl Journey {
+    const DAMAGED: u8 = 1;
+    const LATE: u8 = 2;
+    const TWICE: u8 = 4;
+
+    fn new(drawn: Impairment) -> Self {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        Self(flag(drawn.hit, Self::DAMAGED) | flag(drawn.late, Self::LATE) | flag(drawn.twice, Self::TWICE))
+    }
+
     /// With bits changed.
-    pub(crate) damaged: bool,
+    pub(crate) fn is_damaged(self) -> bool {
+        self.0 & Self::DAMAGED != 0
+    }
+
     /// Later than its turn.
-    pub(crate) late: bool,
-    /// And a copy right behind it.
-    pub(crate) twice: bool,
+    pub(crate) fn is_late(self) -> bool {
+        self.0 & Self::LATE != 0
+    }
+
+    /// With a copy right behind it.
+    pub(crate) fn is_twice(self) -> bool {
+        self.0 & Self::TWICE != 0
+    }
+
+    /// The same without the copy.
+    pub(crate) fn once(self) -> Self {
+        Self(self.0 & !Self::TWICE)
+    }
 }
 
 /// Serialisation, outages, channel, chance and propagation of one direction.
@@ -38,7 +68,8 @@ pub(crate) struct Wire {
     impairments: Impairments,
     channel: Option<Channel>,
     damage: Damage,
-    delay_ns: u64,
+    delays: Walk,
+    min_delay_ns: u64,
     /// Of a packet that is late, on top.
     extra_delay_ns: u64,
     order: Order,
@@ -52,12 +83,14 @@ impl Wire {
     pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
         let direction: &DirectionConfig = config.direction(port);
         let name = config.direction_name(port);
+        let timeline = Timeline::new(direction);
         Self {
-            serializer: Serializer::new(direction.rate_bps),
+            serializer: Serializer::new(&timeline),
             impairments: Impairments::new(direction, seed, &name),
             channel: Channel::new(config, port, seed),
             damage: direction.damage,
-            delay_ns: direction.delay_ns,
+            delays: Walk::new(&timeline, Instant::ZERO),
+            min_delay_ns: timeline.min_delay_ns(),
             extra_delay_ns: direction.reordering.extra_delay_ns,
             order: direction.order,
             latest: Instant::ZERO,
@@ -71,13 +104,13 @@ impl Wire {
         now: Instant,
         wire_bytes: u32,
         has_bytes: bool,
-        outages: &[Outage],
+        down: Down<'_>,
     ) -> (Slot, Fate) {
         let slot = self.serializer.serve(now, wire_bytes);
         // Drawn in any case: an outage must not shift the draws of the packets after it.
         let drawn = self.impairments.draw(wire_bytes);
         let passage = self.pass_channel(slot.end);
-        let fate = if is_down_during(outages, slot.start, slot.end) {
+        let fate = if down.takes(slot, now) {
             Fate::Lost(DropCause::Outage)
         } else if let Some(cause) = passage.lost {
             Fate::Lost(cause)
@@ -86,20 +119,72 @@ impl Wire {
         } else if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) {
             Fate::Lost(DropCause::BitError)
         } else {
-            let journey = Journey { damaged: drawn.hit, late: drawn.late, twice: drawn.twice };
-            Fate::Arrives(self.arrival(slot.end, passage.delay_ns, journey.late), journey)
+            self.carry(slot, passage, Journey::new(drawn), down)
         };
         (slot, fate)
     }
 
+    /// What becomes of a packet that had got through and is now sent in another slot, after all those before it.
+    pub(crate) fn send_anew(&mut self, now: Instant, slot: Slot, journey: Journey, down: Down<'_>) -> Fate {
+        let passage = self.channel.as_mut().map_or(FREE, |channel| channel.pass_anew(slot.end));
+        if passage.lost.is_some() || down.takes(slot, now) {
+            return Fate::Lost(DropCause::Outage);
+        }
+        self.carry(slot, passage, journey, down)
+    }
+
+    fn carry(&mut self, slot: Slot, passage: Passage, journey: Journey, down: Down<'_>) -> Fate {
+        if down.may_take(slot) {
+            return Fate::Held(journey);
+        }
+        Fate::Arrives(self.arrival(slot.end, passage.delay_ns, journey.is_late()), journey)
+    }
+
+    /// From `now` on everything is anew: rates and delays are those of `timeline`, the channel is in a stay that
+    /// others follow, and no packet that is under way is delivered after `latest`, but for those that may be
+    /// overtaken. Gives back the work that was not done by then.
+    pub(crate) fn interrupt(
+        &mut self,
+        now: Instant,
+        timeline: &Timeline,
+        stays: Option<(Stay, Stays)>,
+        latest: Instant,
+    ) -> u128 {
+        if let (Some(channel), Some((stay, stays))) = (&mut self.channel, stays) {
+            channel.go_back(stay, stays);
+        }
+        self.delays = Walk::new(timeline, now);
+        self.min_delay_ns = timeline.min_delay_ns();
+        self.latest = latest;
+        self.serializer.interrupt(now, timeline)
+    }
+
+    /// Goes on with so much work after an interruption, and says when it is done.
+    pub(crate) fn go_on(&mut self, work: u128) -> Instant {
+        self.serializer.go_on(work)
+    }
+
+    /// When a packet would arrive that is late, if it were not.
+    pub(crate) fn turn(&self, arrival: Instant, journey: Journey) -> Instant {
+        if journey.is_late() { arrival.before(self.extra_delay_ns) } else { arrival }
+    }
+
+    /// The rate at any time.
+    pub(crate) fn rate_bps(&self, at: Instant) -> Option<u64> {
+        self.delays.timeline().step(at).rate_bps
+    }
+
+    pub(crate) fn set_loss(&mut self, probability: f64) {
+        self.impairments.set_loss(probability);
+    }
+
     fn pass_channel(&mut self, sent: Instant) -> Passage {
-        const FREE: Passage = Passage { lost: None, delay_ns: 0 };
         self.channel.as_mut().map_or(FREE, |channel| channel.pass(sent))
     }
 
     /// When a packet is delivered.
     fn arrival(&mut self, sent: Instant, channel_delay_ns: u64, late: bool) -> Instant {
-        let mut arrival = sent.after(self.delay_ns).after(channel_delay_ns);
+        let mut arrival = sent.after(self.delays.reach(sent).delay_ns).after(channel_delay_ns);
         if self.order == Order::Preserve {
             self.latest = self.latest.max(arrival);
             arrival = self.latest;
@@ -110,7 +195,7 @@ impl Wire {
     /// No packet whose serialisation ends at `sent` or later is delivered before this.
     pub(crate) fn earliest_arrival(&self, sent: Instant) -> Instant {
         let channel_delay_ns = self.channel.as_ref().map_or(0, Channel::min_delay_ns);
-        sent.after(self.delay_ns).after(channel_delay_ns)
+        sent.after(self.min_delay_ns).after(channel_delay_ns)
     }
 
     /// The chance that a packet of so many bytes is hit by a bit error.

@@ -1,0 +1,126 @@
+//! The rate and the delay of a direction over time.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use skyhaul_core::Instant;
+
+use crate::DirectionConfig;
+
+/// From `at` on, until the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) at: Instant,
+    pub(crate) rate_bps: Option<u64>,
+    pub(crate) delay_ns: u64,
+}
+
+/// Steps that are over and kept when somebody changes a running link: for questions about the past.
+pub(crate) const PAST_STEPS: usize = 256;
+
+/// Steps in the order of time; the first begins with the run. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline(Arc<[Step]>);
+
+impl Timeline {
+    /// That of a valid configuration.
+    pub(crate) fn new(config: &DirectionConfig) -> Self {
+        Self::constant(config.rate_bps, config.delay_ns)
+    }
+
+    /// One that never changes.
+    pub(crate) fn constant(rate_bps: Option<u64>, delay_ns: u64) -> Self {
+        Self(Arc::new([Step { at: Instant::ZERO, rate_bps, delay_ns }]))
+    }
+
+    /// Number of the step that is in force.
+    fn place(&self, at: Instant) -> usize {
+        self.0.partition_point(|step| step.at <= at).saturating_sub(1)
+    }
+
+    /// The step that is in force.
+    pub(crate) fn step(&self, at: Instant) -> Step {
+        self.0[self.place(at)]
+    }
+
+    /// When this step ends; the end of time if it is the last one.
+    fn end(&self, place: usize) -> Instant {
+        self.0.get(place + 1).map_or(Instant::MAX, |next| next.at)
+    }
+
+    /// The least delay of all.
+    pub(crate) fn min_delay_ns(&self) -> u64 {
+        self.0.iter().map(|step| step.delay_ns).min().unwrap_or(0)
+    }
+
+    /// What can be sent between two instants, in units of 10^-9 bit; stretches without a rate count nothing.
+    pub(crate) fn work(&self, from: Instant, to: Instant) -> u128 {
+        let mut work = 0;
+        let mut at = from;
+        for place in self.place(from)..self.0.len() {
+            let end = self.end(place).min(to);
+            work += u128::from(end.since(at)) * u128::from(self.0[place].rate_bps.unwrap_or(0));
+            if end == to {
+                break;
+            }
+            at = end;
+        }
+        work
+    }
+
+    /// The same until `from`, and from then on with `change` in every step.
+    pub(crate) fn changed(&self, from: Instant, change: impl Fn(&mut Step)) -> Self {
+        let place = self.place(from);
+        let mut past: Vec<Step> = self.0[..=place].iter().copied().filter(|step| step.at < from).collect();
+        past.drain(..past.len().saturating_sub(PAST_STEPS));
+        let now = Step { at: from, ..self.0[place] };
+        let changed = core::iter::once(now).chain(self.0[place + 1..].iter().copied()).map(|mut step| {
+            change(&mut step);
+            step
+        });
+        let mut steps: Vec<Step> = past.into_iter().chain(changed).collect();
+        steps[0].at = Instant::ZERO; // there is at least the one of now
+        Self(steps.into())
+    }
+}
+
+/// A walk along a timeline, for whoever asks in the order of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    timeline: Timeline,
+    place: usize,
+    step: Step,
+    end: Instant,
+}
+
+impl Walk {
+    pub(crate) fn new(timeline: &Timeline, at: Instant) -> Self {
+        let place = timeline.place(at);
+        let (step, end) = (timeline.0[place], timeline.end(place));
+        Self { timeline: timeline.clone(), place, step, end }
+    }
+
+    /// The step that is in force at `at`, which is not earlier than at the last call.
+    #[inline]
+    pub(crate) fn reach(&mut self, at: Instant) -> Step {
+        while at >= self.end && self.place + 1 < self.timeline.0.len() {
+            self.place += 1;
+            (self.step, self.end) = (self.timeline.0[self.place], self.timeline.end(self.place));
+        }
+        self.step
+    }
+
+    /// The step that was reached.
+    pub(crate) fn step(&self) -> Step {
+        self.step
+    }
+
+    /// When that one ends; the end of time if it is the last one.
+    pub(crate) fn end(&self) -> Instant {
+        self.end
+    }
+
+    pub(crate) fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+}
