@@ -16,6 +16,11 @@ impl Clock {
         Self { origin_ns: monotonic_ns() }
     }
 
+    /// The clock of the machine itself: what it shows can be told to another process.
+    pub fn of_machine() -> Self {
+        Self { origin_ns: 0 }
+    }
+
     /// The present.
     pub fn now(self) -> Instant {
         Instant::from_ns(monotonic_ns().saturating_sub(self.origin_ns))

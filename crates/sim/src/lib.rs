@@ -19,7 +19,9 @@ mod transfer;
 pub use app::App;
 pub use build::LINK_SOURCE;
 pub use engines::{EndConfig, Engines, Peer, Protocol, TCP_IDS};
-pub use flows::{Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, pattern};
+pub use flows::{
+    Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, fill_pattern, pattern, wrong_in_pattern,
+};
 pub use host::{Host, SOURCES_PER_HOST};
 pub use measure::{Confusion, LadderLine, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
 pub use network::{Ended, Middle, Network, Node, Until, Wire};

@@ -12,7 +12,7 @@ use skyhaul_tcp::Keepalive;
 
 use crate::address::listen_address;
 use crate::emulate::{EmulateArgs, HostArgs, InitArgs};
-use crate::race::RaceArgs;
+use crate::race::{EndArgs, RaceArgs};
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 use crate::transport::{TransportArgs, controller};
@@ -43,6 +43,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// The same transfer over several transports, one after the other: one table, one picture
     Race(RaceArgs),
+    /// One end of a run of `race`
+    #[command(hide = true)]
+    RaceEnd(EndArgs),
     /// Every figure of a paper, drawn anew, and every claim beside what was measured
     Reproduce(ReproduceArgs),
     #[command(name = skyhaul_emulator::HOST_COMMAND, hide = true)]

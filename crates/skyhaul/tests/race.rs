@@ -4,6 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod common;
+#[path = "race/ends.rs"]
+mod ends;
+#[path = "race/live.rs"]
+mod live;
 #[path = "race/scenario.rs"]
 mod scenario;
 #[path = "race/simulated.rs"]

@@ -21,7 +21,7 @@ use crate::engines::{EndConfig, Engines};
 use crate::scenario::Workload;
 pub(crate) use io::HEAD_BYTES;
 use io::{Io, Writer};
-pub use pattern::pattern;
+pub use pattern::{count_wrong as wrong_in_pattern, fill as fill_pattern, pattern};
 pub use record::{MAX_COMPLETIONS, Record};
 use requests::{Client, Server, Terms};
 use source::{OnOff, Source, Steady};

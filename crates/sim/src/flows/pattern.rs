@@ -27,7 +27,7 @@ fn lead(position: u64, length: usize) -> usize {
 
 /// Writes the stream from `position` on to `out`. A word at a time: calls that move a handful of bytes
 /// would cost more than the bytes.
-pub(crate) fn fill(key: u64, position: u64, out: &mut [u8]) {
+pub fn fill(key: u64, position: u64, out: &mut [u8]) {
     let (ragged, whole) = out.split_at_mut(lead(position, out.len()));
     fill_ragged(key, position, ragged);
     let first = (position + ragged.len() as u64) / WORD;
@@ -47,7 +47,7 @@ fn fill_ragged(key: u64, position: u64, out: &mut [u8]) {
 }
 
 /// How many of `bytes` are not those of the stream from `position` on.
-pub(crate) fn count_wrong(key: u64, position: u64, bytes: &[u8]) -> u64 {
+pub fn count_wrong(key: u64, position: u64, bytes: &[u8]) -> u64 {
     let (ragged, whole) = bytes.split_at(lead(position, bytes.len()));
     let first = (position + ragged.len() as u64) / WORD;
     let (words, rest) = whole.as_chunks();

@@ -61,6 +61,16 @@ impl RaceArgs {
         self.set.iter().cloned().chain(seed).collect()
     }
 
+    /// What decides about a run, as on a command line; all but who races and the limit of time.
+    pub(super) fn as_words(&self) -> Vec<String> {
+        let set = self.overrides().into_iter().map(|(key, value)| format!("--set={key}={value}"));
+        let own = |name: &str, value: Option<u64>| Some(format!("--{name}={}", value?));
+        let own =
+            [own("size", self.size), own("rate", self.rate), own("requests", Some(self.requests.into()))];
+        let file = ["--".to_string(), self.file.display().to_string()];
+        set.chain(own.into_iter().flatten()).chain(file).collect()
+    }
+
     /// Who races, each once.
     pub(super) fn racers(&self) -> Vec<Racer> {
         let mut racers = Vec::new();

@@ -9,6 +9,7 @@ use skyhaul_report::{Definitions, Figure, Report, Results, write_report};
 use skyhaul_sim::sweep::{FORMAT, RESULTS, save};
 
 use super::judge::judge;
+use super::mode::Mode;
 use super::outcome::{Quantity, Row, Run};
 use super::plan::Plan;
 use super::table;
@@ -22,19 +23,19 @@ const FIGURES: &str = include_str!("figures.toml");
 const EXCHANGES: &str = include_str!("exchanges.toml");
 
 /// Writes all of it.
-pub(super) fn write(out: &Path, plan: &Plan, rows: &[Row], how: &str) -> Result<(), Failure> {
+pub(super) fn write(out: &Path, plan: &Plan, rows: &[Row], mode: &Mode) -> Result<(), Failure> {
     let text = results_text(plan, rows);
     let results = parse_results(text.as_bytes(), RESULTS)?;
     std::fs::create_dir_all(out)
         .map_err(|error| Failure::new(format!("cannot make the folder '{}': {error}", out.display())))?;
     save(&out.join(RESULTS), text.as_bytes())?;
     save_summary(out, &results)?;
-    let page = write_report(out, &report(plan, rows, &results, how)?)?;
+    let page = write_report(out, &report(plan, rows, &results, mode)?)?;
     note(&format!("report: {}", page.display()));
     Ok(())
 }
 
-fn report(plan: &Plan, rows: &[Row], results: &Results, how: &str) -> Result<Report, Failure> {
+fn report(plan: &Plan, rows: &[Row], results: &Results, mode: &Mode) -> Result<Report, Failure> {
     let mut tables = vec![("Transfers".to_string(), table::transfers(rows))];
     let mut definition = FIGURES.to_string();
     if plan.requests > 0 {
@@ -53,7 +54,7 @@ fn report(plan: &Plan, rows: &[Row], results: &Results, how: &str) -> Result<Rep
     }
     let firsts = table::firsts(&judge(rows));
     let introduction =
-        table::headline(plan, how).into_iter().chain(firsts.lines().map(String::from)).collect();
+        table::headline(plan, mode).into_iter().chain(firsts.lines().map(String::from)).collect();
     Ok(Report { title: plan.title.clone(), introduction, figures, tables, ..Report::default() })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::judge::{First, judge};
+use super::mode::Mode;
 use super::outcome::{Quantity, Row, Run, Spread};
 use super::plan::{Plan, REQUEST_BYTES, RESPONSE_BYTES};
 
@@ -13,7 +14,8 @@ struct Object<'a> {
     scenario: &'a str,
     title: &'a str,
     point: &'a str,
-    mode: &'a str,
+    mode: &'static str,
+    kernel: Option<&'a str>,
     version: &'static str,
     from: &'a str,
     to: &'a str,
@@ -38,12 +40,13 @@ struct Racer<'a> {
 }
 
 /// One line.
-pub(super) fn object(plan: &Plan, rows: &[Row], mode: &str) -> String {
+pub(super) fn object(plan: &Plan, rows: &[Row], mode: &Mode) -> String {
     let object = Object {
         scenario: &plan.name,
         title: &plan.title,
         point: &plan.point,
-        mode,
+        mode: mode.name(),
+        kernel: mode.kernel(),
         version: env!("CARGO_PKG_VERSION"),
         from: plan.host(plan.from),
         to: plan.host(plan.to),

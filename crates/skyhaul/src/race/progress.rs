@@ -22,6 +22,11 @@ impl Progress {
         Self(bar)
     }
 
+    /// Says what is under way.
+    pub(super) fn tell(&self, what: &str) {
+        self.0.set_message(what.to_string());
+    }
+
     pub(super) fn advance(&self) {
         self.0.inc(1);
     }

@@ -13,8 +13,8 @@ use super::racer::Racer;
 use crate::result::Traffic;
 
 /// Runs everybody, on all processors: what comes out does not depend on how many there are. Begins no more runs once
-/// `stop` is set; `None` then.
-pub(super) fn race(plan: &Plan, stop: &AtomicBool, advance: &(dyn Fn() + Sync)) -> Option<Vec<Row>> {
+/// `stop` is set: what there is by then.
+pub(super) fn race(plan: &Plan, stop: &AtomicBool, advance: &(dyn Fn() + Sync)) -> Vec<Row> {
     let jobs: Vec<(Racer, u64)> =
         plan.racers.iter().flat_map(|&racer| plan.seeds().map(move |seed| (racer, seed))).collect();
     let (next, runs) = (AtomicUsize::new(0), Mutex::new(vec![None; jobs.len()]));
@@ -29,11 +29,13 @@ pub(super) fn race(plan: &Plan, stop: &AtomicBool, advance: &(dyn Fn() + Sync)) 
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    let runs: Option<Vec<Run>> =
-        runs.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect();
-    let mut runs = runs?.into_iter();
-    let row = |&racer| Row { racer, runs: runs.by_ref().take(plan.runs as usize).collect() };
-    Some(plan.racers.iter().map(row).collect())
+    let runs = runs.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let of_each = runs.chunks(plan.runs as usize); // which is at least 1
+    let row = |(&racer, runs): (&Racer, &[Option<Run>])| Row {
+        racer,
+        runs: runs.iter().flatten().cloned().collect(),
+    };
+    plan.racers.iter().zip(of_each).map(row).collect()
 }
 
 fn run(plan: &Plan, racer: Racer, seed: u64) -> Run {

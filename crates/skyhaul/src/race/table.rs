@@ -6,6 +6,7 @@ use skyhaul_core::units::{show_bytes, show_rate};
 use skyhaul_report::Table;
 
 use super::judge::{First, judge};
+use super::mode::Mode;
 use super::outcome::{Quantity, Row, Spread};
 use super::plan::{Plan, REQUEST_BYTES, RESPONSE_BYTES};
 use crate::wrap::wrapped;
@@ -14,9 +15,9 @@ use crate::wrap::wrapped;
 const BAR_STEPS: f64 = 60.0;
 
 /// Everything.
-pub(super) fn text(plan: &Plan, rows: &[Row], how: &str) -> String {
+pub(super) fn text(plan: &Plan, rows: &[Row], mode: &Mode) -> String {
     let mut out = String::new();
-    for line in headline(plan, how) {
+    for line in headline(plan, mode) {
         let _ = writeln!(out, "{}", wrapped(&line, 0));
     }
     let _ = write!(out, "\n{}", transfers(rows).to_terminal());
@@ -37,7 +38,7 @@ pub(super) fn text(plan: &Plan, rows: &[Row], how: &str) -> String {
 }
 
 /// What was run.
-pub(super) fn headline(plan: &Plan, how: &str) -> [String; 3] {
+pub(super) fn headline(plan: &Plan, mode: &Mode) -> [String; 3] {
     let Plan { title, point, runs, seed, .. } = plan;
     let point =
         if point.is_empty() { String::new() } else { format!(" ({point}: the first point of the sweep)") };
@@ -49,7 +50,11 @@ pub(super) fn headline(plan: &Plan, how: &str) -> [String; 3] {
     let (from, to) = (plan.host(plan.from), plan.host(plan.to));
     let declared = plan.rate_bps.filter(|_| plan.racers.iter().any(|racer| racer.is_declared()));
     let declared = declared.map_or_else(String::new, |bps| format!("; declared: {}", show_rate(bps as f64)));
-    [format!("{title}{point}"), format!("{size} from {from} to {to}, {how}"), format!("{seeds}{declared}")]
+    [
+        format!("{title}{point}"),
+        format!("{size} from {from} to {to}, {}", mode.words()),
+        format!("{seeds}{declared}"),
+    ]
 }
 
 /// A row for each racer.

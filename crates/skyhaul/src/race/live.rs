@@ -1,0 +1,267 @@
+//! Runs in real time: each in an emulation of its own, between network namespaces, against the kernel's own TCP.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use skyhaul_core::Instant;
+use skyhaul_emulator::{
+    Addresses, Finished, Home, HostAddress, HostPlan, Lab, LabError, LabOptions, Output, Report,
+};
+use skyhaul_net::Clock;
+use skyhaul_sim::scenario::Scenario;
+
+use super::args::RaceArgs;
+use super::end::{EndReport, Role, arguments, dismiss, listening};
+use super::limit::{path_limit_bytes, time_limit_ns};
+use super::outcome::{Row, Run};
+use super::plan::{Plan, Work, words};
+use super::progress::Progress;
+use super::racer::Racer;
+use crate::failure::Failure;
+use crate::result::{Lateness, Traffic};
+use crate::signals::stop_requested;
+
+/// Port of the serving end.
+const PORT: u16 = 4700;
+/// An end listens after this time, or never.
+const STARTING: Duration = Duration::from_secs(20);
+/// Ends end themselves at their limit of time; this much later something is wrong.
+const GRACE: Duration = Duration::from_secs(30);
+/// What a buffer of the kernel's TCP can grow to, at least: the larger of its usual limits.
+const USUAL_BUFFER_BYTES: u64 = 6 << 20;
+/// Of its receive buffer, only every second byte is for payload.
+const RECEIVE_SHARE: u64 = 2;
+
+/// What came of all runs.
+pub(super) struct Raced {
+    pub(super) rows: Vec<Row>,
+    /// What is to be told about the machine, a line each.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Runs everybody, one after the other and seed by seed. Ends early, with what there is, when the user asks for it.
+pub(super) async fn race(plan: &Plan, args: &RaceArgs, progress: &Progress) -> Result<Raced, Failure> {
+    let rows = plan.racers.iter().map(|&racer| Row { racer, runs: Vec::new() }).collect();
+    let mut raced = Raced { rows, warnings: Vec::new() };
+    let all = async {
+        for seed in plan.seeds() {
+            for row in &mut raced.rows {
+                progress.tell(&format!("{} with seed {seed}", row.racer.name()));
+                let stage = Stage { plan, args, racer: row.racer, seed };
+                let run = stage.run(&mut raced.warnings).await?;
+                row.runs.push(run);
+                progress.advance();
+            }
+        }
+        Ok(())
+    };
+    let result = tokio::select! {
+        result = all => result,
+        () = stop_requested() => Ok(()),
+    };
+    result.map(|()| raced)
+}
+
+/// One racer with one seed.
+struct Stage<'a> {
+    plan: &'a Plan,
+    args: &'a RaceArgs,
+    racer: Racer,
+    seed: u64,
+}
+
+/// What came of one run.
+struct Ran {
+    sent: EndReport,
+    served: EndReport,
+    links: Report,
+    /// The clock of the links.
+    clock: Clock,
+}
+
+impl Stage<'_> {
+    /// The transfer and the exchanges.
+    async fn run(&self, warnings: &mut Vec<String>) -> Result<Run, Failure> {
+        let (plan, racer) = (self.plan, self.racer);
+        let ran = self.ran(Work::Bulk).await?;
+        let mut run = self.transfer(&ran);
+        if let Some(warning) = ran.links.warning() {
+            warnings.push(format!("{} with seed {}: {warning}", racer.name(), self.seed));
+        }
+        for keep in [false, true] {
+            if plan.requests == 0 || run.error.is_some() {
+                break;
+            }
+            let ran = self.ran(Work::Exchanges { keep }).await?;
+            run.error = problem(&ran);
+            *(if keep { &mut run.kept_ms } else { &mut run.fresh_ms }) = ran.sent.exchanges_ms;
+        }
+        Ok(run)
+    }
+
+    /// Runs it in a laboratory of its own.
+    async fn ran(&self, work: Work) -> Result<Ran, Failure> {
+        let limit_ns = time_limit_ns(self.plan, work, self.seed);
+        let scenario = self.plan.scenario(self.racer, work, limit_ns);
+        let folder = tempfile::Builder::new().prefix("skyhaul-race-").tempdir();
+        let folder = folder.map_err(|error| Failure::new(format!("cannot make a folder: {error}")))?;
+        let signs = folder.path();
+        let addresses = Arc::new(Addresses::new(&scenario));
+        let [from, to] = self.hosts(&scenario, &addresses)?;
+        let at = SocketAddr::from((to.v4, PORT));
+        let plans = [(from, Role::Send), (to, Role::Serve)].map(|(host, role)| {
+            let command = self.command((work, limit_ns), role, at, signs);
+            HostPlan { host: host.clone(), home: Home::New, command: Some(command), output: Output::Capture }
+        });
+        let options = LabOptions { sysctls: self.switches(), ..LabOptions::new(self.seed) };
+        let lab =
+            Lab::start(&scenario, &addresses, plans.to_vec(), &options).map_err(|error| cannot(&error))?;
+        let patience = Duration::from_nanos(limit_ns).saturating_add(GRACE);
+        let clock = lab.emulation().clock();
+        let (ended, links) = play(lab, [&from.name, &to.name], signs, patience).await?;
+        let said = |host: &HostAddress| report(ended.iter().find(|finished| finished.host == host.name));
+        Ok(Ran { sent: said(from), served: said(to), links, clock })
+    }
+
+    fn hosts<'a>(
+        &self,
+        scenario: &Scenario,
+        addresses: &'a Addresses,
+    ) -> Result<[&'a HostAddress; 2], Failure> {
+        let host = |node: usize| {
+            let name = &scenario.nodes[node].name;
+            addresses.named(name).ok_or_else(|| Failure::new(format!("host {name} has no address")))
+        };
+        Ok([host(self.plan.from)?, host(self.plan.to)?])
+    }
+
+    fn command(
+        &self,
+        (work, limit_ns): (Work, u64),
+        role: Role,
+        at: SocketAddr,
+        signs: &Path,
+    ) -> Vec<String> {
+        let mut words: Vec<String> = vec!["/proc/self/exe".into(), "race-end".into()];
+        words.extend(arguments(self.args, (self.racer, work, limit_ns), role, at, signs));
+        words
+    }
+
+    /// Buffers of the kernel's TCP that leave its growth to the path.
+    fn switches(&self) -> Vec<(String, String)> {
+        let bytes = self.plan.buffer_bytes().max(USUAL_BUFFER_BYTES).min(i32::MAX as u64 / RECEIVE_SHARE);
+        vec![
+            ("ipv4/tcp_rmem".into(), format!("4096 131072 {}", RECEIVE_SHARE * bytes)),
+            ("ipv4/tcp_wmem".into(), format!("4096 16384 {bytes}")),
+        ]
+    }
+
+    fn transfer(&self, ran: &Ran) -> Run {
+        let (plan, sent, served) = (self.plan, &ran.sent, &ran.served);
+        let [forward, reverse] = plan.gates().map(|(link, port)| {
+            let counters = &ran.links.links[link].directions[port as usize];
+            Traffic { packets: counters.entered_packets, bytes: counters.entered_bytes }
+        });
+        let lateness = ran.links.lateness;
+        let run = Run {
+            seed: self.seed,
+            transport: words(self.racer.protocol()),
+            declared_rate_bps: plan.rate_bps.filter(|_| self.racer.is_declared()),
+            complete: served.received_bytes >= plan.payload_bytes,
+            payload_bytes: served.received_bytes,
+            forward,
+            reverse,
+            lateness: Some(Lateness {
+                p99_ms: lateness.p99_ns as f64 / 1e6,
+                max_ms: lateness.max_ns as f64 / 1e6,
+                share_over_1ms: lateness.late_share(),
+            }),
+            error: problem(ran),
+            ..Run::default()
+        };
+        self.timed(counted(run, sent), ran)
+    }
+
+    fn timed(&self, run: Run, ran: &Ran) -> Run {
+        let Some(start_ns) = ran.sent.started_at_ns else { return run };
+        let last_ns = ran.served.last_byte_at_ns.filter(|_| run.complete);
+        let end_ns = last_ns.unwrap_or(ran.served.ended_at_ns).max(start_ns);
+        let by_links = |ns| Clock::of_machine().translate(Instant::from_ns(ns), ran.clock);
+        let span = (by_links(start_ns), by_links(end_ns));
+        let limit = path_limit_bytes(self.plan, self.racer.protocol(), self.seed, span);
+        let confirmed_ns = ran.sent.confirmed_at_ns.map(|ns| ns.saturating_sub(start_ns));
+        let run = Run { confirmed_s: confirmed_ns.map(|ns| ns as f64 / 1e9), ..run };
+        run.with_time(end_ns - start_ns, limit)
+    }
+}
+
+/// Starts the serving end, when it listens the other one, and waits for both.
+async fn play(
+    mut lab: Lab,
+    [from, to]: [&str; 2],
+    signs: &Path,
+    patience: Duration,
+) -> Result<(Vec<Finished>, Report), Failure> {
+    let failed = |error: std::io::Error| Failure::new(format!("a host of the emulation has failed: {error}"));
+    let mut ended = Vec::new();
+    lab.begin(to).map_err(failed)?;
+    let early = tokio::select! {
+        early = lab.finished() => early.map_err(failed)?,
+        () = listening(signs) => None,
+        () = tokio::time::sleep(STARTING) => None,
+    };
+    if early.is_none() {
+        lab.begin(from).map_err(failed)?;
+    }
+    ended.extend(early);
+    let both = async {
+        while ended.iter().all(|finished: &Finished| finished.code == 0)
+            && let Some(finished) = lab.finished().await?
+        {
+            dismiss(signs)?;
+            ended.push(finished);
+        }
+        std::io::Result::Ok(())
+    };
+    if let Ok(result) = tokio::time::timeout(patience, both).await {
+        result.map_err(failed)?;
+    }
+    Ok((ended, lab.stop().await))
+}
+
+/// What an end has said.
+fn report(finished: Option<&Finished>) -> EndReport {
+    let Some(Finished { host, code, output, .. }) = finished else { return EndReport::default() };
+    let line = output.rsplit(|&byte| byte == b'\n').find(|line| !line.is_empty());
+    let said = line.and_then(|line| serde_json::from_slice(line).ok());
+    let silent = || EndReport {
+        error: Some(format!("the end at {host} failed with code {code}")),
+        ..EndReport::default()
+    };
+    said.unwrap_or_else(silent)
+}
+
+/// Why the run does not count.
+fn problem(ran: &Ran) -> Option<String> {
+    let (sent, served) = (&ran.sent, &ran.served);
+    match sent.wrong_bytes + served.wrong_bytes {
+        0 => served.error.clone().or_else(|| sent.error.clone()),
+        wrong => Some(format!("{wrong} bytes arrived that were not sent so: a defect")),
+    }
+}
+
+fn counted(run: Run, sent: &EndReport) -> Run {
+    let Some(counted) = &sent.counted else { return run };
+    let run = counted.own.as_ref().map_or(run.clone(), |own| run.with_stats(&own.stats()));
+    Run {
+        controller: counted.controller.clone(),
+        retransmitted_packets: Some(counted.retransmitted_packets),
+        ..run
+    }
+}
+
+fn cannot(error: &LabError) -> Failure {
+    Failure::new(format!("{error}. A race in virtual time needs nothing of that: --simulated"))
+}
