@@ -16,11 +16,11 @@ use crate::middle::Ports;
 use crate::{Addresses, HostAddress, Report};
 
 /// The links and routers of a scenario in real time, between the hosts that are attached. Time zero, to which outages
-/// refer, is the start. Dropping it ends it.
-#[derive(Debug)]
+/// refer, is the start. It ends when all copies of this value are dropped: they are of one emulation.
+#[derive(Clone, Debug)]
 pub struct Emulation {
-    running: Running<Ports>,
-    names: Vec<String>,
+    running: Arc<Running<Ports>>,
+    names: Arc<[String]>,
 }
 
 impl Emulation {
@@ -60,7 +60,8 @@ impl Emulation {
         gates: impl Gates + 'static,
     ) -> io::Result<Self> {
         let middle = Middle::new(scenario, seed).map_err(io::Error::other)?;
-        Ok(Self { running: Running::start(Ports::new(middle, nodes), gates)?, names })
+        let running = Arc::new(Running::start(Ports::new(middle, nodes), gates)?);
+        Ok(Self { running, names: names.into() })
     }
 
     /// The clock of the links: zero is their start.
@@ -84,7 +85,7 @@ impl Emulation {
     }
 
     /// Ends it; packets on their way are lost. What was counted.
-    pub fn stop(mut self) -> Report {
+    pub fn stop(&self) -> Report {
         self.running.stop();
         self.report()
     }

@@ -2,11 +2,13 @@
 //!
 //! - [`Emulation`]: links and routers at work between devices or UDP ports.
 //! - [`Lab`]: an emulation with a network namespace and a command for each host.
+//! - [`control`]: changing links while they work.
 //!
 //! The same scenario file and seed as in the simulator, the same links, the same outages.
 #![deny(unsafe_code)]
 
 mod addresses;
+pub mod control;
 mod emulation;
 mod gates;
 mod host;

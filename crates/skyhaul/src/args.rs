@@ -11,7 +11,7 @@ use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
 use crate::address::listen_address;
-use crate::emulate::{EmulateArgs, HostArgs, InitArgs};
+use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::race::{EndArgs, RaceArgs};
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Run the links of a scenario file in real time, for programs that exist already
     Emulate(EmulateArgs),
+    /// Change the links of a running emulation, or ask it what it counted
+    Control(ControlArgs),
     /// Join the results of shards (see `simulate --shard`)
     Merge(MergeArgs),
     /// Tables, figures and judged claims out of results

@@ -70,6 +70,7 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::RaceEnd(args) => race::run_end(args).await,
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,
+        Command::Control(args) => emulate::control(&args),
         Command::EmulatedHost(args) => Ok(emulate::host(&args)),
         Command::EmulatedInit(args) => Ok(emulate::init(&args)),
     }

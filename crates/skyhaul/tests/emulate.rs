@@ -8,8 +8,14 @@ mod attached;
 #[path = "emulate/commands.rs"]
 mod commands;
 mod common;
+#[path = "emulate/control.rs"]
+mod control;
 #[path = "emulate/endings.rs"]
 mod endings;
+#[path = "emulate/guide.rs"]
+mod guide;
+#[path = "common/pages.rs"]
+mod pages;
 #[path = "emulate/relay.rs"]
 mod relay;
 #[path = "emulate/support.rs"]

@@ -10,6 +10,8 @@ mod guide;
 mod interrupted;
 #[path = "simulate/outputs.rs"]
 mod outputs;
+#[path = "common/pages.rs"]
+mod pages;
 #[path = "simulate/scenario.rs"]
 mod scenario;
 #[path = "simulate/usage.rs"]

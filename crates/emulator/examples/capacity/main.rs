@@ -38,7 +38,9 @@ fn measure(rates: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
     let named: Result<Vec<u64>, _> = rates.iter().map(|rate| rate.parse()).collect();
     let named = named.map_err(|_| "write rates as whole numbers of Mbit/s: capacity 100 500")?;
     let is_search = named.is_empty();
-    println!("| offered Mbit/s | packets/s through the link | Gbit/s | late > 0.5 ms | late > 1 ms | 99.9 % by | taken by the receiver |");
+    println!(
+        "| offered Mbit/s | packets/s through the link | Gbit/s | late > 0.5 ms | late > 1 ms | 99.9 % by | taken by the receiver |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for mbps in if is_search { RATES.to_vec() } else { named } {
         let seen = stage::run(mbps)?;

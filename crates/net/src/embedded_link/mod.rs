@@ -73,7 +73,7 @@ impl EmbeddedLink {
     }
 
     /// Stops the link and gives the final report. Packets inside are lost.
-    pub fn stop(mut self) -> LinkReport {
+    pub fn stop(self) -> LinkReport {
         self.running.stop();
         self.report()
     }

@@ -18,7 +18,7 @@ use crate::Clock;
 #[derive(Debug)]
 pub struct Running<M> {
     shared: Arc<Shared<M>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// What the thread and its owner share.
@@ -47,7 +47,7 @@ impl<M: Medium + 'static> Running<M> {
         let shared = Arc::new(Shared { clock: Clock::start(), bell, is_over: AtomicBool::new(false), desk });
         let relay = Relay::new(Arc::clone(&shared), gates);
         let thread = thread::Builder::new().name(relay::THREAD.into()).spawn(move || relay.run())?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
     /// The clock of the medium: zero is its start.
@@ -76,8 +76,9 @@ impl<M: Medium + 'static> Running<M> {
 
 impl<M> Running<M> {
     /// Ends the work; packets inside are lost. What was counted can still be asked for.
-    pub fn stop(&mut self) {
-        if let Some(thread) = self.thread.take() {
+    pub fn stop(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
             self.shared.is_over.store(true, Ordering::Release);
             self.shared.ring();
             let _ = thread.join();

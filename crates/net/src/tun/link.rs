@@ -44,7 +44,7 @@ impl PacketLink {
     }
 
     /// Stops the link and gives the final report. Packets inside are lost.
-    pub fn stop(mut self) -> LinkReport {
+    pub fn stop(self) -> LinkReport {
         self.0.stop();
         self.report()
     }

@@ -5,6 +5,7 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use skyhaul_core::units::parse_time_ns;
+use skyhaul_emulator::control::Change;
 
 use crate::address::listen_address;
 use crate::scenario_file::key_and_value;
@@ -61,6 +62,9 @@ pub(crate) struct EmulateArgs {
     /// End after so long, like 30s
     #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
     pub(crate) duration: Option<u64>,
+    /// Socket for `skyhaul control` [default: one in a folder of this user's own]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) control: Option<PathBuf>,
     /// Print what was counted as one JSON object, on the last line
     #[arg(long)]
     pub(crate) json: bool,
@@ -113,6 +117,48 @@ fn tun_host(text: &str) -> Result<TunArg, String> {
     let (namespace, device) = rest.split_once(':').unwrap_or((&rest, "sky0"));
     let namespace = (namespace != ".").then(|| namespace.to_string());
     Ok(TunArg { host, namespace, device: device.to_string() })
+}
+
+/// How control's arguments are used, below its help.
+const CONTROL_EXAMPLES: &str = "\
+  skyhaul control set geo.rate=2Mbit/s geo.forward.delay=300ms geo.reverse.loss=0.01
+  skyhaul control down geo --for 5s
+  skyhaul control status";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = CONTROL_EXAMPLES)]
+pub(crate) struct ControlArgs {
+    /// Socket of the emulation [default: that of `SKYHAUL_CONTROL`, else that of this user's only one]
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) socket: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+/// What is to be done.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Action {
+    /// Change rate, delay or loss of links, in both directions unless one is named; all at one moment
+    Set {
+        /// Like geo.rate=2Mbit/s, geo.rate=unlimited, geo.forward.delay=300ms, geo.reverse.loss=0.01
+        #[arg(required = true, value_name = "LINK[.DIRECTION].KEY=VALUE", value_parser = Change::parse)]
+        changes: Vec<Change>,
+    },
+    /// Take a link down, in both directions
+    Down {
+        /// Name of the link
+        link: String,
+        /// For so long, like 5s [default: until it is told to come up]
+        #[arg(long = "for", value_name = "TIME", value_parser = parse_time_ns)]
+        for_ns: Option<u64>,
+    },
+    /// End what `down` began
+    Up {
+        /// Name of the link
+        link: String,
+    },
+    /// Print what was counted so far as one JSON object
+    Status,
 }
 
 /// What starts a host; for [`skyhaul_emulator::host_main`].

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use skyhaul_emulator::control::Place;
 use skyhaul_emulator::{Emulation, Home, HostPlan, Lab, LabOptions, Output, UdpHost};
 
 use super::scene::{Scene, no_lab};
-use super::{EmulateArgs, shown, status, stop};
+use super::{EmulateArgs, control, shown, status, stop};
 use crate::failure::Failure;
 use crate::output::note;
 
@@ -22,6 +23,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
         Ok::<_, Failure>(UdpHost { host, listen: arg.listen, peer: arg.peer })
     };
     let sockets = [host(a)?, host(b)?];
+    let place = control::place(args)?;
     let started = Emulation::between_sockets(&scene.scenario, scene.seed, sockets);
     let (emulation, at) =
         started.map_err(|error| Failure::new(format!("the emulation cannot start: {error}")))?;
@@ -31,7 +33,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
             note(&format!("{} is at udp {at}, which stands for the other end; its peer: {peer}", own.host));
         }
     }
-    wait(args, &emulation).await;
+    wait(args, scene, place.as_ref(), &emulation).await;
     shown::show(args, scene, &emulation.stop(), None)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -39,6 +41,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
 /// Between devices.
 pub(super) async fn devices(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, Failure> {
     let plans = plans(args, scene)?;
+    let place = control::place(args)?;
     let options = LabOptions { mtu_bytes: args.mtu, ..LabOptions::new(scene.seed) };
     let lab = Lab::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
@@ -47,13 +50,14 @@ pub(super) async fn devices(args: &EmulateArgs, scene: &Scene) -> Result<ExitCod
             note(&format!("{} is {} and {}", host.name, host.v4, host.v6));
         }
     }
-    wait(args, lab.emulation()).await;
+    wait(args, scene, place.as_ref(), lab.emulation()).await;
     shown::show(args, scene, &lab.stop().await, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn wait(args: &EmulateArgs, emulation: &Emulation) {
+async fn wait(args: &EmulateArgs, scene: &Scene, place: Option<&Place>, emulation: &Emulation) {
     tokio::select! {
+        () = control::answer(place, emulation, scene) => {}
         () = stop::asked(args.duration) => {}
         never = status::show(emulation, args.quiet || args.json) => match never {},
     }

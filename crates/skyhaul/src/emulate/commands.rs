@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use skyhaul_emulator::control::Place;
 use skyhaul_emulator::{Finished, Home, HostAddress, HostPlan, Lab, LabOptions, Output};
 
 use super::scene::{Scene, no_lab};
-use super::{EmulateArgs, shown, stop};
+use super::{EmulateArgs, control, shown, stop};
 use crate::failure::Failure;
 use crate::output::note;
 
@@ -29,10 +30,14 @@ pub(super) async fn run(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
         return Err(Failure::new(text));
     }
     let plans = hosts.iter().map(|host| commands.plan(host)).collect();
-    let options = LabOptions { mtu_bytes: args.mtu, ..LabOptions::new(scene.seed) };
+    let place = control::place(args)?;
+    let environment =
+        place.iter().map(|place| (control::VARIABLE.into(), place.path().display().to_string()));
+    let options =
+        LabOptions { mtu_bytes: args.mtu, environment: environment.collect(), ..LabOptions::new(scene.seed) };
     let mut lab = Lab::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
-    let ended = commands.play(&mut lab, args).await;
+    let ended = commands.play(&mut lab, args, scene, place.as_ref()).await;
     let report = lab.stop().await;
     let ended = ended.map_err(|error| Failure::new(format!("the emulation has failed: {error}")))?;
     let code = ended.as_ref().map_or(1, |ended| ended.code);
@@ -79,10 +84,18 @@ impl Commands {
     }
 
     /// Runs them until the last one has ended, any has failed, or the user has had enough: then `None`.
-    async fn play(&self, lab: &mut Lab, args: &EmulateArgs) -> std::io::Result<Option<Finished>> {
+    async fn play(
+        &self,
+        lab: &mut Lab,
+        args: &EmulateArgs,
+        scene: &Scene,
+        place: Option<&Place>,
+    ) -> std::io::Result<Option<Finished>> {
+        let emulation = lab.emulation().clone();
         tokio::select! {
             ended = self.finish(lab) => ended,
             () = stop::asked_beside_command(args.duration) => Ok(None),
+            () = control::answer(place, &emulation, scene) => Ok(None),
         }
     }
 

@@ -3,6 +3,7 @@
 mod args;
 mod attached;
 mod commands;
+mod control;
 mod object;
 mod scene;
 mod shown;
@@ -11,13 +12,17 @@ mod stop;
 
 use std::process::ExitCode;
 
-pub(crate) use args::{EmulateArgs, HostArgs, InitArgs};
+pub(crate) use args::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
+pub(crate) use control::run as control;
 use scene::Scene;
 
 use crate::failure::Failure;
 
 /// `skyhaul emulate`.
 pub(crate) async fn run(args: EmulateArgs) -> Result<ExitCode, Failure> {
+    if args.cleanup {
+        return control::clean();
+    }
     let scene = Scene::load(&args)?;
     if !args.udp.is_empty() {
         attached::udp(&args, &scene).await

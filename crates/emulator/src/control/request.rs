@@ -1,0 +1,137 @@
+//! What can be asked of a running emulation.
+
+use serde::{Deserialize, Serialize};
+use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
+use skyhaul_core::{Instant, NullSink};
+use skyhaul_link::Link;
+use skyhaul_sim::Middle;
+
+use crate::Emulation;
+
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// What was counted.
+    Status,
+    /// All of these changes at one moment, or none if one of them makes no sense.
+    Change(Vec<Change>),
+}
+
+/// What is answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// What was counted, in the words of `skyhaul emulate --json`.
+    Status(serde_json::Value),
+    /// It is done.
+    Done,
+    /// It makes no sense, or cannot be done; nothing was changed.
+    Refused(String),
+}
+
+/// A change of one link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Name of the link.
+    pub link: String,
+    /// Port at which the direction starts; `None`: both.
+    pub port: Option<u32>,
+    /// What changes.
+    pub quantity: Quantity,
+}
+
+/// What changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// The rate in bit/s; `None`: unlimited.
+    RateBps(Option<u64>),
+    /// The propagation delay.
+    DelayNs(u64),
+    /// The probability of a random loss.
+    Loss(f64),
+    /// Down, for so long or until told otherwise.
+    DownNs(Option<u64>),
+    /// Up again, if it was down by an earlier request.
+    Up,
+}
+
+impl Change {
+    /// Reads `LINK.rate=2Mbit/s`, `LINK.forward.delay=300ms`, `LINK.reverse.loss=0.01`: without a direction both.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let like = "write it like geo.rate=2Mbit/s, geo.forward.delay=300ms or geo.reverse.loss=0.01";
+        let (key, value) = text.split_once('=').ok_or_else(|| format!("'{text}' has no value; {like}"))?;
+        let (front, what) = key.rsplit_once('.').ok_or_else(|| format!("'{key}' names no link; {like}"))?;
+        let (link, port) = match front.rsplit_once('.') {
+            Some((link, "forward")) => (link, Some(0)),
+            Some((link, "reverse")) => (link, Some(1)),
+            Some((_, other)) => return Err(format!("'{other}' is neither forward nor reverse; {like}")),
+            None => (front, None),
+        };
+        let quantity = match what {
+            "rate" if value == "unlimited" => Quantity::RateBps(None),
+            "rate" => Quantity::RateBps(Some(parse_rate_bps(value)?)),
+            "delay" => Quantity::DelayNs(parse_time_ns(value)?),
+            "loss" => Quantity::Loss(value.parse().map_err(|_| format!("'{value}' is no number; {like}"))?),
+            other => return Err(format!("'{other}' cannot be changed: rate, delay and loss can; {like}")),
+        };
+        Ok(Self { link: link.to_string(), port, quantity })
+    }
+
+    /// Whether the link itself would take it, so that of several changes none is made if one makes no sense.
+    fn check(&self, links: &[String]) -> Result<(), String> {
+        if !links.contains(&self.link) {
+            return Err(format!("there is no link '{}'; there are: {}", self.link, links.join(", ")));
+        }
+        match self.quantity {
+            Quantity::RateBps(Some(0)) => {
+                Err(format!("{}: a rate of 0 is none; take the link down instead", self.link))
+            }
+            Quantity::Loss(loss) if !(0.0..=1.0).contains(&loss) => {
+                Err(format!("{}: a loss of {loss} is no probability; it lies between 0 and 1", self.link))
+            }
+            Quantity::DownNs(Some(0)) => Err(format!("{}: down for no time is not down", self.link)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Makes the changes, all of them at this moment, or none.
+pub fn apply(emulation: &Emulation, changes: &[Change]) -> Result<(), String> {
+    emulation.change(|middle, now| {
+        let links: Vec<String> = middle.wires().iter().map(|wire| wire.link.config().name.clone()).collect();
+        changes.iter().try_for_each(|change| change.check(&links))?;
+        changes.iter().try_for_each(|change| make(middle, now, &links, change))
+    })
+}
+
+fn make(middle: &mut Middle, now: Instant, links: &[String], change: &Change) -> Result<(), String> {
+    let index = links.iter().position(|name| *name == change.link).unwrap_or(usize::MAX);
+    let done = middle.change(index, |link| {
+        let ports = change.port.map_or_else(|| vec![0, 1], |port| vec![port]);
+        ports.into_iter().try_for_each(|port| set(link, now, port, change.quantity))
+    });
+    done.unwrap_or_else(|| Err(format!("there is no link '{}'", change.link)))
+}
+
+fn set(link: &mut Link, now: Instant, port: u32, quantity: Quantity) -> Result<(), String> {
+    let done = match quantity {
+        Quantity::RateBps(rate_bps) => link.set_rate(now, port, rate_bps, &mut NullSink),
+        Quantity::Loss(loss) => link.set_loss(now, port, loss),
+        Quantity::DownNs(for_ns) => link.force_outage(now, for_ns.map(|ns| now.after(ns)), &mut NullSink),
+        Quantity::DelayNs(delay_ns) => {
+            link.set_delay(now, port, delay_ns, &mut NullSink);
+            Ok(())
+        }
+        Quantity::Up => {
+            link.end_outage(now, &mut NullSink);
+            Ok(())
+        }
+    };
+    done.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

@@ -1,0 +1,33 @@
+use super::*;
+
+fn parsed(text: &str) -> (String, Option<u32>, Quantity) {
+    let Change { link, port, quantity } = Change::parse(text).unwrap();
+    (link, port, quantity)
+}
+
+#[test]
+fn changes_are_read_as_people_write_them() {
+    assert_eq!(parsed("geo.rate=2Mbit/s"), ("geo".into(), None, Quantity::RateBps(Some(2_000_000))));
+    assert_eq!(parsed("geo.rate=unlimited"), ("geo".into(), None, Quantity::RateBps(None)));
+    assert_eq!(parsed("a-b.forward.delay=300ms"), ("a-b".into(), Some(0), Quantity::DelayNs(300_000_000)));
+    assert_eq!(parsed("geo.reverse.loss=0.01"), ("geo".into(), Some(1), Quantity::Loss(0.01)));
+}
+
+#[test]
+fn what_cannot_be_read_says_how_to_write_it() {
+    for (text, why) in [
+        ("geo.rate", "'geo.rate' has no value"),
+        ("rate=2M", "'rate' names no link"),
+        ("geo.up.rate=2M", "'up' is neither forward nor reverse"),
+        ("geo.queue=2", "'queue' cannot be changed"),
+        ("geo.loss=much", "'much' is no number"),
+    ] {
+        let error = Change::parse(text).unwrap_err();
+        assert!(
+            error.starts_with(why) && error.contains("write it like geo.rate=2Mbit/s"),
+            "{text}: {error}"
+        );
+    }
+    assert!(Change::parse("geo.rate=fast").is_err());
+    assert!(Change::parse("geo.delay=-1s").is_err());
+}

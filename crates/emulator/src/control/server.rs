@@ -1,0 +1,57 @@
+//! Answering.
+
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{sleep, timeout};
+
+use super::{Answer, Place, Request, apply};
+use crate::Emulation;
+
+/// Longest request.
+const MAX_REQUEST_BYTES: u64 = 64 << 10;
+/// What a client may take for a request and its answer. Others wait meanwhile.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// After the system refused a connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers requests at `place`, one after the other, for as long as somebody waits. `status` makes the answer to
+/// [`Request::Status`].
+pub async fn serve(
+    place: &Place,
+    emulation: &Emulation,
+    status: impl Fn() -> Value,
+) -> io::Result<Infallible> {
+    let listener = UnixListener::from_std(place.listener()?)?;
+    loop {
+        match listener.accept().await {
+            // A client that goes, or takes too long, has no answer.
+            Ok((stream, _)) => drop(timeout(PATIENCE, answer(stream, emulation, &status)).await),
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
+}
+
+async fn answer(
+    mut stream: UnixStream,
+    emulation: &Emulation,
+    status: &impl Fn() -> Value,
+) -> io::Result<()> {
+    let mut line = String::new();
+    let (reader, mut writer) = stream.split();
+    BufReader::new(reader.take(MAX_REQUEST_BYTES)).read_line(&mut line).await?;
+    let answer = match serde_json::from_str(&line) {
+        Ok(Request::Status) => Answer::Status(status()),
+        Ok(Request::Change(changes)) => {
+            apply(emulation, &changes).map_or_else(Answer::Refused, |()| Answer::Done)
+        }
+        Err(error) => Answer::Refused(format!("this is no request: {error}")),
+    };
+    let mut text = serde_json::to_string(&answer)?;
+    text.push('\n');
+    writer.write_all(text.as_bytes()).await
+}
