@@ -4,6 +4,7 @@ use skyhaul_core::Instant;
 
 use crate::LinkConfig;
 use crate::outages::Down;
+use crate::timeline::Timeline;
 use crate::wire::{Fate, Wire};
 
 /// How many packets of `packet_bytes` bytes on the wire a sender that never lets the queue of `port`
@@ -16,7 +17,7 @@ use crate::wire::{Fate, Wire};
 /// plays no part, and copies do not count. A packet with bit errors is not carried, also where
 /// [`Damage::Deliver`](crate::Damage::Deliver) hands it over.
 ///
-/// `None`: there is no such number, because the rate is unlimited, `packet_bytes` is 0 or the
+/// `None`: there is no such number, because the rate is unlimited (if only for some time), `packet_bytes` is 0 or the
 /// configuration is not valid. The time needed grows with the number of packets (also those lost
 /// while the link is down), some tens of nanoseconds each.
 ///
@@ -31,7 +32,7 @@ pub fn carried_packets(
     packet_bytes: u32,
 ) -> Option<u64> {
     config.validate().ok()?;
-    let countable = config.direction(port).rate_bps.is_some() && packet_bytes > 0;
+    let countable = Timeline::new(config.direction(port)).is_limited() && packet_bytes > 0;
     countable.then(|| saturate(Wire::new(config, port, seed), config, from, until_arrival, packet_bytes))
 }
 

@@ -8,7 +8,7 @@ use skyhaul_core::Instant;
 
 use crate::{
     BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, QueueLimit, RedConfig,
-    StateConfig,
+    StateConfig, Step,
 };
 
 /// A configuration that makes no sense. Displays as `forward.loss: 1.5 is no probability; ...`.
@@ -44,6 +44,8 @@ pub enum Problem {
         /// End of the outage in front of it.
         previous_to: Instant,
     },
+    /// A step at this time, which is not later than the one in front of it.
+    StepTooEarly(Instant),
     /// A mean stay, in nanoseconds, below [`MIN_MEAN_STAY_NS`].
     ShortStay(u64),
     /// A minimum above its maximum.
@@ -73,6 +75,7 @@ impl fmt::Display for Problem {
                 f,
                 "begins at {from:?}, before the previous one ends at {previous_to:?}; sort and merge them"
             ),
+            Self::StepTooEarly(at) => write!(f, "{at:?} is not later than the step before it; sort them"),
             Self::ShortStay(ns) => {
                 write!(f, "a mean stay of {ns} ns is too short; it must be at least {MIN_MEAN_STAY_NS} ns")
             }
@@ -130,7 +133,8 @@ impl DirectionConfig {
         self.burst_loss.validate(&at("burst_loss"))?;
         probability(self.bit_error_rate, || at("bit_error_rate"))?;
         probability(self.reordering.probability, || at("reordering.probability"))?;
-        probability(self.duplication, || at("duplication"))
+        probability(self.duplication, || at("duplication"))?;
+        schedule(&self.schedule, &at("schedule"))
     }
 }
 
@@ -159,6 +163,18 @@ impl BurstLoss {
 fn probability(value: f64, field: impl Fn() -> String) -> Result<(), ConfigError> {
     // `contains` is false for NaN as well.
     require((0.0..=1.0).contains(&value), field, Problem::NotAProbability(value))
+}
+
+fn schedule(steps: &[Step], schedule: &str) -> Result<(), ConfigError> {
+    let mut previous: Option<Instant> = None;
+    for (i, step) in steps.iter().enumerate() {
+        let at = |field: &str| format!("{schedule}[{i}].{field}");
+        let is_late = previous.is_none_or(|previous| previous < step.at);
+        require(is_late, || at("at"), Problem::StepTooEarly(step.at))?;
+        require(step.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
+        previous = Some(step.at);
+    }
+    Ok(())
 }
 
 fn outages(outages: &[Outage]) -> Result<(), ConfigError> {

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use skyhaul_core::Instant;
 
 use crate::outages::{is_down_during, merged};
-use crate::timeline::{PAST_STEPS, Step, Timeline};
-use crate::{ConfigError, LinkConfig, Outage, Stay, Stays};
+use crate::timeline::{PAST_STEPS, Timeline};
+use crate::{ConfigError, LinkConfig, Outage, Stay, Stays, Step};
 
 /// Stays that are kept for questions about the recent past.
 pub(crate) const RECENT_STAYS: usize = 256;
@@ -73,6 +73,22 @@ impl Conditions {
     /// If `port` is neither 0 nor 1.
     pub fn rate_bps(&self, port: u32, at: Instant) -> Option<u64> {
         self.timelines[port as usize].step(at).rate_bps
+    }
+
+    /// Mean rate of the direction that starts at `port` between two instants, in bits per second; `None` if it is
+    /// unlimited at any time, or `until` is not later than `from`.
+    ///
+    /// # Panics
+    /// If `port` is neither 0 nor 1.
+    pub fn mean_rate_bps(&self, port: u32, from: Instant, until: Instant) -> Option<f64> {
+        let timeline = &self.timelines[port as usize];
+        if !timeline.is_limited() || from >= until {
+            return None;
+        }
+        if !timeline.changes(from, until.before(1)) {
+            return timeline.step(from).rate_bps.map(|rate_bps| rate_bps as f64);
+        }
+        Some(timeline.work(from, until) as f64 / until.since(from) as f64)
     }
 
     /// Delay of a packet that enters at `port` and whose serialisation ends at `at`, in nanoseconds:

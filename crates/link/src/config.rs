@@ -47,7 +47,7 @@ pub struct DirectionConfig {
     pub rate_bps: Option<u64>,
     /// Propagation delay of each packet, in nanoseconds. That of the channel's state comes on top.
     pub delay_ns: u64,
-    /// What happens to the order of packets when the delay of the channel changes.
+    /// What happens to the order of packets when the delay changes.
     pub order: Order,
     /// How much may wait and be in service.
     pub queue: QueueLimit,
@@ -68,6 +68,20 @@ pub struct DirectionConfig {
     /// arises behind the serialiser, so it costs no rate; it is as damaged or late as the first one, and comes
     /// out right behind it.
     pub duplication: f64,
+    /// How rate and delay change with time: from the instant of a step until the next one, its values stand for
+    /// those above. In the order of time.
+    pub schedule: Vec<Step>,
+}
+
+/// A step of a [schedule](DirectionConfig::schedule).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// From when on. A packet that is being serialised then goes on at the new rate.
+    pub at: Instant,
+    /// Bits per second; `None`: unlimited.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay, in nanoseconds, of packets whose serialisation ends at that time or later.
+    pub delay_ns: u64,
 }
 
 /// Limit of a queue: a packet that would exceed it is dropped. It counts the packets that

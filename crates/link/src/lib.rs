@@ -9,7 +9,8 @@
 //!    the one in service; a packet's place is free as soon as its last bit has left the sender's side.
 //! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
 //!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the
-//!    server idles. The server keeps sending while the link is down: it does not know.
+//!    server idles. The rate may change with time ([`DirectionConfig::schedule`]): a packet that is being
+//!    serialised then goes on at the new one. The server keeps sending while the link is down: it does not know.
 //! 3. **Outage.** A packet is lost if the link is down by schedule at any instant of its
 //!    serialisation, first and last instant included. One that has left entirely before the outage
 //!    arrives.
@@ -22,8 +23,8 @@
 //!    losses of a stream of packets depend on the seed and the packets' places in the stream, not on
 //!    their lengths or on the outages. If several things happen to one packet, the cause is the first
 //!    of outage, random loss, bit error.
-//! 6. **Propagation**: the direction's delay and the channel's. When the latter becomes shorter, order
-//!    is preserved or not ([`Order`]). Packets picked to be reordered get an extra delay on top; where
+//! 6. **Propagation**: the direction's delay and the channel's, as they are when the serialisation ends. When they
+//!    become shorter, order is preserved or not ([`Order`]). Packets picked to be reordered get an extra delay on top; where
 //!    order is preserved, only these can be overtaken. Packets picked to be **duplicated** come out twice.
 //!
 //! Nothing that comes later changes what happens to a packet, so all of this is decided as it
@@ -102,6 +103,8 @@ mod queue_tests;
 #[cfg(test)]
 mod red_tests;
 #[cfg(test)]
+mod schedule_tests;
+#[cfg(test)]
 mod serializer_tests;
 #[cfg(test)]
 mod stays_tests;
@@ -112,7 +115,9 @@ pub use capacity::carried_packets;
 pub use channel_config::{ChannelConfig, ChannelState, MIN_MEAN_STAY_NS, StateConfig};
 pub use check::{ConfigError, Problem};
 pub use conditions::Conditions;
-pub use config::{BurstLoss, Damage, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, Reordering};
+pub use config::{
+    BurstLoss, Damage, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, Reordering, Step,
+};
 pub use counters::{Counters, Drops};
 pub use link::Link;
 pub use presets::{PRESETS, preset};

@@ -7,8 +7,7 @@ use skyhaul_core::{EventSink, Instant};
 
 use crate::direction::Direction;
 use crate::outages::Down;
-use crate::timeline::Step;
-use crate::{ConfigError, Link, Outage, Problem};
+use crate::{ConfigError, Link, Outage, Problem, Step};
 
 /// Changes while the link runs: for an emulator that somebody plays with.
 ///

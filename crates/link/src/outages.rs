@@ -34,6 +34,13 @@ pub(crate) fn is_down_during(outages: &[Outage], start: Instant, end: Instant) -
     outages.get(first_not_over).is_some_and(|outage| outage.from <= end)
 }
 
+impl Outage {
+    /// The same times, sorted, those that overlap or touch made one.
+    pub fn merged(outages: Vec<Self>) -> Vec<Self> {
+        merged(outages)
+    }
+}
+
 /// The same times, sorted, those that overlap or touch made one.
 pub(crate) fn merged(mut outages: Vec<Outage>) -> Vec<Outage> {
     outages.sort_unstable_by_key(|outage| outage.from);

@@ -5,15 +5,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
-use crate::DirectionConfig;
-
-/// From `at` on, until the next step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub(crate) at: Instant,
-    pub(crate) rate_bps: Option<u64>,
-    pub(crate) delay_ns: u64,
-}
+use crate::{DirectionConfig, Step};
 
 /// Steps that are over and kept when somebody changes a running link: for questions about the past.
 pub(crate) const PAST_STEPS: usize = 256;
@@ -25,10 +17,14 @@ pub(crate) struct Timeline(Arc<[Step]>);
 impl Timeline {
     /// That of a valid configuration.
     pub(crate) fn new(config: &DirectionConfig) -> Self {
-        Self::constant(config.rate_bps, config.delay_ns)
+        let base = Step { at: Instant::ZERO, rate_bps: config.rate_bps, delay_ns: config.delay_ns };
+        let is_replaced = config.schedule.first().is_some_and(|first| first.at == base.at);
+        let base = (!is_replaced).then_some(base);
+        Self(base.into_iter().chain(config.schedule.iter().copied()).collect())
     }
 
     /// One that never changes.
+    #[cfg(test)]
     pub(crate) fn constant(rate_bps: Option<u64>, delay_ns: u64) -> Self {
         Self(Arc::new([Step { at: Instant::ZERO, rate_bps, delay_ns }]))
     }
@@ -51,6 +47,16 @@ impl Timeline {
     /// The least delay of all.
     pub(crate) fn min_delay_ns(&self) -> u64 {
         self.0.iter().map(|step| step.delay_ns).min().unwrap_or(0)
+    }
+
+    /// Whether there is always a rate.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.0.iter().all(|step| step.rate_bps.is_some())
+    }
+
+    /// Whether another step is in force at the two.
+    pub(crate) fn changes(&self, from: Instant, to: Instant) -> bool {
+        self.place(from) != self.place(to)
     }
 
     /// What can be sent between two instants, in units of 10^-9 bit; stretches without a rate count nothing.

@@ -1,6 +1,6 @@
 //! What is measured of links, from the end of the warm-up on.
 
-use skyhaul_core::SECOND;
+use skyhaul_core::{Instant, SECOND};
 use skyhaul_link::Counters;
 
 use super::Metrics;
@@ -14,24 +14,25 @@ pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) {
             let now = wire.link.counters(port as u32, network.now());
             let before = simulation.counters_before(index)[port];
             let name = format!("links.{}.{direction}", config.name);
-            if let Some(rate_bps) = config.direction(port as u32).rate_bps {
-                let share = utilisation(simulation, index, port, rate_bps);
-                metrics.extend(share.map(|share| (format!("{name}.utilisation"), share)));
-            }
+            let share = utilisation(simulation, index, port);
+            metrics.extend(share.map(|share| (format!("{name}.utilisation"), share)));
             add_direction(&name, &now, &before, metrics);
         }
     }
 }
 
 /// Share of the rate that was used until everything was delivered, or else until the end of the run.
-fn utilisation(simulation: &Simulation<'_>, index: usize, port: usize, rate_bps: u64) -> Option<f64> {
+fn utilisation(simulation: &Simulation<'_>, index: usize, port: usize) -> Option<f64> {
     let (end, counters) = simulation.counters_at_end(index);
     let (now, before) = (counters[port], simulation.counters_before(index)[port]);
-    let seconds = end.as_ns().saturating_sub(simulation.scenario().warm_up_ns) as f64 / SECOND as f64;
+    let warm_up = Instant::from_ns(simulation.scenario().warm_up_ns);
+    let conditions = simulation.network().wires()[index].link.conditions();
+    let rate_bps = conditions.mean_rate_bps(port as u32, warm_up, end)?;
+    let seconds = end.since(warm_up) as f64 / SECOND as f64;
     // What was taken on but still waits has not used the rate yet.
     let waiting = now.queue_bytes as f64 - before.queue_bytes as f64;
     let served = now.served_bytes.saturating_sub(before.served_bytes) as f64 - waiting;
-    (seconds > 0.0).then(|| served * 8.0 / rate_bps as f64 / seconds)
+    Some(served * 8.0 / rate_bps / seconds)
 }
 
 fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Metrics) {

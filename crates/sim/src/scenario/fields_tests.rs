@@ -57,7 +57,9 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     assert_eq!(field_names(&skyhaul_tcp::Config::standard()), tcp);
     assert_eq!(field_names(&KEEPALIVE), names(keepalive_keys()));
     assert_eq!(field_names(&ProbingConfig::standard()), names(&probing_keys()));
-    assert_eq!(field_names(&DirectionConfig::default()), names(direction_keys()));
+    let mut direction = field_names(&DirectionConfig::default());
+    assert!(direction.remove("schedule"), "traces bring it");
+    assert_eq!(direction, names(direction_keys()));
     assert_eq!(field_names(&BurstLoss::default()), names(burst_keys()));
     assert_eq!(field_names(&RedConfig::default()), names(red_keys()));
     assert_eq!(field_names(&Reordering::default()), names(reordering_keys()));
@@ -65,7 +67,7 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     assert_eq!(field_names(&channel().good), names(state_keys()));
     let mut link = field_names(&LinkConfig::default());
     assert!(link.remove("name"), "the name of its table");
-    link.extend(["between", "preset", "outages_every"].map(String::from));
+    link.extend(["between", "preset", "outages_every", "trace", "trace_repeats"].map(String::from));
     assert_eq!(link, names(link_keys()));
 }
 

@@ -11,6 +11,7 @@ use super::path::KeyPath;
 use super::resolve::resolve;
 use super::sweep::{Axis, Label, axes, check_apart};
 use super::tables::{Document, document_keys};
+use super::trace::Traces;
 use super::tree::{Node, Table, Value};
 use super::wanted::Wanted;
 
@@ -29,6 +30,7 @@ pub struct File {
     base: Node,
     axes: Vec<Axis>,
     settings: Settings,
+    traces: Traces,
 }
 
 /// What a file says about its runs that holds for the whole sweep.
@@ -56,7 +58,8 @@ pub struct Point {
 }
 
 impl File {
-    /// Reads a file's `text`. Messages call it `label`, its path.
+    /// Reads a file's `text`. Messages call it `label`, its path. Traces of links that it names are read now, from
+    /// its folder.
     pub fn parse(label: &str, text: &str) -> Result<Self, ScenarioError> {
         Self::load(label, text, &[])
     }
@@ -72,8 +75,9 @@ impl File {
             set(&mut base, &mut axes, key, value)?;
         }
         check_apart(&axes)?;
+        let traces = Traces::of_file(label);
         let (label, text, overrides) = (label.to_string(), text.to_string(), overrides.to_vec());
-        let mut file = Self { label, text, overrides, base, axes, settings: Settings::default() };
+        let mut file = Self { label, text, overrides, base, axes, settings: Settings::default(), traces };
         file.check()?;
         Ok(file)
     }
@@ -174,7 +178,7 @@ impl File {
         }
         let mut document = Document::default();
         read_table(document_keys(), &mut document, &root, "")?;
-        let scenario = resolve(&document, self.name(), &root.place)?;
+        let scenario = resolve(&document, self.name(), &root.place, &self.traces)?;
         Ok((scenario, document))
     }
 

@@ -5,7 +5,7 @@ mod quantities;
 mod words;
 
 pub(super) use counts::{Count, Number, Probability, Switch};
-pub(super) use quantities::{Bytes, Queue, Rate, Time};
+pub(super) use quantities::{Bytes, MAX_RATE_BPS, MAX_TIME_NS, Queue, Rate, Time};
 pub(super) use words::{Choice, Name, Named, Text, UnlimitedTries};
 
 use super::tree::{Node, Value};

@@ -12,6 +12,7 @@ mod reference;
 mod resolve;
 mod sweep;
 mod tables;
+mod trace;
 mod tree;
 mod wanted;
 mod way;
@@ -40,4 +41,5 @@ pub use model::{
 pub use nearest::did_you_mean;
 pub use reference::reference;
 pub use sweep::{Axis, Label};
+pub use trace::{MAX_TRACE_BYTES, MAX_TRACE_ROWS};
 pub use wanted::Wanted;

@@ -10,6 +10,7 @@ use super::kinds::Named;
 use super::model::{Flow, LinkBetween, Node, NodeKind, Route, Scenario, Stop, Transport};
 use super::nearest::did_you_mean;
 use super::tables::{Document, FlowDraft, Item, LinkDraft};
+use super::trace::{Span, Traces};
 
 /// Nodes at most: tables of routes grow with their square.
 const MAX_NODES: usize = 1024;
@@ -19,7 +20,12 @@ const MAX_OUTAGES: u64 = 100_000;
 const LISTED_NAMES: usize = 16;
 
 /// What the document simulates, called `name`. `top` is where the document begins.
-pub(super) fn resolve(document: &Document, name: &str, top: &Place) -> Result<Scenario, ScenarioError> {
+pub(super) fn resolve(
+    document: &Document,
+    name: &str,
+    top: &Place,
+    traces: &Traces,
+) -> Result<Scenario, ScenarioError> {
     check::counts(document, top, MAX_NODES)?;
     let transports = document.transports.iter().map(|item| item.is.clone().finish(&item.name));
     let transports: Vec<Transport> = transports.collect();
@@ -38,7 +44,7 @@ pub(super) fn resolve(document: &Document, name: &str, top: &Place) -> Result<Sc
         ..Scenario::default()
     };
     for item in &document.links {
-        scenario.links.push(link(document, item)?);
+        scenario.links.push(link(document, item, traces)?);
     }
     for number in 0..document.routes.len() {
         scenario.routes.push(route(document, number)?);
@@ -63,7 +69,7 @@ fn number_of<T>(named: &Named, among: &[Item<T>], key: &str, what: &str) -> Resu
     })
 }
 
-fn link(document: &Document, item: &Item<LinkDraft>) -> Result<LinkBetween, ScenarioError> {
+fn link(document: &Document, item: &Item<LinkDraft>, traces: &Traces) -> Result<LinkBetween, ScenarioError> {
     let path = join("links", &item.name);
     let key = join(&path, "between");
     let mut ends = [0; 2];
@@ -77,6 +83,7 @@ fn link(document: &Document, item: &Item<LinkDraft>) -> Result<LinkBetween, Scen
     let mut config = LinkConfig { name: item.name.clone(), ..item.is.config.clone() };
     add_returning(&mut config, document, item, &path)?;
     config.validate().map_err(|error| in_words_of_the_file(&error, item, &path))?;
+    add_trace(&mut config, document, item, &path, traces)?;
     Ok(LinkBetween { config, ends })
 }
 
@@ -105,6 +112,35 @@ fn add_returning(
     }
     config.outages.sort_by_key(|outage| outage.from);
     Ok(())
+}
+
+/// Adds what a trace says, which is valid beside whatever the link has.
+fn add_trace(
+    config: &mut LinkConfig,
+    document: &Document,
+    item: &Item<LinkDraft>,
+    path: &str,
+    traces: &Traces,
+) -> Result<(), ScenarioError> {
+    let Some(Named { name, place }) = &item.is.trace else {
+        let at = item.place_of(&["trace_repeats"]);
+        let hint = "it belongs to a `trace`";
+        let refused =
+            at.refuse(&join(path, "trace_repeats"), "no trace to repeat", "a `trace` beside it", hint);
+        return if item.is.trace_repeats { Err(refused) } else { Ok(()) };
+    };
+    let key = join(path, "trace");
+    let span = match (item.is.trace_repeats, document.run.duration_ns) {
+        (false, _) => Span::Once,
+        (true, Some(end_ns)) => Span::RepeatedUntil { end_ns },
+        (true, None) => {
+            let (at, hint) = (item.place_of(&["trace_repeats"]), "say `run.duration`, beside `run.goal`");
+            let (found, allowed) = ("a trace without an end", "repetitions only until `run.duration`");
+            return Err(at.refuse(&join(path, "trace_repeats"), found, allowed, hint));
+        }
+    };
+    let trace = traces.get(name, place, &key)?;
+    trace.apply(config, span).map_err(|[found, allowed]| place.refuse(&key, &found, &allowed, ""))
 }
 
 /// The link's own check speaks of fields: `channel.good.min_delay_ns`, `outages[2]`.

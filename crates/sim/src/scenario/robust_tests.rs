@@ -64,6 +64,9 @@ const WORDS: &[&str] = &[
     "outages_every",
     "preset",
     "\"geo\"",
+    "trace",
+    "trace_repeats",
+    "\"t.csv\"",
 ];
 
 const BASE: &str = include_str!("../../../../scenarios/scps.toml");

@@ -8,9 +8,9 @@ use super::{Kind, unit_hint};
 use crate::scenario::tree::Node;
 
 /// Longer times are slips; this far from overflow nobody has to think of it.
-const MAX_TIME_NS: u64 = 366 * 24 * 3600 * SECOND;
+pub(in crate::scenario) const MAX_TIME_NS: u64 = 366 * 24 * 3600 * SECOND;
 /// Faster links are slips, too: 1 Tbit/s.
-const MAX_RATE_BPS: u64 = 1_000_000_000_000;
+pub(in crate::scenario) const MAX_RATE_BPS: u64 = 1_000_000_000_000;
 /// And so are larger sizes: 1 PB.
 const MAX_BYTES: u64 = 1_000_000_000_000_000;
 

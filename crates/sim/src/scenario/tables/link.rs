@@ -8,7 +8,7 @@ use skyhaul_link::{ChannelConfig, ChannelState, LinkConfig, Outage, PRESETS, Sta
 use super::{channel_keys, direction_keys};
 use crate::scenario::error::{Place, ScenarioError};
 use crate::scenario::keys::{Key, join, read_table};
-use crate::scenario::kinds::{Kind, Maybe, Name, Named, Time};
+use crate::scenario::kinds::{Kind, Maybe, Name, Named, Switch, Time};
 use crate::scenario::nearest::did_you_mean;
 use crate::scenario::tree::{Node, Value};
 
@@ -18,6 +18,8 @@ pub(in crate::scenario) struct LinkDraft {
     pub(in crate::scenario) between: Vec<Named>,
     pub(in crate::scenario) config: LinkConfig,
     pub(in crate::scenario) every: Option<(Every, Place)>,
+    pub(in crate::scenario) trace: Option<Named>,
+    pub(in crate::scenario) trace_repeats: bool,
 }
 
 /// Outages that return.
@@ -51,6 +53,14 @@ pub(in crate::scenario) fn link_keys() -> &'static [Key<LinkDraft>] {
             ),
             Key::custom("outages_every", "a table", read_every)
                 .means("Outages that return, beside those of `outages`. Needs `run.duration`."),
+            Key::custom("trace", "the path of a CSV file, seen from the folder of the scenario", read_trace).means(
+                "Rates, delays and outages that change with time ([links](links.md#traces) has the columns). What it \
+             does not say stays as the other keys say it.",
+            ),
+            Key::new("trace_repeats", Switch, |l: &mut LinkDraft| &mut l.trace_repeats).means(
+                "The trace begins again at the time of its last row. Needs `run.duration`. Otherwise the last row \
+             holds to the end.",
+            ),
         ]
     });
     &KEYS
@@ -113,6 +123,14 @@ fn read_between(link: &mut LinkDraft, node: &Node, path: &str) -> Result<(), Sce
     link.between = names.filter(|names| names.len() == 2).ok_or_else(|| {
         node.place.refuse(path, &node.shown(), "two names of nodes", "write it like [\"ground\", \"ship\"]")
     })?;
+    Ok(())
+}
+
+fn read_trace(link: &mut LinkDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    let name = node.text().filter(|name| !name.is_empty()).ok_or_else(|| {
+        node.place.refuse(path, &node.shown(), "the path of a CSV file", "write it like \"rain-fade.csv\"")
+    })?;
+    link.trace = Some(Named { name: name.to_string(), place: node.place.clone() });
     Ok(())
 }
 
