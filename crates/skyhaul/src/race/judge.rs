@@ -36,13 +36,14 @@ pub(super) fn judge(rows: &[Row]) -> Vec<First> {
 }
 
 fn first(rows: &[Row], quantity: Quantity, words: &'static str, more: bool) -> Option<First> {
-    let mut order: Vec<(&Row, f64)> = rows
+    let measured: Vec<(&Row, f64)> = rows
         .iter()
         .filter(|row| more || row.incomplete() == 0) // what was not delivered costs nothing
         .filter_map(|row| Some((row, row.spread(quantity)?.median)))
         .collect();
+    let mut order = measured.clone();
     order.sort_by(|a, b| if more { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
-    let &(first, _) = order.first()?;
+    let first = *order.first()?;
     let xstp = order.iter().find(|(row, _)| row.racer.is_xstp()).map(|&(_, median)| median);
     let is_better = |median: f64, than: f64| {
         if more { median > than * (1.0 + TIE) } else { median * (1.0 + TIE) < than }
@@ -53,11 +54,12 @@ fn first(rows: &[Row], quantity: Quantity, words: &'static str, more: bool) -> O
     });
     let before_xstp: Vec<_> = before.collect();
     let xstp_wins = xstp.is_some() && before_xstp.is_empty();
-    let by = if xstp_wins {
-        order.iter().find(|(row, _)| row.racer.is_xstp()).map_or(first, |&(row, _)| row)
-    } else {
-        first
+    // Of those that are equal, the first to be named.
+    let equal = |&(row, median): &(&Row, f64)| {
+        row.racer.is_xstp() && xstp.is_some_and(|xstp| !is_better(xstp, median))
     };
+    let best_of_xstp = measured.iter().find(|one| xstp_wins && equal(one));
+    let (by, _) = best_of_xstp.unwrap_or(&first);
     Some(First { quantity: quantity.name(), words, first: by.racer.name(), xstp_wins, before_xstp })
 }
 

@@ -39,6 +39,13 @@ fn whoever_is_before_xstp_is_named_with_by_how_much() {
 }
 
 #[test]
+fn of_those_that_are_equal_the_first_to_be_named_is_first() {
+    let other = Racer::Stp { probing: true, declared: false };
+    let judged = judge(&[row(XSTP, &[9.0], 1100, true), row(other, &[9.05], 1000, true)]);
+    assert_eq!((judged[0].first, judged[1].first), ("xstp-declared", "xstp-undeclared"), "{judged:?}");
+}
+
+#[test]
 fn whoever_delivers_nothing_wins_nothing() {
     let rows = [row(XSTP, &[8.0], 1100, true), row(BBR, &[1.0], 1000, false)];
     assert!(judge(&rows).iter().all(|first| first.xstp_wins), "{:?}", judge(&rows));

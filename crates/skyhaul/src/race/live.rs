@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skyhaul_core::Instant;
-use skyhaul_emulator::{
-    Addresses, Finished, Home, HostAddress, HostPlan, Lab, LabError, LabOptions, Output, Report,
-};
+use skyhaul_emulator::{Addresses, Home, HostAddress, HostPlan, Lab, LabError, LabOptions, Output, Report};
 use skyhaul_net::Clock;
 use skyhaul_sim::scenario::Scenario;
 
 use super::args::RaceArgs;
-use super::end::{EndReport, Role, arguments, dismiss, listening};
+use super::end::{EndReport, Role, arguments};
+use super::lab::{play, report};
 use super::limit::{path_limit_bytes, time_limit_ns};
 use super::outcome::{Row, Run};
 use super::plan::{Plan, Work, words};
@@ -25,8 +24,6 @@ use crate::signals::stop_requested;
 
 /// Port of the serving end.
 const PORT: u16 = 4700;
-/// An end listens after this time, or never.
-const STARTING: Duration = Duration::from_secs(20);
 /// Ends end themselves at their limit of time; this much later something is wrong.
 const GRACE: Duration = Duration::from_secs(30);
 /// What a buffer of the kernel's TCP can grow to, at least: the larger of its usual limits.
@@ -195,52 +192,6 @@ impl Stage<'_> {
         let run = Run { confirmed_s: confirmed_ns.map(|ns| ns as f64 / 1e9), ..run };
         run.with_time(end_ns - start_ns, limit)
     }
-}
-
-/// Starts the serving end, when it listens the other one, and waits for both.
-async fn play(
-    mut lab: Lab,
-    [from, to]: [&str; 2],
-    signs: &Path,
-    patience: Duration,
-) -> Result<(Vec<Finished>, Report), Failure> {
-    let failed = |error: std::io::Error| Failure::new(format!("a host of the emulation has failed: {error}"));
-    let mut ended = Vec::new();
-    lab.begin(to).map_err(failed)?;
-    let early = tokio::select! {
-        early = lab.finished() => early.map_err(failed)?,
-        () = listening(signs) => None,
-        () = tokio::time::sleep(STARTING) => None,
-    };
-    if early.is_none() {
-        lab.begin(from).map_err(failed)?;
-    }
-    ended.extend(early);
-    let both = async {
-        while ended.iter().all(|finished: &Finished| finished.code == 0)
-            && let Some(finished) = lab.finished().await?
-        {
-            dismiss(signs)?;
-            ended.push(finished);
-        }
-        std::io::Result::Ok(())
-    };
-    if let Ok(result) = tokio::time::timeout(patience, both).await {
-        result.map_err(failed)?;
-    }
-    Ok((ended, lab.stop().await))
-}
-
-/// What an end has said.
-fn report(finished: Option<&Finished>) -> EndReport {
-    let Some(Finished { host, code, output, .. }) = finished else { return EndReport::default() };
-    let line = output.rsplit(|&byte| byte == b'\n').find(|line| !line.is_empty());
-    let said = line.and_then(|line| serde_json::from_slice(line).ok());
-    let silent = || EndReport {
-        error: Some(format!("the end at {host} failed with code {code}")),
-        ..EndReport::default()
-    };
-    said.unwrap_or_else(silent)
 }
 
 /// Why the run does not count.

@@ -4,6 +4,7 @@ mod args;
 mod end;
 mod files;
 mod judge;
+mod lab;
 mod limit;
 mod live;
 mod mode;
@@ -14,6 +15,7 @@ mod progress;
 mod racer;
 mod simulated;
 mod table;
+mod transports;
 
 use std::process::ExitCode;
 
