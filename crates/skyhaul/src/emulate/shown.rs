@@ -15,6 +15,8 @@ use crate::failure::Failure;
 use crate::output::{note, print};
 use crate::wrap::wrapped;
 
+/// So many links are shown though nothing passed them.
+const FEW_LINKS: usize = 3;
 /// Columns of the longest bar.
 const BAR_COLUMNS: u64 = 40;
 
@@ -43,8 +45,14 @@ fn text(scene: &Scene, report: &Report) -> String {
     let mut out = String::new();
     let _ =
         writeln!(out, "{}, seed {}, {:.1} s of emulation", scene.name, scene.seed, report.at.as_secs_f64());
-    for link in &report.links {
+    let few = report.links.len() <= FEW_LINKS;
+    let is_used = |link: &&LinkReport| few || link.directions.iter().any(|own| own.entered_packets > 0);
+    let idle = report.links.len() - report.links.iter().filter(is_used).count();
+    for link in report.links.iter().filter(is_used) {
         link_text(&mut out, link);
+    }
+    if idle > 0 {
+        let _ = writeln!(out, "  {idle} of {} links carried nothing", report.links.len());
     }
     if report.unroutable_packets > 0 {
         let _ = writeln!(out, "  {} packets had no way to go", report.unroutable_packets);

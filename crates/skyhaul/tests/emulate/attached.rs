@@ -68,3 +68,44 @@ fn two_namespaces_are_joined_and_left_as_they_were() {
         !ip("-n sky-test-a link show sky7") && !ip("-n sky-test-b link show sky0")
     });
 }
+
+#[test]
+fn a_device_that_exists_is_taken_as_it_is_and_left() {
+    let Some(_made) = Namespaces::new(&["sky-test-c"]) else { return };
+    let inside = |arguments: &str| ip(&format!("-n sky-test-c {arguments}"));
+    let set_up = [
+        "tuntap add dev tun7 mode tun",
+        "tuntap add dev tun8 mode tun",
+        "address add 192.0.2.1/24 dev tun7",
+        "link set tun7 up",
+        "link set tun8 up",
+    ];
+    if !set_up.iter().all(|command| inside(command)) {
+        return skipped("there are no TUN devices here");
+    }
+    let (folder, scenario) = scenario();
+    let socket = folder.path().join("control");
+    let program = env!("CARGO_BIN_EXE_skyhaul");
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", "sky-test-c", program, "emulate", &scenario, "--json"]);
+    command.args(["--device", "ship=tun7", "--device", "ground=tun8", "--control"]).arg(&socket);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the emulation", || socket.exists());
+    // What is for an address of no host goes to the other end.
+    let sending = std::thread::spawn(|| {
+        let namespace = std::fs::File::open("/run/netns/sky-test-c").unwrap();
+        rustix::thread::move_into_link_name_space(
+            std::os::fd::AsFd::as_fd(&namespace),
+            Some(rustix::thread::LinkNameSpaceType::Network),
+        )
+        .unwrap();
+        std::net::UdpSocket::bind("0.0.0.0:0").unwrap().send_to(b"x", "192.0.2.7:9").unwrap();
+    });
+    sending.join().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let said = ends(child);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let forward = &said.json()["links"]["space"]["forward"];
+    assert!(forward["delivered_packets"].as_u64().unwrap() >= 1, "{said:?}");
+    assert!(inside("link show tun7") && inside("link show tun8"), "they belong to somebody else");
+}

@@ -106,3 +106,81 @@ fn a_geostationary_link_takes_its_half_second() {
     let min_ms: f64 = summary.1.split('/').next().unwrap().parse().unwrap();
     assert!((550.0..700.0).contains(&min_ms), "{said:?}");
 }
+
+/// A second host at each end, and routers between.
+const CROSSROADS: &str = r#"
+[run]
+duration = "1h"
+[nodes]
+ship = { kind = "host" }
+boat = { kind = "host" }
+west = { kind = "router" }
+east = { kind = "router" }
+ground = { kind = "host" }
+[links.a]
+between = ["ship", "west"]
+forward = { delay = "1ms" }
+reverse = { delay = "1ms" }
+[links.b]
+between = ["boat", "west"]
+forward = { delay = "2ms" }
+reverse = { delay = "2ms" }
+[links.space]
+between = ["west", "east"]
+forward = { rate = "10Mbit/s", delay = "40ms" }
+reverse = { rate = "10Mbit/s", delay = "40ms" }
+[links.c]
+between = ["east", "ground"]
+forward = { delay = "3ms" }
+reverse = { delay = "3ms" }
+[transports.tcp]
+protocol = "tcp"
+[flows.file]
+from = "ship"
+to = "ground"
+transport = "tcp"
+workload = { kind = "bulk" }
+"#;
+
+#[test]
+fn routers_live_inside_and_hosts_reach_each_other_by_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "crossroads.toml", CROSSROADS.as_bytes());
+    let dir = folder.path().to_str().unwrap();
+    let data = file(folder.path(), "data", &noise(20_000));
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let program = env!("CARGO_BIN_EXE_skyhaul");
+    let receive = format!("ground={program} receive --dir {dir}/in --listen [::]:4700 --once 2>&1");
+    let send = format!("boat={program} send {} [fd77::3]:4700 --json", data.display());
+    let said = emulate(&[path.to_str().unwrap(), "--run", &receive, "--run", &send, "--json"]);
+    let Some(said) = said else { return };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(std::fs::read(folder.path().join("in/data")).unwrap() == noise(20_000));
+    let sent: serde_json::Value = said.out.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap();
+    assert!(sent["rtt_ms"]["min"].as_f64().unwrap() >= 90.0, "2 + 40 + 3 ms each way: {sent}");
+    let links = &said.json()["links"];
+    assert_eq!(links["a"]["forward"]["entered_packets"], 0, "{links}");
+    let through =
+        ["b", "space", "c"].map(|link| links[link]["forward"]["delivered_packets"].as_u64().unwrap());
+    assert!(through[0] >= 15 && through.iter().all(|packets| *packets == through[0]), "{links}");
+}
+
+#[test]
+fn iperf3_shows_the_rate_of_the_link() {
+    if std::process::Command::new("iperf3").arg("-v").output().is_err() {
+        return crate::common::skipped("there is no `iperf3` here");
+    }
+    let server = "receiver=iperf3 -s >/dev/null";
+    let client = "sender=iperf3 -c receiver -u -b 12M -l 1372 -t 6 -J";
+    let Some(said) = emulate(&[&ready("geo.toml"), "--quiet", "--run", server, "--run", client]) else {
+        return;
+    };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let shown: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let received = &shown["end"]["sum_received"];
+    let bytes = received["bytes"].as_f64().unwrap();
+    let intervals = shown["end"]["sum"]["seconds"].as_f64().unwrap();
+    // The queue that is left when the sender ends is sent in a time that the receiver's clock counts and ours does not.
+    let mbps = bytes * 8.0 / 1e6 / intervals;
+    assert!((8.5..=11.0).contains(&mbps), "10 Mbit/s less headers: {mbps}");
+}

@@ -113,3 +113,29 @@ fn it_ends_when_its_time_is_over() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.err.contains("space forward"), "{said:?}");
 }
+
+#[test]
+fn damaged_packets_are_delivered_when_asked() {
+    let (_folder, scenario) = scenario();
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let ground = format!("ground=127.0.0.1:0={}", far.local_addr().unwrap());
+    let noisy =
+        ["--set", "links.space.forward.bit_error_rate=1e-3", "--set", "links.space.forward.damage=deliver"];
+    let udp = ["--udp", "ship=127.0.0.1:0", "--udp", &ground, "--json"];
+    let relay = Relay::start(&[&[scenario.as_str()], &noisy[..], &udp[..]].concat());
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (sent, mut damaged) = ([7; 1000], 0);
+    for _ in 0..20 {
+        near.send_to(&sent, relay.at[0]).unwrap();
+        let mut room = [0; 2000];
+        let (length, _) = far.recv_from(&mut room).unwrap();
+        assert_eq!(length, sent.len());
+        damaged += u64::from(room[..length] != sent);
+    }
+    let counted = relay.end().json();
+    let forward = &counted["links"]["space"]["forward"];
+    assert!(damaged > 0, "a thousand bytes at 1e-3 are all but sure to be hit");
+    assert_eq!(forward["damaged_packets"], damaged, "{counted}");
+    assert_eq!(forward["delivered_packets"], 20, "{counted}");
+}

@@ -81,3 +81,27 @@ fn the_first_point_of_a_sweep_is_named() {
     let Some(said) = emulate(&[&file, "--set", axis, "--", "true"]) else { return };
     assert!(said.err.contains("the first point of the sweep: links.space.forward.loss = 0.5"), "{said:?}");
 }
+
+#[test]
+fn without_the_right_to_namespaces_it_says_what_works() {
+    use std::os::unix::process::CommandExt as _;
+    if !rustix::process::geteuid().is_root() {
+        return crate::common::skipped("only root can become somebody without rights");
+    }
+    let (_folder, file) = scenario();
+    let readable = std::path::Path::new(&file).parent().unwrap();
+    std::fs::set_permissions(readable, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = crate::common::skyhaul(&["emulate", &file, "--", "true"]);
+    let Ok(output) = command.uid(65_534).gid(65_534).env_remove("XDG_RUNTIME_DIR").output() else {
+        return crate::common::skipped("others may not run this program here");
+    };
+    let said: crate::common::Said = output.into();
+    if said.code == Some(0) {
+        return crate::common::skipped("everybody may make namespaces with TUN devices here");
+    }
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.err.contains("UDP relays work without either: skyhaul emulate FILE --udp ship="),
+        "{said:?}"
+    );
+}
