@@ -174,20 +174,16 @@ impl Direction {
         self.counters.deliver(flight.packet.meta.wire_bytes);
         self.counters.damaged_packets += u64::from(flight.journey.is_damaged());
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
-        if flight.journey.is_twice() {
-            return self.deliver_copy();
+        let is_twice = flight.journey.is_twice();
+        let Flight { packet, journey } = self.under_way.pop()?;
+        if is_twice {
+            self.counters.duplicated_packets += 1;
+            let twin = Flight { packet: packet.clone(), journey: journey.once() };
+            self.under_way.push_first(at, place, twin);
+        } else {
+            self.delivered_end = self.delivered_end.max(place + 1);
         }
-        self.delivered_end = self.delivered_end.max(place + 1);
-        self.under_way.pop().map(|flight| flight.packet)
-    }
-
-    /// A copy of the next packet, which keeps its place and comes after it.
-    #[cold]
-    fn deliver_copy(&mut self) -> Option<Packet> {
-        let (_, _, flight) = self.under_way.next_mut()?;
-        flight.journey = flight.journey.once();
-        self.counters.duplicated_packets += 1;
-        Some(flight.packet.clone())
+        Some(packet)
     }
 
     pub(crate) fn packets_inside(&self) -> usize {
