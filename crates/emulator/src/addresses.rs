@@ -87,3 +87,7 @@ fn gateway(scenario: &Scenario, hosts: &[HostAddress], place: usize) -> usize {
     let of_flow = peer.and_then(|peer| hosts.iter().position(|host| host.node as usize == peer));
     of_flow.or_else(|| (0..hosts.len()).find(|&other| other != place)).unwrap_or(place)
 }
+
+#[cfg(test)]
+#[path = "addresses_tests.rs"]
+mod tests;

@@ -82,3 +82,21 @@ fn destination(packet: &[u8]) -> Option<IpAddr> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_have_a_destination_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let is_whole = match bytes.first().map(|first| first >> 4) {
+                Some(4) => bytes.len() >= 20,
+                Some(6) => bytes.len() >= 40,
+                _ => false,
+            };
+            prop_assert_eq!(destination(&bytes).is_some(), is_whole);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Links in real time between descriptors, without any privilege.
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+#![allow(clippy::disallowed_methods, reason = "real time")]
+#![allow(missing_docs, unreachable_pub, dead_code, reason = "a test")]
+
+#[path = "../../net/tests/kernel/wire.rs"]
+mod wire;
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use skyhaul_emulator::control::{Change, apply};
+use skyhaul_emulator::{Addresses, Emulation};
+use skyhaul_sim::scenario::{File, Scenario};
+
+fn scenario(link: &str) -> Scenario {
+    let text = format!(
+        "[run]\nduration = \"1h\"\n[nodes]\na = {{ kind = \"host\" }}\nb = {{ kind = \"host\" }}\n\
+         [links.l]\nbetween = [\"a\", \"b\"]\nforward = {{ {link} }}\nreverse = {{ delay = \"5ms\" }}\n\
+         [transports.t]\nprotocol = \"tcp\"\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\nworkload = {{ kind = \"bulk\" }}\n"
+    );
+    let file = File::parse("test", &text).unwrap();
+    let point = file.points().next().unwrap();
+    file.scenario_at(&point).unwrap()
+}
+
+/// The emulation, and the descriptors that the hosts have.
+fn start(link: &str) -> (Emulation, OwnedFd, OwnedFd) {
+    let scenario = scenario(link);
+    let addresses = Arc::new(Addresses::new(&scenario));
+    let ((near, a), (far, b)) = (wire::wire().unwrap(), wire::wire().unwrap());
+    let devices = addresses.hosts().iter().cloned().zip([near, far]).collect();
+    (Emulation::between_devices(&scenario, 1, addresses, devices).unwrap(), a, b)
+}
+
+/// An IPv4 packet of 100 bytes; ECN: Not-ECT.
+fn packet(to: Ipv4Addr) -> Vec<u8> {
+    let mut bytes = vec![0x45, 0, 0, 100, 0, 0, 0, 0, 64, 17, 0, 0, 10, 77, 0, 1];
+    bytes.extend(to.octets());
+    bytes.resize(100, 7);
+    bytes
+}
+
+fn packet_v6(to: Ipv6Addr) -> Vec<u8> {
+    let mut bytes = vec![0x60, 0, 0, 0, 0, 60, 17, 64];
+    bytes.extend([0; 16]);
+    bytes.extend(to.octets());
+    bytes.resize(100, 7);
+    bytes
+}
+
+fn send(fd: &OwnedFd, packet: &[u8]) {
+    assert_eq!(rustix::io::write(fd, packet).unwrap(), packet.len());
+}
+
+/// The next packet, if one comes within this time.
+fn receive(fd: &OwnedFd, within: Duration) -> Option<Vec<u8>> {
+    let mut fds = [PollFd::new(fd, PollFlags::IN)];
+    let patience = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
+    poll(&mut fds, Some(&patience)).unwrap();
+    let mut room = vec![0; 2000];
+    let length = rustix::io::read(fd, &mut room).ok()?;
+    room.truncate(length);
+    Some(room)
+}
+
+const LONG: Duration = Duration::from_secs(10);
+const SHORT: Duration = Duration::from_millis(100);
+
+#[test]
+fn packets_arrive_unchanged_and_not_before_their_time() {
+    let (emulation, a, b) = start("rate = \"1Mbit/s\", delay = \"30ms\"");
+    let begin = Instant::now();
+    let sent = packet(Ipv4Addr::new(10, 77, 0, 2));
+    send(&a, &sent);
+    assert_eq!(receive(&b, LONG), Some(sent));
+    assert!(begin.elapsed() >= Duration::from_micros(30_800), "30 ms and 800 bits at 1 Mbit/s");
+    let sent = packet_v6("fd77::1".parse().unwrap());
+    send(&b, &sent);
+    assert_eq!(receive(&a, LONG), Some(sent));
+    let report = emulation.stop();
+    assert_eq!(report.links[0].directions.map(|counters| counters.delivered_packets), [1, 1]);
+    assert_eq!((report.lateness.packets, report.unroutable_packets), (2, 0));
+}
+
+#[test]
+fn what_is_for_nobody_goes_to_the_gateway_and_what_is_for_all_nowhere() {
+    let (emulation, a, b) = start("delay = \"1ms\"");
+    send(&a, &packet(Ipv4Addr::new(192, 0, 2, 1)));
+    assert!(receive(&b, LONG).is_some(), "the default route leads to the other end");
+    for stray in [
+        packet(Ipv4Addr::new(224, 0, 0, 1)),
+        packet(Ipv4Addr::new(10, 77, 0, 1)),
+        packet_v6("ff02::2".parse().unwrap()),
+        vec![0; 30],
+        vec![0x45; 10],
+    ] {
+        send(&a, &stray);
+    }
+    assert_eq!(receive(&b, SHORT), None);
+    let report = emulation.stop();
+    assert_eq!(report.hosts[0].gate.strays, 5, "{report:?}");
+}
+
+#[test]
+fn changes_hold_at_once_and_all_or_none() {
+    let (emulation, a, b) = start("delay = \"1ms\"");
+    let change = |text: &str| Change::parse(text).unwrap();
+    let error = apply(&emulation, &[change("l.loss=1"), change("l.forward.loss=7")]).unwrap_err();
+    assert!(error.contains("no probability"), "{error}");
+    send(&a, &packet(Ipv4Addr::new(10, 77, 0, 2)));
+    assert!(receive(&b, LONG).is_some(), "the first change was not made either");
+    apply(&emulation, &[change("l.forward.loss=1")]).unwrap();
+    send(&a, &packet(Ipv4Addr::new(10, 77, 0, 2)));
+    assert_eq!(receive(&b, SHORT), None);
+    assert_eq!(emulation.report().links[0].directions[0].dropped.random_loss, 1);
+}
+
+#[test]
+fn a_delay_that_is_cut_wakes_who_sleeps_until_then() {
+    let (emulation, a, b) = start("rate = \"800bit/s\"");
+    let begin = Instant::now();
+    send(&a, &packet(Ipv4Addr::new(10, 77, 0, 2))); // a second
+    send(&a, &packet(Ipv4Addr::new(10, 77, 0, 2)));
+    apply(&emulation, &[Change::parse("l.forward.rate=unlimited").unwrap()]).unwrap();
+    assert!(receive(&b, LONG).is_some());
+    assert!(receive(&b, LONG).is_some());
+    assert!(begin.elapsed() < Duration::from_millis(900), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_host_that_goes_does_not_disturb_the_others() {
+    let (emulation, a, b) = start("delay = \"1ms\"");
+    drop(b);
+    send(&a, &packet(Ipv4Addr::new(10, 77, 0, 2)));
+    std::thread::sleep(SHORT);
+    let report = emulation.stop();
+    assert_eq!(report.hosts[1].gate.send_failures, 1, "{report:?}");
+}
