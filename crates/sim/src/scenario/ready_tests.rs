@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{File, Workload};
+use skyhaul_core::SECOND;
+
+use super::{File, Flow, Workload};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -96,9 +98,16 @@ fn one_sets_a_table_of_its_own_in_each_file() {
 #[test]
 fn every_scenario_of_the_project_runs() {
     for path in toml_files(&root().join("scenarios")) {
-        let shorter = [("run.duration", "3s"), ("run.warm_up", "1s"), ("metrics.verdicts", "true")];
-        let file =
-            open(&path).with(&shorter.map(|(key, value)| (key.to_string(), value.to_string()))).unwrap();
+        let whole = open(&path);
+        let flows = whole.scenario_at(&whole.points().next().unwrap()).unwrap().flows;
+        let last_start = |flow: &Flow| flow.start_ns + flow.stagger_ns * u64::from(flow.count - 1);
+        let seconds = flows.iter().map(last_start).max().unwrap_or(0) / SECOND + 3;
+        let shorter = [
+            ("run.duration", format!("{seconds}s")),
+            ("run.warm_up", "1s".to_string()),
+            ("metrics.verdicts", "true".to_string()),
+        ];
+        let file = whole.with(&shorter.map(|(key, value)| (key.to_string(), value))).unwrap();
         let scenario = file.scenario_at(&file.points().next().unwrap()).unwrap();
         let measured =
             crate::simulate(&scenario, file.settings().seed).unwrap_or_else(|e| panic!("{path:?}: {e}"));
