@@ -6,8 +6,12 @@
 mod common;
 #[path = "race/ends.rs"]
 mod ends;
+#[path = "race/guide.rs"]
+mod guide;
 #[path = "race/live.rs"]
 mod live;
+#[path = "common/pages.rs"]
+mod pages;
 #[path = "race/scenario.rs"]
 mod scenario;
 #[path = "race/simulated.rs"]

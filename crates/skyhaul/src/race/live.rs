@@ -92,7 +92,7 @@ impl Stage<'_> {
                 break;
             }
             let ran = self.ran(Work::Exchanges { keep }).await?;
-            run.error = problem(&ran);
+            run.exchange_error = run.exchange_error.or(problem(&ran));
             *(if keep { &mut run.kept_ms } else { &mut run.fresh_ms }) = ran.sent.exchanges_ms;
         }
         Ok(run)

@@ -72,6 +72,7 @@ fn show(args: &RaceArgs, plan: &Plan, rows: &[Row], mode: &Mode) -> Result<ExitC
     if over < all {
         note(&format!("interrupted: {over} of {all} runs"));
     }
-    let failed = rows.iter().flat_map(|row| &row.runs).any(|run| run.error.is_some());
+    let failed =
+        rows.iter().flat_map(|row| &row.runs).any(|run| run.error.is_some() || run.exchange_error.is_some());
     Ok(if failed || over < all { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

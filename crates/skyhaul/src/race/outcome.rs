@@ -44,6 +44,9 @@ pub(super) struct Run {
     /// Why it came to nothing, or to less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
+    /// Why there are fewer exchanges than there should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) exchange_error: Option<String>,
 }
 
 impl Run {

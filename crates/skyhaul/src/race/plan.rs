@@ -139,7 +139,12 @@ impl Plan {
 
     /// What buffers hold at least.
     pub(super) fn buffer_bytes(&self) -> u64 {
-        let rate_bps = lowest_rate_bps(&self.base, &self.way).unwrap_or(0);
+        let most_bps = |(link, port): (&LinkConfig, u32)| {
+            let direction = link.direction(port);
+            let steps = direction.schedule.iter().map(|step| step.rate_bps);
+            steps.chain([direction.rate_bps]).flatten().max()
+        };
+        let rate_bps = self.way().filter_map(most_bps).min().unwrap_or(0);
         let bits = u128::from(rate_bps) * u128::from(self.round_trip_ns()) / 1_000_000_000;
         u64::try_from(bits / 8).unwrap_or(u64::MAX).saturating_mul(BUFFER_BDPS)
     }
@@ -207,6 +212,7 @@ fn declared(transport: &Transport) -> Option<u64> {
     }
 }
 
+/// When the run begins; rates may change later.
 fn lowest_rate_bps(base: &Scenario, way: &[(usize, u32)]) -> Option<u64> {
     way.iter().filter_map(|&(link, port)| base.links[link].config.direction(port).rate_bps).min()
 }
@@ -215,7 +221,9 @@ fn lowest_rate_bps(base: &Scenario, way: &[(usize, u32)]) -> Option<u64> {
 fn delay_ns(link: &LinkConfig, port: u32) -> u64 {
     let channel = link.channel.as_ref();
     let of_channel = channel.map_or(0, |channel| channel.good.max_delay_ns.max(channel.bad.max_delay_ns));
-    link.direction(port).delay_ns.saturating_add(of_channel)
+    let direction = link.direction(port);
+    let own = direction.schedule.iter().map(|step| step.delay_ns).fold(direction.delay_ns, u64::max);
+    own.saturating_add(of_channel)
 }
 
 /// Whose headers the limit counts.

@@ -49,7 +49,7 @@ fn run(plan: &Plan, racer: Racer, seed: u64) -> Run {
             match exchanges(plan, racer, seed, keep) {
                 Ok(ms) if keep => run.kept_ms = ms,
                 Ok(ms) => run.fresh_ms = ms,
-                Err(error) => run.error = run.error.or(Some(error)),
+                Err(error) => run.exchange_error = run.exchange_error.or(Some(error)),
             }
         }
     }

@@ -7,7 +7,7 @@ use skyhaul_report::Table;
 
 use super::judge::{First, judge};
 use super::mode::Mode;
-use super::outcome::{Quantity, Row, Spread};
+use super::outcome::{Quantity, Row, Run, Spread};
 use super::plan::{Plan, REQUEST_BYTES, RESPONSE_BYTES};
 use crate::wrap::wrapped;
 
@@ -103,31 +103,25 @@ fn ranged(spread: Spread, show: &dyn Fn(f64) -> String) -> String {
 
 /// What the table cannot say.
 fn remarks(plan: &Plan, rows: &[Row]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for row in rows {
-        let errors: Vec<&str> = row.runs.iter().filter_map(|run| run.error.as_deref()).collect();
-        let late: Vec<_> = row.runs.iter().filter(|run| !run.complete && run.error.is_none()).collect();
-        if let Some(run) = late.first() {
-            let (there, size) = (show_bytes(run.payload_bytes), show_bytes(plan.payload_bytes));
-            let after = run.elapsed_s.unwrap_or(0.0);
-            lines.push(format!(
-                "* {}: ended in {} of {} runs; with seed {} after {after:.0} s with {there} of {size}",
-                row.racer.name(),
-                late.len(),
-                row.runs.len(),
-                run.seed
-            ));
-        }
-        if let Some(error) = errors.first() {
-            lines.push(format!(
-                "* {}: {} of {} runs failed: {error}",
-                row.racer.name(),
-                errors.len(),
-                row.runs.len()
-            ));
-        }
-    }
-    lines
+    rows.iter().flat_map(|row| remarks_on(plan, row)).collect()
+}
+
+fn remarks_on(plan: &Plan, row: &Row) -> impl Iterator<Item = String> {
+    let (name, all) = (row.racer.name(), row.runs.len());
+    let late: Vec<_> = row.runs.iter().filter(|run| !run.complete && run.error.is_none()).collect();
+    let late = late.first().map(|run| {
+        let (there, size) = (show_bytes(run.payload_bytes), show_bytes(plan.payload_bytes));
+        let (times, seed, after) = (late.len(), run.seed, run.elapsed_s.unwrap_or(0.0));
+        format!("* {name}: ended in {times} of {all} runs; with seed {seed} after {after:.0} s with {there} of {size}")
+    });
+    let failed = |what: &str, of: fn(&Run) -> Option<&str>| {
+        let errors: Vec<&str> = row.runs.iter().filter_map(of).collect();
+        let error = errors.first()?;
+        Some(format!("* {name}: {what} failed in {} of {all} runs: {error}", errors.len()))
+    };
+    let transfers = failed("the transfer", |run| run.error.as_deref());
+    let exchanges = failed("an exchange", |run| run.exchange_error.as_deref());
+    [late, transfers, exchanges].into_iter().flatten()
 }
 
 /// How long small exchanges took.

@@ -1,6 +1,5 @@
 //! What people read.
 
-use super::super::outcome::Run;
 use super::super::racer::Racer;
 use super::*;
 

@@ -25,19 +25,19 @@ pub(super) async fn ask(dial: &Dial, plan: &Plan, keep: bool, report: &mut EndRe
     }
     for _ in 0..plan.requests {
         let begun_at_ns = now_ns();
-        let (mut reader, mut writer) = tokio::io::split(dial.connect().await?.0);
-        // With STP the end of a stream is confirmed, which takes as long as the response.
-        let asking = async {
-            write(&mut writer, REQUEST_KEY, REQUEST_BYTES).await?;
-            writer.shutdown().await
-        };
-        let hearing = async {
-            hear(&mut reader, begun_at_ns, report).await?;
-            end(&mut reader).await
-        };
-        tokio::try_join!(asking, hearing)?;
+        let (mut reader, writer) = tokio::io::split(dial.connect().await?.0);
+        tokio::spawn(last_word(writer));
+        hear(&mut reader, begun_at_ns, report).await?;
+        tokio::spawn(end(reader));
     }
     Ok(())
+}
+
+/// A request after which nothing more comes. With STP the end of a stream is confirmed, which nobody waits for: where it
+/// fails, the response does not come either.
+async fn last_word(mut writer: WriteHalf<Stream>) -> io::Result<()> {
+    write(&mut writer, REQUEST_KEY, REQUEST_BYTES).await?;
+    writer.shutdown().await
 }
 
 async fn ask_on_one(dial: &Dial, plan: &Plan, report: &mut EndReport) -> io::Result<()> {
@@ -48,8 +48,9 @@ async fn ask_on_one(dial: &Dial, plan: &Plan, report: &mut EndReport) -> io::Res
         hear(&mut reader, begun_at_ns, report).await?;
         begun_at_ns = now_ns();
     }
-    writer.shutdown().await?;
-    end(&mut reader).await
+    tokio::spawn(async move { writer.shutdown().await });
+    tokio::spawn(end(reader));
+    Ok(())
 }
 
 async fn hear(reader: &mut ReadHalf<Stream>, begun_at_ns: u64, report: &mut EndReport) -> io::Result<()> {
@@ -59,21 +60,18 @@ async fn hear(reader: &mut ReadHalf<Stream>, begun_at_ns: u64, report: &mut EndR
     Ok(())
 }
 
-/// Answers until as many connections as the plan says have come to their ends.
-pub(super) async fn answer(
-    listen: &mut Listen,
-    plan: &Plan,
-    keep: bool,
-    report: &mut EndReport,
-) -> io::Result<()> {
+/// Answers whatever comes, and notes what of it is wrong. Never ends by itself: who asks knows when all is said.
+pub(super) async fn answer(listen: &mut Listen, report: &mut EndReport) -> io::Result<()> {
     let mut connections = JoinSet::new();
-    for _ in 0..if keep { 1 } else { plan.requests } {
-        connections.spawn(serve(listen.accept().await?));
+    loop {
+        tokio::select! {
+            stream = listen.accept() => drop(connections.spawn(serve(stream?))),
+            // Of one that broke off tells who asked.
+            Some(done) = connections.join_next() => {
+                report.wrong_bytes += done.map_err(io::Error::other)?.unwrap_or(0);
+            }
+        }
     }
-    while let Some(done) = connections.join_next().await {
-        report.wrong_bytes += done.map_err(io::Error::other)??;
-    }
-    Ok(())
 }
 
 /// Answers until the client ends the stream; how many bytes of its requests were wrong.
@@ -105,7 +103,7 @@ async fn read(reader: &mut ReadHalf<Stream>, key: u64, bytes: u64) -> io::Result
     Ok(Some(wrong_in_pattern(key, 0, &message)))
 }
 
-async fn end(reader: &mut ReadHalf<Stream>) -> io::Result<()> {
+async fn end(mut reader: ReadHalf<Stream>) -> io::Result<()> {
     while reader.read(&mut [0; 64]).await? > 0 {}
     Ok(())
 }

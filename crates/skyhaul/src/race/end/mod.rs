@@ -145,11 +145,15 @@ async fn work(args: &EndArgs, plan: &Plan, racer: Racer, report: &mut EndReport)
         Role::Serve => {
             let mut listen = Listen::new(racer, transport.acceptor, args.at)?;
             std::fs::write(args.signs.join(READY), "")?;
+            let over = args.signs.join(OVER);
             match args.work.into() {
                 Work::Bulk => bulk::receive(&mut listen, plan, report).await?,
-                Work::Exchanges { keep } => exchanges::answer(&mut listen, plan, keep, report).await?,
+                Work::Exchanges { .. } => tokio::select! {
+                    failed = exchanges::answer(&mut listen, report) => failed?,
+                    () = there(&over) => {}
+                },
             }
-            there(&args.signs.join(OVER)).await;
+            there(&over).await;
         }
     }
     Ok(())
