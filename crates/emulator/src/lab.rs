@@ -15,8 +15,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::host::{Addressing, Cue, HostProcess, Plan, Streams};
-use crate::{Addresses, Emulation, Home, HostAddress, LabError, Report};
+use crate::{Addresses, Emulation, Home, HostAddress, LabError, Report, terminal};
 
+/// Name of the other end on every host.
+const GATEWAY: &str = "gateway";
 /// What a captured command may say; the rest is not kept.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 /// What hosts may take to end when they were asked to: longer than they give what they run.
@@ -80,6 +82,8 @@ impl LabOptions {
 pub struct Finished {
     /// Name of its host.
     pub host: String,
+    /// There was a command; else the host itself has failed.
+    pub had_command: bool,
     /// Its exit code; 128 and the signal, if one ended it.
     pub code: u8,
     /// What it said, if that was captured.
@@ -94,6 +98,8 @@ pub struct Finished {
 pub struct Lab {
     emulation: Emulation,
     hosts: BTreeMap<String, Host>,
+    /// A command got the terminal, which was this process's.
+    lends_terminal: bool,
     running: JoinSet<(String, io::Result<Finished>)>,
 }
 
@@ -113,6 +119,7 @@ impl Lab {
         plans: Vec<HostPlan>,
         options: &LabOptions,
     ) -> Result<Self, LabError> {
+        let lends_terminal = plans.iter().any(|plan| plan.output == Output::Terminal) && terminal::is_ours();
         let mut processes = Vec::new();
         for plan in plans {
             let streams = Streams {
@@ -129,7 +136,7 @@ impl Lab {
         let emulation = Emulation::between_devices(scenario, options.seed, Arc::clone(addresses), devices?);
         let emulation =
             emulation.map_err(|error| LabError::other(format!("the links cannot start: {error}")))?;
-        let mut lab = Self { emulation, hosts: BTreeMap::new(), running: JoinSet::new() };
+        let mut lab = Self { emulation, hosts: BTreeMap::new(), lends_terminal, running: JoinSet::new() };
         for (process, plan) in processes {
             lab.add(process, &plan);
         }
@@ -141,8 +148,9 @@ impl Lab {
         let (end, asked) = oneshot::channel();
         let name = plan.host.name.clone();
         self.hosts.insert(name.clone(), Host { has_command: plan.command.is_some(), cue, end });
+        let has_command = plan.command.is_some();
         self.running.spawn(async move {
-            let finished = finished(name.clone(), child, asked).await;
+            let finished = finished(name.clone(), has_command, child, asked).await;
             (name, finished)
         });
     }
@@ -181,11 +189,19 @@ impl Lab {
         let all = async { while self.running.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(PATIENCE, all).await;
         self.running.shutdown().await;
+        if self.lends_terminal {
+            terminal::take_back();
+        }
         self.emulation.stop()
     }
 }
 
-async fn finished(host: String, mut child: Child, asked: oneshot::Receiver<()>) -> io::Result<Finished> {
+async fn finished(
+    host: String,
+    had_command: bool,
+    mut child: Child,
+    asked: oneshot::Receiver<()>,
+) -> io::Result<Finished> {
     let stdout = child.stdout.take();
     let reading = async {
         let mut output = Vec::new();
@@ -195,7 +211,7 @@ async fn finished(host: String, mut child: Child, asked: oneshot::Receiver<()>) 
         io::Result::Ok(output)
     };
     let (output, code) = tokio::try_join!(reading, code(&mut child, asked))?;
-    Ok(Finished { host, code, output })
+    Ok(Finished { host, had_command, code, output })
 }
 
 /// The exit code of the process, which is told to end when that is asked for.
@@ -227,17 +243,28 @@ fn told(plan: &HostPlan, addresses: &Addresses, options: &LabOptions) -> Plan {
         sysctls: options.sysctls.clone(),
         hosts_file: hosts_file(plan, addresses),
         command: plan.command.clone(),
+        takes_terminal: plan.output == Output::Terminal && terminal::is_ours(),
         environment,
     }
 }
 
-/// The names of all hosts. The one that the default route points at is called `gateway`, too.
+/// The names of all hosts. `gateway` is the one that the default route points at, unless another host has that name; on
+/// that host itself, the name means the other end as well.
 fn hosts_file(plan: &HostPlan, addresses: &Addresses) -> String {
     let mut text = String::from("127.0.0.1 localhost\n::1 localhost\n");
     let gateway = addresses.gateway(&plan.host);
+    let is_taken = plan.host.name != GATEWAY && addresses.named(GATEWAY).is_some();
     for host in addresses.hosts() {
-        let alias = if host.node == gateway.node && host.name != "gateway" { " gateway" } else { "" };
-        let _ = writeln!(text, "{} {}{alias}\n{} {}{alias}", host.v4, host.name, host.v6, host.name);
+        let own = if host.node == plan.host.node && host.name == GATEWAY { "" } else { host.name.as_str() };
+        let alias = if host.node == gateway.node && !is_taken { GATEWAY } else { "" };
+        if !(own.is_empty() && alias.is_empty()) {
+            let names = format!("{own} {alias}");
+            let _ = writeln!(text, "{} {}\n{} {}", host.v4, names.trim(), host.v6, names.trim());
+        }
     }
     text
 }
+
+#[cfg(test)]
+#[path = "lab_tests.rs"]
+mod tests;

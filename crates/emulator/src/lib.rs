@@ -15,9 +15,10 @@ mod host;
 mod lab;
 mod middle;
 mod report;
+mod terminal;
 
 pub use addresses::{Addresses, HostAddress};
 pub use emulation::{Emulation, UdpHost};
-pub use host::{HOST_COMMAND, Home, INIT_COMMAND, LabError, host_main, init_main};
+pub use host::{HOST_COMMAND, Home, INIT_COMMAND, LabError, TERMINAL_FLAG, host_main, init_main};
 pub use lab::{Finished, HostPlan, Lab, LabOptions, Output};
 pub use report::{HostReport, LinkReport, Report};

@@ -110,8 +110,9 @@ fn what_is_for_nobody_goes_to_the_gateway_and_what_is_for_all_nowhere() {
 fn changes_hold_at_once_and_all_or_none() {
     let (emulation, a, b) = start("delay = \"1ms\"");
     let change = |text: &str| Change::parse(text).unwrap();
-    let error = apply(&emulation, &[change("l.loss=1"), change("l.forward.loss=7")]).unwrap_err();
-    assert!(error.contains("no probability"), "{error}");
+    let unknown = change("mars.loss=1");
+    let error = apply(&emulation, &[change("l.loss=1"), unknown]).unwrap_err();
+    assert!(error.contains("no link 'mars'"), "{error}");
     send(&a, &packet(Ipv4Addr::new(10, 77, 0, 2)));
     assert!(receive(&b, LONG).is_some(), "the first change was not made either");
     apply(&emulation, &[change("l.forward.loss=1")]).unwrap();

@@ -2,17 +2,27 @@
 
 use tokio::signal::unix::{SignalKind, signal};
 
+/// Numbers of the signals that ask to stop.
+const HANGUP: u8 = 1;
+const INTERRUPT: u8 = 2;
+const TERMINATE: u8 = 15;
+
 /// Resolves when the user or the system asks to stop.
 pub(crate) async fn stop_requested() {
+    stop_signal().await;
+}
+
+/// The same, with the number of the signal.
+pub(crate) async fn stop_signal() -> u8 {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {
         return std::future::pending().await;
     };
     tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        () = hung_up() => {}
+        _ = interrupt.recv() => INTERRUPT,
+        _ = terminate.recv() => TERMINATE,
+        () = hung_up() => HANGUP,
     }
 }
 

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         [HOST_COMMAND, socket] => return ExitCode::from(socket.parse().map_or(2, host_main)),
         [INIT_COMMAND, name, hosts, "--", command @ ..] => {
             let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-            return ExitCode::from(init_main(name, hosts, &command));
+            return ExitCode::from(init_main(name, hosts, false, &command));
         }
         [ends::SEND, to, mbps, seconds] => ends::send(to, mbps, seconds),
         [ends::RECEIVE] => ends::receive(),

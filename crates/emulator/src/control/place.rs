@@ -21,6 +21,9 @@ impl Place {
     pub fn at(path: &Path) -> io::Result<Self> {
         remove_dead(path)?;
         let listener = UnixListener::bind(path).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput => {
+                named(path, ErrorKind::InvalidInput, "the path is too long for a socket")
+            }
             ErrorKind::AddrInUse => {
                 named(path, ErrorKind::AlreadyExists, "it exists already; choose another path")
             }

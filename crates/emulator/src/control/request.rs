@@ -69,11 +69,18 @@ impl Change {
             Some((_, other)) => return Err(format!("'{other}' is neither forward nor reverse; {like}")),
             None => (front, None),
         };
+        if matches!(what, "rate" | "delay") && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        {
+            return Err(format!("'{value}' has no unit; {like}"));
+        }
         let quantity = match what {
             "rate" if value == "unlimited" => Quantity::RateBps(None),
             "rate" => Quantity::RateBps(Some(parse_rate_bps(value)?)),
             "delay" => Quantity::DelayNs(parse_time_ns(value)?),
-            "loss" => Quantity::Loss(value.parse().map_err(|_| format!("'{value}' is no number; {like}"))?),
+            "loss" => Quantity::Loss(
+                loss(value)
+                    .ok_or_else(|| format!("'{value}' is no probability; it lies between 0 and 1; {like}"))?,
+            ),
             other => return Err(format!("'{other}' cannot be changed: rate, delay and loss can; {like}")),
         };
         Ok(Self { link: link.to_string(), port, quantity })
@@ -95,6 +102,10 @@ impl Change {
             _ => Ok(()),
         }
     }
+}
+
+fn loss(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|loss| (0.0..=1.0).contains(loss))
 }
 
 /// Makes the changes, all of them at this moment, or none.

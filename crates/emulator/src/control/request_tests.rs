@@ -20,7 +20,10 @@ fn what_cannot_be_read_says_how_to_write_it() {
         ("rate=2M", "'rate' names no link"),
         ("geo.up.rate=2M", "'up' is neither forward nor reverse"),
         ("geo.queue=2", "'queue' cannot be changed"),
-        ("geo.loss=much", "'much' is no number"),
+        ("geo.loss=much", "'much' is no probability"),
+        ("geo.loss=nan", "'nan' is no probability"),
+        ("geo.rate=5", "'5' has no unit"),
+        ("geo.delay=300", "'300' has no unit"),
     ] {
         let error = Change::parse(text).unwrap_err();
         assert!(

@@ -15,7 +15,7 @@ use crate::Emulation;
 /// Longest request.
 const MAX_REQUEST_BYTES: u64 = 64 << 10;
 /// What a client may take for a request and its answer. Others wait meanwhile.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(200);
 /// After the system refused a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 

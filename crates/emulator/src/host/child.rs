@@ -9,7 +9,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::supervise::supervise;
-use super::{Home, INIT_COMMAND, LabError, Plan, device, namespaces, wire};
+use super::{Home, INIT_COMMAND, LabError, Plan, TERMINAL_FLAG, device, namespaces, wire};
 
 /// What the init may take to end when it was asked to: longer than it gives its own child.
 const GRACE: Duration = Duration::from_secs(4);
@@ -68,14 +68,23 @@ fn settle(plan: &Plan) -> Result<OwnedFd, LabError> {
         Home::Existing { namespace: Some(name), .. } => namespaces::enter_existing(name)?,
         Home::Existing { namespace: None, .. } | Home::Device { .. } => {}
     }
-    device::make(plan).map(OwnedFd::from)
+    device::make(plan).map(OwnedFd::from).map_err(|error| match (&plan.home, error) {
+        (Home::Existing { namespace: Some(name), .. }, LabError::Exists(text)) => {
+            LabError::Exists(format!("in the namespace '{name}': {text}"))
+        }
+        (_, error) => error,
+    })
 }
 
 fn run(plan: &Plan, command: &[String]) -> io::Result<u8> {
     namespaces::enclose_children()?;
     let mut init = Command::new("/proc/self/exe");
-    init.args([INIT_COMMAND, &plan.name, &plan.hosts_file, "--"]).args(command);
+    init.args([INIT_COMMAND, &plan.name, &plan.hosts_file]);
+    if plan.takes_terminal {
+        init.arg(TERMINAL_FLAG);
+    }
+    init.arg("--").args(command);
     init.envs(plan.environment.iter().cloned()).stdin(Stdio::inherit());
     let init = init.spawn()?;
-    supervise(init.id(), GRACE)
+    supervise(init.id(), GRACE, false)
 }

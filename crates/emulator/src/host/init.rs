@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -9,9 +10,10 @@ use std::time::Duration;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount,
 };
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, set_parent_process_death_signal};
 
 use super::supervise::supervise;
+use crate::terminal;
 
 /// What the command may take to end when it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
@@ -20,8 +22,8 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 /// Runs `command` as the only thing in this process namespace, on a host called `name` that knows these names of
-/// others; gives its exit code. For a program's subcommand [`INIT_COMMAND`](crate::INIT_COMMAND).
-pub fn init_main(name: &str, hosts_file: &str, command: &[String]) -> u8 {
+/// others; gives its exit code. `takes_terminal`: what is typed is for the command alone. For a program's subcommand [`INIT_COMMAND`](crate::INIT_COMMAND).
+pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[String]) -> u8 {
     if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
         return NOT_RUN;
     }
@@ -30,14 +32,21 @@ pub fn init_main(name: &str, hosts_file: &str, command: &[String]) -> u8 {
         eprintln!("skyhaul: names of hosts do not resolve on {name} (addresses work): {error}");
     }
     let Some((program, arguments)) = command.split_first() else { return NOT_RUN };
-    let child = match Command::new(program).args(arguments).spawn() {
+    let mut command = Command::new(program);
+    if takes_terminal {
+        command.process_group(0);
+    }
+    let child = match command.args(arguments).spawn() {
         Ok(child) => child,
         Err(error) => {
             eprintln!("skyhaul: '{program}' cannot be run on {name}: {error}");
             return if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_RUN };
         }
     };
-    supervise(child.id(), GRACE).unwrap_or(NOT_RUN)
+    if let Some(leader) = Pid::from_raw(child.id() as i32).filter(|_| takes_terminal) {
+        terminal::give(leader);
+    }
+    supervise(child.id(), GRACE, takes_terminal).unwrap_or(NOT_RUN)
 }
 
 /// The names of hosts, and the processes of this namespace, where programs look for them.

@@ -25,3 +25,5 @@ pub(crate) use process::{Cue, HostProcess, Streams};
 pub const HOST_COMMAND: &str = "emulated-host";
 /// Name of the subcommand by which the same program runs [`init_main`].
 pub const INIT_COMMAND: &str = "emulated-init";
+/// What is added to [`INIT_COMMAND`] if the terminal is to be the command's.
+pub const TERMINAL_FLAG: &str = "--terminal";

@@ -58,6 +58,9 @@ pub(super) fn enter_existing(name: &str) -> Result<(), LabError> {
     let is_fit = !name.is_empty() && !name.contains('/') && name != "." && name != "..";
     let file = if is_fit { fs::File::open(&path) } else { Err(io::ErrorKind::NotFound.into()) };
     let file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if !is_fit => {
+            LabError::Missing(format!("'{name}' is no name of a network namespace; `ip netns` lists them"))
+        }
         io::ErrorKind::NotFound => LabError::Missing(format!(
             "there is no network namespace '{name}' here; make it by: ip netns add {name}"
         )),

@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub(crate) hosts_file: String,
     /// The command with its arguments.
     pub(crate) command: Option<Vec<String>>,
+    /// The terminal is to be the command's.
+    pub(crate) takes_terminal: bool,
     /// Added to the command's environment.
     pub(crate) environment: Vec<(String, String)>,
 }

@@ -3,14 +3,15 @@
 use std::io;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, wait};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
 /// The exit code of process `pid`, a child, when it has ended: 128 and the signal, if one ended it. All other
 /// children that end are reaped. SIGTERM is passed on; what has not ended `grace` later is killed. What a terminal
-/// sends to all of its programs is left to the child.
-pub(super) fn supervise(pid: u32, grace: Duration) -> io::Result<u8> {
+/// sends to all of its programs is left to the child. `goes_on`: a child that is stopped, as by Ctrl-Z, goes on, since
+/// nobody else could have it do so.
+pub(super) fn supervise(pid: u32, grace: Duration, goes_on: bool) -> io::Result<u8> {
     let pid = Pid::from_raw(pid as i32).ok_or(io::ErrorKind::InvalidInput)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -24,7 +25,7 @@ pub(super) fn supervise(pid: u32, grace: Duration) -> io::Result<u8> {
         .map(signal);
         let mut is_ending = false;
         loop {
-            if let Some(code) = reap(pid)? {
+            if let Some(code) = reap(pid, goes_on)? {
                 return Ok(code);
             }
             let signals = [&mut child, &mut end, &mut interrupt, &mut hangup, &mut quit];
@@ -52,9 +53,12 @@ pub(super) fn supervise(pid: u32, grace: Duration) -> io::Result<u8> {
 }
 
 /// Takes note of all children that have ended.
-fn reap(pid: Pid) -> io::Result<Option<u8>> {
-    while let Some((ended, status)) = wait(WaitOptions::NOHANG)? {
-        if ended == pid {
+fn reap(pid: Pid, goes_on: bool) -> io::Result<Option<u8>> {
+    let stopped_too = if goes_on { WaitOptions::UNTRACED } else { WaitOptions::empty() };
+    while let Some((changed, status)) = wait(WaitOptions::NOHANG | stopped_too)? {
+        if changed == pid && status.stopped() {
+            let _ = kill_process_group(pid, Signal::CONT);
+        } else if changed == pid {
             return Ok(Some(code(status)));
         }
     }

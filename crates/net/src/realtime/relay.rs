@@ -88,9 +88,10 @@ impl<M: Medium, G: Gates> Relay<M, G> {
     /// Lets into the medium what arrived at a gate.
     fn receive(&mut self, port: usize) {
         for _ in 0..MAX_RECEIVES {
-            let mut desk = self.shared.lock();
-            let now = self.shared.clock.now();
-            let entered = self.gates.receive(port, &mut |arrival| enter(&mut desk, now, port, arrival));
+            let (mut desk, clock) = (self.shared.lock(), self.shared.clock);
+            // Each packet has a time of its own: the first of many must not lend its to the last.
+            let mut take = |arrival| enter(&mut desk, clock.now(), port, arrival);
+            let entered = self.gates.receive(port, &mut take);
             if let Err(error) = entered {
                 self.is_shut[port] = error.kind() == io::ErrorKind::UnexpectedEof;
                 return;

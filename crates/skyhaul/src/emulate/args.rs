@@ -95,6 +95,7 @@ pub(crate) struct TunArg {
 fn host_and_text(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((host, text)) if !host.is_empty() && !text.trim().is_empty() => Ok((host.into(), text.into())),
+        Some((host, _)) if !host.is_empty() => Err(format!("there is nothing behind '{host}='")),
         _ => Err("name a host of the scenario first, as in ship=...".into()),
     }
 }
@@ -172,6 +173,8 @@ pub(crate) struct HostArgs {
 pub(crate) struct InitArgs {
     pub(crate) name: String,
     pub(crate) hosts_file: String,
+    #[arg(long)]
+    pub(crate) terminal: bool,
     #[arg(last = true)]
     pub(crate) command: Vec<String>,
 }

@@ -34,7 +34,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
         }
     }
     wait(args, scene, place.as_ref(), &emulation).await;
-    shown::show(args, scene, &emulation.stop(), None)?;
+    shown::show(args, scene, &emulation.stop(), None, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -51,14 +51,14 @@ pub(super) async fn devices(args: &EmulateArgs, scene: &Scene) -> Result<ExitCod
         }
     }
     wait(args, scene, place.as_ref(), lab.emulation()).await;
-    shown::show(args, scene, &lab.stop().await, None)?;
+    shown::show(args, scene, &lab.stop().await, None, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn wait(args: &EmulateArgs, scene: &Scene, place: Option<&Place>, emulation: &Emulation) {
     tokio::select! {
-        () = control::answer(place, emulation, scene) => {}
-        () = stop::asked(args.duration) => {}
+        never = control::answer(place, emulation, scene) => match never {},
+        _ = stop::asked(args.duration) => {}
         never = status::show(emulation, args.quiet || args.json) => match never {},
     }
 }
@@ -75,10 +75,25 @@ fn plans(args: &EmulateArgs, scene: &Scene) -> Result<Vec<HostPlan>, Failure> {
         if plans.iter().any(|plan| plan.host == host) {
             return Err(Failure::usage(format!("the host '{name}' has two places; name one")));
         }
+        if let Some(other) = plans.iter().find(|plan| are_one(&plan.home, &home)) {
+            return Err(Failure::usage(format!(
+                "'{name}' and '{}' have the same place: what one sends to the other would not pass the links",
+                other.host.name
+            )));
+        }
         plans.push(HostPlan { host, home, command: None, output: Output::Inherit });
     }
     if plans.len() < 2 {
         return Err(Failure::usage("name at least two hosts by --tun or --device"));
     }
     Ok(plans)
+}
+
+/// Whether a kernel would find both hosts at home, or both have one device.
+fn are_one(a: &Home, b: &Home) -> bool {
+    match (a, b) {
+        (Home::Existing { namespace: a, .. }, Home::Existing { namespace: b, .. }) => a == b,
+        (Home::Device { device: a }, Home::Device { device: b }) => a == b,
+        _ => false,
+    }
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
     let commands = Commands::of(args, scene)?;
     let hosts = scene.addresses.hosts();
     if hosts.len() > MAX_HOSTS {
-        let text = format!("the scenario has {} hosts; at most {MAX_HOSTS} can be emulated", hosts.len());
+        let text = format!("the scenario has {} hosts; at most {MAX_HOSTS} can have namespaces", hosts.len());
         return Err(Failure::new(text));
     }
     let plans = hosts.iter().map(|host| commands.plan(host)).collect();
@@ -40,12 +40,50 @@ pub(super) async fn run(args: &EmulateArgs, scene: &Scene) -> Result<ExitCode, F
     let ended = commands.play(&mut lab, args, scene, place.as_ref()).await;
     let report = lab.stop().await;
     let ended = ended.map_err(|error| Failure::new(format!("the emulation has failed: {error}")))?;
-    let code = ended.as_ref().map_or(1, |ended| ended.code);
-    if let Some(ended) = ended.filter(|ended| ended.code != 0 && !args.quiet) {
-        note(&format!("the command on {} ended with exit code {}", ended.host, ended.code));
+    if let Some(text) = ended.text().filter(|_| !args.quiet) {
+        note(&text);
     }
-    shown::show(args, scene, &report, Some(code))?;
+    let code = ended.code();
+    shown::show(args, scene, &report, Some(code), Some(ended.by()))?;
     Ok(ExitCode::from(code))
+}
+
+/// How it ended.
+enum Ended {
+    /// The last command has ended, or one has failed.
+    Command(Finished),
+    /// Before that.
+    Early(stop::Why),
+}
+
+impl Ended {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Command(finished) => finished.code,
+            Self::Early(why) => why.exit_code(),
+        }
+    }
+
+    fn by(&self) -> &'static str {
+        match self {
+            Self::Command(_) => "command",
+            Self::Early(why) => why.name(),
+        }
+    }
+
+    /// What to tell people, if it did not end well.
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::Command(Finished { code: 0, .. }) | Self::Early(stop::Why::Signal(_)) => None,
+            Self::Command(Finished { host, had_command: false, .. }) => {
+                Some(format!("the host {host} has failed: its process was ended from outside"))
+            }
+            Self::Command(Finished { host, code, .. }) => {
+                Some(format!("the command on {host} ended with exit code {code}"))
+            }
+            Self::Early(stop::Why::Time) => Some("the time is over; the command was still running".into()),
+        }
+    }
 }
 
 impl Commands {
@@ -83,23 +121,23 @@ impl Commands {
         }
     }
 
-    /// Runs them until the last one has ended, any has failed, or the user has had enough: then `None`.
+    /// Runs them until the last one has ended, any has failed, or it is to end before.
     async fn play(
         &self,
         lab: &mut Lab,
         args: &EmulateArgs,
         scene: &Scene,
         place: Option<&Place>,
-    ) -> std::io::Result<Option<Finished>> {
+    ) -> std::io::Result<Ended> {
         let emulation = lab.emulation().clone();
         tokio::select! {
-            ended = self.finish(lab) => ended,
-            () = stop::asked_beside_command(args.duration) => Ok(None),
-            () = control::answer(place, &emulation, scene) => Ok(None),
+            ended = self.finish(lab) => ended.map(Ended::Command),
+            why = stop::asked(args.duration) => Ok(Ended::Early(why)),
+            never = control::answer(place, &emulation, scene) => match never {},
         }
     }
 
-    async fn finish(&self, lab: &mut Lab) -> std::io::Result<Option<Finished>> {
+    async fn finish(&self, lab: &mut Lab) -> std::io::Result<Finished> {
         for (place, (host, ..)) in self.of_hosts.iter().enumerate() {
             if place > 0 {
                 tokio::time::sleep(STAGGER).await;
@@ -107,10 +145,11 @@ impl Commands {
             lab.begin(host)?;
         }
         loop {
-            let Some(ended) = lab.finished().await? else { return Ok(None) };
+            let nobody = || std::io::Error::other("no command is left");
+            let ended = lab.finished().await?.ok_or_else(nobody)?;
             let is_last = self.of_hosts.last().is_some_and(|(last, ..)| *last == ended.host);
             if is_last || ended.code != 0 {
-                return Ok(Some(ended));
+                return Ok(ended);
             }
         }
     }

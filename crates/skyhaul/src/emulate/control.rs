@@ -1,5 +1,6 @@
 //! `skyhaul control`, and what answers it in an emulation.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -68,9 +69,9 @@ pub(super) fn place(args: &EmulateArgs) -> Result<Option<Place>, Failure> {
 }
 
 /// Answers `skyhaul control` for as long as somebody waits.
-pub(super) async fn answer(place: Option<&Place>, emulation: &Emulation, scene: &Scene) {
+pub(super) async fn answer(place: Option<&Place>, emulation: &Emulation, scene: &Scene) -> Infallible {
     let status = || {
-        let object = EmulationObject::new(scene, &emulation.report(), None);
+        let object = EmulationObject::new(scene, &emulation.report(), None, None);
         serde_json::to_value(object).unwrap_or(Value::Null)
     };
     if let Some(place) = place
@@ -78,7 +79,7 @@ pub(super) async fn answer(place: Option<&Place>, emulation: &Emulation, scene: 
     {
         note(&format!("`skyhaul control` cannot reach this emulation: {error}"));
     }
-    std::future::pending::<()>().await;
+    std::future::pending().await
 }
 
 /// `skyhaul emulate --cleanup`.

@@ -40,5 +40,5 @@ pub(crate) fn host(args: &HostArgs) -> ExitCode {
 
 /// The first process in a host.
 pub(crate) fn init(args: &InitArgs) -> ExitCode {
-    ExitCode::from(skyhaul_emulator::init_main(&args.name, &args.hosts_file, &args.command))
+    ExitCode::from(skyhaul_emulator::init_main(&args.name, &args.hosts_file, args.terminal, &args.command))
 }

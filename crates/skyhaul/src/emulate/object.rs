@@ -18,6 +18,8 @@ pub(super) struct EmulationObject {
     elapsed_s: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_by: Option<&'static str>,
     links: BTreeMap<String, LinkObject>,
     hosts: BTreeMap<String, HostObject>,
     unroutable_packets: u64,
@@ -85,7 +87,12 @@ struct RowObject {
 }
 
 impl EmulationObject {
-    pub(super) fn new(scene: &Scene, report: &Report, exit_code: Option<u8>) -> Self {
+    pub(super) fn new(
+        scene: &Scene,
+        report: &Report,
+        exit_code: Option<u8>,
+        ended_by: Option<&'static str>,
+    ) -> Self {
         let host = |host: &skyhaul_emulator::HostReport| {
             let gate = &host.gate;
             let late_packets = gate.lateness.late_packets;
@@ -99,6 +106,7 @@ impl EmulationObject {
             seed: scene.seed,
             elapsed_s: report.at.as_secs_f64(),
             exit_code,
+            ended_by,
             links: links(report),
             hosts: report.hosts.iter().map(host).collect(),
             unroutable_packets: report.unroutable_packets,

@@ -26,12 +26,13 @@ pub(super) fn show(
     scene: &Scene,
     report: &Report,
     exit_code: Option<u8>,
+    ended_by: Option<&'static str>,
 ) -> Result<(), Failure> {
     if let Some(warning) = report.warning() {
         note(&wrapped(&format!("WARNING: {warning}"), 0));
     }
     if args.json {
-        let object = EmulationObject::new(scene, report, exit_code);
+        let object = EmulationObject::new(scene, report, exit_code, ended_by);
         let text = serde_json::to_string(&object).map_err(|error| Failure::new(error.to_string()))?;
         return print(&format!("{text}\n"));
     }

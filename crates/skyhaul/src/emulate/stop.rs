@@ -1,40 +1,44 @@
 //! When an emulation is to end.
 
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use tokio::signal::unix::{SignalKind, signal};
+use crate::signals::stop_signal;
 
-use crate::signals::stop_requested;
+/// Exit code of what was ended as its time was over, as timeout(1) has it.
+const TIME_IS_OVER: u8 = 124;
 
-/// Resolves when the user or the system asks to stop, or when the time is over.
-pub(super) async fn asked(duration_ns: Option<u64>) {
-    tokio::select! {
-        () = stop_requested() => {}
-        () = over(duration_ns) => {}
+/// Why an emulation is to end before its command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// `--duration` is over.
+    Time,
+    /// A signal with this number.
+    Signal(u8),
+}
+
+impl Why {
+    /// The exit code of a command that was ended like this.
+    pub(super) fn exit_code(self) -> u8 {
+        match self {
+            Self::Time => TIME_IS_OVER,
+            Self::Signal(number) => 128 + number,
+        }
+    }
+
+    /// What to call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Time => "duration",
+            Self::Signal(_) => "signal",
+        }
     }
 }
 
-/// The same while a command has the terminal: what is typed there is for the command.
-pub(super) async fn asked_beside_command(duration_ns: Option<u64>) {
-    if !std::io::stdin().is_terminal() {
-        return asked(duration_ns).await;
-    }
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-    else {
-        return std::future::pending().await;
-    };
-    let ignored = async {
-        loop {
-            interrupt.recv().await;
-        }
-    };
+/// Resolves when the user or the system asks to stop, or when the time is over.
+pub(super) async fn asked(duration_ns: Option<u64>) -> Why {
     tokio::select! {
-        () = ignored => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
-        () = over(duration_ns) => {}
+        number = stop_signal() => Why::Signal(number),
+        () = over(duration_ns) => Why::Time,
     }
 }
 

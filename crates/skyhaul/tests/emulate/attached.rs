@@ -90,7 +90,8 @@ fn a_device_that_exists_is_taken_as_it_is_and_left() {
     command.args(["netns", "exec", "sky-test-c", program, "emulate", &scenario, "--json"]);
     command.args(["--device", "ship=tun7", "--device", "ground=tun8", "--control"]).arg(&socket);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until("the emulation", || socket.exists());
+    let path = socket.to_str().unwrap();
+    until("the emulation", || crate::common::run(&["control", "--socket", path, "status"]).code == Some(0));
     // What is for an address of no host goes to the other end.
     let sending = std::thread::spawn(|| {
         let namespace = std::fs::File::open("/run/netns/sky-test-c").unwrap();

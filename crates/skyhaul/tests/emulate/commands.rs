@@ -184,3 +184,47 @@ fn iperf3_shows_the_rate_of_the_link() {
     let mbps = bytes * 8.0 / 1e6 / intervals;
     assert!((8.5..=11.0).contains(&mbps), "10 Mbit/s less headers: {mbps}");
 }
+
+/// A shell with job control wants the terminal for itself, and gives it back to whom it had it from.
+#[test]
+fn an_interactive_shell_has_the_terminal_and_ends_well() {
+    let (_folder, scenario) = scenario();
+    if emulate(&[&scenario, "--quiet", "--", "true"]).is_none() {
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_skyhaul");
+    let line =
+        format!("SHELL=/bin/sh {program} emulate {scenario} --quiet; echo code $?; read x; echo got $x");
+    let mut script = std::process::Command::new("script");
+    script
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    let Ok(mut child) = script.spawn() else {
+        return crate::common::skipped("there is no `script` here, which makes a terminal");
+    };
+    let mut input = child.stdin.take().unwrap();
+    std::thread::spawn(move || {
+        use std::io::Write as _;
+        for text in ["echo on $SKYHAUL_HOST\n", "exit 0\n", "answer\n"] {
+            std::thread::sleep(std::time::Duration::from_millis(1500));
+            let _ = input.write_all(text.as_bytes());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+    });
+    let said: crate::common::Said = child.wait_with_output().unwrap().into();
+    for word in ["on ship", "code 0", "got answer"] {
+        assert!(said.out.contains(word), "{word}: {said:?}");
+    }
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended_and_said_to_be() {
+    let (_folder, scenario) = scenario();
+    let Some(said) = emulate(&[&scenario, "--duration", "300ms", "--json", "--", "sleep", "60"]) else {
+        return;
+    };
+    assert_eq!(said.code, Some(124), "{said:?}");
+    assert!(said.err.contains("the time is over"), "{said:?}");
+    assert_eq!((&said.json()["exit_code"], &said.json()["ended_by"]), (&124.into(), &"duration".into()));
+}

@@ -101,8 +101,9 @@ fn what_makes_no_sense_changes_nothing_and_is_explained() {
     let relay = Relay::start();
     for (words, why) in [
         (&["set", "mars.rate=2M"][..], "no link 'mars'; there are: space"),
-        (&["set", "space.loss=2"], "a loss of 2 is no probability"),
-        (&["set", "space.rate=0"], "rate"),
+        (&["set", "space.loss=2"], "'2' is no probability"),
+        (&["set", "space.rate=5"], "'5' has no unit"),
+        (&["set", "space.rate=0bit/s"], "rate"),
         (&["down", "mars"], "no link 'mars'"),
         (&["set", "space.loss=1", "space.forward.loss=-1"], "no probability"),
         (&["set", "space.queue=1"], "'queue' cannot be changed"),

@@ -35,7 +35,7 @@ fn sigterm_ends_everything() {
     let Some(child) = sleeping("98761") else { return };
     signal(&child, Signal::TERM);
     let said: Said = child.wait_with_output().unwrap().into();
-    assert_eq!(said.code, Some(1), "it was not done: {said:?}");
+    assert_eq!(said.code, Some(128 + 15), "{said:?}");
     assert!(said.err.contains("space forward"), "what was counted: {said:?}");
     nothing_remains("98761");
 }

@@ -32,6 +32,8 @@ fn arguments_that_make_no_sense_are_refused() {
     refused(&[file, "--udp", "ship=127.0.0.1:0", "--", "true"], 2, &["cannot be used with"]);
     refused(&[file, "--tun", "ship=a:sky0"], 2, &["at least two hosts"]);
     refused(&[file, "--tun", "ship=a:x", "--device", "ship=b"], 2, &["'ship' has two places"]);
+    refused(&[file, "--tun", "ship=a:x", "--tun", "ground=a:y"], 2, &["have the same place"]);
+    refused(&[file, "--run", "ship="], 2, &["nothing behind 'ship='"]);
     refused(&[file, "--set", "links.space.forward.rate=fast", "--", "true"], 2, &["rate", "fast"]);
     refused(&[], 2, &["<FILE>"]);
 }
@@ -39,13 +41,13 @@ fn arguments_that_make_no_sense_are_refused() {
 #[test]
 fn a_namespace_or_device_that_is_not_there_is_said_to() {
     let (_folder, file) = scenario();
-    let tuns = ["--tun", "ship=no-such-namespace:sky7", "--tun", "ground=no-such-namespace:sky8"];
+    let tuns = ["--tun", "ship=no-such-namespace:sky7", "--tun", "ground=no-such-either:sky8"];
     refused(
         &[&[file.as_str()], &tuns[..]].concat(),
         1,
         &["no network namespace 'no-such-namespace'", "ip netns add"],
     );
-    let devices = ["--device", "ship=no-such-device", "--device", "ground=no-such-device"];
+    let devices = ["--device", "ship=no-such-device", "--device", "ground=no-such-either"];
     refused(
         &[&[file.as_str()], &devices[..]].concat(),
         1,
