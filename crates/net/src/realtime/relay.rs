@@ -70,11 +70,15 @@ impl<M: Medium, G: Gates> Relay<M, G> {
             .chain([bell])
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        let wake_at = deadline.map(|at| self.early.wake_at(at));
         let before = self.shared.clock.now();
+        let wake_at = deadline.map(|due| self.early.wake_at(before, due));
         let timeout = wake_at.map(|at| timespec(at.since(before)));
         match poll(&mut fds, timeout.as_ref()) {
-            Ok(0) => self.early.woke(wake_at.filter(|at| *at > before), self.shared.clock.now()),
+            Ok(0) => {
+                if let Some(wanted) = wake_at.filter(|at| *at > before) {
+                    self.early.woke(wanted, self.shared.clock.now());
+                }
+            }
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
