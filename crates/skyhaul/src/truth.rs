@@ -105,10 +105,12 @@ pub(crate) fn noticed(verdicts: &[VerdictResult], gone: &[Gone]) -> Option<Notic
 
 /// What a cycle that found an outage was late at both ends.
 fn delays_s(alarm_s: f64, end_s: f64, gone: &[Gone]) -> Option<[f64; 2]> {
-    let first = gone.iter().rev().find(|g| g.at_s <= alarm_s)?;
+    let met = |g: &&Gone| g.at_s <= end_s && alarm_s <= g.at_s + g.duration_s;
+    let first = gone.iter().find(met).or_else(|| gone.iter().rev().find(|g| g.at_s <= alarm_s))?;
     let backs = gone.iter().rev().map(|g| g.at_s + g.duration_s);
     let back = backs.into_iter().find(|back| *back <= end_s)?;
-    Some([alarm_s - first.at_s, end_s - back])
+    // A machine that stood still raises an alarm of its own, and the link may go while the sender asks.
+    Some([(alarm_s - first.at_s).max(0.0), end_s - back])
 }
 
 #[cfg(test)]
@@ -143,5 +145,13 @@ mod tests {
         assert_eq!(noticed(&[cycle(0.5, 0.1)], &outages), None, "before the first outage");
         let both = noticed(&[cycle(1.5, 1.75), cycle(10.25, 2.0)], &outages);
         assert_eq!(both, Some(Noticed { times: 2, after_gone_s: 0.375, after_back_s: 0.25 }));
+    }
+
+    #[test]
+    fn an_outage_that_begins_while_the_sender_already_asks_was_noticed_at_once() {
+        let outages = [gone(1.0, 0.5), gone(3.0, 0.5)];
+        let at_once = |after_back_s| Some(Noticed { times: 1, after_gone_s: 0.0, after_back_s });
+        assert_eq!(noticed(&[cycle(0.75, 1.0)], &outages), at_once(0.25));
+        assert_eq!(noticed(&[cycle(2.75, 1.0)], &outages), at_once(0.25), "not of the first outage");
     }
 }

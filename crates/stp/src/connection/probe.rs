@@ -92,7 +92,7 @@ impl Connection {
             return true;
         }
         let Some(newest) = self.newest_worth_sent_at(missing, context.now) else { return true };
-        if self.judged.is_some_and(|(until, _)| newest <= until) {
+        if self.judged.is_some_and(|(until, _)| newest < until) {
             return true; // what the last cycle has judged needs no second one
         }
         self.start_probing(Alarm::Gap, context);
@@ -164,7 +164,7 @@ impl Connection {
             return;
         }
         if let Some((until, Verdict::Outage)) = self.judged
-            && self.oldest_open_sent_at() <= until
+            && self.oldest_open_sent_at() < until
         {
             return; // what was sent before the end of an outage keeps that verdict
         }
@@ -187,7 +187,7 @@ impl Connection {
     /// What a packet last sent at this moment vanished for.
     pub(super) fn verdict_of(&self, sent_at: Instant) -> Verdict {
         match self.judged {
-            Some((until, verdict)) if sent_at <= until => verdict,
+            Some((until, verdict)) if sent_at < until => verdict,
             // Plain STP takes every loss for congestion [STP 5.1.2].
             _ if self.config.probing.is_none() && self.config.rate_bps.is_none() => Verdict::Congestion,
             _ => Verdict::Unknown,

@@ -182,6 +182,27 @@ fn packets_sent_before_the_end_of_a_cycle_and_found_lost_later_share_its_verdict
 }
 
 #[test]
+fn what_leaves_at_the_very_instant_of_a_verdict_is_not_judged_by_it() {
+    // A simulator sends at once; on a real machine a packet always leaves a little later.
+    let (mut bench, id) = streaming(&paper());
+    lose_data(&mut bench, 1);
+    run_to_alarm(&mut bench);
+    let ended_at = loop {
+        if let Some((at, _)) = ending(&bench) {
+            break at;
+        }
+        bench.run(MS);
+    };
+    assert!(!sent(&bench, SD, ended_at, ended_at.after(1)).is_empty(), "data leaves at that instant");
+    let is_data = |flight: &Flight| flight.to == Side::B && decode(&flight.bytes).unwrap().data.is_some();
+    let first = bench.wire.iter().position(is_data).expect("data is under way");
+    bench.wire.remove(first);
+    bench.run(4 * RTT_NS);
+    assert_eq!(bench.a.stats(id).unwrap().probe_cycles, 2);
+    finish(&mut bench, id);
+}
+
+#[test]
 fn losses_before_the_first_round_trip_have_no_verdict_and_cost_no_window() {
     let mut bench = Bench::with(paper(), 1);
     let id = bench.open_with(paper());
