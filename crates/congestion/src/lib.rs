@@ -18,6 +18,7 @@ mod delivery_tests;
 mod fixed_rate;
 mod idle;
 mod loss_events;
+pub mod memory;
 mod pacing;
 #[cfg(test)]
 mod pipe;

@@ -107,6 +107,42 @@ pub enum Phase {
     ProbeRtt,
 }
 
+/// What a connection makes of a path that an earlier one remembered [RFC 9959 3].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResumePhase {
+    /// It begins as if it knew nothing, and waits for a round trip that fits.
+    Reconnaissance,
+    /// It sends at half of the remembered rate, and nothing of that is confirmed.
+    Unvalidated,
+    /// The first reports do not contradict; not all of the first flight is accounted for.
+    Validating,
+    /// They did: half of what arrived, until the first flight is accounted for.
+    SafeRetreat,
+    /// Nothing contradicted. The controller goes by what it measures now.
+    Confirmed,
+    /// The path is another one, or has become slower. The controller goes by what it measures now.
+    Contradicted,
+}
+
+impl ResumePhase {
+    /// As results write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reconnaissance => "reconnaissance",
+            Self::Unvalidated => "unvalidated",
+            Self::Validating => "validating",
+            Self::SafeRetreat => "safe-retreat",
+            Self::Confirmed => "confirmed",
+            Self::Contradicted => "contradicted",
+        }
+    }
+
+    /// Whether memory decides on nothing any more.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Confirmed | Self::Contradicted)
+    }
+}
+
 /// Something decided or observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -206,6 +242,15 @@ pub enum Event {
     PathMtu {
         /// IP packet.
         mtu_bytes: u32,
+    },
+    /// A connection that remembers its path takes another step.
+    Resume {
+        /// Where it stands now.
+        phase: ResumePhase,
+        /// Remembered rate.
+        rate_bps: u64,
+        /// Remembered round trip.
+        rtt_ns: u64,
     },
     /// A probing cycle began [XSTP 4].
     ProbeStarted {

@@ -11,6 +11,7 @@ extern crate std;
 pub mod checksum;
 mod connection;
 mod engine;
+mod estimate;
 pub mod event;
 #[cfg(test)]
 mod event_tests;
@@ -31,6 +32,7 @@ pub mod units;
 
 pub use connection::{CloseReason, ConnectError, ConnectionId, ResetReason, StreamError, StreamEvent};
 pub use engine::{Connections, Engine, Transmit};
+pub use estimate::PathEstimate;
 pub use event::{Event, EventSink, NullSink, Verdict};
 pub use internet_checksum::{internet_checksum, internet_sum, pseudo_header_sum};
 pub use number::{NUMBER_MODULUS, expand, nearest, wire};

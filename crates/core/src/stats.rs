@@ -1,7 +1,7 @@
 //! Counters of a connection, of whatever protocol.
 
-use crate::event::Refusal;
-use crate::{Instant, Verdict};
+use crate::event::{Refusal, ResumePhase};
+use crate::{Instant, PathEstimate, Verdict};
 
 /// What a connection counted. Bytes are IP bytes on the wire unless a name says payload. What a protocol does not
 /// have is 0.
@@ -43,6 +43,10 @@ pub struct Stats {
     pub rtt_min_ns: Option<u64>,
     /// Smoothed round-trip time.
     pub rtt_smoothed_ns: Option<u64>,
+    /// What the controller found out about the path, if it measures that.
+    pub path_estimate: Option<PathEstimate>,
+    /// What became of a remembered path, if the connection began with one.
+    pub resume: Option<ResumePhase>,
     /// When a valid segment last arrived.
     pub last_heard: Instant,
 
@@ -107,6 +111,8 @@ impl Stats {
             in_flight_bytes: self.in_flight_bytes + other.in_flight_bytes,
             rtt_min_ns,
             rtt_smoothed_ns: other.rtt_smoothed_ns.or(self.rtt_smoothed_ns),
+            path_estimate: other.path_estimate.or(self.path_estimate),
+            resume: other.resume.or(self.resume),
             idle_repeats: self.idle_repeats + other.idle_repeats,
             probe_cycles: self.probe_cycles + other.probe_cycles,
             probe_congestion: self.probe_congestion + other.probe_congestion,

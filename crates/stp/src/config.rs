@@ -3,6 +3,7 @@
 
 use alloc::boxed::Box;
 
+use skyhaul_congestion::memory::SavedPath;
 use skyhaul_congestion::{Controller, ControllerConfig, ControllerKind, Counting, FixedRate, IdleRestart};
 use skyhaul_core::{MS, SECOND};
 
@@ -42,6 +43,8 @@ pub struct Config {
     pub max_payload_bytes: usize,
     /// What decides on the congestion window where no rate is declared.
     pub controller: ControllerKind,
+    /// What an earlier connection to this peer found out about the path, for a controller that begins with it.
+    pub remembered: Option<SavedPath>,
     /// First congestion window, in segments.
     pub initial_window_packets: u64,
     /// Silence after which slow start begins again; `None`: never.
@@ -126,6 +129,7 @@ impl Config {
             max_rate_bps: None,
             max_payload_bytes: 1000,
             controller: ControllerKind::SlowStartAvoidance,
+            remembered: None,
             initial_window_packets: 1,
             idle_restart_ns: Some(10 * SECOND),
             spread: Spread::OverRtt,

@@ -1,7 +1,7 @@
 //! Points, overrides and digests of files that make sense.
 
-use skyhaul_core::MS;
-use skyhaul_stp::{Config, ProbingConfig};
+use skyhaul_core::{MS, SECOND};
+use skyhaul_stp::{Config, ProbingConfig, SavedPath};
 
 use super::{File, Label, Point, Scenario, Workload};
 
@@ -219,4 +219,15 @@ fn returning_outages_join_those_that_are_listed() {
     let from: Vec<u64> =
         scenario.links[0].config.outages.iter().map(|o| o.from.as_ns() / (1000 * MS)).collect();
     assert_eq!(from, [5, 12, 15, 25, 35]);
+}
+
+#[test]
+fn what_is_remembered_of_a_path_is_for_the_end_that_opens() {
+    let file = File::parse("f.toml", BASE).unwrap();
+    let value = "{ rate = \"8Mbit/s\", rtt = \"550ms\", age = \"1h\" }";
+    let scenario = first(&with(&file, "transports.on.remembered", value));
+    let transport = &scenario.flows[0].transport;
+    let saved = SavedPath { rate_bps: 8_000_000, rtt_min_ns: 550 * MS, age_ns: 3600 * SECOND };
+    assert_eq!(transport.opener.stp().unwrap().remembered, Some(saved));
+    assert_eq!(transport.acceptor.stp().unwrap().remembered, None);
 }

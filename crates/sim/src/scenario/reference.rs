@@ -9,11 +9,11 @@ use skyhaul_tcp::Config;
 use super::keys::Key;
 use super::model::NodeKind;
 use super::tables::{
-    AckDraft, KEEPALIVE, ProbingDraft, Profile, StpDraft, TCP_PROFILES, TcpDraft, ack_policy_keys, bulk_keys,
-    burst_keys, channel_keys, direction_keys, document_keys, every_keys, flow_keys, keepalive_keys,
-    link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, probing_table_keys, red_keys,
-    reordering_keys, requests_keys, route_keys, run_keys, state_keys, stp_transport_keys, tcp_transport_keys,
-    web_keys,
+    AckDraft, KEEPALIVE, ProbingDraft, Profile, SAVED, StpDraft, TCP_PROFILES, TcpDraft, ack_policy_keys,
+    bulk_keys, burst_keys, channel_keys, direction_keys, document_keys, every_keys, flow_keys,
+    keepalive_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, probing_table_keys,
+    red_keys, remembered_keys, reordering_keys, requests_keys, route_keys, run_keys, state_keys,
+    stp_transport_keys, tcp_transport_keys, web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -59,6 +59,7 @@ fn transports(page: &mut String) {
     profiled(page, "[transports.NAME], protocol = \"stp\"", stp_transport_keys(), names, &mut profiles);
     let mut profiles = [ProbingConfig::standard(), ProbingConfig::paper()].map(ProbingDraft::new);
     profiled(page, "[transports.NAME.probing]", probing_table_keys(), names, &mut profiles);
+    section(page, "[transports.NAME.remembered]", remembered_keys(), &mut { SAVED });
     tcp(page);
 }
 

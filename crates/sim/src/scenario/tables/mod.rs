@@ -6,6 +6,7 @@ mod flow;
 mod keepalive;
 mod link;
 mod link_parts;
+mod remembered;
 mod run;
 mod stp;
 mod stp_transport;
@@ -21,6 +22,7 @@ pub(super) use link::{LinkDraft, every_keys, link_keys, outage_keys};
 pub(super) use link_parts::{
     burst_keys, channel_keys, direction_keys, red_keys, reordering_keys, state_keys,
 };
+pub(super) use remembered::{SAVED, remembered_keys};
 pub(super) use run::{MetricsDraft, RunDraft, metrics_keys, run_keys};
 #[cfg(test)]
 pub(super) use stp::{config_keys, probing_keys};

@@ -3,6 +3,7 @@
 
 use skyhaul_stp::{Baseline, Config, ControllerKind, ProbingConfig, RetransmitRule, Spread};
 
+use super::remembered::read_remembered;
 use crate::scenario::keys::Key;
 use crate::scenario::kinds::{Bytes, Choice, Count, Kind, Or, Rate, Switch, Time, UnlimitedTries};
 use crate::scenario::tree::Node;
@@ -48,6 +49,10 @@ fn sending_keys() -> Vec<Key<Config>> {
             .means("Largest payload of a packet; the path's largest packet of 1500 bytes may lower it."),
         Key::new("controller", Choice(&ControllerKind::NAMES), |c: &mut Config| &mut c.controller)
             .means("What decides on the congestion window where no rate is declared."),
+        Key::custom("remembered", "a table", read_remembered).means(
+            "What an earlier connection found out about the path, for a controller that begins with it \
+             (docs/spec/remembered-paths.md). The accepting end has none but its own.",
+        ),
         Key::new("initial_window_packets", count(1), |c: &mut Config| &mut c.initial_window_packets)
             .means("First congestion window."),
         Key::new("idle_restart", Or(NONE, NS), |c: &mut Config| &mut c.idle_restart_ns)

@@ -58,9 +58,10 @@ impl StpDraft {
 }
 
 impl EndDraft {
-    /// The same at the accepting end: the rate that was declared is that of the way to it.
+    /// The same at the accepting end: what was declared and what is remembered is about the way to it.
     fn accepting(&self) -> Self {
-        Self { config: Config { rate_bps: None, ..self.config.clone() }, ..self.clone() }
+        let config = Config { rate_bps: None, remembered: None, ..self.config.clone() };
+        Self { config, ..self.clone() }
     }
 }
 
