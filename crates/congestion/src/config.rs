@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use crate::{Bbr, Controller, Counting, Cubic, IdleRestart, Reno, SlowStartAvoidance};
+use crate::{Bbr, Controller, Counting, Cubic, Follower, IdleRestart, Reno, SlowStartAvoidance};
 
 /// Parameters of every controller with a window. One that has no use for a field ignores it.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +41,22 @@ pub enum ControllerKind {
     Cubic,
     /// [`Bbr`].
     Bbr,
+    /// The rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
+    Model,
 }
 
 impl ControllerKind {
-    /// All of them, by their names in scenario files and reports.
-    pub const NAMES: [(&'static str, Self); 4] = [
+    /// Those with a window, for STP and TCP, by their names in scenario files and reports.
+    pub const WINDOWS: [(&'static str, Self); 4] = [
+        ("slow-start-avoidance", Self::SlowStartAvoidance),
+        ("reno", Self::Reno),
+        ("cubic", Self::Cubic),
+        ("bbr", Self::Bbr),
+    ];
+
+    /// All of them.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("model", Self::Model),
         ("slow-start-avoidance", Self::SlowStartAvoidance),
         ("reno", Self::Reno),
         ("cubic", Self::Cubic),
@@ -64,6 +75,7 @@ impl ControllerKind {
             Self::Reno => Box::new(Reno::new(config)),
             Self::Cubic => Box::new(Cubic::new(config)),
             Self::Bbr => Box::new(Bbr::new(config)),
+            Self::Model => Box::new(Follower::new(config.initial_window_bytes)),
         }
     }
 }

@@ -16,9 +16,11 @@ mod delivery;
 #[cfg(test)]
 mod delivery_tests;
 mod fixed_rate;
+mod follower;
 mod idle;
 mod loss_events;
 pub mod memory;
+mod model;
 mod pacing;
 #[cfg(test)]
 mod pipe;
@@ -47,8 +49,10 @@ pub use counting::Counting;
 pub use cubic::Cubic;
 pub use delivery::{Delivery, DeliveryLog, RateSample};
 pub use fixed_rate::FixedRate;
+pub use follower::Follower;
 pub use idle::IdleRestart;
 pub use loss_events::LossEvents;
+pub use model::Model;
 pub use reno::Reno;
 pub use slow_start::SlowStart;
 pub use window::SlowStartAvoidance;
@@ -133,6 +137,8 @@ pub trait Controller: Debug + Send {
     fn on_idle(&mut self, _now: Instant, _idle_ns: u64, _rto_ns: u64) {}
     /// The largest payload of a segment is another one from now on: the path takes no more.
     fn set_mss(&mut self, _mss_bytes: u64) {}
+    /// The path decided: rate, payload under way at most, and what it is doing. For [`Follower`].
+    fn follow(&mut self, _rate_bps: u64, _window_bytes: u64, _phase: Phase) {}
     /// Delivery rates are to be measured.
     fn wants_delivery(&self) -> bool {
         false

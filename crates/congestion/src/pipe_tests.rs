@@ -29,7 +29,7 @@ fn bbr_behaves_as_ever() {
 
 #[test]
 fn each_controller_fills_a_clean_path() {
-    for (name, kind) in ControllerKind::NAMES {
+    for (name, kind) in ControllerKind::WINDOWS {
         let mut run = Run::new(kind, PATH);
         run.go(5 * SECOND);
         let share = run.share_percent(30 * SECOND);

@@ -105,6 +105,12 @@ pub enum Phase {
     ProbeBandwidth,
     /// BBR: measuring the shortest round trip with an all but empty pipe.
     ProbeRtt,
+    /// The path's model: no rate is known yet.
+    Measuring,
+    /// The path's model: at the measured rate, with a short queue.
+    Holding,
+    /// The path's model: others fill the queue.
+    Competing,
 }
 
 /// What a connection makes of a path that an earlier one remembered [RFC 9959 3].

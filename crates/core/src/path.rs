@@ -1,8 +1,9 @@
 //! What belongs to the way to a peer, shared by the connections that use it.
 
+use alloc::boxed::Box;
 use core::net::IpAddr;
 
-use crate::Pacer;
+use crate::{Pacer, RateControl};
 
 /// IP header bytes in front of every packet to `peer`, without options.
 pub const fn ip_bytes(peer: IpAddr) -> u32 {
@@ -29,8 +30,12 @@ pub struct Path {
     pub head_bytes: u32,
     /// Bytes kept free behind each segment for a seal.
     pub tail_bytes: u32,
-    /// Declared rate: every IP byte is charged to it. `None`: the controllers decide alone.
+    /// Declared rate, or the measured one: every IP byte is charged to it. `None`: the controllers decide alone.
     pub budget: Option<Pacer>,
+    /// What measures the rate, where none is declared and the connections ask for it.
+    pub control: Option<Box<dyn RateControl>>,
+    /// Segment bytes sent over it by those who go by a measured rate.
+    pub sent_octets: u64,
 }
 
 impl Path {

@@ -65,7 +65,15 @@ mod tests {
     use super::*;
 
     fn path() -> Path {
-        Path { mtu_bytes: 1500, carrier_bytes: 20, head_bytes: 0, tail_bytes: 0, budget: None }
+        Path {
+            mtu_bytes: 1500,
+            carrier_bytes: 20,
+            head_bytes: 0,
+            tail_bytes: 0,
+            budget: None,
+            control: None,
+            sent_octets: 0,
+        }
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn scenarios(seed: u64) -> [(&'static str, Scenario); 3] {
     let window = Transfer::new(link(), seed, 300_000);
     let declared = window.clone().with_rate(4_000_000);
     let mut both = window.scenario();
-    for (name, controller) in skyhaul_tcp::ControllerKind::NAMES {
+    for (name, controller) in skyhaul_tcp::ControllerKind::WINDOWS {
         let config = skyhaul_tcp::Config { controller, ..skyhaul_tcp::Config::standard() };
         let (opener, acceptor) = (config.clone().into(), config.into());
         let transport = Transport { name: name.into(), opener, acceptor };

@@ -109,8 +109,9 @@ pub(crate) fn host_address(listen: SocketAddr) -> Result<IpAddr, Failure> {
 
 /// The controllers by which TCP may send.
 pub(crate) fn controller(name: &str) -> Result<ControllerKind, String> {
-    ControllerKind::from_name(name).ok_or_else(|| {
-        let names = ControllerKind::NAMES.map(|(name, _)| name).join(", ");
+    let known = ControllerKind::WINDOWS.into_iter().find(|&(known, _)| known == name);
+    known.map(|(_, kind)| kind).ok_or_else(|| {
+        let names = ControllerKind::WINDOWS.map(|(name, _)| name).join(", ");
         format!("no such controller; there are {names}")
     })
 }

@@ -200,12 +200,22 @@ impl Config {
         }
     }
 
+    /// Whether the peer is asked for its clock and count: the controller goes by them.
+    pub(crate) fn wants_timing(&self) -> bool {
+        self.rate_bps.is_none() && self.controller == ControllerKind::Model
+    }
+
     /// The controller that this configuration asks for.
     pub(crate) fn build_controller(&self, config: ControllerConfig) -> Box<dyn Controller> {
         match self.rate_bps {
             Some(rate_bps) => Box::new(FixedRate::new(rate_bps)),
             None => self.controller.build(config),
         }
+    }
+
+    /// The controller for a peer that does not tell what a model needs.
+    pub(crate) fn build_window_controller(&self, mss_bytes: u64) -> Box<dyn Controller> {
+        ControllerKind::SlowStartAvoidance.build(self.controller_config(mss_bytes))
     }
 
     /// What the controller is told, for segments of `mss_bytes`; without what only the connection knows.

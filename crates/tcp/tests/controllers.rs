@@ -71,7 +71,7 @@ fn fairness(shares: &[u64]) -> u64 {
 
 #[test]
 fn each_controller_fills_a_clean_link() {
-    for (name, controller) in ControllerKind::NAMES {
+    for (name, controller) in ControllerKind::WINDOWS {
         let share = share(controller, link(10_000_000, 20 * MS, 0.0, 70), (3, 20));
         println!("{name}: {share} %");
         assert!((90..=97).contains(&share), "{name}: {share} %");
@@ -81,7 +81,7 @@ fn each_controller_fills_a_clean_link() {
 #[test]
 fn each_controller_delivers_what_was_sent_over_a_link_with_losses() {
     let data = content(1_000_000);
-    for (name, controller) in ControllerKind::NAMES {
+    for (name, controller) in ControllerKind::WINDOWS {
         for recovery in [skyhaul_tcp::Recovery::Reno, skyhaul_tcp::Recovery::Sack] {
             let config = Config { recovery, ..with(controller) };
             let outcome = transfer(&config, link(10_000_000, 20 * MS, 0.03, 50), 3, &data, 600);
@@ -135,7 +135,7 @@ fn cubic_beats_reno_on_a_long_fat_link() {
 
 #[test]
 fn two_of_a_kind_share_a_link() {
-    for (name, controller) in ControllerKind::NAMES {
+    for (name, controller) in ControllerKind::WINDOWS {
         let shares = deliver(&with(controller), link(10_000_000, 20 * MS, 0.0, 70), 2, (10, 60));
         let index = fairness(&shares);
         println!("{name}: {shares:?}, Jain's index {index} %");

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 
 use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
-use skyhaul_stp::segment::{Opening, Poll, Report, Segment, Stat, decode, encode, reset_reason, types};
+use skyhaul_stp::segment::{
+    Opening, Options, Poll, Report, Segment, Stat, Timing, decode, encode, reset_reason, types,
+};
 use skyhaul_stp::{Config, Endpoint, EndpointConfig};
 
 use super::input::{Input, with_checksum};
@@ -206,7 +208,8 @@ impl Bench {
         }
         let max_payload_bytes = if shape & 2 != 0 { u16::from(input.byte()) } else { 1400 };
         let window_bytes = if shape & 4 != 0 { input.word() } else { 64_000 };
-        Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce }
+        let options = Options { timing: shape & 8 != 0 };
+        Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce, options }
     }
 
     fn poll(&mut self, input: &mut Input<'_>) -> Poll {
@@ -215,8 +218,10 @@ impl Bench {
     }
 
     fn stat(&mut self, input: &mut Input<'_>) -> Stat {
-        let echo = if input.byte() & 3 == 3 { input.near(self.timestamp) } else { self.timestamp };
-        Stat { echo, report: self.report(input) }
+        let shape = input.byte();
+        let echo = if shape & 3 == 3 { input.near(self.timestamp) } else { self.timestamp };
+        let timing = (shape & 4 != 0).then(|| Timing { clock: input.word(), octets: input.word() });
+        Stat { echo, report: self.report(input), timing }
     }
 
     fn report(&mut self, input: &mut Input<'_>) -> Report {

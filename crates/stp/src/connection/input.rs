@@ -7,11 +7,11 @@ use skyhaul_core::{CloseReason, Event, ResetReason, StreamEvent, expand};
 
 use super::{Connection, Context, MAX_STAT_PARTS, MAX_USTATS};
 use crate::receive::{Assembly, Verdict};
-use crate::segment::{HEADER_BYTES, Opening, Poll, Report, Segment, Stat, split_runs};
+use crate::segment::{CLOCK_SHIFT, HEADER_BYTES, Opening, Poll, Report, Segment, Stat, Timing, split_runs};
 use crate::send::is_newer;
 
 /// Octets of a STAT besides its coded runs, with room to spare.
-const STAT_FIXED_BYTES: usize = HEADER_BYTES + 24;
+const STAT_FIXED_BYTES: usize = HEADER_BYTES + 32;
 
 impl Connection {
     /// A segment for this connection (ports and instance match), `wire_bytes` long on the wire.
@@ -21,6 +21,7 @@ impl Connection {
         }
         self.stats.received_packets += 1;
         self.stats.received_bytes += u64::from(wire_bytes);
+        self.received_octets += u64::from(wire_bytes - context.path.wire_bytes(0));
         self.last_heard = context.now;
         self.emit_received(segment, context);
         if let Some(reason) = segment.rst {
@@ -207,12 +208,15 @@ impl Connection {
         let parts = split_runs(runs, room);
         let last = parts.len() - 1;
         let offset = start - assembly.next();
+        let clock = (context.now.as_ns() >> CLOCK_SHIFT) as u32;
+        let timing = self.peer_wants_timing.then_some(Timing { clock, octets: self.received_octets as u32 });
         self.replies.stats.clear();
         self.replies.ustats.clear(); // the STAT says all that they would
         for (i, (distance, runs)) in parts.into_iter().enumerate().take(MAX_STAT_PARTS) {
             let start = if runs.is_empty() { 0 } else { offset as u32 + distance };
             let report = report(assembly, start, runs, i < last);
-            self.replies.stats.push_back(Stat { echo, report });
+            let timing = timing.filter(|_| i == 0);
+            self.replies.stats.push_back(Stat { echo, report, timing });
         }
         self.window_closed |= assembly.window_bytes() < 2 * context.path.max_segment_bytes() as u64;
     }

@@ -1,8 +1,10 @@
 //! A connection: what the application sees of it, and what happened to it. Input, reports, output,
 //! polling and timers are in files of their own.
 
+mod arrivals;
 mod close;
 mod delivery;
+mod follow;
 mod input;
 mod output;
 mod polling;
@@ -24,9 +26,10 @@ use skyhaul_core::{
 use crate::config::Config;
 use crate::probing::Cycle;
 use crate::receive::{Assembly, GapWatch};
-use crate::segment::{HEADER_BYTES, Opening, Report, Stat};
+use crate::segment::{HEADER_BYTES, Opening, Options, Report, Stat};
 use crate::send::{PollClock, SendCache, Tail};
 use delivery::controller_config;
+use follow::Following;
 
 pub use state::State;
 pub(crate) use timers::Retry;
@@ -106,6 +109,10 @@ pub(crate) struct Connection {
     /// A POLL belongs right behind the packet just sent, which had no room for it.
     poll_owed: bool,
     controller: Box<dyn Controller>,
+    /// The rate of the path is measured, and followed.
+    following: Option<Following>,
+    /// Octets of all segments sent.
+    sent_octets: u64,
     loss_events: LossEvents,
     /// For controllers that go by delivery rates.
     delivery_log: Option<Box<DeliveryLog>>,
@@ -127,6 +134,10 @@ pub(crate) struct Connection {
     previous_rtt_ns: Option<u64>,
     peer_window_bytes: u64,
     peer_max_payload: usize,
+    /// STATs are to carry when their POLL came, and what had come by then.
+    peer_wants_timing: bool,
+    /// Octets of the segments received.
+    received_octets: u64,
     writer_waits: bool,
 
     assembly: Option<Assembly>,
@@ -160,10 +171,11 @@ impl Connection {
         entropy: Entropy,
         config: Arc<Config>,
         held: bool,
-        context: &Context<'_>,
+        context: &mut Context<'_>,
     ) -> Self {
         let mut connection = Self::new(id, names, entropy, config, true, context);
         connection.start_sampling(context);
+        connection.obey(context);
         connection.held = held;
         connection.begin.start(context.now);
         connection
@@ -177,10 +189,11 @@ impl Connection {
         config: Arc<Config>,
         bgn: &Opening,
         withhold: bool,
-        context: &Context<'_>,
+        context: &mut Context<'_>,
     ) -> Self {
         let mut connection = Self::new(id, names, entropy, config, false, context);
         connection.start_sampling(context);
+        connection.obey(context);
         connection.withhold = withhold;
         connection.learn_peer(bgn, context);
         connection.opened = true;
@@ -229,6 +242,8 @@ impl Connection {
             persist: Retry::new(SECOND, config.max_timer_ns),
             poll_owed: false,
             controller: config.build_controller(controller_config(&config, mss, context.path, entropy)),
+            following: Following::wanted(&config),
+            sent_octets: 0,
             loss_events: LossEvents::default(),
             delivery_log: None,
             pace: Pacer::new(1_000_000, 0),
@@ -244,6 +259,8 @@ impl Connection {
             previous_rtt_ns: None,
             peer_window_bytes: config.early_window_bytes,
             peer_max_payload: usize::MAX,
+            peer_wants_timing: false,
+            received_octets: 0,
             writer_waits: false,
             assembly: None,
             watch: GapWatch::new(0, config.ustat_threshold),
@@ -266,6 +283,7 @@ impl Connection {
         let initial = NUMBER_MODULUS + u64::from(opening.initial);
         self.peer_window_bytes = u64::from(opening.window_bytes);
         self.peer_max_payload = usize::from(opening.max_payload_bytes).max(1);
+        self.peer_wants_timing = opening.options.timing;
         self.assembly = Some(Assembly::new(initial, self.config.receive_limit_bytes));
         self.watch = GapWatch::new(initial, self.config.ustat_threshold);
         self.last_heard = context.now;
@@ -288,6 +306,7 @@ impl Connection {
             initial: skyhaul_core::wire(self.initial),
             window_bytes: window.min(u64::from(u32::MAX)) as u32,
             nonce: self.names.nonce,
+            options: Options { timing: self.config.wants_timing() },
         }
     }
 
@@ -329,7 +348,7 @@ impl Connection {
     /// Bytes that the send buffer takes at most: a few bandwidth-delay products of a declared rate.
     fn send_limit_bytes(&self) -> u64 {
         let cap = self.config.send_limit_bytes;
-        let (Some(rate_bps), Some(bdps)) = (self.config.rate_bps, self.config.send_limit_bdps) else {
+        let (Some(rate_bps), Some(bdps)) = (self.path_rate_bps(), self.config.send_limit_bdps) else {
             return cap;
         };
         let bits = u128::from(rate_bps) * u128::from(self.rtt.smoothed_ns()) / u128::from(SECOND);

@@ -8,9 +8,10 @@ use skyhaul_core::{Event, Instant, Path, wire};
 
 use super::{Connection, Context};
 use crate::receive::Assembly;
+use crate::segment::types::{POLL, RST};
 use crate::segment::{
-    END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, POLL_BYTES, Poll, Segment, charge_bytes,
-    encode, encoded_len,
+    END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, Options, POLL_BYTES, Poll, Segment,
+    charge_bytes, encode, encoded_len,
 };
 
 /// Packets under way at most: half of what 24-bit numbers can tell apart, halved.
@@ -18,7 +19,7 @@ const MAX_AHEAD: u64 = 1 << 22;
 /// A new SD smaller than this because of the replies before it waits for a segment of its own.
 const WORTHWHILE_BYTES: usize = 256;
 /// An answered opening: with less there is nothing worth sending.
-const LEAST_ALLOWANCE: usize = HEADER_BYTES + OPENING_BYTES + POLL_BYTES + END_BYTES;
+const LEAST_ALLOWANCE: usize = HEADER_BYTES + OPENING_BYTES + Options::MAX_BYTES + POLL_BYTES + END_BYTES;
 /// Bytes sent per byte received before the peer's address is proven.
 const AMPLIFICATION: u64 = 3;
 
@@ -250,7 +251,7 @@ impl Connection {
     }
 
     fn repeats_idle(&self) -> bool {
-        let has_rate = self.config.rate_bps.is_some();
+        let has_rate = self.is_rate_paced();
         self.config.idle_repeat && has_rate && self.proven && self.cache.unsent_bytes() == 0
     }
 
@@ -292,7 +293,10 @@ impl Connection {
     /// When pacing lets the next data packet go; `None`: at any time.
     fn paced_at(&self, path: &Path) -> Option<Instant> {
         let budget = path.budget.as_ref().map(skyhaul_core::Pacer::ready_at);
-        let own = self.config.rate_bps.is_none() && self.unpaced_packets == 0;
+        if self.is_in_train() {
+            return None;
+        }
+        let own = !self.is_rate_paced() && self.unpaced_packets == 0;
         let pace = own.then(|| self.pace.ready_at());
         budget.into_iter().chain(pace).max()
     }
@@ -326,8 +330,12 @@ impl Connection {
         let start = out.len();
         let data = self.fit(data, &segment, &mut plan, allowance);
         let number = data.map(|choice| self.note_data(choice, context));
+        let train = match data {
+            Some(_) => self.note_train(plan.poll(), context.now, context.path),
+            None => (None, false),
+        };
         if plan.poll() {
-            let timestamp = self.poll.send(context.now, self.order, self.cache.next());
+            let timestamp = self.poll.send(context.now, self.order, self.cache.next(), train);
             segment.poll = Some(Poll { timestamp, next: wire(self.cache.next()) });
             self.note_probe(timestamp, context);
         }
@@ -357,7 +365,8 @@ impl Connection {
     ) {
         let Some(Choice::Again { bytes, .. }) = data else { return };
         let brings_opening = plan.begin || !self.proven;
-        let full = (encoded_len(segment) + OPENING_BYTES + POLL_BYTES + END_BYTES).next_multiple_of(4);
+        let full = (encoded_len(segment) + OPENING_BYTES + Options::MAX_BYTES + POLL_BYTES + END_BYTES)
+            .next_multiple_of(4);
         if plan.poll_rides && !plan.poll_due && brings_opening && full + bytes > allowance {
             (plan.poll_rides, plan.begin, plan.end) = (false, false, false);
             self.poll_owed = true;
@@ -477,10 +486,17 @@ impl Connection {
             Some(None) => {}
         }
         self.last_sent = context.now;
+        self.sent_octets += bytes as u64;
+        if self.following.is_some() {
+            context.path.sent_octets += bytes as u64;
+        }
+        if types & POLL != 0 && types != RST {
+            self.poll.note_octets(self.sent_octets, context.path.sent_octets);
+        }
         if let Some(budget) = &mut context.path.budget {
             budget.spend(context.now, wire_bytes);
         }
-        if data.is_some() && self.config.rate_bps.is_none() {
+        if data.is_some() && !self.is_rate_paced() {
             self.pace.spend(context.now, wire_bytes);
         }
         let event = Event::Sent {

@@ -106,7 +106,7 @@ impl Connection {
     /// Below about ten segments of window timer POLLs are off [STP 5.3].
     pub(super) fn window_is_small(&self, path: &Path) -> bool {
         let small = self.config.small_window_packets * self.mss_bytes(path) as u64;
-        self.config.rate_bps.is_none() && self.controller.window_bytes() < small
+        !self.is_rate_paced() && self.controller.window_bytes() < small
     }
 
     /// Data waits, nothing is under way, and the peer's window is closed.
@@ -133,7 +133,10 @@ impl Connection {
     /// Whether a POLL goes with a data packet now: due, almost due, forced, or the end of a burst.
     pub(super) fn poll_rides(&self, now: Instant, path: &Path, ends_burst: bool) -> bool {
         let never = self.poll.last_sent_at().is_none();
-        if never && self.config.poll_first_burst && (self.config.rate_bps.is_some() || ends_burst) {
+        if self.train_polls() {
+            return true;
+        }
+        if never && self.config.poll_first_burst && (self.is_rate_paced() || ends_burst) {
             return true;
         }
         let forced = self.send_limit_bytes() / 100 * self.config.forced_poll_percent;

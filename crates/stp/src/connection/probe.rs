@@ -47,14 +47,14 @@ impl Connection {
     pub(super) fn probe_due(&self, path: &Path) -> Option<Instant> {
         let cycle = self.cycle.as_ref()?;
         let bits = u64::from(path.wire_bytes(HEADER_BYTES + POLL_BYTES)) * 8;
-        let probe_ns = self.config.rate_bps.map_or(0, |rate_bps| bits * SECOND / rate_bps.max(1));
+        let probe_ns = self.path_rate_bps().map_or(0, |rate_bps| bits * SECOND / rate_bps.max(1));
         Some(cycle.probe_due(probe_ns))
     }
 
     /// Suspends new data and starts asking.
     pub(super) fn start_probing(&mut self, alarm: Alarm, context: &mut Context<'_>) {
         let Some(probing) = self.config.probing else { return };
-        let declared = self.config.rate_bps.is_some();
+        let declared = self.is_rate_paced();
         let cycle = Cycle::start(probing, declared, context.now, &self.rtt);
         let loss_rtt_ns = cycle.loss_rtt_ns;
         self.cycle = Some(cycle);
@@ -83,7 +83,7 @@ impl Connection {
         if self.cycle.is_some() {
             return self.probe_answered(missing, context);
         }
-        let declared = self.config.rate_bps.is_some();
+        let declared = self.is_rate_paced();
         if declared && !probing.gap_starts_declared {
             self.judge_in_passing(probing, missing, context.now);
             return true;
@@ -137,6 +137,7 @@ impl Connection {
         }
         if judgement.verdict == Verdict::Outage {
             self.rtt.forget_min();
+            self.forget_arrivals(context);
         }
         self.emit(context, cycle.judged(context.now, &judgement, evidence));
     }
@@ -189,7 +190,7 @@ impl Connection {
         match self.judged {
             Some((until, verdict)) if sent_at < until => verdict,
             // Plain STP takes every loss for congestion [STP 5.1.2].
-            _ if self.config.probing.is_none() && self.config.rate_bps.is_none() => Verdict::Congestion,
+            _ if self.config.probing.is_none() && !self.is_rate_paced() => Verdict::Congestion,
             _ => Verdict::Unknown,
         }
     }

@@ -103,6 +103,7 @@ impl Connection {
         let sample = first_part.then(|| context.now.since(record.sent_at));
         if let Some(rtt_ns) = sample {
             self.take_rtt(rtt_ns, context);
+            self.take_timing(stat, &record, context);
         }
         self.apply_report(&stat.report, Some(record), sample, context);
     }
@@ -291,7 +292,7 @@ impl Connection {
     fn reorder_packets(&self) -> u64 {
         let most = self.config.reorder_packets;
         let few = self.cache.unsent_bytes() == 0 || self.cache.unacknowledged() <= most + 1;
-        if few || self.config.rate_bps.is_some() { 0 } else { most }
+        if few || self.is_rate_paced() { 0 } else { most }
     }
 
     fn acknowledged(
@@ -367,8 +368,8 @@ impl Connection {
     }
 
     /// Sets how the packets that this report allows are spread over time.
-    fn spread(&mut self, context: &mut Context<'_>) {
-        if self.config.rate_bps.is_some() {
+    pub(super) fn spread(&mut self, context: &mut Context<'_>) {
+        if self.is_rate_paced() {
             return; // the path's budget paces
         }
         let rtt_ns = self.rtt.smoothed_ns();

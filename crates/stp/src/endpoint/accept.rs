@@ -120,8 +120,8 @@ impl Endpoint {
         self.memory.remember(now, opening.nonce);
         let config = Arc::clone(&self.accept_config);
         let path = self.use_path(remote, &config);
-        let context = Context { now, path, sink };
-        let connection = Connection::accept(id, names, entropy, config, opening, withhold, &context);
+        let mut context = Context { now, path, sink };
+        let connection = Connection::accept(id, names, entropy, config, opening, withhold, &mut context);
         self.insert(id, remote, connection);
         id
     }

@@ -15,15 +15,16 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
+use skyhaul_congestion::Model;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
-    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, Paths, Stream, StreamEvent,
-    Timer, Timers, Turn, Turns, ip_udp_bytes,
+    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Pacer, Path, Paths, RateControl,
+    Stream, StreamEvent, Timer, Timers, Turn, Turns, ip_udp_bytes,
 };
 
 use crate::config::Config;
 use crate::connection::{Connection, Context, Entropy, Names, State};
-use crate::segment::Segment;
+use crate::segment::{HEADER_BYTES, Segment};
 pub(crate) use closed::Farewell;
 use closed::{ClosedMemory, Farewells};
 
@@ -167,8 +168,8 @@ impl Endpoint {
         let id = self.take_id();
         let path = self.use_path(remote, &config);
         let mut sink = skyhaul_core::NullSink;
-        let context = Context { now, path, sink: &mut sink };
-        let connection = Connection::open(id, names, entropy, Arc::new(config), held, &context);
+        let mut context = Context { now, path, sink: &mut sink };
+        let connection = Connection::open(id, names, entropy, Arc::new(config), held, &mut context);
         self.insert(id, remote, connection);
         Ok(id)
     }
@@ -208,10 +209,19 @@ impl Endpoint {
             head_bytes: template.head_bytes,
             tail_bytes: template.tail_bytes,
             budget: None,
+            control: None,
+            sent_octets: 0,
         };
         let burst_ns = config.budget_burst_ns;
         let declared = config.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns });
-        self.paths.enter(remote, new, declared)
+        let path = self.paths.enter(remote, new, declared);
+        if config.wants_timing() && path.budget.is_none() {
+            let mss_bytes = (path.max_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes) as u64;
+            let control = Model::new(mss_bytes, config.initial_window_packets * mss_bytes);
+            path.budget = Some(Pacer::new(control.rate_bps(), burst_ns));
+            path.control = Some(Box::new(control));
+        }
+        path
     }
 
     fn insert(&mut self, id: ConnectionId, remote: SocketAddr, connection: Connection) {

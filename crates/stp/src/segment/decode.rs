@@ -6,7 +6,10 @@ use core::fmt;
 use skyhaul_core::checksum::{START, crc16};
 
 use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
-use super::{HEADER_BYTES, Opening, Poll, Report, Segment, Stat, WIRE_VERSION, reset_reason, types};
+use super::{
+    HEADER_BYTES, OPTION_TIMING, Opening, Options, Poll, Report, Segment, Stat, Timing, WIRE_VERSION,
+    reset_reason, types,
+};
 
 /// Why bytes are not a segment. The receiver drops them and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +95,12 @@ fn read_bodies<'a>(kind: u8, reader: &mut Reader<'a>, segment: &mut Segment<'a>)
         segment.poll = Some(Poll { timestamp: reader.u32()?, next: reader.number()?.0 });
     }
     if has(types::STAT) {
-        segment.stat = Some(Stat { echo: reader.u32()?, report: reader.report()? });
+        let echo = reader.u32()?;
+        let (report, timing) = reader.report()?;
+        segment.stat = Some(Stat { echo, report, timing });
     }
     if has(types::USTAT) {
-        segment.ustat = Some(reader.report()?);
+        segment.ustat = Some(reader.report()?.0);
     }
     if has(types::END) {
         segment.end = Some(reader.number()?.0);
@@ -138,31 +143,43 @@ impl<'a> Reader<'a> {
         let (initial, options_bytes) = self.number()?;
         let window_bytes = self.u32()?;
         let nonce = u64::from_be_bytes(self.array()?);
-        self.skip_options(usize::from(options_bytes))?;
-        Ok(Opening { max_payload_bytes: u16::from_be_bytes([high, low]), initial, window_bytes, nonce })
+        let options = self.options(usize::from(options_bytes))?;
+        Ok(Opening {
+            max_payload_bytes: u16::from_be_bytes([high, low]),
+            initial,
+            window_bytes,
+            nonce,
+            options,
+        })
     }
 
-    /// Options are (type, length, value); this version knows none and skips them all.
-    fn skip_options(&mut self, bytes: usize) -> Result<(), Malformed> {
+    /// Options are (kind, length, value); those of unknown kinds are skipped.
+    fn options(&mut self, bytes: usize) -> Result<Options, Malformed> {
         if bytes > self.rest.len() {
             return Err(Malformed::Truncated);
         }
         let (mut options, rest) = self.rest.split_at(bytes);
-        while let [_kind, length, value @ ..] = options {
+        let mut known = Options::default();
+        while let [kind, length, value @ ..] = options {
+            known.timing |= *kind == OPTION_TIMING;
             options = value.get(usize::from(*length)..).ok_or(Malformed::Opening)?;
         }
         self.rest = rest;
-        if options.is_empty() { Ok(()) } else { Err(Malformed::Opening) }
+        if options.is_empty() { Ok(known) } else { Err(Malformed::Opening) }
     }
 
-    fn report(&mut self) -> Result<Report, Malformed> {
+    fn report(&mut self) -> Result<(Report, Option<Timing>), Malformed> {
         let (next, flags) = self.number()?;
         let window_bytes = self.u32()?;
+        let timing = match flags & 8 {
+            0 => None,
+            _ => Some(Timing { clock: self.u32()?, octets: self.u32()? }),
+        };
         let (start, runs) = match flags & 3 {
             0 => (0, Vec::new()),
             coding => self.gap_list(coding)?,
         };
-        Ok(Report { next, window_bytes, more: flags & 4 != 0, start, runs })
+        Ok((Report { next, window_bytes, more: flags & 4 != 0, start, runs }, timing))
     }
 
     fn gap_list(&mut self, coding: u8) -> Result<(u32, Vec<u32>), Malformed> {

@@ -6,7 +6,8 @@ use skyhaul_core::checksum::{START, crc16};
 
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
 use super::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, Opening, POLL_BYTES, Report, Segment, WIRE_VERSION, reset_code,
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_TIMING, Opening, POLL_BYTES, Report, Segment,
+    TIMING_BYTES, Timing, WIRE_VERSION, reset_code,
 };
 
 /// Appends the segment to `out`. Expects what [`super::decode`] would accept.
@@ -23,10 +24,10 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
     }
     if let Some(stat) = &segment.stat {
         out.extend_from_slice(&stat.echo.to_be_bytes());
-        put_report(&stat.report, out);
+        put_report(&stat.report, stat.timing, out);
     }
     if let Some(report) = &segment.ustat {
-        put_report(report, out);
+        put_report(report, None, out);
     }
     if let Some(end) = segment.end {
         put_24(out, end);
@@ -62,12 +63,15 @@ fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
     out.extend_from_slice(&[WIRE_VERSION, 0]);
     out.extend_from_slice(&opening.max_payload_bytes.to_be_bytes());
     put_24(out, opening.initial);
-    out.push(0); // no options
+    out.push(opening.options.bytes() as u8);
     out.extend_from_slice(&opening.window_bytes.to_be_bytes());
     out.extend_from_slice(&opening.nonce.to_be_bytes());
+    if opening.options.timing {
+        out.extend_from_slice(&[OPTION_TIMING, 0]);
+    }
 }
 
-fn put_report(report: &Report, out: &mut Vec<u8>) {
+fn put_report(report: &Report, timing: Option<Timing>, out: &mut Vec<u8>) {
     let (coding, _) = choose(&report.runs);
     let code = match coding {
         Coding::Empty => 0,
@@ -75,8 +79,12 @@ fn put_report(report: &Report, out: &mut Vec<u8>) {
         Coding::Rice { .. } => 2,
     };
     put_24(out, report.next);
-    out.push(code | u8::from(report.more) << 2);
+    out.push(code | u8::from(report.more) << 2 | u8::from(timing.is_some()) << 3);
     out.extend_from_slice(&report.window_bytes.to_be_bytes());
+    if let Some(Timing { clock, octets }) = timing {
+        out.extend_from_slice(&clock.to_be_bytes());
+        out.extend_from_slice(&octets.to_be_bytes());
+    }
     if coding != Coding::Empty {
         put_varint(out, report.start);
         put_varint(out, report.runs.len() as u32);
@@ -96,11 +104,13 @@ pub fn report_len(report: &Report) -> usize {
 
 /// Bytes of the segment without data and its padding.
 pub fn encoded_len(segment: &Segment<'_>) -> usize {
-    let openings = usize::from(segment.bgn.is_some()) + usize::from(segment.bgnak.is_some());
+    let opening = |opening: &Option<Opening>| opening.map_or(0, |o| OPENING_BYTES + o.options.bytes());
+    let timing = |timing: Option<Timing>| if timing.is_some() { TIMING_BYTES } else { 0 };
     HEADER_BYTES
-        + openings * OPENING_BYTES
+        + opening(&segment.bgn)
+        + opening(&segment.bgnak)
         + if segment.poll.is_some() { POLL_BYTES } else { 0 }
-        + segment.stat.as_ref().map_or(0, |s| 4 + report_len(&s.report))
+        + segment.stat.as_ref().map_or(0, |s| 4 + report_len(&s.report) + timing(s.timing))
         + segment.ustat.as_ref().map_or(0, report_len)
         + if segment.end.is_some() { END_BYTES } else { 0 }
         + if segment.rst.is_some() { 4 } else { 0 }

@@ -58,6 +58,27 @@ pub mod types {
     pub const RST: u8 = BGN | BGNAK | END | ENDAK;
 }
 
+/// Options of an opening: what its sender wants or can do beyond the papers. A peer that knows nothing of one
+/// skips it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The sender goes by the receiver's clock and count: please put [`Timing`] into STATs.
+    pub timing: bool,
+}
+
+/// Kind of the option [`Options::timing`]; its value is empty.
+const OPTION_TIMING: u8 = 1;
+
+impl Options {
+    /// Bytes on the wire of all of them.
+    pub const MAX_BYTES: usize = 2;
+
+    /// Bytes on the wire.
+    pub fn bytes(self) -> usize {
+        2 * usize::from(self.timing)
+    }
+}
+
 /// Body of BGN and BGNAK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
@@ -69,6 +90,8 @@ pub struct Opening {
     pub window_bytes: u32,
     /// Chosen by the opener, echoed by the acceptor: names the connection for good.
     pub nonce: u64,
+    /// What the papers have not.
+    pub options: Options,
 }
 
 /// Body of POLL.
@@ -95,6 +118,20 @@ pub struct Report {
     pub runs: Vec<u32>,
 }
 
+/// When the POLL came, and what had come by then: a rate that no way back can blur.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// The receiver's clock when the POLL came, in units of 2^10 ns, modulo 2^32.
+    pub clock: u32,
+    /// Octets of this connection's segments received until then, that of the POLL included, modulo 2^32.
+    pub octets: u32,
+}
+
+/// A unit of [`Timing::clock`] is 2^10 ns.
+pub const CLOCK_SHIFT: u32 = 10;
+/// Bytes of [`Timing`] in a STAT.
+const TIMING_BYTES: usize = 8;
+
 /// Body of STAT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
@@ -102,6 +139,8 @@ pub struct Stat {
     pub echo: u32,
     /// State of the receiver.
     pub report: Report,
+    /// In the first part, if the peer's opening asked for it.
+    pub timing: Option<Timing>,
 }
 
 /// Code of a reason on the wire.

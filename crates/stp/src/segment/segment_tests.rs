@@ -15,12 +15,13 @@ pub(super) fn reseal(bytes: &mut [u8]) {
 }
 
 fn opening() -> impl Strategy<Value = Opening> {
-    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>()).prop_map(
-        |(max_payload_bytes, initial, window_bytes, nonce)| Opening {
+    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<bool>()).prop_map(
+        |(max_payload_bytes, initial, window_bytes, nonce, timing)| Opening {
             max_payload_bytes,
             initial,
             window_bytes,
             nonce,
+            options: Options { timing },
         },
     )
 }
@@ -42,7 +43,7 @@ type Parts = (
     Option<Opening>,
     Option<Opening>,
     Option<(u32, u32)>,
-    Option<(u32, Report)>,
+    Option<(u32, Report, Option<(u32, u32)>)>,
     Option<Report>,
     Option<u32>,
     bool,
@@ -55,7 +56,7 @@ fn parts() -> impl Strategy<Value = Parts> {
         of(opening()),
         of(opening()),
         of((any::<u32>(), 0u32..1 << 24)),
-        of((any::<u32>(), report())),
+        of((any::<u32>(), report(), of((any::<u32>(), any::<u32>())))),
         of(report()),
         of(0u32..1 << 24),
         any::<bool>(),
@@ -74,7 +75,11 @@ fn assemble(parts: &Parts) -> Segment<'_> {
         bgn: *bgn,
         bgnak: bgnak.filter(|_| !alone),
         poll: poll.map(|(timestamp, next)| Poll { timestamp, next }),
-        stat: stat.clone().filter(|_| !alone).map(|(echo, report)| Stat { echo, report }),
+        stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing)| Stat {
+            echo,
+            report,
+            timing: timing.map(|(clock, octets)| Timing { clock, octets }),
+        }),
         ustat: ustat.clone().filter(|_| !alone),
         end: *end,
         endak: *endak && !alone,
@@ -159,7 +164,13 @@ fn each_malformed_field_has_its_error() {
     assert_eq!(refused(|b| b.push(1), &poll()), Malformed::Length);
     assert_eq!(refused(|b| b[4] |= types::SD, &poll()), Malformed::Length);
     let bgn = Segment {
-        bgn: Some(Opening { max_payload_bytes: 1, initial: 2, window_bytes: 3, nonce: 4 }),
+        bgn: Some(Opening {
+            max_payload_bytes: 1,
+            initial: 2,
+            window_bytes: 3,
+            nonce: 4,
+            options: Options::default(),
+        }),
         ..Segment::default()
     };
     assert_eq!(refused(|b| b[12] = 9, &bgn), Malformed::Opening);
@@ -177,7 +188,8 @@ fn each_malformed_field_has_its_error() {
 
 #[test]
 fn an_unknown_option_is_skipped() {
-    let bgn = Opening { max_payload_bytes: 1, initial: 2, window_bytes: 3, nonce: 4 };
+    let bgn =
+        Opening { max_payload_bytes: 1, initial: 2, window_bytes: 3, nonce: 4, options: Options::default() };
     let mut bytes = Vec::new();
     encode(&Segment { bgn: Some(bgn), ..Segment::default() }, &mut bytes);
     bytes[19] = 5;

@@ -28,7 +28,13 @@ fn base() -> Segment<'static> {
 }
 
 fn opening() -> Opening {
-    Opening { max_payload_bytes: 1459, initial: 0x10, window_bytes: 1 << 25, nonce: 0x0123_4567_89AB_CDEF }
+    Opening {
+        max_payload_bytes: 1459,
+        initial: 0x10,
+        window_bytes: 1 << 25,
+        nonce: 0x0123_4567_89AB_CDEF,
+        options: Options::default(),
+    }
 }
 
 #[test]
@@ -39,20 +45,36 @@ fn golden_vectors() {
     check("poll", &Segment { poll, ..base() });
     check("sd-poll", &Segment { data: Some(data), poll, ..base() });
     check("bgn-sd-poll", &Segment { bgn: Some(opening()), poll, data: Some(data), ..base() });
+    let wants_timing = Opening { options: Options { timing: true }, ..opening() };
+    check("bgn-timing", &Segment { bgn: Some(wants_timing), data: Some(data), ..base() });
     check("bgnak-poll", &Segment { bgnak: Some(opening()), poll, ..base() });
     let report = |runs| Report { next: 0x20, window_bytes: 1 << 20, runs, ..Report::default() };
     check(
         "stat-empty",
-        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(vec![]) }), ..base() },
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(vec![]), timing: None }), ..base() },
     );
     let varint = report(vec![1, 200]);
-    check("stat-varint", &Segment { stat: Some(Stat { echo: 0x0001_0203, report: varint }), ..base() });
+    check(
+        "stat-varint",
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: varint, timing: None }), ..base() },
+    );
     let rice = Report { more: true, start: 3, ..report(vec![1, 9, 2, 7, 1, 12, 1, 3]) };
-    check("stat-rice", &Segment { stat: Some(Stat { echo: 0x0001_0203, report: rice }), ..base() });
+    check(
+        "stat-rice",
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: rice, timing: None }), ..base() },
+    );
+    let timing = Some(Timing { clock: 0x000F_4240, octets: 0x0001_86A0 });
+    check(
+        "stat-timing",
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(vec![]), timing }), ..base() },
+    );
     check("ustat", &Segment { ustat: Some(report(vec![1])), ..base() });
     let mut runs = vec![1; 40];
     runs.push(1000);
-    check("stat-escape", &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(runs) }), ..base() });
+    check(
+        "stat-escape",
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(runs), timing: None }), ..base() },
+    );
     check("ustat-sd", &Segment { ustat: Some(report(vec![1])), data: Some(data), ..base() });
     check("end-endak", &Segment { end: Some(0x21), endak: true, ..base() });
     check("rst", &Segment { rst: Some(ResetReason::Refused), ..base() });

@@ -18,6 +18,13 @@ pub(crate) struct PollRecord {
     pub(crate) order: u64,
     /// Number of the next new packet when it left: the STAT covers everything below.
     pub(crate) next: u64,
+    /// Octets of segments sent until then, its own included: of the connection, and of the path.
+    pub(crate) sent_octets: u64,
+    pub(crate) path_octets: u64,
+    /// The train of packets that it stood in ...
+    pub(crate) train: Option<u32>,
+    /// ... behind others.
+    pub(crate) behind_train: bool,
 }
 
 /// Issues timestamps and recognises their echoes.
@@ -45,13 +52,28 @@ impl PollClock {
     }
 
     /// Notes a POLL sent now and returns its timestamp, newer than every one before.
-    pub(crate) fn send(&mut self, now: Instant, order: u64, next: u64) -> u32 {
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        order: u64,
+        next: u64,
+        (train, behind_train): (Option<u32>, bool),
+    ) -> u32 {
         let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
         let timestamp = match self.last {
             Some(last) if !is_newer(ticks, last.timestamp) => last.timestamp.wrapping_add(1),
             _ => ticks,
         };
-        let record = PollRecord { timestamp, sent_at: now, order, next };
+        let record = PollRecord {
+            timestamp,
+            sent_at: now,
+            order,
+            next,
+            sent_octets: 0,
+            path_octets: 0,
+            train,
+            behind_train,
+        };
         if self.records.len() == MAX_RECORDS {
             self.records.pop_front();
         }
@@ -59,6 +81,14 @@ impl PollClock {
         self.last = Some(record);
         self.unanswered = self.unanswered.saturating_add(1);
         timestamp
+    }
+
+    /// The last POLL is written: octets sent up to its end by the connection and over the path.
+    pub(crate) fn note_octets(&mut self, sent_octets: u64, path_octets: u64) {
+        if let Some(record) = self.records.back_mut() {
+            (record.sent_octets, record.path_octets) = (sent_octets, path_octets);
+            self.last = Some(*record);
+        }
     }
 
     /// The record of an echo: (record, whether this is the first answer to it). `None`: never sent,
@@ -121,9 +151,9 @@ mod tests {
     #[test]
     fn timestamps_rise_even_within_a_unit_and_over_the_wrap() {
         let mut clock = PollClock::new(u32::MAX - 1);
-        let mut last = clock.send(Instant::ZERO, 0, 0);
+        let mut last = clock.send(Instant::ZERO, 0, 0, (None, false));
         for step in 0..1000u64 {
-            let next = clock.send(Instant::from_ns(step / 3 * 20_000), step, 0);
+            let next = clock.send(Instant::from_ns(step / 3 * 20_000), step, 0, (None, false));
             assert!(is_newer(next, last));
             last = next;
         }
@@ -133,7 +163,7 @@ mod tests {
     fn an_answer_makes_older_polls_obsolete() {
         let mut clock = PollClock::new(7);
         let t: alloc::vec::Vec<u32> =
-            (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0)).collect();
+            (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0, (None, false))).collect();
         assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(r, first)| (r.order, first)), Some((2, true)));
         assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(_, first)| first), Some(false), "a second part");
         assert!(clock.answer(Instant::ZERO, t[1]).is_none());

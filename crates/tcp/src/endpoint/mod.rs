@@ -157,6 +157,8 @@ impl Endpoint {
             head_bytes: 0,
             tail_bytes: 0,
             budget: None,
+            control: None,
+            sent_octets: 0,
         }
     }
 

@@ -19,7 +19,7 @@ pub(in crate::scenario) fn tcp_config_keys() -> Vec<Key<Config>> {
 
 fn congestion_keys() -> Vec<Key<Config>> {
     vec![
-        Key::new("controller", Choice(&ControllerKind::NAMES), |c: &mut Config| &mut c.controller)
+        Key::new("controller", Choice(&ControllerKind::WINDOWS), |c: &mut Config| &mut c.controller)
             .means("What decides on the congestion window."),
         Key::new(
             "recovery",

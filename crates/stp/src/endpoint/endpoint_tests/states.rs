@@ -15,7 +15,7 @@ use crate::State::{
     HalfClosedRemote, Linger,
 };
 use crate::connection::Names;
-use crate::segment::{Opening, Poll, Report, Segment, Stat, decode};
+use crate::segment::{Opening, Options, Poll, Report, Segment, Stat, decode};
 
 /// The peer's first number; it sends no data.
 const INITIAL: u32 = 1000;
@@ -139,8 +139,15 @@ impl Subject {
             ..Segment::default()
         };
         let foreign = Segment { instance: !names.instance, ..blank.clone() };
-        let opening =
-            |nonce| Some(Opening { max_payload_bytes: 1400, initial: INITIAL, window_bytes: 1 << 20, nonce });
+        let opening = |nonce| {
+            Some(Opening {
+                max_payload_bytes: 1400,
+                initial: INITIAL,
+                window_bytes: 1 << 20,
+                nonce,
+                options: Options::default(),
+            })
+        };
         let report = Report { next: self.next, window_bytes: 1 << 20, ..Report::default() };
         let poll = Some(Poll { timestamp: 9, next: INITIAL });
         match kind {
@@ -150,7 +157,9 @@ impl Subject {
             Kind::OtherBgnak => Segment { bgnak: opening(!names.nonce), ..blank },
             Kind::Data => Segment { data: Some((b"data", b"")), ..blank },
             Kind::Poll => Segment { poll, ..blank },
-            Kind::Stat => Segment { stat: Some(Stat { echo: self.timestamp, report }), ..blank },
+            Kind::Stat => {
+                Segment { stat: Some(Stat { echo: self.timestamp, report, timing: None }), ..blank }
+            }
             Kind::Ustat => Segment { ustat: Some(report), ..blank },
             Kind::RightEnd => Segment { end: Some(INITIAL), ..blank },
             Kind::WrongEnd => Segment { end: Some(INITIAL + (1 << 22) + 1), ..blank },

@@ -6,7 +6,7 @@ use skyhaul_core::{Connections, Ecn, Engine, NullSink, ResetReason, SECOND, Stre
 
 use super::bench::*;
 use crate::State;
-use crate::segment::{Opening, Segment, decode, encode};
+use crate::segment::{Opening, Options, Segment, decode, encode};
 
 #[test]
 fn a_replayed_opening_delivers_nothing_twice() {
@@ -64,7 +64,13 @@ fn a_restarted_peer_gets_in_after_the_challenge() {
     // A restarts: it knows nothing, and opens again from the same port.
     let sent = decode(&first).unwrap();
     bench.a = crate::Endpoint::new(crate::EndpointConfig::default(), skyhaul_core::Stream::new(99, "new a"));
-    let opening = Opening { max_payload_bytes: 1400, initial: 5, window_bytes: 1 << 20, nonce: 42 };
+    let opening = Opening {
+        max_payload_bytes: 1400,
+        initial: 5,
+        window_bytes: 1 << 20,
+        nonce: 42,
+        options: Options::default(),
+    };
     let again = Segment {
         number: 5,
         instance: sent.instance.wrapping_add(1),
@@ -84,7 +90,13 @@ fn a_restarted_peer_gets_in_after_the_challenge() {
 #[test]
 fn a_flood_of_openings_is_bounded_and_answered_busy() {
     let mut bench = Bench::new();
-    let opening = |nonce| Opening { max_payload_bytes: 1400, initial: 0, window_bytes: 9, nonce };
+    let opening = |nonce| Opening {
+        max_payload_bytes: 1400,
+        initial: 0,
+        window_bytes: 9,
+        nonce,
+        options: Options::default(),
+    };
     let now = bench.now;
     for i in 0..5000u32 {
         let segment = Segment {

@@ -1,0 +1,222 @@
+//! A model-based controller: the rate of a path, measured where the data arrives. `docs/spec/controller.md` explains it
+//! and argues for each constant.
+
+mod base;
+#[cfg(test)]
+mod model_tests;
+mod trains;
+
+use alloc::boxed::Box;
+
+use skyhaul_core::event::Phase;
+use skyhaul_core::{Instant, Interval, MS, PathSample, RateControl, SECOND};
+
+use base::Base;
+use trains::Trains;
+
+/// Rate at which the first packets leave: at once, for all links that it is made for.
+const FIRST_RATE_BPS: u64 = 1_000_000_000;
+/// Lowest rate: a packet of 1500 octets in 12 s.
+const LEAST_RATE_BPS: f64 = 1000.0;
+/// Highest: what a receiver says may be anything.
+const MOST_RATE_BPS: f64 = 1e11;
+/// The queue that is aimed at, as a part of the round trip, within these bounds: long enough to be told from jitter,
+/// shorter than anybody minds.
+const TARGET_PART: u64 = 50;
+const LEAST_TARGET_NS: u64 = 2 * MS;
+const MOST_TARGET_NS: u64 = 10 * MS;
+/// A round trip's worth of correction takes away this part of a queue: the answer comes a round trip later, and a
+/// loop with such a delay is stable below 1.57.
+const GAIN: f64 = 0.5;
+/// Least and most that a correction makes of the rate.
+const LEAST_CORRECTION: f64 = 0.5;
+const MOST_CORRECTION: f64 = 1.05;
+/// Time in which a path without a queue shows its shortest delay: windows of [`Base`] are at least so long.
+const BASE_WINDOW_NS: u64 = 10 * SECOND;
+const BASE_WINDOW_RTTS: u64 = 20;
+/// Fewer bytes arrived between two marks say more about packet sizes than about a rate.
+const LEAST_BYTES: u64 = 4 * 1500;
+
+/// What measures the rate of a path, and holds it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    mss_bytes: u64,
+    first_window_bytes: u64,
+    /// What the path carries for us, in bit/s; 0: not known yet.
+    estimate_bps: f64,
+    /// What is sent.
+    rate_bps: f64,
+    base: Base,
+    /// Shortest and latest round trip.
+    rtt_min_ns: u64,
+    rtt_ns: u64,
+    /// Waiting of the last marks that stood behind no train.
+    waits_ns: [u64; 2],
+    /// Part of what is sent that gets lost while there is no queue.
+    calm_loss: f64,
+    trains: Trains,
+    /// When the rate was last lowered for a round trip, so that the path shows its shortest delay.
+    drained_at: Option<Instant>,
+}
+
+impl Model {
+    /// For a path on which `first_window_bytes` may leave before anything is known, in segments of `mss_bytes`.
+    pub fn new(mss_bytes: u64, first_window_bytes: u64) -> Self {
+        Self {
+            mss_bytes,
+            first_window_bytes,
+            estimate_bps: 0.0,
+            rate_bps: FIRST_RATE_BPS as f64,
+            base: Base::default(),
+            rtt_min_ns: u64::MAX,
+            rtt_ns: 0,
+            waits_ns: [0; 2],
+            calm_loss: 0.0,
+            trains: Trains::default(),
+            drained_at: None,
+        }
+    }
+
+    fn is_started(&self) -> bool {
+        self.estimate_bps > 0.0
+    }
+
+    /// The queue aimed at: some of the round trip, and two packets.
+    fn target_ns(&self) -> u64 {
+        let part_ns = (self.rtt_min_ns / TARGET_PART).clamp(LEAST_TARGET_NS, MOST_TARGET_NS);
+        let packets_ns = 2.0 * self.mss_bytes as f64 * 8.0 * SECOND as f64 / self.rate_bps;
+        part_ns + packets_ns as u64
+    }
+
+    /// The first rate: how the path spread the packets that left at once.
+    fn start(&mut self, sample: &PathSample) {
+        let Some(train) = sample.train.filter(|train| train.arrived_bytes >= 2 * self.mss_bytes) else {
+            return;
+        };
+        if let Some(bps) = carried_bps(&train) {
+            self.set_estimate(bps);
+            self.rate_bps = self.estimate_bps;
+        }
+    }
+
+    fn set_estimate(&mut self, bps: f64) {
+        self.estimate_bps = bps.clamp(LEAST_RATE_BPS, MOST_RATE_BPS);
+    }
+
+    /// What the path carried between the two marks, when there was a queue: what arrived, and what is lost anyway.
+    fn delivered_bps(&self, long: &Interval) -> Option<f64> {
+        let is_enough = long.arrived_bytes >= LEAST_BYTES && long.arrived_ns > 0;
+        is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.calm_loss))
+    }
+
+    /// Holds the rate by what arrived and by what waited.
+    fn hold(&mut self, now: Instant, sample: &PathSample) {
+        let target_ns = self.target_ns();
+        let wait_ns = self.waits_ns[0].min(self.waits_ns[1]);
+        let is_calm = self.waits_ns[0] <= target_ns;
+        if let Some(long) = sample.long.filter(|long| long.sent_ns > 0) {
+            if is_calm {
+                let lost =
+                    long.sent_bytes.saturating_sub(long.arrived_bytes) as f64 / long.sent_bytes.max(1) as f64;
+                self.calm_loss += (lost.min(0.5) - self.calm_loss) / 8.0;
+            }
+            if let Some(delivered_bps) = self.delivered_bps(&long) {
+                let is_queueing = long.arrived_ns > long.sent_ns + long.sent_ns / 16;
+                let is_busy = wait_ns > target_ns;
+                if is_busy || (is_queueing && !is_calm) {
+                    self.set_estimate(delivered_bps);
+                } else if delivered_bps > self.estimate_bps {
+                    self.set_estimate(delivered_bps.min(self.rate_bps * 1.02));
+                }
+            }
+        }
+        if is_calm
+            && let Some(bps) = self.trains.shown_bps()
+            && bps > self.estimate_bps * 1.05
+        {
+            self.set_estimate(bps.min(2.0 * self.estimate_bps));
+            self.trains.forget();
+        }
+        self.rate_bps = self.estimate_bps * self.correction(now, target_ns);
+    }
+
+    /// What the queue makes of the rate: towards the one aimed at, or, once in a window of [`Base`], to none.
+    fn correction(&mut self, now: Instant, target_ns: u64) -> f64 {
+        let drained_at = *self.drained_at.get_or_insert(now);
+        if now.since(drained_at) >= self.base_window_ns() {
+            self.drained_at = Some(now);
+        }
+        let drains = self.drained_at.is_some_and(|at| now.since(at) < self.rtt_min_ns) && now > drained_at;
+        let (aim_ns, gain) = if drains { (0, 1.0) } else { (target_ns, GAIN) };
+        let excess_ns = aim_ns as f64 - self.waits_ns[0] as f64;
+        let correction = 1.0 + gain * excess_ns / self.rtt_min_ns.max(1) as f64;
+        correction.clamp(LEAST_CORRECTION, MOST_CORRECTION)
+    }
+
+    fn base_window_ns(&self) -> u64 {
+        BASE_WINDOW_NS.max(BASE_WINDOW_RTTS.saturating_mul(self.rtt_min_ns))
+    }
+}
+
+fn rate_bps(bytes: u64, ns: u64) -> f64 {
+    bytes as f64 * 8.0 * SECOND as f64 / ns as f64
+}
+
+/// What the path carried of a train: what is lost of it was carried, too, unless it is so much that no queue took it.
+fn carried_bps(train: &Interval) -> Option<f64> {
+    let is_mostly_there = train.arrived_bytes * 10 >= train.sent_bytes * 7;
+    let bytes = if is_mostly_there { train.sent_bytes } else { train.arrived_bytes };
+    (train.arrived_ns > 0 && bytes > 0).then(|| rate_bps(bytes, train.arrived_ns))
+}
+
+impl RateControl for Model {
+    fn on_sample(&mut self, now: Instant, sample: &PathSample) {
+        self.rtt_min_ns = self.rtt_min_ns.min(sample.rtt_ns).max(1);
+        self.rtt_ns = sample.rtt_ns;
+        if !sample.behind_train {
+            let delay_ns = (sample.arrived_ns as i64).wrapping_sub(sample.sent_at.as_ns() as i64);
+            self.waits_ns = [self.base.waited_ns(now, delay_ns, self.base_window_ns()), self.waits_ns[0]];
+        }
+        if !self.is_started() {
+            return self.start(sample);
+        }
+        if let Some(bps) = sample.train.as_ref().and_then(carried_bps) {
+            self.trains.measured(bps.min(MOST_RATE_BPS));
+        }
+        self.hold(now, sample);
+    }
+
+    fn on_outage(&mut self, _: Instant) {
+        self.base.forget();
+        self.waits_ns = [0; 2];
+        self.trains.forget();
+    }
+
+    fn rate_bps(&self) -> u64 {
+        self.rate_bps as u64
+    }
+
+    fn window_bytes(&self) -> u64 {
+        if !self.is_started() {
+            return self.first_window_bytes;
+        }
+        let rtt_ns = self.rtt_ns.max(self.rtt_min_ns) as f64;
+        let bdp_bytes = self.estimate_bps * rtt_ns / (8.0 * SECOND as f64);
+        (2.0 * bdp_bytes) as u64 + self.first_window_bytes
+    }
+
+    fn take_train(&mut self, now: Instant) -> u32 {
+        if !self.is_started() {
+            return 0;
+        }
+        self.trains.take(now, self.rtt_min_ns, self.estimate_bps, self.mss_bytes)
+    }
+
+    fn phase(&self) -> Phase {
+        if self.is_started() { Phase::Holding } else { Phase::Measuring }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn RateControl> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,53 @@
+//! Trains: packets that leave back to back, so that the path spreads them to the rate that it has, whatever the rate
+//! at which the rest is sent. They show that there is more to be had without filling a queue to find out.
+
+use skyhaul_core::{Instant, MS, SECOND};
+
+/// A train may make a queue of this length at most.
+const QUEUE_NS: u64 = 20 * MS;
+/// With fewer packets a train shows the jitter of the path.
+const LEAST_PACKETS: u64 = 4;
+/// With more it shows nothing new.
+const MOST_PACKETS: u64 = 64;
+/// So many trains have to agree.
+const AGREEING: usize = 2;
+
+/// When trains leave, and what the last ones showed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trains {
+    shown_bps: [f64; AGREEING],
+    sent_at: Option<Instant>,
+}
+
+impl Trains {
+    /// A train arrived.
+    pub(super) fn measured(&mut self, bps: f64) {
+        self.shown_bps.rotate_right(1);
+        self.shown_bps[0] = bps;
+    }
+
+    /// What the last trains agree on; 0 while there were too few.
+    pub(super) fn shown_bps(&self) -> Option<f64> {
+        let least = self.shown_bps.iter().copied().fold(f64::INFINITY, f64::min);
+        (least > 0.0).then_some(least)
+    }
+
+    /// What was shown is acted upon, or holds no longer.
+    pub(super) fn forget(&mut self) {
+        self.shown_bps = [0.0; AGREEING];
+    }
+
+    /// Packets of a train that leaves now, once a round trip; 0: none.
+    pub(super) fn take(&mut self, now: Instant, rtt_ns: u64, rate_bps: f64, mss_bytes: u64) -> u32 {
+        if self.sent_at.is_some_and(|at| now.since(at) < rtt_ns) {
+            return 0;
+        }
+        let bytes = rate_bps * QUEUE_NS as f64 / (8.0 * SECOND as f64);
+        let packets = (bytes / mss_bytes.max(1) as f64) as u64;
+        if packets < LEAST_PACKETS {
+            return 0;
+        }
+        self.sent_at = Some(now);
+        packets.min(MOST_PACKETS) as u32
+    }
+}

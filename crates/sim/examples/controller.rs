@@ -1,0 +1,132 @@
+//! What the controllers make of links of which nothing is declared: share of the physical limit, cost, and the queue
+//! that they inflict, in virtual time.
+//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--with NAME,...] [--links NAME,...] [--trace]`
+
+use skyhaul_core::{ConnectionId, Event, EventSink, Instant, MS, NullSink, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, preset};
+use skyhaul_sim::{Outcome, Transfer};
+use skyhaul_stp::ControllerKind;
+
+const MBIT: u64 = 1_000_000;
+
+/// Name, link, payload.
+fn links() -> Vec<(&'static str, LinkConfig, u64)> {
+    let ready = |name| preset(name).unwrap_or_else(|| panic!("no link called {name}"));
+    vec![
+        ("geo", ready("geo"), 20 * MBIT),
+        ("geo-1e-6", noisy(ready("geo"), 1e-6), 20 * MBIT),
+        ("geo-1e-5", ready("geo-noisy"), 20 * MBIT),
+        ("geo-thin", ready("thin-return"), 20 * MBIT),
+        ("handoff", ready("leo-handoff"), 10 * MBIT),
+        ("passes", ready("leo-passes"), 10 * MBIT),
+        ("starlink", plain(100 * MBIT, 20 * MBIT, 20, 0.01), 20 * MBIT),
+        ("scps", noisy(plain(1_500_000, 1_500_000, 50, 0.0), 1e-5), 5 * MBIT),
+        ("shallow", queue(ready("geo"), QueueLimit::Packets(64)), 20 * MBIT),
+        ("tenth", queue(ready("geo"), QueueLimit::Bytes(68_750)), 20 * MBIT),
+        ("deep", queue(plain(28_000, 28_000, 200, 0.0), QueueLimit::Bytes(52_500)), 300_000),
+        ("whisper", LinkConfig { reverse: plain(1000, 1000, 275, 0.0).forward, ..ready("geo") }, 20 * MBIT),
+    ]
+}
+
+fn plain(forward_bps: u64, reverse_bps: u64, delay_ms: u64, loss: f64) -> LinkConfig {
+    let direction = |rate_bps: u64| DirectionConfig {
+        rate_bps: Some(rate_bps),
+        delay_ns: delay_ms * MS,
+        queue: QueueLimit::Bytes((rate_bps * 2 * delay_ms / 8000).max(15_000)),
+        loss,
+        ..DirectionConfig::default()
+    };
+    LinkConfig { forward: direction(forward_bps), reverse: direction(reverse_bps), ..LinkConfig::default() }
+}
+
+fn noisy(mut link: LinkConfig, bit_error_rate: f64) -> LinkConfig {
+    link.forward.bit_error_rate = bit_error_rate;
+    link.reverse.bit_error_rate = bit_error_rate;
+    link
+}
+
+fn queue(mut link: LinkConfig, queue: QueueLimit) -> LinkConfig {
+    link.forward.queue = queue;
+    link
+}
+
+/// Prints rates, round trips and losses as they come.
+struct Trace;
+
+impl EventSink for Trace {
+    fn wants(&self) -> bool {
+        true
+    }
+
+    fn emit(&mut self, now: Instant, _: ConnectionId, event: Event) {
+        let at = now.as_ns() as f64 / SECOND as f64;
+        match event {
+            Event::Rate { rate_bps } => println!("{at:9.4} rate {:.4} Mbit/s", rate_bps as f64 / 1e6),
+            Event::Rtt { sample_ns, .. } => println!("{at:9.4} rtt {:.3} ms", sample_ns as f64 / 1e6),
+            Event::Lost { first, end, verdict } => println!("{at:9.4} lost {} as {verdict:?}", end - first),
+            Event::ProbeStarted { alarm, .. } => println!("{at:9.4} asks {alarm:?}"),
+            Event::ProbeEnded { verdict, .. } => println!("{at:9.4} found {verdict:?}"),
+            Event::Refused { why } => println!("{at:9.4} refused {why:?}"),
+            _ => {}
+        }
+    }
+}
+
+fn transfer(link: &LinkConfig, seed: u64, bytes: u64, with: &str) -> Transfer {
+    let mut transfer = Transfer::new(link.clone(), seed, bytes);
+    match with {
+        "declared" => transfer = transfer.with_rate(link.forward.rate_bps.unwrap_or(10 * MBIT)),
+        name => {
+            let kind =
+                ControllerKind::from_name(name).unwrap_or_else(|| panic!("no controller called {name}"));
+            transfer.sender.controller = kind;
+        }
+    }
+    transfer
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+fn row(name: &str, with: &str, outcomes: &[Outcome]) {
+    let of = |figure: &dyn Fn(&Outcome) -> f64| median(outcomes.iter().map(figure).collect());
+    let per_mb = |bytes: u64, o: &Outcome| bytes as f64 * 1e6 / o.bytes as f64;
+    println!(
+        "{name:<9} {with:<9} share {:.3}  goodput {:>7.3} Mbit/s  sent/payload {:.3}  back {:>6.0} B/MB  wait {:>6.1} ms  queue {:>7.0} B  dropped {:>5.0}",
+        of(&|o| o.share().unwrap_or(0.0)),
+        of(&|o| o.goodput_bps() / 1e6),
+        of(&|o| o.sender.sent_bytes as f64 / o.bytes as f64),
+        of(&|o| per_mb(o.receiver.sent_bytes, o)),
+        of(&|o| o.link[0].waited_ns as f64 / 1e6 / o.link[0].entered_packets.max(1) as f64),
+        of(&|o| o.link[0].max_queue_bytes as f64),
+        of(&|o| o.link[0].dropped.congestion() as f64),
+    );
+}
+
+fn value(name: &str) -> Option<String> {
+    let mut arguments = std::env::args().skip_while(|argument| argument != name);
+    arguments.next().and_then(|_| arguments.next())
+}
+
+fn main() {
+    let seeds: u64 = value("--seeds").and_then(|n| n.parse().ok()).unwrap_or(20);
+    let with = value("--with").unwrap_or_else(|| "model,slow-start-avoidance,declared".to_string());
+    let wanted = value("--links");
+    let is_wanted = |name: &str| wanted.as_ref().is_none_or(|list| list.split(',').any(|one| one == name));
+    for (name, link, bytes) in links().into_iter().filter(|(name, ..)| is_wanted(name)) {
+        for with in with.split(',') {
+            if std::env::args().any(|argument| argument == "--trace") {
+                let _ = transfer(&link, 1, bytes, with).run(&mut Trace);
+            }
+            let run = |seed| transfer(&link, seed, bytes, with).run(&mut NullSink);
+            let outcomes: Vec<Outcome> = (1..=seeds).filter_map(|seed| run(seed).ok()).collect();
+            if outcomes.len() as u64 == seeds {
+                row(name, with, &outcomes);
+            } else {
+                println!("{name:<9} {with:<9} {} of {seeds} ended", outcomes.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A connection that goes by the measured rate of its path: what it tells the path's model, and what it takes from it.
+
+use skyhaul_core::event::{Phase, Refusal};
+use skyhaul_core::{Event, Instant, Path};
+
+use super::arrivals::Arrivals;
+use super::{Connection, Context};
+use crate::config::Config;
+use crate::segment::Stat;
+use crate::send::PollRecord;
+
+/// STATs without timing, or with one that cannot be, before the connection goes by a window instead.
+const MAX_STRIKES: u32 = 3;
+/// Every third packet of the first train carries a POLL: any two that are answered tell a rate.
+const TRAIN_POLLS: u64 = 3;
+
+/// What a connection needs to go by its path's rate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Following {
+    arrivals: Arrivals,
+    strikes: u32,
+    /// The path's rate as last seen, in bit/s; `None` before anything was measured.
+    rate_bps: Option<u64>,
+    /// Packets of the train under way that have not left yet.
+    train_left: u32,
+    /// Its number.
+    train: u32,
+}
+
+impl Following {
+    pub(super) fn wanted(config: &Config) -> Option<Self> {
+        config.wants_timing().then(Self::default)
+    }
+}
+
+impl Connection {
+    /// The path's budget paces what is sent: at a declared rate or at a measured one.
+    pub(super) fn is_rate_paced(&self) -> bool {
+        self.config.rate_bps.is_some() || self.following.is_some()
+    }
+
+    /// That rate, once it is known, in bit/s.
+    pub(super) fn path_rate_bps(&self) -> Option<u64> {
+        self.config.rate_bps.or(self.following.as_ref().and_then(|following| following.rate_bps))
+    }
+
+    /// A STAT answers `poll` for the first time: the path's model hears when that came, and what had come by then.
+    pub(super) fn take_timing(&mut self, stat: &Stat, poll: &PollRecord, context: &mut Context<'_>) {
+        let Some(following) = &mut self.following else { return };
+        let segment_bytes = context.path.max_segment_bytes();
+        let scale = (u64::from(context.path.wire_bytes(segment_bytes)), segment_bytes as u64);
+        let sample = stat.timing.map(|timing| following.arrivals.take(poll, timing, context.now, scale));
+        if let (Some(Ok(sample)), Some(control)) = (sample, &mut context.path.control) {
+            following.strikes = 0;
+            control.on_sample(context.now, &sample);
+            return self.obey(context);
+        }
+        following.strikes += 1;
+        if following.strikes >= MAX_STRIKES {
+            self.stop_following(context);
+        }
+    }
+
+    /// Takes over what the path's model decided.
+    pub(super) fn obey(&mut self, context: &mut Context<'_>) {
+        let (Some(following), Some(control)) = (&mut self.following, &context.path.control) else { return };
+        let low = self.config.min_rate_bps.unwrap_or(1);
+        let high = self.config.max_rate_bps.unwrap_or(u64::MAX).max(low);
+        let rate_bps = control.rate_bps().clamp(low, high);
+        self.controller.follow(rate_bps, control.window_bytes(), control.phase());
+        if let Some(budget) = context.path.budget.as_mut().filter(|budget| budget.rate_bps() != rate_bps) {
+            budget.set_rate(rate_bps);
+        }
+        if control.phase() != Phase::Measuring && following.rate_bps != Some(rate_bps) {
+            following.rate_bps = Some(rate_bps);
+            self.emit(context, Event::Rate { rate_bps });
+        }
+    }
+
+    /// The peer tells nothing that a rate could be measured by, or what cannot be: on with a window, as [XSTP] has it.
+    fn stop_following(&mut self, context: &mut Context<'_>) {
+        self.following = None;
+        self.refuse(Refusal::Absurd, context);
+        self.controller = self.config.build_window_controller(self.mss_bytes(context.path) as u64);
+        self.spread(context);
+    }
+
+    /// The link was gone: what was measured before says nothing.
+    pub(super) fn forget_arrivals(&mut self, context: &mut Context<'_>) {
+        let Some(following) = &mut self.following else { return };
+        following.arrivals.forget();
+        if let Some(control) = &mut context.path.control {
+            control.on_outage(context.now);
+        }
+    }
+
+    /// The packet chosen now leaves at once, whatever the pace: it belongs to a train.
+    pub(super) fn is_in_train(&self) -> bool {
+        self.following.as_ref().is_some_and(|following| following.train_left > 0)
+    }
+
+    /// Whether a POLL belongs on the data packet that leaves now because of a train.
+    pub(super) fn train_polls(&self) -> bool {
+        let Some(following) = &self.following else { return false };
+        let first = self.config.initial_window_packets;
+        following.train_left == 1
+            || (following.rate_bps.is_none() && self.order < first && self.order.is_multiple_of(TRAIN_POLLS))
+    }
+
+    /// A data packet leaves, with a POLL or not: begins a train behind a POLL if the path's model wants one. What the
+    /// record of a POLL on this packet says: the train that it stands in, and whether others of it were before.
+    pub(super) fn note_train(&mut self, polls: bool, now: Instant, path: &mut Path) -> (Option<u32>, bool) {
+        let backlog = self.cache.unsent_bytes() as u64;
+        let mss = self.mss_bytes(path) as u64;
+        let room = self.controller.window_bytes().saturating_sub(self.cache.in_flight_bytes());
+        let first = self.config.initial_window_packets;
+        let Some(following) = &mut self.following else { return (None, false) };
+        if following.rate_bps.is_none() && self.order <= first {
+            return (Some(0), self.order > 1);
+        }
+        if following.train_left > 0 {
+            following.train_left -= 1;
+            return (Some(following.train), true);
+        }
+        if !polls {
+            return (None, false);
+        }
+        let Some(control) = &mut path.control else { return (None, false) };
+        if backlog < 64 * mss || room < 64 * mss {
+            return (None, false);
+        }
+        let packets = control.take_train(now);
+        if packets < 2 {
+            return (None, false);
+        }
+        following.train += 1;
+        following.train_left = packets - 1;
+        (Some(following.train), false)
+    }
+}
