@@ -46,6 +46,11 @@ impl<Key: Ord> Paths<Key> {
     }
 
     /// The path, while a connection uses it.
+    pub fn get(&self, key: &Key) -> Option<&Path> {
+        self.0.get(key).map(|shared| &shared.path)
+    }
+
+    /// The same, to change it.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Path> {
         self.0.get_mut(key).map(|shared| &mut shared.path)
     }

@@ -4,7 +4,8 @@
 use alloc::boxed::Box;
 use core::fmt::Debug;
 
-use crate::Instant;
+use crate::event::ResumePhase;
+use crate::{Instant, PathEstimate};
 
 /// What left and what arrived between two marks in the stream of a connection (POLLs of STP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,16 @@ pub trait RateControl: Debug + Send {
     fn window_bytes(&self) -> u64;
     /// Packets of a train that is wanted now; 0: none. It is counted as sent.
     fn take_train(&mut self, now: Instant) -> u32;
+    /// The first packets of the path, which left at once, have left.
+    fn after_first_train(&mut self) {}
+    /// What it has found out, for connections to come.
+    fn path_estimate(&self) -> Option<PathEstimate> {
+        None
+    }
+    /// What it makes of the remembered path that it began with: the step, and the rate and the round trip remembered.
+    fn resumed(&self) -> Option<(ResumePhase, PathEstimate)> {
+        None
+    }
     /// For events: what it is doing.
     fn phase(&self) -> crate::event::Phase;
     /// A copy: engines are `Clone`.

@@ -1,11 +1,12 @@
 //! What the controllers make of links of which nothing is declared: share of the physical limit, cost, and the queue
 //! that they inflict, in virtual time.
+//! `remembered`: the model with what an earlier connection would have kept of this very link.
 //! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--with NAME,...] [--links NAME,...] [--trace]`
 
 use skyhaul_core::{ConnectionId, Event, EventSink, Instant, MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, preset};
 use skyhaul_sim::{Outcome, Transfer};
-use skyhaul_stp::ControllerKind;
+use skyhaul_stp::{ControllerKind, SavedPath};
 
 const MBIT: u64 = 1_000_000;
 
@@ -66,16 +67,31 @@ impl EventSink for Trace {
             Event::Lost { first, end, verdict } => println!("{at:9.4} lost {} as {verdict:?}", end - first),
             Event::ProbeStarted { alarm, .. } => println!("{at:9.4} asks {alarm:?}"),
             Event::ProbeEnded { verdict, .. } => println!("{at:9.4} found {verdict:?}"),
+            Event::Resume { phase, .. } => println!("{at:9.4} memory {}", phase.name()),
             Event::Refused { why } => println!("{at:9.4} refused {why:?}"),
             _ => {}
         }
     }
 }
 
+/// The shortest.
+fn round_trip_ns(link: &LinkConfig) -> u64 {
+    let channel_ns = link.channel.as_ref().map_or(0, |c| c.good.min_delay_ns.min(c.good.max_delay_ns));
+    link.forward.delay_ns + link.reverse.delay_ns + 2 * channel_ns
+}
+
 fn transfer(link: &LinkConfig, seed: u64, bytes: u64, with: &str) -> Transfer {
     let mut transfer = Transfer::new(link.clone(), seed, bytes);
     match with {
         "declared" => transfer = transfer.with_rate(link.forward.rate_bps.unwrap_or(10 * MBIT)),
+        "remembered" => {
+            transfer.sender.controller = ControllerKind::Model;
+            transfer.sender.remembered = Some(SavedPath {
+                rate_bps: link.forward.rate_bps.unwrap_or(10 * MBIT),
+                rtt_min_ns: round_trip_ns(link),
+                age_ns: 0,
+            });
+        }
         name => {
             let kind =
                 ControllerKind::from_name(name).unwrap_or_else(|| panic!("no controller called {name}"));

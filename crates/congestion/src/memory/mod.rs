@@ -1,6 +1,7 @@
 //! Paths remembered from earlier connections, and how carefully a new one begins with what they found out: Careful
 //! Resume [RFC 9959]. `docs/spec/remembered-paths.md` has the rules and where they depart from the RFC.
 
+mod remembering;
 mod resume;
 #[cfg(test)]
 mod resume_tests;
@@ -9,6 +10,7 @@ use core::fmt;
 
 use skyhaul_core::{MS, PathEstimate, SECOND};
 
+pub use remembering::Remembering;
 pub use resume::{Carried, Contradiction, Resume, ResumeReport, verdict};
 
 /// What is older is not used at all. The lifetime of [RFC 9959 2.4] is a matter of configuration, "minutes to

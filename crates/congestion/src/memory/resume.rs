@@ -9,7 +9,8 @@ use super::{FIRST_FLIGHT_AGE_NS, SavedPath, Unfit, bytes_in};
 /// leaves room for flows that have come since [RFC 9959 3.3].
 const JUMP_DIVISOR: u64 = 2;
 
-/// A round trip longer than the saved one by more than this factor is that of another path [RFC 9959 4.2.1].
+/// A shortest round trip that is longer than the saved one by more than this factor is that of another path
+/// [RFC 9959 4.2.1].
 const LONGEST_FACTOR: u64 = 10;
 
 /// So much of what was sent may be missing without being a contradiction, in percent: links of satellites damage
@@ -86,7 +87,8 @@ pub struct Resume {
     contradiction: Option<Contradiction>,
     /// When this phase began: a question that left later was behind all that the phase before had sent.
     since: Option<Instant>,
-    rtt_ns: u64,
+    /// The shortest of this connection, once one is known.
+    rtt_min_ns: Option<u64>,
     capacity_bps: Option<u64>,
     delivered_bps: u64,
 }
@@ -104,7 +106,7 @@ impl Resume {
             phase: if is_young { ResumePhase::Unvalidated } else { ResumePhase::Reconnaissance },
             contradiction: None,
             since: None,
-            rtt_ns: saved.rtt_min_ns,
+            rtt_min_ns: None,
             capacity_bps: None,
             delivered_bps: 0,
         })
@@ -146,7 +148,7 @@ impl Resume {
     pub fn window_bytes(&self) -> Option<u64> {
         match self.phase {
             ResumePhase::Unvalidated => Some(self.saved.bdp_bytes() / JUMP_DIVISOR),
-            ResumePhase::SafeRetreat => Some(bytes_in(self.retreat_bps(), self.rtt_ns)),
+            ResumePhase::SafeRetreat => Some(bytes_in(self.retreat_bps(), self.round_trip_ns())),
             _ => None,
         }
     }
@@ -156,7 +158,7 @@ impl Resume {
         if self.phase.is_over() {
             return None;
         }
-        self.rtt_ns = report.rtt_ns;
+        self.rtt_min_ns = Some(self.rtt_min_ns.map_or(report.rtt_ns, |ns| ns.min(report.rtt_ns)));
         self.capacity_bps = report.capacity_bps.or(self.capacity_bps);
         self.delivered_bps = report.carried.map_or(self.delivered_bps, |carried| carried.rate_bps());
         let next = self.next_phase(report);
@@ -187,9 +189,8 @@ impl Resume {
     }
 
     fn contradicts(&self, report: &ResumeReport) -> Option<Contradiction> {
-        let saved_ns = self.saved.rtt_min_ns;
-        let is_other =
-            report.rtt_ns <= saved_ns / 2 || report.rtt_ns > saved_ns.saturating_mul(LONGEST_FACTOR);
+        let (saved_ns, rtt_ns) = (self.saved.rtt_min_ns, self.round_trip_ns());
+        let is_other = rtt_ns <= saved_ns / 2 || rtt_ns > saved_ns.saturating_mul(LONGEST_FACTOR);
         if is_other {
             Some(Contradiction::RoundTrip)
         } else if report.congested {
@@ -199,6 +200,11 @@ impl Resume {
         } else {
             report.capacity_bps.filter(|&rate_bps| rate_bps < self.jump_bps()).map(|_| Contradiction::Rate)
         }
+    }
+
+    /// The shortest round trip: of this connection, or else the saved one.
+    pub(super) fn round_trip_ns(&self) -> u64 {
+        self.rtt_min_ns.unwrap_or(self.saved.rtt_min_ns)
     }
 
     fn jump_bps(&self) -> u64 {

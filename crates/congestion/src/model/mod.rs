@@ -81,6 +81,16 @@ impl Model {
         self.estimate_bps > 0.0
     }
 
+    /// What the path carries for us, in bit/s, and its shortest round trip, once both are known.
+    pub(crate) fn found(&self) -> Option<(u64, u64)> {
+        self.is_started().then_some((self.estimate_bps as u64, self.rtt_min_ns))
+    }
+
+    /// How long the last mark waited on the way there.
+    pub(crate) fn waited_ns(&self) -> u64 {
+        self.waits_ns[0]
+    }
+
     /// The queue aimed at: some of the round trip, and two packets.
     fn target_ns(&self) -> u64 {
         let part_ns = (self.rtt_min_ns / TARGET_PART).clamp(LEAST_TARGET_NS, MOST_TARGET_NS);
@@ -163,7 +173,7 @@ fn rate_bps(bytes: u64, ns: u64) -> f64 {
 }
 
 /// What the path carried of a train: what is lost of it was carried, too, unless it is so much that no queue took it.
-fn carried_bps(train: &Interval) -> Option<f64> {
+pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
     let is_mostly_there = train.arrived_bytes * 10 >= train.sent_bytes * 7;
     let bytes = if is_mostly_there { train.sent_bytes } else { train.arrived_bytes };
     (train.arrived_ns > 0 && bytes > 0).then(|| rate_bps(bytes, train.arrived_ns))

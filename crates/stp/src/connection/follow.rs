@@ -77,6 +77,28 @@ impl Connection {
         }
     }
 
+    /// A data packet left. Behind the first train what is remembered of the path decides, if it is.
+    pub(super) fn end_first_train(&mut self, context: &mut Context<'_>) {
+        let is_blind = self.following.as_ref().is_some_and(|following| following.rate_bps.is_none());
+        if is_blind
+            && self.order == self.config.initial_window_packets
+            && let Some(control) = &mut context.path.control
+        {
+            control.after_first_train();
+            self.obey(context);
+        }
+    }
+
+    /// Emits an event if the path's memory has taken another step since the last.
+    pub(super) fn tell_resume(&mut self, context: &mut Context<'_>) {
+        let control = context.path.control.as_ref().filter(|_| self.following.is_some());
+        let Some((phase, saved)) = control.and_then(|control| control.resumed()) else { return };
+        if self.resume_told != Some(phase) {
+            self.resume_told = Some(phase);
+            self.emit(context, Event::Resume { phase, rate_bps: saved.rate_bps, rtt_ns: saved.rtt_min_ns });
+        }
+    }
+
     /// The peer tells nothing that a rate could be measured by, or what cannot be: on with a window, as [XSTP] has it.
     fn stop_following(&mut self, context: &mut Context<'_>) {
         self.following = None;

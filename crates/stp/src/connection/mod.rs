@@ -18,6 +18,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use skyhaul_congestion::{Controller, DeliveryLog, LossEvents};
+use skyhaul_core::event::ResumePhase;
 use skyhaul_core::{
     CloseReason, Event, EventSink, Instant, NUMBER_MODULUS, Pacer, Path, ResetReason, RttEstimator, SECOND,
     Stats, StreamError, StreamEvent,
@@ -152,6 +153,7 @@ pub(crate) struct Connection {
     last_heard: Instant,
     last_sent: Instant,
     state_told: State,
+    resume_told: Option<ResumePhase>,
     events: VecDeque<StreamEvent>,
     stats: Stats,
 }
@@ -272,6 +274,7 @@ impl Connection {
             last_heard: context.now,
             last_sent: context.now,
             state_told: State::BgnSent,
+            resume_told: None,
             events: VecDeque::new(),
             stats: Stats::default(),
             config,
@@ -433,6 +436,7 @@ impl Connection {
 
     /// Emits a state event if the state changed since the last.
     pub(crate) fn tell_state(&mut self, context: &mut Context<'_>) {
+        self.tell_resume(context);
         let state = self.state();
         if state != self.state_told {
             let event = Event::State { from: self.state_told.name(), to: state.name() };

@@ -507,5 +507,8 @@ impl Connection {
             repeat: data.and_then(Choice::repeat),
         };
         self.emit(context, event);
+        if data.is_some() {
+            self.end_first_train(context);
+        }
     }
 }

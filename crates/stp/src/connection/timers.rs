@@ -106,7 +106,9 @@ impl Connection {
             return None;
         }
         if !self.opened || !self.proven {
-            return self.config.connect_give_up_ns.map(|ns| self.opened_at.after(ns));
+            // The proof may stand in a long queue behind early data, which goes on coming then.
+            let since = if self.opened { self.last_heard } else { self.opened_at };
+            return self.config.connect_give_up_ns.map(|ns| since.after(ns));
         }
         self.config.give_up_ns.map(|ns| self.last_heard.after(ns))
     }

@@ -1,6 +1,8 @@
 //! The endpoint as an application sees it.
 
-use skyhaul_core::{ConnectionId, Connections, Instant, ResetReason, Stats, StreamError, StreamEvent};
+use skyhaul_core::{
+    ConnectionId, Connections, Instant, RateControl, ResetReason, Stats, StreamError, StreamEvent,
+};
 
 use super::Endpoint;
 use crate::connection::State;
@@ -58,7 +60,13 @@ impl Connections for Endpoint {
     }
 
     fn stats(&self, id: ConnectionId) -> Option<Stats> {
-        self.slots.get(&id).map(|slot| slot.connection.stats())
+        let slot = self.slots.get(&id)?;
+        let control = self.paths.get(&slot.remote).and_then(|path| path.control.as_deref());
+        Some(Stats {
+            path_estimate: control.and_then(RateControl::path_estimate),
+            resume: control.and_then(RateControl::resumed).map(|(phase, _)| phase),
+            ..slot.connection.stats()
+        })
     }
 
     fn state_name(&self, id: ConnectionId) -> Option<&'static str> {

@@ -15,7 +15,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_congestion::Model;
+use skyhaul_congestion::memory::Remembering;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
     ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Pacer, Path, Paths, RateControl,
@@ -217,7 +217,8 @@ impl Endpoint {
         let path = self.paths.enter(remote, new, declared);
         if config.wants_timing() && path.budget.is_none() {
             let mss_bytes = (path.max_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes) as u64;
-            let control = Model::new(mss_bytes, config.initial_window_packets * mss_bytes);
+            let first_window_bytes = config.initial_window_packets * mss_bytes;
+            let control = Remembering::new(mss_bytes, first_window_bytes, config.remembered);
             path.budget = Some(Pacer::new(control.rate_bps(), burst_ns));
             path.control = Some(Box::new(control));
         }

@@ -1,0 +1,163 @@
+//! The rate of a path by what is measured, and before that by what is remembered.
+
+use alloc::boxed::Box;
+
+use skyhaul_core::event::{Phase, ResumePhase};
+use skyhaul_core::{Instant, MS, Pacer, PathEstimate, PathSample, RateControl, SECOND};
+
+use super::{Carried, Resume, ResumeReport, SavedPath};
+use crate::Model;
+use crate::model::carried_bps;
+
+/// A train of fewer bytes shows jitter rather than a rate: what is remembered is not given up for that.
+const TELLING_TRAIN_BYTES: u64 = 5 * 1500;
+
+/// A mark that waited longer than this part of the round trip, and this, and what the first train takes at the saved
+/// rate, stood in a queue that others have filled, or that is full of what memory sent.
+const FULL_PART: u64 = 4;
+const FULL_NS: u64 = 20 * MS;
+
+/// Segments that may be under way at least, whatever else holds [RFC 9959 3.5].
+const LEAST_SEGMENTS: u64 = 2;
+
+/// A [`Model`] that begins with a remembered path, if there is one, and tells what is worth remembering.
+#[derive(Clone, Debug)]
+pub struct Remembering {
+    model: Model,
+    resume: Option<Resume>,
+    mss_bytes: u64,
+    /// What the first train takes at the saved rate.
+    train_ns: u64,
+    first_train_left: bool,
+    /// Bytes that are known to have arrived, and up to which question they were counted.
+    confirmed_bytes: u64,
+    counted_to: Instant,
+}
+
+impl Remembering {
+    /// For a path on which `first_window_bytes` may leave before anything is known, in segments of `mss_bytes`. A
+    /// saved path that may not be used ([`SavedPath::check`]) is none.
+    pub fn new(mss_bytes: u64, first_window_bytes: u64, saved: Option<SavedPath>) -> Self {
+        Self {
+            model: Model::new(mss_bytes, first_window_bytes),
+            resume: saved.and_then(|saved| Resume::new(saved).ok()),
+            mss_bytes,
+            train_ns: saved.map_or(0, |saved| Pacer::new(saved.rate_bps, 0).duration_ns(first_window_bytes)),
+            first_train_left: false,
+            confirmed_bytes: 0,
+            counted_to: Instant::ZERO,
+        }
+    }
+
+    /// Memory decides on the rate.
+    fn active(&self) -> Option<&Resume> {
+        let resume = self.resume.as_ref().filter(|resume| !resume.phase().is_over())?;
+        let is_unmeasured = self.model.found().is_none();
+        match resume.phase() {
+            ResumePhase::Unvalidated => Some(resume).filter(|_| is_unmeasured && self.first_train_left),
+            ResumePhase::Validating | ResumePhase::SafeRetreat => Some(resume),
+            _ => None,
+        }
+    }
+
+    /// The smallest window in each round trip.
+    fn least_bps(&self, resume: &Resume) -> u64 {
+        let bits = LEAST_SEGMENTS * self.mss_bytes * 8 * SECOND;
+        bits / resume.round_trip_ns().max(1)
+    }
+
+    fn count(&mut self, sample: &PathSample) {
+        let Some(long) = sample.long else { return };
+        let began_ns = sample.sent_at.as_ns().saturating_sub(long.sent_ns);
+        if began_ns >= self.counted_to.as_ns() {
+            self.confirmed_bytes = self.confirmed_bytes.saturating_add(long.arrived_bytes);
+            self.counted_to = sample.sent_at;
+        }
+    }
+
+    fn report(&self, sample: &PathSample) -> ResumeReport {
+        let carried = sample.long.or(sample.train).map(|interval| Carried {
+            sent_bytes: interval.sent_bytes,
+            arrived_bytes: interval.arrived_bytes,
+            arrived_ns: interval.arrived_ns,
+        });
+        let train = sample.train.filter(|train| train.sent_bytes >= TELLING_TRAIN_BYTES);
+        let full_ns = self.train_ns.saturating_add((sample.rtt_ns / FULL_PART).max(FULL_NS));
+        ResumeReport {
+            sent_at: sample.sent_at,
+            rtt_ns: sample.rtt_ns,
+            carried,
+            capacity_bps: train.as_ref().and_then(carried_bps).map(|bps| bps as u64),
+            congested: self.model.waited_ns() > full_ns,
+        }
+    }
+}
+
+impl RateControl for Remembering {
+    fn on_sample(&mut self, now: Instant, sample: &PathSample) {
+        self.model.on_sample(now, sample);
+        self.count(sample);
+        let report = self.report(sample);
+        if let Some(resume) = &mut self.resume {
+            resume.on_report(now, &report);
+        }
+    }
+
+    fn on_outage(&mut self, now: Instant) {
+        self.model.on_outage(now);
+    }
+
+    fn rate_bps(&self) -> u64 {
+        let measured_bps = self.model.rate_bps();
+        let Some(resume) = self.active() else { return measured_bps };
+        let is_measured = self.model.found().is_some();
+        match resume.phase() {
+            ResumePhase::Validating if is_measured => measured_bps.min(resume.saved().rate_bps),
+            ResumePhase::SafeRetreat => {
+                resume.rate_bps().unwrap_or(0).max(self.least_bps(resume)).min(measured_bps)
+            }
+            _ => resume.rate_bps().map_or(measured_bps, |bps| bps.min(measured_bps)),
+        }
+    }
+
+    fn window_bytes(&self) -> u64 {
+        let window_bytes = self.model.window_bytes();
+        let Some(resume) = self.active() else { return window_bytes };
+        match (resume.phase(), resume.window_bytes()) {
+            // The first window may leave in any case.
+            (ResumePhase::Unvalidated, Some(jump_bytes)) => jump_bytes.max(window_bytes),
+            (ResumePhase::Validating, _) if self.model.found().is_none() => {
+                resume.saved().bdp_bytes().max(window_bytes)
+            }
+            (_, Some(bytes)) => bytes.max(LEAST_SEGMENTS * self.mss_bytes),
+            (_, None) => window_bytes,
+        }
+    }
+
+    fn take_train(&mut self, now: Instant) -> u32 {
+        self.model.take_train(now)
+    }
+
+    fn after_first_train(&mut self) {
+        self.first_train_left = true;
+    }
+
+    fn path_estimate(&self) -> Option<PathEstimate> {
+        let (rate_bps, rtt_min_ns) = self.model.found()?;
+        Some(PathEstimate { rate_bps, rtt_min_ns, confirmed_bytes: self.confirmed_bytes })
+    }
+
+    fn resumed(&self) -> Option<(ResumePhase, PathEstimate)> {
+        let resume = self.resume.as_ref()?;
+        let SavedPath { rate_bps, rtt_min_ns, .. } = resume.saved();
+        Some((resume.phase(), PathEstimate { rate_bps, rtt_min_ns, confirmed_bytes: 0 }))
+    }
+
+    fn phase(&self) -> Phase {
+        self.model.phase()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn RateControl> {
+        Box::new(self.clone())
+    }
+}
