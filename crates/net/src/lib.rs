@@ -5,6 +5,7 @@
 //! - [`Protection`]: the envelope of every datagram (`docs/spec/envelope.md`).
 //! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
 //! - [`realtime`]: any medium between any gates, in real time.
+//! - [`PathMemory`]: what was found out about paths, from one run to the next.
 //! - [`Clock`]: the monotonic clock by which all of them tell time.
 //!
 //! ```
@@ -44,6 +45,7 @@ pub mod fuzz;
 mod handle;
 mod keeper;
 mod listener;
+mod memory;
 mod monitor;
 mod options;
 mod protocol;
@@ -65,6 +67,7 @@ pub use endpoint::Endpoint;
 pub use envelope::{EnvelopeError, Protection, VERSION as ENVELOPE_VERSION};
 pub use errors::EndpointError;
 pub use listener::Listener;
+pub use memory::{MAX_PATHS, MemoryError, PathKey, PathMemory};
 pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;

@@ -23,4 +23,4 @@ pub use connection::State;
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};
 pub use probing::{Baseline, ProbingConfig};
 pub use skyhaul_congestion::ControllerKind;
-pub use skyhaul_congestion::memory::SavedPath;
+pub use skyhaul_congestion::memory::{SavedPath, Unfit};

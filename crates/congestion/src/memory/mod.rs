@@ -49,6 +49,8 @@ pub struct SavedPath {
 pub enum Unfit {
     /// Older than [`LIFETIME_NS`].
     TooOld,
+    /// It was kept at a time that is yet to come: a clock was set.
+    FromTheFuture,
     /// Nobody can have measured such a rate or round trip.
     Absurd,
 }
@@ -57,6 +59,7 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooOld => write!(f, "it is older than {} h", LIFETIME_NS / (3600 * SECOND)),
+            Self::FromTheFuture => write!(f, "it is from the future"),
             Self::Absurd => write!(f, "no path has such a rate and round trip"),
         }
     }

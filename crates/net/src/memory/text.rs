@@ -1,0 +1,73 @@
+//! The file of remembered paths, as text: `docs/spec/remembered-paths.md`, section 5.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+
+use skyhaul_core::checksum::crc16;
+
+use super::{Entry, PathKey};
+
+/// What the first line begins with: the version follows.
+const NAME: &str = "skyhaul-paths ";
+const VERSION: u32 = 1;
+
+/// Why a text is not a file of paths of this version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// It does not begin like one.
+    Foreign,
+    /// It is one of a later skyhaul.
+    Newer,
+    /// It is one, but torn or changed.
+    Damaged,
+}
+
+/// The file with these paths.
+pub(super) fn encode(entries: &[Entry]) -> String {
+    let mut text = format!("{NAME}{VERSION}\n");
+    for Entry { key, rate_bps, rtt_min_ns, saved_unix_s } in entries {
+        let PathKey { local, peer } = key;
+        let _ = writeln!(text, "{local} {peer} {rate_bps} {rtt_min_ns} {saved_unix_s}");
+    }
+    let sum = checksum(&text);
+    let _ = writeln!(text, "end {} {sum:04x}", entries.len());
+    text
+}
+
+/// The paths of a file. Its last line says how many there are, and a checksum of what stands above it: a part of a
+/// file is none.
+pub(super) fn decode(text: &str) -> Result<Vec<Entry>, Unreadable> {
+    if NAME.starts_with(text) {
+        return Err(Unreadable::Damaged); // empty, or hardly begun
+    }
+    let version = text.strip_prefix(NAME).ok_or(Unreadable::Foreign)?;
+    let version = version.split('\n').next().and_then(|word| word.parse::<u32>().ok());
+    match version {
+        Some(VERSION) => {}
+        Some(version) if version > VERSION => return Err(Unreadable::Newer),
+        _ => return Err(Unreadable::Damaged),
+    }
+    lines(text).ok_or(Unreadable::Damaged)
+}
+
+fn checksum(text: &str) -> u16 {
+    crc16(0xFFFF, text.as_bytes())
+}
+
+fn lines(text: &str) -> Option<Vec<Entry>> {
+    let body = text.strip_suffix('\n')?;
+    let (above, last) = body.rsplit_once('\n')?;
+    let above = &text[..=above.len()];
+    let entries: Vec<Entry> = above.lines().skip(1).map(entry).collect::<Option<_>>()?;
+    let expected = format!("end {} {:04x}", entries.len(), checksum(above));
+    (last == expected).then_some(entries)
+}
+
+fn entry(line: &str) -> Option<Entry> {
+    let mut words = line.split(' ');
+    let mut address = || words.next()?.parse::<IpAddr>().ok();
+    let key = PathKey { local: address()?, peer: address()? };
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let entry = Entry { key, rate_bps: number()?, rtt_min_ns: number()?, saved_unix_s: number()? };
+    words.next().is_none().then_some(entry)
+}
