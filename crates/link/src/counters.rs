@@ -2,6 +2,8 @@
 
 use skyhaul_core::event::DropCause;
 
+use crate::Waits;
+
 /// Totals of one direction. Bytes are bytes on the wire. At any time, entered packets + duplicated packets =
 /// delivered packets + dropped packets + packets inside ([`Link::packets_inside`](crate::Link::packets_inside)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Counters {
     pub served_bytes: u64,
     /// Time that their packets waited for the server, all together, in nanoseconds.
     pub waited_ns: u64,
+    /// The same packet by packet.
+    pub waits: Waits,
     /// Bytes waiting and in service now.
     pub queue_bytes: u64,
     /// The most that ever waited and was in service.
@@ -87,6 +91,7 @@ impl Counters {
     pub(crate) fn serve(&mut self, wire_bytes: u32, waited_ns: u64) {
         self.served_bytes += u64::from(wire_bytes);
         self.waited_ns = self.waited_ns.saturating_add(waited_ns);
+        self.waits.add(waited_ns);
     }
 
     pub(crate) fn deliver(&mut self, wire_bytes: u32) {

@@ -68,6 +68,7 @@ mod serializer;
 mod stays;
 mod timeline;
 mod under_way;
+mod waits;
 mod wire;
 
 #[cfg(test)]
@@ -124,3 +125,4 @@ pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
 pub use red::RedConfig;
 pub use stays::{Stay, Stays};
+pub use waits::Waits;

@@ -16,7 +16,7 @@ use crate::{ConfigError, Link, Outage, Problem, Step};
 /// anew, in their order and with what was drawn for them: what was already lost stays lost, and what had got through
 /// stays so, unless its new slot meets an outage (also one of the schedule or the channel). Such a loss is counted and
 /// emitted as [`Event::LinkDrop`](skyhaul_core::Event::LinkDrop) in the call, with the end of the packet's
-/// serialisation as its time. `waited_ns` of the counters stays what was expected when the packets came in.
+/// serialisation as its time. `waited_ns` and `waits` of the counters stay what was expected when the packets came in.
 ///
 /// A change takes time in proportion to the packets inside. A link that nobody changes is not affected in any way.
 impl Link {

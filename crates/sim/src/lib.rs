@@ -25,6 +25,6 @@ pub use flows::{
 pub use host::{Host, SOURCES_PER_HOST};
 pub use measure::{Confusion, LadderLine, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
 pub use network::{Ended, Middle, Network, Node, Until, Wire};
-pub use share::{limit_bytes, payload_per_packet};
+pub use share::{PACKET_BYTES, limit_bytes, payload_per_packet};
 pub use simulate::{Measured, RunError, Simulation, simulate};
 pub use transfer::{Outcome, Transfer};

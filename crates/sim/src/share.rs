@@ -6,7 +6,7 @@ use skyhaul_link::{LinkConfig, carried_packets};
 use crate::engines::Protocol;
 
 /// Size of the packets that the limit is counted in.
-const LIMIT_PACKET_BYTES: u32 = 1500;
+pub const PACKET_BYTES: u32 = 1500;
 /// IPv4, UDP, envelope and STP's common header.
 const STP_HEADERS_BYTES: u32 = 20 + 8 + 1 + 12;
 /// IPv4 and TCP without options.
@@ -18,7 +18,7 @@ pub fn payload_per_packet(protocol: Protocol) -> u64 {
         Protocol::Stp => STP_HEADERS_BYTES,
         Protocol::Tcp => TCP_HEADERS_BYTES,
     };
-    u64::from(LIMIT_PACKET_BYTES - headers_bytes)
+    u64::from(PACKET_BYTES - headers_bytes)
 }
 
 /// Payload bytes that the link of this configuration and seed could have carried by `protocol` from `port`, from
@@ -32,6 +32,6 @@ pub fn limit_bytes(
     start: Instant,
     end: Instant,
 ) -> Option<u64> {
-    let packets = carried_packets(config, seed, port, start, end, LIMIT_PACKET_BYTES)?;
+    let packets = carried_packets(config, seed, port, start, end, PACKET_BYTES)?;
     Some(packets * payload_per_packet(protocol))
 }

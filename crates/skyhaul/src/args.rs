@@ -12,7 +12,7 @@ use skyhaul_tcp::Keepalive;
 
 use crate::address::listen_address;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
-use crate::race::{EndArgs, RaceArgs};
+use crate::race::{EndArgs, RaceArgs, ScoreboardArgs};
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 use crate::transport::{TransportArgs, controller};
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// The same transfer over several transports, one after the other: one table, one picture
     Race(RaceArgs),
+    /// Every transport that there is on every ready scenario: one table, pictures, all numbers
+    Scoreboard(ScoreboardArgs),
     /// One end of a run of `race`
     #[command(hide = true)]
     RaceEnd(EndArgs),

@@ -67,6 +67,7 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Merge(args) => sweep::merge(&args),
         Command::Report(args) => sweep::report(&args),
         Command::Race(args) => race::run(args).await,
+        Command::Scoreboard(args) => race::run_scoreboard(args).await,
         Command::RaceEnd(args) => race::run_end(args).await,
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,

@@ -16,7 +16,7 @@ pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame) {
         for datum in &curve.data {
             let left = frame.x(datum.x) + width * (i as f64 - data.curves.len() as f64 / 2.0);
             let (value, range) = datum.y.shown(data.statistic);
-            let (end, base) = (frame.y(value), frame.base());
+            let (end, base) = (frame.bar_end(value), frame.base());
             let gap = (width * 0.06).min(2.0);
             let rect = Rect {
                 x: left + gap,

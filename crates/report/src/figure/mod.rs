@@ -85,6 +85,17 @@ impl Figure {
         Self::with(definition, |_| Some(results))
     }
 
+    /// Fills a definition whose panels read the results of these names.
+    ///
+    /// # Errors
+    /// As [`Self::from_definition`].
+    pub fn from_named_results(
+        definition: &FigureDefinition,
+        results: &BTreeMap<&str, Results>,
+    ) -> Result<Self, ReportError> {
+        Self::with(definition, |name| results.get(name))
+    }
+
     fn with<'a>(
         definition: &FigureDefinition,
         results: impl Fn(&str) -> Option<&'a Results>,

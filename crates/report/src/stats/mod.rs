@@ -4,7 +4,7 @@ mod student_t;
 mod summary;
 
 pub use student_t::t_975;
-pub use summary::{Statistic, Summary, median};
+pub use summary::{Statistic, Summary, median, percentile};
 
 #[cfg(test)]
 mod stats_tests;

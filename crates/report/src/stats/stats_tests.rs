@@ -87,3 +87,11 @@ proptest! {
         prop_assert!(sample.overlaps(&sample));
     }
 }
+
+#[test]
+fn percentiles_are_by_nearest_rank_and_the_50th_is_the_median() {
+    let values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+    assert_eq!((percentile(&values, 95), percentile(&values, 50)), (Some(19.0), Some(10.5)));
+    assert_eq!((percentile(&values[..3], 95), percentile(&[4.0], 5)), (Some(20.0), Some(4.0)));
+    assert_eq!((percentile(&values, 100), percentile(&[], 95)), (Some(20.0), None));
+}

@@ -42,6 +42,18 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(low + (high - low) / 2.0)
 }
 
+/// The smallest value that `percent` of the values do not exceed; halfway between two where `percent` is 50 (the
+/// [`median`]). None if there is no value.
+pub fn percentile(values: &[f64], percent: u32) -> Option<f64> {
+    if percent == 50 {
+        return median(values);
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (sorted.len() * percent.min(100) as usize).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
 impl Summary {
     /// The summary of the finite values among `values`; none if there is no such value.
     ///

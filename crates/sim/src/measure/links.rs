@@ -44,6 +44,9 @@ fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Me
     if served > 0 {
         add("wait_ms.mean", (now.waited_ns - before.waited_ns) as f64 / served as f64 / 1e6);
     }
+    if let Some(ns) = now.waits.since(&before.waits).percentile_ns(95) {
+        add("wait_ms.p95", ns as f64 / 1e6);
+    }
     let dropped = |counters: &Counters| counters.dropped.total() - counters.dropped.congestion();
     if served > 0 {
         add("loss", (dropped(now) - dropped(before)) as f64 / served as f64);

@@ -119,6 +119,14 @@ impl File {
         self.resolved(point).map(|(scenario, _)| scenario)
     }
 
+    /// What is simulated at the first point.
+    ///
+    /// # Errors
+    /// As [`scenario_at`](Self::scenario_at).
+    pub fn first_scenario(&self) -> Result<Scenario, ScenarioError> {
+        self.scenario_at(&self.point(0))
+    }
+
     /// A hash (BLAKE3, in hexadecimal digits) of all that decides about the results: files that differ in
     /// layout, comments, title or number of replications have the same one. The parameters that the
     /// profiles stand for are a part of it.

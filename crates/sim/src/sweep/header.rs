@@ -88,10 +88,15 @@ impl Header {
     }
 
     /// All runs of the sweep, in order.
-    pub(super) fn runs(&self) -> impl Iterator<Item = RunId> {
+    pub fn runs(&self) -> impl Iterator<Item = RunId> {
         let replications = self.replications;
         (0..self.points)
             .flat_map(move |point| (0..replications).map(move |replication| RunId { point, replication }))
+    }
+
+    /// The seed of a run.
+    pub fn seed_of(&self, id: RunId) -> u64 {
+        self.seed.wrapping_add(u64::from(id.replication))
     }
 
     /// Whether this is one of them.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::side_files::{self, SideFile};
-use super::{RunId, Sweep};
+use super::{Header, RunId, Sweep};
 use crate::network::Ended;
 use crate::scenario::Scenario;
 use crate::simulate::{Measured, RunError};
@@ -62,13 +62,21 @@ pub(super) fn id_of(line: &str) -> Option<RunId> {
 }
 
 impl Finished {
-    /// What came of run `id` of `sweep`.
-    pub(super) fn new(
-        sweep: &Sweep,
+    /// A run of a sweep with this header that was done by somebody else: how it ended, why it is not to be counted, if
+    /// so, and what was measured.
+    pub fn told(
+        header: &Header,
         id: RunId,
-        seed: u64,
-        result: &Result<(Scenario, Measured), RunError>,
+        ended: Option<Ended>,
+        problem: Option<String>,
+        metrics: Vec<(&str, f64)>,
     ) -> Self {
+        let line = line(header, id, ended, problem.as_deref(), metrics);
+        Self { id, line, problem, files: Vec::new() }
+    }
+
+    /// What came of run `id` of `sweep`.
+    pub(super) fn new(sweep: &Sweep, id: RunId, result: &Result<(Scenario, Measured), RunError>) -> Self {
         let measured = result.as_ref().ok().map(|(_, measured)| measured);
         let problem = match result {
             Ok((scenario, measured)) => problem(scenario, measured.ended),
@@ -76,22 +84,31 @@ impl Finished {
         };
         let wanted = &sweep.file().settings().wanted;
         let metrics = measured.into_iter().flat_map(|measured| &measured.metrics);
-        let line = Line {
-            point: id.point,
-            replication: id.replication,
-            seed,
-            set: sweep.header().set_at(id.point).collect(),
-            ended: measured.map(|measured| in_a_word(measured.ended)),
-            error: problem.as_deref(),
-            metrics: metrics
-                .filter(|(name, _)| wanted.matches(name))
-                .map(|(n, v)| (n.as_str(), *v))
-                .collect(),
-        };
-        let line = json_line(&line);
+        let metrics = metrics.filter(|(name, _)| wanted.matches(name)).map(|(n, v)| (n.as_str(), *v));
+        let ended = measured.map(|measured| measured.ended);
+        let line = line(sweep.header(), id, ended, problem.as_deref(), metrics.collect());
         let files = result.as_ref().map(|(scenario, measured)| side_files::of_run(id, scenario, measured));
         Self { id, line, problem, files: files.unwrap_or_default() }
     }
+}
+
+fn line(
+    header: &Header,
+    id: RunId,
+    ended: Option<Ended>,
+    error: Option<&str>,
+    metrics: Vec<(&str, f64)>,
+) -> String {
+    let (ended, set) = (ended.map(in_a_word), header.set_at(id.point).collect());
+    json_line(&Line {
+        point: id.point,
+        replication: id.replication,
+        seed: header.seed_of(id),
+        set,
+        ended,
+        error,
+        metrics,
+    })
 }
 
 fn in_a_word(ended: Ended) -> &'static str {

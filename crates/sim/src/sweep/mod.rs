@@ -27,7 +27,7 @@ pub use header::{FORMAT, Header, HeaderAxis};
 pub use line::Finished;
 pub use merge::merge;
 pub use plan::{MAX_RUNS, MAX_SHARDS, RunId, Shard, Sweep};
-pub use pool::{Batch, run};
+pub use pool::{Batch, caught, run, run_by};
 pub use runs::Runs;
 pub use save::save;
 pub use side_files::{LADDERS, SERIES, SideFile};

@@ -26,6 +26,17 @@ pub fn run<E>(
     todo: &[RunId],
     jobs: NonZeroUsize,
     stop: &AtomicBool,
+    each: impl FnMut(Batch) -> Result<(), E>,
+) -> Result<(), E> {
+    run_by(|id| finished(sweep, id), todo, jobs, stop, each)
+}
+
+/// The same for runs that are no simulations of a scenario file alone: `one` does a run.
+pub fn run_by<E>(
+    one: impl Fn(RunId) -> Finished + Sync,
+    todo: &[RunId],
+    jobs: NonZeroUsize,
+    stop: &AtomicBool,
     mut each: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
@@ -34,11 +45,11 @@ pub fn run<E>(
     thread::scope(|scope| {
         for _ in 0..jobs.get().min(todo.len()) {
             let sender = sender.clone();
-            let (next, given_up) = (&next, &given_up);
+            let (one, next, given_up) = (&one, &next, &given_up);
             scope.spawn(move || {
                 let ends = || stop.load(Ordering::Relaxed) || given_up.load(Ordering::Relaxed);
                 work(
-                    sweep,
+                    one,
                     || if ends() { None } else { todo.get(next.fetch_add(1, Ordering::Relaxed)) },
                     &sender,
                 );
@@ -62,20 +73,31 @@ fn collect<E>(receiver: &Receiver<Finished>, each: &mut impl FnMut(Batch) -> Res
     Ok(())
 }
 
-fn work<'a>(sweep: &Sweep, mut next: impl FnMut() -> Option<&'a RunId>, sender: &SyncSender<Finished>) {
+fn work<'a>(
+    one: &impl Fn(RunId) -> Finished,
+    mut next: impl FnMut() -> Option<&'a RunId>,
+    sender: &SyncSender<Finished>,
+) {
     while let Some(&id) = next() {
-        if sender.send(finished(sweep, id)).is_err() {
+        if sender.send(one(id)).is_err() {
             return;
         }
     }
 }
 
 fn finished(sweep: &Sweep, id: RunId) -> Finished {
-    let seed = sweep.header().seed.wrapping_add(u64::from(id.replication));
+    let result = caught(|| once(sweep, id, sweep.header().seed_of(id)));
+    Finished::new(sweep, id, &result)
+}
+
+/// What a run comes to; a panic is an error of this run alone.
+///
+/// # Errors
+/// Those of `run`, and a panic.
+pub fn caught<T>(run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     // What panics is a network that nobody sees again.
-    let result = catch_unwind(AssertUnwindSafe(|| once(sweep, id, seed)));
-    let result = result.unwrap_or_else(|panic| Err(RunError(defect(panic.as_ref()))));
-    Finished::new(sweep, id, seed, &result)
+    let result = catch_unwind(AssertUnwindSafe(run));
+    result.unwrap_or_else(|panic| Err(RunError(defect(panic.as_ref()))))
 }
 
 fn once(sweep: &Sweep, id: RunId, seed: u64) -> Result<(Scenario, Measured), RunError> {

@@ -13,7 +13,7 @@ pub(crate) struct RaceArgs {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// Who races: xstp and stp (each twice: with the path's rate declared and without; also alone, as in
-    /// xstp-declared or stp-undeclared), tcp-cubic, tcp-bbr, tcp-reno
+    /// xstp-declared or stp-undeclared), skyhaul (as without any option), tcp-cubic, tcp-bbr, tcp-reno
     #[arg(
         long,
         value_name = "NAMES",
@@ -55,6 +55,24 @@ pub(crate) struct RaceArgs {
 }
 
 impl RaceArgs {
+    /// Of one flow without small exchanges, of which somebody else says who runs when.
+    pub(super) fn of_transfer(file: PathBuf, set: Vec<(String, String)>, seed: u64, runs: u32) -> Self {
+        Self {
+            file,
+            with: Vec::new(),
+            runs,
+            size: None,
+            rate: None,
+            requests: 0,
+            seed: Some(seed),
+            set,
+            time_limit: None,
+            simulated: false,
+            out: None,
+            json: false,
+        }
+    }
+
     /// Everything that changes what the file says.
     pub(super) fn overrides(&self) -> Vec<(String, String)> {
         let seed = self.seed.map(|seed| ("run.seed".to_string(), seed.to_string()));

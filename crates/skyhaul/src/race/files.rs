@@ -4,13 +4,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use skyhaul_report::results::parse_results;
-use skyhaul_report::stats::median;
 use skyhaul_report::{Definitions, Figure, Report, Results, write_report};
 use skyhaul_sim::sweep::{FORMAT, RESULTS, save};
 
 use super::judge::judge;
 use super::mode::Mode;
-use super::outcome::{Quantity, Row, Run};
+use super::outcome::{Row, Run};
 use super::plan::Plan;
 use super::table;
 use crate::failure::Failure;
@@ -74,11 +73,8 @@ fn results_text(plan: &Plan, rows: &[Row]) -> String {
 }
 
 fn line(point: usize, replication: usize, name: &str, run: &Run) -> Value {
-    let value = |&quantity: &Quantity| {
-        let value = median(&quantity.of(run))?;
-        Some((quantity.name().to_string(), value.into()))
-    };
-    let metrics: Map<String, Value> = Quantity::ALL.iter().filter_map(value).collect();
+    let metrics: Map<String, Value> =
+        run.metrics().into_iter().map(|(name, value)| (name.to_string(), value.into())).collect();
     let ended = if run.complete { "done" } else { "out-of-time" };
     let mut line = json!({
         "point": point, "replication": replication, "seed": run.seed, "set": { "transport": name }, "ended": ended,

@@ -11,6 +11,7 @@ use skyhaul_net::Clock;
 use skyhaul_sim::scenario::Scenario;
 
 use super::args::RaceArgs;
+use super::bottleneck::Bottleneck;
 use super::end::{EndReport, Role, arguments};
 use super::lab::{play, report};
 use super::limit::{path_limit_bytes, time_limit_ns};
@@ -46,8 +47,7 @@ pub(super) async fn race(plan: &Plan, args: &RaceArgs, progress: &Progress) -> R
         for seed in plan.seeds() {
             for row in &mut raced.rows {
                 progress.tell(&format!("{} with seed {seed}", row.racer.name()));
-                let stage = Stage { plan, args, racer: row.racer, seed };
-                let run = stage.run(&mut raced.warnings).await?;
+                let run = run(plan, args, (row.racer, seed), &mut raced.warnings).await?;
                 row.runs.push(run);
                 progress.advance();
             }
@@ -59,6 +59,19 @@ pub(super) async fn race(plan: &Plan, args: &RaceArgs, progress: &Progress) -> R
         () = stop_requested() => Ok(()),
     };
     result.map(|()| raced)
+}
+
+/// Runs one with one seed. What is to be told about the machine goes to `warnings`.
+///
+/// # Errors
+/// There can be no emulation here.
+pub(super) async fn run(
+    plan: &Plan,
+    args: &RaceArgs,
+    (racer, seed): (Racer, u64),
+    warnings: &mut Vec<String>,
+) -> Result<Run, Failure> {
+    Stage { plan, args, racer, seed }.run(warnings).await
 }
 
 /// One racer with one seed.
@@ -161,15 +174,20 @@ impl Stage<'_> {
             let counters = &ran.links.links[link].directions[port as usize];
             Traffic { packets: counters.entered_packets, bytes: counters.entered_bytes }
         });
+        let (link, port) = plan.bottleneck();
+        let narrowest = &ran.links.links[link].directions[port as usize];
+        let protocol = self.racer.protocol();
+        let bottleneck = Some(Bottleneck::new(narrowest, protocol, plan.max_payload_bytes()));
         let lateness = ran.links.lateness;
         let run = Run {
             seed: self.seed,
-            transport: words(self.racer.protocol()),
+            transport: words(protocol),
             declared_rate_bps: plan.rate_bps.filter(|_| self.racer.is_declared()),
             complete: served.received_bytes >= plan.payload_bytes,
             payload_bytes: served.received_bytes,
             forward,
             reverse,
+            bottleneck,
             lateness: Some(Lateness {
                 p99_ms: lateness.p99_ns as f64 / 1e6,
                 max_ms: lateness.max_ns as f64 / 1e6,

@@ -1,6 +1,7 @@
 //! `skyhaul race FILE`: the same transfer over several transports, one after the other.
 
 mod args;
+mod bottleneck;
 mod end;
 mod files;
 mod judge;
@@ -13,6 +14,7 @@ mod outcome;
 mod plan;
 mod progress;
 mod racer;
+mod scoreboard;
 mod simulated;
 mod table;
 mod transports;
@@ -25,6 +27,7 @@ use mode::Mode;
 use outcome::Row;
 use plan::Plan;
 use progress::Progress;
+pub(crate) use scoreboard::{ScoreboardArgs, run as run_scoreboard};
 
 use crate::failure::Failure;
 use crate::output::{note, print};

@@ -4,6 +4,7 @@ use serde::Serialize;
 use skyhaul_core::{SECOND, Stats};
 use skyhaul_report::stats::median;
 
+use super::bottleneck::Bottleneck;
 use super::racer::Racer;
 use crate::result::{Lateness, Losses, Probing, RttMs, Traffic};
 
@@ -31,6 +32,8 @@ pub(super) struct Run {
     pub(super) forward: Traffic,
     /// Those that the receiver did.
     pub(super) reverse: Traffic,
+    /// How the packets on the way there fared at the narrowest link.
+    pub(super) bottleneck: Option<Bottleneck>,
     pub(super) retransmitted_packets: Option<u64>,
     pub(super) losses: Option<Losses>,
     pub(super) probing: Option<Probing>,
@@ -87,6 +90,17 @@ impl Run {
         (self.payload_bytes > 0).then(|| self.forward.bytes as f64 / self.payload_bytes as f64)
     }
 
+    /// The same, divided by what full packets need for headers and for repeating what the link damages.
+    pub(super) fn overhead(&self) -> Option<f64> {
+        Some(self.sent_per_byte()? / self.bottleneck?.needed_per_byte?)
+    }
+
+    /// All that is known of it, by name: the median of what was measured several times.
+    pub(super) fn metrics(&self) -> Vec<(&'static str, f64)> {
+        let value = |&quantity: &Quantity| Some((quantity.name(), median(&quantity.of(self))?));
+        Quantity::ALL.iter().filter_map(value).collect()
+    }
+
     /// IP bytes that the receiver sent for each million that arrived.
     pub(super) fn returned_per_mb(&self) -> Option<f64> {
         (self.payload_bytes > 0).then(|| self.reverse.bytes as f64 * 1e6 / self.payload_bytes as f64)
@@ -123,18 +137,24 @@ pub(super) enum Quantity {
     Share,
     Elapsed,
     SentPerByte,
+    Overhead,
     ReturnedPerMb,
+    Waiting,
+    Waiting95,
     Fresh,
     Kept,
 }
 
 impl Quantity {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Goodput,
         Self::Share,
         Self::Elapsed,
         Self::SentPerByte,
+        Self::Overhead,
         Self::ReturnedPerMb,
+        Self::Waiting,
+        Self::Waiting95,
         Self::Fresh,
         Self::Kept,
     ];
@@ -146,7 +166,10 @@ impl Quantity {
             Self::Share => "share",
             Self::Elapsed => "elapsed_s",
             Self::SentPerByte => "sent_per_byte",
+            Self::Overhead => "overhead",
             Self::ReturnedPerMb => "returned_per_mb",
+            Self::Waiting => "waiting_ms",
+            Self::Waiting95 => "waiting_p95_ms",
             Self::Fresh => "fresh_ms",
             Self::Kept => "kept_ms",
         }
@@ -159,7 +182,10 @@ impl Quantity {
             Self::Share => run.share,
             Self::Elapsed => run.elapsed_s,
             Self::SentPerByte => run.sent_per_byte(),
+            Self::Overhead => run.overhead(),
             Self::ReturnedPerMb => run.returned_per_mb(),
+            Self::Waiting => run.bottleneck.and_then(|link| link.waiting_ms),
+            Self::Waiting95 => run.bottleneck.and_then(|link| link.waiting_p95_ms),
             Self::Fresh => return run.fresh_ms.clone(),
             Self::Kept => return run.kept_ms.clone(),
         };

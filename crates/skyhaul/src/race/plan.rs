@@ -58,7 +58,7 @@ impl Plan {
     /// What these arguments ask for.
     pub(super) fn new(args: &RaceArgs, file: &File) -> Result<Self, Failure> {
         let point = file.points().next().ok_or_else(|| Failure::new("the scenario has no point"))?;
-        let base = file.scenario_at(&point).map_err(|error| Failure::new(error.to_string()))?;
+        let base = file.first_scenario().map_err(|error| Failure::new(error.to_string()))?;
         let flow = bulk_flow(&base, args)?;
         let way = |from, to| base.way(from, to).ok_or_else(|| Failure::new("no way leads to the other host"));
         let (way, back) = (way(flow.from, flow.to)?, way(flow.to, flow.from)?);
@@ -163,6 +163,13 @@ impl Plan {
     /// Links on the way there, each with the port at which a packet enters.
     pub(super) fn way(&self) -> impl Iterator<Item = (&LinkConfig, u32)> {
         self.way.iter().map(|&(link, port)| (self.link(link), port))
+    }
+
+    /// Number of the link, and its port, with the lowest rate on the way there; of equal ones the first.
+    pub(super) fn bottleneck(&self) -> (usize, u32) {
+        let rate_bps =
+            |&&(link, port): &&(usize, u32)| self.link(link).direction(port).rate_bps.unwrap_or(u64::MAX);
+        self.way.iter().min_by_key(rate_bps).copied().unwrap_or((0, 0)) // no way is empty
     }
 
     /// Number of the link, and its port, at which the sender (and at which the receiver) hands its packets over.

@@ -9,7 +9,9 @@ use skyhaul_sim::scenario::did_you_mean;
 /// A transport as it races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Racer {
-    /// STP, with or without the probing of XSTP, with or without a declared rate.
+    /// STP as it is without any option: nothing declared.
+    Standard,
+    /// STP by the papers' window, with or without the probing of XSTP, with or without a declared rate.
     Stp { probing: bool, declared: bool },
     /// TCP with this controller: our own in virtual time, the kernel's in real time.
     Tcp(ControllerKind),
@@ -20,7 +22,7 @@ const fn stp(probing: bool, declared: bool) -> Racer {
 }
 
 /// What `--with` takes, and whom it means. Every racer stands in a list of its own, whose name is its name.
-const ENTRIES: [(&str, &[Racer]); 9] = [
+const ENTRIES: [(&str, &[Racer]); 10] = [
     ("xstp", &[stp(true, true), stp(true, false)]),
     ("xstp-declared", &[stp(true, true)]),
     ("xstp-undeclared", &[stp(true, false)]),
@@ -30,6 +32,7 @@ const ENTRIES: [(&str, &[Racer]); 9] = [
     ("tcp-cubic", &[Racer::Tcp(ControllerKind::Cubic)]),
     ("tcp-bbr", &[Racer::Tcp(ControllerKind::Bbr)]),
     ("tcp-reno", &[Racer::Tcp(ControllerKind::Reno)]),
+    ("skyhaul", &[Racer::Standard]),
 ];
 
 /// A word of `--with`.
@@ -60,7 +63,7 @@ impl Racer {
 
     pub(super) fn protocol(self) -> Protocol {
         match self {
-            Self::Stp { .. } => Protocol::Stp,
+            Self::Standard | Self::Stp { .. } => Protocol::Stp,
             Self::Tcp(_) => Protocol::Tcp,
         }
     }
@@ -72,7 +75,7 @@ impl Racer {
 
     /// Whether it is XSTP.
     pub(super) fn is_xstp(self) -> bool {
-        matches!(self, Self::Stp { probing: true, .. })
+        matches!(self, Self::Standard | Self::Stp { probing: true, .. })
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use skyhaul_core::{Instant, NullSink, Stats};
 use skyhaul_sim::{Ended, Flows, Record, Simulation};
 
+use super::bottleneck::Bottleneck;
 use super::limit::{path_limit_bytes, time_limit_ns};
 use super::outcome::{Row, Run};
 use super::plan::{Plan, Work, words};
@@ -38,7 +39,8 @@ pub(super) fn race(plan: &Plan, stop: &AtomicBool, advance: &(dyn Fn() + Sync)) 
     plan.racers.iter().zip(of_each).map(row).collect()
 }
 
-fn run(plan: &Plan, racer: Racer, seed: u64) -> Run {
+/// Runs one with one seed.
+pub(super) fn run(plan: &Plan, racer: Racer, seed: u64) -> Run {
     let mut run =
         bulk(plan, racer, seed).unwrap_or_else(|error| Run { error: Some(error), ..Run::default() });
     run.seed = seed;
@@ -70,7 +72,8 @@ fn bulk(plan: &Plan, racer: Racer, seed: u64) -> Result<Run, String> {
     let limit = path_limit_bytes(plan, racer.protocol(), seed, (start, end));
     let [forward, reverse] = traffic(plan, &simulation);
     let confirmed_s = sender.0.confirmed_at.map(|at| at.since(start) as f64 / 1e9);
-    let run = Run { complete, payload_bytes, confirmed_s, forward, reverse, ..Run::default() };
+    let bottleneck = Some(bottleneck(plan, &simulation, racer));
+    let run = Run { complete, payload_bytes, confirmed_s, forward, reverse, bottleneck, ..Run::default() };
     Ok(run.with_stats(&sender.1).with_time(end.since(start), limit))
 }
 
@@ -120,4 +123,10 @@ fn traffic(plan: &Plan, simulation: &Simulation<'_>) -> [Traffic; 2] {
         let counters = network.wires()[link].link.counters(port, network.now());
         Traffic { packets: counters.entered_packets, bytes: counters.entered_bytes }
     })
+}
+
+fn bottleneck(plan: &Plan, simulation: &Simulation<'_>, racer: Racer) -> Bottleneck {
+    let ((link, port), network) = (plan.bottleneck(), simulation.network());
+    let counters = network.wires()[link].link.counters(port, network.now());
+    Bottleneck::new(&counters, racer.protocol(), plan.max_payload_bytes())
 }

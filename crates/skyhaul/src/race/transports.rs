@@ -12,13 +12,14 @@ impl Plan {
     /// Parameters of both ends.
     pub(super) fn transport(&self, racer: Racer) -> Transport {
         match racer {
-            Racer::Stp { probing, .. } => self.stp(racer, probing),
+            Racer::Standard => self.stp(racer, true, skyhaul_stp::Config::standard().controller),
+            Racer::Stp { probing, .. } => self.stp(racer, probing, ControllerKind::SlowStartAvoidance),
             Racer::Tcp(controller) => self.tcp(racer, controller),
         }
     }
 
     /// As the file has it, if it speaks STP.
-    fn stp(&self, racer: Racer, probing: bool) -> Transport {
+    fn stp(&self, racer: Racer, probing: bool, controller: ControllerKind) -> Transport {
         let end = |of_file: &EndConfig, rate_bps| {
             let own = of_file.stp().cloned().unwrap_or_else(|| skyhaul_stp::Config {
                 max_payload_bytes: usize::from(self.max_payload_bytes()),
@@ -26,6 +27,7 @@ impl Plan {
             });
             skyhaul_stp::Config {
                 rate_bps,
+                controller,
                 probing: probing.then(|| own.probing.unwrap_or_else(ProbingConfig::standard)),
                 send_limit_bytes: own.send_limit_bytes.max(self.buffer_bytes()),
                 receive_limit_bytes: own.receive_limit_bytes.max(self.buffer_bytes()),

@@ -16,13 +16,13 @@ const USUAL: [&str; 7] =
     ["goodput_bps", "share", "elapsed_s", "overhead_percent", "delay_ms.mean", "completed", "failed"];
 
 /// Finished runs as `report` has them, so that all statistics come from there.
-pub(super) fn parsed(header: &Header, runs: &Runs, place: &Path) -> Result<Results, Failure> {
+pub(crate) fn parsed(header: &Header, runs: &Runs, place: &Path) -> Result<Results, Failure> {
     let place = place.display().to_string();
     parse_results(runs.text(header).as_bytes(), &place).map_err(|error| Failure::new(error.to_string()))
 }
 
 /// Prints them.
-pub(super) fn show(results: &Results, how: ShownArgs) -> Result<(), Failure> {
+pub(crate) fn show(results: &Results, how: ShownArgs) -> Result<(), Failure> {
     print(&match how {
         ShownArgs { json: true, .. } => object(results),
         ShownArgs { csv: true, .. } => Table::of_summaries(results, &[]).to_csv(),

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use skyhaul_report::{Results, Table};
-use skyhaul_sim::sweep::{self, Folder, RESULTS, RunId, Runs, Sweep, SweepError, save};
+use skyhaul_sim::sweep::{self, RESULTS, RunId, Runs, Sweep, SweepError, save};
 
 use super::args::SimulateArgs;
 use super::bar::Bar;
+use super::kept::Kept;
 use super::shown::parsed;
 use crate::failure::Failure;
 use crate::output::note;
@@ -30,10 +31,7 @@ pub(crate) struct Done {
 /// Runs what is missing until all is done or `stop` is set.
 pub(crate) fn work(sweep: &Sweep, args: &SimulateArgs, stop: &AtomicBool) -> Result<Done, Failure> {
     let asked: Vec<RunId> = sweep.runs(args.shard).collect();
-    let runs = match &args.out {
-        Some(out) => in_folder(sweep, &asked, args, out, stop)?,
-        None => in_memory(sweep, &asked, args, stop)?,
-    };
+    let runs = run_missing(sweep, &asked, args, stop)?;
     let missing = asked.iter().filter(|id| !runs.contains(**id)).count();
     let place = args.out.as_ref().map_or_else(|| args.file.clone(), |out| out.join(RESULTS));
     let results = parsed(sweep.header(), &runs, &place)?;
@@ -48,55 +46,29 @@ pub(crate) fn save_summary(out: &Path, results: &Results) -> Result<(), SweepErr
     save(&out.join(SUMMARY), Table::of_summaries(results, &[]).to_csv().as_bytes())
 }
 
-fn in_memory(
+fn run_missing(
     sweep: &Sweep,
     asked: &[RunId],
     args: &SimulateArgs,
     stop: &AtomicBool,
 ) -> Result<Runs, SweepError> {
-    let mut runs = Runs::default();
-    let bar = Bar::new(asked.len(), args);
-    sweep::run(sweep, asked, jobs(args), stop, |batch| {
-        bar.advance(batch.len());
-        for finished in batch {
-            runs.add(finished);
-        }
-        Ok(())
-    })?;
-    Ok(runs)
-}
-
-fn in_folder(
-    sweep: &Sweep,
-    asked: &[RunId],
-    args: &SimulateArgs,
-    out: &Path,
-    stop: &AtomicBool,
-) -> Result<Runs, SweepError> {
-    let mut folder = Folder::open(out, sweep.header())?;
-    let todo: Vec<RunId> = asked.iter().copied().filter(|id| !folder.runs().contains(*id)).collect();
-    if todo.len() < asked.len() && !args.quiet {
-        note(&format!(
-            "{} of {} runs are in '{}' already",
-            asked.len() - todo.len(),
-            asked.len(),
-            out.display()
-        ));
-    }
+    let mut kept = Kept::open(args.out.as_deref(), sweep.header())?;
+    let todo = kept.missing(asked, args.quiet);
     let bar = Bar::new(todo.len(), args);
     sweep::run(sweep, &todo, jobs(args), stop, |batch| {
         bar.advance(batch.len());
-        folder.add(batch)
+        kept.add(batch)
     })?;
-    if asked.iter().all(|id| folder.runs().contains(*id)) {
-        folder.complete()?;
-    }
-    Ok(folder.runs().clone())
+    kept.conclude(asked)
 }
 
 fn jobs(args: &SimulateArgs) -> NonZeroUsize {
-    let processors = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     args.jobs.unwrap_or_else(processors)
+}
+
+/// How many runs go on at the same time unless somebody says otherwise.
+pub(crate) fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Done {
@@ -110,14 +82,18 @@ impl Done {
         if self.is_complete() {
             return code;
         }
-        let there = self.asked - self.missing;
-        let kept = match &args.out {
-            Some(out) => format!("they are kept in '{}': the same command goes on", out.display()),
-            None => "with --out DIR they would be kept, to go on later".to_string(),
-        };
-        note(&format!("interrupted: {there} of {} runs are finished; {kept}", self.asked));
+        tell_interrupted(self.asked - self.missing, self.asked, args.out.as_deref());
         ExitCode::FAILURE
     }
+}
+
+/// Says what there is of runs that were asked for.
+pub(crate) fn tell_interrupted(there: usize, asked: usize, out: Option<&Path>) {
+    let kept = match out {
+        Some(out) => format!("they are kept in '{}': the same command goes on", out.display()),
+        None => "with --out DIR they would be kept, to go on later".to_string(),
+    };
+    note(&format!("interrupted: {there} of {asked} runs are finished; {kept}"));
 }
 
 /// Says which runs failed, the first ones one by one; the exit code.
