@@ -34,6 +34,8 @@ const MOST_CORRECTION: f64 = 1.05;
 /// Time in which a path without a queue shows its shortest delay: windows of [`Base`] are at least so long.
 const BASE_WINDOW_NS: u64 = 10 * SECOND;
 const BASE_WINDOW_RTTS: u64 = 20;
+/// A path that was given less than this part of the estimate was not full: the lowest correction, less some packets.
+const FULL_PART: f64 = 0.45;
 /// Fewer bytes arrived between two marks say more about packet sizes than about a rate.
 const LEAST_BYTES: u64 = 4 * 1500;
 
@@ -60,6 +62,9 @@ pub struct Model {
 }
 
 impl Model {
+    /// The longest train.
+    pub const MOST_TRAIN_PACKETS: u64 = trains::MOST_PACKETS;
+
     /// For a path on which `first_window_bytes` may leave before anything is known, in segments of `mss_bytes`.
     pub fn new(mss_bytes: u64, first_window_bytes: u64) -> Self {
         Self {
@@ -131,9 +136,12 @@ impl Model {
                 self.calm_loss += (lost.min(0.5) - self.calm_loss) / 8.0;
             }
             if let Some(delivered_bps) = self.delivered_bps(&long) {
+                let sent_bps = rate_bps(long.sent_bytes, long.sent_ns);
+                // A link that was given too little has carried less than it can.
+                let was_full = sent_bps > self.estimate_bps * FULL_PART;
                 let is_queueing = long.arrived_ns > long.sent_ns + long.sent_ns / 16;
                 let is_busy = wait_ns > target_ns;
-                if is_busy || (is_queueing && !is_calm) {
+                if was_full && (is_busy || (is_queueing && !is_calm)) {
                     self.set_estimate(delivered_bps);
                 } else if delivered_bps > self.estimate_bps {
                     self.set_estimate(delivered_bps.min(self.rate_bps * 1.02));
@@ -173,10 +181,12 @@ fn rate_bps(bytes: u64, ns: u64) -> f64 {
 }
 
 /// What the path carried of a train: what is lost of it was carried, too, unless it is so much that no queue took it.
+/// Packets that arrived no further apart than they left show what it carries at least.
 pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
     let is_mostly_there = train.arrived_bytes * 10 >= train.sent_bytes * 7;
     let bytes = if is_mostly_there { train.sent_bytes } else { train.arrived_bytes };
-    (train.arrived_ns > 0 && bytes > 0).then(|| rate_bps(bytes, train.arrived_ns))
+    let spread_ns = train.arrived_ns.max(train.sent_ns);
+    (spread_ns > 0 && bytes > 0).then(|| rate_bps(bytes, spread_ns))
 }
 
 impl RateControl for Model {

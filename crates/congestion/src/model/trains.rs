@@ -8,7 +8,7 @@ const QUEUE_NS: u64 = 20 * MS;
 /// With fewer packets a train shows the jitter of the path.
 const LEAST_PACKETS: u64 = 4;
 /// With more it shows nothing new.
-const MOST_PACKETS: u64 = 64;
+pub(super) const MOST_PACKETS: u64 = 64;
 /// So many trains have to agree.
 const AGREEING: usize = 2;
 

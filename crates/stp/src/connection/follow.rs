@@ -1,7 +1,8 @@
 //! A connection that goes by the measured rate of its path: what it tells the path's model, and what it takes from it.
 
+use skyhaul_congestion::Model;
 use skyhaul_core::event::{Phase, Refusal};
-use skyhaul_core::{Event, Instant, Path};
+use skyhaul_core::{Event, Instant, MS, Path};
 
 use super::arrivals::Arrivals;
 use super::{Connection, Context};
@@ -11,8 +12,11 @@ use crate::send::PollRecord;
 
 /// STATs without timing, or with one that cannot be, before the connection goes by a window instead.
 const MAX_STRIKES: u32 = 3;
-/// Every third packet of the first train carries a POLL: any two that are answered tell a rate.
-const TRAIN_POLLS: u64 = 3;
+/// Before a rate is known, every third packet of what leaves at once carries a POLL, and so do the first and the last:
+/// any two that are answered tell a rate.
+const TRAIN_POLLS: u32 = 3;
+/// Packets further apart are not of one train.
+const TRAIN_GAP_NS: u64 = MS;
 
 /// What a connection needs to go by its path's rate.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +27,9 @@ pub(super) struct Following {
     rate_bps: Option<u64>,
     /// Packets of the train under way that have not left yet.
     train_left: u32,
-    /// Its number.
+    /// Number of the last train, and its packets that have left.
     train: u32,
+    train_sent: u32,
 }
 
 impl Following {
@@ -121,36 +126,35 @@ impl Connection {
         self.following.as_ref().is_some_and(|following| following.train_left > 0)
     }
 
-    /// Whether a POLL belongs on the data packet that leaves now because of a train.
-    pub(super) fn train_polls(&self) -> bool {
+    /// Whether a POLL belongs on the data packet that leaves now because of a train. `ends_burst`: nothing can follow.
+    pub(super) fn train_polls(&self, now: Instant, ends_burst: bool) -> bool {
         let Some(following) = &self.following else { return false };
-        let first = self.config.initial_window_packets;
-        following.train_left == 1
-            || (following.rate_bps.is_none() && self.order < first && self.order.is_multiple_of(TRAIN_POLLS))
+        if following.rate_bps.is_some() {
+            return following.train_left == 1;
+        }
+        ends_burst || self.begins_burst(now) || following.train_sent.is_multiple_of(TRAIN_POLLS)
+    }
+
+    fn begins_burst(&self, now: Instant) -> bool {
+        self.order == 0 || now.since(self.last_data_at) > TRAIN_GAP_NS
     }
 
     /// A data packet leaves, with a POLL or not: begins a train behind a POLL if the path's model wants one. What the
     /// record of a POLL on this packet says: the train that it stands in, and whether others of it were before.
     pub(super) fn note_train(&mut self, polls: bool, now: Instant, path: &mut Path) -> (Option<u32>, bool) {
-        let backlog = self.cache.unsent_bytes() as u64;
-        let mss = self.mss_bytes(path) as u64;
-        let room = self.controller.window_bytes().saturating_sub(self.cache.in_flight_bytes());
-        let first = self.config.initial_window_packets;
+        let begins = self.begins_burst(now);
+        let wants_train = polls && self.has_train(path);
         let Some(following) = &mut self.following else { return (None, false) };
-        if following.rate_bps.is_none() && self.order <= first {
-            return (Some(0), self.order > 1);
+        if following.rate_bps.is_none() {
+            following.train += u32::from(begins);
+            following.train_sent = if begins { 1 } else { following.train_sent + 1 };
+            return (Some(following.train), !begins);
         }
         if following.train_left > 0 {
             following.train_left -= 1;
             return (Some(following.train), true);
         }
-        if !polls {
-            return (None, false);
-        }
-        let Some(control) = &mut path.control else { return (None, false) };
-        if backlog < 64 * mss || room < 64 * mss {
-            return (None, false);
-        }
+        let Some(control) = path.control.as_mut().filter(|_| wants_train) else { return (None, false) };
         let packets = control.take_train(now);
         if packets < 2 {
             return (None, false);
@@ -158,5 +162,12 @@ impl Connection {
         following.train += 1;
         following.train_left = packets - 1;
         (Some(following.train), false)
+    }
+
+    /// Whether there is data for the longest train, and room for it.
+    fn has_train(&self, path: &Path) -> bool {
+        let most_bytes = Model::MOST_TRAIN_PACKETS * self.mss_bytes(path) as u64;
+        let room_bytes = self.controller.window_bytes().saturating_sub(self.cache.in_flight_bytes());
+        self.cache.unsent_bytes() as u64 >= most_bytes && room_bytes >= most_bytes
     }
 }

@@ -329,11 +329,11 @@ impl Connection {
     ) -> Option<()> {
         let start = out.len();
         let data = self.fit(data, &segment, &mut plan, allowance);
-        let number = data.map(|choice| self.note_data(choice, context));
         let train = match data {
             Some(_) => self.note_train(plan.poll(), context.now, context.path),
             None => (None, false),
         };
+        let number = data.map(|choice| self.note_data(choice, context));
         if plan.poll() {
             let timestamp = self.poll.send(context.now, self.order, self.cache.next(), train);
             segment.poll = Some(Poll { timestamp, next: wire(self.cache.next()) });

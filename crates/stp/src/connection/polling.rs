@@ -133,7 +133,7 @@ impl Connection {
     /// Whether a POLL goes with a data packet now: due, almost due, forced, or the end of a burst.
     pub(super) fn poll_rides(&self, now: Instant, path: &Path, ends_burst: bool) -> bool {
         let never = self.poll.last_sent_at().is_none();
-        if self.train_polls() {
+        if self.train_polls(now, ends_burst) {
             return true;
         }
         if never && self.config.poll_first_burst && (self.is_rate_paced() || ends_burst) {
