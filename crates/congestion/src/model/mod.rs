@@ -2,6 +2,7 @@
 //! and argues for each constant.
 
 mod base;
+mod compete;
 #[cfg(test)]
 mod model_tests;
 mod trains;
@@ -12,6 +13,7 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, PathSample, RateControl, SECOND};
 
 use base::Base;
+use compete::{Competing, Crowd, Finding, lost_part};
 use trains::Trains;
 
 /// Rate at which the first packets leave: at once, for all links that it is made for.
@@ -59,6 +61,8 @@ pub struct Model {
     trains: Trains,
     /// When the rate was last lowered for a round trip, so that the path shows its shortest delay.
     drained_at: Option<Instant>,
+    crowd: Crowd,
+    competing: Option<Competing>,
 }
 
 impl Model {
@@ -79,6 +83,8 @@ impl Model {
             calm_loss: 0.0,
             trains: Trains::default(),
             drained_at: None,
+            crowd: Crowd::default(),
+            competing: None,
         }
     }
 
@@ -122,6 +128,19 @@ impl Model {
     fn delivered_bps(&self, long: &Interval) -> Option<f64> {
         let is_enough = long.arrived_bytes >= LEAST_BYTES && long.arrived_ns > 0;
         is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.calm_loss))
+    }
+
+    /// Claims a share, until nobody else is there.
+    fn compete(&mut self, now: Instant, sample: &PathSample) {
+        let Some(mut competing) = self.competing.take() else { return };
+        let delivered_bps =
+            sample.long.and_then(|long| self.delivered_bps(&long)).unwrap_or(self.estimate_bps);
+        let carried_bps = sample.train.as_ref().and_then(carried_bps);
+        self.set_estimate(delivered_bps);
+        if competing.on_sample(now, sample, delivered_bps, carried_bps, self.calm_loss) {
+            self.rate_bps = competing.rate_bps().clamp(LEAST_RATE_BPS, MOST_RATE_BPS);
+            self.competing = Some(competing);
+        }
     }
 
     /// Holds the rate by what arrived and by what waited.
@@ -203,13 +222,24 @@ impl RateControl for Model {
         if let Some(bps) = sample.train.as_ref().and_then(carried_bps) {
             self.trains.measured(bps.min(MOST_RATE_BPS));
         }
-        self.hold(now, sample);
+        match self.crowd.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
+            Finding::Others if self.competing.is_none() => {
+                self.competing = Some(Competing::new(now, sample, self.estimate_bps, self.mss_bytes));
+            }
+            Finding::LongerWay => self.base.forget(),
+            _ => {}
+        }
+        self.compete(now, sample);
+        if self.competing.is_none() {
+            self.hold(now, sample);
+        }
     }
 
     fn on_outage(&mut self, _: Instant) {
         self.base.forget();
         self.waits_ns = [0; 2];
         self.trains.forget();
+        self.crowd = Crowd::default();
     }
 
     fn rate_bps(&self) -> u64 {
@@ -219,6 +249,9 @@ impl RateControl for Model {
     fn window_bytes(&self) -> u64 {
         if !self.is_started() {
             return self.first_window_bytes;
+        }
+        if let Some(competing) = &self.competing {
+            return 2 * competing.window_bytes() + self.first_window_bytes;
         }
         let rtt_ns = self.rtt_ns.max(self.rtt_min_ns) as f64;
         let bdp_bytes = self.estimate_bps * rtt_ns / (8.0 * SECOND as f64);
@@ -233,7 +266,11 @@ impl RateControl for Model {
     }
 
     fn phase(&self) -> Phase {
-        if self.is_started() { Phase::Holding } else { Phase::Measuring }
+        match (self.is_started(), &self.competing) {
+            (false, _) => Phase::Measuring,
+            (true, None) => Phase::Holding,
+            (true, Some(_)) => Phase::Competing,
+        }
     }
 
     fn boxed_clone(&self) -> Box<dyn RateControl> {
