@@ -173,6 +173,7 @@ impl Config {
     pub fn standard() -> Self {
         Self {
             max_payload_bytes: usize::from(u16::MAX),
+            controller: ControllerKind::Model,
             initial_window_packets: 10,
             spread: Spread::Controller,
             send_limit_bytes: 64 << 20,

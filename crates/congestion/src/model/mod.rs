@@ -109,14 +109,19 @@ impl Model {
         part_ns + packets_ns as u64
     }
 
-    /// The first rate: how the path spread the packets that left at once.
+    /// The first rate: how the path spread the packets that left at once. While nobody sends as much at once, twice as
+    /// much may be under way as arrived in the last round trip; should that queue, what arrives is the rate.
     fn start(&mut self, sample: &PathSample) {
-        let Some(train) = sample.train.filter(|train| train.arrived_bytes >= 2 * self.mss_bytes) else {
-            return;
-        };
-        if let Some(bps) = carried_bps(&train) {
+        let train = sample.train.filter(|train| train.arrived_bytes >= 2 * self.mss_bytes);
+        let carried_bps = train.as_ref().and_then(carried_bps);
+        let delivered_bps = sample.long.and_then(|long| self.delivered_bps(&long));
+        let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MOST_TARGET_NS;
+        if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)) {
             self.set_estimate(bps);
             self.rate_bps = self.estimate_bps;
+        } else if let Some(bps) = delivered_bps {
+            let under_way_bytes = 2.0 * bps * sample.rtt_ns as f64 / (8.0 * SECOND as f64);
+            self.first_window_bytes = self.first_window_bytes.max(under_way_bytes as u64);
         }
     }
 

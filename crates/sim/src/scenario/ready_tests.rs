@@ -104,7 +104,7 @@ fn every_scenario_of_the_project_runs() {
         let seconds = flows.iter().map(last_start).max().unwrap_or(0) / SECOND + 3;
         let shorter = [
             ("run.duration", format!("{seconds}s")),
-            ("run.warm_up", "1s".to_string()),
+            ("run.warm_up", "0s".to_string()),
             ("metrics.verdicts", "true".to_string()),
         ];
         let file = whole.with(&shorter.map(|(key, value)| (key.to_string(), value))).unwrap();

@@ -1,8 +1,8 @@
 //! Gap lists that cannot be.
 
 use skyhaul_core::SECOND;
-use skyhaul_stp::Config;
 use skyhaul_stp::segment::{MAX_RUNS, Report, Segment};
+use skyhaul_stp::{Config, ControllerKind};
 
 use crate::peer::Liar;
 
@@ -24,11 +24,15 @@ fn a_list_beyond_what_was_sent_is_refused() {
     assert_eq!(after.acknowledged_bytes, before.acknowledged_bytes);
 }
 
-/// Bound: the same gap reported a thousand times by USTAT costs one repeat, or one probing cycle.
+/// Bound: the same gap reported a thousand times by USTAT costs one repeat, or one probing cycle, or both.
 #[test]
 fn a_gap_reported_for_ever_is_repeated_once() {
-    for (probing, repeats, cycles) in [(None, 1, 0), (Config::standard().probing, 0, 1)] {
-        let liar = gap_reported_for_ever(Config { probing, ..Config::standard() });
+    let (window, model) = (ControllerKind::SlowStartAvoidance, ControllerKind::Model);
+    let probing = Config::standard().probing;
+    for (controller, probing, repeats, cycles) in
+        [(window, None, 1, 0), (window, probing, 0, 1), (model, None, 1, 0), (model, probing, 1, 1)]
+    {
+        let liar = gap_reported_for_ever(Config { controller, probing, ..Config::standard() });
         let stats = liar.stats();
         assert_eq!((stats.retransmitted_packets, stats.probe_cycles), (repeats, cycles));
     }

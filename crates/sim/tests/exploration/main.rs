@@ -33,10 +33,10 @@ fn walk(configs: &[EndConfig], plans: &[Plan], faults: u32, least_runs: u64) {
 }
 
 /// A profile of STP, with its probing and without.
-fn walk_stp(config: &skyhaul_stp::Config) {
+fn walk_stp(config: &skyhaul_stp::Config, least_runs: u64) {
     let configs =
         [config.probing, None].map(|probing| skyhaul_stp::Config { probing, ..config.clone() }.into());
-    walk(&configs, &Plan::ALL, 2, 8_000);
+    walk(&configs, &Plan::ALL, 2, least_runs);
 }
 
 /// A profile of TCP; two openings that meet are a plan of their own.
@@ -47,22 +47,24 @@ fn walk_tcp(config: skyhaul_tcp::Config) {
 
 #[test]
 fn the_standard_profile_survives_every_pair_of_faults() {
-    walk_stp(&skyhaul_stp::Config::standard());
+    walk_stp(&skyhaul_stp::Config::standard(), 6_000);
+    let window = skyhaul_stp::ControllerKind::SlowStartAvoidance;
+    walk_stp(&skyhaul_stp::Config { controller: window, ..skyhaul_stp::Config::standard() }, 8_000);
 }
 
 #[test]
 fn the_standard_profile_with_a_declared_rate_survives_every_pair_of_faults() {
-    walk_stp(&skyhaul_stp::Config { rate_bps: Some(200_000), ..skyhaul_stp::Config::standard() });
+    walk_stp(&skyhaul_stp::Config { rate_bps: Some(200_000), ..skyhaul_stp::Config::standard() }, 8_000);
 }
 
 #[test]
 fn the_profile_of_the_paper_survives_every_pair_of_faults() {
-    walk_stp(&skyhaul_stp::Config::paper());
+    walk_stp(&skyhaul_stp::Config::paper(), 8_000);
 }
 
 #[test]
 fn the_profile_of_the_paper_with_a_declared_rate_survives_every_pair_of_faults() {
-    walk_stp(&skyhaul_stp::Config { rate_bps: Some(200_000), ..skyhaul_stp::Config::paper() });
+    walk_stp(&skyhaul_stp::Config { rate_bps: Some(200_000), ..skyhaul_stp::Config::paper() }, 8_000);
 }
 
 #[test]

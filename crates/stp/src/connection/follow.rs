@@ -121,9 +121,11 @@ impl Connection {
         }
     }
 
-    /// The packet chosen now leaves at once, whatever the pace: it belongs to a train.
+    /// The packet chosen now leaves at once, whatever the pace: it belongs to a train, or there is no pace yet.
     pub(super) fn is_in_train(&self) -> bool {
-        self.following.as_ref().is_some_and(|following| following.train_left > 0)
+        self.following
+            .as_ref()
+            .is_some_and(|following| following.train_left > 0 || following.rate_bps.is_none())
     }
 
     /// Whether a POLL belongs on the data packet that leaves now because of a train. `ends_burst`: nothing can follow.

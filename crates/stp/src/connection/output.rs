@@ -251,7 +251,7 @@ impl Connection {
     }
 
     fn repeats_idle(&self) -> bool {
-        let has_rate = self.is_rate_paced();
+        let has_rate = self.path_rate_bps().is_some();
         self.config.idle_repeat && has_rate && self.proven && self.cache.unsent_bytes() == 0
     }
 
