@@ -16,8 +16,6 @@ use base::Base;
 use compete::{Competing, Crowd, Finding, lost_part};
 use trains::Trains;
 
-/// Rate at which the first packets leave: at once, for all links that it is made for.
-const FIRST_RATE_BPS: u64 = 1_000_000_000;
 /// Lowest rate: a packet of 1500 octets in 12 s.
 const LEAST_RATE_BPS: f64 = 1000.0;
 /// Highest: what a receiver says may be anything.
@@ -38,6 +36,14 @@ const BASE_WINDOW_NS: u64 = 10 * SECOND;
 const BASE_WINDOW_RTTS: u64 = 20;
 /// A path that was given less than this part of the estimate was not full: the lowest correction, less some packets.
 const FULL_PART: f64 = 0.45;
+/// A queue grows if what was sent in a time took longer to arrive by this part of it.
+const GROWTH_PART: u64 = 16;
+/// More than what was sent cannot have arrived, but for the rounding of short times.
+const MOST_EXCESS: f64 = 1.02;
+/// Trains that show less than this more are within what they err by.
+const WORTH_A_JUMP: f64 = 1.05;
+/// At most so much more at once: should the trains be wrong, a round trip of it is what has to wait.
+const MOST_JUMP: f64 = 2.0;
 /// Fewer bytes arrived between two marks say more about packet sizes than about a rate.
 const LEAST_BYTES: u64 = 4 * 1500;
 
@@ -66,6 +72,8 @@ pub struct Model {
 }
 
 impl Model {
+    /// Rate at which the first packets leave, with nothing known: at once, for all links that it is made for.
+    pub const FIRST_RATE_BPS: u64 = 1_000_000_000;
     /// The longest train.
     pub const MOST_TRAIN_PACKETS: u64 = trains::MOST_PACKETS;
 
@@ -75,7 +83,7 @@ impl Model {
             mss_bytes,
             first_window_bytes,
             estimate_bps: 0.0,
-            rate_bps: FIRST_RATE_BPS as f64,
+            rate_bps: Self::FIRST_RATE_BPS as f64,
             base: Base::default(),
             rtt_min_ns: u64::MAX,
             rtt_ns: 0,
@@ -151,35 +159,41 @@ impl Model {
     /// Holds the rate by what arrived and by what waited.
     fn hold(&mut self, now: Instant, sample: &PathSample) {
         let target_ns = self.target_ns();
-        let wait_ns = self.waits_ns[0].min(self.waits_ns[1]);
         let is_calm = self.waits_ns[0] <= target_ns;
         if let Some(long) = sample.long.filter(|long| long.sent_ns > 0) {
             if is_calm {
-                let lost =
-                    long.sent_bytes.saturating_sub(long.arrived_bytes) as f64 / long.sent_bytes.max(1) as f64;
-                self.calm_loss += (lost.min(0.5) - self.calm_loss) / 8.0;
+                self.calm_loss += (lost_part(&long).min(0.5) - self.calm_loss) / 8.0;
             }
-            if let Some(delivered_bps) = self.delivered_bps(&long) {
-                let sent_bps = rate_bps(long.sent_bytes, long.sent_ns);
-                // A link that was given too little has carried less than it can.
-                let was_full = sent_bps > self.estimate_bps * FULL_PART;
-                let is_queueing = long.arrived_ns > long.sent_ns + long.sent_ns / 16;
-                let is_busy = wait_ns > target_ns;
-                if was_full && (is_busy || (is_queueing && !is_calm)) {
-                    self.set_estimate(delivered_bps);
-                } else if delivered_bps > self.estimate_bps {
-                    self.set_estimate(delivered_bps.min(self.rate_bps * 1.02));
-                }
-            }
+            self.take_delivered(&long, target_ns);
         }
-        if is_calm
-            && let Some(bps) = self.trains.shown_bps()
-            && bps > self.estimate_bps * 1.05
-        {
-            self.set_estimate(bps.min(2.0 * self.estimate_bps));
-            self.trains.forget();
+        if is_calm {
+            self.take_trains();
         }
         self.rate_bps = self.estimate_bps * self.correction(now, target_ns);
+    }
+
+    /// With a queue, what arrives is what the path carries. Without one it is the least that it does.
+    fn take_delivered(&mut self, long: &Interval, target_ns: u64) {
+        let Some(delivered_bps) = self.delivered_bps(long) else { return };
+        // A link that was given too little has carried less than it can.
+        let was_full = rate_bps(long.sent_bytes, long.sent_ns) > self.estimate_bps * FULL_PART;
+        let is_growing =
+            long.arrived_ns > long.sent_ns + long.sent_ns / GROWTH_PART && self.waits_ns[0] > target_ns;
+        let is_busy = self.waits_ns[0].min(self.waits_ns[1]) > target_ns;
+        if was_full && (is_busy || is_growing) {
+            self.set_estimate(delivered_bps);
+        } else if delivered_bps > self.estimate_bps {
+            self.set_estimate(delivered_bps.min(self.rate_bps * MOST_EXCESS));
+        }
+    }
+
+    /// There is more to be had, if the last trains say so: at most twice as much a round trip.
+    fn take_trains(&mut self) {
+        let Some(bps) = self.trains.shown_bps().filter(|&bps| bps > self.estimate_bps * WORTH_A_JUMP) else {
+            return;
+        };
+        self.set_estimate(bps.min(MOST_JUMP * self.estimate_bps));
+        self.trains.forget();
     }
 
     /// What the queue makes of the rate: towards the one aimed at, or, once in a window of [`Base`], to none.

@@ -25,6 +25,8 @@ pub(super) struct Following {
     strikes: u32,
     /// The path's rate as last seen, in bit/s; `None` before anything was measured.
     rate_bps: Option<u64>,
+    /// Neither is there one that could be assumed: what may leave leaves at once.
+    is_unpaced: bool,
     /// Packets of the train under way that have not left yet.
     train_left: u32,
     /// Number of the last train, and its packets that have left.
@@ -76,6 +78,7 @@ impl Connection {
         if let Some(budget) = context.path.budget.as_mut().filter(|budget| budget.rate_bps() != rate_bps) {
             budget.set_rate(rate_bps);
         }
+        following.is_unpaced = control.phase() == Phase::Measuring && rate_bps >= Model::FIRST_RATE_BPS;
         if control.phase() != Phase::Measuring && following.rate_bps != Some(rate_bps) {
             following.rate_bps = Some(rate_bps);
             self.emit(context, Event::Rate { rate_bps });
@@ -123,15 +126,13 @@ impl Connection {
 
     /// The packet chosen now leaves at once, whatever the pace: it belongs to a train, or there is no pace yet.
     pub(super) fn is_in_train(&self) -> bool {
-        self.following
-            .as_ref()
-            .is_some_and(|following| following.train_left > 0 || following.rate_bps.is_none())
+        self.following.as_ref().is_some_and(|following| following.train_left > 0 || following.is_unpaced)
     }
 
     /// Whether a POLL belongs on the data packet that leaves now because of a train. `ends_burst`: nothing can follow.
     pub(super) fn train_polls(&self, now: Instant, ends_burst: bool) -> bool {
         let Some(following) = &self.following else { return false };
-        if following.rate_bps.is_some() {
+        if !following.is_unpaced {
             return following.train_left == 1;
         }
         ends_burst || self.begins_burst(now) || following.train_sent.is_multiple_of(TRAIN_POLLS)
@@ -147,7 +148,7 @@ impl Connection {
         let begins = self.begins_burst(now);
         let wants_train = polls && self.has_train(path);
         let Some(following) = &mut self.following else { return (None, false) };
-        if following.rate_bps.is_none() {
+        if following.is_unpaced {
             following.train += u32::from(begins);
             following.train_sent = if begins { 1 } else { following.train_sent + 1 };
             return (Some(following.train), !begins);
