@@ -13,6 +13,7 @@ use skyhaul_tcp::Keepalive;
 use crate::address::listen_address;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::race::{EndArgs, RaceArgs, ScoreboardArgs};
+use crate::remembered::MemoryArgs;
 use crate::reproduce::ReproduceArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 use crate::transport::{TransportArgs, controller};
@@ -72,6 +73,9 @@ pub(crate) struct DemoArgs {
     pub(crate) size: u64,
     #[command(flatten)]
     pub(crate) sender: SenderArgs,
+    /// Where what is found out about the path is kept from one run to the next; nothing is otherwise
+    #[arg(long, value_name = "FILE")]
+    pub(crate) memory: Option<PathBuf>,
     /// Seed of the link's losses and of the random bytes
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -99,6 +103,8 @@ pub(crate) struct SendArgs {
     pub(crate) address: Option<IpAddr>,
     #[command(flatten)]
     pub(crate) sender: SenderArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

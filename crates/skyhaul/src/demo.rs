@@ -9,7 +9,8 @@ use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stats, Stream as Random};
 use skyhaul_files::{Destination, Event, ReceiveOptions, Report, Side, Source};
 use skyhaul_link::LinkConfig;
-use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener};
+use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener, PathKey, PathMemory};
+use skyhaul_stp::Config;
 
 use crate::args::{CommonArgs, DemoArgs};
 use crate::confirmed::asking;
@@ -19,6 +20,7 @@ use crate::known::Known;
 use crate::line::Said;
 use crate::output::note;
 use crate::progress::{Progress, TICK};
+use crate::remembered::Recalled;
 use crate::result::{Lateness, Traffic, TransferResult};
 use crate::send::{self, FILES_PORT, Sent, show};
 use crate::signals::stop_requested;
@@ -55,6 +57,7 @@ struct Measured {
     started_at: Option<Instant>,
     confirmed_at: Option<Instant>,
     link: LinkReport,
+    recalled: Option<Recalled>,
 }
 
 pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
@@ -70,7 +73,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
     let progress = Progress::new(args.common.json);
     let measured = stage.play(source, &destination, &args, &progress).await;
     progress.clear();
-    conclude(&args, &config, &measured?)
+    conclude(&args, &config, measured?)
 }
 
 fn source(args: &DemoArgs) -> Result<Source, Failure> {
@@ -119,9 +122,12 @@ impl Stage {
         progress: &Progress,
     ) -> Result<Measured, Failure> {
         let peer = self.link.front_addr();
+        let config = args.sender.config(&args.common);
+        let recalled = recall(args, PathKey::new(self.sender.local_addr(), peer), &config);
+        let config = Config { remembered: recalled.as_ref().and_then(Recalled::saved), ..config };
         let stream = self
             .sender
-            .open(peer, FILES_PORT, args.sender.config(&args.common))
+            .open(peer, FILES_PORT, config)
             .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
         let (mut reader, mut writer) = stream.into_split();
         progress.begin(source.size());
@@ -146,8 +152,14 @@ impl Stage {
             received: Received { arrived_at: received_at, ..received },
             sent,
             link: self.link.stop(),
+            recalled,
         })
     }
+}
+
+/// Only if it was asked for: a demonstration is to show what a first transfer does.
+fn recall(args: &DemoArgs, key: PathKey, config: &Config) -> Option<Recalled> {
+    Recalled::new(PathMemory::at(args.memory.clone()?), key, config)
 }
 
 async fn receive(
@@ -201,8 +213,9 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> Said {
     vec![state.into(), doing.into(), lost, format!("{} queued", show_bytes(counters.queue_bytes))]
 }
 
-fn conclude(args: &DemoArgs, config: &LinkConfig, measured: &Measured) -> Result<ExitCode, Failure> {
-    show(&result(args, config, measured), args.common.json)?;
+fn conclude(args: &DemoArgs, config: &LinkConfig, mut measured: Measured) -> Result<ExitCode, Failure> {
+    let path_memory = measured.recalled.take().map(|recalled| recalled.finish(&measured.sender));
+    show(&TransferResult { path_memory, ..result(args, config, &measured) }, args.common.json)?;
     match (measured.link.warning(), measured.link.remark()) {
         (Some(warning), _) => note(&wrapped(&format!("WARNING: {warning}"), 0)),
         (None, Some(remark)) => note(&wrapped(&format!("note: {remark}"), 0)),

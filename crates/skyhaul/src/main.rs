@@ -17,6 +17,7 @@ mod progress;
 mod race;
 mod rate;
 mod receive;
+mod remembered;
 mod reproduce;
 mod result;
 mod scenario_file;

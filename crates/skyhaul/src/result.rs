@@ -6,6 +6,7 @@ use skyhaul_files::Report;
 use skyhaul_stp::ProbingConfig;
 
 use crate::cycles::Cycle;
+use crate::remembered::PathMemoryResult;
 use crate::truth::Truth;
 use crate::verdicts::{VerdictResult, verdicts};
 
@@ -108,6 +109,8 @@ pub(crate) struct TransferResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<Truth>,
     pub(crate) rtt_ms: RttMs,
+    /// What was remembered of the path, and what is now.
+    pub(crate) path_memory: Option<PathMemoryResult>,
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
     pub(crate) files: Vec<FileResult>,
@@ -152,6 +155,7 @@ impl TransferResult {
             verdicts_left_out: None,
             truth: None,
             rtt_ms: RttMs { min: ms(stats.rtt_min_ns), smoothed: ms(stats.rtt_smoothed_ns) },
+            path_memory: None,
             digest: match &files[..] {
                 [one] => one.digest.clone(),
                 _ => None,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use skyhaul_core::{CloseReason, Instant, Stats};
 use skyhaul_files::{Event, Fault, Report, SendError, Side, Source};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
+use skyhaul_stp::Config;
 
 use crate::address::{is_address, resolve};
 use crate::advice;
@@ -19,6 +20,7 @@ use crate::failure::Failure;
 use crate::known::Known;
 use crate::output::print;
 use crate::progress::Progress;
+use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::signals::stop_requested;
 use crate::table::table;
@@ -36,6 +38,8 @@ struct Attempt<E> {
     sent: Sent,
     stats: Stats,
     cycles: Vec<Cycle>,
+    /// What is remembered of the path to it.
+    recalled: Option<Recalled>,
 }
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
@@ -69,9 +73,12 @@ async fn over_stp(args: &SendArgs, mut sources: Vec<Source>) -> Result<ExitCode,
             ..EndpointOptions::default()
         };
         let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
-        let stream =
-            endpoint.open(peer, FILES_PORT, config.clone()).map_err(|error| cannot_send(peer, error))?;
-        let attempt = attempt(args, endpoint, stream, cycles, sources, config.connect_give_up_ns).await?;
+        let recalled = args.memory.recall(endpoint.local_addr(), peer, &config);
+        let config = Config { remembered: recalled.as_ref().and_then(Recalled::saved), ..config.clone() };
+        let patience_ns = config.connect_give_up_ns;
+        let stream = endpoint.open(peer, FILES_PORT, config).map_err(|error| cannot_send(peer, error))?;
+        let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
+        let attempt = Attempt { recalled, ..attempt };
         if !attempt.found_nobody() || peers.peek().is_none() {
             return conclude(args, attempt).await;
         }
@@ -160,7 +167,7 @@ async fn attempt<E: End>(
         show(&result, args.common.json)?;
         return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
     };
-    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish(stats.probes) })
+    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish(stats.probes), recalled: None })
 }
 
 impl<E> Attempt<E> {
@@ -176,8 +183,10 @@ impl<E> Attempt<E> {
 }
 
 async fn conclude<E: End>(args: &SendArgs, attempt: Attempt<E>) -> Result<ExitCode, Failure> {
-    let Attempt { peer, endpoint, sent, stats, cycles } = attempt;
-    let shown = show(&result::<E>(args, &sent, &stats, &cycles), args.common.json);
+    let Attempt { peer, endpoint, sent, stats, cycles, recalled } = attempt;
+    let path_memory = recalled.map(|recalled| recalled.finish(&stats));
+    let result = TransferResult { path_memory, ..result::<E>(args, &sent, &stats, &cycles) };
+    let shown = show(&result, args.common.json);
     endpoint.wait_idle(LINGER).await;
     shown?;
     match &sent.fault {

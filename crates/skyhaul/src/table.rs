@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use skyhaul_core::units::{show_bytes, show_rate};
 
 use crate::pauses::pauses;
+use crate::remembered::{Known, PathMemoryResult};
 use crate::result::{FileResult, Losses, Probing, Traffic, TransferResult};
 use crate::truth::{Dropped, noticed};
 use crate::wrap::wrapped;
@@ -58,6 +59,7 @@ fn after(result: &TransferResult) -> Lines {
         ("lost on the way", is_sender(result).then(|| losses(result))),
         ("really lost", result.truth.as_ref().map(|truth| really(truth.dropped))),
         ("round trip", round_trip(result)),
+        ("path", result.path_memory.as_ref().and_then(path)),
     ])
 }
 
@@ -75,6 +77,29 @@ fn file(file: &FileResult) -> String {
         (Some(_), _) => format!("{}  verified: it is what was sent", file.name),
         (None, error) => format!("{}  FAILED: {}", file.name, error.as_deref().unwrap_or("unknown")),
     }
+}
+
+/// What was remembered of the path, and what is now.
+fn path(memory: &PathMemoryResult) -> Option<String> {
+    let used = memory.used.map(|used| {
+        let outcome = memory.outcome.unwrap_or("not used");
+        format!("begun with {} of {}: {outcome}", rate(used), ago(used.age_s.unwrap_or(0)))
+    });
+    let kept = memory.kept.map(|kept| format!("{} are remembered for the next time", rate(kept)));
+    let said: Vec<String> = used.into_iter().chain(kept).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+fn ago(age_s: u64) -> String {
+    match age_s {
+        0..120 => format!("{age_s} s ago"),
+        120..7200 => format!("{} min ago", age_s / 60),
+        _ => format!("{} h ago", age_s / 3600),
+    }
+}
+
+fn rate(known: Known) -> String {
+    show_rate(known.rate_bps as f64)
 }
 
 fn round_trip(result: &TransferResult) -> Option<String> {

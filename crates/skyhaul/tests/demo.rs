@@ -43,6 +43,34 @@ fn every_field_of_the_result_is_there() {
 }
 
 #[test]
+fn a_path_is_remembered_from_one_run_to_the_next_if_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("state/paths");
+    let memory = |size: &str, extra: &[&str]| {
+        let said = run(&[&["demo", "--size", size, "--json"], extra].concat());
+        assert_eq!(said.code, Some(0), "{said:?}");
+        (said.json()["path_memory"].clone(), said.err)
+    };
+    assert!(
+        memory("10kB", &[]).0.is_null()
+            && memory("10kB", &["--rate", "10M", "--memory", place.to_str().unwrap()]).0.is_null()
+    );
+    assert!(!place.exists(), "a declared rate is not found out");
+    let asked = ["--memory", place.to_str().unwrap()];
+    let (first, _) = memory("4MB", &asked);
+    assert!(first["used"].is_null() && first["kept"]["rate_bps"].is_number(), "{first}");
+    let (second, _) = memory("4MB", &asked);
+    assert_eq!(second["used"]["rate_bps"], first["kept"]["rate_bps"], "{second}");
+    // On a machine that stalls, the queue may have looked full.
+    assert!(["confirmed", "contradicted"].contains(&second["outcome"].as_str().unwrap()), "{second}");
+    std::fs::write(&place, "skyhaul-paths 1\n127.0.0.1 127.0.0.1 9999777 55041").unwrap();
+    let (torn, err) = memory("4MB", &asked);
+    assert!(torn["used"].is_null() && torn["trouble"].as_str().unwrap().contains("damaged"), "{torn}");
+    assert!(err.contains("not used") && err.contains("damaged"), "{err}");
+    assert!(std::fs::read_to_string(&place).unwrap().contains("\nend 1 "), "replaced");
+}
+
+#[test]
 fn what_there_is_none_of_is_null() {
     let said = run(&["demo", "--size", "0", "--json"]);
     assert_eq!(said.code, Some(0), "{said:?}");

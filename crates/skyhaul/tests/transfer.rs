@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Receiver, file, names, noise, run, skipped, skyhaul, until};
+use common::{Receiver, Said, file, names, noise, run, skipped, skyhaul, until};
 
 #[test]
 fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
@@ -23,6 +23,24 @@ fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
     assert!(sent.json()["verdicts"].is_array() && sent.json()["truth"].is_null(), "{sent:?}");
     assert!(received.json()["verdicts"].is_null(), "{received:?}");
     assert_eq!(names(folder.path()), ["data.bin"]);
+}
+
+#[test]
+fn paths_within_this_machine_are_remembered_only_in_a_file_that_was_asked_for() {
+    let state = tempfile::tempdir().unwrap();
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "data.bin", &noise(100_000));
+    let asked = state.path().join("asked");
+    for (extra, is_known) in
+        [(&[][..], false), (&["--no-memory"], false), (&["--memory", asked.to_str().unwrap()], true)]
+    {
+        let receiver = Receiver::start(&["--once"]);
+        let args = [&["send", "--json"], extra, &[path.to_str().unwrap(), &receiver.address]].concat();
+        let said: Said = skyhaul(&args).env("XDG_STATE_HOME", state.path()).output().unwrap().into();
+        assert_eq!((said.code, receiver.wait().0.code), (Some(0), Some(0)), "{said:?}");
+        assert_eq!(said.json()["path_memory"].is_object(), is_known, "{said:?}");
+        assert!(!state.path().join("skyhaul").exists(), "{extra:?}");
+    }
 }
 
 #[test]
@@ -123,7 +141,7 @@ fn a_killed_receiver_is_noticed() {
     until("a part file", || !names(receiver.path()).is_empty());
     receiver.child.kill().unwrap();
     receiver.child.wait().unwrap();
-    let said: common::Said = sender.wait_with_output().unwrap().into();
+    let said: Said = sender.wait_with_output().unwrap().into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("skyhaul: sending to"), "{said:?}");
     assert!(said.err.contains("any more; start the receiver again"), "{said:?}");
@@ -141,7 +159,7 @@ fn interrupting_the_sender_tells_the_receiver() {
     until("a part file", || !names(receiver.path()).is_empty());
     let pid = sender.id().to_string();
     std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    let said: common::Said = sender.wait_with_output().unwrap().into();
+    let said: Said = sender.wait_with_output().unwrap().into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("interrupted"), "{said:?}");
     assert_eq!(said.json()["files"][0]["name"], "cut", "{said:?}");
@@ -163,7 +181,7 @@ fn interrupting_a_sender_or_a_receiver_shows_a_person_what_is_known() {
     for pid in [sender.id(), receiver.child.id()] {
         std::process::Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap();
     }
-    let sent: common::Said = sender.wait_with_output().unwrap().into();
+    let sent: Said = sender.wait_with_output().unwrap().into();
     let (received, _folder) = receiver.wait();
     for (said, line) in [(sent, "  sent  "), (received, "  received  ")] {
         assert_eq!(said.code, Some(1), "{said:?}");
@@ -201,7 +219,7 @@ fn more_files_than_may_be_open_go_one_after_another() {
         file(source.path(), &format!("f{i}"), b"content");
     }
     let script = "ulimit -n 24; exec \"$0\" send \"$1\"/* \"$2\"";
-    let sent: common::Said = std::process::Command::new("sh")
+    let sent: Said = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_skyhaul"), source.path().to_str().unwrap()])
         .arg(&receiver.address)
         .output()

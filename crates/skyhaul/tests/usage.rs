@@ -31,6 +31,11 @@ fn wrong_usage_is_exit_code_2() {
     check(&["send", "--probing", "file", "127.0.0.1:9"], 2, &["--probing", "on, off"]);
     check(&["receive", "--dir", ".", "--probing", "on"], 2, &["--probing"]);
     check(&["demo", "--unknown"], 2, &["--unknown"]);
+    check(
+        &["send", "--memory", "paths", "--no-memory", "file", "127.0.0.1:9"],
+        2,
+        &["--memory", "--no-memory"],
+    );
     check(&["send"], 2, &[]);
     check(&["send", "file"], 2, &["'file' is all", "ADDRESS:PORT"]);
     check(&["receive"], 2, &["--dir"]);
