@@ -2,6 +2,7 @@
 
 mod bench;
 mod closing;
+mod following;
 mod opening;
 mod polling;
 mod probing;
