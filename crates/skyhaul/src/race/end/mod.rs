@@ -11,6 +11,7 @@ mod stream;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ use dial::{Dial, Listen};
 
 /// The sending end knows that everything has arrived; what it still has to say leaves at once.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// The other end is over by then, or whoever started both has ended them.
+const LONGEST_OTHER: Duration = Duration::from_secs(10);
 /// Between two looks for a file.
 const NAP: Duration = Duration::from_millis(2);
 /// Made by the serving end when it listens.
@@ -122,8 +125,17 @@ pub(crate) async fn run(args: EndArgs) -> Result<ExitCode, Failure> {
     let limit = Duration::from_nanos(plan.own_time_limit_ns().unwrap_or(u64::MAX));
     let mut report = EndReport::default();
     // What the work has come to so far is there whatever ends it.
-    let ended = tokio::time::timeout(limit, work(&args, &plan, racer, &mut report)).await;
-    report.ended_at_ns = now_ns();
+    let (ended, ended_at_ns) = {
+        let mut work = pin!(work(&args, &plan, racer, &mut report));
+        let ended = tokio::time::timeout(limit, &mut work).await;
+        let ended_at_ns = now_ns();
+        if ended.is_err() && args.role == Role::Serve {
+            // Began before the other end, so its time is over first: gone, it would look like a failure there.
+            let _ = tokio::time::timeout(LONGEST_OTHER, there(&args.signs.join(OVER))).await;
+        }
+        (ended, ended_at_ns)
+    };
+    report.ended_at_ns = ended_at_ns;
     if let Ok(Err(error)) = ended {
         report.error = Some(error.to_string());
     }
