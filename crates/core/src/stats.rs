@@ -52,6 +52,10 @@ pub struct Stats {
 
     /// STP: data packets sent again while the link would have idled.
     pub idle_repeats: u64,
+    /// STP: repair symbols sent over packets without confirmation, while the link would have idled.
+    pub repair_packets: u64,
+    /// STP: size of those segments.
+    pub repair_bytes: u64,
     /// STP: probing cycles begun.
     pub probe_cycles: u64,
     /// STP: cycles that found congestion.
@@ -114,6 +118,8 @@ impl Stats {
             path_estimate: other.path_estimate.or(self.path_estimate),
             resume: other.resume.or(self.resume),
             idle_repeats: self.idle_repeats + other.idle_repeats,
+            repair_packets: self.repair_packets + other.repair_packets,
+            repair_bytes: self.repair_bytes + other.repair_bytes,
             probe_cycles: self.probe_cycles + other.probe_cycles,
             probe_congestion: self.probe_congestion + other.probe_congestion,
             probe_link: self.probe_link + other.probe_link,

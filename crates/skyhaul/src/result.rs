@@ -97,6 +97,10 @@ pub(crate) struct TransferResult {
     pub(crate) retransmitted_packets: u64,
     /// Those of them that were not known to be lost.
     pub(crate) idle_repeats: u64,
+    /// Repair symbols sent over packets that were not confirmed.
+    pub(crate) repair_packets: u64,
+    /// Their size on the wire.
+    pub(crate) repair_bytes: u64,
     pub(crate) losses: Losses,
     pub(crate) probing: Probing,
     /// Each cycle with its evidence, the first ones.
@@ -149,6 +153,8 @@ impl TransferResult {
             reverse: Traffic::received(&stats),
             retransmitted_packets: stats.retransmitted_packets,
             idle_repeats: stats.idle_repeats,
+            repair_packets: stats.repair_packets,
+            repair_bytes: stats.repair_bytes,
             losses: Losses { congestion, corruption, outage, unknown },
             probing: Probing::new(&stats),
             verdicts: None,

@@ -126,12 +126,16 @@ fn traffic(result: &TransferResult, traffic: Traffic) -> String {
     format!("{all}: {} for each MB delivered", show_bytes(per_mb as u64))
 }
 
-/// Packets that were repeated, and those of them that were not known to be lost.
+/// Packets that were repeated, those of them that were not known to be lost, and repair symbols.
 fn again(result: &TransferResult) -> String {
     let (all, safe) = (result.retransmitted_packets, result.idle_repeats);
-    match safe {
+    let repeats = match safe {
         0 => packets(all),
         _ => format!("{}: {} taken for lost, {safe} just in case", packets(all), all.saturating_sub(safe)),
+    };
+    match result.repair_packets {
+        0 => repeats,
+        symbols => format!("{repeats}; {symbols} for repair"),
     }
 }
 

@@ -74,8 +74,6 @@ pub struct Config {
     pub polls_per_rtt_tail: u64,
     /// POLLs are at least this far apart.
     pub min_poll_interval_ns: u64,
-    /// With a measured rate POLLs are so rare that their answers cost half a percent of the data, down to one per round trip.
-    pub spares_stats: bool,
     /// The first burst carries a POLL [STP 5.1.1].
     pub poll_first_burst: bool,
     /// A POLL is forced after this share (in percent) of the send limit [XSTP 3].
@@ -106,6 +104,8 @@ pub struct Config {
     pub end_with_data: bool,
     /// With a declared rate, unconfirmed packets are repeated while the link would idle.
     pub idle_repeat: bool,
+    /// With a declared rate, and if the peer takes them, repair symbols take the place of idle repeats.
+    pub coded_tail: bool,
     /// First BGN timer; doubles up to `max_timer_ns`.
     pub bgn_timer_ns: u64,
     /// Floor of the END timer; doubles up to `max_timer_ns`.
@@ -146,7 +146,6 @@ impl Config {
             polls_per_slow_rtt: 3,
             polls_per_rtt_tail: 3,
             min_poll_interval_ns: 10 * MS,
-            spares_stats: false,
             poll_first_burst: true,
             forced_poll_percent: 50,
             small_window_packets: 10,
@@ -162,6 +161,7 @@ impl Config {
             bgn_repeats: 1,
             end_with_data: false,
             idle_repeat: false,
+            coded_tail: false,
             bgn_timer_ns: SECOND,
             end_timer_ns: SECOND,
             max_timer_ns: 64 * SECOND,
@@ -184,7 +184,6 @@ impl Config {
             receive_limit_bytes: 64 << 20,
             polls_per_slow_rtt: 1,
             polls_per_rtt_tail: 8,
-            spares_stats: true,
             ustats_per_poll: Some(2),
             retransmit: RetransmitRule::SentBeforePoll,
             reorder_packets: 3,
@@ -195,6 +194,7 @@ impl Config {
             bgn_repeats: 3,
             end_with_data: true,
             idle_repeat: true,
+            coded_tail: true,
             end_timer_ns: 100 * MS,
             max_timer_ns: 10 * SECOND,
             max_tries: u32::MAX,

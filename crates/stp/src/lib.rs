@@ -8,6 +8,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod coding;
 mod config;
 #[cfg(test)]
 mod config_doc_tests;

@@ -1,5 +1,6 @@
 //! Prints the measurements of `docs/spec/stp.md`, sections 6.4, 6.5 and 13: medians over 10 seeds in virtual
-//! time. `cargo run --release -p skyhaul-sim --example spec_tables`.
+//! time. `cargo run --release -p skyhaul-sim --example spec_tables`
+//! (`-- --tail`, `-- --probing`: only these).
 
 mod elsewhere;
 mod probing;
@@ -46,21 +47,24 @@ fn sent_per_payload(outcomes: &[Outcome]) -> f64 {
 }
 
 fn tail() {
-    println!("| link | payload | share, off | share, on | sent / payload, off | on | repeats |");
+    println!(
+        "| link | payload | share, off | repeats | coded | sent / payload, off | repeats | coded | symbols |"
+    );
     for link in ["geo-noisy", "geo-noisy-thin"] {
         for megabytes in [1, 10, 20, 100] {
-            let off = outcomes(link, megabytes * 1_000_000, None, |config| config.idle_repeat = false);
-            let on = outcomes(link, megabytes * 1_000_000, None, |_| ());
-            let repeats = median(on.iter().map(|o| o.sender.idle_repeats as f64).collect());
-            let needless = median(
-                on.iter().map(|o| o.receiver.duplicates as f64 / o.sender.idle_repeats as f64).collect(),
-            );
+            let of = |change: Change| outcomes(link, megabytes * 1_000_000, None, change);
+            let off = of(|config| (config.idle_repeat, config.coded_tail) = (false, false));
+            let repeats = of(|config| config.coded_tail = false);
+            let coded = of(|_| ());
+            let symbols = median(coded.iter().map(|o| o.sender.repair_packets as f64).collect());
             println!(
-                "| {link} | {megabytes} MB | {:.3} | {:.3} | {:.3} | {:.3} | {repeats:.0} | (twice there: {needless:.2})",
+                "| {link} | {megabytes} MB | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {symbols:.0} |",
                 share(&off),
-                share(&on),
+                share(&repeats),
+                share(&coded),
                 sent_per_payload(&off),
-                sent_per_payload(&on),
+                sent_per_payload(&repeats),
+                sent_per_payload(&coded),
             );
         }
     }
@@ -84,6 +88,9 @@ fn thin_return() {
 }
 
 fn main() {
+    if std::env::args().any(|arg| arg == "--tail") {
+        return tail();
+    }
     if !std::env::args().any(|arg| arg == "--probing") {
         tail();
         thin_return();

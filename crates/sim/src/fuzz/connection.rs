@@ -208,7 +208,7 @@ impl Bench {
         }
         let max_payload_bytes = if shape & 2 != 0 { u16::from(input.byte()) } else { 1400 };
         let window_bytes = if shape & 4 != 0 { input.word() } else { 64_000 };
-        let options = Options { timing: shape & 8 != 0 };
+        let options = Options { timing: shape & 8 != 0, repairs: shape & 16 != 0 };
         Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce, options }
     }
 
@@ -221,7 +221,8 @@ impl Bench {
         let shape = input.byte();
         let echo = if shape & 3 == 3 { input.near(self.timestamp) } else { self.timestamp };
         let timing = (shape & 4 != 0).then(|| Timing { clock: input.word(), octets: input.word() });
-        Stat { echo, report: self.report(input), timing }
+        let wanting = (shape & 8 != 0).then(|| (input.byte(), input.word() & 0xFFFF));
+        Stat { echo, report: self.report(input), timing, wanting }
     }
 
     fn report(&mut self, input: &mut Input<'_>) -> Report {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use skyhaul_core::event::{Alarm, DropCause};
 use skyhaul_core::{Event, EventSink, Instant, Verdict};
-use skyhaul_stp::segment::types::{POLL, SD, STAT};
+use skyhaul_stp::segment::types::{BLOCK, POLL, SD, STAT};
 
 use crate::engines::Protocol;
 use crate::host::SOURCES_PER_HOST;
@@ -89,7 +89,7 @@ impl Truth {
         if !judges(source) {
             return;
         }
-        if types & (POLL | STAT) != 0 {
+        if types & (POLL | STAT) != 0 && types != BLOCK {
             self.alarms.under_way.insert(id);
         }
         if types & SD != 0 {

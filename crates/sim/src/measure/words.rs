@@ -22,6 +22,12 @@ pub(super) fn of_stp(sent: Sent, first: u64) -> Words {
     if sent.types & types::RST == types::RST {
         return ("RST".into(), kind(sent.types));
     }
+    if sent.types == types::BLOCK {
+        return ("BLOCK".into(), "other");
+    }
+    if sent.types == types::REPAIR {
+        return ("REPAIR".into(), "data");
+    }
     let parts = [
         (types::BGN, "BGN"),
         (types::BGNAK, "BGNAK"),

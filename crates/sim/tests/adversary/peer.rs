@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, Stats, Stream};
-use skyhaul_stp::segment::{Opening, Options, Report, Segment, Stat, decode, encode};
+use skyhaul_stp::segment::{Opening, Report, Segment, Stat, decode, encode};
 use skyhaul_stp::{Config, Endpoint, EndpointConfig, State};
 
 pub(crate) const PORT: u16 = 4;
@@ -123,7 +123,7 @@ impl Liar {
         let poll = self.heard.iter().rev().find_map(|heard| heard.segment.poll).expect("it has polled");
         let honest = Report { next: poll.next, window_bytes: 1 << 20, ..Report::default() };
         Segment {
-            stat: Some(Stat { echo: poll.timestamp, report: lie(honest), timing: None }),
+            stat: Some(Stat { echo: poll.timestamp, report: lie(honest), ..Stat::default() }),
             ..self.blank.clone()
         }
     }
@@ -150,15 +150,9 @@ impl Liar {
 
 /// A BGN by the rules.
 pub(crate) fn opening(window_bytes: u32) -> Opening {
-    Opening {
-        max_payload_bytes: 1400,
-        initial: INITIAL,
-        window_bytes,
-        nonce: 42,
-        options: Options::default(),
-    }
+    Opening { max_payload_bytes: 1400, initial: INITIAL, window_bytes, nonce: 42, ..Opening::default() }
 }
 
 fn owned(segment: Segment<'_>) -> Segment<'static> {
-    Segment { data: None, ..segment }
+    Segment { data: None, repair: None, ..segment }
 }

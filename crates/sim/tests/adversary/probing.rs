@@ -90,7 +90,7 @@ fn old_and_future_echoes_end_no_cycle_and_measure_nothing() {
                 let runs = vec![1];
                 let stat = honest.stat.map(|stat| {
                     let report = Report { next: stat.report.next - 1, runs, ..stat.report };
-                    Stat { echo, report, timing: None }
+                    Stat { echo, report, ..Stat::default() }
                 });
                 Segment { stat, ..honest }
             });

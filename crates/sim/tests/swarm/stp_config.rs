@@ -77,6 +77,7 @@ fn vary_habits(d: &mut Dice, config: &mut Config) {
     config.bgn_repeats = d.below(5);
     config.end_with_data = d.percent(50);
     config.idle_repeat = d.percent(50);
+    config.coded_tail = d.percent(60);
     config.poll_first_burst = d.percent(70);
     config.retransmit_within_window = d.percent(50);
     config.ustat_threshold = d.pick(&[None, Some(0), Some(3)]);

@@ -58,6 +58,12 @@ impl Connection {
         if let Some((data, _)) = segment.data {
             self.on_data(segment.number, data, context);
         }
+        if let Some(block) = &segment.block {
+            self.on_block(segment.number, block, context);
+        }
+        if let Some(symbol) = segment.repair {
+            self.on_repair(segment.number, symbol, context);
+        }
         if let Some(poll) = &segment.poll {
             self.peer_is_free |= segment.bgnak.is_none();
             self.on_poll(*poll, context);
@@ -125,6 +131,15 @@ impl Connection {
             return self.refuse(Refusal::Unknown, context);
         };
         let number = expand(number24, assembly.next());
+        if self.take_packet(number, data, context) && self.both_code {
+            self.repairs.on_packet(number, data);
+            self.recover(context);
+        }
+    }
+
+    /// Packet `number` is here; false if it is refused.
+    pub(super) fn take_packet(&mut self, number: u64, data: &[u8], context: &mut Context<'_>) -> bool {
+        let Some(assembly) = &mut self.assembly else { return false };
         let before = assembly.delivered_bytes();
         let verdict = assembly.insert(number, data);
         let delivered = assembly.delivered_bytes() > before;
@@ -134,6 +149,7 @@ impl Connection {
             Verdict::OutsideWindow => self.refuse(Refusal::OutsideWindow, context),
             Verdict::Absurd => self.refuse(Refusal::Absurd, context),
         }
+        verdict == Verdict::Taken
     }
 
     fn on_taken(&mut self, number: u64, delivered: bool, context: &mut Context<'_>) {
@@ -202,8 +218,11 @@ impl Connection {
 
     /// The full gap list up to `upper`, in as many segments as it takes.
     fn queue_stat(&mut self, echo: u32, upper: u64, context: &mut Context<'_>) {
-        let Some(assembly) = &self.assembly else { return };
+        let Some(assembly) = &mut self.assembly else { return };
         let (start, runs) = assembly.runs(assembly.next(), upper);
+        if self.both_code {
+            assembly.keep_after_stat(!runs.is_empty());
+        }
         let room = context.path.max_segment_bytes() - STAT_FIXED_BYTES;
         let parts = split_runs(runs, room);
         let last = parts.len() - 1;
@@ -216,7 +235,7 @@ impl Connection {
             let start = if runs.is_empty() { 0 } else { offset as u32 + distance };
             let report = report(assembly, start, runs, i < last);
             let timing = timing.filter(|_| i == 0);
-            self.replies.stats.push_back(Stat { echo, report, timing });
+            self.replies.stats.push_back(Stat { echo, report, timing, wanting: self.repairs.wanting() });
         }
         self.window_closed |= assembly.window_bytes() < 2 * context.path.max_segment_bytes() as u64;
     }

@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod close;
+mod coding;
 mod delivery;
 mod follow;
 mod input;
@@ -26,9 +27,9 @@ use skyhaul_core::{
 
 use crate::config::Config;
 use crate::probing::Cycle;
-use crate::receive::{Assembly, GapWatch};
+use crate::receive::{Assembly, GapWatch, Repairs};
 use crate::segment::{HEADER_BYTES, Opening, Options, Report, Stat};
-use crate::send::{PollClock, SendCache, Tail};
+use crate::send::{CodedTail, PollClock, SendCache, Tail};
 use delivery::controller_config;
 use follow::Following;
 
@@ -105,6 +106,9 @@ pub(crate) struct Connection {
 
     cache: SendCache,
     tail: Tail,
+    coded: CodedTail,
+    /// Both ends send and take repair symbols.
+    both_code: bool,
     poll: PollClock,
     persist: Retry,
     /// A POLL belongs right behind the packet just sent, which had no room for it.
@@ -143,6 +147,7 @@ pub(crate) struct Connection {
 
     assembly: Option<Assembly>,
     watch: GapWatch,
+    repairs: Repairs,
     newest_poll: Option<u32>,
     /// The peer polled again after a STAT had left, so it most likely has that STAT.
     polled_again: bool,
@@ -240,6 +245,8 @@ impl Connection {
             linger_ns: 0,
             cache: SendCache::new(initial),
             tail: Tail::default(),
+            coded: CodedTail::default(),
+            both_code: false,
             poll: PollClock::new(entropy.timestamp_offset),
             persist: Retry::new(SECOND, config.max_timer_ns),
             poll_owed: false,
@@ -266,6 +273,7 @@ impl Connection {
             writer_waits: false,
             assembly: None,
             watch: GapWatch::new(0, config.ustat_threshold),
+            repairs: Repairs::default(),
             newest_poll: None,
             polled_again: false,
             ustat_credit: config.ustats_per_poll.unwrap_or(0),
@@ -285,6 +293,7 @@ impl Connection {
     fn learn_peer(&mut self, opening: &Opening, context: &Context<'_>) {
         let initial = NUMBER_MODULUS + u64::from(opening.initial);
         self.peer_window_bytes = u64::from(opening.window_bytes);
+        self.both_code = opening.options.repairs && self.config.coded_tail;
         self.peer_max_payload = usize::from(opening.max_payload_bytes).max(1);
         self.peer_wants_timing = opening.options.timing;
         self.assembly = Some(Assembly::new(initial, self.config.receive_limit_bytes));
@@ -309,7 +318,7 @@ impl Connection {
             initial: skyhaul_core::wire(self.initial),
             window_bytes: window.min(u64::from(u32::MAX)) as u32,
             nonce: self.names.nonce,
-            options: Options { timing: self.config.wants_timing() },
+            options: Options { timing: self.config.wants_timing(), repairs: self.config.coded_tail },
         }
     }
 

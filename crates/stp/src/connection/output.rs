@@ -11,7 +11,7 @@ use crate::receive::Assembly;
 use crate::segment::types::{POLL, RST};
 use crate::segment::{
     END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, Options, POLL_BYTES, Poll, Segment,
-    charge_bytes, encode, encoded_len,
+    charge_bytes, encode, encoded_len, types,
 };
 
 /// Packets under way at most: half of what 24-bit numbers can tell apart, halved.
@@ -25,7 +25,7 @@ const AMPLIFICATION: u64 = 3;
 
 /// Data chosen for a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Choice {
+pub(super) enum Choice {
     New { bytes: usize },
     Again { number: u64, bytes: usize, why: Repeat },
 }
@@ -106,7 +106,7 @@ impl Connection {
         self.allowance(path) >= LEAST_ALLOWANCE
     }
 
-    fn blank(&self) -> Segment<'static> {
+    pub(super) fn blank(&self) -> Segment<'static> {
         Segment {
             source_port: self.names.local_port,
             destination_port: self.names.remote_port,
@@ -124,8 +124,11 @@ impl Connection {
         let mut plan = self.plan(now, data, context.path);
         self.spare_repeat(data, &segment, &mut plan, allowance);
         if segment.type_bits() == 0 && data.is_none() && plan.is_empty() {
-            self.note_limit(true);
-            return None;
+            let coded = self.build_coded(context, out);
+            if coded.is_none() {
+                self.note_limit(true);
+            }
+            return coded;
         }
         if plan.begin {
             segment.bgn = Some(self.our_opening(context.path));
@@ -229,13 +232,13 @@ impl Connection {
         if !self.repeats_idle() {
             return None;
         }
-        let number = self.tail.pick(&self.cache)?;
+        let number = self.tail.pick(&self.cache, self.coded_packets())?;
         let bytes = usize::from(self.cache.entry(number)?.bytes);
         Some(Choice::Again { number, bytes, why: Repeat::Idle })
     }
 
     fn queued_packet(&self) -> Option<Choice> {
-        let number = self.cache.queued()?;
+        let number = self.cache.queued_outside(self.coded_packets())?;
         let entry = self.cache.entry(number)?;
         let bytes = usize::from(entry.bytes);
         let flight = self.cache.in_flight_bytes();
@@ -244,15 +247,20 @@ impl Connection {
         (fits || !self.config.retransmit_within_window).then_some(Choice::Again { number, bytes, why })
     }
 
-    fn may_send_data(&self) -> bool {
+    pub(super) fn may_send_data(&self) -> bool {
         self.linger_until.is_none()
             && self.cycle.is_none() // suspended while probing [XSTP 4.2]
             && (self.opened || self.config.early_data)
     }
 
     fn repeats_idle(&self) -> bool {
-        let has_rate = self.path_rate_bps().is_some();
-        self.config.idle_repeat && has_rate && self.proven && self.cache.unsent_bytes() == 0
+        let codes_first = self.both_code && self.coded.goes_first(&self.cache);
+        self.config.idle_repeat && !codes_first && self.has_idle_capacity()
+    }
+
+    /// Nothing new is left, and the capacity is the user's.
+    pub(super) fn has_idle_capacity(&self) -> bool {
+        self.path_rate_bps().is_some() && self.proven && self.cache.unsent_bytes() == 0
     }
 
     /// Size of the new SD that windows, Nagle and the unsent data allow; 0: none.
@@ -291,7 +299,7 @@ impl Connection {
     }
 
     /// When pacing lets the next data packet go; `None`: at any time.
-    fn paced_at(&self, path: &Path) -> Option<Instant> {
+    pub(super) fn paced_at(&self, path: &Path) -> Option<Instant> {
         let budget = path.budget.as_ref().map(skyhaul_core::Pacer::ready_at);
         if self.is_in_train() {
             return None;
@@ -429,6 +437,7 @@ impl Connection {
         let number = match choice {
             Choice::New { bytes } => {
                 self.stats.data_packets += 1;
+                self.coded.on_new();
                 self.cache.send_new(bytes, now, order)
             }
             Choice::Again { number, why, .. } => {
@@ -469,7 +478,7 @@ impl Connection {
         }
     }
 
-    fn charge(
+    pub(super) fn charge(
         &mut self,
         types: u8,
         number: u32,
@@ -480,7 +489,9 @@ impl Connection {
         let wire_bytes = context.path.wire_bytes(bytes);
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(wire_bytes);
+        let is_repair = types == types::REPAIR;
         match data.map(Choice::repeat) {
+            None if is_repair => self.stats.repair_bytes += u64::from(wire_bytes),
             None => self.stats.control_bytes += u64::from(wire_bytes),
             Some(Some(_)) => self.stats.retransmitted_bytes += u64::from(wire_bytes),
             Some(None) => {}
@@ -496,7 +507,7 @@ impl Connection {
         if let Some(budget) = &mut context.path.budget {
             budget.spend(context.now, wire_bytes);
         }
-        if data.is_some() && !self.is_rate_paced() {
+        if (data.is_some() || is_repair) && !self.is_rate_paced() {
             self.pace.spend(context.now, wire_bytes);
         }
         let event = Event::Sent {

@@ -106,6 +106,8 @@ impl Connection {
             self.take_timing(stat, &record, context);
         }
         self.apply_report(&stat.report, Some(record), sample, context);
+        let loss = self.tail.loss(&self.cache);
+        self.coded.on_stat(&self.cache, loss, record.order, stat.wanting);
     }
 
     /// While probing, the gaps of USTATs are ignored: the STATs repeat what they say [XSTP 4.2].
@@ -338,6 +340,7 @@ impl Connection {
 
     /// New pacing, room for the writer, events.
     fn after_report(&mut self, context: &mut Context<'_>) {
+        self.coded.settle(&self.cache);
         self.spread(context);
         if self.writer_waits && self.cache.held_bytes() < self.send_limit_bytes() {
             self.writer_waits = false;

@@ -86,6 +86,7 @@ impl Connection {
             self.end_due(),
             self.poll_due(path).map(|due| self.poll_sent_at(due, path)),
             self.data_due(path),
+            self.repair_due(path),
             self.silence_due(path),
             self.give_up_at(),
         ];

@@ -2,7 +2,7 @@
 
 mod bench;
 mod closing;
-mod following;
+mod coded;
 mod opening;
 mod polling;
 mod probing;

@@ -1,11 +1,12 @@
 //! Received packets: a sorted cache of those out of sequence, and the bytes ready to be read.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use skyhaul_core::RangeSet;
 
+use super::ready::Ready;
 use crate::segment::charge_bytes;
 
 /// Packets this far ahead of the next expected one are not ours: numbers would be ambiguous.
@@ -32,7 +33,7 @@ pub(crate) struct Assembly {
     have: RangeSet,
     cache: BTreeMap<u64, Box<[u8]>>,
     cached_charge: u64,
-    ready: VecDeque<u8>,
+    ready: Ready,
     end: Option<u64>,
     delivered_bytes: u64,
 }
@@ -45,7 +46,7 @@ impl Assembly {
             have: RangeSet::new(),
             cache: BTreeMap::new(),
             cached_charge: 0,
-            ready: VecDeque::new(),
+            ready: Ready::default(),
             end: None,
             delivered_bytes: 0,
         }
@@ -58,7 +59,7 @@ impl Assembly {
 
     /// Bytes that can be read.
     pub(crate) fn readable_bytes(&self) -> usize {
-        self.ready.len()
+        self.ready.unread_bytes()
     }
 
     /// Bytes put in sequence so far.
@@ -68,7 +69,7 @@ impl Assembly {
 
     /// What is accepted from `next` on. The right edge never moves left.
     pub(crate) fn window_bytes(&self) -> u64 {
-        self.limit_bytes.saturating_sub(self.ready.len() as u64)
+        self.limit_bytes.saturating_sub(self.ready.unread_bytes() as u64)
     }
 
     /// Whether the peer has said where its stream ends.
@@ -125,15 +126,15 @@ impl Assembly {
     /// size when nothing waits to be read: packets keep their size, so one that was sent before the
     /// sender knew our window would come back for ever.
     fn has_room(&self, number: u64, bytes: usize) -> bool {
-        if number == self.next && self.ready.is_empty() {
+        if number == self.next && self.readable_bytes() == 0 {
             return true;
         }
         let cached = if number == self.next { 0 } else { self.cached_charge };
-        self.ready.len() as u64 + cached + charge_bytes(bytes) <= self.limit_bytes
+        self.ready.unread_bytes() as u64 + cached + charge_bytes(bytes) <= self.limit_bytes
     }
 
     fn deliver(&mut self, data: &[u8]) {
-        self.ready.extend(data);
+        self.ready.push(data);
         self.delivered_bytes += data.len() as u64;
         self.next += 1;
     }
@@ -151,16 +152,21 @@ impl Assembly {
 
     /// Reads up to `out.len()` bytes.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
-        let (a, b) = self.ready.as_slices();
-        let from_a = a.len().min(out.len());
-        out[..from_a].copy_from_slice(&a[..from_a]);
-        let from_b = b.len().min(out.len() - from_a);
-        out[from_a..from_a + from_b].copy_from_slice(&b[..from_b]);
-        self.ready.drain(..from_a + from_b);
-        if self.ready.is_empty() && self.ready.capacity() > 1 << 20 {
-            self.ready = VecDeque::new();
-        }
-        from_a + from_b
+        self.ready.read(out, self.next)
+    }
+
+    /// A STAT leaves. Once one has listed a gap, packets stay for a while after they were read: what the peer
+    /// sends to repair a block counts on them until it knows that they arrived.
+    pub(crate) fn keep_after_stat(&mut self, lists_gaps: bool) {
+        self.ready.mark(self.next, lists_gaps);
+    }
+
+    /// Copies of those of the packets that are there: kept ones and those out of sequence. `numbers` rise.
+    pub(crate) fn copies(&self, numbers: &[u64]) -> Vec<Option<Box<[u8]>>> {
+        let kept = self.ready.copies(numbers, self.next);
+        let or_cached =
+            |(copy, number): (Option<Box<[u8]>>, &u64)| copy.or_else(|| self.cache.get(number).cloned());
+        kept.into_iter().zip(numbers).map(or_cached).collect()
     }
 
     /// The missing numbers of [from, to) as alternating run lengths, and where the first missing

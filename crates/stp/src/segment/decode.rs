@@ -5,10 +5,11 @@ use core::fmt;
 
 use skyhaul_core::checksum::{START, crc16};
 
+use super::block::take_block;
 use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
 use super::{
-    HEADER_BYTES, OPTION_TIMING, Opening, Options, Poll, Report, Segment, Stat, Timing, WIRE_VERSION,
-    reset_reason, types,
+    HEADER_BYTES, OPTION_REPAIRS, OPTION_TIMING, Opening, Options, Poll, Report, Segment, Stat, Timing,
+    WIRE_VERSION, reset_reason, types,
 };
 
 /// Why bytes are not a segment. The receiver drops them and counts.
@@ -24,6 +25,8 @@ pub enum Malformed {
     Opening,
     /// A gap list that is too long, too wide or broken.
     GapList,
+    /// A block that is too large or broken.
+    Block,
     /// Padding that is not zero, SD without data, or bytes behind the last body.
     Length,
 }
@@ -36,6 +39,7 @@ impl fmt::Display for Malformed {
             Self::Type => "a type without meaning",
             Self::Opening => "an opening of another version or with broken options",
             Self::GapList => "a broken gap list",
+            Self::Block => "a block that is too large or broken",
             Self::Length => "bytes that belong to nothing",
         })
     }
@@ -59,10 +63,11 @@ pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
         ..Segment::default()
     };
     let mut reader = Reader { rest: &bytes[HEADER_BYTES..], total: bytes.len() };
-    if kind == types::RST {
-        segment.rst = Some(reset_reason(reader.array::<4>()?[0]));
-    } else {
-        read_bodies(kind, &mut reader, &mut segment)?;
+    match kind {
+        types::RST => segment.rst = Some(reset_reason(reader.array::<4>()?[0])),
+        types::BLOCK => segment.block = Some(take_block(&mut reader.rest).ok_or(Malformed::Block)?),
+        types::REPAIR => segment.repair = Some(reader.data()?),
+        _ => read_bodies(kind, &mut reader, &mut segment)?,
     }
     if reader.rest.is_empty() { Ok(segment) } else { Err(Malformed::Length) }
 }
@@ -77,7 +82,7 @@ fn check_type(kind: u8) -> Result<(), Malformed> {
     let with_bgn = types::BGN | types::SD | types::POLL | types::END;
     match kind {
         0 => Err(Malformed::Type),
-        types::RST => Ok(()),
+        types::RST | types::BLOCK | types::REPAIR => Ok(()),
         _ if kind & types::BGN != 0 && kind & !with_bgn != 0 => Err(Malformed::Type),
         _ => Ok(()),
     }
@@ -96,8 +101,8 @@ fn read_bodies<'a>(kind: u8, reader: &mut Reader<'a>, segment: &mut Segment<'a>)
     }
     if has(types::STAT) {
         let echo = reader.u32()?;
-        let (report, timing) = reader.report()?;
-        segment.stat = Some(Stat { echo, report, timing });
+        let (report, timing, wanting) = reader.report()?;
+        segment.stat = Some(Stat { echo, report, timing, wanting });
     }
     if has(types::USTAT) {
         segment.ustat = Some(reader.report()?.0);
@@ -111,6 +116,9 @@ fn read_bodies<'a>(kind: u8, reader: &mut Reader<'a>, segment: &mut Segment<'a>)
     }
     Ok(())
 }
+
+/// Block and symbols, in a STAT.
+type Wanting = Option<(u8, u32)>;
 
 struct Reader<'a> {
     rest: &'a [u8],
@@ -162,24 +170,31 @@ impl<'a> Reader<'a> {
         let mut known = Options::default();
         while let [kind, length, value @ ..] = options {
             known.timing |= *kind == OPTION_TIMING;
+            known.repairs |= *kind == OPTION_REPAIRS;
             options = value.get(usize::from(*length)..).ok_or(Malformed::Opening)?;
         }
         self.rest = rest;
         if options.is_empty() { Ok(known) } else { Err(Malformed::Opening) }
     }
 
-    fn report(&mut self) -> Result<(Report, Option<Timing>), Malformed> {
+    fn report(&mut self) -> Result<(Report, Option<Timing>, Wanting), Malformed> {
         let (next, flags) = self.number()?;
         let window_bytes = self.u32()?;
         let timing = match flags & 8 {
             0 => None,
             _ => Some(Timing { clock: self.u32()?, octets: self.u32()? }),
         };
+        let wanting = if flags & 16 == 0 { None } else { self.wanting()? };
         let (start, runs) = match flags & 3 {
             0 => (0, Vec::new()),
             coding => self.gap_list(coding)?,
         };
-        Ok((Report { next, window_bytes, more: flags & 4 != 0, start, runs }, timing))
+        Ok((Report { next, window_bytes, more: flags & 4 != 0, start, runs }, timing, wanting))
+    }
+
+    fn wanting(&mut self) -> Result<Wanting, Malformed> {
+        let [block] = self.array()?;
+        Ok(Some((block, take_varint(&mut self.rest).ok_or(Malformed::Truncated)?)))
     }
 
     fn gap_list(&mut self, coding: u8) -> Result<(u32, Vec<u32>), Malformed> {

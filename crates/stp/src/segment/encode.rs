@@ -4,10 +4,11 @@ use alloc::vec::Vec;
 
 use skyhaul_core::checksum::{START, crc16};
 
+use super::block::put_block;
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
 use super::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_TIMING, Opening, POLL_BYTES, Report, Segment,
-    TIMING_BYTES, Timing, WIRE_VERSION, reset_code,
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_REPAIRS, OPTION_TIMING, Opening, POLL_BYTES, Report,
+    Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION, block_len, reset_code,
 };
 
 /// Appends the segment to `out`. Expects what [`super::decode`] would accept.
@@ -24,10 +25,10 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
     }
     if let Some(stat) = &segment.stat {
         out.extend_from_slice(&stat.echo.to_be_bytes());
-        put_report(&stat.report, stat.timing, out);
+        put_report(&stat.report, stat.timing, stat.wanting, out);
     }
     if let Some(report) = &segment.ustat {
-        put_report(report, None, out);
+        put_report(report, None, None, out);
     }
     if let Some(end) = segment.end {
         put_24(out, end);
@@ -35,6 +36,12 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
     }
     if let Some(reason) = segment.rst {
         out.extend_from_slice(&[reset_code(reason), 0, 0, 0]);
+    }
+    if let Some(block) = &segment.block {
+        put_block(block, out);
+    }
+    if let Some(symbol) = segment.repair {
+        out.extend_from_slice(symbol);
     }
     if let Some((first, second)) = segment.data {
         let unaligned = (out.len() - start) % 4;
@@ -69,9 +76,12 @@ fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
     if opening.options.timing {
         out.extend_from_slice(&[OPTION_TIMING, 0]);
     }
+    if opening.options.repairs {
+        out.extend_from_slice(&[OPTION_REPAIRS, 0]);
+    }
 }
 
-fn put_report(report: &Report, timing: Option<Timing>, out: &mut Vec<u8>) {
+fn put_report(report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)>, out: &mut Vec<u8>) {
     let (coding, _) = choose(&report.runs);
     let code = match coding {
         Coding::Empty => 0,
@@ -79,11 +89,16 @@ fn put_report(report: &Report, timing: Option<Timing>, out: &mut Vec<u8>) {
         Coding::Rice { .. } => 2,
     };
     put_24(out, report.next);
-    out.push(code | u8::from(report.more) << 2 | u8::from(timing.is_some()) << 3);
+    let extras = u8::from(timing.is_some()) << 3 | u8::from(wanting.is_some()) << 4;
+    out.push(code | u8::from(report.more) << 2 | extras);
     out.extend_from_slice(&report.window_bytes.to_be_bytes());
     if let Some(Timing { clock, octets }) = timing {
         out.extend_from_slice(&clock.to_be_bytes());
         out.extend_from_slice(&octets.to_be_bytes());
+    }
+    if let Some((block, symbols)) = wanting {
+        out.push(block);
+        put_varint(out, symbols);
     }
     if coding != Coding::Empty {
         put_varint(out, report.start);
@@ -105,13 +120,19 @@ pub fn report_len(report: &Report) -> usize {
 /// Bytes of the segment without data and its padding.
 pub fn encoded_len(segment: &Segment<'_>) -> usize {
     let opening = |opening: &Option<Opening>| opening.map_or(0, |o| OPENING_BYTES + o.options.bytes());
-    let timing = |timing: Option<Timing>| if timing.is_some() { TIMING_BYTES } else { 0 };
+    let stat = |stat: &Stat| {
+        let timing = if stat.timing.is_some() { TIMING_BYTES } else { 0 };
+        let wanting = stat.wanting.map_or(0, |(_, symbols)| 1 + varint_len(symbols));
+        4 + report_len(&stat.report) + timing + wanting
+    };
     HEADER_BYTES
         + opening(&segment.bgn)
         + opening(&segment.bgnak)
         + if segment.poll.is_some() { POLL_BYTES } else { 0 }
-        + segment.stat.as_ref().map_or(0, |s| 4 + report_len(&s.report) + timing(s.timing))
+        + segment.stat.as_ref().map_or(0, stat)
         + segment.ustat.as_ref().map_or(0, report_len)
         + if segment.end.is_some() { END_BYTES } else { 0 }
         + if segment.rst.is_some() { 4 } else { 0 }
+        + segment.block.as_ref().map_or(0, block_len)
+        + segment.repair.map_or(0, <[u8]>::len)
 }

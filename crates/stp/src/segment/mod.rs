@@ -1,5 +1,6 @@
 //! Segments on the wire: `docs/spec/stp.md`, section 3.
 
+mod block;
 mod decode;
 mod encode;
 mod gap_list;
@@ -12,6 +13,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::ResetReason;
 
+pub use block::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
 pub use decode::{Malformed, decode};
 pub use encode::{encode, encoded_len, report_len};
 pub use gap_list::{MAX_RUNS, split_runs};
@@ -56,6 +58,10 @@ pub mod types {
     /// Ends everything at once; never combined. (BGN and BGNAK never share a segment, so their
     /// combination with END and ENDAK is free.)
     pub const RST: u8 = BGN | BGNAK | END | ENDAK;
+    /// Says which packets repair symbols are made of; never combined. (BGN and STAT never share a segment.)
+    pub const BLOCK: u8 = BGN | STAT;
+    /// A repair symbol; never combined. (BGN and USTAT never share a segment.)
+    pub const REPAIR: u8 = BGN | USTAT;
 }
 
 /// Options of an opening: what its sender wants or can do beyond the papers. A peer that knows nothing of one
@@ -64,23 +70,27 @@ pub mod types {
 pub struct Options {
     /// The sender goes by the receiver's clock and count: please put [`Timing`] into STATs.
     pub timing: bool,
+    /// The sender takes BLOCK and REPAIR, and may send them.
+    pub repairs: bool,
 }
 
 /// Kind of the option [`Options::timing`]; its value is empty.
 const OPTION_TIMING: u8 = 1;
+/// Kind of the option [`Options::repairs`]; its value is empty.
+const OPTION_REPAIRS: u8 = 2;
 
 impl Options {
     /// Bytes on the wire of all of them.
-    pub const MAX_BYTES: usize = 2;
+    pub const MAX_BYTES: usize = 4;
 
     /// Bytes on the wire.
     pub fn bytes(self) -> usize {
-        2 * usize::from(self.timing)
+        2 * (usize::from(self.timing) + usize::from(self.repairs))
     }
 }
 
 /// Body of BGN and BGNAK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
     /// Largest SD payload that this side takes, in bytes.
     pub max_payload_bytes: u16,
@@ -133,7 +143,7 @@ pub const CLOCK_SHIFT: u32 = 10;
 const TIMING_BYTES: usize = 8;
 
 /// Body of STAT.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Timestamp of the POLL that this answers.
     pub echo: u32,
@@ -141,6 +151,8 @@ pub struct Stat {
     pub report: Report,
     /// In the first part, if the peer's opening asked for it.
     pub timing: Option<Timing>,
+    /// While a block is incomplete: its name, and how many repair symbols are wanted to decode it.
+    pub wanting: Option<(u8, u32)>,
 }
 
 /// Code of a reason on the wire.
@@ -199,6 +211,20 @@ pub struct Segment<'a> {
     pub rst: Option<ResetReason>,
     /// SD.
     pub data: Option<Payload<'a>>,
+    /// BLOCK; `number` is that of its first packet.
+    pub block: Option<Block>,
+    /// REPAIR; `number` says of which block and which symbol ([`repair_number`]).
+    pub repair: Option<&'a [u8]>,
+}
+
+/// Packet number field of a REPAIR.
+pub fn repair_number(block: u8, symbol: u16) -> u32 {
+    u32::from(block) << 16 | u32::from(symbol)
+}
+
+/// Block and symbol of a REPAIR's packet number field.
+pub fn repair_of(number: u32) -> (u8, u16) {
+    ((number >> 16) as u8, number as u16)
 }
 
 impl Segment<'_> {
@@ -206,6 +232,12 @@ impl Segment<'_> {
     pub fn type_bits(&self) -> u8 {
         if self.rst.is_some() {
             return types::RST;
+        }
+        if self.block.is_some() {
+            return types::BLOCK;
+        }
+        if self.repair.is_some() {
+            return types::REPAIR;
         }
         let bit = |present: bool, bit: u8| if present { bit } else { 0 };
         bit(self.data.is_some(), types::SD)

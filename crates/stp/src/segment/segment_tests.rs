@@ -15,13 +15,13 @@ pub(super) fn reseal(bytes: &mut [u8]) {
 }
 
 fn opening() -> impl Strategy<Value = Opening> {
-    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<bool>()).prop_map(
-        |(max_payload_bytes, initial, window_bytes, nonce, timing)| Opening {
+    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<bool>(), any::<bool>()).prop_map(
+        |(max_payload_bytes, initial, window_bytes, nonce, timing, repairs)| Opening {
             max_payload_bytes,
             initial,
             window_bytes,
             nonce,
-            options: Options { timing },
+            options: Options { timing, repairs },
         },
     )
 }
@@ -43,7 +43,7 @@ type Parts = (
     Option<Opening>,
     Option<Opening>,
     Option<(u32, u32)>,
-    Option<(u32, Report, Option<(u32, u32)>)>,
+    Option<(u32, Report, Option<(u32, u32)>, Option<(u8, u32)>)>,
     Option<Report>,
     Option<u32>,
     bool,
@@ -56,7 +56,7 @@ fn parts() -> impl Strategy<Value = Parts> {
         of(opening()),
         of(opening()),
         of((any::<u32>(), 0u32..1 << 24)),
-        of((any::<u32>(), report(), of((any::<u32>(), any::<u32>())))),
+        of((any::<u32>(), report(), of((any::<u32>(), any::<u32>())), of((any::<u8>(), 0u32..1 << 28)))),
         of(report()),
         of(0u32..1 << 24),
         any::<bool>(),
@@ -75,17 +75,36 @@ fn assemble(parts: &Parts) -> Segment<'_> {
         bgn: *bgn,
         bgnak: bgnak.filter(|_| !alone),
         poll: poll.map(|(timestamp, next)| Poll { timestamp, next }),
-        stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing)| Stat {
+        stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing, wanting)| Stat {
             echo,
             report,
             timing: timing.map(|(clock, octets)| Timing { clock, octets }),
+            wanting,
         }),
         ustat: ustat.clone().filter(|_| !alone),
         end: *end,
         endak: *endak && !alone,
         rst: None,
         data: (!data.is_empty()).then_some((&data[..], &[])),
+        ..Segment::default()
     }
+}
+
+/// At least one packet, and as many sizes as packets.
+fn block() -> impl Strategy<Value = Block> {
+    let runs = proptest::collection::vec(prop_oneof![1u32..4, 1u32..60], 1..40);
+    let sizes = proptest::collection::vec((1u32..9, 1u16..1500), 1..20);
+    (any::<u8>(), runs, sizes).prop_map(|(id, mut runs, mut sizes)| {
+        runs.truncate((runs.len() - 1) / 2 * 2 + 1);
+        let mut left: u32 = runs.iter().step_by(2).sum();
+        for (packets, _) in &mut sizes {
+            *packets = left.min(*packets);
+            left -= *packets;
+        }
+        sizes.retain(|&(packets, _)| packets > 0);
+        sizes.extend((left > 0).then_some((left, 7)));
+        Block { id, runs, sizes }
+    })
 }
 
 proptest! {
@@ -101,6 +120,25 @@ proptest! {
         let bare = encoded_len(&segment);
         let padding = if segment.data.is_some() { (4 - bare % 4) % 4 } else { 0 };
         prop_assert_eq!(coded.len(), bare + padding + segment.payload_bytes());
+    }
+
+    #[test]
+    fn a_block_and_its_symbols_come_back(block in block(), number in 0u32..1 << 24, symbol in any::<u8>()) {
+        let symbol = [symbol; 5];
+        let base = Segment { source_port: 7, number, instance: 9, ..Segment::default() };
+        for segment in [
+            Segment { block: Some(block.clone()), ..base.clone() },
+            Segment { repair: Some(&symbol), ..base.clone() },
+        ] {
+            let mut bytes = Vec::new();
+            encode(&segment, &mut bytes);
+            prop_assert_eq!(bytes.len(), encoded_len(&segment));
+            prop_assert_eq!(decode(&bytes), Ok(segment));
+        }
+        prop_assert_eq!(block.members().count(), block.packets() as usize);
+        prop_assert_eq!(block.member_bytes().count(), block.packets() as usize);
+        let (id, index) = repair_of(number);
+        prop_assert_eq!(repair_number(id, index), number);
     }
 
     #[test]
@@ -164,13 +202,7 @@ fn each_malformed_field_has_its_error() {
     assert_eq!(refused(|b| b.push(1), &poll()), Malformed::Length);
     assert_eq!(refused(|b| b[4] |= types::SD, &poll()), Malformed::Length);
     let bgn = Segment {
-        bgn: Some(Opening {
-            max_payload_bytes: 1,
-            initial: 2,
-            window_bytes: 3,
-            nonce: 4,
-            options: Options::default(),
-        }),
+        bgn: Some(Opening { max_payload_bytes: 1, nonce: 4, ..Opening::default() }),
         ..Segment::default()
     };
     assert_eq!(refused(|b| b[12] = 9, &bgn), Malformed::Opening);
@@ -187,9 +219,28 @@ fn each_malformed_field_has_its_error() {
 }
 
 #[test]
+fn a_block_that_is_too_large_or_broken_is_refused() {
+    let of =
+        |runs: Vec<u32>, sizes| Segment { block: Some(Block { id: 1, runs, sizes }), ..Segment::default() };
+    let fine = of(vec![2, 1, 1], vec![(3, 100)]);
+    assert_eq!(refused(|b| b[13] = 0, &fine), Malformed::Block, "no coding");
+    assert_eq!(refused(|b| b[13] = 3, &fine), Malformed::Block, "unknown coding");
+    assert_eq!(refused(|b| b[14] = 0, &fine), Malformed::Block, "no runs");
+    assert_eq!(refused(|b| b.truncate(17), &fine), Malformed::Block, "no sizes");
+    assert_eq!(refused(|b| b[17] = 3, &fine), Malformed::Block, "more sizes than packets");
+    assert_eq!(refused(|b| b.push(0), &fine), Malformed::Length);
+    assert_eq!(refused(|b| b[4] |= types::POLL, &fine), Malformed::Type, "never combined");
+    assert_eq!(refused(|_| (), &of(vec![2, 1], vec![(2, 9)])), Malformed::Block, "ends with a gap");
+    assert_eq!(refused(|_| (), &of(vec![4097], vec![(4097, 9)])), Malformed::Block, "too many packets");
+    assert_eq!(refused(|_| (), &of(vec![4000], vec![(4000, 2000)])), Malformed::Block, "too many bytes");
+    assert_eq!(refused(|_| (), &of(vec![1, 1 << 23, 1], vec![(2, 9)])), Malformed::Block, "too wide");
+    let repair = Segment { repair: Some(&[1]), ..Segment::default() };
+    assert_eq!(refused(|b| b.truncate(12), &repair), Malformed::Length, "no symbol");
+}
+
+#[test]
 fn an_unknown_option_is_skipped() {
-    let bgn =
-        Opening { max_payload_bytes: 1, initial: 2, window_bytes: 3, nonce: 4, options: Options::default() };
+    let bgn = Opening { max_payload_bytes: 1, nonce: 4, ..Opening::default() };
     let mut bytes = Vec::new();
     encode(&Segment { bgn: Some(bgn), ..Segment::default() }, &mut bytes);
     bytes[19] = 5;

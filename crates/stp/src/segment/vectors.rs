@@ -33,7 +33,7 @@ fn opening() -> Opening {
         initial: 0x10,
         window_bytes: 1 << 25,
         nonce: 0x0123_4567_89AB_CDEF,
-        options: Options::default(),
+        ..Opening::default()
     }
 }
 
@@ -45,38 +45,59 @@ fn golden_vectors() {
     check("poll", &Segment { poll, ..base() });
     check("sd-poll", &Segment { data: Some(data), poll, ..base() });
     check("bgn-sd-poll", &Segment { bgn: Some(opening()), poll, data: Some(data), ..base() });
-    let wants_timing = Opening { options: Options { timing: true }, ..opening() };
+    let wants_timing = Opening { options: Options { timing: true, repairs: false }, ..opening() };
     check("bgn-timing", &Segment { bgn: Some(wants_timing), data: Some(data), ..base() });
     check("bgnak-poll", &Segment { bgnak: Some(opening()), poll, ..base() });
     let report = |runs| Report { next: 0x20, window_bytes: 1 << 20, runs, ..Report::default() };
     check(
         "stat-empty",
-        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(vec![]), timing: None }), ..base() },
+        &Segment {
+            stat: Some(Stat { echo: 0x0001_0203, report: report(vec![]), ..Stat::default() }),
+            ..base()
+        },
     );
     let varint = report(vec![1, 200]);
     check(
         "stat-varint",
-        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: varint, timing: None }), ..base() },
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: varint, ..Stat::default() }), ..base() },
     );
     let rice = Report { more: true, start: 3, ..report(vec![1, 9, 2, 7, 1, 12, 1, 3]) };
     check(
         "stat-rice",
-        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: rice, timing: None }), ..base() },
+        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: rice, ..Stat::default() }), ..base() },
     );
     let timing = Some(Timing { clock: 0x000F_4240, octets: 0x0001_86A0 });
+    let stat = Stat { echo: 0x0001_0203, report: report(vec![]), timing, wanting: None };
+    check("stat-timing", &Segment { stat: Some(stat), ..base() });
     check(
-        "stat-timing",
-        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(vec![]), timing }), ..base() },
+        "stat-wanting",
+        &Segment {
+            stat: Some(Stat {
+                echo: 0x0001_0203,
+                report: report(vec![1]),
+                timing: None,
+                wanting: Some((5, 3)),
+            }),
+            ..base()
+        },
     );
     check("ustat", &Segment { ustat: Some(report(vec![1])), ..base() });
     let mut runs = vec![1; 40];
     runs.push(1000);
     check(
         "stat-escape",
-        &Segment { stat: Some(Stat { echo: 0x0001_0203, report: report(runs), timing: None }), ..base() },
+        &Segment {
+            stat: Some(Stat { echo: 0x0001_0203, report: report(runs), ..Stat::default() }),
+            ..base()
+        },
     );
     check("ustat-sd", &Segment { ustat: Some(report(vec![1])), data: Some(data), ..base() });
     check("end-endak", &Segment { end: Some(0x21), endak: true, ..base() });
+    let repairs = Opening { options: Options { timing: false, repairs: true }, ..opening() };
+    check("bgn-repairs", &Segment { bgn: Some(repairs), data: Some(data), ..base() });
+    let block = Block { id: 5, runs: vec![3, 12, 1], sizes: vec![(2, 1459), (2, 1451)] };
+    check("block", &Segment { block: Some(block), ..base() });
+    check("repair", &Segment { number: repair_number(5, 7), repair: Some(b"hello"), ..base() });
     check("rst", &Segment { rst: Some(ResetReason::Refused), ..base() });
 }
 
@@ -97,7 +118,7 @@ fn decode_changed(name: &str, change: impl Fn(&mut Vec<u8>)) -> Malformed {
 #[test]
 fn what_the_page_says_is_refused_is_refused() {
     assert_eq!(decode_changed("poll", |b| b[4] = 0x00), Malformed::Type);
-    assert_eq!(decode_changed("poll", |b| b[4] = 0x14), Malformed::Type);
+    assert_eq!(decode_changed("poll", |b| b[4] = 0x16), Malformed::Type);
     assert_eq!(decode_changed("poll", |b| b.truncate(b.len() - 1)), Malformed::Truncated);
     assert_eq!(decode_changed("poll", |b| b.push(0)), Malformed::Length);
     assert_eq!(decode_changed("bgn-sd-poll", |b| b[12] = 2), Malformed::Opening);

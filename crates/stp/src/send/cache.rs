@@ -2,6 +2,7 @@
 //! and not yet acknowledged in sequence [XSTP 3].
 
 use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
@@ -257,9 +258,32 @@ impl SendCache {
         self.entry(number).is_some_and(|e| !e.acknowledged && !e.queued)
     }
 
-    /// The oldest packet that waits to be sent again.
-    pub(crate) fn queued(&self) -> Option<u64> {
-        self.queue.first().copied()
+    /// The oldest packet that waits to be sent again and is not one of [first, end).
+    pub(crate) fn queued_outside(&self, (first, end): (u64, u64)) -> Option<u64> {
+        self.queue.range(..first).chain(self.queue.range(end.max(first)..)).next().copied()
+    }
+
+    /// How many of the packets [first, end) are under way, and how many wait to be sent again.
+    pub(crate) fn open_and_queued(&self, (first, end): (u64, u64)) -> (u64, u64) {
+        let queued = self.queue.range(first..end.max(first)).count() as u64;
+        let unacknowledged =
+            (first.max(self.first)..end).filter_map(|n| self.entry(n)).filter(|e| !e.acknowledged);
+        (unacknowledged.count() as u64 - queued, queued)
+    }
+
+    /// The newest unacknowledged packets as (number, bytes), rising: at most `most`, and at most `most_bytes` with
+    /// each counted as the largest.
+    pub(crate) fn newest_unacknowledged(&self, most: u64, most_bytes: u64) -> Vec<(u64, u16)> {
+        let numbered = self.entries.iter().enumerate().map(|(i, entry)| (self.first + i as u64, entry));
+        let newest = numbered.rev().filter(|(_, entry)| !entry.acknowledged);
+        let mut largest = 0;
+        let sized = newest.zip(1..=most).take_while(|&((_, entry), count)| {
+            largest = largest.max(u64::from(entry.bytes));
+            count * largest <= most_bytes
+        });
+        let mut packets: Vec<(u64, u16)> = sized.map(|((number, entry), _)| (number, entry.bytes)).collect();
+        packets.reverse();
+        packets
     }
 
     /// How many packets wait to be sent again.

@@ -58,7 +58,7 @@ proptest! {
                     cache.lose(cache.first() + a, false);
                 }
                 Op::Again => {
-                    if let Some(number) = cache.queued() {
+                    if let Some(number) = cache.queued_outside((0, 0)) {
                         cache.send_again(number, Instant::ZERO, packets);
                     }
                 }

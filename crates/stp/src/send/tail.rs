@@ -4,7 +4,7 @@
 //! as often as the losses seen so far make likely to be needed and no more. A link that has lost
 //! nothing gets no repeats (`docs/spec/stp.md`, section 6.4).
 
-use super::SendCache;
+use super::{Loss, SendCache};
 
 /// Repeats until fewer packets than this are expected to be missing still.
 const RESIDUAL_PACKETS: f64 = 0.05;
@@ -49,8 +49,14 @@ impl Tail {
         copies
     }
 
-    /// The next packet worth repeating, if any.
-    pub(crate) fn pick(&mut self, cache: &SendCache) -> Option<u64> {
+    /// Loss so far; what is under way has no fate yet.
+    pub(crate) fn loss(&self, cache: &SendCache) -> Loss {
+        let under_way = cache.unacknowledged() - cache.queued_packets() as u64;
+        Loss::new(self.lost_packets, self.sent_packets.saturating_sub(under_way))
+    }
+
+    /// The next packet worth repeating, if any; not one of [covered.0, covered.1).
+    pub(crate) fn pick(&mut self, cache: &SendCache, covered: (u64, u64)) -> Option<u64> {
         if self.exhausted || cache.unacknowledged() == 0 {
             return None;
         }
@@ -58,7 +64,8 @@ impl Tail {
         let (first, next) = (cache.first(), cache.next());
         let start = self.cursor.clamp(first, next);
         let worth = |number: &u64| {
-            cache.entry(*number).is_some_and(|e| !e.acknowledged && !e.queued && e.copies < wanted)
+            !(covered.0..covered.1).contains(number)
+                && cache.entry(*number).is_some_and(|e| !e.acknowledged && !e.queued && e.copies < wanted)
         };
         let found = (start..next).find(worth).or_else(|| (first..start).find(worth));
         match found {

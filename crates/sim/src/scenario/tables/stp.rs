@@ -99,6 +99,10 @@ fn sending_keys() -> Vec<Key<Config>> {
             .means("Hold back a small segment while data is unacknowledged."),
         Key::new("idle_repeat", Switch, |c: &mut Config| &mut c.idle_repeat)
             .means("With a declared rate, unconfirmed packets are repeated while the link would idle."),
+        Key::new("coded_tail", Switch, |c: &mut Config| &mut c.coded_tail).means(
+            "With a declared rate, repair symbols over the unconfirmed packets are sent while the link would idle, \
+             in place of repeats. Counts if both ends have it.",
+        ),
     ]
 }
 
@@ -112,8 +116,6 @@ fn polling_keys() -> Vec<Key<Config>> {
             .means("POLLs per round trip when nothing new is left to send."),
         Key::new("min_poll_interval", ZERO_OR_MORE, |c: &mut Config| &mut c.min_poll_interval_ns)
             .means("POLLs are at least this far apart."),
-        Key::new("spares_stats", Switch, |c: &mut Config| &mut c.spares_stats)
-            .means("With a measured rate, POLLs are so rare that answers cost half a percent, down to one per round trip."),
         Key::new("poll_first_burst", Switch, |c: &mut Config| &mut c.poll_first_burst)
             .means("The first burst carries a POLL."),
         Key::new("forced_poll_percent", PERCENT, |c: &mut Config| &mut c.forced_poll_percent)

@@ -66,8 +66,11 @@ pub(super) struct Bench {
 }
 
 pub(super) fn type_names(bits: u8) -> String {
-    if bits == types::RST {
-        return "RST".into();
+    match bits {
+        types::RST => return "RST".into(),
+        types::BLOCK => return "BLOCK".into(),
+        types::REPAIR => return "REPAIR".into(),
+        _ => {}
     }
     let names = [
         (types::BGN, "BGN"),

@@ -58,7 +58,7 @@ fn early_packets_larger_than_the_receivers_memory_get_through() {
 
 /// Packets some milliseconds apart.
 fn paced() -> Config {
-    Config { rate_bps: Some(2_000_000), idle_repeat: false, ..Config::standard() }
+    Config { rate_bps: Some(2_000_000), idle_repeat: false, coded_tail: false, ..Config::standard() }
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_last_packet_lost_is_found_without_a_timer_of_its_own() {
 
 #[test]
 fn a_declared_rate_repeats_the_tail_only_after_losses() {
-    let config = Config { rate_bps: Some(4_000_000), ..Config::standard() };
+    let config = Config { rate_bps: Some(4_000_000), coded_tail: false, ..Config::standard() };
     let clean = transfer(&config, 300, 0, 0);
     assert_eq!(clean.a.stats(1).unwrap().idle_repeats, 0);
     let lossy = transfer(&config, 300, 100, 1);

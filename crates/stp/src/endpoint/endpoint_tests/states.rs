@@ -15,7 +15,7 @@ use crate::State::{
     HalfClosedRemote, Linger,
 };
 use crate::connection::Names;
-use crate::segment::{Opening, Options, Poll, Report, Segment, Stat, decode};
+use crate::segment::{Opening, Poll, Report, Segment, Stat, decode};
 
 /// The peer's first number; it sends no data.
 const INITIAL: u32 = 1000;
@@ -145,7 +145,7 @@ impl Subject {
                 initial: INITIAL,
                 window_bytes: 1 << 20,
                 nonce,
-                options: Options::default(),
+                ..Opening::default()
             })
         };
         let report = Report { next: self.next, window_bytes: 1 << 20, ..Report::default() };
@@ -158,7 +158,7 @@ impl Subject {
             Kind::Data => Segment { data: Some((b"data", b"")), ..blank },
             Kind::Poll => Segment { poll, ..blank },
             Kind::Stat => {
-                Segment { stat: Some(Stat { echo: self.timestamp, report, timing: None }), ..blank }
+                Segment { stat: Some(Stat { echo: self.timestamp, report, ..Stat::default() }), ..blank }
             }
             Kind::Ustat => Segment { ustat: Some(report), ..blank },
             Kind::RightEnd => Segment { end: Some(INITIAL), ..blank },

@@ -6,7 +6,7 @@ use skyhaul_core::{Connections, Ecn, Engine, NullSink, ResetReason, SECOND, Stre
 
 use super::bench::*;
 use crate::State;
-use crate::segment::{Opening, Options, Segment, decode, encode};
+use crate::segment::{Opening, Segment, decode, encode};
 
 #[test]
 fn a_replayed_opening_delivers_nothing_twice() {
@@ -69,7 +69,7 @@ fn a_restarted_peer_gets_in_after_the_challenge() {
         initial: 5,
         window_bytes: 1 << 20,
         nonce: 42,
-        options: Options::default(),
+        ..Opening::default()
     };
     let again = Segment {
         number: 5,
@@ -90,13 +90,8 @@ fn a_restarted_peer_gets_in_after_the_challenge() {
 #[test]
 fn a_flood_of_openings_is_bounded_and_answered_busy() {
     let mut bench = Bench::new();
-    let opening = |nonce| Opening {
-        max_payload_bytes: 1400,
-        initial: 0,
-        window_bytes: 9,
-        nonce,
-        options: Options::default(),
-    };
+    let opening =
+        |nonce| Opening { max_payload_bytes: 1400, initial: 0, window_bytes: 9, nonce, ..Opening::default() };
     let now = bench.now;
     for i in 0..5000u32 {
         let segment = Segment {

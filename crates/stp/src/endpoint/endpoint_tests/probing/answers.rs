@@ -42,7 +42,7 @@ impl Overheard {
     fn report(&self, bench: &mut Bench, poll: Option<Poll>, next: u32, gap: u32) {
         let runs = Vec::from_iter((gap > 0).then_some(gap));
         let report = Report { next, window_bytes: 1 << 20, runs, ..Report::default() };
-        let stat = poll.map(|poll| Stat { echo: poll.timestamp, report: report.clone(), timing: None });
+        let stat = poll.map(|poll| Stat { echo: poll.timestamp, report: report.clone(), ..Stat::default() });
         let ustat = poll.is_none().then_some(report);
         let (source_port, destination_port) = (self.newest.destination_port, self.newest.source_port);
         let instance = self.newest.instance;
