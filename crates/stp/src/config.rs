@@ -74,6 +74,8 @@ pub struct Config {
     pub polls_per_rtt_tail: u64,
     /// POLLs are at least this far apart.
     pub min_poll_interval_ns: u64,
+    /// With a measured rate POLLs are so rare that their answers cost half a percent of the data, down to one per round trip.
+    pub spares_stats: bool,
     /// The first burst carries a POLL [STP 5.1.1].
     pub poll_first_burst: bool,
     /// A POLL is forced after this share (in percent) of the send limit [XSTP 3].
@@ -146,6 +148,7 @@ impl Config {
             polls_per_slow_rtt: 3,
             polls_per_rtt_tail: 3,
             min_poll_interval_ns: 10 * MS,
+            spares_stats: false,
             poll_first_burst: true,
             forced_poll_percent: 50,
             small_window_packets: 10,
@@ -184,6 +187,7 @@ impl Config {
             receive_limit_bytes: 64 << 20,
             polls_per_slow_rtt: 1,
             polls_per_rtt_tail: 8,
+            spares_stats: true,
             ustats_per_poll: Some(2),
             retransmit: RetransmitRule::SentBeforePoll,
             reorder_packets: 3,

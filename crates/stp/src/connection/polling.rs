@@ -1,12 +1,14 @@
 //! When the receiver is asked: POLL a few times a round trip while data is outstanding, on the last
 //! packet of each burst while the window is small, and rarely otherwise [STP 5.1.1, 5.3; XSTP 3].
 
-use skyhaul_core::{Instant, Path};
+use skyhaul_core::{Instant, Path, SECOND};
 
 use super::Connection;
 
 /// A last round trip longer than 3/2 of the shortest means queues on the way.
 const SLOW_RTT: (u64, u64) = (3, 2);
+/// Bytes that the path carries for each POLL: the 80 or so of its STAT are then half a percent of them.
+const BYTES_PER_POLL: u64 = 16_000;
 
 impl Connection {
     /// When a POLL is due, if data, an unproven peer, a closed window or an idle connection ask for one.
@@ -91,7 +93,15 @@ impl Connection {
     /// The same before everything was sent.
     pub(super) fn usual_poll_interval_ns(&self) -> u64 {
         let slow = self.is_slow();
-        self.interval_ns(if slow { self.config.polls_per_slow_rtt } else { self.config.polls_per_rtt })
+        let interval_ns =
+            self.interval_ns(if slow { self.config.polls_per_slow_rtt } else { self.config.polls_per_rtt });
+        interval_ns.max(self.worthwhile_ns().min(self.rtt.smoothed_ns()))
+    }
+
+    /// Time in which the path carries enough to ask about, where its rate is measured and answers are to be spared.
+    fn worthwhile_ns(&self) -> u64 {
+        let rate_bps = self.path_rate_bps().filter(|_| self.config.spares_stats && self.following.is_some());
+        rate_bps.map_or(0, |rate_bps| BYTES_PER_POLL * 8 * SECOND / rate_bps.max(1))
     }
 
     fn is_slow(&self) -> bool {

@@ -3,6 +3,7 @@
 mod bench;
 mod closing;
 mod coded;
+mod following;
 mod opening;
 mod polling;
 mod probing;
