@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
 use skyhaul_stp::segment::{
-    Opening, Options, Poll, Report, Segment, Stat, Timing, decode, encode, reset_reason, types,
+    Block, Opening, Options, Poll, Report, Segment, Stat, Timing, decode, encode, repair_number,
+    reset_reason, types,
 };
 use skyhaul_stp::{Config, Endpoint, EndpointConfig};
 
@@ -181,6 +182,11 @@ impl Bench {
         let has = |bit: u8| bits & bit != 0;
         if bits == types::RST {
             segment.rst = Some(reset_reason(input.byte()));
+        } else if bits == types::BLOCK {
+            segment.block = Some(block(input));
+        } else if bits == types::REPAIR {
+            segment.number = repair_number(input.byte(), u16::from(input.byte()));
+            segment.repair = Some(&data);
         } else {
             segment.bgn = has(types::BGN).then(|| self.opening(input));
             let free = segment.bgn.is_none();
@@ -286,4 +292,14 @@ impl Bench {
             assert!(stats.len() > 1 || one.delivered_bytes.saturating_sub(self.read) <= most, "{one:?}");
         }
     }
+}
+
+/// A block of a few runs whose packets have the size of the data in [`Bench::hear`].
+fn block(input: &mut Input<'_>) -> Block {
+    let (id, shape) = (input.byte(), input.byte());
+    let mut runs: Vec<u32> =
+        input.take(usize::from(shape & 7)).iter().map(|&run| u32::from(run % 32) + 1).collect();
+    runs.resize((runs.len() / 2) * 2 + 1, 1);
+    let packets = runs.iter().step_by(2).sum();
+    Block { id, runs, sizes: vec![(packets, 1 + u16::from(shape >> 3) * 45)] }
 }
