@@ -5,8 +5,10 @@ use skyhaul_core::{Instant, MS, SECOND};
 
 /// A train may make a queue of this length at most.
 const QUEUE_NS: u64 = 20 * MS;
-/// With fewer packets a train shows the jitter of the path.
+/// With fewer packets a train shows the jitter of the path. So many leave at any rate at which they make a queue of no more
+/// than this part of a round trip.
 const LEAST_PACKETS: u64 = 4;
+const LEAST_PART: u64 = 8;
 /// With more it shows nothing new.
 pub(super) const MOST_PACKETS: u64 = 64;
 /// So many trains have to agree.
@@ -44,10 +46,11 @@ impl Trains {
         }
         let bytes = rate_bps * QUEUE_NS as f64 / (8.0 * SECOND as f64);
         let packets = (bytes / mss_bytes.max(1) as f64) as u64;
-        if packets < LEAST_PACKETS {
+        let least_ns = (LEAST_PACKETS * mss_bytes * 8) as f64 * SECOND as f64 / rate_bps.max(1.0);
+        if packets < LEAST_PACKETS && least_ns > (rtt_ns / LEAST_PART) as f64 {
             return 0;
         }
         self.sent_at = Some(now);
-        packets.min(MOST_PACKETS) as u32
+        packets.clamp(LEAST_PACKETS, MOST_PACKETS) as u32
     }
 }

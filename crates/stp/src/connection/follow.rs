@@ -54,6 +54,9 @@ impl Connection {
     /// A STAT answers `poll` for the first time: the path's model hears when that came, and what had come by then.
     pub(super) fn take_timing(&mut self, stat: &Stat, poll: &PollRecord, context: &mut Context<'_>) {
         let Some(following) = &mut self.following else { return };
+        if self.cycle.is_some() {
+            return following.arrivals.forget(); // it may have been a link that was gone, and tells nothing of its rate
+        }
         let segment_bytes = context.path.max_segment_bytes();
         let scale = (u64::from(context.path.wire_bytes(segment_bytes)), segment_bytes as u64);
         let sample = stat.timing.map(|timing| following.arrivals.take(poll, timing, context.now, scale));
