@@ -6,11 +6,11 @@ use skyhaul_link::{LinkConfig, QueueLimit, preset};
 use skyhaul_sim::{Outcome, Transfer};
 
 fn run(link: LinkConfig, seed: u64, bytes: u64) -> Outcome {
-    Transfer::new(link, seed, bytes).run(&mut NullSink).unwrap()
+    Transfer::new(link, seed, bytes).run(&mut NullSink).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }
 
 fn ready(name: &str) -> LinkConfig {
-    preset(name).unwrap()
+    preset(name).unwrap_or_else(|| panic!("no link called {name}"))
 }
 
 #[test]
