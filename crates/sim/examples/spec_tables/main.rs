@@ -70,6 +70,28 @@ fn tail() {
     }
 }
 
+/// The same where nothing is declared, down to short exchanges.
+fn undeclared_tail() {
+    println!(
+        "| payload | share, repeats | coded | sent / payload, repeats | coded | took, repeats | coded |"
+    );
+    for kilobytes in [10, 100, 1_000, 10_000, 20_000] {
+        let of = |change: Change| outcomes("geo-noisy", kilobytes * 1000, None, change);
+        let repeats = of(|config| (config.rate_bps, config.coded_tail) = (None, false));
+        let coded = of(|config| config.rate_bps = None);
+        let took = |all: &[Outcome]| median(all.iter().map(|o| o.elapsed_ns as f64 / 1e9).collect());
+        println!(
+            "| {kilobytes} kB | {:.3} | {:.3} | {:.3} | {:.3} | {:.2} s | {:.2} s |",
+            share(&repeats),
+            share(&coded),
+            sent_per_payload(&repeats),
+            sent_per_payload(&coded),
+            took(&repeats),
+            took(&coded),
+        );
+    }
+}
+
 fn thin_return() {
     println!("| return | parameters | share | octets back per MB |");
     let rows: [(u64, &str, Change); 6] = [
@@ -89,10 +111,12 @@ fn thin_return() {
 
 fn main() {
     if std::env::args().any(|arg| arg == "--tail") {
-        return tail();
+        tail();
+        return undeclared_tail();
     }
     if !std::env::args().any(|arg| arg == "--probing") {
         tail();
+        undeclared_tail();
         thin_return();
     }
     probing::print();
