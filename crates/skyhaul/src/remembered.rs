@@ -69,12 +69,13 @@ impl Recalled {
     /// Keeps what the connection found out, and tells what became of all that.
     pub(crate) fn finish(mut self, stats: &Stats) -> PathMemoryResult {
         let found = verdict(stats.resume, stats.path_estimate);
-        if let Some(found) = found
-            && let Err(error) = self.memory.keep(self.key, found, now_unix_s())
-        {
-            self.complain("not kept", &error);
-        }
-        let kept = found.flatten().filter(|_| self.trouble.is_none());
+        let kept = found.and_then(|found| match self.memory.keep(self.key, found, now_unix_s()) {
+            Ok(()) => found,
+            Err(error) => {
+                self.complain("not kept", &error);
+                None
+            }
+        });
         PathMemoryResult {
             used: self.saved.map(|saved| Known {
                 rate_bps: saved.rate_bps,

@@ -67,6 +67,7 @@ fn a_path_is_remembered_from_one_run_to_the_next_if_that_is_asked_for() {
     let (torn, err) = memory("4MB", &asked);
     assert!(torn["used"].is_null() && torn["trouble"].as_str().unwrap().contains("damaged"), "{torn}");
     assert!(err.contains("not used") && err.contains("damaged"), "{err}");
+    assert!(torn["kept"]["rate_bps"].is_number(), "{torn}");
     assert!(std::fs::read_to_string(&place).unwrap().contains("\nend 1 "), "replaced");
 }
 

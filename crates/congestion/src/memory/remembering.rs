@@ -51,13 +51,15 @@ impl Remembering {
 
     /// Memory decides on the rate.
     fn active(&self) -> Option<&Resume> {
-        let resume = self.resume.as_ref().filter(|resume| !resume.phase().is_over())?;
+        let resume = self.resume.as_ref()?;
         let is_unmeasured = self.model.found().is_none();
-        match resume.phase() {
-            ResumePhase::Unvalidated => Some(resume).filter(|_| is_unmeasured && self.first_train_left),
-            ResumePhase::Validating | ResumePhase::SafeRetreat => Some(resume),
-            _ => None,
-        }
+        let decides = match resume.phase() {
+            ResumePhase::Unvalidated => is_unmeasured && self.first_train_left,
+            ResumePhase::Validating => is_unmeasured,
+            ResumePhase::SafeRetreat => true,
+            ResumePhase::Reconnaissance | ResumePhase::Confirmed | ResumePhase::Contradicted => false,
+        };
+        decides.then_some(resume)
     }
 
     /// The smallest window in each round trip.
@@ -110,14 +112,10 @@ impl RateControl for Remembering {
     fn rate_bps(&self) -> u64 {
         let measured_bps = self.model.rate_bps();
         let Some(resume) = self.active() else { return measured_bps };
-        let is_measured = self.model.found().is_some();
-        match resume.phase() {
-            ResumePhase::Validating if is_measured => measured_bps.min(resume.saved().rate_bps),
-            ResumePhase::SafeRetreat => {
-                resume.rate_bps().unwrap_or(0).max(self.least_bps(resume)).min(measured_bps)
-            }
-            _ => resume.rate_bps().map_or(measured_bps, |bps| bps.min(measured_bps)),
-        }
+        let Some(bps) = resume.rate_bps() else { return measured_bps };
+        let is_retreat = resume.phase() == ResumePhase::SafeRetreat;
+        let least_bps = if is_retreat { self.least_bps(resume) } else { 0 };
+        bps.max(least_bps).min(measured_bps)
     }
 
     fn window_bytes(&self) -> u64 {
@@ -126,9 +124,7 @@ impl RateControl for Remembering {
         match (resume.phase(), resume.window_bytes()) {
             // The first window may leave in any case.
             (ResumePhase::Unvalidated, Some(jump_bytes)) => jump_bytes.max(window_bytes),
-            (ResumePhase::Validating, _) if self.model.found().is_none() => {
-                resume.saved().bdp_bytes().max(window_bytes)
-            }
+            (ResumePhase::Validating, _) => resume.saved().bdp_bytes().max(window_bytes),
             (_, Some(bytes)) => bytes.max(LEAST_SEGMENTS * self.mss_bytes),
             (_, None) => window_bytes,
         }

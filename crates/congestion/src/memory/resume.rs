@@ -129,14 +129,12 @@ impl Resume {
     }
 
     /// The rate to send at, in bit/s of IP bytes; `None`: the controller decides as without memory. While nothing is
-    /// confirmed half of the saved one, from the first packet on if it is young. Once a report confirms what the path
-    /// lets through, that, but not above the saved one before all of the first flight is accounted for.
+    /// confirmed half of the saved one, from the first packet on if it is young. Once a train has shown what the path
+    /// lets through, that: it is what a start without memory goes by.
     pub fn rate_bps(&self) -> Option<u64> {
         match self.phase {
             ResumePhase::Unvalidated => Some(self.jump_bps()),
-            ResumePhase::Validating => {
-                Some(self.capacity_bps.map_or(self.jump_bps(), |rate_bps| rate_bps.min(self.saved.rate_bps)))
-            }
+            ResumePhase::Validating => Some(self.capacity_bps.unwrap_or(self.jump_bps())),
             ResumePhase::SafeRetreat => Some(self.retreat_bps()),
             ResumePhase::Reconnaissance | ResumePhase::Confirmed | ResumePhase::Contradicted => None,
         }
