@@ -2,7 +2,7 @@
 //! `controller`; these bounds are what must not be lost.
 
 use skyhaul_core::NullSink;
-use skyhaul_link::{LinkConfig, QueueLimit, preset};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, preset};
 use skyhaul_sim::{Outcome, Transfer};
 
 fn run(link: LinkConfig, seed: u64, bytes: u64) -> Outcome {
@@ -31,6 +31,16 @@ fn noise_is_no_reason_to_slow_down() {
 fn an_outage_says_nothing_of_the_rate_before_and_after_it() {
     let outcome = run(ready("leo-handoff"), 1, 40_000_000);
     assert!(outcome.share().unwrap() > 0.9, "{:?}", outcome.share());
+}
+
+#[test]
+fn a_short_fast_path_is_not_held_to_a_window_for_each_poll() {
+    // POLLs are 10 ms apart at least; what may be under way has to last that long.
+    let direction =
+        DirectionConfig { rate_bps: Some(1_000_000_000), delay_ns: 50_000, ..DirectionConfig::default() };
+    let link = LinkConfig { forward: direction.clone(), reverse: direction, ..LinkConfig::default() };
+    let outcome = run(link, 1, 100_000_000);
+    assert!(outcome.goodput_bps() > 5e8, "{} bit/s", outcome.goodput_bps());
 }
 
 #[test]

@@ -44,6 +44,8 @@ const MOST_EXCESS: f64 = 1.02;
 const WORTH_A_JUMP: f64 = 1.05;
 /// At most so much more at once: should the trains be wrong, a round trip of it is what has to wait.
 const MOST_JUMP: f64 = 2.0;
+/// POLLs are not much closer together than this, however short the round trip: answers come no faster.
+const POLL_NS: u64 = 20 * MS;
 /// Fewer bytes arrived between two marks say more about packet sizes than about a rate.
 const LEAST_BYTES: u64 = 4 * 1500;
 
@@ -276,9 +278,9 @@ impl RateControl for Model {
         if let Some(competing) = &self.competing {
             return 2 * competing.window_bytes() + self.first_window_bytes;
         }
-        let rtt_ns = self.rtt_ns.max(self.rtt_min_ns) as f64;
-        let bdp_bytes = self.estimate_bps * rtt_ns / (8.0 * SECOND as f64);
-        (2.0 * bdp_bytes) as u64 + self.first_window_bytes
+        let answer_ns = (self.rtt_ns.max(self.rtt_min_ns).saturating_add(POLL_NS)) as f64;
+        let under_way_bytes = self.estimate_bps * answer_ns / (8.0 * SECOND as f64);
+        (2.0 * under_way_bytes) as u64 + Self::MOST_TRAIN_PACKETS * self.mss_bytes
     }
 
     fn take_train(&mut self, now: Instant) -> u32 {
