@@ -138,9 +138,9 @@ fn the_table_is_for_people() {
     }
 }
 
-/// A low orbit whose link goes 0.8 s after its start, for half a second.
+/// A low orbit whose link goes 0.8 s after its start, for 1.9 s: however late a busy machine hears of it.
 fn with_an_outage(extra: &[&str]) -> Said {
-    let link = ["demo", "--link", "leo-passes", "--seed", "290", "--size", "1500kB", "--rate", "10M"];
+    let link = ["demo", "--link", "leo-passes", "--seed", "1292", "--size", "1500kB", "--rate", "10M"];
     let said = run(&[&link, extra].concat());
     assert_eq!(said.code, Some(0), "{said:?}");
     said
@@ -150,9 +150,9 @@ fn with_an_outage(extra: &[&str]) -> Said {
 fn an_outage_is_found_out_and_set_beside_the_truth() {
     let json = with_an_outage(&["--json"]).json();
     let gone = &json["truth"]["gone"][0];
-    assert!((gone["duration_s"].as_f64().unwrap() - 0.518).abs() < 0.01, "{json}");
+    assert!((gone["duration_s"].as_f64().unwrap() - 1.9).abs() < 0.01, "{json}");
     assert!(gone["at_s"].as_f64().unwrap() < 0.83, "{json}");
-    assert!(json["truth"]["gone_s"].as_f64().unwrap() >= 0.5, "{json}");
+    assert!(json["truth"]["gone_s"].as_f64().unwrap() >= 1.8, "{json}");
     assert!(json["truth"]["dropped"]["outage"].as_u64().unwrap() > 0, "{json}");
     assert!(json["losses"]["outage"].as_u64().unwrap() > 0, "{json}");
     assert!(json["probing"]["link"].as_u64().unwrap() >= 1, "{json}");

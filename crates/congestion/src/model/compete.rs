@@ -17,8 +17,6 @@ const LEAST_LOST_PACKETS: u64 = 2;
 const ALONE_TRAINS: u32 = 3;
 /// ... when so much of what a train shows is what arrives anyway.
 const ALONE_PART: f64 = 0.85;
-/// A queue that stays short for so many round trips is nobody's: claiming would leave the rest of the path unused.
-const CALM_RTTS: u64 = 8;
 /// Part of what trains show that is claimed whatever CUBIC's window says, since BBR leaves that little: with one such
 /// rival, more than a third of what it gets ...
 const CLAIM_PART: f64 = 0.3;
@@ -81,8 +79,6 @@ pub(super) struct Competing {
     alone: u32,
     claim_bps: f64,
     rtt_ns: u64,
-    /// Since when the queue is short.
-    calm_since: Option<Instant>,
 }
 
 impl Competing {
@@ -112,7 +108,6 @@ impl Competing {
             alone: 0,
             claim_bps: 0.0,
             rtt_ns: sample.rtt_ns,
-            calm_since: None,
         }
     }
 
@@ -143,12 +138,6 @@ impl Competing {
             self.claim_bps = 0.0;
         }
         self.alone < ALONE_TRAINS
-    }
-
-    /// A packet waited so long. Whether the queue may still be somebody's.
-    pub(super) fn saw(&mut self, now: Instant, is_calm: bool, rtt_min_ns: u64) -> bool {
-        self.calm_since = if is_calm { self.calm_since.or(Some(now)) } else { None };
-        self.calm_since.is_none_or(|since| now.since(since) < CALM_RTTS * rtt_min_ns)
     }
 
     /// Payload under way.

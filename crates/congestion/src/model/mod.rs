@@ -152,10 +152,6 @@ impl Model {
             sample.long.and_then(|long| self.delivered_bps(&long)).unwrap_or(self.estimate_bps);
         let carried_bps = sample.train.as_ref().and_then(carried_bps);
         self.set_estimate(delivered_bps);
-        let is_calm = self.waits_ns[0] <= self.target_ns();
-        if !competing.saw(now, is_calm, self.rtt_min_ns) {
-            return;
-        }
         if competing.on_sample(now, sample, delivered_bps, carried_bps, self.calm_loss) {
             self.rate_bps = competing.rate_bps().clamp(LEAST_RATE_BPS, MOST_RATE_BPS);
             self.competing = Some(competing);
