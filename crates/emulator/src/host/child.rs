@@ -9,7 +9,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::supervise::supervise;
-use super::{Home, INIT_COMMAND, LabError, Plan, TERMINAL_FLAG, device, namespaces, wire};
+use super::{Home, INIT_COMMAND, LabError, PARENT_VARIABLE, Plan, TERMINAL_FLAG, device, namespaces, wire};
 
 /// What the init may take to end when it was asked to: longer than it gives its own child.
 const GRACE: Duration = Duration::from_secs(4);
@@ -85,6 +85,7 @@ fn run(plan: &Plan, command: &[String]) -> io::Result<u8> {
     }
     init.arg("--").args(command);
     init.envs(plan.environment.iter().cloned()).stdin(Stdio::inherit());
+    init.env(PARENT_VARIABLE, std::process::id().to_string());
     let init = init.spawn()?;
     supervise(init.id(), GRACE, false)
 }

@@ -27,12 +27,17 @@ pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[
     if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
         return NOT_RUN;
     }
+    // Who dies before that is asked for sends no signal.
+    if is_orphan(std::env::var(super::PARENT_VARIABLE).ok().as_deref()) {
+        return NOT_RUN;
+    }
     let _ = rustix::system::sethostname(name.as_bytes());
     if let Err(error) = dress(hosts_file) {
         eprintln!("skyhaul: names of hosts do not resolve on {name} (addresses work): {error}");
     }
     let Some((program, arguments)) = command.split_first() else { return NOT_RUN };
     let mut command = Command::new(program);
+    command.env_remove(super::PARENT_VARIABLE);
     if takes_terminal {
         command.process_group(0);
     }
@@ -47,6 +52,14 @@ pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[
         terminal::give(leader);
     }
     supervise(child.id(), GRACE, takes_terminal).unwrap_or(NOT_RUN)
+}
+
+/// Whether the process that started this one is gone. In a process namespace of its own only the `/proc` from outside
+/// knows: it must not have been replaced yet. What it does not say counts as no.
+fn is_orphan(parent: Option<&str>) -> bool {
+    let Ok(status) = fs::read_to_string("/proc/self/status") else { return false };
+    let now = status.lines().find_map(|line| line.strip_prefix("PPid:")).map(str::trim);
+    matches!((parent, now), (Some(parent), Some(now)) if parent != now)
 }
 
 /// The names of hosts, and the processes of this namespace, where programs look for them.
@@ -67,4 +80,17 @@ fn name_hosts(text: &str) -> io::Result<()> {
     let done = fs::write(&file, text).and_then(|()| Ok(mount_bind(&file, "/etc/hosts")?));
     unmount(over, UnmountFlags::DETACH)?;
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_started_by_somebody_who_is_gone_is_an_orphan() {
+        let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+        assert!(!is_orphan(Some(&parent.to_string())));
+        assert!(is_orphan(Some("4194305")), "no process has such a number");
+        assert!(!is_orphan(None), "nobody said who it was");
+    }
 }

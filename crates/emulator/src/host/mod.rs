@@ -25,5 +25,7 @@ pub(crate) use process::{Cue, HostProcess, Streams};
 pub const HOST_COMMAND: &str = "emulated-host";
 /// Name of the subcommand by which the same program runs [`init_main`].
 pub const INIT_COMMAND: &str = "emulated-init";
+/// Tells the init of a host who has started it; not handed on to its command.
+const PARENT_VARIABLE: &str = "SKYHAUL_EMULATED_PARENT";
 /// What is added to [`INIT_COMMAND`] if the terminal is to be the command's.
 pub const TERMINAL_FLAG: &str = "--terminal";
