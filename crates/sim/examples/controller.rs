@@ -3,10 +3,14 @@
 //! `remembered`: the model with what an earlier connection would have kept of this very link.
 //! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--with NAME,...] [--links NAME,...] [--trace]`
 
+#[path = "../benches/support/mod.rs"]
+mod support;
+
 use skyhaul_core::{ConnectionId, Event, EventSink, Instant, MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, preset};
 use skyhaul_sim::{Outcome, Transfer};
 use skyhaul_stp::{ControllerKind, SavedPath};
+use support::{argument, flag, median, text};
 
 const MBIT: u64 = 1_000_000;
 
@@ -101,11 +105,6 @@ fn transfer(link: &LinkConfig, seed: u64, bytes: u64, with: &str) -> Transfer {
     transfer
 }
 
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
-}
-
 fn row(name: &str, with: &str, outcomes: &[Outcome]) {
     let of = |figure: &dyn Fn(&Outcome) -> f64| median(outcomes.iter().map(figure).collect());
     let per_mb = |bytes: u64, o: &Outcome| bytes as f64 * 1e6 / o.bytes as f64;
@@ -121,19 +120,14 @@ fn row(name: &str, with: &str, outcomes: &[Outcome]) {
     );
 }
 
-fn value(name: &str) -> Option<String> {
-    let mut arguments = std::env::args().skip_while(|argument| argument != name);
-    arguments.next().and_then(|_| arguments.next())
-}
-
 fn main() {
-    let seeds: u64 = value("--seeds").and_then(|n| n.parse().ok()).unwrap_or(20);
-    let with = value("--with").unwrap_or_else(|| "model,slow-start-avoidance,declared".to_string());
-    let wanted = value("--links");
+    let seeds: u64 = argument("--seeds").unwrap_or(20);
+    let with = text("--with").unwrap_or_else(|| "model,slow-start-avoidance,declared".to_string());
+    let wanted = text("--links");
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|list| list.split(',').any(|one| one == name));
     for (name, link, bytes) in links().into_iter().filter(|(name, ..)| is_wanted(name)) {
         for with in with.split(',') {
-            if std::env::args().any(|argument| argument == "--trace") {
+            if flag("--trace") {
                 let _ = transfer(&link, 1, bytes, with).run(&mut Trace);
             }
             let run = |seed| transfer(&link, seed, bytes, with).run(&mut NullSink);

@@ -28,7 +28,7 @@ impl Trains {
         self.shown_bps[0] = bps;
     }
 
-    /// What the last trains agree on; 0 while there were too few.
+    /// What the last trains agree on; `None` while there were too few.
     pub(super) fn shown_bps(&self) -> Option<f64> {
         let least = self.shown_bps.iter().copied().fold(f64::INFINITY, f64::min);
         (least > 0.0).then_some(least)

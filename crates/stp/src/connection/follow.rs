@@ -54,6 +54,9 @@ impl Connection {
     /// A STAT answers `poll` for the first time: the path's model hears when that came, and what had come by then.
     pub(super) fn take_timing(&mut self, stat: &Stat, poll: &PollRecord, context: &mut Context<'_>) {
         let Some(following) = &mut self.following else { return };
+        if context.path.control.is_none() {
+            return self.stop_following(context); // a rate was declared meanwhile, or another connection gave up
+        }
         if self.cycle.is_some() {
             return following.arrivals.forget(); // it may have been a link that was gone, and tells nothing of its rate
         }
@@ -67,6 +70,9 @@ impl Connection {
         }
         following.strikes += 1;
         if following.strikes >= MAX_STRIKES {
+            // The measured rate goes with its model: nobody would ever change it again.
+            (context.path.control, context.path.budget) = (None, None);
+            self.refuse(Refusal::Absurd, context);
             self.stop_following(context);
         }
     }
@@ -110,10 +116,9 @@ impl Connection {
         }
     }
 
-    /// The peer tells nothing that a rate could be measured by, or what cannot be: on with a window, as [XSTP] has it.
+    /// Nobody measures the path any more: on with a window, as [XSTP] has it.
     fn stop_following(&mut self, context: &mut Context<'_>) {
         self.following = None;
-        self.refuse(Refusal::Absurd, context);
         self.controller = self.config.build_window_controller(self.mss_bytes(context.path) as u64);
         self.spread(context);
     }

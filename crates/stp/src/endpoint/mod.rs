@@ -215,6 +215,9 @@ impl Endpoint {
         let burst_ns = config.budget_burst_ns;
         let declared = config.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns });
         let path = self.paths.enter(remote, new, declared);
+        if declared.is_some() {
+            path.control = None; // what was measured before does not overrule it
+        }
         if config.wants_timing() && path.budget.is_none() {
             let mss_bytes = (path.max_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes) as u64;
             let first_window_bytes = config.initial_window_packets * mss_bytes;

@@ -34,13 +34,19 @@ fn transfer(change: impl Fn(&mut Segment<'_>)) -> (Bench, ConnectionId) {
     (bench, id)
 }
 
-/// Its controller, and whether something was refused as absurd, before it has ended.
+/// Its controller, and whether something was refused as absurd, before it has ended. What the path's model had decided
+/// is gone with the model.
 fn after_a_while(change: impl Fn(&mut Segment<'_>)) -> (&'static str, bool) {
     let mut bench = Bench::new();
     let id = bench.open_with(Config::standard());
     bench.a.write(id, &vec![7; 2_000_000]).unwrap();
     run_with(&mut bench, 6 * RTT_NS, change);
     let stats = bench.a.stats(id).unwrap();
+    let path = bench.a.paths.get_mut(&Side::B.address()).unwrap();
+    assert_eq!(
+        (path.control.is_some(), path.budget.is_some()),
+        (stats.controller == "model", stats.controller == "model")
+    );
     (stats.controller, stats.refused > 0)
 }
 
@@ -85,4 +91,21 @@ fn a_count_that_runs_back_is_believed_three_times_at_most() {
     };
     assert_eq!(after_a_while(fewer), ("slow-start-avoidance", true));
     transfer(fewer);
+}
+
+#[test]
+fn a_rate_that_is_declared_later_is_not_overruled_by_the_measured_one() {
+    let mut bench = Bench::new();
+    let measured = bench.open_with(Config::standard());
+    bench.a.write(measured, &vec![7; 4_000_000]).unwrap();
+    bench.run(4 * RTT_NS);
+    assert_eq!(bench.a.stats(measured).unwrap().controller, "model");
+    let before = bench.a.stats(measured).unwrap().sent_bytes;
+    let declared = bench.open_with(Config { rate_bps: Some(1_000_000), ..Config::standard() });
+    bench.a.write(declared, &vec![1; 900_000]).unwrap();
+    bench.run(8 * SECOND);
+    assert_eq!(bench.a.stats(measured).unwrap().controller, "slow-start-avoidance");
+    let sent =
+        bench.a.stats(measured).unwrap().sent_bytes - before + bench.a.stats(declared).unwrap().sent_bytes;
+    assert!(sent <= 1_050_000, "{sent} bytes in 8 s at 1 Mbit/s");
 }
