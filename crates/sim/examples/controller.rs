@@ -7,7 +7,7 @@
 mod support;
 
 use skyhaul_core::{ConnectionId, Event, EventSink, Instant, MS, NullSink, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, preset};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Step, preset};
 use skyhaul_sim::{Outcome, Transfer};
 use skyhaul_stp::{ControllerKind, SavedPath};
 use support::{argument, flag, median, text};
@@ -29,6 +29,7 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("shallow", queue(ready("geo"), QueueLimit::Packets(64)), 20 * MBIT),
         ("tenth", queue(ready("geo"), QueueLimit::Bytes(68_750)), 20 * MBIT),
         ("deep", queue(plain(28_000, 28_000, 200, 0.0), QueueLimit::Bytes(52_500)), 300_000),
+        ("fade", fade(), 20 * MBIT),
         ("whisper", LinkConfig { reverse: plain(1000, 1000, 275, 0.0).forward, ..ready("geo") }, 20 * MBIT),
     ]
 }
@@ -52,6 +53,34 @@ fn noisy(mut link: LinkConfig, bit_error_rate: f64) -> LinkConfig {
 
 fn queue(mut link: LinkConfig, queue: QueueLimit) -> LinkConfig {
     link.forward.queue = queue;
+    link
+}
+
+/// `scenarios/rain-fade.toml`.
+fn fade() -> LinkConfig {
+    let steps = [
+        (10, 8_000_000),
+        (14, 5_000_000),
+        (18, 2_500_000),
+        (22, 1_000_000),
+        (26, 400_000),
+        (29, 100_000),
+        (33, 400_000),
+        (36, 1_000_000),
+        (40, 2_500_000),
+        (44, 5_000_000),
+        (48, 8_000_000),
+        (52, 10_000_000),
+    ];
+    let step = |&(at_s, rate_bps): &(u64, u64)| Step {
+        at: Instant::from_ns(at_s * SECOND),
+        rate_bps: Some(rate_bps),
+        delay_ns: 275 * MS,
+    };
+    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
+    for direction in [&mut link.forward, &mut link.reverse] {
+        direction.schedule = steps.iter().map(step).collect();
+    }
     link
 }
 

@@ -1,8 +1,8 @@
 //! What the model makes of links of which nothing is declared (`docs/spec/controller.md`). Figures are for the example
 //! `controller`; these bounds are what must not be lost.
 
-use skyhaul_core::NullSink;
-use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, preset};
+use skyhaul_core::{Instant, MS, NullSink, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, Step, preset};
 use skyhaul_sim::scenario::File;
 use skyhaul_sim::{Outcome, Transfer, simulate};
 
@@ -112,4 +112,77 @@ fn flows_from_different_hosts_do_not_starve_each_other() {
 fn capacity_is_followed_down_and_up() {
     let found = rates("steps", 1, &[("sweep", "{}")], &["goodput_bps"]);
     assert!(found[0] > 6.5, "{found:?}, of 7.5 and headers");
+}
+
+#[test]
+fn a_fade_to_a_hundredth_is_followed_down_and_up() {
+    let found =
+        rates("rain-fade", 1, &[("sweep", "{}"), ("flows.file.transport", "window")], &["goodput_bps"]);
+    assert!(found[0] > 3.45, "{found:?}: who fills the queue gets 3.4");
+}
+
+/// A schedule for 120 s: `at` says rate and delay of the step that begins so many ns after the start.
+fn schedule(every_ns: u64, mut at: impl FnMut(u64) -> (Option<u64>, u64)) -> Vec<Step> {
+    let step = |number: u64| {
+        let (rate_bps, delay_ns) = at(number * every_ns);
+        Step { at: Instant::from_ns(number * every_ns), rate_bps, delay_ns }
+    };
+    (0..120 * SECOND / every_ns).map(step).collect()
+}
+
+/// What every fault has to leave of `geo`: most of the rate, a short queue, few repeats.
+fn assert_unharmed(link: LinkConfig, least_share: f64, most_queue_bytes: u64) {
+    let outcome = run(link, 1, 10_000_000);
+    let share = outcome.share().unwrap_or(0.0);
+    let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
+    let queue_bytes = outcome.link[0].max_queue_bytes;
+    let found = format!("share {share:.3}, sent {sent:.3}, queue of {queue_bytes} B");
+    assert!(share > least_share && sent < 1.1 && queue_bytes < most_queue_bytes, "{found}");
+}
+
+#[test]
+fn answers_that_come_in_bunches_say_the_same() {
+    let mut link = ready("geo");
+    // For 200 of 210 ms next to nothing gets back, then all that waited.
+    link.reverse.schedule = schedule(10 * MS, |at_ns| {
+        let is_open = (at_ns / (10 * MS)).is_multiple_of(21);
+        (Some(if is_open { 100_000_000 } else { 8 }), 275 * MS)
+    });
+    assert_unharmed(link, 0.9, 70_000);
+}
+
+#[test]
+fn a_clock_that_runs_slow_is_no_queue_that_grows() {
+    let mut link = ready("geo");
+    // By a ten-thousandth: to who compares clocks, the way becomes longer and longer.
+    link.forward.schedule = schedule(100 * MS, |at_ns| (Some(10_000_000), 275 * MS + at_ns / 10_000));
+    assert_unharmed(link, 0.9, 70_000);
+}
+
+#[test]
+fn packets_out_of_order_are_no_queue() {
+    let mut link = ready("geo");
+    link.forward.reordering = Reordering { probability: 0.05, extra_delay_ns: 15 * MS };
+    assert_unharmed(link, 0.9, 70_000);
+}
+
+#[test]
+fn a_tenth_of_a_bandwidth_delay_product_is_queue_enough() {
+    let mut link = ready("geo");
+    link.forward.queue = QueueLimit::Bytes(68_750);
+    assert_unharmed(link, 0.9, 68_751);
+}
+
+#[test]
+fn fifteen_seconds_of_queue_stay_empty() {
+    let direction = DirectionConfig {
+        rate_bps: Some(28_000),
+        delay_ns: 150 * MS,
+        queue: QueueLimit::Bytes(52_500),
+        ..DirectionConfig::default()
+    };
+    let link = LinkConfig { forward: direction.clone(), reverse: direction, ..LinkConfig::default() };
+    let outcome = run(link, 1, 300_000);
+    assert!(outcome.link[0].max_queue_bytes <= 15_000, "{:?}", outcome.link[0]);
+    assert!(outcome.share().unwrap() > 0.9, "{:?}", outcome.share());
 }

@@ -5,10 +5,12 @@ use skyhaul_core::{Instant, MS, SECOND};
 
 /// A train may make a queue of this length at most.
 const QUEUE_NS: u64 = 20 * MS;
-/// With fewer packets a train shows the jitter of the path. So many leave at any rate at which they make a queue of no more
-/// than this part of a round trip.
-const LEAST_PACKETS: u64 = 4;
-const LEAST_PART: u64 = 8;
+/// With fewer packets a train shows the jitter of the path, but for low rates, at which a single packet takes longer than any
+/// jitter: so many leave if they make a queue of no more than this part of a round trip, and two in any case. A pair is
+/// no longer than the queue that is aimed at.
+const USUAL_PACKETS: u64 = 4;
+const USUAL_PART: u64 = 8;
+const LEAST_PACKETS: u64 = 2;
 /// With more it shows nothing new.
 pub(super) const MOST_PACKETS: u64 = 64;
 /// So many trains have to agree.
@@ -39,18 +41,14 @@ impl Trains {
         self.shown_bps = [0.0; AGREEING];
     }
 
-    /// Packets of a train that leaves now, once a round trip; 0: none.
+    /// Packets of a train that leaves now; 0: none, as there was one within a round trip.
     pub(super) fn take(&mut self, now: Instant, rtt_ns: u64, rate_bps: f64, mss_bytes: u64) -> u32 {
         if self.sent_at.is_some_and(|at| now.since(at) < rtt_ns) {
             return 0;
         }
-        let bytes = rate_bps * QUEUE_NS as f64 / (8.0 * SECOND as f64);
-        let packets = (bytes / mss_bytes.max(1) as f64) as u64;
-        let least_ns = (LEAST_PACKETS * mss_bytes * 8) as f64 * SECOND as f64 / rate_bps.max(1.0);
-        if packets < LEAST_PACKETS && least_ns > (rtt_ns / LEAST_PART) as f64 {
-            return 0;
-        }
         self.sent_at = Some(now);
-        packets.clamp(LEAST_PACKETS, MOST_PACKETS) as u32
+        let packets_in = |ns: u64| (rate_bps * ns as f64 / (8 * SECOND * mss_bytes.max(1)) as f64) as u64;
+        let least = packets_in(rtt_ns / USUAL_PART).clamp(LEAST_PACKETS, USUAL_PACKETS);
+        packets_in(QUEUE_NS).clamp(least, MOST_PACKETS) as u32
     }
 }
