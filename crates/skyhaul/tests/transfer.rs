@@ -81,6 +81,15 @@ fn a_receiver_takes_one_transfer_after_another() {
 }
 
 #[test]
+fn a_receiver_does_not_outlive_the_test_that_holds_it() {
+    let receiver = Receiver::start(&[]);
+    let process = std::path::PathBuf::from(format!("/proc/{}", receiver.child.id()));
+    assert!(process.exists());
+    drop(receiver); // as a panic does
+    assert!(!process.exists());
+}
+
+#[test]
 fn an_existing_name_is_kept_unless_overwriting_is_asked_for() {
     for overwrite in [false, true] {
         let folder = tempfile::tempdir().unwrap();

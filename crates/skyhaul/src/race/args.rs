@@ -12,13 +12,13 @@ pub(crate) struct RaceArgs {
     /// Scenario file. Its first bulk flow says how much goes from which host to which
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// Who races: xstp and stp (each twice: with the path's rate declared and without; also alone, as in
-    /// xstp-declared or stp-undeclared), skyhaul (as without any option), tcp-cubic, tcp-bbr, tcp-reno
+    /// Who races: skyhaul (as `send` is without any option), xstp and stp by the papers' window (each twice: with the
+    /// path's rate declared and without; also alone, as in xstp-declared or stp-undeclared), tcp-cubic, tcp-bbr, tcp-reno
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        default_value = "xstp,stp,tcp-cubic,tcp-bbr,tcp-reno"
+        default_value = "skyhaul,xstp,stp,tcp-cubic,tcp-bbr,tcp-reno"
     )]
     pub(super) with: Vec<Entry>,
     /// Runs of each, with seeds that count up from the first

@@ -1,8 +1,9 @@
-//! Who is first by which quantity, and before whom XSTP is not.
+//! Who is first by which quantity: whether skyhaul is as it is without any option, and who is before it.
 
 use serde::Serialize;
 
 use super::outcome::{Quantity, Row};
+use super::racer::Racer;
 
 /// Medians this close are equal.
 const TIE: f64 = 0.01;
@@ -14,53 +15,74 @@ pub(super) struct First {
     /// Its name in words.
     #[serde(skip)]
     pub(super) words: &'static str,
-    pub(super) first: &'static str,
-    /// Those of XSTP that are first, or as good as the first to one in a hundred.
-    pub(super) xstp_wins: bool,
-    /// All that are better than the best of XSTP, best first, with the quotient of their medians and its.
-    pub(super) before_xstp: Vec<(&'static str, f64)>,
+    pub(super) first: Racer,
+    /// Whether [`Racer::Standard`] is first, or as good as the first to one in a hundred; `None`: it did not race.
+    pub(super) skyhaul_wins: Option<bool>,
+    /// All that are better than it, best first, with the quotient of their median and its; without if it has none,
+    /// since it did not get everything through.
+    pub(super) before_skyhaul: Vec<(Racer, Option<f64>)>,
 }
 
-/// Quantities that somebody can be first by, and whether more of them is better.
-const JUDGED: [(Quantity, &str, bool); 5] = [
-    (Quantity::Goodput, "most goodput", true),
-    (Quantity::SentPerByte, "least sent", false),
-    (Quantity::ReturnedPerMb, "least sent back", false),
-    (Quantity::Fresh, "fastest fresh exchange", false),
-    (Quantity::Kept, "fastest kept exchange", false),
+/// A quantity that somebody can be first by.
+#[derive(Clone, Copy)]
+struct Judged {
+    quantity: Quantity,
+    words: &'static str,
+    more_is_better: bool,
+}
+
+const fn judged(quantity: Quantity, words: &'static str, more_is_better: bool) -> Judged {
+    Judged { quantity, words, more_is_better }
+}
+
+const JUDGED: [Judged; 5] = [
+    judged(Quantity::Goodput, "most goodput", true),
+    judged(Quantity::SentPerByte, "least sent", false),
+    judged(Quantity::ReturnedPerMb, "least sent back", false),
+    judged(Quantity::Fresh, "fastest fresh exchange", false),
+    judged(Quantity::Kept, "fastest kept exchange", false),
 ];
 
 /// What every row that came to something says.
 pub(super) fn judge(rows: &[Row]) -> Vec<First> {
-    JUDGED.iter().filter_map(|&(quantity, words, more)| first(rows, quantity, words, more)).collect()
+    JUDGED.iter().filter_map(|judged| judged.first(rows)).collect()
 }
 
-fn first(rows: &[Row], quantity: Quantity, words: &'static str, more: bool) -> Option<First> {
-    let measured: Vec<(&Row, f64)> = rows
-        .iter()
-        .filter(|row| more || row.incomplete() == 0) // what was not delivered costs nothing
-        .filter_map(|row| Some((row, row.spread(quantity)?.median)))
-        .collect();
-    let mut order = measured.clone();
-    order.sort_by(|a, b| if more { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
-    let first = *order.first()?;
-    let xstp = order.iter().find(|(row, _)| row.racer.is_xstp()).map(|&(_, median)| median);
-    let is_better = |median: f64, than: f64| {
-        if more { median > than * (1.0 + TIE) } else { median * (1.0 + TIE) < than }
-    };
-    let before = order.iter().filter_map(|&(row, median)| {
-        let xstp = xstp.filter(|&xstp| is_better(median, xstp))?;
-        Some((row.racer.name(), median / xstp))
-    });
-    let before_xstp: Vec<_> = before.collect();
-    let xstp_wins = xstp.is_some() && before_xstp.is_empty();
-    // Of those that are equal, the first to be named.
-    let equal = |&(row, median): &(&Row, f64)| {
-        row.racer.is_xstp() && xstp.is_some_and(|xstp| !is_better(xstp, median))
-    };
-    let best_of_xstp = measured.iter().find(|one| xstp_wins && equal(one));
-    let (by, _) = best_of_xstp.unwrap_or(&first);
-    Some(First { quantity: quantity.name(), words, first: by.racer.name(), xstp_wins, before_xstp })
+impl Judged {
+    fn first(&self, rows: &[Row]) -> Option<First> {
+        let order = self.order(rows);
+        let &(best, _) = order.first()?;
+        let own = order.iter().find(|(racer, _)| *racer == Racer::Standard).map(|&(_, median)| median);
+        let before = order.iter().filter(|(_, median)| own.is_none_or(|own| self.is_better(*median, own)));
+        let has_raced = rows.iter().any(|row| row.racer == Racer::Standard && !row.runs.is_empty());
+        let before_skyhaul: Vec<_> = before
+            .filter(|_| has_raced)
+            .map(|&(racer, median)| (racer, own.map(|own| median / own)))
+            .collect();
+        let wins = has_raced && before_skyhaul.is_empty();
+        Some(First {
+            quantity: self.quantity.name(),
+            words: self.words,
+            first: if wins { Racer::Standard } else { best },
+            skyhaul_wins: has_raced.then_some(wins),
+            before_skyhaul,
+        })
+    }
+
+    /// Medians, best first.
+    fn order(&self, rows: &[Row]) -> Vec<(Racer, f64)> {
+        let mut order: Vec<(Racer, f64)> = rows
+            .iter()
+            .filter(|row| self.more_is_better || row.incomplete() == 0) // what was not delivered costs nothing
+            .filter_map(|row| Some((row.racer, row.spread(self.quantity)?.median)))
+            .collect();
+        order.sort_by(|a, b| if self.more_is_better { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
+        order
+    }
+
+    fn is_better(&self, median: f64, than: f64) -> bool {
+        if self.more_is_better { median > than * (1.0 + TIE) } else { median * (1.0 + TIE) < than }
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
 use skyhaul_congestion::ControllerKind;
 use skyhaul_sim::Protocol;
 use skyhaul_sim::scenario::did_you_mean;
@@ -23,6 +24,7 @@ const fn stp(probing: bool, declared: bool) -> Racer {
 
 /// What `--with` takes, and whom it means. Every racer stands in a list of its own, whose name is its name.
 const ENTRIES: [(&str, &[Racer]); 10] = [
+    ("skyhaul", &[Racer::Standard]),
     ("xstp", &[stp(true, true), stp(true, false)]),
     ("xstp-declared", &[stp(true, true)]),
     ("xstp-undeclared", &[stp(true, false)]),
@@ -32,7 +34,6 @@ const ENTRIES: [(&str, &[Racer]); 10] = [
     ("tcp-cubic", &[Racer::Tcp(ControllerKind::Cubic)]),
     ("tcp-bbr", &[Racer::Tcp(ControllerKind::Bbr)]),
     ("tcp-reno", &[Racer::Tcp(ControllerKind::Reno)]),
-    ("skyhaul", &[Racer::Standard]),
 ];
 
 /// A word of `--with`.
@@ -72,10 +73,12 @@ impl Racer {
     pub(super) fn is_declared(self) -> bool {
         matches!(self, Self::Stp { declared: true, .. })
     }
+}
 
-    /// Whether it is XSTP.
-    pub(super) fn is_xstp(self) -> bool {
-        matches!(self, Self::Standard | Self::Stp { probing: true, .. })
+/// By name.
+impl Serialize for Racer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
     }
 }
 

@@ -158,16 +158,28 @@ fn bars(rows: &[Row]) -> String {
     out
 }
 
-/// Who is first, and before whom XSTP is not.
+/// By which quantities skyhaul is first, and who is before it where it is not.
 pub(super) fn firsts(judged: &[First]) -> String {
     let mut out = String::new();
-    for First { words, first, before_xstp, .. } in judged {
-        let before = before_xstp.iter().map(|(name, times)| format!("{name} ({times:.2} times XSTP's)"));
-        let before = before.collect::<Vec<_>>().join(", ");
-        let whoever = if before.is_empty() { first } else { &before.as_str() };
-        let _ = writeln!(out, "{:<24}{}", format!("{words}:"), wrapped(whoever, 24));
+    for first in judged {
+        let words = format!("{}:", first.words);
+        let _ = writeln!(out, "{words:<24}{}", wrapped(&verdict(first), 24));
     }
     out
+}
+
+fn verdict(First { first, skyhaul_wins, before_skyhaul, .. }: &First) -> String {
+    let before = before_skyhaul.iter().map(|&(racer, times)| {
+        let times =
+            times.map_or("skyhaul did not finish".into(), |times| format!("{times:.2} times skyhaul's"));
+        let told = if racer.is_declared() { "; told the rate" } else { "" };
+        format!("{} ({times}{told})", racer.name())
+    });
+    match skyhaul_wins {
+        None => first.name().into(),
+        Some(true) => format!("{} wins", first.name()),
+        Some(false) => format!("behind {}", before.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 #[cfg(test)]

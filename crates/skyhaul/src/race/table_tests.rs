@@ -1,5 +1,7 @@
 //! What people read.
 
+use skyhaul_congestion::ControllerKind;
+
 use super::super::racer::Racer;
 use super::*;
 
@@ -36,4 +38,19 @@ fn bars_are_as_long_as_the_goodput_beside_the_limit() {
     assert_eq!(lengths, [0, 30, 0, 0], "{text}");
     assert!(text.contains(&"-".repeat(60)) && text.contains("10.00 Mbit/s"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn a_verdict_says_whether_skyhaul_wins_and_why_whoever_is_told_the_rate_may_be_before_it() {
+    let by = |racer: Racer, goodput_bps| Row { racer, runs: vec![complete(goodput_bps, 1e7)] };
+    let text = |rows: &[Row]| {
+        let lines = firsts(&judge(rows)[..1]);
+        lines.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (ours, bbr) = (by(Racer::Standard, 8e6), by(Racer::Tcp(ControllerKind::Bbr), 4e6));
+    assert_eq!(text(&[ours.clone(), bbr.clone()]), "most goodput: skyhaul wins");
+    assert_eq!(text(std::slice::from_ref(&bbr)), "most goodput: tcp-bbr");
+    let declared = by(Racer::Stp { probing: true, declared: true }, 1e7);
+    let told = "most goodput: behind xstp-declared (1.25 times skyhaul's; told the rate)";
+    assert_eq!(text(&[ours, bbr, declared]), told);
 }

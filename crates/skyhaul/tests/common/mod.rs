@@ -4,6 +4,7 @@
 
 use std::io::Write as _;
 use std::net::UdpSocket;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -53,9 +54,46 @@ pub fn free_port() -> u16 {
     UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A running receiver and its folder.
+/// A process that ends with whoever holds it: nothing stays behind when a test panics.
+pub struct Kept(Option<Child>);
+
+impl Kept {
+    pub fn new(child: Child) -> Self {
+        Self(Some(child))
+    }
+
+    /// Waits until it ends by itself.
+    pub fn wait_with_output(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Deref for Kept {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        self.0.as_ref().unwrap() // there until it is waited for, which consumes
+    }
+}
+
+impl DerefMut for Kept {
+    fn deref_mut(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A running receiver and its folder. It ends with its owner.
 pub struct Receiver {
-    pub child: Child,
+    pub child: Kept,
     pub folder: TempDir,
     pub address: String,
 }
@@ -84,13 +122,13 @@ impl Receiver {
         let dir = folder.path().to_str().unwrap().to_string();
         let mut args = vec!["receive", "--dir", &dir, "--listen", address];
         args.extend(extra);
-        let mut child = skyhaul(&args).spawn().unwrap();
+        let mut child = Kept::new(skyhaul(&args).spawn().unwrap());
         wait_for_line(&mut child);
         Self { child, folder, address: address.to_string() }
     }
 
     pub fn wait(self) -> (Said, TempDir) {
-        (self.child.wait_with_output().unwrap().into(), self.folder)
+        (self.child.wait_with_output().into(), self.folder)
     }
 
     pub fn path(&self) -> &Path {

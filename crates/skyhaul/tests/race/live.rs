@@ -28,7 +28,7 @@ fn a_race_against_the_kernel_is_timed_checked_and_set_beside_the_limit() {
     let place = Place::new();
     let Some(said) = race(
         &place,
-        &["--json", "--requests", "2", "--with", "xstp-declared,stp-undeclared,tcp-cubic,tcp-reno"],
+        &["--json", "--requests", "2", "--with", "skyhaul,xstp-declared,stp-undeclared,tcp-cubic,tcp-reno"],
     ) else {
         return;
     };

@@ -18,12 +18,18 @@ fn a_race_is_the_same_twice_and_has_everybody() {
     assert_eq!(first, race(&place, &[]));
     let names: Vec<&str> =
         first["racers"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
-    let stp = ["xstp-declared", "xstp-undeclared", "stp-declared", "stp-undeclared"];
+    let stp = ["skyhaul", "xstp-declared", "xstp-undeclared", "stp-declared", "stp-undeclared"];
     assert_eq!(names, [&stp[..], &["tcp-cubic", "tcp-bbr", "tcp-reno"]].concat());
     assert_eq!(first["payload_bytes"], 300_000);
     assert_eq!(first["declared_rate_bps"], 4_000_000);
     assert_eq!((&first["from"], &first["to"], &first["seed"]), (&"west".into(), &"east".into(), &7.into()));
-    assert_eq!(first["first"].as_array().unwrap().len(), 5);
+    let judged = first["first"].as_array().unwrap();
+    assert_eq!(judged.len(), 5);
+    for judged in judged {
+        let before = judged["before_skyhaul"].as_array().unwrap();
+        assert_eq!(judged["skyhaul_wins"].as_bool(), Some(before.is_empty()), "{judged}");
+        assert_eq!(judged["first"] == "skyhaul", before.is_empty(), "{judged}");
+    }
     for racer in first["racers"].as_array().unwrap() {
         let runs = racer["runs"].as_array().unwrap();
         let seeds: Vec<u64> = runs.iter().map(|run| run["seed"].as_u64().unwrap()).collect();

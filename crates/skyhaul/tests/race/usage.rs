@@ -18,7 +18,7 @@ fn wrong_arguments() {
     let race = |extra: &[&str], words: &[&str]| check(&[&[place.file.as_str()], extra].concat(), 2, words);
     check(&[], 2, &["FILE"]);
     race(&["--with", "xtsp"], &["xtsp", "did you mean `xstp`?", "tcp-bbr"]);
-    race(&["--with", "quic"], &["quic", "nobody is called that; there are xstp"]);
+    race(&["--with", "quic"], &["quic", "nobody is called that; there are skyhaul"]);
     race(&["--with", ""], &["--with"]);
     race(&["--runs", "0"], &["--runs"]);
     race(&["--size", "0"], &["--size 0"]);
