@@ -7,7 +7,7 @@
 mod support;
 
 use skyhaul_core::{ConnectionId, Event, EventSink, Instant, MS, NullSink, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Step, preset};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, Step, preset};
 use skyhaul_sim::{Outcome, Transfer};
 use skyhaul_stp::{ControllerKind, SavedPath};
 use support::{argument, flag, median, text};
@@ -30,6 +30,9 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("tenth", queue(ready("geo"), QueueLimit::Bytes(68_750)), 20 * MBIT),
         ("deep", queue(plain(28_000, 28_000, 200, 0.0), QueueLimit::Bytes(52_500)), 300_000),
         ("fade", fade(), 20 * MBIT),
+        ("jitter", jitter(), 20 * MBIT),
+        ("late", late(), 10 * MBIT),
+        ("policed", queue(plain(5 * MBIT, 5 * MBIT, 275, 0.0), QueueLimit::Packets(4)), 20 * MBIT),
         ("whisper", LinkConfig { reverse: plain(1000, 1000, 275, 0.0).forward, ..ready("geo") }, 20 * MBIT),
     ]
 }
@@ -53,6 +56,26 @@ fn noisy(mut link: LinkConfig, bit_error_rate: f64) -> LinkConfig {
 
 fn queue(mut link: LinkConfig, queue: QueueLimit) -> LinkConfig {
     link.forward.queue = queue;
+    link
+}
+
+/// `geo` whose delay is up to 4 ms longer, anew each ms.
+fn jitter() -> LinkConfig {
+    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
+    let mut chance = skyhaul_core::Stream::new(1, "jitter");
+    let mut step = |at_ms| Step {
+        at: Instant::from_ns(at_ms * MS),
+        rate_bps: Some(10 * MBIT),
+        delay_ns: 275 * MS + chance.next_u64() % (4 * MS),
+    };
+    link.forward.schedule = (0..120_000).map(&mut step).collect();
+    link
+}
+
+/// `geo` where every twentieth packet comes 15 ms late.
+fn late() -> LinkConfig {
+    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
+    link.forward.reordering = Reordering { probability: 0.05, extra_delay_ns: 15 * MS };
     link
 }
 

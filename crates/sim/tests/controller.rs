@@ -1,7 +1,7 @@
 //! What the model makes of links of which nothing is declared (`docs/spec/controller.md`). Figures are for the example
 //! `controller`; these bounds are what must not be lost.
 
-use skyhaul_core::{Instant, MS, NullSink, SECOND};
+use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, Step, preset};
 use skyhaul_sim::scenario::File;
 use skyhaul_sim::{Outcome, Transfer, simulate};
@@ -130,14 +130,17 @@ fn schedule(every_ns: u64, mut at: impl FnMut(u64) -> (Option<u64>, u64)) -> Vec
     (0..120 * SECOND / every_ns).map(step).collect()
 }
 
-/// What every fault has to leave of `geo`: most of the rate, a short queue, few repeats.
-fn assert_unharmed(link: LinkConfig, least_share: f64, most_queue_bytes: u64) {
-    let outcome = run(link, 1, 10_000_000);
-    let share = outcome.share().unwrap_or(0.0);
-    let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
-    let queue_bytes = outcome.link[0].max_queue_bytes;
-    let found = format!("share {share:.3}, sent {sent:.3}, queue of {queue_bytes} B");
-    assert!(share > least_share && sent < 1.1 && queue_bytes < most_queue_bytes, "{found}");
+/// What every fault has to leave: most of the rate in the middle one of three runs, and in each a short queue and few repeats.
+fn assert_unharmed(link: &LinkConfig, least_share: f64, most_queue_bytes: u64) {
+    let outcomes: Vec<Outcome> = (1..=3).map(|seed| run(link.clone(), seed, 10_000_000)).collect();
+    let mut shares: Vec<f64> = outcomes.iter().map(|outcome| outcome.share().unwrap_or(0.0)).collect();
+    shares.sort_by(f64::total_cmp);
+    assert!(shares[1] > least_share, "{shares:?}");
+    for outcome in outcomes {
+        let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
+        let queue_bytes = outcome.link[0].max_queue_bytes;
+        assert!(sent < 1.1 && queue_bytes < most_queue_bytes, "sent {sent:.3}, queue of {queue_bytes} B");
+    }
 }
 
 #[test]
@@ -148,7 +151,15 @@ fn answers_that_come_in_bunches_say_the_same() {
         let is_open = (at_ns / (10 * MS)).is_multiple_of(21);
         (Some(if is_open { 100_000_000 } else { 8 }), 275 * MS)
     });
-    assert_unharmed(link, 0.9, 70_000);
+    assert_unharmed(&link, 0.9, 70_000);
+}
+
+#[test]
+fn jitter_of_the_way_or_of_a_clock_is_no_queue() {
+    let mut link = ready("geo");
+    let mut chance = Stream::new(1, "jitter");
+    link.forward.schedule = schedule(MS, |_| (Some(10_000_000), 275 * MS + chance.next_u64() % (4 * MS)));
+    assert_unharmed(&link, 0.9, 70_000);
 }
 
 #[test]
@@ -156,21 +167,28 @@ fn a_clock_that_runs_slow_is_no_queue_that_grows() {
     let mut link = ready("geo");
     // By a ten-thousandth: to who compares clocks, the way becomes longer and longer.
     link.forward.schedule = schedule(100 * MS, |at_ns| (Some(10_000_000), 275 * MS + at_ns / 10_000));
-    assert_unharmed(link, 0.9, 70_000);
+    assert_unharmed(&link, 0.9, 70_000);
 }
 
 #[test]
 fn packets_out_of_order_are_no_queue() {
     let mut link = ready("geo");
     link.forward.reordering = Reordering { probability: 0.05, extra_delay_ns: 15 * MS };
-    assert_unharmed(link, 0.9, 70_000);
+    assert_unharmed(&link, 0.9, 70_000);
 }
 
 #[test]
 fn a_tenth_of_a_bandwidth_delay_product_is_queue_enough() {
     let mut link = ready("geo");
     link.forward.queue = QueueLimit::Bytes(68_750);
-    assert_unharmed(link, 0.9, 68_751);
+    assert_unharmed(&link, 0.9, 68_751);
+}
+
+#[test]
+fn a_policer_gets_what_it_lets_through() {
+    let mut link = ready("geo");
+    (link.forward.rate_bps, link.forward.queue) = (Some(5_000_000), QueueLimit::Packets(4));
+    assert_unharmed(&link, 0.9, 70_000);
 }
 
 #[test]

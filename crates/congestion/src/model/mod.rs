@@ -5,6 +5,7 @@ mod base;
 mod compete;
 #[cfg(test)]
 mod model_tests;
+mod noise;
 mod trains;
 
 use alloc::boxed::Box;
@@ -13,7 +14,8 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, PathSample, RateControl, SECOND};
 
 use base::Base;
-use compete::{Competing, Crowd, Finding, lost_part};
+use compete::{Competing, Crowd, Finding};
+use noise::Noise;
 use trains::Trains;
 
 /// Lowest rate: a packet of 1500 octets in 12 s.
@@ -56,6 +58,8 @@ pub struct Model {
     first_window_bytes: u64,
     /// What the path carries for us, in bit/s; 0: not known yet.
     estimate_bps: f64,
+    /// When it was known first.
+    started_at: Option<Instant>,
     /// What is sent.
     rate_bps: f64,
     base: Base,
@@ -64,8 +68,7 @@ pub struct Model {
     rtt_ns: u64,
     /// Waiting of the last marks that stood behind no train.
     waits_ns: [u64; 2],
-    /// Part of what is sent that gets lost while there is no queue.
-    calm_loss: f64,
+    noise: Noise,
     trains: Trains,
     /// When the rate was last lowered for a round trip, so that the path shows its shortest delay.
     drained_at: Option<Instant>,
@@ -85,12 +88,13 @@ impl Model {
             mss_bytes,
             first_window_bytes,
             estimate_bps: 0.0,
+            started_at: None,
             rate_bps: Self::FIRST_RATE_BPS as f64,
             base: Base::default(),
             rtt_min_ns: u64::MAX,
             rtt_ns: 0,
             waits_ns: [0; 2],
-            calm_loss: 0.0,
+            noise: Noise::default(),
             trains: Trains::default(),
             drained_at: None,
             crowd: Crowd::default(),
@@ -142,7 +146,7 @@ impl Model {
     /// What the path carried between the two marks, when there was a queue: what arrived, and what is lost anyway.
     fn delivered_bps(&self, long: &Interval) -> Option<f64> {
         let is_enough = long.arrived_bytes >= LEAST_BYTES && long.arrived_ns > 0;
-        is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.calm_loss))
+        is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.noise.part()))
     }
 
     /// Claims a share, until nobody else is there.
@@ -152,7 +156,7 @@ impl Model {
             sample.long.and_then(|long| self.delivered_bps(&long)).unwrap_or(self.estimate_bps);
         let carried_bps = sample.train.as_ref().and_then(carried_bps);
         self.set_estimate(delivered_bps);
-        if competing.on_sample(now, sample, delivered_bps, carried_bps, self.calm_loss) {
+        if competing.on_sample(now, sample, delivered_bps, carried_bps, self.noise.part()) {
             self.rate_bps = competing.rate_bps().clamp(LEAST_RATE_BPS, MOST_RATE_BPS);
             self.competing = Some(competing);
         }
@@ -164,7 +168,9 @@ impl Model {
         let is_calm = self.waits_ns[0] <= target_ns;
         if let Some(long) = sample.long.filter(|long| long.sent_ns > 0) {
             if is_calm {
-                self.calm_loss += (lost_part(&long).min(0.5) - self.calm_loss) / 8.0;
+                self.noise.saw(now, sample, self.rate_bps, self.base_window_ns());
+            } else {
+                self.noise.interrupt();
             }
             self.take_delivered(&long, target_ns);
         }
@@ -172,6 +178,17 @@ impl Model {
             self.take_trains();
         }
         self.rate_bps = self.estimate_bps * self.correction(now, target_ns);
+        self.stay_below_policer();
+    }
+
+    /// More than somebody lets through is sent in vain.
+    fn stay_below_policer(&mut self) {
+        if let Some(limit_bps) = self.noise.limit_bps() {
+            self.set_estimate(self.estimate_bps.min(limit_bps));
+        }
+        if let Some(most_bps) = self.noise.most_bps() {
+            self.rate_bps = self.rate_bps.min(most_bps).max(LEAST_RATE_BPS);
+        }
     }
 
     /// With a queue, what arrives is what the path carries. Without one it is the least that it does.
@@ -238,6 +255,12 @@ impl RateControl for Model {
             self.waits_ns = [self.base.waited_ns(now, delay_ns, self.base_window_ns()), self.waits_ns[0]];
         }
         if !self.is_started() {
+            self.start(sample);
+            self.started_at = self.is_started().then_some(now);
+            return;
+        }
+        // What left before that is still of the first packets, and more of those tell more.
+        if self.started_at.is_some_and(|at| sample.sent_at < at) && sample.train.is_some() {
             return self.start(sample);
         }
         if let Some(bps) = sample.train.as_ref().and_then(carried_bps) {
@@ -246,6 +269,7 @@ impl RateControl for Model {
         match self.crowd.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
             Finding::Others if self.competing.is_none() => {
                 self.competing = Some(Competing::new(now, sample, self.estimate_bps, self.mss_bytes));
+                self.noise.forget_limit();
             }
             Finding::LongerWay => self.base.forget(),
             _ => {}
@@ -260,6 +284,7 @@ impl RateControl for Model {
         self.base.forget();
         self.waits_ns = [0; 2];
         self.trains.forget();
+        self.noise.forget_limit();
         self.crowd = Crowd::default();
     }
 
@@ -280,7 +305,7 @@ impl RateControl for Model {
     }
 
     fn take_train(&mut self, now: Instant) -> u32 {
-        if !self.is_started() {
+        if !self.is_started() || self.noise.most_bps().is_some() {
             return 0;
         }
         self.trains.take(now, self.rtt_min_ns, self.estimate_bps, self.mss_bytes)

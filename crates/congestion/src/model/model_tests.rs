@@ -54,6 +54,61 @@ fn packets_that_arrive_at_once_tell_nothing() {
     assert_eq!(model.phase(), Phase::Measuring);
 }
 
+/// What a model sends in the last of 40 s that was shown 10 Mbit/s over a path without a queue, on which of the bytes sent
+/// in 330 ms so many get `through`.
+fn sent_bps_without_a_queue(through: impl Fn(u64) -> u64) -> u64 {
+    let mut model = started(10_000_000);
+    let mut rates_bps = [model.rate_bps(); 2];
+    for step in 2..120 {
+        let now = Instant::from_ns((550 + step * 330) * MS);
+        let sent_bytes = rates_bps[0] * 330 / 8000;
+        let long = Interval {
+            sent_ns: 330 * MS,
+            sent_bytes,
+            arrived_ns: 330 * MS,
+            arrived_bytes: through(sent_bytes).min(sent_bytes),
+        };
+        let sent_at = now.before(550 * MS);
+        let arrived_ns = sent_at.as_ns() + 7 * SECOND;
+        let long = Some(long);
+        let sample =
+            PathSample { sent_at, arrived_ns, rtt_ns: 550 * MS, long, train: None, behind_train: false };
+        model.on_sample(now, &sample);
+        rates_bps = [rates_bps[1], model.rate_bps()];
+    }
+    model.rate_bps()
+}
+
+#[test]
+fn what_a_policer_drops_is_not_sent_for_long() {
+    // A token bucket that is empty: 5 Mbit/s get through, whatever is sent, and nothing waits.
+    let sent_bps = sent_bps_without_a_queue(|_| 5_000_000 * 330 / 8000);
+    assert!((4_500_000..5_300_000).contains(&sent_bps), "{sent_bps}");
+}
+
+#[test]
+fn noise_that_takes_every_second_packet_is_no_policer() {
+    let sent_bps = sent_bps_without_a_queue(|sent_bytes| sent_bytes / 2);
+    assert!(sent_bps > 9_500_000, "{sent_bps}");
+}
+
+#[test]
+fn the_whole_first_train_counts_not_its_first_packets() {
+    let mut model = started(10_000_000);
+    let bytes = 12 * 1500;
+    let train = Interval { sent_ns: 1000, sent_bytes: bytes, arrived_ns: 18 * MS, arrived_bytes: bytes };
+    let sample = PathSample {
+        sent_at: Instant::from_ns(1000),
+        arrived_ns: 7 * SECOND,
+        rtt_ns: 550 * MS,
+        long: None,
+        train: Some(train),
+        behind_train: true,
+    };
+    model.on_sample(Instant::from_ns(552 * MS), &sample);
+    assert_eq!(model.rate_bps(), 8_000_000);
+}
+
 fn interval() -> impl Strategy<Value = Option<Interval>> {
     let any_interval = (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>());
     proptest::option::of(any_interval.prop_map(|(a, b, c, d)| Interval {
