@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{ConnectionId, Ecn, EventSink, Instant, Stats, StreamError, StreamEvent};
+use crate::{ConnectionId, Ecn, EventSink, Instant, Stats, StreamError, StreamEvent, Weight};
 
 /// Bytes for the wire: a batch of segments to one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,9 @@ pub trait Connections {
 
     /// The application lets go: what was written is delivered, and the connection is forgotten when it is over.
     fn release(&mut self, now: Instant, id: ConnectionId);
+
+    /// From now on a connection gets so much of its path's rate beside others of this endpoint that use it.
+    fn set_weight(&mut self, id: ConnectionId, weight: Weight);
 
     /// Counters of a connection.
     fn stats(&self, id: ConnectionId) -> Option<Stats>;

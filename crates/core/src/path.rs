@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::net::IpAddr;
 
-use crate::{Pacer, RateControl};
+use crate::{Pacer, RateControl, Shares};
 
 /// IP header bytes in front of every packet to `peer`, without options.
 pub const fn ip_bytes(peer: IpAddr) -> u32 {
@@ -36,6 +36,8 @@ pub struct Path {
     pub control: Option<Box<dyn RateControl>>,
     /// Segment bytes sent over it by those who go by a measured rate.
     pub sent_octets: u64,
+    /// Whose turn it is.
+    pub shares: Shares,
 }
 
 impl Path {

@@ -78,6 +78,7 @@ mod tests {
             budget: None,
             control: None,
             sent_octets: 0,
+            shares: crate::Shares::default(),
         }
     }
 

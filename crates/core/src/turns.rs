@@ -1,13 +1,15 @@
-//! Who sends next: deficit round robin over the connections that may have something to send, in batches of
-//! equal-sized segments with equal fields in the IP header.
+//! Who sends next: the connections that may have something to send stand in line for a turn of their path; whose turn it
+//! is there, the path's [`Shares`](crate::Shares) say. A turn is a batch of equal-sized segments with equal fields in the
+//! IP header.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::{ConnectionId, Ecn, Instant, Transmit};
+use crate::shares::Share;
+use crate::{ConnectionId, Ecn, Instant, Pacer, Path, Transmit, Weight};
 
-/// Bytes that a connection may send before the next one has its turn.
-const QUANTUM_BYTES: i64 = 16 * 1500;
+/// Bytes after which a turn ends.
+const QUANTUM_BYTES: usize = 16 * 1500;
 
 /// What a connection's place in the line is made of.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,13 +17,33 @@ pub struct Turn {
     is_in_line: bool,
     /// When it had nothing more to send and behind which batch, unless something happened to it since.
     silent_at: Option<(Instant, u64)>,
-    deficit_bytes: i64,
+    share: Share,
+}
+
+impl Turn {
+    /// From now on it gets so much beside the others of its path.
+    pub fn set_weight(&mut self, weight: Weight) {
+        self.share.weight = weight;
+    }
+
+    /// It has left the line, and wants to send data at `due`, if it has any.
+    pub fn rest(&mut self, path: &mut Path, due: Option<Instant>) {
+        let ready_at = path.budget.as_ref().map(Pacer::ready_at);
+        let waits = ready_at.zip(due).is_some_and(|(ready_at, due)| due <= ready_at);
+        path.shares.set_waiting(&mut self.share, waits);
+    }
+
+    /// It uses `path` no more.
+    pub fn leave(&mut self, path: &mut Path) {
+        path.shares.set_waiting(&mut self.share, false);
+    }
 }
 
 /// The connections of an endpoint that may have something to send, in line.
 #[derive(Clone, Debug)]
 pub struct Turns<Way> {
-    line: VecDeque<ConnectionId>,
+    /// A turn of that path for each of its connections in line.
+    line: VecDeque<Way>,
     /// A segment that did not fit the batch before it.
     stash: Option<(Transmit<Way>, Vec<u8>)>,
     /// Batches so far.
@@ -35,13 +57,18 @@ impl<Way> Default for Turns<Way> {
 }
 
 impl<Way: Copy> Turns<Way> {
-    /// Something happened to a connection: it is asked in its turn.
-    pub fn touch(&mut self, id: ConnectionId, turn: &mut Turn) {
+    /// Something happened to a connection of `path`, the one by `way`: it is asked in its turn.
+    pub fn touch(&mut self, id: ConnectionId, turn: &mut Turn, way: Way, path: &mut Path) {
         turn.silent_at = None;
         if !turn.is_in_line {
-            turn.is_in_line = true;
-            self.line.push_back(id);
+            self.line_up(id, turn, way, path);
         }
+    }
+
+    fn line_up(&mut self, id: ConnectionId, turn: &mut Turn, way: Way, path: &mut Path) {
+        turn.is_in_line = true;
+        path.shares.enter(id, &mut turn.share, path.budget.is_some());
+        self.line.push_back(way);
     }
 
     /// What is left of the last turn goes before everything else: it was polled already.
@@ -51,8 +78,8 @@ impl<Way: Copy> Turns<Way> {
         Some(transmit)
     }
 
-    /// Calls the next in line. It must [`Self::take`] its turn, unless it is gone.
-    pub fn call(&mut self) -> Option<ConnectionId> {
+    /// Whose turn it is. Its next one ([`crate::Shares::call`]) must [`Self::take`] the turn, unless one of them is gone.
+    pub fn call(&mut self) -> Option<Way> {
         self.line.pop_front()
     }
 
@@ -64,26 +91,26 @@ impl<Way: Copy> Turns<Way> {
         id: ConnectionId,
         turn: &mut Turn,
         now: Instant,
-        way: Way,
+        (way, path): (Way, &mut Path),
         (buffer, max_segments): (&mut Vec<u8>, usize),
-        mut poll: impl FnMut(&mut Vec<u8>) -> Option<Ecn>,
+        mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Option<Ecn>,
     ) -> Option<Transmit<Way>> {
-        turn.deficit_bytes = turn.deficit_bytes.min(0) + QUANTUM_BYTES;
         let mut batch = Transmit { way, connection: id, segment_bytes: 0, ecn: Ecn::NotEct };
+        let mut sent_bytes = 0;
         // Whoever has just said that this was all need not be asked again, unless others have sent since: what
         // they take of a shared path can make more due (a POLL, where data has to wait).
         let asks = turn.silent_at.take() != Some((now, self.batches));
         for count in 0..if asks { max_segments.max(1) } else { 0 } {
-            if count > 0 && turn.deficit_bytes <= 0 {
+            if sent_bytes >= QUANTUM_BYTES {
                 break;
             }
             let start = buffer.len();
-            let Some(ecn) = poll(buffer) else {
+            let Some(ecn) = poll(path, buffer) else {
                 turn.silent_at = Some((now, self.batches + 1));
                 break;
             };
             let bytes = buffer.len() - start;
-            turn.deficit_bytes -= bytes as i64;
+            sent_bytes += bytes;
             if count == 0 {
                 batch = Transmit { segment_bytes: bytes, ecn, ..batch };
             } else if bytes > batch.segment_bytes || ecn != batch.ecn {
@@ -95,12 +122,13 @@ impl<Way: Copy> Turns<Way> {
                 break;
             }
         }
+        turn.is_in_line = false;
         if buffer.is_empty() {
-            turn.is_in_line = false;
             return None;
         }
         self.batches += 1;
-        self.line.push_back(id); // even if this was all: its timer is set behind those of the others in line
+        path.shares.charge(&mut turn.share, sent_bytes as u64);
+        self.line_up(id, turn, way, path); // even if this was all: it may be another's turn now, and its timer is to be set
         Some(batch)
     }
 }

@@ -12,15 +12,42 @@ struct Talker {
     asked: usize,
 }
 
-impl Talker {
-    fn new(turns: &mut Turns<()>, id: ConnectionId, left: &[(usize, Ecn)]) -> Self {
-        let mut turn = Turn::default();
-        turns.touch(id, &mut turn);
-        Self { id, turn, left: left.iter().copied().collect(), asked: 0 }
+/// The turns of an endpoint with one path.
+struct Line {
+    turns: Turns<()>,
+    path: Path,
+}
+
+impl Line {
+    fn new() -> Self {
+        let path = Path {
+            mtu_bytes: 1500,
+            carrier_bytes: 0,
+            head_bytes: 0,
+            tail_bytes: 0,
+            budget: None,
+            control: None,
+            sent_octets: 0,
+            shares: crate::Shares::default(),
+        };
+        Self { turns: Turns::default(), path }
+    }
+
+    fn touch(&mut self, talker: &mut Talker) {
+        self.turns.touch(talker.id, &mut talker.turn, (), &mut self.path);
     }
 }
 
-fn poll(turns: &mut Turns<()>, talkers: &mut [Talker], max: usize) -> Option<(ConnectionId, Vec<usize>)> {
+impl Talker {
+    fn new(line: &mut Line, id: ConnectionId, left: &[(usize, Ecn)]) -> Self {
+        let mut talker = Self { id, turn: Turn::default(), left: left.iter().copied().collect(), asked: 0 };
+        line.touch(&mut talker);
+        talker
+    }
+}
+
+fn poll(line: &mut Line, talkers: &mut [Talker], max: usize) -> Option<(ConnectionId, Vec<usize>)> {
+    let Line { turns, path } = line;
     let mut buffer = Vec::new();
     let sizes = |sent: Transmit<()>, bytes: usize| {
         let mut sizes = vec![sent.segment_bytes; bytes / sent.segment_bytes];
@@ -30,15 +57,16 @@ fn poll(turns: &mut Turns<()>, talkers: &mut [Talker], max: usize) -> Option<(Co
     if let Some(sent) = turns.poll_stash(&mut buffer) {
         return Some(sizes(sent, buffer.len()));
     }
-    while let Some(id) = turns.call() {
+    while turns.call().is_some() {
+        let id = path.shares.call().unwrap();
         let talker = talkers.iter_mut().find(|talker| talker.id == id).unwrap();
         let sent = turns.take(
             id,
             &mut talker.turn,
             Instant::ZERO,
-            (),
+            ((), &mut *path),
             (&mut buffer, max),
-            |buffer: &mut Vec<u8>| {
+            |_, buffer: &mut Vec<u8>| {
                 talker.asked += 1;
                 let (bytes, ecn) = talker.left.pop_front()?;
                 buffer.resize(buffer.len() + bytes, 0);
@@ -56,10 +84,10 @@ const PLAIN: Ecn = Ecn::NotEct;
 
 #[test]
 fn a_batch_ends_with_a_smaller_segment_and_before_a_larger_one() {
-    let mut turns = Turns::default();
+    let mut line = Line::new();
     let sizes = [900, 900, 500, 900, 1000].map(|bytes| (bytes, PLAIN));
-    let mut talkers = [Talker::new(&mut turns, 1, &sizes)];
-    let mut next = || poll(&mut turns, &mut talkers, 16);
+    let mut talkers = [Talker::new(&mut line, 1, &sizes)];
+    let mut next = || poll(&mut line, &mut talkers, 16);
     assert_eq!(next(), Some((1, vec![900, 900, 500])));
     assert_eq!(next(), Some((1, vec![900])));
     assert_eq!(next(), Some((1, vec![1000])), "kept for a batch of its own");
@@ -68,50 +96,50 @@ fn a_batch_ends_with_a_smaller_segment_and_before_a_larger_one() {
 
 #[test]
 fn a_batch_has_one_field_in_the_ip_header() {
-    let mut turns = Turns::default();
+    let mut line = Line::new();
     let segments = [(900, Ecn::Ect0), (900, Ecn::Ect0), (900, PLAIN)];
-    let mut talkers = [Talker::new(&mut turns, 1, &segments)];
-    let mut next = || poll(&mut turns, &mut talkers, 16);
+    let mut talkers = [Talker::new(&mut line, 1, &segments)];
+    let mut next = || poll(&mut line, &mut talkers, 16);
     assert_eq!(next(), Some((1, vec![900, 900])));
     assert_eq!(next(), Some((1, vec![900])));
 }
 
 #[test]
 fn those_who_always_have_something_to_send_get_equal_shares_of_bytes() {
-    let mut turns = Turns::default();
+    let mut line = Line::new();
     let mut talkers =
-        [(1, 1500), (2, 300)].map(|(id, bytes)| Talker::new(&mut turns, id, &vec![(bytes, PLAIN); 4000]));
+        [(1, 1500), (2, 300)].map(|(id, bytes)| Talker::new(&mut line, id, &vec![(bytes, PLAIN); 4000]));
     let mut sent = [0; 2];
     while sent[0] < 1_000_000 {
-        let (id, sizes) = poll(&mut turns, &mut talkers, 1000).unwrap();
+        let (id, sizes) = poll(&mut line, &mut talkers, 1000).unwrap();
         sent[id as usize - 1] += sizes.iter().sum::<usize>();
     }
-    assert!(sent[0].abs_diff(sent[1]) <= 2 * QUANTUM_BYTES as usize, "{sent:?}");
+    assert!(sent[0].abs_diff(sent[1]) <= 2 * QUANTUM_BYTES, "{sent:?}");
 }
 
 #[test]
 fn one_who_said_that_this_was_all_is_asked_again_only_when_something_happened() {
-    let mut turns = Turns::default();
-    let mut talkers = [Talker::new(&mut turns, 1, &[(900, PLAIN)])];
-    assert_eq!(poll(&mut turns, &mut talkers, 16), Some((1, vec![900])));
+    let mut line = Line::new();
+    let mut talkers = [Talker::new(&mut line, 1, &[(900, PLAIN)])];
+    assert_eq!(poll(&mut line, &mut talkers, 16), Some((1, vec![900])));
     assert_eq!(talkers[0].asked, 2);
-    assert_eq!(poll(&mut turns, &mut talkers, 16), None);
+    assert_eq!(poll(&mut line, &mut talkers, 16), None);
     assert_eq!(talkers[0].asked, 2, "it has told before");
-    assert_eq!(turns.call(), None, "and is not in line any more");
-    turns.touch(1, &mut talkers[0].turn);
-    assert_eq!(poll(&mut turns, &mut talkers, 16), None);
+    assert_eq!(line.turns.call(), None, "and is not in line any more");
+    line.touch(&mut talkers[0]);
+    assert_eq!(poll(&mut line, &mut talkers, 16), None);
     assert_eq!(talkers[0].asked, 3);
 }
 
 /// What a connection takes of a path that others share can make something due at one that had nothing.
 #[test]
 fn who_said_that_this_was_all_is_asked_again_when_others_have_sent_since() {
-    let mut turns = Turns::default();
-    let mut talkers = [1, 2].map(|id| Talker::new(&mut turns, id, &[(500, PLAIN)]));
-    assert_eq!(poll(&mut turns, &mut talkers, 8), Some((1, vec![500])));
+    let mut line = Line::new();
+    let mut talkers = [1, 2].map(|id| Talker::new(&mut line, id, &[(500, PLAIN)]));
+    assert_eq!(poll(&mut line, &mut talkers, 8), Some((1, vec![500])));
     assert_eq!(talkers[0].asked, 2, "for one segment, and for a second");
-    assert_eq!(poll(&mut turns, &mut talkers, 8), Some((2, vec![500])));
+    assert_eq!(poll(&mut line, &mut talkers, 8), Some((2, vec![500])));
     talkers[0].left.push_back((70, PLAIN)); // nobody touched it
-    assert_eq!(poll(&mut turns, &mut talkers, 8), Some((1, vec![70])));
-    assert_eq!(poll(&mut turns, &mut talkers, 8), None);
+    assert_eq!(poll(&mut line, &mut talkers, 8), Some((1, vec![70])));
+    assert_eq!(poll(&mut line, &mut talkers, 8), None);
 }

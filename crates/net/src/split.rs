@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::stream::Connection;
 use crate::{Monitor, Protocol};
-use skyhaul_core::{CloseReason, Stats};
+use skyhaul_core::{CloseReason, Stats, Weight};
 
 /// What the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
 #[derive(Debug)]
@@ -52,6 +52,13 @@ macro_rules! inspect {
 
 inspect!(OwnedReadHalf);
 inspect!(OwnedWriteHalf);
+
+impl<P: Protocol> OwnedWriteHalf<P> {
+    /// As [`Stream::set_weight`](crate::Stream::set_weight).
+    pub fn set_weight(&self, weight: Weight) {
+        self.0.set_weight(weight);
+    }
+}
 
 impl<P: Protocol> AsyncRead for OwnedReadHalf<P> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {

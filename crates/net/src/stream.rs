@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use skyhaul_core::{CloseReason, ConnectionId, Stats, StreamError};
+use skyhaul_core::{CloseReason, ConnectionId, Stats, StreamError, Weight};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::entry::End;
@@ -48,6 +48,12 @@ impl<P: Protocol> Stream<P> {
     /// Counters of the connection.
     pub fn stats(&self) -> Stats {
         self.connection.stats()
+    }
+
+    /// From now on what is written here gets so much of the path's rate beside other connections of the same endpoint
+    /// to the same peer. Every connection begins with a weight of 1.
+    pub fn set_weight(&self, weight: Weight) {
+        self.connection.set_weight(weight);
     }
 
     /// Reads the counters while the stream is in use elsewhere.
@@ -167,6 +173,13 @@ impl<P: Protocol> Connection<P> {
             notify(state);
         }
         Poll::Pending
+    }
+
+    pub(crate) fn set_weight(&self, weight: Weight) {
+        let mut state = self.handle.0.lock();
+        if state.check_engine().is_ok() {
+            state.engine.set_weight(self.id, weight);
+        }
     }
 
     pub(crate) fn stats(&self) -> Stats {

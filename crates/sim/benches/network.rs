@@ -83,6 +83,7 @@ fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> S
         to: 2 + PAIRS + i,
         count: flows / PAIRS as u32,
         start_ns: i as u64 * 5 * MS,
+        weight: skyhaul_core::Weight::ONE,
         stagger_ns: 100 * MS,
         transport: Transport {
             name: speaker.name.into(),

@@ -45,6 +45,7 @@ fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerm
         key: seed ^ (u64::from(flow) << 32),
         workload: spec.workload,
         start: Instant::from_ns(spec.start_ns.saturating_add(delay_ns)),
+        weight: spec.weight,
         stream: Stream::new(seed, &format!("flow/{}/{member}", spec.name)),
     }
 }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{
     ConnectError, ConnectionId, Connections, Ecn, Engine, Event, EventSink, Instant, Stats, StreamError,
-    StreamEvent, Transmit,
+    StreamEvent, Transmit, Weight,
 };
 use skyhaul_tcp::segment::Way as TcpWay;
 
@@ -243,6 +243,11 @@ impl Connections for Engines {
     fn release(&mut self, now: Instant, id: ConnectionId) {
         let (engine, id) = self.of_mut(id);
         engine.release(now, id);
+    }
+
+    fn set_weight(&mut self, id: ConnectionId, weight: Weight) {
+        let (engine, id) = self.of_mut(id);
+        engine.set_weight(id, weight);
     }
 
     fn stats(&self, id: ConnectionId) -> Option<Stats> {

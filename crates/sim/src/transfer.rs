@@ -93,6 +93,7 @@ impl Transfer {
             count: 1,
             start_ns: 0,
             stagger_ns: 0,
+            weight: skyhaul_core::Weight::ONE,
             transport: Transport {
                 name: "stp".into(),
                 opener: self.sender.clone().into(),

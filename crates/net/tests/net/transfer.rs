@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use skyhaul_core::Weight;
 use skyhaul_net::{Endpoint, EndpointOptions, Limits, Stream};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -212,6 +213,39 @@ async fn a_monitor_looks_on_while_the_stream_is_in_use_and_keeps_nothing_alive()
         assert!(monitor.state().is_some());
         drop((read, write));
         assert!(monitor.stats().is_none() && monitor.state().is_none());
+    })
+    .await;
+}
+
+/// Both send as much at the same declared rate; when the heavier has arrived, a third of the lighter is there.
+#[tokio::test]
+async fn a_stream_of_more_weight_gets_more_of_the_path() {
+    within(30, async {
+        let (server, mut listener) = server(EndpointOptions::default());
+        let client = client(&server);
+        let config = Config { rate_bps: Some(8_000_000), ..Config::standard() };
+        let open = || client.open(server.local_addr(), PORT, config.clone()).unwrap();
+        let [mut light, mut heavy] = [open(), open()];
+        heavy.set_weight(Weight::new(3).unwrap());
+        let bytes = 400_000;
+        let (of_light, of_heavy) = (vec![1; bytes], vec![3; bytes]);
+        let senders = async { tokio::join!(send(&mut light, &of_light), send(&mut heavy, &of_heavy)) };
+        let receivers = async {
+            let mut far = [listener.accept().await.unwrap(), listener.accept().await.unwrap()];
+            if far[0].read_u8().await.unwrap() == 3 {
+                far.swap(0, 1);
+            } else {
+                far[1].read_u8().await.unwrap();
+            }
+            let [mut light, mut heavy] = far;
+            receive(&mut heavy).await;
+            let mut there = vec![0; bytes];
+            let there = light.read(&mut there).await.unwrap();
+            receive(&mut light).await;
+            there
+        };
+        let (_, there) = tokio::join!(senders, receivers);
+        assert!(there < bytes * 6 / 10, "{there} of {bytes} bytes");
     })
     .await;
 }

@@ -14,7 +14,7 @@ use std::fmt::Debug;
 use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
-use skyhaul_core::{ConnectionId, Connections, Instant, PacketMeta, Stats, Stream, StreamEvent, US};
+use skyhaul_core::{ConnectionId, Connections, Instant, PacketMeta, Stats, Stream, StreamEvent, US, Weight};
 
 use crate::app::App;
 use crate::engines::{EndConfig, Engines};
@@ -69,6 +69,8 @@ pub(crate) struct FlowTerms {
     pub(crate) key: u64,
     pub(crate) workload: Workload,
     pub(crate) start: Instant,
+    /// Of its connections, at both ends.
+    pub(crate) weight: Weight,
     /// Whatever the workload draws.
     pub(crate) stream: Stream,
 }
@@ -79,6 +81,7 @@ struct Slot {
     end: Box<dyn End>,
     record: Record,
     timer: Option<Instant>,
+    weight: Weight,
     was_done: bool,
     was_served: bool,
     /// Whether packets that arrive here have their delay taken: at acceptors.
@@ -162,7 +165,7 @@ impl Flows {
                 ))
             }
         };
-        self.add(terms.flow, end, workload.ends(), false);
+        self.add(terms, end, false);
     }
 
     /// A port that no flow listens at yet; `None`: there are none left.
@@ -180,20 +183,21 @@ impl Flows {
         };
         self.ports.insert(port, self.slots.len());
         self.groups.insert(terms.flow, terms.group);
-        self.add(terms.flow, end, terms.workload.ends(), true);
+        self.add(terms, end, true);
     }
 
-    fn add(&mut self, flow: u32, end: Box<dyn End>, ends: bool, is_acceptor: bool) {
-        let index = self.slots.len();
+    fn add(&mut self, terms: &FlowTerms, end: Box<dyn End>, is_acceptor: bool) {
+        let (index, ends) = (self.slots.len(), terms.workload.ends());
         let was_done = !ends || end.is_done();
         let was_served = !ends || end.is_served();
         self.unfinished += usize::from(!was_done);
         self.unserved += usize::from(!was_served);
         self.slots.push(Slot {
-            flow,
+            flow: terms.flow,
             end,
             record: Record::default(),
             timer: None,
+            weight: terms.weight,
             was_done,
             was_served,
             is_acceptor,
@@ -269,6 +273,7 @@ impl Flows {
         };
         act(&mut *slot.end, &mut io);
         while let Some(id) = self.opened.pop() {
+            engines.set_weight(id, slot.weight);
             self.connections.insert(id, index);
         }
         self.after(index);
@@ -299,6 +304,7 @@ impl Flows {
                 continue;
             };
             self.connections.insert(id, index);
+            engines.set_weight(id, self.slots[index].weight);
             self.event(now, id, StreamEvent::Readable, engines);
         }
     }

@@ -33,7 +33,8 @@ fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
         opener: Config::standard().into(),
         acceptor: Config::standard().into(),
     };
-    Flow { name: name.into(), from, to, count: 1, start_ns: 0, stagger_ns: 0, transport, workload }
+    let weight = skyhaul_core::Weight::ONE;
+    Flow { name: name.into(), from, to, count: 1, start_ns: 0, stagger_ns: 0, weight, transport, workload }
 }
 
 /// Hosts 0 and 3 at the ends of a row with two routers, and host 4 beside the second router.

@@ -1,6 +1,6 @@
 //! A scenario with its names resolved and its values checked: what one run simulates.
 
-use skyhaul_core::ip_udp_bytes;
+use skyhaul_core::{Weight, ip_udp_bytes};
 use skyhaul_link::LinkConfig;
 
 use crate::engines::{EndConfig, Protocol};
@@ -81,6 +81,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// How much later each further one begins.
     pub stagger_ns: u64,
+    /// How much each gets of the rate of a path that it shares with others between the same hosts.
+    pub weight: Weight,
     /// What carries them.
     pub transport: Transport,
     /// What they carry.

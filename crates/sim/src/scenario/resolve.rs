@@ -203,6 +203,7 @@ fn flow(
         count: item.is.count,
         start_ns: item.is.start_ns,
         stagger_ns: item.is.stagger_ns,
+        weight: item.is.weight,
         transport: transports[transport].clone(),
         workload: item.is.workload,
     })

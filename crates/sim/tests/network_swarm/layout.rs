@@ -149,6 +149,7 @@ fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links
         to,
         count: d.scale(1, 4) as u32,
         start_ns: if d.percent(60) { 0 } else { d.below(10 * SECOND) },
+        weight: skyhaul_core::Weight::ONE,
         stagger_ns: d.pick(&[0, MS, SECOND]),
         transport,
         workload: workload(d),

@@ -101,6 +101,7 @@ impl Plan {
             count: 1,
             start_ns: 0,
             stagger_ns: 0,
+            weight: skyhaul_core::Weight::ONE,
             transport: self.transport(racer),
             workload: self.workload(work),
         };

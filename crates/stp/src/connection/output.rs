@@ -310,7 +310,7 @@ impl Connection {
     }
 
     /// When data may leave next, if the windows let any. Pure.
-    pub(super) fn data_due(&self, path: &Path) -> Option<Instant> {
+    pub(crate) fn data_due(&self, path: &Path) -> Option<Instant> {
         if self.held || !self.may_send_data() {
             return None;
         }

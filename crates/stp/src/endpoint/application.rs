@@ -1,7 +1,7 @@
 //! The endpoint as an application sees it.
 
 use skyhaul_core::{
-    ConnectionId, Connections, Instant, RateControl, ResetReason, Stats, StreamError, StreamEvent,
+    ConnectionId, Connections, Instant, RateControl, ResetReason, Stats, StreamError, StreamEvent, Weight,
 };
 
 use super::Endpoint;
@@ -56,6 +56,12 @@ impl Connections for Endpoint {
         if let Some(slot) = self.slots.get_mut(&id) {
             slot.released = true;
             self.touch(id);
+        }
+    }
+
+    fn set_weight(&mut self, id: ConnectionId, weight: Weight) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.turn.set_weight(weight);
         }
     }
 

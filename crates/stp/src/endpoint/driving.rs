@@ -38,7 +38,8 @@ impl Engine for Endpoint {
         if let Some(transmit) = self.transmit_stateless(now, buffer, sink) {
             return Some(transmit);
         }
-        while let Some(id) = self.turns.call() {
+        while let Some(way) = self.turns.call() {
+            let Some(id) = self.paths.get_mut(&way).and_then(|path| path.shares.call()) else { continue };
             if let Some(transmit) = self.transmit_from(id, now, buffer, max_segments, sink) {
                 return Some(transmit);
             }

@@ -8,5 +8,6 @@ mod opening;
 mod polling;
 mod probing;
 mod recovery;
+mod sharing;
 mod states;
 mod strays;

@@ -19,7 +19,7 @@ use skyhaul_congestion::memory::Remembering;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
     ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Pacer, Path, Paths, RateControl,
-    Stream, StreamEvent, Timer, Timers, Turn, Turns, ip_udp_bytes,
+    Shares, Stream, StreamEvent, Timer, Timers, Turn, Turns, ip_udp_bytes,
 };
 
 use crate::config::Config;
@@ -211,6 +211,7 @@ impl Endpoint {
             budget: None,
             control: None,
             sent_octets: 0,
+            shares: Shares::default(),
         };
         let burst_ns = config.budget_burst_ns;
         let declared = config.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns });
@@ -312,7 +313,9 @@ impl Endpoint {
         if slot.is_forgettable() {
             return self.forget(id);
         }
-        self.turns.touch(id, &mut slot.turn);
+        if let Some(path) = self.paths.get_mut(&slot.remote) {
+            self.turns.touch(id, &mut slot.turn, slot.remote, path);
+        }
     }
 
     fn forget(&mut self, id: ConnectionId) {
@@ -326,6 +329,9 @@ impl Endpoint {
             self.keys.remove(&key);
         }
         self.timers.set(&mut slot.timer, id, None);
+        if let Some(path) = self.paths.get_mut(&slot.remote) {
+            slot.turn.leave(path);
+        }
         self.paths.leave(&slot.remote);
         self.accepted.retain(|&other| other != id);
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_core::{ConnectionId, Ecn, Event, EventSink, Instant, Transmit};
+use skyhaul_core::{ConnectionId, Ecn, Event, EventSink, Instant, Path, Transmit};
 
 use super::Endpoint;
 use crate::connection::Context;
@@ -43,10 +43,10 @@ impl Endpoint {
         let slot = self.slots.get_mut(&id)?;
         let path = self.paths.get_mut(&slot.remote)?;
         let (head, tail) = (path.head_bytes as usize, path.tail_bytes as usize);
-        let poll = |buffer: &mut Vec<u8>| {
+        let poll = |path: &mut Path, buffer: &mut Vec<u8>| {
             let start = buffer.len();
             buffer.resize(start + head, 0);
-            let mut context = Context { now, path: &mut *path, sink: &mut *sink };
+            let mut context = Context { now, path, sink: &mut *sink };
             if slot.connection.poll_transmit(&mut context, buffer).is_none() {
                 buffer.truncate(start);
                 return None;
@@ -55,13 +55,14 @@ impl Endpoint {
             Some(Ecn::NotEct)
         };
         let batch = (&mut *buffer, max_segments);
-        let transmit = self.turns.take(id, &mut slot.turn, now, slot.remote, batch, poll);
+        let transmit = self.turns.take(id, &mut slot.turn, now, (slot.remote, &mut *path), batch, poll);
         if transmit.is_some() {
             return transmit;
         }
         if slot.is_forgettable() {
             self.forget(id);
         } else {
+            slot.turn.rest(path, slot.connection.data_due(path));
             self.timers.set(&mut slot.timer, id, slot.connection.deadline(path));
         }
         None

@@ -17,6 +17,11 @@ pub(super) struct Pace {
 }
 
 impl Connection {
+    /// When the data may leave that paces or the path's rate held back when it was last asked.
+    pub(crate) fn paced_at(&self) -> Option<Instant> {
+        self.pace.held_until
+    }
+
     /// When data may leave, if that is not now.
     pub(super) fn held_until(&self, context: &Context<'_>) -> Option<Instant> {
         let budget = context.path.budget.as_ref().map(Pacer::ready_at);

@@ -1,6 +1,6 @@
 //! The endpoint as an application sees it.
 
-use skyhaul_core::{ConnectionId, Connections, Instant, Stats, StreamError, StreamEvent};
+use skyhaul_core::{ConnectionId, Connections, Instant, Stats, StreamError, StreamEvent, Weight};
 
 use super::Endpoint;
 use crate::connection::State;
@@ -55,6 +55,12 @@ impl Connections for Endpoint {
             slot.released = true;
             slot.connection.release(now);
             self.touch(id);
+        }
+    }
+
+    fn set_weight(&mut self, id: ConnectionId, weight: Weight) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.turn.set_weight(weight);
         }
     }
 

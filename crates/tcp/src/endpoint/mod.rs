@@ -18,8 +18,8 @@ use core::net::SocketAddr;
 
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
-    ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Paths, Stream, StreamEvent, Timer,
-    Timers, Turn, Turns, ip_bytes,
+    ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Paths, Shares, Stream, StreamEvent,
+    Timer, Timers, Turn, Turns, ip_bytes,
 };
 
 use crate::config::Config;
@@ -159,6 +159,7 @@ impl Endpoint {
             budget: None,
             control: None,
             sent_octets: 0,
+            shares: Shares::default(),
         }
     }
 
@@ -235,7 +236,10 @@ impl Endpoint {
         if slot.connection.is_done() {
             self.retire(id);
         } else {
-            self.turns.touch(id, &mut slot.turn);
+            let way = slot.connection.names.way;
+            if let Some(path) = self.paths.get_mut(&way) {
+                self.turns.touch(id, &mut slot.turn, way, path);
+            }
         }
     }
 
@@ -247,6 +251,9 @@ impl Endpoint {
             self.keys.remove(&slot.connection.names);
         }
         if slot.released {
+            if let Some(path) = self.paths.get_mut(&slot.connection.names.way) {
+                slot.turn.leave(path);
+            }
             self.paths.leave(&slot.connection.names.way);
             self.slots.remove(&id);
             self.accepted.retain(|&other| other != id);

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{ConnectionId, Ecn, Event, EventSink, Instant, Transmit};
+use skyhaul_core::{ConnectionId, Ecn, Event, EventSink, Instant, Path, Transmit};
 
 use super::Endpoint;
 use crate::connection::Context;
@@ -40,13 +40,15 @@ impl Endpoint {
         let slot = self.slots.get_mut(&id)?;
         let way = slot.connection.names.way;
         let path = self.paths.get_mut(&way)?;
-        let poll = |buffer: &mut Vec<u8>| {
-            slot.connection.poll_transmit(&mut Context { now, path: &mut *path, sink: &mut *sink }, buffer)
+        let poll = |path: &mut Path, buffer: &mut Vec<u8>| {
+            slot.connection.poll_transmit(&mut Context { now, path, sink: &mut *sink }, buffer)
         };
-        let transmit = self.turns.take(id, &mut slot.turn, now, way, (buffer, max_segments), poll);
+        let batch = (&mut *buffer, max_segments);
+        let transmit = self.turns.take(id, &mut slot.turn, now, (way, &mut *path), batch, poll);
         if transmit.is_some() {
             return transmit;
         }
+        slot.turn.rest(path, slot.connection.paced_at());
         self.timers.set(&mut slot.timer, id, slot.connection.deadline());
         if slot.connection.is_done() {
             self.retire(id);

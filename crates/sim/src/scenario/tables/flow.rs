@@ -8,7 +8,7 @@ use crate::scenario::keys::{Key, expect_table, join, read_table};
 use crate::scenario::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Number, Rate, Switch, Time};
 use crate::scenario::model::{WebLoad, Workload};
 use crate::scenario::tree::Node;
-use skyhaul_core::SECOND;
+use skyhaul_core::{SECOND, Weight};
 
 /// Flows of a group at most, since all of them end at one host.
 const MAX_FLOWS: u64 = crate::flows::MAX_FLOWS_PER_HOST as u64;
@@ -26,6 +26,7 @@ pub(in crate::scenario) struct FlowDraft {
     pub(in crate::scenario) count: u32,
     pub(in crate::scenario) start_ns: u64,
     pub(in crate::scenario) stagger_ns: u64,
+    pub(in crate::scenario) weight: Weight,
     pub(in crate::scenario) workload: Workload,
 }
 
@@ -33,7 +34,8 @@ impl Default for FlowDraft {
     fn default() -> Self {
         let [from, to, transport] = [Named::default(), Named::default(), Named::default()];
         let workload = Bulk::default().into();
-        Self { from, to, transport, count: 1, start_ns: 0, stagger_ns: 0, workload }
+        let weight = Weight::ONE;
+        Self { from, to, transport, count: 1, start_ns: 0, stagger_ns: 0, weight, workload }
     }
 }
 
@@ -55,6 +57,11 @@ pub(in crate::scenario) fn flow_keys() -> &'static [Key<FlowDraft>] {
                 .means("When the first begins."),
             Key::new("stagger", Time::default(), |f: &mut FlowDraft| &mut f.stagger_ns)
                 .means("How much later each further one begins."),
+            Key::new("weight", Count { min: 1, max: u8::MAX.into() }, |f: &mut FlowDraft| &mut f.weight).means(
+                "How much each gets beside others between the same two hosts, whose connections share the rate of the \
+                 path: with twice the weight twice the rate, while all have something to send. It counts where a rate \
+                 is declared or measured.",
+            ),
             Key::custom("workload", "a table", read_workload)
                 .means("What they carry; its `kind` decides which other keys it has.")
                 .required(),
