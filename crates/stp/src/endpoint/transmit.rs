@@ -62,8 +62,9 @@ impl Endpoint {
         if slot.is_forgettable() {
             self.forget(id);
         } else {
-            slot.turn.rest(path, slot.connection.data_due(path));
-            self.timers.set(&mut slot.timer, id, slot.connection.deadline(path));
+            let deadline = slot.connection.deadline(path);
+            slot.turn.rest(path, deadline.and_then(|_| slot.connection.data_due(path))); // of one that is over, nothing
+            self.timers.set(&mut slot.timer, id, deadline);
         }
         None
     }

@@ -247,13 +247,13 @@ impl Endpoint {
     fn retire(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
         self.timers.set(&mut slot.timer, id, None);
+        if let Some(path) = self.paths.get_mut(&slot.connection.names.way) {
+            slot.turn.leave(path);
+        }
         if self.keys.get(&slot.connection.names) == Some(&id) {
             self.keys.remove(&slot.connection.names);
         }
         if slot.released {
-            if let Some(path) = self.paths.get_mut(&slot.connection.names.way) {
-                slot.turn.leave(path);
-            }
             self.paths.leave(&slot.connection.names.way);
             self.slots.remove(&id);
             self.accepted.retain(|&other| other != id);
