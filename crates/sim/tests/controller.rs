@@ -204,3 +204,9 @@ fn fifteen_seconds_of_queue_stay_empty() {
     assert!(outcome.link[0].max_queue_bytes <= 15_000, "{:?}", outcome.link[0]);
     assert!(outcome.share().unwrap() > 0.9, "{:?}", outcome.share());
 }
+
+#[test]
+fn where_a_packet_takes_long_the_link_is_not_left_idle() {
+    let found = rates("deep-queue", 1, &[("sweep", "{}")], &["goodput_bps"]);
+    assert!(found[0] > 0.025_5, "{found:?}: who fills a queue of 15 s gets 0.0253");
+}

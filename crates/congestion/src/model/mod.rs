@@ -36,6 +36,10 @@ const MOST_CORRECTION: f64 = 1.05;
 /// Time in which a path without a queue shows its shortest delay: windows of [`Base`] are at least so long.
 const BASE_WINDOW_NS: u64 = 10 * SECOND;
 const BASE_WINDOW_RTTS: u64 = 20;
+/// To empty a queue costs up to a packet's time: so many packets are sent in a window, ...
+const BASE_WINDOW_PACKETS: u64 = 200;
+/// ... up to this time, in which clocks drift by less than a packet.
+const MOST_BASE_WINDOW_NS: u64 = 60 * SECOND;
 /// A path that was given less than this part of the estimate was not full: the lowest correction, less some packets.
 const FULL_PART: f64 = 0.45;
 /// A queue grows if what was sent in a time took longer to arrive by this part of it.
@@ -119,8 +123,7 @@ impl Model {
     /// The queue aimed at: some of the round trip, and two packets.
     fn target_ns(&self) -> u64 {
         let part_ns = (self.rtt_min_ns / TARGET_PART).clamp(LEAST_TARGET_NS, MOST_TARGET_NS);
-        let packets_ns = 2.0 * self.mss_bytes as f64 * 8.0 * SECOND as f64 / self.rate_bps;
-        part_ns + packets_ns as u64
+        part_ns + (2.0 * self.packet_ns(self.rate_bps)) as u64
     }
 
     /// The first rate: how the path spread the packets that left at once. While nobody sends as much at once, twice as
@@ -229,7 +232,13 @@ impl Model {
     }
 
     fn base_window_ns(&self) -> u64 {
-        BASE_WINDOW_NS.max(BASE_WINDOW_RTTS.saturating_mul(self.rtt_min_ns))
+        let packets_ns = BASE_WINDOW_PACKETS as f64 * self.packet_ns(self.estimate_bps);
+        let packets_ns = (packets_ns as u64).min(MOST_BASE_WINDOW_NS);
+        BASE_WINDOW_NS.max(packets_ns).max(BASE_WINDOW_RTTS.saturating_mul(self.rtt_min_ns))
+    }
+
+    fn packet_ns(&self, rate_bps: f64) -> f64 {
+        self.mss_bytes as f64 * 8.0 * SECOND as f64 / rate_bps.max(LEAST_RATE_BPS)
     }
 }
 

@@ -7,6 +7,10 @@ use super::Connection;
 
 /// A last round trip longer than 3/2 of the shortest means queues on the way.
 const SLOW_RTT: (u64, u64) = (3, 2);
+/// A POLL that is due waits for the next data packet for this part of an interval ...
+const RIDE_PART: u64 = 8;
+/// ... or this, where the rate is measured: at a low one every packet of its own takes a share.
+const FOLLOWING_RIDE_PART: u64 = 2;
 /// Bytes that the path carries for each POLL: the 80 or so of its STAT are then half a percent of them.
 const BYTES_PER_POLL: u64 = 16_000;
 
@@ -132,8 +136,11 @@ impl Connection {
     /// use up a low declared rate, so that the data never gets its turn.
     pub(super) fn poll_sent_at(&self, due: Instant, path: &Path) -> Instant {
         let nothing_new = self.poll.last_order() == Some(self.order);
+        let part = if self.following.is_some() { FOLLOWING_RIDE_PART } else { RIDE_PART };
         match self.data_due(path) {
-            Some(data) if data > due && (nothing_new || data <= due.after(self.poll_interval_ns() / 8)) => {
+            Some(data)
+                if data > due && (nothing_new || data <= due.after(self.poll_interval_ns() / part)) =>
+            {
                 data
             }
             _ => due,
