@@ -86,6 +86,10 @@ pub struct Config {
     pub ustat_threshold: Option<u32>,
     /// USTATs allowed per POLL received (the STAT repeats them anyway); `None`: no limit.
     pub ustats_per_poll: Option<u32>,
+    /// With a rate of its own and repair symbols a sender has no use for USTATs, and says so.
+    pub spares_ustats: bool,
+    /// With a rate of its own a sender asks STATs to leave out what they told before, while its repeat is under way.
+    pub incremental_stats: bool,
     /// See [`RetransmitRule`].
     pub retransmit: RetransmitRule,
     /// Transmissions that the network may reorder.
@@ -154,6 +158,8 @@ impl Config {
             small_window_packets: 10,
             ustat_threshold: Some(3),
             ustats_per_poll: None,
+            spares_ustats: false,
+            incremental_stats: false,
             retransmit: RetransmitRule::RttElapsed,
             reorder_packets: 0,
             retransmit_within_window: false,
@@ -189,6 +195,8 @@ impl Config {
             polls_per_rtt_tail: 8,
             spares_stats: true,
             ustats_per_poll: Some(2),
+            spares_ustats: true,
+            incremental_stats: true,
             retransmit: RetransmitRule::SentBeforePoll,
             reorder_packets: 3,
             retransmit_within_window: true,

@@ -214,13 +214,17 @@ impl Bench {
         }
         let max_payload_bytes = if shape & 2 != 0 { u16::from(input.byte()) } else { 1400 };
         let window_bytes = if shape & 4 != 0 { input.word() } else { 64_000 };
-        let options = Options { timing: shape & 8 != 0, repairs: shape & 16 != 0 };
+        let options =
+            Options { timing: shape & 8 != 0, repairs: shape & 16 != 0, increments: shape & 32 != 0 };
         Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce, options }
     }
 
     fn poll(&mut self, input: &mut Input<'_>) -> Poll {
         let timestamp = (self.now.as_ns() >> 14) as u32;
-        Poll { timestamp: input.near(timestamp), next: input.near(self.initial) & 0xFF_FFFF }
+        let (timestamp, next) = (input.near(timestamp), input.near(self.initial) & 0xFF_FFFF);
+        let shape = input.byte();
+        let settled = (shape & 1 != 0).then(|| input.near(next) & 0xFF_FFFF);
+        Poll { timestamp, next, settled, spares_ustats: shape & 2 != 0 }
     }
 
     fn stat(&mut self, input: &mut Input<'_>) -> Stat {
@@ -238,7 +242,8 @@ impl Bench {
             input.take(usize::from(shape & 15)).iter().map(|&run| u32::from(run % 16) + 1).collect();
         let start = if runs.is_empty() { 0 } else { u32::from(input.byte() % 8) };
         let window_bytes = if shape & 16 != 0 { input.word() } else { 64_000 };
-        Report { next, window_bytes, more: shape & 32 != 0, start, runs }
+        let silent = (shape & 64 != 0).then(|| (u32::from(input.byte()), u32::from(input.byte()) + 1));
+        Report { next, window_bytes, more: shape & 32 != 0, silent, start, runs }
     }
 
     /// Sends all that is due, and looks at it as the peer would.

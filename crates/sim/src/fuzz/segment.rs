@@ -30,8 +30,9 @@ fn one(bytes: &[u8]) {
 fn check(segment: &Segment<'_>, bytes: usize) {
     assert!(segment.payload_bytes() < bytes);
     let reports = segment.stat.iter().map(|stat| &stat.report).chain(&segment.ustat);
-    for Report { start, runs, .. } in reports {
-        let all: u64 = runs.iter().map(|&run| u64::from(run)).sum();
+    for Report { start, runs, silent, .. } in reports {
+        let silent = silent.map_or(0, |(_, packets)| u64::from(packets));
+        let all: u64 = runs.iter().map(|&run| u64::from(run)).sum::<u64>() + silent;
         assert!(runs.len() <= MAX_RUNS && u64::from(*start) + all <= MAX_DISTANCE);
         assert!(runs.len() <= 8 * bytes, "{} runs out of {bytes} octets", runs.len());
     }

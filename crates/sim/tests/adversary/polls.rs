@@ -10,7 +10,7 @@ use crate::peer::{INITIAL, Liar};
 #[test]
 fn a_poll_of_the_far_future_silences_those_before_it_and_nothing_else() {
     let mut liar = Liar::new(Config::standard());
-    let poll = |timestamp| Some(Poll { timestamp, next: INITIAL });
+    let poll = |timestamp| Some(Poll { timestamp, next: INITIAL, ..Poll::default() });
     let before = liar.stats().stats;
     liar.say(&Segment { poll: poll(0x7FFF_FFFF), ..liar.blank.clone() });
     for timestamp in 0..500 {
@@ -28,10 +28,10 @@ fn an_absurd_next_number_is_refused_and_a_large_one_costs_little() {
     let mut liar = Liar::new(Config::standard());
     let refused = liar.stats().refused;
     let next = |ahead: u32| (INITIAL + ahead) & 0xFF_FFFF;
-    liar.say(&Segment { poll: Some(Poll { timestamp: 1, next: next((1 << 22) + 1) }), ..liar.blank.clone() });
+    liar.say(&Segment { poll: Some(Poll { timestamp: 1, next: next((1 << 22) + 1), ..Poll::default() }), ..liar.blank.clone() });
     assert_eq!(liar.stats().refused, refused + 1);
     let heard = liar.heard.len();
-    liar.say(&Segment { poll: Some(Poll { timestamp: 2, next: next(1 << 22) }), ..liar.blank.clone() });
+    liar.say(&Segment { poll: Some(Poll { timestamp: 2, next: next(1 << 22), ..Poll::default() }), ..liar.blank.clone() });
     let answers = &liar.heard[heard..];
     assert_eq!(answers.len(), 1);
     assert_eq!(answers[0].segment.stat.as_ref().unwrap().report.runs, [1 << 22]);
@@ -46,7 +46,7 @@ fn the_answer_to_a_list_full_of_holes_is_bounded() {
         liar.say(&liar.packet(1 + 2 * offset, b"x"));
     }
     let heard = liar.heard.len();
-    let poll = Poll { timestamp: 9, next: INITIAL + 200_000 };
+    let poll = Poll { timestamp: 9, next: INITIAL + 200_000, ..Poll::default() };
     liar.say(&Segment { poll: Some(poll), ..liar.blank.clone() });
     liar.wait(SECOND);
     let parts: Vec<_> = liar.heard[heard..].iter().filter(|heard| heard.segment.stat.is_some()).collect();

@@ -2,6 +2,8 @@
 //! [XSTP 3]: opening, reports, data, POLL, END, ENDAK. (Data before POLL, so that the STAT knows of
 //! the data that came with it; END after data, for the same reason.)
 
+use core::ops::Not;
+
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{CloseReason, Event, ResetReason, StreamEvent, expand};
 
@@ -11,7 +13,7 @@ use crate::segment::{CLOCK_SHIFT, HEADER_BYTES, Opening, Poll, Report, Segment, 
 use crate::send::is_newer;
 
 /// Octets of a STAT besides its coded runs, with room to spare.
-const STAT_FIXED_BYTES: usize = HEADER_BYTES + 32;
+const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
 
 impl Connection {
     /// A segment for this connection (ports and instance match), `wire_bytes` long on the wire.
@@ -164,11 +166,14 @@ impl Connection {
     /// Queues a USTAT with what is missing of [first, end), if the budget has one left.
     fn report_gap(&mut self, first: u64, end: u64, context: &mut Context<'_>) {
         let Some(assembly) = &self.assembly else { return };
-        let (start, runs) = assembly.runs(first, end);
+        let (start, runs) = assembly.runs(first, end, (end, end));
         if runs.is_empty() {
             return;
         }
         self.emit(context, Event::Gap { first, end });
+        if self.spares_ustats {
+            return;
+        }
         if self.config.ustats_per_poll.is_some() {
             if self.ustat_credit == 0 {
                 return;
@@ -210,22 +215,43 @@ impl Connection {
         }
         self.polled_again = self.stats.stats > 0;
         self.newest_poll = Some(poll.timestamp);
+        self.spares_ustats = poll.spares_ustats;
         self.watch.on_stat(next);
         let budget = self.config.ustats_per_poll.unwrap_or(0);
         self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
-        self.queue_stat(poll.timestamp, next, context);
+        let silent = poll.settled.map(|settled| expand(settled, next).max(assembly.next()));
+        let silent = silent.map(|first| (first, self.told_to)).filter(|&(first, end)| first < end);
+        self.queue_stat(poll.timestamp, next, silent, context);
     }
 
-    /// The full gap list up to `upper`, in as many segments as it takes.
-    fn queue_stat(&mut self, echo: u32, upper: u64, context: &mut Context<'_>) {
+    /// The gap list up to `upper`, in as many segments as it takes. It leaves out the packets `silent` where that makes
+    /// a list shorter that fits into one segment.
+    fn queue_stat(
+        &mut self,
+        echo: u32,
+        upper: u64,
+        silent: Option<(u64, u64)>,
+        context: &mut Context<'_>,
+    ) {
         let Some(assembly) = &mut self.assembly else { return };
-        let (start, runs) = assembly.runs(assembly.next(), upper);
-        if self.both_code {
-            assembly.keep_after_stat(!runs.is_empty());
-        }
         let room = context.path.max_segment_bytes() - STAT_FIXED_BYTES;
-        let parts = split_runs(runs, room);
+        let has_gaps = |&(first, end): &(u64, u64)| assembly.runs(first, end, (end, end)).1.is_empty().not();
+        let mut silent = silent.filter(has_gaps);
+        let list = |silent: Option<(u64, u64)>| {
+            let (start, runs) = assembly.runs(assembly.next(), upper, silent.unwrap_or((upper, upper)));
+            (start, split_runs(runs, room))
+        };
+        let (mut start, mut parts) = list(silent);
+        if parts.len() > 1 && silent.take().is_some() {
+            (start, parts) = list(None);
+        }
+        if self.both_code {
+            assembly.keep_after_stat(silent.is_some() || parts.iter().any(|(_, runs)| !runs.is_empty()));
+        }
         let last = parts.len() - 1;
+        self.replies.stat_covers = upper;
+        let offset_of = |number: u64| (number - assembly.next()) as u32;
+        let silent = silent.map(|(first, end)| (offset_of(first), (end - first) as u32));
         let offset = start - assembly.next();
         let clock = (context.now.as_ns() >> CLOCK_SHIFT) as u32;
         let timing = self.peer_wants_timing.then_some(Timing { clock, octets: self.received_octets as u32 });
@@ -233,7 +259,7 @@ impl Connection {
         self.replies.ustats.clear(); // the STAT says all that they would
         for (i, (distance, runs)) in parts.into_iter().enumerate().take(MAX_STAT_PARTS) {
             let start = if runs.is_empty() { 0 } else { offset as u32 + distance };
-            let report = report(assembly, start, runs, i < last);
+            let report = Report { silent, ..report(assembly, start, runs, i < last) };
             let timing = timing.filter(|_| i == 0);
             self.replies.stats.push_back(Stat { echo, report, timing, wanting: self.repairs.wanting() });
         }
@@ -291,6 +317,7 @@ fn report(assembly: &Assembly, start: u32, runs: alloc::vec::Vec<u32>, more: boo
         next: skyhaul_core::wire(assembly.next()),
         window_bytes: assembly.window_bytes().min(u64::from(u32::MAX)) as u32,
         more,
+        silent: None,
         start,
         runs,
     }

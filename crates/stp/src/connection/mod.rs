@@ -13,6 +13,7 @@ mod probe;
 mod reports;
 mod state;
 mod timers;
+mod told;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -32,6 +33,7 @@ use crate::segment::{HEADER_BYTES, Opening, Options, Report, Stat};
 use crate::send::{CodedTail, PollClock, SendCache, Tail};
 use delivery::controller_config;
 use follow::Following;
+use told::Told;
 
 pub use state::State;
 pub(crate) use timers::Retry;
@@ -58,6 +60,8 @@ struct Replies {
     bgnak: bool,
     endak: bool,
     stats: VecDeque<Stat>,
+    /// The packets below were asked about by the POLL that these answer.
+    stat_covers: u64,
     ustats: VecDeque<Report>,
     rst: Option<ResetReason>,
 }
@@ -109,6 +113,9 @@ pub(crate) struct Connection {
     coded: CodedTail,
     /// Both ends send and take repair symbols.
     both_code: bool,
+    told: Told,
+    /// The peer knows POLLs that spare STATs what they have told before.
+    peer_takes_increments: bool,
     poll: PollClock,
     persist: Retry,
     /// A POLL belongs right behind the packet just sent, which had no room for it.
@@ -149,6 +156,10 @@ pub(crate) struct Connection {
     watch: GapWatch,
     repairs: Repairs,
     newest_poll: Option<u32>,
+    /// STATs have told what is missing below.
+    told_to: u64,
+    /// The peer does not want to be told of gaps by USTAT.
+    spares_ustats: bool,
     /// The peer polled again after a STAT had left, so it most likely has that STAT.
     polled_again: bool,
     ustat_credit: u32,
@@ -247,6 +258,8 @@ impl Connection {
             tail: Tail::default(),
             coded: CodedTail::default(),
             both_code: false,
+            told: Told::new(initial),
+            peer_takes_increments: false,
             poll: PollClock::new(entropy.timestamp_offset),
             persist: Retry::new(SECOND, config.max_timer_ns),
             poll_owed: false,
@@ -275,6 +288,8 @@ impl Connection {
             watch: GapWatch::new(0, config.ustat_threshold),
             repairs: Repairs::default(),
             newest_poll: None,
+            told_to: 0,
+            spares_ustats: false,
             polled_again: false,
             ustat_credit: config.ustats_per_poll.unwrap_or(0),
             window_closed: false,
@@ -296,6 +311,8 @@ impl Connection {
         self.both_code = opening.options.repairs && self.config.coded_tail;
         self.peer_max_payload = usize::from(opening.max_payload_bytes).max(1);
         self.peer_wants_timing = opening.options.timing;
+        self.peer_takes_increments = opening.options.increments;
+        self.told_to = initial;
         self.assembly = Some(Assembly::new(initial, self.config.receive_limit_bytes));
         self.watch = GapWatch::new(initial, self.config.ustat_threshold);
         self.last_heard = context.now;
@@ -318,7 +335,11 @@ impl Connection {
             initial: skyhaul_core::wire(self.initial),
             window_bytes: window.min(u64::from(u32::MAX)) as u32,
             nonce: self.names.nonce,
-            options: Options { timing: self.config.wants_timing(), repairs: self.config.coded_tail },
+            options: Options {
+                timing: self.config.wants_timing(),
+                repairs: self.config.coded_tail,
+                increments: self.config.incremental_stats,
+            },
         }
     }
 

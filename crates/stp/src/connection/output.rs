@@ -10,7 +10,7 @@ use super::{Connection, Context};
 use crate::receive::Assembly;
 use crate::segment::types::{POLL, RST};
 use crate::segment::{
-    END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, Options, POLL_BYTES, Poll, Segment,
+    END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, Options, POLL_BYTES, Segment,
     charge_bytes, encode, encoded_len, types,
 };
 
@@ -160,6 +160,9 @@ impl Connection {
         }
         segment.endak = core::mem::take(&mut self.replies.endak);
         segment.stat = self.replies.stats.pop_front();
+        if segment.stat.as_ref().is_some_and(|stat| !stat.report.more) {
+            self.told_to = self.replies.stat_covers;
+        }
         if segment.stat.is_none() {
             segment.ustat = self.replies.ustats.pop_front();
         }
@@ -344,7 +347,7 @@ impl Connection {
         let number = data.map(|choice| self.note_data(choice, context));
         if plan.poll() {
             let timestamp = self.poll.send(context.now, self.order, self.cache.next(), train);
-            segment.poll = Some(Poll { timestamp, next: wire(self.cache.next()) });
+            segment.poll = Some(self.make_poll(timestamp));
             self.note_probe(timestamp, context);
         }
         segment.number = wire(number.unwrap_or(self.cache.next()));
@@ -391,7 +394,7 @@ impl Connection {
         allowance: usize,
     ) -> Option<Choice> {
         let room = |plan: &Plan| {
-            let extra = if plan.poll() { POLL_BYTES } else { 0 } + if plan.end { END_BYTES } else { 0 };
+            let extra = if plan.poll() { self.poll_bytes() } else { 0 } + if plan.end { END_BYTES } else { 0 };
             allowance.saturating_sub((encoded_len(segment) + extra).next_multiple_of(4))
         };
         match data? {

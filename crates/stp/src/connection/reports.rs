@@ -17,30 +17,87 @@ use crate::send::{Count, Entry, PollRecord};
 #[derive(Clone, Copy)]
 pub(super) struct Missing<'a> {
     pub(super) report: &'a Report,
-    first_run: u64,
+    next: u64,
+    /// Where the list begins, as it counts: without the silent packets.
+    pub(super) first_run: u64,
+    pub(super) silent: Silent,
     /// The POLL that a STAT answers; none for USTATs and late STATs.
     pub(super) poll: Option<PollRecord>,
 }
 
-impl Missing<'_> {
-    /// The missing packet numbers, rising.
-    fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
-        let mut at = self.first_run;
-        let ranges = self.report.runs.iter().enumerate().filter_map(move |(i, &run)| {
-            let range = at..at + u64::from(run);
-            at = range.end;
-            (i % 2 == 0).then_some(range)
+/// Packets that a report says nothing of, and does not count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Silent {
+    pub(super) first: u64,
+    pub(super) packets: u64,
+}
+
+impl Silent {
+    /// The ranges of packets that [from, end) stands for.
+    fn ranges(self, from: u64, end: u64) -> [(u64, u64); 2] {
+        let Self { first, packets } = self;
+        let behind = |number: u64| number.max(first).saturating_add(packets);
+        [(from.min(first), end.min(first)), (behind(from), behind(end))]
+    }
+}
+
+impl<'a> Missing<'a> {
+    /// What `report` says, whose next expected packet is `next`.
+    pub(super) fn new(report: &'a Report, next: u64, poll: Option<PollRecord>) -> Self {
+        let none = Silent { first: u64::MAX, packets: 0 };
+        let silent = report.silent.map_or(none, |(first, packets)| Silent {
+            first: next + u64::from(first),
+            packets: u64::from(packets),
         });
-        ranges.flatten()
+        Self { report, next, first_run: next + u64::from(report.start), silent, poll }
     }
 
-    /// Packets received beyond the first gap, as far as a complete STAT tells.
-    fn received(&self) -> u64 {
-        let runs = &self.report.runs;
-        let listed_to = self.first_run + runs.iter().map(|&run| u64::from(run)).sum::<u64>();
-        let behind =
-            self.poll.filter(|_| !self.report.more).map_or(0, |poll| poll.next.saturating_sub(listed_to));
-        behind + runs.iter().skip(1).step_by(2).map(|&run| u64::from(run)).sum::<u64>()
+    /// One past the last run, as the list counts.
+    pub(super) fn listed_to(&self) -> u64 {
+        self.first_run + self.report.runs.iter().map(|&run| u64::from(run)).sum::<u64>()
+    }
+
+    /// One past the last packet that the report speaks of by number.
+    pub(super) fn end(&self) -> u64 {
+        let last = self.silent.ranges(self.first_run, self.listed_to())[usize::from(self.silent.packets > 0)].1;
+        last.max(self.listed_to())
+    }
+
+    /// Nothing below this list was left to another part.
+    pub(super) fn is_first_part(&self) -> bool {
+        self.report.start == 0
+    }
+
+    /// The missing packet numbers, rising.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        let mut at = self.first_run;
+        let silent = self.silent;
+        let ranges = self.report.runs.iter().enumerate().filter_map(move |(i, &run)| {
+            let (from, end) = (at, at + u64::from(run));
+            at = end;
+            (i % 2 == 0).then_some(silent.ranges(from, end))
+        });
+        ranges.flatten().flat_map(|(from, end)| from..end)
+    }
+
+    /// Packets called received: between the missing ones, behind them as far as a complete STAT tells, and before them
+    /// if this is not left to another part.
+    pub(super) fn received(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let mut at = self.first_run;
+        let silent = self.silent;
+        let between = self.report.runs.iter().enumerate().filter_map(move |(i, &run)| {
+            let (from, end) = (at, at + u64::from(run));
+            at = end;
+            (i % 2 == 1).then_some(silent.ranges(from, end))
+        });
+        let is_whole = self.silent.packets > 0; // such a STAT has no parts
+        let before = is_whole.then(|| silent.ranges(self.next, self.first_run));
+        let tells = !self.report.more && (!self.report.runs.is_empty() || is_whole);
+        let behind = self.poll.filter(|_| tells).map(|poll| {
+            let end = poll.next.saturating_sub(silent.packets);
+            silent.ranges(self.listed_to(), end.max(self.listed_to()))
+        });
+        before.into_iter().chain(between).chain(behind).flatten().filter(|(from, end)| from < end)
     }
 }
 
@@ -139,9 +196,8 @@ impl Connection {
         context: &mut Context<'_>,
     ) {
         let next = expand(report.next, self.cache.first());
-        let first_run = next + u64::from(report.start);
-        let listed_to = first_run + report.runs.iter().map(|&r| u64::from(r)).sum::<u64>();
-        if next > self.cache.next() || listed_to > self.cache.next() {
+        let missing = Missing::new(report, next, poll);
+        if next > self.cache.next() || missing.end() > self.cache.next() {
             return self.refuse(Refusal::Absurd, context);
         }
         if next < self.cache.first() {
@@ -156,9 +212,11 @@ impl Connection {
             self.emptied_at = context.now;
         }
         self.peer_window_bytes = u64::from(report.window_bytes);
-        self.take_received(report, first_run, poll, &mut count);
+        self.take_received(&missing, &mut count);
         self.acknowledged(&count, in_flight_before_bytes, rtt_ns, app_limited, context);
-        let missing = Missing { report, first_run, poll };
+        if let Some(poll) = &poll {
+            self.told.take(poll, &missing);
+        }
         if self.may_retransmit(&missing, context) {
             let losses = self.take_missing(&missing, context);
             self.lost(&losses, context.now);
@@ -170,29 +228,11 @@ impl Connection {
         self.after_report(context);
     }
 
-    /// Acknowledges received runs.
-    fn take_received(
-        &mut self,
-        report: &Report,
-        first_run: u64,
-        poll: Option<PollRecord>,
-        count: &mut Count,
-    ) {
-        let mut at = first_run;
-        for (i, &run) in report.runs.iter().enumerate() {
-            let end = at + u64::from(run);
-            if i % 2 == 1 {
-                self.log_received(at, end, 0);
-                self.cache.acknowledge(at, end, count);
-            }
-            at = end;
-        }
-        if let Some(poll) = poll
-            && !report.more
-            && !report.runs.is_empty()
-        {
-            self.log_received(at, poll.next, 0);
-            self.cache.acknowledge(at, poll.next, count); // what is not listed arrived
+    /// Acknowledges what a report calls received.
+    fn take_received(&mut self, missing: &Missing<'_>, count: &mut Count) {
+        for (from, end) in missing.received() {
+            self.log_received(from, end, 0);
+            self.cache.acknowledge(from, end, count);
         }
     }
 
@@ -225,7 +265,7 @@ impl Connection {
         Evidence {
             row: longest_row(&left),
             missing_packets,
-            listed_packets: missing_packets + missing.received(),
+            listed_packets: missing_packets + missing.received().map(|(from, end)| end - from).sum::<u64>(),
         }
     }
 

@@ -4,6 +4,7 @@ mod bench;
 mod closing;
 mod coded;
 mod following;
+mod increments;
 mod opening;
 mod polling;
 mod probing;

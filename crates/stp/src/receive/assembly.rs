@@ -170,16 +170,24 @@ impl Assembly {
     }
 
     /// The missing numbers of [from, to) as alternating run lengths, and where the first missing
-    /// run starts. A received run at the end is left out: what is not listed arrived.
-    pub(crate) fn runs(&self, from: u64, to: u64) -> (u64, Vec<u32>) {
-        let mut runs = Vec::new();
+    /// run starts. A received run at the end is left out: what is not listed arrived. The numbers `silent`, a range
+    /// within, are not counted at all, as if those behind came directly before them.
+    pub(crate) fn runs(&self, from: u64, to: u64, silent: (u64, u64)) -> (u64, Vec<u32>) {
+        let mut runs: Vec<u32> = Vec::new();
         let mut start = from;
         let mut at = from;
-        for (first, end) in self.have.gaps(from.max(self.next), to) {
-            if runs.is_empty() {
-                start = first;
-            } else {
-                runs.push((first - at) as u32);
+        let from = from.max(self.next);
+        let left_out = silent.1 - silent.0;
+        let behind = self.have.gaps(silent.1.max(from), to).map(|(first, end)| (first - left_out, end - left_out));
+        for (first, end) in self.have.gaps(from, silent.0.min(to)).chain(behind) {
+            match runs.last_mut() {
+                None => start = first,
+                Some(last) if first == at => {
+                    *last += (end - first) as u32;
+                    at = end;
+                    continue;
+                }
+                Some(_) => runs.push((first - at) as u32),
             }
             runs.push((end - first) as u32);
             at = end;

@@ -44,10 +44,10 @@ fn runs_alternate_and_leave_out_what_arrived_at_the_end() {
     for n in [10, 13, 14, 17, 18] {
         assembly.insert(n, b"x");
     }
-    assert_eq!(assembly.runs(11, 19), (11, vec![2, 2, 2]));
-    assert_eq!(assembly.runs(11, 22), (11, vec![2, 2, 2, 2, 3]));
-    assert_eq!(assembly.runs(13, 19), (15, vec![2]));
-    assert_eq!(assembly.runs(11, 11), (11, vec![]));
+    assert_eq!(assembly.runs(11, 19, (19, 19)), (11, vec![2, 2, 2]));
+    assert_eq!(assembly.runs(11, 22, (22, 22)), (11, vec![2, 2, 2, 2, 3]));
+    assert_eq!(assembly.runs(13, 19, (19, 19)), (15, vec![2]));
+    assert_eq!(assembly.runs(11, 11, (11, 11)), (11, vec![]));
 }
 
 #[test]

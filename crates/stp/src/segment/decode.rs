@@ -8,8 +8,8 @@ use skyhaul_core::checksum::{START, crc16};
 use super::block::take_block;
 use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
 use super::{
-    HEADER_BYTES, OPTION_REPAIRS, OPTION_TIMING, Opening, Options, Poll, Report, Segment, Stat, Timing,
-    WIRE_VERSION, reset_reason, types,
+    HEADER_BYTES, OPTION_INCREMENTS, OPTION_REPAIRS, OPTION_TIMING, Opening, Options, Poll, Report, Segment,
+    Stat, Timing, WIRE_VERSION, poll_flags, reset_reason, types,
 };
 
 /// Why bytes are not a segment. The receiver drops them and counts.
@@ -97,7 +97,7 @@ fn read_bodies<'a>(kind: u8, reader: &mut Reader<'a>, segment: &mut Segment<'a>)
         segment.bgnak = Some(reader.opening()?);
     }
     if has(types::POLL) {
-        segment.poll = Some(Poll { timestamp: reader.u32()?, next: reader.number()?.0 });
+        segment.poll = Some(reader.poll()?);
     }
     if has(types::STAT) {
         let echo = reader.u32()?;
@@ -143,6 +143,14 @@ impl<'a> Reader<'a> {
         Ok((u32::from_be_bytes([0, a, b, c]), octet))
     }
 
+    fn poll(&mut self) -> Result<Poll, Malformed> {
+        let timestamp = self.u32()?;
+        let (next, flags) = self.number()?;
+        let has_settled = flags & poll_flags::SETTLED != 0;
+        let settled = if has_settled { Some(self.number()?.0) } else { None };
+        Ok(Poll { timestamp, next, settled, spares_ustats: flags & poll_flags::SPARES_USTATS != 0 })
+    }
+
     fn opening(&mut self) -> Result<Opening, Malformed> {
         let [version, _flags, high, low] = self.array()?;
         if version != WIRE_VERSION {
@@ -171,6 +179,7 @@ impl<'a> Reader<'a> {
         while let [kind, length, value @ ..] = options {
             known.timing |= *kind == OPTION_TIMING;
             known.repairs |= *kind == OPTION_REPAIRS;
+            known.increments |= *kind == OPTION_INCREMENTS;
             options = value.get(usize::from(*length)..).ok_or(Malformed::Opening)?;
         }
         self.rest = rest;
@@ -185,11 +194,22 @@ impl<'a> Reader<'a> {
             _ => Some(Timing { clock: self.u32()?, octets: self.u32()? }),
         };
         let wanting = if flags & 16 == 0 { None } else { self.wanting()? };
+        let silent = if flags & 32 == 0 { None } else { Some(self.silent()?) };
         let (start, runs) = match flags & 3 {
             0 => (0, Vec::new()),
             coding => self.gap_list(coding)?,
         };
-        Ok((Report { next, window_bytes, more: flags & 4 != 0, start, runs }, timing, wanting))
+        let report = Report { next, window_bytes, more: flags & 4 != 0, silent, start, runs };
+        if span(&report) > MAX_SPAN { Err(Malformed::GapList) } else { Ok((report, timing, wanting)) }
+    }
+
+    fn silent(&mut self) -> Result<(u32, u32), Malformed> {
+        let mut varint = || take_varint(&mut self.rest).ok_or(Malformed::GapList);
+        let (first, packets) = (varint()?, varint()?);
+        if packets == 0 || u64::from(first) + u64::from(packets) > MAX_SPAN {
+            return Err(Malformed::GapList);
+        }
+        Ok((first, packets))
     }
 
     fn wanting(&mut self) -> Result<Wanting, Malformed> {
@@ -208,9 +228,7 @@ impl<'a> Reader<'a> {
             2 => take_rice_runs(&mut self.rest, count),
             _ => None,
         };
-        let runs = runs.ok_or(Malformed::GapList)?;
-        let span = u64::from(start) + runs.iter().map(|&r| u64::from(r)).sum::<u64>();
-        if span > MAX_SPAN { Err(Malformed::GapList) } else { Ok((start, runs)) }
+        Ok((start, runs.ok_or(Malformed::GapList)?))
     }
 
     /// The rest of the segment, behind padding to a multiple of 4 from the segment's start.
@@ -224,4 +242,10 @@ impl<'a> Reader<'a> {
         self.rest = &[];
         Ok(data)
     }
+}
+
+/// Numbers from the next expected one on that a report speaks of, those that it is silent about included.
+fn span(report: &Report) -> u64 {
+    let runs: u64 = report.runs.iter().map(|&r| u64::from(r)).sum();
+    u64::from(report.start) + runs + report.silent.map_or(0, |(_, packets)| u64::from(packets))
 }

@@ -7,8 +7,9 @@ use skyhaul_core::checksum::{START, crc16};
 use super::block::put_block;
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
 use super::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_REPAIRS, OPTION_TIMING, Opening, POLL_BYTES, Report,
-    Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION, block_len, reset_code,
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_INCREMENTS, OPTION_REPAIRS, OPTION_TIMING, Opening,
+    POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION, block_len,
+    poll_flags, reset_code,
 };
 
 /// Appends the segment to `out`. Expects what [`super::decode`] would accept.
@@ -19,9 +20,7 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
         put_opening(opening, out);
     }
     if let Some(poll) = &segment.poll {
-        out.extend_from_slice(&poll.timestamp.to_be_bytes());
-        put_24(out, poll.next);
-        out.push(0);
+        put_poll(poll, out);
     }
     if let Some(stat) = &segment.stat {
         out.extend_from_slice(&stat.echo.to_be_bytes());
@@ -79,6 +78,23 @@ fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
     if opening.options.repairs {
         out.extend_from_slice(&[OPTION_REPAIRS, 0]);
     }
+    if opening.options.increments {
+        out.extend_from_slice(&[OPTION_INCREMENTS, 0]);
+    }
+}
+
+fn put_poll(poll: &Poll, out: &mut Vec<u8>) {
+    out.extend_from_slice(&poll.timestamp.to_be_bytes());
+    put_24(out, poll.next);
+    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+    out.push(
+        flag(poll.settled.is_some(), poll_flags::SETTLED)
+            | flag(poll.spares_ustats, poll_flags::SPARES_USTATS),
+    );
+    if let Some(settled) = poll.settled {
+        put_24(out, settled);
+        out.push(0);
+    }
 }
 
 fn put_report(report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)>, out: &mut Vec<u8>) {
@@ -89,7 +105,9 @@ fn put_report(report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)
         Coding::Rice { .. } => 2,
     };
     put_24(out, report.next);
-    let extras = u8::from(timing.is_some()) << 3 | u8::from(wanting.is_some()) << 4;
+    let extras = u8::from(timing.is_some()) << 3
+        | u8::from(wanting.is_some()) << 4
+        | u8::from(report.silent.is_some()) << 5;
     out.push(code | u8::from(report.more) << 2 | extras);
     out.extend_from_slice(&report.window_bytes.to_be_bytes());
     if let Some(Timing { clock, octets }) = timing {
@@ -99,6 +117,10 @@ fn put_report(report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)
     if let Some((block, symbols)) = wanting {
         out.push(block);
         put_varint(out, symbols);
+    }
+    if let Some((first, packets)) = report.silent {
+        put_varint(out, first);
+        put_varint(out, packets);
     }
     if coding != Coding::Empty {
         put_varint(out, report.start);
@@ -114,7 +136,8 @@ pub fn report_len(report: &Report) -> usize {
     } else {
         varint_len(report.start) + varint_len(report.runs.len() as u32) + choose(&report.runs).1
     };
-    8 + list
+    let silent = report.silent.map_or(0, |(first, packets)| varint_len(first) + varint_len(packets));
+    8 + silent + list
 }
 
 /// Bytes of the segment without data and its padding.
@@ -128,7 +151,7 @@ pub fn encoded_len(segment: &Segment<'_>) -> usize {
     HEADER_BYTES
         + opening(&segment.bgn)
         + opening(&segment.bgnak)
-        + if segment.poll.is_some() { POLL_BYTES } else { 0 }
+        + segment.poll.as_ref().map_or(0, |p| POLL_BYTES + p.settled.map_or(0, |_| SETTLED_BYTES))
         + segment.stat.as_ref().map_or(0, stat)
         + segment.ustat.as_ref().map_or(0, report_len)
         + if segment.end.is_some() { END_BYTES } else { 0 }

@@ -22,8 +22,10 @@ pub use gap_list::{MAX_RUNS, split_runs};
 pub const HEADER_BYTES: usize = 12;
 /// Bytes of an opening (BGN or BGNAK) without options.
 pub const OPENING_BYTES: usize = 20;
-/// Bytes of a POLL's body.
+/// Bytes of a POLL's body without [`Poll::settled`].
 pub const POLL_BYTES: usize = 8;
+/// Bytes that [`Poll::settled`] adds to it.
+pub const SETTLED_BYTES: usize = 4;
 /// Bytes of an END's body.
 pub const END_BYTES: usize = 4;
 /// Version of the wire format, carried in BGN and BGNAK.
@@ -72,20 +74,24 @@ pub struct Options {
     pub timing: bool,
     /// The sender takes BLOCK and REPAIR, and may send them.
     pub repairs: bool,
+    /// The sender takes POLLs with [`Poll::settled`], and may send them.
+    pub increments: bool,
 }
 
 /// Kind of the option [`Options::timing`]; its value is empty.
 const OPTION_TIMING: u8 = 1;
 /// Kind of the option [`Options::repairs`]; its value is empty.
 const OPTION_REPAIRS: u8 = 2;
+/// Kind of the option [`Options::increments`]; its value is empty.
+const OPTION_INCREMENTS: u8 = 3;
 
 impl Options {
     /// Bytes on the wire of all of them.
-    pub const MAX_BYTES: usize = 4;
+    pub const MAX_BYTES: usize = 6;
 
     /// Bytes on the wire.
     pub fn bytes(self) -> usize {
-        2 * (usize::from(self.timing) + usize::from(self.repairs))
+        2 * (usize::from(self.timing) + usize::from(self.repairs) + usize::from(self.increments))
     }
 }
 
@@ -105,12 +111,25 @@ pub struct Opening {
 }
 
 /// Body of POLL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Poll {
     /// Sender's clock in units of 2^14 ns plus a secret offset; strictly increasing.
     pub timestamp: u32,
     /// Number of the next new SD (24 bits): everything before it was sent.
     pub next: u32,
+    /// Whatever was told to be missing below this number (24 bits) was sent again before: the answer need not repeat
+    /// what was told of later ones. Only towards a peer with [`Options::increments`].
+    pub settled: Option<u32>,
+    /// No gap need be reported by USTAT: a loss costs its repeat and nothing else.
+    pub spares_ustats: bool,
+}
+
+/// Octet behind a POLL's next number.
+mod poll_flags {
+    /// [`super::Poll::settled`] follows.
+    pub(super) const SETTLED: u8 = 1;
+    /// [`super::Poll::spares_ustats`].
+    pub(super) const SPARES_USTATS: u8 = 2;
 }
 
 /// What STAT and USTAT have in common.
@@ -122,9 +141,11 @@ pub struct Report {
     pub window_bytes: u32,
     /// More segments with the same echo follow.
     pub more: bool,
-    /// Distance from `next` to the first run.
+    /// Packets that nothing is said of, as (distance from `next` to the first one, how many): they were told of before.
+    pub silent: Option<(u32, u32)>,
+    /// Distance from `next` to the first run, the silent packets not counted.
     pub start: u32,
-    /// Lengths of alternating runs: missing, received, missing, ... Empty: no gap.
+    /// Without the silent packets: lengths of alternating runs: missing, received, missing, ... Empty: no gap.
     pub runs: Vec<u32>,
 }
 

@@ -15,24 +15,26 @@ pub(super) fn reseal(bytes: &mut [u8]) {
 }
 
 fn opening() -> impl Strategy<Value = Opening> {
-    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<bool>(), any::<bool>()).prop_map(
-        |(max_payload_bytes, initial, window_bytes, nonce, timing, repairs)| Opening {
+    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<[bool; 3]>()).prop_map(
+        |(max_payload_bytes, initial, window_bytes, nonce, [timing, repairs, increments])| Opening {
             max_payload_bytes,
             initial,
             window_bytes,
             nonce,
-            options: Options { timing, repairs },
+            options: Options { timing, repairs, increments },
         },
     )
 }
 
 fn report() -> impl Strategy<Value = Report> {
     let runs = proptest::collection::vec(prop_oneof![1u32..4, 1u32..300, 1u32..60_000], 0..40);
-    (0u32..1 << 24, any::<u32>(), any::<bool>(), 0u32..1000, runs).prop_map(
-        |(next, window_bytes, more, start, runs)| Report {
+    let silent = proptest::option::of((0u32..100_000, 1u32..100_000));
+    (0u32..1 << 24, any::<u32>(), any::<bool>(), silent, 0u32..1000, runs).prop_map(
+        |(next, window_bytes, more, silent, start, runs)| Report {
             next,
             window_bytes,
             more,
+            silent,
             start: if runs.is_empty() { 0 } else { start },
             runs,
         },
@@ -42,7 +44,7 @@ fn report() -> impl Strategy<Value = Report> {
 type Parts = (
     Option<Opening>,
     Option<Opening>,
-    Option<(u32, u32)>,
+    Option<(u32, u32, Option<u32>, bool)>,
     Option<(u32, Report, Option<(u32, u32)>, Option<(u8, u32)>)>,
     Option<Report>,
     Option<u32>,
@@ -55,7 +57,7 @@ fn parts() -> impl Strategy<Value = Parts> {
     (
         of(opening()),
         of(opening()),
-        of((any::<u32>(), 0u32..1 << 24)),
+        of((any::<u32>(), 0u32..1 << 24, of(0u32..1 << 24), any::<bool>())),
         of((any::<u32>(), report(), of((any::<u32>(), any::<u32>())), of((any::<u8>(), 0u32..1 << 28)))),
         of(report()),
         of(0u32..1 << 24),
@@ -74,7 +76,12 @@ fn assemble(parts: &Parts) -> Segment<'_> {
         instance: 0xBEEF,
         bgn: *bgn,
         bgnak: bgnak.filter(|_| !alone),
-        poll: poll.map(|(timestamp, next)| Poll { timestamp, next }),
+        poll: poll.map(|(timestamp, next, settled, spares_ustats)| Poll {
+            timestamp,
+            next,
+            settled,
+            spares_ustats,
+        }),
         stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing, wanting)| Stat {
             echo,
             report,
@@ -190,7 +197,7 @@ fn refused(change: impl Fn(&mut Vec<u8>), segment: &Segment<'_>) -> Malformed {
 }
 
 fn poll() -> Segment<'static> {
-    Segment { poll: Some(Poll { timestamp: 1, next: 2 }), ..Segment::default() }
+    Segment { poll: Some(Poll { timestamp: 1, next: 2, ..Poll::default() }), ..Segment::default() }
 }
 
 #[test]

@@ -40,14 +40,15 @@ fn opening() -> Opening {
 #[test]
 fn golden_vectors() {
     let data: Payload<'static> = (b"hello", b"");
-    let poll = Some(Poll { timestamp: 0x0001_0203, next: 0x11 });
+    let poll = Some(Poll { timestamp: 0x0001_0203, next: 0x11, ..Poll::default() });
     check("sd", &Segment { data: Some(data), ..base() });
     check("poll", &Segment { poll, ..base() });
     check("sd-poll", &Segment { data: Some(data), poll, ..base() });
     check("bgn-sd-poll", &Segment { bgn: Some(opening()), poll, data: Some(data), ..base() });
-    let wants_timing = Opening { options: Options { timing: true, repairs: false }, ..opening() };
+    let wants_timing = Opening { options: Options { timing: true, ..Options::default() }, ..opening() };
     check("bgn-timing", &Segment { bgn: Some(wants_timing), data: Some(data), ..base() });
     check("bgnak-poll", &Segment { bgnak: Some(opening()), poll, ..base() });
+    check_increments();
     let report = |runs| Report { next: 0x20, window_bytes: 1 << 20, runs, ..Report::default() };
     check(
         "stat-empty",
@@ -93,12 +94,28 @@ fn golden_vectors() {
     );
     check("ustat-sd", &Segment { ustat: Some(report(vec![1])), data: Some(data), ..base() });
     check("end-endak", &Segment { end: Some(0x21), endak: true, ..base() });
-    let repairs = Opening { options: Options { timing: false, repairs: true }, ..opening() };
+    let repairs = Opening { options: Options { repairs: true, ..Options::default() }, ..opening() };
     check("bgn-repairs", &Segment { bgn: Some(repairs), data: Some(data), ..base() });
     let block = Block { id: 5, runs: vec![3, 12, 1], sizes: vec![(2, 1459), (2, 1451)] };
     check("block", &Segment { block: Some(block), ..base() });
     check("repair", &Segment { number: repair_number(5, 7), repair: Some(b"hello"), ..base() });
     check("rst", &Segment { rst: Some(ResetReason::Refused), ..base() });
+}
+
+fn check_increments() {
+    let takes_increments = Opening { options: Options { increments: true, ..Options::default() }, ..opening() };
+    check("bgn-increments", &Segment { bgn: Some(takes_increments), data: Some((b"hello", b"")), ..base() });
+    let poll = Poll { timestamp: 0x0001_0203, next: 0x31, settled: Some(0x2A), spares_ustats: true };
+    check("poll-settled", &Segment { poll: Some(poll), ..base() });
+    let report = Report {
+        next: 0x20,
+        window_bytes: 1 << 20,
+        silent: Some((10, 4)),
+        runs: vec![1, 8, 3],
+        ..Report::default()
+    };
+    let stat = Stat { echo: 0x0001_0203, report, ..Stat::default() };
+    check("stat-silent", &Segment { stat: Some(stat), ..base() });
 }
 
 #[test]
@@ -124,6 +141,8 @@ fn what_the_page_says_is_refused_is_refused() {
     assert_eq!(decode_changed("bgn-sd-poll", |b| b[12] = 2), Malformed::Opening);
     assert_eq!(decode_changed("ustat", |b| b[15] |= 3), Malformed::GapList);
     assert_eq!(decode_changed("ustat", |b| b[21] = 0), Malformed::GapList);
+    assert_eq!(decode_changed("stat-silent", |b| b[25] = 0), Malformed::GapList);
+    assert_eq!(decode_changed("poll-settled", |b| b.truncate(20)), Malformed::Truncated);
     assert_eq!(decode_changed("ustat-sd", |b| b[23] = 1), Malformed::Length);
     assert_eq!(decode_changed("ustat-sd", |b| b.truncate(24)), Malformed::Length);
 }

@@ -286,6 +286,11 @@ impl SendCache {
         packets
     }
 
+    /// The first packet that waits to be sent again.
+    pub(crate) fn first_queued(&self) -> Option<u64> {
+        self.queue.first().copied()
+    }
+
     /// How many packets wait to be sent again.
     pub(crate) fn queued_packets(&self) -> usize {
         self.queue.len()

@@ -128,6 +128,10 @@ fn polling_keys() -> Vec<Key<Config>> {
             .means("Packets beyond a gap before it is reported by USTAT; \"none\": no USTATs."),
         Key::new("ustats_per_poll", Or(NONE, count(0)), |c: &mut Config| &mut c.ustats_per_poll)
             .means("USTATs allowed per POLL received; \"none\": no limit."),
+        Key::new("spares_ustats", Switch, |c: &mut Config| &mut c.spares_ustats)
+            .means("With a rate of its own and repair symbols a sender does without USTATs."),
+        Key::new("incremental_stats", Switch, |c: &mut Config| &mut c.incremental_stats)
+            .means("With a rate of its own a sender asks STATs to leave out what they told before, while its repeat is under way."),
     ]
 }
 

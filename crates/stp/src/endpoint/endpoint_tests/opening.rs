@@ -183,7 +183,7 @@ fn an_acceptor_whose_peer_never_proves_its_address_gives_up() {
 
 /// B answers an opening of `asked` octets with `answered`, and hears no STAT.
 fn unproven(asked: usize, answered: usize) -> Bench {
-    let mut bench = Bench::new();
+    let mut bench = Bench::with(Config { spares_ustats: false, ..Config::standard() }, 1);
     bench.drop = Box::new(|side, segment| side == Side::A && segment.stat.is_some());
     let id = bench.open_with(Config { ustat_threshold: Some(0), keepalive_ns: None, ..Config::standard() });
     bench.a.write(id, &vec![1; asked]).unwrap();

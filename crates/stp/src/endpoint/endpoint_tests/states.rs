@@ -149,7 +149,7 @@ impl Subject {
             })
         };
         let report = Report { next: self.next, window_bytes: 1 << 20, ..Report::default() };
-        let poll = Some(Poll { timestamp: 9, next: INITIAL });
+        let poll = Some(Poll { timestamp: 9, next: INITIAL, ..Poll::default() });
         match kind {
             Kind::OwnBgn => Segment { bgn: opening(names.nonce), ..blank },
             Kind::OtherBgn => Segment { bgn: opening(!names.nonce), ..blank },
