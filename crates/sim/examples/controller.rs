@@ -1,7 +1,7 @@
 //! What the controllers make of links of which nothing is declared: share of the physical limit, cost, and the queue
 //! that they inflict, in virtual time.
 //! `remembered`: the model with what an earlier connection would have kept of this very link.
-//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--with NAME,...] [--links NAME,...] [--trace]`
+//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--first SEED] [--with NAME,...] [--links NAME,...] [--each] [--trace]`
 
 #[path = "../benches/support/mod.rs"]
 mod support;
@@ -33,8 +33,15 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("jitter", jitter(), 20 * MBIT),
         ("late", late(), 10 * MBIT),
         ("policed", queue(plain(5 * MBIT, 5 * MBIT, 275, 0.0), QueueLimit::Packets(4)), 20 * MBIT),
-        ("whisper", LinkConfig { reverse: plain(1000, 1000, 275, 0.0).forward, ..ready("geo") }, 20 * MBIT),
+        ("whisper", whispering(), 20 * MBIT),
+        ("whisper-1e-5", noisy(whispering(), 1e-5), 5 * MBIT),
     ]
+}
+
+/// 1 kbit/s leads back.
+fn whispering() -> LinkConfig {
+    let reverse = plain(1000, 1000, 275, 0.0).forward;
+    LinkConfig { reverse, ..preset("geo").expect("it is one of the ready links") }
 }
 
 fn plain(forward_bps: u64, reverse_bps: u64, delay_ms: u64, loss: f64) -> LinkConfig {
@@ -174,16 +181,22 @@ fn row(name: &str, with: &str, outcomes: &[Outcome]) {
 
 fn main() {
     let seeds: u64 = argument("--seeds").unwrap_or(20);
+    let first: u64 = argument("--first").unwrap_or(1);
     let with = text("--with").unwrap_or_else(|| "model,slow-start-avoidance,declared".to_string());
     let wanted = text("--links");
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|list| list.split(',').any(|one| one == name));
     for (name, link, bytes) in links().into_iter().filter(|(name, ..)| is_wanted(name)) {
         for with in with.split(',') {
             if flag("--trace") {
-                let _ = transfer(&link, 1, bytes, with).run(&mut Trace);
+                let _ = transfer(&link, first, bytes, with).run(&mut Trace);
             }
             let run = |seed| transfer(&link, seed, bytes, with).run(&mut NullSink);
-            let outcomes: Vec<Outcome> = (1..=seeds).filter_map(|seed| run(seed).ok()).collect();
+            let outcomes: Vec<Outcome> = (first..first + seeds).filter_map(|seed| run(seed).ok()).collect();
+            if flag("--each") {
+                let shares: Vec<String> =
+                    outcomes.iter().map(|o| format!("{:.3}", o.share().unwrap_or(0.0))).collect();
+                println!("{name:<9} {with:<9} {}", shares.join(" "));
+            }
             if outcomes.len() as u64 == seeds {
                 row(name, with, &outcomes);
             } else {

@@ -94,15 +94,25 @@ fn undeclared_tail() {
 
 fn thin_return() {
     println!("| return | parameters | share | octets back per MB |");
-    let rows: [(u64, &str, Change); 6] = [
-        (10_000, "`default`", |_| ()),
-        (10_000, "no USTAT budget", |config| config.ustats_per_poll = None),
-        (10_000, "no USTATs at all", |config| config.ustat_threshold = None),
-        (4_000, "`default`", |_| ()),
-        (4_000, "`polls_per_slow_rtt` 3", |config| config.polls_per_slow_rtt = 3),
-        (4_000, "no USTATs at all", |config| config.ustat_threshold = None),
+    let rows: [(&str, Change); 7] = [
+        ("`default`", |_| ()),
+        ("`incremental_stats` false", |config| config.incremental_stats = false),
+        ("`spares_ustats` false", |config| config.spares_ustats = false),
+        ("the same, no USTAT budget", |config| {
+            config.spares_ustats = false;
+            config.ustats_per_poll = None;
+        }),
+        ("`spares_stats` false", |config| config.spares_stats = false),
+        ("`polls_per_slow_rtt` 3", |config| config.polls_per_slow_rtt = 3),
+        ("none of them", |config| {
+            (config.incremental_stats, config.spares_ustats, config.spares_stats) = (false, false, false);
+            config.ustats_per_poll = None;
+            config.polls_per_slow_rtt = 3;
+        }),
     ];
-    for (return_bps, name, change) in rows {
+    let returns =
+        [10_000, 4_000, 1_000].into_iter().flat_map(|bps| rows.map(|(name, change)| (bps, name, change)));
+    for (return_bps, name, change) in returns {
         let all = outcomes("geo-noisy-thin", 20_000_000, Some(return_bps), change);
         let back = median(all.iter().map(|o| o.receiver.sent_bytes as f64 * 1e6 / o.bytes as f64).collect());
         println!("| {} kbit/s | {name} | {:.3} | {back:.0} |", return_bps / 1000, share(&all));
@@ -113,6 +123,9 @@ fn main() {
     if std::env::args().any(|arg| arg == "--tail") {
         tail();
         return undeclared_tail();
+    }
+    if std::env::args().any(|arg| arg == "--thin") {
+        return thin_return();
     }
     if !std::env::args().any(|arg| arg == "--probing") {
         tail();

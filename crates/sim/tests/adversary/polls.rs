@@ -28,10 +28,16 @@ fn an_absurd_next_number_is_refused_and_a_large_one_costs_little() {
     let mut liar = Liar::new(Config::standard());
     let refused = liar.stats().refused;
     let next = |ahead: u32| (INITIAL + ahead) & 0xFF_FFFF;
-    liar.say(&Segment { poll: Some(Poll { timestamp: 1, next: next((1 << 22) + 1), ..Poll::default() }), ..liar.blank.clone() });
+    liar.say(&Segment {
+        poll: Some(Poll { timestamp: 1, next: next((1 << 22) + 1), ..Poll::default() }),
+        ..liar.blank.clone()
+    });
     assert_eq!(liar.stats().refused, refused + 1);
     let heard = liar.heard.len();
-    liar.say(&Segment { poll: Some(Poll { timestamp: 2, next: next(1 << 22), ..Poll::default() }), ..liar.blank.clone() });
+    liar.say(&Segment {
+        poll: Some(Poll { timestamp: 2, next: next(1 << 22), ..Poll::default() }),
+        ..liar.blank.clone()
+    });
     let answers = &liar.heard[heard..];
     assert_eq!(answers.len(), 1);
     assert_eq!(answers[0].segment.stat.as_ref().unwrap().report.runs, [1 << 22]);

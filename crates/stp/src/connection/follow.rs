@@ -29,6 +29,8 @@ pub(super) struct Following {
     is_unpaced: bool,
     /// Packets of the train under way that have not left yet.
     train_left: u32,
+    /// All of them have left; the POLL that belongs behind them has not.
+    train_owes_poll: bool,
     /// Number of the last train, and its packets that have left.
     train: u32,
     train_sent: u32,
@@ -37,6 +39,25 @@ pub(super) struct Following {
 impl Following {
     pub(super) fn wanted(config: &Config) -> Option<Self> {
         config.wants_timing().then(Self::default)
+    }
+
+    /// A packet leaves while nothing is paced.
+    fn note_burst(&mut self, begins: bool) -> (Option<u32>, bool) {
+        self.train += u32::from(begins);
+        self.train_sent = if begins { 1 } else { self.train_sent + 1 };
+        (Some(self.train), !begins)
+    }
+
+    /// A segment leaves; `None` if no train is under way. The POLL at its end may follow the last packet in a segment of
+    /// its own, if that was a repeat that left it no room.
+    fn note_in_train(&mut self, has_data: bool, polls: bool) -> Option<(Option<u32>, bool)> {
+        let is_its_poll = core::mem::take(&mut self.train_owes_poll) && polls && !has_data;
+        if self.train_left == 0 && !is_its_poll {
+            return None;
+        }
+        self.train_left -= u32::from(has_data && self.train_left > 0);
+        self.train_owes_poll = has_data && !polls && self.train_left == 0;
+        Some((Some(self.train), true))
     }
 }
 
@@ -150,20 +171,23 @@ impl Connection {
         self.order == 0 || now.since(self.last_data_at) > TRAIN_GAP_NS
     }
 
-    /// A data packet leaves, with a POLL or not: begins a train behind a POLL if the path's model wants one. What the
-    /// record of a POLL on this packet says: the train that it stands in, and whether others of it were before.
-    pub(super) fn note_train(&mut self, polls: bool, now: Instant, path: &mut Path) -> (Option<u32>, bool) {
+    /// A segment leaves, with data or not, with a POLL or not: begins a train behind a POLL if the path's model wants one.
+    /// What the record of a POLL in this segment says: the train that it stands in, and whether others of it were before.
+    pub(super) fn note_train(
+        &mut self,
+        has_data: bool,
+        polls: bool,
+        now: Instant,
+        path: &mut Path,
+    ) -> (Option<u32>, bool) {
         let begins = self.begins_burst(now);
         let wants_train = polls && self.has_train(path);
         let Some(following) = &mut self.following else { return (None, false) };
         if following.is_unpaced {
-            following.train += u32::from(begins);
-            following.train_sent = if begins { 1 } else { following.train_sent + 1 };
-            return (Some(following.train), !begins);
+            return if has_data { following.note_burst(begins) } else { (None, false) };
         }
-        if following.train_left > 0 {
-            following.train_left -= 1;
-            return (Some(following.train), true);
+        if let Some(stands_in) = following.note_in_train(has_data, polls) {
+            return stands_in;
         }
         let Some(control) = path.control.as_mut().filter(|_| wants_train) else { return (None, false) };
         let packets = control.take_train(now);
@@ -171,7 +195,7 @@ impl Connection {
             return (None, false);
         }
         following.train += 1;
-        following.train_left = packets - 1;
+        following.train_left = packets - u32::from(has_data);
         (Some(following.train), false)
     }
 

@@ -226,13 +226,7 @@ impl Connection {
 
     /// The gap list up to `upper`, in as many segments as it takes. It leaves out the packets `silent` where that makes
     /// a list shorter that fits into one segment.
-    fn queue_stat(
-        &mut self,
-        echo: u32,
-        upper: u64,
-        silent: Option<(u64, u64)>,
-        context: &mut Context<'_>,
-    ) {
+    fn queue_stat(&mut self, echo: u32, upper: u64, silent: Option<(u64, u64)>, context: &mut Context<'_>) {
         let Some(assembly) = &mut self.assembly else { return };
         let room = context.path.max_segment_bytes() - STAT_FIXED_BYTES;
         let has_gaps = |&(first, end): &(u64, u64)| assembly.runs(first, end, (end, end)).1.is_empty().not();

@@ -10,8 +10,8 @@ use super::{Connection, Context};
 use crate::receive::Assembly;
 use crate::segment::types::{POLL, RST};
 use crate::segment::{
-    END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, Options, POLL_BYTES, Segment,
-    charge_bytes, encode, encoded_len, types,
+    END_BYTES, HEADER_BYTES, MIN_CHARGE_BYTES, OPENING_BYTES, Options, POLL_BYTES, Segment, charge_bytes,
+    encode, encoded_len, types,
 };
 
 /// Packets under way at most: half of what 24-bit numbers can tell apart, halved.
@@ -340,10 +340,7 @@ impl Connection {
     ) -> Option<()> {
         let start = out.len();
         let data = self.fit(data, &segment, &mut plan, allowance);
-        let train = match data {
-            Some(_) => self.note_train(plan.poll(), context.now, context.path),
-            None => (None, false),
-        };
+        let train = self.note_train(data.is_some(), plan.poll(), context.now, context.path);
         let number = data.map(|choice| self.note_data(choice, context));
         if plan.poll() {
             let timestamp = self.poll.send(context.now, self.order, self.cache.next(), train);
@@ -394,7 +391,8 @@ impl Connection {
         allowance: usize,
     ) -> Option<Choice> {
         let room = |plan: &Plan| {
-            let extra = if plan.poll() { self.poll_bytes() } else { 0 } + if plan.end { END_BYTES } else { 0 };
+            let extra =
+                if plan.poll() { self.poll_bytes() } else { 0 } + if plan.end { END_BYTES } else { 0 };
             allowance.saturating_sub((encoded_len(segment) + extra).next_multiple_of(4))
         };
         match data? {

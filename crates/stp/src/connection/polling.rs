@@ -64,7 +64,7 @@ impl Connection {
             return first.after(self.poll_interval_ns());
         };
         let nothing_new = self.poll.last_order() == Some(self.order);
-        if nothing_new || self.window_is_small(path) {
+        if nothing_new || self.window_is_small(path) || self.awaits_answers() {
             return self.poll_due_again();
         }
         last.after(self.backed_off(self.poll_interval_ns()))
@@ -74,6 +74,15 @@ impl Connection {
     fn poll_due_again(&self) -> Instant {
         let overdue = self.rtt.overdue_ns(self.config.min_poll_interval_ns);
         self.poll.last_sent_at().map_or(Instant::ZERO, |at| at.after(self.backed_off(overdue)))
+    }
+
+    /// As many answers are under way as fit into a round trip, and one more: the way back is slower than the questions
+    /// are. Before the first answer nobody knows how slow it is.
+    fn awaits_answers(&self) -> bool {
+        let per_rtt = self.rtt.smoothed_ns().div_ceil(self.poll_interval_ns().max(1));
+        let more = u64::from(self.rtt.is_known());
+        let most = per_rtt.max(self.config.polls_per_rtt) + more;
+        self.config.spares_stats && self.is_rate_paced() && u64::from(self.poll.unanswered()) >= most
     }
 
     /// A silent peer is asked once per round trip, and after a long silence less and less often.
@@ -89,9 +98,15 @@ impl Connection {
 
     pub(super) fn poll_interval_ns(&self) -> u64 {
         if !self.is_slow() && self.cache.unsent_bytes() == 0 {
-            return self.interval_ns(self.config.polls_per_rtt_tail);
+            return self.interval_ns(self.config.polls_per_rtt_tail).max(self.queued_ns());
         }
         self.usual_poll_interval_ns()
+    }
+
+    /// What the last round trip was longer than the shortest: on a thin way back, answers wait for each other.
+    fn queued_ns(&self) -> u64 {
+        let is_known = self.config.spares_stats && self.rtt.is_known();
+        if is_known { self.rtt.latest_ns().saturating_sub(self.rtt.min_ns()) } else { 0 }
     }
 
     /// The same before everything was sent.

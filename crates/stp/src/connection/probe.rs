@@ -101,8 +101,7 @@ impl Connection {
 
     /// A STAT while a cycle lasts: false alarm, one more answer, or the end.
     fn probe_answered(&mut self, missing: &Missing<'_>, context: &mut Context<'_>) -> bool {
-        // A POLL from before the cycle may have asked for less than all: no evidence.
-        let Some(poll) = missing.poll.filter(|_| missing.silent.packets == 0) else { return false };
+        let Some(poll) = missing.poll else { return false };
         if missing.report.runs.is_empty() && !missing.report.more {
             self.abort_probing(context);
             return true;

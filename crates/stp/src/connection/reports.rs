@@ -59,7 +59,8 @@ impl<'a> Missing<'a> {
 
     /// One past the last packet that the report speaks of by number.
     pub(super) fn end(&self) -> u64 {
-        let last = self.silent.ranges(self.first_run, self.listed_to())[usize::from(self.silent.packets > 0)].1;
+        let last =
+            self.silent.ranges(self.first_run, self.listed_to())[usize::from(self.silent.packets > 0)].1;
         last.max(self.listed_to())
     }
 

@@ -1,8 +1,8 @@
 //! What the peer has told of missing packets, and what it therefore need not tell again: each STAT then carries what is
 //! new and what was repeated in vain, instead of every gap until its repeat has arrived (`docs/spec/stp.md`, 6.5).
 
-use super::reports::Missing;
 use super::Connection;
+use super::reports::Missing;
 use crate::config::RetransmitRule;
 use crate::segment::{POLL_BYTES, Poll, SETTLED_BYTES};
 use crate::send::PollRecord;
@@ -52,7 +52,8 @@ impl Connection {
     /// probing, every answer is evidence.
     fn settled(&self) -> Option<u64> {
         let is_exact = self.is_rate_paced() && self.config.retransmit == RetransmitRule::SentBeforePoll;
-        let asks = self.config.incremental_stats && self.peer_takes_increments && is_exact && self.cycle.is_none();
+        let asks =
+            self.config.incremental_stats && self.peer_takes_increments && is_exact && self.cycle.is_none();
         if asks { self.told.settled(self.cache.first_queued()) } else { None }
     }
 
@@ -62,8 +63,14 @@ impl Connection {
             timestamp,
             next: skyhaul_core::wire(self.cache.next()),
             settled: self.settled().map(skyhaul_core::wire),
-            spares_ustats: self.config.spares_ustats && self.is_rate_paced() && self.both_code,
+            spares_ustats: self.spares_ustats_here(),
         }
+    }
+
+    /// Losses cost repeats and, at the end, symbols; before the peer's opening is known it is taken to know these.
+    fn spares_ustats_here(&self) -> bool {
+        let codes = if self.opened { self.both_code } else { self.config.coded_tail };
+        self.config.spares_ustats && self.is_rate_paced() && codes
     }
 
     /// Its length.

@@ -178,7 +178,8 @@ impl Assembly {
         let mut at = from;
         let from = from.max(self.next);
         let left_out = silent.1 - silent.0;
-        let behind = self.have.gaps(silent.1.max(from), to).map(|(first, end)| (first - left_out, end - left_out));
+        let behind =
+            self.have.gaps(silent.1.max(from), to).map(|(first, end)| (first - left_out, end - left_out));
         for (first, end) in self.have.gaps(from, silent.0.min(to)).chain(behind) {
             match runs.last_mut() {
                 None => start = first,

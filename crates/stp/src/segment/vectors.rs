@@ -103,7 +103,8 @@ fn golden_vectors() {
 }
 
 fn check_increments() {
-    let takes_increments = Opening { options: Options { increments: true, ..Options::default() }, ..opening() };
+    let takes_increments =
+        Opening { options: Options { increments: true, ..Options::default() }, ..opening() };
     check("bgn-increments", &Segment { bgn: Some(takes_increments), data: Some((b"hello", b"")), ..base() });
     let poll = Poll { timestamp: 0x0001_0203, next: 0x31, settled: Some(0x2A), spares_ustats: true };
     check("poll-settled", &Segment { poll: Some(poll), ..base() });
