@@ -20,9 +20,9 @@ proptest! {
         silent_packets in 0u64..40,
     ) {
         let mut assembly = Assembly::new(FIRST, 1 << 20);
-        arrived.iter().for_each(|&number| {
+        for &number in &arrived {
             assembly.insert(number, &[1]);
-        });
+        }
         let upper = FIRST + 60;
         let first = (FIRST + silent_first).max(assembly.next());
         let silent = (first, (first + silent_packets).min(upper).max(first));
