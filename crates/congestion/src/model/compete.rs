@@ -22,6 +22,8 @@ const ALONE_PART: f64 = 0.85;
 const CLAIM_PART: f64 = 0.3;
 /// ... as long as no more than this is lost: among many, everybody's claim would be too much.
 const CLAIM_LOSS: f64 = 0.05;
+/// Samples over which that is averaged, some three a round trip: BBR's own probing overflows the queue for one in eight.
+const LOSS_SAMPLES: f64 = 24.0;
 
 /// How long the queue has not gone away.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +80,8 @@ pub(super) struct Competing {
     arrived_ns: u64,
     alone: u32,
     claim_bps: f64,
+    /// Part of what was sent of late that was lost beyond what is lost anyway.
+    lost_part: f64,
     rtt_ns: u64,
 }
 
@@ -107,6 +111,7 @@ impl Competing {
             arrived_ns: sample.arrived_ns,
             alone: 0,
             claim_bps: 0.0,
+            lost_part: 0.0,
             rtt_ns: sample.rtt_ns,
         }
     }
@@ -134,7 +139,10 @@ impl Competing {
             self.claim_bps = carried_bps * CLAIM_PART;
             self.alone = if delivered_bps > carried_bps * ALONE_PART { self.alone + 1 } else { 0 };
         }
-        if sample.long.is_some_and(|long| lost_part(&long) > CLAIM_LOSS + calm_loss) {
+        if let Some(long) = sample.long {
+            self.lost_part += (lost_part(&long) - calm_loss - self.lost_part) / LOSS_SAMPLES;
+        }
+        if self.lost_part > CLAIM_LOSS {
             self.claim_bps = 0.0;
         }
         self.alone < ALONE_TRAINS
