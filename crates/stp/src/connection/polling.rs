@@ -13,6 +13,8 @@ const RIDE_PART: u64 = 8;
 const FOLLOWING_RIDE_PART: u64 = 2;
 /// Bytes that the path carries for each POLL: the 80 or so of its STAT are then half a percent of them.
 const BYTES_PER_POLL: u64 = 16_000;
+/// POLLs under way that may be lost before the others are waited for: a policer takes the ends of trains.
+const SPARE_POLLS: u64 = 3;
 
 impl Connection {
     /// When a POLL is due, if data, an unproven peer, a closed window or an idle connection ask for one.
@@ -76,12 +78,12 @@ impl Connection {
         self.poll.last_sent_at().map_or(Instant::ZERO, |at| at.after(self.backed_off(overdue)))
     }
 
-    /// As many answers are under way as fit into a round trip, and one more: the way back is slower than the questions
-    /// are. Before the first answer nobody knows how slow it is.
+    /// As many answers are under way as fit into a round trip, and some more, as a few may be lost: the way back is slower
+    /// than the questions are. Before the first answer nobody knows how slow it is.
     fn awaits_answers(&self) -> bool {
         let per_rtt = self.rtt.smoothed_ns().div_ceil(self.poll_interval_ns().max(1));
-        let more = u64::from(self.rtt.is_known());
-        let most = per_rtt.max(self.config.polls_per_rtt) + more;
+        let spare = if self.rtt.is_known() { SPARE_POLLS } else { 0 };
+        let most = per_rtt.max(self.config.polls_per_rtt) + spare;
         self.config.spares_stats && self.is_rate_paced() && u64::from(self.poll.unanswered()) >= most
     }
 
