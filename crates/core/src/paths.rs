@@ -13,16 +13,10 @@ pub struct DeclaredRate {
     pub burst_ns: u64,
 }
 
-#[derive(Clone, Debug)]
-struct Shared {
-    path: Path,
-    users: usize,
-}
-
 /// The paths of an endpoint by what names a peer, each for as long as a connection uses it: there are never more
 /// than connections.
 #[derive(Clone, Debug)]
-pub struct Paths<Key>(BTreeMap<Key, Shared>);
+pub struct Paths<Key>(BTreeMap<Key, Path>);
 
 impl<Key> Default for Paths<Key> {
     fn default() -> Self {
@@ -34,32 +28,32 @@ impl<Key: Ord> Paths<Key> {
     /// One more connection uses the path; if it is the first, the path is `new`. A declared rate holds for all its
     /// connections, until the last has left or another one is declared.
     pub fn enter(&mut self, key: Key, new: Path, declared: Option<DeclaredRate>) -> &mut Path {
-        let shared = self.0.entry(key).or_insert(Shared { path: new, users: 0 });
-        shared.users += 1;
+        let path = self.0.entry(key).or_insert(new);
+        path.shares.users += 1;
         if let Some(DeclaredRate { rate_bps, burst_ns }) = declared {
-            match &mut shared.path.budget {
+            match &mut path.budget {
                 Some(budget) => budget.set_rate(rate_bps),
                 none => *none = Some(Pacer::new(rate_bps, burst_ns)),
             }
         }
-        &mut shared.path
+        path
     }
 
     /// The path, while a connection uses it.
     pub fn get(&self, key: &Key) -> Option<&Path> {
-        self.0.get(key).map(|shared| &shared.path)
+        self.0.get(key)
     }
 
     /// The same, to change it.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Path> {
-        self.0.get_mut(key).map(|shared| &mut shared.path)
+        self.0.get_mut(key)
     }
 
     /// A connection that entered it uses it no more.
     pub fn leave(&mut self, key: &Key) {
-        let Some(shared) = self.0.get_mut(key) else { return };
-        shared.users -= 1;
-        if shared.users == 0 {
+        let Some(path) = self.0.get_mut(key) else { return };
+        path.shares.users -= 1;
+        if path.shares.users == 0 {
             self.0.remove(key);
         }
     }

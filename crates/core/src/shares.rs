@@ -68,6 +68,8 @@ pub struct Shares {
     begin: u64,
     /// Connections that wait for the path's rate.
     waiting: u32,
+    /// Connections of the path.
+    pub(crate) users: usize,
 }
 
 impl Shares {

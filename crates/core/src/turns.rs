@@ -26,8 +26,9 @@ impl Turn {
         self.share.weight = weight;
     }
 
-    /// It has left the line, and wants to send data at `due`, if it has any.
-    pub fn rest(&mut self, path: &mut Path, due: Option<Instant>) {
+    /// It has left the line, and wants to send data at `due`, if it has any. Asked only where others use the path.
+    pub fn rest(&mut self, path: &mut Path, due: impl FnOnce(&Path) -> Option<Instant>) {
+        let due = if path.shares.users > 1 { due(path) } else { None };
         let ready_at = path.budget.as_ref().map(Pacer::ready_at);
         let waits = ready_at.zip(due).is_some_and(|(ready_at, due)| due <= ready_at);
         path.shares.set_waiting(&mut self.share, waits);
@@ -57,10 +58,19 @@ impl<Way> Default for Turns<Way> {
 }
 
 impl<Way: Copy> Turns<Way> {
-    /// Something happened to a connection of `path`, the one by `way`: it is asked in its turn.
-    pub fn touch(&mut self, id: ConnectionId, turn: &mut Turn, way: Way, path: &mut Path) {
+    /// Something happened to a connection of `path`, the one by `way`: it is asked in its turn. The path is looked up
+    /// only if that is not to come anyway.
+    pub fn touch<'a>(
+        &mut self,
+        id: ConnectionId,
+        turn: &mut Turn,
+        way: Way,
+        path: impl FnOnce() -> Option<&'a mut Path>,
+    ) {
         turn.silent_at = None;
-        if !turn.is_in_line {
+        if !turn.is_in_line
+            && let Some(path) = path()
+        {
             self.line_up(id, turn, way, path);
         }
     }

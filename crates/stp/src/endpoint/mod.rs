@@ -313,9 +313,8 @@ impl Endpoint {
         if slot.is_forgettable() {
             return self.forget(id);
         }
-        if let Some(path) = self.paths.get_mut(&slot.remote) {
-            self.turns.touch(id, &mut slot.turn, slot.remote, path);
-        }
+        let way = slot.remote;
+        self.turns.touch(id, &mut slot.turn, way, || self.paths.get_mut(&way));
     }
 
     fn forget(&mut self, id: ConnectionId) {

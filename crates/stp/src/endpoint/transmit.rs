@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_core::{ConnectionId, Ecn, Event, EventSink, Instant, Path, Transmit};
+use skyhaul_core::{Ecn, Event, EventSink, Instant, Path, Transmit};
 
 use super::Endpoint;
 use crate::connection::Context;
@@ -32,16 +32,18 @@ impl Endpoint {
         Some(Transmit { way: remote, connection: 0, segment_bytes: buffer.len(), ecn: Ecn::NotEct })
     }
 
-    pub(super) fn transmit_from(
+    /// What the next connection of a path sends.
+    pub(super) fn transmit_by(
         &mut self,
-        id: ConnectionId,
+        way: SocketAddr,
         now: Instant,
         buffer: &mut Vec<u8>,
         max_segments: usize,
         sink: &mut dyn EventSink,
     ) -> Option<Transmit<SocketAddr>> {
+        let path = self.paths.get_mut(&way)?;
+        let id = path.shares.call()?;
         let slot = self.slots.get_mut(&id)?;
-        let path = self.paths.get_mut(&slot.remote)?;
         let (head, tail) = (path.head_bytes as usize, path.tail_bytes as usize);
         let poll = |path: &mut Path, buffer: &mut Vec<u8>| {
             let start = buffer.len();
@@ -55,7 +57,7 @@ impl Endpoint {
             Some(Ecn::NotEct)
         };
         let batch = (&mut *buffer, max_segments);
-        let transmit = self.turns.take(id, &mut slot.turn, now, (slot.remote, &mut *path), batch, poll);
+        let transmit = self.turns.take(id, &mut slot.turn, now, (way, &mut *path), batch, poll);
         if transmit.is_some() {
             return transmit;
         }
@@ -63,7 +65,8 @@ impl Endpoint {
             self.forget(id);
         } else {
             let deadline = slot.connection.deadline(path);
-            slot.turn.rest(path, deadline.and_then(|_| slot.connection.data_due(path))); // of one that is over, nothing
+            let due = |path: &Path| deadline.and_then(|_| slot.connection.data_due(path)); // one that is over has nothing
+            slot.turn.rest(path, due);
             self.timers.set(&mut slot.timer, id, deadline);
         }
         None

@@ -40,8 +40,7 @@ impl Engine for Endpoint {
             return Some(transmit);
         }
         while let Some(way) = self.turns.call() {
-            let Some(id) = self.paths.get_mut(&way).and_then(|path| path.shares.call()) else { continue };
-            if let Some(transmit) = self.transmit_from(id, now, buffer, max_segments, sink) {
+            if let Some(transmit) = self.transmit_by(way, now, buffer, max_segments, sink) {
                 return Some(transmit);
             }
         }

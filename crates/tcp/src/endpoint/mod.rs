@@ -237,9 +237,7 @@ impl Endpoint {
             self.retire(id);
         } else {
             let way = slot.connection.names.way;
-            if let Some(path) = self.paths.get_mut(&way) {
-                self.turns.touch(id, &mut slot.turn, way, path);
-            }
+            self.turns.touch(id, &mut slot.turn, way, || self.paths.get_mut(&way));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{ConnectionId, Ecn, Event, EventSink, Instant, Path, Transmit};
+use skyhaul_core::{Ecn, Event, EventSink, Instant, Path, Transmit};
 
 use super::Endpoint;
 use crate::connection::Context;
@@ -29,17 +29,18 @@ impl Endpoint {
         Some(Transmit { way, connection: 0, segment_bytes: buffer.len(), ecn: Ecn::NotEct })
     }
 
-    pub(super) fn transmit_from(
+    /// What the next connection of a path sends.
+    pub(super) fn transmit_by(
         &mut self,
-        id: ConnectionId,
+        way: Way,
         now: Instant,
         buffer: &mut Vec<u8>,
         max_segments: usize,
         sink: &mut dyn EventSink,
     ) -> Option<Transmit<Way>> {
-        let slot = self.slots.get_mut(&id)?;
-        let way = slot.connection.names.way;
         let path = self.paths.get_mut(&way)?;
+        let id = path.shares.call()?;
+        let slot = self.slots.get_mut(&id)?;
         let poll = |path: &mut Path, buffer: &mut Vec<u8>| {
             slot.connection.poll_transmit(&mut Context { now, path, sink: &mut *sink }, buffer)
         };
@@ -48,7 +49,7 @@ impl Endpoint {
         if transmit.is_some() {
             return transmit;
         }
-        slot.turn.rest(path, slot.connection.paced_at());
+        slot.turn.rest(path, |_| slot.connection.paced_at());
         self.timers.set(&mut slot.timer, id, slot.connection.deadline());
         if slot.connection.is_done() {
             self.retire(id);
