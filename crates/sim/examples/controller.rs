@@ -32,6 +32,7 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("fade", fade(), 20 * MBIT),
         ("jitter", jitter(), 20 * MBIT),
         ("late", late(), 10 * MBIT),
+        ("ebb", ebb(), MBIT),
         ("policed", queue(plain(5 * MBIT, 5 * MBIT, 275, 0.0), QueueLimit::Packets(4)), 20 * MBIT),
         ("whisper", whispering(), 20 * MBIT),
         ("whisper-1e-5", noisy(whispering(), 1e-5), 5 * MBIT),
@@ -86,9 +87,16 @@ fn late() -> LinkConfig {
     link
 }
 
+/// `geo` at a rate that falls to an eighth within a moment.
+fn ebb() -> LinkConfig {
+    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
+    link.forward.schedule = steps(&[(0, 400_000), (10, 50_000), (60, 20_000), (150, 400_000)]);
+    link
+}
+
 /// `scenarios/rain-fade.toml`.
 fn fade() -> LinkConfig {
-    let steps = [
+    let steps = steps(&[
         (10, 8_000_000),
         (14, 5_000_000),
         (18, 2_500_000),
@@ -101,17 +109,21 @@ fn fade() -> LinkConfig {
         (44, 5_000_000),
         (48, 8_000_000),
         (52, 10_000_000),
-    ];
+    ]);
+    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
+    link.forward.schedule.clone_from(&steps);
+    link.reverse.schedule = steps;
+    link
+}
+
+/// From so many seconds on this rate, over a geostationary link.
+fn steps(rates: &[(u64, u64)]) -> Vec<Step> {
     let step = |&(at_s, rate_bps): &(u64, u64)| Step {
         at: Instant::from_ns(at_s * SECOND),
         rate_bps: Some(rate_bps),
         delay_ns: 275 * MS,
     };
-    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
-    for direction in [&mut link.forward, &mut link.reverse] {
-        direction.schedule = steps.iter().map(step).collect();
-    }
-    link
+    rates.iter().map(step).collect()
 }
 
 /// Prints rates, round trips and losses as they come.

@@ -52,8 +52,10 @@ const WORTH_A_JUMP: f64 = 1.05;
 const MOST_JUMP: f64 = 2.0;
 /// POLLs are not much closer together than this, however short the round trip: answers come no faster.
 const POLL_NS: u64 = 20 * MS;
-/// Fewer bytes arrived between two marks say more about packet sizes than about a rate.
+/// Fewer bytes arrived between two marks say more about packet sizes than about a rate, ...
 const LEAST_BYTES: u64 = 4 * 1500;
+/// ... but for such a time: what takes that long is slow, and less than a tenth of it is jitter.
+const LEAST_ARRIVAL_NS: u64 = 200 * MS;
 
 /// What measures the rate of a path, and holds it.
 #[derive(Clone, Debug)]
@@ -148,7 +150,8 @@ impl Model {
 
     /// What the path carried between the two marks, when there was a queue: what arrived, and what is lost anyway.
     fn delivered_bps(&self, long: &Interval) -> Option<f64> {
-        let is_enough = long.arrived_bytes >= LEAST_BYTES && long.arrived_ns > 0;
+        let is_enough = long.arrived_bytes >= LEAST_BYTES && long.arrived_ns > 0
+            || long.arrived_bytes >= self.mss_bytes && long.arrived_ns >= LEAST_ARRIVAL_NS;
         is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.noise.part()))
     }
 

@@ -93,6 +93,27 @@ fn noise_that_takes_every_second_packet_is_no_policer() {
 }
 
 #[test]
+fn a_few_packets_a_second_tell_a_low_rate() {
+    let mut model = started(400_000);
+    for step in 2..12 {
+        // Two packets a second arrive of seven that are sent, and each waits longer than the one before.
+        let sent_at = Instant::from_ns(step * SECOND);
+        let long = Interval { sent_ns: SECOND, sent_bytes: 25_000, arrived_ns: SECOND, arrived_bytes: 3000 };
+        let arrived_ns = 7 * SECOND + sent_at.as_ns() + (step - 2) * 400 * MS;
+        let sample = PathSample {
+            sent_at,
+            arrived_ns,
+            rtt_ns: 550 * MS,
+            long: Some(long),
+            train: None,
+            behind_train: false,
+        };
+        model.on_sample(sent_at.after(550 * MS), &sample);
+    }
+    assert!(model.rate_bps() < 30_000, "{}", model.rate_bps());
+}
+
+#[test]
 fn the_whole_first_train_counts_not_its_first_packets() {
     let mut model = started(10_000_000);
     let bytes = 12 * 1500;

@@ -33,6 +33,8 @@ pub(crate) struct Absurd;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
     marks: VecDeque<Mark>,
+    /// The shortest round trip; 0: none yet.
+    rtt_min_ns: u64,
 }
 
 impl Arrivals {
@@ -53,7 +55,10 @@ impl Arrivals {
         let between = |earlier: &Mark| interval(earlier, &mark, scale);
         let in_train = |m: &&Mark| m.poll.train.is_some() && m.poll.train == poll.train;
         let train = self.marks.iter().find(in_train).map(between);
-        let is_long = |m: &&Mark| poll.sent_at.since(m.poll.sent_at) >= rtt_ns / 2;
+        self.rtt_min_ns = if self.rtt_min_ns == 0 { rtt_ns } else { self.rtt_min_ns.min(rtt_ns) };
+        // Behind a long queue half a round trip would be so long that its growth is told too late.
+        let long_ns = (rtt_ns / 2).min(self.rtt_min_ns);
+        let is_long = |m: &&Mark| poll.sent_at.since(m.poll.sent_at) >= long_ns;
         let long = self.marks.iter().rev().find(is_long).map(between);
         if self.marks.len() == MAX_MARKS {
             self.marks.pop_front();
@@ -121,5 +126,39 @@ fn interval(earlier: &Mark, later: &Mark, (wire_bytes, octets): (u64, u64)) -> I
         sent_bytes: on_wire(path_octets),
         arrived_ns: later.arrived_ns - earlier.arrived_ns,
         arrived_bytes: on_wire(share(arrived_octets)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skyhaul_core::MS;
+
+    fn poll(sent_ms: u64) -> PollRecord {
+        PollRecord {
+            timestamp: sent_ms as u32,
+            sent_at: Instant::from_ns(sent_ms * MS),
+            order: 0,
+            next: 0,
+            sent_octets: sent_ms * 50,
+            path_octets: sent_ms * 50,
+            train: None,
+            behind_train: false,
+        }
+    }
+
+    #[test]
+    fn behind_a_long_queue_a_round_trip_of_the_empty_path_is_long_enough() {
+        let mut arrivals = Arrivals::default();
+        // The queue grows by seven times what is sent in a time.
+        let mut long_ms = |sent_ms: u64| {
+            let arrived_ms = 275 + 8 * sent_ms;
+            let timing =
+                Timing { clock: ((arrived_ms * MS) >> CLOCK_SHIFT) as u32, octets: sent_ms as u32 * 50 };
+            let now = Instant::from_ns((arrived_ms + 275) * MS);
+            let sample = arrivals.take(&poll(sent_ms), timing, now, (1, 1)).unwrap();
+            sample.long.map(|long| long.sent_ns / MS)
+        };
+        assert_eq!([0, 500, 1000, 1500].map(&mut long_ms), [None, None, Some(1000), Some(1000)]);
     }
 }
