@@ -74,7 +74,7 @@ pub struct Config {
     pub polls_per_rtt_tail: u64,
     /// POLLs are at least this far apart.
     pub min_poll_interval_ns: u64,
-    /// With a measured rate POLLs are so rare that their answers cost half a percent of the data, down to one per round trip.
+    /// At a rate of its own, POLLs are so rare that their answers cost half a percent of the data, down to one per round trip.
     pub spares_stats: bool,
     /// The first burst carries a POLL [STP 5.1.1].
     pub poll_first_burst: bool,

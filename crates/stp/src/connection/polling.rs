@@ -119,9 +119,9 @@ impl Connection {
         interval_ns.max(self.worthwhile_ns().min(self.rtt.smoothed_ns()))
     }
 
-    /// Time in which the path carries enough to ask about, where its rate is measured and answers are to be spared.
+    /// Time in which the path carries enough to ask about, where its rate is known and answers are to be spared.
     fn worthwhile_ns(&self) -> u64 {
-        let rate_bps = self.path_rate_bps().filter(|_| self.config.spares_stats && self.following.is_some());
+        let rate_bps = self.path_rate_bps().filter(|_| self.config.spares_stats);
         rate_bps.map_or(0, |rate_bps| BYTES_PER_POLL * 8 * SECOND / rate_bps.max(1))
     }
 

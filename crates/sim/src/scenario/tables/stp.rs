@@ -117,7 +117,7 @@ fn polling_keys() -> Vec<Key<Config>> {
         Key::new("min_poll_interval", ZERO_OR_MORE, |c: &mut Config| &mut c.min_poll_interval_ns)
             .means("POLLs are at least this far apart."),
         Key::new("spares_stats", Switch, |c: &mut Config| &mut c.spares_stats)
-            .means("With a measured rate, POLLs are so rare that answers cost half a percent, down to one per round trip."),
+            .means("At a rate of its own, POLLs are so rare that answers cost half a percent, down to one per round trip."),
         Key::new("poll_first_burst", Switch, |c: &mut Config| &mut c.poll_first_burst)
             .means("The first burst carries a POLL."),
         Key::new("forced_poll_percent", PERCENT, |c: &mut Config| &mut c.forced_poll_percent)
