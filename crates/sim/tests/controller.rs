@@ -151,6 +151,24 @@ fn a_fade_to_a_hundredth_is_followed_down_and_up() {
     assert!(found[0] > 3.45, "{found:?}: who fills the queue gets 3.4");
 }
 
+#[test]
+fn noise_and_a_fall_to_a_hundredth_at_once_are_survived() {
+    // Many repeats are under way then, and the window becomes small.
+    for (seed, fall_ms) in [(1, 4000), (2, 4200), (3, 4400), (4, 4600), (5, 4800)] {
+        let mut link = ready("geo-noisy");
+        (link.forward.bit_error_rate, link.forward.schedule) = (
+            3e-5,
+            vec![
+                Step { at: Instant::ZERO, rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+                Step { at: Instant::from_ns(fall_ms * MS), rate_bps: Some(100_000), delay_ns: 275 * MS },
+                Step { at: Instant::from_ns(60 * SECOND), rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+            ],
+        );
+        let outcome = run(link, seed, 20_000_000);
+        assert!(outcome.elapsed_ns < 140 * SECOND, "seed {seed}: {} s", outcome.elapsed_ns / SECOND);
+    }
+}
+
 /// A schedule for 120 s: `at` says rate and delay of the step that begins so many ns after the start.
 fn schedule(every_ns: u64, mut at: impl FnMut(u64) -> (Option<u64>, u64)) -> Vec<Step> {
     let step = |number: u64| {

@@ -240,7 +240,7 @@ impl Connection {
         Some(Choice::Again { number, bytes, why: Repeat::Idle })
     }
 
-    fn queued_packet(&self) -> Option<Choice> {
+    pub(super) fn queued_packet(&self) -> Option<Choice> {
         let number = self.cache.queued_outside(self.coded_packets())?;
         let entry = self.cache.entry(number)?;
         let bytes = usize::from(entry.bytes);

@@ -49,9 +49,13 @@ impl Told {
 
 impl Connection {
     /// Under a window the order of packets excuses some that are called missing: these have to be told again. While
-    /// probing, every answer is evidence.
+    /// probing, every answer is evidence. And while the window holds repeats back, what became of others under way
+    /// must be told, or neither would ever move.
     fn settled(&self) -> Option<u64> {
-        let is_exact = self.is_rate_paced() && self.config.retransmit == RetransmitRule::SentBeforePoll;
+        let is_held_back =
+            self.cache.queued_outside(self.coded_packets()).is_some() && self.queued_packet().is_none();
+        let is_exact =
+            self.is_rate_paced() && !is_held_back && self.config.retransmit == RetransmitRule::SentBeforePoll;
         let asks =
             self.config.incremental_stats && self.peer_takes_increments && is_exact && self.cycle.is_none();
         if asks { self.told.settled(self.cache.first_queued()) } else { None }
