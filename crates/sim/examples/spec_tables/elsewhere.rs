@@ -166,6 +166,7 @@ fn rows() -> Vec<Row> {
 fn measure(row: &Row, change: Change) -> f64 {
     let one = |seed| {
         let mut transfer = Transfer::new((row.link)(), seed, row.bytes);
+        transfer.sender.controller = skyhaul_stp::ControllerKind::SlowStartAvoidance;
         if let Some(rate_bps) = row.rate_bps {
             transfer = transfer.with_rate(rate_bps);
         }

@@ -3,7 +3,7 @@
 use skyhaul_core::NullSink;
 use skyhaul_link::preset;
 use skyhaul_sim::{Outcome, Transfer};
-use skyhaul_stp::{Baseline, Config, ProbingConfig};
+use skyhaul_stp::{Baseline, Config, ControllerKind, ProbingConfig};
 
 use crate::{Change, SEEDS, outcomes, share};
 
@@ -45,10 +45,12 @@ fn rows() -> Vec<(&'static str, Change)> {
     ]
 }
 
+/// Under the papers' window: what measures the rate has other uses for probing.
 fn undeclared(link: &str, change: Change) -> Vec<Outcome> {
     let one = |seed| {
         let config = preset(link).ok_or_else(|| format!("no link called {link}"))?;
         let mut transfer = Transfer::new(config, seed, BYTES);
+        transfer.sender.controller = ControllerKind::SlowStartAvoidance;
         change(&mut transfer.sender);
         transfer.run(&mut NullSink).map_err(|e| e.to_string())
     };
