@@ -34,15 +34,23 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("late", late(), 10 * MBIT),
         ("ebb", ebb(), MBIT),
         ("policed", queue(plain(5 * MBIT, 5 * MBIT, 275, 0.0), QueueLimit::Packets(4)), 20 * MBIT),
+        ("fall", fall(), 40 * MBIT),
         ("whisper", whispering(), 20 * MBIT),
         ("whisper-1e-5", noisy(whispering(), 1e-5), 5 * MBIT),
     ]
 }
 
+/// To a twentieth, and back after 15 s.
+fn fall() -> LinkConfig {
+    let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
+    link.forward.schedule = steps(&[(15, 500_000), (30, 10_000_000)]);
+    link
+}
+
 /// 1 kbit/s leads back.
 fn whispering() -> LinkConfig {
     let reverse = plain(1000, 1000, 275, 0.0).forward;
-    LinkConfig { reverse, ..preset("geo").expect("it is one of the ready links") }
+    LinkConfig { reverse, ..preset("geo").unwrap_or_else(|| panic!("no link called geo")) }
 }
 
 fn plain(forward_bps: u64, reverse_bps: u64, delay_ms: u64, loss: f64) -> LinkConfig {

@@ -152,6 +152,19 @@ fn a_fade_to_a_hundredth_is_followed_down_and_up() {
 }
 
 #[test]
+fn a_rate_that_falls_within_a_moment_is_noticed_though_answers_stay_out() {
+    // The queue grows so fast that the next answer comes seconds later, and looks like silence.
+    let mut link = ready("geo");
+    link.forward.schedule = vec![
+        Step { at: Instant::from_ns(15 * SECOND), rate_bps: Some(500_000), delay_ns: 275 * MS },
+        Step { at: Instant::from_ns(30 * SECOND), rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+    ];
+    let outcome = run(link, 1, 40_000_000);
+    let dropped = outcome.link[0].dropped.congestion();
+    assert!(outcome.share().unwrap() > 0.9 && dropped < 1000, "{:?}, {dropped} dropped", outcome.share());
+}
+
+#[test]
 fn noise_and_a_fall_to_a_hundredth_at_once_are_survived() {
     // Many repeats are under way then, and the window becomes small.
     for (seed, fall_ms) in [(1, 4000), (2, 4200), (3, 4400), (4, 4600), (5, 4800)] {

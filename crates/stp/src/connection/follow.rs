@@ -78,9 +78,6 @@ impl Connection {
         if context.path.control.is_none() {
             return self.stop_following(context); // a rate was declared meanwhile, or another connection gave up
         }
-        if self.cycle.is_some() {
-            return following.arrivals.forget(); // it may have been a link that was gone, and tells nothing of its rate
-        }
         let segment_bytes = context.path.max_segment_bytes();
         let scale = (u64::from(context.path.wire_bytes(segment_bytes)), segment_bytes as u64);
         let sample = stat.timing.map(|timing| following.arrivals.take(poll, timing, context.now, scale));
@@ -199,10 +196,12 @@ impl Connection {
         (Some(following.train), false)
     }
 
-    /// Whether there is data for the longest train, and room for it.
+    /// Whether there is data for the longest train, new or to be sent again, and room for it.
     fn has_train(&self, path: &Path) -> bool {
-        let most_bytes = Model::MOST_TRAIN_PACKETS * self.mss_bytes(path) as u64;
+        let mss_bytes = self.mss_bytes(path) as u64;
+        let most_bytes = Model::MOST_TRAIN_PACKETS * mss_bytes;
+        let waiting_bytes = self.cache.unsent_bytes() as u64 + self.cache.queued_packets() as u64 * mss_bytes;
         let room_bytes = self.controller.window_bytes().saturating_sub(self.cache.in_flight_bytes());
-        self.cache.unsent_bytes() as u64 >= most_bytes && room_bytes >= most_bytes
+        waiting_bytes >= most_bytes && room_bytes >= most_bytes
     }
 }

@@ -131,7 +131,9 @@ impl Connection {
     }
 
     fn interval_ns(&self, polls_per_rtt: u64) -> u64 {
-        (self.rtt.smoothed_ns() / polls_per_rtt.max(1)).max(self.config.min_poll_interval_ns)
+        // When a long queue has gone, the last round trip says so, and the average only after many.
+        let gone_ns = if self.config.spares_stats { 2 * self.rtt.latest_ns() } else { u64::MAX };
+        (self.rtt.smoothed_ns().min(gone_ns) / polls_per_rtt.max(1)).max(self.config.min_poll_interval_ns)
     }
 
     /// Below about ten segments of window timer POLLs are off [STP 5.3].

@@ -142,6 +142,12 @@ impl Connection {
         self.emit(context, cycle.judged(context.now, &judgement, evidence));
     }
 
+    /// A cycle has just ended, and the link was not gone: a long queue is as silent, and what came through says how long.
+    pub(super) fn has_found_link(&self, now: Instant) -> bool {
+        let was_gone = self.judged.is_some_and(|(at, verdict)| at == now && verdict == Verdict::Outage);
+        self.cycle.is_none() && !was_gone
+    }
+
     /// Half the window, or slow start after a cycle as long as an idle period [XSTP 4.2]. Not left to the
     /// losses that the last answer shows: what is missing may all have been found lost before.
     fn slow_down(&mut self, judgement: Judgement, context: &mut Context<'_>) {

@@ -159,11 +159,17 @@ impl Connection {
             self.tell(StreamEvent::Readable);
         }
         let sample = first_part.then(|| context.now.since(record.sent_at));
+        let was_probing = self.cycle.is_some();
         if let Some(rtt_ns) = sample {
             self.take_rtt(rtt_ns, context);
+        }
+        if sample.is_some() && !was_probing {
             self.take_timing(stat, &record, context);
         }
         self.apply_report(&stat.report, Some(record), sample, context);
+        if sample.is_some() && was_probing && self.has_found_link(context.now) {
+            self.take_timing(stat, &record, context);
+        }
         let loss = self.tail.loss(&self.cache);
         self.coded.on_stat(&self.cache, loss, record.order, stat.wanting);
     }
