@@ -38,7 +38,7 @@ fn every_command_of_the_page_about_the_scoreboard_works() {
         include_str!("../../../../docs/guide/scoreboard.md"),
         |_| true,
         |text| short(text, in_real_time),
-        (3, 0),
+        (4, 0),
         &["board/figures/share.svg", "board/figures/share.png", "board/summary.csv", "board.csv"],
     );
 }
