@@ -1,7 +1,7 @@
 //! What the controllers make of links of which nothing is declared: share of the physical limit, cost, and the queue
 //! that they inflict, in virtual time.
 //! `remembered`: the model with what an earlier connection would have kept of this very link.
-//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--first SEED] [--with NAME,...] [--links NAME,...] [--each] [--trace]`
+//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--first SEED] [--with NAME,...] [--links NAME,...] [--megabytes N] [--each] [--trace]`
 
 #[path = "../benches/support/mod.rs"]
 mod support;
@@ -205,7 +205,9 @@ fn main() {
     let with = text("--with").unwrap_or_else(|| "model,slow-start-avoidance,declared".to_string());
     let wanted = text("--links");
     let is_wanted = |name: &str| wanted.as_ref().is_none_or(|list| list.split(',').any(|one| one == name));
+    let megabytes: Option<u64> = argument("--megabytes");
     for (name, link, bytes) in links().into_iter().filter(|(name, ..)| is_wanted(name)) {
+        let bytes = megabytes.map_or(bytes, |megabytes| megabytes * MBIT);
         for with in with.split(',') {
             if flag("--trace") {
                 let _ = transfer(&link, first, bytes, with).run(&mut Trace);
