@@ -2,8 +2,6 @@
 //! [XSTP 3]: opening, reports, data, POLL, END, ENDAK. (Data before POLL, so that the STAT knows of
 //! the data that came with it; END after data, for the same reason.)
 
-use core::ops::Not;
-
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{CloseReason, Event, ResetReason, StreamEvent, expand};
 
@@ -229,7 +227,7 @@ impl Connection {
     fn queue_stat(&mut self, echo: u32, upper: u64, silent: Option<(u64, u64)>, context: &mut Context<'_>) {
         let Some(assembly) = &mut self.assembly else { return };
         let room = context.path.max_segment_bytes() - STAT_FIXED_BYTES;
-        let has_gaps = |&(first, end): &(u64, u64)| assembly.runs(first, end, (end, end)).1.is_empty().not();
+        let has_gaps = |&(first, end): &(u64, u64)| !assembly.runs(first, end, (end, end)).1.is_empty();
         let mut silent = silent.filter(has_gaps);
         let list = |silent: Option<(u64, u64)>| {
             let (start, runs) = assembly.runs(assembly.next(), upper, silent.unwrap_or((upper, upper)));

@@ -69,28 +69,27 @@ impl<'a> Missing<'a> {
         self.report.start == 0
     }
 
-    /// The missing packet numbers, rising.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+    /// The packets of every second run, from the first on (missing) or from the second (received).
+    fn runs_from(&self, first: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut at = self.first_run;
         let silent = self.silent;
         let ranges = self.report.runs.iter().enumerate().filter_map(move |(i, &run)| {
             let (from, end) = (at, at + u64::from(run));
             at = end;
-            (i % 2 == 0).then_some(silent.ranges(from, end))
+            (i % 2 == first).then_some(silent.ranges(from, end))
         });
-        ranges.flatten().flat_map(|(from, end)| from..end)
+        ranges.flatten()
+    }
+
+    /// The missing packet numbers, rising.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.runs_from(0).flat_map(|(from, end)| from..end)
     }
 
     /// Packets called received: between the missing ones, behind them as far as a complete STAT tells, and before them
     /// if this is not left to another part.
     pub(super) fn received(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let mut at = self.first_run;
         let silent = self.silent;
-        let between = self.report.runs.iter().enumerate().filter_map(move |(i, &run)| {
-            let (from, end) = (at, at + u64::from(run));
-            at = end;
-            (i % 2 == 1).then_some(silent.ranges(from, end))
-        });
         let is_whole = self.silent.packets > 0; // such a STAT has no parts
         let before = is_whole.then(|| silent.ranges(self.next, self.first_run));
         let tells = !self.report.more && (!self.report.runs.is_empty() || is_whole);
@@ -98,7 +97,8 @@ impl<'a> Missing<'a> {
             let end = poll.next.saturating_sub(silent.packets);
             silent.ranges(self.listed_to(), end.max(self.listed_to()))
         });
-        before.into_iter().chain(between).chain(behind).flatten().filter(|(from, end)| from < end)
+        let to_list = before.into_iter().flatten().chain(self.runs_from(1));
+        to_list.chain(behind.into_iter().flatten()).filter(|(from, end)| from < end)
     }
 }
 

@@ -3,8 +3,16 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use skyhaul_congestion::Follower;
+use skyhaul_core::{Instant, NullSink, Pacer, Path, Shares};
+
 use super::super::reports::Missing;
+use super::super::{Connection, Context, Entropy, Names};
 use super::Told;
+use crate::Config;
 use crate::receive::Assembly;
 use crate::segment::Report;
 use crate::send::PollClock;
@@ -48,8 +56,8 @@ proptest! {
 
 fn record(next: u64) -> crate::send::PollRecord {
     let mut clock = PollClock::new(0);
-    let echo = clock.send(skyhaul_core::Instant::ZERO, 0, next, (None, false));
-    clock.answer(skyhaul_core::Instant::ZERO, echo).unwrap().0
+    let echo = clock.send(Instant::ZERO, 0, next, (None, false));
+    clock.answer(Instant::ZERO, echo).unwrap().0
 }
 
 /// What is told up to packet `upper`, silent about [first, end), in a list from `start` on.
@@ -90,4 +98,42 @@ fn parts_count_only_when_all_of_them_came() {
     assert_eq!(told.settled(None), Some(FIRST), "more is to follow");
     take(&mut told, FIRST + 100, None, 10, &[1], false);
     assert_eq!(told.settled(None), Some(FIRST + 100));
+}
+
+/// A sender with ten packets under way, of which the first two wait to be sent again, and a window of `window_bytes`.
+fn with_window(window_bytes: u64) -> Connection {
+    let mut path = Path {
+        mtu_bytes: 1500,
+        carrier_bytes: 28,
+        head_bytes: 0,
+        tail_bytes: 0,
+        budget: Some(Pacer::new(1_000_000, 0)),
+        control: None,
+        sent_octets: 0,
+        shares: Shares::default(),
+    };
+    let mut context = Context { now: Instant::ZERO, path: &mut path, sink: &mut NullSink };
+    let names = Names { local_port: 1, remote_port: 2, instance: 3, nonce: 4 };
+    let entropy = Entropy { initial: 0, timestamp_offset: 0 };
+    let config = Arc::new(Config { rate_bps: Some(1_000_000), ..Config::standard() });
+    let mut connection = Connection::open(1, names, entropy, config, false, &mut context);
+    connection.controller = Box::new(Follower::new(window_bytes));
+    connection.peer_takes_increments = true;
+    connection.write(&alloc::vec![0; 20_000]).unwrap();
+    let first = connection.cache.first();
+    for order in 0..10 {
+        connection.cache.send_new(1000, Instant::ZERO, order);
+    }
+    connection.told.to = first + 10;
+    for number in [first, first + 1] {
+        connection.cache.lose(number, false);
+    }
+    connection
+}
+
+#[test]
+fn while_the_window_holds_repeats_back_everything_is_asked_for() {
+    let roomy = with_window(20_000);
+    assert_eq!(roomy.settled(), Some(roomy.cache.first()));
+    assert_eq!(with_window(8500).settled(), None, "8000 are under way");
 }

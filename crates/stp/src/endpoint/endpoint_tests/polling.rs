@@ -32,8 +32,8 @@ fn a_declared_rate_polls_three_times_a_round_trip() {
 fn a_way_back_that_is_slower_than_the_questions_is_not_asked_more() {
     let mut bench = Bench::new();
     bench.drop = Box::new(|side, _| side == Side::B);
-    let id = bench.open_with(rate_bps(4_000_000));
-    bench.a.write(id, &vec![1; 2_000_000]).unwrap();
+    let id = bench.open_with(Config { probing: None, ..rate_bps(4_000_000) }); // nor is it asked why
+    bench.a.write(id, &vec![1; 8_000_000]).unwrap();
     let overdue_ns = 1800 * MS; // of the round trip that is assumed at first
     bench.run(overdue_ns);
     assert_eq!(bench.count(Side::A, "POLL"), 3, "before the first answer");
@@ -41,9 +41,9 @@ fn a_way_back_that_is_slower_than_the_questions_is_not_asked_more() {
     bench.run(2 * SECOND);
     bench.drop = Box::new(|side, _| side == Side::B);
     let polls = bench.count(Side::A, "POLL");
-    bench.run(RTT_NS + RTT_NS / 2);
+    bench.run(3 * RTT_NS);
     let more = bench.count(Side::A, "POLL") - polls;
-    assert!((3..=5).contains(&more), "{more} in one round trip and a half");
+    assert!((3..=6).contains(&more), "{more}, of nine that would be due");
 }
 
 #[test]
