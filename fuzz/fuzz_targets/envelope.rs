@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skyhaul_net::fuzz::envelope(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skyhaul_fuzz_harness::envelope(bytes));

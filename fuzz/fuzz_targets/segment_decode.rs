@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skyhaul_sim::fuzz::segment_decode(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skyhaul_fuzz_harness::segment_decode(bytes));

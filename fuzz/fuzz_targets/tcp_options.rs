@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skyhaul_sim::fuzz::tcp_options(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| skyhaul_fuzz_harness::tcp_options(bytes));

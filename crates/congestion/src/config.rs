@@ -1,8 +1,4 @@
-//! What a controller is told at its start, and which controllers there are.
-
-use alloc::boxed::Box;
-
-use crate::{Bbr, Controller, Counting, Cubic, Follower, IdleRestart, Reno, SlowStartAvoidance};
+//! Start of a controller of a window.
 
 /// Parameters of every controller with a window. One that has no use for a field ignores it.
 #[derive(Clone, Copy, Debug)]
@@ -11,99 +7,68 @@ pub struct ControllerConfig {
     pub mss_bytes: u64,
     /// First window.
     pub initial_window_bytes: u64,
-    /// The window never grows beyond this.
+    /// Bound of the window.
     pub max_window_bytes: u64,
-    /// What makes the window grow.
+    /// Measure of the window's growth.
     pub counting: Counting,
-    /// What sends the window back to its first value.
+    /// Silence that sends the window back to its first value.
     pub idle_restart: IdleRestart,
-    /// Pacing rate over window per round trip, in percent, in slow start and in avoidance. `None`: packets leave
-    /// as the window lets them, or the engine spreads them (the papers' delayed send).
+    /// Pacing rate over window per round trip, in percent, in slow start and in avoidance. `None`: packets
+    /// leave as the window lets them, or the engine spreads them (the papers' delayed send).
     pub pacing_percent: Option<(u64, u64)>,
-    /// CUBIC's first slow start ends when the round trip grows, or when acknowledgements come in long trains.
+    /// True if CUBIC's first slow start ends when the round trip grows, or when acknowledgements come in long
+    /// trains.
     pub hystart: bool,
     /// Bytes that a segment is longer on the wire than its payload, IP header included.
     pub overhead_bytes: u64,
-    /// The round trip, if the opening measured one.
+    /// Round trip, if the opening measured one.
     pub rtt_ns: Option<u64>,
-    /// Seed of what a controller leaves to chance.
+    /// Seed of choices that a controller leaves to chance.
     pub seed: u64,
 }
 
-/// The controllers that an engine can be told to use.
+/// Measure of the growth of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ControllerKind {
-    /// [`SlowStartAvoidance`]: STP and XSTP.
-    SlowStartAvoidance,
-    /// [`Reno`]. Which of Reno and `NewReno` a TCP is lies in its recovery, not here.
-    Reno,
-    /// [`Cubic`].
-    Cubic,
-    /// [`Bbr`].
-    Bbr,
-    /// The rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
-    Model,
+pub enum Counting {
+    /// Each acknowledgement: at most a segment in slow start, SMSS * SMSS / cwnd in avoidance
+    /// [RFC 5681 3.1 (2), (3)]. With delayed acknowledgements the growth is half as fast.
+    Acks,
+    /// Bytes acknowledged: at most two segments an acknowledgement in slow start, a segment a window in
+    /// avoidance [RFC 3465 2.1, 2.2].
+    Bytes,
+    /// Everything that is acknowledged: for engines whose reports cover hundreds of packets and that spread
+    /// what a report allows.
+    Reports,
 }
 
-impl ControllerKind {
-    /// Those with a window, for STP and TCP, by their names in scenario files and reports.
-    pub const WINDOWS: [(&'static str, Self); 4] = [
-        ("slow-start-avoidance", Self::SlowStartAvoidance),
-        ("reno", Self::Reno),
-        ("cubic", Self::Cubic),
-        ("bbr", Self::Bbr),
-    ];
-
-    /// All of them.
-    pub const NAMES: [(&'static str, Self); 5] = [
-        ("model", Self::Model),
-        ("slow-start-avoidance", Self::SlowStartAvoidance),
-        ("reno", Self::Reno),
-        ("cubic", Self::Cubic),
-        ("bbr", Self::Bbr),
-    ];
-
-    /// The controller of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|&(known, _)| known == name).map(|(_, kind)| kind)
-    }
-
-    /// A controller of this kind at its first window.
-    pub fn build(self, config: ControllerConfig) -> Box<dyn Controller> {
+impl Counting {
+    /// Bytes that an acknowledgement of `bytes` counts for in slow start.
+    pub(crate) fn in_slow_start(self, bytes: u64, mss_bytes: u64) -> u64 {
         match self {
-            Self::SlowStartAvoidance => Box::new(SlowStartAvoidance::new(config)),
-            Self::Reno => Box::new(Reno::new(config)),
-            Self::Cubic => Box::new(Cubic::new(config)),
-            Self::Bbr => Box::new(Bbr::new(config)),
-            Self::Model => Box::new(Follower::new(config.initial_window_bytes)),
+            Self::Acks => bytes.min(mss_bytes),
+            Self::Bytes => bytes.min(2 * mss_bytes),
+            Self::Reports => bytes,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::IdleRestart;
+/// Silence that sends a window back to its first value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// No silence [STP 5.1.2].
+    Never,
+    /// Silence of this length, in ns: "unless it has been idle for some time" [XSTP 3].
+    After(u64),
+    /// Silence longer than the retransmission timeout [RFC 5681 4.1].
+    AfterRto,
+}
 
-    #[test]
-    fn each_kind_builds_the_controller_of_its_name() {
-        let config = ControllerConfig {
-            mss_bytes: 1000,
-            initial_window_bytes: 10_000,
-            max_window_bytes: 1 << 20,
-            counting: Counting::Bytes,
-            idle_restart: IdleRestart::Never,
-            pacing_percent: None,
-            hystart: false,
-            overhead_bytes: 40,
-            rtt_ns: None,
-            seed: 1,
-        };
-        for (name, kind) in ControllerKind::NAMES {
-            let controller = kind.build(config);
-            assert_eq!((controller.name(), controller.window_bytes()), (name, 10_000));
-            assert_eq!(ControllerKind::from_name(name), Some(kind));
+impl IdleRestart {
+    pub(crate) fn is_due(self, idle_ns: u64, rto_ns: u64) -> bool {
+        match self {
+            Self::Never => false,
+            Self::After(limit_ns) => idle_ns >= limit_ns,
+            Self::AfterRto => idle_ns > rto_ns,
         }
-        assert_eq!(ControllerKind::from_name("vegas"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! How fast what was sent arrives [draft-cheng-iccrg-delivery-rate-estimation-02]: each packet remembers what had
+//! Delivery rates [draft-cheng-iccrg-delivery-rate-estimation-02]: each packet remembers what had
 //! been delivered when it left, and its acknowledgement makes a sample of it. Shared by all engines; only
 //! connections whose controller asks for it keep such a log.
 
@@ -6,12 +6,12 @@ use alloc::collections::VecDeque;
 
 use skyhaul_core::Instant;
 
-/// Packets remembered at most (3.5 MiB); beyond, the last one stands for those that follow it.
+/// Bound of packets remembered (3.5 MiB); beyond, the last one stands for those that follow it.
 const MAX_PACKETS: usize = 1 << 16;
-/// Room for so many is kept while nothing is under way: less than a kilobyte.
+/// Packets for which room is kept while nothing is under way: less than a kilobyte.
 const IDLE_PACKETS: usize = 16;
 
-/// What an acknowledgement says about delivery.
+/// Delivery that an acknowledgement tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Payload that it tells of, acknowledged in sequence or selectively.
@@ -22,20 +22,20 @@ pub struct Delivery {
     pub in_flight_bytes: u64,
     /// Round trip of the newest packet that it tells of, if that was sent once.
     pub rtt_ns: Option<u64>,
-    /// The sample, if it is a valid one.
+    /// Sample of the rate, if it is a valid one.
     pub rate: Option<RateSample>,
 }
 
-/// A sample of the delivery rate.
+/// Sample of the delivery rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// Payload delivered in the interval.
     pub bytes: u64,
-    /// The longer of the times in which it was sent and acknowledged; at least a nanosecond.
+    /// Longer of the times in which it was sent and acknowledged; at least a nanosecond.
     pub interval_ns: u64,
     /// Payload that had been delivered when the newest of these packets left: where its round trip began.
     pub prior_total_bytes: u64,
-    /// There was nothing to send then, so the path may take more.
+    /// True if there was nothing to send then, so that the path may take more.
     pub app_limited: bool,
 }
 
@@ -47,10 +47,10 @@ impl RateSample {
     }
 }
 
-/// A packet under way, and the state of the connection when it left.
+/// Packet under way, and the state of the connection when it left.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
-    /// Its numbers: [first, end).
+struct LoggedPacket {
+    /// Numbers of the packet: [first, end).
     first: u64,
     end: u64,
     bytes: u32,
@@ -64,23 +64,23 @@ struct Sent {
     first_sent_at: Instant,
 }
 
-/// The packets under way and what was delivered.
+/// Log of the packets under way and of what was delivered.
 #[derive(Clone, Debug)]
 pub struct DeliveryLog {
-    packets: VecDeque<Sent>,
+    packets: VecDeque<LoggedPacket>,
     total_bytes: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Until so much is delivered, samples are limited by the application.
+    /// Total of deliveries up to which samples are limited by the application.
     limited_until: Option<u64>,
     min_rtt_ns: u64,
-    /// Of the report that is being read.
+    /// Payload that the report tells of which is being read, and its newest packet.
     newly_bytes: u64,
-    newest: Option<Sent>,
+    newest: Option<LoggedPacket>,
 }
 
 impl DeliveryLog {
-    /// An empty log.
+    /// Empty log.
     pub fn new(now: Instant) -> Self {
         Self {
             packets: VecDeque::new(),
@@ -94,13 +94,13 @@ impl DeliveryLog {
         }
     }
 
-    /// A packet with the numbers [first, end) and `bytes` of payload leaves, with `in_flight_bytes` under way
-    /// before it; for the first time or again.
+    /// Takes in that a packet with the numbers [first, end) and `bytes` of payload leaves, with
+    /// `in_flight_bytes` under way before it; for the first time or again.
     pub fn on_sent(&mut self, now: Instant, first: u64, end: u64, bytes: u32, in_flight_bytes: u64) {
         if in_flight_bytes == 0 {
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        let packet = Sent {
+        let packet = LoggedPacket {
             first,
             end,
             bytes,
@@ -123,17 +123,17 @@ impl DeliveryLog {
         }
     }
 
-    fn send_again(&mut self, packet: &Sent) {
+    fn send_again(&mut self, packet: &LoggedPacket) {
         let from = self.packets.partition_point(|known| known.end <= packet.first);
         for known in self.packets.range_mut(from..).take_while(|known| known.first < packet.end) {
             if !known.is_delivered {
                 let (first, end, bytes) = (known.first, known.end, known.bytes);
-                *known = Sent { first, end, bytes, is_repeat: true, ..*packet };
+                *known = LoggedPacket { first, end, bytes, is_repeat: true, ..*packet };
             }
         }
     }
 
-    /// The report tells that [first, end) arrived. A packet counts when its last number did.
+    /// Takes in that [first, end) arrived, as the report tells. A packet counts when its last number did.
     pub fn on_delivered(&mut self, first: u64, end: u64) {
         let from = self.packets.partition_point(|known| known.end <= first);
         for known in self.packets.range_mut(from..).take_while(|known| known.end <= end) {
@@ -148,7 +148,7 @@ impl DeliveryLog {
         }
     }
 
-    /// Everything below is acknowledged in sequence: nothing more will be told of it.
+    /// Forgets everything below: it is acknowledged in sequence, nothing more will be told of it.
     pub fn forget_below(&mut self, number: u64) {
         while self.packets.front().is_some_and(|packet| packet.end <= number) {
             self.packets.pop_front();
@@ -158,12 +158,12 @@ impl DeliveryLog {
         }
     }
 
-    /// Nothing is left to send, and the window is not full with `in_flight_bytes`.
+    /// Takes in that nothing is left to send, and that the window is not full with `in_flight_bytes`.
     pub fn mark_limited(&mut self, in_flight_bytes: u64) {
         self.limited_until = Some(self.total_bytes + in_flight_bytes);
     }
 
-    /// The report is read. `None` if it told of nothing new.
+    /// Delivery of the report that was read; `None` if it told of nothing new.
     pub fn finish(&mut self, now: Instant, in_flight_bytes: u64) -> Option<Delivery> {
         let newly_bytes = core::mem::take(&mut self.newly_bytes);
         let newest = self.newest.take()?;
@@ -176,8 +176,9 @@ impl DeliveryLog {
         Some(Delivery { newly_bytes, total_bytes: self.total_bytes, in_flight_bytes, rtt_ns, rate })
     }
 
-    /// An interval shorter than a round trip is an artefact of acknowledgements that came at once.
-    fn sample(&self, now: Instant, newest: &Sent) -> Option<RateSample> {
+    /// Rate up to this packet. An interval shorter than a round trip is an artefact of acknowledgements that
+    /// came at once.
+    fn sample(&self, now: Instant, newest: &LoggedPacket) -> Option<RateSample> {
         let sending_ns = newest.sent_at.since(newest.first_sent_at);
         let arriving_ns = now.since(newest.delivered_at);
         let interval_ns = sending_ns.max(arriving_ns);

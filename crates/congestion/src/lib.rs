@@ -1,5 +1,7 @@
-//! Congestion control behind one small trait: engines report what happened, controllers answer how
-//! much may be under way and how fast. Units inside are bytes and nanoseconds.
+//! Congestion control behind two small traits: [`Controller`] of a window, and
+//! [`skyhaul_core::PathController`] of a path's rate. Engines report what happened; controllers answer how
+//! much may be under way, and how fast. Units inside are bytes and nanoseconds. [`ControllerKind`] names
+//! those that are here and takes anybody's by a [`Factory`].
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -7,21 +9,18 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod avoidance;
 mod bbr;
 mod config;
-mod counting;
 mod cubic;
 mod delivery;
 #[cfg(test)]
 mod delivery_tests;
-mod fixed_rate;
-mod follower;
-mod idle;
+mod factory;
+mod growth;
+mod kind;
 mod loss_events;
 pub mod memory;
 mod model;
-mod pacing;
 #[cfg(test)]
 mod pipe;
 #[cfg(test)]
@@ -29,7 +28,6 @@ mod pipe_tests;
 mod reno;
 #[cfg(test)]
 mod reno_tests;
-mod slow_start;
 #[cfg(test)]
 mod totality_tests;
 mod window;
@@ -42,19 +40,16 @@ use core::fmt::Debug;
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Verdict};
 
-pub use avoidance::Avoidance;
 pub use bbr::Bbr;
-pub use config::{ControllerConfig, ControllerKind};
-pub use counting::Counting;
+pub use config::{ControllerConfig, Counting, IdleRestart};
 pub use cubic::Cubic;
 pub use delivery::{Delivery, DeliveryLog, RateSample};
-pub use fixed_rate::FixedRate;
-pub use follower::Follower;
-pub use idle::IdleRestart;
+pub use factory::{ControllerFactory, Factory, PathControllerFactory, PathStart};
+pub use growth::{Avoidance, SlowStart};
+pub use kind::ControllerKind;
 pub use loss_events::LossEvents;
 pub use model::Model;
 pub use reno::Reno;
-pub use slow_start::SlowStart;
 pub use window::SlowStartAvoidance;
 
 /// Packets acknowledged by one report. A STAT acknowledges hundreds at once.
@@ -71,17 +66,17 @@ pub struct Acked {
     pub rtt_ns: Option<u64>,
     /// Smoothed round-trip time.
     pub smoothed_rtt_ns: u64,
-    /// The sender had nothing more to send, so the window was not what held it back.
+    /// True if the sender had nothing more to send, so that the window was not what held it back.
     pub app_limited: bool,
-    /// The sender repairs a loss event, and what it may send meanwhile follows from that (TCP's fast
+    /// True while the sender repairs a loss event, and what it may send follows from that (TCP's fast
     /// recovery). Never in STP, which does not interrupt the growth.
     pub in_recovery: bool,
-    /// What was delivered, for controllers that ask for it ([`Controller::wants_delivery`]).
+    /// Delivery that this report tells, for controllers that ask for it ([`Needs::delivery`]).
     pub delivery: Option<Delivery>,
 }
 
 impl Acked {
-    /// A window that was not used tells nothing about the network [RFC 7661 1].
+    /// True if the window was not used: then it tells nothing about the network [RFC 7661 1].
     fn leaves_unused(&self, cwnd_bytes: u64) -> bool {
         self.app_limited && self.in_flight_before_bytes * 2 < cwnd_bytes
     }
@@ -94,18 +89,67 @@ pub struct Lost {
     pub bytes: u64,
     /// Packets.
     pub packets: u32,
-    /// The first sign of a loss event. What was sent before it was noticed, and is found lost later, belongs to
-    /// the same event. The engine decides: TCP by sequence numbers, STP by time ([`LossEvents`]).
+    /// True for the first sign of a loss event. What was sent before it was noticed, and is found lost later,
+    /// belongs to the same event. The engine decides: TCP by sequence numbers, STP by time ([`LossEvents`]).
     pub begins_event: bool,
     /// Bytes under way when the loss was noticed, the lost ones included.
     pub in_flight_bytes: u64,
-    /// What the loss was taken for.
+    /// Cause that the engine found for the loss.
     pub verdict: Verdict,
 }
 
-/// What a controller shows of itself.
+/// Turn in the life of a connection that is neither a departure nor a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Marks of routers on packets instead of drops [RFC 3168 6.1.2]. Told once a window of data, and not for
+    /// a window with a loss.
+    EcnMarks {
+        /// Bytes under way.
+        in_flight_bytes: u64,
+    },
+    /// End of the retransmission timer. STP has none.
+    Timeout {
+        /// Bytes under way.
+        in_flight_bytes: u64,
+        /// False for a repeat of the same silence.
+        first: bool,
+    },
+    /// End of the last loss event (or timeout): all that was sent before it was noticed is acknowledged.
+    Recovered,
+    /// Mistake: the last loss event (or timeout) was none, as packets taken for lost had arrived.
+    Spurious,
+    /// Start of sending after nothing was under way.
+    Idle {
+        /// Time since the last packet left.
+        idle_ns: u64,
+        /// Retransmission timeout, or time after which an answer would be overdue.
+        rto_ns: u64,
+    },
+    /// Another size of segments, which the path takes from now on.
+    SegmentSize {
+        /// Largest payload of a segment.
+        mss_bytes: u64,
+    },
+}
+
+/// Needs of a controller beyond window and pace. Most have none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// True if delivery rates are to be measured ([`Acked::delivery`]).
+    pub delivery: bool,
+    /// True while it sends less than the path takes, on purpose: such rates say nothing about the path.
+    pub holds_back: bool,
+    /// True if its window alone says how much leaves during a repair: nothing else is to slow that down.
+    pub conserves: bool,
+    /// Low-priority segments beyond the window that are wanted now (TCP-Peach+).
+    pub extra_segments: u32,
+}
+
+/// State of a controller for events and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
+    /// Name of the controller.
+    pub name: &'static str,
     /// Phase.
     pub phase: Phase,
     /// Congestion window; `u64::MAX` where there is none.
@@ -114,56 +158,28 @@ pub struct Snapshot {
     pub ssthresh_bytes: u64,
 }
 
-/// A congestion or rate controller. All methods are total: any order of calls is allowed.
+/// Controller of a window. All methods are total: any order of calls is allowed.
 pub trait Controller: Debug + Send {
-    /// A data segment left.
+    /// Takes in that a data segment of `bytes` of payload left.
     fn on_sent(&mut self, _now: Instant, _bytes: u64) {}
-    /// A report acknowledged packets.
+    /// Takes in that a report acknowledged packets.
     fn on_acked(&mut self, now: Instant, acked: &Acked);
-    /// A report showed losses.
+    /// Takes in that a report showed losses.
     fn on_lost(&mut self, now: Instant, lost: &Lost);
-    /// Routers marked packets instead of dropping them, with `in_flight_bytes` under way [RFC 3168 6.1.2]. The
-    /// engine tells it once a window of data, and not for a window with a loss.
-    fn on_ecn(&mut self, _now: Instant, _in_flight_bytes: u64) {}
-    /// The retransmission timer ran out with `in_flight_bytes` under way. `first`: not a repeat of the
-    /// same silence. STP has no such timer.
-    fn on_timeout(&mut self, _now: Instant, _in_flight_bytes: u64, _first: bool) {}
-    /// All that was sent before the last loss event (or timeout) was noticed is acknowledged.
-    fn on_recovered(&mut self, _now: Instant) {}
-    /// The last loss event (or timeout) was none: what was taken for lost had arrived.
-    fn on_spurious(&mut self, _now: Instant) {}
-    /// Nothing is under way, the last packet left `idle_ns` ago, and sending starts again. `rto_ns`: the
-    /// retransmission timeout, or when an answer would be overdue.
-    fn on_idle(&mut self, _now: Instant, _idle_ns: u64, _rto_ns: u64) {}
-    /// The largest payload of a segment is another one from now on: the path takes no more.
-    fn set_mss(&mut self, _mss_bytes: u64) {}
-    /// The path decided: rate, payload under way at most, and what it is doing. For [`Follower`].
-    fn follow(&mut self, _rate_bps: u64, _window_bytes: u64, _phase: Phase) {}
-    /// Delivery rates are to be measured.
-    fn wants_delivery(&self) -> bool {
-        false
-    }
-    /// It sends less than the path takes, on purpose: such rates say nothing about the path.
-    fn holds_back(&self) -> bool {
-        false
-    }
-    /// Its window alone says how much leaves during a repair: nothing else is to slow that down.
-    fn conserves(&self) -> bool {
-        false
-    }
+    /// Takes in what else happened.
+    fn on_signal(&mut self, _now: Instant, _signal: Signal) {}
     /// Bytes that may be under way.
     fn window_bytes(&self) -> u64;
-    /// The rate at which to spread packets, in bit/s of IP bytes, if the controller has a wish of its own.
+    /// Rate at which to spread packets, in bit/s of IP bytes; `None` for a controller without a wish of its
+    /// own.
     fn pacing_rate_bps(&self, smoothed_rtt_ns: u64) -> Option<u64>;
-    /// A low-priority segment beyond the window is wanted (TCP-Peach+).
-    fn wants_extra_segment(&self) -> bool {
-        false
+    /// Needs beyond that.
+    fn needs(&self) -> Needs {
+        Needs::default()
     }
-    /// For events and reports.
+    /// State for events and reports.
     fn snapshot(&self) -> Snapshot;
-    /// Name for reports.
-    fn name(&self) -> &'static str;
-    /// A copy: engines are `Clone`.
+    /// Copy: engines are `Clone`.
     fn boxed_clone(&self) -> Box<dyn Controller>;
 }
 

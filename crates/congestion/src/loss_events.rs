@@ -1,8 +1,8 @@
-//! Which losses are one event, told by time: for engines whose packets are repeated under the same number.
+//! Loss events, told by time: for engines whose packets are repeated under the same number.
 
 use skyhaul_core::Instant;
 
-/// Remembers until when a loss was answered.
+/// Last loss event that was answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LossEvents {
     answered_until: Option<Instant>,
@@ -10,7 +10,7 @@ pub struct LossEvents {
 }
 
 impl LossEvents {
-    /// Whether losses noticed now, of packets last sent at `newest_sent_at` or before, begin an event: what
+    /// True if losses noticed now, of packets last sent at `newest_sent_at` or before, begin an event: what
     /// was sent before the last one was noticed belongs to that one.
     pub fn begins(&mut self, now: Instant, newest_sent_at: Instant) -> bool {
         let is_new = self.answered_until.is_none_or(|until| newest_sent_at > until);
@@ -20,7 +20,7 @@ impl LossEvents {
         is_new
     }
 
-    /// Whether the last event ends: the oldest packet that is not acknowledged was sent after it. Once.
+    /// True, once, if the last event ends: the oldest packet that is not acknowledged was sent after it.
     pub fn ends(&mut self, oldest_sent_at: Instant) -> bool {
         let ends = self.is_open && self.answered_until.is_some_and(|until| oldest_sent_at > until);
         self.is_open &= !ends;

@@ -1,5 +1,6 @@
-//! A sender that always has data, a bottleneck with a queue, and a receiver that acknowledges every packet: the
-//! smallest world in which a controller shows how it behaves. A number is sent once; what is lost is forgotten.
+//! Sender that always has data, a bottleneck with a queue, and a receiver that acknowledges every packet: the
+//! smallest world in which a controller shows how it behaves. A number is sent once; what is lost is
+//! forgotten.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -8,20 +9,22 @@ use core::fmt::Write as _;
 
 use skyhaul_core::{Instant, MS, Pacer, RttEstimator, SECOND, Stream, Verdict};
 
-use crate::{Acked, Controller, ControllerConfig, ControllerKind, Counting, DeliveryLog, IdleRestart, Lost};
+use crate::{
+    Acked, Controller, ControllerConfig, ControllerKind, Counting, DeliveryLog, IdleRestart, Lost, Signal,
+};
 
 pub(crate) const MSS_BYTES: u64 = 1000;
 const OVERHEAD_BYTES: u64 = 40;
 /// Packets beyond a missing one that make it lost.
 const THRESHOLD: u64 = 3;
 
-/// The path.
+/// Bottleneck and round trip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) rate_bps: u64,
     pub(crate) rtt_ns: u64,
     pub(crate) queue_packets: u64,
-    /// Of a million packets.
+    /// Packets lost of a million.
     pub(crate) lost_per_million: u64,
 }
 
@@ -49,14 +52,14 @@ pub(crate) struct Run {
     rtt: RttEstimator,
     log: DeliveryLog,
     random: Stream,
-    /// When the bottleneck is free.
+    /// Time at which the bottleneck is free.
     free_at: Instant,
     /// Acknowledgements on their way: when, of which packet.
     acks: VecDeque<(Instant, u64)>,
     /// Packets neither acknowledged nor found lost, and when they left.
     sent: BTreeMap<u64, Instant>,
     next: u64,
-    /// The event ends with an acknowledgement of this or a later packet.
+    /// Packet that ends the loss event, or a later one, once it is acknowledged.
     event_ends: Option<u64>,
     pub(crate) delivered: u64,
     pub(crate) lost: u64,
@@ -65,7 +68,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(kind: ControllerKind, path: Path) -> Self {
+    pub(crate) fn new(kind: &ControllerKind, path: Path) -> Self {
         Self {
             controller: kind.build(config()),
             path,
@@ -141,7 +144,7 @@ impl Run {
         self.lose(number);
         if self.event_ends.is_some_and(|end| number >= end) {
             self.event_ends = None;
-            self.controller.on_recovered(self.now);
+            self.controller.on_signal(self.now, Signal::Recovered);
         }
         self.log.on_delivered(number, number + 1);
         self.log.forget_below(self.sent.first_key_value().map_or(self.next, |(&first, _)| first));
@@ -157,7 +160,7 @@ impl Run {
             delivery,
         };
         self.controller.on_acked(self.now, &acked);
-        if self.controller.holds_back() {
+        if self.controller.needs().holds_back {
             self.log.mark_limited(self.in_flight_bytes());
         }
     }

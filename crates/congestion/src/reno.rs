@@ -6,10 +6,11 @@ use alloc::boxed::Box;
 use skyhaul_core::Instant;
 use skyhaul_core::event::{Phase, Verdict};
 
-use crate::pacing::window_rate_bps;
-use crate::{Acked, Avoidance, Controller, ControllerConfig, Counting, Lost, SlowStart, Snapshot};
+use crate::growth::window_rate_bps;
+use crate::{Acked, Avoidance, Controller, ControllerConfig, Counting, Lost, Signal, SlowStart, Snapshot};
 
-/// Slow start, avoidance by one segment a round trip, half on a loss, one segment after a timeout.
+/// Controller with slow start, avoidance by one segment a round trip, half on a loss, one segment after a
+/// timeout.
 #[derive(Clone, Debug)]
 pub struct Reno {
     config: ControllerConfig,
@@ -21,7 +22,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// A controller at its first window.
+    /// Controller at its first window.
     pub fn new(config: ControllerConfig) -> Self {
         Self {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
@@ -49,12 +50,17 @@ impl Reno {
         }
     }
 
-    /// Half of what was under way, at least two segments [RFC 5681 3.1 (4), an upper bound]. What went beyond the
-    /// window, in answer to duplicates, does not count: others had left the network for it.
+    /// Half of what was under way, at least two segments [RFC 5681 3.1 (4), an upper bound]. What went beyond
+    /// the window, in answer to duplicates, does not count: others had left the network for it.
     fn set_threshold(&mut self, in_flight_bytes: u64) {
         self.before_event = Some((self.cwnd_bytes, self.ssthresh_bytes));
         let counted_bytes = in_flight_bytes.min(self.cwnd_bytes);
         self.ssthresh_bytes = self.avoidance.halve(counted_bytes, self.config.mss_bytes);
+    }
+
+    fn decrease(&mut self, in_flight_bytes: u64) {
+        self.set_threshold(in_flight_bytes);
+        self.cwnd_bytes = self.ssthresh_bytes;
     }
 }
 
@@ -68,41 +74,38 @@ impl Controller for Reno {
         self.cwnd_bytes = grown.min(self.config.max_window_bytes.max(self.cwnd_bytes));
     }
 
-    fn on_lost(&mut self, now: Instant, lost: &Lost) {
+    fn on_lost(&mut self, _now: Instant, lost: &Lost) {
         if lost.verdict == Verdict::Congestion && lost.begins_event {
-            self.on_ecn(now, lost.in_flight_bytes);
+            self.decrease(lost.in_flight_bytes);
         }
     }
 
-    /// As for a loss [RFC 3168 6.1.2].
-    fn on_ecn(&mut self, _now: Instant, in_flight_bytes: u64) {
-        self.set_threshold(in_flight_bytes);
-        self.cwnd_bytes = self.ssthresh_bytes;
-    }
-
-    /// One segment [RFC 5681 3.1]; the threshold is not halved again for the same silence.
-    fn on_timeout(&mut self, _now: Instant, in_flight_bytes: u64, first: bool) {
-        if first {
-            self.set_threshold(in_flight_bytes);
+    fn on_signal(&mut self, _now: Instant, signal: Signal) {
+        match signal {
+            // As for a loss [RFC 3168 6.1.2].
+            Signal::EcnMarks { in_flight_bytes } => self.decrease(in_flight_bytes),
+            // One segment [RFC 5681 3.1]; the threshold is not halved again for the same silence.
+            Signal::Timeout { in_flight_bytes, first } => {
+                if first {
+                    self.set_threshold(in_flight_bytes);
+                }
+                self.cwnd_bytes = self.config.mss_bytes;
+            }
+            // Back to where it was [RFC 4015 3.2].
+            Signal::Spurious => {
+                if let Some((cwnd_bytes, ssthresh_bytes)) = self.before_event.take() {
+                    (self.cwnd_bytes, self.ssthresh_bytes) =
+                        (self.cwnd_bytes.max(cwnd_bytes), ssthresh_bytes);
+                }
+            }
+            Signal::Idle { idle_ns, rto_ns } => {
+                if self.config.idle_restart.is_due(idle_ns, rto_ns) {
+                    self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
+                }
+            }
+            Signal::SegmentSize { mss_bytes } => self.config.mss_bytes = mss_bytes,
+            Signal::Recovered => {}
         }
-        self.cwnd_bytes = self.config.mss_bytes;
-    }
-
-    /// Back to where it was [RFC 4015 3.2].
-    fn on_spurious(&mut self, _now: Instant) {
-        if let Some((cwnd_bytes, ssthresh_bytes)) = self.before_event.take() {
-            (self.cwnd_bytes, self.ssthresh_bytes) = (self.cwnd_bytes.max(cwnd_bytes), ssthresh_bytes);
-        }
-    }
-
-    fn on_idle(&mut self, _now: Instant, idle_ns: u64, rto_ns: u64) {
-        if self.config.idle_restart.is_due(idle_ns, rto_ns) {
-            self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
-        }
-    }
-
-    fn set_mss(&mut self, mss_bytes: u64) {
-        self.config.mss_bytes = mss_bytes;
     }
 
     fn window_bytes(&self) -> u64 {
@@ -117,11 +120,8 @@ impl Controller for Reno {
 
     fn snapshot(&self) -> Snapshot {
         let phase = if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance };
-        Snapshot { phase, cwnd_bytes: self.cwnd_bytes, ssthresh_bytes: self.ssthresh_bytes }
-    }
-
-    fn name(&self) -> &'static str {
-        "reno"
+        let (cwnd_bytes, ssthresh_bytes) = (self.cwnd_bytes, self.ssthresh_bytes);
+        Snapshot { name: "reno", phase, cwnd_bytes, ssthresh_bytes }
     }
 
     fn boxed_clone(&self) -> Box<dyn Controller> {

@@ -2,7 +2,7 @@
 
 use skyhaul_core::{Instant, SECOND, Verdict};
 
-use crate::{Acked, Controller, ControllerConfig, Counting, IdleRestart, Lost, Reno};
+use crate::{Acked, Controller, ControllerConfig, Counting, IdleRestart, Lost, Reno, Signal};
 
 fn reno(initial_segments: u64, counting: Counting) -> Reno {
     Reno::new(ControllerConfig {
@@ -74,16 +74,16 @@ fn a_loss_leaves_half_of_what_was_under_way_at_least_two_segments() {
 #[test]
 fn a_timeout_leaves_one_segment_and_halves_once() {
     let mut cc = reno(40, Counting::Acks);
-    cc.on_timeout(NOW, 30_000, true);
+    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 30_000, first: true });
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 15_000));
-    cc.on_timeout(NOW, 1000, false);
+    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 1000, first: false });
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 15_000));
 }
 
 #[test]
 fn what_duplicates_let_out_beyond_the_window_is_not_halved_but_left_out() {
     let mut cc = reno(40, Counting::Acks);
-    cc.on_timeout(NOW, 90_000, true);
+    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 90_000, first: true });
     assert_eq!(cc.snapshot().ssthresh_bytes, 20_000, "half of the window");
 }
 
@@ -100,26 +100,26 @@ fn recovery_unused_windows_and_other_causes_change_nothing() {
 fn a_long_silence_brings_the_first_window_back() {
     let mut cc = reno(4, Counting::Acks);
     cc.on_acked(NOW, &acked(1000));
-    cc.on_idle(NOW, SECOND, SECOND);
+    cc.on_signal(NOW, Signal::Idle { idle_ns: SECOND, rto_ns: SECOND });
     assert_eq!(cc.window_bytes(), 5000);
-    cc.on_idle(NOW, SECOND + 1, SECOND);
+    cc.on_signal(NOW, Signal::Idle { idle_ns: SECOND + 1, rto_ns: SECOND });
     assert_eq!(cc.window_bytes(), 4000);
 }
 
 #[test]
 fn a_mark_counts_as_a_loss() {
     let mut cc = reno(40, Counting::Bytes);
-    cc.on_ecn(NOW, 30_000);
+    cc.on_signal(NOW, Signal::EcnMarks { in_flight_bytes: 30_000 });
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (15_000, 15_000));
 }
 
 #[test]
 fn an_event_that_was_none_is_taken_back() {
     let mut cc = reno(40, Counting::Bytes);
-    cc.on_timeout(NOW, 30_000, true);
-    cc.on_spurious(NOW);
+    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 30_000, first: true });
+    cc.on_signal(NOW, Signal::Spurious);
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (40_000, u64::MAX));
-    cc.on_spurious(NOW);
+    cc.on_signal(NOW, Signal::Spurious);
     assert_eq!(cc.window_bytes(), 40_000, "once");
 }
 

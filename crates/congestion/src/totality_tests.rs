@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use skyhaul_core::{Instant, Verdict};
 
 use crate::pipe::config;
-use crate::{Acked, ControllerKind, Delivery, Lost, RateSample};
+use crate::{Acked, ControllerKind, Delivery, Lost, RateSample, Signal};
 
 proptest! {
     #[test]
@@ -19,7 +19,8 @@ proptest! {
             match call {
                 0 => cc.on_sent(now, bytes),
                 1 | 2 => {
-                    let rate = RateSample { bytes, interval_ns: ns, prior_total_bytes: a >> 20, app_limited: yes };
+                    let prior_total_bytes = a >> 20;
+                    let rate = RateSample { bytes, interval_ns: ns, prior_total_bytes, app_limited: yes };
                     let delivery = Delivery {
                         newly_bytes: bytes,
                         total_bytes: b >> 20,
@@ -42,11 +43,11 @@ proptest! {
                     let (in_flight_bytes, verdict) = (a >> 24, Verdict::Congestion);
                     cc.on_lost(now, &Lost { bytes, packets: 1, begins_event: yes, in_flight_bytes, verdict });
                 }
-                4 => cc.on_ecn(now, bytes),
-                5 => cc.on_timeout(now, bytes, yes),
-                6 => cc.on_idle(now, ns, bytes),
-                7 => cc.on_recovered(now),
-                _ => cc.on_spurious(now),
+                4 => cc.on_signal(now, Signal::EcnMarks { in_flight_bytes: bytes }),
+                5 => cc.on_signal(now, Signal::Timeout { in_flight_bytes: bytes, first: yes }),
+                6 => cc.on_signal(now, Signal::Idle { idle_ns: ns, rto_ns: bytes }),
+                7 => cc.on_signal(now, Signal::Recovered),
+                _ => cc.on_signal(now, Signal::Spurious),
             }
             prop_assert!(cc.window_bytes() > 0);
             prop_assert!(cc.pacing_rate_bps(ns).is_none_or(|rate_bps| rate_bps > 0));

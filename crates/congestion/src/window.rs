@@ -1,14 +1,14 @@
-//! The papers' controller: slow start, then avoidance; halve once a window [STP 5.1.2, XSTP 3].
+//! Controller of the papers: slow start, then avoidance; halve once a window [STP 5.1.2, XSTP 3].
 
 use alloc::boxed::Box;
 
 use skyhaul_core::Instant;
 use skyhaul_core::event::{Phase, Verdict};
 
-use crate::pacing::window_rate_bps;
-use crate::{Acked, Avoidance, Controller, ControllerConfig, Lost, SlowStart, Snapshot};
+use crate::growth::window_rate_bps;
+use crate::{Acked, Avoidance, Controller, ControllerConfig, Lost, Signal, SlowStart, Snapshot};
 
-/// The controller of STP and XSTP.
+/// Controller of STP and XSTP.
 #[derive(Clone, Debug)]
 pub struct SlowStartAvoidance {
     config: ControllerConfig,
@@ -18,7 +18,7 @@ pub struct SlowStartAvoidance {
 }
 
 impl SlowStartAvoidance {
-    /// A controller at its first window.
+    /// Controller at its first window.
     pub fn new(config: ControllerConfig) -> Self {
         Self {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
@@ -53,8 +53,10 @@ impl Controller for SlowStartAvoidance {
         self.ssthresh_bytes = self.cwnd_bytes;
     }
 
-    fn on_idle(&mut self, _now: Instant, idle_ns: u64, rto_ns: u64) {
-        if self.config.idle_restart.is_due(idle_ns, rto_ns) {
+    fn on_signal(&mut self, _now: Instant, signal: Signal) {
+        if let Signal::Idle { idle_ns, rto_ns } = signal
+            && self.config.idle_restart.is_due(idle_ns, rto_ns)
+        {
             // Back to where it was as fast as it first came there.
             self.ssthresh_bytes = self.ssthresh_bytes.max(self.cwnd_bytes);
             self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
@@ -73,11 +75,8 @@ impl Controller for SlowStartAvoidance {
 
     fn snapshot(&self) -> Snapshot {
         let phase = if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance };
-        Snapshot { phase, cwnd_bytes: self.cwnd_bytes, ssthresh_bytes: self.ssthresh_bytes }
-    }
-
-    fn name(&self) -> &'static str {
-        "slow-start-avoidance"
+        let (cwnd_bytes, ssthresh_bytes) = (self.cwnd_bytes, self.ssthresh_bytes);
+        Snapshot { name: "slow-start-avoidance", phase, cwnd_bytes, ssthresh_bytes }
     }
 
     fn boxed_clone(&self) -> Box<dyn Controller> {

@@ -2,9 +2,7 @@
 
 use skyhaul_core::{Instant, SECOND, Verdict};
 
-use crate::{
-    Acked, Controller, ControllerConfig, Counting, FixedRate, IdleRestart, Lost, SlowStartAvoidance,
-};
+use crate::{Acked, Controller, ControllerConfig, Counting, IdleRestart, Lost, Signal, SlowStartAvoidance};
 
 fn controller(initial_window_bytes: u64) -> SlowStartAvoidance {
     SlowStartAvoidance::new(ControllerConfig {
@@ -75,9 +73,9 @@ fn the_window_never_falls_below_two_segments() {
 fn only_a_long_silence_restarts_slow_start() {
     let mut cc = controller(2000);
     cc.on_acked(Instant::ZERO, &acked(30_000));
-    cc.on_idle(Instant::ZERO, SECOND / 2, 1);
+    cc.on_signal(Instant::ZERO, Signal::Idle { idle_ns: SECOND / 2, rto_ns: 1 });
     assert_eq!(cc.window_bytes(), 32_000);
-    cc.on_idle(Instant::ZERO, SECOND, 1);
+    cc.on_signal(Instant::ZERO, Signal::Idle { idle_ns: SECOND, rto_ns: 1 });
     assert_eq!(
         (cc.window_bytes(), cc.snapshot().ssthresh_bytes),
         (2000, u64::MAX),
@@ -85,7 +83,7 @@ fn only_a_long_silence_restarts_slow_start() {
     );
     let mut cc = controller(32_000);
     cc.on_lost(Instant::ZERO, &lost());
-    cc.on_idle(Instant::ZERO, SECOND, 1);
+    cc.on_signal(Instant::ZERO, Signal::Idle { idle_ns: SECOND, rto_ns: 1 });
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (16_000, 16_000));
 }
 
@@ -94,11 +92,4 @@ fn an_unused_window_does_not_grow() {
     let mut cc = controller(32_000);
     cc.on_acked(Instant::ZERO, &Acked { app_limited: true, ..acked(2000) });
     assert_eq!(cc.window_bytes(), 32_000);
-}
-
-#[test]
-fn a_declared_rate_ignores_losses() {
-    let mut cc = FixedRate::new(10_000_000);
-    cc.on_lost(Instant::ZERO, &lost());
-    assert_eq!((cc.window_bytes(), cc.pacing_rate_bps(SECOND)), (u64::MAX, Some(10_000_000)));
 }

@@ -37,7 +37,7 @@ const fn tables() -> [[u16; 256]; LANES] {
     t
 }
 
-/// The start value of [`crc16`].
+/// Start value of [`crc16`].
 pub const START: u16 = 0xFFFF;
 
 /// Words of one step of the reduction: the degree of P.

@@ -1,11 +1,11 @@
-//! What an application is told of a connection, whatever its protocol: what happened, and why it ended.
+//! News of a connection for its application, whatever its protocol: events, and why it ended.
 
 use core::fmt;
 
-/// A connection of an endpoint. Never used twice; 0 is none.
+/// Number of a connection of an endpoint. Never used twice; 0 is none.
 pub type ConnectionId = u64;
 
-/// What the application should know.
+/// News for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamEvent {
     /// The peer accepted.
@@ -20,7 +20,7 @@ pub enum StreamEvent {
     Closed(Option<CloseReason>),
 }
 
-/// Why a connection was reset, where the protocol says so.
+/// Reason of a reset, where the protocol says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetReason {
     /// Nobody listens on the port.
@@ -33,11 +33,11 @@ pub enum ResetReason {
     Protocol,
     /// The peer has no room for another connection.
     Busy,
-    /// A reason that this version does not know.
+    /// Reason that this version does not know.
     Other(u8),
 }
 
-/// Why a connection ended other than by both sides finishing.
+/// Reason of an end other than by both sides finishing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// The peer reset it; `None`: its protocol has no word for why.
@@ -77,7 +77,7 @@ impl fmt::Display for CloseReason {
 
 impl core::error::Error for CloseReason {}
 
-/// Why a stream operation failed.
+/// Failure of a stream operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamError {
     /// The connection is gone.
@@ -101,7 +101,7 @@ impl fmt::Display for StreamError {
 
 impl core::error::Error for StreamError {}
 
-/// Why a connection cannot be opened.
+/// Failure to open a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectError {
     /// The endpoint holds as many connections as it may.

@@ -2,28 +2,35 @@
 
 use alloc::vec::Vec;
 
-use crate::{ConnectionId, Ecn, EventSink, Instant, Stats, StreamError, StreamEvent, Weight};
+use crate::{ConnectionId, EventSink, Instant, NetworkFields, Stats, StreamError, StreamEvent, Weight};
 
-/// Bytes for the wire: a batch of segments to one peer.
+/// Batch of segments to one peer, ready for the carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmit<Way> {
-    /// Where to, in the words of the carrier.
-    pub way: Way,
+pub struct Transmit<Peer> {
+    /// Receiver.
+    pub peer: Peer,
     /// Connection that all of them belong to; 0 for answers to segments of none.
     pub connection: ConnectionId,
     /// Size of each segment in the buffer but the last, which may be smaller.
     pub segment_bytes: usize,
-    /// Field of the IP header of each.
-    pub ecn: Ecn,
+    /// Fields for the network, equal for all of them.
+    pub fields: NetworkFields,
 }
 
 /// An endpoint as its driver sees it: time and segments go in; segments and the next deadline come out.
 pub trait Engine: Connections {
-    /// Names a peer in the words of the carrier: an address, or two where the protocol's checksum covers both.
-    type Way: Copy;
+    /// Name of a peer: a value of the carrier's choice. Equal names are one peer, with one path.
+    type Peer: Copy;
 
-    /// The body of a packet that came by `way` with this field in its IP header.
-    fn handle(&mut self, now: Instant, way: Self::Way, ecn: Ecn, bytes: &[u8], sink: &mut dyn EventSink);
+    /// Takes the body of a packet that came from `peer`, and what the network wrote on it.
+    fn handle(
+        &mut self,
+        now: Instant,
+        peer: Self::Peer,
+        fields: NetworkFields,
+        bytes: &[u8],
+        sink: &mut dyn EventSink,
+    );
 
     /// Fills `buffer` (cleared first) with at most `max_segments` segments to one peer; each has the head and
     /// tail room that the endpoint was told to keep. `None`: nothing to send before [`Self::deadline`].
@@ -33,9 +40,10 @@ pub trait Engine: Connections {
         buffer: &mut Vec<u8>,
         max_segments: usize,
         sink: &mut dyn EventSink,
-    ) -> Option<Transmit<Self::Way>>;
+    ) -> Option<Transmit<Self::Peer>>;
 
-    /// When [`Self::handle_timeout`] is to be called next, provided that everything to transmit was polled.
+    /// Time at which [`Self::handle_timeout`] is to be called next, provided that everything to transmit was
+    /// polled.
     fn deadline(&self) -> Option<Instant>;
 
     /// Fires the timers that are due. Emits nothing by itself; call [`Self::poll_transmit`] next.
@@ -53,7 +61,7 @@ pub trait Connections {
     /// A connection that a peer opened, not yet handed out.
     fn accept(&mut self) -> Option<ConnectionId>;
 
-    /// The next event for the application.
+    /// Next event for the application.
     fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)>;
 
     /// Takes as much of `data` as the send buffer has room for; 0 means: wait for [`StreamEvent::Writable`].
@@ -68,7 +76,8 @@ pub trait Connections {
     /// Ends a connection at once; the peer is told.
     fn abort(&mut self, id: ConnectionId);
 
-    /// The application lets go: what was written is delivered, and the connection is forgotten when it is over.
+    /// The application lets go: what was written is delivered, and the connection is forgotten when it is
+    /// over.
     fn release(&mut self, now: Instant, id: ConnectionId);
 
     /// From now on a connection gets so much of its path's rate beside others of this endpoint that use it.

@@ -1,17 +1,17 @@
 //! The event vocabulary: everything that an engine or a link decides, in one versioned place.
 //! `docs/events.md` describes each for people. Engines emit to a sink that is passed in the call.
 
-use crate::Instant;
+use crate::{ConnectionId, Instant};
 
 /// Version of this vocabulary; rises when an event changes its meaning or loses a field.
 pub const VERSION: u32 = 1;
 
 /// Round trips that an event has room for.
 pub const DECIDING_RTTS: usize = 4;
-/// How many entries of the probing map [`Event::ProbeMap`] shows.
+/// Entries of the probing map that [`Event::ProbeMap`] shows.
 pub const SHOWN_ENTRIES: usize = 8;
 
-/// What a loss was taken for by the sender [XSTP 4].
+/// Cause that the sender found for a loss [XSTP 4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Queues overflowed somewhere.
@@ -24,7 +24,7 @@ pub enum Verdict {
     Unknown,
 }
 
-/// Why a segment with data was sent again.
+/// Reason of a repeat of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
     /// A STAT listed it.
@@ -41,7 +41,7 @@ pub enum Repeat {
     TooBig,
 }
 
-/// Why a received segment was not used.
+/// Reason why a received segment was not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Could not be decoded (truncated, damaged, malformed).
@@ -62,7 +62,7 @@ pub enum Refusal {
     Full,
 }
 
-/// What starts a probing cycle [XSTP 4.2].
+/// Alarm that starts a probing cycle [XSTP 4.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alarm {
     /// A POLL stayed without an answer: early timeout.
@@ -71,7 +71,7 @@ pub enum Alarm {
     Gap,
 }
 
-/// Why a link dropped a packet.
+/// Reason why a link dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
     /// The queue was full.
@@ -113,7 +113,7 @@ pub enum Phase {
     Competing,
 }
 
-/// What a connection makes of a path that an earlier one remembered [RFC 9959 3].
+/// Step in the use of a path that an earlier connection remembered [RFC 9959 3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResumePhase {
     /// It begins as if it knew nothing, and waits for a round trip that fits.
@@ -143,7 +143,7 @@ impl ResumePhase {
         }
     }
 
-    /// Whether memory decides on nothing any more.
+    /// True if memory decides on nothing any more.
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Confirmed | Self::Contradicted)
     }
@@ -163,7 +163,7 @@ pub enum Event {
         payload_bytes: u32,
         /// Size with IP, UDP and envelope.
         wire_bytes: u32,
-        /// Why, if the data was sent before.
+        /// Reason, if the data was sent before.
         repeat: Option<Repeat>,
     },
     /// A segment arrived and was decoded.
@@ -177,7 +177,7 @@ pub enum Event {
     },
     /// A segment arrived and was refused.
     Refused {
-        /// Why.
+        /// Reason.
         why: Refusal,
     },
     /// The receiver saw that [first, end) is missing.
@@ -193,7 +193,7 @@ pub enum Event {
         first: u64,
         /// One past the last packet number.
         end: u64,
-        /// What it is taken for.
+        /// Cause that was found.
         verdict: Verdict,
     },
     /// Packets were acknowledged by one report.
@@ -209,7 +209,7 @@ pub enum Event {
     Window {
         /// Congestion window.
         cwnd_bytes: u64,
-        /// What the peer accepts beyond its next expected packet.
+        /// Bytes that the peer accepts beyond its next expected packet.
         peer_bytes: u64,
         /// Sent and neither acknowledged nor judged lost.
         in_flight_bytes: u64,
@@ -218,10 +218,10 @@ pub enum Event {
     },
     /// The pacing rate after a change.
     Rate {
-        /// Bits per second.
+        /// Rate in bit/s.
         rate_bps: u64,
     },
-    /// A round-trip sample and what it made of the estimate.
+    /// Round-trip sample, and the estimate that it made.
     Rtt {
         /// The sample.
         sample_ns: u64,
@@ -260,7 +260,7 @@ pub enum Event {
     },
     /// A probing cycle began [XSTP 4].
     ProbeStarted {
-        /// What started it.
+        /// Alarm that started it.
         alarm: Alarm,
         /// Round-trip time at the loss.
         loss_rtt_ns: u64,
@@ -269,7 +269,7 @@ pub enum Event {
     ProbeEnded {
         /// Its verdict; `None` when it was a false alarm.
         verdict: Option<Verdict>,
-        /// How long it took.
+        /// Duration.
         duration_ns: u64,
         /// Probes sent.
         probes: u32,
@@ -305,7 +305,7 @@ pub enum Event {
     },
     /// A packet reached the host that it was sent to, and is handed to its engine next.
     Arrived {
-        /// What its sender calls it (`PacketMeta::id`).
+        /// Number that its sender gave it (`PacketMeta::id`).
         packet: u64,
     },
     /// A link dropped a packet.
@@ -314,38 +314,39 @@ pub enum Event {
         port: u32,
         /// Packets that came in by that port before it.
         order: u64,
-        /// What its sender calls it (`PacketMeta::id`).
+        /// Number that its sender gave it (`PacketMeta::id`).
         packet: u64,
         /// Size on the wire.
         wire_bytes: u32,
-        /// Why.
+        /// Reason.
         cause: DropCause,
     },
 }
 
-/// Where events go. `source` tells connections (or links) of one run apart.
-pub trait EventSink {
-    /// Whether events are wanted at all; engines skip the work of making them otherwise.
+/// Receiver of events from sources that are named by an `S`: an engine names its connections, a run of many
+/// engines and links has names of its own.
+pub trait EventSink<S = ConnectionId> {
+    /// True if events are wanted at all; engines skip the work of making them otherwise.
     fn wants(&self) -> bool {
         true
     }
     /// Takes an event.
-    fn emit(&mut self, now: Instant, source: u64, event: Event);
+    fn emit(&mut self, now: Instant, source: S, event: Event);
 }
 
-/// Wants nothing.
+/// Sink that wants nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullSink;
 
-impl EventSink for NullSink {
+impl<S> EventSink<S> for NullSink {
     fn wants(&self) -> bool {
         false
     }
-    fn emit(&mut self, _: Instant, _: u64, _: Event) {}
+    fn emit(&mut self, _: Instant, _: S, _: Event) {}
 }
 
-impl EventSink for alloc::vec::Vec<(Instant, u64, Event)> {
-    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+impl<S> EventSink<S> for alloc::vec::Vec<(Instant, S, Event)> {
+    fn emit(&mut self, now: Instant, source: S, event: Event) {
         self.push((now, source, event));
     }
 }

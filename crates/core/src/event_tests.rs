@@ -22,7 +22,7 @@ fn names(body: &'static str, indent: usize, first: fn(char) -> bool) -> Vec<&'st
     body.lines().filter_map(name).collect()
 }
 
-/// What the page says under the heading `### NAME`.
+/// Text of the page under the heading `### NAME`.
 fn section(name: &str) -> &'static str {
     let heading = alloc::format!("\n### {name}\n");
     let rest = PAGE.split_once(&heading);

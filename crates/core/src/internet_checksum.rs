@@ -1,9 +1,9 @@
-//! The checksum of IP, ICMP and TCP: the ones' complement of a ones' complement sum of words of 16 bits
-//! [RFC 1071]. Sums are plain numbers, so those of parts (at even places) may be added before they are folded.
+//! Checksum of IP, ICMP and TCP: the ones' complement of a ones' complement sum of words of 16 bits [RFC
+//! 1071]. Sums are plain numbers, so those of parts (at even places) may be added before they are folded.
 
 use core::net::IpAddr;
 
-/// The sum of `bytes`, an odd last one filled up with zero. At most 0xFFFF.
+/// Sum of `bytes`, an odd last one filled up with zero. At most 0xFFFF.
 ///
 /// Which end of a word comes first does not matter before the end [RFC 1071 2(B)], nor does its width [2(C)].
 pub fn internet_sum(bytes: &[u8]) -> u64 {
@@ -14,7 +14,7 @@ pub fn internet_sum(bytes: &[u8]) -> u64 {
     u64::from(u16::from_be(fold(wide + u64::from(u32::from_ne_bytes(last)))))
 }
 
-/// The sum of the pseudo-header in front of `body_bytes` of `protocol` [RFC 9293 3.1, RFC 8200 8.1].
+/// Sum of the pseudo-header in front of `body_bytes` of `protocol` [RFC 9293 3.1, RFC 8200 8.1].
 pub fn pseudo_header_sum(source: IpAddr, destination: IpAddr, protocol: u8, body_bytes: usize) -> u64 {
     address_sum(source) + address_sum(destination) + u64::from(protocol) + body_bytes as u64
 }
@@ -26,7 +26,7 @@ fn address_sum(address: IpAddr) -> u64 {
     }
 }
 
-/// The checksum that belongs to a sum: zero, if the sum was taken over a checksum that is right.
+/// Checksum that belongs to a sum: zero, if the sum was taken over a checksum that is right.
 pub fn internet_checksum(sum: u64) -> u16 {
     !fold(sum)
 }

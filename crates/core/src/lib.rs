@@ -1,6 +1,7 @@
-//! What every skyhaul engine and link is made of: time as a number, packets as bytes with meta
-//! data, packet numbers, sets of numbers, estimators, pacing, checksums, seeded random streams, the event
-//! vocabulary, and the contract of an engine with what every protocol tells of its connections. Nothing here reads a clock, opens a socket or starts a thread.
+//! Parts of every skyhaul engine and link: time as a number, packets as bytes with meta data, packet
+//! numbers, sets of numbers, estimators, pacing, checksums, seeded random streams, the event vocabulary, and
+//! the contract of an engine with what every protocol tells of its connections. Nothing here reads a clock,
+//! opens a socket or starts a thread.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -10,44 +11,45 @@ extern crate std;
 
 pub mod checksum;
 mod connection;
+pub mod endpoint;
 mod engine;
-mod estimate;
 pub mod event;
 #[cfg(test)]
 mod event_tests;
+mod fair_queue;
 mod internet_checksum;
 mod number;
 mod pacer;
 pub mod packet;
 mod path;
+mod path_controller;
 mod paths;
 mod random;
 mod ranges;
-mod rate_control;
 mod rtt;
-mod shares;
+mod scheduler;
 mod stats;
+mod step;
 mod time;
 mod timers;
-mod turns;
 pub mod units;
 
 pub use connection::{CloseReason, ConnectError, ConnectionId, ResetReason, StreamError, StreamEvent};
 pub use engine::{Connections, Engine, Transmit};
-pub use estimate::PathEstimate;
 pub use event::{Event, EventSink, NullSink, Verdict};
+pub use fair_queue::Weight;
 pub use internet_checksum::{internet_checksum, internet_sum, pseudo_header_sum};
-pub use number::{NUMBER_MODULUS, expand, nearest, wire};
+pub use number::{NUMBER_MODULUS, expand, nearest, truncate_number};
 pub use pacer::Pacer;
-pub use packet::{Class, Ecn, Packet, PacketMeta};
-pub use path::{Path, ip_bytes, ip_udp_bytes};
-pub use paths::{DeclaredRate, Paths};
+pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta};
+pub use path::{DeclaredRate, Path, PathConfig, RateCaps, Terms, ip_bytes, ip_udp_bytes};
+pub use path_controller::{Interval, PathController, PathEstimate, PathSample, UNMEASURED_RATE_BPS};
+pub use paths::Paths;
 pub use random::Stream;
 pub use ranges::RangeSet;
-pub use rate_control::{Interval, PathSample, RateControl};
 pub use rtt::RttEstimator;
-pub use shares::{Shares, Weight};
+pub use scheduler::{Scheduler, SchedulerEntry};
 pub use stats::Stats;
+pub use step::Step;
 pub use time::{Instant, MS, SECOND, US};
-pub use timers::{Timer, Timers};
-pub use turns::{Turn, Turns};
+pub use timers::{Timer, TimerQueue};

@@ -2,7 +2,7 @@
 
 use crate::{Instant, SECOND};
 
-/// Spaces packets at a rate. Credit of at most `burst_ns` worth of sending is saved while nothing
+/// Budget that spaces packets at a rate. Credit of at most `burst_ns` worth of sending is saved while nothing
 /// is sent, so that a late wake-up is caught up and a long silence is not.
 #[derive(Clone, Debug)]
 pub struct Pacer {
@@ -14,17 +14,17 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer for `rate_bps` bits per second (at least 1) that saves `burst_ns` of credit.
+    /// Pacer for `rate_bps` bits per second (at least 1) that saves `burst_ns` of credit.
     pub fn new(rate_bps: u64, burst_ns: u64) -> Self {
         Self { rate_bps: rate_bps.max(1), burst_ns, next: Instant::ZERO, remainder: 0 }
     }
 
-    /// A pacer whose next packet may leave at `next`.
+    /// Pacer whose next packet may leave at `next`.
     pub fn starting_at(rate_bps: u64, burst_ns: u64, next: Instant) -> Self {
         Self { next, ..Self::new(rate_bps, burst_ns) }
     }
 
-    /// Bits per second.
+    /// Rate in bit/s.
     pub fn rate_bps(&self) -> u64 {
         self.rate_bps
     }
@@ -38,12 +38,12 @@ impl Pacer {
         }
     }
 
-    /// When the next packet may leave (in the past: at once).
+    /// Time at which the next packet may leave (in the past: at once).
     pub fn ready_at(&self) -> Instant {
         self.next
     }
 
-    /// Whether a packet may leave now.
+    /// True if a packet may leave now.
     pub fn is_ready(&self, now: Instant) -> bool {
         self.next <= now
     }
@@ -55,6 +55,12 @@ impl Pacer {
         let cost = u64::from(bytes) * 8 * SECOND + self.remainder;
         self.remainder = cost % self.rate_bps;
         self.next = start.after(cost / self.rate_bps);
+        self.check_invariants();
+    }
+
+    /// Checks, in debug builds, that less than a nanosecond is left uncharged.
+    fn check_invariants(&self) {
+        debug_assert!(self.remainder < self.rate_bps, "{self:?}");
     }
 
     /// Nanoseconds that `bytes` take at this rate.

@@ -1,4 +1,4 @@
-//! The one packet type that links, queues, routers and capture files see.
+//! Packets, one type that links, queues, routers and capture files see.
 
 use bytes::Bytes;
 
@@ -38,31 +38,45 @@ pub enum Class {
     Low,
 }
 
-/// What the path may know of a packet without reading its bytes.
+/// Fields that the network reads or writes of a packet beside its bytes. They go into and out of an engine as
+/// one value; all packets of a batch have equal ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkFields {
+    /// Protocol field of the IP header ([`ip_protocol`]). The carrier knows it; engines leave it at 0.
+    pub protocol: u8,
+    /// ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Priority class.
+    pub class: Class,
+}
+
+impl From<Ecn> for NetworkFields {
+    fn from(ecn: Ecn) -> Self {
+        Self { ecn, ..Self::default() }
+    }
+}
+
+/// Facts of a packet that the path may know without reading its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketMeta {
     /// Size on the wire in bytes, IP header included. May exceed `bytes.len()`: headers that a
     /// carrier adds are counted, not stored.
     pub wire_bytes: u32,
-    /// Protocol field of the IP header ([`ip_protocol`]).
-    pub protocol: u8,
-    /// ECN field.
-    pub ecn: Ecn,
-    /// Priority class.
-    pub class: Class,
+    /// Fields that the network reads and writes.
+    pub fields: NetworkFields,
     /// Flow that the packet belongs to, for fair queues and statistics.
     pub flow: u32,
     /// Number of the node that it comes from: its source address.
     pub from: u32,
     /// Number of the node that it goes to: its destination address.
     pub to: u32,
-    /// What its sender calls it, unique in a run, for statistics.
+    /// Number that its sender gave it, unique in a run, for statistics.
     pub id: u64,
-    /// When it was sent, for statistics.
+    /// Time at which it was sent, for statistics.
     pub sent_at: Instant,
 }
 
-/// A packet under way: bytes that are cheap to clone, and meta data.
+/// Packet under way: bytes that are cheap to clone, and meta data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Contents; possibly sealed, so nobody on the path parses them.

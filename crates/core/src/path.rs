@@ -1,9 +1,18 @@
-//! What belongs to the way to a peer, shared by the connections that use it.
+//! Path to a peer: sizes, and the governor of the rate that its connections share.
+//!
+//! Other things that belong to the way to a peer rather than to a connection, and where they stand today:
+//!
+//! - Proof of the peer's address, keepalive, silence and giving up: each STP or TCP connection does its own.
+//!   They would become fields of [`Path`] beside the governor, asked like [`Path::grant`].
+//! - Probing of an outage: each STP connection asks for itself and tells the path ([`Path::outage`]).
+//! - A smaller MTU that the network reported: each TCP connection keeps its own below [`Path::mtu_bytes`].
 
 use alloc::boxed::Box;
 use core::net::IpAddr;
 
-use crate::{Pacer, RateControl, Shares};
+use crate::event::{Phase, ResumePhase};
+use crate::fair_queue::{FairQueue, FairShare};
+use crate::{ConnectionId, Instant, Pacer, PathController, PathEstimate, PathSample, UNMEASURED_RATE_BPS};
 
 /// IP header bytes in front of every packet to `peer`, without options.
 pub const fn ip_bytes(peer: IpAddr) -> u32 {
@@ -18,10 +27,9 @@ pub const fn ip_udp_bytes(peer: IpAddr) -> u32 {
     ip_bytes(peer) + 8
 }
 
-/// A path: sizes, overheads and the rate budget of everything that is sent to one peer. Its
-/// connections borrow it while they work (owners: endpoint > path > connection).
-#[derive(Clone, Debug)]
-pub struct Path {
+/// Sizes of what is sent over a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathConfig {
     /// Largest IP packet, in bytes.
     pub mtu_bytes: u32,
     /// Bytes that carriers put around a segment outside of the datagram's body (IP, UDP).
@@ -30,24 +38,279 @@ pub struct Path {
     pub head_bytes: u32,
     /// Bytes kept free behind each segment for a seal.
     pub tail_bytes: u32,
-    /// Declared rate, or the measured one: every IP byte is charged to it. `None`: the controllers decide alone.
-    pub budget: Option<Pacer>,
-    /// What measures the rate, where none is declared and the connections ask for it.
-    pub control: Option<Box<dyn RateControl>>,
-    /// Segment bytes sent over it by those who go by a measured rate.
-    pub sent_octets: u64,
-    /// Whose turn it is.
-    pub shares: Shares,
+}
+
+/// Rate that somebody declared for a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeclaredRate {
+    /// Bit/s; every IP byte counts.
+    pub rate_bps: u64,
+    /// Credit for a sender that wakes up late, as time at this rate.
+    pub burst_ns: u64,
+}
+
+/// Bounds that one connection sets to a measured rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateCaps {
+    /// Lowest rate in bit/s.
+    pub min_bps: u64,
+    /// Highest rate in bit/s; where it is below the lowest, the lowest holds.
+    pub max_bps: u64,
+}
+
+/// Terms on which a connection sends that goes by its path's rate instead of a window of its own, as it last
+/// took them. A connection that measures keeps the last ones until it asks again, whatever has become of the
+/// path meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Rate in bit/s of IP bytes, which all connections of the path share.
+    pub rate_bps: u64,
+    /// Payload bytes that this connection may have under way.
+    pub window_bytes: u64,
+    /// Phase of the governor, for events.
+    pub phase: Phase,
+    /// Name of the governor, for reports.
+    pub name: &'static str,
+}
+
+impl Terms {
+    /// Terms of a connection that declared the rate: no window, and losses do not change it [STP 5.1.2,
+    /// 5.2.3].
+    pub const fn declared(rate_bps: u64) -> Self {
+        Self { rate_bps, window_bytes: u64::MAX, phase: Phase::FixedRate, name: "fixed-rate" }
+    }
+
+    /// Terms before the path was asked: `window_bytes` may leave.
+    pub const fn unmeasured(window_bytes: u64, name: &'static str) -> Self {
+        Self { rate_bps: 1, window_bytes, phase: Phase::Measuring, name }
+    }
+
+    /// True if no rate is known and none could be assumed: what may leave leaves at once.
+    pub fn is_unpaced(&self) -> bool {
+        self.phase == Phase::Measuring && self.rate_bps >= UNMEASURED_RATE_BPS
+    }
+}
+
+/// Governor of a path's rate. It changes in three ways only: a rate is declared (from then on it is declared,
+/// until the last connection has left), a connection begins to measure where no rate is kept, and one that
+/// measures gives up.
+#[derive(Clone, Debug)]
+enum Governor {
+    /// No rate is kept: the window of each connection decides alone.
+    Windowed,
+    /// Somebody declared the rate. A connection with a window keeps to both.
+    Declared(Pacer),
+    /// A controller finds the rate out.
+    Measured(Pacer, Box<dyn PathController>),
+}
+
+/// Path to one peer: sizes, rate and turns of everything that is sent there. Its connections borrow it while
+/// they work (owners: endpoint > path > connection); they report, and ask for a grant.
+#[derive(Clone, Debug)]
+pub struct Path {
+    config: PathConfig,
+    governor: Governor,
+    /// Segment bytes sent by connections that measure.
+    measured_octets: u64,
+    queue: FairQueue,
 }
 
 impl Path {
+    /// Path of these sizes without a rate.
+    pub fn new(config: PathConfig) -> Self {
+        let PathConfig { mtu_bytes, carrier_bytes, head_bytes, tail_bytes } = config;
+        debug_assert!(
+            mtu_bytes > carrier_bytes + head_bytes + tail_bytes,
+            "no room for a segment: {config:?}"
+        );
+        Self { config, governor: Governor::Windowed, measured_octets: 0, queue: FairQueue::default() }
+    }
+
+    /// Sizes.
+    pub fn config(&self) -> &PathConfig {
+        &self.config
+    }
+
+    /// Largest IP packet, in bytes.
+    pub fn mtu_bytes(&self) -> u32 {
+        self.config.mtu_bytes
+    }
+
     /// Largest segment (transport header included) that fits, in bytes.
     pub fn max_segment_bytes(&self) -> usize {
-        (self.mtu_bytes - self.carrier_bytes - self.head_bytes - self.tail_bytes) as usize
+        let PathConfig { mtu_bytes, carrier_bytes, head_bytes, tail_bytes } = self.config;
+        (mtu_bytes - carrier_bytes - head_bytes - tail_bytes) as usize
     }
 
     /// Size on the wire of a segment of `segment_bytes`.
     pub fn wire_bytes(&self, segment_bytes: usize) -> u32 {
-        segment_bytes as u32 + self.carrier_bytes + self.head_bytes + self.tail_bytes
+        let PathConfig { carrier_bytes, head_bytes, tail_bytes, .. } = self.config;
+        segment_bytes as u32 + carrier_bytes + head_bytes + tail_bytes
+    }
+
+    fn pacer(&self) -> Option<&Pacer> {
+        match &self.governor {
+            Governor::Windowed => None,
+            Governor::Declared(pacer) | Governor::Measured(pacer, _) => Some(pacer),
+        }
+    }
+
+    fn controller(&self) -> Option<&dyn PathController> {
+        match &self.governor {
+            Governor::Measured(_, controller) => Some(&**controller),
+            Governor::Windowed | Governor::Declared(_) => None,
+        }
+    }
+
+    fn controller_mut(&mut self) -> Option<&mut dyn PathController> {
+        match &mut self.governor {
+            Governor::Measured(_, controller) => Some(&mut **controller),
+            Governor::Windowed | Governor::Declared(_) => None,
+        }
+    }
+
+    /// Declares the rate: what was measured does not overrule it, and a later declaration takes its place.
+    /// Declares a rate. Earlier packets stay charged, and the first burst holds.
+    pub fn declare(&mut self, declared: DeclaredRate) {
+        let DeclaredRate { rate_bps, burst_ns } = declared;
+        let mut pacer = self.pacer().cloned().unwrap_or_else(|| Pacer::new(rate_bps, burst_ns));
+        pacer.set_rate(rate_bps);
+        self.governor = Governor::Declared(pacer);
+    }
+
+    /// Begins to measure with the controller that `build` makes, unless a rate is kept already.
+    pub fn measure(&mut self, burst_ns: u64, build: impl FnOnce(&Self) -> Box<dyn PathController>) {
+        if matches!(self.governor, Governor::Windowed) {
+            let controller = build(self);
+            self.governor = Governor::Measured(Pacer::new(controller.rate_bps(), burst_ns), controller);
+        }
+    }
+
+    /// Ends the measuring: the measured rate goes with its controller, since nobody would ever change it
+    /// again.
+    pub fn stop_measuring(&mut self) {
+        if self.is_measured() {
+            self.governor = Governor::Windowed;
+        }
+    }
+
+    /// True if a controller measures the rate.
+    pub fn is_measured(&self) -> bool {
+        matches!(self.governor, Governor::Measured(..))
+    }
+
+    /// Time at which the path's rate lets the next packet leave (in the past: at once); `None` where no rate
+    /// is kept.
+    pub fn grant(&self) -> Option<Instant> {
+        self.pacer().map(Pacer::ready_at)
+    }
+
+    /// Charges a packet of `wire_bytes` to the path's rate, if one is kept. Whatever is sent counts; what
+    /// leaves before its grant delays the next.
+    pub fn charge(&mut self, now: Instant, wire_bytes: u32) {
+        if let Governor::Declared(pacer) | Governor::Measured(pacer, _) = &mut self.governor {
+            pacer.spend(now, wire_bytes);
+        }
+    }
+
+    /// Tells the controller what a receiver has reported.
+    pub fn report(&mut self, now: Instant, sample: &PathSample) {
+        if let Some(controller) = self.controller_mut() {
+            controller.on_sample(now, sample);
+        }
+    }
+
+    /// Tells the controller that the link was gone: what was measured before says nothing.
+    pub fn outage(&mut self, now: Instant) {
+        if let Some(controller) = self.controller_mut() {
+            controller.on_outage(now);
+        }
+    }
+
+    /// Terms of the measured rate within `caps`, which the path goes by from now on; `None` where nothing is
+    /// measured (any more): the connection keeps the terms that it has.
+    pub fn take_terms(&mut self, caps: RateCaps) -> Option<Terms> {
+        let Governor::Measured(pacer, controller) = &mut self.governor else { return None };
+        let RateCaps { min_bps, max_bps } = caps;
+        let rate_bps = controller.rate_bps().clamp(min_bps, max_bps.max(min_bps)).max(1);
+        pacer.set_rate(rate_bps);
+        let window_bytes = controller.window_bytes().max(1);
+        Some(Terms { rate_bps, window_bytes, phase: controller.phase(), name: controller.name() })
+    }
+
+    /// Packets of a train that the controller wants now; 0 for none.
+    pub fn take_train(&mut self, now: Instant) -> u32 {
+        self.controller_mut().map_or(0, |controller| controller.take_train(now))
+    }
+
+    /// Packets of the longest train that the controller ever wants.
+    pub fn max_train_packets(&self) -> u32 {
+        self.controller().map_or(0, PathController::max_train_packets)
+    }
+
+    /// Tells the controller that the first packets, which leave at once, have left.
+    pub fn end_first_train(&mut self) {
+        if let Some(controller) = self.controller_mut() {
+            controller.after_first_train();
+        }
+    }
+
+    /// Estimate of the path, for connections to come.
+    pub fn estimate(&self) -> Option<PathEstimate> {
+        self.controller().and_then(PathController::path_estimate)
+    }
+
+    /// Step in the use of a remembered path, and the rate and round trip remembered.
+    pub fn resumed(&self) -> Option<(ResumePhase, PathEstimate)> {
+        self.controller().and_then(PathController::resumed)
+    }
+
+    /// Counts a segment of a connection that measures.
+    pub fn count_measured(&mut self, segment_bytes: usize) {
+        self.measured_octets += segment_bytes as u64;
+    }
+
+    /// Segment bytes sent by connections that measure.
+    pub fn measured_octets(&self) -> u64 {
+        self.measured_octets
+    }
+
+    /// Connection that is next among those of the path; it stands in line no more.
+    pub fn next_connection(&mut self) -> Option<ConnectionId> {
+        self.queue.call()
+    }
+
+    /// Takes in that one more connection uses the path.
+    pub(crate) fn enter(&mut self) {
+        self.queue.users += 1;
+    }
+
+    /// Takes in that a connection uses it no more; true if it was the last.
+    pub(crate) fn leave(&mut self) -> bool {
+        self.queue.users -= 1;
+        self.queue.check_invariants(); // whoever left waits no more
+        self.queue.users == 0
+    }
+
+    /// True if more than one connection uses the path.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.queue.users > 1
+    }
+
+    /// Puts a connection in line.
+    pub(crate) fn line_up(&mut self, id: ConnectionId, share: &mut FairShare) {
+        self.queue.enter(id, share, !matches!(self.governor, Governor::Windowed));
+    }
+
+    /// Counts what a connection sent in its turn.
+    pub(crate) fn count_turn(&mut self, share: &mut FairShare, octets: u64) {
+        self.queue.charge(share, octets);
+    }
+
+    /// Notes whether a connection that would send at `due` waits for the path's rate.
+    pub(crate) fn set_due(&mut self, share: &mut FairShare, due: Option<Instant>) {
+        let waits = self.grant().zip(due).is_some_and(|(grant, due)| due <= grant);
+        self.queue.set_waiting(share, waits);
+        self.queue.check_invariants();
     }
 }

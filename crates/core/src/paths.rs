@@ -1,19 +1,10 @@
-//! The paths of an endpoint.
+//! Paths of an endpoint.
 
 use alloc::collections::BTreeMap;
 
-use crate::{Pacer, Path};
+use crate::{DeclaredRate, Path, PathConfig};
 
-/// A rate that somebody declared for a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeclaredRate {
-    /// Every IP byte counts.
-    pub rate_bps: u64,
-    /// What a sender that wakes up late catches up.
-    pub burst_ns: u64,
-}
-
-/// The paths of an endpoint by what names a peer, each for as long as a connection uses it: there are never more
+/// Paths of an endpoint by what names a peer, each for as long as a connection uses it: there are never more
 /// than connections.
 #[derive(Clone, Debug)]
 pub struct Paths<Key>(BTreeMap<Key, Path>);
@@ -25,35 +16,30 @@ impl<Key> Default for Paths<Key> {
 }
 
 impl<Key: Ord> Paths<Key> {
-    /// One more connection uses the path; if it is the first, the path is `new`. A declared rate holds for all its
+    /// Path for one more connection; its first one makes it by `new`. A declared rate holds for all its
     /// connections, until the last has left or another one is declared.
-    pub fn enter(&mut self, key: Key, new: Path, declared: Option<DeclaredRate>) -> &mut Path {
-        let path = self.0.entry(key).or_insert(new);
-        path.shares.users += 1;
-        if let Some(DeclaredRate { rate_bps, burst_ns }) = declared {
-            match &mut path.budget {
-                Some(budget) => budget.set_rate(rate_bps),
-                none => *none = Some(Pacer::new(rate_bps, burst_ns)),
-            }
+    pub fn enter(&mut self, key: Key, new: PathConfig, declared: Option<DeclaredRate>) -> &mut Path {
+        let path = self.0.entry(key).or_insert_with(|| Path::new(new));
+        path.enter();
+        if let Some(declared) = declared {
+            path.declare(declared);
         }
         path
     }
 
-    /// The path, while a connection uses it.
+    /// Path to this peer, while a connection uses it.
     pub fn get(&self, key: &Key) -> Option<&Path> {
         self.0.get(key)
     }
 
-    /// The same, to change it.
+    /// Path to this peer for a change, while a connection uses it.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Path> {
         self.0.get_mut(key)
     }
 
-    /// A connection that entered it uses it no more.
+    /// Takes in that a connection that entered it uses the path no more.
     pub fn leave(&mut self, key: &Key) {
-        let Some(path) = self.0.get_mut(key) else { return };
-        path.shares.users -= 1;
-        if path.shares.users == 0 {
+        if self.0.get_mut(key).is_some_and(Path::leave) {
             self.0.remove(key);
         }
     }
@@ -62,25 +48,16 @@ impl<Key: Ord> Paths<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Instant, SECOND};
 
-    fn path() -> Path {
-        Path {
-            mtu_bytes: 1500,
-            carrier_bytes: 20,
-            head_bytes: 0,
-            tail_bytes: 0,
-            budget: None,
-            control: None,
-            sent_octets: 0,
-            shares: crate::Shares::default(),
-        }
-    }
+    const CONFIG: PathConfig =
+        PathConfig { mtu_bytes: 1500, carrier_bytes: 20, head_bytes: 0, tail_bytes: 0 };
 
     #[test]
     fn a_path_lives_as_long_as_somebody_uses_it() {
         let mut paths = Paths::default();
-        paths.enter(1, path(), None);
-        paths.enter(1, path(), None);
+        paths.enter(1, CONFIG, None);
+        paths.enter(1, CONFIG, None);
         paths.leave(&1);
         assert!(paths.get_mut(&1).is_some());
         paths.leave(&1);
@@ -91,14 +68,19 @@ mod tests {
     #[test]
     fn a_declared_rate_holds_for_all_and_the_last_one_counts() {
         let mut paths = Paths::default();
-        let declared = |rate_bps| Some(DeclaredRate { rate_bps, burst_ns: 7 });
-        let rate = |paths: &mut Paths<u8>| paths.get_mut(&1).unwrap().budget.as_ref().map(Pacer::rate_bps);
-        paths.enter(1, path(), None);
-        assert_eq!(rate(&mut paths), None);
-        paths.enter(1, path(), declared(1000));
-        paths.enter(1, path(), None);
-        assert_eq!(rate(&mut paths), Some(1000));
-        paths.enter(1, path(), declared(500));
-        assert_eq!(rate(&mut paths), Some(500));
+        let declared = |rate_bps| Some(DeclaredRate { rate_bps, burst_ns: 0 });
+        let cost_ns = |paths: &mut Paths<u8>| {
+            let path = paths.get_mut(&1).unwrap();
+            let from = path.grant()?.max(Instant::from_ns(SECOND));
+            path.charge(from, 125);
+            path.grant().map(|at| at.since(from))
+        };
+        paths.enter(1, CONFIG, None);
+        assert_eq!(cost_ns(&mut paths), None);
+        paths.enter(1, CONFIG, declared(1000));
+        paths.enter(1, CONFIG, None);
+        assert_eq!(cost_ns(&mut paths), Some(SECOND));
+        paths.enter(1, CONFIG, declared(500));
+        assert_eq!(cost_ns(&mut paths), Some(2 * SECOND));
     }
 }

@@ -4,12 +4,12 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// A portable stream of random numbers. Equal seed and name give equal numbers on every machine.
+/// Portable stream of random numbers. Equal seed and name give equal numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream of the component called `name` in the run with this `seed`.
+    /// Stream of the component called `name` in the run with this `seed`.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut state = fnv1a(name) ^ seed.rotate_left(32);
         let mut key = [0u8; 32];
@@ -25,24 +25,24 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// A number below `bound` (at least 1); the bias is below 2^-32 for bounds below 2^32.
+    /// Number below `bound` (at least 1); the bias is below 2^-32 for bounds below 2^32.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound.max(1))) >> 64) as u64
     }
 
-    /// An exponentially distributed time of at least 1 ns and at most 37 means. `libm` gives the same
+    /// Exponentially distributed time of at least 1 ns and at most 37 means. `libm` gives the same
     /// floats everywhere.
     pub fn exponential_ns(&mut self, mean_ns: u64) -> u64 {
         ((-libm::log(self.uniform()) * mean_ns as f64) as u64).max(1)
     }
 
-    /// A Pareto distributed number of at least 1 with this `shape` above 0: above `x` with probability
+    /// Pareto distributed number of at least 1 with this `shape` above 0: above `x` with probability
     /// `x^-shape`. The mean is `shape / (shape - 1)`; there is none for shapes up to 1.
     pub fn pareto(&mut self, shape: f64) -> f64 {
         libm::exp(-libm::log(self.uniform()) / shape)
     }
 
-    /// A geometrically distributed number of at least 1 with this `mean`, which should be at least 1.
+    /// Geometrically distributed number of at least 1 with this `mean`, which should be at least 1.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         if mean <= 1.0 {
             return 1;

@@ -2,12 +2,12 @@
 
 use alloc::collections::BTreeMap;
 
-/// A set of numbers as disjoint, non-adjacent half-open ranges. Size: one map entry per range.
+/// Set of numbers as disjoint, non-adjacent half-open ranges. Size: one map entry per range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeSet(BTreeMap<u64, u64>);
 
 impl RangeSet {
-    /// The empty set.
+    /// Empty set.
     pub const fn new() -> Self {
         Self(BTreeMap::new())
     }
@@ -44,13 +44,13 @@ impl RangeSet {
         true
     }
 
-    /// The range that the number lies in.
+    /// Range that the number lies in.
     pub fn range_of(&self, number: u64) -> Option<(u64, u64)> {
         let (&start, &end) = self.0.range(..=number).next_back()?;
         (end > number).then_some((start, end))
     }
 
-    /// Whether the number is in the set.
+    /// True if the number is in the set.
     pub fn contains(&self, number: u64) -> bool {
         self.0.range(..=number).next_back().is_some_and(|(_, &end)| end > number)
     }
@@ -69,12 +69,12 @@ impl RangeSet {
         }
     }
 
-    /// The end of the range that starts exactly at `start`.
+    /// End of the range that starts exactly at `start`.
     pub fn run_from(&self, start: u64) -> Option<u64> {
         self.0.get(&start).copied()
     }
 
-    /// The ranges in rising order, each (first, end).
+    /// Ranges in rising order, each (first, end).
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.0.iter().map(|(&s, &e)| (s, e))
     }
@@ -84,7 +84,7 @@ impl RangeSet {
         self.0.last_key_value().map(|(_, &end)| end)
     }
 
-    /// The ranges of [from, to) that are not in the set, in rising order.
+    /// Ranges of [from, to) that are not in the set, in rising order.
     pub fn gaps(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut at = from;
         let first = self.0.range(..=from).next_back().map_or(from, |(&s, _)| s);
@@ -97,12 +97,12 @@ impl RangeSet {
         })
     }
 
-    /// Whether nothing is in the set.
+    /// True if nothing is in the set.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub fn range_count(&self) -> usize {
         self.0.len()
     }

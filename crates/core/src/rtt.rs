@@ -11,7 +11,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// An estimator that answers `initial_ns` until the first sample.
+    /// Estimator that answers `initial_ns` until the first sample.
     pub fn new(initial_ns: u64) -> Self {
         Self { initial_ns, smoothed_ns: 0, variance_ns: initial_ns / 2, min_ns: u64::MAX, latest_ns: 0 }
     }
@@ -38,7 +38,7 @@ impl RttEstimator {
         self.smoothed_ns = self.smoothed_ns - self.smoothed_ns / 8 + rtt_ns / 8;
     }
 
-    /// Whether a sample was taken.
+    /// True if a sample was taken.
     pub fn is_known(&self) -> bool {
         self.smoothed_ns != 0
     }
@@ -63,7 +63,7 @@ impl RttEstimator {
         if self.is_known() { self.latest_ns } else { self.initial_ns }
     }
 
-    /// A time after which an answer is overdue: mean + 4 deviations, at least `floor_ns`
+    /// Time after which an answer is overdue: mean + 4 deviations, at least `floor_ns`
     /// [RFC 6298 2.3].
     pub fn overdue_ns(&self, floor_ns: u64) -> u64 {
         (self.smoothed_ns() + 4 * self.variance_ns).max(floor_ns)

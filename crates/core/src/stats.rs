@@ -3,8 +3,8 @@
 use crate::event::{Refusal, ResumePhase};
 use crate::{Instant, PathEstimate, Verdict};
 
-/// What a connection counted. Bytes are IP bytes on the wire unless a name says payload. What a protocol does not
-/// have is 0.
+/// Counters of a connection. Bytes are IP bytes on the wire unless a name says payload. What a protocol does
+/// not have is 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stats {
     /// Segments sent.
@@ -43,11 +43,11 @@ pub struct Stats {
     pub rtt_min_ns: Option<u64>,
     /// Smoothed round-trip time.
     pub rtt_smoothed_ns: Option<u64>,
-    /// What the controller found out about the path, if it measures that.
+    /// Estimate of the path by its controller, if that measures it.
     pub path_estimate: Option<PathEstimate>,
-    /// What became of a remembered path, if the connection began with one.
+    /// Step in the use of a remembered path, if the connection began with one.
     pub resume: Option<ResumePhase>,
-    /// When a valid segment last arrived.
+    /// Time at which a valid segment last arrived.
     pub last_heard: Instant,
 
     /// STP: data packets sent again while the link would have idled.

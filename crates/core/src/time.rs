@@ -9,18 +9,18 @@ pub const MS: u64 = 1_000_000;
 /// Nanoseconds in a second.
 pub const SECOND: u64 = 1_000_000_000;
 
-/// A point in time: nanoseconds since the start of the run. Durations are plain `u64` values whose
+/// Point in time: nanoseconds since the start of the run. Durations are plain `u64` values whose
 /// names end in `_ns`. Range: 584 years, so additions saturate instead of wrapping.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// The start of the run.
+    /// Start of the run.
     pub const ZERO: Self = Self(0);
     /// Later than any event.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The point `ns` nanoseconds after the start of the run.
+    /// Point `ns` nanoseconds after the start of the run.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }

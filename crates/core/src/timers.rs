@@ -1,21 +1,20 @@
-//! When the connections of an endpoint want to be woken.
+//! Timers of the connections of an endpoint.
 
 use alloc::collections::BTreeSet;
 
 use crate::{ConnectionId, Instant};
 
-/// A timer that runs: when it fires, and its place among those that fire at the same moment.
+/// Timer that runs: when it fires, and its place among those that fire at the same moment.
 pub type Timer = (Instant, u64);
 
-/// The timers of all connections, at most one each. Those of one moment fire in the order in which they
-/// were set.
+/// Timers of all connections, at most one each. Those of one moment fire in the order in which they were set.
 #[derive(Clone, Debug, Default)]
-pub struct Timers {
+pub struct TimerQueue {
     running: BTreeSet<(Instant, u64, ConnectionId)>,
     sequence: u64,
 }
 
-impl Timers {
+impl TimerQueue {
     /// Sets the timer of a connection, or stops it.
     pub fn set(&mut self, timer: &mut Option<Timer>, id: ConnectionId, deadline: Option<Instant>) {
         if timer.map(|(at, _)| at) == deadline {
@@ -31,12 +30,12 @@ impl Timers {
         }
     }
 
-    /// When the first one fires.
+    /// Time at which the first one fires.
     pub fn first(&self) -> Option<Instant> {
         self.running.first().map(|&(at, _, _)| at)
     }
 
-    /// The next connection whose timer fires by `now`. Its timer no longer runs.
+    /// Next connection whose timer fires by `now`. Its timer no longer runs.
     pub fn pop_due(&mut self, now: Instant) -> Option<ConnectionId> {
         self.first().filter(|&at| at <= now)?;
         self.running.pop_first().map(|(_, _, id)| id)

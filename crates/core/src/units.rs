@@ -27,7 +27,7 @@ fn scaled(text: &str, factor: impl Fn(&str) -> Option<u64>, example: &str) -> Re
     u64::try_from(value * u128::from(factor) / 1_000_000_000).map_err(|_| format!("'{text}' is too large"))
 }
 
-/// A size in bytes: `500`, `500B`, `20kB`, `20MB`, `1GiB` (k, M, G, T of 1000; Ki, Mi, Gi, Ti of 1024).
+/// Size in bytes: `500`, `500B`, `20kB`, `20MB`, `1GiB` (k, M, G, T of 1000; Ki, Mi, Gi, Ti of 1024).
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let factor = |unit: &str| {
         let unit = unit.strip_suffix('B').unwrap_or(unit);
@@ -47,7 +47,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     scaled(text, factor, "500kB, 20MB or 1GiB")
 }
 
-/// A rate in bits per second (SI): `4k`, `10M`, `1.5Mbit/s`, `9600bit/s`.
+/// Rate in bits per second (SI): `4k`, `10M`, `1.5Mbit/s`, `9600bit/s`.
 pub fn parse_rate_bps(text: &str) -> Result<u64, String> {
     let factor = |unit: &str| {
         let unit = unit.strip_suffix("bit/s").or_else(|| unit.strip_suffix("bps")).unwrap_or(unit);
@@ -63,7 +63,7 @@ pub fn parse_rate_bps(text: &str) -> Result<u64, String> {
     if rate == 0 { Err(format!("'{text}' is no rate: it must be at least 1 bit/s")) } else { Ok(rate) }
 }
 
-/// A time in nanoseconds: `275ms`, `1.5s`, `10min`, `250us`.
+/// Time in nanoseconds: `275ms`, `1.5s`, `10min`, `250us`.
 pub fn parse_time_ns(text: &str) -> Result<u64, String> {
     let factor = |unit: &str| {
         Some(match unit {
@@ -79,7 +79,7 @@ pub fn parse_time_ns(text: &str) -> Result<u64, String> {
     scaled(text, factor, "275ms, 1.5s or 10min")
 }
 
-/// A rate for people: `9.63 Mbit/s`.
+/// Rate for people: `9.63 Mbit/s`.
 pub fn show_rate(bps: f64) -> String {
     match bps {
         b if b >= 1e9 => format!("{:.2} Gbit/s", b / 1e9),
@@ -89,7 +89,7 @@ pub fn show_rate(bps: f64) -> String {
     }
 }
 
-/// A size for people: `20.0 MB`.
+/// Size for people: `20.0 MB`.
 pub fn show_bytes(bytes: u64) -> String {
     match bytes {
         b if b >= 1_000_000_000 => format!("{:.2} GB", b as f64 / 1e9),

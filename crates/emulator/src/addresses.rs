@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use skyhaul_sim::scenario::{NodeKind, Scenario};
+use skyhaul_scenario::{NodeKind, Scenario};
 
 /// First address of the network of all hosts, and the length of its prefix.
 const NET_V4: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
@@ -60,8 +60,8 @@ impl Addresses {
         self.hosts.iter().find(|host| host.name == name)
     }
 
-    /// The host that the default route of `host` points at: the other end of the first flow that it has a part in, or
-    /// else the first other host. Itself if it is alone.
+    /// The host that the default route of `host` points at: the other end of the first flow that it has a
+    /// part in, or else the first other host. Itself if it is alone.
     pub fn gateway(&self, host: &HostAddress) -> &HostAddress {
         let place = self.hosts.iter().position(|other| other.node == host.node).unwrap_or(0);
         &self.hosts[self.gateways[place]]

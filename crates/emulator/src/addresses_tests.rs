@@ -1,8 +1,8 @@
 use super::*;
-use skyhaul_sim::scenario::File;
+use skyhaul_scenario::File;
 
 fn addresses(text: &str) -> Addresses {
-    let file = File::parse("test", text).unwrap();
+    let file = File::parse(&skyhaul_sim::standard(), "test", text).unwrap();
     let point = file.points().next().unwrap();
     Addresses::new(&file.scenario_at(&point).unwrap())
 }

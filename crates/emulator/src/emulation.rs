@@ -8,15 +8,15 @@ use std::sync::Arc;
 use skyhaul_core::{Instant, Packet};
 use skyhaul_net::realtime::{Arrival, Gates, Running};
 use skyhaul_net::{Clock, UdpGates};
+use skyhaul_scenario::Scenario;
 use skyhaul_sim::Middle;
-use skyhaul_sim::scenario::Scenario;
 
 use crate::gates::HostGates;
 use crate::middle::Ports;
-use crate::{Addresses, HostAddress, Report};
+use crate::{Addresses, EmulationReport, HostAddress};
 
-/// The links and routers of a scenario in real time, between the hosts that are attached. Time zero, to which outages
-/// refer, is the start. It ends when all copies of this value are dropped: they are of one emulation.
+/// The links and routers of a scenario in real time, between the hosts that are attached. Time zero, to which
+/// outages refer, is the start. It ends when all copies of this value are dropped: they are of one emulation.
 #[derive(Clone, Debug)]
 pub struct Emulation {
     running: Arc<Running<Ports>>,
@@ -24,8 +24,8 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// Between descriptors that carry IP packets, one a read and one a write, without blocking: TUN devices, or ends
-    /// of pairs of sockets that keep packets apart. Each has the host that it belongs to.
+    /// Between descriptors that carry IP packets, one a read and one a write, without blocking: TUN devices,
+    /// or ends of pairs of sockets that keep packets apart. Each has the host that it belongs to.
     pub fn between_devices(
         scenario: &Scenario,
         seed: u64,
@@ -38,8 +38,8 @@ impl Emulation {
         Self::start(scenario, seed, names, nodes, HostGates::new(devices, addresses))
     }
 
-    /// Between two UDP sockets, each the place of a host; gives the sockets' addresses, too. Datagrams count with
-    /// their IP and UDP headers.
+    /// Between two UDP sockets, each the place of a host; gives the sockets' addresses, too. Datagrams count
+    /// with their IP and UDP headers.
     pub fn between_sockets(
         scenario: &Scenario,
         seed: u64,
@@ -70,8 +70,8 @@ impl Emulation {
     }
 
     /// Everything counted, as of this moment.
-    pub fn report(&self) -> Report {
-        self.running.report(|ports, counted, at| Report::new(&self.names, ports, counted, at))
+    pub fn report(&self) -> EmulationReport {
+        self.running.report(|ports, counted, at| EmulationReport::new(&self.names, ports, counted, at))
     }
 
     /// Looks at the links at this moment.
@@ -85,7 +85,7 @@ impl Emulation {
     }
 
     /// Ends it; packets on their way are lost. What was counted.
-    pub fn stop(&self) -> Report {
+    pub fn stop(&self) -> EmulationReport {
         self.running.stop();
         self.report()
     }
@@ -102,7 +102,7 @@ pub struct UdpHost {
     pub peer: Option<SocketAddr>,
 }
 
-/// What comes in at one socket is for the other one's host.
+/// Peer that datagrams of a socket are for: the other one's host.
 struct Addressed {
     udp: UdpGates,
     nodes: [u32; 2],

@@ -1,19 +1,19 @@
-//! What an emulation counted.
+//! Counters of an emulation.
 
 use skyhaul_core::{Instant, MS};
-use skyhaul_link::Counters;
+use skyhaul_link::LinkCounters;
 use skyhaul_net::LatenessReport;
 use skyhaul_net::realtime::{Counted, GateReport};
 
 use crate::middle::Ports;
 
-/// What an emulation counted until some moment.
+/// Counters of an emulation until some moment.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct EmulationReport {
     /// That moment, since the start of the emulation.
     pub at: Instant,
     /// The links, in the order of the scenario.
-    pub links: Vec<LinkReport>,
+    pub links: Vec<EmulatedLinkReport>,
     /// The attached hosts.
     pub hosts: Vec<HostReport>,
     /// How late packets left, at all hosts together.
@@ -24,13 +24,13 @@ pub struct Report {
 
 /// A link.
 #[derive(Clone, Debug)]
-pub struct LinkReport {
+pub struct EmulatedLinkReport {
     /// Its name.
     pub name: String,
-    /// Whether it is up at that moment.
+    /// True if it is up at that moment.
     pub is_up: bool,
     /// By direction: forward, reverse.
-    pub directions: [Counters; 2],
+    pub directions: [LinkCounters; 2],
     /// Packets that each direction will still deliver.
     pub packets_inside: [usize; 2],
 }
@@ -40,18 +40,18 @@ pub struct LinkReport {
 pub struct HostReport {
     /// Its name.
     pub name: String,
-    /// What was counted where it is attached. The lateness is that of packets that it got.
+    /// Counters of the place where it is attached. The lateness is that of packets that it got.
     pub gate: GateReport,
 }
 
-impl Report {
+impl EmulationReport {
     pub(crate) fn new(names: &[String], ports: &Ports, counted: &Counted, at: Instant) -> Self {
         let middle = ports.middle();
-        let links = middle.wires().iter().map(|wire| LinkReport {
-            name: wire.link.config().name.clone(),
-            is_up: wire.link.is_up(at),
-            directions: [0, 1].map(|port| wire.link.counters(port, at)),
-            packets_inside: [0, 1].map(|port| wire.link.packets_inside(port)),
+        let links = middle.edges().iter().map(|edge| EmulatedLinkReport {
+            name: edge.link.config().name.clone(),
+            is_up: edge.link.is_up(at),
+            directions: [0, 1].map(|port| edge.link.counters(port, at)),
+            packets_inside: [0, 1].map(|port| edge.link.packets_inside(port)),
         });
         let hosts =
             names.iter().zip(&counted.gates).map(|(name, &gate)| HostReport { name: name.clone(), gate });
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// What to tell the user if the links were not emulated exactly: more than 0.1 % of the packets missed their
+    /// Warning if the links were not emulated exactly: more than 0.1 % of the packets missed their
     /// time by more than 1 ms.
     pub fn warning(&self) -> Option<String> {
         let lateness = &self.lateness;

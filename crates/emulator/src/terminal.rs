@@ -1,17 +1,18 @@
-//! Whose the terminal is: what is typed there is for one group of processes at a time.
+//! Owner of the terminal: what is typed there is for one group of processes at a time.
 
 use std::io::IsTerminal as _;
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process_group};
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
-/// Whether standard input is a terminal, and this process's.
+/// True if standard input is a terminal, and this process's.
 pub(crate) fn is_ours() -> bool {
     let input = std::io::stdin();
     input.is_terminal() && tcgetpgrp(&input).is_ok_and(|group| group == getpgrp())
 }
 
-/// Gives the terminal to a process that leads a group of its own: what is typed is for it, Ctrl-C and Ctrl-\ included.
+/// Gives the terminal to a process that leads a group of its own: what is typed is for it, Ctrl-C and Ctrl-\
+/// included.
 pub(crate) fn give(leader: Pid) {
     if tcsetpgrp(std::io::stdin(), leader).is_ok() {
         // It may have asked for it before it was given, and was stopped for that.
@@ -25,14 +26,15 @@ pub(crate) fn take_back() {
     let _ = tcsetpgrp(std::io::stdin(), getpgrp());
 }
 
-/// While this is there, SIGTTOU does not stop this thread, which is what a terminal does to others who want it.
+/// While this is there, SIGTTOU does not stop this thread, which is what a terminal does to others who want
+/// it.
 struct Blocked(libc::sigset_t);
 
 impl Blocked {
     #[allow(unsafe_code)]
     fn new() -> Self {
-        // SAFETY: all zeroes is a value of this plain structure; the calls write to sets that are here, and keep no
-        // pointers. (There is no safe wrapper.)
+        // SAFETY: all zeroes is a value of this plain structure; the calls write to sets that are here, and
+        // keep no pointers. (There is no safe wrapper.)
         unsafe {
             let (mut set, mut before): (libc::sigset_t, libc::sigset_t) =
                 (std::mem::zeroed(), std::mem::zeroed());

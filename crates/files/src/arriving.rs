@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::codec::ChunkRange;
 use crate::digest::{Digest, Tree, chunk_digest};
 use crate::errors::Violation;
 use crate::limits::{MAX_DAMAGED_CHUNKS, MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
 use crate::part::{PartFile, write};
 use crate::reason::{Code, Reason};
-use crate::wire::ChunkRange;
 
 /// Why a file cannot go on.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl From<Reason> for Trouble {
     }
 }
 
-/// What the end of a file, or of a round of repairs, leads to.
+/// Next step after the end of a file, or of a round of repairs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// All chunks are there and make up the digest.
@@ -39,7 +39,7 @@ pub(crate) enum Ending {
     Again(Vec<ChunkRange>),
 }
 
-/// See the module.
+/// A file on its way in.
 ///
 /// The tree is made from the digests that the chunks' records state, damaged data or not: those digests
 /// are under the records' checks. Once they make up the file's digest, they are as good as the file, and
@@ -65,7 +65,7 @@ impl Arriving {
         Self { file, size, part, next: 0, tree, root: None, damaged, rounds: 0 }
     }
 
-    /// Whether all data is there and fits.
+    /// True if all data is there and fits.
     pub(crate) fn has_all(&self) -> bool {
         self.next == chunk_count(self.size) && self.damaged.is_empty()
     }

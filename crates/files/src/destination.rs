@@ -3,7 +3,10 @@
 //! It is opened once; everything inside is reached from that handle by a single name, so neither
 //! symbolic links nor a renamed parent can lead elsewhere.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
+use std::fs::File;
+use std::hash::BuildHasher as _;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,9 +17,12 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::escape::escaped;
+use crate::limits::PART_SUFFIX;
 use crate::names::FileName;
-use crate::part::create_hidden;
 use crate::reason::{Code, Reason};
+
+/// Temporary names that are tried; with 64 random bits each, the second is never needed.
+const TRIES: usize = 16;
 
 /// Why a directory cannot take files; said before anything is received.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +33,7 @@ pub enum DestinationError {
     Open {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// It is something else than a directory.
@@ -41,7 +47,7 @@ pub enum DestinationError {
     NotWritable {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -93,7 +99,7 @@ impl Destination {
         Mode::from_raw_mode(wished).difference(self.umask)
     }
 
-    /// Whether a file of `size` bytes can become `name`, as far as can be told now.
+    /// Admission of a file of `size` bytes as `name`, as far as can be told now.
     pub(crate) fn admit(&self, name: &FileName, size: u64, overwrite: bool) -> Result<(), Reason> {
         self.name_is_free(name, overwrite)?;
         self.has_space(size)
@@ -122,6 +128,21 @@ impl Destination {
         let text = format!("the file needs {size} bytes, the destination has {free} free; make space there");
         Err(Reason::new(Code::NoSpace, text))
     }
+}
+
+/// Creates a file with a random hidden name in `directory`.
+pub(crate) fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for _ in 0..TRIES {
+        // The standard library's hash keys are the random bits that need no further crate.
+        let random = RandomState::new().hash_one(std::process::id());
+        let hidden = format!(".{random:016x}{PART_SUFFIX}").into_bytes();
+        match rustix::fs::openat(directory, &hidden[..], flags, Mode::RUSR | Mode::WUSR) {
+            Err(Errno::EXIST) => {}
+            found => return found.map(|file| (File::from(file), hidden)),
+        }
+    }
+    Err(Errno::EXIST)
 }
 
 impl fmt::Debug for Destination {

@@ -32,7 +32,7 @@ impl fmt::Debug for Digest {
 ///
 /// # Panics
 ///
-/// If `data` is longer than a chunk; the wire's decoders do not let that pass.
+/// If `data` is longer than a chunk; the decoders of `codec` do not let that pass.
 pub fn chunk_digest(number: u32, chunks: u32, data: &[u8]) -> Digest {
     if chunks <= 1 || data.is_empty() {
         return Digest(*blake3::hash(data).as_bytes());

@@ -1,9 +1,9 @@
-//! What can end a session, as opposed to a single file.
+//! Errors that end a session, as opposed to a single file.
 
 use std::io;
 
 use crate::reason::Reason;
-use crate::report::Report;
+use crate::report::SessionReport;
 
 /// How the other side broke the protocol. Also what damage of the framing looks like: record heads
 /// carry checks, and a stream whose heads cannot be trusted cannot be continued.
@@ -21,7 +21,7 @@ pub enum Violation {
     Check(&'static str),
     /// A kind that does not exist, or that belongs in the other direction.
     #[error("a record of kind {0:#04x} does not belong here")]
-    Kind(u8),
+    RecordKind(u8),
     /// A length that this kind of record cannot have.
     #[error("a record of kind {kind:#04x} cannot have {length} bytes")]
     Length {
@@ -59,9 +59,9 @@ pub enum Fault {
     /// The stream failed.
     #[error("the stream failed while {doing}: {source}; start the transfer again")]
     Stream {
-        /// What this side was doing.
+        /// Activity of this side.
         doing: &'static str,
-        /// What the stream said.
+        /// Error of the stream.
         source: io::Error,
     },
     /// The other side sent something that the protocol does not allow.
@@ -90,7 +90,7 @@ pub struct SendError {
     #[source]
     pub cause: Fault,
     /// The files: delivered, failed, or interrupted.
-    pub report: Report,
+    pub report: SessionReport,
 }
 
 /// A receive session that ended early, with what is known of its files.
@@ -101,5 +101,5 @@ pub struct ReceiveError {
     #[source]
     pub cause: Fault,
     /// The files that the sender got to: delivered, failed, or interrupted.
-    pub report: Report,
+    pub report: SessionReport,
 }

@@ -26,28 +26,35 @@ pub(crate) struct Complete {
     pub(crate) part: PartFile,
 }
 
-/// What became of it.
+/// Number and result of a file.
 pub(crate) type Finished = (u32, Result<Digest, Reason>);
 
-enum Stage {
+enum FinishStage {
     Idle,
     Files(JoinHandle<Vec<io::Result<()>>>),
     Directory(JoinHandle<io::Result<()>>),
 }
 
-/// See the module.
+/// Files that are being finished.
 pub(crate) struct Finisher {
     directory: Arc<OwnedFd>,
     overwrite: bool,
     waiting: Vec<Complete>,
     round: Vec<Complete>,
     finished: Vec<Finished>,
-    stage: Stage,
+    stage: FinishStage,
 }
 
 impl Finisher {
     pub(crate) fn new(directory: Arc<OwnedFd>, overwrite: bool) -> Self {
-        Self { directory, overwrite, waiting: vec![], round: vec![], finished: vec![], stage: Stage::Idle }
+        Self {
+            directory,
+            overwrite,
+            waiting: vec![],
+            round: vec![],
+            finished: vec![],
+            stage: FinishStage::Idle,
+        }
     }
 
     /// Takes a complete file.
@@ -65,14 +72,14 @@ impl Finisher {
     pub(crate) async fn next(&mut self) -> Vec<Finished> {
         loop {
             match &mut self.stage {
-                Stage::Idle => self.sync_files(),
-                Stage::Files(job) => {
+                FinishStage::Idle => self.sync_files(),
+                FinishStage::Files(job) => {
                     let synced = job.await.unwrap_or_default();
                     self.publish(synced);
                 }
-                Stage::Directory(job) => {
+                FinishStage::Directory(job) => {
                     let synced = job.await.unwrap_or_else(|error| Err(io::Error::other(error)));
-                    self.stage = Stage::Idle;
+                    self.stage = FinishStage::Idle;
                     return self.conclude(synced);
                 }
             }
@@ -83,15 +90,16 @@ impl Finisher {
     pub(crate) async fn wind_up(&mut self) -> Vec<Finished> {
         self.waiting.clear();
         match self.stage {
-            Stage::Directory(_) => self.next().await,
-            Stage::Idle | Stage::Files(_) => Vec::new(),
+            FinishStage::Directory(_) => self.next().await,
+            FinishStage::Idle | FinishStage::Files(_) => Vec::new(),
         }
     }
 
     fn sync_files(&mut self) {
         self.round = std::mem::take(&mut self.waiting);
         let files: Vec<Arc<File>> = self.round.iter().map(|complete| complete.part.file()).collect();
-        self.stage = Stage::Files(spawn_blocking(move || files.iter().map(|file| file.sync_all()).collect()));
+        self.stage =
+            FinishStage::Files(spawn_blocking(move || files.iter().map(|file| file.sync_all()).collect()));
     }
 
     /// `synced` is shorter than the round only if the thread died; the rest counts as not synchronised.
@@ -103,7 +111,7 @@ impl Finisher {
             self.finished.push((complete.file, published.map(|()| complete.digest)));
         }
         let directory = Arc::clone(&self.directory);
-        self.stage = Stage::Directory(spawn_blocking(move || sync_directory(&directory)));
+        self.stage = FinishStage::Directory(spawn_blocking(move || sync_directory(&directory)));
     }
 
     fn conclude(&mut self, synced: io::Result<()>) -> Vec<Finished> {

@@ -8,15 +8,17 @@ use std::io;
 use bytes::BufMut as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _, BufReader};
 
+use crate::codec::{
+    BODY_CHECK_BYTES, HEAD_BYTES, Head, OPENING_BYTES, SessionOpening, chunk_data_len, open_body,
+};
 use crate::errors::{Fault, Violation};
 use crate::report::Side;
-use crate::wire::{BODY_CHECK_BYTES, HEAD_BYTES, Head, OPENING_BYTES, Opening, chunk_data_len, open_body};
 
 /// Small reads are gathered; the data of chunks goes around this buffer.
 const GATHER_BYTES: usize = 16 * 1024;
 
-/// What a call to [`Frames::step`] found.
-pub(crate) enum Step {
+/// Result of a call to [`Frames::step`].
+pub(crate) enum FrameStep {
     /// Some of a chunk's data for `file` arrived.
     Data { file: u32, bytes: usize },
     /// A record is complete: see [`Frames::frame`].
@@ -33,7 +35,7 @@ pub(crate) struct Frame<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Stage {
+enum FrameStage {
     Head,
     Body(Head),
     Data(Head, usize),
@@ -44,7 +46,7 @@ enum Stage {
 pub(crate) struct Frames<R> {
     stream: BufReader<R>,
     side: Side,
-    stage: Stage,
+    stage: FrameStage,
     /// The record so far.
     bytes: Vec<u8>,
 }
@@ -52,38 +54,38 @@ pub(crate) struct Frames<R> {
 impl<R: AsyncRead + Unpin> Frames<R> {
     pub(crate) fn new(stream: R, side: Side) -> Self {
         let stream = BufReader::with_capacity(GATHER_BYTES, stream);
-        Self { stream, side, stage: Stage::Head, bytes: Vec::new() }
+        Self { stream, side, stage: FrameStage::Head, bytes: Vec::new() }
     }
 
     /// Reads the opening; for the sender's stream, before the first [`Frames::step`].
-    pub(crate) async fn opening(&mut self) -> Result<Opening, Fault> {
+    pub(crate) async fn opening(&mut self) -> Result<SessionOpening, Fault> {
         let mut octets = [0; OPENING_BYTES];
         let read = self.stream.read_exact(&mut octets).await;
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Fault::Ended("before the transfer began"),
             _ => Fault::stream("reading the opening")(error),
         })?;
-        Ok(Opening::decode(&octets)?)
+        Ok(SessionOpening::decode(&octets)?)
     }
 
     /// Reads on until there is something to tell.
-    pub(crate) async fn step(&mut self) -> Result<Step, Fault> {
+    pub(crate) async fn step(&mut self) -> Result<FrameStep, Fault> {
         loop {
             if self.advance()? {
-                return Ok(Step::Frame);
+                return Ok(FrameStep::Frame);
             }
             let bytes = self.read().await.map_err(Fault::stream("reading"))?;
             match self.stage {
                 _ if bytes == 0 => return self.ended(),
-                Stage::Data(head, _) => return Ok(Step::Data { file: head.file, bytes }),
+                FrameStage::Data(head, _) => return Ok(FrameStep::Data { file: head.file, bytes }),
                 _ => {}
             }
         }
     }
 
-    /// The record that [`Step::Frame`] announced.
+    /// The record that [`FrameStep::Frame`] announced.
     pub(crate) fn frame(&self) -> Result<Frame<'_>, Violation> {
-        let Stage::Complete(head) = self.stage else { return Err(Violation::Field("a record")) };
+        let FrameStage::Complete(head) = self.stage else { return Err(Violation::Field("a record")) };
         let (sealed, data) = self.bytes[HEAD_BYTES..].split_at(head.sealed_body_bytes());
         Ok(Frame { head, body: &sealed[..sealed.len() - BODY_CHECK_BYTES], data })
     }
@@ -92,9 +94,9 @@ impl<R: AsyncRead + Unpin> Frames<R> {
     /// since each length was verified and is within its kind's limits.
     fn wanted(&self) -> usize {
         match self.stage {
-            Stage::Head | Stage::Complete(_) => HEAD_BYTES,
-            Stage::Body(head) => HEAD_BYTES + head.sealed_body_bytes(),
-            Stage::Data(head, data) => HEAD_BYTES + head.sealed_body_bytes() + data,
+            FrameStage::Head | FrameStage::Complete(_) => HEAD_BYTES,
+            FrameStage::Body(head) => HEAD_BYTES + head.sealed_body_bytes(),
+            FrameStage::Data(head, data) => HEAD_BYTES + head.sealed_body_bytes() + data,
         }
     }
 
@@ -107,27 +109,27 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 
     /// Goes through the stages for which enough octets are there; `true` at the end of a record.
     fn advance(&mut self) -> Result<bool, Violation> {
-        if matches!(self.stage, Stage::Complete(_)) {
+        if matches!(self.stage, FrameStage::Complete(_)) {
             self.bytes.clear();
-            self.stage = Stage::Head;
+            self.stage = FrameStage::Head;
         }
         while self.bytes.len() >= self.wanted() {
             self.stage = self.next_stage()?;
-            if matches!(self.stage, Stage::Complete(_)) {
+            if matches!(self.stage, FrameStage::Complete(_)) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn next_stage(&self) -> Result<Stage, Violation> {
+    fn next_stage(&self) -> Result<FrameStage, Violation> {
         match self.stage {
-            Stage::Head => self.head().map(Stage::Body),
-            Stage::Body(head) => {
+            FrameStage::Head => self.head().map(FrameStage::Body),
+            FrameStage::Body(head) => {
                 let body = open_body(&self.bytes[HEAD_BYTES..])?;
-                Ok(Stage::Data(head, chunk_data_len(&head, body)?))
+                Ok(FrameStage::Data(head, chunk_data_len(&head, body)?))
             }
-            Stage::Data(head, _) | Stage::Complete(head) => Ok(Stage::Complete(head)),
+            FrameStage::Data(head, _) | FrameStage::Complete(head) => Ok(FrameStage::Complete(head)),
         }
     }
 
@@ -136,8 +138,12 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Head::decode(octets, self.side)
     }
 
-    fn ended(&self) -> Result<Step, Fault> {
-        if self.bytes.is_empty() { Ok(Step::End) } else { Err(Fault::Ended("in the middle of a record")) }
+    fn ended(&self) -> Result<FrameStep, Fault> {
+        if self.bytes.is_empty() {
+            Ok(FrameStep::End)
+        } else {
+            Err(Fault::Ended("in the middle of a record"))
+        }
     }
 }
 

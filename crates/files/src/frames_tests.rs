@@ -5,14 +5,19 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt as _, duplex};
 
 use super::*;
+use crate::codec::{Record, chunk_head};
 use crate::digest::chunk_digest;
-use crate::wire::{Record, chunk_head};
 
 fn stream() -> Vec<u8> {
     let digest = chunk_digest(0, 1, b"hello");
     let end = Record::End { digest };
-    [&Opening { files: 1, bytes: 5 }.encode()[..], &chunk_head(0, 0, 5, &digest), b"hello", &end.encode(0)]
-        .concat()
+    [
+        &SessionOpening { files: 1, bytes: 5 }.encode()[..],
+        &chunk_head(0, 0, 5, &digest),
+        b"hello",
+        &end.encode(0),
+    ]
+    .concat()
 }
 
 #[tokio::test(start_paused = true)]
@@ -32,15 +37,15 @@ async fn a_read_that_is_given_up_loses_nothing() {
         loop {
             match tokio::time::timeout(Duration::from_millis(3), frames.step()).await {
                 Err(_) => {}
-                Ok(Ok(Step::Data { bytes, .. })) => data += bytes,
-                Ok(Ok(Step::Frame)) => seen.push(frames.frame().unwrap().head.kind),
-                Ok(Ok(Step::End)) => break,
+                Ok(Ok(FrameStep::Data { bytes, .. })) => data += bytes,
+                Ok(Ok(FrameStep::Frame)) => seen.push(frames.frame().unwrap().head.kind),
+                Ok(Ok(FrameStep::End)) => break,
                 Ok(Err(fault)) => panic!("{fault}"),
             }
         }
     };
     tokio::join!(writing, reading);
-    assert_eq!((seen, data), (vec![crate::wire::Kind::Chunk, crate::wire::Kind::End], 5));
+    assert_eq!((seen, data), (vec![crate::codec::RecordKind::Chunk, crate::codec::RecordKind::End], 5));
 }
 
 #[tokio::test]
@@ -48,11 +53,11 @@ async fn the_data_of_a_chunk_is_told_apart() {
     let octets = stream();
     let mut frames = Frames::new(&octets[..], Side::Sender);
     assert_eq!(frames.opening().await.unwrap().files, 1);
-    assert!(matches!(frames.step().await, Ok(Step::Data { file: 0, bytes: 5 })));
-    assert!(matches!(frames.step().await, Ok(Step::Frame)));
+    assert!(matches!(frames.step().await, Ok(FrameStep::Data { file: 0, bytes: 5 })));
+    assert!(matches!(frames.step().await, Ok(FrameStep::Frame)));
     assert_eq!(frames.frame().unwrap().data, b"hello");
-    assert!(matches!(frames.step().await, Ok(Step::Frame)));
-    assert!(matches!(frames.step().await, Ok(Step::End)));
+    assert!(matches!(frames.step().await, Ok(FrameStep::Frame)));
+    assert!(matches!(frames.step().await, Ok(FrameStep::End)));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::arriving::{Arriving, Ending, Trouble};
+use crate::codec::{ChunkRange, Record, SessionOpening};
 use crate::destination::Destination;
 use crate::digest::Digest;
 use crate::errors::{Fault, Violation};
@@ -14,11 +15,9 @@ use crate::names::{FileName, RawName};
 use crate::observe::Event;
 use crate::part::PartFile;
 use crate::reason::{Code, Reason};
-use crate::receive::ReceiveOptions;
 use crate::replies::Replies;
-use crate::report::{Failure, Outcome, Report, Side};
+use crate::report::{Failure, FileOutcome, SessionReport, Side};
 use crate::storing::{Stored, Storing};
-use crate::wire::{ChunkRange, Opening, Record};
 
 /// A file of which more records may come.
 enum Open {
@@ -27,7 +26,17 @@ enum Open {
     Discarded,
 }
 
-/// See the module.
+/// Permissions of a receiver.
+#[derive(Clone, Debug, Default)]
+pub struct ReceiveOptions {
+    /// True if a file may take the place of an existing one. It is replaced in one step, when the new one
+    /// is complete; two files of one transfer never replace each other.
+    pub overwrite: bool,
+    /// The largest file that is accepted, in bytes.
+    pub max_bytes: Option<u64>,
+}
+
+/// Records of a sender, applied to files.
 pub(crate) struct Incoming<'a, O> {
     destination: &'a Destination,
     options: &'a ReceiveOptions,
@@ -42,7 +51,7 @@ pub(crate) struct Incoming<'a, O> {
 
 impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     pub(crate) fn new(
-        opening: Opening,
+        opening: SessionOpening,
         destination: &'a Destination,
         options: &'a ReceiveOptions,
         observer: O,
@@ -59,17 +68,17 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         }
     }
 
-    /// Whether the sender owes nothing: its stream may end.
+    /// True if the sender owes nothing: its stream may end.
     pub(crate) fn may_end(&self) -> bool {
         self.open.is_empty() && self.ledger.next().is_none()
     }
 
-    /// Whether every announced file has its result.
+    /// True if every announced file has its result.
     pub(crate) fn all_settled(&self) -> bool {
         self.ledger.all_settled()
     }
 
-    pub(crate) fn into_report(self) -> Report {
+    pub(crate) fn into_report(self) -> SessionReport {
         self.ledger.into_report()
     }
 
@@ -187,7 +196,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             None => return Err(misplaced("an abort", file)),
             Some(Open::Discarded) => {}
             Some(Open::Arriving(_)) => {
-                self.settle(file, Outcome::Failed(Failure { side: Side::Sender, reason }));
+                self.settle(file, FileOutcome::Failed(Failure { side: Side::Sender, reason }));
             }
         }
         Ok(())
@@ -200,7 +209,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
                 Err(reason) => self.give_up(file, reason, false),
                 Ok(digest) => {
                     self.replies.delivered(file, digest);
-                    self.settle(file, Outcome::Delivered { digest });
+                    self.settle(file, FileOutcome::Delivered { digest });
                 }
             }
         }
@@ -222,10 +231,10 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         } else {
             self.close(file);
         }
-        self.settle(file, Outcome::Failed(Failure { side: Side::Receiver, reason }));
+        self.settle(file, FileOutcome::Failed(Failure { side: Side::Receiver, reason }));
     }
 
-    fn settle(&mut self, file: u32, outcome: Outcome) {
+    fn settle(&mut self, file: u32, outcome: FileOutcome) {
         self.ledger.settle(file, outcome);
         if self.all_settled() {
             self.replies.hurry();

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
+use crate::codec::SessionOpening;
 use crate::names::{FileName, RawName};
 use crate::observe::Event;
 use crate::reason::{Code, Reason};
-use crate::report::{FileReport, Outcome, Report, Side};
-use crate::wire::Opening;
+use crate::report::{FileOutcome, FileReport, SessionReport, Side};
 
-/// See the module.
+/// Results of the announced files.
 pub(crate) struct Ledger<O> {
     observer: O,
-    announced: Opening,
+    announced: SessionOpening,
     moved: u64,
-    report: Report,
+    report: SessionReport,
     settled: u32,
     /// Names that files of this transfer have or are about to get, and the files.
     taken: BTreeMap<FileName, u32>,
 }
 
 impl<O: FnMut(&Event<'_>)> Ledger<O> {
-    pub(crate) fn new(announced: Opening, mut observer: O) -> Self {
+    pub(crate) fn new(announced: SessionOpening, mut observer: O) -> Self {
         observer(&Event::Started { files: announced.files, bytes: announced.bytes });
-        let (report, taken) = (Report::default(), BTreeMap::new());
+        let (report, taken) = (SessionReport::default(), BTreeMap::new());
         Self { observer, announced, moved: 0, report, settled: 0, taken }
     }
 
@@ -32,7 +32,7 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
         (begun < self.announced.files).then_some(begun)
     }
 
-    /// Whether every announced file has its result.
+    /// True if every announced file has its result.
     pub(crate) fn all_settled(&self) -> bool {
         self.settled == self.announced.files
     }
@@ -78,8 +78,8 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
     }
 
     /// The result of a file is known. A failed file's name is free again.
-    pub(crate) fn settle(&mut self, file: u32, outcome: Outcome) {
-        if matches!(outcome, Outcome::Failed(_)) {
+    pub(crate) fn settle(&mut self, file: u32, outcome: FileOutcome) {
+        if matches!(outcome, FileOutcome::Failed(_)) {
             self.release(file);
         }
         let report = &mut self.report.files[file as usize];
@@ -97,7 +97,7 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
         }
     }
 
-    pub(crate) fn into_report(self) -> Report {
+    pub(crate) fn into_report(self) -> SessionReport {
         self.report
     }
 }

@@ -6,7 +6,7 @@
 //! few dozen bytes a file. Every 256 KiB chunk carries its digest, damaged chunks are fetched again,
 //! and a file appears under its name only when all of it was verified and is safely on the disk.
 //!
-//! The protocol is written down in `docs/spec/files.md`; [`wire`] is its encoder and decoder.
+//! The protocol is written down in `docs/spec/files.md`; [`codec`] is its encoder and decoder.
 //!
 //! ```
 //! use skyhaul_files::{Destination, ReceiveOptions, Source, receive, send, silent};
@@ -34,6 +34,7 @@
 #![forbid(unsafe_code)]
 
 mod arriving;
+pub mod codec;
 mod destination;
 mod digest;
 mod errors;
@@ -56,12 +57,12 @@ mod send;
 mod sending;
 mod source;
 mod storing;
-pub mod wire;
 
 pub use destination::{Destination, DestinationError};
 pub use digest::{Digest, Tree, chunk_digest};
 pub use errors::{Fault, ReceiveError, SendError, Violation};
 pub use escape::escaped;
+pub use incoming::ReceiveOptions;
 pub use limits::{
     CHUNK_BYTES, MAX_DAMAGED_CHUNKS, MAX_FILE_BYTES, MAX_FILES, MAX_NAME_BYTES, MAX_ROUNDS, MAX_TEXT_BYTES,
     PART_SUFFIX, WINDOW_FILES, chunk_count, chunk_len,
@@ -69,7 +70,7 @@ pub use limits::{
 pub use names::{FileName, NameError, RawName};
 pub use observe::{Event, silent};
 pub use reason::{Code, Reason};
-pub use receive::{ReceiveOptions, receive};
-pub use report::{Failure, FileReport, Outcome, Report, Side};
+pub use receive::receive;
+pub use report::{Failure, FileOutcome, FileReport, SessionReport, Side};
 pub use send::send;
 pub use source::{Source, SourceError};

@@ -1,4 +1,4 @@
-//! What a caller can watch while a session runs: progress bars and timestamps.
+//! Events that a caller can watch while a session runs, for progress bars and timestamps.
 
 use crate::names::RawName;
 use crate::report::FileReport;

@@ -30,7 +30,7 @@ impl Outbox {
         self.len() == 0
     }
 
-    /// Whether [`Outbox::drive`] has something to do.
+    /// True if [`Outbox::drive`] has something to do.
     pub(crate) fn wants(&self) -> bool {
         !self.is_empty() || self.unflushed
     }

@@ -2,21 +2,21 @@
 
 use std::collections::VecDeque;
 
+use crate::codec::{ChunkRange, Record, Reply, SessionOpening, receipt};
 use crate::errors::{Fault, Violation};
 use crate::frames::Frame;
 use crate::limits::{MAX_FILES, WINDOW_FILES};
 use crate::observe::Event;
 use crate::outbox::Outbox;
 use crate::reason::{Code, Reason};
-use crate::report::{Failure, Outcome, Report, Side};
+use crate::report::{Failure, FileOutcome, SessionReport, Side};
 use crate::sending::Sending;
 use crate::source::{Source, SourceError};
-use crate::wire::{ChunkRange, Opening, Record, Reply, receipt};
 
 /// Small records are gathered up to this size; a chunk may follow them.
 const GATHER_BYTES: usize = 64 * 1024;
 
-/// See the module.
+/// Records for a receiver, made of files.
 pub(crate) struct Outgoing<O> {
     observer: O,
     files: Vec<Sending>,
@@ -50,7 +50,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         if self.files.len() > MAX_FILES {
             return Err(Fault::TooManyFiles(self.files.len()));
         }
-        let opening = Opening { files: self.files.len() as u32, bytes: self.total };
+        let opening = SessionOpening { files: self.files.len() as u32, bytes: self.total };
         (self.observer)(&Event::Started { files: opening.files, bytes: opening.bytes });
         self.out.put(&opening.encode());
         Ok(())
@@ -60,8 +60,8 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         self.settled == self.files.len()
     }
 
-    pub(crate) fn into_report(self) -> Report {
-        Report { files: self.files.into_iter().map(Sending::into_report).collect() }
+    pub(crate) fn into_report(self) -> SessionReport {
+        SessionReport { files: self.files.into_iter().map(Sending::into_report).collect() }
     }
 
     /// Puts the next records, if all earlier ones are written.
@@ -76,7 +76,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         (self.observer)(&Event::Moved { bytes: self.out.moved(), total: self.total });
     }
 
-    /// What was asked for again goes before what is new: the receiver holds unfinished files for it.
+    /// Puts more into the outbox. Repairs go before new data: the receiver holds unfinished files for them.
     fn put_more(&mut self) -> bool {
         self.repair() || self.stream() || self.begin()
     }
@@ -141,10 +141,10 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         };
         self.out.put(&Record::Abort { reason: said }.encode(file as u32));
         self.repairs.retain(|repair| *repair as usize != file);
-        self.settle(file, Outcome::Failed(Failure { side, reason }));
+        self.settle(file, FileOutcome::Failed(Failure { side, reason }));
     }
 
-    fn settle(&mut self, file: usize, outcome: Outcome) {
+    fn settle(&mut self, file: usize, outcome: FileOutcome) {
         self.settled += 1;
         self.files[file].settle(outcome);
         (self.observer)(&Event::Settled { file: file as u32, report: self.files[file].report() });
@@ -169,7 +169,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
             return Err(wrong);
         }
         for (file, digest) in (first..).zip(digests) {
-            self.settle(file, Outcome::Delivered { digest });
+            self.settle(file, FileOutcome::Delivered { digest });
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         match self.files.get(file) {
             Some(sending) if sending.is_open() => self.abort(file, Side::Receiver, reason),
             Some(sending) if sending.is_unsettled() => {
-                self.settle(file, Outcome::Failed(Failure { side: Side::Receiver, reason }));
+                self.settle(file, FileOutcome::Failed(Failure { side: Side::Receiver, reason }));
             }
             // Both sides gave it up at the same time.
             Some(sending) if sending.was_aborted() => {}

@@ -1,22 +1,16 @@
 //! A file that is not finished: hidden, private, and gone unless it is published.
 
-use std::collections::hash_map::RandomState;
 use std::fs::File;
-use std::hash::BuildHasher as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, RenameFlags};
 use rustix::io::Errno;
 
-use crate::destination::{Destination, exists, storage};
-use crate::limits::PART_SUFFIX;
+use crate::destination::{Destination, create_hidden, exists, storage};
 use crate::names::FileName;
 use crate::reason::Reason;
-
-/// How many temporary names are tried; with 64 random bits each, the second is never needed.
-const TRIES: usize = 16;
 
 /// Removed when dropped, unless it was published.
 #[derive(Debug)]
@@ -82,20 +76,6 @@ impl Drop for PartFile {
 pub(crate) fn write(file: &File, data: &[u8], offset: u64) -> Result<(), Reason> {
     let written = file.write_all_at(data, offset);
     written.map_err(|e| storage("the file cannot be written", Errno::from_io_error(&e).unwrap_or(Errno::IO)))
-}
-
-pub(crate) fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    for _ in 0..TRIES {
-        // The standard library's hash keys are the random bits that need no further crate.
-        let random = RandomState::new().hash_one(std::process::id());
-        let hidden = format!(".{random:016x}{PART_SUFFIX}").into_bytes();
-        match rustix::fs::openat(directory, &hidden[..], flags, Mode::RUSR | Mode::WUSR) {
-            Err(Errno::EXIST) => {}
-            found => return found.map(|file| (File::from(file), hidden)),
-        }
-    }
-    Err(Errno::EXIST)
 }
 
 fn move_without_overwriting(directory: &OwnedFd, from: &[u8], to: &[u8]) -> Result<(), Errno> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;
+use crate::limits::PART_SUFFIX;
 use crate::reason::Code;
 
 fn name(text: &str) -> FileName {

@@ -7,13 +7,13 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::destination::Destination;
 use crate::errors::{Fault, ReceiveError, Violation};
-use crate::frames::{Frames, Step};
-use crate::incoming::Incoming;
+use crate::frames::{FrameStep, Frames};
+use crate::incoming::{Incoming, ReceiveOptions};
 use crate::observe::Event;
 use crate::outbox::Outbox;
 use crate::reason::{Code, Reason};
 use crate::replies::Replies;
-use crate::report::{Report, Side};
+use crate::report::{SessionReport, Side};
 
 /// While more than this waits to be written back, nothing is read: a sender that does not listen is not
 /// listened to either.
@@ -21,16 +21,6 @@ const BACKLOG_BYTES: usize = 64 * 1024;
 
 /// How long a receiver that gives up tries to say why.
 const FAREWELL: Duration = Duration::from_secs(5);
-
-/// What a receiver allows.
-#[derive(Clone, Debug, Default)]
-pub struct ReceiveOptions {
-    /// Whether a file may take the place of an existing one. It is replaced in one step, when the new one
-    /// is complete; two files of one transfer never replace each other.
-    pub overwrite: bool,
-    /// The largest file that is accepted, in bytes.
-    pub max_bytes: Option<u64>,
-}
 
 /// Receives the files of one transfer into `destination`; returns when the sender closes its half.
 ///
@@ -42,7 +32,7 @@ pub async fn receive<R, W, O>(
     destination: &Destination,
     options: &ReceiveOptions,
     observer: O,
-) -> Result<Report, ReceiveError>
+) -> Result<SessionReport, ReceiveError>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -53,7 +43,7 @@ where
         Ok(opening) => opening,
         Err(cause) => {
             say_why(&mut Replies::default(), &mut writer, &cause).await;
-            return Err(ReceiveError { cause, report: Report::default() });
+            return Err(ReceiveError { cause, report: SessionReport::default() });
         }
     };
     let mut incoming = Incoming::new(opening, destination, options, observer);
@@ -105,7 +95,7 @@ where
 /// Takes what was read; `true` when the sender's stream has ended as it should.
 fn take<R, O>(
     frames: &Frames<R>,
-    step: Result<Step, Fault>,
+    step: Result<FrameStep, Fault>,
     incoming: &mut Incoming<'_, O>,
 ) -> Result<bool, Fault>
 where
@@ -113,14 +103,14 @@ where
     O: FnMut(&Event<'_>),
 {
     match step {
-        Ok(Step::Data { file, bytes }) => incoming.data(file, bytes),
-        Ok(Step::Frame) => incoming.frame(&frames.frame()?)?,
+        Ok(FrameStep::Data { file, bytes }) => incoming.data(file, bytes),
+        Ok(FrameStep::Frame) => incoming.frame(&frames.frame()?)?,
         // Everything is done: how the sender leaves makes no difference.
-        Ok(Step::End) | Err(Fault::Stream { .. } | Fault::Ended(_)) if incoming.all_settled() => {
+        Ok(FrameStep::End) | Err(Fault::Stream { .. } | Fault::Ended(_)) if incoming.all_settled() => {
             return Ok(true);
         }
-        Ok(Step::End) if incoming.may_end() => return Ok(true),
-        Ok(Step::End) => return Err(Fault::Ended("before all files were complete")),
+        Ok(FrameStep::End) if incoming.may_end() => return Ok(true),
+        Ok(FrameStep::End) => return Err(Fault::Ended("before all files were complete")),
         Err(fault) => return Err(fault),
     }
     Ok(false)

@@ -1,4 +1,4 @@
-//! What the receiver says, gathered: its way back may be as thin as 1 kbit/s.
+//! Replies of the receiver, gathered: its way back may be as thin as 1 kbit/s.
 //!
 //! News of delivered files goes out at most once a second, for all files that were delivered since. The
 //! first is told at once, so is the last, and so is half a window, so that the sender is not held up.
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::codec::{ChunkRange, Reply, receipt};
 use crate::digest::Digest;
 use crate::limits::WINDOW_FILES;
 use crate::outbox::Outbox;
 use crate::reason::Reason;
-use crate::wire::{ChunkRange, Reply, receipt};
 
 /// The least time between two records that tell of delivered files.
 const SPACING: Duration = Duration::from_secs(1);
 
-/// See the module.
+/// Replies that wait to be sent.
 #[derive(Default)]
 pub(crate) struct Replies {
     pub(crate) out: Outbox,
@@ -53,7 +53,7 @@ impl Replies {
         self.hurry = true;
     }
 
-    /// Whether everything was said.
+    /// True if no reply waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.delivered.is_empty() && !self.out.wants()
     }

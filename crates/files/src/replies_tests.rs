@@ -1,12 +1,12 @@
 //! When the receiver tells of delivered files.
 
 use super::*;
+use crate::codec::{HEAD_BYTES, Head};
 use crate::report::Side;
-use crate::wire::{HEAD_BYTES, Head};
 
 const NONE: Digest = Digest([0; 32]);
 
-/// What was said since the last call: the first file and the number of files of each record.
+/// Replies since the last call: the first file and the number of files of each record.
 async fn said(replies: &mut Replies) -> Vec<(u32, u32)> {
     let mut octets = Vec::new();
     while replies.out.wants() {

@@ -1,4 +1,4 @@
-//! What became of the files.
+//! Results of the files of a session.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub struct Failure {
 
 /// The end of a file's story.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FileOutcome {
     /// Verified as a whole and safe under its final name at the receiver.
     Delivered {
         /// The file's BLAKE3 digest.
@@ -46,7 +46,7 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// One file's entry in a [`Report`].
+/// One file's entry in a [`SessionReport`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReport {
     /// The name as it travelled; print it as it is, it escapes itself.
@@ -55,8 +55,8 @@ pub struct FileReport {
     pub bytes: u64,
     /// How many chunks were fetched again because they came damaged.
     pub chunks_again: u32,
-    /// What became of it.
-    pub outcome: Outcome,
+    /// Its result.
+    pub outcome: FileOutcome,
 }
 
 impl FileReport {
@@ -64,35 +64,35 @@ impl FileReport {
     pub fn unfinished(name: RawName, bytes: u64, side: Side) -> Self {
         let reason =
             Reason::new(Code::Interrupted, "the session ended before the result of this file was known");
-        Self { name, bytes, chunks_again: 0, outcome: Outcome::Failed(Failure { side, reason }) }
+        Self { name, bytes, chunks_again: 0, outcome: FileOutcome::Failed(Failure { side, reason }) }
     }
 
     /// The digest of a delivered file.
     pub fn digest(&self) -> Option<Digest> {
         match self.outcome {
-            Outcome::Delivered { digest } => Some(digest),
-            Outcome::Failed(_) => None,
+            FileOutcome::Delivered { digest } => Some(digest),
+            FileOutcome::Failed(_) => None,
         }
     }
 
     /// Why the file failed, if it did.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.outcome {
-            Outcome::Delivered { .. } => None,
-            Outcome::Failed(failure) => Some(failure),
+            FileOutcome::Delivered { .. } => None,
+            FileOutcome::Failed(failure) => Some(failure),
         }
     }
 }
 
-/// What became of every file of a session, in the sender's order.
+/// Results of all files of a session, in the sender's order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct SessionReport {
     /// One entry a file.
     pub files: Vec<FileReport>,
 }
 
-impl Report {
-    /// Whether every file was delivered.
+impl SessionReport {
+    /// True if every file was delivered.
     pub fn all_delivered(&self) -> bool {
         self.files.iter().all(|file| file.digest().is_some())
     }

@@ -6,10 +6,10 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use crate::errors::{Fault, SendError};
-use crate::frames::{Frames, Step};
+use crate::frames::{FrameStep, Frames};
 use crate::observe::Event;
 use crate::outgoing::Outgoing;
-use crate::report::{Report, Side};
+use crate::report::{SessionReport, Side};
 use crate::source::Source;
 
 /// How long a sender that cannot write any more waits for the receiver's last words.
@@ -25,7 +25,7 @@ pub async fn send<R, W, O>(
     mut writer: W,
     sources: Vec<Source>,
     observer: O,
-) -> Result<Report, SendError>
+) -> Result<SessionReport, SendError>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -72,15 +72,15 @@ where
     }
 }
 
-fn take<R, O>(replies: &Frames<R>, step: &Step, outgoing: &mut Outgoing<O>) -> Result<(), Fault>
+fn take<R, O>(replies: &Frames<R>, step: &FrameStep, outgoing: &mut Outgoing<O>) -> Result<(), Fault>
 where
     R: AsyncRead + Unpin,
     O: FnMut(&Event<'_>),
 {
     match step {
-        Step::Frame => outgoing.frame(&replies.frame()?),
-        Step::Data { .. } => Ok(()),
-        Step::End => Err(Fault::Ended("before it had told all results")),
+        FrameStep::Frame => outgoing.frame(&replies.frame()?),
+        FrameStep::Data { .. } => Ok(()),
+        FrameStep::End => Err(Fault::Ended("before it had told all results")),
     }
 }
 

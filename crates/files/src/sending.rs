@@ -1,16 +1,16 @@
 //! One file at the sender.
 
+use crate::codec::{CHUNK_HEAD_BYTES, ChunkRange, Record, chunk_head};
 use crate::digest::{Digest, Tree, chunk_digest};
 use crate::errors::Violation;
 use crate::limits::{MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
 use crate::outbox::Outbox;
 use crate::reason::Reason;
-use crate::report::{Failure, FileReport, Outcome, Side};
+use crate::report::{Failure, FileOutcome, FileReport, Side};
 use crate::source::{Reading, Source, SourceError, begin_reason};
-use crate::wire::{CHUNK_HEAD_BYTES, ChunkRange, Record, chunk_head};
 
 /// How far a file is.
-enum State {
+enum SendState {
     /// Its turn has not come.
     Waiting,
     /// Its chunks are being sent in order.
@@ -23,11 +23,11 @@ enum State {
     Settled,
 }
 
-/// See the module.
+/// A file on its way out.
 pub(crate) struct Sending {
     file: u32,
     source: Source,
-    state: State,
+    state: SendState,
     rounds: u8,
     report: FileReport,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Sending {
 impl Sending {
     pub(crate) fn new(file: u32, source: Source) -> Self {
         let report = FileReport::unfinished(source.name().as_raw().clone(), source.size(), Side::Sender);
-        Self { file, source, state: State::Waiting, rounds: 0, report }
+        Self { file, source, state: SendState::Waiting, rounds: 0, report }
     }
 
     pub(crate) fn report(&self) -> &FileReport {
@@ -62,18 +62,18 @@ impl Sending {
         self.report.bytes = begun.as_ref().map_or(self.source.size(), Reading::size);
         let name = self.report.name.clone();
         out.put(&Record::File { size: self.report.bytes, executable, name }.encode(self.file));
-        self.state = State::Streaming { reading: begun?, next: 0, tree: Tree::default() };
+        self.state = SendState::Streaming { reading: begun?, next: 0, tree: Tree::default() };
         Ok(())
     }
 
     /// Sends the next chunk that is due, or the end; `true` after an end.
     pub(crate) fn advance(&mut self, out: &mut Outbox) -> Result<bool, Reason> {
         match &mut self.state {
-            State::Streaming { reading, next, tree } if *next < chunk_count(reading.size()) => {
+            SendState::Streaming { reading, next, tree } if *next < chunk_count(reading.size()) => {
                 tree.push(put_chunk(out, self.file, reading, *next)?);
                 *next += 1;
             }
-            State::Repairing { reading, chunks, .. } if !chunks.is_empty() => {
+            SendState::Repairing { reading, chunks, .. } if !chunks.is_empty() => {
                 let next = chunks.pop().unwrap_or_default();
                 put_chunk(out, self.file, reading, next)?;
             }
@@ -83,9 +83,9 @@ impl Sending {
     }
 
     fn end(&mut self, out: &mut Outbox) -> Result<(), Reason> {
-        let (reading, digest) = match std::mem::replace(&mut self.state, State::Settled) {
-            State::Streaming { reading, tree, .. } => (reading, tree.root()),
-            State::Repairing { reading, digest, .. } => (reading, digest),
+        let (reading, digest) = match std::mem::replace(&mut self.state, SendState::Settled) {
+            SendState::Streaming { reading, tree, .. } => (reading, tree.root()),
+            SendState::Repairing { reading, digest, .. } => (reading, digest),
             other => {
                 self.state = other;
                 return Ok(());
@@ -93,14 +93,14 @@ impl Sending {
         };
         reading.unchanged()?;
         out.put(&Record::End { digest }.encode(self.file));
-        self.state = State::Sent { reading, digest };
+        self.state = SendState::Sent { reading, digest };
         Ok(())
     }
 
     /// The digest, if the receiver may call the file delivered now.
     pub(crate) fn deliverable(&self) -> Option<Digest> {
         match self.state {
-            State::Sent { digest, .. } => Some(digest),
+            SendState::Sent { digest, .. } => Some(digest),
             _ => None,
         }
     }
@@ -113,41 +113,41 @@ impl Sending {
         if self.rounds == MAX_ROUNDS || chunks.iter().any(|number| *number >= count) {
             return Err(misplaced);
         }
-        let State::Sent { .. } = self.state else { return Err(misplaced) };
+        let SendState::Sent { .. } = self.state else { return Err(misplaced) };
         let (wanted, bytes) =
             (chunks.len() as u32, chunks.iter().map(|n| chunk_len(self.report.bytes, *n) as u64).sum());
-        if let State::Sent { reading, digest } = std::mem::replace(&mut self.state, State::Settled) {
-            self.state = State::Repairing { reading, digest, chunks };
+        if let SendState::Sent { reading, digest } = std::mem::replace(&mut self.state, SendState::Settled) {
+            self.state = SendState::Repairing { reading, digest, chunks };
         }
         self.rounds += 1;
         self.report.chunks_again += wanted;
         Ok((wanted, bytes))
     }
 
-    /// Whether chunks are being sent in order.
+    /// True if chunks are being sent in order.
     pub(crate) fn is_streaming(&self) -> bool {
-        matches!(self.state, State::Streaming { .. })
+        matches!(self.state, SendState::Streaming { .. })
     }
 
-    /// Whether the receiver expects more records of this file.
+    /// True if the receiver expects more records of this file.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.state, State::Streaming { .. } | State::Repairing { .. })
+        matches!(self.state, SendState::Streaming { .. } | SendState::Repairing { .. })
     }
 
-    /// Whether the file is begun and has no result.
+    /// True if the file is begun and has no result.
     pub(crate) fn is_unsettled(&self) -> bool {
-        self.is_open() || matches!(self.state, State::Sent { .. })
+        self.is_open() || matches!(self.state, SendState::Sent { .. })
     }
 
-    /// Whether this side gave the file up.
+    /// True if this side gave the file up.
     pub(crate) fn was_aborted(&self) -> bool {
         let here = |failure: &Failure| failure.side == Side::Sender;
-        matches!(self.state, State::Settled) && self.report.failure().is_some_and(here)
+        matches!(self.state, SendState::Settled) && self.report.failure().is_some_and(here)
     }
 
     /// The result is known; the file is closed.
-    pub(crate) fn settle(&mut self, outcome: Outcome) {
-        self.state = State::Settled;
+    pub(crate) fn settle(&mut self, outcome: FileOutcome) {
+        self.state = SendState::Settled;
         self.report.outcome = outcome;
     }
 }

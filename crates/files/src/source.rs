@@ -25,7 +25,7 @@ pub enum SourceError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// It is a directory, a pipe, a device or a socket.
@@ -33,7 +33,7 @@ pub enum SourceError {
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// What it is.
+        /// Kind of the thing.
         kind: &'static str,
     },
     /// Its name cannot travel.
@@ -41,7 +41,7 @@ pub enum SourceError {
     Name {
         /// The path.
         path: PathBuf,
-        /// What is wrong with the name.
+        /// Fault of the name.
         source: NameError,
     },
     /// It is larger than the protocol allows.
@@ -91,7 +91,7 @@ impl Source {
         Ok(Self { name: FileName::new(name)?, size: content.len() as u64, content: Content::Memory(content) })
     }
 
-    /// The same file under another name at the receiver.
+    /// This file, under another name at the receiver.
     #[must_use]
     pub fn named(self, name: FileName) -> Self {
         Self { name, ..self }
@@ -117,7 +117,7 @@ impl Source {
 }
 
 impl SourceError {
-    /// Whether only too many other files are open.
+    /// True if nothing but too many other open files is in the way.
     pub(crate) fn is_crowded(&self) -> bool {
         let Self::Open { source, .. } = self else { return false };
         matches!(Errno::from_io_error(source), Some(Errno::MFILE | Errno::NFILE))
@@ -187,7 +187,7 @@ impl Reading {
         }
     }
 
-    /// Whether the file is still the one that was begun; asked before it is called complete.
+    /// Check that the file is still the one that was begun; made before it is called complete.
     pub(crate) fn unchanged(&self) -> Result<(), Reason> {
         let Self::File(file, before) = self else { return Ok(()) };
         let now = Stamp::of(file).map_err(|error| read_reason(&error))?;

@@ -1,4 +1,4 @@
-//! What can be sent, and what is noticed about files that move under the reader.
+//! Sources that can be sent, and changes of files under the reader.
 
 use std::fs;
 use std::io::Write as _;

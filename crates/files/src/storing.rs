@@ -11,7 +11,7 @@ pub(crate) type Stored = (u32, Result<(), Reason>);
 
 type Job = JoinHandle<(Vec<u8>, Result<(), Reason>)>;
 
-/// See the module.
+/// The chunk that is being written, if any.
 #[derive(Debug, Default)]
 pub(crate) struct Storing {
     job: Option<(u32, Job)>,

@@ -7,7 +7,7 @@ use crate::chance::Chance;
 
 /// The chain of one direction.
 #[derive(Clone, Debug)]
-pub(crate) struct Burst {
+pub(crate) struct GilbertElliott {
     /// Loss in the good and in the bad state.
     loss: [Chance; 2],
     /// Change out of the good and out of the bad state.
@@ -16,7 +16,7 @@ pub(crate) struct Burst {
     stream: Stream,
 }
 
-impl Burst {
+impl GilbertElliott {
     pub(crate) fn new(config: BurstLoss, stream: Stream) -> Self {
         Self {
             loss: [config.loss_good, config.loss_bad].map(Chance::new),
@@ -26,7 +26,7 @@ impl Burst {
         }
     }
 
-    /// Whether the next packet is lost. Takes two draws: for its loss and for the change after it;
+    /// True if the next packet is lost. Takes two draws: for its loss and for the change after it;
     /// none if no packet is ever lost.
     pub(crate) fn draw(&mut self) -> bool {
         if self.is_never() {

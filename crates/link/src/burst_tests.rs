@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use skyhaul_core::Stream;
 use skyhaul_core::event::DropCause::RandomLoss;
 
-use crate::burst::Burst;
+use crate::burst::GilbertElliott;
 use crate::test_support::{Events, at, both_ways, drain_numbers, drops, hollow, link, with_outages};
 use crate::{BurstLoss, DirectionConfig, LinkConfig};
 
@@ -11,7 +11,7 @@ const BURSTY: BurstLoss = BurstLoss { good_to_bad: 0.02, bad_to_good: 0.25, loss
 
 /// Which of the first `count` packets are lost.
 fn losses(config: BurstLoss, seed: u64, count: usize) -> Vec<bool> {
-    let mut burst = Burst::new(config, Stream::new(seed, "l/forward/burst"));
+    let mut burst = GilbertElliott::new(config, Stream::new(seed, "l/forward/burst"));
     (0..count).map(|_| burst.draw()).collect()
 }
 

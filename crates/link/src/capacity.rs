@@ -3,11 +3,11 @@
 use skyhaul_core::Instant;
 
 use crate::LinkConfig;
-use crate::outages::Down;
+use crate::line::{Fate, TransmissionLine};
+use crate::outages::KnownOutages;
 use crate::timeline::Timeline;
-use crate::wire::{Fate, Wire};
 
-/// How many packets of `packet_bytes` bytes on the wire a sender that never lets the queue of `port`
+/// Number of packets of `packet_bytes` bytes on the wire a sender that never lets the queue of `port`
 /// run empty (nor overflow) gets to the far end of this very link and seed by `until_arrival`: those
 /// whose serialisation starts at or after `from`, that neither an outage nor the channel nor chance
 /// takes, and that are delivered at or before `until_arrival`, after all their delays.
@@ -17,8 +17,8 @@ use crate::wire::{Fate, Wire};
 /// plays no part, and copies do not count. A packet with bit errors is not carried, also where
 /// [`Damage::Deliver`](crate::Damage::Deliver) hands it over.
 ///
-/// `None`: there is no such number, because the rate is unlimited (if only for some time), `packet_bytes` is 0 or the
-/// configuration is not valid. The time needed grows with the number of packets (also those lost
+/// `None`: there is no such number, because the rate is unlimited (if only for some time), `packet_bytes` is
+/// 0 or the configuration is not valid. The time needed grows with the number of packets (also those lost
 /// while the link is down), some tens of nanoseconds each.
 ///
 /// # Panics
@@ -33,16 +33,24 @@ pub fn carried_packets(
 ) -> Option<u64> {
     config.validate().ok()?;
     let countable = Timeline::new(config.direction(port)).is_limited() && packet_bytes > 0;
-    countable.then(|| saturate(Wire::new(config, port, seed), config, from, until_arrival, packet_bytes))
+    countable.then(|| {
+        saturate(TransmissionLine::new(config, port, seed), config, from, until_arrival, packet_bytes)
+    })
 }
 
-fn saturate(mut wire: Wire, config: &LinkConfig, from: Instant, until: Instant, bytes: u32) -> u64 {
+fn saturate(
+    mut line: TransmissionLine,
+    config: &LinkConfig,
+    from: Instant,
+    until: Instant,
+    bytes: u32,
+) -> u64 {
     let mut carried = 0;
-    let down = Down { scheduled: &config.outages, forced: None };
+    let down = KnownOutages { scheduled: &config.outages, forced: None };
     loop {
         // There from the beginning, so it starts when the one before it ends.
-        let (slot, fate) = wire.send(from, bytes, true, down);
-        let earliest = wire.earliest_arrival(slot.end);
+        let (service, fate) = line.send(from, bytes, true, down);
+        let earliest = line.earliest_arrival(service.end);
         // Time stands still at its maximum: nothing arrives there.
         if earliest > until || earliest == Instant::MAX {
             return carried;

@@ -14,7 +14,7 @@ impl Chance {
         Self(libm::ldexp(probability, 64) as u64) // saturates: 1.0 becomes ALWAYS
     }
 
-    /// Whether a uniform 64-bit number decides for it.
+    /// True if the event happens, by a uniform 64-bit random number.
     pub(crate) fn hit(self, draw: u64) -> bool {
         draw < self.0 || self == Self::ALWAYS
     }
@@ -48,7 +48,7 @@ impl BitErrors {
         }))
     }
 
-    /// Whether no packet of any length is ever hit.
+    /// True if no packet of any length is ever hit.
     pub(crate) fn is_never(&self) -> bool {
         self.0[31] == Chance::NEVER
     }

@@ -8,7 +8,7 @@ use skyhaul_core::{Instant, Stream};
 use crate::chance::Chance;
 use crate::{ChannelConfig, LinkConfig, Stay, Stays};
 
-/// What the channel does to a packet.
+/// Effect of the channel on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Passage {
     /// Why it is lost, if it is.
@@ -53,7 +53,7 @@ impl Channel {
         Passage { lost: hit.then_some(cause), delay_ns: self.stay.delay_ns }
     }
 
-    /// The same for a packet that has had its draw, and was not lost.
+    /// Takes a packet that has had its draw and was not lost, and is now sent at another time.
     pub(crate) fn pass_anew(&mut self, sent: Instant) -> Passage {
         self.reach(sent);
         Passage { lost: self.stay.is_down.then_some(DropCause::Outage), delay_ns: self.stay.delay_ns }

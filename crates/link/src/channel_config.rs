@@ -1,4 +1,4 @@
-//! What a channel that changes between two states is like [XSTP 5].
+//! Configuration of a channel that changes between two states [XSTP 5].
 
 use skyhaul_core::US;
 
@@ -24,7 +24,7 @@ pub struct ChannelConfig {
 }
 
 impl ChannelConfig {
-    /// What this state is like.
+    /// Configuration of this state.
     pub fn state(&self, state: ChannelState) -> &StateConfig {
         [&self.good, &self.bad][state as usize]
     }
@@ -51,7 +51,7 @@ impl ChannelState {
     }
 }
 
-/// What a state of a channel is like.
+/// Configuration of one state of a channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateConfig {
     /// Mean length of a stay, in nanoseconds; at least [`MIN_MEAN_STAY_NS`].

@@ -13,7 +13,7 @@ use crate::{BurstLoss, Conditions, Damage, DirectionConfig, LinkConfig, Order, R
 
 const COUNT: u32 = 20_000;
 
-fn wire() -> LinkConfig {
+fn perfect_link() -> LinkConfig {
     both_ways(DirectionConfig { delay_ns: 5 * MS, order: Order::Free, ..DirectionConfig::default() })
 }
 
@@ -26,7 +26,7 @@ fn sent(number: u32) -> Instant {
     at(u64::from(number) * 100 * US)
 }
 
-/// What became of packets that enter `port` every 100 us: arrival or drop, by number.
+/// Fates of packets that enter `port` every 100 us: arrival or drop, by number.
 fn fates(config: &LinkConfig, seed: u64, port: u32) -> BTreeMap<u32, Result<Instant, DropCause>> {
     let mut link = link(config, seed);
     let mut fates = BTreeMap::new();
@@ -52,7 +52,7 @@ fn lost(config: &LinkConfig, seed: u64, port: u32) -> BTreeSet<u32> {
 
 #[test]
 fn a_state_that_loses_everything_is_an_outage_for_both_directions() {
-    let config = gone_at_times(wire());
+    let config = gone_at_times(perfect_link());
     let conditions = Conditions::new(&config, 1).unwrap();
     for port in [0, 1] {
         let fates = fates(&config, 1, port);
@@ -70,7 +70,7 @@ fn a_state_that_loses_everything_is_an_outage_for_both_directions() {
 
 #[test]
 fn outages_of_the_channel_are_counted_as_outages() {
-    let config = gone_at_times(wire());
+    let config = gone_at_times(perfect_link());
     let mut link = link(&config, 1);
     (0..COUNT).for_each(|n| link.handle(sent(n), 1, hollow(125, n), &mut NullSink));
     let dropped = link.counters(1, sent(COUNT)).dropped;
@@ -80,7 +80,7 @@ fn outages_of_the_channel_are_counted_as_outages() {
 
 #[test]
 fn the_delay_is_that_of_the_stay_on_top_of_the_directions_own() {
-    let config = gone_at_times(wire());
+    let config = gone_at_times(perfect_link());
     let conditions = Conditions::new(&config, 2).unwrap();
     let mut seen = BTreeSet::new();
     for port in [0, 1] {
@@ -97,7 +97,7 @@ fn the_delay_is_that_of_the_stay_on_top_of_the_directions_own() {
 #[test]
 fn what_counts_is_the_state_when_the_serialisation_ends() {
     // A packet takes 10 ms; the direction back takes none.
-    let mut config = gone_at_times(wire());
+    let mut config = gone_at_times(perfect_link());
     config.forward.rate_bps = Some(100_000);
     let conditions = Conditions::new(&config, 3).unwrap();
     let mut link = link(&config, 3);
@@ -118,7 +118,7 @@ fn what_counts_is_the_state_when_the_serialisation_ends() {
 
 #[test]
 fn other_losses_are_random_ones_at_the_rate_of_the_state() {
-    let config = with_channel(wire(), state(100 * MS, 0.05, [0, 0]), state(100 * MS, 0.4, [0, 0]));
+    let config = with_channel(perfect_link(), state(100 * MS, 0.05, [0, 0]), state(100 * MS, 0.4, [0, 0]));
     let conditions = Conditions::new(&config, 4).unwrap();
     let (mut entered, mut lost) = ([0u32; 2], [0u32; 2]);
     for (number, fate) in fates(&config, 4, 0) {
@@ -133,7 +133,7 @@ fn other_losses_are_random_ones_at_the_rate_of_the_state() {
 
 #[test]
 fn the_directions_share_the_stays_and_not_the_losses() {
-    let config = with_channel(wire(), state(100 * MS, 0.3, [0, 0]), state(100 * MS, 1.0, [0, 0]));
+    let config = with_channel(perfect_link(), state(100 * MS, 0.3, [0, 0]), state(100 * MS, 1.0, [0, 0]));
     let (forward, reverse) = (fates(&config, 5, 0), fates(&config, 5, 1));
     let outages = |fates: &BTreeMap<u32, Result<Instant, DropCause>>| -> Vec<u32> {
         fates.iter().filter(|(_, fate)| **fate == Err(Outage)).map(|(number, _)| *number).collect()
@@ -145,7 +145,7 @@ fn the_directions_share_the_stays_and_not_the_losses() {
 
 #[test]
 fn equal_seeds_give_equal_fates() {
-    let config = with_channel(wire(), state(50 * MS, 0.1, [0, MS]), state(10 * MS, 0.9, [0, MS]));
+    let config = with_channel(perfect_link(), state(50 * MS, 0.1, [0, MS]), state(10 * MS, 0.9, [0, MS]));
     assert_eq!(fates(&config, 6, 0), fates(&config, 6, 0));
     assert_ne!(fates(&config, 6, 0), fates(&config, 7, 0));
 }
@@ -180,7 +180,7 @@ fn a_channel_without_effect_changes_nothing() {
 
 #[test]
 fn adding_a_channel_shifts_no_draw_of_the_other_impairments() {
-    let (alone, both) = (gone_at_times(wire()), gone_at_times(impaired()));
+    let (alone, both) = (gone_at_times(perfect_link()), gone_at_times(impaired()));
     for port in [0, 1] {
         let expected: BTreeSet<u32> = &lost(&alone, 10, port) | &lost(&impaired(), 10, port);
         assert_eq!(lost(&both, 10, port), expected);
@@ -196,7 +196,7 @@ fn adding_a_channel_shifts_no_draw_of_the_other_impairments() {
 
 #[test]
 fn an_outage_of_the_schedule_shifts_no_draw_of_the_channel() {
-    let config = with_channel(wire(), state(100 * MS, 0.3, [0, 0]), state(100 * MS, 0.6, [0, 0]));
+    let config = with_channel(perfect_link(), state(100 * MS, 0.3, [0, 0]), state(100 * MS, 0.6, [0, 0]));
     let (from, to) = (sent(500), sent(700));
     let mut expected = lost(&config, 11, 0);
     expected.extend(500..700);
@@ -205,7 +205,7 @@ fn an_outage_of_the_schedule_shifts_no_draw_of_the_channel() {
 
 #[test]
 fn a_link_works_until_the_end_of_time() {
-    let config = with_channel(wire(), state(SECOND, 0.0, [0, 0]), state(u64::MAX, 1.0, [0, 0]));
+    let config = with_channel(perfect_link(), state(SECOND, 0.0, [0, 0]), state(u64::MAX, 1.0, [0, 0]));
     let mut link = link(&config, 12);
     for number in [0, 1] {
         link.handle(Instant::MAX, 0, hollow(125, number), &mut NullSink);

@@ -1,4 +1,4 @@
-//! Whether a configuration makes sense, and if not, what is wrong where.
+//! Validation of configurations: the first field that makes no sense, and its problem.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,19 +8,19 @@ use skyhaul_core::Instant;
 
 use crate::{
     BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, QueueLimit, RedConfig,
-    StateConfig, Step,
+    ScheduleStep, StateConfig,
 };
 
 /// A configuration that makes no sense. Displays as `forward.loss: 1.5 is no probability; ...`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfigError {
-    /// Where: the field, as in `forward.loss` or `outages[2]` (counted from 0).
+    /// The field, as in `forward.loss` or `outages[2]` (counted from 0).
     pub field: String,
-    /// What is wrong with it.
+    /// The problem of that field.
     pub problem: Problem,
 }
 
-/// What is wrong with a field.
+/// Problem of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Problem {
     /// A probability outside of 0 to 1, or not a number.
@@ -165,7 +165,7 @@ fn probability(value: f64, field: impl Fn() -> String) -> Result<(), ConfigError
     require((0.0..=1.0).contains(&value), field, Problem::NotAProbability(value))
 }
 
-fn schedule(steps: &[Step], schedule: &str) -> Result<(), ConfigError> {
+fn schedule(steps: &[ScheduleStep], schedule: &str) -> Result<(), ConfigError> {
     let mut previous: Option<Instant> = None;
     for (i, step) in steps.iter().enumerate() {
         let at = |field: &str| format!("{schedule}[{i}].{field}");

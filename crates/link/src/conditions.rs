@@ -1,4 +1,4 @@
-//! What a link is really like at a time: the truth that verdicts are compared with.
+//! State of a realised link at any time, which verdicts are compared with.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -7,15 +7,15 @@ use skyhaul_core::Instant;
 
 use crate::outages::{is_down_during, merged};
 use crate::timeline::{PAST_STEPS, Timeline};
-use crate::{ConfigError, LinkConfig, Outage, Stay, Stays, Step};
+use crate::{ConfigError, LinkConfig, Outage, ScheduleStep, Stay, Stays};
 
 /// Stays that are kept for questions about the recent past.
 pub(crate) const RECENT_STAYS: usize = 256;
 
 /// The realised conditions of a link: its rates and delays, its schedule of outages and the states of its
-/// channel. A pure function of configuration and seed: the order of questions, and what is sent, change no answer.
-/// What somebody changes while the link runs counts from then on; of rates, delays and forced outages that are over,
-/// the latest 256 are remembered.
+/// channel. A pure function of configuration and seed: the order of questions, and what is sent, change no
+/// answer. A change while the link runs counts from then on; of rates, delays and forced outages that are
+/// over, the latest 256 are remembered.
 ///
 /// The states up to the present of a [`Link`](crate::Link) are made as it works; the latest 256
 /// stays are kept. A question about an earlier or later time is answered by making the stays from
@@ -55,7 +55,7 @@ impl Conditions {
         })
     }
 
-    /// Whether neither an outage nor a state that loses everything covers `at`.
+    /// True if neither an outage nor a state that loses everything covers `at`.
     pub fn is_up(&self, at: Instant) -> bool {
         let is_forced_down = self.forced().any(|outage| outage.from <= at && at < outage.to);
         let is_down = is_forced_down || is_down_during(&self.outages, at, at);
@@ -75,8 +75,8 @@ impl Conditions {
         self.timelines[port as usize].step(at).rate_bps
     }
 
-    /// Mean rate of the direction that starts at `port` between two instants, in bits per second; `None` if it is
-    /// unlimited at any time, or `until` is not later than `from`.
+    /// Mean rate of the direction that starts at `port` between two instants, in bits per second; `None` if
+    /// it is unlimited at any time, or `until` is not later than `from`.
     ///
     /// # Panics
     /// If `port` is neither 0 nor 1.
@@ -112,8 +112,9 @@ impl Conditions {
         self.channel.as_ref().map(|channel| channel.all.clone()).into_iter().flatten()
     }
 
-    /// When the link is down in [`from`, `until`), by its schedule, because somebody forced it, or because the
-    /// state of its channel loses everything: sorted, neither overlapping nor touching, cut off at the ends.
+    /// When the link is down in [`from`, `until`), by its schedule, because somebody forced it, or because
+    /// the state of its channel loses everything: sorted, neither overlapping nor touching, cut off at the
+    /// ends.
     pub fn outages(&self, from: Instant, until: Instant) -> Vec<Outage> {
         let stays = self.stays().take_while(|stay| stay.from < until);
         let down = stays.filter(|stay| stay.is_down).map(|Stay { from, to, .. }| Outage { from, to });
@@ -136,7 +137,7 @@ impl Conditions {
         &self.timelines[port as usize]
     }
 
-    pub(crate) fn change(&mut self, now: Instant, port: u32, change: impl Fn(&mut Step)) {
+    pub(crate) fn change(&mut self, now: Instant, port: u32, change: impl Fn(&mut ScheduleStep)) {
         let timeline = &mut self.timelines[port as usize];
         *timeline = timeline.changed(now, change);
     }

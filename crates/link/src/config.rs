@@ -1,12 +1,13 @@
-//! What a link is like.
+//! Configuration of a link.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use skyhaul_core::Instant;
 
-use crate::{ChannelConfig, RedConfig};
+use crate::ChannelConfig;
 
 /// A duplex link between port 0 and port 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +18,7 @@ pub struct LinkConfig {
     pub forward: DirectionConfig,
     /// From port 1 to port 0.
     pub reverse: DirectionConfig,
-    /// When the link is down, both directions together: sorted, not overlapping.
+    /// Outages of both directions together: sorted, not overlapping.
     pub outages: Vec<Outage>,
     /// Changes between a good and a bad state, both directions together, beside the outages above.
     /// `None`: none.
@@ -25,7 +26,7 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// What a packet that enters `port` goes through.
+    /// Configuration of the direction that starts at `port`.
     ///
     /// # Panics
     /// If `port` is neither 0 nor 1.
@@ -39,7 +40,7 @@ impl LinkConfig {
     }
 }
 
-/// One direction of a link. The default is a perfect wire: no rate limit, no delay, no losses.
+/// Configuration of one direction of a link. The default is perfect: no rate limit, no delay, no losses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionConfig {
     /// Bits per second, counting `wire_bytes` of every packet; at least 1. `None`: unlimited, so a
@@ -47,9 +48,9 @@ pub struct DirectionConfig {
     pub rate_bps: Option<u64>,
     /// Propagation delay of each packet, in nanoseconds. That of the channel's state comes on top.
     pub delay_ns: u64,
-    /// What happens to the order of packets when the delay changes.
+    /// Order of packets when the delay changes.
     pub order: Order,
-    /// How much may wait and be in service.
+    /// Limit of what waits and is in service.
     pub queue: QueueLimit,
     /// Drops or marks before that limit is reached. `None`: DropTail.
     pub red: Option<RedConfig>,
@@ -60,28 +61,37 @@ pub struct DirectionConfig {
     /// Probability that a bit arrives wrong, independent of all others: a packet is hit with
     /// probability `1 - (1 - ber)^(8 * wire_bytes)`.
     pub bit_error_rate: f64,
-    /// What becomes of a packet that is hit by bit errors.
+    /// Fate of a packet that is hit by bit errors.
     pub damage: Damage,
     /// Packets that arrive later than their turn.
     pub reordering: Reordering,
     /// Probability that a packet that gets through is delivered twice, independent of all others. The copy
-    /// arises behind the serialiser, so it costs no rate; it is as damaged or late as the first one, and comes
-    /// out right behind it.
+    /// arises behind the serialiser, so it costs no rate; it is as damaged or late as the first one, and
+    /// comes out right behind it.
     pub duplication: f64,
-    /// How rate and delay change with time: from the instant of a step until the next one, its values stand for
-    /// those above. In the order of time.
-    pub schedule: Vec<Step>,
+    /// Changes of rate and delay with time: from the instant of a step until the next one, its values stand
+    /// for those above. In the order of time.
+    pub schedule: Vec<ScheduleStep>,
 }
 
 /// A step of a [schedule](DirectionConfig::schedule).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// From when on. A packet that is being serialised then goes on at the new rate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ScheduleStep {
+    /// First instant of the step. A packet that is being serialised then goes on at the new rate.
     pub at: Instant,
     /// Bits per second; `None`: unlimited.
     pub rate_bps: Option<u64>,
     /// Propagation delay, in nanoseconds, of packets whose serialisation ends at that time or later.
     pub delay_ns: u64,
+}
+
+impl fmt::Debug for ScheduleStep {
+    /// Text that digests of scenarios are made of: the name is the one that they were published with.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let &Self { at, rate_bps, delay_ns } = self;
+        let mut text = f.debug_struct("Step");
+        text.field("at", &at).field("rate_bps", &rate_bps).field("delay_ns", &delay_ns).finish()
+    }
 }
 
 /// Limit of a queue: a packet that would exceed it is dropped. It counts the packets that
@@ -97,7 +107,60 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
-/// What happens to the order of packets when the delay becomes shorter.
+/// Parameters of random early detection, under the limit of the queue.
+///
+/// An average of the queue's length follows each arrival with weight `weight`. Below `min` nothing happens.
+/// From `min` to `max` a packet is picked with a probability that rises from 0 to `max_probability`, spread
+/// so that the picked ones are about evenly apart. Above that every packet is picked; where `gentle`, only
+/// from twice `max` on, and the probability rises from `max_probability` to 1 on the way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RedConfig {
+    /// Average length from which packets are picked. In packets or in bytes: that is what the queue is
+    /// measured in. It counts the packet in service.
+    pub min: QueueLimit,
+    /// Average length at which `max_probability` is reached, in the same unit; larger than `min`.
+    pub max: QueueLimit,
+    /// Probability just below `max`, 0 to 1.
+    pub max_probability: f64,
+    /// Weight of the newest length in the average.
+    pub weight: f64,
+    /// True if the probability rises further from `max` to twice `max`.
+    pub gentle: bool,
+    /// Packets of ECN-capable transports are marked where others are dropped, unless every packet is picked
+    /// [RFC 3168 7].
+    pub ecn: bool,
+    /// While the queue is empty the average falls as if packets of so many bytes had passed.
+    pub mean_packet_bytes: u64,
+}
+
+impl Default for RedConfig {
+    /// The parameters of [P-XCP III], and those of ns-2 where the paper has none.
+    fn default() -> Self {
+        Self {
+            min: QueueLimit::Packets(50),
+            max: QueueLimit::Packets(100),
+            max_probability: 0.1,
+            weight: 0.002,
+            gentle: true,
+            ecn: false,
+            mean_packet_bytes: 500,
+        }
+    }
+}
+
+impl RedConfig {
+    /// Both thresholds as numbers of one unit.
+    pub(crate) fn thresholds(&self) -> Option<(f64, f64)> {
+        let (min, max) = match (self.min, self.max) {
+            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (f64::from(min), f64::from(max)),
+            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64),
+            _ => return None,
+        };
+        (min < max).then_some((min, max))
+    }
+}
+
+/// Order of packets when the delay becomes shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// No packet is delivered before an earlier one that is delivered: it waits for it and comes out
@@ -126,7 +189,7 @@ pub struct BurstLoss {
     pub loss_bad: f64,
 }
 
-/// What becomes of a packet that is hit by bit errors.
+/// Fate of a packet that is hit by bit errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Damage {
     /// The layer below notices and discards it.

@@ -13,7 +13,7 @@ use crate::{
 
 /// One thing done to a link.
 #[derive(Clone, Debug)]
-enum Step {
+enum TestStep {
     Wait { ns: u64 },
     GoBack { ns: u64 },
     Enter { port: u32, wire_bytes: u32, hollow: bool },
@@ -25,26 +25,26 @@ enum Step {
     EndOutage,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = TestStep> {
     prop_oneof![
-        3 => (0u64..3_000_000).prop_map(|ns| Step::Wait { ns }),
-        1 => (0u64..1_000_000).prop_map(|ns| Step::GoBack { ns }),
+        3 => (0u64..3_000_000).prop_map(|ns| TestStep::Wait { ns }),
+        1 => (0u64..1_000_000).prop_map(|ns| TestStep::GoBack { ns }),
         8 => (0u32..2, 0u32..2000, any::<bool>())
-            .prop_map(|(port, wire_bytes, hollow)| Step::Enter { port, wire_bytes, hollow }),
-        3 => Just(Step::Poll),
+            .prop_map(|(port, wire_bytes, hollow)| TestStep::Enter { port, wire_bytes, hollow }),
+        3 => Just(TestStep::Poll),
         2 => change(),
     ]
 }
 
 /// Something that is done to a running link.
-fn change() -> impl Strategy<Value = Step> {
+fn change() -> impl Strategy<Value = TestStep> {
     let rate = prop_oneof![Just(None), (100_000u64..100_000_000).prop_map(Some)];
     prop_oneof![
-        (0u32..2, rate).prop_map(|(port, rate_bps)| Step::Rate { port, rate_bps }),
-        (0u32..2, 1u64..5_000_000).prop_map(|(port, delay_ns)| Step::Delay { port, delay_ns }),
-        (0u32..2, probability()).prop_map(|(port, probability)| Step::Loss { port, probability }),
-        proptest::option::of(1u64..5_000_000).prop_map(|for_ns| Step::Force { for_ns }),
-        Just(Step::EndOutage),
+        (0u32..2, rate).prop_map(|(port, rate_bps)| TestStep::Rate { port, rate_bps }),
+        (0u32..2, 1u64..5_000_000).prop_map(|(port, delay_ns)| TestStep::Delay { port, delay_ns }),
+        (0u32..2, probability()).prop_map(|(port, probability)| TestStep::Loss { port, probability }),
+        proptest::option::of(1u64..5_000_000).prop_map(|for_ns| TestStep::Force { for_ns }),
+        Just(TestStep::EndOutage),
     ]
 }
 
@@ -161,12 +161,12 @@ impl Play {
         Self { link, now: Instant::ZERO, entered: 0, events: Events::new(), deliveries: Vec::new() }
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &TestStep) {
         match *step {
-            Step::Wait { ns } => self.now = self.now.after(ns),
-            Step::GoBack { ns } => self.now = self.now.before(ns),
-            Step::Poll => self.poll(),
-            Step::Enter { port, wire_bytes, hollow: only_meta } => {
+            TestStep::Wait { ns } => self.now = self.now.after(ns),
+            TestStep::GoBack { ns } => self.now = self.now.before(ns),
+            TestStep::Poll => self.poll(),
+            TestStep::Enter { port, wire_bytes, hollow: only_meta } => {
                 let make = if only_meta { hollow } else { packet };
                 self.enter(port, make(wire_bytes, self.entered));
             }
@@ -174,14 +174,16 @@ impl Play {
         }
     }
 
-    fn change(&mut self, step: &Step) {
+    fn change(&mut self, step: &TestStep) {
         let (now, sink, deadline) = (self.now, &mut self.events, self.link.deadline());
         match *step {
-            Step::Rate { port, rate_bps } => self.link.set_rate(now, port, rate_bps, sink).unwrap(),
-            Step::Delay { port, delay_ns } => self.link.set_delay(now, port, delay_ns, sink),
-            Step::Loss { port, probability } => self.link.set_loss(now, port, probability).unwrap(),
+            TestStep::Rate { port, rate_bps } => self.link.set_rate(now, port, rate_bps, sink).unwrap(),
+            TestStep::Delay { port, delay_ns } => self.link.set_delay(now, port, delay_ns, sink),
+            TestStep::Loss { port, probability } => self.link.set_loss(now, port, probability).unwrap(),
             // Refused if time went back so far that the end is over.
-            Step::Force { for_ns } => drop(self.link.force_outage(now, for_ns.map(|ns| now.after(ns)), sink)),
+            TestStep::Force { for_ns } => {
+                drop(self.link.force_outage(now, for_ns.map(|ns| now.after(ns)), sink));
+            }
             _ => self.link.end_outage(now, sink),
         }
         let delivered_at = self.deliveries.last().map_or(Instant::ZERO, |&(due, ..)| due);
@@ -251,7 +253,8 @@ proptest! {
         play.check_conservation();
         for port in [0, 1] {
             let c = play.link.counters(port, Instant::MAX);
-            prop_assert_eq!(c.entered_packets + c.duplicated_packets, c.delivered_packets + c.dropped.total());
+            let out = c.delivered_packets + c.dropped.total();
+            prop_assert_eq!(c.entered_packets + c.duplicated_packets, out);
             if c.duplicated_packets == 0 {
                 prop_assert_eq!(c.entered_bytes, c.delivered_bytes + c.dropped_bytes);
             }
@@ -266,7 +269,7 @@ proptest! {
     ) {
         let (mut seldom, mut often) = (Play::new(&config, seed), Play::new(&config, seed));
         for step in &steps {
-            if !matches!(step, Step::GoBack { .. }) {
+            if !matches!(step, TestStep::GoBack { .. }) {
                 seldom.step(step);
                 often.step(step);
                 often.poll();

@@ -1,13 +1,14 @@
-//! What happened in one direction so far.
+//! Totals of one direction of a link.
 
 use skyhaul_core::event::DropCause;
 
-use crate::Waits;
+use crate::WaitHistogram;
 
 /// Totals of one direction. Bytes are bytes on the wire. At any time, entered packets + duplicated packets =
-/// delivered packets + dropped packets + packets inside ([`Link::packets_inside`](crate::Link::packets_inside)).
+/// delivered packets + dropped packets + packets inside
+/// ([`Link::packets_inside`](crate::Link::packets_inside)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct LinkCounters {
     /// Packets handed to the link, including those it dropped at once.
     pub entered_packets: u64,
     /// Their bytes.
@@ -22,8 +23,8 @@ pub struct Counters {
     pub dropped_bytes: u64,
     /// Delivered packets whose contents bit errors changed.
     pub damaged_packets: u64,
-    /// Packets of which a copy was delivered. It counts as delivered (and as damaged or reordered, if it is), not
-    /// as inside.
+    /// Packets of which a copy was delivered. It counts as delivered (and as damaged or reordered, if it is),
+    /// not as inside.
     pub duplicated_packets: u64,
     /// Packets that random early detection marked instead of dropping them.
     pub marked_packets: u64,
@@ -34,8 +35,8 @@ pub struct Counters {
     pub served_bytes: u64,
     /// Time that their packets waited for the server, all together, in nanoseconds.
     pub waited_ns: u64,
-    /// The same packet by packet.
-    pub waits: Waits,
+    /// Time that each packet waited for the server.
+    pub waits: WaitHistogram,
     /// Bytes waiting and in service now.
     pub queue_bytes: u64,
     /// The most that ever waited and was in service.
@@ -82,7 +83,7 @@ impl Drops {
     }
 }
 
-impl Counters {
+impl LinkCounters {
     pub(crate) fn enter(&mut self, wire_bytes: u32) {
         self.entered_packets += 1;
         self.entered_bytes += u64::from(wire_bytes);

@@ -1,4 +1,4 @@
-//! What bit errors do to the bytes of a packet that is delivered all the same.
+//! Effect of bit errors on the bytes of a packet that is delivered all the same.
 
 use bytes::Bytes;
 use skyhaul_core::Stream;

@@ -1,4 +1,4 @@
-//! One direction of a link: queue, wire, and the packets under way.
+//! One direction of a link: queue, line, and the packets under way.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -7,27 +7,27 @@ use skyhaul_core::event::DropCause;
 use skyhaul_core::{Ecn, Instant, Packet, Stream};
 
 use crate::damage::damaged;
-use crate::outages::Down;
+use crate::line::{Fate, Journey, TransmissionLine};
+use crate::outages::KnownOutages;
 use crate::queue::{MAX_PACKETS, Queue};
-use crate::red::{Idle, Judgement, Red};
-use crate::serializer::Slot;
+use crate::red::{Idle, Red, RedDecision};
+use crate::serializer::ServiceInterval;
 use crate::under_way::UnderWay;
-use crate::wire::{Fate, Journey, Wire};
-use crate::{Counters, DirectionConfig, LinkConfig};
+use crate::{DirectionConfig, LinkConfig, LinkCounters};
 
 /// A drop.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Dropped {
+pub(crate) struct DroppedPacket {
     pub(crate) at: Instant,
     pub(crate) cause: DropCause,
     /// Place of the packet in the order of entry.
     pub(crate) order: u64,
-    /// What its sender calls it.
+    /// Number that its sender gave it.
     pub(crate) id: u64,
     pub(crate) wire_bytes: u32,
 }
 
-/// A packet that will be delivered, unless its slot changes.
+/// A packet that will be delivered, unless it is sent at another time.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) packet: Packet,
@@ -38,7 +38,7 @@ pub(super) struct Flight {
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) order: u64,
-    pub(super) slot: Slot,
+    pub(super) service: ServiceInterval,
     pub(super) flight: Flight,
 }
 
@@ -47,19 +47,20 @@ pub(super) struct Held {
 pub(crate) struct Direction {
     pub(super) queue: Queue,
     red: Option<Red>,
-    pub(super) wire: Wire,
+    pub(super) line: TransmissionLine,
     damage_stream: Stream,
     /// Packets that will be delivered.
     pub(super) under_way: UnderWay<Flight>,
-    /// Packets of which is not known whether they will be, in the order of entry. All of them are in the queue.
+    /// Packets of which is not known whether they will be, in the order of entry. All of them are in the
+    /// queue.
     pub(super) held: VecDeque<Held>,
     /// The latest time that a packet came in: time does not run backwards in here.
-    pub(super) clock: Instant,
-    /// When the latest delivery was due.
+    clock: Instant,
+    /// Time of the latest delivery.
     pub(super) delivered_at: Instant,
     /// One past the latest place delivered.
     delivered_end: u64,
-    pub(super) counters: Counters,
+    pub(super) counters: LinkCounters,
 }
 
 impl Direction {
@@ -70,20 +71,35 @@ impl Direction {
         Self {
             queue: Queue::new(queue),
             red: red.and_then(|red| Red::new(red, stream("red"))),
-            wire: Wire::new(config, port, seed),
+            line: TransmissionLine::new(config, port, seed),
             damage_stream: stream("damage"),
             under_way: UnderWay::new(),
             held: VecDeque::new(),
             clock: Instant::ZERO,
             delivered_at: Instant::ZERO,
             delivered_end: 0,
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
         }
     }
 
-    /// Takes a packet and decides all that will happen to it.
-    pub(crate) fn enter(&mut self, now: Instant, mut packet: Packet, down: Down<'_>) -> Option<Dropped> {
+    /// The latest time that something happened in here.
+    pub(crate) fn present(&self) -> Instant {
+        self.clock.max(self.delivered_at)
+    }
+
+    /// Time does not run backwards behind this.
+    pub(crate) fn advance(&mut self, now: Instant) {
         self.clock = self.clock.max(now);
+    }
+
+    /// Takes a packet and decides all that will happen to it.
+    pub(crate) fn enter(
+        &mut self,
+        now: Instant,
+        mut packet: Packet,
+        down: KnownOutages<'_>,
+    ) -> Option<DroppedPacket> {
+        self.advance(now);
         let (order, id, wire_bytes) = (self.counters.entered_packets, packet.meta.id, packet.meta.wire_bytes);
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
@@ -93,29 +109,29 @@ impl Direction {
         };
         let (at, cause) = lost?;
         self.counters.drop(wire_bytes, cause);
-        Some(Dropped { at, cause, order, id, wire_bytes })
+        Some(DroppedPacket { at, cause, order, id, wire_bytes })
     }
 
-    /// Whether the queue takes it; it may be marked.
+    /// Admission to the queue; the packet may be marked.
     fn admit(&mut self, packet: &mut Packet) -> Result<(), DropCause> {
         let wire_bytes = packet.meta.wire_bytes;
-        let judgement = self.red.as_mut().map_or(Judgement::Pass, |red| {
+        let judgement = self.red.as_mut().map_or(RedDecision::Pass, |red| {
             let idle = self
                 .queue
                 .empty_since()
-                .map(|since| Idle { ns: self.clock.since(since), rate_bps: self.wire.rate_bps(self.clock) });
-            red.judge(packet.meta.ecn, wire_bytes, self.queue.length(), idle)
+                .map(|since| Idle { ns: self.clock.since(since), rate_bps: self.line.rate_bps(self.clock) });
+            red.judge(packet.meta.fields.ecn, wire_bytes, self.queue.length(), idle)
         });
         if !self.has_room(wire_bytes) {
             return Err(DropCause::QueueFull);
         }
         match judgement {
-            Judgement::Pass => {}
-            Judgement::Mark => {
-                packet.meta.ecn = Ecn::Ce;
+            RedDecision::Pass => {}
+            RedDecision::Mark => {
+                packet.meta.fields.ecn = Ecn::Ce;
                 self.counters.marked_packets += 1;
             }
-            Judgement::Drop => return Err(DropCause::Early),
+            RedDecision::Drop => return Err(DropCause::Early),
         }
         Ok(())
     }
@@ -124,45 +140,45 @@ impl Direction {
         self.queue.has_room(wire_bytes) && self.packets_inside() < MAX_PACKETS
     }
 
-    fn send(&mut self, packet: Packet, order: u64, down: Down<'_>) -> Option<(Instant, DropCause)> {
+    fn send(&mut self, packet: Packet, order: u64, down: KnownOutages<'_>) -> Option<(Instant, DropCause)> {
         let wire_bytes = packet.meta.wire_bytes;
-        let (slot, fate) = self.wire.send(self.clock, wire_bytes, !packet.bytes.is_empty(), down);
-        self.occupy(slot, wire_bytes, order);
-        self.counters.serve(wire_bytes, slot.start.since(self.clock));
+        let (service, fate) = self.line.send(self.clock, wire_bytes, !packet.bytes.is_empty(), down);
+        self.occupy(service, wire_bytes, order);
+        self.counters.serve(wire_bytes, service.start.since(self.clock));
         match fate {
-            Fate::Lost(cause) => return Some((slot.end, cause)),
+            Fate::Lost(cause) => return Some((service.end, cause)),
             Fate::Arrives(arrival, journey) => {
                 let packet = if journey.is_damaged() { self.damaged(packet) } else { packet };
                 self.under_way.push(arrival, order, Flight { packet, journey });
             }
-            Fate::Held(journey) => self.hold(order, slot, packet, journey),
+            Fate::Held(journey) => self.hold(order, service, packet, journey),
         }
         None
     }
 
     /// Takes a place in the queue until the serialisation ends; none if that is at once.
-    fn occupy(&mut self, slot: Slot, wire_bytes: u32, order: u64) {
-        if slot.end > self.clock {
-            self.queue.push(slot.end, wire_bytes, order);
+    fn occupy(&mut self, service: ServiceInterval, wire_bytes: u32, order: u64) {
+        if service.end > self.clock {
+            self.queue.push(service.end, wire_bytes, order);
             // All that has left was released when this packet came in.
             self.counters.max_queue_bytes = self.counters.max_queue_bytes.max(self.queue.held_bytes());
         }
     }
 
     #[cold]
-    fn hold(&mut self, order: u64, slot: Slot, packet: Packet, journey: Journey) {
+    fn hold(&mut self, order: u64, service: ServiceInterval, packet: Packet, journey: Journey) {
         let packet = if journey.is_damaged() { self.damaged(packet) } else { packet };
-        self.held.push_back(Held { order, slot, flight: Flight { packet, journey } });
+        self.held.push_back(Held { order, service, flight: Flight { packet, journey } });
     }
 
     #[cold]
     fn damaged(&mut self, mut packet: Packet) -> Packet {
-        let again = self.wire.bit_error_chance(packet.meta.wire_bytes);
+        let again = self.line.bit_error_chance(packet.meta.wire_bytes);
         packet.bytes = damaged(&packet.bytes, again, &mut self.damage_stream);
         packet
     }
 
-    /// When the next packet is delivered.
+    /// Time of the next delivery.
     pub(crate) fn next_delivery(&self) -> Option<Instant> {
         self.under_way.next().map(|(at, _, _)| at)
     }
@@ -194,7 +210,7 @@ impl Direction {
         self.queue.bytes(now)
     }
 
-    pub(crate) fn counters(&self, now: Instant) -> Counters {
-        Counters { queue_bytes: self.queue_bytes(now), ..self.counters }
+    pub(crate) fn counters(&self, now: Instant) -> LinkCounters {
+        LinkCounters { queue_bytes: self.queue_bytes(now), ..self.counters }
     }
 }

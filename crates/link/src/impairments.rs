@@ -5,10 +5,10 @@ use alloc::format;
 use skyhaul_core::Stream;
 
 use crate::DirectionConfig;
-use crate::burst::Burst;
+use crate::burst::GilbertElliott;
 use crate::chance::{BitErrors, Chance};
 
-/// What chance does to one packet.
+/// Random effects on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Impairment {
     /// Lost, whatever else.
@@ -27,7 +27,7 @@ pub(crate) struct Impairment {
 #[derive(Clone, Debug)]
 pub(crate) struct Impairments {
     loss: Chance,
-    burst: Burst,
+    burst: GilbertElliott,
     bit_errors: BitErrors,
     reorder: Chance,
     duplicate: Chance,
@@ -42,7 +42,7 @@ impl Impairments {
         let stream = |what: &str| Stream::new(seed, &format!("{direction_name}/{what}"));
         Self {
             loss: Chance::new(config.loss),
-            burst: Burst::new(config.burst_loss, stream("burst")),
+            burst: GilbertElliott::new(config.burst_loss, stream("burst")),
             bit_errors: BitErrors::new(config.bit_error_rate),
             reorder: Chance::new(config.reordering.probability),
             duplicate: Chance::new(config.duplication),

@@ -4,32 +4,32 @@
 //!
 //! The way of a packet through one direction:
 //!
-//! 1. **Queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops
-//!    packets or marks those of ECN-capable transports. The limit counts the packets that wait and
-//!    the one in service; a packet's place is free as soon as its last bit has left the sender's side.
+//! 1. **Queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops packets or
+//!    marks those of ECN-capable transports. The limit counts the packets that wait and the one in service; a
+//!    packet's place is free as soon as its last bit has left the sender's side.
 //! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
-//!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the
-//!    server idles. The rate may change with time ([`DirectionConfig::schedule`]): a packet that is being
-//!    serialised then goes on at the new one. The server keeps sending while the link is down: it does not know.
-//! 3. **Outage.** A packet is lost if the link is down by schedule at any instant of its
-//!    serialisation, first and last instant included. One that has left entirely before the outage
-//!    arrives.
-//! 4. **Channel** ([`ChannelConfig`]): a state shared by both directions, with a loss probability and
-//!    a delay. What counts is the state at the instant when the packet's serialisation ends (on a
-//!    link without a rate: when it enters), for its loss and for its delay. A state that loses
-//!    everything is an outage, too; losses in others are random losses.
-//! 5. **Random loss**, single and in **bursts**, then **bit errors**. Every serialised packet takes
-//!    its draws for the channel's state and each of these, also when an outage takes it anyway: the
-//!    losses of a stream of packets depend on the seed and the packets' places in the stream, not on
-//!    their lengths or on the outages. If several things happen to one packet, the cause is the first
-//!    of outage, random loss, bit error.
-//! 6. **Propagation**: the direction's delay and the channel's, as they are when the serialisation ends. When they
-//!    become shorter, order is preserved or not ([`Order`]). Packets picked to be reordered get an extra delay on top; where
-//!    order is preserved, only these can be overtaken. Packets picked to be **duplicated** come out twice.
+//!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the server
+//!    idles. The rate may change with time ([`DirectionConfig::schedule`]): a packet that is being serialised
+//!    then goes on at the new one. The server keeps sending while the link is down: it does not know.
+//! 3. **Outage.** A packet is lost if the link is down by schedule at any instant of its serialisation, first
+//!    and last instant included. One that has left entirely before the outage arrives.
+//! 4. **Channel** ([`ChannelConfig`]): a state shared by both directions, with a loss probability and a
+//!    delay. What counts is the state at the instant when the packet's serialisation ends (on a link without
+//!    a rate: when it enters), for its loss and for its delay. A state that loses everything is an outage,
+//!    too; losses in others are random losses.
+//! 5. **Random loss**, single and in **bursts**, then **bit errors**. Every serialised packet takes its draws
+//!    for the channel's state and each of these, also when an outage takes it anyway: the losses of a stream
+//!    of packets depend on the seed and the packets' places in the stream, not on their lengths or on the
+//!    outages. If several things happen to one packet, the cause is the first of outage, random loss, bit
+//!    error.
+//! 6. **Propagation**: the direction's delay and the channel's, as they are when the serialisation ends. When
+//!    they become shorter, order is preserved or not ([`Order`]). Packets picked to be reordered get an extra
+//!    delay on top; where order is preserved, only these can be overtaken. Packets picked to be
+//!    **duplicated** come out twice.
 //!
-//! Nothing that comes later changes what happens to a packet, so all of this is decided as it
-//! enters. See [`Link::handle`] for what that means for events and counters. The exception: somebody changes the
-//! running link ([`Link::set_rate`] and its like). Then what was to happen to packets that have not left is decided
+//! Nothing that comes later changes what happens to a packet, so all of this is decided as it enters. See
+//! [`Link::handle`] for what that means for events and counters. The exception: somebody changes the running
+//! link ([`Link::set_rate`] and its like). Then what was to happen to packets that have not left is decided
 //! anew, with the draws that they had.
 //!
 //! Equal configurations, seeds and inputs give equal outputs on every machine. Probabilities become
@@ -57,6 +57,7 @@ mod counters;
 mod damage;
 mod direction;
 mod impairments;
+mod line;
 mod link;
 mod live;
 mod outages;
@@ -69,7 +70,6 @@ mod stays;
 mod timeline;
 mod under_way;
 mod waits;
-mod wire;
 
 #[cfg(test)]
 mod burst_tests;
@@ -117,12 +117,12 @@ pub use channel_config::{ChannelConfig, ChannelState, MIN_MEAN_STAY_NS, StateCon
 pub use check::{ConfigError, Problem};
 pub use conditions::Conditions;
 pub use config::{
-    BurstLoss, Damage, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, Reordering, Step,
+    BurstLoss, Damage, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, RedConfig, Reordering,
+    ScheduleStep,
 };
-pub use counters::{Counters, Drops};
+pub use counters::{Drops, LinkCounters};
 pub use link::Link;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
-pub use red::RedConfig;
 pub use stays::{Stay, Stays};
-pub use waits::Waits;
+pub use waits::WaitHistogram;

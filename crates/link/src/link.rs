@@ -2,9 +2,9 @@
 
 use skyhaul_core::{Event, EventSink, Instant, Packet};
 
-use crate::direction::{Direction, Dropped};
-use crate::outages::Down;
-use crate::{Conditions, ConfigError, Counters, LinkConfig};
+use crate::direction::{Direction, DroppedPacket};
+use crate::outages::KnownOutages;
+use crate::{Conditions, ConfigError, LinkConfig, LinkCounters};
 
 /// A duplex link: what enters port 0 leaves at port 1 and the other way round. Methods that take a
 /// port panic if it is neither 0 nor 1.
@@ -26,7 +26,7 @@ impl Link {
         Ok(Self { config, source, directions, conditions })
     }
 
-    /// What the link was built to be like. What was changed since is in [`conditions`](Self::conditions).
+    /// Configuration that the link was built with. Changes since are in [`conditions`](Self::conditions).
     pub fn config(&self) -> &LinkConfig {
         &self.config
     }
@@ -36,7 +36,7 @@ impl Link {
     /// when the drop happens: now if the queue is full, the end of the packet's serialisation
     /// otherwise, which may lie ahead of `now`. Until then the packet fills its place in the queue.
     ///
-    /// What is changed while the link runs may change what was decided for packets that wait, see
+    /// A change while the link runs may change what was decided for packets that wait, see
     /// [`set_rate`](Self::set_rate).
     ///
     /// A time earlier than that of a previous call for this port counts as the time of that call.
@@ -45,18 +45,43 @@ impl Link {
             self.settle(now, sink);
         }
         self.conditions.pass(now);
-        let down = Down { scheduled: &self.config.outages, forced: self.conditions.forced_outage() };
+        let down = KnownOutages { scheduled: &self.config.outages, forced: self.conditions.forced_outage() };
         let dropped = self.directions[port as usize].enter(now, packet, down);
         if let Some(dropped) = dropped {
             self.report(port, &[dropped], sink);
         }
     }
 
-    pub(super) fn report(&self, port: u32, drops: &[Dropped], sink: &mut dyn EventSink) {
-        for &Dropped { at, cause, order, id, wire_bytes } in drops {
+    pub(super) fn report(&self, port: u32, drops: &[DroppedPacket], sink: &mut dyn EventSink) {
+        for &DroppedPacket { at, cause, order, id, wire_bytes } in drops {
             if sink.wants() {
                 sink.emit(at, self.source, Event::LinkDrop { port, order, packet: id, wire_bytes, cause });
             }
+        }
+    }
+
+    /// Time at which a change takes effect: not before anything that has happened to the link.
+    pub(super) fn present(&self, now: Instant) -> Instant {
+        let [forward, reverse] = self.directions.each_ref().map(Direction::present);
+        now.max(forward).max(reverse)
+    }
+
+    /// Counts the losses of the forced outage until `now`, and ends it if its time has come.
+    #[cold]
+    pub(super) fn settle(&mut self, now: Instant, sink: &mut dyn EventSink) {
+        let now = self.present(now);
+        self.directions.iter_mut().for_each(|direction| direction.advance(now));
+        self.lose_until(now.after(1), sink);
+        if self.conditions.forced_outage().is_some_and(|outage| outage.to <= now) {
+            self.conditions.end_forced(now);
+        }
+    }
+
+    /// Counts as lost the packets that were held and begun before `until`.
+    pub(super) fn lose_until(&mut self, until: Instant, sink: &mut dyn EventSink) {
+        for port in [0, 1] {
+            let dropped = self.directions[port as usize].settle(until);
+            self.report(port, &dropped, sink);
         }
     }
 
@@ -72,7 +97,7 @@ impl Link {
         Some((1 - start as u32, packet))
     }
 
-    /// When [`poll_transmit`](Self::poll_transmit) has something next; in the past if it has now.
+    /// Next time at which [`poll_transmit`](Self::poll_transmit) has a packet; in the past if it has one now.
     pub fn deadline(&self) -> Option<Instant> {
         self.next_delivery().map(|(at, _)| at)
     }
@@ -86,12 +111,12 @@ impl Link {
         }
     }
 
-    /// Whether neither an outage nor a state of the channel that loses everything covers `now`.
+    /// True if neither an outage nor a state of the channel that loses everything covers `now`.
     pub fn is_up(&self, now: Instant) -> bool {
         self.conditions.is_up(now)
     }
 
-    /// What the link is really like, at any time, past or future.
+    /// Realised conditions of the link, at any time, past or future.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
     }
@@ -102,14 +127,14 @@ impl Link {
         self.directions[port as usize].queue_bytes(now)
     }
 
-    /// Packets that entered at `port` and will be delivered (or may be, if a forced outage ends early), but were
-    /// not yet, copies not counted.
+    /// Packets that entered at `port` and will be delivered (or may be, if a forced outage ends early), but
+    /// were not yet, copies not counted.
     pub fn packets_inside(&self, port: u32) -> usize {
         self.directions[port as usize].packets_inside()
     }
 
-    /// What happened so far to the packets that entered at `port`, with the queue as at `now`.
-    pub fn counters(&self, port: u32, now: Instant) -> Counters {
+    /// Totals of the packets that entered at `port` so far, with the queue as at `now`.
+    pub fn counters(&self, port: u32, now: Instant) -> LinkCounters {
         self.directions[port as usize].counters(now)
     }
 }

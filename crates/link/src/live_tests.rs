@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use skyhaul_core::event::DropCause::Outage as Down;
+use skyhaul_core::event::DropCause::Outage as KnownOutages;
 use skyhaul_core::{Instant, NullSink, US};
 
 use crate::serializer::work_of;
@@ -130,14 +130,14 @@ fn an_outage_takes_what_is_in_service_at_once_and_the_rest_as_it_begins() {
     let mut events = Events::new();
     assert!(link.is_up(at(150 * US)));
     link.force_outage(at(150 * US), None, &mut events).unwrap();
-    assert_eq!(drops(&events), [(200 * US, 0, Down)]);
+    assert_eq!(drops(&events), [(200 * US, 0, KnownOutages)]);
     assert!(!link.is_up(at(150 * US)) && link.is_up(at(150 * US - 1)) && !link.is_up(Instant::MAX.before(1)));
     assert_eq!(link.packets_inside(0), 2, "one that has left, one that waits");
     assert_eq!(link.deadline(), Some(at(1100 * US)));
     link.handle(at(199 * US), 1, packet(100, 3), &mut events);
-    assert_eq!(drops(&events)[1..], [(299 * US, 1, Down)]);
+    assert_eq!(drops(&events)[1..], [(299 * US, 1, KnownOutages)]);
     link.handle(at(200 * US), 1, packet(100, 4), &mut events);
-    assert_eq!(drops(&events)[2..], [(300 * US, 0, Down)], "the other one waits");
+    assert_eq!(drops(&events)[2..], [(300 * US, 0, KnownOutages)], "the other one waits");
     link.end_outage(at(250 * US), &mut events);
     assert_eq!(drops(&events).len(), 3);
     assert!(link.is_up(at(250 * US)));
@@ -186,7 +186,7 @@ fn a_packet_that_is_moved_into_an_outage_is_lost() {
     for mut link in core::iter::once(by_channel).chain([waiting(&scheduled)]) {
         let mut events = Events::new();
         link.set_rate(at(200 * US), 0, Some(8_000), &mut events).unwrap();
-        assert_eq!(drops(&events), [(100_200 * US, 0, Down)]);
+        assert_eq!(drops(&events), [(100_200 * US, 0, KnownOutages)]);
         link.set_rate(at(200 * US), 0, None, &mut events).unwrap();
         assert_eq!(events.len(), 1, "what is lost stays lost");
         assert_eq!(arrivals(&mut link), [(1100, 0), (1200, 1)]);
@@ -243,10 +243,12 @@ proptest! {
     /// Over a burst, any number of changes later, as much has been sent as the rates allow.
     #[test]
     fn changes_of_the_rate_do_not_drift(
-        first in 1_000_000u64..100_000_000, changes in proptest::collection::vec((1u64..3_000_000, 1_000_000u64..100_000_000), 0..8),
+        first in 1_000_000u64..100_000_000,
+        changes in proptest::collection::vec((1u64..3_000_000, 1_000_000u64..100_000_000), 0..8),
         sizes in proptest::collection::vec(1u32..2000, 1..60),
     ) {
-        let mut link = link(&both_ways(DirectionConfig { rate_bps: Some(first), ..DirectionConfig::default() }), 1);
+        let config = DirectionConfig { rate_bps: Some(first), ..DirectionConfig::default() };
+        let mut link = link(&both_ways(config), 1);
         let mut timeline = Timeline::constant(Some(first), 0);
         for &bytes in &sizes {
             link.handle(at(0), 0, hollow(bytes, 0), &mut NullSink);
@@ -265,7 +267,7 @@ proptest! {
         prop_assert!(timeline.work(at(0), end) <= sent && sent < timeline.work(at(0), end.after(1)));
     }
 
-    /// Whoever forces an outage gets what a schedule would have given.
+    /// A forced outage gives what one of the schedule would have given.
     #[test]
     fn a_forced_outage_is_like_one_of_the_schedule(
         config in any_link(), seed in any::<u64>(), from in 0u64..2_000_000, length in 1u64..1_000_000,
@@ -290,8 +292,8 @@ proptest! {
     }
 }
 
-/// Forces an outage if it begins in (`past`, `now`], and ends it likewise: by a time told at once, or later, or
-/// when it comes.
+/// Forces an outage if it begins in (`past`, `now`], and ends it likewise: by a time told at once, or later,
+/// or when it comes.
 fn force(link: &mut Link, [from, to]: [u64; 2], how: u8, [past, now]: [u64; 2], sink: &mut Events) {
     let comes = |time: u64| past < time && time <= now;
     if comes(from) {

@@ -56,7 +56,7 @@ fn every_name_that_is_listed_exists_and_is_valid() {
     assert_eq!(preset("warp"), None);
 }
 
-/// What the page says about a link: rates, queues, delays.
+/// Row of the page about a link: rates, queues, delays.
 fn row(name: &str) -> Vec<&'static str> {
     let page = include_str!("../../../docs/guide/links.md");
     let start = format!("| `{name}` |");

@@ -1,4 +1,4 @@
-//! Who waits for the server or is in service.
+//! Packets that wait for the server or are in service.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,14 +13,14 @@ use crate::red::Length;
 /// exceed it is dropped as by a full queue.
 pub const MAX_PACKETS: usize = 1 << 20;
 
-/// A place. All of its numbers rise from one to the next.
+/// A packet that waits or is in service. All of these numbers rise from one to the next.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    /// When it is free again.
+struct QueuedPacket {
+    /// End of its serialisation.
     free_at: Instant,
-    /// How many bytes had then left the queue since the beginning of the run.
+    /// Bytes that have left the queue by then, since the beginning of the run.
     left_bytes: u64,
-    /// Place of its packet in the order of entry.
+    /// Its place in the order of entry.
     order: u64,
 }
 
@@ -29,7 +29,7 @@ struct Place {
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     limit: QueueLimit,
-    places: VecDeque<Place>,
+    places: VecDeque<QueuedPacket>,
     /// Bytes that ever entered.
     entered_bytes: u64,
     /// Bytes that have left, as far as `release` knows.
@@ -45,7 +45,7 @@ impl Queue {
 
     /// Gives up the places of packets whose serialisation has ended by `now`.
     pub(crate) fn release(&mut self, now: Instant) {
-        while let Some(&Place { free_at, left_bytes, .. }) = self.places.front() {
+        while let Some(&QueuedPacket { free_at, left_bytes, .. }) = self.places.front() {
             if free_at > now {
                 return;
             }
@@ -55,17 +55,17 @@ impl Queue {
         }
     }
 
-    /// What was not released.
+    /// Packets and bytes that were not released.
     pub(crate) fn length(&self) -> Length {
         Length { packets: self.places.len(), bytes: self.held_bytes() }
     }
 
-    /// Since when nothing waits or is in service, if so.
+    /// Start of the time in which nothing waits or is in service, if that is now.
     pub(crate) fn empty_since(&self) -> Option<Instant> {
         self.places.is_empty().then_some(self.last_free_at)
     }
 
-    /// Whether another packet fits beside those that were not released.
+    /// True if another packet fits beside those that were not released.
     pub(crate) fn has_room(&self, wire_bytes: u32) -> bool {
         let within_limit = match self.limit {
             QueueLimit::Unlimited => true,
@@ -78,7 +78,7 @@ impl Queue {
     /// Takes a packet whose serialisation ends at `free_at`, not before those in front of it.
     pub(crate) fn push(&mut self, free_at: Instant, wire_bytes: u32, order: u64) {
         self.entered_bytes += u64::from(wire_bytes);
-        self.places.push_back(Place { free_at, left_bytes: self.entered_bytes, order });
+        self.places.push_back(QueuedPacket { free_at, left_bytes: self.entered_bytes, order });
     }
 
     /// The first packet that was not released, and its bytes.

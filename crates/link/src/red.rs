@@ -2,65 +2,12 @@
 
 use skyhaul_core::{Ecn, SECOND, Stream};
 
-use crate::QueueLimit;
 use crate::chance::Chance;
+use crate::{QueueLimit, RedConfig};
 
-/// Parameters of random early detection, under the limit of the queue.
-///
-/// An average of the queue's length follows each arrival with weight `weight`. Below `min` nothing happens.
-/// From `min` to `max` a packet is picked with a probability that rises from 0 to `max_probability`, spread so
-/// that the picked ones are about evenly apart. Above that every packet is picked; where `gentle`, only from twice
-/// `max` on, and the probability rises from `max_probability` to 1 on the way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedConfig {
-    /// Average length from which packets are picked. In packets or in bytes: that is what the queue is measured
-    /// in. It counts the packet in service.
-    pub min: QueueLimit,
-    /// Average length at which `max_probability` is reached, in the same unit; larger than `min`.
-    pub max: QueueLimit,
-    /// See above.
-    pub max_probability: f64,
-    /// Weight of the newest length in the average.
-    pub weight: f64,
-    /// See above.
-    pub gentle: bool,
-    /// Packets of ECN-capable transports are marked where others are dropped, unless every packet is picked
-    /// [RFC 3168 7].
-    pub ecn: bool,
-    /// While the queue is empty the average falls as if packets of so many bytes had passed.
-    pub mean_packet_bytes: u64,
-}
-
-impl Default for RedConfig {
-    /// The parameters of [P-XCP III], and those of ns-2 where the paper has none.
-    fn default() -> Self {
-        Self {
-            min: QueueLimit::Packets(50),
-            max: QueueLimit::Packets(100),
-            max_probability: 0.1,
-            weight: 0.002,
-            gentle: true,
-            ecn: false,
-            mean_packet_bytes: 500,
-        }
-    }
-}
-
-impl RedConfig {
-    /// Both thresholds as numbers of one unit.
-    pub(crate) fn thresholds(&self) -> Option<(f64, f64)> {
-        let (min, max) = match (self.min, self.max) {
-            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (f64::from(min), f64::from(max)),
-            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (min as f64, max as f64),
-            _ => return None,
-        };
-        (min < max).then_some((min, max))
-    }
-}
-
-/// What is to be done with a packet that the queue has room for.
+/// Decision on a packet that the queue has room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum RedDecision {
     Pass,
     Mark,
     Drop,
@@ -78,7 +25,7 @@ pub(crate) struct Length {
 pub(crate) struct Idle {
     /// Its length.
     pub(crate) ns: u64,
-    /// What the server could have done.
+    /// Rate at which the server could have worked.
     pub(crate) rate_bps: Option<u64>,
 }
 
@@ -111,19 +58,19 @@ impl Red {
         wire_bytes: u32,
         length: Length,
         idle: Option<Idle>,
-    ) -> Judgement {
+    ) -> RedDecision {
         self.follow(length, idle);
         let (probability, is_forced) = self.probability();
         if probability <= 0.0 {
             self.since_picked = None;
-            return Judgement::Pass;
+            return RedDecision::Pass;
         }
         if !is_forced && !self.picks(probability, wire_bytes) {
-            return Judgement::Pass;
+            return RedDecision::Pass;
         }
         self.since_picked = Some(0);
         let may_mark = self.config.ecn && !is_forced && ecn != Ecn::NotEct;
-        if may_mark { Judgement::Mark } else { Judgement::Drop }
+        if may_mark { RedDecision::Mark } else { RedDecision::Drop }
     }
 
     /// The average after an arrival.
@@ -160,8 +107,8 @@ impl Red {
         }
     }
 
-    /// Draws. With a fixed chance the gaps between picked packets would have a geometric distribution, and picked
-    /// ones come in clusters; divided by what the gap has left, they are uniform.
+    /// Draws. With a fixed chance the gaps between picked packets would have a geometric distribution, and
+    /// picked ones come in clusters; divided by what the gap has left, they are uniform.
     fn picks(&mut self, probability: f64, wire_bytes: u32) -> bool {
         let Some(count) = self.since_picked else {
             self.since_picked = Some(0); // the first above the threshold is never picked

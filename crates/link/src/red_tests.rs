@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use skyhaul_core::event::DropCause::{Early, QueueFull};
 use skyhaul_core::{Ecn, Instant, NullSink, Packet, Stream};
 
-use crate::red::{Idle, Judgement, Length, Red};
+use crate::red::{Idle, Length, Red, RedDecision};
 use crate::test_support::{Events, at, both_ways, drain, drops, link, packet};
 use crate::{DirectionConfig, Link, QueueLimit, RedConfig};
 
@@ -25,14 +25,14 @@ const AT_ONCE: RedConfig = RedConfig {
     mean_packet_bytes: 1000,
 };
 
-/// What becomes of `count` packets that all find `packets` of 1000 bytes.
-fn judgements(red: &mut Red, count: usize, packets: usize, ecn: Ecn) -> Vec<Judgement> {
+/// Decisions on `count` packets that all find `packets` of 1000 bytes.
+fn judgements(red: &mut Red, count: usize, packets: usize, ecn: Ecn) -> Vec<RedDecision> {
     let length = Length { packets, bytes: packets as u64 * 1000 };
     (0..count).map(|_| red.judge(ecn, 1000, length, None)).collect()
 }
 
-fn picked(judgements: &[Judgement]) -> usize {
-    judgements.iter().filter(|&&judgement| judgement != Judgement::Pass).count()
+fn picked(judgements: &[RedDecision]) -> usize {
+    judgements.iter().filter(|&&judgement| judgement != RedDecision::Pass).count()
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn between_them_the_picked_are_evenly_spread() {
     let mut red = red(AT_ONCE);
     let judgements = judgements(&mut red, 100_000, 15, Ecn::NotEct);
     let places: Vec<usize> =
-        (0..judgements.len()).filter(|&place| judgements[place] == Judgement::Drop).collect();
+        (0..judgements.len()).filter(|&place| judgements[place] == RedDecision::Drop).collect();
     let gaps: Vec<usize> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
     assert!((9.8..10.2).contains(&mean), "{mean}");
@@ -84,13 +84,14 @@ fn the_average_follows_with_its_weight() {
     // 1 - 0.8^n of 30 is below 20 for n = 4 and above for n = 5; below 10 up to n = 1.
     let mut red = red(RedConfig { weight: 0.2, max_probability: 0.0, ..AT_ONCE });
     let judgements = judgements(&mut red, 6, 30, Ecn::NotEct);
-    assert_eq!(judgements[..4], [Judgement::Pass; 4]);
-    assert_eq!(judgements[4..], [Judgement::Drop; 2]);
+    assert_eq!(judgements[..4], [RedDecision::Pass; 4]);
+    assert_eq!(judgements[4..], [RedDecision::Drop; 2]);
 }
 
 #[test]
 fn it_falls_while_nothing_waits() {
-    // From 30, with weight 0.2, one packet's time a step of 0.8: one packet's time later it is still 24 * 0.8.
+    // From 30, with weight 0.2, one packet's time a step of 0.8: one packet's time later it is still 24 *
+    // 0.8.
     let after = |idle_ns| {
         let mut red = red(RedConfig { weight: 0.2, max_probability: 0.0, ..AT_ONCE });
         judgements(&mut red, 100, 30, Ecn::NotEct);
@@ -98,18 +99,18 @@ fn it_falls_while_nothing_waits() {
         let idle = Idle { ns: idle_ns, rate_bps: Some(RATE_BPS) };
         red.judge(Ecn::NotEct, 1000, nothing, Some(idle))
     };
-    assert_eq!(after(0), Judgement::Drop, "24");
-    assert_eq!(after(1_000_000), Judgement::Pass, "19.2");
+    assert_eq!(after(0), RedDecision::Drop, "24");
+    assert_eq!(after(1_000_000), RedDecision::Pass, "19.2");
 }
 
 #[test]
 fn ecn_capable_packets_are_marked_unless_all_are_picked() {
     let mut red = red(RedConfig { ecn: true, ..AT_ONCE });
     let marked = judgements(&mut red, 1000, 15, Ecn::Ect0);
-    assert!(marked.contains(&Judgement::Mark) && !marked.contains(&Judgement::Drop));
+    assert!(marked.contains(&RedDecision::Mark) && !marked.contains(&RedDecision::Drop));
     let dropped = judgements(&mut red, 1000, 15, Ecn::NotEct);
-    assert!(dropped.contains(&Judgement::Drop) && !dropped.contains(&Judgement::Mark));
-    assert_eq!(judgements(&mut red, 10, 20, Ecn::Ect0), [Judgement::Drop; 10]);
+    assert!(dropped.contains(&RedDecision::Drop) && !dropped.contains(&RedDecision::Mark));
+    assert_eq!(judgements(&mut red, 10, 20, Ecn::Ect0), [RedDecision::Drop; 10]);
 }
 
 fn with_red(red: RedConfig) -> Link {
@@ -121,7 +122,7 @@ fn with_red(red: RedConfig) -> Link {
 
 fn capable(number: u32) -> Packet {
     let mut packet = packet(1000, number);
-    packet.meta.ecn = Ecn::Ect0;
+    packet.meta.fields.ecn = Ecn::Ect0;
     packet
 }
 
@@ -159,7 +160,7 @@ fn marked_packets_arrive_marked() {
     }
     let counters = link.counters(0, at(0));
     let arrived = drain(&mut link);
-    let marked = arrived.iter().filter(|(_, _, packet)| packet.meta.ecn == Ecn::Ce).count();
+    let marked = arrived.iter().filter(|(_, _, packet)| packet.meta.fields.ecn == Ecn::Ce).count();
     assert_eq!(counters.marked_packets, marked as u64);
     assert!(marked > 10, "{marked}");
     assert_eq!(counters.dropped.early, 0);

@@ -7,10 +7,12 @@ use skyhaul_core::{Instant, MS, NullSink, SECOND, US};
 use crate::serializer::{Serializer, work_of};
 use crate::test_support::{at, both_ways, drain, hollow, link};
 use crate::timeline::Timeline;
-use crate::{Conditions, DirectionConfig, LinkConfig, Order, Problem, Reordering, Step, carried_packets};
+use crate::{
+    Conditions, DirectionConfig, LinkConfig, Order, Problem, Reordering, ScheduleStep, carried_packets,
+};
 
-fn step(us: u64, rate_bps: Option<u64>, delay_us: u64) -> Step {
-    Step { at: at(us * US), rate_bps, delay_ns: delay_us * US }
+fn step(us: u64, rate_bps: Option<u64>, delay_us: u64) -> ScheduleStep {
+    ScheduleStep { at: at(us * US), rate_bps, delay_ns: delay_us * US }
 }
 
 /// 1 byte takes 1 microsecond, from 150 us on 2 and from 400 us on nothing.
@@ -75,7 +77,7 @@ fn the_mean_rate_is_that_between_the_instants() {
 
 #[test]
 fn steps_are_in_order_and_have_rates() {
-    let complaint = |schedule: &[Step]| {
+    let complaint = |schedule: &[ScheduleStep]| {
         let config = both_ways(DirectionConfig { schedule: schedule.to_vec(), ..slower() });
         config.validate().map_err(|error| (error.field, error.problem))
     };
@@ -91,7 +93,8 @@ fn steps_are_in_order_and_have_rates() {
 fn the_limit_follows_the_schedule() {
     // 10 packets of 1250 bytes a second, then 100, then 10.
     let steps = [(1, 1_000_000, 300 * MS), (2, 100_000, 20 * MS)];
-    let steps = steps.map(|(s, rate, delay_ns)| Step { at: at(s * SECOND), rate_bps: Some(rate), delay_ns });
+    let steps =
+        steps.map(|(s, rate, delay_ns)| ScheduleStep { at: at(s * SECOND), rate_bps: Some(rate), delay_ns });
     let direction =
         |schedule| DirectionConfig { rate_bps: Some(100_000), schedule, ..DirectionConfig::default() };
     let config = both_ways(direction(steps.to_vec()));
@@ -114,15 +117,17 @@ proptest! {
     /// Every packet ends when all bits up to its last one can have been sent.
     #[test]
     fn ends_are_exact(
-        first in 1u64..10_000_000_000, steps in proptest::collection::vec((1u64..2_000_000, 1u64..10_000_000_000), 0..20),
+        first in 1u64..10_000_000_000,
+        steps in proptest::collection::vec((1u64..2_000_000, 1u64..10_000_000_000), 0..20),
         sizes in proptest::collection::vec(0u32..3000, 1..100),
     ) {
         let mut time = 0;
         let schedule = steps.iter().map(|&(gap, rate)| {
             time += gap;
-            Step { at: at(time), rate_bps: Some(rate), delay_ns: 0 }
+            ScheduleStep { at: at(time), rate_bps: Some(rate), delay_ns: 0 }
         });
-        let config = DirectionConfig { rate_bps: Some(first), schedule: schedule.collect(), ..DirectionConfig::default() };
+        let schedule = schedule.collect();
+        let config = DirectionConfig { rate_bps: Some(first), schedule, ..DirectionConfig::default() };
         let timeline = Timeline::new(&config);
         let mut serializer = Serializer::new(&timeline);
         let mut sent = 0;
@@ -134,7 +139,7 @@ proptest! {
         }
     }
 
-    /// What is planned comes out as what is changed when its time has come.
+    /// A planned change gives what a change of the running link gives.
     #[test]
     fn a_schedule_is_like_changes_of_the_running_link(
         steps in any_steps(), seed in any::<u64>(), chance in 0.0f64..0.2, free in any::<bool>(),
@@ -151,12 +156,13 @@ proptest! {
         };
         // Steps at odd nanoseconds, packets at even ones.
         let mut time = 0;
-        let schedule: Vec<Step> = steps.iter().map(|&(gap, rate_bps, delay_ns)| {
+        let schedule: Vec<ScheduleStep> = steps.iter().map(|&(gap, rate_bps, delay_ns)| {
             time = (time + gap) | 1;
-            Step { at: at(time), rate_bps, delay_ns }
+            ScheduleStep { at: at(time), rate_bps, delay_ns }
         }).collect();
         prop_assume!(schedule.is_sorted_by(|a, b| a.at < b.at));
-        let planned = LinkConfig { reverse: DirectionConfig::default(), ..both_ways(DirectionConfig { schedule: schedule.clone(), ..plain.clone() }) };
+        let planned = DirectionConfig { schedule: schedule.clone(), ..plain.clone() };
+        let planned = LinkConfig { reverse: DirectionConfig::default(), ..both_ways(planned) };
         let (mut planned, mut changed) = (link(&planned, seed), link(&both_ways(plain), seed));
         let mut steps = schedule.iter().peekable();
         let mut now = 0;

@@ -1,12 +1,12 @@
-//! Putting packets on the wire one after the other, at an exact rate.
+//! Serialisation of packets one after the other, at an exact rate.
 
 use skyhaul_core::{Instant, SECOND};
 
 use crate::timeline::{Timeline, Walk};
 
-/// When a packet was on its way onto the wire.
+/// Time in which a packet is serialised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct ServiceInterval {
     /// First bit.
     pub(crate) start: Instant,
     /// Last bit; the next packet may start.
@@ -36,7 +36,7 @@ impl Serializer {
     }
 
     /// Serves a packet that is there at `now`, after all those before it.
-    pub(crate) fn serve(&mut self, now: Instant, wire_bytes: u32) -> Slot {
+    pub(crate) fn serve(&mut self, now: Instant, wire_bytes: u32) -> ServiceInterval {
         if now > self.free_at {
             self.remainder = 0;
         }
@@ -44,10 +44,10 @@ impl Serializer {
         self.rates.reach(start);
         let end = self.spend(start, wire_bytes);
         self.free_at = end;
-        Slot { start, end }
+        ServiceInterval { start, end }
     }
 
-    /// When so many bytes are done that begin at `start`.
+    /// End of so many bytes that begin at `start`.
     fn spend(&mut self, start: Instant, wire_bytes: u32) -> Instant {
         let Some(rate_bps) = self.rates.step().rate_bps else { return self.work_off(start, 0) };
         let work = u64::from(wire_bytes).checked_mul(8 * SECOND).and_then(|w| w.checked_add(self.remainder));
@@ -62,7 +62,7 @@ impl Serializer {
         self.work_off(start, work_of(wire_bytes.into()) + u128::from(self.remainder))
     }
 
-    /// When so much work is done that begins at `at`.
+    /// End of so much work that begins at `at`.
     fn work_off(&mut self, mut at: Instant, mut work: u128) -> Instant {
         while let Some(rate_bps) = self.rates.reach(at).rate_bps.map(u128::from) {
             let end = self.rates.end();
@@ -78,8 +78,8 @@ impl Serializer {
         at
     }
 
-    /// From `now` on the rates are those of `timeline`, and the server is as good as free. Gives back the work
-    /// that it had taken on and that was not done by then.
+    /// From `now` on the rates are those of `timeline`, and the server is as good as free. Gives back the
+    /// work that it had taken on and that was not done by then.
     pub(crate) fn interrupt(&mut self, now: Instant, timeline: &Timeline) -> u128 {
         let is_busy = self.free_at >= now;
         let left = self.rates.timeline().work(now, self.free_at.max(now));
@@ -88,7 +88,7 @@ impl Serializer {
         left
     }
 
-    /// Goes on with so much work after an interruption, and says when it is done.
+    /// End of so much work, with which the server goes on after an interruption.
     pub(crate) fn go_on(&mut self, work: u128) -> Instant {
         self.free_at = self.work_off(self.free_at, work.saturating_add(self.remainder.into()));
         self.free_at

@@ -21,9 +21,9 @@ fn ten_thousand_packets_end_when_they_should_to_the_nanosecond() {
             let wire_bytes = 40 + n % 1461;
             let start = exact_ns(sent_bytes, rate_bps);
             sent_bytes += u128::from(wire_bytes);
-            let slot = serializer.serve(Instant::ZERO, wire_bytes);
-            assert_eq!(u128::from(slot.start.as_ns()), start, "start of {n} at {rate_bps}");
-            assert_eq!(u128::from(slot.end.as_ns()), exact_ns(sent_bytes, rate_bps), "{n} at {rate_bps}");
+            let service = serializer.serve(Instant::ZERO, wire_bytes);
+            assert_eq!(u128::from(service.start.as_ns()), start, "start of {n} at {rate_bps}");
+            assert_eq!(u128::from(service.end.as_ns()), exact_ns(sent_bytes, rate_bps), "{n} at {rate_bps}");
         }
     }
 }

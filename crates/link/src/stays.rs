@@ -17,7 +17,7 @@ pub struct Stay {
     pub to: Instant,
     /// One-way delay of this stay, without that of the direction, in nanoseconds.
     pub delay_ns: u64,
-    /// Whether the state loses every packet.
+    /// True if the state loses every packet.
     pub is_down: bool,
 }
 

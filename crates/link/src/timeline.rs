@@ -5,19 +5,19 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
-use crate::{DirectionConfig, Step};
+use crate::{DirectionConfig, ScheduleStep};
 
 /// Steps that are over and kept when somebody changes a running link: for questions about the past.
 pub(crate) const PAST_STEPS: usize = 256;
 
 /// Steps in the order of time; the first begins with the run. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Timeline(Arc<[Step]>);
+pub(crate) struct Timeline(Arc<[ScheduleStep]>);
 
 impl Timeline {
     /// That of a valid configuration.
     pub(crate) fn new(config: &DirectionConfig) -> Self {
-        let base = Step { at: Instant::ZERO, rate_bps: config.rate_bps, delay_ns: config.delay_ns };
+        let base = ScheduleStep { at: Instant::ZERO, rate_bps: config.rate_bps, delay_ns: config.delay_ns };
         let is_replaced = config.schedule.first().is_some_and(|first| first.at == base.at);
         let base = (!is_replaced).then_some(base);
         Self(base.into_iter().chain(config.schedule.iter().copied()).collect())
@@ -26,7 +26,7 @@ impl Timeline {
     /// One that never changes.
     #[cfg(test)]
     pub(crate) fn constant(rate_bps: Option<u64>, delay_ns: u64) -> Self {
-        Self(Arc::new([Step { at: Instant::ZERO, rate_bps, delay_ns }]))
+        Self(Arc::new([ScheduleStep { at: Instant::ZERO, rate_bps, delay_ns }]))
     }
 
     /// Number of the step that is in force.
@@ -35,7 +35,7 @@ impl Timeline {
     }
 
     /// The step that is in force.
-    pub(crate) fn step(&self, at: Instant) -> Step {
+    pub(crate) fn step(&self, at: Instant) -> ScheduleStep {
         self.0[self.place(at)]
     }
 
@@ -49,17 +49,17 @@ impl Timeline {
         self.0.iter().map(|step| step.delay_ns).min().unwrap_or(0)
     }
 
-    /// Whether there is always a rate.
+    /// True if there is a rate at all times.
     pub(crate) fn is_limited(&self) -> bool {
         self.0.iter().all(|step| step.rate_bps.is_some())
     }
 
-    /// Whether another step is in force at the two.
+    /// True if another step is in force at `to` than at `from`.
     pub(crate) fn changes(&self, from: Instant, to: Instant) -> bool {
         self.place(from) != self.place(to)
     }
 
-    /// What can be sent between two instants, in units of 10^-9 bit; stretches without a rate count nothing.
+    /// Work that can be done between two instants, in units of 10^-9 bit; none in stretches without a rate.
     pub(crate) fn work(&self, from: Instant, to: Instant) -> u128 {
         let mut work = 0;
         let mut at = from;
@@ -74,17 +74,18 @@ impl Timeline {
         work
     }
 
-    /// The same until `from`, and from then on with `change` in every step.
-    pub(crate) fn changed(&self, from: Instant, change: impl Fn(&mut Step)) -> Self {
+    /// A timeline that is equal until `from`, and has `change` in every step from then on.
+    pub(crate) fn changed(&self, from: Instant, change: impl Fn(&mut ScheduleStep)) -> Self {
         let place = self.place(from);
-        let mut past: Vec<Step> = self.0[..=place].iter().copied().filter(|step| step.at < from).collect();
+        let mut past: Vec<ScheduleStep> =
+            self.0[..=place].iter().copied().filter(|step| step.at < from).collect();
         past.drain(..past.len().saturating_sub(PAST_STEPS));
-        let now = Step { at: from, ..self.0[place] };
+        let now = ScheduleStep { at: from, ..self.0[place] };
         let changed = core::iter::once(now).chain(self.0[place + 1..].iter().copied()).map(|mut step| {
             change(&mut step);
             step
         });
-        let mut steps: Vec<Step> = past.into_iter().chain(changed).collect();
+        let mut steps: Vec<ScheduleStep> = past.into_iter().chain(changed).collect();
         steps[0].at = Instant::ZERO; // there is at least the one of now
         Self(steps.into())
     }
@@ -95,7 +96,7 @@ impl Timeline {
 pub(crate) struct Walk {
     timeline: Timeline,
     place: usize,
-    step: Step,
+    step: ScheduleStep,
     end: Instant,
 }
 
@@ -108,7 +109,7 @@ impl Walk {
 
     /// The step that is in force at `at`, which is not earlier than at the last call.
     #[inline]
-    pub(crate) fn reach(&mut self, at: Instant) -> Step {
+    pub(crate) fn reach(&mut self, at: Instant) -> ScheduleStep {
         while at >= self.end && self.place + 1 < self.timeline.0.len() {
             self.place += 1;
             (self.step, self.end) = (self.timeline.0[self.place], self.timeline.end(self.place));
@@ -117,7 +118,7 @@ impl Walk {
     }
 
     /// The step that was reached.
-    pub(crate) fn step(&self) -> Step {
+    pub(crate) fn step(&self) -> ScheduleStep {
         self.step
     }
 

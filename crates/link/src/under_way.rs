@@ -5,37 +5,37 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
-/// When an item arrives, and its place in the order of entry.
-type Turn = (Instant, u64);
+/// Arrival of an item, and its place in the order of entry.
+type ArrivalKey = (Instant, u64);
 
 /// Gives items back in the order of arrival, those of one moment in the order of entry. Nearly all
 /// arrive in the order of entry, so they stand in a line; those that overtake one in the line are kept
 /// in a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct UnderWay<T> {
-    line: VecDeque<(Turn, T)>,
-    overtaking: BTreeMap<Turn, T>,
+    in_order: VecDeque<(ArrivalKey, T)>,
+    overtaking: BTreeMap<ArrivalKey, T>,
 }
 
 impl<T> UnderWay<T> {
     pub(crate) fn new() -> Self {
-        Self { line: VecDeque::new(), overtaking: BTreeMap::new() }
+        Self { in_order: VecDeque::new(), overtaking: BTreeMap::new() }
     }
 
     /// Takes an item; all that are there are before it in the order of entry.
     pub(crate) fn push(&mut self, arrival: Instant, place: u64, item: T) {
         let turn = (arrival, place);
-        if self.line.back().is_some_and(|&(last, _)| last > turn) {
+        if self.in_order.back().is_some_and(|&(last, _)| last > turn) {
             self.overtaking.insert(turn, item);
         } else {
-            self.line.push_back((turn, item));
+            self.in_order.push_back((turn, item));
         }
     }
 
-    /// Whether the next item is one that overtakes.
+    /// True if the next item is one that overtakes.
     fn is_overtaken(&self) -> bool {
         let Some((&first, _)) = self.overtaking.first_key_value() else { return false };
-        self.line.front().is_none_or(|&(turn, _)| first < turn)
+        self.in_order.front().is_none_or(|&(turn, _)| first < turn)
     }
 
     /// The next item: when it arrives, and its place in the order of entry.
@@ -43,7 +43,7 @@ impl<T> UnderWay<T> {
         if self.is_overtaken() {
             return self.overtaking.first_key_value().map(|(&(at, place), item)| (at, place, item));
         }
-        self.line.front().map(|&((at, place), ref item)| (at, place, item))
+        self.in_order.front().map(|&((at, place), ref item)| (at, place, item))
     }
 
     /// Takes an item that comes before all that are there.
@@ -57,27 +57,28 @@ impl<T> UnderWay<T> {
         if self.is_overtaken() {
             return self.overtaking.pop_first().map(|(_, item)| item);
         }
-        self.line.pop_front().map(|(_, item)| item)
+        self.in_order.pop_front().map(|(_, item)| item)
     }
 
     /// Takes out those from `place` on in the order of entry, in no particular order.
     pub(crate) fn take_from(&mut self, place: u64) -> Vec<(u64, T)> {
         // In the line places rise along with the arrivals.
-        let end = self.line.partition_point(|&((_, other), _)| other < place);
-        let mut taken: Vec<_> = self.line.drain(end..).map(|((_, place), item)| (place, item)).collect();
-        let turns: Vec<Turn> = self.overtaking.keys().copied().filter(|&(_, other)| other >= place).collect();
+        let end = self.in_order.partition_point(|&((_, other), _)| other < place);
+        let mut taken: Vec<_> = self.in_order.drain(end..).map(|((_, place), item)| (place, item)).collect();
+        let turns: Vec<ArrivalKey> =
+            self.overtaking.keys().copied().filter(|&(_, other)| other >= place).collect();
         taken.extend(turns.iter().filter_map(|turn| Some((turn.1, self.overtaking.remove(turn)?))));
         taken
     }
 
     /// All items with their arrivals, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Instant, &T)> {
-        let line = self.line.iter().map(|&((at, _), ref item)| (at, item));
+        let line = self.in_order.iter().map(|&((at, _), ref item)| (at, item));
         line.chain(self.overtaking.iter().map(|(&(at, _), item)| (at, item)))
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.line.len() + self.overtaking.len()
+        self.in_order.len() + self.overtaking.len()
     }
 }
 
@@ -92,7 +93,7 @@ mod tests {
             steps in proptest::collection::vec((0u8..9, 0u64..30), 1..200),
         ) {
             let mut under_way = UnderWay::new();
-            let mut model: BTreeMap<Turn, u64> = BTreeMap::new();
+            let mut model: BTreeMap<ArrivalKey, u64> = BTreeMap::new();
             let mut entered = 0u64;
             for (step, (what, delay)) in (0u64..).zip(steps) {
                 match what {
@@ -105,7 +106,7 @@ mod tests {
                     }
                     4 => {
                         let from = entered.saturating_sub(delay);
-                        let is_out = |&(&(_, place), _): &(&Turn, &u64)| place >= from;
+                        let is_out = |&(&(_, place), _): &(&ArrivalKey, &u64)| place >= from;
                         let mut expected: Vec<_> =
                             model.iter().filter(is_out).map(|(&(_, place), &item)| (place, item)).collect();
                         model.retain(|&(_, place), _| place < from);

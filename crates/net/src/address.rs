@@ -30,7 +30,7 @@ pub(crate) fn for_family(peer: SocketAddr, is_v6: bool) -> SocketAddr {
     }
 }
 
-/// Whether other machines can send to a socket bound to `address`: anything but loopback. (A
+/// True if other machines can send to a socket bound to `address`: anything but loopback. (A
 /// firewall may still be in between.)
 pub fn is_reachable_from_outside(address: SocketAddr) -> bool {
     !address.ip().to_canonical().is_loopback()

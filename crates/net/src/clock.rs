@@ -26,7 +26,7 @@ impl Clock {
         Instant::from_ns(monotonic_ns().saturating_sub(self.origin_ns))
     }
 
-    /// What clock `to` shows when this one shows `at` (zero, if that was before it started).
+    /// Time on clock `to` when this one shows `at` (zero, if that was before it started).
     #[must_use]
     pub fn translate(self, at: Instant, to: Self) -> Instant {
         Instant::from_ns(self.monotonic_at(at).saturating_sub(to.origin_ns))

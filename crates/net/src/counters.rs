@@ -1,6 +1,6 @@
-//! What an endpoint counted below its connections.
+//! Counters of an endpoint below its connections.
 
-/// What an endpoint counted below its connections. None of these is fatal: the protocol repairs
+/// Counters of an endpoint below its connections. None of these is fatal: the protocol repairs
 /// what was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

@@ -10,13 +10,13 @@ use skyhaul_stp::{Config, EndpointStats};
 use tokio::runtime;
 
 use crate::address::{as_peer, normalised};
-use crate::driver::{Driver, Place};
+use crate::driver::{Driver, Keeper};
 use crate::handle::Handle;
-use crate::keeper::Keeper;
 use crate::shared::Shared;
 use crate::state::State;
+use crate::udp::{Place, Udp};
 use crate::watch::Sink;
-use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, socket};
+use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, udp};
 
 /// One UDP socket with all connections over it. Clones refer to the same endpoint. Its work is done
 /// by a task of the tokio runtime in which it was made, of either flavour, with I/O enabled.
@@ -33,14 +33,14 @@ impl Endpoint {
     /// An endpoint that peers can reach at `address` (both IPv6 and IPv4 if that is `[::]`). Must be
     /// called within a tokio runtime.
     pub fn bind(address: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
-        Self::start(socket::bound(normalised(address))?, None, options)
+        Self::start(udp::bound(normalised(address))?, None, options)
     }
 
     /// An endpoint on a free port for connections to `peer` only. The system tells it when nobody
     /// receives there. Must be called within a tokio runtime.
     pub fn client(peer: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
         let peer = as_peer(peer);
-        Self::start(socket::connected(peer)?, Some(peer), options)
+        Self::start(udp::connected(peer)?, Some(peer), options)
     }
 
     fn start(socket: UdpSocket, peer: Option<SocketAddr>, options: EndpointOptions) -> io::Result<Self> {
@@ -50,7 +50,7 @@ impl Endpoint {
         let shared = Arc::new(Shared::new(State::new(options.engine()?, accept_limit_bytes)));
         let place = Place { local: normalised(socket.local_addr()?), peer };
         let keeper = Keeper::new(Arc::clone(&shared), sink)?;
-        runtime.spawn(Driver::new(keeper, socket, place, mtu_bytes, protection)?);
+        runtime.spawn(Driver::new(keeper, Udp::new(socket, place, mtu_bytes, protection)?));
         Ok(Self { handle: Arc::new(Handle(shared)), place })
     }
 
@@ -106,12 +106,12 @@ impl Endpoint {
         self.shared().clock
     }
 
-    /// What was counted below the connections.
+    /// Counters below the connections.
     pub fn counters(&self) -> Counters {
         self.shared().lock().counters
     }
 
-    /// What the engine counted of segments that belong to no connection.
+    /// Counters of the engine for segments that belong to no connection.
     pub fn stats(&self) -> EndpointStats {
         self.shared().lock().engine.endpoint_stats()
     }

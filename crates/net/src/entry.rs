@@ -1,4 +1,4 @@
-//! What the endpoint keeps for a connection beside the engine: who waits for it.
+//! Entry of a connection beside the engine: who waits for it.
 
 use skyhaul_core::{CloseReason, StreamEvent};
 use std::task::{Context, Waker};

@@ -17,7 +17,7 @@ const RESERVED: u8 = 0b01;
 /// Mode that leaves the body as it is.
 const MODE_PLAIN: u8 = 0;
 
-/// How datagrams are protected. Both ends must be set to the same mode.
+/// Protection of datagrams. Both ends must be set to the same mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protection {
@@ -26,7 +26,7 @@ pub enum Protection {
     Plain,
 }
 
-/// Why a datagram was not opened.
+/// Reason why a datagram was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EnvelopeError {
     /// A datagram without a single octet.

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use thiserror::Error;
 
-/// What ends the use of an endpoint, other than the end of a connection.
+/// Error that ends the use of an endpoint, other than the end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EndpointError {
     /// [`crate::Endpoint::close`] was called, or the runtime that it lived in is gone.
@@ -50,7 +50,7 @@ fn kind(reason: CloseReason) -> ErrorKind {
     }
 }
 
-/// What a stream operation came to.
+/// Error of a stream operation.
 pub(crate) fn stream(error: StreamError) -> io::Error {
     match error {
         StreamError::Closed(Some(reason)) => closed(reason),

@@ -1,4 +1,4 @@
-//! What users of an endpoint have in hand, whatever its protocol.
+//! Handles of an endpoint, whatever its protocol.
 
 use std::io;
 use std::net::SocketAddr;
@@ -26,7 +26,8 @@ impl<P: Protocol> Handle<P> {
         Ok(Listener::new(Arc::clone(self), port))
     }
 
-    /// A stream to `peer` over the connection that `connect` opens, whose reader is given so many bytes at most.
+    /// A stream to `peer` over the connection that `connect` opens, whose reader is given so many bytes at
+    /// most.
     pub(crate) fn begin(
         self: &Arc<Self>,
         peer: SocketAddr,

@@ -1,32 +1,33 @@
-//! What an endpoint is told once.
+//! Options of an endpoint.
 
 use std::io;
+use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
-use skyhaul_core::Stream as RandomStream;
+use skyhaul_core::{Stream as RandomStream, ip_udp_bytes};
 use skyhaul_stp::{Config, EndpointConfig};
 
 use crate::{Protection, Watch};
 
-/// What an endpoint is told once.
+/// Options of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointOptions {
     /// Largest IP packet that the way to every peer carries.
     pub mtu_bytes: u32,
     /// Parameters of the connections that peers open.
     pub accept: Config,
-    /// How many connections there may be.
+    /// Bounds of the number of connections.
     pub limits: Limits,
-    /// Where random values (initial numbers, nonces, ports) come from: this seed, for tests that
+    /// Seed of random values (initial numbers, nonces, ports), for tests that
     /// must repeat, or else the operating system.
     pub seed: Option<u64>,
-    /// How datagrams are protected; the peer's setting must be the same.
+    /// Protection of datagrams; the peer's setting must be the same.
     pub protection: Protection,
-    /// Where the events go that somebody wants to see, see [`watch`](crate::watch()).
+    /// Receiver of events ([`watch`](crate::watch())), if somebody wants to see them.
     pub watch: Option<Watch>,
 }
 
-/// How many connections there may be.
+/// Bounds of the number of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections at most; further openings are refused.
@@ -59,7 +60,7 @@ impl EndpointOptions {
     /// The engine that these options ask for.
     pub(crate) fn engine(self) -> io::Result<skyhaul_stp::Endpoint> {
         let config = EndpointConfig {
-            carrier_bytes: None,
+            carrier_bytes: |peer: SocketAddr| ip_udp_bytes(peer.ip()),
             accept: self.accept,
             mtu_bytes: self.mtu_bytes,
             head_bytes: self.protection.head_bytes(),

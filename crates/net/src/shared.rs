@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use crate::state::{Life, State};
 use crate::{Clock, Protocol};
 
-/// What every part of an endpoint refers to. The lock is never held across an await, nor while a
+/// State that every part of an endpoint refers to. The lock is never held across an await, nor while a
 /// task is woken or a system call made.
 pub(crate) struct Shared<P: Protocol> {
     pub(crate) clock: Clock,

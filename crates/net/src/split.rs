@@ -12,11 +12,11 @@ use crate::stream::Connection;
 use crate::{Monitor, Protocol};
 use skyhaul_core::{CloseReason, Stats, Weight};
 
-/// What the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
+/// Reading half: what the peer sends. See [`Stream::into_split`](crate::Stream::into_split).
 #[derive(Debug)]
 pub struct OwnedReadHalf<P: Protocol = skyhaul_stp::Endpoint>(Arc<Connection<P>>);
 
-/// What is sent to the peer. See [`Stream::into_split`](crate::Stream::into_split).
+/// Writing half: what is sent to the peer. See [`Stream::into_split`](crate::Stream::into_split).
 #[derive(Debug)]
 pub struct OwnedWriteHalf<P: Protocol = skyhaul_stp::Endpoint>(Arc<Connection<P>>);
 

@@ -1,11 +1,11 @@
-//! What streams, listeners and the driver share under one lock: the engine and who waits for it.
+//! State that streams, listeners and the driver share under one lock: the engine and who waits for it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 
+use skyhaul_core::endpoint::Stage;
 use skyhaul_core::{ConnectionId, Instant, StreamEvent};
-use skyhaul_stp::State as Phase;
 
 use crate::entry::Entry;
 use crate::{EndpointError, Protocol};
@@ -60,7 +60,7 @@ impl<P: Protocol> State<P> {
         }
     }
 
-    /// Whether the endpoint may still be used.
+    /// Check that the endpoint may still be used.
     pub(crate) fn check(&self) -> Result<(), EndpointError> {
         match self.life {
             Life::Open | Life::Abandoned => Ok(()),
@@ -69,7 +69,7 @@ impl<P: Protocol> State<P> {
         }
     }
 
-    /// Whether the engine can be used: it can tell what became of its connections also when the
+    /// Access to the engine, if it can be used: it can tell what became of its connections also when the
     /// endpoint is closed, but not after a panic.
     pub(crate) fn check_engine(&self) -> Result<(), EndpointError> {
         if self.life == Life::Failed { Err(EndpointError::Failed) } else { Ok(()) }
@@ -107,7 +107,7 @@ impl<P: Protocol> State<P> {
             return Poll::Ready(None);
         }
         while let Some(id) = backlog.queue.pop_front() {
-            if let Some(peer) = self.engine.peer(id) {
+            if let Some(peer) = self.engine.address(id) {
                 return Poll::Ready(Some((id, peer)));
             }
         }
@@ -160,7 +160,7 @@ impl<P: Protocol> State<P> {
     /// Breaks off every connection that is not yet over on this side.
     pub(crate) fn abort_all(&mut self) {
         for &id in self.entries.keys() {
-            if !self.engine.is_over(id) {
+            if self.engine.stage(id).is_some_and(|stage| stage < Stage::Ended) {
                 self.engine.abort(id);
             }
         }
@@ -172,19 +172,21 @@ impl<P: Protocol> State<P> {
         wake.extend(self.entries.values_mut().flat_map(Entry::everybody).flatten());
     }
 
-    /// Whether no connection has anything left to do.
+    /// True if no connection has anything left to do. Closed ones that a stream still holds have not.
     pub(crate) fn is_idle(&self) -> bool {
-        self.entries.iter().all(|(&id, entry)| self.engine.is_idle(id, entry.is_released))
+        self.entries.iter().all(|(&id, entry)| match self.engine.stage(id) {
+            None => true,
+            Some(Stage::Opening | Stage::Open) => false,
+            Some(Stage::Ended) => !P::WORKS_WHEN_ENDED,
+            Some(Stage::Closed) => !entry.is_released,
+        })
     }
-}
 
-impl State<skyhaul_stp::Endpoint> {
-    /// Nobody receives at `peer`, the system says: connections that are being opened fail at once.
-    /// Established ones are given up only if the reports `persist`. True if it came to that.
-    pub(crate) fn on_refusal(&mut self, peer: SocketAddr, persist: bool) -> bool {
-        let opening = |phase: Phase| phase <= Phase::BgnDataEndSent;
-        let mut phases = self.entries.keys().filter_map(|&id| self.engine.state(id));
-        let established = phases.any(|phase| !opening(phase) && phase != Phase::Closed);
+    /// Takes the system's word that nobody receives at `peer`: connections that are being opened fail at
+    /// once. Established ones are given up only if the reports `persist`. True if it came to that.
+    pub(crate) fn on_refusal(&mut self, peer: P::Peer, persist: bool) -> bool {
+        let mut stages = self.entries.keys().filter_map(|&id| self.engine.stage(id));
+        let established = stages.any(|stage| matches!(stage, Stage::Open | Stage::Ended));
         let hit = !established || persist;
         if hit {
             self.engine.unreachable(peer);

@@ -50,8 +50,8 @@ impl<P: Protocol> Stream<P> {
         self.connection.stats()
     }
 
-    /// From now on what is written here gets so much of the path's rate beside other connections of the same endpoint
-    /// to the same peer. Every connection begins with a weight of 1.
+    /// From now on what is written here gets so much of the path's rate beside other connections of the same
+    /// endpoint to the same peer. Every connection begins with a weight of 1.
     pub fn set_weight(&self, weight: Weight) {
         self.connection.set_weight(weight);
     }
@@ -104,7 +104,7 @@ impl<P: Protocol> AsyncWrite for Stream<P> {
     }
 }
 
-/// What a stream, or its two halves, hold of a connection.
+/// Handle of a connection, in a stream or its two halves.
 pub(crate) struct Connection<P: Protocol> {
     handle: Arc<Handle<P>>,
     id: ConnectionId,

@@ -13,7 +13,6 @@ use tokio::io::unix::AsyncFd;
 
 use crate::Clock;
 use crate::clock::timespec;
-use crate::descriptor::register;
 
 /// Sleeps are not shorter than this: waking costs a few microseconds itself, and pacing catches up
 /// exactly what a wake-up is late.
@@ -23,7 +22,7 @@ const SHORTEST_SLEEP_NS: u64 = 50 * US;
 pub(crate) struct Timer {
     clock: Clock,
     fd: AsyncFd<OwnedFd>,
-    /// What it is set for, unless it has fired.
+    /// Time that it is set for, unless it has fired.
     armed: Option<Instant>,
 }
 
@@ -55,4 +54,12 @@ impl Timer {
         self.armed = Some(deadline);
         Ok(())
     }
+}
+
+/// Has tokio watch the descriptor.
+#[allow(unsafe_code)]
+pub(crate) fn register(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` is open for as long as it lives, always names the same descriptor, and is
+    // not handed out. (tokio has no safe way to watch a descriptor.)
+    Ok(unsafe { AsyncFd::register_with_interest(fd, interest) }?)
 }

@@ -13,7 +13,7 @@ pub struct Observed {
     pub at: Instant,
     /// The connection, by its number in the endpoint; 0 where none is concerned.
     pub source: u64,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 

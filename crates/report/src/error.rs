@@ -1,4 +1,4 @@
-//! What can go wrong: always what, where, and what would do instead.
+//! Errors: always what, where, and what would do instead.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ pub enum ReportError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// A file could not be written.
@@ -18,7 +18,7 @@ pub enum ReportError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// A file does not hold what it should.
@@ -28,7 +28,7 @@ pub enum ReportError {
         place: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong and what is allowed.
+        /// The fault, and what is allowed.
         message: String,
     },
     /// A figure or claim asks for what the results do not hold.
@@ -36,7 +36,7 @@ pub enum ReportError {
     Item {
         /// The figure or claim.
         id: String,
-        /// What is wrong and what is there instead.
+        /// The fault, and what is there instead.
         message: String,
     },
     /// A picture could not be made.

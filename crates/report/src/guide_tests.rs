@@ -1,8 +1,8 @@
 //! The guide's examples are read by the code that the guide describes.
 
 use crate::claims::Claims;
-use crate::figure::{Definitions, Kind};
-use crate::ladder::parse_events;
+use crate::figure::ladder::parse_events;
+use crate::figure::{Definitions, FigureKind};
 
 const GUIDE: &str = include_str!("../../../docs/guide/figures.md");
 
@@ -15,7 +15,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
 fn the_examples_of_the_guide_are_read() {
     let [line, ladder, claim] = blocks("toml")[..] else { panic!("three examples") };
     assert_eq!(Definitions::parse(line, "guide").unwrap().figures[0].panels().count(), 1);
-    assert_eq!(Definitions::parse(ladder, "guide").unwrap().figures[0].kind, Kind::Ladder);
+    assert_eq!(Definitions::parse(ladder, "guide").unwrap().figures[0].kind, FigureKind::Ladder);
     assert_eq!(Claims::parse(claim, "guide").unwrap().claims.len(), 1);
     let [events] = blocks("json")[..] else { panic!("one example") };
     let events = parse_events(events, "guide").unwrap();
@@ -31,5 +31,5 @@ fn the_guide_states_the_bounds_of_the_code() {
         crate::figure::MAX_POINTS
     );
     assert!(GUIDE.contains(&bounds), "{bounds}");
-    assert!(GUIDE.contains(&format!("At most {} packets are drawn", crate::ladder::MAX_PACKETS)));
+    assert!(GUIDE.contains(&format!("At most {} packets are drawn", crate::figure::ladder::MAX_PACKETS)));
 }

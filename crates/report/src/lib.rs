@@ -1,15 +1,14 @@
 //! Tables and figures out of result files, by definitions that are data.
 //!
-//! This crate reads what a sweep wrote (`results.jsonl`) and knows no engine: what it draws is what the file says.
-//! [`read_results`] reads, [`Summary`] states a sample, [`Figure`] selects and draws, to SVG and PNG from one scene.
-//! Everything is bounded, and equal inputs give equal bytes.
+//! This crate reads what a sweep wrote (`results.jsonl`) and knows no engine: what it draws is what the file
+//! says. [`read_results`] reads, [`Summary`] states a sample, [`Figure`] selects and draws, to SVG and PNG
+//! from one scene. Everything is bounded, and equal inputs give equal bytes.
 
 #![forbid(unsafe_code)]
 
 pub mod claims;
 mod error;
 pub mod figure;
-pub mod ladder;
 mod obvious;
 pub mod page;
 pub mod results;
@@ -18,11 +17,11 @@ mod scene;
 pub mod stats;
 pub mod table;
 
-pub use claims::{Claims, Judged, Verdict, evaluate_claims};
+pub use claims::{ClaimVerdict, Claims, Judged, evaluate_claims};
 pub use error::ReportError;
 pub use figure::{Definitions, Figure, FigureDefinition};
 pub use obvious::obvious_figures;
-pub use page::{Report, write_report};
+pub use page::{ReportPage, write_report};
 pub use results::{AxisValue, Results, read_results};
 pub use scene::Scene;
 pub use stats::Summary;

@@ -1,11 +1,12 @@
-//! The obvious picture of a sweep: the axis with the most numbers to the right, the next as curves, others as panels.
+//! The obvious picture of a sweep: the axis with the most numbers to the right, the next as curves, others as
+//! panels.
 
 use std::collections::BTreeMap;
 
 use crate::ReportError;
 use crate::error::listed;
 use crate::figure::definition::{
-    FigureDefinition, Kind, MAX_PANELS, PanelDefinition, SeriesDefinition, XDefinition, YDefinition,
+    FigureDefinition, FigureKind, MAX_PANELS, PanelDefinition, SeriesDefinition, XDefinition, YDefinition,
 };
 use crate::figure::{Figure, MAX_CURVES};
 use crate::results::{Axis, AxisValue, Results};
@@ -14,11 +15,12 @@ use crate::stats::Statistic;
 /// The most figures that are drawn unasked.
 const MAX_FIGURES: usize = 8;
 
-/// The obvious figures of `metric`: the axis with the most numbers lies to the right (bars over the first axis if none
-/// has two numbers), the next axis makes the curves, each combination of the others is a panel.
+/// The obvious figures of `metric`: the axis with the most numbers lies to the right (bars over the first
+/// axis if none has two numbers), the next axis makes the curves, each combination of the others is a panel.
 ///
 /// # Errors
-/// A sweep without axes; a metric that no run has; more panels than can be drawn: write a definition with a filter then.
+/// A sweep without axes; a metric that no run has; more panels than can be drawn: write a definition with a
+/// filter then.
 pub fn obvious_figures(results: &Results, metric: &str) -> Result<Vec<Figure>, ReportError> {
     let wrong = |message: String| ReportError::item(&format!("a figure of {metric}"), message);
     let axes: Vec<&Axis> = results.header.axes.iter().filter(|axis| axis.values.len() > 1).collect();
@@ -41,7 +43,7 @@ pub fn obvious_figures(results: &Results, metric: &str) -> Result<Vec<Figure>, R
             return Err(wrong(message));
         }
     }
-    let kind = if numbers(x) > 1 { Kind::Line } else { Kind::Bar };
+    let kind = if numbers(x) > 1 { FigureKind::Line } else { FigureKind::Bar };
     let panels: Vec<PanelDefinition> =
         filters.iter().map(|filter| panel(results, metric, x, series, filter)).collect();
     let groups: Vec<&[PanelDefinition]> = panels.chunks(MAX_PANELS).collect();

@@ -8,8 +8,9 @@ mod support;
 
 use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
-use skyhaul_sim::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
-use skyhaul_sim::{EndConfig, Simulation};
+use skyhaul_scenario::EndConfig;
+use skyhaul_scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
+use skyhaul_sim::{STP, Simulation, TCP};
 use skyhaul_tcp::AckPolicy;
 use support::{cpu_seconds, flag, median, peak_memory_bytes};
 
@@ -19,7 +20,7 @@ const PACKET_BYTES: u64 = 1000;
 const EDGE_NS: u64 = MS;
 const MIDDLE_NS: u64 = 273 * MS;
 
-/// What all flows of a scenario speak.
+/// Protocol of all flows of a scenario.
 struct Speaker {
     name: &'static str,
     config: EndConfig,
@@ -37,7 +38,7 @@ fn stp(buffer_bytes: u64) -> Speaker {
         early_window_bytes: buffer_bytes,
         ..skyhaul_stp::Config::paper()
     };
-    Speaker { name: "stp", config: config.into(), payload_bytes }
+    Speaker { name: "stp", config: STP.end(config), payload_bytes }
 }
 
 /// SACK, initial window of 1, timers of 500 ms, acknowledgements delayed by 200 ms; headers of 40 octets.
@@ -52,7 +53,7 @@ fn tcp() -> Speaker {
         ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 200 * MS },
         ..skyhaul_tcp::Config::paper()
     };
-    Speaker { name: "tcp", config: config.into(), payload_bytes }
+    Speaker { name: "tcp", config: TCP.end(config), payload_bytes }
 }
 
 /// Host i - router 0 - router 1 - host i'.
@@ -113,10 +114,10 @@ fn measure(label: &str, scenario: &Scenario, payload_bytes: u64, repeats: usize)
         let seconds = cpu_seconds() - before;
         let hops: u64 = simulation
             .network()
-            .wires()
+            .edges()
             .iter()
-            .flat_map(|wire| {
-                [0, 1].map(|port| wire.link.counters(port, simulation.network().now()).delivered_packets)
+            .flat_map(|edge| {
+                [0, 1].map(|port| edge.link.counters(port, simulation.network().now()).delivered_packets)
             })
             .sum();
         let metric = |name: &str| measured.metrics.get(name).copied().unwrap_or(0.0);

@@ -1,5 +1,5 @@
 //! Share of the physical limit on the built-in links, medians over seeds, in virtual time:
-//! `cargo bench -p skyhaul-sim --bench shares [-- --seeds N --quick]`. The figures of the README
+//! `cargo bench -p skyhaul-sim --bench shares [-- --seeds N --quick]`. The figures of docs/guide/results.md
 //! come from here.
 
 mod support;

@@ -1,14 +1,15 @@
-//! What the controllers make of links of which nothing is declared: share of the physical limit, cost, and the queue
-//! that they inflict, in virtual time.
-//! `remembered`: the model with what an earlier connection would have kept of this very link.
-//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--first SEED] [--with NAME,...] [--links NAME,...] [--megabytes N] [--each] [--trace]`
+//! Controllers on links of which nothing is declared: share of the physical limit, cost, and the queue that
+//! they inflict, in virtual time. `remembered`: the model with what an earlier connection would have kept of
+//! this very link.
+//! `cargo run --release -p skyhaul-sim --example controller -- [--seeds N] [--first SEED] [--with NAME,...]
+//! [--links NAME,...] [--megabytes N] [--each] [--trace]`
 
 #[path = "../benches/support/mod.rs"]
 mod support;
 
-use skyhaul_core::{ConnectionId, Event, EventSink, Instant, MS, NullSink, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, Step, preset};
-use skyhaul_sim::{Outcome, Transfer};
+use skyhaul_core::{Event, EventSink, Instant, MS, NullSink, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep, preset};
+use skyhaul_sim::{Outcome, Source, Transfer};
 use skyhaul_stp::{ControllerKind, SavedPath};
 use support::{argument, flag, median, text};
 
@@ -79,7 +80,7 @@ fn queue(mut link: LinkConfig, queue: QueueLimit) -> LinkConfig {
 fn jitter() -> LinkConfig {
     let mut link = preset("geo").unwrap_or_else(|| panic!("no link called geo"));
     let mut chance = skyhaul_core::Stream::new(1, "jitter");
-    let mut step = |at_ms| Step {
+    let mut step = |at_ms| ScheduleStep {
         at: Instant::from_ns(at_ms * MS),
         rate_bps: Some(10 * MBIT),
         delay_ns: 275 * MS + chance.next_u64() % (4 * MS),
@@ -125,8 +126,8 @@ fn fade() -> LinkConfig {
 }
 
 /// From so many seconds on this rate, over a geostationary link.
-fn steps(rates: &[(u64, u64)]) -> Vec<Step> {
-    let step = |&(at_s, rate_bps): &(u64, u64)| Step {
+fn steps(rates: &[(u64, u64)]) -> Vec<ScheduleStep> {
+    let step = |&(at_s, rate_bps): &(u64, u64)| ScheduleStep {
         at: Instant::from_ns(at_s * SECOND),
         rate_bps: Some(rate_bps),
         delay_ns: 275 * MS,
@@ -137,12 +138,12 @@ fn steps(rates: &[(u64, u64)]) -> Vec<Step> {
 /// Prints rates, round trips and losses as they come.
 struct Trace;
 
-impl EventSink for Trace {
+impl EventSink<Source> for Trace {
     fn wants(&self) -> bool {
         true
     }
 
-    fn emit(&mut self, now: Instant, _: ConnectionId, event: Event) {
+    fn emit(&mut self, now: Instant, _: Source, event: Event) {
         let at = now.as_ns() as f64 / SECOND as f64;
         match event {
             Event::Rate { rate_bps } => println!("{at:9.4} rate {:.4} Mbit/s", rate_bps as f64 / 1e6),

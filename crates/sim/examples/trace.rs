@@ -1,8 +1,9 @@
-//! Prints the last events of a simulated transfer: `cargo run -p skyhaul-sim --example trace -- LINK SEED BYTES [RATE] [LAST]`.
+//! Prints the last events of a simulated transfer:
+//! `cargo run -p skyhaul-sim --example trace -- LINK SEED BYTES [RATE] [LAST]`.
 
 use skyhaul_core::{Instant, SECOND, units};
 use skyhaul_link::preset;
-use skyhaul_sim::Transfer;
+use skyhaul_sim::{Source, Transfer};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -14,11 +15,11 @@ fn main() {
         transfer = transfer.with_rate(rate_bps);
     }
     transfer.max_ns = 1000 * SECOND;
-    let mut events: Vec<(Instant, u64, skyhaul_core::Event)> = Vec::new();
+    let mut events: Vec<(Instant, Source, skyhaul_core::Event)> = Vec::new();
     let result = transfer.run(&mut events);
     let last = number(4, 40) as usize;
     for (at, source, event) in &events[events.len().saturating_sub(last)..] {
-        println!("{at:?} {source:>10} {event:?}");
+        println!("{at:?} {source} {event:?}");
     }
     println!("{result:#?}");
 }

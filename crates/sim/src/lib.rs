@@ -2,29 +2,28 @@
 //! Networks of hosts and routers, workloads, metrics, scenario files, sweeps.
 #![forbid(unsafe_code)]
 
-mod app;
-mod build;
-mod engines;
+mod fabric;
 mod flows;
-pub mod fuzz;
 mod host;
 mod measure;
 mod network;
-pub mod scenario;
+mod protocols;
+mod run;
 mod share;
 mod simulate;
+mod source;
 pub mod sweep;
 mod transfer;
 
-pub use app::App;
-pub use build::LINK_SOURCE;
-pub use engines::{EndConfig, Engines, Peer, Protocol, TCP_IDS};
-pub use flows::{
-    Flows, MAX_COMPLETIONS, MAX_FLOWS_PER_HOST, Record, fill_pattern, pattern, wrong_in_pattern,
+pub use fabric::{Edge, Middle, RunError};
+pub use flows::{Flows, MAX_COMPLETIONS, Record, fill_pattern, pattern, wrong_in_pattern};
+pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch};
+pub use measure::{
+    CAUSES, Confusion, LadderLine, LossOracle, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, VERDICTS,
 };
-pub use host::{Host, SOURCES_PER_HOST};
-pub use measure::{Confusion, LadderLine, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, TRUTHS, Truth, VERDICTS};
-pub use network::{Ended, Middle, Network, Node, Until, Wire};
-pub use share::{PACKET_BYTES, limit_bytes, payload_per_packet};
-pub use simulate::{Measured, RunError, Simulation, simulate};
+pub use network::{Ended, Network, Node, Until};
+pub use protocols::{STP, Stp, StpEngine, TCP, Tcp, TcpEngine, standard};
+pub use share::{PACKET_BYTES, limit_bytes};
+pub use simulate::{Measured, Simulation, simulate};
+pub use source::{EngineId, Origin, Source};
 pub use transfer::{Outcome, Transfer};

@@ -1,20 +1,22 @@
 //! One bulk transfer over one link, measured: the smallest scenario.
 
 use skyhaul_core::{EventSink, Instant, SECOND, Stats};
-use skyhaul_link::{Counters, LinkConfig};
+use skyhaul_link::{LinkConfig, LinkCounters};
 use skyhaul_stp::{Config, ProbingConfig};
 
-use crate::engines::Protocol;
+use crate::fabric::RunError;
 use crate::measure::flows_at;
 use crate::network::Ended;
-use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
+use crate::protocols::STP;
 use crate::share::limit_bytes;
-use crate::simulate::{RunError, Simulation};
+use crate::simulate::Simulation;
+use crate::source::Source;
+use skyhaul_scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
 
 /// Bytes that the application writes at a time.
 const CHUNK_BYTES: u64 = 16 * 1024;
 
-/// What to simulate.
+/// Transfer to be simulated.
 #[derive(Clone, Debug)]
 pub struct Transfer {
     /// The link; the sender is at port 0.
@@ -31,7 +33,7 @@ pub struct Transfer {
     pub max_ns: u64,
 }
 
-/// What came of it.
+/// Outcome of a transfer.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// First write to last byte in order.
@@ -47,7 +49,7 @@ pub struct Outcome {
     /// Receiver's counters.
     pub receiver: Stats,
     /// The link's counters, forward and reverse.
-    pub link: [Counters; 2],
+    pub link: [LinkCounters; 2],
 }
 
 impl Outcome {
@@ -83,7 +85,7 @@ impl Transfer {
         self
     }
 
-    /// The same as a scenario: host 0 sends, host 1 receives.
+    /// Scenario of the transfer: host 0 sends, host 1 receives.
     pub fn scenario(&self) -> Scenario {
         let node = |name: &str| Node { name: name.into(), kind: NodeKind::Host };
         let flow = Flow {
@@ -96,8 +98,8 @@ impl Transfer {
             weight: skyhaul_core::Weight::ONE,
             transport: Transport {
                 name: "stp".into(),
-                opener: self.sender.clone().into(),
-                acceptor: self.receiver.clone().into(),
+                opener: STP.end(self.sender.clone()),
+                acceptor: STP.end(self.receiver.clone()),
             },
             workload: Workload::Bulk { bytes: Some(self.bytes), chunk_bytes: CHUNK_BYTES, rate_bps: None },
         };
@@ -112,7 +114,7 @@ impl Transfer {
     }
 
     /// Runs it.
-    pub fn run(&self, sink: &mut dyn EventSink) -> Result<Outcome, RunError> {
+    pub fn run(&self, sink: &mut dyn EventSink<Source>) -> Result<Outcome, RunError> {
         let scenario = self.scenario();
         let mut simulation = Simulation::new(&scenario, self.seed)?;
         let ended = simulation.run(sink);
@@ -136,11 +138,11 @@ impl Transfer {
         }
         let start = sender.started_at.unwrap_or(Instant::ZERO);
         let end = receiver.last_byte_at.unwrap_or(start);
-        let link = &network.wires()[0].link;
+        let link = &network.edges()[0].link;
         Ok(Outcome {
             elapsed_ns: end.since(start),
             confirmed_ns: sender.confirmed_at.unwrap_or(end).since(start),
-            limit_bytes: limit_bytes(Protocol::Stp, &self.link, self.seed, 0, start, end),
+            limit_bytes: limit_bytes(&STP, &self.link, self.seed, 0, start, end),
             bytes: self.bytes,
             sender: flow.opener,
             receiver: flow.acceptor,

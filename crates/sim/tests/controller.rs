@@ -1,9 +1,9 @@
-//! What the model makes of links of which nothing is declared (`docs/spec/controller.md`). Figures are for the example
+//! The model on links of which nothing is declared (`docs/spec/controller.md`). Figures are for the example
 //! `controller`; these bounds are what must not be lost.
 
 use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
-use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, Step, preset};
-use skyhaul_sim::scenario::File;
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep, preset};
+use skyhaul_scenario::File;
 use skyhaul_sim::{Outcome, Transfer, simulate};
 
 fn run(link: LinkConfig, seed: u64, bytes: u64) -> Outcome {
@@ -30,7 +30,8 @@ fn noise_is_no_reason_to_slow_down() {
 
 #[test]
 fn losses_in_the_first_train_are_made_good_by_later_ones() {
-    // Seeds 8 and 9 lose a third of the packets between the first POLLs: two thirds of the rate is all that these show.
+    // Seeds 8 and 9 lose a third of the packets between the first POLLs: two thirds of the rate is all that
+    // these show.
     for seed in [8, 9] {
         let outcome = run(ready("geo-noisy"), seed, 20_000_000);
         assert!(outcome.share().unwrap() > 0.9, "seed {seed}: {:?}", outcome.share());
@@ -97,8 +98,9 @@ fn rates(scenario: &str, seed: u64, set: &[(&str, &str)], metrics: &[&str]) -> V
     let path = format!("{}/../../scenarios/{scenario}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_string(), (*value).to_string())).collect();
-    let whole =
-        File::parse(&path, &text).and_then(|file| file.with(&set)).unwrap_or_else(|error| panic!("{error}"));
+    let whole = File::parse(&skyhaul_sim::standard(), &path, &text)
+        .and_then(|file| file.with(&set))
+        .unwrap_or_else(|error| panic!("{error}"));
     let point = whole.points().next().unwrap_or_else(|| panic!("{path} has no point"));
     let scenario = whole.scenario_at(&point).unwrap_or_else(|error| panic!("{error}"));
     let measured = simulate(&scenario, seed).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -156,8 +158,8 @@ fn a_rate_that_falls_within_a_moment_is_noticed_though_answers_stay_out() {
     // The queue grows so fast that the next answer comes seconds later, and looks like silence.
     let mut link = ready("geo");
     link.forward.schedule = vec![
-        Step { at: Instant::from_ns(15 * SECOND), rate_bps: Some(500_000), delay_ns: 275 * MS },
-        Step { at: Instant::from_ns(30 * SECOND), rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+        ScheduleStep { at: Instant::from_ns(15 * SECOND), rate_bps: Some(500_000), delay_ns: 275 * MS },
+        ScheduleStep { at: Instant::from_ns(30 * SECOND), rate_bps: Some(10_000_000), delay_ns: 275 * MS },
     ];
     let outcome = run(link, 1, 40_000_000);
     let dropped = outcome.link[0].dropped.congestion();
@@ -172,9 +174,17 @@ fn noise_and_a_fall_to_a_hundredth_at_once_are_survived() {
         (link.forward.bit_error_rate, link.forward.schedule) = (
             3e-5,
             vec![
-                Step { at: Instant::ZERO, rate_bps: Some(10_000_000), delay_ns: 275 * MS },
-                Step { at: Instant::from_ns(fall_ms * MS), rate_bps: Some(100_000), delay_ns: 275 * MS },
-                Step { at: Instant::from_ns(60 * SECOND), rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+                ScheduleStep { at: Instant::ZERO, rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+                ScheduleStep {
+                    at: Instant::from_ns(fall_ms * MS),
+                    rate_bps: Some(100_000),
+                    delay_ns: 275 * MS,
+                },
+                ScheduleStep {
+                    at: Instant::from_ns(60 * SECOND),
+                    rate_bps: Some(10_000_000),
+                    delay_ns: 275 * MS,
+                },
             ],
         );
         let outcome = run(link, seed, 20_000_000);
@@ -183,15 +193,16 @@ fn noise_and_a_fall_to_a_hundredth_at_once_are_survived() {
 }
 
 /// A schedule for 120 s: `at` says rate and delay of the step that begins so many ns after the start.
-fn schedule(every_ns: u64, mut at: impl FnMut(u64) -> (Option<u64>, u64)) -> Vec<Step> {
+fn schedule(every_ns: u64, mut at: impl FnMut(u64) -> (Option<u64>, u64)) -> Vec<ScheduleStep> {
     let step = |number: u64| {
         let (rate_bps, delay_ns) = at(number * every_ns);
-        Step { at: Instant::from_ns(number * every_ns), rate_bps, delay_ns }
+        ScheduleStep { at: Instant::from_ns(number * every_ns), rate_bps, delay_ns }
     };
     (0..120 * SECOND / every_ns).map(step).collect()
 }
 
-/// What every fault has to leave: most of the rate in the middle one of three runs, and in each a short queue and few repeats.
+/// Bounds that every fault has to leave: most of the rate in the middle one of three runs, and in each a
+/// short queue and few repeats.
 fn assert_unharmed(link: &LinkConfig, least_share: f64, most_queue_bytes: u64) {
     let outcomes: Vec<Outcome> = (1..=3).map(|seed| run(link.clone(), seed, 10_000_000)).collect();
     let mut shares: Vec<f64> = outcomes.iter().map(|outcome| outcome.share().unwrap_or(0.0)).collect();
@@ -249,7 +260,8 @@ fn a_tenth_of_a_bandwidth_delay_product_is_queue_enough() {
 fn a_policer_gets_what_it_lets_through() {
     let mut link = ready("geo");
     (link.forward.rate_bps, link.forward.queue) = (Some(5_000_000), QueueLimit::Packets(4));
-    // That it is one takes a window of the shortest delay to find out: some 15 s, in which a twelfth too much is sent.
+    // That it is one takes a window of the shortest delay to find out: some 15 s, in which a twelfth too much
+    // is sent.
     let outcome = run(link, 1, 20_000_000);
     let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
     assert!(outcome.share().unwrap() > 0.9 && sent < 1.1, "{:?}, sent {sent:.3}", outcome.share());

@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 
 use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
-use skyhaul_sim::{EndConfig, Ended, Flows, Simulation, Transfer};
+mod common;
+
+use common::family::Parameters;
+use skyhaul_sim::{Ended, Flows, Simulation, Transfer};
 use skyhaul_stp::{Config, ControllerKind};
 use skyhaul_tcp::Config as Tcp;
 
@@ -37,11 +40,11 @@ fn link(rtt_ms: u64, loss: f64, buffer: u32) -> LinkConfig {
 }
 
 /// Payload bits per second, rounded down, and packets sent again.
-fn cell(config: &EndConfig, link: LinkConfig) -> String {
+fn cell(config: &Parameters, link: LinkConfig) -> String {
     let transfer = Transfer { max_ns: 3600 * SECOND, ..Transfer::new(link, 1, BYTES) };
     let mut scenario = transfer.scenario();
     let transport = &mut scenario.flows[0].transport;
-    (transport.opener, transport.acceptor) = (config.clone(), config.clone());
+    (transport.opener, transport.acceptor) = (config.end(), config.end());
     let mut simulation = Simulation::new(&scenario, transfer.seed).expect("the link is valid");
     let ended = simulation.run(&mut NullSink);
     let mut elapsed = [None; 2];
@@ -63,7 +66,7 @@ fn cell(config: &EndConfig, link: LinkConfig) -> String {
     }
 }
 
-fn matrix(config: impl Into<EndConfig>) -> String {
+fn matrix(config: impl Into<Parameters>) -> String {
     let config = config.into();
     let mut text = String::from("goodput in bit/s and packets sent again, by buffer in packets\n");
     let _ = write!(text, "rtt ms   loss");

@@ -6,7 +6,7 @@ use skyhaul_core::event::ResumePhase;
 use skyhaul_core::event::ResumePhase::{Confirmed, Contradicted, SafeRetreat, Unvalidated, Validating};
 use skyhaul_core::{Event, Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
-use skyhaul_sim::{Outcome, Transfer};
+use skyhaul_sim::{Outcome, Source, Transfer};
 use skyhaul_stp::{ControllerKind, SavedPath};
 
 const SAVED: SavedPath = SavedPath { rate_bps: 10_000_000, rtt_min_ns: 550 * MS, age_ns: 0 };
@@ -23,7 +23,7 @@ fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
     LinkConfig { forward: direction.clone(), reverse: direction, ..LinkConfig::default() }
 }
 
-type Events = Vec<(Instant, u64, Event)>;
+type Events = Vec<(Instant, Source, Event)>;
 
 fn run(link: LinkConfig, bytes: u64, remembered: Option<SavedPath>) -> (Outcome, Events) {
     let mut transfer = Transfer::new(link, 1, bytes);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use skyhaul_sim::scenario::File;
+use skyhaul_scenario::File;
 use skyhaul_sim::simulate;
 
 const GEO: &str = r#"
@@ -20,7 +20,7 @@ reverse = { rate = "10Mbit/s", delay = "275ms", queue = "687500B" }
 [transports.stp]
 protocol = "stp"
 "#;
-/// What says how fast the path is: nobody, so that it is measured, or the user.
+/// Rates of the path: none, so that it is measured, or that of the user.
 const RATES: [&str; 2] = ["", "rate = \"10Mbit/s\"\n"];
 
 /// Metrics of flows, each by name, more of its table, and workload.
@@ -30,7 +30,8 @@ fn run(rate: &str, flows: &[(&str, &str, &str)]) -> BTreeMap<String, f64> {
         format!("[flows.{name}]\n{ends}\n{more}\nworkload = {workload}\n")
     };
     let text = format!("{GEO}{rate}{}", flows.iter().map(flow).collect::<String>());
-    let file = File::parse("sharing.toml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let file = File::parse(&skyhaul_sim::standard(), "sharing.toml", &text)
+        .unwrap_or_else(|error| panic!("{error}"));
     let measured = simulate(&file.first_scenario().unwrap(), 1).unwrap();
     measured.metrics.into_iter().collect()
 }

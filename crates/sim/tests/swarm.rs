@@ -29,16 +29,16 @@ mod watch;
 mod world;
 
 use common::dose::{Dose, caught, number};
+use common::family::Family;
 use common::trace::LastEvents;
 use shape::Shape;
-use skyhaul_sim::Protocol;
 use world::{Summary, run};
 
-fn try_seed(protocol: Protocol, seed: u64) -> Result<Summary, String> {
+fn try_seed(protocol: Family, seed: u64) -> Result<Summary, String> {
     run(&Shape::of(protocol, seed), LastEvents::from_environment())
 }
 
-fn run_all(protocol: Protocol, dose: Dose) {
+fn run_all(protocol: Family, dose: Dose) {
     let mut total = Summary::default();
     for summary in dose.run(|seed| try_seed(protocol, seed)) {
         total.connections += summary.connections;
@@ -48,7 +48,7 @@ fn run_all(protocol: Protocol, dose: Dose) {
     println!("{protocol:?} {total:?}");
 }
 
-fn replay(protocol: Protocol) {
+fn replay(protocol: Family) {
     let Some(seed) = number("SKYHAUL_SEED") else { return };
     println!("{:#?}", Shape::of(protocol, seed));
     let result = caught(seed, |seed| try_seed(protocol, seed));
@@ -57,29 +57,29 @@ fn replay(protocol: Protocol) {
 }
 
 mod stp {
-    use super::{Dose, Protocol};
+    use super::{Dose, Family};
 
     #[test]
     fn after_all_faults_every_byte_arrives_and_nothing_remains() {
-        super::run_all(Protocol::Stp, Dose { test: "swarm stp::replay", seeds: 300 });
+        super::run_all(Family::Stp, Dose { test: "swarm stp::replay", seeds: 300 });
     }
 
     #[test]
     fn replay() {
-        super::replay(Protocol::Stp);
+        super::replay(Family::Stp);
     }
 }
 
 mod tcp {
-    use super::{Dose, Protocol};
+    use super::{Dose, Family};
 
     #[test]
     fn after_all_faults_tcp_has_delivered_every_byte_and_nothing_remains() {
-        super::run_all(Protocol::Tcp, Dose { test: "swarm tcp::replay", seeds: 300 });
+        super::run_all(Family::Tcp, Dose { test: "swarm tcp::replay", seeds: 300 });
     }
 
     #[test]
     fn replay() {
-        super::replay(Protocol::Tcp);
+        super::replay(Family::Tcp);
     }
 }

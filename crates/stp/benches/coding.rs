@@ -1,5 +1,5 @@
-//! What coding a block costs: `cargo bench -p skyhaul-stp --bench coding`. One block a line, coded by the library
-//! as `src/coding` does, 11 % of its packets missing.
+//! Cost of coding a block: `cargo bench -p skyhaul-stp --bench coding`. One block a line, coded by the
+//! library as `src/coding` does, 11 % of its packets missing.
 #![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
 
 use std::time::Instant;

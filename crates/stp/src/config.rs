@@ -1,11 +1,9 @@
-//! Every tunable of a connection, and the two named profiles. The table in `docs/spec/stp.md`,
-//! section 8, lists them with their reasons.
-
-use alloc::boxed::Box;
+//! Every tunable of a connection, and the two named profiles. `docs/spec/stp.md`, section 8, lists
+//! them, `docs/spec/stp-reasons.md` has their reasons.
 
 use skyhaul_congestion::memory::SavedPath;
-use skyhaul_congestion::{Controller, ControllerConfig, ControllerKind, Counting, FixedRate, IdleRestart};
-use skyhaul_core::{MS, SECOND};
+use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
+use skyhaul_core::{DeclaredRate, MS, RateCaps, SECOND};
 
 use crate::probing::ProbingConfig;
 
@@ -23,7 +21,7 @@ pub enum RetransmitRule {
 /// How the window's packets are spread over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// What a report allows is spread over one round trip: the papers' delayed send [STP 5.1.2]. A controller
+    /// Sends what a report allows over one round trip: the papers' delayed send [STP 5.1.2]. A controller
     /// with a rate of its own paces all the same.
     OverRtt,
     /// The controller's pacing rate.
@@ -41,9 +39,10 @@ pub struct Config {
     pub max_rate_bps: Option<u64>,
     /// Largest SD payload; the path's MTU may lower it.
     pub max_payload_bytes: usize,
-    /// What decides on the congestion window where no rate is declared.
+    /// Controller of the congestion window where no rate is declared.
     pub controller: ControllerKind,
-    /// What an earlier connection to this peer found out about the path, for a controller that begins with it.
+    /// Estimate of the path by an earlier connection to this peer, for a controller that begins with
+    /// it.
     pub remembered: Option<SavedPath>,
     /// First congestion window, in segments.
     pub initial_window_packets: u64,
@@ -59,7 +58,8 @@ pub struct Config {
     pub budget_burst_ns: u64,
     /// Most application bytes held for sending, acknowledged or not.
     pub send_limit_bytes: u64,
-    /// With a declared rate the send limit is this many bandwidth-delay products (at most `send_limit_bytes`).
+    /// With a declared rate the send limit is this many bandwidth-delay products (at most
+    /// `send_limit_bytes`).
     pub send_limit_bdps: Option<u64>,
     /// Most application bytes held for reading or reassembly.
     pub receive_limit_bytes: u64,
@@ -74,7 +74,8 @@ pub struct Config {
     pub polls_per_rtt_tail: u64,
     /// POLLs are at least this far apart.
     pub min_poll_interval_ns: u64,
-    /// At a rate of its own, POLLs are so rare that their answers cost half a percent of the data, down to one per round trip.
+    /// At a rate of its own, POLLs are so rare that their answers cost half a percent of the data, down to
+    /// one per round trip.
     pub spares_stats: bool,
     /// The first burst carries a POLL [STP 5.1.1].
     pub poll_first_burst: bool,
@@ -88,7 +89,8 @@ pub struct Config {
     pub ustats_per_poll: Option<u32>,
     /// With a rate of its own and repair symbols a sender has no use for USTATs, and says so.
     pub spares_ustats: bool,
-    /// With a rate of its own a sender asks STATs to leave out what they told before, while its repeat is under way.
+    /// With a rate of its own a sender asks STATs to leave out what they told before, while its repeat is
+    /// under way.
     pub incremental_stats: bool,
     /// See [`RetransmitRule`].
     pub retransmit: RetransmitRule,
@@ -181,7 +183,7 @@ impl Config {
         }
     }
 
-    /// What a user today should have.
+    /// Profile that a user today should have.
     pub fn standard() -> Self {
         Self {
             max_payload_bytes: usize::from(u16::MAX),
@@ -217,25 +219,23 @@ impl Config {
         }
     }
 
-    /// Whether the peer is asked for its clock and count: the controller goes by them.
+    /// True if the peer is asked for its clock and count: the controller goes by them.
     pub(crate) fn wants_timing(&self) -> bool {
-        self.rate_bps.is_none() && self.controller == ControllerKind::Model
+        self.rate_bps.is_none() && self.controller.measures()
     }
 
-    /// The controller that this configuration asks for.
-    pub(crate) fn build_controller(&self, config: ControllerConfig) -> Box<dyn Controller> {
-        match self.rate_bps {
-            Some(rate_bps) => Box::new(FixedRate::new(rate_bps)),
-            None => self.controller.build(config),
-        }
+    /// Rate that a connection declares for its path.
+    pub(crate) fn declared_rate(&self) -> Option<DeclaredRate> {
+        let burst_ns = self.budget_burst_ns;
+        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns })
     }
 
-    /// The controller for a peer that does not tell what a model needs.
-    pub(crate) fn build_window_controller(&self, mss_bytes: u64) -> Box<dyn Controller> {
-        ControllerKind::SlowStartAvoidance.build(self.controller_config(mss_bytes))
+    /// Bounds of a measured rate.
+    pub(crate) fn rate_caps(&self) -> RateCaps {
+        RateCaps { min_bps: self.min_rate_bps.unwrap_or(1), max_bps: self.max_rate_bps.unwrap_or(u64::MAX) }
     }
 
-    /// What the controller is told, for segments of `mss_bytes`; without what only the connection knows.
+    /// Configuration of the controller, for segments of `mss_bytes`; without what only the connection knows.
     pub(crate) fn controller_config(&self, mss_bytes: u64) -> ControllerConfig {
         ControllerConfig {
             mss_bytes,

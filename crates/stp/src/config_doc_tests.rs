@@ -1,5 +1,6 @@
 //! The tables of `docs/spec/stp.md`, sections 8 and 13, list every field of [`Config`] and of
-//! [`ProbingConfig`] with its value in both profiles. The fields come from the `Debug` output of the profiles, so a new one cannot be forgotten.
+//! [`ProbingConfig`] with its value in both profiles. The fields come from the `Debug` output of the
+//! profiles, so a new one cannot be forgotten.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -10,7 +11,7 @@ use crate::{Config, ProbingConfig};
 
 const PAGE: &str = include_str!("../../../docs/spec/stp.md");
 
-/// What both tables are checked against, by the name of the type.
+/// Profiles that both tables are checked against, by the name of the type.
 fn profiles() -> [(&'static str, String, String); 2] {
     // What is inside has a table of its own.
     let config = |config: Config| {

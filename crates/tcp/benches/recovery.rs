@@ -1,4 +1,4 @@
-//! What a window with thousands of losses costs: a transfer of 40 MB over 100 Mbit/s and 600 ms of round trip
+//! Cost of a window with thousands of losses: a transfer of 40 MB over 100 Mbit/s and 600 ms of round trip
 //! that loses every fiftieth packet, in virtual time.
 //!
 //! `cargo bench -p skyhaul-tcp --bench recovery` prints the time that it took on this machine;
@@ -57,7 +57,8 @@ fn main() {
     }
     let segments = sender.data_packets + sender.retransmitted_packets;
     println!(
-        "{segments} segments of data, {} of them repeated in {} recoveries and {} timeouts: {elapsed:.2?}, {:.2} us a segment",
+        "{segments} segments of data, {} of them repeated in {} recoveries and {} timeouts: {elapsed:.2?}, \
+         {:.2} us a segment",
         sender.retransmitted_packets,
         sender.recoveries,
         sender.timeouts,

@@ -1,9 +1,9 @@
-//! When received data is acknowledged: a choice of the receiver, and a place for further ones.
+//! Moment at which received data is acknowledged: a choice of the receiver, and a place for further ones.
 
 use skyhaul_core::Instant;
 
-/// When data in sequence is acknowledged. A closed window that opens and a doubtful segment are answered at
-/// once by every policy, and a segment with data takes the acknowledgement along.
+/// Policy of acknowledging data in sequence. A closed window that opens and a doubtful segment are answered
+/// at once by every policy, and a segment with data takes the acknowledgement along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// Every segment at once.
@@ -13,7 +13,7 @@ pub enum AckPolicy {
     Delayed {
         /// At least 1; 2 is the standard's.
         every_packets: u32,
-        /// How long a lone segment waits.
+        /// Time that a lone segment waits.
         delay_ns: u64,
     },
     /// As [`Self::Delayed`], but what waits goes at the next tick of one clock for the whole host, as in the
@@ -24,8 +24,8 @@ pub enum AckPolicy {
         /// From tick to tick, counted from time zero; at least 1.
         tick_ns: u64,
     },
-    /// For a thin way back: nothing but the end is urgent, so that there is at most one acknowledgement for so
-    /// many segments or so long a time, whatever is missing.
+    /// For a thin way back: nothing but the end is urgent, so that there is at most one acknowledgement for
+    /// so many segments or so long a time, whatever is missing.
     Reduced {
         /// At least 1; `u32::MAX`: by time alone.
         every_packets: u32,
@@ -34,7 +34,7 @@ pub enum AckPolicy {
     },
 }
 
-/// What makes a received segment worth an answer.
+/// Reason why a received segment is worth an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
     /// In sequence.
@@ -46,7 +46,7 @@ pub(crate) enum Urgency {
 }
 
 impl AckPolicy {
-    /// When the answer to the `waiting`-th unacknowledged segment is due; `None`: at once.
+    /// Moment at which the answer to the `waiting`-th unacknowledged segment is due; `None`: at once.
     pub(crate) fn due(self, waiting: u32, urgency: Urgency, now: Instant) -> Option<Instant> {
         match self {
             _ if urgency == Urgency::End => None,

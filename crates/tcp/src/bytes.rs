@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-/// What an idle connection keeps of a queue that has grown, at most.
+/// Capacity that an idle connection keeps of a queue that has grown, at most.
 const KEPT_BYTES: usize = 4096;
 
 /// Gives the memory of an empty queue back, so that idle connections stay small.

@@ -1,4 +1,4 @@
-//! Every tunable of a connection, and the named profiles.
+//! Tunables of a connection, and the named profiles.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use skyhaul_core::{DeclaredRate, MS, SECOND};
 use crate::ack_policy::AckPolicy;
 use crate::loss::LossJudge;
 
-/// How losses are repaired.
+/// Repair of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// Fast recovery ends with the first new acknowledgement [RFC 2581 3.2]: a second loss of the same
@@ -21,10 +21,11 @@ pub enum Recovery {
     Sack,
 }
 
-/// How a silent peer is asked whether it is still there [RFC 9293 3.8.4].
+/// Questions to a silent peer, whether it is still there [RFC 9293 3.8.4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepalive {
-    /// Silence before the first question; two hours at least, says the standard, unless the application knows.
+    /// Silence before the first question; two hours at least, says the standard, unless the application
+    /// knows.
     pub idle_ns: u64,
     /// From a question to the next one.
     pub interval_ns: u64,
@@ -39,24 +40,25 @@ pub struct Config {
     pub mss_bytes: u16,
     /// First congestion window in segments; `None`: 10, at most 14 600 bytes or 2 segments [RFC 6928 2].
     pub initial_window_packets: Option<u64>,
-    /// What decides on the congestion window.
+    /// Controller of the congestion window.
     pub controller: ControllerKind,
     /// Pacing rate over congestion window per round trip, in percent, in slow start and in avoidance. `None`:
     /// segments leave as the window lets them. A controller with a rate of its own paces in any case.
     pub pacing_percent: Option<(u64, u64)>,
-    /// Declared rate of the path: every IP byte that this end sends to that peer, by whichever connection, is charged
-    /// to it. A bound, not a controller: the congestion window holds, too. `None`: windows decide alone.
+    /// Declared rate of the path: every IP byte that this end sends to that peer, by whichever connection, is
+    /// charged to it. A bound, not a controller: the congestion window holds, too. `None`: windows decide
+    /// alone.
     pub rate_bps: Option<u64>,
-    /// What a sender at a declared rate catches up when it wakes up late.
+    /// Time that a sender at a declared rate catches up when it wakes up late.
     pub budget_burst_ns: u64,
     /// CUBIC's first slow start ends early, as the Linux kernel's does (`HyStart`).
     pub hystart: bool,
-    /// What makes the congestion window grow.
+    /// Unit in which acknowledgements make the congestion window grow.
     pub counting: Counting,
-    /// See [`Recovery`].
+    /// Repair of losses.
     pub recovery: Recovery,
-    /// With SACK, a repair sends in proportion to what arrives [RFC 6937]; without, all that the halved window
-    /// leaves goes at once [RFC 6675 5].
+    /// With SACK, a repair sends in proportion to what arrives [RFC 6937]; without, all that the halved
+    /// window leaves goes at once [RFC 6675 5].
     pub rate_reduction: bool,
     /// The first two duplicate acknowledgements release a new segment each [RFC 3042].
     pub limited_transmit: bool,
@@ -79,13 +81,13 @@ pub struct Config {
     pub initial_rto_ns: u64,
     /// Shortest retransmission timeout [RFC 6298 2.4].
     pub min_rto_ns: u64,
-    /// The retransmission timeout is at least so much longer than the smoothed round trip and, unless this is 0, than
-    /// the last one, however little they vary: a queue that fills adds to it faster than samples tell. The Linux
-    /// kernel's is 200 ms.
+    /// The retransmission timeout is at least so much longer than the smoothed round trip and, unless this is
+    /// 0, than the last one, however little they vary: a queue that fills adds to it faster than samples
+    /// tell. The Linux kernel's is 200 ms.
     pub rto_margin_ns: u64,
     /// Longest retransmission timeout, and longest wait between window probes [RFC 6298 2.5].
     pub max_rto_ns: u64,
-    /// See [`AckPolicy`].
+    /// Policy of acknowledging.
     pub ack_policy: AckPolicy,
     /// Ask for explicit congestion notification, and agree to it [RFC 3168].
     pub ecn: bool,
@@ -99,23 +101,23 @@ pub struct Config {
     pub time_wait_ns: u64,
     /// A connection that the application has let go of waits so long for the peer's end.
     pub fin_wait_ns: u64,
-    /// After so many timeouts in a row (and every so many more) smaller segments are tried, for paths that drop
-    /// large ones without a word [RFC 8899 4.3]; `None`: never.
+    /// After so many timeouts in a row (and every so many more) smaller segments are tried, for paths that
+    /// drop large ones without a word [RFC 8899 4.3]; `None`: never.
     pub black_hole_timeouts: Option<u32>,
     /// Says what a loss is taken for; `None`: what the carrier said last, which is congestion unless told
     /// otherwise.
     pub loss_judge: Option<Arc<dyn LossJudge>>,
     /// Ask a peer that has long been silent; `None`: never.
     pub keepalive: Option<Keepalive>,
-    /// Options that are not this engine's (kind and value), for protocols over it: our SYN offers them as far as
-    /// they fit, and what the peer offers too is agreed. See `Endpoint::attach_option`.
+    /// Options that are not this engine's (kind and value), for protocols over it: our SYN offers them as far
+    /// as they fit, and what the peer offers too is agreed. See `Endpoint::attach_option`.
     pub offered_options: Vec<(u8, Vec<u8>)>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
 }
 
 impl Config {
-    /// What a user today should have.
+    /// Profile that a user today should have.
     pub fn standard() -> Self {
         Self {
             mss_bytes: u16::MAX,
@@ -155,7 +157,8 @@ impl Config {
         }
     }
 
-    /// How long an opening is tried that nobody answers, before connecting fails: to a tick of the timers.
+    /// Time for which an opening is tried that nobody answers, before connecting fails: to a tick of the
+    /// timers.
     pub fn opening_ns(&self) -> u64 {
         let longest_ns = self.max_rto_ns.max(self.min_rto_ns);
         let first_ns = self.initial_rto_ns.clamp(self.min_rto_ns, longest_ns);
@@ -190,8 +193,8 @@ impl Config {
         }
     }
 
-    /// SunOS 4.1.3, the "regular TCP" of the SCPS-TP paper: Reno, 512-byte segments, a window of 51 968 bytes,
-    /// acknowledgements that wait go at a host-wide tick of 200 ms.
+    /// SunOS 4.1.3, the "regular TCP" of the SCPS-TP paper: Reno, 512-byte segments, a window of 51 968
+    /// bytes, acknowledgements that wait go at a host-wide tick of 200 ms.
     pub fn sunos_4_1_3() -> Self {
         Self {
             mss_bytes: 512,
@@ -213,13 +216,13 @@ impl Config {
         }
     }
 
-    /// What is declared of a path that a connection enters.
+    /// Declaration for the path that a connection enters.
     pub(crate) fn declared_rate(&self) -> Option<DeclaredRate> {
         let burst_ns = self.budget_burst_ns;
         self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns })
     }
 
-    /// What the controller is told, for segments of `mss_bytes`; without what only the connection knows.
+    /// Parameters of the controller, for segments of `mss_bytes`; without what only the connection knows.
     pub(crate) fn controller_config(&self, mss_bytes: u64, syn_was_lost: bool) -> ControllerConfig {
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
         let initial_window_bytes = match self.initial_window_packets {

@@ -1,4 +1,4 @@
-//! What ICMP says of a packet that was sent: the meaning alone, whatever its format. The decoder is the
+//! Messages of ICMP about a packet that was sent: the meaning alone, whatever its format. The decoder is the
 //! carrier's.
 
 /// A message about a packet that this host sent [RFC 792, RFC 4443].
@@ -17,7 +17,7 @@ pub enum IcmpMessage {
     ParameterProblem,
 }
 
-/// What could not be reached.
+/// Part of the way that could not be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreachable {
     /// The network: no route.
@@ -33,7 +33,7 @@ pub enum Unreachable {
 }
 
 impl IcmpMessage {
-    /// Whether asking again is of no use. Everything else may pass by itself [RFC 1122 4.2.3.9].
+    /// True if asking again is of no use. Everything else may pass by itself [RFC 1122 4.2.3.9].
     pub(crate) fn is_hard(self) -> bool {
         use Unreachable::{Port, Prohibited, Protocol};
         matches!(self, Self::Unreachable(Protocol | Port | Prohibited))

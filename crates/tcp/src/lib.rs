@@ -8,7 +8,9 @@ extern crate alloc;
 extern crate std;
 
 mod ack_policy;
+mod agreed;
 mod bytes;
+mod call;
 mod config;
 mod connection;
 mod endpoint;

@@ -1,10 +1,10 @@
-//! What a loss is taken for: a place for those who know more of the path than TCP does.
+//! Causes that losses are taken for: a place for those who know more of the path than TCP does.
 
 use core::fmt::Debug;
 
 use skyhaul_core::{Instant, Verdict};
 
-/// What showed a loss.
+/// Sign of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossSign {
     /// Duplicate or selective acknowledgements: what was sent later arrived.
@@ -13,14 +13,14 @@ pub enum LossSign {
     Timeout,
 }
 
-/// What the engine knows when a loss shows.
+/// Knowledge of the engine when a loss shows.
 #[derive(Clone, Copy, Debug)]
 pub struct LossEvidence {
     /// Now.
     pub now: Instant,
-    /// What showed it.
+    /// Sign that showed it.
     pub sign: LossSign,
-    /// What the carrier said last of losses on this way (`Endpoint::assume_loss_cause`).
+    /// Cause that the carrier named last for losses on this way (`Endpoint::assume_loss_cause`).
     pub assumed: Verdict,
     /// Bytes under way, those lost included.
     pub in_flight_bytes: u64,
@@ -40,7 +40,7 @@ pub struct LossEvidence {
 /// - `Corruption`: what was lost goes again; window and timer stay as they are.
 /// - `Outage`: the window stays; after a timeout one segment at a time asks whether the link is back.
 pub trait LossJudge: Debug + Send + Sync {
-    /// The verdict. Called once for each loss event and each timeout; must depend on nothing but the evidence,
+    /// Verdict. Called once for each loss event and each timeout; must depend on nothing but the evidence,
     /// or runs are not repeatable.
     fn judge(&self, evidence: &LossEvidence) -> Verdict;
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Lone, plain};
 use proptest::prelude::*;
-use skyhaul_core::{Connections, Ecn, Engine, NullSink};
+use skyhaul_core::{Connections, Engine, NetworkFields, NullSink};
 use skyhaul_tcp::Config;
 use skyhaul_tcp::segment::{Options, SackBlocks, Timestamps};
 
@@ -37,7 +37,14 @@ fn options() -> impl Strategy<Value = Options> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let bits = prop_oneof![6 => Just(0x10u8), 1 => Just(0x11), 1 => Just(0x02), 1 => Just(0x12), 1 => Just(0x04), 1 => any::<u8>()];
+    let bits = prop_oneof![
+        6 => Just(0x10u8),
+        1 => Just(0x11),
+        1 => Just(0x02),
+        1 => Just(0x12),
+        1 => Just(0x04),
+        1 => any::<u8>(),
+    ];
     prop_oneof![
         12 => (bits, near(), near(), any::<u16>(), options(), 0usize..1500).prop_map(
             |(bits, sequence, acknowledgement, window, options, length)| Step::Say {
@@ -59,7 +66,7 @@ fn apply(lone: &mut Lone, step: Step) {
             lone.say(bits, sequence, acknowledgement, options, &vec![1; length]);
         }
         Step::Garbage(bytes) => {
-            lone.endpoint.handle(lone.now, common::way(), Ecn::NotEct, &bytes, &mut NullSink);
+            lone.endpoint.handle(lone.now, common::way(), NetworkFields::default(), &bytes, &mut NullSink);
         }
         Step::Wait { ms } => lone.wait_ms(ms),
         Step::Write { bytes } => {
@@ -75,7 +82,9 @@ fn apply(lone: &mut Lone, step: Step) {
 proptest! {
     #[test]
     fn nothing_panics_and_every_call_has_few_answers(
-        opens in any::<bool>(), timestamps in any::<bool>(), steps in proptest::collection::vec(step(), 0..80),
+        opens in any::<bool>(),
+        timestamps in any::<bool>(),
+        steps in proptest::collection::vec(step(), 0..80),
     ) {
         let config = Config { timestamps, window_scale: timestamps, ..plain() };
         let mut lone = if opens { Lone::connecting(&config).0 } else { Lone::ordinary(&config) };

@@ -16,8 +16,8 @@ const OTHERS: &[&str] = &[
     include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),
-    include_str!("../src/connection/prr.rs"),
-    include_str!("../src/connection/rto.rs"),
+    include_str!("../src/send/reduction.rs"),
+    include_str!("../src/send/rto.rs"),
     include_str!("../src/receive/assembly_tests.rs"),
     include_str!("../../core/src/internet_checksum.rs"),
     include_str!("../src/segment/kernel_vectors.rs"),
@@ -58,7 +58,7 @@ const MEETINGS: &[&str] = &[
     include_str!("../../net/tests/tun/hostile.rs"),
     include_str!("../../net/tests/tun/pairs.rs"),
     include_str!("../../net/src/tun/stack_tests.rs"),
-    include_str!("../../skyhaul/tests/tcp.rs"),
+    include_str!("../../skyhaul-cli/tests/tcp.rs"),
 ];
 
 /// Names of the test functions in a source: those behind `#[test]` and `#[tokio::test]`.

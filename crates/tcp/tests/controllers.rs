@@ -4,6 +4,8 @@ mod common;
 
 use common::pair::{Pair, content, transfer};
 use common::{Lone, plain};
+use skyhaul_congestion::{Acked, Controller, ControllerFactory, Lost, Snapshot};
+use skyhaul_core::event::Phase;
 use skyhaul_core::{Connections, Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
 use skyhaul_tcp::segment::{Options, flags};
@@ -83,7 +85,7 @@ fn each_controller_delivers_what_was_sent_over_a_link_with_losses() {
     let data = content(1_000_000);
     for (name, controller) in ControllerKind::WINDOWS {
         for recovery in [skyhaul_tcp::Recovery::Reno, skyhaul_tcp::Recovery::Sack] {
-            let config = Config { recovery, ..with(controller) };
+            let config = Config { recovery, ..with(controller.clone()) };
             let outcome = transfer(&config, link(10_000_000, 20 * MS, 0.03, 50), 3, &data, 600);
             assert!(outcome.ended && outcome.received == data, "{name}, {recovery:?}: {:?}", outcome.sender);
         }
@@ -180,7 +182,7 @@ fn a_repair_in_proportion_is_not_lost_again() {
 #[test]
 fn connections_to_one_peer_share_a_declared_rate() {
     for controller in [ControllerKind::Cubic, ControllerKind::Bbr] {
-        let config = Config { rate_bps: Some(2_000_000), ..with(controller) };
+        let config = Config { rate_bps: Some(2_000_000), ..with(controller.clone()) };
         let shares = deliver(&config, link(10_000_000, 50 * MS, 0.0, 100), 3, (10, 40));
         let total_bps = shares.iter().sum::<u64>() * 8 / 30;
         assert!((1_800_000..2_000_000).contains(&total_bps), "{controller:?} {total_bps}");
@@ -210,4 +212,48 @@ fn a_declared_rate_ends_with_its_last_connection() {
     while pair.step(Instant::from_ns(4 * SECOND)) {}
     let stats = pair.ends[0].stats(free).unwrap();
     assert_eq!(stats.acknowledged_bytes, 20_000, "10 kbit/s would take 16 s");
+}
+
+/// A window that never changes.
+#[derive(Clone, Debug)]
+struct Fixed(u64);
+
+impl Controller for Fixed {
+    fn on_acked(&mut self, _now: Instant, _acked: &Acked) {}
+
+    fn on_lost(&mut self, _now: Instant, _lost: &Lost) {}
+
+    fn window_bytes(&self) -> u64 {
+        self.0
+    }
+
+    fn pacing_rate_bps(&self, _smoothed_rtt_ns: u64) -> Option<u64> {
+        None
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot { name: "fixed", phase: Phase::Avoidance, cwnd_bytes: self.0, ssthresh_bytes: u64::MAX }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_controller_from_elsewhere_decides_on_the_window() {
+    let of_segments = |segments| {
+        let factory = ControllerFactory::new(move |start| Box::new(Fixed(segments * start.mss_bytes)));
+        ControllerKind::Window(factory)
+    };
+    let outcome =
+        transfer(&with(of_segments(4)), link(10_000_000, 50 * MS, 0.0, 70), 1, &content(50_000), 20);
+    assert!(outcome.ended && outcome.sender.controller == "fixed", "{:?}", outcome.sender);
+    // A window each round trip of 100 ms and some, of a link that carries 83 segments in that time.
+    let shares = [10, 20, 40]
+        .map(|segments| share(of_segments(segments), link(10_000_000, 50 * MS, 0.0, 70), (3, 20)));
+    assert!(
+        shares[0].abs_diff(11) <= 1 && shares[1].abs_diff(22) <= 2 && shares[2].abs_diff(44) <= 4,
+        "{shares:?}"
+    );
 }

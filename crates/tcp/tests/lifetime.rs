@@ -1,4 +1,4 @@
-//! How long a connection lives when nothing comes, and what follows it between the same ports.
+//! Time that a connection lives when nothing comes, and what follows it between the same ports.
 
 mod common;
 

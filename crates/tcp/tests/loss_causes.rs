@@ -1,4 +1,4 @@
-//! What a loss is taken for, and what follows.
+//! Causes that losses are taken for, and what follows.
 
 mod common;
 

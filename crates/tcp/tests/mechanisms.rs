@@ -232,8 +232,8 @@ fn a_window_that_shrinks_is_survived() {
     assert!(!lone.data_sent().is_empty());
 }
 
-/// What its old number told was dropped, and the window of before was counted from the new acknowledgement on: it
-/// ended where the peer had never said.
+/// The window that its old number told was dropped, and the window of before was counted from the new
+/// acknowledgement on: it ended where the peer had never said.
 #[test]
 fn a_repeat_with_a_new_acknowledgement_tells_the_window() {
     let mut lone = ten_under_way(&plain());

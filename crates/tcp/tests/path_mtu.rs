@@ -1,4 +1,4 @@
-//! What routers say, and what vanishes without a word [RFC 1191, 8201, 5927, 8899].
+//! Sizes that routers tell, and packets that vanish without a word [RFC 1191, 8201, 5927, 8899].
 
 mod common;
 

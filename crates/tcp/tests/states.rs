@@ -3,7 +3,9 @@
 mod common;
 
 use common::{Heard, Lone, PEER_PORT, plain, way};
-use skyhaul_core::{CloseReason, Connections, Ecn, Engine, NullSink, ResetReason, SECOND, StreamEvent};
+use skyhaul_core::{
+    CloseReason, Connections, Engine, NetworkFields, NullSink, ResetReason, SECOND, StreamEvent,
+};
 use skyhaul_tcp::State;
 use skyhaul_tcp::segment::{Options, Segment, encode, flags};
 
@@ -238,7 +240,7 @@ fn flood(lone: &mut Lone, ports: std::ops::Range<u16>) {
         let syn = Segment { source_port, destination_port, flags: flags::SYN, ..Segment::default() };
         let mut bytes = Vec::new();
         encode(way().reversed(), &syn, &mut bytes);
-        lone.endpoint.handle(lone.now, way(), Ecn::NotEct, &bytes, &mut NullSink);
+        lone.endpoint.handle(lone.now, way(), NetworkFields::default(), &bytes, &mut NullSink);
     }
 }
 
@@ -253,8 +255,8 @@ fn a_syn_flood_is_bounded() {
     }
 }
 
-/// Nobody answers for openings with forged addresses. Those that were repeated make room, so that whoever asks after the
-/// flood is let in at the next try, and not minutes later.
+/// Nobody answers for openings with forged addresses. Those that were repeated make room, so that whoever
+/// asks after the flood is let in at the next try, and not minutes later.
 #[test]
 fn a_flood_that_is_over_does_not_keep_others_out() {
     let mut lone = Lone::new(&plain());

@@ -67,8 +67,8 @@ fn sack_repairs_a_window_with_many_losses_sooner_than_reno_and_newreno() {
     assert!(outcomes[0].sender.timeouts > 0 && outcomes[2].sender.timeouts == 0);
 }
 
-/// The round trip grows to 500 ms while samples, one in each, have told of less than half: a timeout that trusted their
-/// mean alone would come in the middle of the repair.
+/// The round trip grows to 500 ms while samples, one in each, have told of less than half: a timeout that
+/// trusted their mean alone would come in the middle of the repair.
 #[test]
 fn a_slow_start_that_overruns_a_long_queue_meets_no_timeout() {
     let data = content(8_000_000);

@@ -3,12 +3,11 @@
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
-use super::gains::{CYCLE, DRAIN, HIGH, UNIT};
-use super::model::{Bandwidth, Bunching, FullPipe, Rounds};
+use super::model::{ExtraAcked, FullPipe, MaxBwFilter, Rounds};
 use super::policer::{Policer, Report, Totals};
-use super::{Bbr, Mode};
+use super::state::{BBR_UNIT, Bbr, DRAIN_GAIN, HIGH_GAIN, Mode, PACING_GAIN_CYCLE};
 use crate::pipe::{MSS_BYTES, Path, Run, config};
-use crate::{Controller, ControllerConfig, ControllerKind, Delivery, Lost};
+use crate::{Controller, ControllerConfig, ControllerKind, Delivery, Lost, Signal};
 
 const PATH: Path = Path { rate_bps: 10_000_000, rtt_ns: 100 * MS, queue_packets: 1000, lost_per_million: 0 };
 /// Packets of the path's bandwidth-delay product.
@@ -20,7 +19,10 @@ fn phase(run: &Run) -> Phase {
 
 #[test]
 fn gains_are_those_of_the_kernel() {
-    assert_eq!((HIGH, DRAIN, CYCLE), (739, 88, [320, 192, 256, 256, 256, 256, 256, 256]));
+    assert_eq!(
+        (HIGH_GAIN, DRAIN_GAIN, PACING_GAIN_CYCLE),
+        (739, 88, [320, 192, 256, 256, 256, 256, 256, 256])
+    );
 }
 
 #[test]
@@ -44,17 +46,17 @@ fn a_round_ends_when_a_packet_sent_after_its_start_is_acknowledged() {
 
 #[test]
 fn the_highest_bandwidth_is_forgotten_after_ten_rounds() {
-    let mut bandwidth = Bandwidth::default();
+    let mut bandwidth = MaxBwFilter::default();
     for (round, rate) in [(1, 50), (1, 100), (2, 70), (4, 80), (4, 60)] {
         bandwidth.insert(round, rate);
     }
-    assert_eq!(bandwidth.max_bytes_per_s(), 100);
+    assert_eq!(bandwidth.max_bw(), 100);
     bandwidth.insert(11, 10);
-    assert_eq!(bandwidth.max_bytes_per_s(), 100);
+    assert_eq!(bandwidth.max_bw(), 100);
     bandwidth.insert(12, 10);
-    assert_eq!(bandwidth.max_bytes_per_s(), 80);
+    assert_eq!(bandwidth.max_bw(), 80);
     bandwidth.insert(15, 90);
-    assert_eq!(bandwidth.max_bytes_per_s(), 90);
+    assert_eq!(bandwidth.max_bw(), 90);
 }
 
 #[test]
@@ -66,21 +68,21 @@ fn the_pipe_is_full_after_three_rounds_without_a_quarter_more() {
         }
     };
     update(&mut pipe, &[100, 125, 156, 156]);
-    assert!(!pipe.is_reached, "156 is not a quarter more than 125, nor is the second 156: two");
+    assert!(!pipe.filled_pipe, "156 is not a quarter more than 125, nor is the second 156: two");
     pipe.update(156);
-    assert!(pipe.is_reached);
+    assert!(pipe.filled_pipe);
     let mut pipe = FullPipe::default();
     update(&mut pipe, &[100, 124, 124, 125, 130, 130]);
-    assert!(!pipe.is_reached, "125 came in time");
+    assert!(!pipe.filled_pipe, "125 came in time");
 }
 
 #[test]
 fn what_arrives_at_once_beyond_the_bandwidth_is_allowed_for() {
-    let mut bunching = Bunching::new(Instant::ZERO);
+    let mut extra_acked = ExtraAcked::new(Instant::ZERO);
     let mut tell = |ms, newly_bytes, round_starts| {
         let delivery = Delivery { newly_bytes, total_bytes: 0, in_flight_bytes: 0, rtt_ns: None, rate: None };
-        bunching.update(Instant::from_ns(ms * MS), &delivery, round_starts, 100_000, 50_000, 1000);
-        bunching.allowance_bytes(100_000)
+        extra_acked.update(Instant::from_ns(ms * MS), &delivery, round_starts, 100_000, 50_000, 1000);
+        extra_acked.allowance_bytes(100_000)
     };
     assert_eq!(tell(10, 1000, false), 1000);
     assert_eq!(tell(20, 8000, false), 8000, "9000 in 10 ms, of which 1000 were to be expected");
@@ -99,19 +101,19 @@ fn two_stretches_with_heavy_losses_and_one_rate_are_a_policer() {
         let totals = Totals { delivered_bytes, lost_bytes: delivered_bytes * lost_percent / 100 };
         let report = Report { totals, has_losses: true, app_limited, round_starts: true };
         policer.update(Instant::from_ns(at_ms * MS), &report);
-        policer.bytes_per_s()
+        policer.bw()
     };
     (0..12).for_each(|round| assert_eq!(tell(100 * round, 10, false), None, "too few losses"));
     assert_eq!(tell(1200, 10, true), None, "the application was the limit");
     let found = (0..12).find_map(|round| tell(2000 + 100 * round, 30, false));
     assert_eq!(found, Some(100_000));
     let over = (0..60).position(|_| policer.is_over(true));
-    assert_eq!((over, policer.bytes_per_s()), (Some(47), None), "after 48 round trips");
+    assert_eq!((over, policer.bw()), (Some(47), None), "after 48 round trips");
 }
 
 #[test]
 fn startup_fills_the_pipe_drain_empties_the_queue() {
-    let mut run = Run::new(ControllerKind::Bbr, PATH);
+    let mut run = Run::new(&ControllerKind::Bbr, PATH);
     run.go(450 * MS);
     assert_eq!(phase(&run), Phase::Startup);
     while phase(&run) == Phase::Startup {
@@ -131,7 +133,7 @@ fn startup_fills_the_pipe_drain_empties_the_queue() {
 
 #[test]
 fn the_round_trip_is_measured_anew_every_ten_seconds() {
-    let mut run = Run::new(ControllerKind::Bbr, PATH);
+    let mut run = Run::new(&ControllerKind::Bbr, PATH);
     run.go(9 * SECOND);
     let (mut began_ms, mut lasted_ms) = (None, 0);
     for ms in 9000..11_500 {
@@ -150,7 +152,7 @@ fn the_round_trip_is_measured_anew_every_ten_seconds() {
 #[test]
 fn random_losses_do_not_stop_it() {
     let share = |kind| {
-        let mut run = Run::new(kind, Path { lost_per_million: 10_000, ..PATH });
+        let mut run = Run::new(&kind, Path { lost_per_million: 10_000, ..PATH });
         run.go(2 * SECOND);
         run.share_percent(8 * SECOND)
     };
@@ -160,7 +162,7 @@ fn random_losses_do_not_stop_it() {
 
 #[test]
 fn for_a_round_trip_after_a_loss_as_much_leaves_as_arrives() {
-    let mut run = Run::new(ControllerKind::Bbr, PATH);
+    let mut run = Run::new(&ControllerKind::Bbr, PATH);
     run.go(5 * SECOND);
     let before_bytes = run.controller.window_bytes();
     let now = Instant::from_ns(5 * SECOND);
@@ -174,35 +176,36 @@ fn for_a_round_trip_after_a_loss_as_much_leaves_as_arrives() {
     run.controller.on_lost(now, &lost);
     run.go(20 * MS);
     assert!(run.controller.window_bytes() < before_bytes * 2 / 3, "what is under way, not two products");
-    run.controller.on_recovered(now);
+    run.controller.on_signal(now, Signal::Recovered);
     assert_eq!(run.controller.window_bytes(), before_bytes);
 }
 
 #[test]
 fn a_timeout_leaves_one_segment_and_the_end_of_the_repair_brings_the_window_back() {
-    let mut run = Run::new(ControllerKind::Bbr, PATH);
+    let mut run = Run::new(&ControllerKind::Bbr, PATH);
     run.go(5 * SECOND);
     let before_bytes = run.controller.window_bytes();
-    run.controller.on_timeout(Instant::from_ns(5 * SECOND), 125_000, true);
+    run.controller
+        .on_signal(Instant::from_ns(5 * SECOND), Signal::Timeout { in_flight_bytes: 125_000, first: true });
     assert_eq!(run.controller.window_bytes(), MSS_BYTES);
-    run.controller.on_recovered(Instant::from_ns(6 * SECOND));
+    run.controller.on_signal(Instant::from_ns(6 * SECOND), Signal::Recovered);
     assert_eq!(run.controller.window_bytes(), before_bytes);
 }
 
 #[test]
 fn flows_begin_their_cycles_at_different_places() {
-    let place = |seed| {
+    let cycle_index = |seed| {
         let mut bbr = Bbr::new(ControllerConfig { seed, ..config() });
         bbr.begin_cycle(Instant::ZERO);
         match bbr.mode {
-            Mode::ProbeBandwidth { place, .. } => place,
+            Mode::ProbeBandwidth { cycle_index, .. } => cycle_index,
             _ => unreachable!("a cycle began"),
         }
     };
-    let mut places: alloc::vec::Vec<usize> = (0..100).map(place).collect();
-    assert_eq!(place(7), place(7));
+    let mut places: alloc::vec::Vec<usize> = (0..100).map(cycle_index).collect();
+    assert_eq!(cycle_index(7), cycle_index(7));
     places.sort_unstable();
     places.dedup();
     assert_eq!(places, [0, 2, 3, 4, 5, 6, 7], "never with the low gain");
-    assert!(places.iter().all(|&place| CYCLE[place] >= UNIT));
+    assert!(places.iter().all(|&cycle_index| PACING_GAIN_CYCLE[cycle_index] >= BBR_UNIT));
 }

@@ -1,4 +1,4 @@
-//! What BBR knows of the path: round trips, bandwidth, the shortest round trip, how acknowledgements bunch.
+//! Model of the path: round trips, bandwidth, the shortest round trip, how acknowledgements bunch.
 
 use alloc::collections::VecDeque;
 
@@ -10,14 +10,14 @@ use crate::Delivery;
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// Round trips of each of the two windows in which acknowledgements are seen to bunch.
 const BUNCH_ROUNDS: u64 = 5;
-/// A bunch is allowed for up to so much time.
+/// Time for which a bunch is allowed for at most.
 const MAX_BUNCH_NS: u64 = 100 * MS;
-/// Beyond this, the count of a bunch begins anew.
+/// Length of a bunch beyond which its count begins anew.
 const MAX_BUNCH_SEGMENTS: u64 = 1 << 20;
 
-/// `bytes_per_s` over `ns`, in bytes.
-pub(super) fn bytes_in(bytes_per_s: u64, ns: u64) -> u64 {
-    let bytes = u128::from(bytes_per_s) * u128::from(ns) / u128::from(SECOND);
+/// Bytes that `bw` carries in `ns`.
+pub(super) fn bytes_in(bw: u64, ns: u64) -> u64 {
+    let bytes = u128::from(bw) * u128::from(ns) / u128::from(SECOND);
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
@@ -25,7 +25,7 @@ pub(super) fn bytes_in(bytes_per_s: u64, ns: u64) -> u64 {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub(super) count: u64,
-    /// This acknowledgement begins one.
+    /// True if this acknowledgement begins one.
     pub(super) is_start: bool,
     ends_at_bytes: u64,
 }
@@ -39,53 +39,58 @@ impl Rounds {
         }
     }
 
-    /// The running round trip begins here.
+    /// Goes on with the running round trip, until [`Self::update`] finds that it ends.
+    pub(super) fn go_on(&mut self) {
+        self.is_start = false;
+    }
+
+    /// Begins the running round trip here.
     pub(super) fn restart(&mut self, total_bytes: u64) {
         self.ends_at_bytes = total_bytes;
     }
 }
 
-/// The highest of the last [`BANDWIDTH_ROUNDS`] round trips.
+/// Highest bandwidth of the last [`BANDWIDTH_ROUNDS`] round trips (`BtlBwFilter`).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bandwidth {
-    /// (round, bytes per second), rising and falling: at most one of each round.
+pub(super) struct MaxBwFilter {
+    /// Round and `bw`, rising and falling: at most one of each round.
     samples: VecDeque<(u64, u64)>,
 }
 
-impl Bandwidth {
-    pub(super) fn insert(&mut self, round: u64, bytes_per_s: u64) {
-        while self.samples.back().is_some_and(|&(_, lower)| lower <= bytes_per_s) {
+impl MaxBwFilter {
+    pub(super) fn insert(&mut self, round: u64, bw: u64) {
+        while self.samples.back().is_some_and(|&(_, lower)| lower <= bw) {
             self.samples.pop_back();
         }
         if self.samples.back().is_none_or(|&(last, _)| last < round) {
-            self.samples.push_back((round, bytes_per_s));
+            self.samples.push_back((round, bw));
         }
         while self.samples.front().is_some_and(|&(first, _)| first + BANDWIDTH_ROUNDS < round) {
             self.samples.pop_front();
         }
     }
 
-    pub(super) fn max_bytes_per_s(&self) -> u64 {
-        self.samples.front().map_or(0, |&(_, bytes_per_s)| bytes_per_s)
+    pub(super) fn max_bw(&self) -> u64 {
+        self.samples.front().map_or(0, |&(_, bw)| bw)
     }
 }
 
-/// How much more than the bandwidth says arrives at once: the window allows for it.
+/// Excess of what arrives at once over what the bandwidth says (`extra_acked`): the window allows for it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bunching {
+pub(super) struct ExtraAcked {
     since: Instant,
     bytes: u64,
-    /// The most of the running window of round trips and of the one before.
+    /// Largest of the running window of round trips and of the one before.
     extra_bytes: [u64; 2],
     rounds: u64,
 }
 
-impl Bunching {
+impl ExtraAcked {
     pub(super) fn new(now: Instant) -> Self {
         Self { since: now, bytes: 0, extra_bytes: [0; 2], rounds: 0 }
     }
 
-    /// Sending starts again.
+    /// Takes in that sending starts again.
     pub(super) fn restart(&mut self, now: Instant) {
         (self.since, self.bytes) = (now, 0);
     }
@@ -95,7 +100,7 @@ impl Bunching {
         now: Instant,
         delivery: &Delivery,
         round_starts: bool,
-        bytes_per_s: u64,
+        bw: u64,
         cwnd_bytes: u64,
         mss_bytes: u64,
     ) {
@@ -106,7 +111,7 @@ impl Bunching {
                 self.extra_bytes = [0, self.extra_bytes[0]];
             }
         }
-        let mut expected_bytes = bytes_in(bytes_per_s, now.since(self.since));
+        let mut expected_bytes = bytes_in(bw, now.since(self.since));
         let is_long = self.bytes + delivery.newly_bytes >= MAX_BUNCH_SEGMENTS * mss_bytes;
         if self.bytes <= expected_bytes || is_long {
             self.restart(now);
@@ -117,33 +122,33 @@ impl Bunching {
         self.extra_bytes[0] = self.extra_bytes[0].max(extra_bytes);
     }
 
-    /// What to add to the window.
-    pub(super) fn allowance_bytes(&self, bytes_per_s: u64) -> u64 {
-        self.extra_bytes[0].max(self.extra_bytes[1]).min(bytes_in(bytes_per_s, MAX_BUNCH_NS))
+    /// Bytes to add to the window.
+    pub(super) fn allowance_bytes(&self, bw: u64) -> u64 {
+        self.extra_bytes[0].max(self.extra_bytes[1]).min(bytes_in(bw, MAX_BUNCH_NS))
     }
 }
 
-/// Whether the path is full: its bandwidth has stopped growing.
+/// Watch for a full path: its bandwidth has stopped growing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    pub(super) is_reached: bool,
-    bytes_per_s: u64,
-    rounds: u32,
+    pub(super) filled_pipe: bool,
+    full_bw: u64,
+    full_bw_count: u32,
 }
 
 impl FullPipe {
-    /// Three round trips in a row without a quarter more.
-    pub(super) fn update(&mut self, max_bytes_per_s: u64) {
-        if u128::from(max_bytes_per_s) * 4 >= u128::from(self.bytes_per_s) * 5 {
-            (self.bytes_per_s, self.rounds) = (max_bytes_per_s, 0);
+    /// Counts a round trip: three in a row without a quarter more fill the pipe.
+    pub(super) fn update(&mut self, max_bw: u64) {
+        if u128::from(max_bw) * 4 >= u128::from(self.full_bw) * 5 {
+            (self.full_bw, self.full_bw_count) = (max_bw, 0);
         } else {
-            self.rounds += 1;
-            self.is_reached = self.rounds >= 3;
+            self.full_bw_count += 1;
+            self.filled_pipe = self.full_bw_count >= 3;
         }
     }
 
-    /// After a timeout, growth is measured anew.
+    /// Measures growth anew, after a timeout.
     pub(super) fn forget(&mut self) {
-        self.bytes_per_s = 0;
+        self.full_bw = 0;
     }
 }

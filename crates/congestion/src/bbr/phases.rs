@@ -1,67 +1,83 @@
-//! Which mode comes next: startup, drain, the cycle of gains, and the measuring of the round trip.
+//! Order of the modes: startup, drain, the cycle of gains, and the measuring of the round trip.
 
 use skyhaul_core::{Instant, MS, SECOND, Stream};
 
-use super::gains::{CYCLE, UNIT};
-use super::{Bbr, MIN_WINDOW_SEGMENTS, Mode};
+use super::state::{BBR_UNIT, Bbr, MIN_WINDOW_SEGMENTS, Mode, PACING_GAIN_CYCLE};
 use crate::{Acked, Delivery};
 
-/// The shortest round trip is remembered so long; then it is measured anew with an all but empty pipe.
+/// Time for which the shortest round trip is remembered; then it is measured anew with an all but empty pipe.
 const MIN_RTT_WINDOW_NS: u64 = 10 * SECOND;
-/// How long that takes, and at least a round trip.
+/// Duration of that, and at least a round trip.
 const PROBE_RTT_NS: u64 = 200 * MS;
 
 impl Bbr {
-    /// At a random place but that of the low gain, so that flows do not probe together.
+    /// Begins the cycle at a random index but that of the low gain, so that flows do not probe together.
     pub(super) fn begin_cycle(&mut self, now: Instant) {
         let mut random = Stream::new(self.config.seed.wrapping_add(self.cycles), "bbr/cycle");
         self.cycles += 1;
-        let place = (CYCLE.len() - random.below(CYCLE.len() as u64 - 1) as usize) % CYCLE.len();
-        self.mode = Mode::ProbeBandwidth { place, since: now };
+        let cycle_index = (PACING_GAIN_CYCLE.len()
+            - random.below(PACING_GAIN_CYCLE.len() as u64 - 1) as usize)
+            % PACING_GAIN_CYCLE.len();
+        self.mode = Mode::ProbeBandwidth { cycle_index, since: now };
     }
 
     pub(super) fn update_mode(&mut self, now: Instant, acked: &Acked, delivery: &Delivery) {
-        if let Mode::ProbeBandwidth { place, since } = self.mode
+        if let Mode::ProbeBandwidth { cycle_index, since } = self.mode
             && self.is_phase_over(now.since(since), acked.in_flight_before_bytes)
         {
-            self.mode = Mode::ProbeBandwidth { place: (place + 1) % CYCLE.len(), since: now };
+            self.mode =
+                Mode::ProbeBandwidth { cycle_index: (cycle_index + 1) % PACING_GAIN_CYCLE.len(), since: now };
         }
-        if self.mode == Mode::Startup && self.pipe.is_reached {
+        if self.mode == Mode::Startup && self.full_pipe.filled_pipe {
             self.mode = Mode::Drain;
         }
-        if self.mode == Mode::Drain && delivery.in_flight_bytes <= self.in_flight_goal_bytes(UNIT) {
+        if self.mode == Mode::Drain && delivery.in_flight_bytes <= self.target_inflight(BBR_UNIT) {
             self.begin_cycle(now);
         }
     }
 
-    /// A round trip each; more until the pipe is overfull when probing, less once the queue is gone after that.
+    /// True if a phase of the cycle is over: a round trip each; more until the pipe is overfull when probing,
+    /// less once the queue is gone after that.
     fn is_phase_over(&self, lasted_ns: u64, in_flight_bytes: u64) -> bool {
         let is_long = lasted_ns > self.min_rtt_ns.unwrap_or(0);
         let (gain, _) = self.gains();
-        let goal_bytes = self.in_flight_goal_bytes(gain.max(UNIT));
+        let target_inflight = self.target_inflight(gain.max(BBR_UNIT));
         match gain {
-            UNIT => is_long,
-            low if low < UNIT => is_long || in_flight_bytes <= goal_bytes,
-            _ => is_long && (self.lost_bytes > 0 || in_flight_bytes >= goal_bytes),
+            BBR_UNIT => is_long,
+            low if low < BBR_UNIT => is_long || in_flight_bytes <= target_inflight,
+            _ => is_long && (self.lost_bytes > 0 || in_flight_bytes >= target_inflight),
         }
     }
 
+    /// Starts the time of the shortest round trip, before one is known.
+    pub(super) fn begin_min_rtt(&mut self, now: Instant) {
+        if self.min_rtt_ns.is_none() {
+            self.min_rtt_stamp = now;
+        }
+    }
+
+    /// Takes in that sending starts again after a silence.
+    pub(super) fn restart_mode(&mut self, now: Instant) {
+        self.idle_restart = true;
+        self.end_probe_rtt(now);
+    }
+
     pub(super) fn update_min_rtt(&mut self, now: Instant, acked: &Acked, delivery: &Delivery) {
-        let is_old = now.since(self.min_rtt_at) > MIN_RTT_WINDOW_NS;
+        let is_old = now.since(self.min_rtt_stamp) > MIN_RTT_WINDOW_NS;
         // A small segment alone waits for a delayed acknowledgement.
         let is_alone = delivery.rate.is_some_and(|rate| rate.bytes == delivery.newly_bytes);
         let is_delayed = is_alone && delivery.newly_bytes < self.config.mss_bytes;
         if let Some(rtt_ns) = delivery.rtt_ns.or(acked.rtt_ns)
             && (self.min_rtt_ns.is_none_or(|min_ns| rtt_ns < min_ns) || (is_old && !is_delayed))
         {
-            (self.min_rtt_ns, self.min_rtt_at) = (Some(rtt_ns), now);
+            (self.min_rtt_ns, self.min_rtt_stamp) = (Some(rtt_ns), now);
         }
-        if is_old && !self.restarts && !matches!(self.mode, Mode::ProbeRtt { .. }) {
+        if is_old && !self.idle_restart && !matches!(self.mode, Mode::ProbeRtt { .. }) {
             self.save_window();
             self.mode = Mode::ProbeRtt { until: None, had_round: false };
         }
         self.probe_rtt(now, delivery);
-        self.restarts = false;
+        self.idle_restart = false;
     }
 
     fn probe_rtt(&mut self, now: Instant, delivery: &Delivery) {
@@ -79,10 +95,10 @@ impl Bbr {
         if let Mode::ProbeRtt { until: Some(until), had_round: true } = self.mode
             && now > until
         {
-            self.min_rtt_at = now;
+            self.min_rtt_stamp = now;
             self.restore_window();
             self.mode = Mode::Startup;
-            if self.pipe.is_reached {
+            if self.full_pipe.filled_pipe {
                 self.begin_cycle(now);
             }
         }

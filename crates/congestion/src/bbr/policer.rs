@@ -1,26 +1,26 @@
-//! A token bucket on the path shows as two stretches in a row with the same rate and heavy loss: that rate is
-//! kept for a while instead of the highest one.
+//! Long-term bandwidth (`lt_bw`): a token bucket on the path shows as two stretches in a row with the same
+//! rate and heavy loss. That rate is kept for a while instead of the highest one.
 
 use skyhaul_core::{Instant, MS};
 
-/// A stretch has at least so many round trips, and at most four times as many.
+/// Round trips of a stretch at least (`lt_intvl_min_rtts`); at most four times as many.
 const MIN_ROUNDS: u32 = 4;
-/// Lost over delivered that makes a stretch suspicious: 50/256, about a fifth.
+/// Loss over delivery that makes a stretch suspicious: 50/256, about a fifth.
 const LOSS: (u64, u64) = (50, 256);
-/// Rates are the same within an eighth, or 500 bytes/s.
+/// Difference of rates that are the same: an eighth, or 500 bytes/s.
 const RATIO: u64 = 8;
 const DIFFERENCE_BYTES_PER_S: u64 = 500;
-/// The policed rate is kept for so many round trips.
+/// Round trips for which the policed rate is kept (`lt_bw_max_rtts`).
 const KEEP_ROUNDS: u32 = 48;
 
-/// What happened since the connection began.
+/// Totals since the connection began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     pub(super) delivered_bytes: u64,
     pub(super) lost_bytes: u64,
 }
 
-/// What an acknowledgement tells.
+/// Report of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     pub(super) totals: Totals,
@@ -29,7 +29,7 @@ pub(super) struct Report {
     pub(super) round_starts: bool,
 }
 
-/// Looks for a policer.
+/// Search for a policer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policer {
     /// Start of the stretch that is being measured.
@@ -37,19 +37,19 @@ pub(super) struct Policer {
     totals: Totals,
     rounds: u32,
     /// Rate of the stretch before.
-    last_bytes_per_s: Option<u64>,
+    lt_bw: Option<u64>,
     is_used: bool,
 }
 
 impl Policer {
     pub(super) const fn new() -> Self {
         let totals = Totals { delivered_bytes: 0, lost_bytes: 0 };
-        Self { since: None, totals, rounds: 0, last_bytes_per_s: None, is_used: false }
+        Self { since: None, totals, rounds: 0, lt_bw: None, is_used: false }
     }
 
-    /// The policed rate, while it counts.
-    pub(super) fn bytes_per_s(&self) -> Option<u64> {
-        self.last_bytes_per_s.filter(|_| self.is_used)
+    /// Policed rate in bytes/s, while it counts.
+    pub(super) fn bw(&self) -> Option<u64> {
+        self.lt_bw.filter(|_| self.is_used)
     }
 
     /// True if a policed rate has had its time: the path is to be probed again.
@@ -93,15 +93,15 @@ impl Policer {
         }
         let rate = u128::from(delivered) * u128::from(skyhaul_core::SECOND) / u128::from(duration_ns);
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
-        if let Some(last) = self.last_bytes_per_s {
+        if let Some(last) = self.lt_bw {
             let difference = rate.abs_diff(last);
             if difference <= last / RATIO || difference <= DIFFERENCE_BYTES_PER_S {
-                self.last_bytes_per_s = Some(rate / 2 + last / 2);
+                self.lt_bw = Some(rate / 2 + last / 2);
                 (self.is_used, self.rounds) = (true, 0);
                 return;
             }
         }
-        self.last_bytes_per_s = Some(rate);
+        self.lt_bw = Some(rate);
         self.begin(now, totals);
     }
 }

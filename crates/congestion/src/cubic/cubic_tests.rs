@@ -2,7 +2,7 @@
 
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
-use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, Delivery, IdleRestart, Lost};
+use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, Delivery, IdleRestart, Lost, Signal};
 
 const RTT_NS: u64 = 100 * MS;
 
@@ -66,16 +66,16 @@ fn an_event_leaves_seven_tenths_of_what_was_used() {
     for marked in [false, true] {
         let mut cc = cubic(100);
         if marked {
-            cc.on_ecn(START, 100_000);
+            cc.on_signal(START, Signal::EcnMarks { in_flight_bytes: 100_000 });
         } else {
             lose(&mut cc, START);
         }
         assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (70_000, 70_000));
     }
     let mut cc = cubic(100);
-    cc.on_ecn(START, 50_000);
+    cc.on_signal(START, Signal::EcnMarks { in_flight_bytes: 50_000 });
     assert_eq!(cc.window_bytes(), 35_000, "of what was under way");
-    cc.on_ecn(START, 1000);
+    cc.on_signal(START, Signal::EcnMarks { in_flight_bytes: 1000 });
     assert_eq!(cc.window_bytes(), 2000, "at least two segments");
 }
 
@@ -112,7 +112,8 @@ fn a_second_loss_below_the_last_window_gives_way() {
     let mut cc = cubic(100);
     lose(&mut cc, START);
     lose(&mut cc, START);
-    // W_max = 70 * (1 + 0.7) / 2 = 59.5 segments, window 49: the plateau is there after K = cbrt(10.5 / 0.4) s.
+    // W_max = 70 * (1 + 0.7) / 2 = 59.5 segments, window 49: the plateau is there after K = cbrt(10.5 / 0.4)
+    // s.
     assert_eq!(cc.window_bytes(), 49_000);
     run(&mut cc, START, START.after(3 * SECOND), 500 * MS);
     let window_bytes = cc.window_bytes();
@@ -122,8 +123,8 @@ fn a_second_loss_below_the_last_window_gives_way() {
 #[test]
 fn a_timeout_leaves_one_segment_and_the_next_stage_begins_on_its_plateau() {
     let mut cc = cubic(100);
-    cc.on_timeout(START, 100_000, true);
-    cc.on_timeout(START, 1000, false);
+    cc.on_signal(START, Signal::Timeout { in_flight_bytes: 100_000, first: true });
+    cc.on_signal(START, Signal::Timeout { in_flight_bytes: 1000, first: false });
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 70_000));
     run(&mut cc, START, START.after(7 * RTT_NS), RTT_NS);
     let reached = cc.window_bytes();
@@ -134,7 +135,7 @@ fn a_timeout_leaves_one_segment_and_the_next_stage_begins_on_its_plateau() {
 fn an_event_that_was_none_is_taken_back() {
     let mut cc = cubic(100);
     lose(&mut cc, START);
-    cc.on_spurious(START);
+    cc.on_signal(START, Signal::Spurious);
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (100_000, u64::MAX));
     lose(&mut cc, START);
     assert_eq!(cc.window_bytes(), 70_000);
@@ -159,14 +160,14 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
 fn a_long_silence_brings_the_first_window_back() {
     let mut cc = cubic(10);
     run(&mut cc, START, START.after(2 * RTT_NS), RTT_NS);
-    cc.on_idle(START, SECOND, SECOND);
+    cc.on_signal(START, Signal::Idle { idle_ns: SECOND, rto_ns: SECOND });
     assert_eq!(cc.window_bytes(), 40_000);
-    cc.on_idle(START, SECOND + 1, SECOND);
+    cc.on_signal(START, Signal::Idle { idle_ns: SECOND + 1, rto_ns: SECOND });
     assert_eq!(cc.window_bytes(), 10_000);
 }
 
-/// Acknowledges `per_round` segments in each of `rounds` round trips, `gap_ns` apart, the n-th round trip taking
-/// `rtt_ns(n)`; the window afterwards.
+/// Acknowledges `per_round` segments in each of `rounds` round trips, `gap_ns` apart, the n-th round trip
+/// taking `rtt_ns(n)`; the window afterwards.
 fn start(hystart: bool, rounds: u64, gap_ns: u64, rtt_ns: impl Fn(u64) -> u64) -> u64 {
     let mut cc = Cubic::new(ControllerConfig { hystart, ..cubic(20).config });
     let (mut began, mut total_bytes) = (START, 0);
@@ -185,7 +186,7 @@ fn start(hystart: bool, rounds: u64, gap_ns: u64, rtt_ns: impl Fn(u64) -> u64) -
             let acked = Acked { delivery: Some(delivery), ..acked(1000, in_flight_bytes) };
             cc.on_acked(began.after(segment * gap_ns), &acked);
         }
-        assert_eq!(cc.wants_delivery(), hystart && cc.snapshot().ssthresh_bytes == u64::MAX);
+        assert_eq!(cc.needs().delivery, hystart && cc.snapshot().ssthresh_bytes == u64::MAX);
     }
     cc.window_bytes()
 }
@@ -219,5 +220,5 @@ fn equal_inputs_give_equal_windows() {
     assert_eq!(windows(), GOLDEN);
 }
 
-/// The same on every machine.
+/// Equal on every machine.
 const GOLDEN: u64 = 288_425;

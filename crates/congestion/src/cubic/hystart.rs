@@ -1,31 +1,31 @@
 //! `HyStart`, as the Linux kernel runs it: slow start ends before the queue overflows, when the round trip
-//! grows, or when acknowledgements that follow each other closely take half a round trip [Ha, Rhee: "Taming the
-//! elephants", 2011, 4]. The successor [RFC 9406] has no trains; a kernel of today has.
+//! grows, or when acknowledgements that follow each other closely take half a round trip [Ha, Rhee: "Taming
+//! the elephants", 2011, 4]. The successor [RFC 9406] has no trains; a kernel of today has.
 
 use skyhaul_core::{Instant, MS};
 
 use crate::Delivery;
 
-/// Below so many segments of window nothing is looked for.
+/// Segments of window below which nothing is looked for.
 const LOW_WINDOW_SEGMENTS: u64 = 16;
-/// Acknowledgements closer than this belong to a train.
+/// Gap between acknowledgements of a train at most.
 const TRAIN_GAP_NS: u64 = 2 * MS;
-/// Round trips of which the shortest is compared.
+/// Samples of which the shortest is compared.
 const SAMPLES: u32 = 8;
-/// The growth of the round trip that counts: an eighth, within these bounds.
+/// Growth of the round trip that counts: an eighth, within these bounds.
 const GROWTH_NS: (u64, u64) = (4 * MS, 16 * MS);
 
-/// What was seen of the running round trip.
+/// Watch over the running round trip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// The round trip ends when so much is delivered.
+    /// Total of deliveries with which the round trip ends.
     ends_at_bytes: u64,
     began_at: Instant,
-    /// The last acknowledgement of the train.
+    /// Last acknowledgement of the train.
     train_at: Instant,
     shortest_ns: u64,
     samples: u32,
-    /// The shortest round trip of all.
+    /// Shortest round trip of all.
     min_rtt_ns: u64,
 }
 
@@ -41,7 +41,7 @@ impl HyStart {
         }
     }
 
-    /// Whether slow start ends with this acknowledgement. `is_paced`: segments leave spread, so that a train
+    /// True if slow start ends with this acknowledgement. `is_paced`: segments leave spread, so that a train
     /// is as long as a round trip by itself.
     pub(super) fn ends(&mut self, now: Instant, delivery: &Delivery, segments: u64, is_paced: bool) -> bool {
         let Some(rtt_ns) = delivery.rtt_ns else { return false };

@@ -5,43 +5,43 @@ use skyhaul_core::{Instant, PathEstimate, SECOND};
 
 use super::{FIRST_FLIGHT_AGE_NS, SavedPath, Unfit, bytes_in};
 
-/// Of the saved rate, and of the saved bytes under way, so much is used before anything is confirmed: one half, which
+/// Divisor of the saved rate, and of the saved bytes under way, before anything is confirmed: one half, which
 /// leaves room for flows that have come since [RFC 9959 3.3].
 const JUMP_DIVISOR: u64 = 2;
 
-/// A shortest round trip that is longer than the saved one by more than this factor is that of another path
+/// Factor by which a shortest round trip is that of another path, if it is longer than the saved one by more
 /// [RFC 9959 4.2.1].
 const LONGEST_FACTOR: u64 = 10;
 
-/// So much of what was sent may be missing without being a contradiction, in percent: links of satellites damage
+/// Percent of what was sent that may be missing without being a contradiction: links of satellites damage
 /// packets, and a tenth and more is usual on the noisiest that can be used.
 const MISSING_PERCENT: u64 = 30;
 
-/// Before so many bytes were sent, what is missing proves nothing: of 44 packets on a link that loses a ninth, 30 % are
-/// missing once in several thousand times.
+/// Bytes to be sent before what is missing proves anything: of 44 packets on a link that loses a ninth, 30 %
+/// are missing once in several thousand times.
 const TELLING_BYTES: u64 = 64_000;
 
-/// What contradicted the saved path.
+/// Contradiction of the saved path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contradiction {
-    /// The round trip is that of another path.
+    /// Round trip of another path.
     RoundTrip,
-    /// The path lets through less than half of the saved rate.
+    /// Rate below half of the saved one.
     Rate,
-    /// A large part of what was sent is missing.
+    /// Loss of a large part of what was sent.
     Missing,
-    /// The controller found a full queue.
+    /// Full queue, as the controller found.
     Congestion,
 }
 
-/// What arrived of what was sent between two questions.
+/// Bytes sent between two questions, and their arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// IP bytes sent.
     pub sent_bytes: u64,
-    /// Those that arrived.
+    /// IP bytes that arrived.
     pub arrived_bytes: u64,
-    /// In this time, by the receiver's clock.
+    /// Time in which they arrived, by the receiver's clock.
     pub arrived_ns: u64,
 }
 
@@ -59,45 +59,46 @@ impl Carried {
     }
 }
 
-/// What one report of the peer says.
+/// Report of the peer.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumeReport {
-    /// When the question left that it answers.
+    /// Time at which the question left that it answers.
     pub sent_at: Instant,
     /// Round trip of that, in ns.
     pub rtt_ns: u64,
-    /// What arrived, if the report tells it.
+    /// Arrivals, if the report tells them.
     pub carried: Option<Carried>,
-    /// Rate by the peer's clock, in bit/s of IP bytes, of packets that were sent faster than that (a train): what the
-    /// path lets through. `None` if they were sent no faster, so that it may let through more.
+    /// Rate by the peer's clock, in bit/s of IP bytes, of packets that were sent faster than that (a train):
+    /// what the path lets through. `None` if they were sent no faster, so that it may let through more.
     pub capacity_bps: Option<u64>,
-    /// The controller takes this report for a full queue (delay that grows, loss with delay, a mark).
+    /// True if the controller takes this report for a full queue (delay that grows, loss with delay, a mark).
     pub congested: bool,
 }
 
-/// A saved path in use by the one controller of all connections of a path: the RFC lets a saved path be used once at
-/// a time [RFC 9959 3.2], so a path that carries traffic already begins none.
+/// Saved path in use by the one controller of all connections of a path: the RFC lets a saved path be used
+/// once at a time [RFC 9959 3.2], so a path that carries traffic already begins none.
 ///
-/// Its user feeds it with reports ([`Self::on_report`]) and keeps to [`Self::rate_bps`] and [`Self::window_bytes`] where
-/// they say something. All methods are total.
+/// Its user feeds it with reports ([`Self::on_report`]) and keeps to [`Self::rate_bps`] and
+/// [`Self::window_bytes`] where they say something. All methods are total.
 #[derive(Clone, Copy, Debug)]
 pub struct Resume {
     saved: SavedPath,
     phase: ResumePhase,
     contradiction: Option<Contradiction>,
-    /// When this phase began: a question that left later was behind all that the phase before had sent.
+    /// Time at which this phase began: a question that left later was behind all that the phase before had
+    /// sent.
     since: Option<Instant>,
-    /// The shortest of this connection, once one is known.
+    /// Shortest round trip of this connection, once one is known.
     rtt_min_ns: Option<u64>,
     capacity_bps: Option<u64>,
     delivered_bps: u64,
 }
 
 impl Resume {
-    /// Begins with a saved path.
+    /// Start with a saved path.
     ///
     /// # Errors
-    /// It is too old or absurd: begin as if there were none.
+    /// Unfit path, too old or absurd: begin as if there were none.
     pub fn new(saved: SavedPath) -> Result<Self, Unfit> {
         saved.check()?;
         let is_young = saved.age_ns <= FIRST_FLIGHT_AGE_NS;
@@ -112,25 +113,25 @@ impl Resume {
         })
     }
 
-    /// Where it stands.
+    /// Phase.
     pub fn phase(&self) -> ResumePhase {
         self.phase
     }
 
-    /// What it goes by.
+    /// Saved path.
     pub fn saved(&self) -> SavedPath {
         self.saved
     }
 
-    /// What contradicted, if something did: the saved path is to be forgotten [RFC 9959 3.5], unless a new
+    /// Contradiction, if there was one: the saved path is to be forgotten [RFC 9959 3.5], unless a new
     /// estimate takes its place.
     pub fn contradiction(&self) -> Option<Contradiction> {
         self.contradiction
     }
 
-    /// The rate to send at, in bit/s of IP bytes; `None`: the controller decides as without memory. While nothing is
-    /// confirmed half of the saved one, from the first packet on if it is young. Once a train has shown what the path
-    /// lets through, that: it is what a start without memory goes by.
+    /// Rate to send at, in bit/s of IP bytes; `None`: the controller decides as without memory. While nothing
+    /// is confirmed half of the saved one, from the first packet on if it is young. Once a train has shown
+    /// what the path lets through, that: it is what a start without memory goes by.
     pub fn rate_bps(&self) -> Option<u64> {
         match self.phase {
             ResumePhase::Unvalidated => Some(self.jump_bps()),
@@ -140,9 +141,10 @@ impl Resume {
         }
     }
 
-    /// Bytes that may be under way; `None`: no limit of this piece. Before the first report the RFC's `jump_cwnd`, half of what
-    /// was under way at the saved rate [RFC 9959 3.3]: however the path has changed, it is sent no more.
-    /// In retreat what the rate then carries in a round trip; a controller has a smallest window of its own besides.
+    /// Bytes that may be under way; `None`: no limit of this piece. Before the first report the RFC's
+    /// `jump_cwnd`, half of what was under way at the saved rate [RFC 9959 3.3]: however the path has
+    /// changed, it is sent no more. In retreat what the rate then carries in a round trip; a controller has a
+    /// smallest window of its own besides.
     pub fn window_bytes(&self) -> Option<u64> {
         match self.phase {
             ResumePhase::Unvalidated => Some(self.saved.bdp_bytes() / JUMP_DIVISOR),
@@ -151,7 +153,7 @@ impl Resume {
         }
     }
 
-    /// The peer reported. Returns the new phase if it is another one.
+    /// Takes in a report of the peer; the new phase if it is another one.
     pub fn on_report(&mut self, now: Instant, report: &ResumeReport) -> Option<ResumePhase> {
         if self.phase.is_over() {
             return None;
@@ -200,7 +202,7 @@ impl Resume {
         }
     }
 
-    /// The shortest round trip: of this connection, or else the saved one.
+    /// Shortest round trip: of this connection, or else the saved one.
     pub(super) fn round_trip_ns(&self) -> u64 {
         self.rtt_min_ns.unwrap_or(self.saved.rtt_min_ns)
     }
@@ -209,14 +211,15 @@ impl Resume {
         self.saved.rate_bps / JUMP_DIVISOR
     }
 
-    /// Half of what arrives or can: half of the RFC's pipe size a round trip [RFC 9959 3.5].
+    /// Rate of a retreat, half of what arrives or can: half of the RFC's pipe size a round trip [RFC 9959
+    /// 3.5].
     fn retreat_bps(&self) -> u64 {
         let carried_bps = self.capacity_bps.unwrap_or(self.delivered_bps).min(self.saved.rate_bps);
         (carried_bps / 2).max(1)
     }
 }
 
-/// What is to become of the stored path after a connection: `Some(Some(..))` replaces it by what was measured now,
+/// Fate of the stored path after a connection: `Some(Some(..))` replaces it by what was measured now,
 /// `Some(None)` deletes it since it was contradicted, `None` leaves it alone.
 pub fn verdict(phase: Option<ResumePhase>, estimate: Option<PathEstimate>) -> Option<Option<PathEstimate>> {
     match estimate.filter(super::is_worth_saving) {

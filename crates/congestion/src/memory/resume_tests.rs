@@ -168,8 +168,8 @@ fn any_order_of_extreme_reports_is_survived_and_nothing_unmeasured_exceeds_half_
             let sent_at = Instant::from_ns(sent_at);
             let report = ResumeReport { sent_at, rtt_ns, carried, capacity_bps: Some(b), congested: a < b };
             resume.on_report(Instant::from_ns(a), &report);
-            let most_bps = if resume.phase() == ResumePhase::Validating { b } else { SAVED.rate_bps / 2 };
-            assert!(resume.rate_bps().is_none_or(|bps| bps > 0 && bps <= most_bps));
+            let max_bps = if resume.phase() == ResumePhase::Validating { b } else { SAVED.rate_bps / 2 };
+            assert!(resume.rate_bps().is_none_or(|bps| bps > 0 && bps <= max_bps));
             resume.window_bytes();
         }
     }

@@ -1,109 +1,107 @@
-//! A model-based controller: the rate of a path, measured where the data arrives. `docs/spec/controller.md` explains it
-//! and argues for each constant.
+//! Model-based controller of the rate of a path, measured where the data arrives. `docs/spec/controller.md`
+//! explains it and argues for each constant.
 
-mod base;
-mod compete;
+mod competition;
+mod loss_noise;
+mod min_delay;
 #[cfg(test)]
 mod model_tests;
-mod noise;
 mod trains;
 
 use alloc::boxed::Box;
 
 use skyhaul_core::event::Phase;
-use skyhaul_core::{Instant, Interval, MS, PathSample, RateControl, SECOND};
+use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND, UNMEASURED_RATE_BPS};
 
-use base::Base;
-use compete::{Competing, Crowd, Finding};
-use noise::Noise;
+use competition::{CompetitionDetector, CubicClaim, QueueCause};
+use loss_noise::LossNoise;
+use min_delay::MinDelayFilter;
 use trains::Trains;
 
-/// Lowest rate: a packet of 1500 octets in 12 s.
-const LEAST_RATE_BPS: f64 = 1000.0;
+/// Lowest rate in bit/s: a packet of 1500 octets in 12 s.
+const MIN_RATE_BPS: f64 = 1000.0;
 /// Highest: what a receiver says may be anything.
-const MOST_RATE_BPS: f64 = 1e11;
-/// The queue that is aimed at, as a part of the round trip, within these bounds: long enough to be told from jitter,
-/// shorter than anybody minds.
+const MAX_RATE_BPS: f64 = 1e11;
+/// Queue that is aimed at, as a part of the round trip, within these bounds: long enough to be told from
+/// jitter, shorter than anybody minds.
 const TARGET_PART: u64 = 50;
-const LEAST_TARGET_NS: u64 = 2 * MS;
-const MOST_TARGET_NS: u64 = 10 * MS;
-/// A round trip's worth of correction takes away this part of a queue: the answer comes a round trip later, and a
-/// loop with such a delay is stable below 1.57.
+const MIN_TARGET_NS: u64 = 2 * MS;
+const MAX_TARGET_NS: u64 = 10 * MS;
+/// Part of a queue that a round trip's worth of correction takes away: the answer comes a round trip later,
+/// and a loop with such a delay is stable below 1.57.
 const GAIN: f64 = 0.5;
-/// Least and most that a correction makes of the rate.
-const LEAST_CORRECTION: f64 = 0.5;
-const MOST_CORRECTION: f64 = 1.05;
-/// Time in which a path without a queue shows its shortest delay: windows of [`Base`] are at least so long.
+/// Bounds of a correction of the rate.
+const MIN_CORRECTION: f64 = 0.5;
+const MAX_CORRECTION: f64 = 1.05;
+/// Time in which a path without a queue shows its shortest delay: windows of [`MinDelayFilter`] are at least
+/// so long.
 const BASE_WINDOW_NS: u64 = 10 * SECOND;
 const BASE_WINDOW_RTTS: u64 = 20;
 /// To empty a queue costs up to a packet's time: so many packets are sent in a window, ...
 const BASE_WINDOW_PACKETS: u64 = 200;
 /// ... up to this time, in which clocks drift by less than a packet.
-const MOST_BASE_WINDOW_NS: u64 = 60 * SECOND;
-/// A path that was given less than this part of the estimate was not full: the lowest correction, less some packets.
+const MAX_BASE_WINDOW_NS: u64 = 60 * SECOND;
+/// Part of the estimate below which a path was not full: the lowest correction, less some packets.
 const FULL_PART: f64 = 0.45;
-/// A queue grows if what was sent in a time took longer to arrive by this part of it.
+/// Part of the time of sending by which arriving took longer if a queue grows.
 const GROWTH_PART: u64 = 16;
-/// More than what was sent cannot have arrived, but for the rounding of short times.
-const MOST_EXCESS: f64 = 1.02;
-/// Trains that show less than this more are within what they err by.
+/// Factor by which more may seem to have arrived than was sent: the rounding of short times.
+const MAX_EXCESS: f64 = 1.02;
+/// Factor that trains must show more to be worth a jump: with less they may err.
 const WORTH_A_JUMP: f64 = 1.05;
-/// At most so much more at once: should the trains be wrong, a round trip of it is what has to wait.
-const MOST_JUMP: f64 = 2.0;
+/// Factor of a jump at most: should the trains be wrong, a round trip of it is what has to wait.
+const MAX_JUMP: f64 = 2.0;
 /// POLLs are not much closer together than this, however short the round trip: answers come no faster.
 const POLL_NS: u64 = 20 * MS;
-/// Fewer bytes arrived between two marks say more about packet sizes than about a rate, ...
-const LEAST_BYTES: u64 = 4 * 1500;
-/// ... but for such a time: what takes that long is slow, and less than a tenth of it is jitter.
-const LEAST_ARRIVAL_NS: u64 = 200 * MS;
+/// Bytes between two marks below which they say more about packet sizes than about a rate, ...
+const MIN_BYTES: u64 = 4 * 1500;
+/// ... and the time from which on they do not: what takes that long is slow, and less than a tenth of it is
+/// jitter.
+const MIN_ARRIVAL_NS: u64 = 200 * MS;
 
-/// What measures the rate of a path, and holds it.
+/// Controller that measures the rate of a path, and holds it.
 #[derive(Clone, Debug)]
 pub struct Model {
     mss_bytes: u64,
     first_window_bytes: u64,
-    /// What the path carries for us, in bit/s; 0: not known yet.
+    /// Rate that the path carries for us, in bit/s; 0: not known yet.
     estimate_bps: f64,
-    /// When it was known first.
+    /// Time at which it was known first.
     started_at: Option<Instant>,
-    /// What is sent.
+    /// Rate at which to send, in bit/s.
     rate_bps: f64,
-    base: Base,
+    min_delay: MinDelayFilter,
     /// Shortest and latest round trip.
     rtt_min_ns: u64,
     rtt_ns: u64,
     /// Waiting of the last marks that stood behind no train.
     waits_ns: [u64; 2],
-    noise: Noise,
+    noise: LossNoise,
     trains: Trains,
-    /// When the rate was last lowered for a round trip, so that the path shows its shortest delay.
+    /// Time at which the rate was last lowered for a round trip, so that the path shows its shortest delay.
     drained_at: Option<Instant>,
-    crowd: Crowd,
-    competing: Option<Competing>,
+    competition: CompetitionDetector,
+    competing: Option<CubicClaim>,
 }
 
 impl Model {
-    /// Rate at which the first packets leave, with nothing known: at once, for all links that it is made for.
-    pub const FIRST_RATE_BPS: u64 = 1_000_000_000;
-    /// The longest train.
-    pub const MOST_TRAIN_PACKETS: u64 = trains::MOST_PACKETS;
-
-    /// For a path on which `first_window_bytes` may leave before anything is known, in segments of `mss_bytes`.
+    /// Model of a path on which `first_window_bytes` may leave before anything is known, in segments of
+    /// `mss_bytes`.
     pub fn new(mss_bytes: u64, first_window_bytes: u64) -> Self {
         Self {
             mss_bytes,
             first_window_bytes,
             estimate_bps: 0.0,
             started_at: None,
-            rate_bps: Self::FIRST_RATE_BPS as f64,
-            base: Base::default(),
+            rate_bps: UNMEASURED_RATE_BPS as f64,
+            min_delay: MinDelayFilter::default(),
             rtt_min_ns: u64::MAX,
             rtt_ns: 0,
             waits_ns: [0; 2],
-            noise: Noise::default(),
+            noise: LossNoise::default(),
             trains: Trains::default(),
             drained_at: None,
-            crowd: Crowd::default(),
+            competition: CompetitionDetector::default(),
             competing: None,
         }
     }
@@ -112,29 +110,30 @@ impl Model {
         self.estimate_bps > 0.0
     }
 
-    /// What the path carries for us, in bit/s, and its shortest round trip, once both are known.
+    /// Rate that the path carries for us, in bit/s, and its shortest round trip, once both are known.
     pub(crate) fn found(&self) -> Option<(u64, u64)> {
         self.is_started().then_some((self.estimate_bps as u64, self.rtt_min_ns))
     }
 
-    /// How long the last mark waited on the way there.
+    /// Waiting of the last mark on the way there.
     pub(crate) fn waited_ns(&self) -> u64 {
         self.waits_ns[0]
     }
 
-    /// The queue aimed at: some of the round trip, and two packets.
+    /// Queue aimed at: some of the round trip, and two packets.
     fn target_ns(&self) -> u64 {
-        let part_ns = (self.rtt_min_ns / TARGET_PART).clamp(LEAST_TARGET_NS, MOST_TARGET_NS);
+        let part_ns = (self.rtt_min_ns / TARGET_PART).clamp(MIN_TARGET_NS, MAX_TARGET_NS);
         part_ns + (2.0 * self.packet_ns(self.rate_bps)) as u64
     }
 
-    /// The first rate: how the path spread the packets that left at once. While nobody sends as much at once, twice as
-    /// much may be under way as arrived in the last round trip; should that queue, what arrives is the rate.
+    /// Finds the first rate: how the path spread the packets that left at once. While nobody sends as much at
+    /// once, twice as much may be under way as arrived in the last round trip; should that queue, what
+    /// arrives is the rate.
     fn start(&mut self, sample: &PathSample) {
         let train = sample.train.filter(|train| train.arrived_bytes >= 2 * self.mss_bytes);
         let carried_bps = train.as_ref().and_then(carried_bps);
         let delivered_bps = sample.long.and_then(|long| self.delivered_bps(&long));
-        let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MOST_TARGET_NS;
+        let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
         if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)) {
             self.set_estimate(bps);
             self.rate_bps = self.estimate_bps;
@@ -145,13 +144,14 @@ impl Model {
     }
 
     fn set_estimate(&mut self, bps: f64) {
-        self.estimate_bps = bps.clamp(LEAST_RATE_BPS, MOST_RATE_BPS);
+        self.estimate_bps = bps.clamp(MIN_RATE_BPS, MAX_RATE_BPS);
     }
 
-    /// What the path carried between the two marks, when there was a queue: what arrived, and what is lost anyway.
+    /// Rate that the path carried between two marks, when there was a queue: what arrived, and what is lost
+    /// anyway.
     fn delivered_bps(&self, long: &Interval) -> Option<f64> {
-        let is_enough = long.arrived_bytes >= LEAST_BYTES && long.arrived_ns > 0
-            || long.arrived_bytes >= self.mss_bytes && long.arrived_ns >= LEAST_ARRIVAL_NS;
+        let is_enough = long.arrived_bytes >= MIN_BYTES && long.arrived_ns > 0
+            || long.arrived_bytes >= self.mss_bytes && long.arrived_ns >= MIN_ARRIVAL_NS;
         is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.noise.part()))
     }
 
@@ -163,7 +163,7 @@ impl Model {
         let carried_bps = sample.train.as_ref().and_then(carried_bps);
         self.set_estimate(delivered_bps);
         if competing.on_sample(now, sample, delivered_bps, carried_bps, self.noise.part()) {
-            self.rate_bps = competing.rate_bps().clamp(LEAST_RATE_BPS, MOST_RATE_BPS);
+            self.rate_bps = competing.rate_bps().clamp(MIN_RATE_BPS, MAX_RATE_BPS);
             self.competing = Some(competing);
         }
     }
@@ -187,17 +187,18 @@ impl Model {
         self.stay_below_policer();
     }
 
-    /// More than somebody lets through is sent in vain.
+    /// Keeps below a policer: more is sent in vain.
     fn stay_below_policer(&mut self) {
         if let Some(limit_bps) = self.noise.limit_bps() {
             self.set_estimate(self.estimate_bps.min(limit_bps));
         }
-        if let Some(most_bps) = self.noise.most_bps() {
-            self.rate_bps = self.rate_bps.min(most_bps).max(LEAST_RATE_BPS);
+        if let Some(max_bps) = self.noise.max_bps() {
+            self.rate_bps = self.rate_bps.min(max_bps).max(MIN_RATE_BPS);
         }
     }
 
-    /// With a queue, what arrives is what the path carries. Without one it is the least that it does.
+    /// Takes the rate of what arrived: with a queue it is what the path carries, without one the least that
+    /// it does.
     fn take_delivered(&mut self, long: &Interval, target_ns: u64) {
         let Some(delivered_bps) = self.delivered_bps(long) else { return };
         // A link that was given too little has carried less than it can.
@@ -208,20 +209,21 @@ impl Model {
         if was_full && (is_busy || is_growing) {
             self.set_estimate(delivered_bps);
         } else if delivered_bps > self.estimate_bps {
-            self.set_estimate(delivered_bps.min(self.rate_bps * MOST_EXCESS));
+            self.set_estimate(delivered_bps.min(self.rate_bps * MAX_EXCESS));
         }
     }
 
-    /// There is more to be had, if the last trains say so: at most twice as much a round trip.
+    /// Takes more, if the last trains say that it is to be had: at most twice as much a round trip.
     fn take_trains(&mut self) {
         let Some(bps) = self.trains.shown_bps().filter(|&bps| bps > self.estimate_bps * WORTH_A_JUMP) else {
             return;
         };
-        self.set_estimate(bps.min(MOST_JUMP * self.estimate_bps));
+        self.set_estimate(bps.min(MAX_JUMP * self.estimate_bps));
         self.trains.forget();
     }
 
-    /// What the queue makes of the rate: towards the one aimed at, or, once in a window of [`Base`], to none.
+    /// Correction of the rate by the queue: towards the one aimed at, or, once in a window of
+    /// [`MinDelayFilter`], to none.
     fn correction(&mut self, now: Instant, target_ns: u64) -> f64 {
         let drained_at = *self.drained_at.get_or_insert(now);
         if now.since(drained_at) >= self.base_window_ns() {
@@ -231,17 +233,17 @@ impl Model {
         let (aim_ns, gain) = if drains { (0, 1.0) } else { (target_ns, GAIN) };
         let excess_ns = aim_ns as f64 - self.waits_ns[0] as f64;
         let correction = 1.0 + gain * excess_ns / self.rtt_min_ns.max(1) as f64;
-        correction.clamp(LEAST_CORRECTION, MOST_CORRECTION)
+        correction.clamp(MIN_CORRECTION, MAX_CORRECTION)
     }
 
     fn base_window_ns(&self) -> u64 {
         let packets_ns = BASE_WINDOW_PACKETS as f64 * self.packet_ns(self.estimate_bps);
-        let packets_ns = (packets_ns as u64).min(MOST_BASE_WINDOW_NS);
+        let packets_ns = (packets_ns as u64).min(MAX_BASE_WINDOW_NS);
         BASE_WINDOW_NS.max(packets_ns).max(BASE_WINDOW_RTTS.saturating_mul(self.rtt_min_ns))
     }
 
     fn packet_ns(&self, rate_bps: f64) -> f64 {
-        self.mss_bytes as f64 * 8.0 * SECOND as f64 / rate_bps.max(LEAST_RATE_BPS)
+        self.mss_bytes as f64 * 8.0 * SECOND as f64 / rate_bps.max(MIN_RATE_BPS)
     }
 }
 
@@ -249,8 +251,8 @@ fn rate_bps(bytes: u64, ns: u64) -> f64 {
     bytes as f64 * 8.0 * SECOND as f64 / ns as f64
 }
 
-/// What the path carried of a train: what is lost of it was carried, too, unless it is so much that no queue took it.
-/// Packets that arrived no further apart than they left show what it carries at least.
+/// Rate that the path carried of a train: what is lost of it was carried, too, unless it is so much that no
+/// queue took it. Packets that arrived no further apart than they left show what it carries at least.
 pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
     let is_mostly_there = train.arrived_bytes * 10 >= train.sent_bytes * 7;
     let bytes = if is_mostly_there { train.sent_bytes } else { train.arrived_bytes };
@@ -258,13 +260,14 @@ pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
     (spread_ns > 0 && bytes > 0).then(|| rate_bps(bytes, spread_ns))
 }
 
-impl RateControl for Model {
+impl PathController for Model {
     fn on_sample(&mut self, now: Instant, sample: &PathSample) {
         self.rtt_min_ns = self.rtt_min_ns.min(sample.rtt_ns).max(1);
         self.rtt_ns = sample.rtt_ns;
         if !sample.behind_train {
             let delay_ns = (sample.arrived_ns as i64).wrapping_sub(sample.sent_at.as_ns() as i64);
-            self.waits_ns = [self.base.waited_ns(now, delay_ns, self.base_window_ns()), self.waits_ns[0]];
+            self.waits_ns =
+                [self.min_delay.waited_ns(now, delay_ns, self.base_window_ns()), self.waits_ns[0]];
         }
         if !self.is_started() {
             self.start(sample);
@@ -276,14 +279,14 @@ impl RateControl for Model {
             return self.start(sample);
         }
         if let Some(bps) = sample.train.as_ref().and_then(carried_bps) {
-            self.trains.measured(bps.min(MOST_RATE_BPS));
+            self.trains.measured(bps.min(MAX_RATE_BPS));
         }
-        match self.crowd.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
-            Finding::Others if self.competing.is_none() => {
-                self.competing = Some(Competing::new(now, sample, self.estimate_bps, self.mss_bytes));
+        match self.competition.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
+            QueueCause::OtherFlows if self.competing.is_none() => {
+                self.competing = Some(CubicClaim::new(now, sample, self.estimate_bps, self.mss_bytes));
                 self.noise.forget_limit();
             }
-            Finding::LongerWay => self.base.forget(),
+            QueueCause::LongerPath => self.min_delay.forget(),
             _ => {}
         }
         self.compete(now, sample);
@@ -293,11 +296,11 @@ impl RateControl for Model {
     }
 
     fn on_outage(&mut self, _: Instant) {
-        self.base.forget();
+        self.min_delay.forget();
         self.waits_ns = [0; 2];
         self.trains.forget();
         self.noise.forget_limit();
-        self.crowd = Crowd::default();
+        self.competition = CompetitionDetector::default();
     }
 
     fn rate_bps(&self) -> u64 {
@@ -313,14 +316,18 @@ impl RateControl for Model {
         }
         let answer_ns = (self.rtt_ns.max(self.rtt_min_ns).saturating_add(POLL_NS)) as f64;
         let under_way_bytes = self.estimate_bps * answer_ns / (8.0 * SECOND as f64);
-        (2.0 * under_way_bytes) as u64 + Self::MOST_TRAIN_PACKETS * self.mss_bytes
+        (2.0 * under_way_bytes) as u64 + trains::MAX_PACKETS * self.mss_bytes
     }
 
     fn take_train(&mut self, now: Instant) -> u32 {
-        if !self.is_started() || self.noise.most_bps().is_some() {
+        if !self.is_started() || self.noise.max_bps().is_some() {
             return 0;
         }
         self.trains.take(now, self.rtt_min_ns, self.estimate_bps, self.mss_bytes)
+    }
+
+    fn max_train_packets(&self) -> u32 {
+        trains::MAX_PACKETS as u32
     }
 
     fn phase(&self) -> Phase {
@@ -331,7 +338,11 @@ impl RateControl for Model {
         }
     }
 
-    fn boxed_clone(&self) -> Box<dyn RateControl> {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn boxed_clone(&self) -> Box<dyn PathController> {
         Box::new(self.clone())
     }
 }

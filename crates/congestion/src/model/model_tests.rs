@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use skyhaul_core::event::Phase;
-use skyhaul_core::{Instant, Interval, MS, PathSample, RateControl, SECOND};
+use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND};
 
 use super::Model;
 
@@ -54,8 +54,8 @@ fn packets_that_arrive_at_once_tell_nothing() {
     assert_eq!(model.phase(), Phase::Measuring);
 }
 
-/// What a model sends in the last of 40 s that was shown 10 Mbit/s over a path without a queue, on which of the bytes sent
-/// in 330 ms so many get `through`.
+/// Bytes that a model sends in the last of 40 s that was shown 10 Mbit/s over a path without a queue, on
+/// which of the bytes sent in 330 ms so many get `through`.
 fn sent_bps_without_a_queue(through: impl Fn(u64) -> u64) -> u64 {
     let mut model = started(10_000_000);
     let mut rates_bps = [model.rate_bps(); 2];
@@ -143,13 +143,17 @@ fn interval() -> impl Strategy<Value = Option<Interval>> {
 proptest! {
     #[test]
     fn any_samples_in_any_order_are_survived(
-        samples in proptest::collection::vec((any::<[u64; 4]>(), interval(), interval(), any::<bool>()), 1..100),
+        samples in proptest::collection::vec(
+            (any::<[u64; 4]>(), interval(), interval(), any::<bool>()), 1..100,
+        ),
     ) {
         let mut model = Model::new(MSS, 10 * MSS);
         for ([now, sent, arrived, rtt], long, train, behind_train) in samples {
             let now = Instant::from_ns(now);
             let sent_at = Instant::from_ns(sent);
-            model.on_sample(now, &PathSample { sent_at, arrived_ns: arrived, rtt_ns: rtt >> 3, long, train, behind_train });
+            let rtt_ns = rtt >> 3;
+            let sample = PathSample { sent_at, arrived_ns: arrived, rtt_ns, long, train, behind_train };
+            model.on_sample(now, &sample);
             if rtt % 7 == 0 {
                 model.on_outage(now);
             }

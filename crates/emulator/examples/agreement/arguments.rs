@@ -1,4 +1,4 @@
-//! What the tool is told.
+//! Arguments of the tool.
 
 use crate::cells::{self, Cell};
 
@@ -31,7 +31,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// What is to be done.
+/// Task of the tool.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) cells: Vec<Cell>,

@@ -1,6 +1,6 @@
-//! What is compared: the points of the scenario files beside this one.
+//! Compared cells: the points of the scenario files beside this one.
 
-use skyhaul_sim::scenario::{File, Scenario, Workload};
+use skyhaul_scenario::{File, Scenario, Workload};
 
 /// Most that goodput may differ, in percent of the simulated one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,13 +12,13 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// Whether a difference is within it.
+    /// True if a difference is within it.
     pub(crate) fn permits(self, percent: f64) -> bool {
         let (Self::Each(most) | Self::Medians(most)) = self;
         percent.abs() <= most
     }
 
-    /// Whether a run with such a difference says something by itself against agreement.
+    /// True if a run with such a difference says something by itself against agreement.
     pub(crate) fn is_broken_by(self, percent: f64) -> bool {
         matches!(self, Self::Each(_)) && !self.permits(percent)
     }
@@ -55,7 +55,7 @@ const FILES: [(&str, &str, Bound); 5] = [
 pub(crate) fn all() -> Result<Vec<Cell>, String> {
     let mut cells = Vec::new();
     for (name, text, bound) in FILES {
-        let file = File::parse(name, text).map_err(|error| error.to_string())?;
+        let file = File::parse(&skyhaul_sim::standard(), name, text).map_err(|error| error.to_string())?;
         for point in file.points() {
             let labels = file.labels(&point);
             let [(_, label)] = labels[..] else { return Err(format!("{name}.toml: one axis is wanted")) };
@@ -74,7 +74,7 @@ pub(crate) fn all() -> Result<Vec<Cell>, String> {
 }
 
 impl Cell {
-    /// The same over links that take a little longer each way.
+    /// This cell over links that take a little longer each way.
     pub(crate) fn slower(&self, by_ns: u64) -> Self {
         let mut slower = self.clone();
         for link in &mut slower.scenario.links {

@@ -8,8 +8,7 @@ use std::time::Duration;
 use skyhaul_core::{Instant, MS, SECOND, Stats};
 use skyhaul_emulator::{Addresses, Emulation, HostAddress};
 use skyhaul_net::{Clock, LatenessReport};
-use skyhaul_sim::EndConfig;
-use skyhaul_sim::scenario::Scenario;
+use skyhaul_scenario::Scenario;
 use tokio::sync::Barrier;
 
 use crate::cells::Cell;
@@ -17,8 +16,8 @@ use crate::ends::{Done, Task, joined};
 use crate::outcome::Outcome;
 use crate::{stp, tcp};
 
-/// An end that stands still for longer, or begins so much later, does what no engine would. Shorter pauses are no excuse: a bound of 1 % is
-/// hundreds of milliseconds.
+/// An end that stands still for longer, or begins so much later, does what no engine would. Shorter pauses
+/// are no excuse: a bound of 1 % is hundreds of milliseconds.
 const MAX_STALL_NS: u64 = 10 * MS;
 /// Where the scenario has no limit.
 const PATIENCE_NS: u64 = 600 * SECOND;
@@ -47,10 +46,14 @@ pub(crate) struct Trial<'a> {
 pub(crate) fn emulated(cell: &Cell, seed: u64) -> Result<Course, String> {
     let trial = Trial::new(cell, seed)?;
     let transport = &cell.scenario.flows[0].transport;
-    let course = match (&transport.opener, &transport.acceptor) {
-        (EndConfig::Stp(opener), EndConfig::Stp(acceptor)) => stp::run(&trial, (**opener).clone(), acceptor),
-        (EndConfig::Tcp(opener), EndConfig::Tcp(acceptor)) => tcp::run(&trial, (**opener).clone(), acceptor),
-        _ => return Err(format!("{}: both ends speak one protocol", cell.name)),
+    let [opener, acceptor] = [&transport.opener, &transport.acceptor];
+    let course = if let (Some(opener), Some(acceptor)) = (opener.get::<skyhaul_stp::Config>(), acceptor.get())
+    {
+        stp::run(&trial, opener.clone(), acceptor)
+    } else if let (Some(opener), Some(acceptor)) = (opener.get::<skyhaul_tcp::Config>(), acceptor.get()) {
+        tcp::run(&trial, opener.clone(), acceptor)
+    } else {
+        return Err(format!("{}: both ends speak one protocol", cell.name));
     };
     course.map_err(|error| format!("{} with seed {seed}, emulated: {error}", cell.name))
 }
@@ -118,7 +121,7 @@ fn cycles(stats: &Stats) -> [u64; 4] {
     [stats.probe_cycles, stats.probe_congestion, stats.probe_link, stats.probe_aborted]
 }
 
-/// What is to be said of an end that stood still for so long, and of a start that was so late.
+/// Remark on an end that stood still for so long, and on a start that was so late.
 pub(crate) fn disturbance(stall_ns: u64, late_ns: u64) -> Option<String> {
     let ms = |ns: u64| ns as f64 / MS as f64;
     let stall = (stall_ns > MAX_STALL_NS).then(|| format!("an end stood still for {:.1} ms", ms(stall_ns)));

@@ -13,9 +13,10 @@ use tokio::sync::Barrier;
 use crate::processor::watch_stalls;
 
 pub(crate) const PORT: u16 = 7;
-/// What the application writes at a time: so much that no segment is small for want of data.
+/// Bytes that the application writes at a time: so many that no segment is small for want of data.
 const CHUNK_BYTES: usize = 256 << 10;
-/// Between two writes. Far faster than any link here; but all at once would take the processor from everybody for long.
+/// Between two writes. Far faster than any link here; but all at once would take the processor from everybody
+/// for long.
 const BREATH: Duration = Duration::from_millis(1);
 const READ_BYTES: usize = 16 << 10;
 /// An end that has failed is not waited for.
@@ -23,7 +24,7 @@ const PARTING: Duration = Duration::from_secs(2);
 /// Timers of the runtime are coarse: for the last moment before the start the whole thread sleeps.
 const LAST_MOMENT_NS: u64 = 3 * MS / 2;
 
-/// What both ends of a transfer know.
+/// Task that both ends of a transfer know.
 #[derive(Clone)]
 pub(crate) struct Task {
     pub(crate) clock: Clock,
@@ -34,7 +35,7 @@ pub(crate) struct Task {
     pub(crate) parting: Arc<Barrier>,
 }
 
-/// What an end has to tell.
+/// Result of an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Done {
     /// When it first wrote, or had read the last byte.
@@ -124,7 +125,7 @@ pub(crate) fn spawn(
     thread::Builder::new().name(name.into()).spawn(work)
 }
 
-/// What an end has to tell.
+/// Result of an end.
 pub(crate) fn joined(name: &str, thread: JoinHandle<io::Result<Done>>) -> io::Result<Done> {
     let done = thread.join().unwrap_or_else(|_| Err(io::Error::other("it has panicked")));
     done.map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))

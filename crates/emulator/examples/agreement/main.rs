@@ -1,5 +1,6 @@
-//! How well real time agrees with virtual time: the same scenarios, transports and seeds once in the simulator and once between real
-//! endpoints over the emulated links. A tool for developers; `--help` says the rest. `docs/guide/agreement.md` has what it measured.
+//! How well real time agrees with virtual time: the same scenarios, transports and seeds once in the
+//! simulator and once between real endpoints over the emulated links. A tool for developers; `--help` says
+//! the rest. `docs/guide/agreement.md` has what it measured.
 
 mod arguments;
 mod cells;

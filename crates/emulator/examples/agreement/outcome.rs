@@ -1,4 +1,4 @@
-//! What came of a transfer, in virtual time or in real time.
+//! Outcome of a transfer, in virtual time or in real time.
 
 use skyhaul_core::{MS, SECOND};
 use skyhaul_link::Drops;
@@ -9,7 +9,7 @@ use crate::cells::Cell;
 /// Of probing cycles.
 pub(crate) const CYCLES: [&str; 4] = ["cycles", "congestion", "link", "aborted"];
 
-/// What came of a transfer.
+/// Outcome of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) payload_bytes: u64,
@@ -33,7 +33,7 @@ impl Outcome {
     }
 }
 
-/// What came of a transfer in virtual time.
+/// Outcome of a transfer in virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Simulated {
     pub(crate) outcome: Outcome,
@@ -52,7 +52,7 @@ pub(crate) fn simulated(cell: &Cell, seed: u64) -> Result<Simulated, String> {
         return Err(fail(format!("it did not come to its end: {ended:?}")));
     }
     let network = simulation.network();
-    let link = &network.wires()[0].link;
+    let link = &network.edges()[0].link;
     let outcome = Outcome {
         payload_bytes: cell.payload_bytes()?,
         elapsed_ns: (metric("elapsed_s") * SECOND as f64).round() as u64,

@@ -1,4 +1,4 @@
-//! Whether a thread is given the processor when it needs it.
+//! Waiting times of a thread for the processor.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) async fn watch_stalls(longest_ns: &mut u64) -> Infallible {
     }
 }
 
-/// What the kernel counted of this thread; 0 where it does not count.
+/// The kernel's count for this thread; 0 where it does not count.
 fn waited() -> u64 {
     std::fs::read_to_string("/proc/thread-self/schedstat").map_or(0, |line| waited_ns(&line))
 }

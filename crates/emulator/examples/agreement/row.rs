@@ -1,4 +1,4 @@
-//! What is said of all runs of a cell.
+//! Row about all runs of a cell.
 
 use skyhaul_core::US;
 
@@ -6,8 +6,8 @@ use crate::cells::Bound;
 use crate::emulated::Course;
 use crate::outcome::Outcome;
 
-/// No more than what the waking of threads takes in real time. If a cell's goodput in virtual time depends on it, real time cannot agree
-/// better.
+/// No more than what the waking of threads takes in real time. If a cell's goodput in virtual time depends on
+/// it, real time cannot agree better.
 pub(crate) const SHIFT_NS: u64 = 100 * US;
 
 /// One seed.
@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) runs: Vec<Run>,
 }
 
-/// What is to be said of a cell.
+/// Verdict on a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Within the bound.
@@ -60,12 +60,12 @@ impl Row {
         median(self.runs.iter().map(of))
     }
 
-    /// What the bound is for: the largest difference of a run, or that of the medians; in percent.
+    /// Difference that the bound is for: the largest of a run, or that of the medians; in percent.
     pub(crate) fn difference(&self) -> f64 {
         self.difference_of(|run| &run.emulated.outcome)
     }
 
-    /// The same of the simulated runs with [`SHIFT_NS`] more each way.
+    /// Difference that [`SHIFT_NS`] more each way make to the simulated runs.
     pub(crate) fn sensitivity(&self) -> f64 {
         self.difference_of(|run| &run.shifted)
     }

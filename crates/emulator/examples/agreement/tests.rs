@@ -2,7 +2,7 @@
 
 use skyhaul_core::{MS, SECOND};
 use skyhaul_net::LatenessReport;
-use skyhaul_sim::scenario::Workload;
+use skyhaul_scenario::Workload;
 
 use crate::arguments::{self, Form, Mode, Plan};
 use crate::cells::{self, Bound, Cell};

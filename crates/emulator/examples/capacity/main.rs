@@ -1,5 +1,6 @@
 //! How much an emulated link carries between two namespaces before it is late:
-//! `cargo run --release -p skyhaul-emulator --example capacity -- [MBIT/S...]`. Needs root or user namespaces.
+//! `cargo run --release -p skyhaul-emulator --example capacity -- [MBIT/S...]`. Needs root or user
+//! namespaces.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod ends;

@@ -4,24 +4,24 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use skyhaul_emulator::{Addresses, Home, HostPlan, Lab, LabOptions, Output, Report};
+use skyhaul_emulator::{Addresses, EmulationReport, Home, HostPlan, Output, Testbed, TestbedOptions};
 use skyhaul_net::realtime::LATENESS_ROWS;
-use skyhaul_sim::scenario::File;
+use skyhaul_scenario::File;
 
 use crate::ends::{PACKET_BYTES, RECEIVE, SEND};
 
 const SECONDS: u64 = 10;
 const HALF_MS_NS: u64 = 500_000;
 
-/// What came of a run.
+/// Outcome of a run.
 pub(crate) struct Seen {
     mbps: u64,
-    report: Report,
+    report: EmulationReport,
     received: u64,
 }
 
 pub(crate) fn run(mbps: u64) -> Result<Seen, Box<dyn Error>> {
-    let scenario = File::parse("capacity", &scenario(mbps))?;
+    let scenario = File::parse(&skyhaul_sim::standard(), "capacity", &scenario(mbps))?;
     let point = scenario.points().next().ok_or("no point")?;
     let scenario = scenario.scenario_at(&point)?;
     let addresses = Arc::new(Addresses::new(&scenario));
@@ -36,7 +36,7 @@ pub(crate) fn run(mbps: u64) -> Result<Seen, Box<dyn Error>> {
     let sender = vec![SEND.into(), far.v4.to_string(), mbps.to_string(), SECONDS.to_string()];
     let plans = vec![plan(near, sender), plan(far, vec![RECEIVE.into()])];
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let mut lab = Lab::start(&scenario, &addresses, plans, &LabOptions::new(1))?;
+        let mut lab = Testbed::start(&scenario, &addresses, plans, &TestbedOptions::new(1))?;
         lab.begin(&far.name)?;
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         lab.begin(&near.name)?;

@@ -5,9 +5,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Answer, Request};
+use super::{ControlAnswer, ControlRequest};
 
-/// What an answer may take.
+/// Time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no answer.
@@ -22,7 +22,7 @@ pub enum ControlError {
 }
 
 /// Asks the emulation that listens at `path`.
-pub fn ask(path: &Path, request: &Request) -> Result<Answer, ControlError> {
+pub fn ask(path: &Path, request: &ControlRequest) -> Result<ControlAnswer, ControlError> {
     let stream = UnixStream::connect(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => ControlError::Nobody(path.to_path_buf()),
         _ => ControlError::Silent(path.to_path_buf(), error),
@@ -30,7 +30,7 @@ pub fn ask(path: &Path, request: &Request) -> Result<Answer, ControlError> {
     exchange(&stream, request).map_err(|error| ControlError::Silent(path.to_path_buf(), error))
 }
 
-fn exchange(mut stream: &UnixStream, request: &Request) -> io::Result<Answer> {
+fn exchange(mut stream: &UnixStream, request: &ControlRequest) -> io::Result<ControlAnswer> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut text = serde_json::to_string(request)?;

@@ -11,12 +11,12 @@ const SUFFIX: &str = ".sock";
 
 /// A socket of this emulation, which goes with this value.
 #[derive(Debug)]
-pub struct Place {
+pub struct ControlSocket {
     listener: UnixListener,
     path: PathBuf,
 }
 
-impl Place {
+impl ControlSocket {
     /// A socket at `path`, which must not exist, unless it is one at which nobody listens any more.
     pub fn at(path: &Path) -> io::Result<Self> {
         remove_dead(path)?;
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ControlSocket {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

@@ -1,4 +1,4 @@
-//! What can be asked of a running emulation.
+//! Requests to a running emulation.
 
 use serde::{Deserialize, Serialize};
 use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
@@ -8,21 +8,21 @@ use skyhaul_sim::Middle;
 
 use crate::Emulation;
 
-/// What can be asked.
+/// Request to a running emulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
-    /// What was counted.
+pub enum ControlRequest {
+    /// Counters so far.
     Status,
     /// All of these changes at one moment, or none if one of them makes no sense.
     Change(Vec<Change>),
 }
 
-/// What is answered.
+/// Answer of an emulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// What was counted, in the words of `skyhaul emulate --json`.
+pub enum ControlAnswer {
+    /// Counters, in the words of `skyhaul emulate --json`.
     Status(serde_json::Value),
     /// It is done.
     Done,
@@ -37,14 +37,14 @@ pub struct Change {
     pub link: String,
     /// Port at which the direction starts; `None`: both.
     pub port: Option<u32>,
-    /// What changes.
-    pub quantity: Quantity,
+    /// Changed quantity.
+    pub quantity: LinkQuantity,
 }
 
-/// What changes.
+/// Changed quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Quantity {
+pub enum LinkQuantity {
     /// The rate in bit/s; `None`: unlimited.
     RateBps(Option<u64>),
     /// The propagation delay.
@@ -58,7 +58,8 @@ pub enum Quantity {
 }
 
 impl Change {
-    /// Reads `LINK.rate=2Mbit/s`, `LINK.forward.delay=300ms`, `LINK.reverse.loss=0.01`: without a direction both.
+    /// Reads `LINK.rate=2Mbit/s`, `LINK.forward.delay=300ms`, `LINK.reverse.loss=0.01`: without a direction
+    /// both.
     pub fn parse(text: &str) -> Result<Self, String> {
         let like = "write it like geo.rate=2Mbit/s, geo.forward.delay=300ms or geo.reverse.loss=0.01";
         let (key, value) = text.split_once('=').ok_or_else(|| format!("'{text}' has no value; {like}"))?;
@@ -74,10 +75,10 @@ impl Change {
             return Err(format!("'{value}' has no unit; {like}"));
         }
         let quantity = match what {
-            "rate" if value == "unlimited" => Quantity::RateBps(None),
-            "rate" => Quantity::RateBps(Some(parse_rate_bps(value)?)),
-            "delay" => Quantity::DelayNs(parse_time_ns(value)?),
-            "loss" => Quantity::Loss(
+            "rate" if value == "unlimited" => LinkQuantity::RateBps(None),
+            "rate" => LinkQuantity::RateBps(Some(parse_rate_bps(value)?)),
+            "delay" => LinkQuantity::DelayNs(parse_time_ns(value)?),
+            "loss" => LinkQuantity::Loss(
                 loss(value)
                     .ok_or_else(|| format!("'{value}' is no probability; it lies between 0 and 1; {like}"))?,
             ),
@@ -86,19 +87,19 @@ impl Change {
         Ok(Self { link: link.to_string(), port, quantity })
     }
 
-    /// Whether the link itself would take it, so that of several changes none is made if one makes no sense.
+    /// Check as the link itself would make it, so that of several changes none is made if one makes no sense.
     fn check(&self, links: &[String]) -> Result<(), String> {
         if !links.contains(&self.link) {
             return Err(format!("there is no link '{}'; there are: {}", self.link, links.join(", ")));
         }
         match self.quantity {
-            Quantity::RateBps(Some(0)) => {
+            LinkQuantity::RateBps(Some(0)) => {
                 Err(format!("{}: a rate of 0 is none; take the link down instead", self.link))
             }
-            Quantity::Loss(loss) if !(0.0..=1.0).contains(&loss) => {
+            LinkQuantity::Loss(loss) if !(0.0..=1.0).contains(&loss) => {
                 Err(format!("{}: a loss of {loss} is no probability; it lies between 0 and 1", self.link))
             }
-            Quantity::DownNs(Some(0)) => Err(format!("{}: down for no time is not down", self.link)),
+            LinkQuantity::DownNs(Some(0)) => Err(format!("{}: down for no time is not down", self.link)),
             _ => Ok(()),
         }
     }
@@ -111,7 +112,7 @@ fn loss(text: &str) -> Option<f64> {
 /// Makes the changes, all of them at this moment, or none.
 pub fn apply(emulation: &Emulation, changes: &[Change]) -> Result<(), String> {
     emulation.change(|middle, now| {
-        let links: Vec<String> = middle.wires().iter().map(|wire| wire.link.config().name.clone()).collect();
+        let links: Vec<String> = middle.edges().iter().map(|edge| edge.link.config().name.clone()).collect();
         changes.iter().try_for_each(|change| change.check(&links))?;
         changes.iter().try_for_each(|change| make(middle, now, &links, change))
     })
@@ -126,16 +127,16 @@ fn make(middle: &mut Middle, now: Instant, links: &[String], change: &Change) ->
     done.unwrap_or_else(|| Err(format!("there is no link '{}'", change.link)))
 }
 
-fn set(link: &mut Link, now: Instant, port: u32, quantity: Quantity) -> Result<(), String> {
+fn set(link: &mut Link, now: Instant, port: u32, quantity: LinkQuantity) -> Result<(), String> {
     let done = match quantity {
-        Quantity::RateBps(rate_bps) => link.set_rate(now, port, rate_bps, &mut NullSink),
-        Quantity::Loss(loss) => link.set_loss(now, port, loss),
-        Quantity::DownNs(for_ns) => link.force_outage(now, for_ns.map(|ns| now.after(ns)), &mut NullSink),
-        Quantity::DelayNs(delay_ns) => {
+        LinkQuantity::RateBps(rate_bps) => link.set_rate(now, port, rate_bps, &mut NullSink),
+        LinkQuantity::Loss(loss) => link.set_loss(now, port, loss),
+        LinkQuantity::DownNs(for_ns) => link.force_outage(now, for_ns.map(|ns| now.after(ns)), &mut NullSink),
+        LinkQuantity::DelayNs(delay_ns) => {
             link.set_delay(now, port, delay_ns, &mut NullSink);
             Ok(())
         }
-        Quantity::Up => {
+        LinkQuantity::Up => {
             link.end_outage(now, &mut NullSink);
             Ok(())
         }

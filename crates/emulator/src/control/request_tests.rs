@@ -1,16 +1,19 @@
 use super::*;
 
-fn parsed(text: &str) -> (String, Option<u32>, Quantity) {
+fn parsed(text: &str) -> (String, Option<u32>, LinkQuantity) {
     let Change { link, port, quantity } = Change::parse(text).unwrap();
     (link, port, quantity)
 }
 
 #[test]
 fn changes_are_read_as_people_write_them() {
-    assert_eq!(parsed("geo.rate=2Mbit/s"), ("geo".into(), None, Quantity::RateBps(Some(2_000_000))));
-    assert_eq!(parsed("geo.rate=unlimited"), ("geo".into(), None, Quantity::RateBps(None)));
-    assert_eq!(parsed("a-b.forward.delay=300ms"), ("a-b".into(), Some(0), Quantity::DelayNs(300_000_000)));
-    assert_eq!(parsed("geo.reverse.loss=0.01"), ("geo".into(), Some(1), Quantity::Loss(0.01)));
+    assert_eq!(parsed("geo.rate=2Mbit/s"), ("geo".into(), None, LinkQuantity::RateBps(Some(2_000_000))));
+    assert_eq!(parsed("geo.rate=unlimited"), ("geo".into(), None, LinkQuantity::RateBps(None)));
+    assert_eq!(
+        parsed("a-b.forward.delay=300ms"),
+        ("a-b".into(), Some(0), LinkQuantity::DelayNs(300_000_000))
+    );
+    assert_eq!(parsed("geo.reverse.loss=0.01"), ("geo".into(), Some(1), LinkQuantity::Loss(0.01)));
 }
 
 #[test]

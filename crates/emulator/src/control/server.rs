@@ -9,20 +9,20 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-use super::{Answer, Place, Request, apply};
+use super::{ControlAnswer, ControlRequest, ControlSocket, apply};
 use crate::Emulation;
 
 /// Longest request.
 const MAX_REQUEST_BYTES: u64 = 64 << 10;
-/// What a client may take for a request and its answer. Others wait meanwhile.
+/// Time that a client may take for a request and its answer. Others wait meanwhile.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// After the system refused a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers requests at `place`, one after the other, for as long as somebody waits. `status` makes the answer to
-/// [`Request::Status`].
+/// Answers requests at `place`, one after the other, for as long as somebody waits. `status` makes the answer
+/// to [`ControlRequest::Status`].
 pub async fn serve(
-    place: &Place,
+    place: &ControlSocket,
     emulation: &Emulation,
     status: impl Fn() -> Value,
 ) -> io::Result<Infallible> {
@@ -45,11 +45,11 @@ async fn answer(
     let (reader, mut writer) = stream.split();
     BufReader::new(reader.take(MAX_REQUEST_BYTES)).read_line(&mut line).await?;
     let answer = match serde_json::from_str(&line) {
-        Ok(Request::Status) => Answer::Status(status()),
-        Ok(Request::Change(changes)) => {
-            apply(emulation, &changes).map_or_else(Answer::Refused, |()| Answer::Done)
+        Ok(ControlRequest::Status) => ControlAnswer::Status(status()),
+        Ok(ControlRequest::Change(changes)) => {
+            apply(emulation, &changes).map_or_else(ControlAnswer::Refused, |()| ControlAnswer::Done)
         }
-        Err(error) => Answer::Refused(format!("this is no request: {error}")),
+        Err(error) => ControlAnswer::Refused(format!("this is no request: {error}")),
     };
     let mut text = serde_json::to_string(&answer)?;
     text.push('\n');

@@ -9,15 +9,17 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::supervise::supervise;
-use super::{Home, INIT_COMMAND, LabError, PARENT_VARIABLE, Plan, TERMINAL_FLAG, device, namespaces, wire};
+use super::{
+    Home, HostSetup, INIT_COMMAND, PARENT_VARIABLE, TERMINAL_FLAG, TestbedError, device, messages, namespaces,
+};
 
-/// What the init may take to end when it was asked to: longer than it gives its own child.
+/// Time that the init may take to end when it was asked to: longer than it gives its own child.
 const GRACE: Duration = Duration::from_secs(4);
 const FAILED: u8 = 125;
 
-/// Lives as a host, told what to be by what comes over the socket with this number, which the process was started
-/// with; gives the exit code of its command. For a program's subcommand [`HOST_COMMAND`](crate::HOST_COMMAND). The
-/// process must have one thread.
+/// Lives as a host, told what to be by what comes over the socket with this number, which the process was
+/// started with; gives the exit code of its command. For a program's subcommand
+/// [`HOST_COMMAND`](crate::HOST_COMMAND). The process must have one thread.
 pub fn host_main(socket: RawFd) -> u8 {
     // As the emulation dies, so does this process: whatever happens.
     if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
@@ -39,44 +41,45 @@ fn open(socket: RawFd) -> io::Result<OwnedFd> {
     if socket <= 2 || std::fs::symlink_metadata(format!("/proc/self/fd/{socket}")).is_err() {
         return Err(io::Error::other("this is not for people: `skyhaul emulate` starts it"));
     }
-    // SAFETY: the descriptor is open, as was just seen, and nothing else in this process knows of it: it was inherited.
+    // SAFETY: the descriptor is open, as was just seen, and nothing else in this process knows of it: it was
+    // inherited.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
     Ok(socket)
 }
 
 fn live(socket: &OwnedFd) -> io::Result<u8> {
-    let (plan, _): (Plan, _) = wire::receive(socket)?;
+    let (plan, _): (HostSetup, _) = messages::receive(socket)?;
     match settle(&plan) {
-        Ok(device) => wire::send(socket, &Ok::<(), LabError>(()), Some(device.as_fd()))?,
+        Ok(device) => messages::send(socket, &Ok::<(), TestbedError>(()), Some(device.as_fd()))?,
         Err(error) => {
-            wire::send(socket, &Err::<(), _>(error), None)?;
+            messages::send(socket, &Err::<(), _>(error), None)?;
             return Ok(FAILED);
         }
     }
-    let ((), _) = wire::receive(socket)?;
+    let ((), _) = messages::receive(socket)?;
     match &plan.command {
         Some(command) => run(&plan, command),
-        None => wire::receive(socket).map(|((), _)| 0),
+        None => messages::receive(socket).map(|((), _)| 0),
     }
 }
 
 /// Enters its home; the device in it.
-fn settle(plan: &Plan) -> Result<OwnedFd, LabError> {
+fn settle(plan: &HostSetup) -> Result<OwnedFd, TestbedError> {
     match &plan.home {
         Home::New => namespaces::enter_new()?,
         Home::Existing { namespace: Some(name), .. } => namespaces::enter_existing(name)?,
         Home::Existing { namespace: None, .. } | Home::Device { .. } => {}
     }
     device::make(plan).map(OwnedFd::from).map_err(|error| match (&plan.home, error) {
-        (Home::Existing { namespace: Some(name), .. }, LabError::Exists(text)) => {
-            LabError::Exists(format!("in the namespace '{name}': {text}"))
+        (Home::Existing { namespace: Some(name), .. }, TestbedError::Exists(text)) => {
+            TestbedError::Exists(format!("in the namespace '{name}': {text}"))
         }
         (_, error) => error,
     })
 }
 
-fn run(plan: &Plan, command: &[String]) -> io::Result<u8> {
+fn run(plan: &HostSetup, command: &[String]) -> io::Result<u8> {
     namespaces::enclose_children()?;
     let mut init = Command::new("/proc/self/exe");
     init.args([INIT_COMMAND, &plan.name, &plan.hosts_file]);

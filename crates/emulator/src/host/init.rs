@@ -1,4 +1,5 @@
-//! The first process of a process namespace: it dresses the host, runs the command, and takes everything with it.
+//! The first process of a process namespace: it dresses the host, runs the command, and takes everything with
+//! it.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,14 +16,15 @@ use rustix::process::{Pid, Signal, set_parent_process_death_signal};
 use super::supervise::supervise;
 use crate::terminal;
 
-/// What the command may take to end when it was asked to.
+/// Time that the command may take to end when it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
-/// What a shell says when there is no such command, and when it cannot be run.
+/// Exit codes of a shell when there is no such command, and when it cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
-/// Runs `command` as the only thing in this process namespace, on a host called `name` that knows these names of
-/// others; gives its exit code. `takes_terminal`: what is typed is for the command alone. For a program's subcommand [`INIT_COMMAND`](crate::INIT_COMMAND).
+/// Runs `command` as the only thing in this process namespace, on a host called `name` that knows these names
+/// of others; gives its exit code. `takes_terminal`: what is typed is for the command alone. For a program's
+/// subcommand [`INIT_COMMAND`](crate::INIT_COMMAND).
 pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[String]) -> u8 {
     if set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
         return NOT_RUN;
@@ -54,8 +56,8 @@ pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[
     supervise(child.id(), GRACE, takes_terminal).unwrap_or(NOT_RUN)
 }
 
-/// Whether the process that started this one is gone. In a process namespace of its own only the `/proc` from outside
-/// knows: it must not have been replaced yet. What it does not say counts as no.
+/// True if the process that started this one is gone. In a process namespace of its own only the `/proc` from
+/// outside knows: it must not have been replaced yet. What it does not say counts as no.
 fn is_orphan(parent: Option<&str>) -> bool {
     let Ok(status) = fs::read_to_string("/proc/self/status") else { return false };
     let now = status.lines().find_map(|line| line.strip_prefix("PPid:")).map(str::trim);

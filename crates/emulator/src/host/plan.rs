@@ -1,4 +1,4 @@
-//! What a host is told, and what it answers.
+//! Messages to a host, and its answers.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -25,7 +25,7 @@ pub enum Home {
 
 /// Everything that a host must know.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct HostSetup {
     /// Name of the host.
     pub(crate) name: String,
     pub(crate) home: Home,
@@ -53,7 +53,7 @@ pub(crate) struct Addressing {
 
 /// Why a host cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub enum LabError {
+pub enum TestbedError {
     /// Neither root nor user namespaces.
     #[error("{0}")]
     NotPermitted(String),
@@ -68,7 +68,7 @@ pub enum LabError {
     Other(String),
 }
 
-impl LabError {
+impl TestbedError {
     pub(crate) fn other(what: impl std::fmt::Display) -> Self {
         Self::Other(what.to_string())
     }

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::process::{Child, Command};
 
-use super::{HOST_COMMAND, LabError, Plan, wire};
+use super::{HOST_COMMAND, HostSetup, TestbedError, messages};
 
 /// A process that was told what to be.
 pub(crate) struct HostProcess {
@@ -16,7 +16,7 @@ pub(crate) struct HostProcess {
     socket: OwnedFd,
 }
 
-/// What the command gets, and where its output goes.
+/// Standard streams of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Streams {
     pub(crate) has_stdin: bool,
@@ -24,11 +24,12 @@ pub(crate) struct Streams {
 }
 
 impl HostProcess {
-    /// Starts `program` as a host. It is killed when this thread ends: see [`Lab`](crate::Lab).
-    pub(crate) fn start(program: &Path, plan: &Plan, streams: Streams) -> Result<Self, LabError> {
-        let cannot =
-            |error: io::Error| LabError::other(format!("the host {} cannot be started: {error}", plan.name));
-        let (socket, theirs) = wire::pair().map_err(cannot)?;
+    /// Starts `program` as a host. It is killed when this thread ends: see [`Testbed`](crate::Testbed).
+    pub(crate) fn start(program: &Path, plan: &HostSetup, streams: Streams) -> Result<Self, TestbedError> {
+        let cannot = |error: io::Error| {
+            TestbedError::other(format!("the host {} cannot be started: {error}", plan.name))
+        };
+        let (socket, theirs) = messages::pair().map_err(cannot)?;
         fcntl_setfd(&theirs, FdFlags::empty()).map_err(|error| cannot(error.into()))?;
         let mut command = Command::new(program);
         command.arg(HOST_COMMAND).arg(theirs.as_raw_fd().to_string()).kill_on_drop(true);
@@ -39,17 +40,17 @@ impl HostProcess {
             command.process_group(0);
         }
         let child = command.spawn().map_err(cannot)?;
-        wire::send(&socket, plan, None).map_err(cannot)?;
+        messages::send(&socket, plan, None).map_err(cannot)?;
         Ok(Self { child, socket })
     }
 
     /// Its device, when it has one.
-    pub(crate) fn device(&self, name: &str) -> Result<OwnedFd, LabError> {
-        match wire::receive::<Result<(), LabError>>(&self.socket) {
+    pub(crate) fn device(&self, name: &str) -> Result<OwnedFd, TestbedError> {
+        match messages::receive::<Result<(), TestbedError>>(&self.socket) {
             Ok((Ok(()), Some(device))) => Ok(device),
             Ok((Err(error), _)) => Err(error),
-            Ok((Ok(()), None)) => Err(LabError::other(format!("the host {name} has sent no device"))),
-            Err(error) => Err(LabError::other(format!("the host {name} has failed: {error}"))),
+            Ok((Ok(()), None)) => Err(TestbedError::other(format!("the host {name} has sent no device"))),
+            Err(error) => Err(TestbedError::other(format!("the host {name} has failed: {error}"))),
         }
     }
 
@@ -65,6 +66,6 @@ pub(crate) struct Cue(OwnedFd);
 
 impl Cue {
     pub(crate) fn give(&self) -> io::Result<()> {
-        wire::send(&self.0, &(), None)
+        messages::send(&self.0, &(), None)
     }
 }

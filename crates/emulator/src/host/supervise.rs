@@ -8,9 +8,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
 /// The exit code of process `pid`, a child, when it has ended: 128 and the signal, if one ended it. All other
-/// children that end are reaped. SIGTERM is passed on; what has not ended `grace` later is killed. What a terminal
-/// sends to all of its programs is left to the child. `goes_on`: a child that is stopped, as by Ctrl-Z, goes on, since
-/// nobody else could have it do so.
+/// children that end are reaped. SIGTERM is passed on; what has not ended `grace` later is killed. What a
+/// terminal sends to all of its programs is left to the child. `goes_on`: a child that is stopped, as by
+/// Ctrl-Z, goes on, since nobody else could have it do so.
 pub(super) fn supervise(pid: u32, grace: Duration, goes_on: bool) -> io::Result<u8> {
     let pid = Pid::from_raw(pid as i32).ok_or(io::ErrorKind::InvalidInput)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use skyhaul_files::{Code, Event, Report, Side, Source, silent};
+use skyhaul_files::{Code, Event, SessionReport, Side, Source, silent};
 
 use crate::support::*;
 
 /// Sends three files; `act` happens when the middle one begins.
-async fn with_middle(content: &[u8], act: impl Fn(&Path) + Send) -> (Folder, Report, Report) {
+async fn with_middle(content: &[u8], act: impl Fn(&Path) + Send) -> (Folder, SessionReport, SessionReport) {
     let (here, there) = (Folder::new(), Folder::new());
     let middle = here.put("middle", content);
     let sources = vec![memory("first", b"1"), Source::open(&middle).unwrap(), memory("last", b"3")];
@@ -26,7 +26,7 @@ fn append(path: &Path, more: &[u8]) {
     fs::OpenOptions::new().append(true).open(path).unwrap().write_all(more).unwrap();
 }
 
-fn only_the_middle_failed(there: &Folder, sent: &Report, received: &Report, text: &str) {
+fn only_the_middle_failed(there: &Folder, sent: &SessionReport, received: &SessionReport, text: &str) {
     assert_eq!(codes(sent), [None, Some(Code::Changed), None]);
     assert_eq!(codes(received), codes(sent));
     for report in [sent, received] {

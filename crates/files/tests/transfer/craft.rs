@@ -1,10 +1,10 @@
 //! Streams made by hand.
 
-use skyhaul_files::wire::{Opening, Record, chunk_head};
+use skyhaul_files::codec::{Record, SessionOpening, chunk_head};
 use skyhaul_files::{CHUNK_BYTES, Digest, RawName, chunk_count, chunk_digest};
 
 pub(crate) fn opening(files: u32) -> Vec<u8> {
-    Opening { files, bytes: 0 }.encode().to_vec()
+    SessionOpening { files, bytes: 0 }.encode().to_vec()
 }
 
 pub(crate) fn file(number: u32, name: &[u8], size: u64) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Anything on the stream: an error, never a panic, a hang or a wrong file.
 
 use proptest::prelude::*;
-use skyhaul_files::wire::{ChunkRange, Record, Reply, chunk_head, frame, receipt};
+use skyhaul_files::codec::{ChunkRange, Record, Reply, chunk_head, frame, receipt};
 use skyhaul_files::{Code, Digest, Fault, Reason, Violation, chunk_digest, send, silent};
 
 use crate::craft;
@@ -119,7 +119,9 @@ proptest! {
     }
 
     #[test]
-    fn a_receiver_survives_any_octets_after_an_opening(octets in proptest::collection::vec(any::<u8>(), 1..600)) {
+    fn a_receiver_survives_any_octets_after_an_opening(
+        octets in proptest::collection::vec(any::<u8>(), 1..600),
+    ) {
         prop_assert!(feed_safely(&[craft::opening(3), octets].concat()).0.is_err());
     }
 
@@ -133,7 +135,9 @@ proptest! {
     }
 
     #[test]
-    fn a_receiver_survives_any_records(records in proptest::collection::vec(any_record(), 1..12), files in 0u32..6) {
+    fn a_receiver_survives_any_records(
+        records in proptest::collection::vec(any_record(), 1..12), files in 0u32..6,
+    ) {
         let _ = feed_safely(&[craft::opening(files), records.concat()].concat());
     }
 
@@ -221,8 +225,11 @@ fn repairs_must_fit_what_was_stated_first() {
 #[test]
 fn text_of_strangers_is_cut_and_escaped() {
     let reason = [&[0u8][..], b"\x1b[2Jboo", &[0xff; 200]].concat();
-    let octets =
-        [craft::opening(1), craft::file(0, b"a", 5), frame(skyhaul_files::wire::Kind::Abort, 0, 0, &reason)];
+    let octets = [
+        craft::opening(1),
+        craft::file(0, b"a", 5),
+        frame(skyhaul_files::codec::RecordKind::Abort, 0, 0, &reason),
+    ];
     let report = feed_safely(&octets.concat()).0.unwrap();
     let failure = report.files[0].failure().unwrap();
     assert!(failure.reason.text().len() <= 255);

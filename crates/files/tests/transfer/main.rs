@@ -1,4 +1,4 @@
-//! Whole transfers: both sessions, a stream between them, and a directory.
+//! Transfers as a whole: both sessions, a stream between them, and a directory.
 #![allow(
     missing_docs,
     clippy::unwrap_used,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use skyhaul_files::wire::{ChunkRange, HEAD_BYTES, Head, Record, Reply, chunk_data_len, receipt};
+use skyhaul_files::codec::{ChunkRange, HEAD_BYTES, Head, Record, Reply, chunk_data_len, receipt};
 use skyhaul_files::{Code, Digest, Fault, Reason, Side, Source, Violation, send, silent};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::task::JoinHandle;

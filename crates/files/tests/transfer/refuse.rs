@@ -1,4 +1,4 @@
-//! What a receiver does not take.
+//! Offers that a receiver refuses.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -194,7 +194,7 @@ async fn too_many_files_are_refused_before_anything_is_sent() {
 async fn another_version_is_told_so() {
     let mut stream = craft::opening(1);
     stream[8] = 2;
-    let check = skyhaul_files::wire::check(&stream[..24]);
+    let check = skyhaul_files::codec::check(&stream[..24]);
     stream[24..].copy_from_slice(&check);
     let (received, answer) = feed(&stream, &Folder::new()).await;
     assert!(matches!(received.unwrap_err().cause, Fault::Protocol(Violation::Version(2))));

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use skyhaul_files::{
-    CHUNK_BYTES, Code, Destination, Event, PART_SUFFIX, ReceiveError, ReceiveOptions, Report, SendError,
-    Source, receive, send, silent,
+    CHUNK_BYTES, Code, Destination, Event, PART_SUFFIX, ReceiveError, ReceiveOptions, SendError,
+    SessionReport, Source, receive, send, silent,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, duplex};
@@ -91,8 +91,8 @@ pub(crate) fn ends(capacity: usize) -> Ends {
     Ends { sender: (sender_in, sender_out), receiver: (receiver_in, receiver_out) }
 }
 
-pub(crate) type Sent = Result<Report, SendError>;
-pub(crate) type Received = Result<Report, ReceiveError>;
+pub(crate) type Sent = Result<SessionReport, SendError>;
+pub(crate) type Received = Result<SessionReport, ReceiveError>;
 
 /// Runs both sides over the given streams. Each side's streams are dropped when it returns.
 pub(crate) async fn run(
@@ -114,7 +114,7 @@ pub(crate) async fn transfer(
     sources: Vec<Source>,
     folder: &Folder,
     options: &ReceiveOptions,
-) -> (Report, Report) {
+) -> (SessionReport, SessionReport) {
     let ends = ends(64 * 1024);
     let (sent, received) = run(sources, ends.sender, ends.receiver, folder, options).await;
     (sent.unwrap(), received.unwrap())
@@ -127,7 +127,7 @@ pub(crate) async fn watched(
     folder: &Folder,
     at_sender: impl FnMut(&Event<'_>),
     at_receiver: impl FnMut(&Event<'_>),
-) -> (Report, Report) {
+) -> (SessionReport, SessionReport) {
     let (ends, destination) = (ends(capacity), folder.destination());
     let options = ReceiveOptions::default();
     let (sent, received) = tokio::join!(
@@ -146,11 +146,11 @@ pub(crate) async fn feed(octets: &[u8], folder: &Folder) -> (Received, Vec<u8>) 
 }
 
 /// The code of each file's failure; `None` for delivered ones.
-pub(crate) fn codes(report: &Report) -> Vec<Option<Code>> {
+pub(crate) fn codes(report: &SessionReport) -> Vec<Option<Code>> {
     report.files.iter().map(|file| file.failure().map(|failure| failure.reason.code)).collect()
 }
 
-pub(crate) fn digests(report: &Report) -> BTreeMap<String, String> {
+pub(crate) fn digests(report: &SessionReport) -> BTreeMap<String, String> {
     let digest = |file: &skyhaul_files::FileReport| file.digest().map_or(String::new(), |d| d.to_string());
     report.files.iter().map(|file| (file.name.to_string(), digest(file))).collect()
 }

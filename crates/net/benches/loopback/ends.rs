@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// What is to be measured.
+/// Plan of a measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     pub(crate) bytes: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Plan {
     pub(crate) mtu_bytes: u32,
 }
 
-/// What a transfer took.
+/// Cost of a transfer.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) seconds: f64,

@@ -1,4 +1,4 @@
-//! The same transfer over the kernel's TCP.
+//! Transfer over the kernel's TCP.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc;

@@ -1,4 +1,4 @@
-//! What the user wants.
+//! Arguments of the user.
 
 use std::time::Duration;
 

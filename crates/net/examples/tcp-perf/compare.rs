@@ -18,7 +18,7 @@ use crate::stacks::Tcp;
 const MAX_STALL_NS: u64 = 10 * MS;
 const SENDERS: [Tcp; 2] = [Tcp::Kernel, Tcp::Ours];
 
-/// What is to be compared.
+/// Plan of a comparison.
 pub(crate) struct Plan {
     pub(crate) link: LinkConfig,
     pub(crate) seed: u64,

@@ -1,4 +1,4 @@
-//! What a gigabyte through a TUN device costs.
+//! Cost of a gigabyte through a TUN device.
 
 use std::io;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::numbers::median;
 use crate::stacks::Tcp;
 use crate::usage::Cpu;
 
-/// Who talks to whom, and whether over a relay.
+/// Ends of a connection, with or without a relay.
 #[derive(Clone, Copy)]
 struct Case {
     sender: Tcp,
@@ -36,7 +36,7 @@ const CASES: [Case; 6] = [
 /// A run that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What is to be measured.
+/// Plan of a measurement.
 pub(crate) struct Plan {
     pub(crate) bytes: u64,
     pub(crate) repeats: u64,

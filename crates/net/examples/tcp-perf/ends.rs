@@ -30,11 +30,11 @@ const LOG_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) enum Amount {
     /// So much, however long it takes; but no longer than this.
     Bytes(u64, Duration),
-    /// What arrives in this time.
+    /// All that arrives in this time.
     Time(Duration),
 }
 
-/// Who sends what to whom.
+/// Transfer: who sends what to whom.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfer {
     pub(crate) sender: Tcp,
@@ -45,7 +45,8 @@ pub(crate) struct Transfer {
     pub(crate) log: Option<PathBuf>,
 }
 
-/// How a descriptor gets to where it is used: a kernel's end makes a device and gives its other end away, an end of ours is given one.
+/// How a descriptor gets to where it is used: a kernel's end makes a device and gives its other end away, an
+/// end of ours is given one.
 pub(crate) enum Gate {
     Gives(Sender<OwnedFd>),
     Takes(Receiver<OwnedFd>),
@@ -64,7 +65,7 @@ impl Gate {
     }
 }
 
-/// What the sender has to tell.
+/// Report of the sender.
 pub(crate) struct Sent {
     pub(crate) cpu: Cpu,
     pub(crate) retransmitted: Option<u64>,
@@ -72,14 +73,15 @@ pub(crate) struct Sent {
     pub(crate) stall_ns: u64,
 }
 
-/// What the receiver has to tell.
+/// Report of the receiver.
 pub(crate) struct Received {
     pub(crate) cpu: Cpu,
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
 }
 
-/// Sends as soon as `go` says so, until `over`. Dropping `_seen` tells the receiver that nobody needs it any more.
+/// Sends as soon as `go` says so, until `over`. Dropping `_seen` tells the receiver that nobody needs it any
+/// more.
 pub(crate) fn send(
     transfer: &Transfer,
     gate: Gate,

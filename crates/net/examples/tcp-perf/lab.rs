@@ -16,7 +16,7 @@ use crate::stacks::{self, Tcp};
 use crate::usage::{Cpu, machine_s};
 use crate::wire::wire;
 
-/// What lies between the two hosts.
+/// Middle between the two hosts.
 pub(crate) enum Middle<'a> {
     /// An emulated link, with this seed.
     Link(&'a LinkConfig, u64),
@@ -26,7 +26,7 @@ pub(crate) enum Middle<'a> {
     Nothing,
 }
 
-/// What came of a transfer.
+/// Outcome of a transfer.
 pub(crate) struct Outcome {
     pub(crate) sent: Sent,
     pub(crate) received: Received,
@@ -77,7 +77,7 @@ pub(crate) fn run(transfer: &Transfer, middle: &Middle<'_>) -> io::Result<Outcom
     Ok(Outcome { sent, received, link, relay, machine_s: machine_s() - busy_s })
 }
 
-/// What `main` has of an end's gate.
+/// Door of an end's gate, in the hands of `main`.
 enum Door {
     Kernel(Receiver<OwnedFd>),
     Ours(mpsc::Sender<OwnedFd>),

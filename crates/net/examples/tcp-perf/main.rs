@@ -1,5 +1,6 @@
-//! How the TCP host on a TUN device compares with the Linux kernel's TCP: in goodput over a link (`compare`), and in what it costs
-//! (`cpu`). A tool for developers; `--help` says the rest. `docs/spec/tcp-cross-check.md` has what it measured.
+//! How the TCP host on a TUN device compares with the Linux kernel's TCP: in goodput over a link (`compare`),
+//! and in what it costs (`cpu`). A tool for developers; `--help` says the rest.
+//! `docs/spec/tcp-cross-check.md` has what it measured.
 
 mod arguments;
 mod compare;

@@ -1,4 +1,4 @@
-//! What is said of several runs.
+//! Numbers of several runs.
 
 /// The middle value, or the mean of the two middle ones; 0 of nothing.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {

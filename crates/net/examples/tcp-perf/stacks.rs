@@ -18,10 +18,10 @@ const DEVICE: &str = "sky0";
 pub(crate) const PORT: u16 = 7;
 /// Packets that wait in the device for whoever reads it: more than a window holds.
 const DEVICE_QUEUE: u32 = 20_000;
-/// What the kernel has by default on a machine with enough memory; this one may be tuned.
+/// Defaults of the kernel on a machine with enough memory; this one may be tuned.
 const BUFFERS: [(&str, &str); 2] = [("tcp_rmem", "4096 131072 6291456"), ("tcp_wmem", "4096 16384 4194304")];
 
-/// Whose TCP.
+/// Stack of TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tcp {
     Kernel,
@@ -52,7 +52,7 @@ pub(crate) enum Host {
     Ours(Box<TunHost>),
 }
 
-/// What there is to know of a connection.
+/// Look at a connection.
 pub(crate) enum Look {
     Kernel,
     Ours(Monitor<Endpoint>),
@@ -142,7 +142,7 @@ impl Look {
     }
 }
 
-/// What the kernel knows of the only connection in this namespace.
+/// Knowledge of the kernel about the only connection in this namespace.
 fn ss() -> Option<String> {
     let output = Command::new("ss").args(["-tinHO", "state", "connected"]).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_string();

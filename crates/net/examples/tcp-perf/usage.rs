@@ -2,15 +2,16 @@
 
 use std::ops::Sub;
 
-/// The kernel counts in these, whatever its own tick is: `sysconf(_SC_CLK_TCK)` is 100 on every architecture of Linux that Rust
-/// knows.
+/// The kernel counts in these, whatever its own tick is: `sysconf(_SC_CLK_TCK)` is 100 on every architecture
+/// of Linux that Rust knows.
 const TICKS_PER_S: f64 = 100.0;
 
 /// CPU time of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cpu {
     pub(crate) user_s: f64,
-    /// Includes what the kernel did for others on this thread: TCP at the other end of a device that was written to.
+    /// Includes what the kernel did for others on this thread: TCP at the other end of a device that was
+    /// written to.
     pub(crate) system_s: f64,
 }
 

@@ -1,181 +1,142 @@
-//! The task behind an endpoint: it carries bytes between the socket and the engine, and wakes the
-//! streams. Work in one turn is bounded, so that neither sending nor receiving nor other tasks starve.
+//! Task behind an endpoint: it takes bytes from a carrier to the engine and back, and wakes the streams. Work
+//! in one turn is bounded, so that neither sending nor receiving nor other tasks starve.
 
-mod inbox;
-mod outbox;
-mod refusals;
-mod sources;
-mod wire;
+mod batch;
+mod keeper;
+mod peers;
 
 use std::future::Future;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use skyhaul_core::{Ecn, Engine as _};
-use skyhaul_stp::Endpoint;
+use skyhaul_core::{Engine, endpoint};
 
-use crate::Protection;
-use crate::keeper::{Keeper, Sent};
-use inbox::Inbox;
-use outbox::{Flushed, Outbox};
-use refusals::Refusals;
-use sources::Sources;
-use wire::Wire;
+use crate::Protocol;
+pub(crate) use batch::Batch;
+pub(crate) use keeper::Keeper;
+use keeper::Sent;
+pub(crate) use peers::Peers;
 
-/// Receiving system calls in a turn.
-const MAX_RECEIVES: usize = 4;
 /// Batches sent in a turn.
 const MAX_SENDS: usize = 16;
 
-/// The task behind an endpoint.
-pub(crate) struct Driver {
-    wire: Wire,
-    inbox: Inbox,
-    outbox: Outbox,
-    sources: Sources,
-    /// The one peer of a client endpoint.
-    peer: Option<SocketAddr>,
-    refusals: Refusals,
-    /// Refusals reported and not judged yet.
-    reported: u64,
-    protection: Protection,
-    /// Goes last: it tells that the socket is closed.
-    keeper: Keeper<Endpoint>,
+/// Engine's name of a peer.
+pub(crate) type PeerOf<C> = <<C as Carrier>::Protocol as Engine>::Peer;
+/// State of a carrier for each peer.
+pub(crate) type PeersOf<C> = Peers<PeerOf<C>, <C as Carrier>::PeerState>;
+
+/// Outcome of a turn's receiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// Nothing is left to receive at present.
+    All,
+    /// There may be more.
+    Part,
+    /// The carrier is gone: the endpoint comes to its end.
+    Gone,
 }
 
-/// Where a driver's socket is, and whom it talks to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) local: SocketAddr,
-    pub(crate) peer: Option<SocketAddr>,
-}
+/// Carrier of an endpoint's packets: it alone knows what names of peers mean, and what surrounds a segment.
+pub(crate) trait Carrier: Sized {
+    /// Protocol that it carries.
+    type Protocol: Protocol<Peer: endpoint::Peer>;
+    /// State for each peer.
+    type PeerState;
 
-impl Driver {
-    pub(crate) fn new(
-        keeper: Keeper<Endpoint>,
-        socket: UdpSocket,
-        place: Place,
-        mtu_bytes: u32,
-        protection: Protection,
-    ) -> io::Result<Self> {
-        let is_wild = place.local.ip().is_unspecified() && place.peer.is_none();
-        Ok(Self {
-            keeper,
-            wire: Wire::new(socket, place.local)?,
-            inbox: Inbox::new(),
-            outbox: Outbox::new(mtu_bytes),
-            sources: Sources::new(is_wild),
-            peer: place.peer,
-            refusals: Refusals::default(),
-            reported: 0,
-            protection,
-        })
+    /// Takes some of what waits to the engine.
+    fn receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        peers: &mut PeersOf<Self>,
+        keeper: &mut Keeper<Self::Protocol>,
+    ) -> Received;
+
+    /// Segments of a batch that it takes at once.
+    fn max_segments(&self) -> usize;
+
+    /// Next packet of its own to send, which no engine has made.
+    fn poll_own_packet(&mut self) -> Option<Vec<u8>> {
+        None
     }
 
-    /// One turn: receive, send, set the timer. Ready when the endpoint has come to its end.
-    fn turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.keeper.begin(cx)?;
-        self.hear_of_trouble(cx);
-        let received_all = self.receive(cx);
-        if received_all {
-            self.judge_refusals();
-        }
-        let sent = self.send(cx);
-        self.keeper.conclude(cx, !received_all || self.reported > 0, sent)
-    }
+    /// Completes the segments of a new batch.
+    fn seal(&mut self, _: &mut Batch<PeerOf<Self>>, _: &PeersOf<Self>) {}
 
-    /// Takes datagrams from the socket to the engine. False if there may be more.
-    fn receive(&mut self, cx: &mut Context<'_>) -> bool {
-        for _ in 0..MAX_RECEIVES {
-            match self.inbox.poll(cx, &self.wire) {
-                Poll::Pending => return true,
-                Poll::Ready(Ok(messages)) => {
-                    self.refusals.heard();
-                    self.keeper.counters.receive_calls += 1;
-                    for index in 0..messages {
-                        self.deliver(index);
-                    }
-                    self.keeper.wake();
-                }
-                Poll::Ready(Err(error)) => self.receive_failed(&error),
-            }
-        }
+    /// Sends what is left of a batch. Pending: it takes no more at present, and wakes the driver when it
+    /// does.
+    fn flush(
+        &mut self,
+        cx: &mut Context<'_>,
+        batch: &mut Batch<PeerOf<Self>>,
+        peers: &PeersOf<Self>,
+        counters: &mut <Self::Protocol as Protocol>::Counters,
+    ) -> Poll<()>;
+
+    /// True if it learned in this turn what [`Self::receive`] has to look at.
+    fn has_news(&self) -> bool {
         false
     }
+}
 
-    /// Hands a message - datagrams from one peer - to the engine.
-    fn deliver(&mut self, index: usize) {
-        let (message, datagrams) = self.inbox.message(index);
-        self.sources.learn(message.peer, message.local_ip);
-        let protection = self.protection;
-        self.keeper.work(|state, now, sink, counters| {
-            for datagram in datagrams {
-                counters.received_datagrams += 1;
-                counters.received_bytes += datagram.len() as u64;
-                match protection.open(datagram) {
-                    Ok(body) => state.engine.handle(now, message.peer, Ecn::NotEct, &datagram[body], sink),
-                    Err(_) => counters.bad_envelopes += 1,
-                }
-            }
-        });
+/// Task behind an endpoint.
+pub(crate) struct Driver<C: Carrier> {
+    carrier: C,
+    peers: PeersOf<C>,
+    batch: Batch<PeerOf<C>>,
+    /// Goes last: it tells that the carrier is closed.
+    keeper: Keeper<C::Protocol>,
+}
+
+impl<C: Carrier> Driver<C> {
+    pub(crate) fn new(keeper: Keeper<C::Protocol>, carrier: C) -> Self {
+        Self { carrier, peers: Peers::new(), batch: Batch::new(), keeper }
     }
 
-    fn hear_of_trouble(&mut self, cx: &mut Context<'_>) {
-        while let Poll::Ready(error) = self.wire.poll_trouble(cx) {
-            self.receive_failed(&error);
+    /// Takes a turn: receive, send, set the timer. Ready when the endpoint has come to its end.
+    fn turn(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.keeper.begin(cx)?;
+        let received = self.carrier.receive(cx, &mut self.peers, &mut self.keeper);
+        if received == Received::Gone {
+            return Poll::Ready(Ok(()));
         }
+        let sent = self.send(cx);
+        self.keeper.conclude(cx, received == Received::Part || self.carrier.has_news(), sent)
     }
 
-    fn receive_failed(&mut self, error: &io::Error) {
-        if error.kind() == io::ErrorKind::ConnectionRefused {
-            self.reported += 1;
-        } else {
-            self.keeper.counters.receive_failures += 1;
-        }
-    }
-
-    /// The system said that nobody receives at the peer's address. It says so before it hands out what
-    /// the peer sent earlier, so this is judged when all of that was received.
-    fn judge_refusals(&mut self) {
-        let times = std::mem::take(&mut self.reported);
-        let (Some(peer), true) = (self.peer, times > 0) else { return };
-        self.keeper.counters.refusals += times;
-        let persist = self.refusals.refused(self.keeper.now(), times);
-        if self.keeper.work(|state, _, _, _| state.on_refusal(peer, persist)) {
-            self.refusals.heard();
-        }
-    }
-
-    /// Takes batches from the engine to the socket.
+    /// Takes batches from the engine to the carrier.
     fn send(&mut self, cx: &mut Context<'_>) -> Sent {
         for _ in 0..MAX_SENDS {
-            if self.outbox.is_empty() && !self.fill() {
+            if self.batch.is_empty() && !self.fill() {
                 return Sent::All;
             }
-            let flushed = self.outbox.flush(cx, &self.wire, &self.sources, &mut self.keeper.counters);
-            let Flushed { refusals, is_blocked } = flushed;
-            self.reported += refusals;
-            if is_blocked {
+            let Self { carrier, batch, peers, keeper } = self;
+            if carrier.flush(cx, batch, peers, &mut keeper.counters).is_pending() {
                 return Sent::Blocked;
             }
         }
         Sent::Part
     }
 
-    /// Gets the next batch from the engine; false if there is none.
+    /// Gets the next packet of the carrier's own, or the next batch of the engine; false if there is none.
     fn fill(&mut self) -> bool {
-        let (outbox, wire) = (&mut self.outbox, &self.wire);
-        let filled = self.keeper.fill(|engine, now, sink| outbox.fill(now, engine, wire, sink));
+        if let Some(packet) = self.carrier.poll_own_packet() {
+            self.batch.put(&packet);
+            return true;
+        }
+        let (batch, max_segments) = (&mut self.batch, self.carrier.max_segments());
+        let filled = self.keeper.fill(|engine, now, sink| batch.fill(now, engine, max_segments, sink));
         if filled {
-            self.outbox.seal(self.protection);
+            self.carrier.seal(batch, &self.peers);
         }
         filled
     }
 }
 
-impl Future for Driver {
+/// Nothing refers to what is inside.
+impl<C: Carrier> Unpin for Driver<C> {}
+
+impl<C: Carrier> Future for Driver<C> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

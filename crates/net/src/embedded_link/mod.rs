@@ -42,12 +42,12 @@ impl EmbeddedLink {
         Ok(Self { running, front, back })
     }
 
-    /// Where side A sends to.
+    /// Address that side A sends to.
     pub fn front_addr(&self) -> SocketAddr {
         self.front
     }
 
-    /// Where side B sees packets come from.
+    /// Address that side B sees packets come from.
     pub fn back_addr(&self) -> SocketAddr {
         self.back
     }
@@ -62,7 +62,7 @@ impl EmbeddedLink {
         self.clock().now()
     }
 
-    /// Whether no outage covers this moment.
+    /// True if no outage covers this moment.
     pub fn is_up(&self) -> bool {
         self.running.look(Link::is_up)
     }

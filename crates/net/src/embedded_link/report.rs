@@ -1,17 +1,17 @@
-//! What an embedded link counted.
+//! Counters of an embedded link.
 
 use skyhaul_core::{Instant, MS};
-use skyhaul_link::{Counters, Link};
+use skyhaul_link::{Link, LinkCounters};
 use skyhaul_stp::ProbingConfig;
 
 use crate::realtime::{Counted, LatenessReport};
 
-/// What an embedded link counted until some moment.
+/// Counters of an embedded link until some moment.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkReport {
     /// That moment, in the link's time.
     pub at: Instant,
-    /// Whether no outage covers it.
+    /// True if no outage covers it.
     pub is_up: bool,
     /// From side A to side B.
     pub forward: DirectionReport,
@@ -22,8 +22,8 @@ pub struct LinkReport {
 /// One direction of an embedded link.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DirectionReport {
-    /// What the link itself counted.
-    pub counters: Counters,
+    /// Counters of the link itself.
+    pub counters: LinkCounters,
     /// Packets that the link will still deliver.
     pub packets_inside: usize,
     /// How exactly the link was emulated.
@@ -41,7 +41,7 @@ pub struct DirectionReport {
 const MISLEADING_NS: u64 = ProbingConfig::standard().rtt_slack_ns;
 
 impl LinkReport {
-    /// What to tell the user if this machine was so late that a sender may have taken it for the link.
+    /// Warning if this machine was so late that a sender may have taken it for the link.
     pub fn warning(&self) -> Option<String> {
         let [there, back] = [self.forward, self.reverse].map(|direction| direction.lateness.max_ns);
         (there.saturating_add(back) >= MISLEADING_NS).then(|| {
@@ -54,7 +54,7 @@ impl LinkReport {
         })
     }
 
-    /// What to tell the user if the link was not emulated exactly, see [`LatenessReport::is_inexact`].
+    /// Remark if the link was not emulated exactly, see [`LatenessReport::is_inexact`].
     pub fn remark(&self) -> Option<String> {
         let directions = [("there", self.forward.lateness), ("back", self.reverse.lateness)];
         let inexact = directions.into_iter().filter(|(_, lateness)| lateness.is_inexact());
@@ -73,7 +73,7 @@ fn show_ms(ns: u64) -> String {
     format!("{:.1} ms", ns as f64 / MS as f64)
 }
 
-/// What a link between two gates counted until `at`.
+/// Counters of a link between two gates until `at`.
 pub(crate) fn report(link: &Link, counted: &Counted, at: Instant) -> LinkReport {
     let direction = |start: usize| {
         let (entry, exit) = (&counted.gates[start], &counted.gates[1 - start]);

@@ -10,7 +10,7 @@ use skyhaul_core::{Packet, PacketMeta, ip_udp_bytes};
 
 use crate::address::normalised;
 use crate::realtime::{Arrival, Gates};
-use crate::socket;
+use crate::udp;
 
 /// Messages in one system call.
 const MESSAGES: usize = 16;
@@ -31,7 +31,7 @@ impl Side {
     }
 
     fn at(address: SocketAddr) -> io::Result<Self> {
-        let socket = socket::bound(address)?;
+        let socket = udp::bound(address)?;
         let state = UdpSocketState::new((&socket).into())?;
         let room = vec![0; MESSAGES * MESSAGE_BYTES];
         Ok(Self { socket, state, room, metas: [RecvMeta::default(); MESSAGES] })
@@ -65,8 +65,8 @@ impl Side {
     }
 }
 
-/// Two UDP sockets as gates. The peer at a gate is the one address that was named, or else whoever wrote there last:
-/// one at a time.
+/// Two UDP sockets as gates. The peer at a gate is the one address that was named, or else whoever wrote
+/// there last: one at a time.
 pub struct UdpGates {
     sides: [Side; 2],
     /// The peers that were named.

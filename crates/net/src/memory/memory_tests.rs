@@ -1,4 +1,4 @@
-//! What is kept comes back; what is from elsewhere, torn or absurd does not, and harms nothing.
+//! Entries that are kept come back; those from elsewhere, torn or absurd do not, and harm nothing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

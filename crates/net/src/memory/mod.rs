@@ -1,4 +1,4 @@
-//! What was found out about paths, kept in a file from one run to the next.
+//! Memory of paths, kept in a file from one run to the next.
 
 #[cfg(test)]
 mod memory_tests;
@@ -18,7 +18,7 @@ use text::Unreadable;
 /// Paths kept; the oldest leave.
 pub const MAX_PATHS: usize = 256;
 
-/// What names a path: the two addresses. Ports are those of programs, not of a path.
+/// Key of a path: the two addresses. Ports are those of programs, not of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathKey {
     /// This end.
@@ -72,7 +72,7 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Whether the file is ours to replace.
+    /// True if the file is ours to replace.
     fn may_replace(&self) -> bool {
         matches!(self, Self::Damaged)
     }
@@ -100,8 +100,8 @@ impl PathMemory {
         Self { place }
     }
 
-    /// The user's own: `$XDG_STATE_HOME/skyhaul/paths`, or `~/.local/state/skyhaul/paths`. `None` where there is
-    /// neither.
+    /// The user's own: `$XDG_STATE_HOME/skyhaul/paths`, or `~/.local/state/skyhaul/paths`. `None` where there
+    /// is neither.
     pub fn of_user() -> Option<Self> {
         place::default_place(|name| std::env::var_os(name).map(PathBuf::from)).map(Self::at)
     }
@@ -111,7 +111,7 @@ impl PathMemory {
         &self.place
     }
 
-    /// What is remembered of a path, and fit to be used now.
+    /// Memory of a path that is fit to be used now.
     ///
     /// # Errors
     /// The file cannot be used: go on as if there were none, and say so.

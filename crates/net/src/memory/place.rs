@@ -1,4 +1,4 @@
-//! Where the file of remembered paths lies, and whether it is to be trusted.
+//! Place of the file of remembered paths, and its owner, who is to be trusted or not.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -13,8 +13,8 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// Others may not write it.
 const FOREIGN_WRITE: u32 = 0o022;
 
-/// `skyhaul/paths` in the folder for what programs keep between runs (XDG base directories): `XDG_STATE_HOME`, or
-/// else `~/.local/state`. `None` without either.
+/// `skyhaul/paths` in the folder for what programs keep between runs (XDG base directories):
+/// `XDG_STATE_HOME`, or else `~/.local/state`. `None` without either.
 pub(super) fn default_place(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name| variable(name).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;

@@ -7,11 +7,11 @@ use skyhaul_core::checksum::crc16;
 
 use super::{Entry, PathKey};
 
-/// What the first line begins with: the version follows.
+/// Beginning of the first line: the version follows.
 const NAME: &str = "skyhaul-paths ";
 const VERSION: u32 = 1;
 
-/// Why a text is not a file of paths of this version.
+/// Reason why a text is not a file of paths of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
     /// It does not begin like one.
@@ -34,8 +34,8 @@ pub(super) fn encode(entries: &[Entry]) -> String {
     text
 }
 
-/// The paths of a file. Its last line says how many there are, and a checksum of what stands above it: a part of a
-/// file is none.
+/// The paths of a file. Its last line says how many there are, and a checksum of what stands above it: a part
+/// of a file is none.
 pub(super) fn decode(text: &str) -> Result<Vec<Entry>, Unreadable> {
     if NAME.starts_with(text) {
         return Err(Unreadable::Damaged); // empty, or hardly begun

@@ -7,13 +7,14 @@ const MAX_EARLY_NS: u64 = 200 * US;
 /// Each new observation counts for one in so many.
 const WEIGHT: u64 = 16;
 
-/// How much earlier than needed to wake: about what a sleep takes too long. Who is awake early looks again and again
-/// until it is time. It sleeps for at least as long before: on a busy link it only sleeps, since a thread of high priority
-/// that never does keeps others from the processor until the kernel takes it away for tens of milliseconds.
+/// How much earlier than needed to wake: about what a sleep takes too long. Who is awake early looks again
+/// and again until it is time. It sleeps for at least as long before: on a busy link it only sleeps, since a
+/// thread of high priority that never does keeps others from the processor until the kernel takes it away for
+/// tens of milliseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Early {
     early_ns: u64,
-    /// What it is awake early for.
+    /// Time that it is awake early for.
     awake_for: Option<Instant>,
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use skyhaul_core::Packet;
 
-/// What came to a gate.
+/// Arrival at a gate.
 #[derive(Debug)]
 pub enum Arrival {
     /// It enters the medium.
@@ -19,7 +19,7 @@ pub trait Gates: Send {
     /// How many there are.
     fn count(&self) -> usize;
 
-    /// What to watch for packets that arrive at a gate.
+    /// Descriptor to be watched for packets that arrive at a gate.
     fn fd(&self, port: usize) -> BorrowedFd<'_>;
 
     /// Receives some of what waits at a gate. `UnexpectedEof`: nothing will arrive there any more; every

@@ -1,4 +1,4 @@
-//! How far behind its schedule a medium runs.
+//! Lateness of a medium: how far behind its schedule it runs.
 
 use skyhaul_core::{MS, US};
 
@@ -12,7 +12,8 @@ const LATE_NS: u64 = MS;
 /// One late packet in so many is worth a remark.
 const TOLERATED: u64 = 1000;
 
-/// Upper bounds, in nanoseconds, of the rows of [`LatenessReport::histogram`]; the last row is for all beyond.
+/// Upper bounds, in nanoseconds, of the rows of [`LatenessReport::histogram`]; the last row is for all
+/// beyond.
 pub const LATENESS_ROWS: [u64; 9] =
     [20 * US, 50 * US, 100 * US, 200 * US, 500 * US, MS, 2 * MS, 5 * MS, 20 * MS];
 
@@ -26,7 +27,7 @@ pub(super) struct Lateness {
     max_ns: u64,
 }
 
-/// How late packets left a medium: the time of sending minus the time that the medium had
+/// Lateness of packets that left a medium: the time of sending minus the time that the medium had
 /// scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatenessReport {
@@ -42,7 +43,8 @@ pub struct LatenessReport {
     pub max_ns: u64,
     /// Packets later than 1 ms.
     pub late_packets: u64,
-    /// Packets that were not later than each of [`LATENESS_ROWS`] and later than the one before; then all others.
+    /// Packets that were not later than each of [`LATENESS_ROWS`] and later than the one before; then all
+    /// others.
     pub histogram: [u64; LATENESS_ROWS.len() + 1],
 }
 
@@ -104,7 +106,7 @@ impl LatenessReport {
         if self.packets == 0 { 0.0 } else { self.late_packets as f64 / self.packets as f64 }
     }
 
-    /// Whether more than 0.1 % of the packets were later than 1 ms: the results are then those of a
+    /// True if more than 0.1 % of the packets were later than 1 ms: the results are then those of a
     /// slightly worse link than the one asked for.
     pub fn is_inexact(&self) -> bool {
         self.late_packets * TOLERATED > self.packets

@@ -1,4 +1,4 @@
-//! What lies between the gates.
+//! Medium between the gates.
 
 use skyhaul_core::{Instant, NullSink, Packet};
 use skyhaul_link::Link;
@@ -14,8 +14,8 @@ pub struct Delivery {
     pub packet: Packet,
 }
 
-/// Something with numbered ports that takes packets and gives them back later. A duplex link is the case of two
-/// ports.
+/// Something with numbered ports that takes packets and gives them back later. A duplex link is the case of
+/// two ports.
 pub trait Medium: Send {
     /// A packet enters at `port`.
     fn handle(&mut self, now: Instant, port: usize, packet: Packet);

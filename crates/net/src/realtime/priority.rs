@@ -2,11 +2,12 @@
 
 /// The lowest of the real-time priorities is above everything that has none.
 const PRIORITY: i32 = 1;
-/// Where that is not permitted. It counts only among the programs of one terminal session on systems that group them.
+/// Where that is not permitted. It counts only among the programs of one terminal session on systems that
+/// group them.
 const NICENESS: i32 = -20;
 
-/// Has the kernel prefer this thread to all ordinary ones, where it lets us: what it does takes microseconds, and is to
-/// be done now. The kernel leaves 5 % of the time to others, whatever happens.
+/// Has the kernel prefer this thread to all ordinary ones, where it lets us: what it does takes microseconds,
+/// and is to be done now. The kernel leaves 5 % of the time to others, whatever happens.
 pub(super) fn raise() {
     if !is_real_time() {
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
@@ -19,6 +20,7 @@ fn is_real_time() -> bool {
     // SAFETY: all zeroes is a value of this plain structure.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     parameters.sched_priority = PRIORITY;
-    // SAFETY: 0 is the calling thread; the kernel reads the parameters and keeps no pointer. (There is no safe wrapper.)
+    // SAFETY: 0 is the calling thread; the kernel reads the parameters and keeps no pointer. (There is no
+    // safe wrapper.)
     unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) == 0 }
 }

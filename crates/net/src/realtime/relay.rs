@@ -31,7 +31,7 @@ pub(super) struct Relay<M, G> {
     early: Early,
 }
 
-/// Who has something for the thread.
+/// Sources that have something for the thread.
 #[derive(Clone, Debug, Default)]
 struct Woken {
     gates: Vec<usize>,

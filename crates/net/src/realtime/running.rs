@@ -21,7 +21,7 @@ pub struct Running<M> {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the thread and its owner share.
+/// State that the thread and its owner share.
 #[derive(Debug)]
 pub(super) struct Shared<M> {
     pub(super) clock: Clock,

@@ -1,16 +1,16 @@
-//! What is counted at a gate.
+//! Counters of a gate.
 
 use skyhaul_core::Instant;
 
 use super::LatenessReport;
 use super::lateness::Lateness;
 
-/// What was counted at a gate.
+/// Counters of a gate until some moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GateReport {
     /// When the first packet came in.
     pub first_packet: Option<Instant>,
-    /// What came and was not let in: from a stranger, or without anybody to go to.
+    /// Packets that were not let in: from a stranger, or without anybody to go to.
     pub strays: u64,
     /// How late packets left here.
     pub lateness: LatenessReport,
@@ -18,7 +18,7 @@ pub struct GateReport {
     pub send_failures: u64,
 }
 
-/// What was counted at all gates.
+/// Counters of all gates.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     /// At each of them.
@@ -37,7 +37,7 @@ impl Counted {
     }
 }
 
-/// The same as it is counted.
+/// Counters while they count.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) lateness: Lateness,

@@ -1,6 +1,6 @@
-//! What a host counted below its connections.
+//! Counters of a host below its connections.
 
-/// What a host on a device counted below its connections. Nothing of this is fatal.
+/// Counters of a host on a device below its connections. Nothing of this is fatal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TunCounters {
     /// Packets that the device gave.
@@ -35,6 +35,7 @@ pub struct TunCounters {
     pub unreachable_withheld: u64,
     /// Reports of routers and peers about segments of ours.
     pub reports: u64,
-    /// Messages of ICMP dropped: about what this host did not send, cut short, or of a kind that is not heard.
+    /// Messages of ICMP dropped: about what this host did not send, cut short, or of a kind that is not
+    /// heard.
     pub unheard: u64,
 }

@@ -51,8 +51,8 @@ impl TunDevice {
         Self::open(name)
     }
 
-    /// Makes the device `name`, which goes when this value does. It is down and has no address yet. Needs the right
-    /// to change the network (`CAP_NET_ADMIN`).
+    /// Makes the device `name`, which goes when this value does. It is down and has no address yet. Needs the
+    /// right to change the network (`CAP_NET_ADMIN`).
     pub fn create(name: &str) -> io::Result<Self> {
         check_name(name)?;
         if exists(name)? {
@@ -129,8 +129,9 @@ fn request(name: &str) -> Request {
 /// One request about a device.
 #[allow(unsafe_code)]
 fn ioctl<const OPCODE: Opcode>(fd: &OwnedFd, request: &mut Request) -> Result<(), Errno> {
-    // SAFETY: every opcode used here takes a pointer to a `struct ifreq`, which `Request` is laid out as, reads and
-    // writes nothing beyond it, and keeps no pointer. (There is no safe wrapper for requests of a driver.)
+    // SAFETY: every opcode used here takes a pointer to a `struct ifreq`, which `Request` is laid out as,
+    // reads and writes nothing beyond it, and keeps no pointer. (There is no safe wrapper for requests of a
+    // driver.)
     unsafe {
         let request = Updater::<OPCODE, Request>::new(request);
         rustix::ioctl::ioctl(fd, request)

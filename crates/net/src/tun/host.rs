@@ -11,21 +11,21 @@ use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{Config, Endpoint, EndpointStats};
 use tokio::runtime;
 
-use super::driver::Driver;
+use super::carrier::Tun;
 use super::{TcpListener, TcpStream, TunCounters, TunDevice, TunOptions};
 use crate::Clock;
+use crate::driver::{Driver, Keeper};
 use crate::handle::Handle;
-use crate::keeper::Keeper;
 use crate::shared::Shared;
 use crate::state::State;
 use crate::watch::Sink;
 
-/// A host with addresses and TCP of its own, in user space. Clones refer to the same host. Its work is done by a
-/// task of the tokio runtime in which it was made, of either flavour, with I/O enabled.
+/// A host with addresses and TCP of its own, in user space. Clones refer to the same host. Its work is done
+/// by a task of the tokio runtime in which it was made, of either flavour, with I/O enabled.
 ///
-/// Packets come and go through a descriptor: a TUN device, behind which is the kernel with all its routes, or one
-/// end of a pair of sockets. The host lives until the last clone, listener and stream is dropped and its last
-/// connection has come to an end, or until [`Self::close`].
+/// Packets come and go through a descriptor: a TUN device, behind which is the kernel with all its routes, or
+/// one end of a pair of sockets. The host lives until the last clone, listener and stream is dropped and its
+/// last connection has come to an end, or until [`Self::close`].
 #[derive(Clone)]
 pub struct TunHost {
     handle: Arc<Handle<Endpoint>>,
@@ -40,8 +40,8 @@ impl TunHost {
         Self::over(device.into(), TunOptions { mtu_bytes, ..options })
     }
 
-    /// A host whose packets come and go through `fd`: one a read, one a write, never blocking. Must be called within a
-    /// tokio runtime.
+    /// A host whose packets come and go through `fd`: one a read, one a write, never blocking. Must be called
+    /// within a tokio runtime.
     pub fn over(fd: OwnedFd, options: TunOptions) -> io::Result<Self> {
         if options.addresses.is_empty() {
             return Err(io::Error::new(
@@ -54,12 +54,12 @@ impl TunHost {
         let shared = Arc::new(Shared::new(state));
         let keeper = Keeper::new(Arc::clone(&shared), Sink(options.watch))?;
         let addresses: Arc<[IpAddr]> = options.addresses.into();
-        runtime.spawn(Driver::new(keeper, fd, &addresses)?);
+        runtime.spawn(Driver::new(keeper, Tun::new(fd, &addresses)?));
         Ok(Self { handle: Arc::new(Handle(shared)), addresses })
     }
 
-    /// Accepts connections to `port` from now on, until the listener is dropped. Up to `backlog` of them (at least 1)
-    /// may wait to be taken; further ones are reset.
+    /// Accepts connections to `port` from now on, until the listener is dropped. Up to `backlog` of them (at
+    /// least 1) may wait to be taken; further ones are reset.
     pub fn listen(&self, port: u16, backlog: usize) -> io::Result<TcpListener> {
         self.handle.listen(port, backlog)
     }
@@ -81,7 +81,7 @@ impl TunHost {
         Ok(stream)
     }
 
-    /// The same, but fails if it takes longer than `patience`. Needs the runtime's timer.
+    /// Connects, but fails if it takes longer than `patience`. Needs the runtime's timer.
     pub async fn connect_within(
         &self,
         peer: SocketAddr,
@@ -109,8 +109,8 @@ impl TunHost {
         })
     }
 
-    /// Waits until no connection has anything left to do - all data confirmed and the end of either side told - but
-    /// no longer than `patience`. False if that was not enough. Needs the runtime's timer.
+    /// Waits until no connection has anything left to do - all data confirmed and the end of either side told
+    /// - but no longer than `patience`. False if that was not enough. Needs the runtime's timer.
     pub async fn wait_idle(&self, patience: Duration) -> bool {
         self.handle.wait_idle(patience).await
     }
@@ -130,12 +130,12 @@ impl TunHost {
         self.shared().clock
     }
 
-    /// What was counted below the connections.
+    /// Counters below the connections.
     pub fn counters(&self) -> TunCounters {
         self.shared().lock().counters
     }
 
-    /// What the engine counted of segments that belong to no connection.
+    /// Counters of the engine for segments that belong to no connection.
     pub fn stats(&self) -> EndpointStats {
         self.shared().lock().engine.endpoint_stats()
     }

@@ -18,9 +18,9 @@ const MAX_PACKET_BYTES: usize = 64 << 10;
 /// Packets taken at once.
 const MAX_TOGETHER: usize = 16;
 
-/// A [`Link`](skyhaul_link::Link) that runs in real time between two descriptors with one packet a read and one a
-/// write: TUN devices, or ends of pairs of sockets. The first is at port 0 of the link, the second at port 1. IP
-/// packets count with their headers; the link sees and sets their ECN field.
+/// A [`Link`](skyhaul_link::Link) that runs in real time between two descriptors with one packet a read and
+/// one a write: TUN devices, or ends of pairs of sockets. The first is at port 0 of the link, the second at
+/// port 1. IP packets count with their headers; the link sees and sets their ECN field.
 ///
 /// One thread of its own does the work. Dropping the link stops it.
 #[derive(Debug)]
@@ -98,11 +98,11 @@ impl PacketGate {
 
     /// Sends a packet, with the ECN field that it has by now.
     pub fn send(&mut self, packet: &Packet) -> io::Result<()> {
-        if ip::ecn_of(&packet.bytes) == packet.meta.ecn {
+        if ip::ecn_of(&packet.bytes) == packet.meta.fields.ecn {
             rustix::io::write(&self.fd, &packet.bytes)?;
         } else {
             let mut marked = packet.bytes.to_vec();
-            ip::set_ecn(&mut marked, packet.meta.ecn);
+            ip::set_ecn(&mut marked, packet.meta.fields.ecn);
             rustix::io::write(&self.fd, &marked)?;
         }
         Ok(())
@@ -116,6 +116,7 @@ impl AsFd for PacketGate {
 }
 
 fn packet(bytes: &[u8]) -> Packet {
-    let meta = PacketMeta { wire_bytes: bytes.len() as u32, ecn: ip::ecn_of(bytes), ..PacketMeta::default() };
+    let (wire_bytes, fields) = (bytes.len() as u32, ip::ecn_of(bytes).into());
+    let meta = PacketMeta { wire_bytes, fields, ..PacketMeta::default() };
     Packet { bytes: Bytes::copy_from_slice(bytes), meta }
 }

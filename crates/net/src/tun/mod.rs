@@ -1,4 +1,5 @@
-//! TCP over IP of our own: a host in user space, on a TUN device or any other descriptor that carries packets.
+//! TCP over IP of our own: a host in user space, on a TUN device or any other descriptor that carries
+//! packets.
 //!
 //! ```no_run
 //! use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
@@ -17,19 +18,18 @@
 //! # }
 //! ```
 
+mod carrier;
 mod counters;
+mod descriptor;
 mod device;
-mod driver;
 mod host;
 mod icmp;
 mod ip;
 mod link;
 mod options;
-mod outbox;
 mod stack;
 #[cfg(test)]
 mod stack_tests;
-mod wire;
 
 pub use counters::TunCounters;
 pub use device::TunDevice;

@@ -1,4 +1,4 @@
-//! What a host is told once.
+//! Options of a host.
 
 use std::io;
 use std::net::IpAddr;
@@ -9,22 +9,22 @@ use skyhaul_tcp::{Config, EndpointConfig};
 use crate::options::entropy;
 use crate::{Limits, Watch};
 
-/// What a [`TunHost`](super::TunHost) is told once.
+/// Options of a [`TunHost`](super::TunHost).
 #[derive(Clone, Debug)]
 pub struct TunOptions {
-    /// Addresses of the host: at least one, of either family. The kernel, or whoever is at the other end of the
-    /// device, sends packets for them here.
+    /// Addresses of the host: at least one, of either family. The kernel, or whoever is at the other end of
+    /// the device, sends packets for them here.
     pub addresses: Vec<IpAddr>,
     /// Largest IP packet that is sent.
     pub mtu_bytes: u32,
     /// Parameters of the connections that peers open.
     pub accept: Config,
-    /// How many connections there may be.
+    /// Bounds of the number of connections.
     pub limits: Limits,
-    /// Where random values (initial numbers, ports) come from: this seed, for tests that must repeat, or
+    /// Seed of random values (initial numbers, ports), for tests that must repeat, or
     /// else the operating system.
     pub seed: Option<u64>,
-    /// Where the events go that somebody wants to see, see [`watch`](crate::watch()).
+    /// Receiver of events ([`watch`](crate::watch())), if somebody wants to see them.
     pub watch: Option<Watch>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use skyhaul_core::{Ecn, Instant, Pacer, SECOND};
+use skyhaul_core::{Instant, NetworkFields, Pacer, SECOND};
 use skyhaul_tcp::segment::Way;
 
 use super::TunCounters;
@@ -15,11 +15,11 @@ const MAX_REPLIES: usize = 64;
 /// Reports that nobody takes a packet, a second; as many at once after a silence [RFC 1812 4.3.2.8].
 const MAX_REPORTS_PER_S: u64 = 10;
 
-/// What a packet turned out to be.
+/// Packet that arrived, by its kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Arrival<'a> {
     /// For TCP.
-    Segment { way: Way, ecn: Ecn, bytes: &'a [u8] },
+    Segment { way: Way, fields: NetworkFields, bytes: &'a [u8] },
     /// Word about a segment that we sent.
     Report(Quoted<'a>),
     /// Dealt with, or dropped and counted.
@@ -69,10 +69,10 @@ impl Stack {
         }
         let body = &packet[header.body.clone()];
         let family = Family::of(header.source);
-        match header.protocol {
+        match header.fields.protocol {
             ip::TCP => Arrival::Segment {
                 way: Way { local: header.destination, remote: header.source },
-                ecn: header.ecn,
+                fields: header.fields,
                 bytes: body,
             },
             protocol if protocol == family.protocol() => self.hear(&header, body, counters),
@@ -84,7 +84,7 @@ impl Stack {
         }
     }
 
-    /// Whether a host may have this address [RFC 1122 3.2.1.3].
+    /// True if a host may have this address [RFC 1122 3.2.1.3].
     fn may_send(&self, source: IpAddr) -> bool {
         let is_broadcast = matches!(source, IpAddr::V4(v4) if v4.is_broadcast());
         let is_no_host = source.is_unspecified() || source.is_multicast() || source.is_loopback();

@@ -1,8 +1,8 @@
-//! What becomes of packets: read by our own code, and by etherparse as an oracle.
+//! Fates of packets: read by our own code, and by etherparse as an oracle.
 
 use etherparse::{Icmpv4Type, Icmpv6Type, NetHeaders, PacketBuilder, PacketHeaders, TransportHeader};
 use proptest::prelude::*;
-use skyhaul_core::{Ecn, Instant, SECOND};
+use skyhaul_core::{Ecn, Instant, NetworkFields, SECOND};
 use skyhaul_tcp::IcmpMessage;
 use skyhaul_tcp::segment::Way;
 
@@ -36,6 +36,10 @@ impl Bench {
         assert_eq!(self.receive(packet), Arrival::Nothing);
         self.stack.poll_reply()
     }
+}
+
+fn of_tcp(ecn: Ecn) -> NetworkFields {
+    NetworkFields { protocol: ip::TCP, ..ecn.into() }
 }
 
 fn segment() -> Vec<u8> {
@@ -74,7 +78,10 @@ fn headers_are_what_an_independent_reader_expects() {
     assert_eq!((header.calc_header_checksum(), header.dont_fragment), (header.header_checksum, true));
     assert_eq!((header.ecn.value(), header.dscp.value()), (2, 0));
     let way = Way { local: US4.into(), remote: THEM4.into() };
-    assert_eq!(Bench::new().receive(&packet), Arrival::Segment { way, ecn: Ecn::Ect0, bytes: &segment() });
+    assert_eq!(
+        Bench::new().receive(&packet),
+        Arrival::Segment { way, fields: of_tcp(Ecn::Ect0), bytes: &segment() }
+    );
 
     let packet = v6(6, &segment());
     let udp = v6(17, &[0, 1, 0, 2, 0, 8, 0, 0]);
@@ -83,7 +90,10 @@ fn headers_are_what_an_independent_reader_expects() {
     assert_eq!((header.source, header.destination, header.hop_limit), (THEM6, US6, 64));
     assert_eq!((header.payload_length, header.traffic_class, header.flow_label.value()), (8, 3, 0));
     let way = Way { local: US6.into(), remote: THEM6.into() };
-    assert_eq!(Bench::new().receive(&packet), Arrival::Segment { way, ecn: Ecn::Ce, bytes: &segment() });
+    assert_eq!(
+        Bench::new().receive(&packet),
+        Arrival::Segment { way, fields: of_tcp(Ecn::Ce), bytes: &segment() }
+    );
 }
 
 #[test]
@@ -242,8 +252,8 @@ fn a_mark_on_the_way_keeps_the_header_right() {
     for mut packet in [v4(6, &segment()), v6(6, &segment())] {
         ip::set_ecn(&mut packet, Ecn::Ce);
         assert_eq!(ip::ecn_of(&packet), Ecn::Ce);
-        let Arrival::Segment { ecn, .. } = Bench::new().receive(&packet) else { panic!("dropped") };
-        assert_eq!(ecn, Ecn::Ce);
+        let Arrival::Segment { fields, .. } = Bench::new().receive(&packet) else { panic!("dropped") };
+        assert_eq!(fields.ecn, Ecn::Ce);
     }
 }
 

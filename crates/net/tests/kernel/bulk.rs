@@ -1,4 +1,5 @@
-//! Bulk both ways at once, either side being the one that connects, by each of the kernel's congestion controls.
+//! Bulk both ways at once, either side being the one that connects, by each of the kernel's congestion
+//! controls.
 
 use skyhaul_tcp::Config;
 

@@ -23,8 +23,8 @@ fn tshark_finds_nothing_malformed() {
         let inside = Arc::clone(&file);
         let mut place = 0u32;
         let (host, tap) = lab.tapped(move |from, packet: Vec<u8>, out: &mut Vec<_>| {
-            // Data that is lost here and there makes SACK blocks and repeats. A lost reset would make somebody
-            // wait for ever.
+            // Data that is lost here and there makes SACK blocks and repeats. A lost reset would make
+            // somebody wait for ever.
             let has_data = packet.len() > 500;
             place += u32::from(has_data);
             inside.lock().unwrap().write(&packet);

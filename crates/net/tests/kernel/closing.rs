@@ -110,7 +110,8 @@ fn either_refuses_where_nobody_listens() {
     });
 }
 
-/// The kernel asks whether we are still there, and is answered; when nothing is answered any more, it gives up.
+/// The kernel asks whether we are still there, and is answered; when nothing is answered any more, it gives
+/// up.
 #[test]
 fn the_kernels_keepalive_is_answered() {
     in_a_namespace(async |lab| {

@@ -13,7 +13,7 @@ use crate::tap::{From, Out, Watcher, ecn, marked, payload_bytes, tcp};
 const EVERY: u64 = 50;
 const CE: u8 = 3;
 
-/// What was seen of one side.
+/// Observations of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     data: u64,

@@ -15,7 +15,7 @@ use crate::lab::{KERNEL, OURS, exchange, in_a_namespace, kernel_knows, ours};
 use crate::socket::to_kernel;
 use crate::tap::{From, Out, Watcher};
 
-/// What the narrow part of the path carries.
+/// Largest packet that the narrow part of the path carries.
 const NARROW_BYTES: usize = 1300;
 
 /// An echo request by the kernel.
@@ -122,7 +122,7 @@ fn either_learns_what_the_path_carries() {
     }
 }
 
-/// Who was told a smaller MTU and does not say so believes in what is smaller.
+/// A host that was told a smaller MTU believes in what is smaller.
 #[test]
 fn what_nobody_sent_cannot_be_reported() {
     in_a_namespace(async |lab| {

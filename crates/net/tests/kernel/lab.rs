@@ -14,7 +14,7 @@ use crate::wire::wire;
 
 pub(crate) const DEVICE: &str = "sky0";
 pub(crate) const PORT: u16 = 7;
-/// What takes longer has failed: a bound, not a measure.
+/// Time after which a test has failed: a bound, not a measure.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) const KERNEL: [IpAddr; 2] = [
@@ -41,7 +41,7 @@ const SET_UP: &[&str] = &[
     "address add 10.77.0.1/24 dev sky0",
     "address add fd77::1/64 dev sky0 nodad",
 ];
-/// What is done when the device has a user: it works at once then. Packets in flight shall have room to wait.
+/// Command for a device that has a user: it works at once then. Packets in flight shall have room to wait.
 const SWITCH_ON: &str = "link set sky0 up txqueuelen 5000";
 
 /// Runs `test` in a namespace of its own, if that may be made.
@@ -89,7 +89,7 @@ pub(crate) fn sysctl(name: &str, value: &str) {
     netns::sysctl(name, value).unwrap();
 }
 
-/// What the kernel knows of its connections (`TCP_INFO`).
+/// Knowledge of the kernel about its connections (`TCP_INFO`).
 pub(crate) fn kernel_knows() -> String {
     let output =
         Command::new("ss").args(["-t", "-i", "-n", "-o", "-O", "state", "connected"]).output().unwrap();

@@ -1,4 +1,5 @@
-//! A network namespace for a test, or word that there is none. (The tests of the command line use this file, too.)
+//! A network namespace for a test, or word that there is none. (The tests of the command line use this file,
+//! too.)
 
 use std::io::{ErrorKind, Write as _};
 use std::thread;
@@ -6,8 +7,8 @@ use std::thread;
 #[path = "netns.rs"]
 pub(crate) mod netns;
 
-/// Runs `test` on a thread in a namespace of its own, after these commands of `ip`; skips it, aloud, where that is not
-/// permitted or not possible.
+/// Runs `test` on a thread in a namespace of its own, after these commands of `ip`; skips it, aloud, where
+/// that is not permitted or not possible.
 pub(crate) fn inside(set_up: &'static [&'static str], test: impl FnOnce() + Send + 'static) {
     let name = thread::current().name().unwrap_or("a test").to_string();
     let work = move || {

@@ -1,4 +1,4 @@
-//! What the SYNs agree on: as either side's SYN shows, and as the kernel says (`TCP_INFO`).
+//! Agreements of the SYNs: as either side's SYN shows, and as the kernel says (`TCP_INFO`).
 
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,5 @@
-//! A network namespace of one's own, for tests and for the developer tool `tcp-perf`. It belongs to one thread, and goes with it,
-//! however that ends.
+//! A network namespace of one's own, for tests and for the developer tool `tcp-perf`. It belongs to one
+//! thread, and goes with it, however that ends.
 
 use std::io;
 use std::path::Path;

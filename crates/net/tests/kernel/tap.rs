@@ -15,7 +15,7 @@ pub(crate) enum From {
     Ours,
 }
 
-/// What goes on, with the side that it seems to come from.
+/// Packets that go on, with the side that they seem to come from.
 pub(crate) type Out = Vec<(From, Vec<u8>)>;
 
 /// Decides what leaves for a packet that came.

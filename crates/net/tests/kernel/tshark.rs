@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::namespace::skipped;
 
-/// Whether there is no tshark; then that is said.
+/// True if there is no tshark; then that is said.
 pub(crate) fn is_missing() -> bool {
     let is_missing = Command::new("tshark").arg("--version").output().is_err();
     if is_missing {

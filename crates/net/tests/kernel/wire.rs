@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair, sockopt};
 
-/// What may wait in it. More than any device lets wait, so that nothing is lost here.
+/// Bytes that may wait in it. More than any device lets wait, so that nothing is lost here.
 const BUFFER_BYTES: usize = 16 << 20;
 
 /// Two ends that keep packets apart.

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{PORT, loopback, pattern, receive, send, server, server_at, skipped, within};
 
-/// Whether this machine has IPv6; says so if not.
+/// True if this machine has IPv6; says so if not.
 fn has_ipv6() -> bool {
     let found = std::net::UdpSocket::bind("[::1]:0").is_ok();
     if !found {

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Parts that the tests share.
 
 use std::future::Future;
 use std::io::Write as _;
@@ -83,7 +83,7 @@ pub(crate) struct Relay {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What a relay does with each datagram: it gets the datagram and a way to send any bytes on.
+/// Work of a relay on each datagram: it gets the datagram and a way to send any bytes on.
 pub(crate) type Tamper = Box<dyn FnMut(&[u8], &mut dyn FnMut(&[u8])) + Send>;
 
 impl Relay {
@@ -92,7 +92,7 @@ impl Relay {
         Self::at([loopback(); 2], server)
     }
 
-    /// The same on these addresses.
+    /// Pair on these addresses.
     pub(crate) fn at(addresses: [SocketAddr; 2], server: SocketAddr) -> Self {
         let pass = || -> Tamper { Box::new(|datagram, send| send(datagram)) };
         Self::tampering(addresses, server, pass(), pass())

@@ -217,7 +217,8 @@ async fn a_monitor_looks_on_while_the_stream_is_in_use_and_keeps_nothing_alive()
     .await;
 }
 
-/// Both send as much at the same declared rate; when the heavier has arrived, a third of the lighter is there.
+/// Both send as much at the same declared rate; when the heavier has arrived, a third of the lighter is
+/// there.
 #[tokio::test]
 async fn a_stream_of_more_weight_gets_more_of_the_path() {
     within(30, async {

@@ -43,7 +43,8 @@ async fn an_outage_shows_as_a_probing_cycle_and_nothing_else_is_told() {
         let told: Vec<_> = observations.take().collect();
         assert_eq!(observations.missed(), 0);
         assert!(told.iter().all(|o| o.source == told[0].source && o.source > 0), "{told:?}");
-        // A machine that stands still may make the sender ask before: what counts is the question about the outage.
+        // A machine that stands still may make the sender ask before: what counts is the question about the
+        // outage.
         let outage = Some(Verdict::Outage);
         let answer = told
             .iter()

@@ -1,4 +1,5 @@
-//! Bad input over a wire: it is dropped and counted, memory stays bounded, and the host serves others as before.
+//! Bad input over a wire: it is dropped and counted, memory stays bounded, and the host serves others as
+//! before.
 
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
@@ -60,7 +61,7 @@ impl Scene {
         }
     }
 
-    /// What the friend said last, so that a forger knows as much as anybody.
+    /// Last header of the friend, so that a forger knows as much as anybody.
     fn overheard(&self) -> TcpHeader {
         self.heard.lock().unwrap().clone().unwrap()
     }

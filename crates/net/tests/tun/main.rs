@@ -1,5 +1,5 @@
-//! The TCP host: two of them over a pair of sockets, one over an emulated link, one against smoltcp, bad packets, and bad devices. None of this needs
-//! privileges; what does is in `tests/kernel`.
+//! The TCP host: two of them over a pair of sockets, one over an emulated link, one against smoltcp, bad
+//! packets, and bad devices. None of this needs privileges; what does is in `tests/kernel`.
 // A test that meets an error has failed; clippy's exemption covers test functions, not their helpers.
 #![allow(clippy::unwrap_used)]
 

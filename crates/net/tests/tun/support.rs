@@ -68,7 +68,7 @@ pub(crate) async fn read_all(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8
     read
 }
 
-/// What takes longer has failed.
+/// Result of work that does not take too long.
 pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), work).await.expect("it takes too long")
 }

@@ -18,7 +18,7 @@ use crate::support::{PORT, address, address6, soon};
 
 /// Its number in the network.
 pub(crate) const THIRD: u8 = 2;
-/// What takes longer has failed: a bound, not a measure.
+/// Time after which a test has failed: a bound, not a measure.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// It looks at its sockets this often at least.
 const LOOK: Duration = Duration::from_millis(5);
@@ -63,7 +63,7 @@ pub(crate) fn third<T: Send + 'static>(
     watched(end, Box::new(|_| {}), work)
 }
 
-/// The same, with somebody who sees its packets.
+/// Runs the work with somebody who sees its packets.
 pub(crate) fn watched<T: Send + 'static>(
     end: OwnedFd,
     watcher: Watcher,
@@ -81,7 +81,7 @@ pub(crate) fn watched<T: Send + 'static>(
 }
 
 impl<T> Working<T> {
-    /// What came of the work.
+    /// Result of the work.
     pub(crate) async fn done(&mut self) -> T {
         soon(&mut self.result).await.expect("smoltcp's side has failed")
     }

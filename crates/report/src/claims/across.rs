@@ -1,6 +1,6 @@
 //! One figure beside another.
 
-use super::order::{self, Wanted};
+use super::order::{self, WantedOrder};
 use super::{CompareFigures, Finding, LargerGain, curve, gain, pairs, percent};
 use crate::figure::PanelData;
 
@@ -26,7 +26,12 @@ pub(super) fn larger_gain(own: &PanelData, other: &PanelData, test: &LargerGain)
     Ok((own > other && 2 * larger > both.len(), words))
 }
 
-pub(super) fn compare(own: &PanelData, other: &PanelData, test: &CompareFigures, wanted: Wanted) -> Finding {
+pub(super) fn compare(
+    own: &PanelData,
+    other: &PanelData,
+    test: &CompareFigures,
+    wanted: WantedOrder,
+) -> Finding {
     let pairs = pairs(curve(own, &test.series)?, curve(other, &test.series)?);
     let (holds, words) = order::compared(&pairs, wanted, test.tolerance)?;
     Ok((holds, format!("'{}' beside {}: {words}", test.series, test.than_figure)))

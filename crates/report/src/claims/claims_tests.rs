@@ -50,15 +50,15 @@ pub(crate) fn claims(tests: &[&str]) -> Claims {
     Claims::parse(&tests.iter().enumerate().map(claim).collect::<String>(), "claims.toml").unwrap()
 }
 
-fn verdict(test: &str, spread: f64) -> (Verdict, String) {
+fn verdict(test: &str, spread: f64) -> (ClaimVerdict, String) {
     let judged = evaluate_claims(&claims(&[test]), &figures(spread)).remove(0);
     (judged.verdict, judged.measured)
 }
 
 fn holds(test: &str) -> bool {
     match verdict(test, 0.1) {
-        (Verdict::NotTestable, reason) => panic!("{test}: {reason}"),
-        (verdict, _) => verdict == Verdict::Reproduced,
+        (ClaimVerdict::NotTestable, reason) => panic!("{test}: {reason}"),
+        (verdict, _) => verdict == ClaimVerdict::Reproduced,
     }
 }
 
@@ -78,7 +78,7 @@ fn intervals_that_overlap_are_said() {
     let test = "{ kind = \"greater\", series = \"on\", than = \"off\" }";
     assert_eq!(verdict(test, 0.1).1, "above at 4 of 4 places; difference +2 % to +150 %");
     let (verdict, words) = verdict(test, 1.0);
-    assert_eq!(verdict, Verdict::Reproduced);
+    assert_eq!(verdict, ClaimVerdict::Reproduced);
     assert!(words.ends_with("; the 95 % intervals overlap at 0"), "{words}");
 }
 
@@ -128,7 +128,7 @@ fn stated_values() {
 #[test]
 fn what_was_not_measured_is_not_testable() {
     let reason = |test: &str| match verdict(test, 0.1) {
-        (Verdict::NotTestable, reason) => reason,
+        (ClaimVerdict::NotTestable, reason) => reason,
         other => panic!("{other:?}"),
     };
     assert_eq!(reason("{ kind = \"not_testable\", reason = \"only in the thesis\" }"), "only in the thesis");

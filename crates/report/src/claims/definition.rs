@@ -20,7 +20,7 @@ pub struct Claims {
     pub claims: Vec<Claim>,
 }
 
-/// What a paper states about a figure.
+/// Statement of a paper about a figure.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -28,7 +28,7 @@ pub struct Claim {
     pub id: String,
     /// The item of the paper that it belongs to.
     pub item: String,
-    /// What is stated, in our words.
+    /// The statement, in our words.
     pub statement: String,
     /// Where it is stated.
     pub source: String,
@@ -38,14 +38,14 @@ pub struct Claim {
     /// The panel of the figure, from 1.
     #[serde(default = "first")]
     pub panel: usize,
-    /// What a reader must know, such as a contradiction and how it was decided.
+    /// Remark for the reader, such as a contradiction and how it was decided.
     #[serde(default)]
     pub note: Option<String>,
-    /// What has to hold.
+    /// Condition that has to hold.
     pub test: Test,
 }
 
-/// What has to hold. Names of series and places on the horizontal axis are those that the figure shows.
+/// Condition of a claim. Names of series and places on the horizontal axis are those that the figure shows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Test {
@@ -121,7 +121,8 @@ pub struct GainBetween {
     /// How far outside of the range a gain may lie, in percentage points.
     #[serde(default)]
     pub tolerance: f64,
-    /// If given, the lowest and the highest measured gain must also lie within so many percentage points of the stated ones.
+    /// If given, the lowest and the highest measured gain must also lie within so many percentage points of
+    /// the stated ones.
     #[serde(default)]
     pub reach: Option<f64>,
     /// Not at these places.
@@ -218,7 +219,7 @@ pub struct ValuesBetween {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// What its name says, or a part of it.
+    /// Its name, or a part of it.
     pub name: String,
     /// The map's first entry in the first of its states within the phase.
     #[serde(default)]
@@ -243,17 +244,18 @@ impl Claims {
     /// Reads a file of claims.
     ///
     /// # Errors
-    /// Names file and line: not to be read, not TOML, an unknown key, a wrong type, or what [`Self::parse`] refuses.
+    /// Names file and line: not to be read, not TOML, an unknown key, a wrong type, or what [`Self::parse`]
+    /// refuses.
     pub fn read(path: &Path) -> Result<Self, ReportError> {
         let text = std::fs::read_to_string(path).map_err(|source| ReportError::read(path, source))?;
         Self::parse(&text, &path.display().to_string())
     }
 
-    /// The same for a text at hand; `place` stands for the file's name in messages.
+    /// Parses a text; `place` stands for the file's name in messages.
     ///
     /// # Errors
-    /// As [`Self::read`]; also two claims of one id, a testable claim without a figure, tolerances that are negative,
-    /// more than [`MAX_CLAIMS`] claims.
+    /// As [`Self::read`]; also two claims of one id, a testable claim without a figure, tolerances that are
+    /// negative, more than [`MAX_CLAIMS`] claims.
     pub fn parse(text: &str, place: &str) -> Result<Self, ReportError> {
         let all: Self = parse_toml(text, place)?;
         if all.claims.len() > MAX_CLAIMS {

@@ -1,6 +1,7 @@
 //! Claims: what a paper states, as data, and whether the measured numbers of a figure bear it out.
 //!
-//! The verdict is mechanical: it comes from the numbers that the figure draws, by a test that stands in the file.
+//! The verdict is mechanical: it comes from the numbers that the figure draws, by a test that stands in the
+//! file.
 
 mod across;
 mod definition;
@@ -24,9 +25,9 @@ pub(crate) mod claims_tests;
 #[cfg(test)]
 mod phase_tests;
 
-/// What came out.
+/// Verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// The numbers say what the paper says.
     Reproduced,
     /// They do not.
@@ -35,7 +36,7 @@ pub enum Verdict {
     NotTestable,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// The verdict in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -52,24 +53,25 @@ pub struct Judged {
     /// The claim.
     pub claim: Claim,
     /// The verdict.
-    pub verdict: Verdict,
-    /// What was measured, in words and numbers.
+    pub verdict: ClaimVerdict,
+    /// Measured values, in words and numbers.
     pub measured: String,
 }
 
-/// What a test finds: whether the claim holds, and in words what was measured; or why it cannot be tested.
+/// Result of a test: true if the claim holds, and in words what was measured; or why it cannot be tested.
 type Finding = Result<(bool, String), String>;
 
-/// Judges every claim by the figures at hand. A claim whose figure, panel or series is not among them is not testable.
+/// Judges every claim by the figures at hand. A claim whose figure, panel or series is not among them is not
+/// testable.
 pub fn evaluate_claims(claims: &Claims, figures: &[Figure]) -> Vec<Judged> {
     claims.claims.iter().map(|claim| judged(claim, figures)).collect()
 }
 
 fn judged(claim: &Claim, figures: &[Figure]) -> Judged {
     let (verdict, measured) = match finding(claim, figures) {
-        Ok((true, measured)) => (Verdict::Reproduced, measured),
-        Ok((false, measured)) => (Verdict::Differs, measured),
-        Err(reason) => (Verdict::NotTestable, reason),
+        Ok((true, measured)) => (ClaimVerdict::Reproduced, measured),
+        Ok((false, measured)) => (ClaimVerdict::Differs, measured),
+        Err(reason) => (ClaimVerdict::NotTestable, reason),
     };
     Judged { claim: claim.clone(), verdict, measured }
 }
@@ -83,8 +85,8 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     }
     let own = panel(figures, claim.figure.as_deref().unwrap_or_default(), claim.panel)?;
     match &claim.test {
-        Test::Greater(compare) => order::judge(own, compare, order::Wanted::Greater),
-        Test::Less(compare) => order::judge(own, compare, order::Wanted::Less),
+        Test::Greater(compare) => order::judge(own, compare, order::WantedOrder::Greater),
+        Test::Less(compare) => order::judge(own, compare, order::WantedOrder::Less),
         Test::GainBetween(test) => gain::between(own, test),
         Test::GainAt(test) => gain::at(own, test),
         Test::LargerGain(test) => {
@@ -94,16 +96,16 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
             own,
             panel(figures, &test.than_figure, test.than_panel)?,
             test,
-            order::Wanted::Greater,
+            order::WantedOrder::Greater,
         ),
         Test::FigureLess(test) => across::compare(
             own,
             panel(figures, &test.than_figure, test.than_panel)?,
             test,
-            order::Wanted::Less,
+            order::WantedOrder::Less,
         ),
-        Test::Rises(test) => trend::judge(own, test, trend::Wanted::Rises),
-        Test::Falls(test) => trend::judge(own, test, trend::Wanted::Falls),
+        Test::Rises(test) => trend::judge(own, test, trend::WantedTrend::Rises),
+        Test::Falls(test) => trend::judge(own, test, trend::WantedTrend::Falls),
         Test::Flat { series, ratio } => trend::flat(own, series, *ratio),
         Test::ValueAt(test) => value::at(own, test),
         Test::ValuesBetween(test) => value::between(own, test),

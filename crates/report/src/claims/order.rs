@@ -8,12 +8,12 @@ use crate::figure::{Datum, PanelData};
 
 /// Which side is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedOrder {
     Greater,
     Less,
 }
 
-pub(super) fn judge(panel: &PanelData, test: &Compare, wanted: Wanted) -> Finding {
+pub(super) fn judge(panel: &PanelData, test: &Compare, wanted: WantedOrder) -> Finding {
     let (own, other) = (curve(panel, &test.series)?, curve(panel, &test.than)?);
     let all = pairs(own, other);
     if let Some(missing) = test.at.iter().find(|x| !all.iter().any(|(datum, _)| is_at(datum, x))) {
@@ -28,11 +28,11 @@ pub(super) fn judge(panel: &PanelData, test: &Compare, wanted: Wanted) -> Findin
 }
 
 /// The finding for pairs of values; says where the claim fails and where the intervals are too wide to tell.
-pub(super) fn compared(pairs: &[(&Datum, &Datum)], wanted: Wanted, tolerance_percent: f64) -> Finding {
+pub(super) fn compared(pairs: &[(&Datum, &Datum)], wanted: WantedOrder, tolerance_percent: f64) -> Finding {
     if pairs.is_empty() {
         return Err("the two have no place in common".to_owned());
     }
-    let sign = if wanted == Wanted::Greater { 1.0 } else { -1.0 };
+    let sign = if wanted == WantedOrder::Greater { 1.0 } else { -1.0 };
     let holds = |(a, b): &(&Datum, &Datum)| {
         let slack = tolerance_percent / 100.0 * b.y.mean.abs();
         let ahead = sign * (a.y.mean - b.y.mean);
@@ -41,7 +41,7 @@ pub(super) fn compared(pairs: &[(&Datum, &Datum)], wanted: Wanted, tolerance_per
     let failing: Vec<&str> = pairs.iter().filter(|pair| !holds(pair)).map(|(a, _)| a.name.as_str()).collect();
     let open: Vec<&str> =
         pairs.iter().filter(|(a, b)| a.y.overlaps(&b.y)).map(|(a, _)| a.name.as_str()).collect();
-    let side = if wanted == Wanted::Greater { "above" } else { "below" };
+    let side = if wanted == WantedOrder::Greater { "above" } else { "below" };
     let mut words = format!("{side} at {} of {} places", pairs.len() - failing.len(), pairs.len());
     if !failing.is_empty() {
         let _ = write!(words, ", not at {}", listed(&failing));

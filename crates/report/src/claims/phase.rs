@@ -1,10 +1,10 @@
-//! What a ladder diagram shows.
+//! Claims about a ladder diagram.
 
 use std::fmt::Write as _;
 
 use super::{Finding, Phase, short};
 use crate::figure::Figure;
-use crate::ladder::{Band, Ladder, MapState};
+use crate::figure::ladder::{Band, Ladder, MapState};
 
 pub(super) fn judge(figures: &[Figure], id: &str, test: &Phase) -> Finding {
     let figure = figures.iter().find(|figure| figure.definition.id == id);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::figure::Definitions;
-use crate::ladder::parse_events;
+use crate::figure::ladder::parse_events;
 
 const EVENTS: &str = r#"{"t_s":1.0,"from":"sender","label":"SD 1","arrived_s":1.1,"kind":"data"}
 {"band":"probing after early timeout: outage","from_s":2.0,"to_s":3.0}
@@ -26,7 +26,7 @@ fn a_phase_is_found_by_a_part_of_its_name_with_the_map_as_it_is_within() {
     let seen = judged(
         r#"{ kind = "phase", name = "early timeout", map_begins = "reserved", map_holds = 4, map_ends_with_answers = 2 }"#,
     );
-    assert_eq!(seen.verdict, Verdict::Reproduced, "{}", seen.measured);
+    assert_eq!(seen.verdict, ClaimVerdict::Reproduced, "{}", seen.measured);
     assert!(seen.measured.contains("from 2 to 3 s"), "{}", seen.measured);
 }
 
@@ -38,7 +38,7 @@ fn another_phase_or_another_map_differs() {
         r#"{ kind = "phase", name = "early", map_holds = 3 }"#,
         r#"{ kind = "phase", name = "early", map_ends_with_answers = 3 }"#,
     ] {
-        assert_eq!(judged(test).verdict, Verdict::Differs, "{test}");
+        assert_eq!(judged(test).verdict, ClaimVerdict::Differs, "{test}");
     }
 }
 
@@ -46,9 +46,11 @@ fn another_phase_or_another_map_differs() {
 fn values_of_a_series_must_all_lie_in_the_range() {
     let curve: &[(f64, f64)] = &[(1.0, 0.5), (2.0, 0.9)];
     let figures = [claims_tests::figure("A", &[("on", curve)], 0.01)];
-    for (low, high, verdict) in
-        [(0.4, 1.0, Verdict::Reproduced), (0.6, 1.0, Verdict::Differs), (0.4, 0.8, Verdict::Differs)]
-    {
+    for (low, high, verdict) in [
+        (0.4, 1.0, ClaimVerdict::Reproduced),
+        (0.6, 1.0, ClaimVerdict::Differs),
+        (0.4, 0.8, ClaimVerdict::Differs),
+    ] {
         let claims = format!(
             "[[claim]]\nid = \"c\"\nitem = \"i\"\nstatement = \"s\"\nsource = \"p\"\nfigure = \"A\"\n\
              test = {{ kind = \"values_between\", series = \"on\", low = {low}, high = {high} }}\n"

@@ -1,22 +1,22 @@
-//! Whether a series rises, falls or stays.
+//! Claims that a series rises, falls or stays.
 
 use super::{Finding, Trend, curve, short};
 use crate::figure::{Curve, PanelData};
 
 /// Which way is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedTrend {
     Rises,
     Falls,
 }
 
-pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: Wanted) -> Finding {
+pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: WantedTrend) -> Finding {
     let curve = curve(panel, &test.series)?;
     let [first, .., last] = &curve.data[..] else {
         return Err("a trend needs two places".to_owned());
     };
     let correlation = spearman(curve);
-    let sign = if wanted == Wanted::Rises { 1.0 } else { -1.0 };
+    let sign = if wanted == WantedTrend::Rises { 1.0 } else { -1.0 };
     let holds = sign * correlation >= test.correlation && sign * (last.y.mean - first.y.mean) > 0.0;
     let words = format!(
         "from {} (at {}) to {} (at {}), rank correlation {}{}",
@@ -51,7 +51,8 @@ pub(super) fn flat(panel: &PanelData, series: &str, ratio: f64) -> Finding {
     ))
 }
 
-/// Spearman's rank correlation of means with their places; equal means share their rank, no spread has none (0).
+/// Spearman's rank correlation of means with their places; equal means share their rank, no spread has none
+/// (0).
 fn spearman(curve: &Curve) -> f64 {
     let x = ranks(&curve.data.iter().map(|datum| datum.x).collect::<Vec<_>>());
     let y = ranks(&curve.data.iter().map(|datum| datum.y.mean).collect::<Vec<_>>());

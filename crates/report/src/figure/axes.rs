@@ -1,7 +1,7 @@
 //! Axes: lines, ticks, numbers, labels with units.
 
 use super::definition::PanelDefinition;
-use super::ticks::{Label, Scale, Tick};
+use super::ticks::{Scale, Tick, TickLabel};
 use crate::scene::{Anchor, Color, Rect, Scene, Stroke, ellipsized, text_width, wrapped};
 
 const TICK_SIZE: f64 = 12.0;
@@ -148,7 +148,8 @@ fn crowded(frame: &Frame, ticks: &[Tick]) -> bool {
 const TURNED: f64 = 74.0;
 const NAME_LINES: usize = 3;
 
-/// How the names on an axis of words are written: in lines side by side, or turned where a word alone is too wide.
+/// How the names on an axis of words are written: in lines side by side, or turned where a word alone is too
+/// wide.
 fn name_lines(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     let slot = width / names.len() as f64 - 8.0;
     let lines = |name: &String| wrapped(name, TICK_SIZE, false, slot, NAME_LINES);
@@ -185,10 +186,10 @@ fn draw_names(scene: &mut Scene, frame: &Frame, names: &[String], lines: Option<
     }
 }
 
-fn label_width(label: &Label) -> f64 {
+fn label_width(label: &TickLabel) -> f64 {
     match label {
-        Label::Plain(text) => text_width(text, TICK_SIZE, false),
-        Label::Power(exponent) => {
+        TickLabel::Plain(text) => text_width(text, TICK_SIZE, false),
+        TickLabel::Power(exponent) => {
             text_width("10", TICK_SIZE, false) + text_width(&power(*exponent), TICK_SIZE * 0.74, false)
         }
     }
@@ -199,12 +200,12 @@ fn power(exponent: i32) -> String {
 }
 
 /// Draws a label with its middle at `at`.
-fn draw_label(scene: &mut Scene, at: (f64, f64), label: &Label) {
+fn draw_label(scene: &mut Scene, at: (f64, f64), label: &TickLabel) {
     match label {
-        Label::Plain(text) => {
+        TickLabel::Plain(text) => {
             scene.text(at, text, TICK_SIZE, Anchor::Middle);
         }
-        Label::Power(exponent) => {
+        TickLabel::Power(exponent) => {
             let left = at.0 - label_width(label) / 2.0;
             scene.text((left, at.1), "10", TICK_SIZE, Anchor::Start);
             let left = left + text_width("10", TICK_SIZE, false);

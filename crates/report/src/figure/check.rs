@@ -1,12 +1,37 @@
-//! What the parser of a definition cannot see.
+//! Reading of definitions, with the checks that their parser cannot make.
+
+use std::path::Path;
 
 use super::definition::{
-    Definitions, FigureDefinition, Kind, MAX_FIGURES, MAX_PANELS, Mark, PanelDefinition,
+    Definitions, FigureDefinition, FigureKind, MAX_FIGURES, MAX_PANELS, Mark, PanelDefinition, parse_toml,
 };
-use super::ticks::{LARGEST, SMALLEST};
+use super::ticks::{MAX_VALUE, MIN_LOG_VALUE};
 use crate::ReportError;
 
-pub(super) fn definitions(all: &Definitions) -> Result<(), ReportError> {
+impl Definitions {
+    /// Reads a file of figure definitions.
+    ///
+    /// # Errors
+    /// Names file and line: not to be read, not TOML, an unknown key, a wrong type, or what [`Self::parse`]
+    /// refuses.
+    pub fn read(path: &Path) -> Result<Self, ReportError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ReportError::read(path, source))?;
+        Self::parse(&text, &path.display().to_string())
+    }
+
+    /// Parses a text; `place` stands for the file's name in messages.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; also an id that is no file name or stands there twice, and figures whose parts do
+    /// not fit.
+    pub fn parse(text: &str, place: &str) -> Result<Self, ReportError> {
+        let definitions: Self = parse_toml(text, place)?;
+        check(&definitions)?;
+        Ok(definitions)
+    }
+}
+
+fn check(all: &Definitions) -> Result<(), ReportError> {
     if all.figures.len() > MAX_FIGURES {
         let message = format!("{} figures; at most {MAX_FIGURES} in a file", all.figures.len());
         return Err(ReportError::item("figures", message));
@@ -33,10 +58,10 @@ pub(crate) fn file_name(id: &str) -> Result<(), ReportError> {
 
 fn one_figure(figure: &FigureDefinition) -> Result<(), String> {
     let panels = figure.panels().count();
-    if (figure.kind == Kind::Ladder) != figure.ladder.is_some() {
+    if (figure.kind == FigureKind::Ladder) != figure.ladder.is_some() {
         return Err("a ladder, and nothing else, has type = \"ladder\" and a table 'ladder'".to_owned());
     }
-    if figure.kind == Kind::Ladder {
+    if figure.kind == FigureKind::Ladder {
         let numbers =
             figure.ladder.iter().flat_map(|ladder| [ladder.from_s, ladder.to_s, ladder.height]).flatten();
         if numbers.into_iter().any(|number| !number.is_finite()) {
@@ -55,8 +80,8 @@ fn one_figure(figure: &FigureDefinition) -> Result<(), String> {
     figure.panels().try_for_each(|panel| one_panel(panel, figure.kind))
 }
 
-fn one_panel(panel: &PanelDefinition, kind: Kind) -> Result<(), String> {
-    if (kind == Kind::Series) == panel.x.axis.is_some() {
+fn one_panel(panel: &PanelDefinition, kind: FigureKind) -> Result<(), String> {
+    if (kind == FigureKind::Series) == panel.x.axis.is_some() {
         return Err(
             "x.axis names an axis of the sweep; only a series, which runs over the time, has none".to_owned()
         );
@@ -70,14 +95,14 @@ fn one_panel(panel: &PanelDefinition, kind: Kind) -> Result<(), String> {
     }
     let numbers =
         [Some(panel.x.scale), Some(panel.y.scale), panel.x.from, panel.x.to, panel.y.from, panel.y.to];
-    if numbers.into_iter().flatten().any(|number| number.is_nan() || number.abs() > LARGEST)
+    if numbers.into_iter().flatten().any(|number| number.is_nan() || number.abs() > MAX_VALUE)
         || panel.x.scale * panel.y.scale == 0.0
     {
-        return Err(format!("scale, from and to are numbers up to {LARGEST:e}, and a scale is not 0"));
+        return Err(format!("scale, from and to are numbers up to {MAX_VALUE:e}, and a scale is not 0"));
     }
     ends(panel.x.from, panel.x.to, panel.x.log, "x")?;
     ends(panel.y.from, panel.y.to, panel.y.log, "y")?;
-    if kind == Kind::Bar && panel.y.log && panel.y.from.is_none() {
+    if kind == FigureKind::Bar && panel.y.log && panel.y.from.is_none() {
         return Err("bars start at 0, which a logarithmic axis does not have: say by y.from where".to_owned());
     }
     panel.marks.iter().try_for_each(one_mark)
@@ -89,7 +114,7 @@ fn ends(from: Option<f64>, to: Option<f64>, log: bool, axis: &str) -> Result<(),
     {
         return Err(format!("{axis}.from = {from} is not below {axis}.to = {to}"));
     }
-    if log && from.into_iter().chain(to).any(|end| end < SMALLEST) {
+    if log && from.into_iter().chain(to).any(|end| end < MIN_LOG_VALUE) {
         return Err(format!("{axis} is logarithmic: its ends are above 0"));
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Curves: lines, markers, intervals.
 
 use super::axes::Frame;
-use super::definition::Kind;
+use super::definition::FigureKind;
 use super::look::Look;
 use super::select::{Curve, Datum, PanelData};
 use crate::scene::{Color, Item, Point, Stroke, line};
@@ -11,14 +11,14 @@ const CAP: f64 = 3.5;
 /// More points than this in a series are drawn without markers.
 pub(super) const MARKED: usize = 40;
 
-pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: Kind) {
+pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: FigureKind) {
     for (i, curve) in data.curves.iter().enumerate() {
         add_intervals(items, curve, data.statistic, Look::of(i), frame);
     }
     for (i, curve) in data.curves.iter().enumerate() {
         let point = |datum: &Datum| (frame.x(datum.x), frame.y(datum.y.shown(data.statistic).0));
         let points: Vec<Point> = curve.data.iter().map(point).collect();
-        let marked = kind != Kind::Series || points.len() <= MARKED;
+        let marked = kind != FigureKind::Series || points.len() <= MARKED;
         add_line(items, points, Look::of(i), marked);
     }
 }

@@ -1,7 +1,6 @@
 //! Figure definitions: what a figure shows, as data.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Deserialize;
 
@@ -23,10 +22,10 @@ pub struct Definitions {
     pub figures: Vec<FigureDefinition>,
 }
 
-/// What a figure is made of.
+/// Kind of data that a figure is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FigureKind {
     /// Means with their intervals, joined by lines.
     #[default]
     Line,
@@ -48,8 +47,8 @@ pub struct FigureDefinition {
     pub title: String,
     /// Line, bar, series or ladder.
     #[serde(default, rename = "type")]
-    pub kind: Kind,
-    /// What a report says below it.
+    pub kind: FigureKind,
+    /// Caption in a report.
     #[serde(default)]
     pub caption: Option<String>,
     /// One panel, written into the figure itself ...
@@ -76,7 +75,7 @@ pub struct PanelDefinition {
     pub x: XDefinition,
     /// The vertical axis.
     pub y: YDefinition,
-    /// What the curves are.
+    /// Meaning of the curves.
     #[serde(default)]
     pub series: Option<SeriesDefinition>,
     /// Axes that are held at a value.
@@ -97,7 +96,7 @@ pub struct XDefinition {
     /// The axis of the sweep; a series has none, it runs over the time.
     #[serde(default)]
     pub axis: Option<String>,
-    /// What it says below.
+    /// Text below it.
     pub label: String,
     /// The unit, after scaling.
     #[serde(default)]
@@ -129,7 +128,7 @@ pub struct YDefinition {
     /// Divide by this metric, run by run.
     #[serde(default)]
     pub divided_by: Option<String>,
-    /// What it says beside.
+    /// Text beside it.
     pub label: String,
     /// The unit, after scaling.
     #[serde(default)]
@@ -151,7 +150,7 @@ pub struct YDefinition {
     pub to: Option<f64>,
 }
 
-/// What the curves are: the values of an axis, or metrics.
+/// Meaning of the curves: the values of an axis, or metrics.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeriesDefinition {
@@ -191,7 +190,7 @@ pub struct Mark {
     /// ... to this.
     #[serde(default)]
     pub to: Option<f64>,
-    /// What it is.
+    /// Text at the mark.
     #[serde(default)]
     pub label: String,
 }
@@ -210,7 +209,7 @@ pub enum MarkAxis {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// Whose values these are.
+    /// Source of these values.
     pub name: String,
     /// (x, y).
     pub points: Vec<(f64, f64)>,
@@ -252,27 +251,6 @@ fn sender() -> String {
 
 fn receiver() -> String {
     "receiver".to_owned()
-}
-
-impl Definitions {
-    /// Reads a file of figure definitions.
-    ///
-    /// # Errors
-    /// Names file and line: not to be read, not TOML, an unknown key, a wrong type, or what [`Self::parse`] refuses.
-    pub fn read(path: &Path) -> Result<Self, ReportError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ReportError::read(path, source))?;
-        Self::parse(&text, &path.display().to_string())
-    }
-
-    /// The same for a text at hand; `place` stands for the file's name in messages.
-    ///
-    /// # Errors
-    /// As [`Self::read`]; also an id that is no file name or stands there twice, and figures whose parts do not fit.
-    pub fn parse(text: &str, place: &str) -> Result<Self, ReportError> {
-        let definitions: Self = parse_toml(text, place)?;
-        super::check::definitions(&definitions)?;
-        Ok(definitions)
-    }
 }
 
 /// TOML with the line of what is wrong.

@@ -2,9 +2,9 @@
 
 use super::bars::paint;
 use super::curves::{MARKED, reference_marker};
-use super::definition::{Kind, PanelDefinition};
+use super::definition::{FigureKind, PanelDefinition};
 use super::look::Look;
-use super::panel::{BAND, MARK};
+use super::look::{BAND, MARK};
 use super::select::PanelData;
 use crate::scene::{Anchor, Item, Rect, Scene, ellipsized, line, rectangle, text_width};
 
@@ -15,7 +15,7 @@ const ROW: f64 = 19.0;
 
 /// How an entry looks.
 #[derive(Debug, Clone, Copy)]
-enum Sample {
+enum LegendSample {
     Line(Look),
     /// A curve that is drawn without markers.
     Plain(Look),
@@ -26,33 +26,33 @@ enum Sample {
 }
 
 /// An entry: its look and its name.
-pub(super) struct Entry {
-    sample: Sample,
+pub(super) struct LegendEntry {
+    sample: LegendSample,
     name: String,
 }
 
-pub(super) fn entries(kind: Kind, panel: &PanelDefinition, data: &PanelData) -> Vec<Entry> {
-    let curves = data.curves.iter().enumerate().map(|(i, curve)| Entry {
+pub(super) fn entries(kind: FigureKind, panel: &PanelDefinition, data: &PanelData) -> Vec<LegendEntry> {
+    let curves = data.curves.iter().enumerate().map(|(i, curve)| LegendEntry {
         sample: match kind {
-            Kind::Bar => Sample::Bar(i),
-            Kind::Series if curve.data.len() > MARKED => Sample::Plain(Look::of(i)),
-            _ => Sample::Line(Look::of(i)),
+            FigureKind::Bar => LegendSample::Bar(i),
+            FigureKind::Series if curve.data.len() > MARKED => LegendSample::Plain(Look::of(i)),
+            _ => LegendSample::Line(Look::of(i)),
         },
         name: curve.name.clone(),
     });
-    let references = panel.reference.iter().enumerate().map(|(i, reference)| Entry {
-        sample: Sample::Reference(Look::of(i + data.curves.len())),
+    let references = panel.reference.iter().enumerate().map(|(i, reference)| LegendEntry {
+        sample: LegendSample::Reference(Look::of(i + data.curves.len())),
         name: reference.name.clone(),
     });
-    let marks = panel.marks.iter().map(|mark| Entry {
-        sample: if mark.at.is_some() { Sample::MarkLine } else { Sample::Band },
+    let marks = panel.marks.iter().map(|mark| LegendEntry {
+        sample: if mark.at.is_some() { LegendSample::MarkLine } else { LegendSample::Band },
         name: mark.label.clone(),
     });
     curves.chain(references).chain(marks).filter(|entry| !entry.name.is_empty()).collect()
 }
 
 /// Draws the entries in as many centred rows as they need and returns the height that they take.
-pub(super) fn draw(scene: &mut Scene, area: Rect, entries: &[Entry]) -> f64 {
+pub(super) fn draw(scene: &mut Scene, area: Rect, entries: &[LegendEntry]) -> f64 {
     let most = area.width - SAMPLE - 8.0;
     let names: Vec<String> = entries.iter().map(|entry| ellipsized(&entry.name, SIZE, false, most)).collect();
     let width = |i: usize| SAMPLE + 6.0 + text_width(&names[i], SIZE, false);
@@ -81,16 +81,16 @@ pub(super) fn draw(scene: &mut Scene, area: Rect, entries: &[Entry]) -> f64 {
     if rows.is_empty() { 0.0 } else { ROW * rows.len() as f64 + 4.0 }
 }
 
-fn draw_sample(scene: &mut Scene, sample: Sample, (x, y): (f64, f64)) {
+fn draw_sample(scene: &mut Scene, sample: LegendSample, (x, y): (f64, f64)) {
     let middle = (x + SAMPLE / 2.0, y);
     let patch = Rect { x: x + 5.0, y: y - 6.0, width: SAMPLE - 10.0, height: 12.0 };
     let items: Vec<Item> = match sample {
-        Sample::Line(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke()), look.marker(middle)],
-        Sample::Plain(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke())],
-        Sample::Reference(look) => vec![reference_marker(look, middle)],
-        Sample::MarkLine => vec![line((x, y), (x + SAMPLE, y), MARK)],
-        Sample::Band => vec![rectangle(patch, Some(BAND), None)],
-        Sample::Bar(index) => {
+        LegendSample::Line(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke()), look.marker(middle)],
+        LegendSample::Plain(look) => vec![line((x, y), (x + SAMPLE, y), look.stroke())],
+        LegendSample::Reference(look) => vec![reference_marker(look, middle)],
+        LegendSample::MarkLine => vec![line((x, y), (x + SAMPLE, y), MARK)],
+        LegendSample::Band => vec![rectangle(patch, Some(BAND), None)],
+        LegendSample::Bar(index) => {
             let (fill, stroke) = paint(index);
             vec![rectangle(patch, Some(fill), Some(stroke))]
         }

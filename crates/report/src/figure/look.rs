@@ -1,4 +1,5 @@
-//! How curves look: colours of Okabe and Ito that colour-blind eyes tell apart, and never by colour alone.
+//! Look of curves and marks: colours of Okabe and Ito that colour-blind eyes tell apart, and never by colour
+//! alone.
 
 use crate::scene::{Color, Item, Point, Stroke};
 
@@ -13,6 +14,8 @@ const COLORS: [Color; 8] = [
     Color::solid(0x8a, 0x7f, 0x00),
 ];
 const DASHES: [&[f64]; 4] = [&[], &[7.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0]];
+pub(super) const MARK: Stroke = Stroke { color: Color::SOFT, width: 1.2, dashes: &[5.0, 3.0] };
+pub(super) const BAND: Color = Color::SOFT.faint(14);
 
 /// The look of curve `index`: colours repeat after 8, shapes after 7, so that 16 curves differ.
 #[derive(Debug, Clone, Copy)]

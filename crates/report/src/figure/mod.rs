@@ -5,6 +5,7 @@ mod bars;
 mod check;
 mod curves;
 pub mod definition;
+pub mod ladder;
 mod legend;
 mod look;
 mod panel;
@@ -16,12 +17,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(crate) use check::file_name;
-pub use definition::{Definitions, FigureDefinition, Kind, PanelDefinition};
-pub use samples::{MAX_SAMPLES, Sample, Samples};
+pub use definition::{Definitions, FigureDefinition, FigureKind, PanelDefinition};
+pub use samples::{MAX_SAMPLES, MetricSample, Samples};
 pub use select::{Curve, Datum, MAX_CURVES, MAX_POINTS, PanelData};
 
+use self::ladder::{Ladder, read_events};
 use crate::ReportError;
-use crate::ladder::{self, Ladder, read_events};
 use crate::results::{Results, read_results};
 use crate::scene::{Anchor, Rect, Scene, wrapped};
 
@@ -40,7 +41,7 @@ const TITLE_SIZE: f64 = 16.0;
 /// A figure with its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it shows.
+    /// Definition of its contents.
     pub definition: FigureDefinition,
     /// The numbers of each panel.
     pub panels: Vec<PanelData>,
@@ -52,13 +53,13 @@ impl Figure {
     /// Fills a definition from the result files that it names, relative to `folder`.
     ///
     /// # Errors
-    /// A result file that cannot be read; an axis or metric that is not there; several points of the sweep at one place of a
-    /// curve; more than [`MAX_CURVES`] curves or [`MAX_POINTS`] points in one.
+    /// A result file that cannot be read; an axis or metric that is not there; several points of the sweep at
+    /// one place of a curve; more than [`MAX_CURVES`] curves or [`MAX_POINTS`] points in one.
     pub fn from_definition(definition: &FigureDefinition, folder: &Path) -> Result<Self, ReportError> {
         if let Some(ladder) = &definition.ladder {
             return Self::from_events(definition, read_events(&folder.join(&ladder.events))?);
         }
-        if definition.kind == Kind::Series {
+        if definition.kind == FigureKind::Series {
             let panels = definition.panels().map(|panel| {
                 samples::select(&definition.id, panel, &Samples::read(&folder.join(&panel.results), panel)?)
             });
@@ -100,7 +101,7 @@ impl Figure {
         definition: &FigureDefinition,
         results: impl Fn(&str) -> Option<&'a Results>,
     ) -> Result<Self, ReportError> {
-        let in_words = definition.kind == Kind::Bar;
+        let in_words = definition.kind == FigureKind::Bar;
         let panels = definition.panels().map(|panel| {
             let missing = || ReportError::item(&definition.id, format!("no results for {}", panel.results));
             select::select(&definition.id, panel, results(&panel.results).ok_or_else(missing)?, in_words)
@@ -170,7 +171,7 @@ impl Figure {
         self.scene()?.to_png(scale)
     }
 
-    /// What a reader must know beside the picture: failed and missing runs, points without a value.
+    /// Remarks beside the picture: failed and missing runs, points without a value.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.panels.iter().flat_map(|panel| panel.notes.iter().map(String::as_str))
     }

@@ -1,18 +1,22 @@
 //! One system of coordinates: its title, legend, axes, and what is in it.
 
 use super::axes::{self, Frame};
-use super::definition::{Kind, Mark, MarkAxis, PanelDefinition};
-use super::look::Look;
+use super::definition::{FigureKind, Mark, MarkAxis, PanelDefinition};
+use super::look::{BAND, Look, MARK};
 use super::select::PanelData;
 use super::ticks::Scale;
 use super::{bars, curves, legend};
-use crate::scene::{Anchor, Color, Item, Rect, Scene, Stroke, line, rectangle, wrapped};
+use crate::scene::{Anchor, Item, Rect, Scene, line, rectangle, wrapped};
 
 const TITLE_SIZE: f64 = 14.0;
-pub(super) const MARK: Stroke = Stroke { color: Color::SOFT, width: 1.2, dashes: &[5.0, 3.0] };
-pub(super) const BAND: Color = Color::SOFT.faint(14);
 
-pub(super) fn draw(scene: &mut Scene, area: Rect, kind: Kind, panel: &PanelDefinition, data: &PanelData) {
+pub(super) fn draw(
+    scene: &mut Scene,
+    area: Rect,
+    kind: FigureKind,
+    panel: &PanelDefinition,
+    data: &PanelData,
+) {
     let mut top = area.y;
     for title in wrapped(panel.title.as_deref().unwrap_or_default(), TITLE_SIZE, true, area.width, 2) {
         top += TITLE_SIZE * 1.3;
@@ -25,7 +29,7 @@ pub(super) fn draw(scene: &mut Scene, area: Rect, kind: Kind, panel: &PanelDefin
     let frame = axes::draw(scene, below, panel, &data.categories, x_scale(panel, data), y_scale(panel, data));
     let mut items: Vec<Item> = panel.marks.iter().map(|mark| mark_item(mark, &frame)).collect();
     match kind {
-        Kind::Bar => bars::add(&mut items, data, &frame),
+        FigureKind::Bar => bars::add(&mut items, data, &frame),
         _ => curves::add(&mut items, data, &frame, kind),
     }
     for (i, reference) in panel.reference.iter().enumerate() {
@@ -60,7 +64,8 @@ fn y_scale(panel: &PanelDefinition, data: &PanelData) -> Scale {
         .flat_map(|y| {
             let (value, range) = y.shown(data.statistic);
             let (low, high) = range.unwrap_or((value, value));
-            // An interval that reaches below 0 must not push a logarithmic axis, or one of positive values, there.
+            // An interval that reaches below 0 must not push a logarithmic axis, or one of positive values,
+            // there.
             let low = if y.min >= 0.0 { low.max(if panel.y.log { value / 3.0 } else { 0.0 }) } else { low };
             [low, high]
         })

@@ -1,5 +1,5 @@
-//! Draws what is hard to draw. `SKYHAUL_PICTURES=DIR cargo test -p skyhaul-report pictures` leaves the pictures in a
-//! folder: look at them after a change of layout. Their numbers are made up by a formula.
+//! Draws what is hard to draw. `SKYHAUL_PICTURES=DIR cargo test -p skyhaul-report pictures` leaves the
+//! pictures in a folder: look at them after a change of layout. Their numbers are made up by a formula.
 
 use super::*;
 use crate::results::parse_results;

@@ -18,7 +18,7 @@ pub const MAX_SAMPLES: usize = 2_000_000;
 /// One moment of one run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sample {
+pub struct MetricSample {
     /// The point of the sweep.
     #[serde(default)]
     pub point: usize,
@@ -27,7 +27,7 @@ pub struct Sample {
     pub replication: usize,
     /// The moment.
     pub t_s: f64,
-    /// What was measured then.
+    /// Values measured then.
     pub metrics: BTreeMap<String, Option<f64>>,
 }
 
@@ -35,7 +35,7 @@ pub struct Sample {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Samples {
     place: String,
-    all: Vec<Sample>,
+    all: Vec<MetricSample>,
 }
 
 impl Samples {
@@ -52,7 +52,7 @@ impl Samples {
         let mut all = Vec::new();
         for file in files_in(path)? {
             let text = std::fs::read_to_string(&file).map_err(|source| ReportError::read(&file, source))?;
-            let first = text.lines().next().and_then(|line| serde_json::from_str::<Sample>(line).ok());
+            let first = text.lines().next().and_then(|line| serde_json::from_str::<MetricSample>(line).ok());
             if first.is_some_and(|first| !chosen(panel, &first, (0, 0))) {
                 continue;
             }
@@ -67,7 +67,7 @@ impl Samples {
         Ok(Self { place, all })
     }
 
-    /// The same for a text at hand.
+    /// Parses a text.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -94,7 +94,8 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ReportError> {
     Ok(files)
 }
 
-/// What a panel shows of a file of samples: one run's metrics, or one metric of several points or replications.
+/// Contents of a panel out of a file of samples: one run's metrics, or one metric of several points or
+/// replications.
 pub(super) fn select(id: &str, panel: &PanelDefinition, samples: &Samples) -> Result<PanelData, ReportError> {
     let wrong = |message: String| ReportError::item(id, format!("{message} ({})", samples.place));
     let series = panel.series.clone().unwrap_or_default();
@@ -142,8 +143,8 @@ pub(super) fn select(id: &str, panel: &PanelDefinition, samples: &Samples) -> Re
     Ok(PanelData { curves, ..PanelData::default() })
 }
 
-/// Whether a sample is shown: of the run `usual`, unless a filter says otherwise or the runs make the series.
-fn chosen(panel: &PanelDefinition, sample: &Sample, usual: (usize, usize)) -> bool {
+/// True if a sample is shown: of the run `usual`, unless a filter says otherwise or the runs make the series.
+fn chosen(panel: &PanelDefinition, sample: &MetricSample, usual: (usize, usize)) -> bool {
     let by = panel.series.as_ref().and_then(|series| series.axis.as_deref());
     let fits = |key: &str, found: usize, usual: usize| match panel.filter.get(key) {
         Some(value) => value == &AxisValue::Number(found as f64),
@@ -152,7 +153,7 @@ fn chosen(panel: &PanelDefinition, sample: &Sample, usual: (usize, usize)) -> bo
     fits("point", sample.point, usual.0) && fits("replication", sample.replication, usual.1)
 }
 
-fn value(panel: &PanelDefinition, sample: &Sample, metric: &str) -> Option<f64> {
+fn value(panel: &PanelDefinition, sample: &MetricSample, metric: &str) -> Option<f64> {
     let value = sample.metrics.get(metric).copied().flatten()?;
     match &panel.y.divided_by {
         None => Some(value),
@@ -160,7 +161,8 @@ fn value(panel: &PanelDefinition, sample: &Sample, metric: &str) -> Option<f64> 
     }
 }
 
-/// At most [`MAX_POINTS`]: of each stretch of a longer series its lowest and its highest value, so that no peak is lost.
+/// At most [`MAX_POINTS`]: of each stretch of a longer series its lowest and its highest value, so that no
+/// peak is lost.
 fn thinned(mut points: Vec<(f64, f64)>) -> Vec<Datum> {
     points.retain(|(x, _)| x.is_finite());
     points.sort_by(|a, b| a.0.total_cmp(&b.0));

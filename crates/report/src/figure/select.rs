@@ -18,7 +18,7 @@ pub struct Datum {
     pub x: f64,
     /// The value of the axis as people read it, in the shown unit.
     pub name: String,
-    /// What was measured there, in the shown unit.
+    /// Values measured there, in the shown unit.
     pub y: Summary,
 }
 
@@ -31,20 +31,21 @@ pub struct Curve {
     pub data: Vec<Datum>,
 }
 
-/// What a panel shows.
+/// Contents of a panel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PanelData {
     /// The curves in the order of the sweep.
     pub curves: Vec<Curve>,
     /// The names on a horizontal axis of words; empty if it has numbers.
     pub categories: Vec<String>,
-    /// What is drawn of each sample.
+    /// Statistic that is drawn of each sample.
     pub statistic: Statistic,
-    /// What a reader must know: failed and missing runs, points without a value.
+    /// Remarks: failed and missing runs, points without a value.
     pub notes: Vec<String>,
 }
 
-/// Selects what `panel` of figure `id` shows out of `results`; `in_words` takes the axis as words even if it has numbers.
+/// Selects what `panel` of figure `id` shows out of `results`; `in_words` takes the axis as words even if it
+/// has numbers.
 pub(super) fn select(
     id: &str,
     panel: &PanelDefinition,

@@ -2,10 +2,10 @@
 
 use libm::{ceil, floor, log10, pow};
 
-/// Values beyond this, or on logarithmic axes below [`SMALLEST`], have no place on an axis.
-pub(crate) const LARGEST: f64 = 1e100;
-/// See [`LARGEST`].
-pub(crate) const SMALLEST: f64 = 1e-100;
+/// Values beyond this, or on logarithmic axes below [`MIN_LOG_VALUE`], have no place on an axis.
+pub(crate) const MAX_VALUE: f64 = 1e100;
+/// Smallest value that has a place on a logarithmic axis.
+pub(crate) const MIN_LOG_VALUE: f64 = 1e-100;
 
 /// An axis: from value to place and back to its ticks.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,11 +19,11 @@ pub(crate) struct Scale {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub(crate) at: f64,
-    pub(crate) label: Option<Label>,
+    pub(crate) label: Option<TickLabel>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Label {
+pub(crate) enum TickLabel {
     Plain(String),
     Power(i32),
 }
@@ -44,7 +44,7 @@ impl Scale {
     ///
     /// `ends` of a definition win. On a logarithmic axis only values above 0 count.
     pub(crate) fn around(values: &[f64], log: bool, zero: bool, ends: (Option<f64>, Option<f64>)) -> Self {
-        let fits = |value: &f64| value.abs() <= LARGEST && (!log || *value >= SMALLEST);
+        let fits = |value: &f64| value.abs() <= MAX_VALUE && (!log || *value >= MIN_LOG_VALUE);
         let shown = || values.iter().copied().filter(fits);
         let low = shown().fold(f64::INFINITY, f64::min);
         let high = shown().fold(f64::NEG_INFINITY, f64::max);
@@ -76,7 +76,7 @@ impl Scale {
             for digit in 1..10 {
                 let at = f64::from(digit) * pow(10.0, f64::from(exponent));
                 let labelled = digit == 1 && exponent.rem_euclid(every) == 0;
-                let label = labelled.then_some(Label::Power(exponent));
+                let label = labelled.then_some(TickLabel::Power(exponent));
                 if self.holds(at) && (label.is_some() || every == 1) {
                     ticks.push(Tick { at, label });
                 }
@@ -94,7 +94,7 @@ impl Scale {
         let round = |digit: i32| matches!(digit, 1 | 2 | 5);
         // Where 1, 2 and 5 would leave less than three numbers, every digit has its own.
         let few = places.iter().filter(|(digit, _)| round(*digit)).count() < 3;
-        let label = |digit, at| (few || round(digit)).then(|| Label::Plain(plain(at)));
+        let label = |digit, at| (few || round(digit)).then(|| TickLabel::Plain(plain(at)));
         places.into_iter().map(|(digit, at)| Tick { at, label: label(digit, at) }).collect()
     }
 
@@ -129,7 +129,7 @@ fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<Tick> {
     };
     (0..=(last - first) as usize)
         .map(|i| (first + i as f64) * step)
-        .map(|at| Tick { at, label: Some(Label::Plain(label(at))) })
+        .map(|at| Tick { at, label: Some(TickLabel::Plain(label(at))) })
         .collect()
 }
 

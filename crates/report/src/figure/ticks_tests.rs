@@ -4,8 +4,8 @@ use super::ticks::*;
 
 fn labels(scale: &Scale) -> Vec<String> {
     let name = |label| match label {
-        Label::Plain(text) => text,
-        Label::Power(exponent) => format!("10^{exponent}"),
+        TickLabel::Plain(text) => text,
+        TickLabel::Power(exponent) => format!("10^{exponent}"),
     };
     scale.ticks(7).into_iter().filter_map(|tick| tick.label).map(name).collect()
 }
@@ -50,7 +50,8 @@ fn axes_hold_their_values_with_room() {
 proptest! {
     #[test]
     fn any_axis_has_finite_ticks(
-        values in prop::collection::vec(prop::num::f64::ANY, 0..5), log: bool, zero: bool, most in 0_usize..12,
+        values in prop::collection::vec(prop::num::f64::ANY, 0..5),
+        log: bool, zero: bool, most in 0_usize..12,
     ) {
         let scale = Scale::around(&values, log, zero, (None, None));
         let ticks = scale.ticks(most);

@@ -45,7 +45,7 @@ fn the_axis_of_numbers_lies_to_the_right_and_words_are_curves() {
 fn words_alone_are_bars() {
     let figures =
         obvious_figures(&sweep(&[("transport", "\"on\",\"off\",\"half\"")]), "goodput_bps").unwrap();
-    assert_eq!(figures[0].definition.kind, Kind::Bar);
+    assert_eq!(figures[0].definition.kind, FigureKind::Bar);
     assert_eq!(figures[0].panels[0].categories, ["on", "off", "half"]);
 }
 

@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
+use super::ReportPage;
 use super::markdown::READING;
 use crate::ReportError;
-use crate::claims::{Judged, Verdict};
+use crate::claims::{ClaimVerdict, Judged};
 use crate::figure::Figure;
 use crate::scene::escaped;
 
 const STYLE: &str = include_str!("style.css");
 
-pub(super) fn page(report: &Report) -> Result<String, ReportError> {
+pub(super) fn page(report: &ReportPage) -> Result<String, ReportError> {
     let title = escaped(&report.title);
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -44,7 +44,7 @@ pub(super) fn page(report: &Report) -> Result<String, ReportError> {
     Ok(out)
 }
 
-fn claims(out: &mut String, report: &Report) {
+fn claims(out: &mut String, report: &ReportPage) {
     let _ = writeln!(
         out,
         "<h2>Claims</h2>\n<p>{} <a href=\"claims.csv\">CSV</a></p>\n<div class=\"wide\">\n<table>\n\
@@ -53,9 +53,9 @@ fn claims(out: &mut String, report: &Report) {
     );
     for Judged { claim, verdict, measured } in &report.claims {
         let (class, sign) = match verdict {
-            Verdict::Reproduced => ("reproduced", "✓"),
-            Verdict::Differs => ("differs", "≠"),
-            Verdict::NotTestable => ("untested", "–"),
+            ClaimVerdict::Reproduced => ("reproduced", "✓"),
+            ClaimVerdict::Differs => ("differs", "≠"),
+            ClaimVerdict::NotTestable => ("untested", "–"),
         };
         let id = claim.figure.as_deref().unwrap_or_default();
         let known =

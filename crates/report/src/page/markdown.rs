@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::Report;
+use super::ReportPage;
 use crate::figure::Figure;
 use crate::table::escaped_markdown as escaped;
 
-/// What every figure says below: how to read it.
+/// Line below every figure: how to read it.
 pub(super) const READING: &str = "Unless a figure says otherwise, points are means over the runs, bars around them 95 % confidence intervals (Student's t).";
 
-pub(super) fn page(report: &Report) -> String {
+pub(super) fn page(report: &ReportPage) -> String {
     let mut out = format!("# {}\n\n", escaped(&report.title));
     for paragraph in &report.introduction {
         let _ = writeln!(out, "{}\n", escaped(paragraph));
@@ -52,7 +52,7 @@ fn link(figure: &Figure) -> String {
     format!("[{id}](figures/{id}.svg){data}")
 }
 
-fn claims(report: &Report) -> String {
+fn claims(report: &ReportPage) -> String {
     let mut out =
         "| item | claim | measured | verdict | figure |\n| --- | --- | --- | --- | --- |\n".to_owned();
     for judged in &report.claims {

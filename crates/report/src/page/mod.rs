@@ -4,7 +4,7 @@ mod html;
 mod markdown;
 mod write;
 
-use crate::claims::{Judged, Verdict};
+use crate::claims::{ClaimVerdict, Judged};
 use crate::figure::Figure;
 use crate::table::Table;
 
@@ -13,9 +13,9 @@ pub use write::write_report;
 #[cfg(test)]
 mod page_tests;
 
-/// What a report says.
+/// Contents of a report.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Report {
+pub struct ReportPage {
     /// The title.
     pub title: String,
     /// Paragraphs in front: what was run, by which command.
@@ -30,7 +30,7 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-impl Report {
+impl ReportPage {
     /// The claims as a table: item, claim, source, measured, verdict, figure, note.
     pub fn claims_table(&self) -> Table {
         let mut table = Table::new(&["item", "claim", "source", "measured", "verdict", "figure", "note"]);
@@ -54,9 +54,9 @@ impl Report {
         format!(
             "{} claims: {} reproduced, {} differ, {} not testable.",
             self.claims.len(),
-            count(Verdict::Reproduced),
-            count(Verdict::Differs),
-            count(Verdict::NotTestable)
+            count(ClaimVerdict::Reproduced),
+            count(ClaimVerdict::Differs),
+            count(ClaimVerdict::NotTestable)
         )
     }
 

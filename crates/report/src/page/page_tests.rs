@@ -2,7 +2,7 @@ use super::*;
 use crate::claims::claims_tests::{claims, figure};
 use crate::claims::evaluate_claims;
 
-fn report() -> Report {
+fn report() -> ReportPage {
     let on: &[(f64, f64)] = &[(0.0, 100.0), (5.0, 90.0), (10.0, 60.0)];
     let off: &[(f64, f64)] = &[(0.0, 98.0), (5.0, 60.0), (10.0, 40.0)];
     let figures = vec![figure("A", &[("on", on), ("off", off)], 1.0)];
@@ -13,7 +13,7 @@ fn report() -> Report {
     ];
     let mut table = Table::new(&["truth", "#right"]);
     table.push(vec!["<script>alert(1)</script>".to_owned(), "0.9".to_owned()]);
-    Report {
+    ReportPage {
         title: "A <paper> & its claims".to_owned(),
         introduction: vec!["Made up for a test.".to_owned()],
         claims: evaluate_claims(&claims(&tests), &figures),

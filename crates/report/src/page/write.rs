@@ -3,19 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Report, html, markdown};
+use super::{ReportPage, html, markdown};
 use crate::ReportError;
 use crate::table::Table;
 
 /// Dots of a PNG to a pixel of its SVG: 192 to the inch.
 const PNG_SCALE: f64 = 2.0;
 
-/// Writes `report.html`, `report.md`, `claims.csv` and `figures/ID.svg|png|csv` into `folder` and returns the path of
-/// the HTML page. What stood there under these names is replaced, file by file, each in one step.
+/// Writes `report.html`, `report.md`, `claims.csv` and `figures/ID.svg|png|csv` into `folder` and returns the
+/// path of the HTML page. What stood there under these names is replaced, file by file, each in one step.
 ///
 /// # Errors
 /// A file that cannot be written; a figure that cannot be drawn.
-pub fn write_report(folder: &Path, report: &Report) -> Result<PathBuf, ReportError> {
+pub fn write_report(folder: &Path, report: &ReportPage) -> Result<PathBuf, ReportError> {
     let figures = folder.join("figures");
     fs::create_dir_all(&figures).map_err(|source| ReportError::write(&figures, source))?;
     for figure in &report.figures {

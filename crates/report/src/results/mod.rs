@@ -26,7 +26,7 @@ pub struct Axis {
 
 /// The first line of a result file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Header {
+pub struct ResultsHeader {
     /// Version of the format; this crate reads 1.
     pub skyhaul_results: u32,
     /// Version of skyhaul that ran it.
@@ -64,13 +64,13 @@ pub struct Run {
     pub replication: usize,
     /// Its seed.
     pub seed: u64,
-    /// What the point sets.
+    /// Keys that the point sets.
     #[serde(default)]
     pub set: BTreeMap<String, AxisValue>,
     /// How the run ended.
     #[serde(default)]
     pub ended: Option<String>,
-    /// What was measured; a metric that is absent or null did not apply.
+    /// Measured values; a metric that is absent or null did not apply.
     #[serde(default)]
     pub metrics: BTreeMap<String, Option<f64>>,
     /// Why the run failed, if it did.
@@ -92,12 +92,12 @@ pub struct Results {
     /// Where it came from, for messages.
     pub place: String,
     /// Its first line.
-    pub header: Header,
+    pub header: ResultsHeader,
     /// Its runs by (point, replication), whatever their order in the file.
     pub runs: Vec<Run>,
     /// The line at which a file of an interrupted sweep breaks off; it was left out.
     pub torn_line: Option<usize>,
-    /// What each point sets, over the axes and over every key that a run names.
+    /// Keys that each point sets, over the axes and over every key that a run names.
     coordinates: Vec<BTreeMap<String, AxisValue>>,
 }
 
@@ -107,7 +107,7 @@ impl Results {
         self.coordinates.len()
     }
 
-    /// What point `point` sets, by axis; empty for a point that does not exist.
+    /// Keys that point `point` sets, by axis; empty for a point that does not exist.
     pub fn coordinates(&self, point: usize) -> &BTreeMap<String, AxisValue> {
         const NOTHING: &BTreeMap<String, AxisValue> = &BTreeMap::new();
         self.coordinates.get(point).unwrap_or(NOTHING)

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::{Axis, AxisValue, Header, Results, Run};
+use super::{Axis, AxisValue, Results, ResultsHeader, Run};
 use crate::error::{ReportError, listed};
 
 /// The longest line that is read: a run with a few thousand metrics is far below it.
@@ -18,15 +18,16 @@ const MAX_POINTS: usize = 100_000;
 /// Reads a result file, complete or of an interrupted sweep.
 ///
 /// # Errors
-/// Names file and line: not a result file, another version, a line that is no run, a point outside of the sweep, a run
-/// that stands there twice, more than [`MAX_RUNS`] runs or [`MAX_LINE_BYTES`] in a line. A last line without its end is
-/// what an interrupted sweep leaves: it is left out, and [`Results::torn_line`] says so.
+/// Names file and line: not a result file, another version, a line that is no run, a point outside of the
+/// sweep, a run that stands there twice, more than [`MAX_RUNS`] runs or [`MAX_LINE_BYTES`] in a line. A last
+/// line without its end is what an interrupted sweep leaves: it is left out, and [`Results::torn_line`] says
+/// so.
 pub fn read_results(path: &Path) -> Result<Results, ReportError> {
     let file = File::open(path).map_err(|source| ReportError::read(path, source))?;
     read_from(BufReader::new(file), &path.display().to_string(), |source| ReportError::read(path, source))
 }
 
-/// The same for a text at hand; `place` stands for the file's name in messages.
+/// Parses a text; `place` stands for the file's name in messages.
 ///
 /// # Errors
 /// As [`read_results`].
@@ -41,7 +42,7 @@ fn read_from(
 ) -> Result<Results, ReportError> {
     let mut line = Vec::new();
     let mut number = 0;
-    let mut header: Option<Header> = None;
+    let mut header: Option<ResultsHeader> = None;
     let mut runs: Vec<Run> = Vec::new();
     let mut torn_line = None;
     loop {
@@ -76,9 +77,9 @@ fn read_from(
     finish(place, header, runs, torn_line)
 }
 
-fn read_header(line: &[u8], place: &str, number: usize) -> Result<Header, ReportError> {
+fn read_header(line: &[u8], place: &str, number: usize) -> Result<ResultsHeader, ReportError> {
     let wrong = |message: String| ReportError::line(place, number, message);
-    let header: Header = serde_json::from_slice(line).map_err(|error| {
+    let header: ResultsHeader = serde_json::from_slice(line).map_err(|error| {
         wrong(format!("this is no header of a result file: {error}; expected {{\"skyhaul_results\":1,...}}"))
     })?;
     if header.skyhaul_results != 1 {
@@ -95,7 +96,7 @@ fn read_header(line: &[u8], place: &str, number: usize) -> Result<Header, Report
     Ok(header)
 }
 
-fn read_run(line: &[u8], header: &Header, place: &str, number: usize) -> Result<Run, ReportError> {
+fn read_run(line: &[u8], header: &ResultsHeader, place: &str, number: usize) -> Result<Run, ReportError> {
     let run: Run = serde_json::from_slice(line)
         .map_err(|error| ReportError::line(place, number, format!("this is no run: {error}")))?;
     if run.point >= header.points {
@@ -107,7 +108,7 @@ fn read_run(line: &[u8], header: &Header, place: &str, number: usize) -> Result<
 
 fn finish(
     place: &str,
-    header: Header,
+    header: ResultsHeader,
     mut runs: Vec<Run>,
     torn_line: Option<usize>,
 ) -> Result<Results, ReportError> {
@@ -126,7 +127,7 @@ fn finish(
     Ok(Results { place: place.to_owned(), header, runs, torn_line, coordinates })
 }
 
-/// What a point sets: the last axis varies fastest.
+/// Keys that a point sets: the last axis varies fastest.
 fn on_axes(axes: &[Axis], point: usize) -> BTreeMap<String, AxisValue> {
     let mut rest = point;
     let mut set = BTreeMap::new();

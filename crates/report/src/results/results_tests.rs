@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A result file of a made-up sweep, for tests of this crate: two axes (loss, transport), a value that a formula and the
-/// replication give. Nothing of it was measured.
+/// A result file of a made-up sweep, for tests of this crate: two axes (loss, transport), a value that a
+/// formula and the replication give. Nothing of it was measured.
 pub(crate) fn made_up(losses: &[f64], names: &[&str], replications: usize) -> String {
     let points = losses.len() * names.len();
     let mut text = format!(

@@ -15,12 +15,13 @@ pub enum AxisValue {
     Number(f64),
     /// A word, or a quantity with its unit.
     Text(String),
-    /// Whatever else, such as keys that are set together.
+    /// Anything else, such as keys that are set together.
     Other(serde_json::Value),
 }
 
 impl AxisValue {
-    /// The value as a number in the base unit (s, bit/s, B), if it is one: `0.05`, `100ms`, `10Mbit/s`, `20packets`.
+    /// The value as a number in the base unit (s, bit/s, B), if it is one: `0.05`, `100ms`, `10Mbit/s`,
+    /// `20packets`.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number).filter(|number| number.is_finite()),

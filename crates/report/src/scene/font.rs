@@ -38,7 +38,7 @@ pub(super) fn outline(text: &str, size: f64, bold: bool, pen: &mut impl Pen) {
     }
 }
 
-/// Who draws outlines: coordinates in pixels.
+/// Receiver of outlines: coordinates in pixels.
 pub(super) trait Pen {
     fn start(&mut self, x: f32, y: f32);
     fn line(&mut self, x: f32, y: f32);

@@ -1,16 +1,36 @@
 //! A picture as a list of shapes, from which SVG and PNG are made alike.
 
-mod color;
 mod font;
 mod png;
 mod svg;
 
-pub(crate) use color::Color;
 pub(crate) use font::{ellipsized, text_width, wrapped};
 pub(crate) use svg::escaped;
 
 #[cfg(test)]
 mod scene_tests;
+
+/// A colour with its opacity in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Color {
+    pub(crate) rgb: [u8; 3],
+    pub(crate) opacity_percent: u8,
+}
+
+impl Color {
+    pub(crate) const INK: Self = Self::solid(0x1f, 0x23, 0x28);
+    pub(crate) const SOFT: Self = Self::solid(0x57, 0x60, 0x6a);
+    pub(crate) const GRID: Self = Self::solid(0xe3, 0xe6, 0xe9);
+    pub(crate) const WHITE: Self = Self::solid(0xff, 0xff, 0xff);
+
+    pub(crate) const fn solid(red: u8, green: u8, blue: u8) -> Self {
+        Self { rgb: [red, green, blue], opacity_percent: 100 }
+    }
+
+    pub(crate) const fn faint(self, opacity_percent: u8) -> Self {
+        Self { opacity_percent, ..self }
+    }
+}
 
 /// A point in pixels, from the upper left corner.
 pub(crate) type Point = (f64, f64);
@@ -76,7 +96,7 @@ pub(crate) enum Item {
     Circle { center: Point, radius: f64, fill: Option<Color>, stroke: Option<Stroke> },
     /// Text.
     Text(Text),
-    /// What lies outside of the rectangle is not shown.
+    /// Items of which the parts inside the rectangle are shown.
     Clipped { to: Rect, items: Vec<Item> },
 }
 
@@ -85,7 +105,7 @@ pub(crate) enum Item {
 pub struct Scene {
     pub(crate) width: f64,
     pub(crate) height: f64,
-    /// What a screen reader says.
+    /// Title, which a screen reader says.
     pub(crate) title: String,
     pub(crate) items: Vec<Item>,
 }

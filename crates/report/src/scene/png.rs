@@ -1,4 +1,5 @@
-//! Rasterises a scene. The rasteriser's own arithmetic, without the processor's extensions: equal bytes everywhere.
+//! Rasterises a scene. The rasteriser's own arithmetic, without the processor's extensions: equal bytes
+//! everywhere.
 
 use tiny_skia::{
     Color as Ink, FillRule, LineCap, LineJoin, Mask, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,

@@ -37,7 +37,8 @@ fn write_item(out: &mut String, item: &Item) {
         }
         Item::Text(text) => write_text(out, text),
         Item::Clipped { to, items } => {
-            // A nested picture clips what it holds without an identifier, which another picture on a page could share.
+            // A nested picture clips what it holds without an identifier, which another picture on a page
+            // could share.
             let [x, y, width, height] = [to.x, to.y, to.width, to.height].map(number);
             let _ = writeln!(
                 out,

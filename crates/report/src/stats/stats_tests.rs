@@ -81,7 +81,9 @@ fn a_scale_turns_everything() {
 
 proptest! {
     #[test]
-    fn the_mean_lies_between_the_smallest_and_the_largest(values in prop::collection::vec(-1e9..1e9_f64, 1..60)) {
+    fn the_mean_lies_between_the_smallest_and_the_largest(
+        values in prop::collection::vec(-1e9..1e9_f64, 1..60),
+    ) {
         let sample = Summary::of(&values).unwrap();
         prop_assert!(sample.min - 1e-6 <= sample.mean && sample.mean <= sample.max + 1e-6);
         prop_assert!(sample.overlaps(&sample));

@@ -1,4 +1,4 @@
-//! What a sample says.
+//! Summary of a sample.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Summary {
     pub median: f64,
 }
 
-/// What of a sample a figure shows.
+/// Statistic of a sample that a figure shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Statistic {
@@ -42,8 +42,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(low + (high - low) / 2.0)
 }
 
-/// The smallest value that `percent` of the values do not exceed; halfway between two where `percent` is 50 (the
-/// [`median`]). None if there is no value.
+/// The smallest value that `percent` of the values do not exceed; halfway between two where `percent` is 50
+/// (the [`median`]). None if there is no value.
 pub fn percentile(values: &[f64], percent: u32) -> Option<f64> {
     if percent == 50 {
         return median(values);
@@ -79,7 +79,8 @@ impl Summary {
         (self.mean - half, self.mean + half)
     }
 
-    /// What a figure shows of it: a value, and from where to where it is uncertain, if more than one value was measured.
+    /// Value that a figure shows, and from where to where it is uncertain, if more than one value was
+    /// measured.
     pub fn shown(&self, statistic: Statistic) -> (f64, Option<(f64, f64)>) {
         match statistic {
             Statistic::Mean => (self.mean, self.ci95.map(|_| self.interval())),
@@ -87,7 +88,7 @@ impl Summary {
         }
     }
 
-    /// Whether the 95 % intervals of two samples share a value.
+    /// True if the 95 % intervals of two samples share a value.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (own, others) = (self.interval(), other.interval());
         own.0 <= others.1 && others.0 <= own.1

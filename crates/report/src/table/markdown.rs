@@ -20,7 +20,8 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     cells.fold("|".to_owned(), |line, cell| format!("{line} {cell} |")) + "\n"
 }
 
-/// Text in which nothing is markup: signs of Markdown get a backslash, those of HTML become entities, lines are joined.
+/// Text in which nothing is markup: signs of Markdown get a backslash, those of HTML become entities, lines
+/// are joined.
 pub(crate) fn escaped_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -17,11 +17,12 @@ mod table_tests;
 pub struct Column {
     /// The heading.
     pub title: String,
-    /// Whether it holds numbers.
+    /// True if it holds numbers.
     pub numeric: bool,
 }
 
-/// Rows of text under headings; a row that is too short is filled with empty cells, what is too much is not shown.
+/// Rows of text under headings; a row that is too short is filled with empty cells, what is too much is not
+/// shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
     /// The columns.

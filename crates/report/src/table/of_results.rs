@@ -5,10 +5,11 @@ use crate::results::Results;
 use crate::stats::Summary;
 
 impl Table {
-    /// Every number of a sweep, for programs: a row for each point and metric, in base units, with all digits.
+    /// Every number of a sweep, for programs: a row for each point and metric, in base units, with all
+    /// digits.
     ///
-    /// Columns: `point`, the axes, `metric`, `n`, `mean`, `sd`, `ci95`, `min`, `max`, `median`. What one run alone cannot tell is
-    /// empty. `metrics` chooses and orders; empty means all.
+    /// Columns: `point`, the axes, `metric`, `n`, `mean`, `sd`, `ci95`, `min`, `max`, `median`. What one run
+    /// alone cannot tell is empty. `metrics` chooses and orders; empty means all.
     pub fn of_summaries(results: &Results, metrics: &[String]) -> Self {
         let metrics = chosen(results, metrics);
         let mut columns = vec![Column { title: "point".to_owned(), numeric: true }];
@@ -31,8 +32,9 @@ impl Table {
         table
     }
 
-    /// The statistics of a sweep, for people: a row for each point and metric with the mean, half of its 95 % interval, the
-    /// deviation and the number of runs, in as many digits as have a meaning. The axes stand in the first row of a point.
+    /// The statistics of a sweep, for people: a row for each point and metric with the mean, half of its 95 %
+    /// interval, the deviation and the number of runs, in as many digits as have a meaning. The axes stand in
+    /// the first row of a point.
     pub fn of_statistics(results: &Results, metrics: &[String]) -> Self {
         let metrics = chosen(results, metrics);
         let mut columns = axes(results);
@@ -108,7 +110,8 @@ pub(super) fn numbers(summary: &Summary) -> [String; 7] {
     [n.to_string(), mean, known(*sd), known(*ci95), min, max, median]
 }
 
-/// `mean ± ci95` with as many digits as the interval has a meaning for: two of the interval, four of a mean without one.
+/// `mean ± ci95` with as many digits as the interval has a meaning for: two of the interval, four of a mean
+/// without one.
 pub(crate) fn with_interval(summary: &Summary) -> String {
     match rounded(summary) {
         [mean, half, _, _] if half.is_empty() || summary.ci95 == Some(0.0) => mean,
@@ -116,8 +119,9 @@ pub(crate) fn with_interval(summary: &Summary) -> String {
     }
 }
 
-/// Mean, half of the interval, deviation, number of values: two digits of the interval and what stands above them of the
-/// others, four digits of a mean without an interval; whole numbers that are always the same are written as such.
+/// Mean, half of the interval, deviation, number of values: two digits of the interval and what stands above
+/// them of the others, four digits of a mean without an interval; whole numbers that are always the same are
+/// written as such.
 fn rounded(summary: &Summary) -> [String; 4] {
     let Summary { n, mean, sd, ci95, .. } = *summary;
     let last =

@@ -28,7 +28,7 @@ impl Table {
     }
 }
 
-/// What a file says must not steer a terminal.
+/// Text without control characters: a file must not steer a terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! What the benchmarks share. Not every one uses all of it.
+//! Parts that the benchmarks share. Not every one uses all of them.
 #![allow(dead_code)]
 
 /// The middle of the values, or the mean of the two in the middle; 0 of none.
@@ -18,7 +18,7 @@ pub(crate) fn argument(name: &str) -> Option<u64> {
     args.iter().position(|a| a == name).and_then(|i| args.get(i + 1)?.parse().ok())
 }
 
-/// Whether `name` is on the command line.
+/// True if `name` is on the command line.
 pub(crate) fn flag(name: &str) -> bool {
     std::env::args().any(|a| a == name)
 }

@@ -1,15 +1,15 @@
-//! Departures of `default` from [XSTP 4] that the shares on the built-in links do not show: on a link and with
-//! a figure that does.
+//! Departures of `default` from [XSTP 4] that the shares on the built-in links do not show: on a link and
+//! with a figure that does.
 
 use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, Outage, QueueLimit, preset};
 use skyhaul_sim::{Outcome, Transfer};
 
+use crate::observer::Observer;
 use crate::probing::with;
-use crate::truth::Truth;
 use crate::{Change, SEEDS, share};
 
-type Run = (Outcome, Truth);
+type Run = (Outcome, Observer);
 
 /// A departure undone, and where that is to be seen.
 struct Row {
@@ -22,13 +22,14 @@ struct Row {
     words: &'static str,
 }
 
-/// Rows of a matrix of truth and verdict.
+/// Rows of a matrix of observer and verdict.
 const CONGESTION: usize = 0;
 const CORRUPTION: usize = 1;
 
 /// Share of the packets that vanished for this cause and were said to.
 fn right(runs: &[Run], cause: usize) -> f64 {
-    let of = |verdict: usize| runs.iter().map(|(_, truth)| truth.confusion()[cause][verdict]).sum::<u64>();
+    let of =
+        |verdict: usize| runs.iter().map(|(_, observer)| observer.confusion()[cause][verdict]).sum::<u64>();
     of(cause) as f64 / (0..4).map(of).sum::<u64>() as f64
 }
 
@@ -171,8 +172,8 @@ fn measure(row: &Row, change: Change) -> f64 {
             transfer = transfer.with_rate(rate_bps);
         }
         change(&mut transfer.sender);
-        let mut truth = Truth::default();
-        transfer.run(&mut truth).map(|outcome| (outcome, truth)).map_err(|e| e.to_string())
+        let mut observer = Observer::default();
+        transfer.run(&mut observer).map(|outcome| (outcome, observer)).map_err(|e| e.to_string())
     };
     let runs: Vec<Run> =
         (1..=SEEDS).filter_map(|seed| one(seed).map_err(|why| println!("{why}")).ok()).collect();

@@ -1,19 +1,19 @@
-//! Prints the measurements of `docs/spec/stp.md`, sections 6.4, 6.5 and 13: medians over 10 seeds in virtual
-//! time. `cargo run --release -p skyhaul-sim --example spec_tables`
-//! (`-- --tail`, `-- --probing`: only these).
+//! Prints the measurements of `docs/spec/stp-reasons.md`, sections 6.4, 6.5 and 13: medians over 10 seeds in
+//! virtual time. `cargo run --release -p skyhaul-sim --example spec_tables` (`-- --tail`, `-- --probing`:
+//! only these).
 
 mod elsewhere;
-mod probing;
-#[path = "../../benches/probing/truth.rs"]
+#[path = "../../benches/probing/observer.rs"]
 #[expect(dead_code, reason = "of the times of packets only the benchmark speaks")]
-mod truth;
+mod observer;
+mod probing;
 
 use skyhaul_core::NullSink;
 use skyhaul_link::preset;
 use skyhaul_sim::{Outcome, Transfer};
 use skyhaul_stp::Config;
 
-/// What is different about a run.
+/// Change of a run's configuration.
 type Change = fn(&mut Config);
 
 const RATE_BPS: u64 = 10_000_000;
@@ -70,7 +70,7 @@ fn tail() {
     }
 }
 
-/// The same where nothing is declared, down to short exchanges.
+/// Table of the tail where nothing is declared, down to short exchanges.
 fn undeclared_tail() {
     println!(
         "| payload | share, repeats | coded | sent / payload, repeats | coded | took, repeats | coded |"

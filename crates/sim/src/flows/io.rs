@@ -1,29 +1,52 @@
-//! What an end of a flow works with, and moving bytes in and out of a connection.
+//! Tools of an end of a flow, which move bytes in and out of a connection.
 
-use skyhaul_core::{ConnectError, ConnectionId, Connections, Instant, StreamEvent};
+use std::fmt::Debug;
+use std::net::SocketAddr;
 
-use crate::engines::{EndConfig, Engines};
+use skyhaul_core::{ConnectError, Instant, StreamEvent};
 
-use super::Remote;
+use crate::host::{ConnectionKey, Engines};
+use skyhaul_scenario::{EndConfig, HEAD_BYTES};
+
 use super::pattern::{count_wrong, fill};
 use super::record::Record;
-use super::source::Source;
+use super::source::Supply;
 
 /// Bytes read at a time.
 pub(super) const READ_BYTES: usize = 16 * 1024;
 
-/// Bytes of a stream's head, where it has one: a number that the reader does not know before.
-pub(crate) const HEAD_BYTES: u64 = 8;
+/// Where the acceptor of a flow listens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remote {
+    pub(crate) address: SocketAddr,
+    pub(crate) port: u16,
+}
+
+/// One end of one flow.
+pub(super) trait End: Debug {
+    /// Its deadline is reached.
+    fn on_timer(&mut self, io: &mut Io<'_>);
+    /// Something happened on one of its connections. A connection that was just accepted is `Readable`.
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>);
+    /// When it wants to act by itself.
+    fn deadline(&self) -> Option<Instant>;
+    /// True if nothing is left to do.
+    fn is_done(&self) -> bool;
+    /// True if all that this end is to receive is there. What only sends leaves that to its peer.
+    fn is_served(&self) -> bool {
+        true
+    }
+}
 
 /// Passed to an end of a flow when it works.
 pub(super) struct Io<'a> {
     pub(super) now: Instant,
     pub(super) engines: &'a mut Engines,
     pub(super) record: &'a mut Record,
-    /// What is read before this is warm-up.
+    /// End of the warm-up: bytes read before it do not count.
     pub(super) warm_up: Instant,
     /// Connections opened in this call.
-    pub(super) opened: &'a mut Vec<ConnectionId>,
+    pub(super) opened: &'a mut Vec<ConnectionKey>,
     pub(super) scratch: &'a mut Vec<u8>,
     /// The most that each send buffer at this host ever held, all together.
     pub(super) memory_bytes: &'a mut u64,
@@ -35,14 +58,14 @@ impl Io<'_> {
         &mut self,
         remote: Remote,
         config: &EndConfig,
-    ) -> Result<ConnectionId, ConnectError> {
+    ) -> Result<ConnectionKey, ConnectError> {
         let id = self.engines.connect(self.now, remote.address, remote.port, config)?;
         self.opened.push(id);
         Ok(id)
     }
 
     /// Reads what nobody waits for: the end of a stream of which everything is there.
-    pub(super) fn skip(&mut self, id: ConnectionId, event: StreamEvent) {
+    pub(super) fn skip(&mut self, id: ConnectionKey, event: StreamEvent) {
         if event == StreamEvent::Readable {
             self.scratch.resize(READ_BYTES.max(self.scratch.len()), 0);
             while matches!(self.engines.read(id, self.scratch), Ok(Some(n)) if n > 0) {}
@@ -50,7 +73,7 @@ impl Io<'_> {
     }
 }
 
-/// What a reader found.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     /// Nothing more for now.
@@ -67,19 +90,19 @@ pub(super) struct Writer {
     /// Its end; `None`: never.
     bytes: Option<u64>,
     chunk_bytes: u64,
-    source: Source,
-    /// What stands in front, instead of the pattern.
+    source: Supply,
+    /// Head in front, instead of the pattern.
     head: Option<[u8; HEAD_BYTES as usize]>,
     /// The most that its send buffer ever held.
     peak_bytes: u64,
 }
 
 impl Writer {
-    pub(super) fn new(key: u64, bytes: Option<u64>, chunk_bytes: u64, source: Source) -> Self {
+    pub(super) fn new(key: u64, bytes: Option<u64>, chunk_bytes: u64, source: Supply) -> Self {
         Self { key, written: 0, bytes, chunk_bytes: chunk_bytes.max(1), source, head: None, peak_bytes: 0 }
     }
 
-    /// The same, beginning with `head`.
+    /// Source that begins with `head`.
     pub(super) fn with_head(self, head: [u8; HEAD_BYTES as usize]) -> Self {
         Self { head: Some(head), ..self }
     }
@@ -94,7 +117,7 @@ impl Writer {
     }
 
     /// Writes what is there and fits; true when all is written.
-    pub(super) fn pump(&mut self, io: &mut Io<'_>, id: ConnectionId) -> bool {
+    pub(super) fn pump(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> bool {
         let end = self.bytes.unwrap_or(u64::MAX).min(self.source.produced(io.now));
         while self.written < end {
             let length = (end - self.written).min(self.chunk_bytes) as usize;
@@ -136,7 +159,7 @@ impl Reader {
         Self { key, received: 0, head: None }
     }
 
-    /// The same, of a stream that begins with a head.
+    /// Check of a stream that begins with a head.
     pub(super) fn with_head(self) -> Self {
         Self { head: Some([0; HEAD_BYTES as usize]), ..self }
     }
@@ -147,7 +170,7 @@ impl Reader {
     }
 
     /// Reads all that is there.
-    pub(super) fn drain(&mut self, io: &mut Io<'_>, id: ConnectionId) -> Read {
+    pub(super) fn drain(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> Read {
         io.scratch.resize(READ_BYTES.max(io.scratch.len()), 0);
         loop {
             match io.engines.read(id, io.scratch) {

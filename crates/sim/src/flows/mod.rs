@@ -11,52 +11,25 @@ mod web;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::net::SocketAddr;
 
 use hdrhistogram::Histogram;
-use skyhaul_core::{ConnectionId, Connections, Instant, PacketMeta, Stats, Stream, StreamEvent, US, Weight};
+use skyhaul_core::{Instant, PacketMeta, Stats, Stream, StreamEvent, US, Weight};
 
-use crate::app::App;
-use crate::engines::{EndConfig, Engines};
-use crate::scenario::Workload;
-pub(crate) use io::HEAD_BYTES;
-use io::{Io, Writer};
+use crate::host::{App, ConnectionKey, Engines};
+pub(crate) use io::Remote;
+use io::{End, Io, Writer};
 pub use pattern::{count_wrong as wrong_in_pattern, fill as fill_pattern, pattern};
 pub use record::{MAX_COMPLETIONS, Record};
 use requests::{Client, Server, Terms};
-use source::{OnOff, Source, Steady};
+use skyhaul_scenario::EndConfig;
+use skyhaul_scenario::{MAX_FLOWS_PER_HOST, Workload};
+use source::{OnOff, Steady, Supply};
 use streams::{StreamReceiver, StreamSender};
-pub(crate) use web::MAX_OBJECTS;
 
 /// Port of the first flow that a host accepts.
 const FIRST_PORT: u16 = 4;
 /// One past the last: further ones are those of openers.
-const END_PORT: u16 = 0xC000;
-/// Flows that end at one host at most.
-pub const MAX_FLOWS_PER_HOST: usize = (END_PORT - FIRST_PORT) as usize;
-
-/// Where the acceptor of a flow listens.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Remote {
-    pub(crate) address: SocketAddr,
-    pub(crate) port: u16,
-}
-
-/// One end of one flow.
-trait End: Debug {
-    /// Its deadline is reached.
-    fn on_timer(&mut self, io: &mut Io<'_>);
-    /// Something happened on one of its connections. A connection that was just accepted is `Readable`.
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>);
-    /// When it wants to act by itself.
-    fn deadline(&self) -> Option<Instant>;
-    /// Whether nothing is left to do.
-    fn is_done(&self) -> bool;
-    /// Whether all that this end is to receive is there. What only sends leaves that to its peer.
-    fn is_served(&self) -> bool {
-        true
-    }
-}
+const END_PORT: u16 = FIRST_PORT + MAX_FLOWS_PER_HOST as u16;
 
 /// A flow as both its ends see it.
 #[derive(Clone, Debug)]
@@ -71,7 +44,7 @@ pub(crate) struct FlowTerms {
     pub(crate) start: Instant,
     /// Of its connections, at both ends.
     pub(crate) weight: Weight,
-    /// Whatever the workload draws.
+    /// Random stream of the workload.
     pub(crate) stream: Stream,
 }
 
@@ -84,7 +57,7 @@ struct Slot {
     weight: Weight,
     was_done: bool,
     was_served: bool,
-    /// Whether packets that arrive here have their delay taken: at acceptors.
+    /// True if packets that arrive here have their delay taken: at acceptors.
     is_acceptor: bool,
 }
 
@@ -94,12 +67,12 @@ pub struct Flows {
     warm_up: Instant,
     slots: Vec<Slot>,
     ports: BTreeMap<u16, usize>,
-    connections: BTreeMap<ConnectionId, usize>,
+    connections: BTreeMap<ConnectionKey, usize>,
     timers: BTreeSet<(Instant, usize)>,
     unfinished: usize,
     unserved: usize,
     listening: bool,
-    opened: Vec<ConnectionId>,
+    opened: Vec<ConnectionKey>,
     scratch: Vec<u8>,
     memory_bytes: u64,
     /// No end works any more when more is held.
@@ -144,8 +117,8 @@ impl Flows {
                 Box::new(web::Client::new(remote, config, key, load, terms.stream.clone(), start))
             }
             Workload::Bulk { bytes, chunk_bytes, rate_bps } => {
-                let source = rate_bps.map_or(Source::Greedy, |rate_bps| {
-                    Source::Steady(Steady::new(rate_bps, chunk_bytes, start))
+                let source = rate_bps.map_or(Supply::Greedy, |rate_bps| {
+                    Supply::Steady(Steady::new(rate_bps, chunk_bytes, start))
                 });
                 Box::new(StreamSender::new(
                     remote,
@@ -156,7 +129,7 @@ impl Flows {
             }
             Workload::OnOff { rate_bps, on_ns, off_ns, chunk_bytes } => {
                 let steady = Steady::new(rate_bps, chunk_bytes, start);
-                let source = Source::OnOff(Box::new(OnOff::new(steady, on_ns, off_ns, terms.stream.clone())));
+                let source = Supply::OnOff(Box::new(OnOff::new(steady, on_ns, off_ns, terms.stream.clone())));
                 Box::new(StreamSender::new(
                     remote,
                     config,
@@ -205,7 +178,8 @@ impl Flows {
         self.after(index);
     }
 
-    /// What each end did, with the counters of its connections: flow, whether it opens, record, counters.
+    /// Records of all ends, with the counters of their connections: flow, true for the opener, record,
+    /// counters.
     pub fn records<'a>(
         &'a self,
         engines: &'a Engines,
@@ -226,7 +200,7 @@ impl Flows {
     }
 
     /// Flow and end of a connection.
-    pub fn flow_of(&self, id: ConnectionId) -> Option<(u32, bool)> {
+    pub fn flow_of(&self, id: ConnectionKey) -> Option<(u32, bool)> {
         let slot = &self.slots[*self.connections.get(&id)?];
         Some((slot.flow, !slot.is_acceptor))
     }
@@ -279,7 +253,7 @@ impl Flows {
         self.after(index);
     }
 
-    fn event(&mut self, now: Instant, id: ConnectionId, event: StreamEvent, engines: &mut Engines) {
+    fn event(&mut self, now: Instant, id: ConnectionKey, event: StreamEvent, engines: &mut Engines) {
         let Some(&index) = self.connections.get(&id) else { return };
         self.with(index, now, engines, |end, io| end.on_event(id, event, io));
         if let StreamEvent::Closed(reason) = event {
@@ -360,7 +334,7 @@ impl App for Flows {
         self.memory_bytes
     }
 
-    fn flow(&self, id: ConnectionId) -> u32 {
+    fn flow(&self, id: ConnectionKey) -> u32 {
         self.flow_of(id).map_or(u32::MAX, |(flow, _)| flow)
     }
 

@@ -5,7 +5,7 @@ const WORD: u64 = 8;
 /// From one word to the next the sum grows by this.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What the word at `8 * index` is made of.
+/// Sum that the word at `8 * index` is made of.
 fn sum(key: u64, index: u64) -> u64 {
     index.wrapping_add(key).wrapping_mul(STEP)
 }

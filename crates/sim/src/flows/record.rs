@@ -1,8 +1,8 @@
-//! What an end of a flow did.
+//! Record of an end of a flow.
 
 use skyhaul_core::{Instant, Stats};
 
-/// What one end of one flow did so far.
+/// Record of one end of one flow so far.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// When it first wrote.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
+use crate::host::ConnectionKey;
+use skyhaul_core::{Instant, StreamEvent};
 
-use crate::engines::EndConfig;
+use skyhaul_scenario::EndConfig;
 
+use super::io::{End, Remote};
 use super::io::{Io, Read, Reader, Writer};
-use super::source::Source;
-use super::{End, Remote};
+use super::source::Supply;
 
-/// What client and server agree on.
+/// Terms that client and server agree on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) key: u64,
@@ -25,11 +26,11 @@ const CHUNK_BYTES: u64 = 16 * 1024;
 impl Terms {
     /// Every request of a flow has the same bytes; responses have others.
     fn request(&self) -> Writer {
-        Writer::new(self.key, Some(self.request_bytes), CHUNK_BYTES, Source::Greedy)
+        Writer::new(self.key, Some(self.request_bytes), CHUNK_BYTES, Supply::Greedy)
     }
 
     fn response(&self) -> Writer {
-        Writer::new(self.response_key(), Some(self.response_bytes), CHUNK_BYTES, Source::Greedy)
+        Writer::new(self.response_key(), Some(self.response_bytes), CHUNK_BYTES, Supply::Greedy)
     }
 
     fn response_key(&self) -> u64 {
@@ -40,7 +41,7 @@ impl Terms {
 /// A transaction under way.
 #[derive(Debug)]
 struct Exchange {
-    id: ConnectionId,
+    id: ConnectionKey,
     request: Writer,
     response: Reader,
     began: Instant,
@@ -58,7 +59,7 @@ pub(super) struct Client {
     next: Option<Instant>,
     exchange: Option<Exchange>,
     /// A connection that is kept for the next request.
-    kept: Option<ConnectionId>,
+    kept: Option<ConnectionKey>,
 }
 
 impl Client {
@@ -139,7 +140,7 @@ impl End for Client {
         }
     }
 
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         if self.exchange.as_ref().is_none_or(|exchange| exchange.id != id) {
             // What is left of an exchange that is over: the end of its stream.
             return io.skip(id, event);
@@ -170,7 +171,7 @@ impl End for Client {
 pub(super) struct Server {
     terms: Terms,
     /// Connections with the requests read and the response being written.
-    serving: BTreeMap<ConnectionId, (Reader, Option<Writer>)>,
+    serving: BTreeMap<ConnectionKey, (Reader, Option<Writer>)>,
 }
 
 impl Server {
@@ -178,7 +179,7 @@ impl Server {
         Self { terms, serving: BTreeMap::new() }
     }
 
-    fn serve(&mut self, id: ConnectionId, io: &mut Io<'_>) {
+    fn serve(&mut self, id: ConnectionKey, io: &mut Io<'_>) {
         let terms = self.terms;
         let (request, response) = self.serving.entry(id).or_insert_with(|| (Reader::new(terms.key), None));
         let ended = request.drain(io, id) == Read::Ended;
@@ -200,7 +201,7 @@ impl Server {
 impl End for Server {
     fn on_timer(&mut self, _: &mut Io<'_>) {}
 
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         match event {
             StreamEvent::Closed(_) => drop(self.serving.remove(&id)),
             StreamEvent::Finished => {}

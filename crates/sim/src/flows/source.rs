@@ -4,7 +4,7 @@ use skyhaul_core::{Instant, SECOND, Stream};
 
 /// Makes the bytes of a stream available over time, a chunk at a time.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum Supply {
     /// Everything is there from the start.
     Greedy,
     /// A steady rate.
@@ -13,7 +13,7 @@ pub(crate) enum Source {
     OnOff(Box<OnOff>),
 }
 
-impl Source {
+impl Supply {
     /// Bytes available by `now`.
     pub(crate) fn produced(&mut self, now: Instant) -> u64 {
         match self {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_steady_source_makes_a_chunk_every_millisecond_and_says_when() {
-        let mut source = Source::Steady(steady());
+        let mut source = Supply::Steady(steady());
         assert_eq!(source.produced(Instant::ZERO), 0);
         assert_eq!(source.next(), Some(Instant::from_ns(SECOND)));
         assert_eq!(source.produced(Instant::from_ns(SECOND)), 1000);
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn an_on_off_source_is_on_for_its_share_of_the_time_however_often_it_is_asked() {
         let make =
-            || Source::OnOff(Box::new(OnOff::new(steady(), SECOND, 3 * SECOND, Stream::new(1, "source"))));
+            || Supply::OnOff(Box::new(OnOff::new(steady(), SECOND, 3 * SECOND, Stream::new(1, "source"))));
         let (mut often, mut once) = (make(), make());
         let end = Instant::from_ns(20_000 * SECOND);
         let mut at = Instant::ZERO;

@@ -1,11 +1,12 @@
 //! One stream from the opener of a connection to its acceptor.
 
-use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
+use crate::host::ConnectionKey;
+use skyhaul_core::{Instant, StreamEvent};
 
-use crate::engines::EndConfig;
+use skyhaul_scenario::EndConfig;
 
+use super::io::{End, Remote};
 use super::io::{Io, Read, Reader, Writer};
-use super::{End, Remote};
 
 /// Opens a connection and writes a stream.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub(super) struct StreamSender {
     config: EndConfig,
     writer: Writer,
     start: Instant,
-    id: Option<ConnectionId>,
+    id: Option<ConnectionKey>,
     is_done: bool,
 }
 
@@ -53,7 +54,7 @@ impl End for StreamSender {
         self.write(io);
     }
 
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         match event {
             StreamEvent::Connected | StreamEvent::Writable => self.write(io),
             StreamEvent::Readable => {
@@ -94,7 +95,7 @@ impl StreamReceiver {
 impl End for StreamReceiver {
     fn on_timer(&mut self, _: &mut Io<'_>) {}
 
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         match event {
             StreamEvent::Closed(_) => self.is_done = true,
             StreamEvent::Finished | StreamEvent::Writable => {}

@@ -1,14 +1,19 @@
-//! What is measured of flows: of each group, and of all together.
+//! Metrics of flows: of each group, and of all together.
+
+use std::collections::BTreeMap;
 
 use skyhaul_core::{Instant, SECOND, Stats};
 
-use super::Metrics;
-use crate::engines::Protocol;
+use super::loss_oracle::VERDICTS;
+use crate::fabric::RunError;
 use crate::flows::{Delays, Flows, Record, delay_histogram};
 use crate::network::Network;
-use crate::scenario::{Carrier, Scenario, WebLoad, Workload};
+use crate::run::Run;
 use crate::share::limit_bytes;
-use crate::simulate::{RunError, Simulation};
+use skyhaul_scenario::{Carrier, Scenario, WebLoad, Workload};
+
+/// Metrics by name.
+pub(crate) type Metrics = BTreeMap<String, f64>;
 
 /// Both ends of one flow.
 #[derive(Clone, Debug)]
@@ -83,8 +88,8 @@ fn rate_bps(bytes: u64, from: Instant, to: Instant) -> f64 {
     if ns == 0 { 0.0 } else { bytes as f64 * 8.0 * SECOND as f64 / ns as f64 }
 }
 
-fn finished<'a>(simulation: &Simulation<'_>, at: FlowAt<'a>) -> Flow<'a> {
-    let (now, scenario) = (simulation.network().now(), simulation.scenario());
+fn finished<'a>(run: &Run<'_>, at: FlowAt<'a>) -> Flow<'a> {
+    let (now, scenario) = (run.network.now(), run.scenario);
     let warm_up = Instant::from_ns(scenario.warm_up_ns);
     let is_complete = match scenario.flows[at.group].workload {
         Workload::Bulk { bytes: Some(bytes), .. } => at.received_bytes() >= bytes,
@@ -100,19 +105,18 @@ fn finished<'a>(simulation: &Simulation<'_>, at: FlowAt<'a>) -> Flow<'a> {
     Flow { at, payload_bytes, from, to, is_complete }
 }
 
-pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) -> Result<(), RunError> {
-    let (scenario, network) = (simulation.scenario(), simulation.network());
-    let flows: Vec<Flow<'_>> =
-        flows_at(scenario, network).into_iter().map(|at| finished(simulation, at)).collect();
+pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) -> Result<(), RunError> {
+    let (scenario, network) = (run.scenario, &run.network);
+    let flows: Vec<Flow<'_>> = flows_at(scenario, network).into_iter().map(|at| finished(run, at)).collect();
     let wrong: u64 = flows.iter().map(|flow| flow.at.sum(|record| record.wrong_bytes)).sum();
     if wrong > 0 {
-        let seed = simulation.seed();
+        let seed = run.seed;
         return Err(RunError(format!("seed {seed}: {wrong} bytes arrived that were not sent so: a defect")));
     }
     let delays = delays(network);
     let all: Vec<&Flow<'_>> = flows.iter().collect();
     add_set("", &all, delays.values(), metrics);
-    add_limit(simulation, &flows, metrics);
+    add_limit(run, &flows, metrics);
     if scenario.flows.len() > 1 {
         for (group, spec) in scenario.flows.iter().enumerate() {
             let members: Vec<&Flow<'_>> = flows.iter().filter(|flow| flow.at.group == group).collect();
@@ -198,7 +202,7 @@ fn add_counts(flows: &[&Flow<'_>], add: &mut impl FnMut(&str, f64)) {
     };
     add("retransmitted_packets", both(&|s| s.retransmitted_packets));
     add("duplicates", both(&|s| s.duplicates));
-    for (index, verdict) in super::VERDICTS.iter().enumerate() {
+    for (index, verdict) in VERDICTS.iter().enumerate() {
         add(&format!("losses.{verdict}"), both(&|s| s.lost_packets[index]));
     }
     add("probing.cycles", both(&|s| s.probe_cycles));
@@ -258,17 +262,17 @@ fn add_delays<'h>(
 }
 
 /// The physical limit of a single bulk flow over a single link.
-fn add_limit(simulation: &Simulation<'_>, flows: &[Flow<'_>], metrics: &mut Metrics) {
-    let scenario = simulation.scenario();
+fn add_limit(run: &Run<'_>, flows: &[Flow<'_>], metrics: &mut Metrics) {
+    let scenario = run.scenario;
     let ([flow], [link]) = (flows, &scenario.links[..]) else { return };
     let is_bulk = matches!(scenario.flows[0].workload, Workload::Bulk { rate_bps: None, .. });
     let protocol = scenario.flows[0].transport.protocol();
-    if !is_bulk || (protocol == Protocol::Stp && scenario.carrier != Carrier::Udp) {
+    if !is_bulk || protocol.carrier(scenario.carrier) != protocol.carrier(Carrier::Udp) {
         return;
     }
     let config = &link.config;
     let port = u32::from(link.ends[1] == scenario.flows[0].from);
-    let limit = limit_bytes(protocol, config, simulation.seed(), port, flow.from, flow.to);
+    let limit = limit_bytes(protocol, config, run.seed, port, flow.from, flow.to);
     if let Some(limit) = limit.filter(|&limit| limit > 0) {
         metrics.insert("limit_bps".into(), rate_bps(limit, flow.from, flow.to));
         metrics.insert("share".into(), flow.payload_bytes as f64 / limit as f64);

@@ -7,14 +7,13 @@ use serde::Serialize;
 use skyhaul_core::event::{Alarm, SHOWN_ENTRIES};
 use skyhaul_core::{Event, EventSink, Instant, SECOND};
 use skyhaul_link::Outage;
-use skyhaul_stp::segment::types::POLL;
 
-use super::words::{self, Sent};
+use skyhaul_scenario::{Protocol, SentSegment};
 
-use crate::engines::Protocol;
-use crate::host::SOURCES_PER_HOST;
-use crate::network::{Network, Wire};
-use crate::scenario::Scenario;
+use crate::fabric::Edge;
+use crate::network::Network;
+use crate::source::{Origin, Source};
+use skyhaul_scenario::Scenario;
 
 /// Packets kept; further ones are left out.
 pub const MAX_LADDER_PACKETS: usize = 100_000;
@@ -29,16 +28,16 @@ pub enum LadderLine {
         t_s: f64,
         /// Which host sent it.
         from: String,
-        /// What is in it.
+        /// Its contents.
         label: String,
         /// When it reached a host; `None`: a link dropped it.
         arrived_s: Option<f64>,
-        /// What it is for: data, poll, probe, stat, ustat or other.
+        /// Its purpose: data, poll, probe, stat, ustat or other.
         kind: &'static str,
     },
     /// A phase.
     Band {
-        /// What it is.
+        /// Kind of it.
         band: String,
         /// Its beginning.
         from_s: f64,
@@ -51,7 +50,7 @@ pub enum LadderLine {
         map: Vec<String>,
         /// When it changed.
         at_s: f64,
-        /// What changed it.
+        /// Cause of the change.
         label: String,
     },
 }
@@ -66,7 +65,7 @@ enum Fate {
 #[derive(Clone, Debug)]
 struct Packet {
     at: Instant,
-    host: u64,
+    host: u32,
     label: String,
     kind: &'static str,
     fate: Fate,
@@ -83,9 +82,8 @@ struct Cycle {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ladder {
     packets: BTreeMap<u64, Packet>,
-    sent: BTreeMap<u64, u64>,
-    first_number: BTreeMap<u64, u64>,
-    cycles: BTreeMap<u64, Cycle>,
+    first_number: BTreeMap<Origin, u64>,
+    cycles: BTreeMap<Origin, Cycle>,
     lines: Vec<LadderLine>,
 }
 
@@ -94,10 +92,10 @@ fn seconds(at: Instant) -> f64 {
 }
 
 impl Ladder {
-    /// What was recorded: packets that have arrived or were dropped, by departure, then the rest.
+    /// Recorded lines: packets that have arrived or were dropped, by departure, then the rest.
     pub(crate) fn lines(&self, network: &Network, scenario: &Scenario) -> Vec<LadderLine> {
         let host_name =
-            |node: u64| scenario.nodes.get(node as usize).map_or("?".into(), |node| node.name.clone());
+            |node: u32| scenario.nodes.get(node as usize).map_or("?".into(), |node| node.name.clone());
         let mut packets: Vec<&Packet> = self.packets.values().collect();
         packets.sort_by_key(|packet| packet.at);
         let line = |packet: &Packet| {
@@ -114,31 +112,31 @@ impl Ladder {
         packets.chain(outages(network)).chain(self.lines.iter().cloned()).collect()
     }
 
-    fn on_sent(&mut self, at: Instant, source: u64, sent: Sent) {
-        let host = source / SOURCES_PER_HOST;
-        let count = self.sent.entry(host).or_default();
-        let id = host * SOURCES_PER_HOST + *count;
-        *count += 1;
+    fn on_sent(
+        &mut self,
+        at: Instant,
+        origin: Origin,
+        (packet, protocol): (u64, &'static dyn Protocol),
+        sent: SentSegment,
+    ) {
         if self.packets.len() >= MAX_LADDER_PACKETS {
             return;
         }
         let number = sent.number;
         let has_data = sent.payload_bytes > 0;
-        let first = if has_data { *self.first_number.entry(source).or_insert(number) } else { number };
-        let is_stp = Protocol::of(source % SOURCES_PER_HOST) == Protocol::Stp;
-        let (mut label, mut kind) =
-            if is_stp { words::of_stp(sent, first) } else { words::of_tcp(sent, first) };
-        // Only STP has cycles.
-        if let Some(cycle) = self.cycles.get_mut(&source).filter(|_| sent.types & POLL != 0) {
+        let first = if has_data { *self.first_number.entry(origin).or_insert(number) } else { number };
+        let (mut label, mut kind) = protocol.label(sent, first);
+        let is_probe = protocol.purpose(sent.types).is_question;
+        if let Some(cycle) = self.cycles.get_mut(&origin).filter(|_| is_probe) {
             cycle.probes += 1;
             label = label.replace("POLL", &format!("PROBE {}", cycle.probes));
             kind = "probe";
         }
-        self.packets.insert(id, Packet { at, host, label, kind, fate: Fate::UnderWay });
+        self.packets.insert(packet, Packet { at, host: origin.host, label, kind, fate: Fate::UnderWay });
     }
 
-    fn on_ended(&mut self, at: Instant, source: u64, verdict: Option<skyhaul_core::Verdict>) {
-        let Some(cycle) = self.cycles.remove(&source) else { return };
+    fn on_ended(&mut self, at: Instant, origin: Origin, verdict: Option<skyhaul_core::Verdict>) {
+        let Some(cycle) = self.cycles.remove(&origin) else { return };
         let alarm = match cycle.alarm {
             Alarm::Silence => "early timeout",
             Alarm::Gap => "gap report",
@@ -165,36 +163,53 @@ impl Ladder {
 
 /// When the links were down.
 fn outages(network: &Network) -> impl Iterator<Item = LadderLine> {
-    let of = |wire: &Wire| wire.link.conditions().outages(Instant::ZERO, network.now());
+    let of = |edge: &Edge| edge.link.conditions().outages(Instant::ZERO, network.now());
     let band = |outage: Outage| LadderLine::Band {
         band: "link down".into(),
         from_s: seconds(outage.from),
         to_s: seconds(outage.to),
     };
-    network.wires().iter().flat_map(of).map(band)
+    network.edges().iter().flat_map(of).map(band)
 }
 
-impl EventSink for Ladder {
-    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+impl EventSink<Source> for Ladder {
+    fn emit(&mut self, now: Instant, source: Source, event: Event) {
+        let fate = |fate: Fate| move |packet: &mut Packet| packet.fate = fate;
+        match (event, source) {
+            (Event::Arrived { packet }, _) => {
+                self.packets.get_mut(&packet).map(fate(Fate::Arrived(now)));
+            }
+            (Event::LinkDrop { packet, .. }, _) => {
+                self.packets.get_mut(&packet).map(fate(Fate::Lost));
+            }
+            (event, Source::Engine { origin, protocol, packet }) => {
+                self.of_engine(now, origin, event, packet.map(|packet| (packet, protocol)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Ladder {
+    /// Event of an engine. `sent`: the packet that a `Sent` event tells of, and its family.
+    fn of_engine(
+        &mut self,
+        now: Instant,
+        origin: Origin,
+        event: Event,
+        sent: Option<(u64, &'static dyn Protocol)>,
+    ) {
         match event {
             Event::Sent { types, number, payload_bytes, repeat, .. } => {
-                let is_repeat = repeat.is_some();
-                self.on_sent(now, source, Sent { types, number, payload_bytes, is_repeat });
-            }
-            Event::Arrived { packet } => {
-                if let Some(packet) = self.packets.get_mut(&packet) {
-                    packet.fate = Fate::Arrived(now);
-                }
-            }
-            Event::LinkDrop { packet, .. } => {
-                if let Some(packet) = self.packets.get_mut(&packet) {
-                    packet.fate = Fate::Lost;
+                let segment = SentSegment { types, number, payload_bytes, is_repeat: repeat.is_some() };
+                if let Some(sent) = sent {
+                    self.on_sent(now, origin, sent, segment);
                 }
             }
             Event::ProbeStarted { alarm, .. } => {
-                self.cycles.insert(source, Cycle { from: now, alarm, probes: 0 });
+                self.cycles.insert(origin, Cycle { from: now, alarm, probes: 0 });
             }
-            Event::ProbeEnded { verdict, .. } => self.on_ended(now, source, verdict),
+            Event::ProbeEnded { verdict, .. } => self.on_ended(now, origin, verdict),
             Event::ProbeMap { reserved, entries, rtts_ns } => self.on_map(now, reserved, entries, rtts_ns),
             _ => {}
         }

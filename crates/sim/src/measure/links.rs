@@ -1,20 +1,20 @@
-//! What is measured of links, from the end of the warm-up on.
+//! Metrics of links, from the end of the warm-up on.
 
 use skyhaul_core::{Instant, SECOND};
-use skyhaul_link::Counters;
+use skyhaul_link::LinkCounters;
 
-use super::Metrics;
-use crate::simulate::Simulation;
+use super::flows::Metrics;
+use crate::run::Run;
 
-pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) {
-    let network = simulation.network();
-    for (index, wire) in network.wires().iter().enumerate() {
-        let config = wire.link.config();
+pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) {
+    let network = &run.network;
+    for (index, edge) in network.edges().iter().enumerate() {
+        let config = edge.link.config();
         for (port, direction) in ["forward", "reverse"].iter().enumerate() {
-            let now = wire.link.counters(port as u32, network.now());
-            let before = simulation.counters_before(index)[port];
+            let now = edge.link.counters(port as u32, network.now());
+            let before = run.counters_before(index)[port];
             let name = format!("links.{}.{direction}", config.name);
-            let share = utilisation(simulation, index, port);
+            let share = utilisation(run, index, port);
             metrics.extend(share.map(|share| (format!("{name}.utilisation"), share)));
             add_direction(&name, &now, &before, metrics);
         }
@@ -22,11 +22,11 @@ pub(super) fn add(simulation: &Simulation<'_>, metrics: &mut Metrics) {
 }
 
 /// Share of the rate that was used until everything was delivered, or else until the end of the run.
-fn utilisation(simulation: &Simulation<'_>, index: usize, port: usize) -> Option<f64> {
-    let (end, counters) = simulation.counters_at_end(index);
-    let (now, before) = (counters[port], simulation.counters_before(index)[port]);
-    let warm_up = Instant::from_ns(simulation.scenario().warm_up_ns);
-    let conditions = simulation.network().wires()[index].link.conditions();
+fn utilisation(run: &Run<'_>, index: usize, port: usize) -> Option<f64> {
+    let (end, counters) = run.counters_at_end(index);
+    let (now, before) = (counters[port], run.counters_before(index)[port]);
+    let warm_up = Instant::from_ns(run.scenario.warm_up_ns);
+    let conditions = run.network.edges()[index].link.conditions();
     let rate_bps = conditions.mean_rate_bps(port as u32, warm_up, end)?;
     let seconds = end.since(warm_up) as f64 / SECOND as f64;
     // What was taken on but still waits has not used the rate yet.
@@ -35,7 +35,7 @@ fn utilisation(simulation: &Simulation<'_>, index: usize, port: usize) -> Option
     Some(served * 8.0 / rate_bps / seconds)
 }
 
-fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Metrics) {
+fn add_direction(name: &str, now: &LinkCounters, before: &LinkCounters, metrics: &mut Metrics) {
     let mut add = |metric: &str, value: f64| {
         metrics.insert(format!("{name}.{metric}"), value);
     };
@@ -47,7 +47,7 @@ fn add_direction(name: &str, now: &Counters, before: &Counters, metrics: &mut Me
     if let Some(ns) = now.waits.since(&before.waits).percentile_ns(95) {
         add("wait_ms.p95", ns as f64 / 1e6);
     }
-    let dropped = |counters: &Counters| counters.dropped.total() - counters.dropped.congestion();
+    let dropped = |counters: &LinkCounters| counters.dropped.total() - counters.dropped.congestion();
     if served > 0 {
         add("loss", (dropped(now) - dropped(before)) as f64 / served as f64);
     }

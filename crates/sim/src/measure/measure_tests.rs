@@ -39,7 +39,7 @@ fn losses_in_an_outage_are_called_that_and_every_loss_is_in_the_table() {
     let metric = |name: &str| measured.metrics[name];
     assert_eq!(metric("verdicts.right.outage"), 1.0);
     let all =
-        crate::TRUTHS.iter().flat_map(|t| crate::VERDICTS.iter().map(move |v| format!("verdicts.{t}.{v}")));
+        crate::CAUSES.iter().flat_map(|t| crate::VERDICTS.iter().map(move |v| format!("verdicts.{t}.{v}")));
     let judged: f64 = all.map(|name| metric(&name)).sum();
     let told: f64 = crate::VERDICTS.iter().map(|v| metric(&format!("losses.{v}"))).sum();
     assert!(judged > 0.0);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::scenario::File;
-use crate::{Measured, TRUTHS, VERDICTS, simulate};
+use crate::{CAUSES, Measured, VERDICTS, simulate};
+use skyhaul_scenario::File;
 
 const PAGE: &str = include_str!("../../../../docs/guide/metrics.md");
 
@@ -21,7 +21,7 @@ fn stands_for(pattern: &str, name: &str) -> bool {
     let fits = |(pattern, part): (&&str, &&str)| match *pattern {
         "NAME" => !part.is_empty(),
         "DIRECTION" => ["forward", "reverse"].contains(part),
-        "TRUTH" => TRUTHS.contains(part),
+        "TRUTH" => CAUSES.contains(part),
         "VERDICT" => VERDICTS.contains(part),
         word => word == *part,
     };
@@ -29,7 +29,7 @@ fn stands_for(pattern: &str, name: &str) -> bool {
 }
 
 fn run(text: &str) -> Measured {
-    let file = File::parse("test.toml", text).unwrap_or_else(|error| panic!("{error}"));
+    let file = File::parse(&crate::standard(), "test.toml", text).unwrap_or_else(|error| panic!("{error}"));
     let scenario = file.scenario_at(&file.points().next().unwrap()).unwrap();
     simulate(&scenario, 1).unwrap()
 }

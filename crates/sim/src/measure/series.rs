@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use skyhaul_core::{Instant, SECOND};
 
-use super::flows_at;
+use super::flows::flows_at;
 use crate::network::Network;
-use crate::scenario::Scenario;
+use skyhaul_scenario::Scenario;
 
 /// Samples kept; further ones are not taken.
 pub const MAX_SAMPLES: usize = 1_000_000;
@@ -85,9 +85,9 @@ impl Series {
 }
 
 fn add_links(scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
-    for (spec, wire) in scenario.links.iter().zip(network.wires()) {
+    for (spec, edge) in scenario.links.iter().zip(network.edges()) {
         for (port, direction) in ["forward", "reverse"].iter().enumerate() {
-            let queue_bytes = wire.link.queue_bytes(port as u32, network.now());
+            let queue_bytes = edge.link.queue_bytes(port as u32, network.now());
             let name = format!("links.{}.{direction}.queue_bytes", spec.config.name);
             values.insert(name, queue_bytes as f64);
         }

@@ -1,21 +1,18 @@
 //! Hosts and routers, the links between them, and the event loop.
 
-mod address;
-mod fabric;
+mod build;
 #[cfg(test)]
 mod network_tests;
-mod routes;
-mod schedule;
 
 use skyhaul_core::{EventSink, Instant};
 use skyhaul_link::Link;
+use skyhaul_scenario::Routes;
 
-pub(crate) use address::{address, node};
-use fabric::Fabric;
-pub use fabric::{Middle, Wire};
-pub(crate) use routes::Routes;
+pub(crate) use build::build;
 
-use crate::host::{Host, SOURCES_PER_HOST};
+use crate::fabric::{Edge, Fabric, address};
+use crate::host::Host;
+use crate::source::Source;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +76,10 @@ pub struct Network {
 
 impl Network {
     /// A network at time zero.
-    pub(crate) fn new(mut nodes: Vec<Node>, wires: Vec<Wire>, routes: Routes) -> Self {
-        let mut fabric = Fabric::new(wires, routes, nodes.len());
-        for (index, node) in nodes.iter_mut().enumerate() {
-            if let Node::Host(host) = node {
-                host.source_base = index as u64 * SOURCES_PER_HOST;
+    pub(crate) fn new(nodes: Vec<Node>, edges: Vec<Edge>, routes: Routes) -> Self {
+        let mut fabric = Fabric::new(edges, routes, nodes.len());
+        for (index, node) in nodes.iter().enumerate() {
+            if let Node::Host(_) = node {
                 fabric.schedule.set(fabric.component(index), Some(Instant::ZERO));
             }
         }
@@ -106,8 +102,8 @@ impl Network {
     }
 
     /// The links, by number.
-    pub fn wires(&self) -> &[Wire] {
-        &self.fabric.wires
+    pub fn edges(&self) -> &[Edge] {
+        &self.fabric.edges
     }
 
     /// The hosts, with their node numbers.
@@ -132,16 +128,16 @@ impl Network {
     /// If there is no such link.
     pub fn replace_link(&mut self, index: usize, link: Link) {
         self.fabric.schedule.set(index, link.deadline());
-        self.fabric.wires[index].link = link;
+        self.fabric.edges[index].link = link;
     }
 
     /// Its nodes and links, to be driven by hand.
-    pub fn into_parts(self) -> (Vec<Node>, Vec<Wire>) {
-        (self.nodes, self.fabric.wires)
+    pub fn into_parts(self) -> (Vec<Node>, Vec<Edge>) {
+        (self.nodes, self.fabric.edges)
     }
 
     /// Runs until `until`, or until nothing can happen.
-    pub fn run(&mut self, until: Until, sink: &mut dyn EventSink) -> Ended {
+    pub fn run(&mut self, until: Until, sink: &mut dyn EventSink<Source>) -> Ended {
         loop {
             if (until.when_done && self.is_done()) || (until.when_served && self.is_served()) {
                 return Ended::Done;
@@ -158,7 +154,7 @@ impl Network {
                 return Ended::OutOfMemory;
             }
             self.now = self.now.max(at);
-            match component.checked_sub(self.fabric.wires.len()) {
+            match component.checked_sub(self.fabric.edges.len()) {
                 None => self.deliver(component, sink),
                 Some(node) => self.work(node, sink),
             }
@@ -182,7 +178,7 @@ impl Network {
         Ended::OutOfTime
     }
 
-    /// Who acts next, and when.
+    /// Next actor, and its time.
     fn next(&self) -> Option<(Instant, usize)> {
         let scheduled = self.fabric.schedule.first();
         let Some(&node) = self.woken.first() else { return scheduled };
@@ -197,7 +193,7 @@ impl Network {
     }
 
     /// Everything that link `index` has to deliver now.
-    fn deliver(&mut self, index: usize, sink: &mut dyn EventSink) {
+    fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         while let Some((at, packet)) = self.fabric.deliver(self.now, index) {
             self.events += 1;
             match &mut self.nodes[at as usize] {
@@ -210,7 +206,7 @@ impl Network {
         }
     }
 
-    fn work(&mut self, index: usize, sink: &mut dyn EventSink) {
+    fn work(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         self.events += 1;
         if self.woken.first() == Some(&index) {
             self.woken.remove(0);

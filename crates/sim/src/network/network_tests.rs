@@ -6,8 +6,8 @@ use skyhaul_core::{MS, NullSink, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig};
 use skyhaul_stp::Config;
 
-use crate::scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, WebLoad, Workload};
 use crate::{Ended, Measured, Simulation, simulate};
+use skyhaul_scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, WebLoad, Workload};
 
 fn direction(rate_bps: u64, delay_ns: u64) -> DirectionConfig {
     DirectionConfig { rate_bps: Some(rate_bps), delay_ns, ..DirectionConfig::default() }
@@ -30,8 +30,8 @@ fn bulk(bytes: u64) -> Workload {
 fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
     let transport = Transport {
         name: "stp".into(),
-        opener: Config::standard().into(),
-        acceptor: Config::standard().into(),
+        opener: crate::STP.end(Config::standard()),
+        acceptor: crate::STP.end(Config::standard()),
     };
     let weight = skyhaul_core::Weight::ONE;
     Flow { name: name.into(), from, to, count: 1, start_ns: 0, stagger_ns: 0, weight, transport, workload }
@@ -121,8 +121,8 @@ fn transactions_take_a_round_trip_each_and_are_counted() {
         assert_eq!(metric(&measured, "completed"), 1.0);
         assert_eq!(metric(&measured, "payload_bytes"), 14_000.0);
         let (median, max) = (metric(&measured, "completion_ms.p50"), metric(&measured, "completion_ms.max"));
-        // The request goes with the opening packet, and the response is within three times its size [3x limit]:
-        // one round trip, connection or not.
+        // The request goes with the opening packet, and the response is within three times its size
+        // [3x limit]: one round trip, connection or not.
         assert!((550.0..600.0).contains(&median), "{median} {max}");
     }
 }
@@ -161,7 +161,7 @@ fn an_application_that_streams_is_as_fast_as_it_says() {
 fn the_warm_up_does_not_count() {
     let endless = Workload::Bulk { bytes: None, chunk_bytes: 1000, rate_bps: None };
     let mut scenario = row(vec![flow("file", 0, 3, endless)]);
-    scenario.flows[0].transport.opener.stp_mut().unwrap().rate_bps = Some(10_000_000);
+    scenario.flows[0].transport.opener.get_mut::<Config>().unwrap().rate_bps = Some(10_000_000);
     scenario.stop = Stop { duration_ns: Some(60 * SECOND), when_done: false, ..Stop::default() };
     let cold = run(&scenario);
     scenario.warm_up_ns = 10 * SECOND;
@@ -222,7 +222,7 @@ fn a_run_by_the_clock_goes_on_to_its_end_when_its_flows_are_done_before() {
 #[test]
 fn the_rate_counts_as_used_until_everything_is_delivered_not_until_all_has_said_goodbye() {
     let mut scenario = row(vec![flow("file", 0, 3, bulk(3_000_000))]);
-    scenario.flows[0].transport.opener.stp_mut().unwrap().rate_bps = Some(10_000_000);
+    scenario.flows[0].transport.opener.get_mut::<Config>().unwrap().rate_bps = Some(10_000_000);
     let measured = run(&scenario);
     let busy = metric(&measured, "links.space.forward.utilisation");
     let elapsed = metric(&measured, "elapsed_s");
@@ -241,7 +241,7 @@ fn a_run_whose_send_buffers_grow_beyond_bounds_ends_with_what_it_has() {
         ..Stop::default()
     };
     for flow in &mut scenario.flows {
-        flow.transport.opener.stp_mut().unwrap().send_limit_bytes = 1 << 20;
+        flow.transport.opener.get_mut::<Config>().unwrap().send_limit_bytes = 1 << 20;
     }
     let measured = run(&scenario);
     assert_eq!(measured.ended, Ended::OutOfMemory);

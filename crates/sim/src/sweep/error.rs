@@ -1,4 +1,4 @@
-//! What can go wrong around the runs of a sweep.
+//! Errors around the runs of a sweep.
 
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ impl SweepError {
         Self(format!("cannot {what} '{}': {error}", path.display()))
     }
 
-    /// The same, with what to do about it.
+    /// This error, with advice.
     #[must_use]
     pub(super) fn so(self, advice: &str) -> Self {
         Self(format!("{}; {advice}", self.0))

@@ -11,7 +11,7 @@ use super::{Batch, Header, Runs, SweepError, save, side_files};
 
 /// The results of a sweep that is complete, or of a shard that is: a header, then the runs in order.
 pub const RESULTS: &str = "results.jsonl";
-/// The same while it runs, in the order in which runs finish.
+/// File of results while a sweep runs, in the order in which runs finish.
 pub const PARTIAL: &str = "results.partial.jsonl";
 
 /// A folder of results. While it exists, no other process can open the same one.
@@ -19,7 +19,7 @@ pub const PARTIAL: &str = "results.partial.jsonl";
 pub struct Folder {
     path: PathBuf,
     header: Header,
-    /// What is on the disk.
+    /// Runs on the disk.
     runs: Runs,
     /// Where further runs are appended, once there are some.
     partial: Option<File>,
@@ -31,7 +31,8 @@ impl Folder {
     /// Makes the folder, or takes up the sweep that is in it.
     ///
     /// # Errors
-    /// The folder cannot be made or is in use; the files in it cannot be read, are damaged, or belong to another sweep.
+    /// The folder cannot be made or is in use; the files in it cannot be read, are damaged, or belong to
+    /// another sweep.
     pub fn open(path: &Path, header: &Header) -> Result<Self, SweepError> {
         let lock = lock(path)?;
         let mut runs = Runs::default();
@@ -52,7 +53,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// What is finished.
+    /// Runs that are finished.
     pub fn runs(&self) -> &Runs {
         &self.runs
     }
@@ -86,7 +87,8 @@ impl Folder {
         }
         save(&results, text.as_bytes()).map_err(|error| self.unharmed(error))?;
         self.partial = None;
-        // It holds nothing that does not stand in the other file now; with both, a resumed sweep takes each run once.
+        // It holds nothing that does not stand in the other file now; with both, a resumed sweep takes each
+        // run once.
         let _ = fs::remove_file(self.partial_path());
         Ok(())
     }

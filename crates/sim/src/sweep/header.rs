@@ -1,11 +1,28 @@
 //! The first line of a result file: which sweep it belongs to.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::line::json_line;
-use super::{RunId, SweepError};
-use crate::scenario::{File, Label};
+use super::SweepError;
+use super::save::json_line;
+use skyhaul_scenario::{File, Label};
+
+/// Run of a sweep: its point, and which replication of that it is. In this order they stand in result files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId {
+    /// The point, from 0.
+    pub point: usize,
+    /// The replication, from 0.
+    pub replication: u32,
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "point {} replication {}", self.point, self.replication)
+    }
+}
 
 /// Version of the format of result files.
 pub const FORMAT: u32 = 1;
@@ -19,7 +36,7 @@ pub struct Header {
     pub version: String,
     /// Name of the scenario file, without folder and ending.
     pub scenario: String,
-    /// What it shows, in a line.
+    /// Title, in a line.
     pub title: String,
     /// Hash of all that decides about the results, see [`File::digest`].
     pub digest: String,
@@ -40,7 +57,7 @@ pub struct Header {
 pub struct HeaderAxis {
     /// The key that it varies, or the name of an axis of several keys.
     pub key: String,
-    /// What its values are called.
+    /// Labels of its values.
     pub values: Vec<Value>,
 }
 
@@ -78,7 +95,7 @@ impl Header {
             .then_some(header)
     }
 
-    /// What a point sets, by the names of the axes in their order.
+    /// Keys that a point sets, by the names of the axes in their order.
     pub fn set_at(&self, point: usize) -> impl Iterator<Item = (&str, &Value)> {
         let mut faster: usize = self.axes.iter().map(|axis| axis.values.len()).product();
         self.axes.iter().map(move |axis| {
@@ -99,13 +116,13 @@ impl Header {
         self.seed.wrapping_add(u64::from(id.replication))
     }
 
-    /// Whether this is one of them.
+    /// True if this is one of them.
     pub(super) fn has(&self, id: RunId) -> bool {
         id.point < self.points && id.replication < self.replications
     }
 
-    /// Whether runs under a header with this `line` are runs of this sweep, too: nothing that decides about them
-    /// differs. Compared as text, since what was read need not be the same to the last bit.
+    /// True if runs under a header with this `line` are runs of this sweep, too: nothing that decides about
+    /// them differs. Compared as text, since what was read need not be the same to the last bit.
     pub(super) fn shares_runs_with(&self, line: &str) -> bool {
         let Some(other) = Self::parse(line) else { return false };
         let Self { scenario, title, replications, .. } = other;

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::save::json_line;
 use super::side_files::{self, SideFile};
 use super::{Header, RunId, Sweep};
+use crate::fabric::RunError;
 use crate::network::Ended;
-use crate::scenario::Scenario;
-use crate::simulate::{Measured, RunError};
+use crate::simulate::Measured;
+use skyhaul_scenario::Scenario;
 
 /// A run that is over.
 #[derive(Clone, Debug)]
@@ -18,7 +20,7 @@ pub struct Finished {
     pub line: String,
     /// Why it is not to be counted, if so.
     pub problem: Option<String>,
-    /// What else it leaves.
+    /// Other files that it leaves.
     pub files: Vec<SideFile>,
 }
 
@@ -42,13 +44,7 @@ fn as_map<S: Serializer, V: Serialize>(pairs: &[(&str, V)], serializer: S) -> Re
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
-/// A value and the end of the line.
-pub(super) fn json_line(value: &impl Serialize) -> String {
-    // What is written here has text for keys, and a number that is not finite becomes null: JSON can say all of it.
-    serde_json::to_string(value).expect("the value can be written") + "\n"
-}
-
-/// What tells a line from others.
+/// Key of a line among others.
 #[derive(Deserialize)]
 struct Key {
     point: usize,
@@ -62,8 +58,8 @@ pub(super) fn id_of(line: &str) -> Option<RunId> {
 }
 
 impl Finished {
-    /// A run of a sweep with this header that was done by somebody else: how it ended, why it is not to be counted, if
-    /// so, and what was measured.
+    /// A run of a sweep with this header that was done by somebody else: how it ended, why it is not to be
+    /// counted, if so, and what was measured.
     pub fn told(
         header: &Header,
         id: RunId,
@@ -75,7 +71,7 @@ impl Finished {
         Self { id, line, problem, files: Vec::new() }
     }
 
-    /// What came of run `id` of `sweep`.
+    /// Line of run `id` of `sweep`.
     pub(super) fn new(sweep: &Sweep, id: RunId, result: &Result<(Scenario, Measured), RunError>) -> Self {
         let measured = result.as_ref().ok().map(|(_, measured)| measured);
         let problem = match result {

@@ -8,12 +8,12 @@ use super::error::listed;
 use super::runs::{Stored, read};
 use super::{Folder, Header, LADDERS, PARTIAL, RESULTS, RunId, Runs, SERIES, SweepError, save};
 
-/// Joins the shards in `folders` to the results of the whole sweep in `out`: the same bytes as if it had been run at once.
-/// Gives these results.
+/// Joins the shards in `folders` to the results of the whole sweep in `out`: the same bytes as if it had been
+/// run at once. Gives these results.
 ///
 /// # Errors
-/// Shards of different sweeps, runs that are missing, that stand in two shards, or differ there; files that cannot be
-/// read or written; an `out` that has results already. Nothing is written then.
+/// Shards of different sweeps, runs that are missing, that stand in two shards, or differ there; files that
+/// cannot be read or written; an `out` that has results already. Nothing is written then.
 pub fn merge(folders: &[PathBuf], out: &Path) -> Result<(Header, Runs), SweepError> {
     let shards = folders.iter().map(|folder| shard(folder)).collect::<Result<Vec<_>, _>>()?;
     let header = common_header(folders, &shards)?;

@@ -1,7 +1,9 @@
-//! Sweeps: every point of a scenario file, several times each, and the result files that hold what came of it.
+//! Sweeps: every point of a scenario file, several times each, and the result files that hold what came of
+//! it.
 //!
-//! A run is known by its point and its replication, and its line in the result file depends on nothing else. So the file is
-//! the same for any number of threads, for any division into shards, and for a sweep that was resumed.
+//! A run is known by its point and its replication, and its line in the result file depends on nothing else.
+//! So the file is the same for any number of threads, for any division into shards, and for a sweep that was
+//! resumed.
 
 mod error;
 mod folder;
@@ -23,10 +25,10 @@ mod sweep_tests;
 
 pub use error::SweepError;
 pub use folder::{Folder, PARTIAL, RESULTS};
-pub use header::{FORMAT, Header, HeaderAxis};
+pub use header::{FORMAT, Header, HeaderAxis, RunId};
 pub use line::Finished;
 pub use merge::merge;
-pub use plan::{MAX_RUNS, MAX_SHARDS, RunId, Shard, Sweep};
+pub use plan::{MAX_RUNS, MAX_SHARDS, Shard, Sweep};
 pub use pool::{Batch, caught, run, run_by};
 pub use runs::Runs;
 pub use save::save;

@@ -3,28 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Header, SweepError};
-use crate::scenario::{File, Point};
+use super::{Header, RunId, SweepError};
+use skyhaul_scenario::{File, Point};
 
 /// Runs of a sweep at most.
 pub const MAX_RUNS: usize = 1_000_000;
 /// Parts that a sweep can be divided into at most.
 pub const MAX_SHARDS: u32 = 10_000;
-
-/// A run: which point, which replication of it. In this order they stand in result files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunId {
-    /// The point, from 0.
-    pub point: usize,
-    /// The replication, from 0.
-    pub replication: u32,
-}
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "point {} replication {}", self.point, self.replication)
-    }
-}
 
 /// One of several parts of a sweep that can be run apart, on several machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +39,7 @@ impl fmt::Display for Shard {
 }
 
 impl Shard {
-    /// Whether run number `index` falls to it: runs are dealt out in turn.
+    /// True if run number `index` falls to it: runs are dealt out in turn.
     fn takes(self, index: usize) -> bool {
         index % self.of as usize == (self.number - 1) as usize
     }

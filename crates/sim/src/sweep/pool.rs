@@ -8,8 +8,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::{Finished, RunId, Sweep};
-use crate::scenario::Scenario;
-use crate::simulate::{Measured, RunError, simulate};
+use crate::fabric::RunError;
+use crate::simulate::{Measured, simulate};
+use skyhaul_scenario::Scenario;
 
 /// Runs that finished at about the same time.
 pub type Batch = Vec<Finished>;
@@ -17,8 +18,9 @@ pub type Batch = Vec<Finished>;
 /// Finished runs of each thread that may wait to be taken.
 const WAITING_RUNS: usize = 4;
 
-/// Runs `todo` on `jobs` threads and hands over what is finished, in any order, to `each` on this thread. Begins no more
-/// runs once `stop` is set or `each` fails; those under way are completed and, in the first case, handed over.
+/// Runs `todo` on `jobs` threads and hands over what is finished, in any order, to `each` on this thread.
+/// Begins no more runs once `stop` is set or `each` fails; those under way are completed and, in the first
+/// case, handed over.
 ///
 /// Memory: the networks of `jobs` runs, and what `each` keeps.
 pub fn run<E>(
@@ -31,7 +33,7 @@ pub fn run<E>(
     run_by(|id| finished(sweep, id), todo, jobs, stop, each)
 }
 
-/// The same for runs that are no simulations of a scenario file alone: `one` does a run.
+/// Runs a sweep of runs that are no simulations of a scenario file alone: `one` does a run.
 pub fn run_by<E>(
     one: impl Fn(RunId) -> Finished + Sync,
     todo: &[RunId],
@@ -90,7 +92,7 @@ fn finished(sweep: &Sweep, id: RunId) -> Finished {
     Finished::new(sweep, id, &result)
 }
 
-/// What a run comes to; a panic is an error of this run alone.
+/// Result of a run; a panic is an error of this run alone.
 ///
 /// # Errors
 /// Those of `run`, and a panic.

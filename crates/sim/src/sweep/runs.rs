@@ -20,12 +20,12 @@ impl Runs {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this one is among them.
+    /// True if this one is among them.
     pub fn contains(&self, id: RunId) -> bool {
         self.0.contains_key(&id)
     }
@@ -49,7 +49,7 @@ pub(super) struct Stored {
     /// Its first line, with its end.
     pub(super) header: String,
     pub(super) runs: Runs,
-    /// Whether a last line without an end was left out: its writing was interrupted.
+    /// True if a last line without an end was left out: its writing was interrupted.
     pub(super) is_torn: bool,
 }
 

@@ -4,10 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::SweepError;
 
-/// Writes a file under another name, makes sure that it is on the disk, then gives it its own name. What stood there
-/// before is there until then.
+/// Writes a file under another name, makes sure that it is on the disk, then gives it its own name. What
+/// stood there before is there until then.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), SweepError> {
     let draft = draft_of(path);
     write(&draft, bytes).and_then(|()| fs::rename(&draft, path)).map_err(|error| {
@@ -36,4 +38,11 @@ fn sync_folder(path: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
+}
+
+/// A value and the end of the line.
+pub(super) fn json_line(value: &impl Serialize) -> String {
+    // What is written here has text for keys, and a number that is not finite becomes null: JSON can say all
+    // of it.
+    serde_json::to_string(value).expect("the value can be written") + "\n"
 }

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::RunId;
-use super::line::json_line;
+use super::save::json_line;
 use crate::measure::Sample;
-use crate::scenario::Scenario;
 use crate::simulate::Measured;
+use skyhaul_scenario::Scenario;
 
 /// Folder of time series.
 pub const SERIES: &str = "series";
 /// Folder of packets for ladder diagrams.
 pub const LADDERS: &str = "ladders";
 
-/// What a run leaves beside its line.
+/// File that a run leaves beside its line.
 #[derive(Clone, Debug)]
 pub struct SideFile {
     /// [`SERIES`] or [`LADDERS`].
@@ -24,7 +24,7 @@ pub struct SideFile {
     pub text: String,
 }
 
-/// Whatever the scenario wants.
+/// Files that the scenario wants.
 pub(super) fn of_run(id: RunId, scenario: &Scenario, measured: &Measured) -> Vec<SideFile> {
     let wants = &scenario.metrics;
     let series = wants.series_ns.map(|_| SideFile { folder: SERIES, text: samples(id, &measured.series) });

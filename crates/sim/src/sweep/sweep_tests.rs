@@ -4,13 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::scenario::File;
+use skyhaul_scenario::File;
 
 /// A short transfer over a lossy link, at two losses and two rates.
 pub(super) fn file(replications: u32) -> File {
     let text = include_str!("sweep_tests.toml");
     let own = [("run.replications".to_string(), replications.to_string())];
-    File::load("short.toml", text, &own).unwrap_or_else(|error| panic!("{error}"))
+    File::load(&crate::standard(), "short.toml", text, &own).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(super) fn sweep(replications: u32) -> Sweep {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::{Connections, Ecn, Engine, NullSink, SECOND};
+use skyhaul_core::{Connections, Engine, NetworkFields, NullSink, SECOND};
 use skyhaul_stp::Config;
 use skyhaul_stp::segment::{Opening, Segment, encode};
 
@@ -18,7 +18,7 @@ fn a_flood_of_openings_leaves_room_for_nothing_else_and_goes_away() {
         bytes.clear();
         encode(&Segment { bgn: Some(bgn), ..liar.blank.clone() }, &mut bytes);
         let from = SocketAddr::from(([10, 1, (i >> 8) as u8, i as u8], 9));
-        liar.engine.handle(liar.now, from, Ecn::NotEct, &bytes, &mut NullSink);
+        liar.engine.handle(liar.now, from, NetworkFields::default(), &bytes, &mut NullSink);
         assert!(liar.engine.connection_count() <= 1 + 32);
     }
     assert_eq!(liar.engine.endpoint_stats().full, 10_000 - 32);

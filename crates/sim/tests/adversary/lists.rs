@@ -27,11 +27,12 @@ fn a_list_beyond_what_was_sent_is_refused() {
 /// Bound: the same gap reported a thousand times by USTAT costs one repeat, or one probing cycle, or both.
 #[test]
 fn a_gap_reported_for_ever_is_repeated_once() {
-    let (window, model) = (ControllerKind::SlowStartAvoidance, ControllerKind::Model);
+    let (window, model) = (&ControllerKind::SlowStartAvoidance, &ControllerKind::Model);
     let probing = Config::standard().probing;
     for (controller, probing, repeats, cycles) in
         [(window, None, 1, 0), (window, probing, 0, 1), (model, None, 1, 0), (model, probing, 1, 1)]
     {
+        let controller = controller.clone();
         let liar = gap_reported_for_ever(Config { controller, probing, ..Config::standard() });
         let stats = liar.stats();
         assert_eq!((stats.retransmitted_packets, stats.probe_cycles), (repeats, cycles));

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, Stats, Stream};
+use skyhaul_core::{ConnectionId, Connections, Engine, Instant, MS, NetworkFields, NullSink, Stats, Stream};
 use skyhaul_stp::segment::{Opening, Report, Segment, Stat, decode, encode};
 use skyhaul_stp::{Config, Endpoint, EndpointConfig, State};
 
@@ -12,7 +12,7 @@ pub(crate) const INITIAL: u32 = 1000;
 /// Segments that the engine may want to send at one moment; more is an endless loop.
 const MAX_SEGMENTS: usize = 100_000;
 
-/// What the engine sent, without the data.
+/// Segment that the engine sent, without the data.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
     pub(crate) segment: Segment<'static>,
@@ -38,7 +38,7 @@ impl Liar {
         Self::far_away(config, 0)
     }
 
-    /// The same, and the engine has measured this round-trip time.
+    /// Peer of an engine that has measured this round-trip time.
     pub(crate) fn far_away(config: Config, rtt_ns: u64) -> Self {
         let options = EndpointConfig { accept: config, max_connections: 100, ..EndpointConfig::default() };
         let mut engine = Endpoint::new(options, Stream::new(1, "adversary"));
@@ -79,7 +79,7 @@ impl Liar {
     pub(crate) fn say(&mut self, segment: &Segment<'_>) {
         let mut bytes = Vec::new();
         encode(segment, &mut bytes);
-        self.engine.handle(self.now, self.address, Ecn::NotEct, &bytes, &mut NullSink);
+        self.engine.handle(self.now, self.address, NetworkFields::default(), &bytes, &mut NullSink);
         self.listen();
     }
 

@@ -141,7 +141,8 @@ fn a_window_of_nothing_during_a_cycle_stays_closed_after_it() {
     }
 }
 
-/// Bound: a thousand openings make no POLL more than the cycle does, and each with its own nonce gets a BGNAK.
+/// Bound: a thousand openings make no POLL more than the cycle does, and each with its own nonce gets a
+/// BGNAK.
 #[test]
 fn openings_during_a_cycle_change_neither_its_pace_nor_its_end() {
     for config in configs() {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use skyhaul_core::{Event, EventSink, Instant};
-use skyhaul_sim::SOURCES_PER_HOST;
+use skyhaul_sim::Source;
 
 /// FNV-1a over the printed form of every event: equal traces have equal sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ impl TraceSum {
     }
 }
 
-impl EventSink for TraceSum {
-    fn emit(&mut self, now: Instant, source: u64, event: Event) {
+impl EventSink<Source> for TraceSum {
+    fn emit(&mut self, now: Instant, source: Source, event: Event) {
         self.events += 1;
         self.add(&format!("{now:?} {source} {event:?}\n"));
     }
@@ -68,32 +68,12 @@ impl LastEvents {
     }
 }
 
-impl EventSink for LastEvents {
+impl EventSink<Source> for LastEvents {
     fn wants(&self) -> bool {
         self.keep > 0
     }
 
-    fn emit(&mut self, now: Instant, source: u64, event: Event) {
-        let (host, source) = (source / SOURCES_PER_HOST, source % SOURCES_PER_HOST);
-        self.note(now, || format!("host {host} source {source} {event:?}"));
-    }
-}
-
-/// Events of one host in a [`LastEvents`].
-pub(crate) struct HostEvents<'a> {
-    /// Where they go.
-    pub(crate) events: &'a mut LastEvents,
-    /// Which host.
-    pub(crate) host: usize,
-}
-
-impl EventSink for HostEvents<'_> {
-    fn wants(&self) -> bool {
-        self.events.keep > 0
-    }
-
-    fn emit(&mut self, now: Instant, source: u64, event: Event) {
-        let host = self.host;
-        self.events.note(now, || format!("host {host} connection {source} {event:?}"));
+    fn emit(&mut self, now: Instant, source: Source, event: Event) {
+        self.note(now, || format!("{source} {event:?}"));
     }
 }

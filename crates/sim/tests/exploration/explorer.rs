@@ -1,6 +1,6 @@
 //! The walk through the tree: depth first, one fork for each fault at each segment that leaves.
 
-use skyhaul_sim::EndConfig;
+use crate::common::family::Parameters;
 
 use crate::talk::Plan;
 use crate::world::{Fault, World};
@@ -8,7 +8,7 @@ use crate::world::{Fault, World};
 /// Failures that are printed before the walk ends.
 const MAX_FAILURES: usize = 10;
 
-/// What was walked through.
+/// Statistics of a walk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Ways from the opening to the end.
@@ -19,7 +19,7 @@ pub(crate) struct Found {
 }
 
 /// Walks through everything that at most `faults` faults can do to this plan.
-pub(crate) fn explore(config: &EndConfig, plan: Plan, faults: u32) -> Found {
+pub(crate) fn explore(config: &Parameters, plan: Plan, faults: u32) -> Found {
     let mut found = Found::default();
     walk(World::new(config, plan), faults, &mut found);
     assert!(found.failures.is_empty(), "{plan:?}, {config:?}:\n{}", found.failures.join("\n"));

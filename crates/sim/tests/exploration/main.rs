@@ -5,11 +5,13 @@
 //!
 //! `SKYHAUL_EXPLORE=N` allows N faults in a run instead of what each test allows.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod explorer;
 mod talk;
 mod world;
 
-use skyhaul_sim::EndConfig;
+use common::family::Parameters;
 use skyhaul_tcp::ControllerKind;
 
 use explorer::explore;
@@ -17,7 +19,7 @@ use talk::Plan;
 
 /// Walks the trees of these parameters and plans, so many faults for each.
 /// `least_runs`: fewer mean that the explorer has not done its work.
-fn walk(configs: &[EndConfig], plans: &[Plan], faults: u32, least_runs: u64) {
+fn walk(configs: &[Parameters], plans: &[Plan], faults: u32, least_runs: u64) {
     let allowed = std::env::var("SKYHAUL_EXPLORE").ok().and_then(|n| n.parse().ok());
     let faults = allowed.unwrap_or(faults);
     let (mut runs, mut states) = (0, 0);

@@ -1,12 +1,12 @@
 //! The application at one end: what it writes and reads, and when it finishes.
 
-use skyhaul_core::{CloseReason, ConnectionId, Connections, StreamEvent};
-use skyhaul_sim::Engines;
+use skyhaul_core::{CloseReason, StreamEvent};
+use skyhaul_sim::{ConnectionKey, Engines};
 
 /// Largest payload, so that a few packets are a few hundred bytes.
 pub(crate) const PACKET_BYTES: usize = 300;
 
-/// Who says what, and when.
+/// Plan of a talk: who says what, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// The opener says everything with its opening; the acceptor answers when it has all of it.
@@ -23,7 +23,7 @@ impl Plan {
     /// Those of either protocol.
     pub(crate) const ALL: [Self; 3] = [Self::Question, Self::Crossing, Self::Greeting];
 
-    /// What an end writes.
+    /// Text that an end writes.
     fn text(self, is_opener: bool) -> Vec<u8> {
         let packets = match (self, is_opener) {
             (Self::Question, true) => 3,
@@ -45,7 +45,7 @@ impl Plan {
 pub(crate) struct Talk {
     plan: Plan,
     is_opener: bool,
-    pub(crate) id: Option<ConnectionId>,
+    pub(crate) id: Option<ConnectionKey>,
     pub(crate) has_finished: bool,
     read: Vec<u8>,
     ended: bool,
@@ -98,7 +98,7 @@ impl Talk {
         }
     }
 
-    fn read(&mut self, engines: &mut Engines, id: ConnectionId) {
+    fn read(&mut self, engines: &mut Engines, id: ConnectionKey) {
         let mut buffer = [0; 4096];
         while let Ok(Some(read)) = engines.read(id, &mut buffer) {
             self.ended |= read == 0;
@@ -111,7 +111,7 @@ impl Talk {
         assert!(expected.starts_with(&self.read), "what was read is not what was written");
     }
 
-    /// Whether nothing will happen any more.
+    /// True if nothing will happen any more.
     pub(crate) fn is_over(&self) -> bool {
         self.closed.is_some()
     }

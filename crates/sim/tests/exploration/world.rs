@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
-use skyhaul_sim::{EndConfig, Engines, Peer, Protocol, TCP_IDS};
+use crate::common::family::{Family, Parameters};
+use skyhaul_core::{Ecn, Instant, MS, NetworkFields, NullSink, SECOND, Stream};
+use skyhaul_scenario::{Carrier, HostEngine};
+use skyhaul_sim::{ConnectionKey, Engines, STP, StpEngine, TcpEngine};
 use skyhaul_tcp::segment::Way;
 
 use crate::talk::{PACKET_BYTES, Plan, Talk};
@@ -16,7 +18,7 @@ const PATIENCE_NS: u64 = 1000 * SECOND;
 /// Events of one run at most.
 const MAX_STEPS: u32 = 3_000;
 
-/// What may happen to a segment besides its arrival.
+/// Fault that may happen to a segment besides its arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Lost,
@@ -41,7 +43,7 @@ impl Fault {
         Self::Marked,
     ];
 
-    /// Whether it can happen to this segment.
+    /// True if it can happen to this segment.
     pub(crate) fn fits(self, segment: &Leaving) -> bool {
         self != Self::Marked || segment.ecn != Ecn::NotEct
     }
@@ -56,24 +58,22 @@ pub(crate) struct Leaving {
 }
 
 impl Leaving {
-    /// What a reader of a failure wants to know of it.
-    fn types(&self, protocol: Protocol) -> u8 {
+    /// Types of it, for the reader of a failure.
+    fn types(&self, protocol: Family) -> u8 {
         match protocol {
-            Protocol::Stp => {
-                skyhaul_stp::segment::decode(&self.bytes).map_or(0, |segment| segment.type_bits())
-            }
-            Protocol::Tcp => skyhaul_tcp::segment::decode(way(self.to), &self.bytes).map_or(0, |s| s.flags),
+            Family::Stp => skyhaul_stp::segment::decode(&self.bytes).map_or(0, |segment| segment.type_bits()),
+            Family::Tcp => skyhaul_tcp::segment::decode(way(self.to), &self.bytes).map_or(0, |s| s.flags),
         }
     }
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct World {
-    protocol: Protocol,
+    protocol: Family,
     ends: [Engines; 2],
     talks: [Talk; 2],
     now: Instant,
-    wire: BTreeMap<(Instant, u64), Leaving>,
+    under_way: BTreeMap<(Instant, u64), Leaving>,
     leaving: VecDeque<Leaving>,
     sequence: u64,
     gone_until: Instant,
@@ -92,39 +92,47 @@ fn way(end: usize) -> Way {
     Way { local: address(end).ip(), remote: address(1 - end).ip() }
 }
 
-/// The engines of an end, with small packets.
-fn engines(config: &EndConfig, end: usize) -> Engines {
-    let (mut stp, mut tcp) = (skyhaul_stp::EndpointConfig::default(), skyhaul_tcp::EndpointConfig::default());
-    match config {
-        EndConfig::Stp(config) => stp.accept = (**config).clone(),
-        EndConfig::Tcp(config) => tcp.accept = (**config).clone(),
-    }
-    let random = || Stream::new(end as u64, "exploration");
-    let (stp, tcp) = (skyhaul_stp::Endpoint::new(stp, random()), skyhaul_tcp::Endpoint::new(tcp, random()));
-    Engines::new(address(end).ip(), stp, tcp)
+/// Engine of an end, with small packets. IP carries the segments, so that nothing stands in front of them.
+fn engines(config: &Parameters, end: usize) -> Engines {
+    let random = Stream::new(end as u64, "exploration");
+    let engine: Box<dyn HostEngine> = match config {
+        Parameters::Stp(accept) => {
+            let accept = (**accept).clone();
+            let config = skyhaul_stp::EndpointConfig { accept, ..skyhaul_stp::EndpointConfig::default() };
+            Box::new(STP.host(skyhaul_stp::Endpoint::new(config, random)))
+        }
+        Parameters::Tcp(accept) => {
+            let accept = (**accept).clone();
+            let config = skyhaul_tcp::EndpointConfig { accept, ..skyhaul_tcp::EndpointConfig::default() };
+            Box::new(TcpEngine::new(address(end).ip(), skyhaul_tcp::Endpoint::new(config, random)))
+        }
+    };
+    Engines::new(end as u32, Carrier::Ip).with(config.family().protocol(), engine)
 }
 
 /// Opens as the plan says.
-fn open(engines: &mut Engines, end: usize, config: &EndConfig, plan: Plan) -> Option<ConnectionId> {
+fn open(engines: &mut Engines, end: usize, config: &Parameters, plan: Plan) -> Option<ConnectionKey> {
     let (now, remote) = (Instant::from_ns(1), address(1 - end));
-    match config {
-        EndConfig::Stp(config) => {
-            engines.stp.connect(now, remote, PORT, (**config).clone(), plan.is_held()).ok()
+    let (engine, opened) = match config {
+        Parameters::Stp(config) => {
+            let (id, engine) = engines.find_mut::<StpEngine>()?;
+            (id, engine.endpoint.connect(now, remote, PORT, (**config).clone(), plan.is_held()))
         }
-        EndConfig::Tcp(config) => {
+        Parameters::Tcp(config) => {
+            let (id, engine) = engines.find_mut::<TcpEngine>()?;
             let port = (plan == Plan::Meeting).then_some(PORT);
-            let opened = engines.tcp_mut().connect(now, way(end), PORT, port, (**config).clone());
-            opened.ok().map(|id| id + TCP_IDS)
+            (id, engine.endpoint.connect(now, way(end), PORT, port, (**config).clone()))
         }
-    }
+    };
+    opened.ok().map(|connection| ConnectionKey { engine, connection })
 }
 
 impl World {
-    pub(crate) fn new(config: &EndConfig, plan: Plan) -> Self {
+    pub(crate) fn new(config: &Parameters, plan: Plan) -> Self {
         let mut config = config.clone();
         match &mut config {
-            EndConfig::Stp(config) => config.max_payload_bytes = PACKET_BYTES,
-            EndConfig::Tcp(config) => config.mss_bytes = PACKET_BYTES as u16,
+            Parameters::Stp(config) => config.max_payload_bytes = PACKET_BYTES,
+            Parameters::Tcp(config) => config.mss_bytes = PACKET_BYTES as u16,
         }
         let mut ends = [0, 1].map(|end| engines(&config, end));
         let mut talks = [Talk::new(plan, true), Talk::new(plan, false)];
@@ -136,11 +144,11 @@ impl World {
             }
         }
         let mut world = Self {
-            protocol: config.protocol(),
+            protocol: config.family(),
             ends,
             talks,
             now,
-            wire: BTreeMap::new(),
+            under_way: BTreeMap::new(),
             leaving: VecDeque::new(),
             sequence: 0,
             gone_until: Instant::ZERO,
@@ -182,14 +190,14 @@ impl World {
         }
     }
 
-    /// Whether what leaves now is lost in any case.
+    /// True if what leaves now is lost in any case.
     pub(crate) fn is_gone(&self) -> bool {
         self.now < self.gone_until
     }
 
     fn send_in(&mut self, ns: u64, segment: Leaving) {
         self.sequence += 1;
-        self.wire.insert((self.now.after(ns), self.sequence), segment);
+        self.under_way.insert((self.now.after(ns), self.sequence), segment);
     }
 
     /// On to the next moment when something happens; false if nothing will.
@@ -197,8 +205,8 @@ impl World {
         if self.talks.iter().all(Talk::is_over) && self.is_quiet() {
             return self.judge().map(|()| false);
         }
-        let arrival = self.wire.first_key_value().map(|(&(at, _), _)| at);
-        let deadlines = self.ends.iter().filter_map(Engine::deadline);
+        let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
+        let deadlines = self.ends.iter().filter_map(Engines::deadline);
         let Some(at) = deadlines.chain(arrival).min() else { return Err("stuck".into()) };
         self.steps += 1;
         if at > self.last_fault.after(PATIENCE_NS) || self.steps > MAX_STEPS {
@@ -214,16 +222,17 @@ impl World {
         Ok(true)
     }
 
-    /// Whether nothing is left of half a connection that a late opening brought up: TCP ends it by a reset.
+    /// True if nothing is left of half a connection that a late opening brought up: TCP ends it by a reset.
     fn is_quiet(&self) -> bool {
-        self.protocol == Protocol::Stp || self.ends.iter().all(|end| end.deadline().is_none())
+        self.protocol == Family::Stp || self.ends.iter().all(|end| end.deadline().is_none())
     }
 
     fn arrive(&mut self) {
-        while let Some(entry) = self.wire.first_entry().filter(|entry| entry.key().0 <= self.now) {
+        while let Some(entry) = self.under_way.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let Leaving { to, ecn, bytes } = entry.remove();
-            let peer = Peer { protocol: self.protocol, address: address(1 - to) };
-            self.ends[to].handle(self.now, peer, ecn, &bytes, &mut NullSink);
+            let protocol = self.protocol.protocol().number(Carrier::Ip);
+            let fields = NetworkFields { protocol, ..ecn.into() };
+            self.ends[to].handle(self.now, address(1 - to), fields, &bytes, &mut NullSink);
         }
     }
 
@@ -232,9 +241,11 @@ impl World {
         let mut buffer = Vec::new();
         for from in [0, 1] {
             self.talks[from].work(&mut self.ends[from]);
-            while let Some(sent) = self.ends[from].poll_transmit(self.now, &mut buffer, 4, &mut NullSink) {
+            while let Some(batch) = self.ends[from].poll_transmit(self.now, 0, &mut buffer, 4, &mut NullSink)
+            {
+                let sent = batch.transmit;
                 let segments = buffer.chunks(sent.segment_bytes);
-                let leaving = |s: &[u8]| Leaving { to: 1 - from, ecn: sent.ecn, bytes: s.to_vec() };
+                let leaving = |s: &[u8]| Leaving { to: 1 - from, ecn: sent.fields.ecn, bytes: s.to_vec() };
                 self.leaving.extend(segments.map(leaving));
                 assert!(self.leaving.len() < 200, "no end to what leaves");
             }
@@ -242,14 +253,14 @@ impl World {
         }
     }
 
-    /// What must hold at any time.
+    /// Invariants that hold at any time.
     fn check(&self) -> Result<(), String> {
         for (end, talk) in self.ends.iter().zip(&self.talks) {
             if let Some(at) = end.deadline().filter(|&at| at <= self.now) {
                 return Err(format!("a deadline in the past: {at:?} at {:?}", self.now));
             }
             // TCP's late opening may come when its connection is over.
-            let most = if self.protocol == Protocol::Stp { 1 } else { 2 };
+            let most = if self.protocol == Family::Stp { 1 } else { 2 };
             if end.connection_count() > most {
                 return Err("two connections of one opening".into());
             }

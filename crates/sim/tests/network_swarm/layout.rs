@@ -1,10 +1,11 @@
-//! What a seed makes of a run: topology, links, faults, transports, workloads.
+//! Layout of a run by its seed: topology, links, faults, transports, workloads.
 
 use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig};
-use skyhaul_sim::scenario::{
+use skyhaul_scenario::{
     Carrier, Flow, LinkBetween, Metrics, Node, NodeKind, Scenario, Stop, Transport, Workload,
 };
+use skyhaul_sim::{STP, TCP};
 use skyhaul_stp::Config;
 
 use crate::common::dice::Dice;
@@ -135,12 +136,12 @@ fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links
     let to = d.pick(&others);
     let (stp, tcp_there) = acceptors[to].clone();
     let transport = if d.percent(60) {
-        Transport { name: "stp".into(), opener: config(d, links).into(), acceptor: stp.into() }
+        Transport { name: "stp".into(), opener: STP.end(config(d, links)), acceptor: STP.end(stp) }
     } else {
         Transport {
             name: "tcp".into(),
-            opener: tcp_config::config(d, false).into(),
-            acceptor: tcp_there.into(),
+            opener: TCP.end(tcp_config::config(d, false)),
+            acceptor: TCP.end(tcp_there),
         }
     };
     Flow {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use skyhaul_core::{CloseReason, Connections, Engine, EventSink, ResetReason, SECOND};
+use skyhaul_core::{CloseReason, EventSink, ResetReason, SECOND};
 use skyhaul_link::Link;
-use skyhaul_sim::scenario::Workload;
-use skyhaul_sim::{Ended, Flows, Network, Record, Simulation, Until};
+use skyhaul_scenario::Workload;
+use skyhaul_sim::{Ended, Flows, Network, Record, Simulation, Source, Until};
 
 use crate::common::trace::LastEvents;
 use crate::layout::Layout;
@@ -25,11 +25,11 @@ pub(crate) fn run(layout: &Layout, mut events: LastEvents) -> Result<u64, String
     result
 }
 
-fn run_with(layout: &Layout, sink: &mut dyn EventSink) -> Result<u64, String> {
+fn run_with(layout: &Layout, sink: &mut dyn EventSink<Source>) -> Result<u64, String> {
     let mut simulation = Simulation::new(&layout.scenario, layout.seed).map_err(|error| error.to_string())?;
     let _ = simulation.run(sink);
     for index in 0..layout.scenario.links.len() {
-        let link = Link::new(layout.healed(index), layout.seed, u64::MAX - index as u64);
+        let link = Link::new(layout.healed(index), layout.seed, index as u64);
         simulation.network_mut().replace_link(index, link.map_err(|error| error.to_string())?);
     }
     let network = simulation.network_mut();
@@ -69,7 +69,7 @@ fn nothing_remains(network: &Network) -> Result<(), String> {
     Ok(())
 }
 
-/// What each end of each flow must have received.
+/// Check that each end of each flow has received what it must.
 fn every_byte_arrived(layout: &Layout, network: &Network) -> Result<u64, String> {
     let members = layout.scenario.flows.iter().flat_map(|flow| (0..flow.count).map(move |_| flow.workload));
     let workloads: Vec<Workload> = members.collect();

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::common::family::Family;
 use bytes::Bytes;
 use skyhaul_core::{Instant, NullSink, Packet};
 use skyhaul_link::Link;
-use skyhaul_sim::Protocol;
-use skyhaul_sim::scenario::Carrier;
+use skyhaul_scenario::Carrier;
 use skyhaul_tcp::{IcmpMessage, Unreachable};
 
 use super::shape::{Routers, Shape, Told};
@@ -15,14 +15,14 @@ use super::world::way;
 use crate::common::dice::Dice;
 
 /// Octets in front of every segment.
-pub(crate) fn envelope_bytes(protocol: Protocol) -> usize {
-    protocol.carrier(Carrier::Udp).envelope_bytes() as usize
+pub(crate) fn envelope_bytes(protocol: Family) -> usize {
+    protocol.protocol().carrier(Carrier::Udp).envelope_bytes() as usize
 }
 
 /// Carries packets.
 #[derive(Debug)]
 pub(crate) struct Air {
-    protocol: Protocol,
+    protocol: Family,
     faulty: Link,
     healed: Link,
     heal_at: Instant,
@@ -94,7 +94,7 @@ impl Air {
         self.said.push_back(Said { to, message, quoted: about.bytes.slice(..8) });
     }
 
-    /// What routers say now.
+    /// Message of the routers now, if any.
     pub(crate) fn hear(&mut self) -> Option<Said> {
         self.said.pop_front()
     }
@@ -139,8 +139,8 @@ impl Air {
         }
         let seen = bytes[..] == packet.bytes[..]
             || match self.protocol {
-                Protocol::Stp => skyhaul_stp::segment::decode(&bytes[head..]).is_err(),
-                Protocol::Tcp => skyhaul_tcp::segment::decode(way(to), &bytes).is_err(),
+                Family::Stp => skyhaul_stp::segment::decode(&bytes[head..]).is_err(),
+                Family::Tcp => skyhaul_tcp::segment::decode(way(to), &bytes).is_err(),
             };
         seen.then(|| Packet { bytes: Bytes::from(bytes), ..packet.clone() })
     }

@@ -1,4 +1,4 @@
-//! What goes wrong on a link.
+//! Faults of a link.
 
 use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{

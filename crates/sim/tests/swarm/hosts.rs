@@ -1,7 +1,9 @@
 //! The hosts of a run.
 
+use crate::common::family::{Family, Parameters};
 use skyhaul_core::{Engine, Instant, NullSink, Stream};
-use skyhaul_sim::{EndConfig, Engines, Host, Protocol};
+use skyhaul_scenario::{Carrier, HostEngine};
+use skyhaul_sim::{Engines, Host, STP, TcpEngine};
 
 use super::air::envelope_bytes;
 use super::shape::{Opening, Shape};
@@ -23,22 +25,16 @@ fn entropy(shape: &Shape, host: usize) -> Stream {
         let draw = (0..=skip).map(|_| stream.next_u64()).last();
         draw.is_some_and(|draw| draw & 0xFF_FFFF > 0xFF_FF00)
     };
-    let is_sought = end.near_wrap && shape.protocol == Protocol::Stp;
+    let is_sought = end.near_wrap && shape.protocol == Family::Stp;
     let salt = if is_sought { (0..1 << 20).find(fits).unwrap_or(0) } else { 0 };
     Stream::new(shape.seed, &name(salt))
 }
 
-fn stp(shape: &Shape, index: usize) -> skyhaul_stp::Endpoint {
-    let EndConfig::Stp(accept) = &shape.ends[index].config else {
-        return skyhaul_stp::Endpoint::new(
-            skyhaul_stp::EndpointConfig::default(),
-            Stream::new(shape.seed, "idle"),
-        );
-    };
+fn stp(shape: &Shape, index: usize, accept: &skyhaul_stp::Config) -> skyhaul_stp::Endpoint {
     let config = skyhaul_stp::EndpointConfig {
-        accept: (**accept).clone(),
+        accept: accept.clone(),
         mtu_bytes: shape.mtu_bytes,
-        head_bytes: envelope_bytes(Protocol::Stp) as u32,
+        head_bytes: envelope_bytes(Family::Stp) as u32,
         ..skyhaul_stp::EndpointConfig::default()
     };
     skyhaul_stp::Endpoint::new(config, entropy(shape, index))
@@ -47,16 +43,16 @@ fn stp(shape: &Shape, index: usize) -> skyhaul_stp::Endpoint {
 fn tcp(shape: &Shape, index: usize) -> skyhaul_tcp::Endpoint {
     let mut config =
         skyhaul_tcp::EndpointConfig { mtu_bytes: shape.mtu_bytes, ..skyhaul_tcp::EndpointConfig::default() };
-    if let EndConfig::Tcp(accept) = &shape.ends[index].config {
+    if let Parameters::Tcp(accept) = &shape.ends[index].config {
         config.accept = (**accept).clone();
     }
     skyhaul_tcp::Endpoint::new(config, entropy(shape, index))
 }
 
-/// TCP's initial numbers rise with the clock: how much later an opening by this host must be for its number to
-/// lie `before` bytes before the wrap.
+/// TCP's initial numbers rise with the clock: how much later an opening by this host must be for its number
+/// to lie `before` bytes before the wrap.
 pub(crate) fn until_wrap_ns(shape: &Shape, index: usize, opening: Opening, before: u32) -> u64 {
-    let EndConfig::Tcp(config) = &shape.ends[index].config else { return 0 };
+    let Parameters::Tcp(config) = &shape.ends[index].config else { return 0 };
     let (mut engine, mut buffer) = (tcp(shape, index), Vec::new());
     let port = opening.meets.then_some(PORT);
     let opened = engine.connect(opening.at, way(index), PORT, port, (**config).clone());
@@ -72,6 +68,10 @@ pub(crate) fn host(shape: &Shape, index: usize) -> Host {
     let finish_from = if shape.finish_late { shape.heal_at } else { Instant::ZERO };
     let ends = [index, 1 - index].map(address);
     let talker = Talker::new(shape.ends[index].clone(), ends, dice, finish_from);
-    let engines = Engines::new(address(index).ip(), stp(shape, index), tcp(shape, index));
+    let engine: Box<dyn HostEngine> = match &shape.ends[index].config {
+        Parameters::Stp(accept) => Box::new(STP.host(stp(shape, index, accept))),
+        Parameters::Tcp(_) => Box::new(TcpEngine::new(address(index).ip(), tcp(shape, index))),
+    };
+    let engines = Engines::new(index as u32, Carrier::Udp).with(shape.protocol.protocol(), engine);
     Host::new(engines, address(index), Box::new(talker))
 }

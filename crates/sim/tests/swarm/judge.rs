@@ -1,10 +1,10 @@
-//! What must hold at the end of a run.
+//! Conditions at the end of a run.
 
 use std::fmt::Write as _;
 
-use skyhaul_core::{CloseReason, Connections, Engine, ResetReason};
-use skyhaul_sim::Protocol;
-use skyhaul_stp::Endpoint;
+use crate::common::family::Family;
+use skyhaul_core::{CloseReason, ResetReason};
+use skyhaul_sim::Engines;
 
 use super::talker::{Conversation, Talker};
 use super::world::{Summary, World};
@@ -43,11 +43,11 @@ impl World {
     /// the proof of its address among them, are lost. An acceptor without patience at its 3x limit
     /// then waits for ever.
     fn judge_stuck(&self) -> Result<Summary, String> {
-        if self.shape.protocol == Protocol::Tcp {
+        if self.shape.protocol == Family::Tcp {
             return Err(format!("stuck: {}", self.describe()));
         }
-        let hosts = [0, 1].map(|index| (&self.hosts[index].engines.stp, self.talker(index)));
-        let waits = |(endpoint, talker): &(&Endpoint, &Talker)| {
+        let hosts = [0, 1].map(|index| (&self.hosts[index].engines, self.talker(index)));
+        let waits = |(endpoint, talker): &(&Engines, &Talker)| {
             talker
                 .open
                 .keys()
@@ -61,7 +61,7 @@ impl World {
         Err(format!("stuck: {}", self.describe()))
     }
 
-    /// Whether the conversation failed in an allowed way.
+    /// True if the conversation failed in an allowed way.
     fn judge_one(&self, index: usize, talk: &Conversation) -> Result<bool, String> {
         let fail = |why: &str| Err(format!("host {index}: {why}: {talk:?}"));
         if let Some(fault) = talk.fault() {
@@ -87,8 +87,8 @@ impl World {
     fn is_allowed(&self, reason: CloseReason, talk: &Conversation, arrived: bool) -> bool {
         use CloseReason::{ConnectTimeout, Reset, Silence, Unreachable};
         let (unknown, refused) = match self.shape.protocol {
-            Protocol::Stp => (Reset(Some(ResetReason::UnknownConnection)), None),
-            Protocol::Tcp => (Reset(None), Some(Reset(Some(ResetReason::Refused)))),
+            Family::Stp => (Reset(Some(ResetReason::UnknownConnection)), None),
+            Family::Tcp => (Reset(None), Some(Reset(Some(ResetReason::Refused)))),
         };
         let unsure = reason == unknown && talk.ended && arrived && !self.shape.finish_late;
         let tired =
@@ -96,7 +96,7 @@ impl World {
         unsure || (self.shape.impatient && tired)
     }
 
-    /// What is not over.
+    /// Description of what is not over.
     pub(crate) fn describe(&self) -> String {
         let mut text = String::new();
         for index in [0, 1] {

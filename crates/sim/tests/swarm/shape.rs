@@ -1,8 +1,8 @@
-//! What a seed makes of a run: link, faults, profiles, limits, traffic.
+//! Shape of a run by its seed: link, faults, profiles, limits, traffic.
 
+use crate::common::family::{Family, Parameters};
 use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig};
-use skyhaul_sim::{EndConfig, Protocol};
 
 use super::hosts::until_wrap_ns;
 use crate::common::dice::Dice;
@@ -17,8 +17,8 @@ const STEPS_NS: u64 = 60 * SECOND;
 pub(crate) struct Shape {
     /// Its seed.
     pub(crate) seed: u64,
-    /// What both ends speak.
-    pub(crate) protocol: Protocol,
+    /// Protocol of both ends.
+    pub(crate) protocol: Family,
     /// The link while it has faults.
     pub(crate) faulty: LinkConfig,
     /// The perfect link after that.
@@ -33,7 +33,7 @@ pub(crate) struct Shape {
     pub(crate) damaged_ppm: u64,
     /// Largest IP packet that the hosts send.
     pub(crate) mtu_bytes: u32,
-    /// What routers do.
+    /// Behaviour of routers.
     pub(crate) routers: Routers,
     /// Both ends.
     pub(crate) ends: [End; 2],
@@ -43,21 +43,21 @@ pub(crate) struct Shape {
     pub(crate) finish_late: bool,
 }
 
-/// What becomes of packets that are too large for the way, and what is said of others.
+/// Routers: fate of packets that are too large for the way, and messages about others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Routers {
     /// Largest IP packet that the way takes, also when it is healed.
     pub(crate) mtu_bytes: u32,
-    /// What they say of a larger one.
+    /// Message about a larger one.
     pub(crate) told: Told,
     /// Packets of which they say that they could not be delivered, though they are, per million.
     pub(crate) doubted_ppm: u64,
 }
 
-/// What a sender is told of a packet that is too large.
+/// Message to the sender of a packet that is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// What size would have been right.
+    /// The size that would have been right.
     Size,
     /// That it was too large [RFC 1191 5].
     TooLarge,
@@ -69,8 +69,8 @@ pub(crate) enum Told {
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     /// Parameters of what it opens and accepts.
-    pub(crate) config: EndConfig,
-    /// What it opens, by time.
+    pub(crate) config: Parameters,
+    /// Openings, by time.
     pub(crate) opens: Vec<Opening>,
     /// Bytes of each of its streams, at most.
     pub(crate) most_bytes: u64,
@@ -106,17 +106,17 @@ pub(crate) struct Steps {
 
 impl Shape {
     /// The run of this seed.
-    pub(crate) fn of(protocol: Protocol, seed: u64) -> Self {
+    pub(crate) fn of(protocol: Family, seed: u64) -> Self {
         let mut dice = Dice::new(seed, "swarm/shape");
         let mut shape = Self::of_both(protocol, seed, &mut dice);
-        if protocol == Protocol::Tcp {
+        if protocol == Family::Tcp {
             shape.vary_tcp(&mut dice);
         }
         shape
     }
 
-    /// What there is with either protocol.
-    fn of_both(protocol: Protocol, seed: u64, d: &mut Dice) -> Self {
+    /// Shape of a run with either protocol.
+    fn of_both(protocol: Family, seed: u64, d: &mut Dice) -> Self {
         let heal_at = Instant::from_ns(d.scale(500, 60_000) * MS);
         let (forward, reverse) = (direction(d), direction(d));
         let healed = |one: &DirectionConfig| DirectionConfig { delay_ns: one.delay_ns, ..Default::default() };
@@ -157,7 +157,7 @@ impl Shape {
         }
     }
 
-    /// What only TCP has: routers that speak, queues that mark, openings that meet, aborts.
+    /// Varies what only TCP has: routers that speak, queues that mark, openings that meet, aborts.
     fn vary_tcp(&mut self, d: &mut Dice) {
         for direction in [&mut self.faulty.forward, &mut self.faulty.reverse] {
             if d.percent(30) {
@@ -183,7 +183,7 @@ impl Shape {
     fn vary_aborts(&mut self, d: &mut Dice) {
         let aborts = d.percent(8);
         for end in &mut self.ends {
-            let EndConfig::Tcp(config) = &mut end.config else { continue };
+            let Parameters::Tcp(config) = &mut end.config else { continue };
             if aborts {
                 // An end that only listens would not notice.
                 config.keepalive.get_or_insert(tcp_config::keepalive(d, 1 << 20));
@@ -215,7 +215,7 @@ impl Shape {
             if told == Told::Nothing { d.pick(&[576, 1000, 1300]) } else { d.scale(296, 1500) as u32 };
         self.routers = Routers { mtu_bytes, told, ..self.routers };
         for end in &mut self.ends {
-            let EndConfig::Tcp(config) = &mut end.config else { continue };
+            let Parameters::Tcp(config) = &mut end.config else { continue };
             if told == Told::Nothing {
                 config.black_hole_timeouts.get_or_insert(2);
             }
@@ -229,10 +229,10 @@ impl Shape {
         let traffic_ns: u64 = self.ends.iter().map(|end| end.traffic_ns(rtt_ns, payload)).sum();
         let special_ns = match self.protocol {
             // An opener of the paper's profile without an answer asks for an hour (specification, 11.2).
-            Protocol::Stp if self.impatient => 4_000 * SECOND,
-            Protocol::Stp => 0,
+            Family::Stp if self.impatient => 4_000 * SECOND,
+            Family::Stp => 0,
             // Two waits of the longest timer, TIME-WAIT, packets in a slow queue, the search for a size.
-            Protocol::Tcp => 3_000 * SECOND,
+            Family::Tcp => 3_000 * SECOND,
         };
         400 * SECOND + special_ns + traffic_ns
     }
@@ -242,8 +242,8 @@ impl End {
     /// The smallest payload that it may come to send.
     fn least_payload(&self) -> u64 {
         match &self.config {
-            EndConfig::Stp(config) => config.max_payload_bytes.min(255) as u64,
-            EndConfig::Tcp(config) => {
+            Parameters::Stp(config) => config.max_payload_bytes.min(255) as u64,
+            Parameters::Tcp(config) => {
                 let limit = config.receive_limit_bytes.min(config.send_limit_bytes);
                 (u64::from(config.mss_bytes).min(250) - 12).min(limit / 2).max(1)
             }
@@ -257,8 +257,8 @@ impl End {
         let packets = self.most_bytes.div_ceil(payload);
         let wire_bytes = self.most_bytes + 2 * 49 * packets;
         let (rate_bps, wait_ns) = match &self.config {
-            EndConfig::Stp(config) => (config.rate_bps, 100 * MS),
-            EndConfig::Tcp(_) => (None, 2 * SECOND),
+            Parameters::Stp(config) => (config.rate_bps, 100 * MS),
+            Parameters::Tcp(_) => (None, 2 * SECOND),
         };
         let sending = rate_bps.map_or(0, |rate| 32 * wire_bytes * 8 * SECOND / rate);
         let steps = |steps: &Steps| if steps.every_ns > 0 { 2 * STEPS_NS } else { 0 };
@@ -268,8 +268,8 @@ impl End {
     /// Most bytes that it holds for sending, and for reading.
     pub(crate) fn limits_bytes(&self) -> (u64, u64) {
         match &self.config {
-            EndConfig::Stp(config) => (config.send_limit_bytes, config.receive_limit_bytes),
-            EndConfig::Tcp(config) => (config.send_limit_bytes, config.receive_limit_bytes),
+            Parameters::Stp(config) => (config.send_limit_bytes, config.receive_limit_bytes),
+            Parameters::Tcp(config) => (config.send_limit_bytes, config.receive_limit_bytes),
         }
     }
 }
@@ -277,7 +277,7 @@ impl End {
 /// An end that sends and receives streams of at most so many bytes.
 fn end(
     d: &mut Dice,
-    protocol: Protocol,
+    protocol: Family,
     link_bps: Option<u64>,
     impatient: bool,
     [sent, received]: [u64; 2],
@@ -287,8 +287,8 @@ fn end(
     let tiny_writes = d.percent(25);
     End {
         config: match protocol {
-            Protocol::Stp => stp_config::config(d, link_bps, impatient).into(),
-            Protocol::Tcp => tcp_config::config(d, impatient).into(),
+            Family::Stp => stp_config::config(d, link_bps, impatient).into(),
+            Family::Tcp => tcp_config::config(d, impatient).into(),
         },
         opens: (0..opens)
             .map(|_| Opening { at: opening_time(d), held: d.percent(70), meets: false })

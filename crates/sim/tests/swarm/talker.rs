@@ -7,8 +7,9 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use skyhaul_core::{CloseReason, ConnectError, ConnectionId, Connections, Instant, StreamEvent};
-use skyhaul_sim::{App, EndConfig, Engines, TCP_IDS, pattern};
+use crate::common::family::Parameters;
+use skyhaul_core::{CloseReason, ConnectError, Instant, StreamEvent};
+use skyhaul_sim::{App, ConnectionKey, Engines, StpEngine, TcpEngine, pattern};
 use skyhaul_tcp::segment::Way;
 
 use super::shape::{End, Opening};
@@ -42,7 +43,7 @@ impl Name {
 /// A connection as its application sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversation {
-    /// What it sends.
+    /// Stream that it sends.
     pub(crate) sends: Name,
     /// Bytes taken by the engine.
     pub(crate) written: u64,
@@ -83,7 +84,7 @@ impl Conversation {
         }
     }
 
-    /// What the other side says that it sends, once that is known.
+    /// Stream that the other side says it sends, once that is known.
     pub(crate) fn receives(&self) -> Option<Name> {
         let (key, bytes) = self.head.split_at_checked(8)?;
         let number = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_be_bytes);
@@ -104,7 +105,7 @@ impl Conversation {
         }
     }
 
-    /// What is wrong with what was received, if anything.
+    /// Fault of what was received, if any.
     pub(crate) fn fault(&self) -> Option<String> {
         if let Some(at) = self.wrong_at {
             return Some(format!("a wrong byte at {at}"));
@@ -132,7 +133,7 @@ pub(crate) struct Talker {
     listening: bool,
     finish_from: Instant,
     /// Connections not yet over.
-    pub(crate) open: BTreeMap<ConnectionId, Conversation>,
+    pub(crate) open: BTreeMap<ConnectionKey, Conversation>,
     /// Connections that are over.
     pub(crate) over: Vec<Conversation>,
     opened: usize,
@@ -186,20 +187,22 @@ impl Talker {
         now: Instant,
         engines: &mut Engines,
         opening: Opening,
-    ) -> Result<ConnectionId, ConnectError> {
-        match &self.plan.config {
-            EndConfig::Stp(config) => {
-                engines.stp.connect(now, self.remote, PORT, (**config).clone(), opening.held)
+    ) -> Result<ConnectionKey, ConnectError> {
+        let (engine, opened) = match &self.plan.config {
+            Parameters::Stp(config) => {
+                let (id, engine) = engines.find_mut::<StpEngine>().expect("the host speaks STP");
+                (id, engine.endpoint.connect(now, self.remote, PORT, (**config).clone(), opening.held))
             }
-            EndConfig::Tcp(config) if opening.meets => {
-                let opened = engines.tcp_mut().connect(now, self.way, PORT, Some(PORT), (**config).clone());
-                opened.map(|id| id + TCP_IDS)
+            Parameters::Tcp(config) => {
+                let (id, engine) = engines.find_mut::<TcpEngine>().expect("the host speaks TCP");
+                let port = opening.meets.then_some(PORT);
+                (id, engine.endpoint.connect(now, self.way, PORT, port, (**config).clone()))
             }
-            config @ EndConfig::Tcp(_) => engines.connect(now, self.remote, PORT, config),
-        }
+        };
+        opened.map(|connection| ConnectionKey { engine, connection })
     }
 
-    fn enter(&mut self, now: Instant, id: ConnectionId) {
+    fn enter(&mut self, now: Instant, id: ConnectionKey) {
         let name = self.name();
         if self.open.insert(id, Conversation::new(name, now)).is_some() {
             self.fail(format!("connection {id} came twice"));
@@ -245,7 +248,8 @@ impl Talker {
     }
 
     fn sweep(&mut self, now: Instant, engines: &mut Engines) {
-        let ids: Vec<ConnectionId> = self.open.iter().filter(|(_, t)| t.is_over()).map(|(&i, _)| i).collect();
+        let ids: Vec<ConnectionKey> =
+            self.open.iter().filter(|(_, t)| t.is_over()).map(|(&i, _)| i).collect();
         for id in ids {
             engines.release(now, id);
             self.over.extend(self.open.remove(&id));
@@ -253,7 +257,7 @@ impl Talker {
     }
 }
 
-fn write(now: Instant, engines: &mut Engines, id: ConnectionId, talk: &mut Conversation, plan: &End) {
+fn write(now: Instant, engines: &mut Engines, id: ConnectionKey, talk: &mut Conversation, plan: &End) {
     let total = talk.sends.total();
     while talk.may_write && talk.written < total && talk.write_at <= now && talk.closed.is_none() {
         let wanted = (total - talk.written).min(plan.writes.bytes as u64);
@@ -265,7 +269,7 @@ fn write(now: Instant, engines: &mut Engines, id: ConnectionId, talk: &mut Conve
     }
 }
 
-fn read(now: Instant, engines: &mut Engines, id: ConnectionId, talk: &mut Conversation, plan: &End) {
+fn read(now: Instant, engines: &mut Engines, id: ConnectionKey, talk: &mut Conversation, plan: &End) {
     let mut buffer = vec![0; plan.reads.bytes];
     while talk.may_read && talk.read_at <= now {
         match engines.read(id, &mut buffer) {

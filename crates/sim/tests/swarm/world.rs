@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use skyhaul_core::{Connections, Engine, Instant, Packet, SECOND};
-use skyhaul_sim::Host;
+use skyhaul_core::{Instant, NullSink, Packet, SECOND};
+use skyhaul_sim::{Host, TcpEngine};
 use skyhaul_tcp::segment::Way;
 
 use super::air::{Air, Said};
@@ -11,7 +11,7 @@ use super::hosts::host;
 use super::shape::Shape;
 use super::talker::Conversation;
 use super::watch::Watch;
-use crate::common::trace::{HostEvents, LastEvents};
+use crate::common::trace::LastEvents;
 
 /// Steps of a virtual second for which an engine woke up and in which no packet moves: timers need some,
 /// an engine that wakes up for nothing needs many more.
@@ -35,7 +35,7 @@ pub(crate) struct World {
     idle_since: Instant,
 }
 
-/// What a run was like, for the statistics of a dose.
+/// Summary of a run, for the statistics of a dose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Summary {
     /// Connections opened.
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Whether all applications are done.
+    /// True if all applications are done.
     pub(crate) fn is_done(&self) -> bool {
         self.hosts.iter().all(|host| host.app.is_done())
     }
@@ -131,22 +131,19 @@ impl World {
     }
 
     fn say(&mut self, Said { to, message, quoted }: &Said) {
-        let mut sink = HostEvents { events: &mut self.events, host: *to };
-        let engine = self.hosts[*to].engines.tcp_mut();
-        engine.handle_icmp(self.now, way(*to), *message, quoted, &mut sink);
+        let Some((_, engine)) = self.hosts[*to].engines.find_mut::<TcpEngine>() else { return };
+        engine.endpoint.handle_icmp(self.now, way(*to), *message, quoted, &mut NullSink);
     }
 
     fn deliver(&mut self, to: usize, packet: &Packet) {
         self.watches[to].received(to, packet);
-        let mut sink = HostEvents { events: &mut self.events, host: to };
-        self.hosts[to].receive(self.now, address(1 - to), packet, &mut sink);
+        self.hosts[to].receive(self.now, address(1 - to), packet, &mut self.events);
     }
 
     fn work(&mut self, index: usize) -> Result<bool, String> {
         let (now, mut result, mut moved) = (self.now, Ok(()), false);
         let (watch, air) = (&mut self.watches[index], &mut self.air);
-        let mut sink = HostEvents { events: &mut self.events, host: index };
-        self.hosts[index].work(now, &mut sink, |packet, _| {
+        self.hosts[index].work(now, &mut self.events, |packet, _| {
             moved = true;
             if result.is_ok() {
                 result = watch.sent(now, index, &packet);
@@ -156,7 +153,7 @@ impl World {
         result.map(|()| moved).map_err(|why| format!("host {index}: {why}"))
     }
 
-    /// What must hold after each step: work is done until nothing is due, and limits hold.
+    /// Invariants after each step: work is done until nothing is due, and limits hold.
     fn check(&self, index: usize) -> Result<(), String> {
         let host = &self.hosts[index];
         if let Some(at) = host.engines.deadline().filter(|&at| at <= self.now) {

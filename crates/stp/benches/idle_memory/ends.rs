@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND};
+use skyhaul_core::{ConnectionId, Connections, Engine, Instant, MS, NetworkFields, NullSink, SECOND};
 
 use crate::heap::live_bytes;
 use crate::protocol::{Endpoint, connect, new_endpoint, way};
@@ -25,7 +25,7 @@ struct End {
     connections: Vec<ConnectionId>,
 }
 
-/// See the module. End 0 opens.
+/// Two ends of connections. End 0 opens.
 pub(crate) struct Ends {
     ends: [End; 2],
     now: Instant,
@@ -123,7 +123,9 @@ impl Ends {
         while self.wire.front().is_some_and(|&(at, _, _)| at <= self.now) {
             let Some((_, to, datagram)) = self.wire.pop_front() else { return };
             let now = self.now;
-            self.ends[to].work(|engine| engine.handle(now, way(to), Ecn::NotEct, &datagram, &mut NullSink));
+            self.ends[to].work(|engine| {
+                engine.handle(now, way(to), NetworkFields::default(), &datagram, &mut NullSink);
+            });
         }
         for end in 0..2 {
             self.listen_to(end);

@@ -1,4 +1,4 @@
-//! What is allocated, and what the operating system gave.
+//! Memory that is allocated, and that the operating system gave.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};

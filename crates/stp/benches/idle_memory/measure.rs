@@ -1,4 +1,4 @@
-//! What is measured, and how it is told. Shared by the protocols.
+//! Measurements, and how they are told. Shared by the protocols.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! What is coded is decoded, whatever is lost; too little or nonsense gives nothing or nonsense, but no panic.
+//! Coded blocks are decoded, whatever is lost; too little or nonsense gives nothing or nonsense, but no
+//! panic.
 
 use alloc::boxed::Box;
 use alloc::vec;

@@ -1,5 +1,5 @@
-//! The erasure code: `RaptorQ` [RFC 6330] by the crate of that name, one source block, one symbol a packet.
-//! From a block of k packets any number of repair symbols is made; any k of packets and symbols give the block
+//! Erasure code: `RaptorQ` [RFC 6330] by the crate of that name, one source block, one symbol a packet. From
+//! a block of k packets any number of repair symbols is made; any k of packets and symbols give the block
 //! back (99 times in 100; with one more 9999 in 10000). Nothing else of this crate knows the library.
 
 #[cfg(test)]
@@ -19,14 +19,15 @@ fn shape(symbol_bytes: u16) -> ObjectTransmissionInformation {
     ObjectTransmissionInformation::new(0, symbol_bytes, 1, 1, 1)
 }
 
-/// Makes the repair symbols of a block. It holds the block twice.
+/// Maker of the repair symbols of a block. It holds the block twice.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     inner: SourceBlockEncoder,
 }
 
 impl Encoder {
-    /// A block of at least one packet; each is filled up with zeros to `symbol_bytes` (which none exceeds).
+    /// Encoder of a block of at least one packet; each is filled up with zeros to `symbol_bytes` (which none
+    /// exceeds).
     pub(crate) fn new<'a>(packets: impl Iterator<Item = Payload<'a>>, symbol_bytes: u16) -> Self {
         let mut block = Vec::new();
         for (first, second) in packets {
@@ -45,9 +46,10 @@ impl Encoder {
     }
 }
 
-/// The packets of a block, each filled up to `symbol_bytes`, out of those that are there and repair symbols
-/// (index, symbol) of exactly that size; `None` if they do not suffice. It takes time and memory in proportion
-/// to the block: bounded by [`crate::segment::MAX_BLOCK_PACKETS`] and [`crate::segment::MAX_BLOCK_BYTES`].
+/// Packets of a block, each filled up to `symbol_bytes`, out of those that are there and repair symbols
+/// (index, symbol) of exactly that size; `None` if they do not suffice. It takes time and memory in
+/// proportion to the block: bounded by [`crate::segment::MAX_BLOCK_PACKETS`] and
+/// [`crate::segment::MAX_BLOCK_BYTES`].
 pub(crate) fn decode<'a>(
     packets: &[Option<Box<[u8]>>],
     repairs: impl Iterator<Item = (u16, &'a [u8])>,

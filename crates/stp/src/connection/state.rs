@@ -8,9 +8,9 @@ use core::fmt;
 pub enum State {
     /// BGN sent (or waiting for the first data to go with it), no answer yet.
     BgnSent,
-    /// The same, and data was sent.
+    /// BGN and data were sent, no answer yet.
     BgnDataSent,
-    /// The same, and END was sent.
+    /// BGN and END were sent, no answer yet.
     BgnDataEndSent,
     /// Both directions open.
     Established,

@@ -4,9 +4,11 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use skyhaul_core::{Instant, SECOND};
 
+use crate::connection::Farewell;
+
 /// Openings remembered.
 const MAX_REMEMBERED: usize = 4096;
-/// How long an opening may wander about before it is replayed.
+/// Time for which an opening may wander about before it is replayed.
 const LIFETIME_NS: u64 = 600 * SECOND;
 
 /// Nonces of openings accepted and ended.
@@ -41,20 +43,10 @@ impl ClosedMemory {
         }
     }
 
-    /// Whether something was forgotten that could still be replayed.
+    /// True if something was forgotten that could still be replayed.
     pub(super) fn has_holes(&self, now: Instant) -> bool {
         now < self.unsafe_until
     }
-}
-
-/// The last words of a connection that ended cleanly.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Farewell {
-    pub(crate) instance: u16,
-    /// Our end number.
-    pub(crate) number: u32,
-    /// The peer's end number: everything before it was received.
-    pub(crate) next: u32,
 }
 
 /// Last words by key, for peers that missed them and still ask when we have left. A peer's timers may

@@ -6,6 +6,7 @@ mod coded;
 mod following;
 mod increments;
 mod opening;
+mod own_controllers;
 mod polling;
 mod probing;
 mod recovery;

@@ -1,4 +1,4 @@
-//! What probing may be told, and what it makes of round trips and gap lists by that.
+//! Parameters of probing, and what follows from them for round trips and gap lists.
 
 use skyhaul_core::{RttEstimator, Verdict};
 
@@ -11,13 +11,14 @@ pub struct ProbingConfig {
     pub max_probes: usize,
     /// Consecutive answered exchanges that end a cycle under window control.
     pub req_probes: usize,
-    /// The same with a declared rate, where nothing but "it is back" is to be found out.
+    /// Consecutive answered exchanges that end a cycle with a declared rate, where nothing but "it is back"
+    /// is to be found out.
     pub req_probes_declared: usize,
-    /// What `loss.RTT` is.
+    /// Meaning of `loss.RTT`.
     pub baseline: Baseline,
     /// A round trip counts as longer than `loss.RTT` only beyond this many percent of it.
     pub rtt_tolerance_percent: u64,
-    /// The same after an outage: the satellite may be another one, and our queues have drained.
+    /// That tolerance after an outage: the satellite may be another one, and our queues have drained.
     pub outage_tolerance_percent: u64,
     /// Nor does one that is longer by no more than this: timers and machines are not exact.
     pub rtt_slack_ns: u64,
@@ -62,7 +63,7 @@ pub struct ProbingConfig {
 }
 
 impl ProbingConfig {
-    /// What the paper says: one POLL per round trip, no back-off, two exchanges. And one rule that the
+    /// Parameters of the paper: one POLL per round trip, no back-off, two exchanges. And one rule that the
     /// paper lacks, without which a cycle need not end.
     pub const fn paper() -> Self {
         Self {
@@ -91,7 +92,7 @@ impl ProbingConfig {
         }
     }
 
-    /// What a user today should have (`docs/spec/stp.md`, section 13.3).
+    /// Parameters that a user today should have (`docs/spec/stp.md`, section 13.3).
     pub const fn standard() -> Self {
         Self {
             max_probes: 32, // several round trips of four probes
@@ -119,20 +120,20 @@ impl ProbingConfig {
         }
     }
 
-    /// Whether a round trip of a cycle without an outage is longer than loss.RTT, after the tolerance: then
+    /// True if a round trip of a cycle without an outage is longer than loss.RTT, after the tolerance: then
     /// the verdict is congestion. If one that is not is called congestion all the same, it was for the share
     /// of packets that are missing.
     pub fn is_longer(&self, rtt_ns: u64, loss_rtt_ns: u64) -> bool {
         !self.is_short(rtt_ns, loss_rtt_ns, self.rtt_tolerance_percent)
     }
 
-    /// Whether a round trip is no longer than `base_ns`, after a tolerance.
+    /// True if a round trip is no longer than `base_ns`, after a tolerance.
     pub(crate) fn is_short(&self, rtt_ns: u64, base_ns: u64, tolerance_percent: u64) -> bool {
         let allowed = u128::from(base_ns) * u128::from(100 + tolerance_percent);
         u128::from(rtt_ns) * 100 <= allowed || rtt_ns <= base_ns.saturating_add(self.rtt_slack_ns)
     }
 
-    /// Whether packets in a row cannot have vanished one by one, nor in a full queue.
+    /// True if packets in a row cannot have vanished one by one, nor in a full queue.
     pub(crate) fn is_silence(&self, evidence: &Evidence, rtt_ns: u64) -> bool {
         let row = &evidence.row;
         let is_long = row.duration_ns >= rtt_ns / SILENT_PART;
@@ -141,7 +142,7 @@ impl ProbingConfig {
         self.silent_packets.is_some_and(|packets| is_long && is_the_one && row.packets >= packets)
     }
 
-    /// Whether more is missing than a link would lose.
+    /// True if more is missing than a link would lose.
     pub(super) fn is_overload(&self, evidence: &Evidence) -> bool {
         let of_hundred = |percent| evidence.missing_packets * 100 >= evidence.listed_packets * percent;
         evidence.missing_packets >= OVERLOAD_PACKETS && self.congested_percent.is_some_and(of_hundred)
@@ -165,7 +166,7 @@ impl ProbingConfig {
     }
 }
 
-/// What round trips are compared with.
+/// Round trip that others are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baseline {
     /// The estimate at the loss [XSTP 4.2].

@@ -1,4 +1,4 @@
-//! What is told when a cycle ends: the verdict and all that the rules decide by.
+//! End of a cycle as it is told: the verdict and all that the rules decide by.
 
 use skyhaul_core::event::DECIDING_RTTS;
 use skyhaul_core::{Event, Instant};
@@ -6,12 +6,12 @@ use skyhaul_core::{Event, Instant};
 use super::{Cycle, Evidence, Judgement};
 
 impl Cycle {
-    /// The cycle ended without a verdict.
+    /// Event of a cycle that ended without a verdict.
     pub(crate) fn false_alarm(&self, now: Instant) -> Event {
         self.ending(now, None, &Evidence::default())
     }
 
-    /// The cycle ended with a verdict; `evidence` is what it was judged by.
+    /// Event of a cycle that ended with a verdict; `evidence` is what it was judged by.
     pub(crate) fn judged(&self, now: Instant, judgement: &Judgement, evidence: &Evidence) -> Event {
         self.ending(now, Some(judgement), evidence)
     }
@@ -42,7 +42,7 @@ impl Cycle {
     }
 }
 
-/// A report covers packet numbers of 24 bits: more than fits there cannot be.
+/// Count for an event: a report covers packet numbers of 24 bits: more than fits there cannot be.
 fn count(packets: u64) -> u32 {
     u32::try_from(packets).unwrap_or(u32::MAX)
 }

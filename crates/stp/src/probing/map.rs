@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use skyhaul_core::event::SHOWN_ENTRIES;
 use skyhaul_core::{Event, Instant};
 
-/// What an arriving STAT was to the map.
+/// Place of an arriving STAT in the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Match {
     /// Answer to a POLL sent before the loss was noticed: kept in the reserved first entry.
@@ -19,7 +19,7 @@ pub(crate) enum Match {
 /// One exchange. The first entry of a new map has no timestamp: it waits for answers to POLLs from
 /// before the loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Entry {
+struct Exchange {
     timestamp: Option<u32>,
     sent_at: Instant,
     rtt_ns: Option<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Before {
 /// At most `MAX_PROBES` exchanges, oldest first; a new one pushes the oldest out.
 #[derive(Clone, Debug)]
 pub(crate) struct ProbeMap {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<Exchange>,
     max: usize,
     /// The first entry is still the reserved one.
     reserved: bool,
@@ -49,11 +49,11 @@ impl ProbeMap {
     /// A map for `max` exchanges (at least 2) with its first entry reserved.
     pub(crate) fn new(max: usize) -> Self {
         let mut entries = VecDeque::new();
-        entries.push_back(Entry::default());
+        entries.push_back(Exchange::default());
         Self { entries, max: max.max(2), reserved: true, pushed_out: 0, pushed_out_sent_at: Instant::ZERO }
     }
 
-    /// What the map is like now.
+    /// Event with the map as it is now.
     pub(crate) fn shown(&self) -> Event {
         let mut rtts_ns = [0; SHOWN_ENTRIES];
         let skip = self.entries.len().saturating_sub(SHOWN_ENTRIES);
@@ -62,7 +62,7 @@ impl ProbeMap {
         Event::ProbeMap { reserved: self.reserved, entries: self.entries.len() as u32, rtts_ns }
     }
 
-    /// A probe was sent.
+    /// Entry for a probe that was sent.
     pub(crate) fn sent(&mut self, sent_at: Instant, timestamp: u32) {
         if self.entries.len() == self.max {
             let oldest = self.entries.pop_front();
@@ -72,7 +72,7 @@ impl ProbeMap {
             }
             self.reserved = false;
         }
-        self.entries.push_back(Entry { timestamp: Some(timestamp), sent_at, rtt_ns: None });
+        self.entries.push_back(Exchange { timestamp: Some(timestamp), sent_at, rtt_ns: None });
     }
 
     /// A valid answer arrived `now` to the POLL sent at `sent_at`; `is_pre_loss` if that was before the
@@ -87,7 +87,7 @@ impl ProbeMap {
         let rtt_ns = now.since(sent_at);
         if is_pre_loss {
             if let (true, Some(first)) = (self.reserved, self.entries.front_mut()) {
-                *first = Entry { timestamp: Some(timestamp), sent_at, rtt_ns: Some(rtt_ns) };
+                *first = Exchange { timestamp: Some(timestamp), sent_at, rtt_ns: Some(rtt_ns) };
                 return Match::PreLoss;
             }
             return Match::Obsolete;
@@ -101,7 +101,7 @@ impl ProbeMap {
         }
     }
 
-    /// How many probes left before this one, and how many of them so long before `now` that their round
+    /// Probes that left before this one, and how many of them so long before `now` that their round
     /// trip would be longer than `longest_ns`; none if it is not a probe of the map.
     pub(crate) fn before(&self, now: Instant, timestamp: u32, longest_ns: u64) -> Before {
         let Some(place) = self.place(timestamp) else { return Before::default() };
@@ -130,7 +130,7 @@ impl ProbeMap {
         self.entries.iter().position(|entry| entry.timestamp == Some(timestamp))
     }
 
-    /// Whether a probe that is answered now will have left the map before the next `required` - 1 are.
+    /// True if a probe that is answered now will have left the map before the next `required` - 1 are.
     pub(crate) fn is_late(&self, timestamp: u32, required: usize) -> bool {
         self.entries.len() == self.max && self.place(timestamp).is_none_or(|place| place + 1 < required)
     }

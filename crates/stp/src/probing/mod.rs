@@ -5,6 +5,7 @@
 mod config;
 mod ending;
 mod map;
+mod prober;
 #[cfg(test)]
 mod probing_tests;
 
@@ -12,8 +13,9 @@ use skyhaul_core::{Instant, RttEstimator, Verdict};
 
 pub use config::{Baseline, ProbingConfig};
 pub(crate) use map::{Match, ProbeMap};
+pub(crate) use prober::{Prober, Verdicts};
 
-use crate::send::is_newer;
+use crate::segment::is_newer;
 
 /// A thousand times longer than at the loss no round trip will be.
 const MAX_DOUBLINGS: u32 = 10;
@@ -26,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) duration_ns: u64,
 }
 
-/// What the gap list of a report says about the cause.
+/// Evidence for the cause in the gap list of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Evidence {
     /// The longest row.
@@ -37,7 +39,7 @@ pub(crate) struct Evidence {
     pub(crate) listed_packets: u64,
 }
 
-/// A cycle in progress.
+/// Cycle in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Cycle {
     config: ProbingConfig,
@@ -54,7 +56,7 @@ pub(crate) struct Cycle {
     pub(crate) answers: u32,
     /// The first probe.
     first_probe: Option<u32>,
-    /// What came first for a probe.
+    /// First answer to a probe.
     first_answer: Option<FirstAnswer>,
     /// How often the interval was doubled because answers came too late for the map.
     doublings: u32,
@@ -72,7 +74,7 @@ struct FirstAnswer {
     together_ns: Option<u64>,
 }
 
-/// How a cycle ended.
+/// Verdict of a cycle, and its grounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Judgement {
     pub(crate) verdict: Verdict,
@@ -121,7 +123,7 @@ impl Cycle {
         self.probes += 1;
     }
 
-    /// The map as it is now.
+    /// Map as it is now.
     pub(crate) fn shown_map(&self) -> skyhaul_core::Event {
         self.map.shown()
     }

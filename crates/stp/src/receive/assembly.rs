@@ -12,7 +12,10 @@ use crate::segment::charge_bytes;
 /// Packets this far ahead of the next expected one are not ours: numbers would be ambiguous.
 const MAX_AHEAD: u64 = 1 << 22;
 
-/// What became of an SD.
+/// Packets up to which every check of the books recounts them.
+const MAX_RECOUNT: usize = 64;
+
+/// Outcome of an SD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Kept or delivered.
@@ -25,7 +28,7 @@ pub(crate) enum Verdict {
     Absurd,
 }
 
-/// Puts packets in sequence. Holds at most `limit_bytes` (by [`charge_bytes`]) plus one packet.
+/// Packets on their way into sequence. Holds at most `limit_bytes` (by [`charge_bytes`]) plus one packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Assembly {
     limit_bytes: u64,
@@ -57,6 +60,11 @@ impl Assembly {
         self.next
     }
 
+    /// Bytes held at most.
+    pub(crate) fn limit_bytes(&self) -> u64 {
+        self.limit_bytes
+    }
+
     /// Bytes that can be read.
     pub(crate) fn readable_bytes(&self) -> usize {
         self.ready.unread_bytes()
@@ -67,17 +75,17 @@ impl Assembly {
         self.delivered_bytes
     }
 
-    /// What is accepted from `next` on. The right edge never moves left.
+    /// Bytes accepted from `next` on. The right edge never moves left.
     pub(crate) fn window_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.ready.unread_bytes() as u64)
     }
 
-    /// Whether the peer has said where its stream ends.
+    /// True if the peer has said where its stream ends.
     pub(crate) fn has_end(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Whether the peer has ended and everything before the end is in sequence.
+    /// True if the peer has ended and everything before the end is in sequence.
     pub(crate) fn is_complete(&self) -> bool {
         self.end == Some(self.next)
     }
@@ -94,7 +102,7 @@ impl Assembly {
         true
     }
 
-    /// Whether everything below `next` can have been sent, as a POLL says.
+    /// True if everything below `next` can have been sent, as a POLL says.
     pub(crate) fn is_plausible(&self, next: u64) -> bool {
         next <= self.next + MAX_AHEAD
     }
@@ -169,8 +177,8 @@ impl Assembly {
         kept.into_iter().zip(numbers).map(or_cached).collect()
     }
 
-    /// The missing numbers of [from, to) as alternating run lengths, and where the first missing
-    /// run starts. A received run at the end is left out: what is not listed arrived. The numbers `silent`, a range
+    /// The missing numbers of [from, to) as alternating run lengths, and where the first missing run starts.
+    /// A received run at the end is left out: what is not listed arrived. The numbers `silent`, a range
     /// within, are not counted at all, as if those behind came directly before them.
     pub(crate) fn runs(&self, from: u64, to: u64, silent: (u64, u64)) -> (u64, Vec<u32>) {
         let mut runs: Vec<u32> = Vec::new();
@@ -194,6 +202,16 @@ impl Assembly {
             at = end;
         }
         (start, runs)
+    }
+
+    /// Checks the books, against a recount where that is cheap.
+    pub(crate) fn check_invariants(&self) {
+        debug_assert!(self.end.is_none_or(|end| self.next <= end));
+        debug_assert!(!self.cache.contains_key(&self.next));
+        if self.cache.len() <= MAX_RECOUNT {
+            let charged: u64 = self.cache.values().map(|data| charge_bytes(data.len())).sum();
+            debug_assert_eq!(self.cached_charge, charged);
+        }
     }
 
     /// Missing ranges of [from, to).

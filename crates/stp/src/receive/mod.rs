@@ -1,14 +1,19 @@
 //! The receiving half: assembly, delivery, and what is reported of it.
 
 mod assembly;
-mod gap_watch;
+mod gap_detector;
 mod ready;
 #[cfg(test)]
 mod ready_tests;
 #[cfg(test)]
 mod receive_tests;
+mod receiver;
 mod repairs;
+mod replies;
 
-pub(crate) use assembly::{Assembly, Verdict};
-pub(crate) use gap_watch::GapWatch;
-pub(crate) use repairs::Repairs;
+pub(crate) use assembly::Assembly;
+use assembly::Verdict;
+use gap_detector::GapDetector;
+pub(crate) use receiver::{PacketArrival, PollArrival, Receiver};
+use repairs::Repairs;
+pub(crate) use replies::{Reply, ReplySize};

@@ -10,11 +10,11 @@ use alloc::vec::Vec;
 const MAX_KEPT_BYTES: usize = crate::segment::MAX_BLOCK_BYTES as usize;
 /// Packets kept, read or not: those of two blocks.
 const MAX_KEPT_PACKETS: usize = 2 * crate::segment::MAX_BLOCK_PACKETS as usize;
-/// What arrived before the STAT this many STATs ago is known to the peer: at three STATs a round trip that is two
+/// STATs after which the peer knows what arrived before them: at three STATs a round trip that is two
 /// round trips, so one of them may be lost.
 const STATS_KEPT: usize = 6;
 
-/// See the module.
+/// Bytes in sequence: those that wait to be read, and packets that are kept behind them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ready {
     bytes: VecDeque<u8>,
@@ -24,7 +24,7 @@ pub(super) struct Ready {
     sizes: VecDeque<u16>,
     /// Bytes before those packets.
     unkept_bytes: usize,
-    /// What was in sequence at each of the last STATs.
+    /// Number next in sequence at each of the last STATs.
     marks: VecDeque<u64>,
     keeps: bool,
 }

@@ -79,7 +79,7 @@ fn an_end_that_contradicts_is_refused() {
 
 #[test]
 fn an_immediate_ustat_reports_each_gap_as_it_appears() {
-    let mut watch = GapWatch::new(0, Some(0));
+    let mut watch = GapDetector::new(0, Some(0));
     assert_eq!(watch.on_packet(0), [None, None]);
     assert_eq!(watch.on_packet(3), [None, Some((1, 3))]);
     assert_eq!(watch.on_packet(4), [None, None]);
@@ -88,7 +88,7 @@ fn an_immediate_ustat_reports_each_gap_as_it_appears() {
 
 #[test]
 fn a_delayed_ustat_waits_for_three_packets_beyond_or_a_new_gap() {
-    let mut watch = GapWatch::new(0, Some(3));
+    let mut watch = GapDetector::new(0, Some(3));
     assert_eq!(watch.on_packet(1), [None, None]);
     assert_eq!(watch.on_packet(2), [None, None]);
     assert_eq!(watch.on_packet(3), [Some((0, 1)), None]);

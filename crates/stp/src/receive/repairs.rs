@@ -1,5 +1,5 @@
-//! Repair symbols at the receiver: one block at a time. When packets and symbols suffice, the packets that are
-//! missing come out as if they had arrived (`docs/spec/stp.md`, section 6.4).
+//! Repair symbols at the receiver: one block at a time. When packets and symbols suffice, the packets that
+//! are missing come out as if they had arrived (`docs/spec/stp.md`, section 6.4).
 
 #[cfg(test)]
 mod repairs_tests;
@@ -16,8 +16,9 @@ use crate::segment::{Block, MAX_BLOCK_PACKETS};
 const MAX_EARLY_SYMBOLS: usize = 128;
 /// Symbols kept beyond those that are missing.
 const SPARE_SYMBOLS: usize = 16;
-/// To take up a block costs one credit for each of its packets, and so does each attempt to decode it; each packet
-/// that arrives gives so many. So nobody can have us copy and compute for ever with blocks of the same packets.
+/// To take up a block costs one credit for each of its packets, and so does each attempt to decode it; each
+/// packet that arrives gives so many. So nobody can have us copy and compute for ever with blocks of the same
+/// packets.
 const CREDITS_PER_PACKET: u32 = 4;
 /// Credits at first: for small blocks of a connection that has just begun.
 const FIRST_CREDITS: u32 = 64;
@@ -28,7 +29,7 @@ const HOPELESS: u32 = u16::MAX as u32;
 
 /// A block whose packets are known.
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownBlock {
     numbers: Vec<u64>,
     sizes: Vec<u16>,
     symbol_bytes: u16,
@@ -38,11 +39,12 @@ struct Known {
     extra: usize,
 }
 
-/// The symbols of the newest block. Holds at most the block twice: packets that are there, symbols for others.
+/// The symbols of the newest block. Holds at most the block twice: packets that are there, symbols for
+/// others.
 #[derive(Clone, Debug)]
 pub(crate) struct Repairs {
     id: Option<u8>,
-    known: Option<Known>,
+    known: Option<KnownBlock>,
     /// The block is complete, or hopeless: what comes for it is of no use.
     is_done: bool,
     is_hopeless: bool,
@@ -85,7 +87,7 @@ impl Repairs {
             self.give_up();
             return;
         }
-        let known = Known::new(first, block, assembly);
+        let known = KnownBlock::new(first, block, assembly);
         self.symbols.retain(|_, symbol| symbol.len() == usize::from(known.symbol_bytes));
         while self.symbols.len() > known.missing + SPARE_SYMBOLS {
             self.symbols.pop_last();
@@ -130,7 +132,8 @@ impl Repairs {
         }
     }
 
-    /// What a STAT says: the block, and how many symbols are wanted to decode it. Nothing once it is complete.
+    /// Wish that a STAT tells: the block, and how many symbols are wanted to decode it. Nothing once it is
+    /// complete.
     pub(crate) fn wanting(&self) -> Option<(u8, u32)> {
         if self.is_hopeless {
             return Some((self.id?, HOPELESS));
@@ -177,7 +180,7 @@ impl Repairs {
     }
 }
 
-impl Known {
+impl KnownBlock {
     fn new(first: u64, block: &Block, assembly: &Assembly) -> Self {
         let numbers: Vec<u64> = block.members().map(|distance| first + distance).collect();
         let sizes: Vec<u16> = block.member_bytes().collect();

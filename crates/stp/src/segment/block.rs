@@ -1,5 +1,5 @@
-//! Which packets a block of repair symbols is made of, and how large each is: `docs/spec/stp.md`, section 3.4.
-//! A symbol has no room to say so: it is as large as the largest packet, and that fills a segment.
+//! Which packets a block of repair symbols is made of, and how large each is: `docs/spec/stp.md`, section
+//! 3.4. A symbol has no room to say so: it is as large as the largest packet, and that fills a segment.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,8 @@ use super::gap_list::{
 
 /// Most packets in a block: what coding one may cost (some 0.1 s for so many).
 pub const MAX_BLOCK_PACKETS: u32 = 4096;
-/// Most bytes in a block, each packet counted as the largest: both ends hold them. So many packets of 1500 bytes.
+/// Most bytes in a block, each packet counted as the largest: both ends hold them. So many packets of 1500
+/// bytes.
 pub const MAX_BLOCK_BYTES: u64 = 6 << 20;
 
 /// Body of BLOCK. The segment's number is that of the first packet.

@@ -140,19 +140,21 @@ pub fn report_len(report: &Report) -> usize {
     8 + silent + list
 }
 
+/// Bytes of a STAT's body.
+pub fn stat_len(stat: &Stat) -> usize {
+    let timing = if stat.timing.is_some() { TIMING_BYTES } else { 0 };
+    let wanting = stat.wanting.map_or(0, |(_, symbols)| 1 + varint_len(symbols));
+    4 + report_len(&stat.report) + timing + wanting
+}
+
 /// Bytes of the segment without data and its padding.
 pub fn encoded_len(segment: &Segment<'_>) -> usize {
     let opening = |opening: &Option<Opening>| opening.map_or(0, |o| OPENING_BYTES + o.options.bytes());
-    let stat = |stat: &Stat| {
-        let timing = if stat.timing.is_some() { TIMING_BYTES } else { 0 };
-        let wanting = stat.wanting.map_or(0, |(_, symbols)| 1 + varint_len(symbols));
-        4 + report_len(&stat.report) + timing + wanting
-    };
     HEADER_BYTES
         + opening(&segment.bgn)
         + opening(&segment.bgnak)
         + segment.poll.as_ref().map_or(0, |p| POLL_BYTES + p.settled.map_or(0, |_| SETTLED_BYTES))
-        + segment.stat.as_ref().map_or(0, stat)
+        + segment.stat.as_ref().map_or(0, stat_len)
         + segment.ustat.as_ref().map_or(0, report_len)
         + if segment.end.is_some() { END_BYTES } else { 0 }
         + if segment.rst.is_some() { 4 } else { 0 }

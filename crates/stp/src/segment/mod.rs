@@ -15,7 +15,7 @@ use skyhaul_core::ResetReason;
 
 pub use block::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
 pub use decode::{Malformed, decode};
-pub use encode::{encode, encoded_len, report_len};
+pub use encode::{encode, encoded_len, report_len, stat_len};
 pub use gap_list::{MAX_RUNS, split_runs};
 
 /// Bytes of the common header [STP 5.1.1].
@@ -34,7 +34,7 @@ pub const WIRE_VERSION: u8 = 1;
 /// bookkeeping.
 pub const MIN_CHARGE_BYTES: u64 = 256;
 
-/// What an SD of `payload_bytes` takes of the peer's window.
+/// Bytes that an SD of `payload_bytes` takes of the peer's window.
 pub fn charge_bytes(payload_bytes: usize) -> u64 {
     (payload_bytes as u64).max(MIN_CHARGE_BYTES)
 }
@@ -106,7 +106,7 @@ pub struct Opening {
     pub window_bytes: u32,
     /// Chosen by the opener, echoed by the acceptor: names the connection for good.
     pub nonce: u64,
-    /// What the papers have not.
+    /// Options that the papers have not.
     pub options: Options,
 }
 
@@ -117,8 +117,8 @@ pub struct Poll {
     pub timestamp: u32,
     /// Number of the next new SD (24 bits): everything before it was sent.
     pub next: u32,
-    /// Whatever was told to be missing below this number (24 bits) was sent again before: the answer need not repeat
-    /// what was told of later ones. Only towards a peer with [`Options::increments`].
+    /// Number (24 bits) below which whatever was told to be missing was sent again before: the answer need
+    /// not repeat what was told of later ones. Only towards a peer with [`Options::increments`].
     pub settled: Option<u32>,
     /// No gap need be reported by USTAT: a loss costs its repeat and nothing else.
     pub spares_ustats: bool,
@@ -132,7 +132,7 @@ mod poll_flags {
     pub(super) const SPARES_USTATS: u8 = 2;
 }
 
-/// What STAT and USTAT have in common.
+/// Body that STAT and USTAT have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Next number expected in sequence (24 bits).
@@ -141,11 +141,13 @@ pub struct Report {
     pub window_bytes: u32,
     /// More segments with the same echo follow.
     pub more: bool,
-    /// Packets that nothing is said of, as (distance from `next` to the first one, how many): they were told of before.
+    /// Packets that nothing is said of, as (distance from `next` to the first one, how many): they were told
+    /// of before.
     pub silent: Option<(u32, u32)>,
     /// Distance from `next` to the first run, the silent packets not counted.
     pub start: u32,
-    /// Without the silent packets: lengths of alternating runs: missing, received, missing, ... Empty: no gap.
+    /// Without the silent packets: lengths of alternating runs: missing, received, missing, ... Empty: no
+    /// gap.
     pub runs: Vec<u32>,
 }
 
@@ -198,6 +200,11 @@ pub fn reset_reason(code: u8) -> ResetReason {
         5 => ResetReason::Busy,
         other => ResetReason::Other(other),
     }
+}
+
+/// True if `a` is a later timestamp of a POLL than `b`, by serial-number comparison.
+pub(crate) fn is_newer(a: u32, b: u32) -> bool {
+    a != b && a.wrapping_sub(b) < 1 << 31
 }
 
 /// Payload as it lies in a ring buffer: two parts, the second often empty.

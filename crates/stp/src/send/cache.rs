@@ -8,34 +8,37 @@ use skyhaul_core::Instant;
 
 use crate::segment::{Payload, charge_bytes};
 
-/// A packet that was sent.
+/// Packets up to which every check of the books recounts them.
+const MAX_RECOUNT: usize = 64;
+
+/// Packet that was sent, and its fate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(super) struct SentPacket {
     /// Position of its first byte in the stream.
-    pub(crate) offset: u64,
+    pub(super) offset: u64,
     /// Last transmission.
-    pub(crate) last_sent: Instant,
+    pub(super) last_sent: Instant,
     /// Position of the last transmission among all of this connection's.
-    pub(crate) order: u64,
+    pub(super) order: u64,
     /// Payload bytes.
-    pub(crate) bytes: u16,
+    pub(super) bytes: u16,
     /// Times sent.
-    pub(crate) transmissions: u16,
+    pub(super) transmissions: u16,
     /// Copies sent since a report last called it missing (or since it was new).
-    pub(crate) copies: u16,
+    pub(super) copies: u16,
     /// Acknowledged selectively.
-    pub(crate) acknowledged: bool,
+    pub(super) acknowledged: bool,
     /// Judged lost and waiting to be sent again.
-    pub(crate) queued: bool,
+    pub(super) queued: bool,
     /// A USTAT had it sent again already.
-    pub(crate) by_ustat: bool,
+    pub(super) by_ustat: bool,
 }
 
 /// Newly acknowledged packets and their payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) packets: u32,
-    pub(crate) bytes: u64,
+pub(super) struct Count {
+    pub(super) packets: u32,
+    pub(super) bytes: u64,
 }
 
 impl Count {
@@ -47,13 +50,13 @@ impl Count {
 
 /// Send buffer and send cache in one, since the one indexes the other.
 #[derive(Clone, Debug)]
-pub(crate) struct SendCache {
+pub(super) struct SendCache {
     buffer: VecDeque<u8>,
     /// Stream position of the buffer's first byte.
     base: u64,
     /// Stream position of the first byte never sent.
     sent_to: u64,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<SentPacket>,
     /// Number of the first entry: next to be acknowledged in sequence.
     first: u64,
     queue: BTreeSet<u64>,
@@ -63,7 +66,7 @@ pub(crate) struct SendCache {
 }
 
 impl SendCache {
-    pub(crate) fn new(initial: u64) -> Self {
+    pub(super) fn new(initial: u64) -> Self {
         Self {
             buffer: VecDeque::new(),
             base: 0,
@@ -79,7 +82,7 @@ impl SendCache {
 
     /// Takes application data. `limit_bytes` is how much the buffer is ever to hold: it doubles up to
     /// there and no further, since all of it is written over and over.
-    pub(crate) fn write(&mut self, data: &[u8], limit_bytes: u64) {
+    pub(super) fn write(&mut self, data: &[u8], limit_bytes: u64) {
         let (held, needed) = (self.buffer.len(), self.buffer.len() + data.len());
         if needed > self.buffer.capacity() {
             let most = usize::try_from(limit_bytes).unwrap_or(usize::MAX);
@@ -90,63 +93,63 @@ impl SendCache {
     }
 
     /// Bytes held, acknowledged ones behind a gap included.
-    pub(crate) fn held_bytes(&self) -> u64 {
+    pub(super) fn held_bytes(&self) -> u64 {
         self.buffer.len() as u64
     }
 
     /// Bytes that the buffer has memory for (tests).
     #[cfg(test)]
-    pub(crate) fn capacity_bytes(&self) -> usize {
+    pub(super) fn capacity_bytes(&self) -> usize {
         self.buffer.capacity()
     }
 
     /// Bytes written and never sent.
-    pub(crate) fn unsent_bytes(&self) -> usize {
+    pub(super) fn unsent_bytes(&self) -> usize {
         (self.base + self.buffer.len() as u64 - self.sent_to) as usize
     }
 
     /// Number of the oldest packet not acknowledged in sequence.
-    pub(crate) fn first(&self) -> u64 {
+    pub(super) fn first(&self) -> u64 {
         self.first
     }
 
     /// Number of the next new packet.
-    pub(crate) fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.first + self.entries.len() as u64
     }
 
     /// Payload sent and neither acknowledged nor judged lost.
-    pub(crate) fn in_flight_bytes(&self) -> u64 {
+    pub(super) fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes
     }
 
-    /// What the unacknowledged packets take of the peer's window.
-    pub(crate) fn charged_bytes(&self) -> u64 {
+    /// Bytes that the unacknowledged packets take of the peer's window.
+    pub(super) fn charged_bytes(&self) -> u64 {
         self.charged_bytes
     }
 
     /// Packets sent and not acknowledged in any way.
-    pub(crate) fn unacknowledged(&self) -> u64 {
+    pub(super) fn unacknowledged(&self) -> u64 {
         self.unacknowledged
     }
 
-    /// Whether everything sent was acknowledged in sequence.
-    pub(crate) fn is_empty(&self) -> bool {
+    /// True if everything sent was acknowledged in sequence.
+    pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    pub(crate) fn entry(&self, number: u64) -> Option<&Entry> {
+    pub(super) fn entry(&self, number: u64) -> Option<&SentPacket> {
         self.entries.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
-    fn entry_mut(&mut self, number: u64) -> Option<&mut Entry> {
+    fn entry_mut(&mut self, number: u64) -> Option<&mut SentPacket> {
         self.entries.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
     /// Makes a packet of the next `bytes` unsent ones and returns its number.
-    pub(crate) fn send_new(&mut self, bytes: usize, now: Instant, order: u64) -> u64 {
+    pub(super) fn send_new(&mut self, bytes: usize, now: Instant, order: u64) -> u64 {
         let number = self.next();
-        self.entries.push_back(Entry {
+        self.entries.push_back(SentPacket {
             offset: self.sent_to,
             last_sent: now,
             order,
@@ -164,8 +167,8 @@ impl SendCache {
         number
     }
 
-    /// Notes that a packet goes out again.
-    pub(crate) fn send_again(&mut self, number: u64, now: Instant, order: u64) {
+    /// Takes in that a packet goes out again.
+    pub(super) fn send_again(&mut self, number: u64, now: Instant, order: u64) {
         self.queue.remove(&number);
         let Some(entry) = self.entry_mut(number) else { return };
         let was_queued = core::mem::take(&mut entry.queued);
@@ -179,8 +182,8 @@ impl SendCache {
         }
     }
 
-    /// The payload of a packet in the cache.
-    pub(crate) fn payload(&self, entry: &Entry) -> Payload<'_> {
+    /// Payload of a packet in the cache.
+    pub(super) fn payload(&self, entry: &SentPacket) -> Payload<'_> {
         let from = (entry.offset - self.base) as usize;
         let to = from + usize::from(entry.bytes);
         let (a, b) = self.buffer.as_slices();
@@ -194,7 +197,7 @@ impl SendCache {
     }
 
     /// Acknowledges everything below `next` (at most [`Self::next`]) and frees the buffer.
-    pub(crate) fn acknowledge_below(&mut self, next: u64, count: &mut Count) {
+    pub(super) fn acknowledge_below(&mut self, next: u64, count: &mut Count) {
         debug_assert!(next <= self.next());
         while self.first < next {
             let Some(entry) = self.entries.pop_front() else { break };
@@ -211,7 +214,7 @@ impl SendCache {
     }
 
     /// Acknowledges [from, to) selectively.
-    pub(crate) fn acknowledge(&mut self, from: u64, to: u64, count: &mut Count) {
+    pub(super) fn acknowledge(&mut self, from: u64, to: u64, count: &mut Count) {
         for number in from.max(self.first)..to.min(self.next()) {
             if let Some(entry) = self.entry(number).copied() {
                 self.settle(number, &entry, count);
@@ -224,7 +227,7 @@ impl SendCache {
     }
 
     /// Takes an entry out of the books, once.
-    fn settle(&mut self, number: u64, entry: &Entry, count: &mut Count) {
+    fn settle(&mut self, number: u64, entry: &SentPacket, count: &mut Count) {
         if entry.acknowledged {
             return;
         }
@@ -239,7 +242,7 @@ impl SendCache {
 
     /// Judges a packet lost: it leaves the flight and waits to be sent again. Returns its payload
     /// bytes and when it was last sent, or `None` if it is acknowledged or waits already.
-    pub(crate) fn lose(&mut self, number: u64, by_ustat: bool) -> Option<(u64, Instant)> {
+    pub(super) fn lose(&mut self, number: u64, by_ustat: bool) -> Option<(u64, Instant)> {
         let entry = self.entry_mut(number)?;
         if entry.acknowledged || entry.queued {
             return None;
@@ -253,59 +256,67 @@ impl SendCache {
         Some((bytes, sent))
     }
 
-    /// Whether a packet is under way: neither acknowledged nor waiting to be sent again.
-    pub(crate) fn is_open(&self, number: u64) -> bool {
+    /// True if a packet is under way: neither acknowledged nor waiting to be sent again.
+    pub(super) fn is_open(&self, number: u64) -> bool {
         self.entry(number).is_some_and(|e| !e.acknowledged && !e.queued)
     }
 
-    /// The oldest packet that waits to be sent again and is not one of [first, end).
-    pub(crate) fn queued_outside(&self, (first, end): (u64, u64)) -> Option<u64> {
+    /// Oldest packet that waits to be sent again and is not one of [first, end).
+    pub(super) fn queued_outside(&self, (first, end): (u64, u64)) -> Option<u64> {
         self.queue.range(..first).chain(self.queue.range(end.max(first)..)).next().copied()
     }
 
-    /// How many of the packets [first, end) are under way, and how many wait to be sent again.
-    pub(crate) fn open_and_queued(&self, (first, end): (u64, u64)) -> (u64, u64) {
+    /// Numbers of the packets [first, end) under way, and of those that wait to be sent again.
+    pub(super) fn open_and_queued(&self, (first, end): (u64, u64)) -> (u64, u64) {
         let queued = self.queue.range(first..end.max(first)).count() as u64;
         let unacknowledged =
             (first.max(self.first)..end).filter_map(|n| self.entry(n)).filter(|e| !e.acknowledged);
         (unacknowledged.count() as u64 - queued, queued)
     }
 
-    /// The newest unacknowledged packets as (number, bytes), rising: at most `most`, and at most `most_bytes` with
+    /// Newest unacknowledged packets as (number, bytes), rising: at most `max`, and at most `max_bytes` with
     /// each counted as the largest.
-    pub(crate) fn newest_unacknowledged(&self, most: u64, most_bytes: u64) -> Vec<(u64, u16)> {
+    pub(super) fn newest_unacknowledged(&self, max: u64, max_bytes: u64) -> Vec<(u64, u16)> {
         let numbered = self.entries.iter().enumerate().map(|(i, entry)| (self.first + i as u64, entry));
         let newest = numbered.rev().filter(|(_, entry)| !entry.acknowledged);
         let mut largest = 0;
-        let sized = newest.zip(1..=most).take_while(|&((_, entry), count)| {
+        let sized = newest.zip(1..=max).take_while(|&((_, entry), count)| {
             largest = largest.max(u64::from(entry.bytes));
-            count * largest <= most_bytes
+            count * largest <= max_bytes
         });
         let mut packets: Vec<(u64, u16)> = sized.map(|((number, entry), _)| (number, entry.bytes)).collect();
         packets.reverse();
         packets
     }
 
-    /// The first packet that waits to be sent again.
-    pub(crate) fn first_queued(&self) -> Option<u64> {
+    /// First packet that waits to be sent again.
+    pub(super) fn first_queued(&self) -> Option<u64> {
         self.queue.first().copied()
     }
 
-    /// How many packets wait to be sent again.
-    pub(crate) fn queued_packets(&self) -> usize {
+    /// Packets that wait to be sent again.
+    pub(super) fn queued_packets(&self) -> usize {
         self.queue.len()
     }
 
-    /// Checks the books against a recount (tests).
-    #[cfg(test)]
-    pub(crate) fn recount(&self) {
+    /// Checks the books, against a recount where that is cheap.
+    pub(super) fn check_invariants(&self) {
+        debug_assert!(self.base <= self.sent_to && self.in_flight_bytes <= self.buffer.len() as u64);
+        debug_assert!(self.unacknowledged <= self.entries.len() as u64);
+        if self.entries.len() <= MAX_RECOUNT {
+            self.recount();
+        }
+    }
+
+    /// Checks the books against a recount.
+    pub(super) fn recount(&self) {
         let open = || self.entries.iter().filter(|e| !e.acknowledged);
         let flight: u64 = open().filter(|e| !e.queued).map(|e| u64::from(e.bytes)).sum();
-        assert_eq!(self.in_flight_bytes, flight);
-        assert_eq!(self.unacknowledged, open().count() as u64);
-        assert_eq!(self.queue.len(), open().filter(|e| e.queued).count());
+        debug_assert_eq!(self.in_flight_bytes, flight);
+        debug_assert_eq!(self.unacknowledged, open().count() as u64);
+        debug_assert_eq!(self.queue.len(), open().filter(|e| e.queued).count());
         let charged: u64 = self.entries.iter().map(|e| charge_bytes(usize::from(e.bytes))).sum();
-        assert_eq!(self.charged_bytes, charged);
-        assert!(self.entries.iter().all(|e| !(e.acknowledged && e.queued)));
+        debug_assert_eq!(self.charged_bytes, charged);
+        debug_assert!(self.entries.iter().all(|e| !(e.acknowledged && e.queued)));
     }
 }

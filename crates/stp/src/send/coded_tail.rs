@@ -1,6 +1,6 @@
-//! The end of a transfer, coded: when nothing new is left, repair symbols over the packets without confirmation
-//! go out. Whichever packets are missing, as many symbols as are missing bring all of them back, so nobody need
-//! know which they are (`docs/spec/stp.md`, section 6.4).
+//! The end of a transfer, coded: when nothing new is left, repair symbols over the packets without
+//! confirmation go out. Whichever packets are missing, as many symbols as are missing bring all of them back,
+//! so nobody need know which they are (`docs/spec/stp.md`, section 6.4).
 
 #[cfg(test)]
 mod coded_tail_tests;
@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
-use super::{Loss, SendCache};
+use super::cache::SendCache;
+use super::loss::Loss;
 use crate::coding::Encoder;
 use crate::segment::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
 
@@ -18,8 +19,8 @@ use crate::segment::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
 const MIN_PACKETS: u64 = 4;
 /// A peer may want so many symbols more than packets are missing: after an attempt to decode that failed.
 const FAILURES: u64 = 2;
-/// Symbols for losses that no report tells of yet are at most this share of the packets sent for the first time:
-/// the cap on short exchanges, where one loss among a few packets looks like a bad link.
+/// Symbols for losses that no report tells of yet are at most this share of the packets sent for the first
+/// time: the cap on short exchanges, where one loss among a few packets looks like a bad link.
 const BLIND_PERCENT: u64 = 50;
 /// A block has at most twice as many symbols as packets, and these. Then plain repeats take over.
 const LAST_SYMBOLS: u64 = 16;
@@ -58,16 +59,16 @@ impl Live {
 
 /// How far apart things leave.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gaps {
+pub(super) struct Gaps {
     /// BLOCKs.
-    pub(crate) block_ns: u64,
+    pub(super) block_ns: u64,
     /// The first BLOCKs of different blocks.
-    pub(crate) begin_ns: u64,
+    pub(super) begin_ns: u64,
 }
 
-/// What leaves next for a block.
+/// Next segment of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(super) enum Next {
     /// The block of which the first packet is that number.
     Block(u64, Block),
     /// A symbol: block, number, bytes.
@@ -76,7 +77,7 @@ pub(crate) enum Next {
 
 /// Sizes, makes and counts the symbols.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CodedTail {
+pub(super) struct CodedTail {
     live: Option<Box<Live>>,
     next_id: u8,
     began_at: Option<Instant>,
@@ -86,7 +87,7 @@ pub(crate) struct CodedTail {
     known_symbols: u64,
     /// Symbols to send for losses that are likely.
     likely_symbols: u64,
-    /// What may be spent on those, in percent of a packet.
+    /// Credit for those, in percent of a packet.
     credit_percent: u64,
     /// Nothing is to be done before the next report or packet.
     is_exhausted: bool,
@@ -94,19 +95,19 @@ pub(crate) struct CodedTail {
 
 impl CodedTail {
     /// A new packet left.
-    pub(crate) fn on_new(&mut self) {
+    pub(super) fn on_new(&mut self) {
         let most = BLIND_PERCENT * u64::from(MAX_BLOCK_PACKETS);
         self.credit_percent = (self.credit_percent + BLIND_PERCENT).min(most);
         self.is_exhausted = false;
     }
 
-    /// The packets [first, end) that symbols stand for: no need to send them again.
-    pub(crate) fn covered(&self) -> (u64, u64) {
+    /// Packets [first, end) that symbols stand for: no need to send them again.
+    pub(super) fn covered(&self) -> (u64, u64) {
         self.live.as_ref().map_or((0, 0), |live| (live.first, live.end))
     }
 
-    /// Whether symbols go before idle repeats, now or soon.
-    pub(crate) fn goes_first(&self, cache: &SendCache) -> bool {
+    /// True if symbols go before idle repeats, now or soon.
+    pub(super) fn goes_first(&self, cache: &SendCache) -> bool {
         self.has_symbols() || self.may_begin(cache)
     }
 
@@ -119,7 +120,7 @@ impl CodedTail {
     }
 
     /// When something leaves or a block begins, if pacing agrees.
-    pub(crate) fn due(&self, cache: &SendCache, loss: Loss, gaps: Gaps) -> Option<Instant> {
+    pub(super) fn due(&self, cache: &SendCache, loss: Loss, gaps: Gaps) -> Option<Instant> {
         if let Some(live) = &self.live {
             let symbol = self.has_symbols().then_some(Instant::ZERO);
             return live.block_due(gaps.block_ns).into_iter().chain(symbol).min();
@@ -128,21 +129,39 @@ impl CodedTail {
         may_begin.then(|| self.began_at.map_or(Instant::ZERO, |at| at.after(gaps.begin_ns)))
     }
 
-    /// Begins a block if there is reason to. `room_bytes`: most bytes of a BLOCK's body.
-    pub(crate) fn begin(&mut self, cache: &SendCache, loss: Loss, now: Instant, room_bytes: usize) {
+    /// True if something leaves now, for a block under way or one that begins.
+    pub(super) fn has_next(&self, cache: &SendCache, loss: Loss, room_bytes: usize) -> bool {
+        if self.live.is_some() {
+            return true;
+        }
+        let block = choose(cache, self.next_id, room_bytes);
+        block.is_some_and(|(first, _)| self.first_symbols(cache, loss, first) != (0, 0))
+    }
+
+    /// Remembers that there is no reason to begin a block.
+    pub(super) fn exhaust(&mut self) {
+        self.is_exhausted = true;
+    }
+
+    /// Symbols, for known and for likely losses, of a block that begins with packet `first`.
+    fn first_symbols(&self, cache: &SendCache, loss: Loss, first: u64) -> (u64, u64) {
+        let (open, lost) = cache.open_and_queued((first, cache.next()));
+        self.symbols(lost, open, 0, loss)
+    }
+
+    /// Begins a block if none is under way and there is reason to. `room_bytes`: most bytes of a BLOCK's
+    /// body.
+    pub(super) fn begin(&mut self, cache: &SendCache, loss: Loss, now: Instant, room_bytes: usize) {
         if self.live.is_some() {
             return;
         }
         let Some((first, block)) = choose(cache, self.next_id, room_bytes) else {
-            self.is_exhausted = true;
-            return;
+            return self.exhaust();
         };
         let end = cache.next();
-        let (open, lost) = cache.open_and_queued((first, end));
-        self.size(lost, open, 0, loss);
+        (self.known_symbols, self.likely_symbols) = self.first_symbols(cache, loss, first);
         if !self.has_symbols() {
-            self.is_exhausted = true;
-            return;
+            return self.exhaust();
         }
         let packets = block.members().filter_map(|distance| cache.entry(first + distance));
         let encoder = Encoder::new(packets.map(|entry| cache.payload(entry)), block.symbol_bytes());
@@ -161,8 +180,8 @@ impl CodedTail {
         }));
     }
 
-    /// What leaves now; `order` is the position among all transmissions.
-    pub(crate) fn next(&mut self, now: Instant, order: u64, gaps: Gaps) -> Option<Next> {
+    /// Next segment, which leaves now; `order` is the position among all transmissions.
+    pub(super) fn next(&mut self, now: Instant, order: u64, gaps: Gaps) -> Option<Next> {
         let live = self.live.as_mut()?;
         if live.block_due(gaps.block_ns).is_some_and(|due| due <= now) {
             live.announced += 1;
@@ -182,9 +201,9 @@ impl CodedTail {
         Some(Next::Symbol(live.block.id, index, live.encoder.symbol(index)))
     }
 
-    /// A STAT came; it answers a POLL before which `order` transmissions were made. `wanting`: a block, and how many
-    /// symbols the peer wants to decode it.
-    pub(crate) fn on_stat(&mut self, cache: &SendCache, loss: Loss, order: u64, wanting: Option<(u8, u32)>) {
+    /// A STAT came; it answers a POLL before which `order` transmissions were made. `wanting`: a block, and
+    /// how many symbols the peer wants to decode it.
+    pub(super) fn on_stat(&mut self, cache: &SendCache, loss: Loss, order: u64, wanting: Option<(u8, u32)>) {
         self.is_exhausted = false;
         self.settle(cache);
         let Some(live) = &mut self.live else { return };
@@ -198,14 +217,12 @@ impl CodedTail {
             return self.end();
         }
         let under_way = (live.orders.len() - live.orders.partition_point(|&sent| sent < order)) as u64;
-        match wanting {
-            Some(wanting) => self.size(wanting, 0, under_way, loss),
-            None => self.size(lost, open, under_way, loss),
-        }
+        let (missing, open) = wanting.map_or((lost, open), |wanting| (wanting, 0));
+        (self.known_symbols, self.likely_symbols) = self.symbols(missing, open, under_way, loss);
     }
 
     /// Ends a block whose packets are all acknowledged.
-    pub(crate) fn settle(&mut self, cache: &SendCache) {
+    pub(super) fn settle(&mut self, cache: &SendCache) {
         if self.live.as_ref().is_some_and(|live| cache.open_and_queued((live.first, live.end)) == (0, 0)) {
             self.end();
         }
@@ -216,14 +233,15 @@ impl CodedTail {
         (self.known_symbols, self.likely_symbols) = (0, 0);
     }
 
-    /// Symbols for `missing` packets that are lost, `open` ones that may be, less those under way.
-    fn size(&mut self, missing: u64, open: u64, under_way: u64, loss: Loss) {
+    /// Symbols for `missing` packets that are lost and for `open` ones that may be, less those under way:
+    /// both counts.
+    fn symbols(&self, missing: u64, open: u64, under_way: u64, loss: Loss) -> (u64, u64) {
         let left = self.live.as_ref().map_or(u64::MAX, |live| live.symbols_left());
         let known = loss.symbols(missing, 0, under_way);
         let all = loss.symbols(missing, open, under_way);
-        self.known_symbols = known.min(left);
-        self.likely_symbols =
-            all.saturating_sub(known).min(self.credit_percent / 100).min(left - self.known_symbols);
+        let known_symbols = known.min(left);
+        let likely = all.saturating_sub(known).min(self.credit_percent / 100).min(left - known_symbols);
+        (known_symbols, likely)
     }
 }
 

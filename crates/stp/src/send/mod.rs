@@ -1,15 +1,299 @@
-//! The sending half: what the application wrote, what was sent of it, and what must go again.
+//! Sender of a connection: what the application wrote, what was sent of it, what must go again, and when a
+//! POLL asks.
 
+mod arrivals;
 mod cache;
 #[cfg(test)]
 mod cache_tests;
+mod choice;
+mod coded;
 mod coded_tail;
+mod following;
 mod loss;
-mod poll_clock;
-mod tail;
+mod missing;
+mod plan;
+mod poll_history;
+mod polling;
+mod regulator;
+mod reported_gaps;
+mod reports;
+mod tail_repeat;
+mod traffic;
 
-pub(crate) use cache::{Count, Entry, SendCache};
-pub(crate) use coded_tail::{CodedTail, Gaps, Next};
-pub(crate) use loss::Loss;
-pub(crate) use poll_clock::{PollClock, PollRecord, is_newer};
-pub(crate) use tail::Tail;
+use alloc::sync::Arc;
+
+use skyhaul_core::{
+    Instant, NUMBER_MODULUS, Path, RttEstimator, SECOND, Stats, StreamError, truncate_number,
+};
+
+use crate::config::Config;
+use crate::segment::{HEADER_BYTES, OPENING_BYTES, Opening, Options};
+use cache::SendCache;
+use coded_tail::CodedTail;
+use following::Following;
+use polling::PollPolicy;
+use regulator::Regulator;
+use reported_gaps::ReportedGaps;
+use tail_repeat::TailRepeat;
+use traffic::Traffic;
+
+pub(crate) use missing::Missing;
+pub(crate) use plan::{Plan, SenderAction, Situation};
+pub(crate) use poll_history::PollRecord;
+pub(crate) use reports::Answer;
+
+/// Random values that a new connection needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entropy {
+    pub(crate) initial: u32,
+    pub(crate) timestamp_offset: u32,
+}
+
+/// Terms of the peer's opening, and its window as last told.
+#[derive(Clone, Copy, Debug)]
+struct PeerTerms {
+    window_bytes: u64,
+    max_payload_bytes: usize,
+    /// True if both ends send and take repair symbols.
+    both_code: bool,
+    /// True if the peer knows POLLs that spare STATs what they have told before.
+    takes_increments: bool,
+}
+
+/// Numbers and moments of data transmissions.
+#[derive(Clone, Copy, Debug)]
+struct Activity {
+    /// Data transmissions so far.
+    order: u64,
+    first_data_at: Option<Instant>,
+    last_data_at: Instant,
+    /// When the last outstanding packet was acknowledged.
+    emptied_at: Instant,
+}
+
+/// Sending half of a connection. Its memory is bounded by the send limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    config: Arc<Config>,
+    /// Initial number of our direction.
+    initial: u64,
+    cache: SendCache,
+    tail: TailRepeat,
+    coded: CodedTail,
+    peer: PeerTerms,
+    told: ReportedGaps,
+    polls: PollPolicy,
+    regulator: Regulator,
+    /// State of the measuring; `None` if the path's rate is not measured.
+    following: Option<Following>,
+    rtt: RttEstimator,
+    activity: Activity,
+    traffic: Traffic,
+    /// True if the application writes nothing more.
+    is_finished: bool,
+    /// True if the application waits for room.
+    writer_waits: bool,
+}
+
+impl Sender {
+    /// Sender of a new connection, before anything is known of the peer.
+    pub(crate) fn new(config: &Arc<Config>, entropy: Entropy, now: Instant, path: &Path) -> Self {
+        let mss_bytes = largest_payload(config, path, usize::MAX);
+        // One wrap above zero, so that no number before the first is negative.
+        let initial = NUMBER_MODULUS + u64::from(entropy.initial) % NUMBER_MODULUS;
+        let peer = PeerTerms {
+            window_bytes: config.early_window_bytes,
+            max_payload_bytes: usize::MAX,
+            both_code: false,
+            takes_increments: false,
+        };
+        Self {
+            initial,
+            cache: SendCache::new(initial),
+            tail: TailRepeat::default(),
+            coded: CodedTail::default(),
+            peer,
+            told: ReportedGaps::new(initial),
+            polls: PollPolicy::new(entropy.timestamp_offset, config.max_timer_ns),
+            regulator: Regulator::new(config, mss_bytes, entropy, now, path),
+            following: Following::wanted(config),
+            rtt: RttEstimator::new(config.initial_rtt_ns),
+            activity: Activity { order: 0, first_data_at: None, last_data_at: now, emptied_at: now },
+            traffic: Traffic::default(),
+            is_finished: false,
+            writer_waits: false,
+            config: Arc::clone(config),
+        }
+    }
+
+    /// Takes the terms of the peer's opening. Result: true if both ends send and take repair symbols.
+    pub(crate) fn learn_peer(&mut self, opening: &Opening) -> bool {
+        self.peer = PeerTerms {
+            window_bytes: u64::from(opening.window_bytes),
+            max_payload_bytes: usize::from(opening.max_payload_bytes).max(1),
+            both_code: opening.options.repairs && self.config.coded_tail,
+            takes_increments: opening.options.increments,
+        };
+        self.peer.both_code
+    }
+
+    /// Opening of our side, which accepts `window_bytes`.
+    pub(crate) fn opening(&self, nonce: u64, window_bytes: u64, path: &Path) -> Opening {
+        let max = largest_payload(&self.config, path, usize::MAX);
+        Opening {
+            max_payload_bytes: max.min(usize::from(u16::MAX)) as u16,
+            initial: truncate_number(self.initial),
+            window_bytes: window_bytes.min(u64::from(u32::MAX)) as u32,
+            nonce,
+            options: self.options(),
+        }
+    }
+
+    /// Length of that opening.
+    fn opening_bytes(&self) -> usize {
+        OPENING_BYTES + self.options().bytes()
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            timing: self.config.wants_timing(),
+            repairs: self.config.coded_tail,
+            increments: self.config.incremental_stats,
+        }
+    }
+
+    /// Largest payload of an SD without other bodies.
+    fn mss_bytes(&self, path: &Path) -> usize {
+        largest_payload(&self.config, path, self.peer.max_payload_bytes)
+    }
+
+    /// Round trips as measured.
+    pub(crate) fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// The shortest round trip of before an outage says nothing.
+    pub(crate) fn forget_min_rtt(&mut self) {
+        self.rtt.forget_min();
+    }
+
+    /// Number of the next new packet.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.cache.next()
+    }
+
+    /// True if everything sent is acknowledged in sequence.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.cache.is_empty()
+    }
+
+    /// True if data was sent, coded or not.
+    pub(crate) fn has_sent_data(&self) -> bool {
+        self.activity.order > 0
+    }
+
+    /// True if the path's rate paces what is sent, and not a pace of the connection's own.
+    pub(crate) fn is_rate_paced(&self) -> bool {
+        self.regulator.is_rate_paced()
+    }
+
+    /// IP bytes sent.
+    pub(crate) fn sent_bytes(&self) -> u64 {
+        self.traffic.sent_bytes()
+    }
+
+    /// Bytes that the send buffer takes at most: a few bandwidth-delay products of a declared rate.
+    fn limit_bytes(&self) -> u64 {
+        let cap = self.config.send_limit_bytes;
+        let (Some(rate_bps), Some(bdps)) = (self.path_rate_bps(), self.config.send_limit_bdps) else {
+            return cap;
+        };
+        let bits = u128::from(rate_bps) * u128::from(self.rtt.smoothed_ns()) / u128::from(SECOND);
+        let bdp_bytes = (bits / 8) as u64;
+        bdp_bytes.saturating_mul(bdps).max(1 << 20).min(cap)
+    }
+
+    /// Bytes that the send buffer holds.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.cache.held_bytes()
+    }
+
+    /// Room in the send buffer.
+    pub(crate) fn writable_bytes(&self) -> u64 {
+        self.limit_bytes().saturating_sub(self.cache.held_bytes())
+    }
+
+    /// Takes as much of `data` as there is room for. Result: so many bytes.
+    pub(crate) fn write(&mut self, data: &[u8]) -> Result<usize, StreamError> {
+        if self.is_finished {
+            return Err(StreamError::Finished);
+        }
+        let taken = data.len().min(usize::try_from(self.writable_bytes()).unwrap_or(usize::MAX));
+        self.cache.write(&data[..taken], self.config.send_limit_bytes);
+        self.writer_waits = taken < data.len();
+        Ok(taken)
+    }
+
+    /// Nothing more will be written.
+    pub(crate) fn finish(&mut self) {
+        self.is_finished = true;
+    }
+
+    /// True once for a writer who waits, if there is room again.
+    fn wakes_writer(&mut self) -> bool {
+        let wakes = self.writer_waits && self.cache.held_bytes() < self.limit_bytes();
+        self.writer_waits &= !wakes;
+        wakes
+    }
+
+    /// Asks the peer whether it still knows the connection.
+    pub(crate) fn challenge(&mut self, is_opened: bool) {
+        self.polls.owe(is_opened);
+    }
+
+    /// Nothing is to be sent now.
+    pub(crate) fn rest(&mut self, situation: &Situation, now: Instant, path: &Path) {
+        self.note_limit(true);
+        self.give_up_search(situation, now, path);
+        self.give_up_block(situation, now, path);
+    }
+
+    /// A packet or a repair symbol leaves.
+    fn note_transmission(&mut self, now: Instant) {
+        self.activity.order += 1;
+        self.activity.last_data_at = now;
+        self.activity.first_data_at.get_or_insert(now);
+    }
+
+    /// Everything sent was acknowledged.
+    fn note_emptied(&mut self, now: Instant) {
+        self.activity.emptied_at = now;
+    }
+
+    fn set_peer_window(&mut self, window_bytes: u32) {
+        self.peer.window_bytes = u64::from(window_bytes);
+    }
+
+    /// Writes the counters of what was sent, and the state of it.
+    pub(crate) fn count(&self, stats: &mut Stats) {
+        self.traffic.count(stats);
+        stats.rtt_min_ns = self.rtt.is_known().then(|| self.rtt.min_ns());
+        stats.rtt_smoothed_ns = self.rtt.is_known().then(|| self.rtt.smoothed_ns());
+        let snapshot = self.regulator.snapshot();
+        stats.controller = snapshot.name;
+        stats.cwnd_bytes = snapshot.cwnd_bytes;
+        stats.in_flight_bytes = self.cache.in_flight_bytes();
+    }
+
+    /// Invariants, checked in debug builds.
+    pub(crate) fn check_invariants(&self) {
+        self.cache.check_invariants();
+        self.polls.check_invariants(self.activity.order, self.cache.next());
+        debug_assert!(self.activity.first_data_at.is_some() || self.cache.is_empty());
+    }
+}
+
+/// Largest payload of a segment that has nothing else.
+fn largest_payload(config: &Config, path: &Path, peer_max: usize) -> usize {
+    (path.max_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes).min(peer_max)
+}

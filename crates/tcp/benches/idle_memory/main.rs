@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p skyhaul-tcp --bench idle_memory [-- CONNECTIONS]` (10,000 unless told).
 //!
-//! The same measurement as STP's, with the same files.
+//! It measures as STP's does, with its files.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../../stp/benches/idle_memory/ends.rs"]

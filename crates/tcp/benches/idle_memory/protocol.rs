@@ -15,7 +15,7 @@ pub(crate) fn new_endpoint(seed: u64) -> Endpoint {
     Endpoint::new(config, Stream::new(seed, "bench/idle-memory"))
 }
 
-/// How this end sees the other.
+/// Peer of this end.
 pub(crate) fn way(end: usize) -> Way {
     let address = |end: usize| Ipv4Addr::new(192, 0, 2, 1 + end as u8).into();
     Way { local: address(end), remote: address(1 - end) }

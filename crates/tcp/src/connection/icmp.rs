@@ -5,10 +5,11 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{CloseReason, ResetReason};
 
 use super::{Connection, Context, State};
+use crate::call::Call;
 use crate::icmp::{IcmpMessage, Unreachable};
 use crate::sequence::expand;
 
-/// What became of a message.
+/// Credit that a message gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belief {
     /// It quotes what is not under way, or cannot be true: forged, or late.
@@ -20,47 +21,43 @@ pub(crate) enum Belief {
 }
 
 impl Connection {
-    /// A message about the segment with this number.
+    /// Takes a message about the segment with this number.
     pub(crate) fn handle_icmp(
         &mut self,
         message: IcmpMessage,
         sequence: u32,
         context: &mut Context<'_>,
     ) -> Belief {
-        let number = expand(sequence, self.sending.max);
-        let is_under_way = (self.sending.una..self.sending.max).contains(&number);
-        if self.state == State::Closed || !is_under_way {
-            self.refuse(Refusal::Absurd, context);
-            return Belief::Forged;
-        }
-        if let IcmpMessage::PacketTooBig { mtu_bytes } = message {
-            let believed = self.on_too_big(mtu_bytes, context);
-            if believed.is_none() {
-                self.refuse(Refusal::Absurd, context);
+        let number = expand(sequence, self.sender.max());
+        let is_under_way = (self.sender.una()..self.sender.max()).contains(&number);
+        let belief = match message {
+            _ if self.life.is_closed() || !is_under_way => Belief::Forged,
+            IcmpMessage::PacketTooBig { mtu_bytes } => {
+                let believed = self.sender.believed_bytes(mtu_bytes, context.path);
+                believed.map_or(Belief::Forged, Belief::Mtu)
             }
-            return believed.map_or(Belief::Forged, Belief::Mtu);
-        }
-        if self.state == State::SynSent && message.is_hard() {
-            let is_port = message == IcmpMessage::Unreachable(Unreachable::Port);
-            self.close(Some(if is_port {
-                CloseReason::Reset(Some(ResetReason::Refused))
-            } else {
-                CloseReason::Unreachable
-            }));
-            self.tell_state(context);
-        } else {
+            _ => Belief::Taken,
+        };
+        match belief {
+            Belief::Forged => self.refuse(Refusal::Absurd, context),
+            Belief::Mtu(bytes) => self.limit_packets(bytes, context),
+            Belief::Taken if self.life.state() == State::SynSent && message.is_hard() => {
+                let is_port = message == IcmpMessage::Unreachable(Unreachable::Port);
+                let refused = CloseReason::Reset(Some(ResetReason::Refused));
+                self.close(Some(if is_port { refused } else { CloseReason::Unreachable }));
+                self.tell_state(context);
+            }
             // It may pass. If not, it says why nothing came.
-            self.is_unreachable = true;
+            Belief::Taken => self.silence.on_unreachable(),
         }
-        Belief::Taken
+        belief
     }
 
-    /// Why a connection ends to which no answer comes.
-    pub(super) fn silence_reason(&self) -> CloseReason {
-        match (self.is_unreachable, self.state.is_opening()) {
-            (true, _) => CloseReason::Unreachable,
-            (false, true) => CloseReason::ConnectTimeout,
-            (false, false) => CloseReason::Silence,
-        }
+    /// Nothing larger is sent from now on: a router said so, here or to another connection with this peer.
+    pub(crate) fn limit_packets(&mut self, bytes: u32, context: &mut Context<'_>) {
+        let may_repeat = self.life.state().may_send();
+        let mut call = Call::new(self.id, &mut self.stats, context);
+        self.sender.limit_packets(bytes, may_repeat, &mut call);
+        self.check_invariants();
     }
 }

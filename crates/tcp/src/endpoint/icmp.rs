@@ -1,9 +1,11 @@
 //! ICMP about what this host sent.
 
-use skyhaul_core::{Event, EventSink, Instant, event::Refusal};
+use skyhaul_core::endpoint::Context;
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{ConnectionId, Event, EventSink, Instant};
 
-use super::{ConnectionId, Endpoint};
-use crate::connection::{Belief, Context, Names};
+use super::Endpoint;
+use crate::connection::{Belief, Names};
 use crate::icmp::IcmpMessage;
 use crate::segment::Way;
 
@@ -20,11 +22,11 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) {
         match self.judge_icmp(now, way, message, quoted, sink) {
-            Belief::Forged => self.stats.icmp_ignored += 1,
-            Belief::Taken => self.stats.icmp_taken += 1,
+            Belief::Forged => self.0.family.stats.icmp_ignored += 1,
+            Belief::Taken => self.0.family.stats.icmp_taken += 1,
             Belief::Mtu(bytes) => {
-                self.stats.icmp_taken += 1;
-                self.ways.learn_mtu(way, bytes, now);
+                self.0.family.stats.icmp_taken += 1;
+                self.0.family.ways.learn_mtu(way, bytes, now);
                 self.limit_way(now, way, bytes, sink);
             }
         }
@@ -39,36 +41,32 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) -> Belief {
         let quoted = self.quoted_connection(way, quoted);
-        let slot = quoted.and_then(|(id, sequence)| Some((id, sequence, self.slots.get_mut(&id)?)));
-        let Some((id, sequence, slot)) = slot else {
+        let quoted = quoted.and_then(|(id, sequence)| Some((id, sequence, self.0.get_mut(id)?)));
+        let Some((id, sequence, (connection, path))) = quoted else {
             if sink.wants() {
                 sink.emit(now, 0, Event::Refused { why: Refusal::Unknown });
             }
             return Belief::Forged;
         };
-        let Some(path) = self.paths.get_mut(&way) else { return Belief::Forged };
-        let mut context = Context { now, path, sink };
-        let belief = slot.connection.handle_icmp(message, sequence, &mut context);
-        self.touch(id);
+        let belief = connection.handle_icmp(message, sequence, &mut Context { now, path, sink });
+        self.0.touch(id);
         belief
     }
 
     fn quoted_connection(&self, way: Way, quoted: &[u8]) -> Option<(ConnectionId, u32)> {
         let head: &[u8; 8] = quoted.first_chunk()?;
         let [a, b, c, d, sequence @ ..] = *head;
-        let names =
-            Names { way, local_port: u16::from_be_bytes([a, b]), remote_port: u16::from_be_bytes([c, d]) };
-        Some((*self.keys.get(&names)?, u32::from_be_bytes(sequence)))
+        let (local_port, remote_port) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        let id = self.0.find(Names { peer: way, local_port, remote_port })?;
+        Some((id, u32::from_be_bytes(sequence)))
     }
 
     /// All connections by this way learn it [RFC 1191 6.1, RFC 8201 5.2].
     fn limit_way(&mut self, now: Instant, way: Way, bytes: u32, sink: &mut dyn EventSink) {
-        for id in self.connections_of(way) {
-            let Some(slot) = self.slots.get_mut(&id) else { continue };
-            let Some(path) = self.paths.get_mut(&way) else { return };
-            let mut context = Context { now, path, sink };
-            slot.connection.limit_packets(bytes, &mut context);
-            self.touch(id);
+        for id in self.0.connections_to(way) {
+            let Some((connection, path)) = self.0.get_mut(id) else { continue };
+            connection.limit_packets(bytes, &mut Context { now, path, sink });
+            self.0.touch(id);
         }
     }
 }

@@ -1,32 +1,23 @@
-//! The endpoint: all connections of a host, its ports, and who may send next (owners: endpoint > path >
-//! connection).
+//! Endpoint of TCP: what [`skyhaul_core::endpoint`] leaves to the protocol.
 
 mod accept;
-mod application;
-mod driving;
-mod extensions;
+mod family;
 mod icmp;
 mod secrets;
-mod transmit;
 mod ways;
 
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::sync::Arc;
-
+use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_core::event::Refusal;
-use skyhaul_core::{
-    ConnectError, ConnectionId, Ecn, Event, EventSink, Instant, Path, Paths, Shares, Stream, StreamEvent,
-    Timer, Timers, Turn, Turns, ip_bytes,
-};
+use skyhaul_core::endpoint::{self, Context, HostConfig, Hosted, Stage};
+use skyhaul_core::{ConnectError, ConnectionId, Instant, NullSink, Stream, ip_bytes};
 
 use crate::config::Config;
-use crate::connection::{Connection, Context, Names, State};
-use crate::segment::{Segment, Way, flags};
+use crate::connection::{Connection, Names, State};
+use crate::segment::Way;
 
-/// What an endpoint is told once.
+/// Parameters of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointConfig {
     /// Parameters of accepted connections.
@@ -62,58 +53,51 @@ pub struct EndpointStats {
     pub icmp_ignored: u64,
 }
 
+/// TCP as a family of [`skyhaul_core::endpoint`]: what an endpoint keeps beside its connections.
 #[derive(Clone, Debug)]
-struct Slot {
-    connection: Connection,
-    timer: Option<Timer>,
-    turn: Turn,
-    /// Handed out, or on its way there.
-    is_announced: bool,
-    released: bool,
+pub struct Tcp {
+    /// Parameters of accepted connections.
+    accept: Arc<Config>,
+    ways: ways::Ways,
+    secrets: secrets::Secrets,
+    stats: EndpointStats,
 }
 
 /// All connections of a host.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
-    config: EndpointConfig,
-    accept_config: Arc<Config>,
-    listening: BTreeSet<u16>,
-    slots: BTreeMap<ConnectionId, Box<Slot>>,
-    keys: BTreeMap<Names, ConnectionId>,
-    paths: Paths<Way>,
-    timers: Timers,
-    turns: Turns<Way>,
-    accepted: VecDeque<ConnectionId>,
-    events: VecDeque<(ConnectionId, StreamEvent)>,
-    stateless: VecDeque<(Way, Segment<'static>)>,
-    ways: ways::Ways,
-    secrets: secrets::Secrets,
-    random: Stream,
-    next_id: ConnectionId,
-    stats: EndpointStats,
+pub struct Endpoint(endpoint::Endpoint<Tcp>);
+
+impl Hosted for Endpoint {
+    type Family = Tcp;
+
+    fn endpoint(&self) -> &endpoint::Endpoint<Tcp> {
+        &self.0
+    }
+
+    fn endpoint_mut(&mut self) -> &mut endpoint::Endpoint<Tcp> {
+        &mut self.0
+    }
 }
 
 impl Endpoint {
     /// An endpoint whose random values come from `random`.
     pub fn new(config: EndpointConfig, mut random: Stream) -> Self {
-        Self {
-            accept_config: Arc::new(config.accept.clone()),
-            config,
-            listening: BTreeSet::new(),
-            slots: BTreeMap::new(),
-            keys: BTreeMap::new(),
-            paths: Paths::default(),
-            timers: Timers::default(),
-            turns: Turns::default(),
-            accepted: VecDeque::new(),
-            events: VecDeque::new(),
-            stateless: VecDeque::new(),
+        let EndpointConfig { accept, mtu_bytes, max_connections, max_unproven } = config;
+        let host = HostConfig {
+            mtu_bytes,
+            carrier_bytes: |way: Way| ip_bytes(way.remote),
+            head_bytes: 0,
+            tail_bytes: 0,
+            max_connections,
+            max_unproven,
+        };
+        let family = Tcp {
+            accept: Arc::new(accept),
             ways: ways::Ways::default(),
             secrets: secrets::Secrets::new(&mut random),
-            random,
-            next_id: 1,
             stats: EndpointStats::default(),
-        }
+        };
+        Self(endpoint::Endpoint::new(family, host, random))
     }
 
     /// Opens a connection to `port` at the far end of `way`, from a free port or the one given.
@@ -125,136 +109,66 @@ impl Endpoint {
         local_port: Option<u16>,
         config: Config,
     ) -> Result<ConnectionId, ConnectError> {
-        if self.slots.len() >= self.config.max_connections {
-            return Err(ConnectError::TooManyConnections);
-        }
-        let names = |local_port| Names { way, local_port, remote_port: port };
-        let is_free = |endpoint: &Self, port: u16| !endpoint.keys.contains_key(&names(port));
-        let local_port = match local_port {
-            Some(port) => Some(port).filter(|&port| is_free(self, port)),
-            None => secrets::ports(&mut self.random).find(|&port| is_free(self, port)),
+        let endpoint = &mut self.0;
+        endpoint.check_room()?;
+        let free_names = |endpoint: &endpoint::Endpoint<Tcp>, local_port: u16| {
+            let names = Names { peer: way, local_port, remote_port: port };
+            endpoint.find(names).is_none().then_some(names)
         };
-        let names = names(local_port.ok_or(ConnectError::NoFreePort)?);
-        let (entropy, id, new) = (self.secrets.entropy(names, now), self.take_id(), self.new_path(way));
-        let path = self.paths.enter(way, new, config.declared_rate());
-        let mut context = Context { now, path, sink: &mut skyhaul_core::NullSink };
+        let names = match local_port {
+            Some(port) => free_names(endpoint, port),
+            None => secrets::ports(&mut endpoint.random).find_map(|port| free_names(endpoint, port)),
+        };
+        let names = names.ok_or(ConnectError::NoFreePort)?;
+        let (entropy, id) = (endpoint.family.secrets.entropy(names, now), endpoint.take_id());
+        let known = endpoint.family.ways.get(way);
+        let path = endpoint.enter_path(way, config.declared_rate());
+        let mut context = Context { now, path, sink: &mut NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
-        self.ways.brief(&mut connection, &mut context);
-        self.insert(id, connection, true);
+        ways::brief(known, &mut connection, &mut context);
+        endpoint.insert(id, names, connection, true);
         Ok(id)
-    }
-
-    fn take_id(&mut self) -> ConnectionId {
-        let id = self.next_id;
-        self.next_id += 1;
-        id
-    }
-
-    fn new_path(&self, way: Way) -> Path {
-        Path {
-            mtu_bytes: self.config.mtu_bytes.max(296),
-            carrier_bytes: ip_bytes(way.remote),
-            head_bytes: 0,
-            tail_bytes: 0,
-            budget: None,
-            control: None,
-            sent_octets: 0,
-            shares: Shares::default(),
-        }
-    }
-
-    fn insert(&mut self, id: ConnectionId, connection: Connection, is_announced: bool) {
-        self.keys.insert(connection.names, id);
-        let slot = Slot { connection, timer: None, turn: Turn::default(), is_announced, released: false };
-        self.slots.insert(id, Box::new(slot));
-        self.touch(id);
     }
 
     /// State of a connection.
     pub fn state(&self, id: ConnectionId) -> Option<State> {
-        self.slots.get(&id).map(|slot| slot.connection.state())
+        self.0.state(id)
+    }
+
+    /// Stage of a connection's life.
+    pub fn stage(&self, id: ConnectionId) -> Option<Stage> {
+        self.0.stage(id)
     }
 
     /// Peer of a connection.
     pub fn remote(&self, id: ConnectionId) -> Option<SocketAddr> {
-        let names = self.slots.get(&id)?.connection.names;
-        Some(SocketAddr::new(names.way.remote, names.remote_port))
+        let names = self.0.key(id)?;
+        Some(SocketAddr::new(names.peer.remote, names.remote_port))
     }
 
     /// Counters of what belongs to no connection.
     pub fn endpoint_stats(&self) -> EndpointStats {
-        self.stats
+        self.0.family.stats
     }
 
-    fn refuse(&mut self, why: Refusal, now: Instant, sink: &mut dyn EventSink) {
-        let counter = match why {
-            Refusal::Undecodable => &mut self.stats.undecodable,
-            Refusal::Full => &mut self.stats.full,
-            _ => &mut self.stats.unknown,
-        };
-        *counter += 1;
-        if sink.wants() {
-            sink.emit(now, 0, Event::Refused { why });
-        }
+    /// Value in the peer's SYN of an option that both ends offered; `None`: not agreed.
+    pub fn agreed_option(&self, id: ConnectionId, kind: u8) -> Option<&[u8]> {
+        self.0.get(id)?.agreed_option(kind)
     }
 
-    fn deliver(
-        &mut self,
-        id: ConnectionId,
-        now: Instant,
-        ecn: Ecn,
-        segment: &Segment<'_>,
-        bytes: usize,
-        sink: &mut dyn EventSink,
-    ) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        let Some(path) = self.paths.get_mut(&slot.connection.names.way) else { return };
-        let wire_bytes = path.wire_bytes(bytes);
-        let mut context = Context { now, path, sink };
-        slot.connection.handle(segment, ecn, wire_bytes, &mut context);
-        let survives = slot.connection.state() != State::Closed;
-        self.stats.resets_ignored += u64::from(segment.has(flags::RST) && survives);
-        self.touch(id);
+    /// The next segment, which leaves at once, carries an agreed option with a value of at most 14 bytes.
+    /// False if it cannot, or if another one has not left yet.
+    pub fn attach_option(&mut self, id: ConnectionId, kind: u8, value: &[u8]) -> bool {
+        let Some((connection, _)) = self.0.get_mut(id) else { return false };
+        let attached = connection.attach_option(kind, value);
+        if attached {
+            self.0.touch(id);
+        }
+        attached
     }
 
-    /// Collects a connection's events and puts it in line for sending.
-    fn touch(&mut self, id: ConnectionId) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        if !slot.is_announced && slot.connection.state() != State::SynReceived {
-            if slot.connection.state() == State::Closed {
-                slot.released = true; // it never came to be: nobody waits for it
-            } else {
-                slot.is_announced = true;
-                self.accepted.push_back(id);
-            }
-        }
-        while let Some(event) = slot.connection.poll_event() {
-            if !slot.released {
-                self.events.push_back((id, event));
-            }
-        }
-        if slot.connection.is_done() {
-            self.retire(id);
-        } else {
-            let way = slot.connection.names.way;
-            self.turns.touch(id, &mut slot.turn, way, || self.paths.get_mut(&way));
-        }
-    }
-
-    /// A connection is over: its ports are free, and once the application has let go it is forgotten.
-    fn retire(&mut self, id: ConnectionId) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
-        self.timers.set(&mut slot.timer, id, None);
-        if let Some(path) = self.paths.get_mut(&slot.connection.names.way) {
-            slot.turn.leave(path);
-        }
-        if self.keys.get(&slot.connection.names) == Some(&id) {
-            self.keys.remove(&slot.connection.names);
-        }
-        if slot.released {
-            self.paths.leave(&slot.connection.names.way);
-            self.slots.remove(&id);
-            self.accepted.retain(|&other| other != id);
-        }
+    /// An agreed option that a segment of the peer carried, the oldest first. The last eight are kept.
+    pub fn poll_option(&mut self, id: ConnectionId) -> Option<(u8, Vec<u8>)> {
+        self.0.get_mut(id)?.0.poll_option()
     }
 }

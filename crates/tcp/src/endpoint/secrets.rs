@@ -1,4 +1,4 @@
-//! What nobody else should be able to guess: initial numbers, timestamp offsets, ports.
+//! Values that nobody else should be able to guess: initial numbers, timestamp offsets, ports.
 
 use core::hash::Hasher;
 use core::net::IpAddr;
@@ -42,7 +42,7 @@ impl Secrets {
 
 fn hash(key: (u64, u64), names: Names, ports: u32) -> u32 {
     let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
-    for address in [names.way.local, names.way.remote] {
+    for address in [names.peer.local, names.peer.remote] {
         match address {
             IpAddr::V4(address) => hasher.write(&address.octets()),
             IpAddr::V6(address) => hasher.write(&address.octets()),
@@ -68,7 +68,7 @@ mod tests {
 
     fn names(local_port: u16) -> Names {
         let address = |last| Ipv4Addr::new(10, 0, 0, last).into();
-        Names { way: Way { local: address(1), remote: address(2) }, local_port, remote_port: 80 }
+        Names { peer: Way { local: address(1), remote: address(2) }, local_port, remote_port: 80 }
     }
 
     #[test]

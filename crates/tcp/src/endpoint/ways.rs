@@ -1,25 +1,26 @@
-//! What is known of ways, for the connections there are and those to come.
+//! Facts about ways, for the connections there are and those to come.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
-use skyhaul_core::{ConnectionId, Instant, Verdict};
+use skyhaul_core::endpoint::Context;
+use skyhaul_core::{Instant, Verdict};
 
 use super::Endpoint;
-use crate::connection::{Connection, Context, LEARNT_FOR_NS, Names};
+use crate::connection::{Connection, LEARNT_FOR_NS};
 use crate::segment::Way;
 
 /// Ways that something is remembered of; at more, the one that was heard of first is forgotten.
 const MAX_WAYS: usize = 256;
 
+/// Facts about a way.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+pub(super) struct Known {
     mtu: Option<(u32, Instant)>,
     loss_cause: Verdict,
     since: Instant,
 }
 
-/// What is known of ways.
+/// Facts about ways.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ways(BTreeMap<Way, Known>);
 
@@ -36,13 +37,17 @@ impl Ways {
         self.0.entry(way).or_insert(Known { mtu: None, loss_cause: Verdict::Congestion, since: now })
     }
 
-    /// Tells a new connection.
-    pub(super) fn brief(&self, connection: &mut Connection, context: &mut Context<'_>) {
-        let Some(known) = self.0.get(&connection.names.way) else { return };
-        connection.assume_loss_cause(known.loss_cause);
-        if let Some((bytes, _)) = known.mtu.filter(|&(_, at)| context.now.since(at) < LEARNT_FOR_NS) {
-            connection.limit_packets(bytes, context);
-        }
+    pub(super) fn get(&self, way: Way) -> Option<Known> {
+        self.0.get(&way).copied()
+    }
+}
+
+/// Tells a new connection.
+pub(super) fn brief(known: Option<Known>, connection: &mut Connection, context: &mut Context<'_>) {
+    let Some(known) = known else { return };
+    connection.assume_loss_cause(known.loss_cause);
+    if let Some((bytes, _)) = known.mtu.filter(|&(_, at)| context.now.since(at) < LEARNT_FOR_NS) {
+        connection.limit_packets(bytes, context);
     }
 }
 
@@ -51,17 +56,11 @@ impl Endpoint {
     /// gone): what [`LossEvidence::assumed`](crate::LossEvidence::assumed) says, and the verdict where there
     /// is no judge. Holds until something else is said.
     pub fn assume_loss_cause(&mut self, now: Instant, way: Way, cause: Verdict) {
-        self.ways.entry(way, now).loss_cause = cause;
-        for id in self.connections_of(way) {
-            if let Some(slot) = self.slots.get_mut(&id) {
-                slot.connection.assume_loss_cause(cause);
+        self.0.family.ways.entry(way, now).loss_cause = cause;
+        for id in self.0.connections_to(way) {
+            if let Some((connection, _)) = self.0.get_mut(id) {
+                connection.assume_loss_cause(cause);
             }
         }
-    }
-
-    pub(super) fn connections_of(&self, way: Way) -> Vec<ConnectionId> {
-        let first = Names { way, local_port: 0, remote_port: 0 };
-        let last = Names { way, local_port: u16::MAX, remote_port: u16::MAX };
-        self.keys.range(first..=last).map(|(_, &id)| id).collect()
     }
 }

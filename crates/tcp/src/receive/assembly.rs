@@ -7,9 +7,10 @@ use skyhaul_core::RangeSet;
 
 use crate::bytes::release_if_empty;
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
-use crate::sequence::wire;
+use crate::sequence::truncate;
 
-/// Every piece out of sequence takes at least this much, so that tiny ones cannot fill memory with bookkeeping.
+/// Every piece out of sequence takes at least this much, so that tiny ones cannot fill memory with
+/// bookkeeping.
 const MIN_CHARGE_BYTES: u64 = 256;
 
 /// Puts bytes in sequence. Holds at most `limit_bytes` and what rounding a scaled window adds to it. Of bytes
@@ -63,12 +64,12 @@ impl Assembly {
         self.delivered_bytes
     }
 
-    /// Whether the peer's FIN and everything before it have arrived.
+    /// True once the peer's FIN and everything before it have arrived.
     pub(crate) fn is_complete(&self) -> bool {
         self.end == Some(self.next)
     }
 
-    /// Whether something is missing before what is there.
+    /// True if something is missing before what is there.
     pub(crate) fn has_gap(&self) -> bool {
         !self.have.is_empty()
     }
@@ -169,12 +170,12 @@ impl Assembly {
         self.recent.truncate(MAX_SACK_BLOCKS);
     }
 
-    /// The ranges ahead, the one that grew last first, behind what came twice, at most `max_blocks`.
+    /// Ranges ahead, the one that grew last first, behind what came twice, at most `max_blocks`.
     pub(crate) fn sack(&self, max_blocks: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let ranges = self.recent.iter().filter_map(|&at| self.have.range_of(at));
         for (first, end) in self.duplicate.into_iter().chain(ranges).take(max_blocks) {
-            blocks.push(wire(first), wire(end));
+            blocks.push(truncate(first), truncate(end));
         }
         blocks
     }
@@ -190,7 +191,7 @@ impl Assembly {
         count
     }
 
-    /// The window to advertise now, in units of 2^`shift` bytes. The edge moves only by a worthwhile step
+    /// Window to advertise now, in units of 2^`shift` bytes. The edge moves only by a worthwhile step
     /// [RFC 9293 3.8.6.2.2], and never left: where a unit does not fit, it is rounded up [RFC 7323 2.4].
     pub(crate) fn advertise(&mut self, shift: u8, mss_bytes: u64) -> u16 {
         if self.would_open(mss_bytes) {
@@ -206,15 +207,22 @@ impl Assembly {
         self.next + self.limit_bytes.saturating_sub(self.ready.len() as u64)
     }
 
-    /// Whether the peer is worth telling at once that there is room again: it may have come to its edge. Whoever
-    /// reads promptly leaves the window open, and the next acknowledgement says so in time.
+    /// True if the peer is worth telling at once that there is room again: it may have come to its edge.
+    /// Whoever reads promptly leaves the window open, and the next acknowledgement says so in time.
     pub(crate) fn should_tell(&self, mss_bytes: u64) -> bool {
         let (offered, room) = (self.edge - self.next, self.wanted_edge() - self.next);
         self.would_open(mss_bytes) && offered <= self.limit_bytes / 2 && offered <= room / 2
     }
 
-    /// Whether the edge has a worthwhile step to go.
+    /// True if the edge has a worthwhile step to go.
     fn would_open(&self, mss_bytes: u64) -> bool {
         self.wanted_edge().saturating_sub(self.edge) >= mss_bytes.min(self.limit_bytes / 2).max(1)
+    }
+
+    pub(super) fn check_invariants(&self) {
+        debug_assert!(self.next <= self.edge, "beyond the edge: {} > {}", self.next, self.edge);
+        debug_assert!(self.end.is_none_or(|end| self.next <= end), "beyond the end");
+        let is_ahead = self.have.iter().next().is_none_or(|(first, _)| self.next < first);
+        debug_assert!(is_ahead, "what is in sequence counts as ahead");
     }
 }

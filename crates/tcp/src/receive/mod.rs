@@ -1,7 +1,246 @@
-//! What the receiver keeps: bytes in sequence, bytes ahead of it, and what it promised to take.
+//! Receiver: what arrives in the peer's direction, what it is answered with, and when.
 
+mod acks;
 mod assembly;
 #[cfg(test)]
 mod assembly_tests;
 
-pub(crate) use assembly::Assembly;
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Ecn, Instant, SECOND};
+
+use crate::ack_policy::{AckPolicy, Urgency};
+use crate::agreed::Agreed;
+use crate::config::Config;
+use crate::segment::{SackBlocks, Segment, flags};
+use crate::sequence::{expand, initial, is_earlier, truncate};
+use acks::Acks;
+use assembly::Assembly;
+
+/// Time after which a timestamp says nothing any more: 24 days [RFC 7323 5.5].
+const RECENT_FOR_NS: u64 = 24 * 86_400 * SECOND;
+
+/// Receiver of one connection. Before the peer's SYN it expects nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    agreed: Agreed,
+    /// Number of the peer's SYN.
+    peer_initial: u64,
+    assembly: Assembly,
+    acks: Acks,
+    /// TS.Recent [RFC 7323 4.3], and when it was taken.
+    recent: u32,
+    recent_at: Instant,
+    /// Last.ACK.sent: RCV.NXT as last acknowledged.
+    last_ack_sent: u64,
+    /// Each acknowledgement says that a mark arrived, until the peer has answered [RFC 3168 6.1.3].
+    echoes_mark: bool,
+}
+
+/// Changes that data made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// There is more to read.
+    pub(crate) moved: bool,
+    /// FIN and everything before it are there.
+    pub(crate) is_complete: bool,
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        Self {
+            agreed: Agreed::NOTHING,
+            peer_initial: 0,
+            assembly: Assembly::new(0, 0),
+            acks: Acks::default(),
+            recent: 0,
+            recent_at: Instant::ZERO,
+            last_ack_sent: 0,
+            echoes_mark: false,
+        }
+    }
+
+    /// Takes the peer's SYN, which led to `agreed`.
+    pub(crate) fn learn_peer(&mut self, agreed: Agreed, syn: &Segment<'_>, config: &Config, now: Instant) {
+        self.agreed = agreed;
+        self.peer_initial = initial(syn.sequence);
+        self.assembly = Assembly::new(self.peer_initial + 1, agreed.receive_limit_bytes(config));
+        if let Some(stamps) = syn.options.timestamps.filter(|_| agreed.timestamps) {
+            (self.recent, self.recent_at) = (stamps.value, now);
+        }
+        self.last_ack_sent = self.peer_initial + 1;
+    }
+
+    /// The peer repeated its SYN, and agrees to this now.
+    pub(crate) fn agree(&mut self, agreed: Agreed) {
+        self.agreed = agreed;
+    }
+
+    /// Number of the peer's SYN.
+    pub(crate) fn peer_initial(&self) -> u64 {
+        self.peer_initial
+    }
+
+    /// RCV.NXT: next number expected, the peer's FIN counted.
+    pub(crate) fn next(&self) -> u64 {
+        self.assembly.next()
+    }
+
+    /// TS.Recent: what our timestamps echo.
+    pub(crate) fn recent(&self) -> u32 {
+        self.recent
+    }
+
+    pub(crate) fn delivered_bytes(&self) -> u64 {
+        self.assembly.delivered_bytes()
+    }
+
+    /// Refusal of a segment numbered `sequence` that is not acceptable: too old by its timestamp
+    /// [RFC 7323 5.3], or outside of the window [RFC 9293 3.10.7.4].
+    pub(crate) fn check(&self, segment: &Segment<'_>, sequence: u64, now: Instant) -> Result<(), Refusal> {
+        self.check_timestamp(segment, now)?;
+        self.check_window(segment, sequence)
+    }
+
+    fn check_timestamp(&self, segment: &Segment<'_>, now: Instant) -> Result<(), Refusal> {
+        if !self.agreed.timestamps || segment.has(flags::RST) {
+            return Ok(());
+        }
+        let stamps = segment.options.timestamps.ok_or(Refusal::Absurd)?;
+        let is_valid = now.since(self.recent_at) < RECENT_FOR_NS;
+        if is_valid && is_earlier(stamps.value, self.recent) { Err(Refusal::Duplicate) } else { Ok(()) }
+    }
+
+    /// Any of it must lie within the window. An empty window still takes acknowledgements.
+    fn check_window(&self, segment: &Segment<'_>, sequence: u64) -> Result<(), Refusal> {
+        let (next, edge) = (self.assembly.next(), self.assembly.edge());
+        let end = sequence + segment.sequence_len();
+        let overlaps = sequence < edge && end > next;
+        if sequence == next || overlaps || (end == sequence && (next..=edge).contains(&sequence)) {
+            Ok(())
+        } else if end <= next {
+            Err(Refusal::Duplicate)
+        } else {
+            Err(Refusal::OutsideWindow)
+        }
+    }
+
+    /// A segment whose data lies below the window came: the next acknowledgement reports it [RFC 2883 4].
+    pub(crate) fn note_duplicate(&mut self, segment: &Segment<'_>, sequence: u64) {
+        let end = sequence + segment.payload_bytes() as u64;
+        if sequence < end && end <= self.assembly.next() {
+            self.assembly.note_duplicate(sequence, end);
+        }
+    }
+
+    /// True if this SYN, by its number and its timestamp (if the next connection `takes_timestamps`), is no
+    /// late one of this connection [RFC 6191 2].
+    pub(crate) fn is_successor(&self, syn: &Segment<'_>, takes_timestamps: bool) -> bool {
+        let is_beyond = is_earlier(truncate(self.assembly.next()), syn.sequence);
+        let stamp = syn.options.timestamps.filter(|_| takes_timestamps).map(|stamps| stamps.value);
+        match (self.agreed.timestamps, stamp) {
+            (true, Some(stamp)) => is_earlier(self.recent, stamp) || (stamp == self.recent && is_beyond),
+            (false, Some(_)) => true,
+            (_, None) => is_beyond,
+        }
+    }
+
+    /// Takes the timestamp of an acceptable segment [RFC 7323 4.3].
+    pub(crate) fn take_timestamp(&mut self, segment: &Segment<'_>, sequence: u64, now: Instant) {
+        let Some(stamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else { return };
+        if sequence <= self.last_ack_sent && !is_earlier(stamps.value, self.recent) {
+            (self.recent, self.recent_at) = (stamps.value, now);
+        }
+    }
+
+    /// Takes what routers wrote on an acceptable segment; true if they marked data. Nothing else is marked,
+    /// or else lies [RFC 3168 6.1.5].
+    pub(crate) fn take_mark(&mut self, segment: &Segment<'_>, ecn: Ecn) -> bool {
+        let is_marked = self.agreed.ecn && ecn == Ecn::Ce && segment.payload_bytes() > 0;
+        let is_answered = self.agreed.ecn && segment.has(flags::CWR);
+        self.echoes_mark = is_marked || (self.echoes_mark && !is_answered);
+        is_marked
+    }
+
+    /// Takes data and FIN of an acceptable segment, and owes an answer.
+    pub(crate) fn take_data(
+        &mut self,
+        segment: &Segment<'_>,
+        sequence: u64,
+        policy: AckPolicy,
+        now: Instant,
+    ) -> Taken {
+        let assembly = &mut self.assembly;
+        let (before, had_gap) = (assembly.next(), assembly.has_gap());
+        // A received payload is in one piece.
+        let is_new = assembly.insert(sequence, segment.payload.0);
+        let end = sequence + segment.payload_bytes() as u64;
+        if segment.has(flags::FIN) && end <= assembly.edge() {
+            assembly.set_end(end);
+        }
+        let taken = Taken { moved: assembly.next() > before, is_complete: assembly.is_complete() };
+        // Out of sequence, filling a gap, the end, or nothing new: at once [RFC 5681 4.2].
+        let urgency = match () {
+            () if taken.is_complete => Urgency::End,
+            () if had_gap || assembly.has_gap() || !is_new => Urgency::Gap,
+            () => Urgency::Ordinary,
+        };
+        self.acks.owe(policy, urgency, now);
+        taken
+    }
+
+    /// `None` when nothing is there yet, `Some(0)` at the end of the stream. `tells`: a window that opens by
+    /// this is worth an acknowledgement [RFC 9293 3.8.6.2.2].
+    pub(crate) fn read(&mut self, out: &mut [u8], mss_bytes: u64, tells: bool) -> Option<usize> {
+        let count = self.assembly.read(out);
+        if tells && count > 0 && self.assembly.should_tell(mss_bytes) {
+            self.acks.owe_now();
+        }
+        (count > 0 || self.assembly.is_complete()).then_some(count)
+    }
+
+    /// An acknowledgement leaves at once.
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.acks.owe_now();
+    }
+
+    /// A segment may be forged: it is answered, at most `max_per_s` times a second [RFC 5961 7]. True if it
+    /// is.
+    pub(crate) fn challenge(&mut self, max_per_s: u32, now: Instant) -> bool {
+        self.acks.challenge(max_per_s, now)
+    }
+
+    /// Moment at which an acknowledgement is due, unless something takes it along before.
+    pub(crate) fn ack_at(&self) -> Option<Instant> {
+        self.acks.due()
+    }
+
+    /// Acknowledgement and window for a segment that leaves; what was owed is paid.
+    pub(crate) fn acknowledge(&mut self, is_syn: bool, mss_bytes: u64) -> (u32, u16) {
+        let shift = if is_syn { 0 } else { self.agreed.receive_shift };
+        self.acks.pay();
+        self.assembly.report_duplicate_no_more();
+        self.last_ack_sent = self.assembly.next();
+        (truncate(self.last_ack_sent), self.assembly.advertise(shift, mss_bytes))
+    }
+
+    /// Blocks for a segment that leaves, at most `max_blocks`.
+    pub(crate) fn sack(&self, max_blocks: usize) -> SackBlocks {
+        if self.agreed.sack { self.assembly.sack(max_blocks) } else { SackBlocks::default() }
+    }
+
+    /// Control bits that tell the peer of marks.
+    pub(crate) fn mark_bits(&self) -> u8 {
+        if self.echoes_mark { flags::ECE } else { 0 }
+    }
+
+    /// Full number of what the peer sent.
+    pub(crate) fn expand(&self, sequence: u32) -> u64 {
+        expand(sequence, self.assembly.next())
+    }
+
+    /// Panics where what is kept contradicts itself, in debug builds.
+    pub(crate) fn check_invariants(&self) {
+        self.assembly.check_invariants();
+        debug_assert!(self.last_ack_sent <= self.assembly.next(), "acknowledged more than has come");
+    }
+}

@@ -1,38 +1,6 @@
 //! Bytes to segments: total, any input gives a value or an error.
 
-use core::fmt;
-
-use super::checksum::checksum;
-use super::{HEADER_BYTES, Options, Segment, Way, flags};
-
-/// Why bytes are not a segment. The receiver drops them and counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
-    /// Shorter than a header, or than its header says.
-    Truncated,
-    /// The data offset lies within the header.
-    Offset,
-    /// The checksum does not match.
-    Checksum,
-    /// An option with a length that it cannot have.
-    Options,
-    /// SYN with FIN or RST, or none of SYN, RST and ACK.
-    Flags,
-}
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Truncated => "shorter than its header says",
-            Self::Offset => "the data offset lies within the header",
-            Self::Checksum => "the checksum does not match",
-            Self::Options => "an option with a length that it cannot have",
-            Self::Flags => "control bits without meaning",
-        })
-    }
-}
-
-impl core::error::Error for Malformed {}
+use super::{HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
 
 /// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
 pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {

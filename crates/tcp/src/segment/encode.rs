@@ -1,9 +1,13 @@
-//! Segments to bytes.
+//! Segments to bytes, and their checksum [RFC 9293 3.1, RFC 8200 8.1].
 
 use alloc::vec::Vec;
 
-use super::checksum::checksum;
+use skyhaul_core::{internet_checksum, internet_sum, pseudo_header_sum};
+
 use super::{HEADER_BYTES, Segment, Way};
+
+/// Protocol number in the IP header.
+const PROTOCOL: u8 = 6;
 
 /// Appends the segment as it goes from `way.local` to `way.remote`. Its options must fit into
 /// [`MAX_OPTIONS_BYTES`](super::MAX_OPTIONS_BYTES).
@@ -24,4 +28,10 @@ pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(segment.payload.1);
     let sum = checksum(way, &out[start..]);
     out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// Zero for a segment that carries its right checksum; the checksum to write for one whose field is zero.
+pub fn checksum(way: Way, segment: &[u8]) -> u16 {
+    let pseudo_header = pseudo_header_sum(way.local, way.remote, PROTOCOL, segment.len());
+    internet_checksum(pseudo_header + internet_sum(segment))
 }

@@ -1,5 +1,5 @@
-//! Segments that Linux 6.18 wrote into a TUN device, read there with its addresses: a connection to port 80 that
-//! asks for ECN, sends twelve bytes, hears 50 bytes out of sequence twice, ends and resets.
+//! Segments that Linux 6.18 wrote into a TUN device, read there with its addresses: a connection to port 80
+//! that asks for ECN, sends twelve bytes, hears 50 bytes out of sequence twice, ends and resets.
 
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -38,7 +38,7 @@ fn sack(blocks: &[(u32, u32)]) -> SackBlocks {
     sack
 }
 
-/// What came out of sequence.
+/// Ranges that came out of sequence.
 const ONCE: &[(u32, u32)] = &[(1101, 1151)];
 
 /// Control bits, number behind the initial one, payload, SACK blocks.

@@ -1,6 +1,5 @@
 //! Segments on the wire [RFC 9293 3.1].
 
-mod checksum;
 mod decode;
 mod encode;
 mod extra;
@@ -12,11 +11,11 @@ mod segment_tests;
 #[cfg(test)]
 mod vectors;
 
+use core::fmt;
 use core::net::IpAddr;
 
-pub use checksum::checksum;
-pub use decode::{Malformed, decode};
-pub use encode::encode;
+pub use decode::decode;
+pub use encode::{checksum, encode};
 pub use extra::ExtraOptions;
 pub use options::{MAX_SACK_BLOCKS, Options, SackBlocks, Timestamps};
 
@@ -55,7 +54,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// The same, seen by the peer.
+    /// Addresses as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { local: self.remote, remote: self.local }
@@ -89,7 +88,7 @@ pub struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Whether all of these control bits are set.
+    /// True if all of these control bits are set.
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags == flags
     }
@@ -104,3 +103,32 @@ impl Segment<'_> {
         self.payload_bytes() as u64 + u64::from(self.has(flags::SYN)) + u64::from(self.has(flags::FIN))
     }
 }
+
+/// Reason why bytes are not a segment. The receiver drops them and counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Shorter than a header, or than its header says.
+    Truncated,
+    /// The data offset lies within the header.
+    Offset,
+    /// The checksum does not match.
+    Checksum,
+    /// An option with a length that it cannot have.
+    Options,
+    /// SYN with FIN or RST, or none of SYN, RST and ACK.
+    Flags,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Truncated => "shorter than its header says",
+            Self::Offset => "the data offset lies within the header",
+            Self::Checksum => "the checksum does not match",
+            Self::Options => "an option with a length that it cannot have",
+            Self::Flags => "control bits without meaning",
+        })
+    }
+}
+
+impl core::error::Error for Malformed {}

@@ -47,7 +47,7 @@ impl SackBlocks {
     }
 }
 
-/// What the options of a segment say.
+/// Options of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Largest payload that the sender of this takes.

@@ -1,11 +1,11 @@
-//! What is encoded is decoded, and any bytes give a value or an error.
+//! Segments that are encoded are decoded, and any bytes give a value or an error.
 
 use alloc::vec::Vec;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 
-use super::checksum::checksum;
+use super::checksum;
 use super::{ExtraOptions, Malformed, Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
 
 pub(super) fn way() -> Way {
@@ -57,7 +57,11 @@ proptest! {
         way in any_way(),
         ports in any::<(u16, u16)>(),
         numbers in any::<(u32, u32)>(),
-        bits in prop_oneof![Just(flags::SYN), Just(flags::RST), any::<u8>().prop_map(|b| b & !6 | flags::ACK)],
+        bits in prop_oneof![
+            Just(flags::SYN),
+            Just(flags::RST),
+            any::<u8>().prop_map(|b| b & !6 | flags::ACK),
+        ],
         window in any::<(u16, u16)>(),
         options in any_options(),
         payload in proptest::collection::vec(any::<u8>(), 0..100),

@@ -1,4 +1,4 @@
-//! The bytes that were written and are not acknowledged yet.
+//! Bytes that were written and are not acknowledged yet.
 
 use alloc::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub(crate) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty one whose first byte will have the number `first`.
+    /// Empty buffer whose first byte will have the number `first`.
     pub(crate) fn new(first: u64, limit_bytes: u64) -> Self {
         let limit_bytes = usize::try_from(limit_bytes.max(1)).unwrap_or(usize::MAX);
         Self { first, bytes: VecDeque::new(), limit_bytes }
@@ -49,7 +49,7 @@ impl SendBuffer {
         count
     }
 
-    /// The bytes [from, to), which must be held.
+    /// Bytes [from, to), which must be held.
     pub(crate) fn payload(&self, from: u64, to: u64) -> Payload<'_> {
         let (start, end) = ((from - self.first) as usize, (to - self.first) as usize);
         let (a, b) = self.bytes.as_slices();
@@ -70,7 +70,8 @@ mod tests {
     proptest! {
         #[test]
         fn payloads_are_the_stream(
-            writes in proptest::collection::vec(0usize..9, 1..30), acks in proptest::collection::vec(0u64..9, 30),
+            writes in proptest::collection::vec(0usize..9, 1..30),
+            acks in proptest::collection::vec(0u64..9, 30),
         ) {
             let (mut buffer, mut next) = (SendBuffer::new(100, 16), 100u64);
             for (length, ack) in writes.into_iter().zip(acks) {

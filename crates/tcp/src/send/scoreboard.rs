@@ -1,4 +1,4 @@
-//! Which of the unacknowledged bytes the peer has, as its SACK options say [RFC 6675 3, 4].
+//! Scoreboard: which of the unacknowledged bytes the peer has, as its SACK options say [RFC 6675 3, 4].
 
 use skyhaul_core::RangeSet;
 
@@ -16,8 +16,8 @@ pub(crate) struct Hole {
     pub(crate) is_lost: bool,
 }
 
-/// The ranges that arrived out of sequence, and what was sent again meanwhile. What a segment asks of it costs a
-/// few steps, however many ranges there are.
+/// The ranges that arrived out of sequence, and what was sent again meanwhile. What a segment asks of it
+/// costs a few steps, however many ranges there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     ranges: RangeSet,
@@ -98,8 +98,8 @@ impl Scoreboard {
         self.ranges.range_of(number).map_or(number, |(_, end)| end)
     }
 
-    /// What is missing below this number is lost (`IsLost` of [RFC 6675 4]), and the bytes that the peer has
-    /// from there on. The lower a hole, the more lies beyond it: one number tells all.
+    /// Number below which everything missing is lost (`IsLost` of [RFC 6675 4]), and the bytes that the peer
+    /// has from there on. The lower a hole, the more lies beyond it: one number tells all.
     fn lost_edge(&self, mss_bytes: u64) -> (u64, u64) {
         let (mut ranges, mut bytes) = (0, 0);
         for (first, end) in self.ranges.iter().rev() {
@@ -126,6 +126,13 @@ impl Scoreboard {
         let below = ranges.next().map_or(una, |(_, end)| end);
         let first = end.saturating_sub(mss_bytes).max(below).max(una);
         (first < end).then_some((first, end))
+    }
+
+    pub(crate) fn check_invariants(&self, una: u64, max: u64) {
+        let is_within = self.ranges.iter().next().is_none_or(|(first, _)| una <= first)
+            && self.highest().is_none_or(|highest| highest <= max);
+        debug_assert!(is_within, "blocks outside of {una}, {max}: {:?}", self.ranges);
+        debug_assert!(self.below_repeated_bytes <= self.bytes, "{self:?}");
     }
 
     /// Bytes of [una, nxt) thought to be under way: `SetPipe` of [RFC 6675 4].
@@ -186,7 +193,7 @@ mod tests {
         assert_eq!(board(&[]).last_hole(5000, 5000, 1000), None);
     }
 
-    /// What the definitions of [RFC 6675 4] say, byte by byte.
+    /// Pipe by the definitions of [RFC 6675 4], byte by byte.
     fn pipe_by_definition(board: &Scoreboard, una: u64, nxt: u64, mss_bytes: u64) -> u64 {
         let missing = |n: &u64| !board.ranges.contains(*n);
         let is_lost = |n: u64| {
@@ -217,7 +224,8 @@ mod tests {
                     }
                     _ => {}
                 }
-                prop_assert_eq!(board.pipe_bytes(una, nxt, mss_bytes), pipe_by_definition(&board, una, nxt, mss_bytes));
+                let expected = pipe_by_definition(&board, una, nxt, mss_bytes);
+                prop_assert_eq!(board.pipe_bytes(una, nxt, mss_bytes), expected);
                 let bytes: u64 = board.ranges.iter().map(|(first, end)| end - first).sum();
                 prop_assert_eq!(board.bytes, bytes);
             }

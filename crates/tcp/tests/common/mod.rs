@@ -44,7 +44,7 @@ pub fn plain() -> Config {
     }
 }
 
-/// What the endpoint sent.
+/// Segment that the endpoint sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heard {
     pub flags: u8,
@@ -67,7 +67,7 @@ pub struct Lone {
     pub local_port: u16,
     pub initial: u32,
     pub peer_window: u16,
-    /// What the IP headers of the peer's segments say.
+    /// Mark in the IP headers of the peer's segments.
     pub peer_ecn: Ecn,
 }
 
@@ -113,7 +113,7 @@ impl Lone {
         Self::accepted(config, Options { mss: Some(1000), sack_permitted: true, ..Options::default() })
     }
 
-    /// When it would do something by itself, everything being sent.
+    /// Moment at which it would do something by itself, everything being sent.
     pub fn idle_deadline(&self) -> Option<Instant> {
         self.endpoint.deadline()
     }
@@ -150,7 +150,7 @@ impl Lone {
         };
         let mut bytes = Vec::new();
         encode(way().reversed(), &segment, &mut bytes);
-        self.endpoint.handle(self.now, way(), self.peer_ecn, &bytes, &mut NullSink);
+        self.endpoint.handle(self.now, way(), self.peer_ecn.into(), &bytes, &mut NullSink);
     }
 
     /// ICMP about our segment with this number, as it would quote it.
@@ -200,7 +200,7 @@ impl Lone {
                     window: segment.window,
                     options: segment.options,
                     payload: segment.payload.0.to_vec(),
-                    ecn: transmit.ecn,
+                    ecn: transmit.fields.ecn,
                 });
             }
         }

@@ -9,7 +9,7 @@ use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
 
 use super::{PORT, way};
 
-/// What a transfer came to.
+/// Outcome of a transfer.
 #[derive(Debug)]
 pub struct Outcome {
     pub received: Vec<u8>,
@@ -46,8 +46,8 @@ impl Pair {
                 batches += 1;
                 assert!(batches < 100_000, "it sends without end");
                 for bytes in buffer.chunks(transmit.segment_bytes) {
-                    let (wire_bytes, ecn) = (bytes.len() as u32 + 20, transmit.ecn);
-                    let meta = PacketMeta { wire_bytes, ecn, ..PacketMeta::default() };
+                    let (wire_bytes, fields) = (bytes.len() as u32 + 20, transmit.fields);
+                    let meta = PacketMeta { wire_bytes, fields, ..PacketMeta::default() };
                     let packet = Packet { bytes: Bytes::copy_from_slice(bytes), meta };
                     self.link.handle(self.now, side as u32, packet, &mut NullSink);
                 }
@@ -67,7 +67,7 @@ impl Pair {
         self.now = self.now.max(next);
         while let Some((port, packet)) = self.link.poll_transmit(self.now) {
             let way = if port == 0 { way() } else { way().reversed() };
-            self.ends[port as usize].handle(self.now, way, packet.meta.ecn, &packet.bytes, &mut NullSink);
+            self.ends[port as usize].handle(self.now, way, packet.meta.fields, &packet.bytes, &mut NullSink);
         }
         self.ends.iter_mut().for_each(|end| end.handle_timeout(self.now, &mut NullSink));
         true

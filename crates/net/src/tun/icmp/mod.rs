@@ -43,7 +43,7 @@ impl Family {
     }
 }
 
-/// Whether the body of a packet of this protocol is a whole message.
+/// True if the body of a packet of this protocol is a whole message.
 pub(super) fn is_intact(header: &Header, message: &[u8]) -> bool {
     message.len() >= HEADER_BYTES && internet_checksum(sum(header.source, header.destination, message)) == 0
 }
@@ -63,10 +63,11 @@ pub(super) fn echo_reply(header: &Header, message: &[u8]) -> Option<Vec<u8>> {
     is_request.then(|| packet(header, &[&[reply, 0, 0, 0], &message[4..]]))
 }
 
-/// The packet that tells the sender of `packet` that nobody takes it: no such port for UDP, else no such protocol.
+/// The packet that tells the sender of `packet` that nobody takes it: no such port for UDP, else no such
+/// protocol.
 pub(super) fn unreachable(header: &Header, packet: &[u8]) -> Vec<u8> {
     let family = Family::of(header.source);
-    let is_udp = header.protocol == UDP;
+    let is_udp = header.fields.protocol == UDP;
     let (kind, code, rest, largest) = match family {
         Family::V4 => (3, if is_udp { 3 } else { 2 }, 0, MAX_V4_BYTES - 20),
         Family::V6 if is_udp => (1, 4, 0, MAX_V6_BYTES - 40),

@@ -1,4 +1,4 @@
-//! What routers and peers report about packets of ours.
+//! Reports of routers and peers about packets of ours.
 
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{IcmpMessage, Unreachable};
@@ -27,7 +27,7 @@ pub(in crate::tun) fn report(family: Family, message: &[u8]) -> Option<Quoted<'_
         Family::V6 => meaning_v6(kind, code, u32::from_be_bytes(word)),
     }?;
     let (header, segment) = ip::parse_quoted(quoted)?;
-    let is_ours = header.protocol == ip::TCP && segment.len() >= QUOTED_BYTES;
+    let is_ours = header.fields.protocol == ip::TCP && segment.len() >= QUOTED_BYTES;
     let way = Way { local: header.source, remote: header.destination };
     is_ours.then_some(Quoted { way, message, segment })
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::ops::Range;
 
-use skyhaul_core::Ecn;
+use skyhaul_core::{Ecn, NetworkFields};
 
 /// Protocol number of ICMP.
 pub(super) const ICMP: u8 = 1;
@@ -20,17 +20,16 @@ pub(super) const MAX_HEADER_BYTES: usize = v6::HEADER_BYTES;
 /// Time to live, or hop limit, of what is sent [RFC 1700].
 const HOPS: u8 = 64;
 
-/// What the header of a packet says.
+/// Header of a packet, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) source: IpAddr,
     pub(super) destination: IpAddr,
-    pub(super) ecn: Ecn,
-    /// What the body is.
-    pub(super) protocol: u8,
+    /// Protocol of the body, and the ECN field.
+    pub(super) fields: NetworkFields,
     /// Where the body lies in the packet.
     pub(super) body: Range<usize>,
-    /// Where the octet stands that named `protocol`.
+    /// Where the octet stands that named the protocol.
     pub(super) protocol_at: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use skyhaul_core::{internet_checksum, internet_sum};
+use skyhaul_core::{NetworkFields, internet_checksum, internet_sum};
 
 use super::{HOPS, Header, Refused, ecn};
 
@@ -38,15 +38,14 @@ fn read(fixed: &[u8; HEADER_BYTES], body: std::ops::Range<usize>) -> Header {
     Header {
         source: address(12).into(),
         destination: address(16).into(),
-        ecn: ecn(fixed[1]),
-        protocol: fixed[9],
+        fields: NetworkFields { protocol: fixed[9], ..ecn(fixed[1]).into() },
         body,
         protocol_at: 9,
     }
 }
 
-/// It must not be fragmented, so that routers tell when it is too large; its identification then means nothing
-/// [RFC 1191, RFC 6864 4.1].
+/// It must not be fragmented, so that routers tell when it is too large; its identification then means
+/// nothing [RFC 1191, RFC 6864 4.1].
 pub(super) fn header(
     source: Ipv4Addr,
     destination: Ipv4Addr,

@@ -2,6 +2,8 @@
 
 use std::net::Ipv6Addr;
 
+use skyhaul_core::NetworkFields;
+
 use super::{HOPS, Header, Refused, ecn};
 
 pub(super) const HEADER_BYTES: usize = 40;
@@ -34,8 +36,7 @@ fn read(fixed: &[u8; HEADER_BYTES], end: usize) -> Header {
     Header {
         source: address(8).into(),
         destination: address(24).into(),
-        ecn: ecn(fixed[1] >> 4),
-        protocol: fixed[6],
+        fields: NetworkFields { protocol: fixed[6], ..ecn(fixed[1] >> 4).into() },
         body: HEADER_BYTES..end,
         protocol_at: 6,
     }
@@ -45,7 +46,7 @@ fn read(fixed: &[u8; HEADER_BYTES], end: usize) -> Header {
 fn skip_extensions(mut header: Header, packet: &[u8], is_quoted: bool) -> Result<Header, Refused> {
     for _ in 0..=MAX_EXTENSIONS {
         let at = header.body.start;
-        let length = match header.protocol {
+        let length = match header.fields.protocol {
             FRAGMENT => 8,
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {
                 8 + 8 * usize::from(*packet.get(at + 1).ok_or(Refused::Malformed)?)
@@ -54,16 +55,16 @@ fn skip_extensions(mut header: Header, packet: &[u8], is_quoted: bool) -> Result
         };
         let extension = packet.get(at..at + length).ok_or(Refused::Malformed)?;
         if !is_quoted {
-            check(header.protocol, extension)?;
+            check(header.fields.protocol, extension)?;
         }
-        header.protocol = extension[0];
+        header.fields.protocol = extension[0];
         header.protocol_at = at;
         header.body.start = at + length;
     }
     Err(Refused::Unsupported)
 }
 
-/// Whether an extension header can be passed over.
+/// Check that an extension header can be passed over.
 fn check(kind: u8, extension: &[u8]) -> Result<(), Refused> {
     match kind {
         // A whole packet may carry one, too [RFC 6946].

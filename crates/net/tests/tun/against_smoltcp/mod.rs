@@ -17,13 +17,13 @@ use smoltcp::iface::SocketHandle;
 use crate::support::*;
 use crate::third::{Shape, THIRD, Third};
 
-/// smoltcp adds its timestamps to segments that fill the MTU already, and then cannot send them: the largest payload that
-/// leaves room for them over IPv6.
+/// smoltcp adds its timestamps to segments that fill the MTU already, and then cannot send them: the largest
+/// payload that leaves room for them over IPv6.
 const MSS_BYTES: u16 = 1500 - 40 - 20 - 12;
 /// A port of smoltcp's.
 const ELSEWHERE: u16 = 49_152;
 
-/// Who opens the connection, and over what.
+/// Opener of the connection, and its carrier.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     by_us: bool,

@@ -18,8 +18,9 @@ fn direction() -> DirectionConfig {
     }
 }
 
-/// Bulk both ways over a link, in both roles. Nobody ends while data are under way: smoltcp then forgets to repeat what was
-/// lost, since any acknowledgement switches its timer off in CLOSE-WAIT, CLOSING and LAST-ACK.
+/// Bulk both ways over a link, in both roles. Nobody ends while data are under way: smoltcp then forgets to
+/// repeat what was lost, since any acknowledgement switches its timer off in CLOSE-WAIT, CLOSING and
+/// LAST-ACK.
 async fn over(direction: DirectionConfig, check: fn(&skyhaul_net::LinkReport)) {
     const BYTES: usize = 300_000;
     for opening in OPENINGS {

@@ -1,14 +1,15 @@
-//! Who reads pages.
+//! Client of web pages.
 
 use std::collections::BTreeMap;
 
-use skyhaul_core::{ConnectionId, Connections, Instant, Stream, StreamEvent};
+use crate::host::ConnectionKey;
+use skyhaul_core::{Instant, Stream, StreamEvent};
 
 use super::{draw_object_bytes, draw_objects, request, response_reader};
-use crate::engines::EndConfig;
+use crate::flows::io::{End, Remote};
 use crate::flows::io::{Io, Reader, Writer};
-use crate::flows::{End, Remote};
-use crate::scenario::WebLoad;
+use skyhaul_scenario::EndConfig;
+use skyhaul_scenario::WebLoad;
 
 /// An object under way.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ struct Page {
     waiting: u32,
     /// The first one is there.
     is_open: bool,
-    fetches: BTreeMap<ConnectionId, Fetch>,
+    fetches: BTreeMap<ConnectionKey, Fetch>,
 }
 
 /// Reads page after page, with pauses. An object that fails is noted, and the page goes on without it.
@@ -99,7 +100,7 @@ impl Client {
     }
 
     /// An object is there, or will never be.
-    fn end_fetch(&mut self, id: ConnectionId, io: &mut Io<'_>) {
+    fn end_fetch(&mut self, id: ConnectionKey, io: &mut Io<'_>) {
         if let Some(page) = &mut self.page {
             page.fetches.remove(&id);
             page.is_open = true;
@@ -107,7 +108,7 @@ impl Client {
         self.fetch_more(io);
     }
 
-    fn fetch(&mut self, id: ConnectionId) -> Option<&mut Fetch> {
+    fn fetch(&mut self, id: ConnectionKey) -> Option<&mut Fetch> {
         self.page.as_mut()?.fetches.get_mut(&id)
     }
 }
@@ -122,7 +123,7 @@ impl End for Client {
         }
     }
 
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         let Some(fetch) = self.fetch(id) else {
             // What is left of an object that is there: the end of its stream.
             return io.skip(id, event);

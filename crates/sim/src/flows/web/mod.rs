@@ -10,9 +10,9 @@ use skyhaul_core::Stream;
 pub(super) use client::Client;
 pub(super) use server::Server;
 
-use super::io::{HEAD_BYTES, Reader, Writer};
-use super::source::Source;
-use crate::scenario::WebLoad;
+use super::io::{Reader, Writer};
+use super::source::Supply;
+use skyhaul_scenario::{HEAD_BYTES, MAX_OBJECTS, WebLoad};
 
 /// Bytes that an end writes at a time.
 const CHUNK_BYTES: u64 = 16 * 1024;
@@ -20,11 +20,11 @@ const CHUNK_BYTES: u64 = 16 * 1024;
 /// A request begins with the size of the object, so that the server needs to know nothing.
 fn request(key: u64, load: &WebLoad, object_bytes: u64) -> Writer {
     let bytes = load.request_bytes.max(HEAD_BYTES);
-    Writer::new(key, Some(bytes), CHUNK_BYTES, Source::Greedy).with_head(object_bytes.to_be_bytes())
+    Writer::new(key, Some(bytes), CHUNK_BYTES, Supply::Greedy).with_head(object_bytes.to_be_bytes())
 }
 
 fn response(key: u64, object_bytes: u64) -> Writer {
-    Writer::new(!key, Some(object_bytes), CHUNK_BYTES, Source::Greedy)
+    Writer::new(!key, Some(object_bytes), CHUNK_BYTES, Supply::Greedy)
 }
 
 fn response_reader(key: u64) -> Reader {
@@ -35,9 +35,6 @@ fn response_reader(key: u64) -> Reader {
 fn draw_objects(load: &WebLoad, stream: &mut Stream) -> u32 {
     u32::try_from(stream.geometric(load.objects)).unwrap_or(u32::MAX).min(MAX_OBJECTS)
 }
-
-/// Objects of one page at most.
-pub(crate) const MAX_OBJECTS: u32 = 10_000;
 
 /// Size of the next object: Pareto distributed, cut off at the largest.
 fn draw_object_bytes(load: &WebLoad, stream: &mut Stream) -> u64 {

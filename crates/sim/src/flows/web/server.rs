@@ -1,13 +1,14 @@
-//! Who has the pages.
+//! Server of web pages.
 
 use std::collections::BTreeMap;
 
-use skyhaul_core::{ConnectionId, Connections, Instant, StreamEvent};
+use crate::host::ConnectionKey;
+use skyhaul_core::{Instant, StreamEvent};
 
 use super::response;
-use crate::flows::End;
+use crate::flows::io::End;
 use crate::flows::io::{Io, Reader, Writer};
-use crate::scenario::WebLoad;
+use skyhaul_scenario::WebLoad;
 
 /// A connection: its request being read, then its response being written.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ enum Serving {
 pub(in crate::flows) struct Server {
     key: u64,
     load: WebLoad,
-    serving: BTreeMap<ConnectionId, Serving>,
+    serving: BTreeMap<ConnectionKey, Serving>,
 }
 
 impl Server {
@@ -30,7 +31,7 @@ impl Server {
         Self { key, load, serving: BTreeMap::new() }
     }
 
-    fn serve(&mut self, id: ConnectionId, io: &mut Io<'_>) {
+    fn serve(&mut self, id: ConnectionKey, io: &mut Io<'_>) {
         let key = self.key;
         let serving = self.serving.entry(id).or_insert_with(|| Serving::Asked(Reader::new(key).with_head()));
         if let Serving::Asked(request) = serving {
@@ -53,7 +54,7 @@ impl Server {
 impl End for Server {
     fn on_timer(&mut self, _: &mut Io<'_>) {}
 
-    fn on_event(&mut self, id: ConnectionId, event: StreamEvent, io: &mut Io<'_>) {
+    fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         match event {
             StreamEvent::Closed(_) => drop(self.serving.remove(&id)),
             StreamEvent::Finished => {}

@@ -1,7 +1,7 @@
 use skyhaul_core::Stream;
 
 use super::{MAX_OBJECTS, draw_object_bytes, draw_objects};
-use crate::scenario::WebLoad;
+use skyhaul_scenario::WebLoad;
 
 #[test]
 fn pages_have_as_many_objects_as_was_said_on_average() {

@@ -1,10 +1,10 @@
-//! What must hold for everything that a host sends and receives, at any time.
+//! Invariants of everything that a host sends and receives, at any time.
 
 mod stp;
 mod tcp;
 
+use crate::common::family::{Family, Parameters};
 use skyhaul_core::{Instant, Packet};
-use skyhaul_sim::{EndConfig, Protocol};
 
 use super::air::envelope_bytes;
 
@@ -17,13 +17,13 @@ pub(crate) enum Watch {
 
 impl Watch {
     /// A watch over a host with this largest packet and these parameters.
-    pub(crate) fn new(mtu_bytes: u32, config: &EndConfig) -> Self {
+    pub(crate) fn new(mtu_bytes: u32, config: &Parameters) -> Self {
         match config {
-            EndConfig::Stp(config) => {
+            Parameters::Stp(config) => {
                 let rate = config.rate_bps.map(|rate| (rate, config.budget_burst_ns));
                 Self::Stp(stp::Watch::new(mtu_bytes, rate))
             }
-            EndConfig::Tcp(_) => Self::Tcp(tcp::Watch::new(mtu_bytes)),
+            Parameters::Tcp(_) => Self::Tcp(tcp::Watch::new(mtu_bytes)),
         }
     }
 
@@ -32,7 +32,7 @@ impl Watch {
         match self {
             Self::Stp(watch) => {
                 if let Ok(segment) =
-                    skyhaul_stp::segment::decode(&packet.bytes[envelope_bytes(Protocol::Stp)..])
+                    skyhaul_stp::segment::decode(&packet.bytes[envelope_bytes(Family::Stp)..])
                 {
                     watch.received(&segment, packet.meta.wire_bytes);
                 }
@@ -50,7 +50,7 @@ impl Watch {
         let undecodable = |why: String| format!("sent what cannot be decoded: {why}");
         match self {
             Self::Stp(watch) => {
-                let segment = skyhaul_stp::segment::decode(&packet.bytes[envelope_bytes(Protocol::Stp)..]);
+                let segment = skyhaul_stp::segment::decode(&packet.bytes[envelope_bytes(Family::Stp)..]);
                 watch.sent(
                     now,
                     &segment.map_err(|error| undecodable(error.to_string()))?,

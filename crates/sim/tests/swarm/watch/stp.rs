@@ -1,4 +1,4 @@
-//! What must hold for everything that a host sends and receives, at any time.
+//! Invariants of everything that a host sends and receives, at any time.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use skyhaul_stp::segment::{Segment, types};
 /// Bytes sent per byte received to an address that has proven nothing.
 const AMPLIFICATION: u64 = 3;
 
-/// What one host exchanged with one peer's port.
+/// Exchange of one host with one peer's port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Exchange {
     accepted: bool,

@@ -7,10 +7,10 @@ use skyhaul_tcp::segment::{Segment, flags};
 
 /// The engine cuts segments at least so large, whatever a peer asks for.
 const MIN_MSS: usize = 88;
-/// What a SYN without the option says [RFC 9293 3.7.1].
+/// Segment size of a SYN without the option [RFC 9293 3.7.1].
 const DEFAULT_MSS: usize = 536;
 
-/// What the SYN of one side said.
+/// Opening by the SYN of one side.
 #[derive(Clone, Copy, Debug)]
 struct Opening {
     initial: u32,
@@ -26,7 +26,7 @@ impl Opening {
     }
 }
 
-/// What the host under watch exchanged with one port of its peer from one of its own.
+/// Exchange of the host under watch with one port of its peer from one of its own.
 #[derive(Clone, Copy, Debug, Default)]
 struct Exchange {
     ours: Option<Opening>,
@@ -39,7 +39,7 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// What windows told by `by` are shifted by.
+    /// Shift of windows told by `by`.
     fn shift(&self, by: Option<Opening>) -> u8 {
         match (self.ours.and_then(|one| one.shift), self.theirs.and_then(|one| one.shift)) {
             (Some(_), Some(_)) => by.and_then(|one| one.shift).unwrap_or(0),
@@ -91,7 +91,7 @@ impl Watch {
                 meta.wire_bytes
             ));
         }
-        if meta.ecn != Ecn::NotEct && segment.payload_bytes() == 0 {
+        if meta.fields.ecn != Ecn::NotEct && segment.payload_bytes() == 0 {
             return Err(format!("an ECN-capable segment without data, flags {:#04x}", segment.flags));
         }
         if segment.has(flags::RST) {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use skyhaul_core::{
-    ConnectionId, Connections, Ecn, Engine, Event, Instant, MS, NullSink, Stream, StreamEvent,
+    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, NullSink, Stream, StreamEvent,
 };
 
 use crate::segment::{Segment, decode, encode, types};
@@ -60,7 +60,7 @@ pub(super) struct Bench {
     pub(super) drop: Filter,
     pub(super) events: Vec<(Side, ConnectionId, StreamEvent)>,
     pub(super) trace: Vec<(Instant, u64, Event)>,
-    /// Whether applications read.
+    /// True if applications read.
     pub(super) reads: bool,
     inbox: BTreeMap<ConnectionId, Vec<u8>>,
 }
@@ -163,7 +163,7 @@ impl Bench {
         let mut bytes = Vec::new();
         encode(segment, &mut bytes);
         let (now, from) = (self.now, to.other().address());
-        self.end(to).handle(now, from, Ecn::NotEct, &bytes, &mut NullSink);
+        self.end(to).handle(now, from, NetworkFields::default(), &bytes, &mut NullSink);
     }
 
     /// Runs for `ns`; both sides read everything that arrives.
@@ -197,7 +197,7 @@ impl Bench {
             let flight: Flight = flight;
             let from = flight.to.other().address();
             let mut trace = core::mem::take(&mut self.trace);
-            self.end(flight.to).handle(now, from, Ecn::NotEct, &flight.bytes, &mut trace);
+            self.end(flight.to).handle(now, from, NetworkFields::default(), &flight.bytes, &mut trace);
             self.trace = trace;
         }
     }
@@ -221,7 +221,7 @@ impl Bench {
         }
     }
 
-    /// What B has read on a connection.
+    /// Bytes that B has read on a connection.
     pub(super) fn received(&self, id: ConnectionId) -> &[u8] {
         self.inbox.get(&id).map_or(&[], Vec::as_slice)
     }

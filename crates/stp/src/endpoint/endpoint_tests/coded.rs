@@ -16,8 +16,8 @@ fn config() -> Config {
     Config { rate_bps: Some(4_000_000), ..Config::standard() }
 }
 
-/// A transfer of 300 full packets to an end with `accept`, of which `drops` says what gets lost: (segment of A,
-/// how many of its kind came before it).
+/// A transfer of 300 full packets to an end with `accept`, of which `drops` says what gets lost: (segment of
+/// A, how many of its kind came before it).
 fn transfer(accept: Config, drops: impl Fn(&Segment<'_>, usize) -> bool + 'static) -> Bench {
     let mut bench = Bench::with(accept, 1);
     let mut counts = [0; 256];

@@ -9,7 +9,8 @@ use super::bench::*;
 use crate::Config;
 use crate::segment::{Segment, decode, encode};
 
-/// Runs with the STATs that A gets changed on their way. `change` makes the same of what it has changed before.
+/// Runs with the STATs that A gets changed on their way. `change` makes the same of what it has changed
+/// before.
 fn run_with(bench: &mut Bench, ns: u64, change: impl Fn(&mut Segment<'_>)) {
     for _ in 0..ns / MS {
         bench.run(MS);
@@ -34,17 +35,17 @@ fn transfer(change: impl Fn(&mut Segment<'_>)) -> (Bench, ConnectionId) {
     (bench, id)
 }
 
-/// Its controller, and whether something was refused as absurd, before it has ended. What the path's model had decided
-/// is gone with the model.
+/// Its controller, and whether something was refused as absurd, before it has ended. What the path's model
+/// had decided is gone with the model.
 fn after_a_while(change: impl Fn(&mut Segment<'_>)) -> (&'static str, bool) {
     let mut bench = Bench::new();
     let id = bench.open_with(Config::standard());
     bench.a.write(id, &vec![7; 2_000_000]).unwrap();
     run_with(&mut bench, 6 * RTT_NS, change);
     let stats = bench.a.stats(id).unwrap();
-    let path = bench.a.paths.get_mut(&Side::B.address()).unwrap();
+    let (_, path) = bench.a.0.get_mut(id).unwrap();
     assert_eq!(
-        (path.control.is_some(), path.budget.is_some()),
+        (path.is_measured(), path.grant().is_some()),
         (stats.controller == "model", stats.controller == "model")
     );
     (stats.controller, stats.refused > 0)

@@ -17,7 +17,7 @@ fn config() -> Config {
     Config { rate_bps: Some(8_000_000), ..Config::standard() }
 }
 
-/// What was said in a transfer.
+/// Segments that were sent in a transfer.
 #[derive(Default)]
 struct Heard {
     polls: Vec<Poll>,
@@ -32,8 +32,8 @@ impl Heard {
     }
 }
 
-/// A transfer of which `drops` says what gets lost: (who sends it, segment, how many data packets, and how many STATs,
-/// came before it).
+/// A transfer of which `drops` says what gets lost: (who sends it, segment, how many data packets, and how
+/// many STATs, came before it).
 fn transfer(
     config: Config,
     accept: Config,

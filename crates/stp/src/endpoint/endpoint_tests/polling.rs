@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use alloc::boxed::Box;
 use alloc::vec;
 
-use skyhaul_core::{Connections, Ecn, Engine, MS, SECOND};
+use skyhaul_core::{Connections, Engine, MS, NetworkFields, SECOND};
 
 use super::bench::*;
 use crate::{Config, State};
@@ -94,7 +94,7 @@ fn a_closed_window_is_asked_about_and_opens() {
             bench.end(flight.to).handle(
                 now,
                 from.address(),
-                Ecn::NotEct,
+                NetworkFields::default(),
                 &flight.bytes,
                 &mut skyhaul_core::NullSink,
             );

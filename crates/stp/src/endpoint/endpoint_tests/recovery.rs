@@ -1,4 +1,4 @@
-//! What is missing is sent again: once for a USTAT, by the timestamp rule for a STAT.
+//! Missing packets are sent again: once for a USTAT, by the timestamp rule for a STAT.
 
 use alloc::boxed::Box;
 use alloc::vec;

@@ -1,4 +1,4 @@
-//! Connections that share a declared rate.
+//! Connections that share the rate of their path.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,7 +15,6 @@ fn declared() -> Config {
 }
 
 /// A connection that has something to send for a minute.
-#[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
 fn bulk(bench: &mut Bench, config: Config) -> ConnectionId {
     let id = bench.open_with(Config { send_limit_bytes: 64 << 20, send_limit_bdps: None, ..config });
     let data = vec![7; 15_000_000];
@@ -47,9 +46,10 @@ fn small_packets_bring_no_less_than_large_ones() {
     assert!((0.8..=1.0).contains(&(arrived[0] / arrived[1])), "{arrived:?}");
 }
 
-/// POLLs leave when they are due, whatever the pace, and each shifts the moment of the next packet. When turns went by the
-/// order in which connections had begun to wait for that moment, one that had asked was before those whose turn it was:
-/// as often as phases had it, so that of these eight one got twice as much as another.
+/// POLLs leave when they are due, whatever the pace, and each shifts the moment of the next packet. When
+/// turns went by the order in which connections had begun to wait for that moment, one that had asked was
+/// before those whose turn it was: as often as phases had it, so that of these eight one got twice as much as
+/// another.
 #[test]
 fn who_asks_takes_no_turn_from_others() {
     let mut bench = Bench::new();

@@ -49,7 +49,7 @@ enum Kind {
     WrongEnd,
     Endak,
     ResetUnknown,
-    /// The same, with the number of a packet that was sent before BGNAK.
+    /// RST with the number of a packet that was sent before BGNAK.
     ResetEarly,
     ResetAborted,
     /// Of another instance: with the largest nonce, with the smallest, and anything else.
@@ -78,7 +78,7 @@ impl Subject {
         } else {
             let _ = bench.a.read(id, &mut []); // lets BGN go
         }
-        let names = bench.a.slots[&id].connection.names;
+        let names = bench.a.0.get(id).unwrap().names;
         let mut subject = Self { bench, names, next: 0, timestamp: 0 };
         subject.listen();
         subject
@@ -182,13 +182,13 @@ impl Subject {
         self.bench.a.state(1).unwrap()
     }
 
-    /// What may rise, as named in [`Self::reaction`].
+    /// Counters that may rise, as named in [`Self::reaction`].
     fn counters(&self) -> [u64; 5] {
         let (stats, end) = (self.bench.a.stats(1).unwrap(), self.bench.a.endpoint_stats());
         [stats.refused, stats.duplicates, end.wrong_instance, end.unknown, stats.acknowledged_bytes]
     }
 
-    /// What A does about a segment, in words: what it sends, its new state, what it counts, how it
+    /// Reaction of A to a segment, in words: what it sends, its new state, what it counts, how it
     /// closes, whether it is finished.
     fn reaction(&mut self, kind: Kind) -> String {
         let (state, before, told) = (self.state(), self.counters(), self.bench.events.len());

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{Connections, Ecn, Engine, NullSink, ResetReason, SECOND, StreamEvent};
+use skyhaul_core::{Connections, Engine, NetworkFields, NullSink, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
 use crate::State;
@@ -24,7 +24,7 @@ fn a_replayed_opening_delivers_nothing_twice() {
     bench.pump();
     let now = bench.now;
     for from in [Side::A.address(), "10.9.9.9:77".parse().unwrap()] {
-        bench.b.handle(now, from, Ecn::NotEct, &opening.bytes, &mut NullSink);
+        bench.b.handle(now, from, NetworkFields::default(), &opening.bytes, &mut NullSink);
     }
     bench.pump();
     assert_eq!(bench.b.endpoint_stats().replays, 2);
@@ -104,7 +104,7 @@ fn a_flood_of_openings_is_bounded_and_answered_busy() {
         let mut bytes = Vec::new();
         encode(&segment, &mut bytes);
         let from = core::net::SocketAddr::from(((i + 0x0B00_0000).to_be_bytes(), 9));
-        bench.b.handle(now, from, Ecn::NotEct, &bytes, &mut NullSink);
+        bench.b.handle(now, from, NetworkFields::default(), &bytes, &mut NullSink);
     }
     assert_eq!(bench.b.connection_count(), 32);
     assert_eq!(bench.b.endpoint_stats().full, 5000 - 32);
@@ -126,7 +126,7 @@ fn rubbish_is_counted_and_forgotten() {
         let mut bytes = alloc::vec![0; length];
         stream.fill(&mut bytes);
         let now = bench.now;
-        bench.b.handle(now, Side::A.address(), Ecn::NotEct, &bytes, &mut NullSink);
+        bench.b.handle(now, Side::A.address(), NetworkFields::default(), &bytes, &mut NullSink);
     }
     assert_eq!(bench.b.endpoint_stats().undecodable, 300);
     assert_eq!(bench.b.connection_count(), 0);

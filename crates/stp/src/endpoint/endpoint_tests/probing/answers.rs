@@ -6,9 +6,9 @@ use core::cell::RefCell;
 use super::*;
 use crate::RetransmitRule;
 use crate::segment::{Poll, Report, Segment, Stat, decode};
-use skyhaul_core::{Connections, Ecn, Engine};
+use skyhaul_core::{Connections, Engine, NetworkFields};
 
-/// What A has sent since the line was cut: enough to answer in the name of B.
+/// Segments that A has sent since the line was cut: enough to answer in the name of B.
 #[derive(Default)]
 struct Overheard {
     polls: Vec<Poll>,
@@ -50,7 +50,7 @@ impl Overheard {
         let mut trace = core::mem::take(&mut bench.trace);
         let mut bytes = Vec::new();
         crate::segment::encode(&segment, &mut bytes);
-        bench.a.handle(bench.now, Side::B.address(), Ecn::NotEct, &bytes, &mut trace);
+        bench.a.handle(bench.now, Side::B.address(), NetworkFields::default(), &bytes, &mut trace);
         bench.trace = trace;
     }
 }
@@ -126,7 +126,7 @@ fn an_answer_without_gaps_ends_a_cycle_even_if_not_everything_is_acknowledged() 
     assert_eq!(bench.a.stats(id).unwrap().lost_packets, [0; 4]);
 }
 
-/// What is missing when the second cycle ends was found lost by the first: only the cycle itself can tell
+/// Packets missing when the second cycle ends were found lost by the first: only the cycle itself can tell
 /// the controller.
 #[test]
 fn congestion_halves_the_window_even_if_all_that_is_missing_waits_to_be_sent_again() {

@@ -1,0 +1,125 @@
+//! Controllers that there are, and those from elsewhere.
+
+use alloc::boxed::Box;
+
+use skyhaul_core::PathController;
+
+use crate::memory::RememberedStart;
+use crate::{
+    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, PathControllerFactory, PathStart, Reno,
+    SlowStartAvoidance,
+};
+
+/// Controller that an engine is told to use: one of those here, or anybody's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControllerKind {
+    /// [`SlowStartAvoidance`]: STP and XSTP.
+    SlowStartAvoidance,
+    /// [`Reno`]. Which of Reno and `NewReno` a TCP is lies in its recovery, not here.
+    Reno,
+    /// [`Cubic`].
+    Cubic,
+    /// [`Bbr`].
+    Bbr,
+    /// Rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
+    Model,
+    /// Window of a controller from elsewhere.
+    Window(ControllerFactory),
+    /// Rate of the path by a controller from elsewhere. Only for STP.
+    Path(PathControllerFactory),
+}
+
+impl ControllerKind {
+    /// Kinds with a window, for STP and TCP, by their names in scenario files and reports.
+    pub const WINDOWS: [(&'static str, Self); 4] = [
+        ("slow-start-avoidance", Self::SlowStartAvoidance),
+        ("reno", Self::Reno),
+        ("cubic", Self::Cubic),
+        ("bbr", Self::Bbr),
+    ];
+
+    /// Kinds that have a name.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("model", Self::Model),
+        ("slow-start-avoidance", Self::SlowStartAvoidance),
+        ("reno", Self::Reno),
+        ("cubic", Self::Cubic),
+        ("bbr", Self::Bbr),
+    ];
+
+    /// Name in scenario files and reports; those from elsewhere tell their names once they are built.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::SlowStartAvoidance => "slow-start-avoidance",
+            Self::Reno => "reno",
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Model => "model",
+            Self::Window(_) => "window",
+            Self::Path(_) => "path",
+        }
+    }
+
+    /// Kind of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|&(known, _)| known == name).map(|(_, kind)| kind)
+    }
+
+    /// True if a connection of this kind goes by the measured rate of its path.
+    pub const fn measures(&self) -> bool {
+        matches!(self, Self::Model | Self::Path(_))
+    }
+
+    /// Controller of a window at its start. For a kind that measures, the one that takes its place where
+    /// nothing can be measured.
+    pub fn build(&self, config: ControllerConfig) -> Box<dyn Controller> {
+        match self {
+            Self::Reno => Box::new(Reno::new(config)),
+            Self::Cubic => Box::new(Cubic::new(config)),
+            Self::Bbr => Box::new(Bbr::new(config)),
+            Self::Window(factory) => factory.build(config),
+            Self::SlowStartAvoidance | Self::Model | Self::Path(_) => {
+                Box::new(SlowStartAvoidance::new(config))
+            }
+        }
+    }
+
+    /// Controller of the rate of a path. Without one of its own, a kind gets a [`crate::Model`] that begins
+    /// with the remembered path, if there is one.
+    pub fn build_path(&self, start: PathStart) -> Box<dyn PathController> {
+        match self {
+            Self::Path(factory) => factory.build(start),
+            _ => Box::new(RememberedStart::new(start.mss_bytes, start.first_window_bytes, start.remembered)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Counting, IdleRestart};
+
+    #[test]
+    fn each_kind_builds_the_controller_of_its_name() {
+        let config = ControllerConfig {
+            mss_bytes: 1000,
+            initial_window_bytes: 10_000,
+            max_window_bytes: 1 << 20,
+            counting: Counting::Bytes,
+            idle_restart: IdleRestart::Never,
+            pacing_percent: None,
+            hystart: false,
+            overhead_bytes: 40,
+            rtt_ns: None,
+            seed: 1,
+        };
+        for (name, kind) in ControllerKind::WINDOWS {
+            let controller = kind.build(config);
+            assert_eq!((controller.snapshot().name, controller.window_bytes()), (name, 10_000));
+        }
+        for (name, kind) in ControllerKind::NAMES {
+            assert_eq!((kind.name(), ControllerKind::from_name(name)), (name, Some(kind)));
+        }
+        assert_eq!(ControllerKind::from_name("vegas"), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! Beside others who fill the queue, a sender that keeps it short gets nothing. It then claims what one flow
+//! of CUBIC would, until it is alone again.
+
+use skyhaul_core::{Instant, Interval, PathSample, SECOND, Verdict};
+
+use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, IdleRestart, Lost, Signal};
+
+/// Round trips (of the empty path) for which a queue does not go away though the sender gave way.
+const PATIENCE_RTTS: u64 = 6;
+/// Factor of the queue aimed at above which a queue is somebody's.
+const CROWDED_TARGETS: u64 = 2;
+/// Waiting that differs by less than this part of the queue aimed at is none: the way has become longer.
+const STEADY_PART: u64 = 2;
+/// Packets lost beyond what is lost anyway before a loss counts: a single one may be chance.
+const MIN_LOST_PACKETS: u64 = 2;
+/// Trains in a row that find nobody else's packets between their own ...
+const ALONE_TRAINS: u32 = 3;
+/// ... when so much of what a train shows is what arrives anyway.
+const ALONE_PART: f64 = 0.85;
+/// Part of what trains show that is claimed whatever CUBIC's window says, since BBR leaves that little: with
+/// one such rival, more than a third of what it gets ...
+const CLAIM_PART: f64 = 0.3;
+/// ... as long as no more than this is lost: among many, everybody's claim would be too much.
+const CLAIM_LOSS: f64 = 0.05;
+/// Samples over which that is averaged, some three a round trip: BBR's own probing overflows the queue for
+/// one in eight.
+const LOSS_SAMPLES: f64 = 24.0;
+
+/// Watch over a queue that does not go away.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CompetitionDetector {
+    calm_at: Option<Instant>,
+    min_wait_ns: u64,
+    max_wait_ns: u64,
+}
+
+/// Cause of such a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum QueueCause {
+    /// Not known yet, or no queue.
+    Unknown,
+    /// Longer path: the queue never changes, so it is none.
+    LongerPath,
+    /// Other flows: it changes, whatever the sender does.
+    OtherFlows,
+}
+
+impl CompetitionDetector {
+    /// Takes in how long a packet waited.
+    pub(super) fn saw(&mut self, now: Instant, wait_ns: u64, target_ns: u64, rtt_min_ns: u64) -> QueueCause {
+        let calm_at = *self.calm_at.get_or_insert(now);
+        if wait_ns <= CROWDED_TARGETS * target_ns {
+            *self = Self { calm_at: Some(now), min_wait_ns: u64::MAX, max_wait_ns: 0 };
+            return QueueCause::Unknown;
+        }
+        self.max_wait_ns = self.max_wait_ns.max(wait_ns);
+        let crowded_ns = now.since(calm_at);
+        // The first round trips show what the sender did itself.
+        if crowded_ns > PATIENCE_RTTS / 2 * rtt_min_ns {
+            self.min_wait_ns = self.min_wait_ns.min(wait_ns);
+        }
+        if crowded_ns
+            <= PATIENCE_RTTS.saturating_mul(rtt_min_ns).saturating_add(2 * self.max_wait_ns.min(u64::MAX / 4))
+        {
+            return QueueCause::Unknown;
+        }
+        let spread_ns = wait_ns.abs_diff(self.min_wait_ns);
+        *self = Self::default();
+        if spread_ns < target_ns / STEADY_PART { QueueCause::LongerPath } else { QueueCause::OtherFlows }
+    }
+}
+
+/// Claim of what a flow of CUBIC would get of the path.
+#[derive(Clone, Debug)]
+pub(super) struct CubicClaim {
+    cubic: Cubic,
+    /// Time before which what was sent belongs to the last loss event.
+    event_at: Instant,
+    arrived_ns: u64,
+    alone: u32,
+    claim_bps: f64,
+    /// Part of what was sent of late that was lost beyond what is lost anyway.
+    lost_part: f64,
+    rtt_ns: u64,
+}
+
+impl CubicClaim {
+    /// Claim that begins with the window that `rate_bps` fills.
+    pub(super) fn new(now: Instant, sample: &PathSample, rate_bps: f64, mss_bytes: u64) -> Self {
+        let window_bytes =
+            ((rate_bps * sample.rtt_ns as f64 / (8.0 * SECOND as f64)) as u64).max(4 * mss_bytes);
+        let config = ControllerConfig {
+            mss_bytes,
+            // The loss that ends slow start takes it down to what was asked for.
+            initial_window_bytes: window_bytes * 10 / 7,
+            max_window_bytes: u64::MAX / 4,
+            counting: Counting::Bytes,
+            idle_restart: IdleRestart::Never,
+            pacing_percent: None,
+            hystart: false,
+            overhead_bytes: 0,
+            rtt_ns: Some(sample.rtt_ns),
+            seed: 0,
+        };
+        let mut cubic = Cubic::new(config);
+        lose(&mut cubic, now, 10 * window_bytes / 7);
+        Self {
+            cubic,
+            event_at: now,
+            arrived_ns: sample.arrived_ns,
+            alone: 0,
+            claim_bps: 0.0,
+            lost_part: 0.0,
+            rtt_ns: sample.rtt_ns,
+        }
+    }
+
+    /// Takes in a report; true while others are still there. `carried_bps`: rate that a train showed, if it
+    /// ended one.
+    pub(super) fn on_sample(
+        &mut self,
+        now: Instant,
+        sample: &PathSample,
+        delivered_bps: f64,
+        carried_bps: Option<f64>,
+        calm_loss: f64,
+    ) -> bool {
+        let window_bytes = self.cubic.window_bytes();
+        let passed_ns = sample.arrived_ns.saturating_sub(self.arrived_ns);
+        self.arrived_ns = sample.arrived_ns;
+        let bytes = (delivered_bps * passed_ns as f64 / (8.0 * SECOND as f64)) as u64;
+        self.cubic.on_acked(now, &acked(bytes.min(window_bytes), window_bytes, sample.rtt_ns));
+        if sample.long.is_some_and(|long| has_lost(&long, calm_loss)) && sample.sent_at > self.event_at {
+            self.event_at = now;
+            lose(&mut self.cubic, now, window_bytes);
+        }
+        self.rtt_ns = sample.rtt_ns;
+        if let Some(carried_bps) = carried_bps {
+            self.claim_bps = carried_bps * CLAIM_PART;
+            self.alone = if delivered_bps > carried_bps * ALONE_PART { self.alone + 1 } else { 0 };
+        }
+        if let Some(long) = sample.long {
+            self.lost_part += (lost_part(&long) - calm_loss - self.lost_part) / LOSS_SAMPLES;
+        }
+        if self.lost_part > CLAIM_LOSS {
+            self.claim_bps = 0.0;
+        }
+        self.alone < ALONE_TRAINS
+    }
+
+    /// Payload bytes under way.
+    pub(super) fn window_bytes(&self) -> u64 {
+        let claim_bytes = self.claim_bps * self.rtt_ns as f64 / (8.0 * SECOND as f64);
+        self.cubic.window_bytes().max(claim_bytes as u64)
+    }
+
+    /// Rate in bit/s that fills the window in a round trip. The pace decides, so that trains have room.
+    pub(super) fn rate_bps(&self) -> f64 {
+        self.window_bytes() as f64 * 8.0 * SECOND as f64 / self.rtt_ns.max(1) as f64
+    }
+}
+
+fn lose(cubic: &mut Cubic, now: Instant, in_flight_bytes: u64) {
+    let lost =
+        Lost { bytes: 0, packets: 1, begins_event: true, in_flight_bytes, verdict: Verdict::Congestion };
+    cubic.on_lost(now, &lost);
+    cubic.on_signal(now, Signal::Recovered);
+}
+
+fn acked(bytes: u64, in_flight_before_bytes: u64, rtt_ns: u64) -> Acked {
+    Acked {
+        bytes,
+        packets: 1,
+        in_flight_before_bytes,
+        rtt_ns: Some(rtt_ns),
+        smoothed_rtt_ns: rtt_ns,
+        app_limited: false,
+        in_recovery: false,
+        delivery: None,
+    }
+}
+
+/// Part of what was sent that did not arrive.
+pub(super) fn lost_part(long: &Interval) -> f64 {
+    long.sent_bytes.saturating_sub(long.arrived_bytes) as f64 / long.sent_bytes.max(1) as f64
+}
+
+/// True if more was lost than is lost without a queue.
+fn has_lost(long: &Interval, calm_loss: f64) -> bool {
+    let lost_bytes = long.sent_bytes.saturating_sub(long.arrived_bytes);
+    let usual_bytes = 1.5 * calm_loss * long.sent_bytes as f64;
+    lost_bytes as f64 > usual_bytes + (MIN_LOST_PACKETS * 1500) as f64
+}

@@ -1,0 +1,126 @@
+//! Loss without a queue: noise, or a policer, who drops what exceeds a rate. Which of the two it is shows
+//! when less is sent: noise takes the same part of it, a policer nothing.
+
+use skyhaul_core::{Instant, PathSample};
+
+use super::competition::lost_part;
+
+/// Weight of a report: a few round trips are remembered.
+const WEIGHT: f64 = 1.0 / 8.0;
+/// Largest part that is reckoned with: with more, what arrives would be taken for several times as much.
+const MAX_NOISE: f64 = 0.5;
+/// Part that is lost at a policer in any case: it is sent to find out whether there is more.
+const TELLING_LOSS: f64 = 1.0 / 20.0;
+/// Reports after which the loss has settled at this rate.
+const SETTLED_REPORTS: u32 = 24;
+/// Part of what got through that is sent during a test.
+const BELOW: f64 = 0.9;
+/// Packets that noise would have taken of those sent meanwhile: chance hides them once in thousands of
+/// times, ...
+const EXPECTED_PACKETS: f64 = 10.0;
+/// ... if less than this part of them is missing.
+const POLICED_PART: f64 = 0.25;
+/// Windows of the shortest delay for which a finding holds: links get better, and policers fill up.
+const HOLDS_WINDOWS: u64 = 4;
+
+/// Loss without a queue, and the finding about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LossNoise {
+    part: f64,
+    /// Reports since it is above [`TELLING_LOSS`].
+    reports: u32,
+    test: Option<PolicerTest>,
+    found_at: Option<Instant>,
+    /// Rate of the policer, if there is one.
+    limit_bps: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PolicerTest {
+    since: Instant,
+    through_bps: f64,
+    counted_to: Instant,
+    sent_bytes: f64,
+    lost_bytes: f64,
+}
+
+impl LossNoise {
+    /// Part of what is sent that gets lost while there is no queue; at most a half.
+    pub(super) fn part(&self) -> f64 {
+        self.part.min(MAX_NOISE)
+    }
+
+    /// Rate of the policer, if there is one.
+    pub(super) fn limit_bps(&self) -> Option<f64> {
+        self.limit_bps
+    }
+
+    /// Bound of the rate for the sake of that, or of finding out.
+    pub(super) fn max_bps(&self) -> Option<f64> {
+        self.test.map(|test| test.through_bps * BELOW).or(self.limit_bps)
+    }
+
+    /// Takes in a report while there is no queue, and `rate_bps` is sent. `window_ns`: unit of
+    /// [`HOLDS_WINDOWS`].
+    pub(super) fn saw(&mut self, now: Instant, sample: &PathSample, rate_bps: f64, window_ns: u64) {
+        let Some(long) = sample.long else { return };
+        let is_old = |at: Instant| now.since(at) >= HOLDS_WINDOWS.saturating_mul(window_ns);
+        if self.found_at.is_some_and(is_old) {
+            (self.found_at, self.limit_bps) = (None, None);
+        }
+        if let Some(test) = self.test.as_mut() {
+            test.count(sample);
+            if let Some(is_policed) = test.answer(self.part) {
+                self.found(now, is_policed);
+            }
+            return;
+        }
+        self.part += (lost_part(&long) - self.part) * WEIGHT;
+        self.reports = if self.part > TELLING_LOSS { self.reports + 1 } else { 0 };
+        if self.reports >= SETTLED_REPORTS && (self.found_at.is_none() || self.limit_bps.is_some()) {
+            self.test = Some(PolicerTest::new(now, rate_bps * (1.0 - self.part)));
+        }
+    }
+
+    fn found(&mut self, now: Instant, is_policed: bool) {
+        let test = self.test.take().filter(|_| is_policed);
+        (self.found_at, self.reports) = (Some(now), 0);
+        self.limit_bps = test.map(|test| test.through_bps);
+        if let Some(test) = test {
+            self.part = test.lost_bytes / test.sent_bytes;
+        }
+    }
+
+    /// Takes in that there is a queue: what is lost says nothing of noise.
+    pub(super) fn interrupt(&mut self) {
+        (self.test, self.reports) = (None, 0);
+    }
+
+    /// Forgets the policer: it may be another path now.
+    pub(super) fn forget_limit(&mut self) {
+        *self = Self { part: self.part(), ..Self::default() };
+    }
+}
+
+impl PolicerTest {
+    fn new(now: Instant, through_bps: f64) -> Self {
+        Self { since: now, through_bps, counted_to: now, sent_bytes: 0.0, lost_bytes: 0.0 }
+    }
+
+    /// Counts what was sent since the test began, once.
+    fn count(&mut self, sample: &PathSample) {
+        let Some(long) = sample.long else { return };
+        let began_ns = sample.sent_at.as_ns().saturating_sub(long.sent_ns);
+        if began_ns >= self.counted_to.as_ns().max(self.since.as_ns()) {
+            self.counted_to = sample.sent_at;
+            self.sent_bytes += long.sent_bytes as f64;
+            self.lost_bytes += long.sent_bytes.saturating_sub(long.arrived_bytes) as f64;
+        }
+    }
+
+    /// True for a policer; `None`: too early to say. `part`: was lost before.
+    fn answer(&self, part: f64) -> Option<bool> {
+        let usual_bytes = self.sent_bytes * part;
+        (usual_bytes >= EXPECTED_PACKETS * 1500.0).then_some(self.lost_bytes < usual_bytes * POLICED_PART)
+    }
+}

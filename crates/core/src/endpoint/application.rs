@@ -1,0 +1,88 @@
+//! The endpoint as an application sees it.
+
+use super::{Connection, Hosted};
+use crate::{ConnectionId, Connections, Instant, Path, Stats, StreamError, StreamEvent, Weight};
+
+impl<H: Hosted> Connections for H {
+    fn listen(&mut self, port: u16) {
+        self.endpoint_mut().listening.insert(port);
+    }
+
+    fn unlisten(&mut self, port: u16) {
+        self.endpoint_mut().listening.remove(&port);
+    }
+
+    fn accept(&mut self) -> Option<ConnectionId> {
+        self.endpoint_mut().accepted.pop_front()
+    }
+
+    fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
+        self.endpoint_mut().events.pop_front()
+    }
+
+    fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
+        let endpoint = self.endpoint_mut();
+        let slot = endpoint.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let taken = slot.connection.write(data)?;
+        endpoint.touch(id);
+        Ok(taken)
+    }
+
+    fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
+        let read = self.endpoint_mut().change(id, |connection| connection.read(out));
+        read.unwrap_or(Err(StreamError::Unknown))
+    }
+
+    fn finish(&mut self, id: ConnectionId) {
+        self.endpoint_mut().change(id, Connection::finish);
+    }
+
+    fn abort(&mut self, id: ConnectionId) {
+        self.endpoint_mut().change(id, Connection::abort);
+    }
+
+    fn release(&mut self, now: Instant, id: ConnectionId) {
+        let endpoint = self.endpoint_mut();
+        if let Some(slot) = endpoint.slots.get_mut(&id) {
+            slot.is_released = true;
+            endpoint.change(id, |connection| connection.release(now));
+        }
+    }
+
+    fn set_weight(&mut self, id: ConnectionId, weight: Weight) {
+        if let Some(slot) = self.endpoint_mut().slots.get_mut(&id) {
+            slot.entry.set_weight(weight);
+        }
+    }
+
+    fn stats(&self, id: ConnectionId) -> Option<Stats> {
+        let endpoint = self.endpoint();
+        let slot = endpoint.slots.get(&id)?;
+        let path = endpoint.paths.get(&slot.key.peer);
+        Some(Stats {
+            path_estimate: path.and_then(Path::estimate),
+            resume: path.and_then(Path::resumed).map(|(phase, _)| phase),
+            ..slot.connection.stats()
+        })
+    }
+
+    fn state_name(&self, id: ConnectionId) -> Option<&'static str> {
+        self.endpoint().get(id).map(Connection::state_name)
+    }
+
+    fn local_port(&self, id: ConnectionId) -> Option<u16> {
+        self.endpoint().key(id).map(|key| key.local_port)
+    }
+
+    fn held_bytes(&self, id: ConnectionId) -> u64 {
+        self.endpoint().get(id).map_or(0, Connection::held_bytes)
+    }
+
+    fn writable_bytes(&self, id: ConnectionId) -> u64 {
+        self.endpoint().get(id).map_or(0, Connection::writable_bytes)
+    }
+
+    fn connection_count(&self) -> usize {
+        self.endpoint().slots.len()
+    }
+}

@@ -1,0 +1,134 @@
+//! The endpoint as its driver sees it.
+
+use alloc::vec::Vec;
+
+use super::{Arrival, Connection, Context, Endpoint, Family, Hosted, Key};
+use crate::event::Refusal;
+use crate::{Engine, Event, EventSink, Instant, NetworkFields, Path, Transmit};
+
+impl<H: Hosted> Engine for H {
+    type Peer = <H::Family as Family>::Peer;
+
+    fn handle(
+        &mut self,
+        now: Instant,
+        peer: Self::Peer,
+        fields: NetworkFields,
+        bytes: &[u8],
+        sink: &mut dyn EventSink,
+    ) {
+        let endpoint = self.endpoint_mut();
+        let Some(segment) = H::Family::decode(peer, bytes) else {
+            return endpoint.refuse(Refusal::Undecodable, now, sink);
+        };
+        let (local_port, remote_port) = H::Family::ports(&segment);
+        let key = Key { peer, local_port, remote_port };
+        let arrival = Arrival { now, key, fields, bytes: bytes.len() };
+        match endpoint.find(key) {
+            Some(id) => H::Family::receive(endpoint, id, arrival, &segment, sink),
+            None => H::Family::receive_stray(endpoint, arrival, &segment, sink),
+        }
+        endpoint.check_invariants();
+    }
+
+    fn poll_transmit(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        max_segments: usize,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit<Self::Peer>> {
+        let endpoint = self.endpoint_mut();
+        buffer.clear();
+        if let Some(transmit) = endpoint.scheduler.poll_stash(buffer) {
+            return Some(transmit);
+        }
+        if let Some(transmit) = endpoint.transmit_answer(now, buffer, sink) {
+            return Some(transmit);
+        }
+        while let Some(peer) = endpoint.scheduler.call() {
+            let transmit = endpoint.transmit_to(peer, now, (buffer, max_segments), sink);
+            if transmit.is_some() {
+                return transmit;
+            }
+        }
+        endpoint.check_invariants();
+        None
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.endpoint().timers.first()
+    }
+
+    fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
+        let endpoint = self.endpoint_mut();
+        while let Some(id) = endpoint.timers.pop_due(now) {
+            let Some(slot) = endpoint.slots.get_mut(&id) else { continue };
+            slot.timer = None;
+            let Some(path) = endpoint.paths.get_mut(&slot.key.peer) else { continue };
+            slot.connection.handle_timeout(&mut Context { now, path, sink });
+            endpoint.touch(id);
+        }
+        endpoint.check_invariants();
+    }
+}
+
+impl<F: Family> Endpoint<F> {
+    fn transmit_answer(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit<F::Peer>> {
+        let (peer, segment) = self.answers.pop_front()?;
+        let path = self.config.path(peer);
+        buffer.resize(path.head_bytes as usize, 0);
+        let (types, number) = F::encode(peer, &segment, buffer);
+        buffer.resize(buffer.len() + path.tail_bytes as usize, 0);
+        let wire_bytes = path.carrier_bytes + buffer.len() as u32;
+        // Where a rate is kept, everything to that peer counts.
+        if let Some(path) = self.paths.get_mut(&peer) {
+            path.charge(now, wire_bytes);
+        }
+        if sink.wants() {
+            sink.emit(now, 0, Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
+        }
+        let fields = NetworkFields::default();
+        Some(Transmit { peer, connection: 0, segment_bytes: buffer.len(), fields })
+    }
+
+    /// Takes the turn of the next connection of a path.
+    fn transmit_to(
+        &mut self,
+        peer: F::Peer,
+        now: Instant,
+        (buffer, max_segments): (&mut Vec<u8>, usize),
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit<F::Peer>> {
+        let path = self.paths.get_mut(&peer)?;
+        let id = path.next_connection()?;
+        let slot = self.slots.get_mut(&id)?;
+        let (head, tail) = (path.config().head_bytes as usize, path.config().tail_bytes as usize);
+        let connection = &mut slot.connection;
+        let poll = |path: &mut Path, buffer: &mut Vec<u8>| {
+            let start = buffer.len();
+            buffer.resize(start + head, 0);
+            let fields = connection.poll_transmit(&mut Context { now, path, sink: &mut *sink }, buffer);
+            buffer.resize(if fields.is_some() { buffer.len() + tail } else { start }, 0);
+            fields
+        };
+        let batch = (&mut *buffer, max_segments);
+        let transmit = self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
+        if transmit.is_some() {
+            return transmit;
+        }
+        if slot.is_retirable() {
+            self.retire(id);
+        } else {
+            let deadline = slot.connection.deadline(now, path);
+            slot.entry.rest(path, |path| deadline.and_then(|_| slot.connection.data_due(now, path)));
+            self.timers.set(&mut slot.timer, id, deadline);
+        }
+        None
+    }
+}

@@ -1,0 +1,285 @@
+//! Endpoint of any protocol family: all connections behind one carrier, the paths that they share, and who
+//! may send next (owners: endpoint > path > connection).
+
+mod application;
+mod driving;
+mod family;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use crate::event::Refusal;
+use crate::{
+    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, PathConfig, Paths, Scheduler,
+    SchedulerEntry, Stream, StreamEvent, Timer, TimerQueue,
+};
+
+pub use family::{Arrival, Connection, Context, Family, Hosted, Key, Peer, Stage};
+
+/// Answers of no connection that wait; further ones are not sent.
+const MAX_ANSWERS: usize = 64;
+/// Least size that a path's largest packet may have, in bytes.
+const MIN_MTU_BYTES: u32 = 296;
+
+/// Parameters of an endpoint, whatever its protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct HostConfig<P> {
+    /// Largest IP packet on any path, in bytes (at least 296).
+    pub mtu_bytes: u32,
+    /// Bytes that the carrier puts around each packet's body to a peer (headers of IP, UDP).
+    pub carrier_bytes: fn(P) -> u32,
+    /// Bytes kept free in front of each segment.
+    pub head_bytes: u32,
+    /// Bytes kept free behind each segment.
+    pub tail_bytes: u32,
+    /// Connections at most.
+    pub max_connections: usize,
+    /// Of those, connections whose peer's address is not proven yet.
+    pub max_unproven: usize,
+}
+
+impl<P> HostConfig<P> {
+    fn path(&self, peer: P) -> PathConfig {
+        PathConfig {
+            mtu_bytes: self.mtu_bytes.max(MIN_MTU_BYTES),
+            carrier_bytes: (self.carrier_bytes)(peer),
+            head_bytes: self.head_bytes,
+            tail_bytes: self.tail_bytes,
+        }
+    }
+}
+
+/// Connection with its place among those of its endpoint.
+#[derive(Clone, Debug)]
+struct Slot<F: Family> {
+    key: Key<F::Peer>,
+    connection: F::Connection,
+    timer: Option<Timer>,
+    entry: SchedulerEntry,
+    /// Handed out to the application, or on its way there.
+    is_announced: bool,
+    /// The application has let go of it.
+    is_released: bool,
+}
+
+impl<F: Family> Slot<F> {
+    /// True if its ports, and with [`Self::is_released`] the slot itself, are needed no more.
+    fn is_retirable(&self) -> bool {
+        (self.is_released || !F::KEEPS_PORTS) && self.connection.is_done()
+    }
+}
+
+/// All connections behind one carrier.
+#[derive(Clone, Debug)]
+pub struct Endpoint<F: Family> {
+    /// Parts that are the protocol's own.
+    pub family: F,
+    config: HostConfig<F::Peer>,
+    listening: BTreeSet<u16>,
+    /// Boxed: a node of the tree has room for eleven, and about half of them stay empty.
+    slots: BTreeMap<ConnectionId, Box<Slot<F>>>,
+    keys: BTreeMap<Key<F::Peer>, ConnectionId>,
+    paths: Paths<F::Peer>,
+    timers: TimerQueue,
+    scheduler: Scheduler<F::Peer>,
+    accepted: VecDeque<ConnectionId>,
+    events: VecDeque<(ConnectionId, StreamEvent)>,
+    answers: VecDeque<(F::Peer, F::Segment<'static>)>,
+    /// Random values for connections to come.
+    pub random: Stream,
+    last_id: ConnectionId,
+}
+
+impl<F: Family> Endpoint<F> {
+    /// Endpoint without connections, whose random values come from `random`.
+    pub fn new(family: F, config: HostConfig<F::Peer>, random: Stream) -> Self {
+        Self {
+            family,
+            config,
+            listening: BTreeSet::new(),
+            slots: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            paths: Paths::default(),
+            timers: TimerQueue::default(),
+            scheduler: Scheduler::default(),
+            accepted: VecDeque::new(),
+            events: VecDeque::new(),
+            answers: VecDeque::new(),
+            random,
+            last_id: 0,
+        }
+    }
+
+    /// Number for a new connection.
+    pub fn take_id(&mut self) -> ConnectionId {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Room for a connection that is opened here.
+    pub fn check_room(&self) -> Result<(), ConnectError> {
+        let has_room = self.slots.len() < self.config.max_connections;
+        if has_room { Ok(()) } else { Err(ConnectError::TooManyConnections) }
+    }
+
+    /// True if there is room for a connection that a peer opens.
+    pub fn has_room_for_stranger(&self) -> bool {
+        let unproven = || self.slots.values().filter(|slot| slot.connection.is_unproven()).count();
+        self.slots.len() < self.config.max_connections && unproven() < self.config.max_unproven
+    }
+
+    /// True if openings to this port are accepted.
+    pub fn listens(&self, port: u16) -> bool {
+        self.listening.contains(&port)
+    }
+
+    /// Connection that has this key.
+    pub fn find(&self, key: Key<F::Peer>) -> Option<ConnectionId> {
+        self.keys.get(&key).copied()
+    }
+
+    /// Connection by its number.
+    pub fn get(&self, id: ConnectionId) -> Option<&F::Connection> {
+        self.slots.get(&id).map(|slot| &slot.connection)
+    }
+
+    /// State of a connection.
+    pub fn state(&self, id: ConnectionId) -> Option<<F::Connection as Connection>::State> {
+        self.get(id).map(Connection::state)
+    }
+
+    /// Stage of a connection's life.
+    pub fn stage(&self, id: ConnectionId) -> Option<Stage> {
+        self.get(id).map(Connection::stage)
+    }
+
+    /// Peer and ports of a connection.
+    pub fn key(&self, id: ConnectionId) -> Option<Key<F::Peer>> {
+        self.slots.get(&id).map(|slot| slot.key)
+    }
+
+    /// Connections to a peer that have their ports, in the order of those.
+    pub fn connections_to(&self, peer: F::Peer) -> Vec<ConnectionId> {
+        let first = Key { peer, local_port: 0, remote_port: 0 };
+        let last = Key { peer, local_port: u16::MAX, remote_port: u16::MAX };
+        self.keys.range(first..=last).map(|(_, &id)| id).collect()
+    }
+
+    /// Oldest connection that was not handed out yet and of which `is_sought` holds.
+    pub fn find_embryo(&self, is_sought: impl Fn(&F::Connection) -> bool) -> Option<ConnectionId> {
+        let mut slots = self.slots.iter();
+        slots.find(|(_, slot)| !slot.is_announced && is_sought(&slot.connection)).map(|(&id, _)| id)
+    }
+
+    /// Path to a peer for one more connection, which [`Self::insert`] must bring. `declared`: the rate that
+    /// the connection declares.
+    pub fn enter_path(&mut self, peer: F::Peer, declared: Option<DeclaredRate>) -> &mut Path {
+        self.paths.enter(peer, self.config.path(peer), declared)
+    }
+
+    /// Takes a connection in, after [`Self::enter_path`] for its peer. It has its key from now on, whosever
+    /// that was. `is_ours`: opened here, so that it need not be handed out.
+    pub fn insert(&mut self, id: ConnectionId, key: Key<F::Peer>, connection: F::Connection, is_ours: bool) {
+        self.keys.insert(key, id);
+        let slot = Slot {
+            key,
+            connection,
+            timer: None,
+            entry: SchedulerEntry::default(),
+            is_announced: is_ours,
+            is_released: false,
+        };
+        self.slots.insert(id, Box::new(slot));
+        self.touch(id);
+    }
+
+    /// Connection and its path, for a change; [`Self::touch`] must follow.
+    pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
+        let slot = self.slots.get_mut(&id)?;
+        Some((&mut slot.connection, self.paths.get_mut(&slot.key.peer)?))
+    }
+
+    /// Changes a connection, and asks it in its turn what there is to send. `None`: there is no such
+    /// connection.
+    pub fn change<R>(&mut self, id: ConnectionId, change: impl FnOnce(&mut F::Connection) -> R) -> Option<R> {
+        let result = change(&mut self.slots.get_mut(&id)?.connection);
+        self.touch(id);
+        Some(result)
+    }
+
+    /// Counts and tells of a segment that was refused.
+    pub fn refuse(&mut self, why: Refusal, now: Instant, sink: &mut dyn EventSink) {
+        self.family.count_refusal(why);
+        if sink.wants() {
+            sink.emit(now, 0, Event::Refused { why });
+        }
+    }
+
+    /// Sends an answer of no connection, unless too many wait.
+    pub fn answer(&mut self, peer: F::Peer, segment: F::Segment<'static>) {
+        if self.answers.len() < MAX_ANSWERS {
+            self.answers.push_back((peer, segment));
+        }
+    }
+
+    /// Collects a connection's events and puts it in line for sending.
+    pub fn touch(&mut self, id: ConnectionId) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        if !slot.is_announced && slot.connection.stage() != Stage::Opening {
+            if slot.connection.stage() == Stage::Closed {
+                slot.is_released = true; // it never came to be: nobody waits for it
+            } else {
+                slot.is_announced = true;
+                self.accepted.push_back(id);
+            }
+        }
+        while let Some(event) = slot.connection.poll_event() {
+            if !slot.is_released {
+                self.events.push_back((id, event));
+            }
+        }
+        if slot.is_retirable() {
+            self.retire(id);
+        } else {
+            let peer = slot.key.peer;
+            self.scheduler.touch(id, &mut slot.entry, peer, || self.paths.get_mut(&peer));
+        }
+    }
+
+    /// Frees the ports of a connection that is over, and forgets it once the application has let go.
+    fn retire(&mut self, id: ConnectionId) {
+        let Some(slot) = self.slots.get_mut(&id) else { return };
+        let key = slot.key;
+        self.timers.set(&mut slot.timer, id, None);
+        if let Some(path) = self.paths.get_mut(&key.peer) {
+            slot.entry.leave(path);
+        }
+        if self.keys.get(&key) == Some(&id) {
+            self.keys.remove(&key);
+        }
+        self.family.on_retired(key, &slot.connection);
+        if slot.is_released {
+            self.paths.leave(&key.peer);
+            self.slots.remove(&id);
+            self.accepted.retain(|&other| other != id);
+        }
+    }
+
+    /// Checks in debug builds that the parts agree on which connections there are; where there are many, by a
+    /// few.
+    fn check_invariants(&self) {
+        if !cfg!(debug_assertions) {
+            return;
+        }
+        debug_assert!(self.keys.len() <= self.slots.len() && self.answers.len() <= MAX_ANSWERS);
+        for (key, id) in self.keys.iter().take(8) {
+            debug_assert!(self.slots.get(id).is_some_and(|slot| slot.key == *key), "{key:?}");
+        }
+        for (id, slot) in self.slots.iter().rev().take(8) {
+            debug_assert!(*id <= self.last_id, "{id} was not given out");
+            debug_assert!(self.paths.get(&slot.key.peer).is_some(), "{id} has no path");
+            debug_assert!(slot.timer.is_none_or(|(at, _)| self.timers.first() <= Some(at)), "{id}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Contract of what finds out the rate of a path. It belongs to the path: all connections feed it with
+//! samples of their receivers, and share the rate that it makes of them.
+
+use alloc::boxed::Box;
+use core::fmt::Debug;
+
+use crate::Instant;
+use crate::event::{Phase, ResumePhase};
+
+/// Rate of a path of which nothing is known, in bit/s: on every link that this is made for, what may leave
+/// leaves at once.
+pub const UNMEASURED_RATE_BPS: u64 = 1_000_000_000;
+
+/// Packets between two marks in the stream of a connection (POLLs of STP): when they left and when they
+/// arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Time between the marks when they were sent, by the sender's clock.
+    pub sent_ns: u64,
+    /// IP bytes sent from the first (excluded) to the second (included), by all connections of the path.
+    pub sent_bytes: u64,
+    /// Time between the marks when they arrived, by the receiver's clock.
+    pub arrived_ns: u64,
+    /// IP bytes that arrived of those, as far as the receiver has counted them: never more than were sent.
+    pub arrived_bytes: u64,
+}
+
+/// Measurement of the way that data took, out of one report of the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSample {
+    /// Time at which the mark left.
+    pub sent_at: Instant,
+    /// Receiver's clock when the mark arrived; it may be off by any constant.
+    pub arrived_ns: u64,
+    /// Round trip of the mark, waiting on the way back included.
+    pub rtt_ns: u64,
+    /// Interval between this mark and one about half a round trip before.
+    pub long: Option<Interval>,
+    /// Interval of packets that left back to back, this mark the last: how the path spread them.
+    pub train: Option<Interval>,
+    /// True if this mark stood behind others of a train, so that it waited for those.
+    pub behind_train: bool,
+}
+
+/// Capacity and round trip of a path as a connection measured them: another may begin with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathEstimate {
+    /// Rate that the path delivered, in bit/s of IP bytes.
+    pub rate_bps: u64,
+    /// Smallest round trip, in ns.
+    pub rtt_min_ns: u64,
+    /// Bytes that arrived while the rate was held: what it rests on.
+    pub confirmed_bytes: u64,
+}
+
+/// Controller of a path's rate. All methods are total: any order of calls with any values is allowed.
+pub trait PathController: Debug + Send {
+    /// Takes in a report.
+    fn on_sample(&mut self, now: Instant, sample: &PathSample);
+    /// Takes in that the link was gone and is back: delays and losses of before say nothing.
+    fn on_outage(&mut self, now: Instant);
+    /// Rate of all that is sent over the path, in bit/s of IP bytes, at least 1. While nothing is measured
+    /// ([`Phase::Measuring`]), [`UNMEASURED_RATE_BPS`] or more lets everything leave at once.
+    fn rate_bps(&self) -> u64;
+    /// Payload bytes that one connection may have under way.
+    fn window_bytes(&self) -> u64;
+    /// Packets of a train that is wanted now, 0 for none. The train is counted as sent.
+    fn take_train(&mut self, _now: Instant) -> u32 {
+        0
+    }
+    /// Packets of the longest train that is ever wanted.
+    fn max_train_packets(&self) -> u32 {
+        0
+    }
+    /// Takes in that the first packets of the path, which leave at once, have left.
+    fn after_first_train(&mut self) {}
+    /// Estimate of the path, for connections to come.
+    fn path_estimate(&self) -> Option<PathEstimate> {
+        None
+    }
+    /// Step in the use of a remembered path, and the rate and round trip remembered.
+    fn resumed(&self) -> Option<(ResumePhase, PathEstimate)> {
+        None
+    }
+    /// Phase, for events.
+    fn phase(&self) -> Phase;
+    /// Name, for reports.
+    fn name(&self) -> &'static str;
+    /// Copy: engines are `Clone`.
+    fn boxed_clone(&self) -> Box<dyn PathController>;
+}
+
+impl Clone for Box<dyn PathController> {
+    fn clone(&self) -> Self {
+        self.boxed_clone()
+    }
+}

@@ -1,0 +1,150 @@
+//! Scheduler of an endpoint: connections that may have something to send stand in line for a turn of their
+//! path; whose turn it is there, the path says ([`Path::next_connection`]). A turn is a batch of equal-sized
+//! segments with equal fields in the IP header.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use crate::fair_queue::FairShare;
+use crate::{ConnectionId, Instant, NetworkFields, Path, Transmit, Weight};
+
+/// Bytes after which a turn ends.
+const QUANTUM_BYTES: usize = 16 * 1500;
+
+/// Place of one connection with the scheduler.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SchedulerEntry {
+    is_in_line: bool,
+    /// Time when it had nothing more to send, and the batch behind which that was, unless something happened
+    /// since.
+    silent_at: Option<(Instant, u64)>,
+    share: FairShare,
+}
+
+impl SchedulerEntry {
+    /// Sets how much the connection gets beside the others of its path from now on.
+    pub fn set_weight(&mut self, weight: Weight) {
+        self.share.weight = weight;
+    }
+
+    /// Takes in that the connection has left the line, and wants to send data at `due`, if it has any. That
+    /// is asked only where others use the path.
+    pub fn rest(&mut self, path: &mut Path, due: impl FnOnce(&Path) -> Option<Instant>) {
+        let due = if path.is_shared() { due(path) } else { None };
+        path.set_due(&mut self.share, due);
+    }
+
+    /// Takes in that the connection uses `path` no more.
+    pub fn leave(&mut self, path: &mut Path) {
+        path.set_due(&mut self.share, None);
+    }
+}
+
+/// Connections of an endpoint that may have something to send, in line.
+#[derive(Clone, Debug)]
+pub struct Scheduler<Peer> {
+    /// Paths, each as often as connections of it are in line.
+    line: VecDeque<Peer>,
+    /// Segment that did not fit the batch before it.
+    stash: Option<(Transmit<Peer>, Vec<u8>)>,
+    /// Batches so far.
+    batches: u64,
+}
+
+impl<Peer> Default for Scheduler<Peer> {
+    fn default() -> Self {
+        Self { line: VecDeque::new(), stash: None, batches: 0 }
+    }
+}
+
+impl<Peer: Copy> Scheduler<Peer> {
+    /// Takes in that something happened to a connection of `path`, the one to `peer`: it is asked in its
+    /// turn. The path is looked up only if that is not to come anyway.
+    pub fn touch<'a>(
+        &mut self,
+        id: ConnectionId,
+        turn: &mut SchedulerEntry,
+        peer: Peer,
+        path: impl FnOnce() -> Option<&'a mut Path>,
+    ) {
+        turn.silent_at = None;
+        if !turn.is_in_line
+            && let Some(path) = path()
+        {
+            self.line_up(id, turn, peer, path);
+        }
+    }
+
+    fn line_up(&mut self, id: ConnectionId, turn: &mut SchedulerEntry, peer: Peer, path: &mut Path) {
+        turn.is_in_line = true;
+        path.line_up(id, &mut turn.share);
+        self.line.push_back(peer);
+    }
+
+    /// Segment that is left of the last turn: it was polled already, and goes before everything else.
+    pub fn poll_stash(&mut self, buffer: &mut Vec<u8>) -> Option<Transmit<Peer>> {
+        let (transmit, bytes) = self.stash.take()?;
+        buffer.extend_from_slice(&bytes);
+        Some(transmit)
+    }
+
+    /// Path whose turn it is. Its next connection ([`Path::next_connection`]) must [`Self::take`] the turn,
+    /// unless one of them is gone.
+    pub fn call(&mut self) -> Option<Peer> {
+        self.line.pop_front()
+    }
+
+    /// Turn of connection `id`: `poll` appends its next segment to the buffer, as long as there is one, the
+    /// batch has room (`max_segments`, at least 1) and the quantum lasts. `None` if there was none: then it
+    /// left the line, and its timer is due to be set.
+    pub fn take(
+        &mut self,
+        id: ConnectionId,
+        turn: &mut SchedulerEntry,
+        now: Instant,
+        (peer, path): (Peer, &mut Path),
+        (buffer, max_segments): (&mut Vec<u8>, usize),
+        mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Option<NetworkFields>,
+    ) -> Option<Transmit<Peer>> {
+        let mut batch = Transmit { peer, connection: id, segment_bytes: 0, fields: NetworkFields::default() };
+        let mut sent_bytes = 0;
+        // Whoever has just said that this was all need not be asked again, unless others have sent since:
+        // what they take of a shared path can make more due (a POLL, where data has to wait).
+        let asks = turn.silent_at.take() != Some((now, self.batches));
+        for count in 0..if asks { max_segments.max(1) } else { 0 } {
+            if sent_bytes >= QUANTUM_BYTES {
+                break;
+            }
+            let start = buffer.len();
+            let Some(fields) = poll(path, buffer) else {
+                turn.silent_at = Some((now, self.batches + 1));
+                break;
+            };
+            let bytes = buffer.len() - start;
+            sent_bytes += bytes;
+            if count == 0 {
+                batch = Transmit { segment_bytes: bytes, fields, ..batch };
+            } else if bytes > batch.segment_bytes || fields != batch.fields {
+                let transmit = Transmit { segment_bytes: bytes, fields, ..batch };
+                self.stash = Some((transmit, buffer.split_off(start)));
+                break;
+            }
+            if bytes < batch.segment_bytes {
+                break;
+            }
+        }
+        turn.is_in_line = false;
+        if buffer.is_empty() {
+            return None;
+        }
+        self.batches += 1;
+        path.count_turn(&mut turn.share, sent_bytes as u64);
+        // Even if this was all: another may be next, and its timer is to be set.
+        self.line_up(id, turn, peer, path);
+        Some(batch)
+    }
+}
+
+#[cfg(test)]
+#[path = "scheduler_tests.rs"]
+mod tests;

@@ -1,0 +1,58 @@
+//! Beginning of a sender's stream.
+
+use super::fields::Fields;
+use super::head::check;
+use crate::errors::Violation;
+use crate::limits::MAX_FILES;
+
+/// The first eight octets of a sender's stream.
+pub const MAGIC: [u8; 8] = *b"SKYHAULF";
+
+/// The version that this crate speaks.
+pub const VERSION: u8 = 1;
+
+/// Octets of the opening, in all versions.
+pub const OPENING_BYTES: usize = 28;
+
+/// Announcement of the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionOpening {
+    /// How many files follow, exactly.
+    pub files: u32,
+    /// How many payload bytes they had when the sender looked.
+    pub bytes: u64,
+}
+
+impl SessionOpening {
+    /// Encodes the opening.
+    pub fn encode(&self) -> [u8; OPENING_BYTES] {
+        let mut octets = [0; OPENING_BYTES];
+        octets[..8].copy_from_slice(&MAGIC);
+        octets[8] = VERSION;
+        octets[12..16].copy_from_slice(&self.files.to_be_bytes());
+        octets[16..24].copy_from_slice(&self.bytes.to_be_bytes());
+        let check = check(&octets[..24]);
+        octets[24..].copy_from_slice(&check);
+        octets
+    }
+
+    /// Decodes the opening; the magic is judged first, then the check, then the version.
+    pub fn decode(octets: &[u8; OPENING_BYTES]) -> Result<Self, Violation> {
+        let mut fields = Fields(octets);
+        if fields.array()? != MAGIC {
+            return Err(Violation::Magic);
+        }
+        let (version, reserved) = (fields.u8()?, fields.array::<3>()?);
+        let (files, bytes) = (fields.u32()?, fields.u64()?);
+        if fields.rest() != check(&octets[..24]) {
+            return Err(Violation::Check("the opening"));
+        }
+        if version != VERSION {
+            return Err(Violation::Version(version));
+        }
+        if reserved != [0; 3] || files as usize > MAX_FILES {
+            return Err(Violation::Field("the opening"));
+        }
+        Ok(Self { files, bytes })
+    }
+}

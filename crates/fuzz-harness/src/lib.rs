@@ -1,0 +1,19 @@
+//! Fuzz targets of `fuzz/`: what each does with its bytes. They are no part of any shipped crate; ordinary
+//! tests replay the corpus (`tests/corpus.rs`) with the very same code.
+#![forbid(unsafe_code)]
+
+mod connection;
+mod envelope;
+mod input;
+mod segment;
+mod tcp_connection;
+mod tcp_options;
+mod tcp_pair;
+mod tcp_segment;
+
+pub use connection::connection;
+pub use envelope::envelope;
+pub use segment::segment_decode;
+pub use tcp_connection::tcp_connection;
+pub use tcp_options::tcp_options;
+pub use tcp_segment::tcp_segment;

@@ -1,0 +1,25 @@
+//! The laboratory: transports set beside each other, with skyhaul's own measure for all of them.
+//!
+//! - [`race`]: one transfer of a scenario, carried by several transports, in virtual or in real time.
+//! - [`scoreboard`]: every transport on every ready scenario.
+//! - [`papers`]: the figures of a paper drawn anew, its claims beside what was measured.
+//! - [`sweep`]: what is missing of a sweep, run; what is finished, kept and read.
+//! - [`transfer`]: the parts of a transfer's result that every command names in the same way.
+//!
+//! Everything here is data: plans, runs, verdicts, tables. Arguments and texts for a terminal are the command
+//! line's. Rooms use each other in one direction: `papers` and `scoreboard` use `race` and `sweep`; those use
+//! `transfer`.
+#![forbid(unsafe_code)]
+
+mod load;
+mod names;
+pub mod papers;
+mod progress;
+pub mod race;
+pub mod scoreboard;
+pub mod sweep;
+pub mod transfer;
+
+pub use load::{LoadError, load};
+pub use names::UnknownName;
+pub use progress::Progress;

@@ -1,0 +1,43 @@
+//! Failures of reproductions.
+
+use skyhaul_report::ReportError;
+use skyhaul_scenario::ScenarioError;
+use skyhaul_sim::sweep::SweepError;
+use thiserror::Error;
+
+use crate::sweep::ResultsError;
+
+/// Reason why a paper cannot be reproduced.
+#[derive(Debug, Error)]
+pub enum PaperError {
+    /// The paper has no such item.
+    #[error("{paper} has no item '{item}'; its items are {known}")]
+    UnknownItem {
+        /// Name of the paper.
+        paper: &'static str,
+        /// Name that means nothing.
+        item: String,
+        /// Names that mean something.
+        known: String,
+    },
+    /// The text about the paper is damaged.
+    #[error("papers/{paper}/paper.toml: {error}")]
+    About {
+        /// Name of the paper.
+        paper: &'static str,
+        /// Place and cause.
+        error: toml::de::Error,
+    },
+    /// A scenario of the paper makes no sense.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A scenario of the paper makes no sweep, or its runs cannot be kept.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// Results cannot be kept or read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// Results make no figure, or claims no sense.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+}

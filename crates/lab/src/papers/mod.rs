@@ -1,0 +1,14 @@
+//! Papers: every figure drawn anew, and every claim beside what was measured.
+//!
+//! A [`Reproduction`] of a [`Paper`] has the scenarios that the wanted items need, each of them is simulated,
+//! then [`Reproduction::report`] is the page.
+
+mod classification;
+mod error;
+mod paper;
+mod reproduction;
+mod selection;
+
+pub use error::PaperError;
+pub use paper::{PAPERS, Paper};
+pub use reproduction::{PaperScenario, Reproduction, ReproductionOrder};

@@ -1,0 +1,81 @@
+//! Papers that the program knows: their files in `papers/`, as they are.
+
+use serde::Deserialize;
+
+use super::error::PaperError;
+
+/// Files of a paper.
+#[derive(Debug)]
+pub struct Paper {
+    /// Name, as the folder's.
+    pub name: &'static str,
+    /// `paper.toml`.
+    about: &'static str,
+    /// Figure definitions.
+    pub(super) figures: &'static str,
+    /// Claims.
+    pub(super) claims: &'static str,
+    /// Scenario files by name; the results of NAME go to the folder NAME.
+    pub(super) scenarios: &'static [(&'static str, &'static str)],
+}
+
+/// Text about a paper: `paper.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct About {
+    /// Title of the report.
+    pub(super) title: String,
+    /// Runs of each point with `--quick`.
+    pub(super) quick_replications: u32,
+    /// Paragraphs in front of the report.
+    pub(super) introduction: Vec<String>,
+    /// Contradictions, and how they were decided.
+    pub(super) notes: Vec<String>,
+}
+
+/// File of a paper.
+macro_rules! file {
+    ($paper:literal, $file:literal) => {
+        include_str!(concat!("../../../../papers/", $paper, "/", $file, ".toml"))
+    };
+}
+
+/// Paper with the scenarios of these names.
+macro_rules! paper {
+    ($paper:literal, [$($scenario:literal),* $(,)?]) => {
+        Paper {
+            name: $paper,
+            about: file!($paper, "paper"),
+            figures: file!($paper, "figures"),
+            claims: file!($paper, "claims"),
+            scenarios: &[$(($scenario, file!($paper, $scenario))),*],
+        }
+    };
+}
+
+/// All papers.
+pub static PAPERS: &[Paper] = &[
+    paper!(
+        "xstp",
+        [
+            "connectivity-10s",
+            "connectivity-5s",
+            "connectivity-5s-polls",
+            "corruption-10s",
+            "corruption-1s",
+            "corruption-both",
+            "early-timeout",
+            "false-timeout",
+            "handoff-0.5s",
+            "handoff-1s",
+        ]
+    ),
+    paper!("stp", ["rate-mode"]),
+];
+
+impl Paper {
+    /// Text about it.
+    pub(super) fn about(&self) -> Result<About, PaperError> {
+        toml::from_str(self.about).map_err(|error| PaperError::About { paper: self.name, error })
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs of boards.
+
+use skyhaul_scenario::Workload;
+
+use super::super::cases::{CASES, CaseName};
+use super::super::contestants::contestants;
+use super::*;
+
+/// Order of these cases and contestants; of all if there is none.
+fn order(cases: &[&str], names: &[&str]) -> BoardOrder {
+    let cases: Vec<CaseName> = cases.iter().map(|name| name.parse().unwrap()).collect();
+    let is_chosen = |case: &&Case| cases.is_empty() || cases.iter().any(|name| name.means(case));
+    let names: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
+    BoardOrder {
+        mode: RaceMode::Simulated,
+        cases: CASES.iter().filter(is_chosen).collect(),
+        contestants: contestants(&names),
+        runs: 20,
+        seed: 1,
+        size_bytes: None,
+        time_limit_ns: None,
+    }
+}
+
+fn board(order: &BoardOrder) -> Board {
+    Board::new(order).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn everybody_has_a_run_of_each_seed_on_every_case() {
+    let board = board(&order(&[], &[]));
+    assert_eq!((board.trials.len(), board.header.replications), (CASES.len(), 20));
+    let last = board.header.runs().last().unwrap();
+    let (trial, contestant) = board.at(last);
+    assert_eq!((trial.case.name, contestant.name), ("joining", "tcp-reno"));
+    assert_eq!(board.header.seed_of(last), 20);
+}
+
+#[test]
+fn flows_beside_others_carry_the_contestant_and_a_fair_part_is_declared() {
+    let board = board(&order(&["beside-bbr", "joining", "fairness"], &["xstp-declared"]));
+    let parts = [5_000_000, 2_000_000, 10_000_000];
+    for (trial, part_bps) in board.trials.iter().zip(parts) {
+        let scenario = trial.flows_with(board.contestants[0].racer).unwrap();
+        let own: Vec<_> = scenario.flows.iter().filter(|flow| trial.is_of_contestant(&flow.name)).collect();
+        assert_eq!(own.len(), 1, "{}", trial.case.name);
+        assert_eq!(
+            own[0].transport.opener.get::<skyhaul_stp::Config>().unwrap().rate_bps,
+            Some(part_bps),
+            "{}",
+            trial.case.name
+        );
+        assert!(
+            scenario.flows.iter().all(|flow| matches!(flow.workload, Workload::Bulk { bytes: None, .. }))
+        );
+    }
+    let flows = board.trials[0].flows_with(Racer::Standard).unwrap().flows;
+    let rival = flows.iter().find(|flow| flow.name == "rival").unwrap();
+    assert!(format!("{:?}", rival.transport).contains("Bbr"), "{rival:?}");
+}
+
+#[test]
+fn all_that_decides_about_results_is_in_the_digest() {
+    let plain = || order(&["geo", "joining"], &[]);
+    let digest = |order: &BoardOrder| board(order).header.digest;
+    let own = digest(&plain());
+    assert_eq!(own, digest(&BoardOrder { runs: 3, ..plain() }), "more runs of the same");
+    let others = [
+        BoardOrder { size_bytes: Some(1_000_000), ..plain() },
+        BoardOrder { time_limit_ns: Some(120_000_000_000), ..plain() },
+        order(&["geo", "joining"], &["xstp"]),
+    ];
+    for other in others {
+        assert_ne!(own, digest(&other), "{other:?}");
+    }
+}

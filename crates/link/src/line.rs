@@ -1,0 +1,217 @@
+//! The line behind the queue of one direction: serialisation, outages, the channel and chance.
+//! Needs no packet, only its size, so that links and the capacity computation run the same code.
+
+use skyhaul_core::Instant;
+use skyhaul_core::event::DropCause;
+
+use crate::chance::Chance;
+use crate::channel::{Channel, Passage};
+use crate::impairments::{Impairment, Impairments};
+use crate::outages::KnownOutages;
+use crate::serializer::{Serializer, ServiceInterval};
+use crate::timeline::{Timeline, Walk};
+use crate::{Damage, DirectionConfig, LinkConfig, Order, Stay, Stays};
+
+/// Where there is no channel.
+const FREE: Passage = Passage { lost: None, delay_ns: 0 };
+
+/// Fate of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Lost at the end of its serialisation.
+    Lost(DropCause),
+    /// Delivered then.
+    Arrives(Instant, Journey),
+    /// Lost if the forced outage lasts until its serialisation begins, otherwise to be decided anew.
+    Held(Journey),
+}
+
+/// Random effects on a packet that is delivered. Flags in one byte: it is moved about with every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Journey(u8);
+
+impl Journey {
+    const DAMAGED: u8 = 1;
+    const LATE: u8 = 2;
+    const TWICE: u8 = 4;
+
+    fn new(drawn: Impairment) -> Self {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        Self(flag(drawn.hit, Self::DAMAGED) | flag(drawn.late, Self::LATE) | flag(drawn.twice, Self::TWICE))
+    }
+
+    /// With bits changed.
+    pub(crate) fn is_damaged(self) -> bool {
+        self.0 & Self::DAMAGED != 0
+    }
+
+    /// Later than its turn.
+    pub(crate) fn is_late(self) -> bool {
+        self.0 & Self::LATE != 0
+    }
+
+    /// With a copy right behind it.
+    pub(crate) fn is_twice(self) -> bool {
+        self.0 & Self::TWICE != 0
+    }
+
+    /// Effects on the copy: all but the copying.
+    pub(crate) fn once(self) -> Self {
+        Self(self.0 & !Self::TWICE)
+    }
+}
+
+/// Serialisation, outages, channel, chance and propagation of one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct TransmissionLine {
+    serializer: Serializer,
+    impairments: Impairments,
+    channel: Option<Channel>,
+    damage: Damage,
+    delays: Walk,
+    min_delay_ns: u64,
+    /// Of a packet that is late, on top.
+    extra_delay_ns: u64,
+    order: Order,
+    /// The latest time that a packet was to be delivered, not counting the extra delay of those
+    /// picked to be overtaken.
+    latest: Instant,
+}
+
+impl TransmissionLine {
+    /// Line that starts at `port` of a link with a valid configuration.
+    pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
+        let direction: &DirectionConfig = config.direction(port);
+        let name = config.direction_name(port);
+        let timeline = Timeline::new(direction);
+        Self {
+            serializer: Serializer::new(&timeline),
+            impairments: Impairments::new(direction, seed, &name),
+            channel: Channel::new(config, port, seed),
+            damage: direction.damage,
+            delays: Walk::new(&timeline, Instant::ZERO),
+            min_delay_ns: timeline.min_delay_ns(),
+            extra_delay_ns: direction.reordering.extra_delay_ns,
+            order: direction.order,
+            latest: Instant::ZERO,
+        }
+    }
+
+    /// Sends a packet that is there at `now`, after all those before it. `has_bytes`: it has bytes
+    /// of its own, which can be damaged.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        wire_bytes: u32,
+        has_bytes: bool,
+        down: KnownOutages<'_>,
+    ) -> (ServiceInterval, Fate) {
+        let service = self.serializer.serve(now, wire_bytes);
+        // Drawn in any case: an outage must not shift the draws of the packets after it.
+        let drawn = self.impairments.draw(wire_bytes);
+        let passage = self.pass_channel(service.end);
+        let fate = if down.takes(service, now) {
+            Fate::Lost(DropCause::Outage)
+        } else if let Some(cause) = passage.lost {
+            Fate::Lost(cause)
+        } else if drawn.lost {
+            Fate::Lost(DropCause::RandomLoss)
+        } else if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) {
+            Fate::Lost(DropCause::BitError)
+        } else {
+            self.carry(service, passage, Journey::new(drawn), down)
+        };
+        (service, fate)
+    }
+
+    /// Fate of a packet that had got through and is now sent at another time, after all those before it.
+    pub(crate) fn send_anew(
+        &mut self,
+        now: Instant,
+        service: ServiceInterval,
+        journey: Journey,
+        down: KnownOutages<'_>,
+    ) -> Fate {
+        let passage = self.channel.as_mut().map_or(FREE, |channel| channel.pass_anew(service.end));
+        if passage.lost.is_some() || down.takes(service, now) {
+            return Fate::Lost(DropCause::Outage);
+        }
+        self.carry(service, passage, journey, down)
+    }
+
+    fn carry(
+        &mut self,
+        service: ServiceInterval,
+        passage: Passage,
+        journey: Journey,
+        down: KnownOutages<'_>,
+    ) -> Fate {
+        if down.may_take(service) {
+            return Fate::Held(journey);
+        }
+        Fate::Arrives(self.arrival(service.end, passage.delay_ns, journey.is_late()), journey)
+    }
+
+    /// Restart at `now`: rates and delays are those of `timeline`, the channel is in a stay that
+    /// others follow, and no packet that is under way is delivered after `latest`, but for those that may be
+    /// overtaken. Gives back the work that was not done by then.
+    pub(crate) fn interrupt(
+        &mut self,
+        now: Instant,
+        timeline: &Timeline,
+        stays: Option<(Stay, Stays)>,
+        latest: Instant,
+    ) -> u128 {
+        if let (Some(channel), Some((stay, stays))) = (&mut self.channel, stays) {
+            channel.go_back(stay, stays);
+        }
+        self.delays = Walk::new(timeline, now);
+        self.min_delay_ns = timeline.min_delay_ns();
+        self.latest = latest;
+        self.serializer.interrupt(now, timeline)
+    }
+
+    /// End of so much work, with which the line goes on after an interruption.
+    pub(crate) fn go_on(&mut self, work: u128) -> Instant {
+        self.serializer.go_on(work)
+    }
+
+    /// Arrival without the extra delay of a packet that is late.
+    pub(crate) fn in_order_arrival(&self, arrival: Instant, journey: Journey) -> Instant {
+        if journey.is_late() { arrival.before(self.extra_delay_ns) } else { arrival }
+    }
+
+    /// The rate at any time.
+    pub(crate) fn rate_bps(&self, at: Instant) -> Option<u64> {
+        self.delays.timeline().step(at).rate_bps
+    }
+
+    pub(crate) fn set_loss(&mut self, probability: f64) {
+        self.impairments.set_loss(probability);
+    }
+
+    fn pass_channel(&mut self, sent: Instant) -> Passage {
+        self.channel.as_mut().map_or(FREE, |channel| channel.pass(sent))
+    }
+
+    /// Arrival of a packet.
+    fn arrival(&mut self, sent: Instant, channel_delay_ns: u64, late: bool) -> Instant {
+        let mut arrival = sent.after(self.delays.reach(sent).delay_ns).after(channel_delay_ns);
+        if self.order == Order::Preserve {
+            self.latest = self.latest.max(arrival);
+            arrival = self.latest;
+        }
+        if late { arrival.after(self.extra_delay_ns) } else { arrival }
+    }
+
+    /// No packet whose serialisation ends at `sent` or later is delivered before this.
+    pub(crate) fn earliest_arrival(&self, sent: Instant) -> Instant {
+        let channel_delay_ns = self.channel.as_ref().map_or(0, Channel::min_delay_ns);
+        sent.after(self.min_delay_ns).after(channel_delay_ns)
+    }
+
+    /// The chance that a packet of so many bytes is hit by a bit error.
+    pub(crate) fn bit_error_chance(&self, wire_bytes: u32) -> Chance {
+        self.impairments.bit_error_chance(wire_bytes)
+    }
+}

@@ -1,0 +1,142 @@
+//! Part of the driver that needs no carrier: timers, waking the streams, and the end of the endpoint.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use skyhaul_core::Instant;
+
+use crate::Protocol;
+use crate::shared::{Shared, wake_all};
+use crate::state::{Life, State};
+use crate::timer::Timer;
+use crate::watch::Sink;
+
+/// Outcome of a turn's sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// Nothing is left to send.
+    All,
+    /// The carrier takes nothing at present.
+    Blocked,
+    /// There may be more.
+    Part,
+}
+
+/// The driver's hold on an endpoint.
+pub(crate) struct Keeper<P: Protocol> {
+    shared: Arc<Shared<P>>,
+    timer: Timer,
+    /// Receiver of events.
+    pub(crate) sink: Sink,
+    /// The original of the copy in [`State`].
+    pub(crate) counters: P::Counters,
+    wakers: Vec<Waker>,
+}
+
+impl<P: Protocol> Keeper<P> {
+    pub(crate) fn new(shared: Arc<Shared<P>>, sink: Sink) -> io::Result<Self> {
+        let timer = Timer::new(shared.clock)?;
+        Ok(Self { shared, timer, sink, counters: P::Counters::default(), wakers: Vec::new() })
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.shared.now()
+    }
+
+    /// A turn begins.
+    pub(super) fn begin(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        self.shared.lock().driver = Some(cx.waker().clone());
+        while self.timer.poll(cx)?.is_ready() {}
+        Ok(())
+    }
+
+    /// Changes the state. Those whom it concerns are told by [`Self::wake`], or when the turn is concluded.
+    pub(crate) fn work<T>(
+        &mut self,
+        work: impl FnOnce(&mut State<P>, Instant, &mut Sink, &mut P::Counters) -> T,
+    ) -> T {
+        let mut state = self.shared.lock();
+        let result = work(&mut state, self.shared.now(), &mut self.sink, &mut self.counters);
+        state.dispatch(self.shared.now(), &mut self.wakers);
+        result
+    }
+
+    /// Tells the streams what has happened.
+    pub(crate) fn wake(&mut self) {
+        wake_all(&mut self.wakers);
+    }
+
+    /// Has `fill` get something to send from the engine, after timers that are due.
+    pub(super) fn fill<T>(&mut self, fill: impl FnOnce(&mut P, Instant, &mut Sink) -> T) -> T {
+        let mut state = self.shared.lock();
+        let now = self.shared.now();
+        run_timers(now, &mut state, &mut self.sink);
+        fill(&mut state.engine, now, &mut self.sink)
+    }
+
+    /// Tells the streams, and decides when the next turn is: at once if `is_unfinished`. Ready when the
+    /// endpoint has come to its end.
+    pub(super) fn conclude(
+        &mut self,
+        cx: &Context<'_>,
+        is_unfinished: bool,
+        sent: Sent,
+    ) -> Poll<io::Result<()>> {
+        let mut state = self.shared.lock();
+        if sent == Sent::Blocked {
+            // Nothing is asked of the engine at present, but its patience still runs out.
+            run_timers(self.shared.now(), &mut state, &mut self.sink);
+        }
+        state.counters = self.counters;
+        state.dispatch(self.shared.now(), &mut self.wakers);
+        let is_quiet = sent == Sent::All && state.is_idle();
+        let is_over = sent == Sent::All
+            && match state.life {
+                Life::Open => false,
+                Life::Abandoned => state.engine.connection_count() == 0,
+                Life::Closing | Life::Ended | Life::Failed => true,
+            };
+        let deadline = state.engine.deadline();
+        drop(state);
+        wake_all(&mut self.wakers);
+        if is_quiet {
+            self.shared.idle.notify_waiters();
+        }
+        if is_over {
+            return Poll::Ready(Ok(()));
+        }
+        if is_unfinished || sent == Sent::Part {
+            cx.waker().wake_by_ref();
+        } else {
+            self.timer.arm(deadline)?;
+        }
+        Poll::Pending
+    }
+}
+
+fn run_timers<P: Protocol>(now: Instant, state: &mut State<P>, sink: &mut Sink) {
+    if state.engine.deadline().is_some_and(|at| at <= now) {
+        state.engine.handle_timeout(now, sink);
+    }
+}
+
+impl<P: Protocol> Drop for Keeper<P> {
+    /// However the driver ends - also when its runtime is dropped - nobody waits for it in vain.
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        if state.life != Life::Failed && !thread::panicking() {
+            state.abort_all();
+            state.dispatch(self.shared.now(), &mut self.wakers);
+            state.life = Life::Ended;
+        } else {
+            state.life = Life::Failed;
+        }
+        state.everybody(&mut self.wakers);
+        drop(state);
+        wake_all(&mut self.wakers);
+        self.shared.idle.notify_waiters();
+        self.shared.ended.notify_waiters();
+    }
+}

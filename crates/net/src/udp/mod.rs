@@ -1,0 +1,256 @@
+//! UDP as a carrier: one socket, datagrams in envelopes.
+
+mod bind;
+mod inbox;
+mod refusals;
+mod socket;
+
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::task::{Context, Poll};
+
+use skyhaul_core::Engine as _;
+use skyhaul_stp::Endpoint;
+
+use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
+use crate::{Counters, Protection};
+pub(crate) use bind::{bound, connected};
+use inbox::Inbox;
+use refusals::Refusals;
+use socket::Socket;
+
+/// Receiving system calls in a turn.
+const MAX_RECEIVES: usize = 4;
+/// Largest payload of a UDP datagram over IPv4, which a batch must not exceed either.
+const MAX_BATCH_BYTES: usize = 65_507;
+/// Reports of a refusal in a row after which a datagram is given up.
+const MAX_REFUSALS: u64 = 3;
+/// `EMSGSIZE`, `EIO`, `EINVAL`: the numbers of Linux on every architecture.
+const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();
+const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
+const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
+
+/// Address of a socket, and the only peer that it talks to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) local: SocketAddr,
+    pub(crate) peer: Option<SocketAddr>,
+}
+
+/// A UDP socket as a carrier of STP.
+pub(crate) struct Udp {
+    socket: Socket,
+    inbox: Inbox,
+    /// The socket has all addresses of the machine. An answer that leaves from another one than the peer
+    /// wrote to would be taken for a stranger's.
+    is_wild: bool,
+    /// The one peer of a client endpoint.
+    peer: Option<SocketAddr>,
+    refusals: Refusals,
+    /// Refusals reported and not judged yet.
+    reported: u64,
+    protection: Protection,
+    max_datagram_bytes: usize,
+}
+
+/// State of a peer: our address that it wrote to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UdpPeer {
+    source: IpAddr,
+}
+
+impl Udp {
+    pub(crate) fn new(
+        socket: UdpSocket,
+        place: Place,
+        mtu_bytes: u32,
+        protection: Protection,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            socket: Socket::new(socket, place.local)?,
+            inbox: Inbox::new(),
+            is_wild: place.local.ip().is_unspecified() && place.peer.is_none(),
+            peer: place.peer,
+            refusals: Refusals::default(),
+            reported: 0,
+            protection,
+            max_datagram_bytes: (mtu_bytes as usize).clamp(1, MAX_BATCH_BYTES),
+        })
+    }
+
+    /// Takes datagrams from the socket to the engine. False if there may be more.
+    fn fetch(
+        &mut self,
+        cx: &mut Context<'_>,
+        peers: &mut Peers<SocketAddr, UdpPeer>,
+        keeper: &mut Keeper<Endpoint>,
+    ) -> bool {
+        for _ in 0..MAX_RECEIVES {
+            match self.inbox.poll(cx, &self.socket) {
+                Poll::Pending => return true,
+                Poll::Ready(Ok(messages)) => {
+                    self.refusals.heard();
+                    keeper.counters.receive_calls += 1;
+                    for index in 0..messages {
+                        self.deliver(index, peers, keeper);
+                    }
+                    keeper.wake();
+                }
+                Poll::Ready(Err(error)) => self.on_failure(&error, keeper),
+            }
+        }
+        false
+    }
+
+    /// Hands a message - datagrams from one peer - to the engine.
+    fn deliver(
+        &mut self,
+        index: usize,
+        peers: &mut Peers<SocketAddr, UdpPeer>,
+        keeper: &mut Keeper<Endpoint>,
+    ) {
+        let (message, datagrams) = self.inbox.message(index);
+        if let (true, Some(source)) = (self.is_wild, message.local_ip) {
+            peers.set(message.peer, UdpPeer { source });
+        }
+        let protection = self.protection;
+        keeper.work(|state, now, sink, counters| {
+            for datagram in datagrams {
+                counters.received_datagrams += 1;
+                counters.received_bytes += datagram.len() as u64;
+                match protection.open(datagram) {
+                    Ok(body) => {
+                        state.engine.handle(now, message.peer, message.fields, &datagram[body], sink);
+                    }
+                    Err(_) => counters.bad_envelopes += 1,
+                }
+            }
+        });
+    }
+
+    fn on_failure(&mut self, error: &io::Error, keeper: &mut Keeper<Endpoint>) {
+        if is_refusal(error) {
+            self.reported += 1;
+        } else {
+            keeper.counters.receive_failures += 1;
+        }
+    }
+
+    /// Judges the system's word that nobody receives at the peer's address. It says so before it hands out
+    /// what the peer sent earlier, so this comes when all of that was received.
+    fn judge_refusals(&mut self, keeper: &mut Keeper<Endpoint>) {
+        let times = std::mem::take(&mut self.reported);
+        let (Some(peer), true) = (self.peer, times > 0) else { return };
+        keeper.counters.refusals += times;
+        let persist = self.refusals.refused(keeper.now(), times);
+        if keeper.work(|state, _, _, _| state.on_refusal(peer, persist)) {
+            self.refusals.heard();
+        }
+    }
+}
+
+impl Carrier for Udp {
+    type Protocol = Endpoint;
+    type PeerState = UdpPeer;
+
+    fn receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        peers: &mut Peers<SocketAddr, UdpPeer>,
+        keeper: &mut Keeper<Endpoint>,
+    ) -> Received {
+        while let Poll::Ready(error) = self.socket.poll_trouble(cx) {
+            self.on_failure(&error, keeper);
+        }
+        if !self.fetch(cx, peers, keeper) {
+            return Received::Part;
+        }
+        self.judge_refusals(keeper);
+        Received::All
+    }
+
+    fn max_segments(&self) -> usize {
+        self.socket.max_segments().min(MAX_BATCH_BYTES / self.max_datagram_bytes).max(1)
+    }
+
+    /// Puts each datagram into its envelope.
+    fn seal(&mut self, batch: &mut Batch<SocketAddr>, _: &Peers<SocketAddr, UdpPeer>) {
+        batch.segments_mut().for_each(|datagram| self.protection.seal(datagram));
+    }
+
+    fn flush(
+        &mut self,
+        cx: &mut Context<'_>,
+        batch: &mut Batch<SocketAddr>,
+        peers: &Peers<SocketAddr, UdpPeer>,
+        counters: &mut Counters,
+    ) -> Poll<()> {
+        let Some(transmit) = batch.transmit() else { return Poll::Ready(()) };
+        let source = peers.get(transmit.peer).map(|peer| peer.source);
+        let mut refused_in_a_row = 0;
+        while !batch.is_empty() {
+            let part = batch.part(self.socket.max_segments());
+            let (bytes, datagrams) = (part.len(), part.len().div_ceil(transmit.segment_bytes.max(1)));
+            match self.socket.poll_send(cx, &transmit, source, part) {
+                Poll::Pending => {
+                    counters.send_waits += 1;
+                    return Poll::Pending;
+                }
+                // The report of an earlier datagram: this one was not sent.
+                Poll::Ready(Err(error)) if is_refusal(&error) && refused_in_a_row < MAX_REFUSALS => {
+                    refused_in_a_row += 1;
+                    self.reported += 1;
+                    continue;
+                }
+                // The device cannot split batches: from now on they are sent one by one.
+                Poll::Ready(Err(error)) if datagrams > 1 && self.lost_offload(&error) => continue,
+                Poll::Ready(result) => count(counters, &result, datagrams as u64, bytes as u64),
+            }
+            refused_in_a_row = 0;
+            batch.advance(bytes);
+        }
+        Poll::Ready(())
+    }
+
+    fn has_news(&self) -> bool {
+        self.reported > 0
+    }
+}
+
+impl Udp {
+    /// True if `quinn-udp` has just stopped to use the offload.
+    fn lost_offload(&self, error: &io::Error) -> bool {
+        matches!(error.raw_os_error(), Some(EIO | EINVAL)) && self.socket.max_segments() == 1
+    }
+}
+
+fn is_refusal(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::ConnectionRefused
+}
+
+fn count(counters: &mut Counters, result: &io::Result<()>, datagrams: u64, bytes: u64) {
+    match result {
+        Ok(()) => {
+            counters.send_calls += 1;
+            counters.sent_datagrams += datagrams;
+            counters.sent_bytes += bytes;
+        }
+        Err(error) if error.raw_os_error() == Some(EMSGSIZE) => counters.too_large += datagrams,
+        Err(_) => counters.send_failures += datagrams,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_refuses_is_counted_and_not_fatal() {
+        let mut counters = Counters::default();
+        count(&mut counters, &Err(io::Error::from_raw_os_error(EMSGSIZE)), 3, 3000);
+        count(&mut counters, &Err(io::Error::from(ErrorKind::NetworkUnreachable)), 2, 3000);
+        count(&mut counters, &Ok(()), 1, 500);
+        assert_eq!((counters.too_large, counters.send_failures), (3, 2));
+        assert_eq!((counters.sent_datagrams, counters.sent_bytes, counters.send_calls), (1, 500, 1));
+    }
+}

@@ -1,0 +1,108 @@
+//! Socket with the kernel's offloads: batches in, batches out.
+
+use std::future::Future;
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use quinn_udp::{RecvMeta, UdpSocketState};
+use skyhaul_core::Transmit;
+use socket2::SockRef;
+use tokio::io::{Interest, Ready};
+
+use crate::address::for_family;
+
+/// A socket with the kernel's segmentation offloads.
+pub(super) struct Socket {
+    io: Arc<tokio::net::UdpSocket>,
+    state: UdpSocketState,
+    is_v6: bool,
+    /// Waits for the system to report an error; `None` on sockets to which none is reported.
+    trouble: Option<Trouble>,
+}
+
+type Trouble = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
+
+impl Socket {
+    pub(super) fn new(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
+        let is_v6 = socket.local_addr().unwrap_or(local).is_ipv6();
+        let io = Arc::new(tokio::net::UdpSocket::from_std(socket)?);
+        let trouble = io.peer_addr().is_ok().then(|| watch(&io));
+        let state = UdpSocketState::new((&*io).into())?;
+        Ok(Self { io, state, is_v6, trouble })
+    }
+
+    /// An error that the system reports about earlier datagrams. Nothing else tells of it: such a
+    /// socket is neither readable nor newly writable.
+    pub(super) fn poll_trouble(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+        loop {
+            let Some(trouble) = &mut self.trouble else { return Poll::Pending };
+            let is_alive = ready!(trouble.as_mut().poll(cx)).is_ok();
+            self.trouble = is_alive.then(|| watch(&self.io));
+            let take = || SockRef::from(&*self.io).take_error()?.ok_or(ErrorKind::WouldBlock.into());
+            match self.io.try_io(Interest::ERROR, take) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Ok(error) | Err(error) => return Poll::Ready(error),
+            }
+        }
+    }
+
+    /// Datagrams that one system call sends at most; less when the device turns out not to help.
+    pub(super) fn max_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    /// Receives messages; each is one datagram, or several of one size from one peer.
+    pub(super) fn poll_receive(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            if self.io.poll_recv_ready(cx)?.is_pending() {
+                return Poll::Pending;
+            }
+            let receive = || self.state.recv((&*self.io).into(), buffers, metas);
+            match self.io.try_io(Interest::READABLE, receive) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+        }
+    }
+
+    /// Sends `datagrams`, part of the batch `transmit`, in one system call. `source`: our address to send
+    /// from.
+    pub(super) fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        transmit: &Transmit<SocketAddr>,
+        source: Option<IpAddr>,
+        datagrams: &[u8],
+    ) -> Poll<io::Result<()>> {
+        let transmit = quinn_udp::Transmit {
+            destination: for_family(transmit.peer, self.is_v6),
+            ecn: None,
+            contents: datagrams,
+            segment_size: Some(transmit.segment_bytes),
+            src_ip: source,
+        };
+        loop {
+            let send = || self.state.try_send((&*self.io).into(), &transmit);
+            match self.io.try_io(Interest::WRITABLE, send) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                done => return Poll::Ready(done),
+            }
+            if self.io.poll_send_ready(cx)?.is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+fn watch(io: &Arc<tokio::net::UdpSocket>) -> Trouble {
+    let io = Arc::clone(io);
+    Box::pin(async move { io.ready(Interest::ERROR).await })
+}

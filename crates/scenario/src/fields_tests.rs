@@ -1,0 +1,41 @@
+//! A field that is added to what a link's tables configure has a key, or these tests fail.
+
+use skyhaul_link::{
+    BurstLoss, ChannelConfig, ChannelState, DirectionConfig, LinkConfig, RedConfig, Reordering, StateConfig,
+};
+
+use super::fields::{each_sets_its_field, field_names, names};
+use super::tables::{
+    burst_keys, channel_keys, direction_keys, link_keys, red_keys, reordering_keys, state_keys,
+};
+
+fn channel() -> ChannelConfig {
+    let state = StateConfig { mean_stay_ns: 1, loss: 0.0, min_delay_ns: 0, max_delay_ns: 0 };
+    ChannelConfig { good: state, bad: state, start: ChannelState::Good }
+}
+
+#[test]
+fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
+    let mut direction = field_names(&DirectionConfig::default());
+    assert!(direction.remove("schedule"), "traces bring it");
+    assert_eq!(direction, names(direction_keys()));
+    assert_eq!(field_names(&BurstLoss::default()), names(burst_keys()));
+    assert_eq!(field_names(&RedConfig::default()), names(red_keys()));
+    assert_eq!(field_names(&Reordering::default()), names(reordering_keys()));
+    assert_eq!(field_names(&channel()), names(channel_keys()));
+    assert_eq!(field_names(&channel().good), names(state_keys()));
+    let mut link = field_names(&LinkConfig::default());
+    assert!(link.remove("name"), "the name of its table");
+    link.extend(["between", "preset", "outages_every", "trace", "trace_repeats"].map(String::from));
+    assert_eq!(link, names(link_keys()));
+}
+
+#[test]
+fn each_key_sets_the_field_of_its_name() {
+    each_sets_its_field(direction_keys(), &DirectionConfig::default());
+    each_sets_its_field(burst_keys(), &BurstLoss::default());
+    each_sets_its_field(red_keys(), &RedConfig::default());
+    each_sets_its_field(reordering_keys(), &Reordering::default());
+    each_sets_its_field(channel_keys(), &channel());
+    each_sets_its_field(state_keys(), &channel().good);
+}

@@ -1,0 +1,274 @@
+//! A scenario with its names resolved and its values checked: what one run simulates.
+
+use skyhaul_core::Weight;
+use skyhaul_link::LinkConfig;
+
+use crate::protocol::{Carrier, EndConfig, Protocol};
+
+/// Scenario of one run. Nodes are numbered by their place in `nodes`.
+#[derive(Clone, Debug, Default)]
+pub struct Scenario {
+    /// Name, for reports.
+    pub name: String,
+    /// Hosts and routers.
+    pub nodes: Vec<Node>,
+    /// Links between them.
+    pub links: Vec<LinkBetween>,
+    /// Routes that are not the shortest ones.
+    pub routes: Vec<Route>,
+    /// Transfer: who sends what to whom.
+    pub flows: Vec<Flow>,
+    /// Headers around each segment.
+    pub carrier: Carrier,
+    /// When the run ends.
+    pub stop: Stop,
+    /// Warm-up: deliveries before this time do not count.
+    pub warm_up_ns: u64,
+    /// Metrics beside the totals.
+    pub metrics: Metrics,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Unique name; keys its random stream.
+    pub name: String,
+    /// Its kind.
+    pub kind: NodeKind,
+}
+
+/// Kind of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// Has an endpoint and is the end of flows.
+    Host,
+    /// Forwards.
+    Router,
+}
+
+/// A link with the nodes at its two ports.
+#[derive(Clone, Debug)]
+pub struct LinkBetween {
+    /// The link; its name keys its random streams.
+    pub config: LinkConfig,
+    /// Nodes at port 0 and port 1.
+    pub ends: [usize; 2],
+}
+
+/// Packets at node `at` for node `to` leave by `link`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Where.
+    pub at: usize,
+    /// Destination.
+    pub to: usize,
+    /// Number of a link that `at` is an end of.
+    pub link: usize,
+}
+
+/// A group of equal flows.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Unique name.
+    pub name: String,
+    /// Node that opens the connections.
+    pub from: usize,
+    /// Node that accepts them.
+    pub to: usize,
+    /// How many.
+    pub count: u32,
+    /// When the first begins.
+    pub start_ns: u64,
+    /// How much later each further one begins.
+    pub stagger_ns: u64,
+    /// How much each gets of the rate of a path that it shares with others between the same hosts.
+    pub weight: Weight,
+    /// Transport that carries them.
+    pub transport: Transport,
+    /// Workload that they carry.
+    pub workload: Workload,
+}
+
+/// Part of a flow between two ends of one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop<'a> {
+    /// Node that opens.
+    pub from: usize,
+    /// Node that accepts.
+    pub to: usize,
+    /// Protocol and parameters of both ends.
+    pub transport: &'a Transport,
+}
+
+impl Flow {
+    /// Hops of the flow from its first node to its last: each begins where the one before it ends. A flow has
+    /// one hop as long as no node relays.
+    pub fn hops(&self) -> [Hop<'_>; 1] {
+        [Hop { from: self.from, to: self.to, transport: &self.transport }]
+    }
+}
+
+impl Scenario {
+    /// Families that speak at a node, in the order of their names.
+    pub fn protocols_at(&self, node: usize) -> Vec<&'static dyn Protocol> {
+        let hops = self.flows.iter().flat_map(Flow::hops);
+        let mut found: Vec<_> = hops
+            .filter(|hop| [hop.from, hop.to].contains(&node))
+            .map(|hop| hop.transport.protocol())
+            .collect();
+        found.sort_by_key(|protocol| protocol.name());
+        found.dedup_by_key(|protocol| protocol.name());
+        found
+    }
+
+    /// Parameters of the connections of a family that a node accepts: all its flows there have the same.
+    pub fn acceptor_at(&self, node: usize, protocol: &dyn Protocol) -> Option<&EndConfig> {
+        let mut acceptors = self
+            .flows
+            .iter()
+            .flat_map(Flow::hops)
+            .filter(|hop| hop.to == node)
+            .map(|hop| &hop.transport.acceptor);
+        acceptors.find(|config| config.protocol().name() == protocol.name())
+    }
+}
+
+/// Transport of a flow.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    /// Name, for reports.
+    pub name: String,
+    /// Parameters of the end that opens.
+    pub opener: EndConfig,
+    /// Parameters of the end that accepts. All flows of one protocol that end at one node
+    /// have the same.
+    pub acceptor: EndConfig,
+}
+
+impl Transport {
+    /// Family of both ends.
+    pub fn protocol(&self) -> &'static dyn Protocol {
+        self.opener.protocol()
+    }
+}
+
+/// Flows that end at one host at most: each has a port of its own there.
+pub const MAX_FLOWS_PER_HOST: usize = 0xC000 - 4;
+/// Bytes of a stream's head, where it has one: a number that the reader does not know before.
+pub const HEAD_BYTES: u64 = 8;
+/// Objects of a page at most.
+pub const MAX_OBJECTS: u32 = 10_000;
+
+/// Workload of a flow. Every byte is made, checked on arrival and counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Workload {
+    /// One stream from the opener to the acceptor.
+    Bulk {
+        /// Its length; `None`: until the run ends.
+        bytes: Option<u64>,
+        /// Bytes that the application writes at a time.
+        chunk_bytes: u64,
+        /// Streaming rate of the application; `None`: it always has something to write.
+        rate_bps: Option<u64>,
+    },
+    /// Transactions one after the other: a request by the opener, a response by the acceptor.
+    Requests {
+        /// Bytes of a request; at least 1.
+        request_bytes: u64,
+        /// Bytes of a response; at least 1.
+        response_bytes: u64,
+        /// Pause after each response.
+        think_ns: u64,
+        /// How many; `None`: until the run ends.
+        requests: Option<u64>,
+        /// All over one connection, instead of one each.
+        keep: bool,
+    },
+    /// Pages of objects, as a reader of the web asks for them.
+    Web(WebLoad),
+    /// One stream that is written at `rate_bps` for a while, then not for a while, and so on.
+    OnOff {
+        /// Rate while on.
+        rate_bps: u64,
+        /// Mean of the exponentially distributed times on.
+        on_ns: u64,
+        /// Mean of the exponentially distributed times off.
+        off_ns: u64,
+        /// Bytes that the application writes at a time.
+        chunk_bytes: u64,
+    },
+}
+
+/// Pages, one after the other: first one object, then the others that it names, a few at a time. Each over a
+/// connection of its own: a request by the opener, a response by the acceptor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebLoad {
+    /// Bytes of a request; at least 8.
+    pub request_bytes: u64,
+    /// Mean number of objects of a page, geometrically distributed; at least 1.
+    pub objects: f64,
+    /// Mean size of an object, Pareto distributed.
+    pub object_bytes: u64,
+    /// Shape of that distribution, above 1: the smaller, the heavier its tail.
+    pub shape: f64,
+    /// Larger objects are cut off, which lowers the mean.
+    pub max_object_bytes: u64,
+    /// Connections open at a time.
+    pub parallel: u32,
+    /// Mean pause after a page, exponentially distributed; 0: none.
+    pub think_ns: u64,
+    /// How many; `None`: until the run ends.
+    pub pages: Option<u64>,
+}
+
+impl Workload {
+    /// True if it has an end of its own.
+    pub fn ends(&self) -> bool {
+        match self {
+            Self::Bulk { bytes, .. } => bytes.is_some(),
+            Self::Requests { requests, .. } => requests.is_some(),
+            Self::Web(load) => load.pages.is_some(),
+            Self::OnOff { .. } => false,
+        }
+    }
+}
+
+/// When a run ends. One of the first two is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// At this time at the latest.
+    pub duration_ns: Option<u64>,
+    /// As soon as every flow that has an end of its own is done.
+    pub when_done: bool,
+    /// After so many events (deliveries by links and wake-ups of hosts).
+    pub max_events: u64,
+    /// When the send buffers of all flows together have held so much.
+    pub max_memory_bytes: u64,
+}
+
+/// Events of a run at most, unless the scenario says otherwise: a quarter of an hour and more.
+pub const DEFAULT_MAX_EVENTS: u64 = 2_000_000_000;
+/// Bytes that send buffers of a run hold at most, unless the scenario says otherwise.
+pub const DEFAULT_MAX_MEMORY_BYTES: u64 = 1 << 30;
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self {
+            duration_ns: None,
+            when_done: true,
+            max_events: DEFAULT_MAX_EVENTS,
+            max_memory_bytes: DEFAULT_MAX_MEMORY_BYTES,
+        }
+    }
+}
+
+/// Metrics beside the totals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Compare each loss verdict with what the links did.
+    pub verdicts: bool,
+    /// A sample of every flow and link this often.
+    pub series_ns: Option<u64>,
+    /// Every packet with its departure and arrival, for ladder diagrams.
+    pub ladder: bool,
+}

@@ -1,0 +1,198 @@
+//! The whole file: nodes, links, routes, transports and flows by their names, and what stands at its top.
+
+use std::sync::LazyLock;
+
+use super::transport::read_transport;
+use super::{FlowDraft, LinkDraft, MetricsDraft, RunDraft, flow_keys, link_keys, metrics_keys, run_keys};
+use crate::error::{Place, ScenarioError};
+use crate::keys::{Key, expect_table, join, read_table};
+use crate::kinds::{Choice, Maybe, Name, Named, Text};
+use crate::model::NodeKind;
+use crate::protocol::{EndConfig, Register};
+use crate::tree::{Entry, Node, Value};
+
+/// A named item, and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Item<T> {
+    pub(crate) name: String,
+    pub(crate) is: T,
+    pub(crate) entry: Entry,
+}
+
+impl<T> Item<T> {
+    /// Where a key of it stands, or it itself if the key is not there.
+    pub(crate) fn place_of(&self, keys: &[&str]) -> &Place {
+        place_of(&self.entry.node, keys).unwrap_or(&self.entry.place)
+    }
+}
+
+/// Where the deepest of these keys stands, each within the one before it, that is there.
+pub(crate) fn place_of<'a>(mut node: &'a Node, keys: &[&str]) -> Option<&'a Place> {
+    let mut place = None;
+    for key in keys {
+        let next = match &node.value {
+            Value::Table(table) => table.get(key).map(|entry| &entry.node),
+            Value::List(nodes) => key.parse().ok().and_then(|number: usize| nodes.get(number)),
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        (node, place) = (next, Some(&next.place));
+    }
+    place
+}
+
+/// A scenario file, read but with names unresolved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Document {
+    /// Families whose transports it may have.
+    pub(crate) register: Register,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) run: RunDraft,
+    pub(crate) run_table: Option<Node>,
+    pub(crate) nodes: Vec<Item<NodeKind>>,
+    pub(crate) links: Vec<Item<LinkDraft>>,
+    pub(crate) routes: Vec<RouteDraft>,
+    pub(crate) transports: Vec<Item<[EndConfig; 2]>>,
+    pub(crate) flows: Vec<Item<FlowDraft>>,
+    pub(crate) metrics: MetricsDraft,
+}
+
+/// A route as the file says it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RouteDraft {
+    pub(crate) at: Named,
+    pub(crate) to: Named,
+    pub(crate) link: Named,
+}
+
+pub(crate) fn document_keys() -> &'static [Key<Document>] {
+    static KEYS: LazyLock<Vec<Key<Document>>> = LazyLock::new(|| {
+        vec![
+            Key::new("title", Maybe(Text), |d: &mut Document| &mut d.title)
+                .means("What it shows, in a line."),
+            Key::new("description", Maybe(Text), |d: &mut Document| &mut d.description)
+                .means("The same at length."),
+            Key::custom("run", "a table", |d: &mut Document, node, path| {
+                d.run_table = Some(node.clone());
+                read_table(run_keys(), &mut d.run, node, path)
+            })
+            .means("When a run ends, and how many there are."),
+            Key::custom("nodes", "a table of tables", |d: &mut Document, node, path| {
+                d.nodes = items(node, path, from(|| NodeKind::Host, node_keys()))?;
+                Ok(())
+            })
+            .means("Hosts and routers, each by its name.")
+            .required(),
+            Key::custom("links", "a table of tables", |d: &mut Document, node, path| {
+                d.links = items(node, path, from(LinkDraft::default, link_keys()))?;
+                Ok(())
+            })
+            .means("Links, each by its name, which keys its random streams.")
+            .required(),
+            Key::custom("routes", "a list of tables, [[routes]]", read_routes)
+                .means("Routes that are not the ones with the fewest links."),
+            Key::custom("transports", "a table of tables", |d: &mut Document, node, path| {
+                let register = d.register.clone();
+                d.transports = items(node, path, |node, path| read_transport(&register, node, path))?;
+                Ok(())
+            })
+            .means("What carries flows, each by its name.")
+            .required(),
+            Key::custom("flows", "a table of tables", |d: &mut Document, node, path| {
+                d.flows = items(node, path, from(FlowDraft::default, flow_keys()))?;
+                Ok(())
+            })
+            .means("Who sends what to whom, each by its name.")
+            .required(),
+            // Read on its own, before anything else.
+            Key::custom("sweep", "a table", |_, _, _| Ok(()))
+                .means("Axes; every combination of their values is a point."),
+            Key::table("metrics", metrics_keys, |d: &mut Document| &mut d.metrics)
+                .means("What is measured beside the totals."),
+        ]
+    });
+    &KEYS
+}
+
+pub(crate) fn node_keys() -> &'static [Key<NodeKind>] {
+    static KEYS: LazyLock<Vec<Key<NodeKind>>> = LazyLock::new(|| {
+        let kinds = Choice(&[("host", NodeKind::Host), ("router", NodeKind::Router)]);
+        vec![
+            Key::new("kind", kinds, |kind: &mut NodeKind| kind)
+                .means("A host is the end of flows and forwards nothing; a router forwards.")
+                .required(),
+        ]
+    });
+    &KEYS
+}
+
+pub(crate) fn route_keys() -> &'static [Key<RouteDraft>] {
+    static KEYS: LazyLock<Vec<Key<RouteDraft>>> = LazyLock::new(|| {
+        vec![
+            Key::new("at", Name("node"), |r: &mut RouteDraft| &mut r.at)
+                .means("Packets at this node ...")
+                .required(),
+            Key::new("to", Name("node"), |r: &mut RouteDraft| &mut r.to)
+                .means("... for this host ...")
+                .required(),
+            Key::new("link", Name("link"), |r: &mut RouteDraft| &mut r.link)
+                .means("... leave by this link.")
+                .required(),
+        ]
+    });
+    &KEYS
+}
+
+/// How a table is read that begins with these values.
+fn from<T: 'static>(
+    start: impl Fn() -> T,
+    keys: &[Key<T>],
+) -> impl Fn(&Node, &str) -> Result<T, ScenarioError> {
+    move |node, path| {
+        let mut is = start();
+        read_table(keys, &mut is, node, path)?;
+        Ok(is)
+    }
+}
+
+fn items<T>(
+    node: &Node,
+    path: &str,
+    read: impl Fn(&Node, &str) -> Result<T, ScenarioError>,
+) -> Result<Vec<Item<T>>, ScenarioError> {
+    let item = |entry: &Entry| {
+        let path = join(path, &entry.name);
+        check_name(entry, &path)?;
+        let is = read(&entry.node, &path)?;
+        Ok(Item { name: entry.name.clone(), is, entry: entry.clone() })
+    };
+    expect_table(node, path)?.entries.iter().map(item).collect()
+}
+
+/// Names are parts of names of metrics and of random streams.
+fn check_name(entry: &Entry, path: &str) -> Result<(), ScenarioError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !entry.name.is_empty() && entry.name.len() <= 64 && entry.name.chars().all(allowed) {
+        return Ok(());
+    }
+    let rule = "a name of up to 64 letters, digits, - and _";
+    Err(entry.place.refuse(path, &format!("{:?}", entry.name), rule, ""))
+}
+
+fn read_routes(document: &mut Document, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    let Value::List(nodes) = &node.value else {
+        return Err(node.place.refuse(
+            path,
+            &node.shown(),
+            "a list of tables",
+            "write [[routes]] in front of each",
+        ));
+    };
+    for (number, node) in nodes.iter().enumerate() {
+        let mut route = RouteDraft::default();
+        read_table(route_keys(), &mut route, node, &format!("{path}[{number}]"))?;
+        document.routes.push(route);
+    }
+    Ok(())
+}

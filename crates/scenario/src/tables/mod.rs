@@ -1,0 +1,16 @@
+//! The tables of a scenario file: which keys each has, and what becomes of them.
+
+mod document;
+mod flow;
+mod link;
+mod link_parts;
+mod run;
+mod transport;
+
+pub(super) use document::{Document, Item, document_keys, node_keys, place_of, route_keys};
+pub(super) use flow::{FlowDraft, bulk_keys, flow_keys, on_off_keys, requests_keys, web_keys};
+pub(super) use link::{LinkDraft, every_keys, link_keys, outage_keys};
+pub(super) use link_parts::{
+    burst_keys, channel_keys, direction_keys, red_keys, reordering_keys, state_keys,
+};
+pub(super) use run::{MetricsDraft, RunDraft, metrics_keys, run_keys};

@@ -1,0 +1,167 @@
+//! Fabric of a network: links, routes, and the time at which each link and each host wants to act.
+
+mod address;
+mod schedule;
+
+use std::fmt;
+
+use skyhaul_core::{EventSink, Instant, NullSink, Packet};
+use skyhaul_link::Link;
+
+pub(crate) use address::{address, node};
+use schedule::Schedule;
+
+use crate::source::{LinkSink, Source};
+use skyhaul_scenario::{LinkBetween, NodeKind, Routes, Scenario};
+
+/// Reason for which a run could not begin or cannot be believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunError(pub String);
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl RunError {
+    pub(crate) fn too_many_flows(scenario: &Scenario, node: usize) -> Self {
+        let name = &scenario.nodes[node].name;
+        Self(format!("more than {} flows end at host {name}", skyhaul_scenario::MAX_FLOWS_PER_HOST))
+    }
+}
+
+/// Edge of a network: a link with the nodes at its ports.
+#[derive(Debug)]
+pub struct Edge {
+    /// The link.
+    pub link: Link,
+    /// Numbers of the nodes at port 0 and port 1.
+    pub ends: [u32; 2],
+}
+
+/// All links, the way through them, and when they and the hosts want to act: the links come first
+/// in the schedule.
+#[derive(Debug)]
+pub(crate) struct Fabric {
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) routes: Routes,
+    pub(crate) schedule: Schedule,
+    pub(crate) unroutable_packets: u64,
+}
+
+impl Fabric {
+    pub(crate) fn new(edges: Vec<Edge>, routes: Routes, nodes: usize) -> Self {
+        let schedule = Schedule::new(edges.len() + nodes);
+        Self { edges, routes, schedule, unroutable_packets: 0 }
+    }
+
+    /// Number of a node in the schedule.
+    pub(crate) fn component(&self, node: usize) -> usize {
+        self.edges.len() + node
+    }
+
+    /// Hands a packet that is at node `at` to the next link on its way.
+    pub(crate) fn forward(
+        &mut self,
+        now: Instant,
+        at: u32,
+        packet: Packet,
+        sink: &mut dyn EventSink<Source>,
+    ) {
+        let Some((index, port)) = self.routes.next(at, packet.meta.to) else {
+            self.unroutable_packets += 1;
+            return;
+        };
+        let link = &mut self.edges[index as usize].link;
+        link.handle(now, port, packet, &mut LinkSink { link: index, sink });
+        if let Some(deadline) = link.deadline() {
+            self.schedule.hasten(index as usize, deadline);
+        }
+    }
+
+    /// The next packet that link `index` delivers now, and the node that it reaches.
+    pub(crate) fn deliver(&mut self, now: Instant, index: usize) -> Option<(u32, Packet)> {
+        let edge = &mut self.edges[index];
+        let deadline = edge.link.deadline();
+        if deadline.is_none_or(|at| at > now) {
+            self.schedule.set(index, deadline);
+            return None;
+        }
+        let (port, packet) = edge.link.poll_transmit(now)?;
+        Some((edge.ends[port as usize], packet))
+    }
+}
+
+/// The links and routers of a scenario without what its hosts do: packets go in at hosts and come out at
+/// hosts. What a simulation has between its hosts, to be driven by somebody else, in real time for example.
+///
+/// The links are those of a simulation of the same scenario and seed: outages, channels and the fates of the
+/// n-th packet are the same.
+#[derive(Debug)]
+pub struct Middle {
+    fabric: Fabric,
+    is_router: Vec<bool>,
+}
+
+impl Middle {
+    /// Those of `scenario` at time zero.
+    pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, RunError> {
+        let is_router = scenario.nodes.iter().map(|node| node.kind == NodeKind::Router).collect();
+        let fabric = Fabric::new(edges(scenario, seed)?, Routes::new(scenario), scenario.nodes.len());
+        Ok(Self { fabric, is_router })
+    }
+
+    /// A packet sets out at host `at` for the host that its meta data name.
+    pub fn send(&mut self, now: Instant, at: u32, packet: Packet) {
+        self.fabric.forward(now, at, packet, &mut NullSink);
+    }
+
+    /// When [`poll`](Self::poll) is to be called next.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.fabric.schedule.first().map(|(at, _)| at)
+    }
+
+    /// The next packet that has reached a host by `now`: when, which host, and the packet. Routers forward at
+    /// the scheduled times, however late this is called.
+    pub fn poll(&mut self, now: Instant) -> Option<(Instant, u32, Packet)> {
+        loop {
+            let (at, index) = self.fabric.schedule.first().filter(|&(at, _)| at <= now)?;
+            let Some((node, packet)) = self.fabric.deliver(at, index) else { continue };
+            if !self.is_router.get(node as usize).is_some_and(|is| *is) {
+                return Some((at, node, packet));
+            }
+            self.fabric.forward(at, node, packet, &mut NullSink);
+        }
+    }
+
+    /// The links, in the order of the scenario.
+    pub fn edges(&self) -> &[Edge] {
+        &self.fabric.edges
+    }
+
+    /// Changes link `index`; `None` if there is none.
+    pub fn change<T>(&mut self, index: usize, change: impl FnOnce(&mut Link) -> T) -> Option<T> {
+        let link = &mut self.fabric.edges.get_mut(index)?.link;
+        let done = change(link);
+        self.fabric.schedule.set(index, link.deadline());
+        Some(done)
+    }
+
+    /// Packets for which there was no way on.
+    pub fn unroutable_packets(&self) -> u64 {
+        self.fabric.unroutable_packets
+    }
+}
+
+/// Links of `scenario` at time zero.
+pub(crate) fn edges(scenario: &Scenario, seed: u64) -> Result<Vec<Edge>, RunError> {
+    let edge = |(index, spec): (usize, &LinkBetween)| {
+        let link = Link::new(spec.config.clone(), seed, index as u64)
+            .map_err(|error| RunError(format!("link {}: {error}", spec.config.name)))?;
+        Ok(Edge { link, ends: spec.ends.map(|node| node as u32) })
+    };
+    scenario.links.iter().enumerate().map(edge).collect()
+}

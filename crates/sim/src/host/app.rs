@@ -1,0 +1,40 @@
+//! Application of a host, as the host sees it.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use skyhaul_core::{Instant, PacketMeta};
+
+use super::engines::{ConnectionKey, Engines};
+
+/// Something that uses a host's engines. Called whenever the host had something to do.
+pub trait App: Debug + Any {
+    /// Reads, writes, opens and closes as far as possible now.
+    fn work(&mut self, now: Instant, engines: &mut Engines);
+    /// When it wants to work next though nothing arrives; `None`: whenever the host has something to do.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// True if nothing is left to do.
+    fn is_done(&self) -> bool;
+    /// Why it failed, if it did.
+    fn failure(&self) -> Option<&str> {
+        None
+    }
+    /// Bytes that its streams have in memory, at the most so far.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+    /// True if all that is to be delivered here has been; ends may still have to be exchanged.
+    fn is_served(&self) -> bool {
+        self.is_done()
+    }
+    /// Flow that a connection belongs to, to be written on its packets.
+    fn flow(&self, _: ConnectionKey) -> u32 {
+        0
+    }
+    /// A packet arrived; its segment is handled after this.
+    fn arrived(&mut self, _: Instant, _: &PacketMeta) {}
+    /// For reading results.
+    fn as_any(&self) -> &dyn Any;
+}

@@ -1,0 +1,62 @@
+//! A scenario becomes a network.
+
+use skyhaul_core::{Instant, Stream};
+
+use super::{Network, Node};
+use crate::fabric::{RunError, address, edges};
+use crate::flows::{FlowTerms, Flows, Remote};
+use crate::host::{Engines, Host};
+use skyhaul_scenario::{Flow, HostSetup, NodeKind, Routes, Scenario};
+
+/// The network of `scenario` at time zero, with everything random drawn from `seed`.
+pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError> {
+    let routes = Routes::new(scenario);
+    let mut apps: Vec<Flows> = scenario
+        .nodes
+        .iter()
+        .map(|_| Flows::new(Instant::from_ns(scenario.warm_up_ns), scenario.stop.max_memory_bytes))
+        .collect();
+    let mut flow = 0;
+    for (group, spec) in scenario.flows.iter().enumerate() {
+        for member in 0..spec.count {
+            let terms = terms(spec, seed, flow, group as u32, member);
+            let port =
+                apps[spec.to].next_port().ok_or_else(|| RunError::too_many_flows(scenario, spec.to))?;
+            apps[spec.to].accept(&terms, port);
+            let remote = Remote { address: address(spec.to as u32), port };
+            apps[spec.from].open(&terms, remote, spec.transport.opener.clone());
+            flow += 1;
+        }
+    }
+    let nodes = apps.into_iter().enumerate().map(|(index, app)| node(scenario, seed, index, app)).collect();
+    Ok(Network::new(nodes, edges(scenario, seed)?, routes))
+}
+
+fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerms {
+    let delay_ns = spec.stagger_ns.saturating_mul(u64::from(member));
+    FlowTerms {
+        flow,
+        group,
+        key: seed ^ (u64::from(flow) << 32),
+        workload: spec.workload,
+        start: Instant::from_ns(spec.start_ns.saturating_add(delay_ns)),
+        weight: spec.weight,
+        stream: Stream::new(seed, &format!("flow/{}/{member}", spec.name)),
+    }
+}
+
+fn node(scenario: &Scenario, seed: u64, index: usize, app: Flows) -> Node {
+    let spec = &scenario.nodes[index];
+    if spec.kind == NodeKind::Router {
+        return Node::Router;
+    }
+    let address = address(index as u32);
+    let setup =
+        HostSetup { seed, name: &spec.name, address: address.ip(), carrier: scenario.carrier, accept: None };
+    let mut engines = Engines::new(index as u32, scenario.carrier);
+    for protocol in scenario.protocols_at(index) {
+        let accept = scenario.acceptor_at(index, protocol);
+        engines = engines.with(protocol, protocol.engine(&HostSetup { accept, ..setup }));
+    }
+    Node::Host(Box::new(Host::new(engines, address, Box::new(app))))
+}

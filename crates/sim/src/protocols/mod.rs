@@ -1,0 +1,20 @@
+//! Families of protocols that ship: tables of keys, engines of simulated hosts, words for what they send.
+
+mod stp;
+mod tcp;
+
+pub use stp::{STP, Stp, StpEngine};
+pub use tcp::{TCP, Tcp, TcpEngine};
+
+use skyhaul_scenario::Register;
+
+/// Register of the families that ship. STP is that of a transport which names none.
+pub fn standard() -> Register {
+    Register::new(&[&STP, &TCP])
+}
+
+/// Names of the bits that are set, with a plus between them.
+fn joined(bits: u8, parts: &[(u8, &str)]) -> String {
+    let there: Vec<&str> = parts.iter().filter(|(bit, _)| bits & bit != 0).map(|&(_, text)| text).collect();
+    there.join(" + ")
+}

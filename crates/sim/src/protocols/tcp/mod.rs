@@ -1,0 +1,172 @@
+//! TCP: `protocol = "tcp"`.
+
+mod ack_policy;
+mod keepalive;
+mod keys;
+mod label;
+#[cfg(test)]
+mod tests;
+mod transport;
+
+use std::any::Any;
+use std::net::{IpAddr, SocketAddr};
+
+use skyhaul_core::endpoint::{self, Hosted};
+use skyhaul_core::packet::ip_protocol;
+use skyhaul_core::{ConnectError, ConnectionId, Engine, EventSink, Instant, NetworkFields, Transmit};
+use skyhaul_scenario::{
+    Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, ScenarioError, SegmentLabel,
+    SentSegment, TransportTable,
+};
+use skyhaul_tcp::segment::Way;
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
+
+/// TCP, as scenarios and simulated hosts know it.
+#[derive(Clone, Copy, Debug)]
+pub struct Tcp;
+
+/// The one value of [`Tcp`].
+pub static TCP: Tcp = Tcp;
+
+impl Tcp {
+    /// Parameters of an end.
+    pub fn end(self, config: Config) -> EndConfig {
+        EndConfig::new(&TCP, config)
+    }
+}
+
+impl Protocol for Tcp {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn key_names(&self) -> Vec<&'static str> {
+        transport::transport_keys().iter().map(|key| key.name).collect()
+    }
+
+    fn read(&self, table: &TransportTable<'_>) -> Result<[EndConfig; 2], ScenarioError> {
+        transport::read(table).map(|ends| ends.map(|end| self.end(end)))
+    }
+
+    fn describe(&self, page: &mut Page) {
+        transport::describe(page);
+    }
+
+    fn engine(&self, setup: &HostSetup<'_>) -> Box<dyn HostEngine> {
+        let config = EndpointConfig {
+            accept: setup.accept().cloned().unwrap_or_else(Config::standard),
+            mtu_bytes: MTU_BYTES,
+            max_connections: usize::MAX,
+            max_unproven: usize::MAX,
+        };
+        Box::new(TcpEngine::new(setup.address, Endpoint::new(config, setup.stream("/tcp"))))
+    }
+
+    fn carrier(&self, _: Carrier) -> Carrier {
+        Carrier::Ip
+    }
+
+    fn number(&self, _: Carrier) -> u8 {
+        ip_protocol::TCP
+    }
+
+    fn header_bytes(&self) -> u32 {
+        skyhaul_tcp::segment::HEADER_BYTES as u32
+    }
+
+    fn max_payload_bytes(&self, config: &EndConfig) -> u64 {
+        config.get::<Config>().map_or(0, |config| u64::from(config.mss_bytes))
+    }
+
+    fn declared_rate_bps(&self, config: &EndConfig) -> Option<u64> {
+        config.get::<Config>().and_then(|config| config.rate_bps)
+    }
+
+    fn label(&self, segment: SentSegment, first: u64) -> SegmentLabel {
+        label::label(segment, first)
+    }
+}
+
+/// TCP's endpoint as the engine of the host at an address, which its checksum covers.
+#[derive(Clone, Debug)]
+pub struct TcpEngine {
+    address: IpAddr,
+    /// Endpoint.
+    pub endpoint: Endpoint,
+}
+
+impl TcpEngine {
+    /// Engine of the host at `address`.
+    pub fn new(address: IpAddr, endpoint: Endpoint) -> Self {
+        Self { address, endpoint }
+    }
+
+    fn way(&self, remote: SocketAddr) -> Way {
+        Way { local: self.address, remote: remote.ip() }
+    }
+}
+
+/// [`skyhaul_core::Connections`] comes with it.
+impl Hosted for TcpEngine {
+    type Family = <Endpoint as Hosted>::Family;
+
+    fn endpoint(&self) -> &endpoint::Endpoint<Self::Family> {
+        self.endpoint.endpoint()
+    }
+
+    fn endpoint_mut(&mut self) -> &mut endpoint::Endpoint<Self::Family> {
+        self.endpoint.endpoint_mut()
+    }
+}
+
+impl HostEngine for TcpEngine {
+    fn handle(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        fields: NetworkFields,
+        bytes: &[u8],
+        sink: &mut dyn EventSink,
+    ) {
+        self.endpoint.handle(now, self.way(from), fields, bytes, sink);
+    }
+
+    fn poll_transmit(
+        &mut self,
+        now: Instant,
+        buffer: &mut Vec<u8>,
+        max_segments: usize,
+        sink: &mut dyn EventSink,
+    ) -> Option<Transmit<SocketAddr>> {
+        let Transmit { peer, connection, segment_bytes, fields } =
+            self.endpoint.poll_transmit(now, buffer, max_segments, sink)?;
+        Some(Transmit { peer: SocketAddr::new(peer.remote, 0), connection, segment_bytes, fields })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.endpoint.deadline()
+    }
+
+    fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
+        self.endpoint.handle_timeout(now, sink);
+    }
+
+    fn connect(
+        &mut self,
+        now: Instant,
+        remote: SocketAddr,
+        port: u16,
+        config: &EndConfig,
+    ) -> Result<ConnectionId, ConnectError> {
+        let config = config.get().cloned().unwrap_or_else(Config::standard);
+        self.endpoint.connect(now, self.way(remote), port, None, config)
+    }
+
+    fn boxed(&self) -> Box<dyn HostEngine> {
+        Box::new(self.clone())
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

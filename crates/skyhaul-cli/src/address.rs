@@ -1,0 +1,81 @@
+//! Addresses as people write them.
+
+use std::net::{Ipv6Addr, SocketAddr};
+
+use crate::failure::Failure;
+
+/// Resolves ADDRESS:PORT; names are looked up and may have several addresses.
+pub(crate) async fn resolve(text: &str) -> Result<Vec<SocketAddr>, Failure> {
+    let host = host_of(text).map_err(Failure::usage)?;
+    let found = tokio::net::lookup_host(text).await;
+    let addresses: Vec<SocketAddr> =
+        found.map_err(|e| Failure::new(format!("cannot find the address of '{host}': {e}")))?.collect();
+    if addresses.is_empty() { Err(Failure::new(format!("'{host}' has no address"))) } else { Ok(addresses) }
+}
+
+/// The part before the port.
+fn host_of(text: &str) -> Result<&str, String> {
+    if text.parse::<Ipv6Addr>().is_ok() {
+        return Err(without_brackets(text));
+    }
+    let Some((host, port)) = text.rsplit_once(':') else {
+        return Err(format!("'{text}' has no port; write ADDRESS:PORT, like 192.0.2.7:4700"));
+    };
+    if port.parse() == Ok(0u16) {
+        return Err(format!("'{text}': port 0 cannot be sent to; write the port that the receiver waits at"));
+    }
+    if host.is_empty() || port.parse::<u16>().is_err() {
+        return Err(format!("'{text}' is no ADDRESS:PORT, like 192.0.2.7:4700"));
+    }
+    if host.contains(':') && !host.starts_with('[') {
+        return Err(format!("'{text}' is not clear; write an IPv6 address like [{host}]:{port}"));
+    }
+    Ok(host)
+}
+
+/// Advice on an IPv6 address without brackets, whose end may be meant as the port.
+fn without_brackets(text: &str) -> String {
+    let with_port = text.rsplit_once(':').filter(|(host, port)| {
+        host.parse::<Ipv6Addr>().is_ok() && port.parse::<u16>().is_ok_and(|port| port > 0)
+    });
+    match with_port {
+        Some((host, port)) => format!(
+            "'{text}' is not clear; write [{host}]:{port}, or [{text}]:4700 if '{port}' belongs to the address"
+        ),
+        None => format!("'{text}' has no port; write an IPv6 address like [{text}]:4700"),
+    }
+}
+
+/// True if a receiver's address is written like this.
+pub(crate) fn is_address(text: &str) -> bool {
+    host_of(text).is_ok()
+}
+
+/// Address to wait at, one of this machine in figures.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let like = "like 127.0.0.1:4700, [::1]:4700, or 0.0.0.0:4700 for every network of this machine";
+    text.parse().map_err(|_| format!("write ADDRESS:PORT with the address in figures, {like}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_needs_brackets() {
+        for (text, advice) in [
+            ("2001:db8::7", "[2001:db8::7]:4700"),
+            ("2001:db8::7:4700", "[2001:db8::7:4700]:4700"),
+            ("2001:db8::7:4700", "write [2001:db8::7]:4700,"),
+            ("::1:4700", "write [::1]:4700,"),
+            ("2001:db8:0:0:0:0:0:7:4700", "[2001:db8:0:0:0:0:0:7]:4700"),
+            ("192.0.2.7", "192.0.2.7:4700"),
+        ] {
+            let error = host_of(text).unwrap_err();
+            assert!(error.contains(advice), "{text}: {error}");
+        }
+        assert_eq!(host_of("[2001:db8::7]:4700"), Ok("[2001:db8::7]"));
+        assert!(host_of("192.0.2.7:0").unwrap_err().contains("port 0"));
+        assert_eq!(host_of("ship.example:4700"), Ok("ship.example"));
+    }
+}

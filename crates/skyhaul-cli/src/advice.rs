@@ -1,0 +1,66 @@
+//! Advice when a transfer ended early.
+
+use std::net::SocketAddr;
+
+use skyhaul_core::{CloseReason, ResetReason, SECOND};
+use skyhaul_files::Fault;
+
+use crate::transport::TransportEnd;
+
+/// Reason why the connection under a session ended, if that is what ended the session.
+pub(crate) fn close_reason(fault: &Fault) -> Option<CloseReason> {
+    let Fault::Stream { source, .. } = fault else { return None };
+    source.get_ref()?.downcast_ref().copied()
+}
+
+/// True if the machine is there, and nobody waits on it.
+pub(crate) fn is_refusal(reason: CloseReason) -> bool {
+    reason == CloseReason::Reset(Some(ResetReason::Refused))
+}
+
+/// Reason why sending failed, and what to do; `was_heard`: the receiver had answered before.
+pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
+    let (transport, port) = (E::TRANSPORT, peer.port());
+    let (below, switches) =
+        if transport == "tcp" { ("TCP", "--transport tcp --tun NAME ") } else { ("UDP", "") };
+    let nobody = || {
+        format!(
+            "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
+             or correct the address"
+        )
+    };
+    match (close_reason(fault), was_heard) {
+        (Some(CloseReason::Unreachable), false) => nobody(),
+        (Some(reason), _) if is_refusal(reason) => nobody(),
+        (Some(CloseReason::Unreachable), true) => {
+            "nothing receives there any more; start the receiver again, then send again".into()
+        }
+        (Some(CloseReason::ConnectTimeout), _) => format!(
+            "it did not answer; check the address, that `skyhaul receive` waits there, and that firewalls \
+             let {below} port {port} through"
+        ),
+        (Some(CloseReason::Silence), _) if transport == "tcp" => {
+            "it gave no sign of life for too long; send again when the link is back".into()
+        }
+        (Some(CloseReason::Silence), _) => {
+            "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
+                .into()
+        }
+        (Some(reason @ CloseReason::Reset(_)), _) => format!("{reason}; send again"),
+        // We did not: who interrupts a transfer is told so elsewhere.
+        (Some(CloseReason::AbortedHere), _) => E::LOST.into(),
+        _ => fault.to_string(),
+    }
+}
+
+/// Words about a receiver that has not answered for a while; it is given up after `patience_ns`, if that
+/// is known.
+pub(crate) fn of_no_answer(peer: SocketAddr, patience_ns: Option<u64>) -> String {
+    let until = match patience_ns {
+        Some(ns) => format!("asking for {} s in all", ns.div_ceil(SECOND)),
+        None => "asking on".into(),
+    };
+    format!(
+        "{peer} has not answered yet; is the address right, and does `skyhaul receive` wait there? {until}"
+    )
+}

@@ -1,0 +1,234 @@
+//! The arguments, parsed low; the commands resolve them.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use skyhaul_congestion::ControllerKind;
+use skyhaul_core::SECOND;
+use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
+use skyhaul_stp::Config;
+use skyhaul_tcp::Keepalive;
+
+use crate::address::listen_address;
+use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
+use crate::race::{EndArgs, RaceArgs};
+use crate::remembered::MemoryArgs;
+use crate::reproduce::ReproduceArgs;
+use crate::scoreboard::ScoreboardArgs;
+use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
+use crate::transport::{TransportArgs, controller};
+
+/// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Send a file over an emulated satellite link on this machine and measure it
+    Demo(DemoArgs),
+    /// Send files to a machine that runs `skyhaul receive`
+    Send(SendArgs),
+    /// Wait for files
+    Receive(ReceiveArgs),
+    /// Run a scenario file in virtual time: every point of its sweep, several times each
+    Simulate(SimulateArgs),
+    /// Run the links of a scenario file in real time, for programs that exist already
+    Emulate(EmulateArgs),
+    /// Change the links of a running emulation, or ask it what it counted
+    Control(ControlArgs),
+    /// Join the results of shards (see `simulate --shard`)
+    Merge(MergeArgs),
+    /// Tables, figures and judged claims out of results
+    Report(ReportArgs),
+    /// The same transfer over several transports, one after the other: one table, one picture
+    Race(RaceArgs),
+    /// Every transport that there is on every ready scenario: one table, pictures, all numbers
+    Scoreboard(ScoreboardArgs),
+    /// One end of a run of `race`
+    #[command(hide = true)]
+    RaceEnd(EndArgs),
+    /// Every figure of a paper, drawn anew, and every claim beside what was measured
+    Reproduce(ReproduceArgs),
+    #[command(name = skyhaul_emulator::HOST_COMMAND, hide = true)]
+    EmulatedHost(HostArgs),
+    #[command(name = skyhaul_emulator::INIT_COMMAND, hide = true)]
+    EmulatedInit(InitArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = links_help())]
+pub(crate) struct DemoArgs {
+    /// Emulated link
+    #[arg(long, default_value = "geo", value_name = "LINK", value_parser = link_name)]
+    pub(crate) link: String,
+    /// File to send; random bytes otherwise
+    #[arg(long, conflicts_with = "size")]
+    pub(crate) file: Option<PathBuf>,
+    /// How many random bytes to send
+    #[arg(long, default_value = "10MB", value_parser = parse_bytes)]
+    pub(crate) size: u64,
+    #[command(flatten)]
+    pub(crate) sender: SenderArgs,
+    /// Where what is found out about the path is kept from one run to the next; nothing is otherwise
+    #[arg(long, value_name = "FILE")]
+    pub(crate) memory: Option<PathBuf>,
+    /// Seed of the link's losses and of the random bytes
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
+#[command(override_usage = "skyhaul send [OPTIONS] <FILE>... <ADDRESS:PORT>")]
+pub(crate) struct SendArgs {
+    /// Files to send
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[arg(
+        required = true,
+        value_name = "ADDRESS:PORT",
+        help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700"
+    )]
+    pub(crate) to: String,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    /// Address of this end for --transport tcp: one of the TUN device's network that nobody has
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) address: Option<IpAddr>,
+    #[command(flatten)]
+    pub(crate) sender: SenderArgs,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReceiveArgs {
+    /// Folder that the files go to; it must exist
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Address to wait at. Only this machine can reach the default; an address that others can
+    /// reach must be asked for, and the transfer is not protected
+    #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT", value_parser = listen_address)]
+    pub(crate) listen: SocketAddr,
+    /// Stop after one transfer
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Replace existing files
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Largest file to accept
+    #[arg(long, value_parser = parse_bytes, value_name = "SIZE")]
+    pub(crate) max_size: Option<u64>,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// Use that a sender makes of the path.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SenderArgs {
+    /// Rate of the path (every IP byte that is sent counts): 10M, 1.5Mbit/s. Declare it if you know
+    /// it: nothing has to be found out then
+    #[arg(long, value_parser = parse_rate_bps)]
+    pub(crate) rate: Option<u64>,
+    /// Whether the sender stops and asks when answers fail to come or packets vanish, until an answer
+    /// tells why: a full queue, damage, or a link that was gone. Off: it sends on into a link that is
+    /// gone, and without --rate it slows down at every loss
+    #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off")]
+    pub(crate) probing: ProbingSwitch,
+    /// Congestion control of TCP: cubic, bbr, reno, slow-start-avoidance [default: cubic; profile paper:
+    /// reno]
+    #[arg(long, value_name = "NAME", value_parser = controller)]
+    pub(crate) controller: Option<ControllerKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProbingSwitch {
+    On,
+    Off,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommonArgs {
+    /// Set of protocol parameters
+    #[arg(long, value_enum, default_value_t = ProfileName::Default)]
+    profile: ProfileName,
+    /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
+    #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
+    pub(crate) give_up: Option<u64>,
+    /// Largest IP packet on the path, in bytes
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u32).range(296..=65_000), value_name = "BYTES")]
+    pub(crate) mtu: u32,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ProfileName {
+    /// What a user today should have
+    Default,
+    /// The constants of the papers
+    Paper,
+}
+
+impl CommonArgs {
+    /// Parameters of a connection that a peer opens.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = match self.profile {
+            ProfileName::Default => Config::standard(),
+            ProfileName::Paper => Config::paper(),
+        };
+        if let Some(ns) = self.give_up {
+            config.give_up_ns = Some(ns);
+            config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
+        }
+        config
+    }
+}
+
+impl CommonArgs {
+    /// Parameters of a connection of TCP.
+    pub(crate) fn tcp_config(&self) -> skyhaul_tcp::Config {
+        let config = match self.profile {
+            ProfileName::Default => skyhaul_tcp::Config::standard(),
+            ProfileName::Paper => skyhaul_tcp::Config::paper(),
+        };
+        skyhaul_tcp::Config { keepalive: Some(KEEPALIVE), ..config }
+    }
+}
+
+/// A receiver has nothing to repeat: it notices that the sender vanished by asking, here after two minutes.
+const KEEPALIVE: Keepalive = Keepalive { idle_ns: 60 * SECOND, interval_ns: 10 * SECOND, max_questions: 6 };
+
+impl SenderArgs {
+    /// Parameters of the connection that the files go over.
+    pub(crate) fn config(&self, common: &CommonArgs) -> Config {
+        let own = common.config();
+        let probing = own.probing.filter(|_| self.probing == ProbingSwitch::On);
+        Config { rate_bps: self.rate, probing, ..own }
+    }
+}
+
+fn link_name(name: &str) -> Result<String, String> {
+    let known = skyhaul_link::PRESETS.iter().map(|&(name, _)| name);
+    if known.clone().any(|k| k == name) {
+        return Ok(name.to_string());
+    }
+    Err(format!("no such link; there are {}", known.collect::<Vec<_>>().join(", ")))
+}
+
+fn links_help() -> String {
+    let lines = skyhaul_link::PRESETS.iter().map(|(name, what)| format!("  {name:<15} {what}"));
+    format!("Links:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,172 @@
+//! Counters for programs (`docs/guide/json.md`).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use skyhaul_emulator::{EmulatedLinkReport, EmulationReport};
+use skyhaul_link::LinkCounters;
+use skyhaul_net::LatenessReport;
+use skyhaul_net::realtime::LATENESS_ROWS;
+
+use super::scene::EmulatedScene;
+
+/// The object that `emulate --json` prints.
+#[derive(Debug, Serialize)]
+pub(super) struct EmulationObject {
+    scenario: String,
+    seed: u64,
+    elapsed_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_by: Option<&'static str>,
+    links: BTreeMap<String, LinkObject>,
+    hosts: BTreeMap<String, HostObject>,
+    unroutable_packets: u64,
+    lateness: LatenessObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+/// A link.
+#[derive(Debug, Serialize)]
+pub(crate) struct LinkObject {
+    up: bool,
+    forward: DirectionObject,
+    reverse: DirectionObject,
+}
+
+#[derive(Debug, Serialize)]
+struct DirectionObject {
+    entered_packets: u64,
+    entered_bytes: u64,
+    delivered_packets: u64,
+    delivered_bytes: u64,
+    inside_packets: usize,
+    dropped: DroppedObject,
+    damaged_packets: u64,
+    duplicated_packets: u64,
+    marked_packets: u64,
+    reordered_packets: u64,
+    queue_bytes: u64,
+    max_queue_bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct DroppedObject {
+    queue_full: u64,
+    early: u64,
+    random_loss: u64,
+    bit_error: u64,
+    outage: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct HostObject {
+    strays: u64,
+    send_failures: u64,
+    late_packets: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct LatenessObject {
+    packets: u64,
+    p50_ms: f64,
+    p99_ms: f64,
+    p999_ms: f64,
+    max_ms: f64,
+    share_over_1ms: f64,
+    histogram: Vec<RowObject>,
+}
+
+/// Packets up to so late, and later than the row before. The last one has no bound.
+#[derive(Debug, Serialize)]
+struct RowObject {
+    up_to_ms: Option<f64>,
+    packets: u64,
+}
+
+impl EmulationObject {
+    pub(super) fn new(
+        scene: &EmulatedScene,
+        report: &EmulationReport,
+        exit_code: Option<u8>,
+        ended_by: Option<&'static str>,
+    ) -> Self {
+        let host = |host: &skyhaul_emulator::HostReport| {
+            let gate = &host.gate;
+            let late_packets = gate.lateness.late_packets;
+            (
+                host.name.clone(),
+                HostObject { strays: gate.strays, send_failures: gate.send_failures, late_packets },
+            )
+        };
+        Self {
+            scenario: scene.name.clone(),
+            seed: scene.seed,
+            elapsed_s: report.at.as_secs_f64(),
+            exit_code,
+            ended_by,
+            links: links(report),
+            hosts: report.hosts.iter().map(host).collect(),
+            unroutable_packets: report.unroutable_packets,
+            lateness: LatenessObject::from(&report.lateness),
+            warning: report.warning(),
+        }
+    }
+}
+
+/// All links by their names.
+pub(super) fn links(report: &EmulationReport) -> BTreeMap<String, LinkObject> {
+    report.links.iter().map(|link| (link.name.clone(), LinkObject::from(link))).collect()
+}
+
+impl From<&EmulatedLinkReport> for LinkObject {
+    fn from(link: &EmulatedLinkReport) -> Self {
+        let direction = |port: usize| DirectionObject::new(&link.directions[port], link.packets_inside[port]);
+        Self { up: link.is_up, forward: direction(0), reverse: direction(1) }
+    }
+}
+
+impl DirectionObject {
+    fn new(counters: &LinkCounters, inside_packets: usize) -> Self {
+        let dropped = &counters.dropped;
+        Self {
+            entered_packets: counters.entered_packets,
+            entered_bytes: counters.entered_bytes,
+            delivered_packets: counters.delivered_packets,
+            delivered_bytes: counters.delivered_bytes,
+            inside_packets,
+            dropped: DroppedObject {
+                queue_full: dropped.queue_full,
+                early: dropped.early,
+                random_loss: dropped.random_loss,
+                bit_error: dropped.bit_error,
+                outage: dropped.outage,
+            },
+            damaged_packets: counters.damaged_packets,
+            duplicated_packets: counters.duplicated_packets,
+            marked_packets: counters.marked_packets,
+            reordered_packets: counters.reordered_packets,
+            queue_bytes: counters.queue_bytes,
+            max_queue_bytes: counters.max_queue_bytes,
+        }
+    }
+}
+
+impl From<&LatenessReport> for LatenessObject {
+    fn from(lateness: &LatenessReport) -> Self {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let bounds = LATENESS_ROWS.iter().map(|&ns| Some(ms(ns))).chain([None]);
+        let rows = bounds.zip(lateness.histogram);
+        Self {
+            packets: lateness.packets,
+            p50_ms: ms(lateness.p50_ns),
+            p99_ms: ms(lateness.p99_ns),
+            p999_ms: ms(lateness.p999_ns),
+            max_ms: ms(lateness.max_ns),
+            share_over_1ms: lateness.late_share(),
+            histogram: rows.map(|(up_to_ms, packets)| RowObject { up_to_ms, packets }).collect(),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Errors as the user sees them: what was wrong, where, and what to do.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use skyhaul_lab::LoadError;
+use skyhaul_lab::papers::PaperError;
+use skyhaul_lab::race::RaceError;
+use skyhaul_lab::scoreboard::BoardError;
+use skyhaul_lab::sweep::ResultsError;
+use skyhaul_report::ReportError;
+use skyhaul_scenario::ScenarioError;
+use skyhaul_sim::sweep::SweepError;
+
+/// A failed command.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    usage: bool,
+}
+
+impl Failure {
+    /// Something went wrong while working: exit code 1.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), usage: false }
+    }
+
+    /// The command makes no sense as given: exit code 2.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), usage: true }
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if self.usage { 2 } else { 1 })
+    }
+}
+
+/// Failures that are told as they are: exit code 1.
+macro_rules! told {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::new(error.to_string())
+            }
+        })*
+    };
+}
+
+told!(SweepError, ReportError, ResultsError);
+
+/// A changed key that makes no sense is wrong usage.
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        let message = error.to_string();
+        if error.place.starts_with("--set ") { Self::usage(message) } else { Self::new(message) }
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Scenario(error) => error.into(),
+            error @ LoadError::Read { .. } => Self::new(error.to_string()),
+        }
+    }
+}
+
+/// Adds which option would do.
+impl From<RaceError> for Failure {
+    fn from(error: RaceError) -> Self {
+        match error {
+            RaceError::NothingToSend => Self::usage(format!("--size 0: {error}")),
+            RaceError::NoSize { .. } => Self::usage(format!("{error}: say how much is sent by --size")),
+            RaceError::NoRate => Self::usage(format!("{error}: add --rate")),
+            RaceError::Emulation(error) => {
+                Self::new(format!("{error}. A race in virtual time needs nothing of that: --simulated"))
+            }
+            error => Self::new(error.to_string()),
+        }
+    }
+}
+
+impl From<BoardError> for Failure {
+    fn from(error: BoardError) -> Self {
+        match error {
+            BoardError::Unpack { .. } => Self::new(format!(
+                "{error}. the scenarios need a folder for the time of this command; TMPDIR names another place"
+            )),
+            BoardError::Load(error) => error.into(),
+            BoardError::Race(error) => error.into(),
+        }
+    }
+}
+
+impl From<PaperError> for Failure {
+    fn from(error: PaperError) -> Self {
+        let message = error.to_string();
+        if matches!(error, PaperError::UnknownItem { .. }) {
+            Self::usage(message)
+        } else {
+            Self::new(message)
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

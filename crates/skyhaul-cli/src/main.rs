@@ -1,0 +1,79 @@
+//! `skyhaul`: the command line. Arguments in, results out; everything else lives in the libraries.
+#![forbid(unsafe_code)]
+
+mod address;
+mod advice;
+mod args;
+mod confirmed;
+mod cycles;
+mod demo;
+mod emulate;
+mod failure;
+mod known;
+mod line;
+mod link_history;
+mod output;
+mod pauses;
+mod progress;
+mod race;
+mod rate;
+mod receive;
+mod remembered;
+mod reproduce;
+mod result;
+mod scoreboard;
+mod send;
+mod signals;
+mod sweep;
+mod table;
+mod transport;
+mod verdicts;
+mod wrap;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Args, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    // These have no thread but this one: namespaces must be entered before there are more.
+    match &args.command {
+        Command::EmulatedHost(args) => return emulate::host(args),
+        Command::EmulatedInit(args) => return emulate::init(args),
+        _ => {}
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(run(args.command)),
+        Err(error) => Err(Failure::new(format!("cannot start: {error}"))),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => {
+            output::note(&format!("skyhaul: {failure}"));
+            failure.exit_code()
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Demo(args) => demo::run(args).await,
+        Command::Send(args) => send::run(args).await,
+        Command::Receive(args) => receive::run(args).await,
+        Command::Simulate(args) => sweep::simulate(args).await,
+        Command::Merge(args) => sweep::merge(&args),
+        Command::Report(args) => sweep::report(&args),
+        Command::Race(args) => race::run(args).await,
+        Command::Scoreboard(args) => scoreboard::run(args).await,
+        Command::RaceEnd(args) => race::run_end(args).await,
+        Command::Reproduce(args) => reproduce::run(args).await,
+        Command::Emulate(args) => emulate::run(args).await,
+        Command::Control(args) => emulate::control(&args),
+        Command::EmulatedHost(args) => Ok(emulate::host(&args)),
+        Command::EmulatedInit(args) => Ok(emulate::init(&args)),
+    }
+}

@@ -1,0 +1,76 @@
+//! `skyhaul reproduce PAPER`: every figure of a paper, and every claim beside what was measured.
+
+mod args;
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
+use skyhaul_lab::papers::{PAPERS, Reproduction};
+use skyhaul_report::{ClaimVerdict, Judged, ReportPage, write_report};
+
+pub(crate) use args::ReproduceArgs;
+
+use crate::failure::Failure;
+use crate::output::{note, print};
+use crate::sweep::{conclude, stoppable};
+use crate::wrap::wrapped;
+
+/// Columns in front of a claim's text.
+const INDENT: usize = 21;
+
+pub(crate) async fn run(args: ReproduceArgs) -> Result<ExitCode, Failure> {
+    stoppable(move |stop| reproduce(&args, stop)).await
+}
+
+fn reproduce(args: &ReproduceArgs, stop: &AtomicBool) -> Result<ExitCode, Failure> {
+    let paper = PAPERS.iter().find(|paper| paper.name == args.paper);
+    let paper = paper.ok_or_else(|| Failure::usage(format!("no paper called {}", args.paper)))?;
+    let reproduction = Reproduction::new(paper, args.order())?;
+    for scenario in reproduction.scenarios() {
+        let scenario = scenario?;
+        note(&format!("{}: {}", scenario.name, scenario.title()));
+        let outcome = scenario.simulate(stop, &())?;
+        if conclude(&outcome, Some(scenario.folder()), true) != ExitCode::SUCCESS {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    let report = reproduction.report()?;
+    let page = write_report(&args.out, &report)?;
+    show(args, &report)?;
+    note(&format!("report: {}", page.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(args: &ReproduceArgs, report: &ReportPage) -> Result<(), Failure> {
+    let count = |wanted| report.claims.iter().filter(|judged| judged.verdict == wanted).count();
+    let (reproduced, differ) = (count(ClaimVerdict::Reproduced), count(ClaimVerdict::Differs));
+    let not_testable = count(ClaimVerdict::NotTestable);
+    if args.json {
+        let claims: Vec<_> = report.claims.iter().map(claim_object).collect();
+        let object = json!({
+            "paper": args.paper, "quick": args.quick, "report": args.out.join("report.html"),
+            "reproduced": reproduced, "differ": differ, "not_testable": not_testable, "claims": claims,
+        });
+        return print(&format!("{object}\n"));
+    }
+    let mut text = String::new();
+    for Judged { claim, verdict, measured } in &report.claims {
+        let (statement, measured) = (wrapped(&claim.statement, INDENT), wrapped(measured, INDENT));
+        let _ =
+            writeln!(text, "{:<6} {:<13} {statement}\n{:INDENT$}{measured}", claim.item, verdict.words(), "");
+    }
+    print(&format!(
+        "{text}\n{} claims: {reproduced} reproduced, {differ} differ, {not_testable} not testable\n",
+        report.claims.len()
+    ))
+}
+
+fn claim_object(judged: &Judged) -> serde_json::Value {
+    let Judged { claim, verdict, measured } = judged;
+    json!({
+        "id": claim.id, "item": claim.item, "statement": claim.statement, "source": claim.source,
+        "figure": claim.figure, "verdict": verdict.words(), "measured": measured,
+    })
+}

@@ -1,0 +1,145 @@
+//! Result of a transfer: the JSON object of every command (docs/guide/json.md).
+
+use serde::Serialize;
+use skyhaul_core::{Instant, Stats};
+use skyhaul_files::SessionReport;
+use skyhaul_lab::transfer::{LatenessMs, LossCounts, Probing, RttMs, Traffic};
+use skyhaul_stp::ProbingConfig;
+
+use crate::cycles::CycleRecord;
+use crate::link_history::LinkHistory;
+use crate::remembered::PathMemoryResult;
+use crate::verdicts::{VerdictResult, verdicts};
+
+/// One file.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct FileResult {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) digest: Option<String>,
+    pub(crate) chunks_again: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+/// The result of a transfer.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct TransferResult {
+    pub(crate) transport: &'static str,
+    pub(crate) controller: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) link: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<u64>,
+    pub(crate) declared_rate_bps: Option<u64>,
+    pub(crate) payload_bytes: u64,
+    /// First write to last byte in order at the receiver.
+    pub(crate) elapsed_s: Option<f64>,
+    /// First write until the sender knew.
+    pub(crate) confirmed_s: Option<f64>,
+    pub(crate) goodput_bps: Option<f64>,
+    pub(crate) limit_bps: Option<f64>,
+    pub(crate) share: Option<f64>,
+    pub(crate) forward: Traffic,
+    pub(crate) reverse: Traffic,
+    pub(crate) retransmitted_packets: u64,
+    /// Those of them that were not known to be lost.
+    pub(crate) idle_repeats: u64,
+    /// Repair symbols sent over packets that were not confirmed.
+    pub(crate) repair_packets: u64,
+    /// Their size on the wire.
+    pub(crate) repair_bytes: u64,
+    pub(crate) losses: LossCounts,
+    pub(crate) probing: Probing,
+    /// Each cycle with its evidence, the first ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdicts: Option<Vec<VerdictResult>>,
+    /// Cycles that are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdicts_left_out: Option<u64>,
+    /// History of the emulated link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truth: Option<LinkHistory>,
+    pub(crate) rtt_ms: RttMs,
+    /// Memory of the path, before and after.
+    pub(crate) path_memory: Option<PathMemoryResult>,
+    /// BLAKE3 of the file, if there was exactly one.
+    pub(crate) digest: Option<String>,
+    pub(crate) files: Vec<FileResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lateness: Option<LatenessMs>,
+}
+
+impl TransferResult {
+    /// Result as every command knows it: the report, and the counters of the sending connection (`None` at
+    /// a lone receiver).
+    pub(crate) fn new(report: &SessionReport, sender: Option<&Stats>) -> Self {
+        let files: Vec<FileResult> = report.files.iter().map(file_result).collect();
+        let stats = sender.copied().unwrap_or_default();
+        Self {
+            transport: "stp",
+            controller: sender.map_or_else(|| "receiver".into(), |s| s.controller.into()),
+            link: None,
+            seed: None,
+            declared_rate_bps: None,
+            payload_bytes: report.delivered_bytes(),
+            elapsed_s: None,
+            confirmed_s: None,
+            goodput_bps: None,
+            limit_bps: None,
+            share: None,
+            forward: Traffic::sent(&stats),
+            reverse: Traffic::received(&stats),
+            retransmitted_packets: stats.retransmitted_packets,
+            idle_repeats: stats.idle_repeats,
+            repair_packets: stats.repair_packets,
+            repair_bytes: stats.repair_bytes,
+            losses: LossCounts::new(&stats),
+            probing: Probing::new(&stats),
+            verdicts: None,
+            verdicts_left_out: None,
+            truth: None,
+            rtt_ms: RttMs::new(&stats),
+            path_memory: None,
+            digest: match &files[..] {
+                [one] => one.digest.clone(),
+                _ => None,
+            },
+            files,
+            lateness: None,
+        }
+    }
+
+    /// Sets the goodput from a duration.
+    pub(crate) fn with_goodput(mut self, seconds: f64) -> Self {
+        self.goodput_bps = (seconds > 0.0).then(|| self.payload_bytes as f64 * 8.0 / seconds);
+        self
+    }
+
+    /// Adds the cycles of a sender whose first write was at `start`, and that probed like this.
+    pub(crate) fn with_cycles(
+        self,
+        cycles: &[CycleRecord],
+        start: Option<Instant>,
+        probing: Option<&ProbingConfig>,
+    ) -> Self {
+        let listed = start.zip(probing).map_or_else(Vec::new, |(start, p)| verdicts(cycles, start, p));
+        let left_out = self.probing.cycles.saturating_sub(listed.len() as u64);
+        Self { verdicts: Some(listed), verdicts_left_out: Some(left_out), ..self }
+    }
+
+    /// One line of JSON.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
+    }
+}
+
+fn file_result(file: &skyhaul_files::FileReport) -> FileResult {
+    FileResult {
+        name: file.name.to_string(),
+        bytes: file.bytes,
+        digest: file.digest().map(|d| d.to_string()),
+        chunks_again: file.chunks_again,
+        error: file.failure().map(ToString::to_string),
+    }
+}

@@ -1,0 +1,274 @@
+//! `skyhaul send FILE... ADDRESS:PORT`.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use skyhaul_core::{CloseReason, Instant, Stats};
+use skyhaul_files::{Event, Fault, SendError, SessionReport, Side, Source};
+use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
+use skyhaul_stp::Config;
+
+use crate::address::{is_address, resolve};
+use crate::advice;
+use crate::args::SendArgs;
+use crate::confirmed::ConfirmedLine;
+use crate::cycles::{CycleLog, CycleRecord};
+use crate::failure::Failure;
+use crate::known::KnownFiles;
+use crate::output::print;
+use crate::progress::TransferBar;
+use crate::remembered::Recalled;
+use crate::result::TransferResult;
+use crate::signals::stop_requested;
+use crate::table::table;
+use crate::transport::{TcpChoice, TransportEnd};
+
+/// STP port of the file transfer.
+pub(crate) const FILES_PORT: u16 = 1;
+/// Time for which late repeats of the peer are answered after the result is known.
+pub(crate) const LINGER: Duration = Duration::from_secs(15);
+
+/// One address of the receiver, tried.
+struct Attempt<E> {
+    peer: SocketAddr,
+    endpoint: E,
+    sent: SendOutcome,
+    stats: Stats,
+    cycles: Vec<CycleRecord>,
+    /// Memory of the path to it.
+    recalled: Option<Recalled>,
+}
+
+pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
+    if args.files.is_empty() {
+        let given = args.to.escape_debug();
+        return Err(Failure::usage(format!(
+            "'{given}' is all that was given; write FILE... and then the receiver's ADDRESS:PORT"
+        )));
+    }
+    not_swapped(&args.files, &args.to)?;
+    let sources = open_sources(&args.files)?;
+    match args.transport.tcp(&args.common)? {
+        None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
+        None => over_stp(&args, sources).await,
+        Some(choice) => over_tcp(&args, choice.sending(&args.sender)?, sources).await,
+    }
+}
+
+async fn over_stp(args: &SendArgs, mut sources: Vec<Source>) -> Result<ExitCode, Failure> {
+    if args.sender.controller.is_some() {
+        return Err(Failure::usage("--controller is for --transport tcp: add that"));
+    }
+    let config = args.sender.config(&args.common);
+    let mut peers = resolve(&args.to).await?.into_iter().peekable();
+    while let Some(peer) = peers.next() {
+        let (watch, cycles) = CycleLog::new();
+        let options = EndpointOptions {
+            mtu_bytes: args.common.mtu,
+            accept: config.clone(),
+            watch: Some(watch),
+            ..EndpointOptions::default()
+        };
+        let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
+        let recalled = args.memory.recall(endpoint.local_addr(), peer, &config);
+        let config = Config { remembered: recalled.as_ref().and_then(Recalled::saved), ..config.clone() };
+        let patience_ns = config.connect_give_up_ns;
+        let stream = endpoint.open(peer, FILES_PORT, config).map_err(|error| cannot_send(peer, error))?;
+        let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
+        let attempt = Attempt { recalled, ..attempt };
+        if !attempt.found_nobody() || peers.peek().is_none() {
+            return conclude(args, attempt).await;
+        }
+        sources = open_sources(&args.files)?;
+    }
+    Err(Failure::new(format!("'{}' has no address", args.to)))
+}
+
+/// Every address of the receiver that is of the family of ours is tried.
+async fn over_tcp(args: &SendArgs, choice: TcpChoice, mut sources: Vec<Source>) -> Result<ExitCode, Failure> {
+    let Some(address) = args.address else {
+        return Err(Failure::usage(
+            "--transport tcp needs --address ADDRESS: one of the TUN device's network that nobody has",
+        ));
+    };
+    let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
+    let found = resolve(&args.to).await?.into_iter();
+    let mut peers = found.filter(|peer| peer.is_ipv4() == address.is_ipv4()).peekable();
+    if peers.peek().is_some_and(|peer| peer.ip() == address) {
+        return Err(Failure::usage(format!(
+            "the receiver's address is that of --address, which is this end's own: {address}; give this end another \
+             one of its TUN device's network"
+        )));
+    }
+    let host = choice.host(address)?;
+    while let Some(peer) = peers.next() {
+        let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
+        let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
+        let attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
+        if !attempt.found_nobody() || peers.peek().is_none() {
+            return conclude(args, attempt).await;
+        }
+        sources = open_sources(&args.files)?;
+    }
+    Err(Failure::new(format!(
+        "'{}' has no {family} address, of which family --address {address} is",
+        args.to
+    )))
+}
+
+fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("cannot send to {peer}: {error}"))
+}
+
+/// The address belongs behind the files.
+fn not_swapped(files: &[PathBuf], to: &str) -> Result<(), Failure> {
+    let first = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str());
+    match first {
+        Some(first) if is_address(first) && !is_address(to) => Err(Failure::usage(format!(
+            "'{}' looks like an address: write the files first and the receiver's ADDRESS:PORT last",
+            first.escape_debug()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+async fn attempt<E: TransportEnd>(
+    args: &SendArgs,
+    endpoint: E,
+    stream: Stream<E::Protocol>,
+    cycles: CycleLog,
+    sources: Vec<Source>,
+    patience_ns: Option<u64>,
+) -> Result<Attempt<E>, Failure> {
+    let peer = stream.peer_addr();
+    let progress = TransferBar::new(args.common.json);
+    let (mut reader, mut writer) = stream.into_split();
+    let no_answer = advice::of_no_answer(peer, patience_ns);
+    let confirmed = ConfirmedLine::new(&progress, &cycles, writer.monitor(), endpoint.clock(), no_answer);
+    let (known, clock) = (KnownFiles::default(), endpoint.clock());
+    let observer = |event: &Event<'_>| {
+        known.observe(event, Side::Sender, clock.now());
+        confirmed.observe(event);
+    };
+    let outcome = tokio::select! {
+        sent = session(clock, &mut reader, &mut writer, sources, observer) => Some(sent),
+        never = confirmed.show() => match never {},
+        () = stop_requested() => None,
+    };
+    progress.clear();
+    let stats = writer.stats();
+    drop((reader, writer));
+    let Some(sent) = outcome else {
+        endpoint.close().await;
+        let result = result::<E>(args, &known.sent(), &stats, &cycles.finish(stats.probes));
+        show(&result, args.common.json)?;
+        return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
+    };
+    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish(stats.probes), recalled: None })
+}
+
+impl<E> Attempt<E> {
+    /// True if another address of the same name is worth trying.
+    fn found_nobody(&self) -> bool {
+        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
+        match reason {
+            Some(CloseReason::Unreachable) => self.stats.received_packets == 0,
+            Some(reason) => advice::is_refusal(reason),
+            None => false,
+        }
+    }
+}
+
+async fn conclude<E: TransportEnd>(args: &SendArgs, attempt: Attempt<E>) -> Result<ExitCode, Failure> {
+    let Attempt { peer, endpoint, sent, stats, cycles, recalled } = attempt;
+    let path_memory = recalled.map(|recalled| recalled.finish(&stats));
+    let result = TransferResult { path_memory, ..result::<E>(args, &sent, &stats, &cycles) };
+    let shown = show(&result, args.common.json);
+    endpoint.wait_idle(LINGER).await;
+    shown?;
+    match &sent.fault {
+        Some(fault) => {
+            let why = advice::of_sending::<E>(peer, fault, stats.received_packets > 0);
+            Err(Failure::new(format!("sending to {peer} failed: {why}")))
+        }
+        None if sent.report.all_delivered() => Ok(ExitCode::SUCCESS),
+        None => Err(Failure::new("not every file arrived; the reasons are above")),
+    }
+}
+
+fn result<E: TransportEnd>(
+    args: &SendArgs,
+    sent: &SendOutcome,
+    stats: &Stats,
+    cycles: &[CycleRecord],
+) -> TransferResult {
+    let probing = args.sender.config(&args.common).probing;
+    let result = sent.result(stats).with_cycles(cycles, sent.started_at, probing.as_ref());
+    TransferResult { transport: E::TRANSPORT, declared_rate_bps: args.sender.rate, ..result }
+}
+
+/// Prints the result as it was asked for.
+pub(crate) fn show(result: &TransferResult, json: bool) -> Result<(), Failure> {
+    if json { print(&format!("{}\n", result.to_json())) } else { print(&table(result)) }
+}
+
+/// Opens every file before anything is connected.
+fn open_sources(files: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    let mut names = BTreeSet::new();
+    for file in files {
+        if !names.insert(file.file_name()) {
+            let name = file.file_name().unwrap_or_default();
+            let name = name.to_string_lossy().escape_debug().to_string();
+            return Err(Failure::usage(format!("two files are called '{name}': send them one by one")));
+        }
+    }
+    files.iter().map(|file| Source::open(file).map_err(|e| Failure::new(e.to_string()))).collect()
+}
+
+/// Outcome of a sending session.
+pub(crate) struct SendOutcome {
+    pub(crate) report: SessionReport,
+    /// Reason why it ended early, if it did.
+    pub(crate) fault: Option<Fault>,
+    pub(crate) started_at: Option<Instant>,
+    /// Time at which the result of every file was known.
+    pub(crate) confirmed_at: Option<Instant>,
+}
+
+impl SendOutcome {
+    fn result(&self, stats: &Stats) -> TransferResult {
+        let result = TransferResult::new(&self.report, Some(stats));
+        let Some((start, end)) = self.started_at.zip(self.confirmed_at) else { return result };
+        let confirmed_s = end.since(start) as f64 / 1e9;
+        TransferResult { confirmed_s: Some(confirmed_s), ..result.with_goodput(confirmed_s) }
+    }
+}
+
+/// Sends the sources over an open stream.
+pub(crate) async fn session<P: Protocol>(
+    clock: Clock,
+    reader: &mut OwnedReadHalf<P>,
+    writer: &mut OwnedWriteHalf<P>,
+    sources: Vec<Source>,
+    mut observer: impl FnMut(&Event<'_>),
+) -> SendOutcome {
+    let mut started_at = None;
+    let mut confirmed_at = None;
+    let stamping = |event: &Event<'_>| {
+        match event {
+            Event::Started { .. } => started_at = Some(clock.now()),
+            Event::Settled { .. } => confirmed_at = Some(clock.now()),
+            _ => {}
+        }
+        observer(event);
+    };
+    match skyhaul_files::send(reader, writer, sources, stamping).await {
+        Ok(report) => SendOutcome { report, fault: None, started_at, confirmed_at },
+        Err(SendError { cause, report }) => {
+            SendOutcome { report, fault: Some(cause), started_at, confirmed_at: None }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Carriers of files: STP over UDP, or TCP over a TUN device.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use skyhaul_congestion::ControllerKind;
+use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
+use skyhaul_net::{Clock, Endpoint, Protocol};
+use skyhaul_tcp::Config;
+
+use crate::args::{CommonArgs, ProbingSwitch, SenderArgs};
+use crate::failure::Failure;
+
+/// Words where a switch makes no sense.
+const STP_ONLY: &str = "is for --transport stp";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TransportName {
+    /// The Satellite Transport Protocol, over UDP
+    Stp,
+    /// TCP of our own, over a TUN device
+    Tcp,
+}
+
+/// Transport that the files go over.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TransportArgs {
+    /// What carries the files: stp (over UDP), or tcp, which needs a TUN device (docs/guide/tcp.md). Both
+    /// sides must say the same
+    #[arg(long, value_enum, default_value_t = TransportName::Stp, hide_possible_values = true, value_name = "stp|tcp")]
+    transport: TransportName,
+    /// TUN device for --transport tcp; `ip tuntap add` makes one that needs no root
+    #[arg(long, value_name = "NAME")]
+    tun: Option<String>,
+}
+
+/// Choice of TCP, with its device and parameters.
+#[derive(Debug)]
+pub(crate) struct TcpChoice {
+    device: String,
+    pub(crate) config: Config,
+    mtu_bytes: u32,
+}
+
+impl TransportArgs {
+    /// Choice of TCP; `None`: STP carries the files.
+    pub(crate) fn tcp(&self, common: &CommonArgs) -> Result<Option<TcpChoice>, Failure> {
+        let device = match (self.transport, &self.tun) {
+            (TransportName::Stp, None) => return Ok(None),
+            (TransportName::Stp, Some(_)) => {
+                return Err(Failure::usage("--tun is for --transport tcp: add that"));
+            }
+            (TransportName::Tcp, None) => {
+                return Err(Failure::usage(
+                    "--transport tcp needs --tun NAME, a TUN device; docs/guide/tcp.md says how to make one",
+                ));
+            }
+            (TransportName::Tcp, Some(device)) => device.clone(),
+        };
+        if common.give_up.is_some() {
+            return Err(Failure::usage(format!("--give-up {STP_ONLY}: TCP counts its repeats")));
+        }
+        Ok(Some(TcpChoice { device, config: common.tcp_config(), mtu_bytes: common.mtu }))
+    }
+}
+
+impl TcpChoice {
+    /// The sender's part.
+    pub(crate) fn sending(mut self, sender: &SenderArgs) -> Result<Self, Failure> {
+        if sender.rate.is_some() {
+            return Err(Failure::usage(format!("--rate {STP_ONLY}: TCP finds its rate out")));
+        }
+        if sender.probing == ProbingSwitch::Off {
+            return Err(Failure::usage(format!("--probing {STP_ONLY}: TCP does not probe")));
+        }
+        if let Some(controller) = &sender.controller {
+            self.config.controller.clone_from(controller);
+        }
+        Ok(self)
+    }
+
+    /// A host with this address on the device.
+    pub(crate) fn host(&self, address: IpAddr) -> Result<TunHost, Failure> {
+        let options = TunOptions {
+            mtu_bytes: self.mtu_bytes,
+            accept: self.config.clone(),
+            ..TunOptions::new(vec![address])
+        };
+        let device = TunDevice::attach(&self.device).and_then(|device| device.check_up().map(|()| device));
+        let host = device.and_then(|device| TunHost::on_device(device, options));
+        host.map_err(|error| {
+            Failure::new(format!("cannot use TCP with {address} on '{}': {error}", self.device))
+        })
+    }
+}
+
+/// The address that a receiver waits at must be one of the device's network that nobody has.
+pub(crate) fn host_address(listen: SocketAddr) -> Result<IpAddr, Failure> {
+    let ip = listen.ip().to_canonical();
+    if ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() {
+        return Err(Failure::usage(format!(
+            "--transport tcp needs --listen ADDRESS:PORT with an address of its own: one of the TUN device's network \
+             that nobody has, not {ip}"
+        )));
+    }
+    Ok(ip)
+}
+
+/// The controllers by which TCP may send.
+pub(crate) fn controller(name: &str) -> Result<ControllerKind, String> {
+    let known = ControllerKind::WINDOWS.into_iter().find(|&(known, _)| known == name);
+    known.map(|(_, kind)| kind).ok_or_else(|| {
+        let names = ControllerKind::WINDOWS.map(|(name, _)| name).join(", ");
+        format!("no such controller; there are {names}")
+    })
+}
+
+/// This end, whatever the transport.
+pub(crate) trait TransportEnd {
+    /// Protocol of its streams.
+    type Protocol: Protocol;
+    /// The name of that in results.
+    const TRANSPORT: &'static str;
+    /// Words when there will be no connections any more.
+    const LOST: &'static str;
+
+    /// The clock of its connections.
+    fn clock(&self) -> Clock;
+
+    /// Breaks everything off, and tells the peers.
+    async fn close(&self);
+
+    /// Waits until nothing is left to do, so long at most.
+    async fn wait_idle(&self, patience: Duration) -> bool;
+}
+
+impl TransportEnd for Endpoint {
+    type Protocol = skyhaul_stp::Endpoint;
+    const TRANSPORT: &'static str = "stp";
+    const LOST: &'static str = "the socket failed";
+
+    fn clock(&self) -> Clock {
+        self.clock()
+    }
+
+    async fn close(&self) {
+        self.close().await;
+    }
+
+    async fn wait_idle(&self, patience: Duration) -> bool {
+        self.wait_idle(patience).await
+    }
+}
+
+impl TransportEnd for TunHost {
+    type Protocol = skyhaul_tcp::Endpoint;
+    const TRANSPORT: &'static str = "tcp";
+    const LOST: &'static str = "the TUN device is gone; make it again, then start this command again";
+
+    fn clock(&self) -> Clock {
+        self.clock()
+    }
+
+    async fn close(&self) {
+        self.close().await;
+    }
+
+    async fn wait_idle(&self, patience: Duration) -> bool {
+        self.wait_idle(patience).await
+    }
+}

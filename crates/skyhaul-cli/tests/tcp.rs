@@ -1,0 +1,277 @@
+//! `send` and `receive` over TCP: two hosts on two TUN devices, with this machine's kernel as the router
+//! between them.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
+
+mod common;
+#[path = "../../net/tests/kernel/namespace.rs"]
+mod namespace;
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
+
+use common::{Receiver, Said, file, names, noise, run, skyhaul, until};
+use namespace::{inside, ip};
+use tempfile::TempDir;
+
+const RECEIVER: &str = "10.77.0.2:4700";
+const SET_UP: &[&str] = &[
+    "link set lo up",
+    "tuntap add dev sky0 mode tun",
+    "address add 10.77.0.1/24 dev sky0",
+    "address add fd77::1/64 dev sky0 nodad",
+    "link set sky0 up txqueuelen 5000",
+    "tuntap add dev sky1 mode tun",
+    "address add 10.78.0.1/24 dev sky1",
+    "address add fd78::1/64 dev sky1 nodad",
+    "link set sky1 up txqueuelen 5000",
+];
+
+fn routed(test: impl FnOnce() + Send + 'static) {
+    inside(SET_UP, || {
+        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
+        std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
+        test();
+    });
+}
+
+fn receiver(address: &str, more: &[&str]) -> Receiver {
+    let own = ["--json", "--transport", "tcp", "--tun", "sky0"];
+    Receiver::at(address, tempfile::tempdir().unwrap(), &[&own, more].concat())
+}
+
+const SENDER: [&str; 6] = ["--transport", "tcp", "--tun", "sky1", "--address", "10.78.0.2"];
+
+fn send(files: &[&str], to: &str, more: &[&str]) -> Said {
+    run(&[&["send"], files, &[to, "--json"], &SENDER, more].concat())
+}
+
+fn big_file(folder: &TempDir) -> String {
+    file(folder.path(), "big", &noise(3_000_000)).to_str().unwrap().to_string()
+}
+
+#[test]
+fn a_file_arrives_and_both_say_so_in_the_same_words_as_over_stp() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let big = big_file(&folder);
+        let receiver = receiver(RECEIVER, &["--once"]);
+        let sent = send(&[&big], RECEIVER, &[]);
+        let (received, inbox) = receiver.wait();
+        assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+        assert_eq!(std::fs::read(inbox.path().join("big")).unwrap(), std::fs::read(&big).unwrap());
+        let (sent, received) = (sent.json(), received.json());
+        for result in [&sent, &received] {
+            assert_eq!(result["transport"], "tcp");
+            assert_eq!(result["payload_bytes"], 3_000_000);
+            assert_eq!(result["digest"], blake3::hash(&noise(3_000_000)).to_hex().as_str());
+            assert!(result["forward"]["bytes"].as_u64().unwrap() > 3_000_000, "{result}");
+            assert!(result["goodput_bps"].as_f64().unwrap() > 0.0, "{result}");
+        }
+        assert_eq!((&sent["controller"], &received["controller"]), (&"cubic".into(), &"receiver".into()));
+        // Nothing that crosses two devices and a kernel is quicker.
+        assert!(sent["rtt_ms"]["min"].as_f64().unwrap() > 0.001, "{sent}");
+        let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let stp = Receiver::start(&["--once"]);
+        let over_stp = run(&["send", &big, &stp.address, "--json"]).json();
+        assert_eq!(keys(&sent), keys(&over_stp), "the same fields");
+        stp.wait();
+    });
+}
+
+#[test]
+fn the_controller_can_be_chosen_and_ipv6_serves_as_well() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let big = big_file(&folder);
+        let receiver = receiver("[fd77::2]:4700", &["--once"]);
+        let own = ["--transport", "tcp", "--tun", "sky1", "--address", "fd78::2", "--controller", "reno"];
+        let sent = run(&[&["send", &big, "[fd77::2]:4700", "--json"], &own[..]].concat());
+        let (received, inbox) = receiver.wait();
+        assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+        assert_eq!(
+            (names(inbox.path()), &sent.json()["controller"]),
+            (vec!["big".to_string()], &"reno".into())
+        );
+    });
+}
+
+#[test]
+fn where_nobody_receives_the_sender_says_what_to_do() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let big = big_file(&folder);
+        // A host that waits at another port.
+        let receiver = receiver("10.77.0.2:4701", &[]);
+        let sent = send(&[&big], RECEIVER, &[]);
+        assert_eq!(sent.code, Some(1), "{sent:?}");
+        let advice = "nothing receives there; start `skyhaul receive --transport tcp --tun NAME --dir DIR --listen 10.77.0.2:4700`";
+        assert!(sent.err.contains(advice), "{sent:?}");
+        assert_eq!(sent.json()["payload_bytes"], 0);
+        let mut child = receiver.child;
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+}
+
+#[test]
+fn devices_that_cannot_be_had_are_named_with_advice() {
+    routed(|| {
+        let said = |device: &str, address: &str| {
+            let run = skyhaul(&[
+                "receive",
+                "--dir",
+                ".",
+                "--transport",
+                "tcp",
+                "--tun",
+                device,
+                "--listen",
+                address,
+            ]);
+            finished(run)
+        };
+        let missing = said("sky9", RECEIVER);
+        assert_eq!(missing.code, Some(1));
+        let text = "there is no network device 'sky9' here; make it by: sudo ip tuntap add dev sky9 mode tun user $USER";
+        assert!(missing.err.contains(text), "{missing:?}");
+        let kernels = said("sky0", "10.77.0.1:4700");
+        assert!(kernels.err.contains("10.77.0.1 is an address of this machine's own kernel"), "{kernels:?}");
+        let mut holder = receiver(RECEIVER, &[]);
+        let busy = said("sky0", "10.77.0.3:4700");
+        assert!(busy.err.contains("'sky0' is in use by another program"), "{busy:?}");
+        holder.child.kill().unwrap();
+        holder.child.wait().unwrap();
+        ip("link set sky1 down");
+        let down = said("sky1", "10.78.0.2:4700");
+        assert!(down.err.contains("sudo ip link set sky1 up"), "{down:?}");
+    });
+}
+
+/// A command that waits says what for, and for how long.
+#[test]
+fn a_receiver_that_does_not_answer_is_mentioned_while_it_is_asked() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let big = big_file(&folder);
+        let to = [&["send", &big, RECEIVER][..], &SENDER].concat();
+        let mut child = skyhaul(&to).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+        let text = "10.77.0.2:4700 has not answered yet; is the address right, and does `skyhaul receive` wait there? asking for 123 s in all\n";
+        assert_eq!(first, text);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+}
+
+#[test]
+fn a_device_that_goes_during_a_transfer_is_named() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        // It takes long enough, and no room: there is nothing in it.
+        let big = file(folder.path(), "big", b"");
+        std::fs::OpenOptions::new().write(true).open(&big).unwrap().set_len(2_000_000_000).unwrap();
+        let mut receiver = receiver(RECEIVER, &[]);
+        let mut to = vec!["send", big.to_str().unwrap(), RECEIVER];
+        to.extend(SENDER);
+        let sender = skyhaul(&to).spawn().unwrap();
+        until("the transfer", || !names(receiver.path()).is_empty());
+        ip("link delete sky1");
+        let sent = Said::from(sender.wait_with_output().unwrap());
+        let text = "sending to 10.77.0.2:4700 failed: the TUN device is gone; make it again, then start this command again";
+        assert!(sent.err.contains(text) && sent.code == Some(1), "{sent:?}");
+        receiver.child.kill().unwrap();
+        receiver.child.wait().unwrap();
+    });
+}
+
+/// A device made for a user needs no root; that of somebody else is refused.
+#[test]
+fn a_user_without_rights_has_the_devices_that_were_made_for_him() {
+    routed(|| {
+        const NOBODY: u32 = 65_534;
+        ip("tuntap add dev sky2 mode tun user 65534");
+        ip("address add 10.79.0.1/24 dev sky2");
+        ip("link set sky2 up");
+        // The binary and the folder lie where the user may go.
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        std::fs::set_permissions(folder.path(), open()).unwrap();
+        let binary = folder.path().join("skyhaul");
+        std::fs::copy(env!("CARGO_BIN_EXE_skyhaul"), &binary).unwrap();
+        let file = file(folder.path(), "one", b"content");
+        let said = |command: &str, device: &str| {
+            let mut run = std::process::Command::new("timeout");
+            run.args(["5", binary.to_str().unwrap(), command]);
+            match command {
+                "send" => run.arg(&file).args([RECEIVER, "--address", "10.79.0.2"]),
+                _ => run.arg("--dir").arg(folder.path()).args(["--listen", "10.79.0.2:4700"]),
+            };
+            run.args(["--transport", "tcp", "--tun", device]).uid(NOBODY).gid(NOBODY);
+            Said::from(run.output().unwrap())
+        };
+        for (command, works) in [
+            ("receive", "waiting for files at 10.79.0.2:4700"),
+            ("send", "10.77.0.2:4700 has not answered yet; is the address right"),
+        ] {
+            let refused = said(command, "sky0");
+            let is_told = refused.err.contains("this user may not use the network device 'sky0'");
+            let no_file = refused.err.contains("/dev/net/tun: this user may not open it");
+            assert!((is_told || no_file) && refused.code == Some(1), "{refused:?}");
+            if !no_file {
+                let own = said(command, "sky2");
+                assert!(own.err.contains(works), "{own:?}");
+            }
+        }
+    });
+}
+
+fn open() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o777)
+}
+
+fn finished(mut command: std::process::Command) -> Said {
+    command.output().unwrap().into()
+}
+
+#[test]
+fn switches_that_make_no_sense_together_are_refused() {
+    let usage = |arguments: &[&str], expected: &str| {
+        let said = run(arguments);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(expected), "{said:?}");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let one = file(folder.path(), "one", b"content");
+    let one = one.to_str().unwrap();
+    let tcp = ["send", one, RECEIVER, "--transport", "tcp"];
+    let with = |more: &[&'static str]| [&tcp[..], more].concat();
+    usage(&with(&[]), "--transport tcp needs --tun NAME");
+    usage(&with(&["--tun", "sky1"]), "--transport tcp needs --address ADDRESS");
+    usage(
+        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--rate", "1M"]),
+        "--rate is for --transport stp",
+    );
+    usage(
+        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--probing", "off"]),
+        "--probing is for --transport stp",
+    );
+    usage(
+        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--give-up", "1s"]),
+        "--give-up is for --transport stp",
+    );
+    usage(
+        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--controller", "vegas"]),
+        "no such controller; there are",
+    );
+    usage(
+        &with(&["--tun", "sky1", "--address", "10.77.0.2"]),
+        "the receiver's address is that of --address, which is this end's own: 10.77.0.2",
+    );
+    usage(&["send", one, RECEIVER, "--tun", "sky1"], "--tun is for --transport tcp");
+    usage(&["send", one, RECEIVER, "--address", "10.78.0.2"], "--address is for --transport tcp");
+    usage(&["send", one, RECEIVER, "--controller", "reno"], "--controller is for --transport tcp");
+    let receive = ["receive", "--dir", ".", "--transport", "tcp", "--tun", "sky0"];
+    usage(&receive, "--transport tcp needs --listen ADDRESS:PORT with an address of its own");
+}

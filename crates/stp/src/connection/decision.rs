@@ -1,0 +1,112 @@
+//! Decision about what a connection does next, and when. Nothing else says when.
+
+use skyhaul_core::{CloseReason, Instant, Path, ResetReason, Step};
+
+use super::{Connection, Context};
+use crate::call::Call;
+use crate::receive::Receiver;
+use crate::send::{SenderAction, Situation};
+
+/// Next thing that a connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Sends the RST that it ended with.
+    Reset(ResetReason),
+    /// Starts to probe, and sends the first probe.
+    Probe,
+    /// Sends a segment.
+    Send(SenderAction),
+    /// Ends by itself, cleanly without a reason. This is for `handle_timeout`: nothing is sent.
+    Close(Option<CloseReason>),
+}
+
+impl Connection {
+    /// Next action: at its moment, if nothing happens before. An action whose time has not come may be
+    /// another one when it has. What is due is sent before the connection ends. Pure.
+    pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Action>> {
+        let transmission = self.next_transmission(self.situation(path).as_ref(), now, path);
+        let close = self.expiry().map(|(at, reason)| Step { at, action: Action::Close(reason) });
+        match (transmission, close) {
+            (Some(transmission), Some(close)) if close.at < transmission.at && transmission.at > now => {
+                Some(close)
+            }
+            (Some(transmission), _) => Some(transmission),
+            (None, close) => close,
+        }
+    }
+
+    /// When data is to leave next as far as the connection goes: for the share that it has of its path.
+    pub(crate) fn data_due(&self, now: Instant, path: &Path) -> Option<Instant> {
+        let situation = self.situation(path)?;
+        self.sender.data_at(&situation, now, path)
+    }
+
+    /// Next thing to send in this situation, and when.
+    pub(super) fn next_transmission(
+        &self,
+        situation: Option<&Situation>,
+        now: Instant,
+        path: &Path,
+    ) -> Option<Step<Action>> {
+        let Some(situation) = situation else {
+            return self.life.reset().map(|reason| Step { at: now, action: Action::Reset(reason) });
+        };
+        let silence_at = self.silence_at(path);
+        if let Some(at) = silence_at.filter(|&at| at <= now) {
+            return Some(Step { at, action: Action::Probe });
+        }
+        let next = self.sender.next(situation, now, path);
+        match (next, silence_at) {
+            (Some(step), Some(at)) if at < step.at => Some(Step { at, action: Action::Probe }),
+            (Some(step), _) => Some(Step { at: step.at, action: Action::Send(step.action) }),
+            (None, silence_at) => silence_at.map(|at| Step { at, action: Action::Probe }),
+        }
+    }
+
+    /// Situation of the sender; `None`: nothing at all may be sent.
+    pub(super) fn situation(&self, path: &Path) -> Option<Situation> {
+        if self.life.is_closed() || self.life.is_held() {
+            return None;
+        }
+        let allowance_bytes = self.reachability.allowance_bytes(self.sender.sent_bytes(), path)?;
+        Some(Situation {
+            is_opened: self.is_opened(),
+            is_lingering: self.life.is_lingering(),
+            is_proven: self.reachability.is_proven(),
+            is_peer_free: self.reachability.is_peer_free(),
+            last_heard: self.reachability.last_heard(),
+            allowance_bytes,
+            probe_at: self.prober.probe_at(|| self.sender.probe_ns(path)),
+            begin_at: self.life.begin_due(),
+            end_at: self.life.end_due(),
+            has_ended: self.life.has_ended(),
+            reply: self.receiver.as_ref().and_then(Receiver::next_reply),
+        })
+    }
+
+    /// When the connection ends by itself, and why.
+    fn expiry(&self) -> Option<(Instant, Option<CloseReason>)> {
+        self.life.expiry(self.patience_at(), self.config.max_tries)
+    }
+
+    /// When patience with a silent peer ends.
+    fn patience_at(&self) -> Option<Instant> {
+        let last_heard = self.reachability.last_heard();
+        if self.life.is_opening() || !self.reachability.is_proven() {
+            // The proof may stand in a long queue behind early data, which goes on coming then.
+            let since = self.life.opening_since().unwrap_or(last_heard);
+            return self.config.connect_give_up_ns.map(|ns| since.after(ns));
+        }
+        self.config.give_up_ns.map(|ns| last_heard.after(ns))
+    }
+
+    /// Does what is due other than sending, which `poll_transmit` does.
+    pub(crate) fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        let call = &mut Call::new(self.id, context);
+        if let Some((_, reason)) = self.expiry().filter(|&(at, _)| at <= call.now) {
+            self.close(reason);
+        }
+        self.tell_state(call);
+        self.check_invariants();
+    }
+}

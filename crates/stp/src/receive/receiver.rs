@@ -1,0 +1,340 @@
+//! Receiver of a connection: the packets that arrive become a stream for the application and reports for the
+//! peer [XSTP 3]. It exists from the moment when the peer's opening is known.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::event::Refusal;
+use skyhaul_core::{Instant, NUMBER_MODULUS, Stats, expand, truncate_number};
+
+use super::replies::Replies;
+use super::{Assembly, GapDetector, Repairs, Reply, ReplySize, Verdict};
+use crate::config::Config;
+use crate::segment::{
+    Block, CLOCK_SHIFT, HEADER_BYTES, Opening, Poll, Report, Stat, Timing, is_newer, repair_of, split_runs,
+};
+
+/// Octets of a STAT besides its coded runs, with room to spare.
+const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
+
+/// Outcome of a packet that arrived, or was decoded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PacketArrival {
+    /// Reason for which the packet was not taken.
+    pub(crate) refusal: Option<Refusal>,
+    /// True if the application can read more than before.
+    pub(crate) is_readable: bool,
+    /// Gaps [first, end) that are told of now.
+    pub(crate) gaps: [Option<(u64, u64)>; 2],
+}
+
+/// Moment and place at which a POLL arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PollArrival {
+    pub(crate) now: Instant,
+    /// Octets of segments received until then, its own included.
+    pub(crate) octets: u64,
+    /// Largest segment that the answer may be.
+    pub(crate) max_segment_bytes: usize,
+}
+
+/// Receiving half of a connection. Its memory is bounded by the assembly's limit, and a block and its
+/// symbols.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    assembly: Assembly,
+    gaps: GapDetector,
+    /// Repair symbols; `None` if one of the two ends has no use for them.
+    repairs: Option<Repairs>,
+    replies: Replies,
+    newest_poll: Option<u32>,
+    /// One past the last packet that STATs have told of.
+    told_to: u64,
+    /// True if the peer does not want to be told of gaps by USTAT.
+    spares_ustats: bool,
+    /// True if the peer polled again after a STAT had left, so it most likely has that STAT.
+    polled_again: bool,
+    /// USTATs allowed per POLL received; `None`: no limit.
+    ustats_per_poll: Option<u32>,
+    ustat_credit: u32,
+    /// True if a STAT told of a small window: its opening is to be told, too.
+    window_closed: bool,
+    /// True if STATs are to carry when their POLL came, and what had come by then.
+    tells_timing: bool,
+    /// True while nothing is delivered: the peer's address is not proven, and old openings were forgotten.
+    withholds: bool,
+}
+
+impl Receiver {
+    /// Receiver of what the sender of `opening` sends. `codes`: both ends send and take repair symbols.
+    pub(crate) fn new(opening: &Opening, config: &Config, codes: bool) -> Self {
+        let initial = NUMBER_MODULUS + u64::from(opening.initial);
+        Self {
+            assembly: Assembly::new(initial, config.receive_limit_bytes),
+            gaps: GapDetector::new(initial, config.ustat_threshold),
+            repairs: codes.then(Repairs::default),
+            replies: Replies::default(),
+            newest_poll: None,
+            told_to: initial,
+            spares_ustats: false,
+            polled_again: false,
+            ustats_per_poll: config.ustats_per_poll,
+            ustat_credit: config.ustats_per_poll.unwrap_or(0),
+            window_closed: false,
+            tells_timing: opening.options.timing,
+            withholds: false,
+        }
+    }
+
+    /// Holds back what arrives until [`Self::deliver`].
+    pub(crate) fn withhold(&mut self) {
+        self.withholds = true;
+    }
+
+    /// Delivers from now on. Result: true if something was withheld before.
+    pub(crate) fn deliver(&mut self) -> bool {
+        core::mem::take(&mut self.withholds)
+    }
+
+    /// Answers the peer's opening, once more perhaps.
+    pub(crate) fn accept(&mut self) {
+        self.replies.accept();
+    }
+
+    /// Bytes accepted from the next expected packet on.
+    pub(crate) fn window_bytes(&self) -> u64 {
+        self.assembly.window_bytes()
+    }
+
+    /// Number of the next expected packet (24 bits).
+    pub(crate) fn next(&self) -> u32 {
+        truncate_number(self.assembly.next())
+    }
+
+    /// True if the peer has said where its stream ends.
+    pub(crate) fn has_end(&self) -> bool {
+        self.assembly.has_end()
+    }
+
+    /// True if the peer has ended, and everything before the end is in sequence.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.assembly.is_complete()
+    }
+
+    /// True if the peer most likely has a STAT of ours.
+    pub(crate) fn polled_again(&self) -> bool {
+        self.polled_again
+    }
+
+    /// Writes the counters.
+    pub(crate) fn count(&self, stats: &mut Stats) {
+        stats.delivered_bytes = self.assembly.delivered_bytes();
+        stats.stats = self.replies.sent_stats();
+        stats.ustats = self.replies.sent_ustats();
+    }
+
+    /// Invariants, checked in debug builds.
+    pub(crate) fn check_invariants(&self) {
+        self.assembly.check_invariants();
+        debug_assert!(self.ustats_per_poll.is_none_or(|budget| self.ustat_credit <= 2 * budget));
+    }
+
+    /// Reads into `out`: `Some(0)` at the end of the stream, `None` when nothing is there.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> Option<usize> {
+        if self.withholds {
+            return None;
+        }
+        if self.assembly.readable_bytes() == 0 {
+            return self.is_complete().then_some(0);
+        }
+        let read = self.assembly.read(out);
+        self.offer_window();
+        Some(read)
+    }
+
+    /// Announces a window that has opened again; without this the peer would have to ask.
+    fn offer_window(&mut self) {
+        let is_open = self.assembly.window_bytes() >= self.assembly.limit_bytes() / 2;
+        if self.window_closed && is_open {
+            self.window_closed = false;
+            self.queue_ustat(0, Vec::new());
+        }
+    }
+
+    /// SD with the number `number24` on the wire. Result: what became of it.
+    pub(crate) fn on_data(&mut self, number24: u32, data: &[u8]) -> PacketArrival {
+        let number = expand(number24, self.assembly.next());
+        let arrival = self.take(number, data);
+        if let (None, Some(repairs)) = (arrival.refusal, &mut self.repairs) {
+            repairs.on_packet(number, data);
+        }
+        arrival
+    }
+
+    fn take(&mut self, number: u64, data: &[u8]) -> PacketArrival {
+        let before = self.assembly.delivered_bytes();
+        let refusal = match self.assembly.insert(number, data) {
+            Verdict::Taken => None,
+            Verdict::Duplicate => Some(Refusal::Duplicate),
+            Verdict::OutsideWindow => Some(Refusal::OutsideWindow),
+            Verdict::Absurd => Some(Refusal::Absurd),
+        };
+        if refusal.is_some() {
+            return PacketArrival { refusal, ..PacketArrival::default() };
+        }
+        let is_readable = self.assembly.delivered_bytes() > before && !self.withholds;
+        let gaps =
+            self.gaps.on_packet(number).map(|gap| gap.filter(|&(first, end)| self.report_gap(first, end)));
+        PacketArrival { refusal, is_readable, gaps }
+    }
+
+    /// Queues a USTAT with what is missing of [first, end), if the peer wants it and the budget has one left.
+    /// Result: false if nothing is missing.
+    fn report_gap(&mut self, first: u64, end: u64) -> bool {
+        let (start, runs) = self.assembly.runs(first, end, (end, end));
+        if runs.is_empty() {
+            return false;
+        }
+        let is_limited = self.ustats_per_poll.is_some();
+        if self.spares_ustats || is_limited && self.ustat_credit == 0 {
+            return true;
+        }
+        self.ustat_credit -= u32::from(is_limited);
+        self.queue_ustat(start, runs);
+        true
+    }
+
+    fn queue_ustat(&mut self, start: u64, runs: Vec<u32>) {
+        let start = if runs.is_empty() { 0 } else { (start - self.assembly.next()) as u32 };
+        let report = self.report(start, runs);
+        self.replies.push_ustat(report);
+    }
+
+    fn report(&self, start: u32, runs: Vec<u32>) -> Report {
+        Report {
+            next: self.next(),
+            window_bytes: self.assembly.window_bytes().min(u64::from(u32::MAX)) as u32,
+            start,
+            runs,
+            ..Report::default()
+        }
+    }
+
+    /// BLOCK whose first packet has the number `number24` on the wire.
+    pub(crate) fn on_block(&mut self, number24: u32, block: &Block) -> Result<(), Refusal> {
+        let repairs = self.repairs.as_mut().ok_or(Refusal::Unknown)?;
+        let first = expand(number24, self.assembly.next());
+        if !self.assembly.is_plausible(first + block.members().last().unwrap_or(0)) {
+            return Err(Refusal::Absurd);
+        }
+        if block.bytes() > self.assembly.limit_bytes() {
+            repairs.refuse(block.id);
+            return Err(Refusal::OutsideWindow);
+        }
+        repairs.on_block(first, block, &self.assembly);
+        Ok(())
+    }
+
+    /// REPAIR: a symbol, and the packet number field of its segment.
+    pub(crate) fn on_repair(&mut self, number: u32, symbol: &[u8]) -> Result<(), Refusal> {
+        let repairs = self.repairs.as_mut().ok_or(Refusal::Unknown)?;
+        let (block, index) = repair_of(number);
+        repairs.on_symbol(block, index, symbol);
+        Ok(())
+    }
+
+    /// Takes the packets that can be decoded now as if they had arrived. Result: what became of each.
+    pub(crate) fn recover(&mut self) -> Vec<PacketArrival> {
+        let decoded = self.repairs.as_mut().map(Repairs::decode).unwrap_or_default();
+        decoded.into_iter().map(|(number, data)| self.take(number, &data)).collect()
+    }
+
+    /// POLL: queues a STAT. Only newer POLLs are answered [XSTP 3].
+    pub(crate) fn on_poll(&mut self, poll: &Poll, arrival: &PollArrival) -> Result<(), Refusal> {
+        if self.newest_poll.is_some_and(|newest| !is_newer(poll.timestamp, newest)) {
+            return Ok(());
+        }
+        let next = expand(poll.next, self.assembly.next());
+        if !self.assembly.is_plausible(next) {
+            return Err(Refusal::Absurd);
+        }
+        self.polled_again = self.replies.sent_stats() > 0;
+        self.newest_poll = Some(poll.timestamp);
+        self.spares_ustats = poll.spares_ustats;
+        self.gaps.on_stat(next);
+        let budget = self.ustats_per_poll.unwrap_or(0);
+        self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
+        let silent = poll.settled.map(|settled| expand(settled, next).max(self.assembly.next()));
+        let silent = silent.map(|first| (first, self.told_to)).filter(|&(first, end)| first < end);
+        self.queue_stat(poll.timestamp, next, silent, arrival);
+        Ok(())
+    }
+
+    /// Queues the gap list up to `upper`, in as many segments as it takes. It leaves out the packets `silent`
+    /// where that makes a list shorter that fits into one segment.
+    fn queue_stat(&mut self, echo: u32, upper: u64, silent: Option<(u64, u64)>, arrival: &PollArrival) {
+        let room_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
+        let assembly = &self.assembly;
+        let has_gaps = |&(first, end): &(u64, u64)| !assembly.runs(first, end, (end, end)).1.is_empty();
+        let mut silent = silent.filter(has_gaps);
+        let list = |silent: Option<(u64, u64)>| {
+            let (start, runs) = assembly.runs(assembly.next(), upper, silent.unwrap_or((upper, upper)));
+            (start, split_runs(runs, room_bytes))
+        };
+        let (mut start, mut parts) = list(silent);
+        if parts.len() > 1 && silent.take().is_some() {
+            (start, parts) = list(None);
+        }
+        if self.repairs.is_some() {
+            let lists_gaps = silent.is_some() || parts.iter().any(|(_, runs)| !runs.is_empty());
+            self.assembly.keep_after_stat(lists_gaps);
+        }
+        let stats = self.stat_parts(echo, start, parts, silent, arrival);
+        self.replies.set_stat(upper, stats.into_iter());
+        self.window_closed |= self.assembly.window_bytes() < 2 * arrival.max_segment_bytes as u64;
+    }
+
+    /// Segments of a STAT whose list `parts` begins at packet `start`.
+    fn stat_parts(
+        &self,
+        echo: u32,
+        start: u64,
+        parts: Vec<(u32, Vec<u32>)>,
+        silent: Option<(u64, u64)>,
+        arrival: &PollArrival,
+    ) -> Vec<Stat> {
+        let offset_of = |number: u64| (number - self.assembly.next()) as u32;
+        let silent = silent.map(|(first, end)| (offset_of(first), (end - first) as u32));
+        let clock = (arrival.now.as_ns() >> CLOCK_SHIFT) as u32;
+        let timing = self.tells_timing.then_some(Timing { clock, octets: arrival.octets as u32 });
+        let wanting = self.repairs.as_ref().and_then(Repairs::wanting);
+        let last = parts.len() - 1;
+        let part = |(i, (distance, runs)): (usize, (u32, Vec<u32>))| {
+            let start = if runs.is_empty() { 0 } else { offset_of(start) + distance };
+            let report = Report { silent, more: i < last, ..self.report(start, runs) };
+            Stat { echo, report, timing: timing.filter(|_| i == 0), wanting }
+        };
+        parts.into_iter().enumerate().map(part).collect()
+    }
+
+    /// END: one past the peer's last packet (24 bits). Result: true if the stream is complete.
+    pub(crate) fn on_end(&mut self, end24: u32) -> Result<bool, Refusal> {
+        let end = expand(end24, self.assembly.next());
+        if !self.assembly.set_end(end) {
+            return Err(Refusal::Absurd);
+        }
+        self.replies.confirm_end();
+        Ok(self.is_complete())
+    }
+
+    /// Size of the next reply; `None`: none waits.
+    pub(crate) fn next_reply(&self) -> Option<ReplySize> {
+        self.replies.next()
+    }
+
+    /// Reply for the segment that leaves now.
+    pub(crate) fn take_reply(&mut self) -> Reply {
+        let (reply, told_to) = self.replies.take();
+        self.told_to = told_to.unwrap_or(self.told_to);
+        reply
+    }
+}

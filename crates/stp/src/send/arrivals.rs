@@ -1,0 +1,165 @@
+//! Arrivals at the receiver by its own clock and count: STATs to samples of the path.
+
+use alloc::collections::VecDeque;
+
+use skyhaul_core::{Instant, Interval, PathSample, SECOND};
+
+use super::PollRecord;
+use crate::segment::{CLOCK_SHIFT, Timing};
+
+/// Marks remembered.
+const MAX_MARKS: usize = 32;
+/// After such a silence the receiver's clock may have wrapped: it begins anew.
+const MAX_SILENCE_NS: u64 = 1800 * SECOND;
+/// Clocks are compared over at least this time ...
+const CLOCK_CHECK_NS: u64 = 2 * SECOND;
+/// ... and this many round trips, in which they may differ by an eighth (waiting on the way explains a round
+/// trip).
+const CLOCK_CHECK_RTTS: u64 = 4;
+
+/// A POLL whose STAT told when it arrived.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    poll: PollRecord,
+    told_at: Instant,
+    arrived_ns: u64,
+    received_octets: u64,
+}
+
+/// The clock or the count of a receiver says what cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Absurd;
+
+/// The marks of one connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals {
+    marks: VecDeque<Mark>,
+    /// The shortest round trip; 0: none yet.
+    rtt_min_ns: u64,
+}
+
+impl Arrivals {
+    /// Takes the timing of the STAT that answers `poll`. `scale`: IP bytes over octets of a full segment.
+    pub(super) fn take(
+        &mut self,
+        poll: &PollRecord,
+        timing: Timing,
+        now: Instant,
+        scale: (u64, u64),
+    ) -> Result<PathSample, Absurd> {
+        if self.marks.back().is_some_and(|last| now.since(last.told_at) > MAX_SILENCE_NS) {
+            self.forget();
+        }
+        let mark = self.read(poll, timing, now)?;
+        let rtt_ns = now.since(poll.sent_at);
+        self.check_clock(&mark, rtt_ns)?;
+        let between = |earlier: &Mark| interval(earlier, &mark, scale);
+        let in_train = |m: &&Mark| m.poll.train.is_some() && m.poll.train == poll.train;
+        let train = self.marks.iter().find(in_train).map(between);
+        self.rtt_min_ns = if self.rtt_min_ns == 0 { rtt_ns } else { self.rtt_min_ns.min(rtt_ns) };
+        // Behind a long queue half a round trip would be so long that its growth is told too late.
+        let long_ns = (rtt_ns / 2).min(self.rtt_min_ns);
+        let is_long = |m: &&Mark| poll.sent_at.since(m.poll.sent_at) >= long_ns;
+        let long = self.marks.iter().rev().find(is_long).map(between);
+        if self.marks.len() == MAX_MARKS {
+            self.marks.pop_front();
+        }
+        self.marks.push_back(mark);
+        Ok(PathSample {
+            sent_at: poll.sent_at,
+            arrived_ns: mark.arrived_ns,
+            rtt_ns,
+            long,
+            train,
+            behind_train: poll.behind_train,
+        })
+    }
+
+    /// Forgets the marks: they say nothing of the path as it is now.
+    pub(super) fn forget(&mut self) {
+        self.marks.clear();
+    }
+
+    /// Unwraps clock and count. The answered POLLs were sent one after the other, so both only grow.
+    fn read(&self, poll: &PollRecord, timing: Timing, now: Instant) -> Result<Mark, Absurd> {
+        let Some(last) = self.marks.back() else {
+            let (arrived_ns, octets) = (u64::from(timing.clock) << CLOCK_SHIFT, u64::from(timing.octets));
+            return Ok(Mark { poll: *poll, told_at: now, arrived_ns, received_octets: octets });
+        };
+        let units = timing.clock.wrapping_sub((last.arrived_ns >> CLOCK_SHIFT) as u32);
+        let octets = timing.octets.wrapping_sub(last.received_octets as u32);
+        if units > u32::MAX / 2 || octets > u32::MAX / 2 {
+            return Err(Absurd);
+        }
+        Ok(Mark {
+            poll: *poll,
+            told_at: now,
+            arrived_ns: last.arrived_ns + (u64::from(units) << CLOCK_SHIFT),
+            received_octets: last.received_octets + u64::from(octets),
+        })
+    }
+
+    /// Both clocks run at about the same speed.
+    fn check_clock(&self, mark: &Mark, rtt_ns: u64) -> Result<(), Absurd> {
+        let Some(first) = self.marks.front() else { return Ok(()) };
+        let here_ns = mark.told_at.since(first.told_at);
+        if here_ns < CLOCK_CHECK_NS.max(CLOCK_CHECK_RTTS * rtt_ns) {
+            return Ok(());
+        }
+        let there_ns = mark.arrived_ns - first.arrived_ns;
+        let first_rtt_ns = first.told_at.since(first.poll.sent_at);
+        let allowed_ns = here_ns / 8 + rtt_ns.max(first_rtt_ns);
+        if here_ns.abs_diff(there_ns) > allowed_ns { Err(Absurd) } else { Ok(()) }
+    }
+}
+
+/// Duplicates on the way count as no more than was sent.
+fn interval(earlier: &Mark, later: &Mark, (wire_bytes, octets): (u64, u64)) -> Interval {
+    let own_octets = later.poll.sent_octets - earlier.poll.sent_octets;
+    let path_octets = later.poll.path_octets.saturating_sub(earlier.poll.path_octets).max(own_octets);
+    let arrived_octets = (later.received_octets - earlier.received_octets).min(own_octets);
+    // What arrived of ours stands for what arrived of all.
+    let share =
+        |part: u64| (u128::from(part) * u128::from(path_octets) / u128::from(own_octets.max(1))) as u64;
+    let on_wire = |of: u64| (u128::from(of) * u128::from(wire_bytes) / u128::from(octets.max(1))) as u64;
+    Interval {
+        sent_ns: later.poll.sent_at.since(earlier.poll.sent_at),
+        sent_bytes: on_wire(path_octets),
+        arrived_ns: later.arrived_ns - earlier.arrived_ns,
+        arrived_bytes: on_wire(share(arrived_octets)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skyhaul_core::MS;
+
+    fn poll(sent_ms: u64) -> PollRecord {
+        PollRecord {
+            timestamp: sent_ms as u32,
+            sent_at: Instant::from_ns(sent_ms * MS),
+            order: 0,
+            next: 0,
+            sent_octets: sent_ms * 50,
+            path_octets: sent_ms * 50,
+            train: None,
+            behind_train: false,
+        }
+    }
+
+    #[test]
+    fn behind_a_long_queue_a_round_trip_of_the_empty_path_is_long_enough() {
+        let mut arrivals = Arrivals::default();
+        // The queue grows by seven times what is sent in a time.
+        let mut long_ms = |sent_ms: u64| {
+            let arrived_ms = 275 + 8 * sent_ms;
+            let timing =
+                Timing { clock: ((arrived_ms * MS) >> CLOCK_SHIFT) as u32, octets: sent_ms as u32 * 50 };
+            let now = Instant::from_ns((arrived_ms + 275) * MS);
+            let sample = arrivals.take(&poll(sent_ms), timing, now, (1, 1)).unwrap();
+            sample.long.map(|long| long.sent_ns / MS)
+        };
+        assert_eq!([0, 500, 1000, 1500].map(&mut long_ms), [None, None, Some(1000), Some(1000)]);
+    }
+}

@@ -1,0 +1,177 @@
+//! POLLs under way: their timestamps on the wire, and what had been sent before each.
+
+use alloc::collections::VecDeque;
+
+use skyhaul_core::Instant;
+
+use crate::segment::is_newer;
+
+/// POLLs remembered; an answer to an older one says nothing about time any more.
+const MAX_RECORDS: usize = 64;
+/// A timestamp unit is 2^14 ns = 16.384 µs: half the range is 9.8 hours of silence.
+const UNIT_SHIFT: u32 = 14;
+
+/// Record of a POLL that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PollRecord {
+    pub(crate) timestamp: u32,
+    pub(crate) sent_at: Instant,
+    /// Transmissions made before it.
+    pub(crate) order: u64,
+    /// Number of the next new packet when it left: the STAT covers everything below.
+    pub(crate) next: u64,
+    /// Octets of segments sent until then, its own included: of the connection, and of the path.
+    pub(crate) sent_octets: u64,
+    pub(crate) path_octets: u64,
+    /// The train of packets that it stood in ...
+    pub(crate) train: Option<u32>,
+    /// ... behind others.
+    pub(crate) behind_train: bool,
+}
+
+/// POLLs sent, by timestamps that only their receiver can echo.
+#[derive(Clone, Debug)]
+pub(super) struct PollHistory {
+    offset: u32,
+    records: VecDeque<PollRecord>,
+    last: Option<PollRecord>,
+    answered: Option<PollRecord>,
+    answered_at: Instant,
+    unanswered: u32,
+}
+
+impl PollHistory {
+    /// History of POLLs whose timestamps are shifted by a secret `offset`: only who saw a POLL can echo it.
+    pub(crate) fn new(offset: u32) -> Self {
+        Self {
+            offset,
+            records: VecDeque::new(),
+            last: None,
+            answered: None,
+            answered_at: Instant::ZERO,
+            unanswered: 0,
+        }
+    }
+
+    /// Notes a POLL sent now and returns its timestamp, newer than every one before.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        order: u64,
+        next: u64,
+        (train, behind_train): (Option<u32>, bool),
+    ) -> u32 {
+        let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
+        let timestamp = match self.last {
+            Some(last) if !is_newer(ticks, last.timestamp) => last.timestamp.wrapping_add(1),
+            _ => ticks,
+        };
+        let record = PollRecord {
+            timestamp,
+            sent_at: now,
+            order,
+            next,
+            sent_octets: 0,
+            path_octets: 0,
+            train,
+            behind_train,
+        };
+        if self.records.len() == MAX_RECORDS {
+            self.records.pop_front();
+        }
+        self.records.push_back(record);
+        self.last = Some(record);
+        self.unanswered = self.unanswered.saturating_add(1);
+        timestamp
+    }
+
+    /// Completes the record of the last POLL, which is written: octets sent up to its end by the connection
+    /// and over the path.
+    pub(crate) fn note_octets(&mut self, sent_octets: u64, path_octets: u64) {
+        if let Some(record) = self.records.back_mut() {
+            (record.sent_octets, record.path_octets) = (sent_octets, path_octets);
+            self.last = Some(*record);
+        }
+    }
+
+    /// Record of an echo: (record, whether this is the first answer to it). `None`: never sent,
+    /// too old, or older than one already answered.
+    pub(crate) fn answer(&mut self, now: Instant, echo: u32) -> Option<(PollRecord, bool)> {
+        if let Some(answered) = self.answered
+            && answered.timestamp == echo
+        {
+            return Some((answered, false));
+        }
+        let at = self.records.iter().position(|r| r.timestamp == echo)?;
+        let record = self.records.drain(..=at).next_back()?;
+        self.answered = Some(record);
+        self.answered_at = now;
+        self.unanswered = self.records.len() as u32;
+        Some((record, true))
+    }
+
+    /// True if the echo could be of a POLL of ours at all.
+    pub(crate) fn was_sent(&self, echo: u32) -> bool {
+        self.last.is_some_and(|last| !is_newer(echo, last.timestamp))
+    }
+
+    /// Record of the last POLL.
+    pub(crate) fn last(&self) -> Option<&PollRecord> {
+        self.last.as_ref()
+    }
+
+    /// When the last POLL left.
+    pub(crate) fn last_sent_at(&self) -> Option<Instant> {
+        self.last.map(|r| r.sent_at)
+    }
+
+    /// Transmissions made before the last POLL.
+    pub(crate) fn last_order(&self) -> Option<u64> {
+        self.last.map(|r| r.order)
+    }
+
+    /// When the oldest POLL without an answer left.
+    pub(crate) fn oldest_unanswered_at(&self) -> Option<Instant> {
+        self.records.front().map(|r| r.sent_at)
+    }
+
+    /// When the last first answer came.
+    pub(crate) fn answered_at(&self) -> Instant {
+        self.answered_at
+    }
+
+    /// POLLs sent since the newest answered one.
+    pub(crate) fn unanswered(&self) -> u32 {
+        self.unanswered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skyhaul_core::SECOND;
+
+    #[test]
+    fn timestamps_rise_even_within_a_unit_and_over_the_wrap() {
+        let mut clock = PollHistory::new(u32::MAX - 1);
+        let mut last = clock.send(Instant::ZERO, 0, 0, (None, false));
+        for step in 0..1000u64 {
+            let next = clock.send(Instant::from_ns(step / 3 * 20_000), step, 0, (None, false));
+            assert!(is_newer(next, last));
+            last = next;
+        }
+    }
+
+    #[test]
+    fn an_answer_makes_older_polls_obsolete() {
+        let mut clock = PollHistory::new(7);
+        let t: alloc::vec::Vec<u32> =
+            (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0, (None, false))).collect();
+        assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(r, first)| (r.order, first)), Some((2, true)));
+        assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(_, first)| first), Some(false), "a second part");
+        assert!(clock.answer(Instant::ZERO, t[1]).is_none());
+        assert_eq!(clock.unanswered(), 1);
+        assert!(clock.answer(Instant::ZERO, t[3].wrapping_add(9)).is_none());
+        assert!(!clock.was_sent(t[3].wrapping_add(9)) && clock.was_sent(t[0]));
+    }
+}

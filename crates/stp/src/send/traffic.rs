@@ -1,0 +1,105 @@
+//! Counters of what was sent and what became of it.
+
+use skyhaul_core::event::Repeat;
+use skyhaul_core::{Stats, Verdict};
+
+use super::choice::Choice;
+use crate::segment::types;
+
+/// Counters of a sender; names and units as in [`Stats`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Traffic {
+    /// Octets of all segments.
+    sent_octets: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    data_packets: u64,
+    retransmitted_packets: u64,
+    retransmitted_bytes: u64,
+    control_bytes: u64,
+    idle_repeats: u64,
+    repair_packets: u64,
+    repair_bytes: u64,
+    polls: u64,
+    acknowledged_bytes: u64,
+    lost_packets: [u64; 4],
+}
+
+impl Traffic {
+    /// IP bytes sent.
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    /// Octets of all segments.
+    pub(super) fn sent_octets(&self) -> u64 {
+        self.sent_octets
+    }
+
+    /// A segment of these types left, with that data if any.
+    pub(super) fn count_segment(
+        &mut self,
+        octets: usize,
+        wire_bytes: u32,
+        segment_types: u8,
+        data: Option<Choice>,
+    ) {
+        let wire_bytes = u64::from(wire_bytes);
+        self.sent_octets += octets as u64;
+        self.sent_packets += 1;
+        self.sent_bytes += wire_bytes;
+        match data.map(Choice::repeat) {
+            None if segment_types == types::REPAIR => self.repair_bytes += wire_bytes,
+            None => self.control_bytes += wire_bytes,
+            Some(Some(_)) => self.retransmitted_bytes += wire_bytes,
+            Some(None) => {}
+        }
+    }
+
+    /// A data packet leaves, again for that reason perhaps.
+    pub(super) fn count_data(&mut self, repeat: Option<Repeat>) {
+        match repeat {
+            None => self.data_packets += 1,
+            Some(why) => {
+                self.retransmitted_packets += 1;
+                self.idle_repeats += u64::from(why == Repeat::Idle);
+            }
+        }
+    }
+
+    /// A repair symbol leaves.
+    pub(super) fn count_symbol(&mut self) {
+        self.repair_packets += 1;
+    }
+
+    /// A POLL leaves.
+    pub(super) fn count_poll(&mut self) {
+        self.polls += 1;
+    }
+
+    /// Payload was acknowledged.
+    pub(super) fn count_acknowledged(&mut self, bytes: u64) {
+        self.acknowledged_bytes += bytes;
+    }
+
+    /// Packets were judged lost.
+    pub(super) fn count_lost(&mut self, verdict: Verdict, packets: u32) {
+        self.lost_packets[verdict as usize] += u64::from(packets);
+    }
+
+    /// Writes the counters.
+    pub(super) fn count(&self, stats: &mut Stats) {
+        stats.sent_packets = self.sent_packets;
+        stats.sent_bytes = self.sent_bytes;
+        stats.data_packets = self.data_packets;
+        stats.retransmitted_packets = self.retransmitted_packets;
+        stats.retransmitted_bytes = self.retransmitted_bytes;
+        stats.control_bytes = self.control_bytes;
+        stats.idle_repeats = self.idle_repeats;
+        stats.repair_packets = self.repair_packets;
+        stats.repair_bytes = self.repair_bytes;
+        stats.polls = self.polls;
+        stats.acknowledged_bytes = self.acknowledged_bytes;
+        stats.lost_packets = self.lost_packets;
+    }
+}

@@ -1,0 +1,91 @@
+//! Extensions that the two SYNs agree on.
+
+use crate::config::{Config, Recovery};
+use crate::segment::{Segment, flags};
+
+/// Largest shift of a window [RFC 7323 2.3].
+const MAX_SHIFT: u8 = 14;
+/// Payload that every peer takes if it does not say otherwise [RFC 9293 3.7.1].
+const DEFAULT_MSS: u16 = 536;
+/// Smallest payload of a full segment, whatever a peer asks for: tiny ones would be all header.
+const MIN_MSS: u64 = 88;
+/// Both bits of ECN's negotiation [RFC 3168 6.1.1].
+pub(crate) const ECN_SETUP: u8 = flags::ECE | flags::CWR;
+
+/// Extensions in force, and what the peer said of its limits. Settled by the peer's SYN.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreed {
+    /// Shift of the windows that the peer tells.
+    pub(crate) send_shift: u8,
+    /// Shift of the windows that we tell.
+    pub(crate) receive_shift: u8,
+    /// Both scale their windows.
+    pub(crate) scales: bool,
+    /// Both speak of selective acknowledgements.
+    pub(crate) sack: bool,
+    /// Both stamp their segments.
+    pub(crate) timestamps: bool,
+    /// Both know marks of routers.
+    pub(crate) ecn: bool,
+    /// Largest payload that the peer takes, options counted.
+    peer_mss: u16,
+}
+
+impl Agreed {
+    /// State before the peer's SYN.
+    pub(crate) const NOTHING: Self = Self {
+        send_shift: 0,
+        receive_shift: 0,
+        scales: false,
+        sack: false,
+        timestamps: false,
+        ecn: false,
+        peer_mss: u16::MAX,
+    };
+
+    /// Agreement that follows from the peer's SYN. `offers_ecn`: our own SYN asked for ECN, or answers this
+    /// one.
+    pub(crate) fn learn(config: &Config, syn: &Segment<'_>, offers_ecn: bool) -> Self {
+        let options = &syn.options;
+        let scale = options.window_scale.filter(|_| config.window_scale);
+        // One that says both with ACK merely mirrors ours [RFC 3168 6.1.1].
+        let expected = if syn.has(flags::ACK) { flags::ECE } else { ECN_SETUP };
+        Self {
+            send_shift: scale.map_or(0, |shift| shift.min(MAX_SHIFT)),
+            receive_shift: scale.map_or(0, |_| shift_for(config.receive_limit_bytes)),
+            scales: scale.is_some(),
+            sack: options.sack_permitted && config.recovery == Recovery::Sack,
+            timestamps: options.timestamps.is_some() && config.timestamps,
+            ecn: config.ecn && offers_ecn && syn.flags & ECN_SETUP == expected,
+            peer_mss: options.mss.unwrap_or(DEFAULT_MSS),
+        }
+    }
+
+    /// Agreement after a peer repeats its SYN: where that asks for ECN no more, there is none
+    /// [RFC 3168 6.1.1.1].
+    pub(crate) fn after_repeat(self, syn: &Segment<'_>) -> Self {
+        Self { ecn: self.ecn && syn.has(ECN_SETUP), ..self }
+    }
+
+    /// Bytes that we hold for the peer at most: what a window can tell.
+    pub(crate) fn receive_limit_bytes(self, config: &Config) -> u64 {
+        let limit_bytes = config.receive_limit_bytes;
+        if self.scales { limit_bytes } else { limit_bytes.min(0xFFFF) }.max(1)
+    }
+
+    /// Payload of a full segment without SACK blocks, where path and configuration leave `room_bytes`.
+    pub(crate) fn payload_bytes(self, room_bytes: u64) -> u64 {
+        let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(MIN_MSS);
+        mss_bytes.saturating_sub(self.timestamp_bytes() as u64).max(1)
+    }
+
+    /// Bytes that timestamps take of every segment.
+    pub(crate) fn timestamp_bytes(self) -> usize {
+        if self.timestamps { 12 } else { 0 }
+    }
+}
+
+/// Smallest shift that can tell a window of `limit_bytes`.
+pub(crate) fn shift_for(limit_bytes: u64) -> u8 {
+    (0..MAX_SHIFT).find(|shift| limit_bytes >> shift <= 0xFFFF).unwrap_or(MAX_SHIFT)
+}

@@ -1,0 +1,168 @@
+//! Decision of a connection on what it does next, and when: deadlines, timeouts and sending go by it.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::{CloseReason, Ecn, Instant, Path, Step};
+
+use super::life::Reset;
+use super::{Connection, Context, State};
+use crate::call::Call;
+use crate::segment::flags;
+use crate::send::Chunk;
+
+/// Next thing that a connection does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// An RST leaves.
+    Reset(Reset),
+    /// SYN, data or FIN leaves.
+    Send(Chunk),
+    /// A silent peer is asked.
+    Ask,
+    /// An acknowledgement leaves.
+    Acknowledge,
+    /// Nothing leaves: the connection waited long enough.
+    Timeout(Timeout),
+}
+
+/// Waiting that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timeout {
+    /// TIME-WAIT, or the patience in FIN-WAIT-2.
+    Quiet,
+    /// Retransmission timer.
+    Retransmission,
+    /// Too many probes of the peer's window were not answered.
+    Probes,
+    /// Keepalive: the peer is asked, or given up.
+    Keepalive,
+}
+
+impl Connection {
+    /// Next thing to do without further input; at the same moment, timeouts go first. Pure.
+    pub(super) fn next(&self, now: Instant, path: &Path) -> Option<Step<Action>> {
+        let segment = self.next_segment(now, self.next_chunk(now, path));
+        self.next_timeout(now).into_iter().chain(segment).min_by_key(|step| step.at)
+    }
+
+    /// Moment at which data may leave that a pace or the path's rate holds back.
+    pub(super) fn held_until(&self, now: Instant, path: &Path) -> Option<Instant> {
+        self.next_chunk(now, path).filter(|step| is_held(step, now)).map(|step| step.at)
+    }
+
+    fn next_chunk(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
+        if self.life.is_closed() { None } else { self.sender.next(now, path) }
+    }
+
+    /// Next segment, where `chunk` is what goes next of our direction.
+    fn next_segment(&self, now: Instant, chunk: Option<Step<Chunk>>) -> Option<Step<Action>> {
+        if let Some(reset) = self.life.reset() {
+            return Some(Step { at: now, action: Action::Reset(reset) });
+        }
+        if self.life.is_closed() {
+            return None;
+        }
+        let send = chunk.map(|Step { at, action }| Step { at, action: Action::Send(action) });
+        if send.is_some_and(|step| step.at <= now) {
+            return send;
+        }
+        let asks = self.silence.is_question_due();
+        let ask = asks.then_some(Step { at: now, action: Action::Ask });
+        let ack_at = self.receiver.ack_at();
+        let acknowledge = ack_at.map(|at| Step { at: at.max(now), action: Action::Acknowledge });
+        [ask, acknowledge, send].into_iter().flatten().min_by_key(|step| step.at)
+    }
+
+    /// Next waiting to be over; of those that are over, the first one here takes precedence.
+    fn next_timeout(&self, now: Instant) -> Option<Step<Action>> {
+        if self.life.is_closed() {
+            return None;
+        }
+        let max_repeats = self.config.max_repeats;
+        let timeouts = [
+            (self.life.quiet_until(), Timeout::Quiet),
+            (self.sender.retransmit_at(), Timeout::Retransmission),
+            (self.sender.gives_up_at(max_repeats), Timeout::Probes),
+            (self.keepalive_at(), Timeout::Keepalive),
+        ];
+        let step = |(at, timeout): (Option<Instant>, _)| {
+            Some(Step { at: at?.max(now), action: Action::Timeout(timeout) })
+        };
+        timeouts.into_iter().filter_map(step).min_by_key(|step| step.at)
+    }
+
+    /// Moment at which a silent peer is asked or given up. While something is under way, its own timers
+    /// watch.
+    fn keepalive_at(&self) -> Option<Instant> {
+        let keepalive = self.config.keepalive?;
+        let is_open = matches!(self.life.state(), State::Established | State::CloseWait | State::FinWait2);
+        (is_open && self.sender.is_quiet()).then(|| self.silence.ends_at(keepalive))
+    }
+
+    /// Ends the waiting that is over. Nothing leaves by that.
+    pub(super) fn end_waiting(&mut self, context: &mut Context<'_>) {
+        if let Some(Step { at, action: Action::Timeout(timeout) }) = self.next_timeout(context.now)
+            && at <= context.now
+        {
+            self.on_timeout(timeout, context);
+        }
+        self.sender.forget_path_mtu(context.now, context.path);
+        self.tell_state(context);
+    }
+
+    fn on_timeout(&mut self, timeout: Timeout, context: &mut Context<'_>) {
+        match timeout {
+            Timeout::Quiet => {
+                let is_clean = self.life.state() == State::TimeWait;
+                self.close(if is_clean { None } else { Some(CloseReason::Silence) });
+            }
+            Timeout::Retransmission => {
+                let (opening, open) = (self.config.max_syn_repeats, self.config.max_repeats);
+                if self.sender.timeouts() >= if self.life.is_opening() { opening } else { open } {
+                    return self.give_up();
+                }
+                self.sender.on_timeout(&mut Call::new(self.id, &mut self.stats, context));
+            }
+            Timeout::Probes => self.give_up(),
+            Timeout::Keepalive => {
+                let keepalive = self.config.keepalive;
+                if !keepalive.is_some_and(|keepalive| self.silence.ask(keepalive, context.now)) {
+                    self.give_up();
+                }
+            }
+        }
+    }
+
+    /// Appends the next segment that may leave now; its ECN field. `None`: nothing leaves before
+    /// [`Self::next`].
+    pub(super) fn send_next(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Ecn> {
+        if self.life.is_closed() && self.life.reset().is_none() {
+            return None;
+        }
+        self.sender.forget_path_mtu(context.now, context.path);
+        let chunk = self.next_chunk(context.now, context.path);
+        let step = self.next_segment(context.now, chunk).filter(|step| step.at <= context.now);
+        let action = step.map(|step| step.action);
+        if !matches!(action, Some(Action::Reset(_) | Action::Send(_)))
+            && !chunk.is_some_and(|step| is_held(&step, context.now))
+        {
+            self.sender.rest(&mut Call::new(self.id, &mut self.stats, context));
+        }
+        let ecn = match action {
+            Some(Action::Reset(reset)) => Some(self.send_reset(reset, context, out)),
+            Some(Action::Send(chunk)) => Some(self.send_chunk(chunk, context, out)),
+            Some(Action::Ask) => Some(self.send_question(context, out)),
+            Some(Action::Acknowledge) => Some(self.send_bare(self.sender.max(), flags::ACK, context, out)),
+            Some(Action::Timeout(_)) | None => None,
+        };
+        if ecn.is_none() {
+            self.tell_state(context);
+        }
+        ecn
+    }
+}
+
+/// True if windows let a piece go, and a pace or the path's rate does not. A probe waits for its own timer.
+fn is_held(step: &Step<Chunk>, now: Instant) -> bool {
+    step.at > now && !step.action.is_probe
+}

@@ -1,0 +1,111 @@
+//! Surface of a connection: what its endpoint and the application see.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::endpoint::{self, Stage};
+use skyhaul_core::{Instant, NetworkFields, Path, Stats, StreamError, StreamEvent};
+
+use super::{Connection, Context, State};
+
+impl endpoint::Connection for Connection {
+    type State = State;
+
+    fn state(&self) -> State {
+        self.life.state()
+    }
+
+    fn state_name(&self) -> &'static str {
+        self.life.state().name()
+    }
+
+    fn is_done(&self) -> bool {
+        self.life.is_closed() && self.life.reset().is_none()
+    }
+
+    fn is_unproven(&self) -> bool {
+        self.life.state() == State::SynReceived
+    }
+
+    fn stage(&self) -> Stage {
+        match self.life.state() {
+            State::SynSent | State::SynReceived => Stage::Opening,
+            State::TimeWait => Stage::Ended,
+            State::Closed => Stage::Closed,
+            _ => Stage::Open,
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<StreamEvent> {
+        self.events.pop_front()
+    }
+
+    fn handle_timeout(&mut self, context: &mut Context<'_>) {
+        self.end_waiting(context);
+        self.check_invariants();
+    }
+
+    fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<NetworkFields> {
+        let ecn = self.send_next(context, out);
+        self.check_invariants();
+        ecn.map(NetworkFields::from)
+    }
+
+    fn deadline(&self, now: Instant, path: &Path) -> Option<Instant> {
+        self.next(now, path).map(|step| step.at)
+    }
+
+    fn data_due(&self, now: Instant, path: &Path) -> Option<Instant> {
+        self.held_until(now, path)
+    }
+
+    fn write(&mut self, data: &[u8]) -> Result<usize, StreamError> {
+        if self.life.is_closed() {
+            return Err(StreamError::Closed(self.life.close_reason()));
+        }
+        if self.sender.is_finished() {
+            return Err(StreamError::Finished);
+        }
+        let taken = self.sender.write(data);
+        self.check_invariants();
+        Ok(taken)
+    }
+
+    /// Reads: what arrived before the connection went can still be read.
+    fn read(&mut self, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
+        let may_receive = self.life.state().may_receive();
+        let count = self.receiver.read(out, self.sender.mss_bytes(), may_receive);
+        self.check_invariants();
+        if count.is_none() && self.life.is_closed() {
+            return Err(StreamError::Closed(self.life.close_reason()));
+        }
+        Ok(count)
+    }
+
+    fn finish(&mut self) {
+        self.sender.finish();
+        self.check_invariants();
+    }
+
+    fn abort(&mut self) {
+        self.reset();
+        self.check_invariants();
+    }
+
+    fn release(&mut self, now: Instant) {
+        self.life.release(&self.config, now);
+        self.finish();
+    }
+
+    fn stats(&self) -> Stats {
+        let delivered_bytes = self.receiver.delivered_bytes();
+        Stats { delivered_bytes, ..self.sender.complete(&self.stats) }
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.sender.held_bytes()
+    }
+
+    fn writable_bytes(&self) -> u64 {
+        if self.life.is_closed() { 0 } else { self.sender.writable_bytes() }
+    }
+}

@@ -1,0 +1,56 @@
+//! Acknowledgements that are owed.
+
+use skyhaul_core::{Instant, SECOND};
+
+use crate::ack_policy::{AckPolicy, Urgency};
+
+/// Debt of the receiver.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Acks {
+    /// Moment at which an acknowledgement leaves, unless something takes it along before; zero: at once.
+    due: Option<Instant>,
+    /// Segments with data or FIN since the last one.
+    unacked_packets: u32,
+    /// Challenge acknowledgements of the running second [RFC 5961 7], and its begin; each connection counts
+    /// its own, so that nobody learns from one about another.
+    challenges: u32,
+    challenged_since: Option<Instant>,
+}
+
+impl Acks {
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// A segment with data or FIN arrived.
+    pub(super) fn owe(&mut self, policy: AckPolicy, urgency: Urgency, now: Instant) {
+        self.unacked_packets += 1;
+        match policy.due(self.unacked_packets, urgency, now) {
+            Some(due) => _ = self.due.get_or_insert(due),
+            None => self.owe_now(),
+        }
+    }
+
+    pub(super) fn owe_now(&mut self) {
+        self.due = Some(Instant::ZERO);
+    }
+
+    /// A segment that may be forged arrived. True if it is answered: not too many were this second.
+    pub(super) fn challenge(&mut self, max_per_s: u32, now: Instant) -> bool {
+        if self.challenged_since.is_none_or(|since| now.since(since) >= SECOND) {
+            (self.challenged_since, self.challenges) = (Some(now), 0);
+        }
+        let answers = self.challenges < max_per_s;
+        if answers {
+            self.challenges += 1;
+            self.owe_now();
+        }
+        answers
+    }
+
+    /// An acknowledgement leaves.
+    pub(super) fn pay(&mut self) {
+        self.due = None;
+        self.unacked_packets = 0;
+    }
+}

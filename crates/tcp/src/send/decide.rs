@@ -1,0 +1,229 @@
+//! Decision on what goes next of our direction, and when: a SYN, a repeat, new data, a probe of the peer's
+//! window.
+
+use skyhaul_congestion::Signal;
+use skyhaul_core::event::Repeat;
+use skyhaul_core::{Event, Instant, Pacer, Path, Step};
+
+use super::{Hole, Sender};
+use crate::call::Call;
+
+/// Piece of the sequence space to send: [first, end), SYN and FIN counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) first: u64,
+    pub(crate) end: u64,
+    /// Reason why it goes again, if it was sent before.
+    pub(crate) repeat: Option<Repeat>,
+    /// It asks for the peer's window: no windows hold it back, and it changes no numbers.
+    pub(crate) is_probe: bool,
+    /// Last resort of a repair.
+    is_rescue: bool,
+}
+
+impl Chunk {
+    fn new(first: u64, end: u64, repeat: Option<Repeat>) -> Self {
+        Self { first, end, repeat, is_probe: false, is_rescue: false }
+    }
+
+    /// As much of it as has at most `max_bytes` of data, which ends at `data_end`.
+    pub(crate) fn cut(self, max_bytes: u64, data_end: u64) -> Self {
+        let data_bytes = self.end.min(data_end).saturating_sub(self.first);
+        Self { end: if data_bytes > max_bytes { self.first + max_bytes } else { self.end }, ..self }
+    }
+
+    /// Repeat of a fast recovery.
+    fn again((first, end): (u64, u64)) -> Self {
+        Self::new(first, end, Some(Repeat::Recovery))
+    }
+}
+
+impl Sender {
+    /// Next piece to send, and when it may leave. Pure.
+    pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
+        if self.space.is_opening() {
+            return self.syn().map(|action| Step { at: now, action });
+        }
+        let is_stuck = self.space.is_stuck();
+        let probe_at = if is_stuck { self.persist.due().unwrap_or_else(|| self.timer.due(now)) } else { now };
+        if let Some(action) = self.repair().or_else(|| self.next_in_line()) {
+            return Some(Step { at: self.ready_at(now, path), action });
+        }
+        if is_stuck && probe_at <= now {
+            return Some(Step { at: now, action: self.probe() });
+        }
+        if let Some(action) = self.leftover() {
+            return Some(Step { at: self.ready_at(now, path), action });
+        }
+        is_stuck.then(|| Step { at: probe_at, action: self.probe() })
+    }
+
+    /// Moment at which data may leave: as the path and the controller's pace let it.
+    fn ready_at(&self, now: Instant, path: &Path) -> Instant {
+        path.grant().into_iter().chain(self.pace.as_ref().map(Pacer::ready_at)).fold(now, Instant::max)
+    }
+
+    fn syn(&self) -> Option<Chunk> {
+        let initial = self.space.initial();
+        let is_due = self.space.nxt() == initial;
+        is_due.then(|| Chunk::new(initial, initial + 1, self.space.repeat_at(initial)))
+    }
+
+    /// Repeat that goes before new data.
+    fn repair(&self) -> Option<Chunk> {
+        if self.recovery.is_repeat_due() {
+            let mut holes = self.board.holes(self.space.una(), self.space.max(), self.mss_bytes);
+            return holes.next().map(|hole| Chunk::again(self.cut(hole)));
+        }
+        if !self.may_repair() {
+            return None;
+        }
+        // NextSeg rule 1 of [RFC 6675 4]: the lowest hole that is lost and was not sent again.
+        self.next_hole().filter(|hole| hole.is_lost).map(|hole| Chunk::again(self.cut(hole)))
+    }
+
+    /// Repeat of a SACK repair where there is nothing new: a hole that may not be lost (rule 3 of [RFC 6675
+    /// 4]), else, once, the very last segment that is missing: nothing beyond it would tell that it is lost
+    /// (rule 4).
+    fn leftover(&self) -> Option<Chunk> {
+        if !self.may_repair() {
+            return None;
+        }
+        let any = self.next_hole().map(|hole| Chunk::again(self.cut(hole)));
+        any.or_else(|| Some(Chunk { is_rescue: true, ..Chunk::again(self.last_hole()?) }))
+    }
+
+    /// True if a repair with SACK is going on, and a segment may leave.
+    fn may_repair(&self) -> bool {
+        let is_repairing = self.agreed.sack && self.recovery.is_repairing();
+        is_repairing && self.repair_allowance() >= self.mss_bytes
+    }
+
+    /// Bytes that a repair with SACK may send now.
+    fn repair_allowance(&self) -> u64 {
+        let window = || self.controller.window_bytes().saturating_sub(self.flight_bytes());
+        self.recovery.reduced_bytes().unwrap_or_else(window)
+    }
+
+    fn next_hole(&self) -> Option<Hole> {
+        let from = self.board.repeated_to().max(self.space.una());
+        self.board.holes(from, self.board.highest()?, self.mss_bytes).next()
+    }
+
+    fn last_hole(&self) -> Option<(u64, u64)> {
+        let (una, nxt) = (self.space.una(), self.space.nxt());
+        let may = self.recovery.may_rescue(una);
+        if may { self.board.last_hole(una, nxt, self.mss_bytes) } else { None }
+    }
+
+    fn cut(&self, hole: Hole) -> (u64, u64) {
+        (hole.first, hole.end.min(hole.first + self.mss_bytes))
+    }
+
+    /// Next piece from SND.NXT on that windows, Nagle and silly windows let go [RFC 9293 3.7.4, 3.8.6.2.1].
+    fn next_in_line(&self) -> Option<Chunk> {
+        let space = &self.space;
+        let (nxt, max) = (space.nxt(), space.max());
+        let first = if nxt < max { self.board.skip(nxt) } else { nxt };
+        let room = self.congestion_room();
+        let all = space.end().saturating_sub(first);
+        // FIN takes no room of its own in a segment.
+        let data = space.data_end().saturating_sub(first);
+        let length = data.min(self.mss_bytes).min(space.edge().saturating_sub(first));
+        if all == 0 || (room < length.max(1) && room < self.mss_bytes) {
+            return None;
+        }
+        let repeat = space.repeat_at(first);
+        let (is_repeat, is_last) = (repeat.is_some(), length == data);
+        let is_full = length == self.mss_bytes;
+        let may_be_small = if is_last {
+            let nothing_under_way = space.una() == max;
+            is_repeat || !self.config.nagle || nothing_under_way || space.is_finished()
+        } else {
+            length > 0 && (is_repeat || length * 2 >= space.max_window_bytes())
+        };
+        if !is_full && !may_be_small {
+            return None;
+        }
+        let end = first + length + u64::from(is_last && space.is_finished());
+        (end > first).then(|| Chunk::new(first, end, repeat))
+    }
+
+    /// Bytes that the congestion window leaves for the next segment in line.
+    fn congestion_room(&self) -> u64 {
+        if self.agreed.sack && self.recovery.is_repairing() {
+            return self.repair_allowance();
+        }
+        // Limited transmit [RFC 3042].
+        let limited = match self.recovery.duplicate_acks() {
+            count @ 1..=2 if self.config.limited_transmit && !self.agreed.sack => u64::from(count),
+            _ => 0,
+        };
+        let inflation = if self.agreed.sack { 0 } else { self.recovery.inflation_bytes() };
+        let cwnd = if self.verdicts.in_outage() { self.mss_bytes } else { self.controller.window_bytes() };
+        // One segment at least [RFC 5681 3.1], also where segments have grown since the window was reckoned.
+        let cwnd = cwnd.min(self.recovery.burst_cap_bytes().unwrap_or(u64::MAX)).max(self.mss_bytes);
+        (cwnd + inflation + limited * self.mss_bytes).saturating_sub(self.flight_bytes())
+    }
+
+    /// Probe of a window that is closed, or too small to bother [RFC 9293 3.8.6.1].
+    fn probe(&self) -> Chunk {
+        let first = self.space.nxt();
+        let room = self.space.edge().saturating_sub(first).max(1);
+        let end = first + room.min(self.mss_bytes).min(self.space.end() - first);
+        Chunk { is_probe: true, ..Chunk::new(first, end, self.space.repeat_at(first)) }
+    }
+
+    /// Books what was sent.
+    pub(crate) fn on_sent(&mut self, chunk: Chunk, call: &mut Call<'_>) {
+        let (now, bytes) = (call.now, chunk.end - chunk.first);
+        if self.space.outstanding() == 0 && self.timer.timeouts() == 0 && !chunk.is_probe {
+            let (idle_ns, rto_ns) = (self.timer.idle_ns(now), self.timer.timeout_ns());
+            self.controller.on_signal(now, Signal::Idle { idle_ns, rto_ns });
+        }
+        if chunk.is_probe {
+            self.space.on_sent(chunk.end, false);
+            call.stats.window_probes += 1;
+            return self.persist.tried(now, self.timer.timeout_ns(), self.config.max_rto_ns);
+        }
+        if self.sampling.is_on() {
+            let payload_bytes = chunk.end.min(self.space.data_end()).saturating_sub(chunk.first) as u32;
+            self.sampling.on_sent(now, (chunk.first, chunk.end), payload_bytes, self.flight_bytes());
+        }
+        let is_new = chunk.first == self.space.max();
+        let in_line = chunk.repeat != Some(Repeat::Recovery);
+        self.space.on_sent(chunk.end, in_line);
+        if !in_line {
+            self.recovery.on_repeated(chunk.end, chunk.is_rescue);
+            if !chunk.is_rescue {
+                self.board.repeat_to(chunk.end);
+            }
+        }
+        self.timer.on_sent(chunk.end, is_new && !self.recovery.is_repairing(), now);
+        if self.persist.stop() {
+            call.emit(Event::Persist { on: false });
+        }
+        if self.timer.at().is_none() {
+            self.timer.restart(self.space.outstanding() > 0, now);
+        }
+        self.recovery.on_sent(bytes);
+        self.controller.on_sent(now, bytes);
+    }
+
+    /// Nothing more leaves now, whatever the pace: samples are marked where the application is the reason,
+    /// and the persist timer runs where no acknowledgement will change that.
+    pub(crate) fn rest(&mut self, call: &mut Call<'_>) {
+        let space = &self.space;
+        let is_drained = space.data_end().saturating_sub(space.nxt()) < self.mss_bytes;
+        let has_repaired = !self.recovery.is_repairing() && space.nxt() == space.max();
+        if self.sampling.is_on() && is_drained && has_repaired && !self.is_window_used() {
+            let in_flight_bytes = self.flight_bytes();
+            self.sampling.mark_limited(in_flight_bytes);
+        }
+        let is_stuck = self.space.is_stuck();
+        let changed = if is_stuck { self.persist.arm(self.timer.due(call.now)) } else { self.persist.stop() };
+        if changed {
+            call.emit(Event::Persist { on: is_stuck });
+        }
+    }
+}

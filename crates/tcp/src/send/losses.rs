@@ -1,0 +1,161 @@
+//! Losses: what shows them, what they are taken for, and what follows [RFC 5681 3, RFC 6298 5].
+
+use skyhaul_congestion::{Lost, Signal};
+use skyhaul_core::Event;
+use skyhaul_core::event::{Repeat, Verdict};
+
+use super::Sender;
+use super::path_mtu::BlackHole;
+use super::reduction::Reduction;
+use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::verdicts::is_congestion;
+use crate::call::Call;
+use crate::loss::{LossEvidence, LossSign};
+
+impl Sender {
+    /// An acknowledgement acknowledges nothing new while something is under way.
+    pub(super) fn on_duplicate(&mut self, call: &mut Call<'_>) {
+        let count = self.recovery.on_duplicate(self.space.outstanding(), self.mss_bytes);
+        let Some(count) = count else { return };
+        if (u64::from(count) >= DUPLICATE_THRESHOLD || self.una_is_lost()) && self.may_recover() {
+            self.begin_repair(call);
+        }
+    }
+
+    fn una_is_lost(&self) -> bool {
+        let first = self.board.holes(self.space.una(), self.space.max(), self.mss_bytes).next();
+        self.agreed.sack && first.is_some_and(|hole| hole.is_lost)
+    }
+
+    /// Duplicates of what a timeout has sent again are no loss. SACK tells them apart; without, one more
+    /// number must have been acknowledged [RFC 6582 4, RFC 6675 5.1].
+    fn may_recover(&self) -> bool {
+        let (una, recovered_to) = (self.space.una(), self.recovery.recovered_to());
+        if self.agreed.sack { una >= recovered_to } else { una > recovered_to }
+    }
+
+    fn begin_repair(&mut self, call: &mut Call<'_>) {
+        let verdict = self.judge_loss(LossSign::Duplicates, call);
+        let (una, max) = (self.space.una(), self.space.max());
+        // The last repair may have repeated it already, for losses beyond its recovery point are repeated
+        // too. Then an early answer says nothing about this repair.
+        let is_first_repeat = una >= self.board.repeated_to();
+        call.stats.recoveries += 1;
+        let lost = Lost {
+            bytes: self.mss_bytes,
+            packets: 1,
+            begins_event: true,
+            in_flight_bytes: self.recovery.flight_at_duplicate_bytes(),
+            verdict: if is_congestion(verdict) { Verdict::Congestion } else { verdict },
+        };
+        self.recovery.begin(max, self.mss_bytes);
+        self.board.begin_repeats(una);
+        self.timer.forget_timing();
+        self.sampling.begin_event(lost.verdict, una + self.mss_bytes);
+        if is_first_repeat {
+            self.doubt_repeat(call);
+        }
+        // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
+        if !self.is_answered() {
+            self.controller.on_lost(call.now, &lost);
+            if is_congestion(verdict) {
+                self.marks.on_window_reduced(self.agreed.ecn);
+            }
+        }
+        if self.config.rate_reduction && self.agreed.sack && !self.controller.needs().conserves {
+            let goal = self.controller.window_bytes();
+            self.recovery.reduce_by(Reduction::new(goal, self.space.outstanding()));
+        }
+    }
+
+    /// True if losses of the running window were answered as a mark already.
+    pub(super) fn is_answered(&self) -> bool {
+        self.agreed.ecn && self.space.una() < self.marks.answered_to()
+    }
+
+    /// Something goes again for the first time. Only timestamps tell its answer from the original's.
+    fn doubt_repeat(&mut self, call: &Call<'_>) {
+        if self.agreed.timestamps {
+            self.recovery.doubt(self.clock().value(call.now));
+        }
+    }
+
+    /// Verdict on a loss that shows now; what goes again first is at SND.UNA.
+    fn judge_loss(&mut self, sign: LossSign, call: &mut Call<'_>) -> Verdict {
+        let rtt = self.timer.rtt();
+        let evidence = LossEvidence {
+            now: call.now,
+            sign,
+            assumed: self.verdicts.assumed(),
+            in_flight_bytes: self.space.outstanding(),
+            timeouts: self.timer.timeouts(),
+            rtt_smoothed_ns: rtt.is_known().then(|| rtt.smoothed_ns()),
+            rtt_min_ns: rtt.is_known().then(|| rtt.min_ns()),
+            marks: call.stats.ecn_reductions,
+        };
+        let verdict = self.verdicts.judge(self.config.loss_judge.as_deref(), &evidence);
+        let first = self.space.una();
+        let end = self.space.nxt().min(first + self.mss_bytes);
+        call.emit(Event::Lost { first, end, verdict });
+        verdict
+    }
+
+    /// Tells holes that have become losses since the event was told. The event itself counts one segment.
+    pub(super) fn count_losses(&mut self, call: &Call<'_>) {
+        if !self.sampling.is_on() || !self.recovery.is_repairing() {
+            return;
+        }
+        let bytes = if self.agreed.sack {
+            self.sampling.count_holes(&self.board, self.space.una(), self.space.max(), self.mss_bytes)
+        } else {
+            u64::from(self.recovery.is_repeat_due()) * self.mss_bytes
+        };
+        if bytes > 0 {
+            let lost = Lost {
+                bytes,
+                packets: bytes.div_ceil(self.mss_bytes) as u32,
+                begins_event: false,
+                in_flight_bytes: self.flight_bytes() + bytes,
+                verdict: self.sampling.verdict(),
+            };
+            self.controller.on_lost(call.now, &lost);
+        }
+    }
+
+    /// The retransmission timer ran out: everything goes again
+    /// [RFC 6298 5.4 to 5.7, RFC 6582 3.2 (4), RFC 6675 5.1, RFC 2018 8].
+    pub(crate) fn on_timeout(&mut self, call: &mut Call<'_>) {
+        let is_opening = self.space.is_opening();
+        call.stats.timeouts += 1;
+        let in_flight_bytes = self.space.outstanding();
+        let verdict = self.judge_loss(LossSign::Timeout, call);
+        if !is_opening && is_congestion(verdict) {
+            let signal = Signal::Timeout { in_flight_bytes, first: self.timer.timeouts() == 0 };
+            self.controller.on_signal(call.now, signal);
+            self.marks.on_window_reduced(self.agreed.ecn);
+            self.recovery.on_timeout_told();
+        }
+        self.timer.on_timeout(is_opening || is_congestion(verdict));
+        self.verdicts.on_timeout();
+        self.board.clear();
+        self.go_back(Repeat::Timer);
+        self.doubt_repeat(call);
+        if !is_opening {
+            self.suspect_black_hole(call);
+        }
+    }
+
+    /// Large packets may vanish somewhere without a word [RFC 8899 4.3].
+    fn suspect_black_hole(&mut self, call: &mut Call<'_>) {
+        let Some(patience) = self.config.black_hole_timeouts else { return };
+        let now_bytes = self.packet_bytes(call.path);
+        match self.path_mtu.on_timeout(self.timer.timeouts(), patience, now_bytes) {
+            BlackHole::No => {}
+            BlackHole::Suspected => self.update_mss(call.now, call.path),
+            BlackHole::Found(bytes) => {
+                call.stats.black_holes += 1;
+                self.limit_packets(bytes, true, call);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Causes that losses are taken for.
+
+use skyhaul_core::event::Verdict;
+
+use crate::loss::{LossEvidence, LossJudge};
+
+/// True if the network is to be spared: nobody knows of another cause.
+pub(super) fn is_congestion(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Congestion | Verdict::Unknown)
+}
+
+/// Verdicts on losses, and what the carrier says of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verdicts {
+    /// Cause of the last loss.
+    last: Verdict,
+    /// Cause where no judge says otherwise.
+    assumed: Verdict,
+    /// The link was judged to be gone: one segment at a time, until something is acknowledged.
+    in_outage: bool,
+}
+
+impl Verdicts {
+    pub(super) const NONE: Self =
+        Self { last: Verdict::Congestion, assumed: Verdict::Congestion, in_outage: false };
+
+    pub(super) fn last(self) -> Verdict {
+        self.last
+    }
+
+    pub(super) fn assumed(self) -> Verdict {
+        self.assumed
+    }
+
+    pub(super) fn in_outage(self) -> bool {
+        self.in_outage
+    }
+
+    /// Takes what the carrier says of losses from now on.
+    pub(super) fn assume(&mut self, cause: Verdict) {
+        self.assumed = cause;
+    }
+
+    /// Judges a loss that shows now.
+    pub(super) fn judge(&mut self, judge: Option<&dyn LossJudge>, evidence: &LossEvidence) -> Verdict {
+        self.last = judge.map_or(self.assumed, |judge| judge.judge(evidence));
+        self.last
+    }
+
+    /// A timeout was judged: the link is there or not.
+    pub(super) fn on_timeout(&mut self) {
+        self.in_outage = self.last == Verdict::Outage;
+    }
+
+    /// Something new was acknowledged: the link is there.
+    pub(super) fn on_answer(&mut self) {
+        self.in_outage = false;
+    }
+}
