@@ -52,9 +52,10 @@ pub struct DeclaredRate {
 /// Bounds that one connection sets to a measured rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateCaps {
-    /// Lowest rate in bit/s.
+    /// Lowest rate of the path in bit/s.
     pub min_bps: u64,
-    /// Highest rate in bit/s; where it is below the lowest, the lowest holds.
+    /// Highest rate of this connection in bit/s; where it is below the lowest, the lowest holds. The
+    /// connection keeps to it by a pacer of its own.
     pub max_bps: u64,
 }
 
@@ -63,7 +64,8 @@ pub struct RateCaps {
 /// path meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Rate in bit/s of IP bytes, which all connections of the path share.
+    /// Rate at which this connection may send at most, in bit/s of IP bytes: that of the path, which all its
+    /// connections share, within the connection's caps.
     pub rate_bps: u64,
     /// Payload bytes that this connection may have under way.
     pub window_bytes: u64,
@@ -110,6 +112,8 @@ enum Governor {
 pub struct Path {
     config: PathConfig,
     governor: Governor,
+    /// Lowest measured rate in bit/s: the highest that a connection asked for, until the last has left.
+    floor_bps: u64,
     /// Segment bytes sent by connections that measure.
     measured_octets: u64,
     queue: FairQueue,
@@ -123,7 +127,13 @@ impl Path {
             mtu_bytes > carrier_bytes + head_bytes + tail_bytes,
             "no room for a segment: {config:?}"
         );
-        Self { config, governor: Governor::Windowed, measured_octets: 0, queue: FairQueue::default() }
+        Self {
+            config,
+            governor: Governor::Windowed,
+            floor_bps: 1,
+            measured_octets: 0,
+            queue: FairQueue::default(),
+        }
     }
 
     /// Sizes.
@@ -227,13 +237,16 @@ impl Path {
         }
     }
 
-    /// Terms of the measured rate within `caps`, which the path goes by from now on; `None` where nothing is
-    /// measured (any more): the connection keeps the terms that it has.
+    /// Terms of the measured rate within `caps`; `None` where nothing is measured (any more): the connection
+    /// keeps the terms that it has. A highest rate lowers what this connection may send, and leaves the rest
+    /// to others; a lowest one raises the path's.
     pub fn take_terms(&mut self, caps: RateCaps) -> Option<Terms> {
         let Governor::Measured(pacer, controller) = &mut self.governor else { return None };
         let RateCaps { min_bps, max_bps } = caps;
-        let rate_bps = controller.rate_bps().clamp(min_bps, max_bps.max(min_bps)).max(1);
-        pacer.set_rate(rate_bps);
+        self.floor_bps = self.floor_bps.max(min_bps);
+        let measured_bps = controller.rate_bps().max(1);
+        pacer.set_rate(measured_bps.max(self.floor_bps));
+        let rate_bps = measured_bps.clamp(min_bps, max_bps.max(min_bps)).max(1);
         let window_bytes = controller.window_bytes().max(1);
         Some(Terms { rate_bps, window_bytes, phase: controller.phase(), name: controller.name() })
     }

@@ -141,9 +141,11 @@ pub struct Control {
     pub rate_bps: Option<u64>,
     /// Controller where no rate is declared: one of skyhaul's, or one of yours (see [`crate::control`]).
     pub kind: ControllerKind,
-    /// Rate below which pacing never falls, in bit/s.
+    /// Rate below which pacing never falls, in bit/s. Under a measured rate it is the path's: the highest
+    /// that any of its connections asks for, until the last has left.
     pub min_rate_bps: Option<u64>,
-    /// Rate above which pacing never rises, in bit/s.
+    /// Rate above which pacing never rises, in bit/s. Under a measured rate it is this connection's own: what
+    /// it leaves, others may take.
     pub max_rate_bps: Option<u64>,
     /// Path as an earlier connection found it, for a controller that begins with that.
     pub remembered: Option<SavedPath>,

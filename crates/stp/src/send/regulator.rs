@@ -39,6 +39,9 @@ pub(super) struct Regulator {
     /// For controllers that go by delivery rates.
     delivery_log: Option<Box<DeliveryLog>>,
     pacer: Pacer,
+    /// Within the path's rate, if it is measured: the highest rate that the configuration allows this
+    /// connection.
+    cap: Option<Pacer>,
     /// Packets that may leave without pacing.
     unpaced_packets: u64,
 }
@@ -69,6 +72,10 @@ impl Regulator {
             loss_events: LossEvents::default(),
             delivery_log: wants_delivery.then(|| Box::new(DeliveryLog::new(now))),
             pacer: Pacer::new(1_000_000, 0),
+            cap: config
+                .max_rate_bps
+                .filter(|_| config.wants_timing())
+                .map(|rate_bps| Pacer::new(rate_bps, config.budget_burst_ns)),
             unpaced_packets: config.initial_window_packets.max(config.few_packets),
         }
     }
@@ -76,11 +83,14 @@ impl Regulator {
     /// Goes on with a window: nobody measures the path any more.
     pub(super) fn use_window(&mut self, config: &Config, mss_bytes: usize) {
         let start = config.controller_config(mss_bytes as u64);
-        self.control = Control::Window(config.controller.build(start));
+        (self.control, self.cap) = (Control::Window(config.controller.build(start)), None);
     }
 
     /// Goes by new terms of the path.
     pub(super) fn take_terms(&mut self, terms: Terms) {
+        if let Some(cap) = &mut self.cap {
+            cap.set_rate(terms.rate_bps);
+        }
         self.control = Control::Path(terms);
     }
 
@@ -125,8 +135,11 @@ impl Regulator {
         if in_train || self.is_unpaced() {
             return None;
         }
-        let has_pace = self.unpaced_packets == 0 && !self.is_rate_paced();
-        path.grant().into_iter().chain(has_pace.then(|| self.pacer.ready_at())).max()
+        let own = match self.control {
+            Control::Window(_) => Some(&self.pacer).filter(|_| self.unpaced_packets == 0),
+            Control::Path(_) => self.cap.as_ref(),
+        };
+        path.grant().into_iter().chain(own.map(Pacer::ready_at)).max()
     }
 
     /// Sending begins again after `idle_ns`; an answer would be overdue after `rto_ns`.
@@ -148,10 +161,14 @@ impl Regulator {
         self.unpaced_packets = self.unpaced_packets.saturating_sub(1);
     }
 
-    /// A segment left: the pace of a window counts data and repair (`is_paced`).
+    /// A segment left: a cap counts all of them, the pace of a window data and repair (`is_paced`).
     pub(super) fn spend(&mut self, now: Instant, wire_bytes: u32, is_paced: bool) {
-        if is_paced && !self.is_rate_paced() {
-            self.pacer.spend(now, wire_bytes);
+        let own = match self.control {
+            Control::Window(_) => Some(&mut self.pacer).filter(|_| is_paced),
+            Control::Path(_) => self.cap.as_mut(),
+        };
+        if let Some(pacer) = own {
+            pacer.spend(now, wire_bytes);
         }
     }
 

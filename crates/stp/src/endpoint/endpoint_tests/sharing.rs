@@ -31,6 +31,12 @@ fn arrived(bench: &mut Bench, ids: &[ConnectionId]) -> Vec<f64> {
     count(bench).iter().zip(before).map(|(now, before)| (now - before) as f64).collect()
 }
 
+/// A connection whose path carries [`RATE_BPS`] from the first report on, by a controller that is told so.
+fn measured(min_rate_bps: Option<u64>, max_rate_bps: Option<u64>) -> Config {
+    let controller = super::own_controllers::steady(RATE_BPS);
+    Config { min_rate_bps, max_rate_bps, controller, ..Config::standard() }
+}
+
 fn are_equal(arrived: &[f64], within: f64) -> bool {
     let mean = arrived.iter().sum::<f64>() / arrived.len() as f64;
     arrived.iter().all(|one| (one / mean - 1.0).abs() <= within)
@@ -101,4 +107,39 @@ fn a_short_connection_is_not_stuck_behind_long_ones() {
     // Its octets take five times as long where four others get as many; no queue is in front of it.
     let octets_ns = 10_000 * 8 * SECOND / RATE_BPS;
     assert!(beside_ns < alone_ns + 5 * octets_ns, "{beside_ns} ns, alone {alone_ns} ns");
+}
+
+/// Payload in bit/s of each, in 30 s.
+fn rates(bench: &mut Bench, ids: &[ConnectionId]) -> Vec<f64> {
+    arrived(bench, ids).iter().map(|octets| octets * 8.0 / 30.0).collect()
+}
+
+#[test]
+fn a_cap_lowers_its_own_share_and_leaves_the_rest_to_others() {
+    let mut bench = Bench::new();
+    let capped = bulk(&mut bench, measured(None, Some(RATE_BPS / 10)));
+    let other_cap = bulk(&mut bench, measured(None, Some(RATE_BPS / 4)));
+    let free = bulk(&mut bench, measured(None, None));
+    let rates = rates(&mut bench, &[capped, other_cap, free]);
+    let parts: Vec<f64> = rates.iter().map(|rate| rate / RATE_BPS as f64).collect();
+    assert!((0.09..=0.1).contains(&parts[0]), "{parts:?}");
+    assert!((0.22..=0.25).contains(&parts[1]), "{parts:?}");
+    assert!((0.6..=0.65).contains(&parts[2]), "{parts:?}");
+}
+
+#[test]
+fn a_cap_alone_on_its_path_is_the_rate() {
+    let mut bench = Bench::new();
+    let alone = bulk(&mut bench, measured(None, Some(RATE_BPS / 4)));
+    let rate_bps = rates(&mut bench, &[alone])[0];
+    assert!((0.95..=1.0).contains(&(rate_bps * 4.0 / RATE_BPS as f64)), "{rate_bps}");
+}
+
+#[test]
+fn a_lowest_rate_holds_nobody_back() {
+    let mut bench = Bench::new();
+    let eager = bulk(&mut bench, measured(Some(2 * RATE_BPS), None));
+    let plain = bulk(&mut bench, measured(None, None));
+    let rates = rates(&mut bench, &[eager, plain]);
+    assert!(rates.iter().all(|rate| *rate > 0.9 * RATE_BPS as f64), "{rates:?}");
 }
