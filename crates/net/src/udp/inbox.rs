@@ -9,7 +9,7 @@ use quinn_udp::RecvMeta;
 use skyhaul_core::NetworkFields;
 use skyhaul_core::packet::ip_protocol;
 
-use super::socket::Socket;
+use super::socket::{Socket, ecn};
 use crate::address::normalised;
 
 /// Messages in one system call.
@@ -47,7 +47,7 @@ impl Inbox {
     /// The message at `index`, and its datagrams.
     pub(super) fn message(&mut self, index: usize) -> (Message, ChunksMut<'_, u8>) {
         let meta = &self.metas[index];
-        let fields = NetworkFields { protocol: ip_protocol::UDP, ..NetworkFields::default() };
+        let fields = NetworkFields { protocol: ip_protocol::UDP, ..ecn(meta.ecn).into() };
         let message = Message { peer: normalised(meta.addr), local_ip: meta.dst_ip, fields };
         let start = index * MESSAGE_BYTES;
         let bytes = &mut self.room[start..start + meta.len.min(MESSAGE_BYTES)];

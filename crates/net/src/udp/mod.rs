@@ -4,6 +4,8 @@ mod bind;
 mod inbox;
 mod refusals;
 mod socket;
+#[cfg(test)]
+mod udp_tests;
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};

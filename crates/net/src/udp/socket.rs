@@ -3,12 +3,13 @@
 use std::future::Future;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use quinn_udp::{RecvMeta, UdpSocketState};
-use skyhaul_core::Transmit;
+use quinn_udp::{EcnCodepoint, RecvMeta, UdpSocketState};
+use skyhaul_core::{Ecn, Transmit};
 use socket2::SockRef;
 use tokio::io::{Interest, Ready};
 
@@ -31,6 +32,7 @@ impl Socket {
         let io = Arc::new(tokio::net::UdpSocket::from_std(socket)?);
         let trouble = io.peer_addr().is_ok().then(|| watch(&io));
         let state = UdpSocketState::new((&*io).into())?;
+        drop_timestamps(&*io)?;
         Ok(Self { io, state, is_v6, trouble })
     }
 
@@ -84,7 +86,7 @@ impl Socket {
     ) -> Poll<io::Result<()>> {
         let transmit = quinn_udp::Transmit {
             destination: for_family(transmit.peer, self.is_v6),
-            ecn: None,
+            ecn: codepoint(transmit.fields.ecn),
             contents: datagrams,
             segment_size: Some(transmit.segment_bytes),
             src_ip: source,
@@ -102,7 +104,41 @@ impl Socket {
     }
 }
 
+/// Has the kernel tell no times of arrival. `quinn-udp` asks for them, and then the room that it has for the
+/// kernel's words does not suffice for the ECN field of datagrams that the kernel has joined.
+#[allow(unsafe_code)]
+fn drop_timestamps(io: &impl AsRawFd) -> io::Result<()> {
+    let off: libc::c_int = 0;
+    let bytes = size_of_val(&off) as libc::socklen_t;
+    // SAFETY: the descriptor is open while `io` lives; the kernel reads `bytes` bytes at `off`, and keeps no
+    // pointer. (No dependency has a safe wrapper for this option.)
+    let result = unsafe {
+        let value = (&raw const off).cast();
+        libc::setsockopt(io.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, value, bytes)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 fn watch(io: &Arc<tokio::net::UdpSocket>) -> Trouble {
     let io = Arc::clone(io);
     Box::pin(async move { io.ready(Interest::ERROR).await })
+}
+
+/// ECN field of a datagram that arrived.
+pub(super) fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
+    match codepoint {
+        None => Ecn::NotEct,
+        Some(EcnCodepoint::Ect0) => Ecn::Ect0,
+        Some(EcnCodepoint::Ect1) => Ecn::Ect1,
+        Some(EcnCodepoint::Ce) => Ecn::Ce,
+    }
+}
+
+fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
+    match ecn {
+        Ecn::NotEct => None,
+        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
+        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
+        Ecn::Ce => Some(EcnCodepoint::Ce),
+    }
 }
