@@ -61,7 +61,9 @@ pub trait Connections {
     /// A connection that a peer opened, not yet handed out.
     fn accept(&mut self) -> Option<ConnectionId>;
 
-    /// Next event for the application.
+    /// Next event for the application. While nobody polls, one of each kind waits for each connection at
+    /// most; what happens again before it was told is told once. Of a connection that was let go nothing is
+    /// told.
     fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)>;
 
     /// Takes as much of `data` as the send buffer has room for; 0 means: wait for [`StreamEvent::Writable`].

@@ -17,7 +17,9 @@ impl<H: Hosted> Connections for H {
     }
 
     fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
-        self.endpoint_mut().events.pop_front()
+        let endpoint = self.endpoint_mut();
+        let slots = &mut endpoint.slots;
+        endpoint.events.pop(|id| slots.get_mut(&id).map(|slot| &mut slot.waiting))
     }
 
     fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
@@ -45,6 +47,7 @@ impl<H: Hosted> Connections for H {
         let endpoint = self.endpoint_mut();
         if let Some(slot) = endpoint.slots.get_mut(&id) {
             slot.is_released = true;
+            endpoint.events.forget(id, &mut slot.waiting);
             endpoint.change(id, |connection| connection.release(now));
         }
     }

@@ -3,6 +3,7 @@
 
 mod application;
 mod driving;
+mod events;
 mod family;
 
 use alloc::boxed::Box;
@@ -12,9 +13,10 @@ use alloc::vec::Vec;
 use crate::event::Refusal;
 use crate::{
     ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, PathConfig, Paths, Scheduler,
-    SchedulerEntry, Stream, StreamEvent, Timer, TimerQueue,
+    SchedulerEntry, Stream, Timer, TimerQueue,
 };
 
+use events::{EventQueue, MAX_EVENTS_PER_CONNECTION, Waiting};
 pub use family::{Arrival, Connection, Context, Family, Hosted, Key, Peer, Stage};
 
 /// Answers of no connection that wait; further ones are not sent.
@@ -59,6 +61,8 @@ struct Slot<F: Family> {
     entry: SchedulerEntry,
     /// Handed out to the application, or on its way there.
     is_announced: bool,
+    /// Events that the application was not told yet.
+    waiting: Waiting,
     /// The application has let go of it.
     is_released: bool,
 }
@@ -84,7 +88,7 @@ pub struct Endpoint<F: Family> {
     timers: TimerQueue,
     scheduler: Scheduler<F::Peer>,
     accepted: VecDeque<ConnectionId>,
-    events: VecDeque<(ConnectionId, StreamEvent)>,
+    events: EventQueue,
     answers: VecDeque<(F::Peer, F::Segment<'static>)>,
     /// Random values for connections to come.
     pub random: Stream,
@@ -104,7 +108,7 @@ impl<F: Family> Endpoint<F> {
             timers: TimerQueue::default(),
             scheduler: Scheduler::default(),
             accepted: VecDeque::new(),
-            events: VecDeque::new(),
+            events: EventQueue::default(),
             answers: VecDeque::new(),
             random,
             last_id: 0,
@@ -188,6 +192,7 @@ impl<F: Family> Endpoint<F> {
             timer: None,
             entry: SchedulerEntry::default(),
             is_announced: is_ours,
+            waiting: Waiting::default(),
             is_released: false,
         };
         self.slots.insert(id, Box::new(slot));
@@ -229,6 +234,7 @@ impl<F: Family> Endpoint<F> {
         if !slot.is_announced && slot.connection.stage() != Stage::Opening {
             if slot.connection.stage() == Stage::Closed {
                 slot.is_released = true; // it never came to be: nobody waits for it
+                self.events.forget(id, &mut slot.waiting);
             } else {
                 slot.is_announced = true;
                 self.accepted.push_back(id);
@@ -236,7 +242,7 @@ impl<F: Family> Endpoint<F> {
         }
         while let Some(event) = slot.connection.poll_event() {
             if !slot.is_released {
-                self.events.push_back((id, event));
+                self.events.push(id, &mut slot.waiting, event);
             }
         }
         if slot.is_retirable() {
@@ -273,6 +279,7 @@ impl<F: Family> Endpoint<F> {
             return;
         }
         debug_assert!(self.keys.len() <= self.slots.len() && self.answers.len() <= MAX_ANSWERS);
+        debug_assert!(self.events.len() <= MAX_EVENTS_PER_CONNECTION * self.slots.len());
         for (key, id) in self.keys.iter().take(8) {
             debug_assert!(self.slots.get(id).is_some_and(|slot| slot.key == *key), "{key:?}");
         }

@@ -1,8 +1,11 @@
 //! END, ENDAK, half-close, RST, lingering, silence.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
-use skyhaul_core::{CloseReason, Connections, Engine, MS, ResetReason, SECOND, StreamError, StreamEvent};
+use skyhaul_core::{
+    CloseReason, Connections, Engine, Instant, MS, NullSink, ResetReason, SECOND, StreamError, StreamEvent,
+};
 
 use super::bench::*;
 use crate::{Config, State};
@@ -262,4 +265,24 @@ fn an_outage_that_outlasts_the_linger_time_still_ends_clean() {
     bench.run(20 * SECOND);
     assert!(bench.heard(Side::B, StreamEvent::Finished));
     assert!(bench.heard(Side::B, StreamEvent::Closed(None)), "{:?}", bench.events);
+}
+
+#[test]
+fn what_nobody_polls_is_bounded_and_goes_with_its_connection() {
+    let (mut endpoint, now) = (Bench::new().a, Instant::ZERO);
+    let mut open_and_abort = |is_released: bool| {
+        let id = endpoint.connect(now, Side::B.address(), PORT, Config::standard(), false).unwrap();
+        for _ in 0..3 {
+            endpoint.abort(id);
+        }
+        if is_released {
+            endpoint.release(now, id);
+        }
+        while endpoint.poll_transmit(now, &mut Vec::new(), 1, &mut NullSink).is_some() {}
+        id
+    };
+    let (first, _, last) =
+        (open_and_abort(false), [(); 2000].map(|()| open_and_abort(true)), open_and_abort(false));
+    let told = core::iter::from_fn(|| endpoint.poll_event().map(|(id, _)| id));
+    assert_eq!(told.collect::<Vec<_>>(), [first, last], "each is closed once; the others were let go");
 }
