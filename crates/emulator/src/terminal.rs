@@ -31,7 +31,7 @@ pub(crate) fn take_back() {
 struct Blocked(libc::sigset_t);
 
 impl Blocked {
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "masks of signals have no safe wrapper")]
     fn new() -> Self {
         // SAFETY: all zeroes is a value of this plain structure; the calls write to sets that are here, and
         // keep no pointers. (There is no safe wrapper.)
@@ -47,7 +47,7 @@ impl Blocked {
 }
 
 impl Drop for Blocked {
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "masks of signals have no safe wrapper")]
     fn drop(&mut self) {
         // SAFETY: the set is one that the kernel wrote; it keeps no pointer.
         unsafe {

@@ -57,7 +57,7 @@ impl Timer {
 }
 
 /// Has tokio watch the descriptor.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "tokio has no safe way to watch a descriptor")]
 pub(crate) fn register(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is open for as long as it lives, always names the same descriptor, and is
     // not handed out. (tokio has no safe way to watch a descriptor.)

@@ -9,8 +9,8 @@ use crate::control::{ControllerKind, SavedPath};
 
 /// Parameters of a connection, of the end that has them: both ends may differ in all of them.
 ///
-/// [`Config::standard`] is for use today; [`Config::paper`] has the constants of the papers. Change what must
-/// be different:
+/// [`Config::standard`] is for use today; [`Config::paper`] has the constants of the papers; both stand side by
+/// side in [`crate::manual::parameters`]. Change what must be different:
 ///
 /// ```
 /// use std::time::Duration;

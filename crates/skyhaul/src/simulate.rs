@@ -12,6 +12,7 @@ use std::{fmt, io};
 
 #[doc(inline)]
 pub use skyhaul_scenario::ScenarioError;
+use skyhaul_scenario::did_you_mean;
 use skyhaul_sim::STP;
 #[doc(inline)]
 pub use skyhaul_sim::{Ended, RunError};
@@ -38,8 +39,8 @@ pub enum SimulateError {
     Read(std::path::PathBuf, io::Error),
     /// The file makes no sense: which line, what is allowed.
     Scenario(ScenarioError),
-    /// There is no flow of this name that carries STP.
-    NoFlow(String),
+    /// There is no flow of this name that carries STP; the flows that do.
+    NoFlow(String, Vec<String>),
     /// The run could not begin.
     Run(RunError),
 }
@@ -49,7 +50,14 @@ impl fmt::Display for SimulateError {
         match self {
             Self::Read(path, error) => write!(f, "cannot read the scenario {}: {error}", path.display()),
             Self::Scenario(error) => error.fmt(f),
-            Self::NoFlow(name) => write!(f, "the scenario has no flow '{name}' that carries STP"),
+            Self::NoFlow(name, flows) => {
+                let hint = did_you_mean(name, flows.iter().map(String::as_str));
+                write!(
+                    f,
+                    "the scenario has no flow '{name}' that carries STP{hint}; those that do: {}",
+                    flows.join(", ")
+                )
+            }
             Self::Run(error) => error.fmt(f),
         }
     }
@@ -113,15 +121,18 @@ impl Scenario {
     pub fn opener(&self, flow: &str) -> Result<Config, SimulateError> {
         let found = self.0.flows.iter().find(|found| found.name == flow);
         let config = found.and_then(|found| found.transport.opener.get::<skyhaul_stp::Config>());
-        config.cloned().map(Config::from).ok_or_else(|| SimulateError::NoFlow(flow.to_string()))
+        config.cloned().map(Config::from).ok_or_else(|| self.no_flow(flow))
     }
 
     fn flow(&mut self, name: &str) -> Result<&mut skyhaul_scenario::Transport, SimulateError> {
-        let flow = self.0.flows.iter_mut().find(|flow| flow.name == name);
-        let transport = flow
-            .map(|flow| &mut flow.transport)
-            .filter(|own| own.opener.get::<skyhaul_stp::Config>().is_some());
-        transport.ok_or_else(|| SimulateError::NoFlow(name.to_string()))
+        let found = self.0.flows.iter().position(|flow| flow.name == name && carries_stp(flow));
+        let index = found.ok_or_else(|| self.no_flow(name))?;
+        Ok(&mut self.0.flows[index].transport)
+    }
+
+    fn no_flow(&self, name: &str) -> SimulateError {
+        let flows = self.0.flows.iter().filter(|flow| carries_stp(flow)).map(|flow| flow.name.clone());
+        SimulateError::NoFlow(name.to_string(), flows.collect())
     }
 
     /// Runs it once. Everything random follows from `seed`.
@@ -134,9 +145,27 @@ impl Scenario {
     }
 }
 
+fn carries_stp(flow: &skyhaul_scenario::Flow) -> bool {
+    flow.transport.opener.get::<skyhaul_stp::Config>().is_some()
+}
+
 impl RunResult {
     /// Metric of this name.
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_that_is_not_there_is_told_those_that_are() {
+        let text = include_str!("../../../scenarios/geo.toml");
+        let mut scenario = Scenario::parse("geo.toml", text, &[]).unwrap();
+        let error = scenario.set_opener("fiel", Config::standard()).unwrap_err().to_string();
+        assert!(error.contains("did you mean `file`?") && error.ends_with("those that do: file"), "{error}");
+        assert!(scenario.set_opener("file", Config::standard()).is_ok());
     }
 }

@@ -36,7 +36,7 @@ pub fn host_main(socket: RawFd) -> u8 {
     }
 }
 
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "a descriptor inherited from the parent has no safe owner")]
 fn open(socket: RawFd) -> io::Result<OwnedFd> {
     if socket <= 2 || std::fs::symlink_metadata(format!("/proc/self/fd/{socket}")).is_err() {
         return Err(io::Error::other("this is not for people: `skyhaul emulate` starts it"));

@@ -14,7 +14,7 @@ pub(super) fn raise() {
     }
 }
 
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "scheduling of a thread has no safe wrapper")]
 fn is_real_time() -> bool {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: all zeroes is a value of this plain structure.

@@ -127,7 +127,7 @@ fn request(name: &str) -> Request {
 }
 
 /// One request about a device.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "requests of a driver have no safe wrapper")]
 fn ioctl<const OPCODE: Opcode>(fd: &OwnedFd, request: &mut Request) -> Result<(), Errno> {
     // SAFETY: every opcode used here takes a pointer to a `struct ifreq`, which `Request` is laid out as,
     // reads and writes nothing beyond it, and keeps no pointer. (There is no safe wrapper for requests of a

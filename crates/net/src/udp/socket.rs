@@ -106,7 +106,7 @@ impl Socket {
 
 /// Has the kernel tell no times of arrival. `quinn-udp` asks for them, and then the room that it has for the
 /// kernel's words does not suffice for the ECN field of datagrams that the kernel has joined.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "an option of sockets that no crate wraps")]
 fn drop_timestamps(io: &impl AsRawFd) -> io::Result<()> {
     let off: libc::c_int = 0;
     let bytes = size_of_val(&off) as libc::socklen_t;

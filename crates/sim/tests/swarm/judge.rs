@@ -10,7 +10,7 @@ use super::talker::{Conversation, Talker};
 use super::world::{Summary, World};
 
 /// BGNAK, POLL and END with headers: the least that an acceptor without proof sends.
-const LEAST_SENT_BYTES: u64 = 20 + 8 + 1 + 44;
+const MIN_SENT_BYTES: u64 = 20 + 8 + 1 + 44;
 
 impl World {
     pub(crate) fn talker(&self, index: usize) -> &Talker {
@@ -52,7 +52,7 @@ impl World {
                 .open
                 .keys()
                 .filter_map(|&id| endpoint.stats(id))
-                .all(|stats| 3 * stats.received_bytes < stats.sent_bytes + LEAST_SENT_BYTES)
+                .all(|stats| 3 * stats.received_bytes < stats.sent_bytes + MIN_SENT_BYTES)
         };
         let alone = hosts.iter().any(|(_, talker)| talker.open.is_empty());
         if alone && hosts.iter().all(waits) {

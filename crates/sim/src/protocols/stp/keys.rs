@@ -25,9 +25,9 @@ fn sending_keys() -> Vec<Key<Config>> {
              that opens; `acceptor.rate` at the other.",
         ),
         Key::new("min_rate", Or("none", Rate), |c: &mut Config| &mut c.min_rate_bps)
-            .means("Pacing under window control never falls below this."),
+            .means("Pacing under window control or a measured rate never falls below this."),
         Key::new("max_rate", Or("none", Rate), |c: &mut Config| &mut c.max_rate_bps)
-            .means("Pacing under window control never rises above this."),
+            .means("Pacing under window control or a measured rate never rises above this."),
         Key::new("max_payload", PayloadBytes, |c: &mut Config| &mut c.max_payload_bytes)
             .means("Largest payload of a packet; the path's largest packet of 1500 bytes may lower it."),
         Key::new("controller", Choice(&ControllerKind::NAMES), |c: &mut Config| &mut c.controller)
