@@ -1,4 +1,6 @@
-//! Sizes, rates and times as people write them: `20MB`, `1GiB`, `10M`, `10Mbit/s`, `4k`, `275ms`, `1.5s`.
+//! Sizes, rates and times as people write them: `20MB`, `1GiB`, `10M`, `10Mbit/s`, `4k`, `275ms`, `1.5s`. One
+//! grammar for arguments, scenario files and requests to an emulation. A number without a unit is refused: `--rate 8`
+//! may mean 8 bit/s, and seldom does.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,8 +29,21 @@ fn scaled(text: &str, factor: impl Fn(&str) -> Option<u64>, example: &str) -> Re
     u64::try_from(value * u128::from(factor) / 1_000_000_000).map_err(|_| format!("'{text}' is too large"))
 }
 
-/// Size in bytes: `500`, `500B`, `20kB`, `20MB`, `1GiB` (k, M, G, T of 1000; Ki, Mi, Gi, Ti of 1024).
+/// Refuses a number other than 0 that has no unit.
+fn with_unit(text: &str, units: [&str; 3]) -> Result<(), String> {
+    match split(text) {
+        Some((value, "")) if value > 0 => {
+            let text = text.trim();
+            let [one, two, three] = units.map(|unit| format!("{text}{unit}"));
+            Err(format!("'{text}' has no unit; write {one}, {two} or {three}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Size in bytes: `500B`, `20kB`, `20MB`, `20M`, `1GiB` (k, M, G, T of 1000; Ki, Mi, Gi, Ti of 1024).
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    with_unit(text, ["B", "kB", "MB"])?;
     let factor = |unit: &str| {
         let unit = unit.strip_suffix('B').unwrap_or(unit);
         Some(match unit {
@@ -49,6 +64,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 
 /// Rate in bits per second (SI): `4k`, `10M`, `1.5Mbit/s`, `9600bit/s`.
 pub fn parse_rate_bps(text: &str) -> Result<u64, String> {
+    with_unit(text, ["bit/s", "k", "M"])?;
     let factor = |unit: &str| {
         let unit = unit.strip_suffix("bit/s").or_else(|| unit.strip_suffix("bps")).unwrap_or(unit);
         Some(match unit {
@@ -123,6 +139,9 @@ mod tests {
         }
         assert!(parse_rate_bps("0").is_err());
         assert!(parse_time_ns("5").is_err(), "a time without a unit is ambiguous");
+        let error = parse_rate_bps("8").unwrap_err();
+        assert_eq!(error, "'8' has no unit; write 8bit/s, 8k or 8M");
+        assert_eq!(parse_bytes("500").unwrap_err(), "'500' has no unit; write 500B, 500kB or 500MB");
         assert!(parse_bytes("18446744073709TB").is_err());
     }
 }

@@ -24,6 +24,7 @@ fn wrong_usage_is_exit_code_2() {
     check(&["demo", "--link", "moon"], 2, &["moon", "geo-noisy"]);
     check(&["demo", "--rate", "fast"], 2, &["fast", "10M"]);
     check(&["demo", "--rate", "0"], 2, &["at least 1 bit/s"]);
+    check(&["demo", "--rate", "8"], 2, &["'8' has no unit", "8M"]);
     check(&["demo", "--size", "-5"], 2, &[]);
     check(&["demo", "--size", "1MB", "--file", "x"], 2, &["--size", "--file"]);
     check(&["demo", "--size", "9GiB"], 2, &["4GiB"]);
@@ -159,7 +160,7 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
 
 #[test]
 fn a_closed_standard_output_is_no_panic() {
-    let mut child = skyhaul(&["demo", "--size", "1", "--json"]).spawn().unwrap();
+    let mut child = skyhaul(&["demo", "--size", "1B", "--json"]).spawn().unwrap();
     drop(child.stdout.take());
     let said: common::Said = child.wait_with_output().unwrap().into();
     assert!(!said.err.contains("panicked"), "{said:?}");
@@ -170,7 +171,7 @@ fn a_closed_standard_output_is_no_panic() {
 fn a_full_standard_output_is_an_error() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let said: common::Said =
-        skyhaul(&["demo", "--size", "1", "--json"]).stdout(full).output().unwrap().into();
+        skyhaul(&["demo", "--size", "1B", "--json"]).stdout(full).output().unwrap().into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("standard output"), "{said:?}");
 }

@@ -48,7 +48,9 @@ fn quantity(text: &str) -> Option<f64> {
     let bytes =
         || text.ends_with('B').then(|| units::parse_bytes(text).ok()).flatten().map(|bytes| bytes as f64);
     let count = || text.trim_end_matches('s').strip_suffix("packet")?.trim().parse::<f64>().ok();
-    rate().or_else(time).or_else(bytes).or_else(count)
+    // `10M` is a rate or a size; its number is the same.
+    let scaled = || units::parse_rate_bps(text).ok().map(|value| value as f64);
+    rate().or_else(time).or_else(bytes).or_else(count).or_else(scaled)
 }
 
 impl fmt::Display for AxisValue {

@@ -54,8 +54,7 @@ pub struct Rate;
 
 impl Kind<u64> for Rate {
     fn read(&self, node: &Node) -> Result<u64, String> {
-        let has_unit = |text: &&str| text.ends_with("bit/s") || text.ends_with("bps");
-        let text = node.text().filter(has_unit).ok_or_else(|| rate_hint(node))?;
+        let text = node.text().ok_or_else(|| rate_hint(node))?;
         match parse_rate_bps(text) {
             Ok(bps) if bps <= MAX_RATE_BPS => Ok(bps),
             Ok(_) => Err("at most 1000Gbit/s".to_string()),
@@ -70,13 +69,12 @@ impl Kind<u64> for Rate {
     }
 
     fn allowed(&self) -> String {
-        "a rate such as \"10Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s)".to_string()
+        "a rate such as \"10Mbit/s\" or \"10M\" (bit/s, kbit/s, Mbit/s, Gbit/s)".to_string()
     }
 }
 
 fn rate_hint(node: &Node) -> String {
     match node.text() {
-        Some(text) if parse_rate_bps(text).is_ok() => format!("write the unit, as in \"{text}bit/s\""),
         Some("unlimited" | "none") => "here a rate is needed".to_string(),
         _ => unit_hint(node, "bit/s"),
     }
@@ -110,8 +108,7 @@ impl Bytes {
 
 impl Kind<u64> for Bytes {
     fn read(&self, node: &Node) -> Result<u64, String> {
-        let text = node.text().filter(|text| text.ends_with('B'));
-        let bytes = text.and_then(|text| parse_bytes(text).ok()).ok_or_else(|| bytes_hint(node))?;
+        let bytes = node.text().and_then(|text| parse_bytes(text).ok()).ok_or_else(|| unit_hint(node, "B"))?;
         match bytes {
             bytes if bytes > self.max => Err(format!("at most {}", show_bytes(self.max))),
             bytes if bytes < self.min => Err(format!("at least {}", show_bytes(self.min))),
@@ -141,13 +138,6 @@ fn show_bytes(value: u64) -> String {
     let binary = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let is_binary = value > 0 && value.is_multiple_of(1 << 10) && !value.is_multiple_of(1000);
     show_scaled(value, if is_binary { &binary } else { &decimal })
-}
-
-fn bytes_hint(node: &Node) -> String {
-    match node.text() {
-        Some(text) if parse_bytes(text).is_ok() => format!("write the unit, as in \"{text}B\""),
-        _ => unit_hint(node, "B"),
-    }
 }
 
 /// How much a queue holds.

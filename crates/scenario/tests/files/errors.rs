@@ -121,10 +121,10 @@ fn values_of_the_wrong_type_or_without_a_unit() {
         ("delay = \"10ms\"", "delay = \"10 parsecs\""),
         ("delay = \"10ms\"", "delay = []"),
         ("rate = \"10Mbit/s\"", "rate = 10_000_000"),
-        ("rate = \"10Mbit/s\"", "rate = \"10M\""),
+        ("rate = \"10Mbit/s\"", "rate = \"10000000\""),
         ("rate = \"10Mbit/s\"", "rate = \"none\""),
         ("size = \"1MB\"", "size = 1000000"),
-        ("size = \"1MB\"", "size = \"1M\""),
+        ("size = \"1MB\"", "size = \"1000000\""),
         ("queue = \"100packets\"", "queue = 100"),
         ("queue = \"100packets\"", "queue = \"100\""),
         ("loss = 0.1", "loss = \"10%\""),
@@ -276,7 +276,7 @@ fn overrides_that_make_no_sense() {
     let swept = format!("{BASE}[sweep]\n\"links.up.forward.loss\" = [0, 0.5]\n");
     let mut all = String::new();
     for overrides in [
-        &[("links.up.forward.rate", "10M")][..],
+        &[("links.up.forward.rate", "10000000")][..],
         &[("links.up.forward.rate", "0bit/s")],
         &[("links.up.forward.delay", "[1")],
         &[("links.up.forward.rat", "10Mbit/s")],
