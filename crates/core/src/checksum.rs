@@ -62,9 +62,9 @@ fn by_words(crc: u16, bytes: &[u8]) -> u16 {
     // What came before counts as if added to the first bits of what follows.
     padded[start] ^= (crc >> 8) as u8;
     padded[start + 1] ^= crc as u8;
-    let mut state = [0u64; WORDS];
-    let blocks = blocks.as_chunks::<BLOCK>().0;
-    for block in padded.as_chunks::<BLOCK>().0.iter().chain(blocks) {
+    let (first, second) = padded.split_at(BLOCK);
+    let mut state = reduce(words(first, u64::from_ne_bytes), words(second, u64::from_ne_bytes));
+    for block in blocks.as_chunks::<BLOCK>().0 {
         state = reduce(state, words(block, u64::from_ne_bytes));
     }
     let bytes = state.map(u64::to_ne_bytes);

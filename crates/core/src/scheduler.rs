@@ -15,10 +15,19 @@ const QUANTUM_BYTES: usize = 16 * 1500;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SchedulerEntry {
     is_in_line: bool,
-    /// Time when it had nothing more to send, and the batch behind which that was, unless something happened
-    /// since.
-    silent_at: Option<(Instant, u64)>,
+    /// Moment when it had nothing more to send, unless something happened since.
+    silence: Option<Silence>,
     share: FairShare,
+}
+
+/// Moment when a connection had nothing more to send.
+#[derive(Clone, Copy, Debug)]
+struct Silence {
+    at: Instant,
+    /// Batch of the endpoint behind which that was.
+    batch: u64,
+    /// Deadline of the connection from then on.
+    deadline: Option<Instant>,
 }
 
 impl SchedulerEntry {
@@ -67,7 +76,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         peer: Peer,
         path: impl FnOnce() -> Option<&'a mut Path>,
     ) {
-        turn.silent_at = None;
+        turn.silence = None;
         if !turn.is_in_line
             && let Some(path) = path()
         {
@@ -95,8 +104,9 @@ impl<Peer: Copy> Scheduler<Peer> {
     }
 
     /// Turn of connection `id`: `poll` appends its next segment to the buffer, as long as there is one, the
-    /// batch has room (`max_segments`, at least 1) and the quantum lasts. `None` if there was none: then it
-    /// left the line, and its timer is due to be set.
+    /// batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline of a connection
+    /// that has none. The error of the turn is that deadline: there was no segment, the connection left the line,
+    /// and its timer is due to be set.
     pub fn take(
         &mut self,
         id: ConnectionId,
@@ -104,21 +114,32 @@ impl<Peer: Copy> Scheduler<Peer> {
         now: Instant,
         (peer, path): (Peer, &mut Path),
         (buffer, max_segments): (&mut Vec<u8>, usize),
-        mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Option<NetworkFields>,
-    ) -> Option<Transmit<Peer>> {
+        mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Result<NetworkFields, Option<Instant>>,
+    ) -> Result<Transmit<Peer>, Option<Instant>> {
         let mut batch = Transmit { peer, connection: id, segment_bytes: 0, fields: NetworkFields::default() };
         let mut sent_bytes = 0;
         // Whoever has just said that this was all need not be asked again, unless others have sent since:
         // what they take of a shared path can make more due (a POLL, where data has to wait).
-        let asks = turn.silent_at.take() != Some((now, self.batches));
-        for count in 0..if asks { max_segments.max(1) } else { 0 } {
+        if let Some(silence) = turn.silence.take().filter(|last| (last.at, last.batch) == (now, self.batches))
+        {
+            turn.is_in_line = false;
+            return Err(silence.deadline);
+        }
+        for count in 0..max_segments.max(1) {
             if sent_bytes >= QUANTUM_BYTES {
                 break;
             }
             let start = buffer.len();
-            let Some(fields) = poll(path, buffer) else {
-                turn.silent_at = Some((now, self.batches + 1));
-                break;
+            let fields = match poll(path, buffer) {
+                Ok(fields) => fields,
+                Err(deadline) if count == 0 => {
+                    turn.is_in_line = false;
+                    return Err(deadline);
+                }
+                Err(deadline) => {
+                    turn.silence = Some(Silence { at: now, batch: self.batches + 1, deadline });
+                    break;
+                }
             };
             let bytes = buffer.len() - start;
             sent_bytes += bytes;
@@ -133,15 +154,11 @@ impl<Peer: Copy> Scheduler<Peer> {
                 break;
             }
         }
-        turn.is_in_line = false;
-        if buffer.is_empty() {
-            return None;
-        }
         self.batches += 1;
         path.count_turn(&mut turn.share, sent_bytes as u64);
         // Even if this was all: another may be next, and its timer is to be set.
         self.line_up(id, turn, peer, path);
-        Some(batch)
+        Ok(batch)
     }
 }
 

@@ -61,12 +61,12 @@ fn poll(line: &mut Line, talkers: &mut [Talker], max: usize) -> Option<(Connecti
             (&mut buffer, max),
             |_, buffer: &mut Vec<u8>| {
                 talker.asked += 1;
-                let (bytes, ecn) = talker.left.pop_front()?;
+                let (bytes, ecn) = talker.left.pop_front().ok_or(None)?;
                 buffer.resize(buffer.len() + bytes, 0);
-                Some(ecn.into())
+                Ok(ecn.into())
             },
         );
-        if let Some(sent) = sent {
+        if let Ok(sent) = sent {
             return Some(sizes(sent, buffer.len()));
         }
     }

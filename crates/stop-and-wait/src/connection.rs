@@ -216,7 +216,11 @@ impl endpoint::Connection for Connection {
         }
     }
 
-    fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<NetworkFields> {
+    fn poll_transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<NetworkFields, Option<Instant>> {
         let now = context.now;
         let again = now.after(self.config.timeout_ns);
         let mut repeat = None;
@@ -225,15 +229,16 @@ impl endpoint::Connection for Connection {
         } else if let Some((_, at, repeats)) = self.waiting.as_mut().filter(|(_, at, _)| *at <= now) {
             (*at, *repeats, repeat) = (again, *repeats + 1, Some(Repeat::Timer));
         } else if !self.owes_acknowledgement {
-            return None;
+            return Err(self.deadline(now, context.path));
         } else {
             let bare = Segment { ports: self.ports, ..Segment::default() };
             self.emit(context, &bare, None, out);
-            return Some(NetworkFields::default());
+            return Ok(NetworkFields::default());
         }
-        let segment = self.waiting.as_ref().map(|(segment, ..)| segment.clone())?;
+        let segment = self.waiting.as_ref().map(|(segment, ..)| segment.clone());
+        let segment = segment.ok_or(None)?; // one waits in each of the cases that are left
         self.emit(context, &segment, repeat, out);
-        Some(NetworkFields::default())
+        Ok(NetworkFields::default())
     }
 
     fn deadline(&self, now: Instant, _: &Path) -> Option<Instant> {

@@ -114,18 +114,20 @@ impl<F: Family> Endpoint<F> {
             let start = buffer.len();
             buffer.resize(start + head, 0);
             let fields = connection.poll_transmit(&mut Context { now, path, sink: &mut *sink }, buffer);
-            buffer.resize(if fields.is_some() { buffer.len() + tail } else { start }, 0);
+            buffer.resize(if fields.is_ok() { buffer.len() + tail } else { start }, 0);
             fields
         };
         let batch = (&mut *buffer, max_segments);
-        let transmit = self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
-        if transmit.is_some() {
-            return transmit;
-        }
+        let deadline = match self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll) {
+            Ok(transmit) => return Some(transmit),
+            Err(deadline) => deadline,
+        };
         if slot.is_retirable() {
             self.retire(id);
         } else {
-            let deadline = slot.connection.deadline(now, path);
+            // What others take of a shared path moves the deadline.
+            let deadline = if path.is_shared() { slot.connection.deadline(now, path) } else { deadline };
+            debug_assert_eq!(deadline, slot.connection.deadline(now, path), "a deadline as it was told");
             slot.entry.rest(path, |path| deadline.and_then(|_| slot.connection.data_due(now, path)));
             self.timers.set(&mut slot.timer, id, deadline);
         }

@@ -86,8 +86,13 @@ pub trait Connection: Clone + Debug {
     /// Fires what is due at `context.now`.
     fn handle_timeout(&mut self, context: &mut Context<'_>);
 
-    /// Appends the next segment that may leave now to `out`, with its fields for the network.
-    fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<NetworkFields>;
+    /// Appends the next segment that may leave now to `out`, with its fields for the network. If there is none:
+    /// what [`Self::deadline`] says from then on, as long as nothing happens.
+    fn poll_transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<NetworkFields, Option<Instant>>;
 
     /// Time at which [`Self::handle_timeout`] is due, `now` or later. Pure; asked after everything was sent.
     fn deadline(&self, now: Instant, path: &Path) -> Option<Instant>;

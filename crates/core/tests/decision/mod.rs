@@ -28,12 +28,14 @@ pub(crate) fn settle<C: Connection>(
         let mut bytes = Vec::new();
         let fields = connection.poll_transmit(&mut Context { now, path, sink }, &mut bytes);
         let is_due = deadline.is_some_and(|at| at <= now);
-        assert_eq!(
-            is_due,
-            fields.is_some(),
-            "due at {deadline:?}, sent {fields:?} at {now:?}: {connection:?}"
-        );
-        let Some(fields) = fields else { return sent };
+        assert_eq!(is_due, fields.is_ok(), "due at {deadline:?}, sent {fields:?} at {now:?}: {connection:?}");
+        let fields = match fields {
+            Ok(fields) => fields,
+            Err(told) => {
+                assert_eq!(told, connection.deadline(now, path), "the deadline is the one that was told");
+                return sent;
+            }
+        };
         sent.push((fields, bytes));
         assert!(sent.len() < MAX_SEGMENTS, "it sends without end: {connection:?}");
     }

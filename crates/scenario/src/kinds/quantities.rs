@@ -108,7 +108,8 @@ impl Bytes {
 
 impl Kind<u64> for Bytes {
     fn read(&self, node: &Node) -> Result<u64, String> {
-        let bytes = node.text().and_then(|text| parse_bytes(text).ok()).ok_or_else(|| unit_hint(node, "B"))?;
+        let bytes =
+            node.text().and_then(|text| parse_bytes(text).ok()).ok_or_else(|| unit_hint(node, "B"))?;
         match bytes {
             bytes if bytes > self.max => Err(format!("at most {}", show_bytes(self.max))),
             bytes if bytes < self.min => Err(format!("at least {}", show_bytes(self.min))),

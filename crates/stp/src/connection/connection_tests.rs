@@ -215,11 +215,12 @@ impl Bench {
             let mut bytes = Vec::new();
             let sent = connection.poll_transmit(&mut Context { now, path, sink: &mut NullSink }, &mut bytes);
             let is_due = next.is_some_and(|step| step.at <= now);
-            assert_eq!(sent.is_some(), is_due, "{next:?} at {now:?}, and sent {sent:?}");
+            assert_eq!(sent.is_ok(), is_due, "{next:?} at {now:?}, and sent {sent:?}");
             let is_early = promised.take().is_some_and(|at| at > now);
             assert!(!(is_due && is_early), "{next:?} at {now:?}, before the deadline");
-            if sent.is_none() {
+            if let Err(told) = sent {
                 let deadline = connection.next(now, path).map(|step| step.at);
+                assert_eq!(told, deadline, "the deadline is the one that was told");
                 assert!(deadline.is_none_or(|at| at > now), "{deadline:?} at {now:?}");
                 *promised = Some(deadline.unwrap_or(Instant::MAX));
                 break;

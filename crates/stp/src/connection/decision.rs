@@ -24,7 +24,11 @@ impl Connection {
     /// Next action: at its moment, if nothing happens before. An action whose time has not come may be
     /// another one when it has. What is due is sent before the connection ends. Pure.
     pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Action>> {
-        let transmission = self.next_transmission(self.situation(path).as_ref(), now, path);
+        self.or_close(self.next_transmission(self.situation(path).as_ref(), now, path), now)
+    }
+
+    /// Next action, where `transmission` is the next thing to send.
+    pub(super) fn or_close(&self, transmission: Option<Step<Action>>, now: Instant) -> Option<Step<Action>> {
         let close = self.expiry().map(|(at, reason)| Step { at, action: Action::Close(reason) });
         match (transmission, close) {
             (Some(transmission), Some(close)) if close.at < transmission.at && transmission.at > now => {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Step, truncate_number};
+use skyhaul_core::{Instant, Step, truncate_number};
 
 use super::decision::Action;
 use super::{Connection, Context};
@@ -13,17 +13,23 @@ use crate::segment::Segment;
 use crate::send::{Plan, SenderAction, Situation};
 
 impl Connection {
-    /// Appends the next segment that is due to `out`; `None` when nothing is.
-    pub(crate) fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<usize> {
+    /// Appends the next segment that is due to `out`, and says how long it is. If nothing is due: when
+    /// [`Self::next`] is.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Option<Instant>> {
         let call = &mut Call::new(self.id, context);
         let start = out.len();
         let mut situation = self.situation(call.path);
-        let mut due = self.due_transmission(situation.as_ref(), call);
-        if due == Some(Action::Probe) {
+        let mut next = self.next_transmission(situation.as_ref(), call.now, call.path);
+        if due(next, call.now) == Some(Action::Probe) {
             self.start_probing(Alarm::Silence, call);
             situation = self.situation(call.path);
-            due = self.due_transmission(situation.as_ref(), call);
+            next = self.next_transmission(situation.as_ref(), call.now, call.path);
         }
+        let due = due(next, call.now);
         match (due, &situation) {
             (Some(Action::Send(action)), Some(situation)) => {
                 match action {
@@ -37,19 +43,17 @@ impl Connection {
                 let segment = Segment { rst: Some(reason), ..self.blank() };
                 self.sender.send_reset(&segment, call, out);
             }
-            (_, Some(situation)) => self.sender.rest(situation, call.now, call.path),
+            (_, Some(situation)) if self.sender.rest(situation, call.now, call.path) => {
+                next = self.next_transmission(Some(situation), call.now, call.path);
+            }
             _ => {}
         }
         debug_assert!(due.is_none() || out.len() > start, "what is due is sent: {due:?}");
         self.check_invariants();
-        (out.len() > start).then(|| out.len() - start)
-    }
-
-    fn due_transmission(&self, situation: Option<&Situation>, call: &Call<'_>) -> Option<Action> {
-        match self.next_transmission(situation, call.now, call.path) {
-            Some(Step { at, action }) if at <= call.now => Some(action),
-            _ => None,
+        if out.len() > start {
+            return Ok(out.len() - start);
         }
+        Err(self.or_close(next, call.now).map(|step| step.at))
     }
 
     fn blank(&self) -> Segment<'static> {
@@ -92,4 +96,9 @@ impl Connection {
         };
         self.sender.send(number, plan, segment, call, out);
     }
+}
+
+/// Action whose time has come.
+fn due(next: Option<Step<Action>>, now: Instant) -> Option<Action> {
+    next.filter(|step| step.at <= now).map(|step| step.action)
 }

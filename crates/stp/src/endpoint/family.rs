@@ -116,7 +116,11 @@ impl endpoint::Connection for Connection {
         self.handle_timeout(context);
     }
 
-    fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<NetworkFields> {
+    fn poll_transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<NetworkFields, Option<Instant>> {
         self.poll_transmit(context, out).map(|_| NetworkFields::default())
     }
 

@@ -87,15 +87,17 @@ impl Sender {
         Some(Choice::Again { number, bytes, why: Repeat::Idle })
     }
 
-    /// Nothing is sent now: if idle repeats were looked for in vain, that is remembered.
-    pub(super) fn give_up_search(&mut self, situation: &Situation, now: Instant, path: &Path) {
+    /// Nothing is sent now: if idle repeats were looked for in vain, that is remembered, and true.
+    pub(super) fn give_up_search(&mut self, situation: &Situation, now: Instant, path: &Path) -> bool {
         let was_looked_for = self.tail.may_repeat(&self.cache)
             && self.repeats_idle(situation)
             && self.may_send_data(situation)
             && self.paced_at(path) <= now;
-        if was_looked_for && self.idle_repeat(situation).is_none() {
+        let is_in_vain = was_looked_for && self.idle_repeat(situation).is_none();
+        if is_in_vain {
             self.tail.exhaust();
         }
+        is_in_vain
     }
 
     /// The oldest packet that waits to be sent again and need not wait for the window, or for symbols.

@@ -41,16 +41,18 @@ impl Sender {
         (at > now || self.coded.has_next(&self.cache, loss, block_room_bytes(path))).then_some(at)
     }
 
-    /// Nothing is sent now: if a block was looked for in vain, that is remembered.
-    pub(super) fn give_up_block(&mut self, situation: &Situation, now: Instant, path: &Path) {
+    /// Nothing is sent now: if a block was looked for in vain, that is remembered, and true.
+    pub(super) fn give_up_block(&mut self, situation: &Situation, now: Instant, path: &Path) -> bool {
         if !self.may_code(situation) {
-            return;
+            return false;
         }
         let loss = self.tail.loss(&self.cache);
         let due = self.coded.due(&self.cache, loss, self.coding_gaps());
-        if due.is_some_and(|due| due.max(self.paced_at(path)) <= now) {
+        let is_in_vain = due.is_some_and(|due| due.max(self.paced_at(path)) <= now);
+        if is_in_vain {
             self.coded.exhaust();
         }
+        is_in_vain
     }
 
     /// Appends the BLOCK or REPAIR that is due, in a segment like `blank`.

@@ -251,11 +251,12 @@ impl Sender {
         self.polls.owe(is_opened);
     }
 
-    /// Nothing is to be sent now.
-    pub(crate) fn rest(&mut self, situation: &Situation, now: Instant, path: &Path) {
+    /// Nothing is to be sent now. True if a search was given up, so that what is next may be another thing.
+    pub(crate) fn rest(&mut self, situation: &Situation, now: Instant, path: &Path) -> bool {
         self.note_limit(true);
-        self.give_up_search(situation, now, path);
-        self.give_up_block(situation, now, path);
+        let search = self.give_up_search(situation, now, path);
+        let block = self.give_up_block(situation, now, path);
+        search || block
     }
 
     /// A packet or a repair symbol leaves.

@@ -42,6 +42,11 @@ impl Connection {
     /// Next thing to do without further input; at the same moment, timeouts go first. Pure.
     pub(super) fn next(&self, now: Instant, path: &Path) -> Option<Step<Action>> {
         let segment = self.next_segment(now, self.next_chunk(now, path));
+        self.or_timeout(segment, now)
+    }
+
+    /// Next thing to do, where `segment` is the next to leave.
+    fn or_timeout(&self, segment: Option<Step<Action>>, now: Instant) -> Option<Step<Action>> {
         self.next_timeout(now).into_iter().chain(segment).min_by_key(|step| step.at)
     }
 
@@ -133,32 +138,36 @@ impl Connection {
         }
     }
 
-    /// Appends the next segment that may leave now; its ECN field. `None`: nothing leaves before
-    /// [`Self::next`].
-    pub(super) fn send_next(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<Ecn> {
+    /// Appends the next segment that may leave now; its ECN field. If there is none: when [`Self::next`] is.
+    pub(super) fn send_next(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Ecn, Option<Instant>> {
         if self.life.is_closed() && self.life.reset().is_none() {
-            return None;
+            return Err(None);
         }
         self.sender.forget_path_mtu(context.now, context.path);
         let chunk = self.next_chunk(context.now, context.path);
-        let step = self.next_segment(context.now, chunk).filter(|step| step.at <= context.now);
-        let action = step.map(|step| step.action);
+        let mut next = self.next_segment(context.now, chunk);
+        let action = next.filter(|step| step.at <= context.now).map(|step| step.action);
         if !matches!(action, Some(Action::Reset(_) | Action::Send(_)))
             && !chunk.is_some_and(|step| is_held(&step, context.now))
+            && self.sender.rest(&mut Call::new(self.id, &mut self.stats, context))
+            && action.is_none()
         {
-            self.sender.rest(&mut Call::new(self.id, &mut self.stats, context));
+            next = self.next_segment(context.now, self.next_chunk(context.now, context.path));
         }
-        let ecn = match action {
-            Some(Action::Reset(reset)) => Some(self.send_reset(reset, context, out)),
-            Some(Action::Send(chunk)) => Some(self.send_chunk(chunk, context, out)),
-            Some(Action::Ask) => Some(self.send_question(context, out)),
-            Some(Action::Acknowledge) => Some(self.send_bare(self.sender.max(), flags::ACK, context, out)),
-            Some(Action::Timeout(_)) | None => None,
-        };
-        if ecn.is_none() {
-            self.tell_state(context);
+        match action {
+            Some(Action::Reset(reset)) => Ok(self.send_reset(reset, context, out)),
+            Some(Action::Send(chunk)) => Ok(self.send_chunk(chunk, context, out)),
+            Some(Action::Ask) => Ok(self.send_question(context, out)),
+            Some(Action::Acknowledge) => Ok(self.send_bare(self.sender.max(), flags::ACK, context, out)),
+            Some(Action::Timeout(_)) | None => {
+                self.tell_state(context);
+                Err(self.or_timeout(next, context.now).map(|step| step.at))
+            }
         }
-        ecn
     }
 }
 

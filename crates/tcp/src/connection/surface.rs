@@ -44,7 +44,11 @@ impl endpoint::Connection for Connection {
         self.check_invariants();
     }
 
-    fn poll_transmit(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Option<NetworkFields> {
+    fn poll_transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<NetworkFields, Option<Instant>> {
         let ecn = self.send_next(context, out);
         self.check_invariants();
         ecn.map(NetworkFields::from)
