@@ -83,7 +83,7 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
             self.release(file);
         }
         let report = &mut self.report.files[file as usize];
-        report.outcome = outcome;
+        report.settle(outcome);
         self.settled += 1;
         (self.observer)(&Event::Settled { file, report });
     }

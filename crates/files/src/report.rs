@@ -67,6 +67,11 @@ impl FileReport {
         Self { name, bytes, chunks_again: 0, outcome: FileOutcome::Failed(Failure { side, reason }) }
     }
 
+    /// The result is known.
+    pub(crate) fn settle(&mut self, outcome: FileOutcome) {
+        self.outcome = outcome;
+    }
+
     /// The digest of a delivered file.
     pub fn digest(&self) -> Option<Digest> {
         match self.outcome {

@@ -148,7 +148,7 @@ impl Sending {
     /// The result is known; the file is closed.
     pub(crate) fn settle(&mut self, outcome: FileOutcome) {
         self.state = SendState::Settled;
-        self.report.outcome = outcome;
+        self.report.settle(outcome);
     }
 }
 

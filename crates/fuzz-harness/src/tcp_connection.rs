@@ -30,7 +30,7 @@ pub fn tcp_connection(bytes: &[u8]) {
     if input.byte() % 4 == 3 {
         return crate::tcp_pair::run(&mut input);
     }
-    let mut bench = Bench::new(&mut input);
+    let mut bench = TcpBench::new(&mut input);
     for _ in 0..MAX_OPERATIONS {
         if input.is_empty() {
             break;
@@ -47,7 +47,7 @@ pub fn tcp_connection(bytes: &[u8]) {
 }
 
 /// The endpoint under test and what its peer knows of it.
-struct Bench {
+struct TcpBench {
     endpoint: Endpoint,
     config: Config,
     now: Instant,
@@ -60,7 +60,7 @@ struct Bench {
     read: u64,
 }
 
-impl Bench {
+impl TcpBench {
     fn new(input: &mut Input<'_>) -> Self {
         let choice = input.byte();
         let config = config(choice);

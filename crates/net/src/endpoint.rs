@@ -56,7 +56,7 @@ impl Endpoint {
 
     /// Accepts connections to `port` (a port of STP, not of UDP) from now on, until the listener is dropped.
     pub fn listen(&self, port: u16) -> io::Result<Listener> {
-        self.handle.listen(port, usize::MAX)
+        Listener::begin(&self.handle, port, usize::MAX)
     }
 
     /// A stream to `port` at `peer`, at once: the opening goes with the first data written (or with
@@ -79,7 +79,9 @@ impl Endpoint {
             return Err(EndpointError::OtherPeer.into());
         }
         let limit_bytes = config.receive_limit_bytes;
-        self.handle.begin(peer, limit_bytes, |engine, now| engine.connect(now, peer, port, config, held))
+        Stream::begin(&self.handle, peer, limit_bytes, |engine, now| {
+            engine.connect(now, peer, port, config, held)
+        })
     }
 
     /// Waits until no connection has anything left to do - all data confirmed, late repeats of the peers

@@ -33,6 +33,7 @@
 
 mod address;
 mod clock;
+mod connection;
 mod counters;
 mod driver;
 mod embedded_link;

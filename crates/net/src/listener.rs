@@ -1,6 +1,7 @@
 //! Connections that peers open.
 
 use std::future::poll_fn;
+use std::io;
 use std::sync::Arc;
 
 use crate::handle::Handle;
@@ -15,8 +16,10 @@ pub struct Listener<P: Protocol = skyhaul_stp::Endpoint> {
 }
 
 impl<P: Protocol> Listener<P> {
-    pub(crate) fn new(handle: Arc<Handle<P>>, port: u16) -> Self {
-        Self { handle, port }
+    /// Accepts connections to `port`; so many may wait to be taken.
+    pub(crate) fn begin(handle: &Arc<Handle<P>>, port: u16, limit: usize) -> io::Result<Self> {
+        handle.0.lock().listen(port, limit)?;
+        Ok(Self { handle: Arc::clone(handle), port })
     }
 
     /// The next connection; `None` when the endpoint is closed. Loses nothing if dropped before it

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use skyhaul_core::Stats;
 
 use crate::Protocol;
-use crate::stream::Connection;
+use crate::connection::Connection;
 
 /// Reads what a connection counts while its stream is in use elsewhere: for progress bars and
 /// metrics. Costs one short lock a look. Keeps nothing alive: once the stream is dropped there is

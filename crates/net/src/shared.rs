@@ -6,7 +6,7 @@ use std::task::Waker;
 use skyhaul_core::Instant;
 use tokio::sync::Notify;
 
-use crate::state::{Life, State};
+use crate::state::State;
 use crate::{Clock, Protocol};
 
 /// State that every part of an endpoint refers to. The lock is never held across an await, nor while a
@@ -30,7 +30,7 @@ impl<P: Protocol> Shared<P> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, State<P>> {
         self.state.lock().unwrap_or_else(|poisoned| {
             let mut state = poisoned.into_inner();
-            state.life = Life::Failed;
+            state.fail();
             state
         })
     }

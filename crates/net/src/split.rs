@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::stream::Connection;
+use crate::connection::Connection;
 use crate::{Monitor, Protocol};
 use skyhaul_core::{CloseReason, Stats, Weight};
 

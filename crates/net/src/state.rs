@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
+use std::thread;
 
 use skyhaul_core::endpoint::Stage;
 use skyhaul_core::{ConnectionId, Instant, StreamEvent};
@@ -12,7 +13,7 @@ use crate::{EndpointError, Protocol};
 
 /// How far an endpoint's life has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+enum Life {
     /// In use.
     Open,
     /// Nobody holds a handle any more: it ends with its last connection.
@@ -41,7 +42,7 @@ pub(crate) struct State<P: Protocol> {
     backlogs: BTreeMap<u16, Backlog>,
     /// Set while the driver sleeps.
     pub(crate) driver: Option<Waker>,
-    pub(crate) life: Life,
+    life: Life,
     pub(crate) counters: P::Counters,
     accept_limit_bytes: u64,
 }
@@ -157,8 +158,52 @@ impl<P: Protocol> State<P> {
         }
     }
 
+    /// Takes note that nobody holds a handle any more.
+    pub(crate) fn abandon(&mut self) {
+        if self.life == Life::Open {
+            self.life = Life::Abandoned;
+        }
+    }
+
+    /// Aborts every connection; the endpoint ends when the peers were told.
+    pub(crate) fn close(&mut self) {
+        self.life = Life::Closing;
+        self.abort_all();
+    }
+
+    /// Takes note of a panic under the lock.
+    pub(crate) fn fail(&mut self) {
+        self.life = Life::Failed;
+    }
+
+    /// Takes note that the driver goes, and puts all who wait for anything into `wake`.
+    pub(crate) fn end(&mut self, now: Instant, wake: &mut Vec<Waker>) {
+        if self.life != Life::Failed && !thread::panicking() {
+            self.abort_all();
+            self.dispatch(now, wake);
+            self.life = Life::Ended;
+        } else {
+            self.fail();
+        }
+        self.everybody(wake);
+    }
+
+    /// True if the driver may go as soon as nothing is left to send.
+    pub(crate) fn is_over(&self) -> bool {
+        match self.life {
+            Life::Open => false,
+            Life::Abandoned => self.engine.connection_count() == 0,
+            Life::Closing | Life::Ended | Life::Failed => true,
+        }
+    }
+
+    /// True unless the driver is gone, or of no use any more.
+    pub(crate) fn has_driver(&self) -> bool {
+        !matches!(self.life, Life::Ended | Life::Failed)
+    }
+
     /// Breaks off every connection that is not yet over on this side.
-    pub(crate) fn abort_all(&mut self) {
+    fn abort_all(&mut self) {
         for &id in self.entries.keys() {
             if self.engine.stage(id).is_some_and(|stage| stage < Stage::Ended) {
                 self.engine.abort(id);
@@ -167,7 +212,7 @@ impl<P: Protocol> State<P> {
     }
 
     /// All who wait for anything.
-    pub(crate) fn everybody(&mut self, wake: &mut Vec<Waker>) {
+    fn everybody(&mut self, wake: &mut Vec<Waker>) {
         wake.extend(self.backlogs.values_mut().filter_map(|backlog| backlog.waker.take()));
         wake.extend(self.entries.values_mut().flat_map(Entry::everybody).flatten());
     }

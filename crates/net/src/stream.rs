@@ -5,20 +5,16 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use skyhaul_core::{CloseReason, ConnectionId, Stats, StreamError, Weight};
+use skyhaul_core::{CloseReason, ConnectError, ConnectionId, Instant, Stats, Weight};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::entry::End;
-use crate::errors;
+use crate::connection::Connection;
+use crate::entry::Entry;
 use crate::handle::Handle;
 use crate::shared::notify;
-use crate::{Monitor, OwnedReadHalf, OwnedWriteHalf, Protocol};
-
-/// Bytes copied at most while the lock is held: other connections want it, too.
-const MAX_COPY_BYTES: usize = 256 << 10;
+use crate::{Monitor, OwnedReadHalf, OwnedWriteHalf, Protocol, errors};
 
 /// A connection as a byte stream.
 ///
@@ -36,8 +32,23 @@ pub struct Stream<P: Protocol = skyhaul_stp::Endpoint> {
 
 impl<P: Protocol> Stream<P> {
     pub(crate) fn new(handle: Arc<Handle<P>>, id: ConnectionId, peer: SocketAddr) -> Self {
-        let connection = Connection { handle, id, peer, is_finishing: AtomicBool::new(false) };
-        Self { connection: Arc::new(connection) }
+        Self { connection: Arc::new(Connection::new(handle, id, peer)) }
+    }
+
+    /// A stream to `peer` over the connection that `connect` opens, whose reader is given so many bytes at
+    /// most.
+    pub(crate) fn begin(
+        handle: &Arc<Handle<P>>,
+        peer: SocketAddr,
+        limit_bytes: u64,
+        connect: impl FnOnce(&mut P, Instant) -> Result<ConnectionId, ConnectError>,
+    ) -> io::Result<Self> {
+        let mut state = handle.0.lock();
+        state.check()?;
+        let id = connect(&mut state.engine, handle.0.now()).map_err(errors::connect)?;
+        state.entries.insert(id, Entry::new(false, limit_bytes));
+        notify(state);
+        Ok(Self::new(Arc::clone(handle), id, peer))
     }
 
     /// Waits for the peer to accept.
@@ -102,119 +113,4 @@ impl<P: Protocol> AsyncWrite for Stream<P> {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.connection.poll_shutdown(cx)
     }
-}
-
-/// Handle of a connection, in a stream or its two halves.
-pub(crate) struct Connection<P: Protocol> {
-    handle: Arc<Handle<P>>,
-    id: ConnectionId,
-    pub(crate) peer: SocketAddr,
-    is_finishing: AtomicBool,
-}
-
-impl<P: Protocol> Connection<P> {
-    fn poll_connected(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
-        let mut state = self.handle.0.lock();
-        state.check()?;
-        let Some(entry) = state.entries.get_mut(&self.id) else { return gone() };
-        match entry.end {
-            Some(End::Broken(reason)) => Poll::Ready(Err(errors::closed(reason))),
-            _ if entry.is_connected => Poll::Ready(Ok(())),
-            _ => {
-                entry.wait_to_write(cx);
-                Poll::Pending
-            }
-        }
-    }
-
-    pub(crate) fn poll_read(&self, cx: &Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let mut state = self.handle.0.lock();
-        state.check_engine()?;
-        let room = out.remaining().min(MAX_COPY_BYTES);
-        let read = state.engine.read(self.id, out.initialize_unfilled_to(room)).map_err(errors::stream)?;
-        let Some(entry) = state.entries.get_mut(&self.id) else { return gone() };
-        let worth_telling = entry.has_read(read.unwrap_or(0));
-        match read {
-            Some(bytes) => out.advance(bytes),
-            None => entry.wait_to_read(cx),
-        }
-        if worth_telling {
-            notify(state);
-        }
-        read.map_or(Poll::Pending, |_| Poll::Ready(Ok(())))
-    }
-
-    pub(crate) fn poll_write(&self, cx: &Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
-        let mut state = self.handle.0.lock();
-        state.check_engine()?;
-        let offered = &data[..data.len().min(MAX_COPY_BYTES)];
-        let taken = state.engine.write(self.id, offered).map_err(errors::stream)?;
-        if taken > 0 || data.is_empty() {
-            notify(state);
-            return Poll::Ready(Ok(taken));
-        }
-        let Some(entry) = state.entries.get_mut(&self.id) else { return gone() };
-        entry.wait_to_write(cx);
-        Poll::Pending
-    }
-
-    pub(crate) fn poll_shutdown(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
-        let mut state = self.handle.0.lock();
-        let Some(entry) = state.entries.get_mut(&self.id) else { return gone() };
-        match entry.end {
-            _ if entry.is_finished => return Poll::Ready(Ok(())),
-            Some(End::Broken(reason)) => return Poll::Ready(Err(errors::closed(reason))),
-            Some(End::Clean) => return Poll::Ready(Ok(())),
-            None => entry.wait_to_write(cx),
-        }
-        state.check_engine()?;
-        if !self.is_finishing.swap(true, Ordering::Relaxed) {
-            state.engine.finish(self.id);
-            notify(state);
-        }
-        Poll::Pending
-    }
-
-    pub(crate) fn set_weight(&self, weight: Weight) {
-        let mut state = self.handle.0.lock();
-        if state.check_engine().is_ok() {
-            state.engine.set_weight(self.id, weight);
-        }
-    }
-
-    pub(crate) fn stats(&self) -> Stats {
-        self.handle.0.lock().engine.stats(self.id).unwrap_or_default()
-    }
-
-    pub(crate) fn state(&self) -> P::State {
-        self.handle.0.lock().engine.state(self.id).unwrap_or(P::CLOSED)
-    }
-
-    pub(crate) fn close_reason(&self) -> Option<CloseReason> {
-        match self.handle.0.lock().entries.get(&self.id)?.end? {
-            End::Clean => None,
-            End::Broken(reason) => Some(reason),
-        }
-    }
-}
-
-impl<P: Protocol> Drop for Connection<P> {
-    fn drop(&mut self) {
-        let mut state = self.handle.0.lock();
-        if state.check_engine().is_ok() {
-            state.let_go(self.handle.0.now(), self.id, !self.is_finishing.load(Ordering::Relaxed));
-        }
-        notify(state);
-    }
-}
-
-impl<P: Protocol> std::fmt::Debug for Connection<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("id", &self.id).field("peer", &self.peer).finish_non_exhaustive()
-    }
-}
-
-/// The engine does not know the connection.
-fn gone<T>() -> Poll<io::Result<T>> {
-    Poll::Ready(Err(errors::stream(StreamError::Unknown)))
 }

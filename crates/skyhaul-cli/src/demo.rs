@@ -13,7 +13,7 @@ use skyhaul_link::LinkConfig;
 use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener, PathKey, PathMemory};
 use skyhaul_stp::Config;
 
-use crate::args::{CommonArgs, DemoArgs};
+use crate::args::DemoArgs;
 use crate::confirmed::asking;
 use crate::cycles::{CycleLog, CycleRecord};
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ use crate::known::KnownFiles;
 use crate::line::Said;
 use crate::link_history::LinkHistory;
 use crate::output::note;
+use crate::parameters::CommonArgs;
 use crate::progress::{TICK, TransferBar};
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
@@ -139,7 +140,7 @@ impl DemoSetup {
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,
             never = show_link(&self.link, &self.cycles, progress) => match never {},
-            () = stop_requested() => (known.sent(), Received::nothing("interrupted")),
+            () = stop_requested() => (SendOutcome::interrupted(&known), Received::nothing("interrupted")),
         };
         let (sender, clocks) = (writer.stats(), (self.sender.clock(), self.link.clock()));
         drop((reader, writer));

@@ -5,8 +5,6 @@ use std::cell::{Cell, RefCell};
 use skyhaul_core::Instant;
 use skyhaul_files::{Event, FileReport, SessionReport, Side};
 
-use crate::send::SendOutcome;
-
 /// Files as far as they are known.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFiles {
@@ -37,13 +35,8 @@ impl KnownFiles {
         SessionReport { files: self.files.borrow().clone() }
     }
 
-    /// Outcome of an interrupted sender.
-    pub(crate) fn sent(&self) -> SendOutcome {
-        SendOutcome {
-            report: self.report(),
-            fault: None,
-            started_at: self.started_at.get(),
-            confirmed_at: None,
-        }
+    /// Time at which the session began, if it did.
+    pub(crate) fn started_at(&self) -> Option<Instant> {
+        self.started_at.get()
     }
 }

@@ -1,6 +1,6 @@
 //! Each pause in which a sender asked, in plain words with the figures that decided: lines of the table.
 
-use crate::table::packets;
+use crate::counted::{counted, packets};
 use crate::verdicts::VerdictResult;
 
 /// Pauses that are listed; `--json` lists more.
@@ -46,7 +46,7 @@ fn unfinished(verdict: &VerdictResult) -> String {
 
 fn unanswered(verdict: &VerdictResult) -> Option<String> {
     let questions = verdict.silent_probes.filter(|&n| n > 0);
-    questions.map(|n| format!("{n} question{} without an answer", if n == 1 { "" } else { "s" }))
+    questions.map(|n| counted(n.into(), "question") + " without an answer")
 }
 
 /// Packets that vanished in a row.

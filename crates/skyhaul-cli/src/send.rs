@@ -163,7 +163,8 @@ async fn attempt<E: TransportEnd>(
     drop((reader, writer));
     let Some(sent) = outcome else {
         endpoint.close().await;
-        let result = result::<E>(args, &known.sent(), &stats, &cycles.finish(stats.probes));
+        let result =
+            result::<E>(args, &SendOutcome::interrupted(&known), &stats, &cycles.finish(stats.probes));
         show(&result, args.common.json)?;
         return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
     };
@@ -239,6 +240,11 @@ pub(crate) struct SendOutcome {
 }
 
 impl SendOutcome {
+    /// Outcome of an interrupted sender.
+    pub(crate) fn interrupted(known: &KnownFiles) -> Self {
+        Self { report: known.report(), fault: None, started_at: known.started_at(), confirmed_at: None }
+    }
+
     fn result(&self, stats: &Stats) -> TransferResult {
         let result = TransferResult::new(&self.report, Some(stats));
         let Some((start, end)) = self.started_at.zip(self.confirmed_at) else { return result };

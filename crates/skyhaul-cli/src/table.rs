@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use skyhaul_core::units::{show_bytes, show_rate};
 use skyhaul_lab::transfer::{LossCounts, Probing, Traffic};
 
+use crate::counted::packets;
 use crate::link_history::{Dropped, noticed};
 use crate::pauses::pauses;
 use crate::remembered::{KnownPath, PathMemoryResult};
@@ -164,10 +165,6 @@ fn really(dropped: Dropped) -> String {
             format!("{} with or without data: {causes}", packets(total))
         }
     }
-}
-
-pub(crate) fn packets(count: u64) -> String {
-    if count == 1 { "1 packet".into() } else { format!("{count} packets") }
 }
 
 /// Packets by cause: congestion, corruption, outage, unknown.

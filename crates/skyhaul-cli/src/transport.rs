@@ -4,13 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use skyhaul_congestion::ControllerKind;
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_net::{Clock, Endpoint, Protocol};
 use skyhaul_tcp::Config;
 
-use crate::args::{CommonArgs, ProbingSwitch, SenderArgs};
 use crate::failure::Failure;
+use crate::parameters::{CommonArgs, ProbingSwitch, SenderArgs};
 
 /// Words where a switch makes no sense.
 const STP_ONLY: &str = "is for --transport stp";
@@ -105,15 +104,6 @@ pub(crate) fn host_address(listen: SocketAddr) -> Result<IpAddr, Failure> {
         )));
     }
     Ok(ip)
-}
-
-/// The controllers by which TCP may send.
-pub(crate) fn controller(name: &str) -> Result<ControllerKind, String> {
-    let known = ControllerKind::WINDOWS.into_iter().find(|&(known, _)| known == name);
-    known.map(|(_, kind)| kind).ok_or_else(|| {
-        let names = ControllerKind::WINDOWS.map(|(name, _)| name).join(", ");
-        format!("no such controller; there are {names}")
-    })
 }
 
 /// This end, whatever the transport.

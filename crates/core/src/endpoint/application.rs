@@ -46,8 +46,7 @@ impl<H: Hosted> Connections for H {
     fn release(&mut self, now: Instant, id: ConnectionId) {
         let endpoint = self.endpoint_mut();
         if let Some(slot) = endpoint.slots.get_mut(&id) {
-            slot.is_released = true;
-            endpoint.events.forget(id, &mut slot.waiting);
+            slot.release(id, &mut endpoint.events);
             endpoint.change(id, |connection| connection.release(now));
         }
     }

@@ -72,6 +72,12 @@ impl<F: Family> Slot<F> {
     fn is_retirable(&self) -> bool {
         (self.is_released || !F::KEEPS_PORTS) && self.connection.is_done()
     }
+
+    /// Takes note that the application has let go of it: nobody is told of its events any more.
+    fn release(&mut self, id: ConnectionId, events: &mut EventQueue) {
+        self.is_released = true;
+        events.forget(id, &mut self.waiting);
+    }
 }
 
 /// All connections behind one carrier.
@@ -233,8 +239,7 @@ impl<F: Family> Endpoint<F> {
         let Some(slot) = self.slots.get_mut(&id) else { return };
         if !slot.is_announced && slot.connection.stage() != Stage::Opening {
             if slot.connection.stage() == Stage::Closed {
-                slot.is_released = true; // it never came to be: nobody waits for it
-                self.events.forget(id, &mut slot.waiting);
+                slot.release(id, &mut self.events); // it never came to be: nobody waits for it
             } else {
                 slot.is_announced = true;
                 self.accepted.push_back(id);

@@ -3,13 +3,12 @@
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::thread;
 
 use skyhaul_core::Instant;
 
 use crate::Protocol;
 use crate::shared::{Shared, wake_all};
-use crate::state::{Life, State};
+use crate::state::State;
 use crate::timer::Timer;
 use crate::watch::Sink;
 
@@ -92,12 +91,7 @@ impl<P: Protocol> Keeper<P> {
         state.counters = self.counters;
         state.dispatch(self.shared.now(), &mut self.wakers);
         let is_quiet = sent == Sent::All && state.is_idle();
-        let is_over = sent == Sent::All
-            && match state.life {
-                Life::Open => false,
-                Life::Abandoned => state.engine.connection_count() == 0,
-                Life::Closing | Life::Ended | Life::Failed => true,
-            };
+        let is_over = sent == Sent::All && state.is_over();
         let deadline = state.engine.deadline();
         drop(state);
         wake_all(&mut self.wakers);
@@ -126,14 +120,7 @@ impl<P: Protocol> Drop for Keeper<P> {
     /// However the driver ends - also when its runtime is dropped - nobody waits for it in vain.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        if state.life != Life::Failed && !thread::panicking() {
-            state.abort_all();
-            state.dispatch(self.shared.now(), &mut self.wakers);
-            state.life = Life::Ended;
-        } else {
-            state.life = Life::Failed;
-        }
-        state.everybody(&mut self.wakers);
+        state.end(self.shared.now(), &mut self.wakers);
         drop(state);
         wake_all(&mut self.wakers);
         self.shared.idle.notify_waiters();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use skyhaul_core::MS;
+use skyhaul_core::{MS, SECOND};
 
 use super::*;
 

@@ -1,92 +1,23 @@
 //! Memory of paths, kept in a file from one run to the next.
 
+mod entry;
+mod errors;
 #[cfg(test)]
 mod memory_tests;
 mod place;
 mod text;
 
-use std::io;
-use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use skyhaul_core::{PathEstimate, SECOND};
-use skyhaul_stp::{SavedPath, Unfit};
-use thiserror::Error;
+use skyhaul_core::PathEstimate;
+use skyhaul_stp::SavedPath;
 
-use text::Unreadable;
+use entry::Entry;
+pub use entry::PathKey;
+pub use errors::MemoryError;
 
 /// Paths kept; the oldest leave.
 pub const MAX_PATHS: usize = 256;
-
-/// Key of a path: the two addresses. Ports are those of programs, not of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PathKey {
-    /// This end.
-    pub local: IpAddr,
-    /// The other one.
-    pub peer: IpAddr,
-}
-
-impl PathKey {
-    /// The path between two sockets.
-    pub fn new(local: SocketAddr, peer: SocketAddr) -> Self {
-        Self { local: local.ip().to_canonical(), peer: peer.ip().to_canonical() }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    key: PathKey,
-    rate_bps: u64,
-    rtt_min_ns: u64,
-    saved_unix_s: u64,
-}
-
-/// Why a file of paths is not used, or not written.
-#[derive(Debug, Error)]
-pub enum MemoryError {
-    /// It could not be read or written.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// A folder, a link, a device.
-    #[error("it is not a plain file")]
-    NotAFile,
-    /// It belongs to another user.
-    #[error("it belongs to user {0}, not to the one that runs this")]
-    Owner(u32),
-    /// Others may write it.
-    #[error("others may write it (mode {0:o}); `chmod 600` it if you trust what is in it")]
-    Writable(u32),
-    /// It is larger than all paths that are kept could make it.
-    #[error("it is too large for a file of paths")]
-    TooLarge,
-    /// It does not begin as one.
-    #[error("it is no file of paths")]
-    Foreign,
-    /// It is one of a later version.
-    #[error("a later skyhaul has written it")]
-    Newer,
-    /// It is torn, or was changed.
-    #[error("it is damaged; it will be replaced")]
-    Damaged,
-}
-
-impl MemoryError {
-    /// True if the file is ours to replace.
-    fn may_replace(&self) -> bool {
-        matches!(self, Self::Damaged)
-    }
-}
-
-impl From<Unreadable> for MemoryError {
-    fn from(why: Unreadable) -> Self {
-        match why {
-            Unreadable::Foreign => Self::Foreign,
-            Unreadable::Newer => Self::Newer,
-            Unreadable::Damaged => Self::Damaged,
-        }
-    }
-}
 
 /// A file of remembered paths. Times are seconds since 1970, by whatever calendar the caller has.
 #[derive(Clone, Debug)]
@@ -155,15 +86,6 @@ impl PathMemory {
 
     fn entries(&self) -> Result<Vec<Entry>, MemoryError> {
         let Some(text) = place::read(&self.place)? else { return Ok(Vec::new()) };
-        Ok(text::decode(&text)?)
-    }
-}
-
-impl Entry {
-    fn saved(&self, now_unix_s: u64) -> Result<SavedPath, Unfit> {
-        let age_s = now_unix_s.checked_sub(self.saved_unix_s).ok_or(Unfit::FromTheFuture)?;
-        let age_ns = age_s.saturating_mul(SECOND);
-        let saved = SavedPath { rate_bps: self.rate_bps, rtt_min_ns: self.rtt_min_ns, age_ns };
-        saved.check().map(|()| saved)
+        text::decode(&text)
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::MemoryError;
+use super::errors::MemoryError;
 use crate::options::entropy;
 
 /// A file of all paths that are kept is smaller.

@@ -5,22 +5,12 @@ use std::net::IpAddr;
 
 use skyhaul_core::checksum::crc16;
 
-use super::{Entry, PathKey};
+use super::entry::{Entry, PathKey};
+use super::errors::MemoryError;
 
 /// Beginning of the first line: the version follows.
 const NAME: &str = "skyhaul-paths ";
 const VERSION: u32 = 1;
-
-/// Reason why a text is not a file of paths of this version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// It does not begin like one.
-    Foreign,
-    /// It is one of a later skyhaul.
-    Newer,
-    /// It is one, but torn or changed.
-    Damaged,
-}
 
 /// The file with these paths.
 pub(super) fn encode(entries: &[Entry]) -> String {
@@ -36,18 +26,18 @@ pub(super) fn encode(entries: &[Entry]) -> String {
 
 /// The paths of a file. Its last line says how many there are, and a checksum of what stands above it: a part
 /// of a file is none.
-pub(super) fn decode(text: &str) -> Result<Vec<Entry>, Unreadable> {
+pub(super) fn decode(text: &str) -> Result<Vec<Entry>, MemoryError> {
     if NAME.starts_with(text) {
-        return Err(Unreadable::Damaged); // empty, or hardly begun
+        return Err(MemoryError::Damaged); // empty, or hardly begun
     }
-    let version = text.strip_prefix(NAME).ok_or(Unreadable::Foreign)?;
+    let version = text.strip_prefix(NAME).ok_or(MemoryError::Foreign)?;
     let version = version.split('\n').next().and_then(|word| word.parse::<u32>().ok());
     match version {
         Some(VERSION) => {}
-        Some(version) if version > VERSION => return Err(Unreadable::Newer),
-        _ => return Err(Unreadable::Damaged),
+        Some(version) if version > VERSION => return Err(MemoryError::Newer),
+        _ => return Err(MemoryError::Damaged),
     }
-    lines(text).ok_or(Unreadable::Damaged)
+    lines(text).ok_or(MemoryError::Damaged)
 }
 
 fn checksum(text: &str) -> u16 {

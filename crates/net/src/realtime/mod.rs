@@ -7,6 +7,7 @@ mod medium;
 mod priority;
 mod relay;
 mod running;
+mod shared;
 mod tally;
 
 pub use gates::{Arrival, Gates};

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use skyhaul_core::{Instant, US};
 
 use super::early::Early;
-use super::running::{Desk, Shared};
+use super::shared::{Desk, Shared};
 use super::{Arrival, Gates, Medium, priority};
 use crate::clock::timespec;
 

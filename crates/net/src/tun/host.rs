@@ -61,7 +61,7 @@ impl TunHost {
     /// Accepts connections to `port` from now on, until the listener is dropped. Up to `backlog` of them (at
     /// least 1) may wait to be taken; further ones are reset.
     pub fn listen(&self, port: u16, backlog: usize) -> io::Result<TcpListener> {
-        self.handle.listen(port, backlog)
+        TcpListener::begin(&self.handle, port, backlog)
     }
 
     /// A stream to `peer`, at once: what is written leaves when the peer has answered. Refusals show in the
@@ -69,8 +69,9 @@ impl TunHost {
     pub fn open(&self, peer: SocketAddr, config: Config) -> io::Result<TcpStream> {
         let way = Way { local: self.address_towards(peer.ip())?, remote: peer.ip() };
         let limit_bytes = config.receive_limit_bytes;
-        self.handle
-            .begin(peer, limit_bytes, |engine, now| engine.connect(now, way, peer.port(), None, config))
+        TcpStream::begin(&self.handle, peer, limit_bytes, |engine, now| {
+            engine.connect(now, way, peer.port(), None, config)
+        })
     }
 
     /// A stream to `peer`, when the peer has answered. How long that may take is a matter of the parameters

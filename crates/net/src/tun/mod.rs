@@ -30,6 +30,7 @@ mod options;
 mod stack;
 #[cfg(test)]
 mod stack_tests;
+mod tcp;
 
 pub use counters::TunCounters;
 pub use device::TunDevice;

@@ -4,6 +4,7 @@ mod bind;
 mod inbox;
 mod refusals;
 mod socket;
+mod stp;
 #[cfg(test)]
 mod udp_tests;
 

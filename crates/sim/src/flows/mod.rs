@@ -114,7 +114,7 @@ impl Flows {
                 Box::new(Client::new(remote, config, transaction(key, workload), think_ns, requests, start))
             }
             Workload::Web(load) => {
-                Box::new(web::Client::new(remote, config, key, load, terms.stream.clone(), start))
+                Box::new(web::Browser::new(remote, config, key, load, terms.stream.clone(), start))
             }
             Workload::Bulk { bytes, chunk_bytes, rate_bps } => {
                 let source = rate_bps.map_or(Supply::Greedy, |rate_bps| {

@@ -16,11 +16,6 @@ pub(crate) struct Farewell {
 }
 
 impl Connection {
-    /// True if it has ended and has no last word to say.
-    pub(crate) fn is_over(&self) -> bool {
-        self.life.is_closed() && self.life.reset().is_none()
-    }
-
     /// Ends the connection here and now.
     pub(super) fn close(&mut self, reason: Option<CloseReason>) {
         if self.life.close(reason) {

@@ -269,6 +269,11 @@ impl Connection {
         self.sender.challenge(self.is_opened());
     }
 
+    /// True if it has ended and has no last word to say.
+    pub(crate) fn is_over(&self) -> bool {
+        self.life.is_closed() && self.life.reset().is_none()
+    }
+
     /// True if the endpoint may forget the connection: closed, and the reset (if any) is sent.
     pub(crate) fn is_done(&self) -> bool {
         self.is_over() && self.events.is_empty()

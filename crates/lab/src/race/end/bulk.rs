@@ -17,7 +17,7 @@ const KEY: u64 = 0x5ac3;
 
 /// Sends all of it and waits until it is confirmed.
 pub(super) async fn send(dial: &Dial, plan: &RacePlan, report: &mut EndReport) -> io::Result<()> {
-    report.started_at_ns = Some(now_ns());
+    report.start();
     let (mut stream, look) = dial.connect().await?;
     let counting = CountingAtEnd { look, report };
     write(&mut stream, plan.payload_bytes).await?;
@@ -60,7 +60,7 @@ pub(super) async fn receive(listen: &mut Listen, plan: &RacePlan, report: &mut E
             break;
         }
         report.last_byte_at_ns = Some(now_ns());
-        report.wrong_bytes += wrong_in_pattern(KEY, report.received_bytes, &room[..read]);
+        report.add_wrong(wrong_in_pattern(KEY, report.received_bytes, &room[..read]));
         report.received_bytes += read as u64;
     }
     if report.received_bytes != plan.payload_bytes {

@@ -18,7 +18,7 @@ const RESPONSE_KEY: u64 = 0xa257;
 
 /// Asks as often as the plan says.
 pub(super) async fn ask(dial: &Dial, plan: &RacePlan, keep: bool, report: &mut EndReport) -> io::Result<()> {
-    report.started_at_ns = Some(now_ns());
+    report.start();
     if keep {
         return ask_on_one(dial, plan, report).await;
     }
@@ -54,7 +54,7 @@ async fn ask_on_one(dial: &Dial, plan: &RacePlan, report: &mut EndReport) -> io:
 
 async fn hear(reader: &mut ReadHalf<ByteStream>, begun_at_ns: u64, report: &mut EndReport) -> io::Result<()> {
     let wrong = read(reader, RESPONSE_KEY, RESPONSE_BYTES).await?;
-    report.wrong_bytes += wrong.ok_or(io::ErrorKind::UnexpectedEof)?;
+    report.add_wrong(wrong.ok_or(io::ErrorKind::UnexpectedEof)?);
     report.exchanges_ms.push((now_ns() - begun_at_ns) as f64 / 1e6);
     Ok(())
 }
@@ -68,7 +68,7 @@ pub(super) async fn answer(listen: &mut Listen, report: &mut EndReport) -> io::R
             stream = listen.accept() => drop(connections.spawn(serve(stream?))),
             // Of one that broke off tells who asked.
             Some(done) = connections.join_next() => {
-                report.wrong_bytes += done.map_err(io::Error::other)?.unwrap_or(0);
+                report.add_wrong(done.map_err(io::Error::other)?.unwrap_or(0));
             }
         }
     }

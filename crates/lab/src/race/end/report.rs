@@ -27,6 +27,18 @@ pub struct EndReport {
     pub error: Option<String>,
 }
 
+impl EndReport {
+    /// Takes note that the end asks for the connection now.
+    pub(super) fn start(&mut self) {
+        self.started_at_ns = Some(now_ns());
+    }
+
+    /// Takes note of so many more bytes that are not what was sent.
+    pub(super) fn add_wrong(&mut self, bytes: u64) {
+        self.wrong_bytes += bytes;
+    }
+}
+
 /// Counters of a sending connection; the kernel's TCP has the first two.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct EndCounters {

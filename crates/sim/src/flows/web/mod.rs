@@ -1,13 +1,13 @@
 //! Web-like traffic: pages of heavy-tailed objects, each object over a connection of its own, and pauses.
 
-mod client;
+mod browser;
 mod server;
 #[cfg(test)]
 mod web_tests;
 
 use skyhaul_core::Stream;
 
-pub(super) use client::Client;
+pub(super) use browser::Browser;
 pub(super) use server::Server;
 
 use super::io::{Reader, Writer};

@@ -32,7 +32,7 @@ struct Page {
 
 /// Reads page after page, with pauses. An object that fails is noted, and the page goes on without it.
 #[derive(Debug)]
-pub(in crate::flows) struct Client {
+pub(in crate::flows) struct Browser {
     remote: Remote,
     config: EndConfig,
     key: u64,
@@ -45,7 +45,7 @@ pub(in crate::flows) struct Client {
     page: Option<Page>,
 }
 
-impl Client {
+impl Browser {
     pub(in crate::flows) fn new(
         remote: Remote,
         config: EndConfig,
@@ -113,7 +113,7 @@ impl Client {
     }
 }
 
-impl End for Client {
+impl End for Browser {
     fn on_timer(&mut self, io: &mut Io<'_>) {
         if self.next.is_some_and(|next| next <= io.now) {
             self.next = None;

@@ -1,0 +1,101 @@
+//! Arguments that set the parameters of connections, and what they come to.
+
+use clap::ValueEnum;
+use skyhaul_congestion::ControllerKind;
+use skyhaul_core::SECOND;
+use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
+use skyhaul_stp::Config;
+use skyhaul_tcp::Keepalive;
+
+/// Use that a sender makes of the path.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SenderArgs {
+    /// Rate of the path (every IP byte that is sent counts): 10M, 1.5Mbit/s. Declare it if you know
+    /// it: nothing has to be found out then
+    #[arg(long, value_parser = parse_rate_bps)]
+    pub(crate) rate: Option<u64>,
+    /// Whether the sender stops and asks when answers fail to come or packets vanish, until an answer
+    /// tells why: a full queue, damage, or a link that was gone. Off: it sends on into a link that is
+    /// gone, and without --rate it slows down at every loss
+    #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off")]
+    pub(crate) probing: ProbingSwitch,
+    /// Congestion control of TCP: cubic, bbr, reno, slow-start-avoidance [default: cubic; profile paper:
+    /// reno]
+    #[arg(long, value_name = "NAME", value_parser = controller)]
+    pub(crate) controller: Option<ControllerKind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProbingSwitch {
+    On,
+    Off,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CommonArgs {
+    /// Set of protocol parameters
+    #[arg(long, value_enum, default_value_t = ProfileName::Default)]
+    profile: ProfileName,
+    /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
+    #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
+    pub(crate) give_up: Option<u64>,
+    /// Largest IP packet on the path, in bytes
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u32).range(296..=65_000), value_name = "BYTES")]
+    pub(crate) mtu: u32,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ProfileName {
+    /// What a user today should have
+    Default,
+    /// The constants of the papers
+    Paper,
+}
+
+impl CommonArgs {
+    /// Parameters of a connection that a peer opens.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = match self.profile {
+            ProfileName::Default => Config::standard(),
+            ProfileName::Paper => Config::paper(),
+        };
+        if let Some(ns) = self.give_up {
+            config.give_up_ns = Some(ns);
+            config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
+        }
+        config
+    }
+
+    /// Parameters of a connection of TCP.
+    pub(crate) fn tcp_config(&self) -> skyhaul_tcp::Config {
+        let config = match self.profile {
+            ProfileName::Default => skyhaul_tcp::Config::standard(),
+            ProfileName::Paper => skyhaul_tcp::Config::paper(),
+        };
+        skyhaul_tcp::Config { keepalive: Some(KEEPALIVE), ..config }
+    }
+}
+
+/// A receiver has nothing to repeat: it notices that the sender vanished by asking, here after two minutes.
+const KEEPALIVE: Keepalive = Keepalive { idle_ns: 60 * SECOND, interval_ns: 10 * SECOND, max_questions: 6 };
+
+impl SenderArgs {
+    /// Parameters of the connection that the files go over.
+    pub(crate) fn config(&self, common: &CommonArgs) -> Config {
+        let own = common.config();
+        let probing = own.probing.filter(|_| self.probing == ProbingSwitch::On);
+        Config { rate_bps: self.rate, probing, ..own }
+    }
+}
+
+/// The controllers by which TCP may send.
+fn controller(name: &str) -> Result<ControllerKind, String> {
+    let known = ControllerKind::WINDOWS.into_iter().find(|&(known, _)| known == name);
+    known.map(|(_, kind)| kind).ok_or_else(|| {
+        let names = ControllerKind::WINDOWS.map(|(name, _)| name).join(", ");
+        format!("no such controller; there are {names}")
+    })
+}
