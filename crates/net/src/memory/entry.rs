@@ -21,7 +21,7 @@ impl PathKey {
     }
 }
 
-/// What was measured on a path, and when.
+/// Rate and round trip measured on a path, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: PathKey,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What a connection may begin with now.
+    /// Memory that a connection may begin with now.
     pub(super) fn saved(&self, now_unix_s: u64) -> Result<SavedPath, Unfit> {
         let age_s = now_unix_s.checked_sub(self.saved_unix_s).ok_or(Unfit::FromTheFuture)?;
         let age_ns = age_s.saturating_mul(SECOND);

@@ -44,7 +44,7 @@ impl<M> Shared<M> {
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Has the thread come to its end.
+    /// Lets the thread come to its end.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         self.ring();
