@@ -305,9 +305,9 @@ impl Path {
         self.queue.users == 0
     }
 
-    /// True if more than one connection uses the path.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.queue.users > 1
+    /// True if more than one connection uses a rate that the path keeps.
+    pub(crate) fn shares_rate(&self) -> bool {
+        self.queue.users > 1 && self.grant().is_some()
     }
 
     /// Puts a connection in line.

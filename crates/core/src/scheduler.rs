@@ -37,9 +37,9 @@ impl SchedulerEntry {
     }
 
     /// Takes in that the connection has left the line, and wants to send data at `due`, if it has any. That
-    /// is asked only where others use the path.
+    /// is asked only where others use the path's rate.
     pub fn rest(&mut self, path: &mut Path, due: impl FnOnce(&Path) -> Option<Instant>) {
-        let due = if path.is_shared() { due(path) } else { None };
+        let due = if path.shares_rate() { due(path) } else { None };
         path.set_due(&mut self.share, due);
     }
 

@@ -125,8 +125,8 @@ impl<F: Family> Endpoint<F> {
         if slot.is_retirable() {
             self.retire(id);
         } else {
-            // What others take of a shared path moves the deadline.
-            let deadline = if path.is_shared() { slot.connection.deadline(now, path) } else { deadline };
+            // What others take of a shared rate moves the deadline.
+            let deadline = if path.shares_rate() { slot.connection.deadline(now, path) } else { deadline };
             debug_assert_eq!(deadline, slot.connection.deadline(now, path), "a deadline as it was told");
             slot.entry.rest(path, |path| deadline.and_then(|_| slot.connection.data_due(now, path)));
             self.timers.set(&mut slot.timer, id, deadline);

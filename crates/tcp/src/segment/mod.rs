@@ -11,6 +11,7 @@ mod segment_tests;
 #[cfg(test)]
 mod vectors;
 
+use core::cmp::Ordering;
 use core::fmt;
 use core::net::IpAddr;
 
@@ -45,7 +46,7 @@ pub mod flags {
 }
 
 /// Addresses between which segments travel: what the checksum covers beside the segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// This end.
     pub local: IpAddr,
@@ -53,7 +54,30 @@ pub struct Way {
     pub remote: IpAddr,
 }
 
+/// By the local address, then by the remote one. Every packet is looked up by it: two addresses of IPv4 are
+/// compared as one number.
+impl Ord for Way {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.number(), other.number()) {
+            (Some(one), Some(other)) => one.cmp(&other),
+            _ => (self.local, self.remote).cmp(&(other.local, other.remote)),
+        }
+    }
+}
+
+impl PartialOrd for Way {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Way {
+    /// Both addresses as one number, if they are of IPv4.
+    fn number(&self) -> Option<u64> {
+        let (IpAddr::V4(local), IpAddr::V4(remote)) = (self.local, self.remote) else { return None };
+        Some(u64::from(local.to_bits()) << 32 | u64::from(remote.to_bits()))
+    }
+
     /// Addresses as the peer sees them.
     #[must_use]
     pub fn reversed(self) -> Self {

@@ -151,3 +151,15 @@ fn unknown_options_are_kept_and_what_follows_the_end_is_padding() {
     let expected = Options { mss: Some(1460), extra, ..Options::default() };
     assert_eq!(decode(way(), &bytes).map(|segment| segment.options), Ok(expected));
 }
+
+proptest! {
+    #[test]
+    fn ways_are_in_the_order_of_their_addresses(ways in proptest::array::uniform2((0u8..4, 0u8..4, any::<[bool; 2]>()))) {
+        let address = |number: u8, is_v6: bool| {
+            if is_v6 { IpAddr::V6([0, 0, 0, 0, 0, 0, 0, u16::from(number)].into()) } else { IpAddr::V4([number, 0, 0, 3 - number].into()) }
+        };
+        let [one, other] = ways.map(|(local, remote, [v6, other])| Way { local: address(local, v6), remote: address(remote, other) });
+        prop_assert_eq!(one.cmp(&other), (one.local, one.remote).cmp(&(other.local, other.remote)));
+        prop_assert_eq!(one == other, one.cmp(&other).is_eq());
+    }
+}
