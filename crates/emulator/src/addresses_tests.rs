@@ -1,8 +1,9 @@
 use super::*;
-use skyhaul_scenario::File;
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{STP, TCP};
 
 fn addresses(text: &str) -> Addresses {
-    let file = File::parse(&skyhaul_sim::standard(), "test", text).unwrap();
+    let file = File::parse(&Register::new(&[&STP, &TCP]), "test", text).unwrap();
     let point = file.points().next().unwrap();
     Addresses::new(&file.scenario_at(&point).unwrap())
 }

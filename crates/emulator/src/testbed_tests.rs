@@ -1,5 +1,6 @@
 use super::*;
-use skyhaul_scenario::File;
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{STP, TCP};
 
 fn file_on(host: &str, hosts: [&str; 2]) -> String {
     let [a, b] = hosts;
@@ -8,7 +9,7 @@ fn file_on(host: &str, hosts: [&str; 2]) -> String {
          [links.l]\nbetween = [\"{a}\", \"{b}\"]\nforward = {{}}\nreverse = {{}}\n[transports.t]\nprotocol = \"tcp\"\n\
          [flows.f]\nfrom = \"{a}\"\nto = \"{b}\"\ntransport = \"t\"\nworkload = {{ kind = \"bulk\" }}\n"
     );
-    let file = File::parse(&skyhaul_sim::standard(), "test", &text).unwrap();
+    let file = File::parse(&Register::new(&[&STP, &TCP]), "test", &text).unwrap();
     let point = file.points().next().unwrap();
     let addresses = Addresses::new(&file.scenario_at(&point).unwrap());
     let host = addresses.named(host).unwrap().clone();

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use skyhaul_emulator::control::{Change, apply};
 use skyhaul_emulator::{Addresses, Emulation};
-use skyhaul_scenario::{File, Scenario};
+use skyhaul_scenario::{File, Register, Scenario};
+use skyhaul_sim::{STP, TCP};
 
 fn scenario(link: &str) -> Scenario {
     let text = format!(
@@ -23,7 +24,7 @@ fn scenario(link: &str) -> Scenario {
          [transports.t]\nprotocol = \"tcp\"\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\nworkload = {{ kind = \"bulk\" }}\n"
     );
-    let file = File::parse(&skyhaul_sim::standard(), "test", &text).unwrap();
+    let file = File::parse(&Register::new(&[&STP, &TCP]), "test", &text).unwrap();
     let point = file.points().next().unwrap();
     file.scenario_at(&point).unwrap()
 }

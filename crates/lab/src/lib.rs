@@ -6,6 +6,9 @@
 //! - [`sweep`]: what is missing of a sweep, run; what is finished, kept and read.
 //! - [`transfer`]: the parts of a transfer's result that every command names in the same way.
 //!
+//! [`standard`] is the register of the protocol families that ship: what carries flows, and who races, is
+//! known by a register alone.
+//!
 //! Everything here is data: plans, runs, verdicts, tables. Arguments and texts for a terminal are the command
 //! line's. Rooms use each other in one direction: `papers` and `scoreboard` use `race` and `sweep`; those use
 //! `transfer`.
@@ -16,6 +19,7 @@ mod names;
 pub mod papers;
 mod progress;
 pub mod race;
+mod register;
 pub mod scoreboard;
 pub mod sweep;
 pub mod transfer;
@@ -23,3 +27,4 @@ pub mod transfer;
 pub use load::{LoadError, load};
 pub use names::UnknownName;
 pub use progress::Progress;
+pub use register::standard;

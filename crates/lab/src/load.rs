@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use skyhaul_scenario::{File, MAX_FILE_BYTES, ScenarioError};
+use skyhaul_scenario::{File, MAX_FILE_BYTES, Register, ScenarioError};
 use thiserror::Error;
 
 /// Failure to read a scenario file.
@@ -22,14 +22,14 @@ pub enum LoadError {
     Scenario(#[from] ScenarioError),
 }
 
-/// Scenario file at `path`, with keys changed as `overrides` says. Files beyond [`MAX_FILE_BYTES`] are
-/// refused.
+/// Scenario file at `path` with transports of the families in `register`, and with keys changed as
+/// `overrides` says. Files beyond [`MAX_FILE_BYTES`] are refused.
 ///
 /// # Errors
 /// [`LoadError`].
-pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<File, LoadError> {
+pub fn load(register: &Register, path: &Path, overrides: &[(String, String)]) -> Result<File, LoadError> {
     let text = text_of(path).map_err(|error| LoadError::Read { path: path.to_path_buf(), error })?;
-    Ok(File::load(&skyhaul_sim::standard(), &path.display().to_string(), &text, overrides)?)
+    Ok(File::load(register, &path.display().to_string(), &text, overrides)?)
 }
 
 fn text_of(path: &Path) -> io::Result<String> {

@@ -70,6 +70,8 @@ pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;
 pub use realtime::LatenessReport;
+#[doc(no_inline)]
+pub use skyhaul_stp::Config;
 pub use split::{OwnedReadHalf, OwnedWriteHalf};
 pub use stream::Stream;
 pub use watch::{Observations, Observed, Watch, watch};

@@ -96,6 +96,11 @@ impl File {
         Self::load(&self.register, &self.label, &self.text, &[&self.overrides, overrides].concat())
     }
 
+    /// Families that its transports may be of.
+    pub fn register(&self) -> &Register {
+        &self.register
+    }
+
     /// Name of the file without folder and ending.
     pub fn name(&self) -> &str {
         let stem = Path::new(&self.label).file_stem().and_then(|stem| stem.to_str());

@@ -36,8 +36,8 @@ pub use model::{
 pub use nearest::did_you_mean;
 pub use page::Page;
 pub use protocol::{
-    Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Open, Protocol, Purpose, Register,
-    SegmentLabel, SentSegment, payload_per_packet,
+    Addressed, Carrier, EndConfig, Grounds, HostEngine, HostSetup, MTU_BYTES, Open, Protocol, Purpose,
+    RacerEntry, Register, SegmentLabel, SentSegment, payload_per_packet,
 };
 pub use reference::reference;
 pub use routes::Routes;

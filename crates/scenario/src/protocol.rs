@@ -2,6 +2,10 @@
 //! and the register of those that a program knows. Everything else asks a family by these means, never by its
 //! name.
 
+mod racer;
+
+pub use racer::{Grounds, RacerEntry};
+
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::net::{IpAddr, SocketAddr};
@@ -95,6 +99,11 @@ pub trait Protocol: Debug + Send + Sync {
     /// Label of a segment in a ladder diagram. `first`: number of the first segment with data of its
     /// connection.
     fn label(&self, segment: SentSegment, first: u64) -> SegmentLabel;
+
+    /// Racers of this family, in the order of tables.
+    fn racers(&self) -> &'static [RacerEntry] {
+        &[]
+    }
 }
 
 /// Purpose of a segment, for measurements that follow what becomes of it.

@@ -22,7 +22,9 @@ pub use measure::{
     CAUSES, Confusion, LadderLine, LossOracle, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, VERDICTS,
 };
 pub use network::{Ended, Network, Node, Until};
-pub use protocols::{STP, Stp, StpEngine, TCP, Tcp, TcpEngine, standard};
+#[cfg(test)]
+pub(crate) use protocols::standard;
+pub use protocols::{STP, Stp, StpEngine, TCP, Tcp, TcpEngine};
 pub use share::{PACKET_BYTES, limit_bytes};
 pub use simulate::{Measured, Simulation, simulate};
 pub use source::{EngineId, Origin, Source};

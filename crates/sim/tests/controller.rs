@@ -3,8 +3,8 @@
 
 use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep, preset};
-use skyhaul_scenario::File;
-use skyhaul_sim::{Outcome, Transfer, simulate};
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{Outcome, STP, TCP, Transfer, simulate};
 
 fn run(link: LinkConfig, seed: u64, bytes: u64) -> Outcome {
     Transfer::new(link, seed, bytes).run(&mut NullSink).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
@@ -98,7 +98,7 @@ fn rates(scenario: &str, seed: u64, set: &[(&str, &str)], metrics: &[&str]) -> V
     let path = format!("{}/../../scenarios/{scenario}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_string(), (*value).to_string())).collect();
-    let whole = File::parse(&skyhaul_sim::standard(), &path, &text)
+    let whole = File::parse(&Register::new(&[&STP, &TCP]), &path, &text)
         .and_then(|file| file.with(&set))
         .unwrap_or_else(|error| panic!("{error}"));
     let point = whole.points().next().unwrap_or_else(|| panic!("{path} has no point"));

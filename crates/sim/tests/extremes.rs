@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_scenario::{File, Scenario, reference};
+use skyhaul_scenario::{File, Register, Scenario, reference};
+use skyhaul_sim::{STP, TCP};
 
 const BASE: &str = r#"
 [run]
@@ -33,12 +34,16 @@ transport = "stp"
 workload = { kind = "requests", request = "400B", response = "8kB" }
 "#;
 
+fn register() -> Register {
+    Register::new(&[&STP, &TCP])
+}
+
 /// A key of a table and what the reference says that it takes.
 type Key = (&'static str, &'static str);
 
 /// Keys of the table with this title in the reference, which is made from the lists that read files.
 fn keys(title: &str) -> Vec<Key> {
-    static PAGE: LazyLock<String> = LazyLock::new(|| reference(&skyhaul_sim::standard()));
+    static PAGE: LazyLock<String> = LazyLock::new(|| reference(&register()));
     let sections = PAGE.split("\n## ");
     let table =
         sections.filter_map(|section| section.strip_prefix(title)).find(|rest| rest.starts_with('\n'));
@@ -73,7 +78,7 @@ fn run_extremes(table: &str, title: &str, more: &[(&str, &str)]) -> usize {
         for value in extremes(key) {
             let mut overrides: Vec<_> = more.iter().copied().map(owned).collect();
             overrides.push((format!("{table}.{}", key.0), value));
-            if let Ok(file) = File::load(&skyhaul_sim::standard(), "f.toml", BASE, &overrides) {
+            if let Ok(file) = File::load(&register(), "f.toml", BASE, &overrides) {
                 let scenario: Scenario = file.first_scenario().expect("it was checked");
                 let ran = skyhaul_sim::simulate(&scenario, 1);
                 assert!(ran.is_ok(), "{overrides:?}: {ran:?}");

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use skyhaul_scenario::File;
-use skyhaul_sim::simulate;
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{STP, TCP, simulate};
 
 const GEO: &str = r#"
 [run]
@@ -30,7 +30,7 @@ fn run(rate: &str, flows: &[(&str, &str, &str)]) -> BTreeMap<String, f64> {
         format!("[flows.{name}]\n{ends}\n{more}\nworkload = {workload}\n")
     };
     let text = format!("{GEO}{rate}{}", flows.iter().map(flow).collect::<String>());
-    let file = File::parse(&skyhaul_sim::standard(), "sharing.toml", &text)
+    let file = File::parse(&Register::new(&[&STP, &TCP]), "sharing.toml", &text)
         .unwrap_or_else(|error| panic!("{error}"));
     let measured = simulate(&file.first_scenario().unwrap(), 1).unwrap();
     measured.metrics.into_iter().collect()

@@ -72,6 +72,9 @@ impl From<RaceError> for Failure {
             RaceError::NothingToSend => Self::usage(format!("--size 0: {error}")),
             RaceError::NoSize { .. } => Self::usage(format!("{error}: say how much is sent by --size")),
             RaceError::NoRate => Self::usage(format!("{error}: add --rate")),
+            error @ RaceError::NotInRealTime(_) => {
+                Self::usage(format!("{error}. In virtual time it can: --simulated"))
+            }
             RaceError::Emulation(error) => {
                 Self::new(format!("{error}. A race in virtual time needs nothing of that: --simulated"))
             }
@@ -106,5 +109,18 @@ impl From<PaperError> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_cannot_race_in_real_time_is_told_of_virtual_time() {
+        let failure = Failure::from(RaceError::NotInRealTime("simple"));
+        let text = failure.to_string();
+        assert!(failure.usage && text.starts_with("simple cannot race in real time: "), "{text}");
+        assert!(text.ends_with(": --simulated"), "{text}");
     }
 }

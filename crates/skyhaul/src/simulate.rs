@@ -13,9 +13,9 @@ use std::{fmt, io};
 #[doc(inline)]
 pub use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::did_you_mean;
-use skyhaul_sim::STP;
 #[doc(inline)]
 pub use skyhaul_sim::{Ended, RunError};
+use skyhaul_sim::{STP, TCP};
 
 use crate::Config;
 
@@ -80,7 +80,8 @@ impl Scenario {
     pub fn parse(name: &str, text: &str, overrides: &[(&str, &str)]) -> Result<Self, SimulateError> {
         let overrides: Vec<_> =
             overrides.iter().map(|&(key, value)| (key.to_string(), value.to_string())).collect();
-        let file = skyhaul_scenario::File::load(&skyhaul_sim::standard(), name, text, &overrides)?;
+        let register = skyhaul_scenario::Register::new(&[&STP, &TCP]);
+        let file = skyhaul_scenario::File::load(&register, name, text, &overrides)?;
         Ok(Self(file.first_scenario()?))
     }
 

@@ -79,7 +79,7 @@ impl Segment {
 }
 
 /// Connection: at most one segment of either direction is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Connection {
     id: ConnectionId,
     config: Config,
@@ -108,19 +108,9 @@ impl Connection {
             config,
             ports: (key.local_port, key.remote_port),
             is_ours,
-            unsent: VecDeque::new(),
-            has_finished: false,
-            waiting: None,
-            next_number: 0,
-            end_sent: false,
-            is_full: false,
-            owes_acknowledgement: false,
-            expected: 0,
-            unread: VecDeque::new(),
-            peer_ended: false,
-            events: if is_ours { VecDeque::from([StreamEvent::Writable]) } else { VecDeque::new() },
-            is_closed: false,
+            events: is_ours.then_some(StreamEvent::Writable).into_iter().collect(),
             stats: Stats { controller: "stop-and-wait", ..Stats::default() },
+            ..Self::default()
         }
     }
 
@@ -208,10 +198,8 @@ impl endpoint::Connection for Connection {
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) {
-        let is_due = |(_, at, repeats): &(Segment, Instant, u32)| {
-            *at <= context.now && *repeats >= self.config.max_repeats
-        };
-        if self.waiting.as_ref().is_some_and(is_due) {
+        let most = self.config.max_repeats;
+        if self.waiting.as_ref().is_some_and(|&(_, at, repeats)| at <= context.now && repeats >= most) {
             self.close(Some(CloseReason::Silence));
         }
     }
@@ -221,22 +209,20 @@ impl endpoint::Connection for Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> Result<NetworkFields, Option<Instant>> {
-        let now = context.now;
-        let again = now.after(self.config.timeout_ns);
-        let mut repeat = None;
-        if let Some(segment) = self.fill() {
-            self.waiting = Some((segment, again, 0));
-        } else if let Some((_, at, repeats)) = self.waiting.as_mut().filter(|(_, at, _)| *at <= now) {
-            (*at, *repeats, repeat) = (again, *repeats + 1, Some(Repeat::Timer));
-        } else if !self.owes_acknowledgement {
-            return Err(self.deadline(now, context.path));
+        let again = context.now.after(self.config.timeout_ns);
+        let (segment, repeat) = if let Some(segment) = self.fill() {
+            self.waiting = Some((segment.clone(), again, 0));
+            (segment, None)
+        } else if let Some((segment, at, repeats)) =
+            self.waiting.as_mut().filter(|(_, at, _)| *at <= context.now)
+        {
+            (*at, *repeats) = (again, *repeats + 1);
+            (segment.clone(), Some(Repeat::Timer))
+        } else if self.owes_acknowledgement {
+            (Segment { ports: self.ports, ..Segment::default() }, None)
         } else {
-            let bare = Segment { ports: self.ports, ..Segment::default() };
-            self.emit(context, &bare, None, out);
-            return Ok(NetworkFields::default());
-        }
-        let segment = self.waiting.as_ref().map(|(segment, ..)| segment.clone());
-        let segment = segment.ok_or(None)?; // one waits in each of the cases that are left
+            return Err(self.deadline(context.now, context.path));
+        };
         self.emit(context, &segment, repeat, out);
         Ok(NetworkFields::default())
     }
@@ -309,14 +295,9 @@ impl Connection {
         self.stats.data_packets += u64::from(!is_control);
         self.stats.control_bytes += if is_control { u64::from(wire_bytes) } else { 0 };
         self.stats.retransmitted_packets += u64::from(repeat.is_some());
-        if context.sink.wants() {
-            let (types, number) = (segment.flags, u64::from(segment.number));
-            context.sink.emit(
-                context.now,
-                self.id,
-                Event::Sent { types, number, payload_bytes, wire_bytes, repeat },
-            );
-        }
+        let (types, number) = (segment.flags, u64::from(segment.number));
+        let sent = Event::Sent { types, number, payload_bytes, wire_bytes, repeat };
+        context.sink.emit(context.now, self.id, sent);
     }
 
     /// Closes once both directions are over, and this end's is acknowledged.

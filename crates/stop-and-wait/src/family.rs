@@ -6,8 +6,8 @@ use skyhaul_core::endpoint::{Endpoint, HostConfig};
 use skyhaul_scenario::keys::Key;
 use skyhaul_scenario::kinds::{Bytes, Count, Time};
 use skyhaul_scenario::{
-    Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, ScenarioError,
-    SegmentLabel, SentSegment, TransportTable,
+    Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, RacerEntry,
+    ScenarioError, SegmentLabel, SentSegment, TransportTable,
 };
 
 use crate::connection::{Config, HEADER_BYTES, StopAndWait as Family, connect};
@@ -22,11 +22,25 @@ pub struct StopAndWait;
 /// The one value of [`StopAndWait`].
 pub static STOP_AND_WAIT: StopAndWait = StopAndWait;
 
+/// Largest payload of a segment.
+const MAX_PAYLOAD_BYTES: u64 = 1400;
+
+/// Racer in virtual time: there is no real endpoint.
+static RACERS: [RacerEntry; 1] = [RacerEntry::new("stop-and-wait", |grounds| {
+    let payload_bytes = u64::from(grounds.max_payload_bytes()).min(MAX_PAYLOAD_BYTES);
+    ends(&Config { payload_bytes, send_limit_bytes: grounds.buffer_bytes.max(65_536), ..Config::default() })
+})];
+
+/// Both ends with these parameters.
+fn ends(config: &Config) -> [EndConfig; 2] {
+    [config, config].map(|config| EndConfig::new(&STOP_AND_WAIT, config.clone()))
+}
+
 /// Keys of a `[transports.NAME]`.
 fn keys() -> &'static [Key<Config>] {
     static KEYS: LazyLock<Vec<Key<Config>>> = LazyLock::new(|| {
         vec![
-            Key::new("payload", Bytes::at_most(1400), |c: &mut Config| &mut c.payload_bytes)
+            Key::new("payload", Bytes::at_most(MAX_PAYLOAD_BYTES), |c: &mut Config| &mut c.payload_bytes)
                 .means("Largest payload of a packet."),
             Key::new("timeout", Time::POSITIVE, |c: &mut Config| &mut c.timeout_ns)
                 .means("A packet that was not acknowledged is sent again after this time."),
@@ -51,7 +65,7 @@ impl Protocol for StopAndWait {
     fn read(&self, table: &TransportTable<'_>) -> Result<[EndConfig; 2], ScenarioError> {
         let mut config = Config::default();
         table.read(keys(), &mut config)?;
-        Ok([config.clone(), config].map(|config| EndConfig::new(&STOP_AND_WAIT, config)))
+        Ok(ends(&config))
     }
 
     fn describe(&self, page: &mut Page) {
@@ -97,5 +111,9 @@ impl Protocol for StopAndWait {
     fn label(&self, segment: SentSegment, _: u64) -> SegmentLabel {
         let kind = if segment.payload_bytes > 0 { "data" } else { "other" };
         (format!("{}{}", segment.number, if segment.is_repeat { " again" } else { "" }), kind)
+    }
+
+    fn racers(&self) -> &'static [RacerEntry] {
+        &RACERS
     }
 }

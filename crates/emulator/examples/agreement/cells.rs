@@ -1,6 +1,7 @@
 //! Compared cells: the points of the scenario files beside this one.
 
-use skyhaul_scenario::{File, Scenario, Workload};
+use skyhaul_scenario::{File, Register, Scenario, Workload};
+use skyhaul_sim::{STP, TCP};
 
 /// Most that goodput may differ, in percent of the simulated one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +56,8 @@ const FILES: [(&str, &str, Bound); 5] = [
 pub(crate) fn all() -> Result<Vec<Cell>, String> {
     let mut cells = Vec::new();
     for (name, text, bound) in FILES {
-        let file = File::parse(&skyhaul_sim::standard(), name, text).map_err(|error| error.to_string())?;
+        let file =
+            File::parse(&Register::new(&[&STP, &TCP]), name, text).map_err(|error| error.to_string())?;
         for point in file.points() {
             let labels = file.labels(&point);
             let [(_, label)] = labels[..] else { return Err(format!("{name}.toml: one axis is wanted")) };

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use skyhaul_emulator::{Addresses, EmulationReport, Home, HostPlan, Output, Testbed, TestbedOptions};
 use skyhaul_net::realtime::LATENESS_ROWS;
-use skyhaul_scenario::File;
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{STP, TCP};
 
 use crate::ends::{PACKET_BYTES, RECEIVE, SEND};
 
@@ -21,7 +22,7 @@ pub(crate) struct Seen {
 }
 
 pub(crate) fn run(mbps: u64) -> Result<Seen, Box<dyn Error>> {
-    let scenario = File::parse(&skyhaul_sim::standard(), "capacity", &scenario(mbps))?;
+    let scenario = File::parse(&Register::new(&[&STP, &TCP]), "capacity", &scenario(mbps))?;
     let point = scenario.points().next().ok_or("no point")?;
     let scenario = scenario.scenario_at(&point)?;
     let addresses = Arc::new(Addresses::new(&scenario));

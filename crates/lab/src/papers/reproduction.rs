@@ -69,10 +69,10 @@ impl Reproduction {
 
     fn scenario(&self, name: &'static str, text: &str) -> Result<PaperScenario, PaperError> {
         let label = format!("papers/{}/{name}.toml", self.paper.name);
-        let file = File::parse(&skyhaul_sim::standard(), &label, text)?;
+        let file = File::parse(&crate::standard(), &label, text)?;
         let quick = self.about.quick_replications.min(file.settings().replications);
         let quick = self.order.quick.then(|| ("run.replications".to_string(), quick.to_string()));
-        let file = File::load(&skyhaul_sim::standard(), &label, text, quick.as_slice())?;
+        let file = File::load(&crate::standard(), &label, text, quick.as_slice())?;
         Ok(PaperScenario {
             name,
             sweep: Sweep::new(file)?,

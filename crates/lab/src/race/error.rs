@@ -43,6 +43,9 @@ pub enum RaceError {
     /// A racer is to be told a rate, and neither the order nor the flow nor a link has one.
     #[error("no link on the way has a rate that could be declared")]
     NoRate,
+    /// Nothing carries this racer's bytes in real time.
+    #[error("{0} cannot race in real time: neither the kernel nor skyhaul's own endpoint over UDP plays it")]
+    NotInRealTime(&'static str),
     /// There can be no emulation on this machine.
     #[error(transparent)]
     Emulation(#[from] TestbedError),

@@ -16,10 +16,10 @@ pub struct First {
     /// Name of being first by it, in words.
     #[serde(skip)]
     pub words: &'static str,
-    /// Racer with the best median; [`Racer::Standard`] if it wins.
+    /// Racer with the best median; the subject if it wins.
     pub first: Racer,
-    /// True if [`Racer::Standard`] is first, or as good as the first to one in a hundred; `None`: it did not
-    /// race.
+    /// True if the subject of verdicts is first, or as good as the first to one in a hundred; `None`: it did
+    /// not race.
     pub skyhaul_wins: Option<bool>,
     /// All that are better than it, best first, with the quotient of their median and its; without if it has
     /// none, since it did not get everything through.
@@ -55,19 +55,20 @@ impl Criterion {
     fn first(&self, rows: &[RacerRuns]) -> Option<First> {
         let order = self.order(rows);
         let &(best, _) = order.first()?;
-        let own = order.iter().find(|(racer, _)| *racer == Racer::Standard).map(|&(_, median)| median);
+        let subject = rows.iter().find(|row| row.racer.is_subject() && !row.runs.is_empty());
+        let subject = subject.map(|row| row.racer);
+        let own = order.iter().find(|(racer, _)| Some(*racer) == subject).map(|&(_, median)| median);
         let before = order.iter().filter(|(_, median)| own.is_none_or(|own| self.is_better(*median, own)));
-        let has_raced = rows.iter().any(|row| row.racer == Racer::Standard && !row.runs.is_empty());
         let before_skyhaul: Vec<_> = before
-            .filter(|_| has_raced)
+            .filter(|_| subject.is_some())
             .map(|&(racer, median)| (racer, own.map(|own| median / own)))
             .collect();
-        let wins = has_raced && before_skyhaul.is_empty();
+        let winner = subject.filter(|_| before_skyhaul.is_empty());
         Some(First {
             quantity: self.quantity.name(),
             words: self.words,
-            first: if wins { Racer::Standard } else { best },
-            skyhaul_wins: has_raced.then_some(wins),
+            first: winner.unwrap_or(best),
+            skyhaul_wins: subject.map(|_| winner.is_some()),
             before_skyhaul,
         })
     }

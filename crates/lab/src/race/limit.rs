@@ -2,7 +2,7 @@
 
 use skyhaul_core::{Instant, SECOND};
 use skyhaul_scenario::Protocol;
-use skyhaul_sim::{STP, limit_bytes};
+use skyhaul_sim::limit_bytes;
 
 use super::plan::{RacePlan, Work};
 
@@ -42,7 +42,7 @@ fn needed_ns(plan: &RacePlan, seed: u64) -> u64 {
     let mut needed_ns = at_once_ns.saturating_add(plan.round_trip_ns());
     let carried = |ns| {
         let span = (Instant::ZERO, Instant::from_ns(ns));
-        path_limit_bytes(plan, &STP, seed, span).unwrap_or(0)
+        path_limit_bytes(plan, plan.measure, seed, span).unwrap_or(0)
     };
     while needed_ns < MAX_NS && carried(needed_ns) < plan.payload_bytes {
         needed_ns += needed_ns / 4;

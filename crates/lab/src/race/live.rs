@@ -14,7 +14,7 @@ use skyhaul_net::Clock;
 use skyhaul_scenario::Scenario;
 
 use super::bottleneck::Bottleneck;
-use super::end::{EndOrder, EndReport, Role};
+use super::end::{EndOrder, EndReport, Player, Role};
 use super::error::RaceError;
 use super::limit::{path_limit_bytes, time_limit_ns};
 use super::outcome::{RaceRun, RacerRuns};
@@ -56,17 +56,26 @@ pub struct Raced {
     pub warnings: Vec<String>,
 }
 
+/// Check that this racer of a plan can race in real time.
+///
+/// # Errors
+/// [`RaceError::NotInRealTime`].
+pub fn check_real_time(plan: &RacePlan, racer: Racer) -> Result<(), RaceError> {
+    Player::new(racer, &plan.transport(racer).opener).map(drop)
+}
+
 impl LiveRace<'_> {
     /// Runs everybody, one after the other and seed by seed. Ends early, with what there is, when `stop`
     /// resolves.
     ///
     /// # Errors
-    /// There can be no emulation here.
+    /// There can be no emulation here; somebody cannot race in real time. Then nobody does.
     pub async fn race(
         &self,
         stop: impl Future<Output = ()>,
         progress: &dyn Progress,
     ) -> Result<Raced, RaceError> {
+        self.plan.racers.iter().try_for_each(|&racer| check_real_time(self.plan, racer))?;
         let rows = self.plan.racers.iter().map(|&racer| RacerRuns { racer, runs: Vec::new() }).collect();
         let mut raced = Raced { rows, warnings: Vec::new() };
         let all = async {

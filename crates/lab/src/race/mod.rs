@@ -18,17 +18,18 @@ mod play;
 mod racer;
 mod simulated;
 mod table;
-mod transports;
 
 pub use bottleneck::Bottleneck;
 pub use end::{EndCounters, EndOrder, EndReport, Own, Role, run_end};
 pub use error::RaceError;
 pub use judge::{First, judge};
-pub use live::{EndCommand, LiveRace, Raced};
+pub use live::{EndCommand, LiveRace, Raced, check_real_time};
 pub use mode::RaceMode;
 pub use outcome::{MedianRange, Quantity, RaceRun, RacerRuns};
 pub use page::{report, write_results};
 pub use plan::{REQUEST_BYTES, RESPONSE_BYTES, RaceOrder, RacePlan, Work};
+#[cfg(test)]
+pub(crate) use racer::shipped;
 pub use racer::{Racer, RacerName};
 pub use simulated::race as race_simulated;
 pub(crate) use simulated::run as run_simulated;

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use skyhaul_core::MS;
 use skyhaul_link::LinkConfig;
-use skyhaul_scenario::{Carrier, File, Flow, Metrics, Scenario, Stop, Transport, Workload};
+use skyhaul_scenario::{
+    Carrier, File, Flow, Grounds, Metrics, Protocol, Scenario, Stop, Transport, Workload,
+};
 
 use super::error::RaceError;
 use super::racer::Racer;
-use super::transports::Grounds;
 
 /// Bytes that the application writes at a time.
 pub(super) const CHUNK_BYTES: u64 = 16 * 1024;
@@ -71,6 +72,8 @@ pub struct RacePlan {
     pub to: usize,
     /// Transport that the file has for the flow.
     of_file: Transport,
+    /// Family by whose packets limits of time go, whoever races: the first of the file's register.
+    pub(super) measure: &'static dyn Protocol,
     /// Payload of a transfer.
     pub payload_bytes: u64,
     /// Rate for racers that are told one.
@@ -110,6 +113,7 @@ impl RacePlan {
             to: flow.to,
             payload_bytes: payload_bytes(&flow, order)?,
             rate_bps: order.rate_bps.or(declared(&flow.transport)).or(lowest_rate_bps(&base, &way)),
+            measure: file.register().first().unwrap_or(flow.transport.protocol()),
             of_file: flow.transport,
             seed: file.settings().seed,
             runs: order.runs,
@@ -170,7 +174,7 @@ impl RacePlan {
 
     /// Parameters of both ends.
     pub(crate) fn transport(&self, racer: Racer) -> Transport {
-        self.grounds().transport(racer)
+        racer.transport(self.grounds())
     }
 
     /// Payload of a packet at most, for whoever races; what the MTU leaves may be less.
@@ -179,8 +183,9 @@ impl RacePlan {
     }
 
     fn grounds(&self) -> Grounds<'_> {
+        let Transport { opener, acceptor, .. } = &self.of_file;
         let buffer_bytes = self.buffer_bytes();
-        Grounds { of_file: &self.of_file, rate_bps: self.rate_bps, buffer_bytes }
+        Grounds { of_file: [opener, acceptor], rate_bps: self.rate_bps, buffer_bytes }
     }
 
     /// Least size of buffers: [`BUFFER_BDPS`] times what the way holds.

@@ -1,89 +1,113 @@
-//! Racers: transports that can be raced, and their names.
-
-use std::str::FromStr;
+//! Racers: transports that can be raced, as the families of a register have them, and their names.
 
 use serde::{Serialize, Serializer};
-use skyhaul_congestion::ControllerKind;
-use skyhaul_scenario::Protocol;
-use skyhaul_sim::{STP, TCP};
+use skyhaul_scenario::{Grounds, Protocol, RacerEntry, Register, Transport};
 
 use crate::UnknownName;
 
 /// Transport as it races.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Racer {
-    /// STP as it is without any option: nothing declared.
-    Standard,
-    /// STP by the papers' window, with or without the probing of XSTP, with or without a declared rate.
-    Stp {
-        /// XSTP's probing is on.
-        probing: bool,
-        /// The rate of the path is declared.
-        declared: bool,
-    },
-    /// TCP with this controller: our own in virtual time, the kernel's in real time.
-    Tcp(&'static ControllerKind),
-}
-
-const fn stp(probing: bool, declared: bool) -> Racer {
-    Racer::Stp { probing, declared }
-}
-
-/// Names and whom each means. Every racer stands in a list of its own, whose name is its name.
-const ENTRIES: [(&str, &[Racer]); 10] = [
-    ("skyhaul", &[Racer::Standard]),
-    ("xstp", &[stp(true, true), stp(true, false)]),
-    ("xstp-declared", &[stp(true, true)]),
-    ("xstp-undeclared", &[stp(true, false)]),
-    ("stp", &[stp(false, true), stp(false, false)]),
-    ("stp-declared", &[stp(false, true)]),
-    ("stp-undeclared", &[stp(false, false)]),
-    ("tcp-cubic", &[Racer::Tcp(&ControllerKind::Cubic)]),
-    ("tcp-bbr", &[Racer::Tcp(&ControllerKind::Bbr)]),
-    ("tcp-reno", &[Racer::Tcp(&ControllerKind::Reno)]),
-];
-
-/// Racers that one name means.
 #[derive(Clone, Copy, Debug)]
-pub struct RacerName(pub &'static [Racer]);
+pub struct Racer {
+    protocol: &'static dyn Protocol,
+    entry: &'static RacerEntry,
+}
 
-impl FromStr for RacerName {
-    type Err = UnknownName;
+/// Racers that one name means, at least one.
+#[derive(Clone, Debug)]
+pub struct RacerName(pub Vec<Racer>);
 
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let names = ENTRIES.iter().map(|&(name, _)| name);
-        let found = ENTRIES.iter().find(|(known, _)| *known == name);
-        found
-            .map(|&(_, racers)| Self(racers))
-            .ok_or_else(|| UnknownName::new("nobody", name, names.clone(), names))
+impl RacerName {
+    /// Racer of this name, or the racers of this group.
+    ///
+    /// # Errors
+    /// Nobody in `register` is called that.
+    pub fn find(register: &Register, name: &str) -> Result<Self, UnknownName> {
+        let meant: Vec<Racer> = Racer::all(register).filter(|racer| racer.is_meant_by(name)).collect();
+        if meant.is_empty() {
+            let names = names(register);
+            return Err(UnknownName::new("nobody", name, names.iter().copied(), names.iter().copied()));
+        }
+        Ok(Self(meant))
     }
 }
 
+/// All names that mean somebody, each group in front of its first racer.
+fn names(register: &Register) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for Racer { entry, .. } in Racer::all(register) {
+        for name in entry.groups.iter().copied().chain([entry.name]) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
 impl Racer {
+    /// Racers of all families, in the order of tables.
+    pub fn all(register: &Register) -> impl Iterator<Item = Self> {
+        let of_family = |protocol: &'static dyn Protocol| {
+            protocol.racers().iter().map(move |entry| Self { protocol, entry })
+        };
+        register.iter().flat_map(of_family)
+    }
+
+    fn is_meant_by(self, name: &str) -> bool {
+        self.entry.name == name || self.entry.groups.contains(&name)
+    }
+
     /// Name in tables and files.
     pub fn name(self) -> &'static str {
-        let own = ENTRIES.iter().find(|(_, racers)| *racers == [self]);
-        own.map_or("tcp", |&(name, _)| name) // every racer has an entry of its own
+        self.entry.name
+    }
+
+    /// Name on the scoreboard, if it is measured there.
+    pub(crate) fn board_name(self) -> Option<&'static str> {
+        self.entry.board_name
     }
 
     /// Protocol that carries it, and whose headers the limit of a link counts.
     pub fn protocol(self) -> &'static dyn Protocol {
-        match self {
-            Self::Standard | Self::Stp { .. } => &STP,
-            Self::Tcp(_) => &TCP,
-        }
+        self.protocol
     }
 
     /// Name of its protocol in results.
     pub(super) fn transport_name(self) -> &'static str {
-        self.protocol().name()
+        self.protocol.name()
     }
 
     /// True if it is told the rate of the path.
     pub fn is_declared(self) -> bool {
-        matches!(self, Self::Stp { declared: true, .. })
+        self.entry.is_declared
+    }
+
+    /// True if verdicts are about it.
+    pub(super) fn is_subject(self) -> bool {
+        self.entry.is_subject
+    }
+
+    /// Controller of the kernel that plays it in real time, if one does.
+    pub(super) fn kernel_controller(self) -> Option<&'static str> {
+        self.entry.kernel_controller
+    }
+
+    /// Parameters of both ends. The rate of the grounds is for racers that are told one.
+    pub(super) fn transport(self, grounds: Grounds<'_>) -> Transport {
+        let rate_bps = grounds.rate_bps.filter(|_| self.is_declared());
+        let [opener, acceptor] = (self.entry.ends)(&Grounds { rate_bps, ..grounds });
+        Transport { name: self.name().into(), opener, acceptor }
     }
 }
+
+/// By name, which nobody else in a register has.
+impl PartialEq for Racer {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Racer {}
 
 /// By name.
 impl Serialize for Racer {
@@ -92,22 +116,44 @@ impl Serialize for Racer {
     }
 }
 
+/// Racer of this name that ships.
+#[cfg(test)]
+pub(crate) fn shipped(name: &str) -> Racer {
+    Racer::all(&crate::standard()).find(|racer| racer.name() == name).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::standard;
 
     #[test]
     fn every_racer_has_a_name_that_means_it_alone() {
-        for racer in ENTRIES.iter().flat_map(|(_, racers)| *racers) {
-            let RacerName(named) = racer.name().parse().unwrap();
-            assert_eq!(named, [*racer], "{racer:?}");
+        for racer in Racer::all(&standard()) {
+            let RacerName(named) = RacerName::find(&standard(), racer.name()).unwrap();
+            assert_eq!(named, [racer]);
         }
+        let names: BTreeSet<&str> = Racer::all(&standard()).map(Racer::name).collect();
+        assert_eq!(names.len(), Racer::all(&standard()).count());
+    }
+
+    #[test]
+    fn verdicts_are_about_one_racer() {
+        let subjects: Vec<&str> =
+            Racer::all(&standard()).filter(|racer| racer.is_subject()).map(Racer::name).collect();
+        assert_eq!(subjects, ["skyhaul"]);
     }
 
     #[test]
     fn a_slip_of_the_finger_is_told_what_was_meant() {
-        let error = "tcp-cubci".parse::<RacerName>().unwrap_err().to_string();
-        assert!(error.contains("did you mean `tcp-cubic`?") && error.contains("xstp-declared"), "{error}");
-        assert!(!"quic".parse::<RacerName>().unwrap_err().to_string().contains("did you mean"));
+        let error = |name: &str| RacerName::find(&standard(), name).unwrap_err().to_string();
+        let slip = error("tcp-cubci");
+        assert!(slip.contains("did you mean `tcp-cubic`?"), "{slip}");
+        let all = "there are skyhaul, xstp, xstp-declared, xstp-undeclared, stp, stp-declared, stp-undeclared, \
+                   tcp-cubic, tcp-bbr, tcp-reno";
+        assert!(slip.ends_with(all), "{slip}");
+        assert!(!error("quic").contains("did you mean"));
     }
 }

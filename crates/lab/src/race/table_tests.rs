@@ -1,11 +1,11 @@
 //! Tables of races.
 
 use super::super::outcome::RaceRun;
-use super::super::racer::Racer;
+use super::super::racer::shipped;
 use super::*;
 
 fn row(runs: Vec<RaceRun>) -> RacerRuns {
-    RacerRuns { racer: Racer::Stp { probing: true, declared: false }, runs }
+    RacerRuns { racer: shipped("xstp-undeclared"), runs }
 }
 
 fn complete(goodput_bps: f64, limit_bps: f64) -> RaceRun {

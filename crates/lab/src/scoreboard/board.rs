@@ -8,8 +8,8 @@ use super::cases::{Case, Load};
 use super::contestants::Contestant;
 use super::error::BoardError;
 use super::ready::unpacked;
-use crate::load;
 use crate::race::{RaceError, RaceMode, RaceOrder, RacePlan, Racer, Work};
+use crate::{load, standard};
 
 /// Axis of results: the cases.
 pub(super) const SCENARIO: &str = "scenario";
@@ -24,7 +24,7 @@ pub struct BoardOrder {
     /// Cases, in the order of the tables.
     pub cases: Vec<&'static Case>,
     /// Contestants, in the order of the tables.
-    pub contestants: Vec<&'static Contestant>,
+    pub contestants: Vec<Contestant>,
     /// Runs of each contestant on each case, with seeds that count up from the first.
     pub runs: u32,
     /// First seed.
@@ -39,7 +39,7 @@ pub struct BoardOrder {
 #[derive(Debug)]
 pub struct Board {
     pub(super) trials: Vec<Trial>,
-    pub(super) contestants: Vec<&'static Contestant>,
+    pub(super) contestants: Vec<Contestant>,
     /// Header of the results.
     pub header: Header,
     /// Folder of the scenario files.
@@ -70,7 +70,7 @@ impl Board {
     }
 
     /// Trial and contestant of a run.
-    pub(super) fn at(&self, id: RunId) -> (&Trial, &'static Contestant) {
+    pub(super) fn at(&self, id: RunId) -> (&Trial, Contestant) {
         let all = self.contestants.len();
         (&self.trials[id.point / all], self.contestants[id.point % all])
     }
@@ -94,7 +94,7 @@ impl Trial {
             requests: 0,
             time_limit_ns: order.time_limit_ns,
         };
-        let file = load(&race.file, &race.set)?;
+        let file = load(&standard(), &race.file, &race.set)?;
         let plan = RacePlan::new(&race, &file)?;
         let flows = match case.load {
             Load::Transfer { .. } => None,

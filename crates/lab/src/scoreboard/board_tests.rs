@@ -3,18 +3,19 @@
 use skyhaul_scenario::Workload;
 
 use super::super::cases::{CASES, CaseName};
-use super::super::contestants::contestants;
+use super::super::contestants::{ContestantName, contestants};
 use super::*;
+use crate::race::shipped;
 
 /// Order of these cases and contestants; of all if there is none.
 fn order(cases: &[&str], names: &[&str]) -> BoardOrder {
     let cases: Vec<CaseName> = cases.iter().map(|name| name.parse().unwrap()).collect();
     let is_chosen = |case: &&Case| cases.is_empty() || cases.iter().any(|name| name.means(case));
-    let names: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
+    let names: Vec<_> = names.iter().map(|name| ContestantName::find(&standard(), name).unwrap()).collect();
     BoardOrder {
         mode: RaceMode::Simulated,
         cases: CASES.iter().filter(is_chosen).collect(),
-        contestants: contestants(&names),
+        contestants: contestants(&standard(), &names),
         runs: 20,
         seed: 1,
         size_bytes: None,
@@ -44,17 +45,14 @@ fn flows_beside_others_carry_the_contestant_and_a_fair_part_is_declared() {
         let scenario = trial.flows_with(board.contestants[0].racer).unwrap();
         let own: Vec<_> = scenario.flows.iter().filter(|flow| trial.is_of_contestant(&flow.name)).collect();
         assert_eq!(own.len(), 1, "{}", trial.case.name);
-        assert_eq!(
-            own[0].transport.opener.get::<skyhaul_stp::Config>().unwrap().rate_bps,
-            Some(part_bps),
-            "{}",
-            trial.case.name
-        );
+        let transport = &own[0].transport;
+        let declared = transport.protocol().declared_rate_bps(&transport.opener);
+        assert_eq!(declared, Some(part_bps), "{}", trial.case.name);
         assert!(
             scenario.flows.iter().all(|flow| matches!(flow.workload, Workload::Bulk { bytes: None, .. }))
         );
     }
-    let flows = board.trials[0].flows_with(Racer::Standard).unwrap().flows;
+    let flows = board.trials[0].flows_with(shipped("skyhaul")).unwrap().flows;
     let rival = flows.iter().find(|flow| flow.name == "rival").unwrap();
     assert!(format!("{:?}", rival.transport).contains("Bbr"), "{rival:?}");
 }

@@ -34,7 +34,7 @@ pub(super) fn transfer(header: &Header, id: RunId, run: &RaceRun) -> Finished {
 fn company(
     header: &Header,
     id: RunId,
-    (trial, contestant): (&Trial, &Contestant),
+    (trial, contestant): (&Trial, Contestant),
     measured: &Measured,
 ) -> Finished {
     let problem = match measured.ended {
@@ -47,7 +47,7 @@ fn company(
     Finished::told(header, id, Some(measured.ended), problem, metrics)
 }
 
-fn metrics_of_flows(trial: &Trial, contestant: &Contestant, measured: &Measured) -> Vec<(&'static str, f64)> {
+fn metrics_of_flows(trial: &Trial, contestant: Contestant, measured: &Measured) -> Vec<(&'static str, f64)> {
     let Some(scenario) = trial.flows_with(contestant.racer) else { return Vec::new() };
     let is_single = scenario.flows.len() == 1;
     let (mut own, mut others) = (Mean::default(), Mean::default());

@@ -8,7 +8,7 @@ use skyhaul_sim::sweep::SweepError;
 use super::board::Board;
 use super::measured::{in_virtual_time, transfer};
 use crate::Progress;
-use crate::race::{EndCommand, LiveRace, RaceError};
+use crate::race::{EndCommand, LiveRace, RaceError, check_real_time};
 use crate::sweep::{SweepBacklog, processors};
 
 /// Does what is to do in virtual time, on all processors, until all is done or `stop` is set. Results do not
@@ -29,7 +29,8 @@ pub fn run_simulated(
 /// remarks about the machine, a line each.
 ///
 /// # Errors
-/// There can be no emulation here; finished runs cannot be kept. Then there are remarks, too.
+/// There can be no emulation here; somebody cannot race in real time; finished runs cannot be kept. Then
+/// there are remarks, too.
 pub async fn run_live(
     board: &Board,
     backlog: &mut SweepBacklog,
@@ -39,6 +40,10 @@ pub async fn run_live(
 ) -> (Vec<String>, Result<(), RaceError>) {
     let mut warnings = Vec::new();
     let all = async {
+        for id in backlog.todo() {
+            let (trial, contestant) = board.at(*id);
+            check_real_time(&trial.plan, contestant.racer)?;
+        }
         for id in backlog.todo().to_vec() {
             let (trial, contestant) = board.at(id);
             let seed = board.header.seed_of(id);

@@ -9,7 +9,13 @@ mod reference;
 mod robust;
 mod traces;
 
-use skyhaul_scenario::{File, ScenarioError};
+use skyhaul_scenario::{File, Register, ScenarioError};
+use skyhaul_sim::{STP, TCP};
+
+/// Families that ship.
+fn register() -> Register {
+    Register::new(&[&STP, &TCP])
+}
 
 /// File with the families that ship.
 fn parse(label: &str, text: &str) -> Result<File, ScenarioError> {
@@ -18,5 +24,5 @@ fn parse(label: &str, text: &str) -> Result<File, ScenarioError> {
 
 /// File with these overrides.
 fn load(label: &str, text: &str, overrides: &[(String, String)]) -> Result<File, ScenarioError> {
-    File::load(&skyhaul_sim::standard(), label, text, overrides)
+    File::load(&register(), label, text, overrides)
 }

@@ -1,4 +1,5 @@
-//! Families of protocols that ship: tables of keys, engines of simulated hosts, words for what they send.
+//! Families of protocols that ship: tables of keys, engines of simulated hosts, words for what they send,
+//! racers.
 
 mod stp;
 mod tcp;
@@ -6,11 +7,10 @@ mod tcp;
 pub use stp::{STP, Stp, StpEngine};
 pub use tcp::{TCP, Tcp, TcpEngine};
 
-use skyhaul_scenario::Register;
-
-/// Register of the families that ship. STP is that of a transport which names none.
-pub fn standard() -> Register {
-    Register::new(&[&STP, &TCP])
+/// Register of both families, for tests.
+#[cfg(test)]
+pub(crate) fn standard() -> skyhaul_scenario::Register {
+    skyhaul_scenario::Register::new(&[&STP, &TCP])
 }
 
 /// Names of the bits that are set, with a plus between them.

@@ -8,7 +8,7 @@ use skyhaul_scenario::Scenario;
 use super::EmulateArgs;
 use crate::failure::Failure;
 use crate::output::note;
-use skyhaul_lab::load;
+use skyhaul_lab::{load, standard};
 
 /// A scenario, the seed of its links, and its hosts.
 pub(super) struct EmulatedScene {
@@ -22,7 +22,7 @@ impl EmulatedScene {
     /// The first point of the file.
     pub(super) fn load(args: &EmulateArgs) -> Result<Self, Failure> {
         let path = args.file.as_ref().ok_or_else(|| Failure::usage("name a scenario file"))?;
-        let file = load(path, &args.set)?;
+        let file = load(&standard(), path, &args.set)?;
         let point = file.points().next().ok_or_else(|| Failure::new("the sweep of the file is empty"))?;
         let scenario = file.scenario_at(&point).map_err(|error| Failure::new(error.to_string()))?;
         let labels = file.labels(&point);

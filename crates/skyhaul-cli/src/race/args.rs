@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_lab::race::{RaceOrder, Racer, RacerName};
+use skyhaul_lab::{UnknownName, standard};
 
 use crate::sweep::key_and_value;
 
@@ -19,7 +20,8 @@ pub(crate) struct RaceArgs {
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        default_value = "skyhaul,xstp,stp,tcp-cubic,tcp-bbr,tcp-reno"
+        default_value = "skyhaul,xstp,stp,tcp-cubic,tcp-bbr,tcp-reno",
+        value_parser = racers
     )]
     with: Vec<RacerName>,
     /// Runs of each, with seeds that count up from the first
@@ -74,11 +76,15 @@ impl RaceArgs {
     /// Racers, each once.
     fn racers(&self) -> Vec<Racer> {
         let mut racers = Vec::new();
-        for &racer in self.with.iter().flat_map(|entry| entry.0) {
+        for &racer in self.with.iter().flat_map(|name| &name.0) {
             if !racers.contains(&racer) {
                 racers.push(racer);
             }
         }
         racers
     }
+}
+
+fn racers(name: &str) -> Result<RacerName, UnknownName> {
+    RacerName::find(&standard(), name)
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use skyhaul_lab::load;
 use skyhaul_lab::race::{EndOrder, RaceOrder, RacePlan, Role, Work, run_end};
+use skyhaul_lab::{load, standard};
 
 use super::args::RaceArgs;
 use crate::failure::Failure;
@@ -89,7 +89,7 @@ pub(crate) fn end_command(order: &RaceOrder, end: &EndOrder<'_>) -> Vec<String> 
 
 pub(crate) async fn run(args: EndArgs) -> Result<ExitCode, Failure> {
     let order = args.race.order();
-    let plan = RacePlan::new(&order, &load(&order.file, &order.set)?)?;
+    let plan = RacePlan::new(&order, &load(&standard(), &order.file, &order.set)?)?;
     let &[racer] = &plan.racers[..] else { return Err(Failure::usage("one racer at a time")) };
     let end = EndOrder {
         racer,

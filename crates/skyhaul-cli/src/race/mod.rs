@@ -8,10 +8,10 @@ mod table;
 use std::path::Path;
 use std::process::ExitCode;
 
-use skyhaul_lab::load;
 use skyhaul_lab::race::{
     LiveRace, RaceMode, RacePlan, RacerRuns, judge, race_simulated, report, write_results,
 };
+use skyhaul_lab::{load, standard};
 use skyhaul_report::write_report;
 
 pub(crate) use args::RaceArgs;
@@ -26,7 +26,7 @@ use crate::wrap::wrapped;
 
 pub(crate) async fn run(args: RaceArgs) -> Result<ExitCode, Failure> {
     let order = args.order();
-    let plan = RacePlan::new(&order, &load(&order.file, &order.set)?)?;
+    let plan = RacePlan::new(&order, &load(&standard(), &order.file, &order.set)?)?;
     let bar = RunsBar::of_races(plan.racers.len() * plan.runs as usize, args.json);
     let (rows, mode) = if args.simulated {
         (simulated(&plan, bar).await?, RaceMode::Simulated)

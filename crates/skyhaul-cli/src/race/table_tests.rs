@@ -1,11 +1,15 @@
 //! Texts about a race.
 
 use super::*;
-use skyhaul_congestion::ControllerKind;
 use skyhaul_lab::race::Racer;
+use skyhaul_lab::standard;
+
+fn racer(name: &str) -> Racer {
+    Racer::all(&standard()).find(|racer| racer.name() == name).unwrap()
+}
 
 fn row(runs: Vec<RaceRun>) -> RacerRuns {
-    RacerRuns { racer: Racer::Stp { probing: true, declared: false }, runs }
+    RacerRuns { racer: racer("xstp-undeclared"), runs }
 }
 
 fn complete(goodput_bps: f64, limit_bps: f64) -> RaceRun {
@@ -30,10 +34,10 @@ fn a_verdict_says_whether_skyhaul_wins_and_why_whoever_is_told_the_rate_may_be_b
         let lines = firsts(&judge(rows)[..1]);
         lines.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let (ours, bbr) = (by(Racer::Standard, 8e6), by(Racer::Tcp(&ControllerKind::Bbr), 4e6));
+    let (ours, bbr) = (by(racer("skyhaul"), 8e6), by(racer("tcp-bbr"), 4e6));
     assert_eq!(text(&[ours.clone(), bbr.clone()]), "most goodput: skyhaul wins");
     assert_eq!(text(std::slice::from_ref(&bbr)), "most goodput: tcp-bbr");
-    let declared = by(Racer::Stp { probing: true, declared: true }, 1e7);
+    let declared = by(racer("xstp-declared"), 1e7);
     let told = "most goodput: behind xstp-declared (1.25 times skyhaul's; told the rate)";
     assert_eq!(text(&[ours, bbr, declared]), told);
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use skyhaul_core::units::{parse_bytes, parse_time_ns};
-use skyhaul_lab::UnknownName;
 use skyhaul_lab::race::RaceMode;
 use skyhaul_lab::scoreboard::{BoardOrder, CASES, Case, CaseName, ContestantName, contestants};
+use skyhaul_lab::{UnknownName, standard};
 
 use crate::failure::Failure;
 use crate::sweep::ShownArgs;
@@ -29,7 +29,7 @@ pub(crate) struct ScoreboardArgs {
     scenarios: Vec<CaseName>,
     /// Who is measured: skyhaul (without any option), xstp-declared (with the path's rate), xstp, stp,
     /// tcp-cubic, tcp-bbr, tcp-reno [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestant)]
     with: Vec<ContestantName>,
     /// Runs of each on each scenario, with seeds that count up from the first [default: 20; --real: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -63,7 +63,7 @@ impl ScoreboardArgs {
         Ok(BoardOrder {
             mode,
             cases: self.cases()?,
-            contestants: contestants(&self.with),
+            contestants: contestants(&standard(), &self.with),
             runs: self.runs.unwrap_or(usual_runs),
             seed: self.seed,
             size_bytes: self.size,
@@ -89,4 +89,8 @@ impl ScoreboardArgs {
 
 fn case_name(text: &str) -> Result<CaseName, String> {
     text.parse().map_err(|error: UnknownName| format!("{error}. Files of your own: `skyhaul race`"))
+}
+
+fn contestant(name: &str) -> Result<ContestantName, UnknownName> {
+    ContestantName::find(&standard(), name)
 }

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use skyhaul_lab::load;
 use skyhaul_lab::sweep::{SweepBacklog, SweepOutcome, processors};
+use skyhaul_lab::{load, standard};
 use skyhaul_report::Results;
 use skyhaul_scenario::Wanted;
 use skyhaul_sim::sweep::{RESULTS, Sweep};
@@ -20,7 +20,7 @@ use crate::progress::RunsBar;
 
 /// `skyhaul simulate`.
 pub(crate) async fn run(args: SimulateArgs) -> Result<ExitCode, Failure> {
-    let file = load(&args.file, &args.overrides())?;
+    let file = load(&standard(), &args.file, &args.overrides())?;
     plot::check(&file, &args.plot)?;
     let sweep = Sweep::new(file)?;
     let args = Arc::new(args);

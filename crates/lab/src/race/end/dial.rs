@@ -4,49 +4,71 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use skyhaul_net::{Endpoint, EndpointOptions, Listener};
+use skyhaul_net::{Config, Endpoint, EndpointOptions, Listener};
 use skyhaul_scenario::EndConfig;
-use skyhaul_stp::Config;
 use socket2::{Domain, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::snmp::retransmitted_segments;
 use super::stream::{ByteStream, CounterSource};
+use crate::race::error::RaceError;
 use crate::race::racer::Racer;
 
-/// Port of STP; that of UDP and TCP is the address'.
-const STP_PORT: u16 = 7;
+/// Port within our own endpoint; that of UDP and TCP is the address'.
+const OWN_PORT: u16 = 7;
 /// Connections that may wait: more than are ever open.
 const BACKLOG: i32 = 64;
 
+/// Player of a racer in real time.
+pub(in crate::race) enum Player {
+    /// The kernel's TCP with this controller, and segments of this size at most.
+    Kernel { controller: &'static str, mss_bytes: u16 },
+    /// Our own endpoint over UDP.
+    Own(Box<Config>),
+}
+
+impl Player {
+    /// Player of this racer with the parameters of one of its ends.
+    pub(in crate::race) fn new(racer: Racer, config: &EndConfig) -> Result<Self, RaceError> {
+        if let Some(controller) = racer.kernel_controller() {
+            let mss_bytes = config.protocol().max_payload_bytes(config);
+            return Ok(Self::Kernel { controller, mss_bytes: u16::try_from(mss_bytes).unwrap_or(u16::MAX) });
+        }
+        let own = config.get::<Config>().cloned();
+        own.map(|config| Self::Own(Box::new(config))).ok_or(RaceError::NotInRealTime(racer.name()))
+    }
+}
+
 /// End that opens connections.
 pub(super) enum Dial {
-    Stp { endpoint: Endpoint, peer: SocketAddr, config: Box<Config> },
+    Own { endpoint: Endpoint, peer: SocketAddr, config: Box<Config> },
     Kernel { controller: &'static str, mss_bytes: u16, peer: SocketAddr },
 }
 
 /// End that accepts them.
 pub(super) enum Listen {
-    Stp(Listener),
+    Own(Listener),
     Kernel(TcpListener),
 }
 
 impl Dial {
-    pub(super) fn new(racer: Racer, config: &EndConfig, peer: SocketAddr) -> io::Result<Self> {
-        if let Some(config) = config.get::<Config>() {
-            let endpoint = Endpoint::client(peer, EndpointOptions::default())?;
-            return Ok(Self::Stp { endpoint, peer, config: Box::new(config.clone()) });
-        }
-        Ok(Self::Kernel { controller: controller(racer), mss_bytes: mss_bytes(config), peer })
+    pub(super) fn new(player: Player, peer: SocketAddr) -> io::Result<Self> {
+        Ok(match player {
+            Player::Own(config) => {
+                let endpoint = Endpoint::client(peer, EndpointOptions::default())?;
+                Self::Own { endpoint, peer, config }
+            }
+            Player::Kernel { controller, mss_bytes } => Self::Kernel { controller, mss_bytes, peer },
+        })
     }
 
-    /// Opens a connection. With TCP this takes the handshake, with STP no time: the opening goes with the
-    /// first bytes.
+    /// Opens a connection. With TCP this takes the handshake, with our own endpoint no time: the opening goes
+    /// with the first bytes.
     pub(super) async fn connect(&self) -> io::Result<(ByteStream, CounterSource)> {
         match self {
-            Self::Stp { endpoint, peer, config } => {
-                let stream = endpoint.open(*peer, STP_PORT, (**config).clone())?;
-                let look = CounterSource::Stp(stream.monitor());
+            Self::Own { endpoint, peer, config } => {
+                let stream = endpoint.open(*peer, OWN_PORT, (**config).clone())?;
+                let look = CounterSource::Own(stream.monitor());
                 Ok((Box::pin(stream), look))
             }
             Self::Kernel { controller, mss_bytes, peer } => {
@@ -60,28 +82,32 @@ impl Dial {
 
     /// Waits for the last words of connections that are closed; the kernel sees to its own.
     pub(super) async fn wait(&self, patience: Duration) {
-        if let Self::Stp { endpoint, .. } = self {
+        if let Self::Own { endpoint, .. } = self {
             endpoint.wait_idle(patience).await;
         }
     }
 }
 
 impl Listen {
-    pub(super) fn new(racer: Racer, config: &EndConfig, at: SocketAddr) -> io::Result<Self> {
-        if let Some(config) = config.get::<Config>() {
-            let options = EndpointOptions { accept: config.clone(), ..EndpointOptions::default() };
-            let endpoint = Endpoint::bind(at, options)?;
-            return Ok(Self::Stp(endpoint.listen(STP_PORT)?));
+    pub(super) fn new(player: Player, at: SocketAddr) -> io::Result<Self> {
+        match player {
+            Player::Own(config) => {
+                let endpoint =
+                    Endpoint::bind(at, EndpointOptions { accept: *config, ..EndpointOptions::default() })?;
+                Ok(Self::Own(endpoint.listen(OWN_PORT)?))
+            }
+            Player::Kernel { controller, mss_bytes } => {
+                let socket = kernel_socket(controller, mss_bytes, at)?;
+                socket.bind(&at.into())?;
+                socket.listen(BACKLOG)?;
+                Ok(Self::Kernel(TcpListener::from_std(socket.into())?))
+            }
         }
-        let socket = kernel_socket(controller(racer), mss_bytes(config), at)?;
-        socket.bind(&at.into())?;
-        socket.listen(BACKLOG)?;
-        Ok(Self::Kernel(TcpListener::from_std(socket.into())?))
     }
 
     pub(super) async fn accept(&mut self) -> io::Result<ByteStream> {
         match self {
-            Self::Stp(listener) => {
+            Self::Own(listener) => {
                 let stream = listener.accept().await;
                 Ok(Box::pin(stream.ok_or_else(|| io::Error::other("the socket failed"))?))
             }
@@ -92,15 +118,6 @@ impl Listen {
             }
         }
     }
-}
-
-/// Segment size for the kernel, which carries whatever is not STP.
-fn mss_bytes(config: &EndConfig) -> u16 {
-    u16::try_from(config.protocol().max_payload_bytes(config)).unwrap_or(u16::MAX)
-}
-
-fn controller(racer: Racer) -> &'static str {
-    racer.name().strip_prefix("tcp-").unwrap_or("reno") // names of TCPs begin like that
 }
 
 fn kernel_socket(controller: &str, mss_bytes: u16, address: SocketAddr) -> io::Result<Socket> {

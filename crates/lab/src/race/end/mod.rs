@@ -17,6 +17,7 @@ pub use report::{EndCounters, EndReport, Own};
 
 use super::plan::{RacePlan, Work};
 use super::racer::Racer;
+pub(super) use dial::Player;
 use dial::{Dial, Listen};
 use report::now_ns;
 
@@ -100,7 +101,8 @@ async fn work(order: &EndOrder<'_>, plan: &RacePlan, report: &mut EndReport) -> 
     let transport = plan.transport(order.racer);
     match order.role {
         Role::Send => {
-            let dial = Dial::new(order.racer, &transport.opener, order.at)?;
+            let player = Player::new(order.racer, &transport.opener).map_err(io::Error::other)?;
+            let dial = Dial::new(player, order.at)?;
             match order.work {
                 Work::Bulk => bulk::send(&dial, plan, report).await?,
                 Work::Exchanges { keep } => exchanges::ask(&dial, plan, keep, report).await?,
@@ -108,7 +110,8 @@ async fn work(order: &EndOrder<'_>, plan: &RacePlan, report: &mut EndReport) -> 
             dial.wait(LAST_WORDS).await;
         }
         Role::Serve => {
-            let mut listen = Listen::new(order.racer, &transport.acceptor, order.at)?;
+            let player = Player::new(order.racer, &transport.acceptor).map_err(io::Error::other)?;
+            let mut listen = Listen::new(player, order.at)?;
             std::fs::write(order.signs.join(READY), "")?;
             let over = order.signs.join(OVER);
             match order.work {

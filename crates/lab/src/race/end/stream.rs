@@ -18,7 +18,7 @@ impl<S: AsyncRead + AsyncWrite + Send> Both for S {}
 /// Place of a connection's counters.
 pub(super) enum CounterSource {
     /// Our own engine.
-    Stp(Monitor),
+    Own(Monitor),
     /// The kernel, whose counters are those of the namespace: they were so many before.
     Kernel { controller: &'static str, retransmitted_before: u64 },
 }
@@ -26,7 +26,7 @@ pub(super) enum CounterSource {
 impl CounterSource {
     pub(super) fn counted(&self) -> Option<EndCounters> {
         match self {
-            Self::Stp(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
+            Self::Own(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
             Self::Kernel { controller, retransmitted_before } => Some(EndCounters {
                 controller: (*controller).to_string(),
                 retransmitted_packets: retransmitted_segments()?.saturating_sub(*retransmitted_before),

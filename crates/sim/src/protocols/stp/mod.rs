@@ -2,6 +2,7 @@
 
 mod keys;
 mod label;
+mod racers;
 mod remembered;
 #[cfg(test)]
 mod tests;
@@ -9,8 +10,8 @@ mod transport;
 
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_scenario::{
-    Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, Purpose, ScenarioError,
-    SegmentLabel, SentSegment, TransportTable,
+    Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, Purpose, RacerEntry,
+    ScenarioError, SegmentLabel, SentSegment, TransportTable,
 };
 use skyhaul_stp::segment::types::{BLOCK, POLL, SD, STAT};
 use skyhaul_stp::{Config, Endpoint, EndpointConfig};
@@ -99,6 +100,10 @@ impl Protocol for Stp {
 
     fn label(&self, segment: SentSegment, first: u64) -> SegmentLabel {
         label::label(segment, first)
+    }
+
+    fn racers(&self) -> &'static [RacerEntry] {
+        &racers::RACERS
     }
 }
 

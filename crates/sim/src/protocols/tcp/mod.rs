@@ -4,6 +4,7 @@ mod ack_policy;
 mod keepalive;
 mod keys;
 mod label;
+mod racers;
 #[cfg(test)]
 mod tests;
 mod transport;
@@ -15,8 +16,8 @@ use skyhaul_core::endpoint::{self, Hosted};
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{ConnectError, ConnectionId, Engine, EventSink, Instant, NetworkFields, Transmit};
 use skyhaul_scenario::{
-    Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, ScenarioError, SegmentLabel,
-    SentSegment, TransportTable,
+    Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, RacerEntry, ScenarioError,
+    SegmentLabel, SentSegment, TransportTable,
 };
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
@@ -84,6 +85,10 @@ impl Protocol for Tcp {
 
     fn label(&self, segment: SentSegment, first: u64) -> SegmentLabel {
         label::label(segment, first)
+    }
+
+    fn racers(&self) -> &'static [RacerEntry] {
+        &racers::RACERS
     }
 }
 

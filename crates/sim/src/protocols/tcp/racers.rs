@@ -1,0 +1,38 @@
+//! Racers that carry TCP: our own engine in virtual time, the kernel's in real time.
+
+use skyhaul_scenario::{EndConfig, Grounds, RacerEntry};
+use skyhaul_tcp::{Config, ControllerKind};
+
+use super::TCP;
+
+/// TCP by each controller that a kernel has, too.
+pub(super) static RACERS: [RacerEntry; 3] = [
+    RacerEntry {
+        board_name: Some("tcp-cubic"),
+        kernel_controller: Some("cubic"),
+        ..RacerEntry::new("tcp-cubic", |grounds| ends(grounds, ControllerKind::Cubic))
+    },
+    RacerEntry {
+        board_name: Some("tcp-bbr"),
+        kernel_controller: Some("bbr"),
+        ..RacerEntry::new("tcp-bbr", |grounds| ends(grounds, ControllerKind::Bbr))
+    },
+    RacerEntry {
+        board_name: Some("tcp-reno"),
+        kernel_controller: Some("reno"),
+        ..RacerEntry::new("tcp-reno", |grounds| ends(grounds, ControllerKind::Reno))
+    },
+];
+
+/// Parameters as a user today has them: the kernel's TCP knows nothing of the file's either.
+fn ends(grounds: &Grounds<'_>, controller: ControllerKind) -> [EndConfig; 2] {
+    let standard = Config::standard();
+    let end = Config {
+        controller,
+        mss_bytes: grounds.max_payload_bytes(),
+        send_limit_bytes: standard.send_limit_bytes.max(grounds.buffer_bytes),
+        receive_limit_bytes: standard.receive_limit_bytes.max(grounds.buffer_bytes),
+        ..standard
+    };
+    [TCP.end(end.clone()), TCP.end(end)]
+}
