@@ -8,6 +8,7 @@ use skyhaul_core::units::parse_bytes;
 
 use crate::address::listen_address;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
+use crate::manual::{CompletionsArgs, ManArgs};
 use crate::parameters::{CommonArgs, SenderArgs};
 use crate::race::{EndArgs, RaceArgs};
 use crate::remembered::MemoryArgs;
@@ -18,7 +19,7 @@ use crate::transport::TransportArgs;
 
 /// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true)]
+#[command(name = "skyhaul", version, propagate_version = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -51,6 +52,10 @@ pub(crate) enum Command {
     RaceEnd(EndArgs),
     /// Every figure of a paper, drawn anew, and every claim beside what was measured
     Reproduce(ReproduceArgs),
+    /// Completions of commands and options for a shell, to standard output
+    Completions(CompletionsArgs),
+    /// Manual pages, a file for each command, out of what `--help` says
+    Man(ManArgs),
     #[command(name = skyhaul_emulator::HOST_COMMAND, hide = true)]
     EmulatedHost(HostArgs),
     #[command(name = skyhaul_emulator::INIT_COMMAND, hide = true)]

@@ -13,6 +13,7 @@ mod failure;
 mod known;
 mod line;
 mod link_history;
+mod manual;
 mod output;
 mod parameters;
 mod pauses;
@@ -75,6 +76,8 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,
         Command::Control(args) => emulate::control(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::pages(&args),
         Command::EmulatedHost(args) => Ok(emulate::host(&args)),
         Command::EmulatedInit(args) => Ok(emulate::init(&args)),
     }

@@ -175,3 +175,22 @@ fn a_full_standard_output_is_an_error() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("standard output"), "{said:?}");
 }
+
+#[test]
+fn manual_pages_and_completions_know_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = run(&["man", "--dir", folder.path().join("man").to_str().unwrap()]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for command in ["send", "receive", "emulate", "simulate", "race", "demo"] {
+        let page = folder.path().join(format!("man/skyhaul-{command}.1"));
+        let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page:?}: {error}"));
+        assert!(page.contains(".SH SYNOPSIS") && page.contains("\\fB\\-\\-help\\fR"), "{page}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let said = run(&["completions", shell]);
+        assert!(said.out.contains("receive") && said.out.contains("listen"), "{shell}: {said:?}");
+    }
+    check(&["completions", "cmd"], 2, &["bash", "fish"]);
+    let blocked = file(folder.path(), "f", b"x");
+    check(&["man", "--dir", blocked.to_str().unwrap()], 1, &["cannot write manual pages", "f"]);
+}
