@@ -22,7 +22,12 @@ const BACKLOG_BYTES: usize = 64 * 1024;
 /// How long a receiver that gives up tries to say why.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Receives the files of one transfer into `destination`; returns when the sender closes its half.
+/// How long a receiver whose replies have all arrived waits for the sender to close its half; and, when that has
+/// happened, for the confirmation of its own end.
+const PARTING: Duration = Duration::from_secs(10);
+
+/// Receives the files of one transfer into `destination`, and closes its half when every file has its result;
+/// returns when the sender has closed its own, too.
 ///
 /// A file that fails is an entry in the report. An error means that the session ended early; its report
 /// tells which files had been delivered until then, and nothing is left of the others.
@@ -50,7 +55,7 @@ where
     match converse(&mut frames, &mut writer, &mut incoming).await {
         Ok(()) => {
             // Every reply was flushed; a sender that has gone by now has them or never will.
-            let _ = writer.shutdown().await;
+            let _ = timeout(PARTING, writer.shutdown()).await;
             Ok(incoming.into_report())
         }
         Err(cause) => {
@@ -73,23 +78,35 @@ where
     O: FnMut(&Event<'_>),
 {
     let mut ended = false;
+    // Set once our half is closed and the sender has confirmed it, or has gone.
+    let mut leave_at = None;
     while !(ended && incoming.all_settled() && incoming.replies.is_empty()) {
+        let is_done = incoming.all_settled() && incoming.replies.is_empty();
         let due = incoming.replies.due();
         let release = due.unwrap_or_else(Instant::now);
         let storing = incoming.storing.is_busy();
+        let speaks = incoming.replies.out.wants() || is_done && leave_at.is_none();
         let listening = !ended && !storing && incoming.replies.out.len() <= BACKLOG_BYTES;
         tokio::select! {
             biased;
-            written = incoming.replies.out.drive(writer), if incoming.replies.out.wants() => {
-                written.map_err(Fault::stream("answering"))?;
-            }
+            spoken = speak(&mut incoming.replies.out, writer), if speaks => match spoken {
+                Err(error) if !is_done => return Err(Fault::stream("answering")(error)),
+                _ if is_done => leave_at = Some(Instant::now() + PARTING),
+                _ => {}
+            },
             () = sleep_until(release), if due.is_some() => incoming.replies.release(Instant::now()),
             finished = incoming.finisher.next(), if incoming.finisher.len() > 0 => incoming.finished(finished),
             stored = incoming.storing.next(), if storing => incoming.stored(stored),
+            () = sleep_until(leave_at.unwrap_or_else(Instant::now)), if leave_at.is_some() => return Ok(()),
             step = frames.step(), if listening => ended = take(frames, step, incoming)?,
         }
     }
     Ok(())
+}
+
+/// Writes some of the replies; where there are none closes our half, and waits for that to be confirmed.
+async fn speak<W: AsyncWrite + Unpin>(out: &mut Outbox, writer: &mut W) -> std::io::Result<()> {
+    if out.wants() { out.drive(writer).await } else { writer.shutdown().await }
 }
 
 /// Takes what was read; `true` when the sender's stream has ended as it should.

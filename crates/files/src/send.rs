@@ -15,6 +15,9 @@ use crate::source::Source;
 /// How long a sender that cannot write any more waits for the receiver's last words.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// How long a sender that knows every result waits for the receiver to confirm the end.
+const PARTING: Duration = Duration::from_secs(10);
+
 /// Sends `sources` in their order; returns when the receiver has told the result of each, and shuts its
 /// half of the stream down. The stream must live on until that has reached the other side.
 ///
@@ -36,7 +39,7 @@ where
     match converse(&mut replies, &mut writer, &mut outgoing).await {
         Ok(()) => {
             // All results are known; if the stream is gone by now, nothing is lost.
-            let _ = writer.shutdown().await;
+            let _ = timeout(PARTING, writer.shutdown()).await;
             Ok(outgoing.into_report())
         }
         Err(cause) => Err(SendError { cause, report: outgoing.into_report() }),

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::Protocol;
 use crate::shared::{Shared, notify};
 use crate::state::State;
@@ -17,15 +19,18 @@ pub(crate) struct Handle<P: Protocol>(pub(crate) Arc<Shared<P>>);
 impl<P: Protocol> Handle<P> {
     /// Waits until no connection has anything left to do, but no longer than `patience`.
     pub(crate) async fn wait_idle(&self, patience: Duration) -> bool {
-        tokio::time::timeout(patience, self.idle()).await.is_ok()
+        self.wait_for(&self.0.idle, patience).await
+    }
+
+    /// Waits until every connection has ended at both ends, but no longer than `patience`.
+    pub(crate) async fn wait_ended(&self, patience: Duration) -> bool {
+        self.wait_for(&self.0.parted, patience).await
     }
 
     /// Only the driver knows when the last word has been sent: it is asked to look, and tells.
-    async fn idle(&self) {
-        let told = self.0.idle.notified();
-        if self.ask(|_| {}) {
-            told.await;
-        }
+    async fn wait_for(&self, news: &Notify, patience: Duration) -> bool {
+        let told = news.notified();
+        !self.ask(|_| {}) || tokio::time::timeout(patience, told).await.is_ok()
     }
 
     /// Aborts every connection, tells the peers, and ends the driver.

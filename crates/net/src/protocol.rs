@@ -27,7 +27,7 @@ pub trait Protocol: Engine + Send + 'static {
     /// Address of the other end.
     fn address(&self, id: ConnectionId) -> Option<SocketAddr>;
 
-    /// Ends all connections to `peer`: the carrier reports that nobody receives there, and its driver
-    /// believes it.
-    fn unreachable(&mut self, peer: Self::Peer);
+    /// Takes the carrier's report that nobody receives at `peer`. All connections to it end if its driver
+    /// believes that; else those that wait for nothing but the peer's last words.
+    fn unreachable(&mut self, peer: Self::Peer, is_believed: bool);
 }

@@ -15,6 +15,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) clock: Clock,
     /// Tells that no connection has anything left to do.
     pub(crate) idle: Notify,
+    /// Tells that every connection has ended at both ends, and nothing is left to send at present.
+    pub(crate) parted: Notify,
     /// Tells that the driver is gone and the socket closed.
     pub(crate) ended: Notify,
     state: Mutex<State<P>>,
@@ -22,8 +24,8 @@ pub(crate) struct Shared<P: Protocol> {
 
 impl<P: Protocol> Shared<P> {
     pub(crate) fn new(state: State<P>) -> Self {
-        let (idle, ended) = (Notify::new(), Notify::new());
-        Self { clock: Clock::start(), idle, ended, state: Mutex::new(state) }
+        let (idle, parted, ended) = (Notify::new(), Notify::new(), Notify::new());
+        Self { clock: Clock::start(), idle, parted, ended, state: Mutex::new(state) }
     }
 
     /// The state. A panic under the lock is remembered: what it left behind is not used.

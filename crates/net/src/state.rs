@@ -227,15 +227,20 @@ impl<P: Protocol> State<P> {
         })
     }
 
+    /// True if no connection is open any more, or on its way to be.
+    pub(crate) fn is_ended(&self) -> bool {
+        let mut stages = self.entries.keys().filter_map(|&id| self.engine.stage(id));
+        stages.all(|stage| stage >= Stage::Ended)
+    }
+
     /// Takes the system's word that nobody receives at `peer`: connections that are being opened fail at
-    /// once. Established ones are given up only if the reports `persist`. True if it came to that.
+    /// once, and so do those for which only the peer's last words are missing. Others that are established are
+    /// given up only if the reports `persist`. True if it came to that.
     pub(crate) fn on_refusal(&mut self, peer: P::Peer, persist: bool) -> bool {
         let mut stages = self.entries.keys().filter_map(|&id| self.engine.stage(id));
         let established = stages.any(|stage| matches!(stage, Stage::Open | Stage::Ended));
         let hit = !established || persist;
-        if hit {
-            self.engine.unreachable(peer);
-        }
+        self.engine.unreachable(peer, hit);
         hit
     }
 }

@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 use skyhaul_congestion::ControllerKind;
-use skyhaul_core::SECOND;
 use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
+use skyhaul_core::{MS, SECOND};
 use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
@@ -82,12 +82,16 @@ impl CommonArgs {
 /// A receiver has nothing to repeat: it notices that the sender vanished by asking, here after two minutes.
 const KEEPALIVE: Keepalive = Keepalive { idle_ns: 60 * SECOND, interval_ns: 10 * SECOND, max_questions: 6 };
 
+/// A file that the receiver refuses is dropped at once, but for what was written until then. Half of it must
+/// outlast a machine that is busy for a while.
+const UNSENT_LIMIT_NS: u64 = 100 * MS;
+
 impl SenderArgs {
     /// Parameters of the connection that the files go over.
     pub(crate) fn config(&self, common: &CommonArgs) -> Config {
         let own = common.config();
         let probing = own.probing.filter(|_| self.probing == ProbingSwitch::On);
-        Config { rate_bps: self.rate, probing, ..own }
+        Config { rate_bps: self.rate, probing, unsent_limit_ns: Some(UNSENT_LIMIT_NS), ..own }
     }
 }
 

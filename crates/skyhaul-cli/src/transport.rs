@@ -123,6 +123,10 @@ pub(crate) trait TransportEnd {
 
     /// Waits until nothing is left to do, so long at most.
     async fn wait_idle(&self, patience: Duration) -> bool;
+
+    /// Waits until every connection has ended at both ends, so long at most: late repeats of a peer that misses
+    /// nothing but our last words are not answered any more.
+    async fn wait_ended(&self, patience: Duration) -> bool;
 }
 
 impl TransportEnd for Endpoint {
@@ -141,6 +145,10 @@ impl TransportEnd for Endpoint {
     async fn wait_idle(&self, patience: Duration) -> bool {
         self.wait_idle(patience).await
     }
+
+    async fn wait_ended(&self, patience: Duration) -> bool {
+        self.wait_ended(patience).await
+    }
 }
 
 impl TransportEnd for TunHost {
@@ -157,6 +165,10 @@ impl TransportEnd for TunHost {
     }
 
     async fn wait_idle(&self, patience: Duration) -> bool {
+        self.wait_idle(patience).await
+    }
+
+    async fn wait_ended(&self, patience: Duration) -> bool {
         self.wait_idle(patience).await
     }
 }

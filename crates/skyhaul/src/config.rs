@@ -128,6 +128,9 @@ pub struct Buffers {
     /// Bandwidth-delay products held at most for sending at a declared rate; [`Self::send_limit_bytes`]
     /// holds, too.
     pub send_limit_bdps: Option<u64>,
+    /// Most bytes that wait to be sent for the first time, as the time in which they leave at the path's rate;
+    /// then writers wait. `None`: as many as may be held.
+    pub unsent_limit_ns: Option<u64>,
     /// Bytes held at most for reading or reassembly; then the peer is told to wait.
     pub receive_limit_bytes: u64,
     /// True if a small packet is held back while data is unconfirmed.
@@ -221,6 +224,7 @@ impl From<Config> for skyhaul_stp::Config {
             max_payload_bytes: buffers.max_payload_bytes,
             send_limit_bytes: buffers.send_limit_bytes,
             send_limit_bdps: buffers.send_limit_bdps,
+            unsent_limit_ns: buffers.unsent_limit_ns,
             receive_limit_bytes: buffers.receive_limit_bytes,
             nagle: buffers.nagle,
             rate_bps: controller.rate_bps,
@@ -284,6 +288,7 @@ impl From<skyhaul_stp::Config> for Config {
                 max_payload_bytes: config.max_payload_bytes,
                 send_limit_bytes: config.send_limit_bytes,
                 send_limit_bdps: config.send_limit_bdps,
+                unsent_limit_ns: config.unsent_limit_ns,
                 receive_limit_bytes: config.receive_limit_bytes,
                 nagle: config.nagle,
             },

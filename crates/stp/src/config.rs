@@ -61,6 +61,9 @@ pub struct Config {
     /// With a declared rate the send limit is this many bandwidth-delay products (at most
     /// `send_limit_bytes`).
     pub send_limit_bdps: Option<u64>,
+    /// Most application bytes that wait to be sent for the first time, as the time in which they leave at the
+    /// path's rate (128 KiB at least): what is written later may be something else. `None`: the send limit.
+    pub unsent_limit_ns: Option<u64>,
     /// Most application bytes held for reading or reassembly.
     pub receive_limit_bytes: u64,
     /// Round-trip time assumed before the first sample.
@@ -148,6 +151,7 @@ impl Config {
             budget_burst_ns: 10 * MS,
             send_limit_bytes: 64_000,
             send_limit_bdps: None,
+            unsent_limit_ns: None,
             receive_limit_bytes: 64_000,
             initial_rtt_ns: 600 * MS,
             polls_per_rtt: 3,

@@ -118,7 +118,13 @@ impl<F: Family> Endpoint<F> {
             fields
         };
         let batch = (&mut *buffer, max_segments);
-        let deadline = match self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll) {
+        let taken = self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
+        while let Some(event) = slot.connection.poll_event() {
+            if !slot.is_released {
+                self.events.push(id, &mut slot.waiting, event);
+            }
+        }
+        let deadline = match taken {
             Ok(transmit) => return Some(transmit),
             Err(deadline) => deadline,
         };

@@ -91,12 +91,16 @@ impl<P: Protocol> Keeper<P> {
         state.counters = self.counters;
         state.dispatch(self.shared.now(), &mut self.wakers);
         let is_quiet = sent == Sent::All && state.is_idle();
+        let is_parted = sent == Sent::All && state.is_ended();
         let is_over = sent == Sent::All && state.is_over();
         let deadline = state.engine.deadline();
         drop(state);
         wake_all(&mut self.wakers);
         if is_quiet {
             self.shared.idle.notify_waiters();
+        }
+        if is_parted {
+            self.shared.parted.notify_waiters();
         }
         if is_over {
             return Poll::Ready(Ok(()));
@@ -124,6 +128,7 @@ impl<P: Protocol> Drop for Keeper<P> {
         drop(state);
         wake_all(&mut self.wakers);
         self.shared.idle.notify_waiters();
+        self.shared.parted.notify_waiters();
         self.shared.ended.notify_waiters();
     }
 }

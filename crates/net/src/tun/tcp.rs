@@ -28,5 +28,5 @@ impl Protocol for skyhaul_tcp::Endpoint {
     }
 
     /// Routers say so by ICMP, which TCP judges itself.
-    fn unreachable(&mut self, _: Self::Peer) {}
+    fn unreachable(&mut self, _: Self::Peer, _: bool) {}
 }

@@ -25,7 +25,7 @@ impl Protocol for skyhaul_stp::Endpoint {
         self.remote(id)
     }
 
-    fn unreachable(&mut self, peer: SocketAddr) {
-        self.unreachable(peer);
+    fn unreachable(&mut self, peer: SocketAddr, is_believed: bool) {
+        self.unreachable(peer, is_believed);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use skyhaul_core::{CloseReason, ResetReason};
 use skyhaul_net::{Endpoint, EndpointOptions};
-use skyhaul_stp::Config;
+use skyhaul_stp::{Config, State};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{PORT, client, connected, pattern, receive, send, server, within};
@@ -175,4 +175,34 @@ fn streams_outlive_their_runtime() {
     here.block_on(async {
         assert!(tokio::time::timeout(Duration::from_millis(50), listener.accept()).await.is_err());
     });
+}
+
+#[tokio::test]
+async fn who_ends_last_has_nothing_left_to_do_once_that_is_confirmed() {
+    within(30, async {
+        let (server, mut listener) = server(EndpointOptions::default());
+        let (client, mut near, mut far) = connected(&server, &mut listener).await;
+        let ((), heard) = tokio::join!(send(&mut far, b"all of it"), receive(&mut near));
+        assert_eq!(heard, b"all of it");
+        near.shutdown().await.unwrap();
+        assert_eq!(near.state(), State::Closed, "it does not linger");
+        assert!(server.wait_ended(Duration::from_secs(5)).await);
+        assert!(matches!(far.state(), State::Linger | State::Closed), "{:?}", far.state());
+        drop(near);
+        assert!(client.wait_idle(Duration::from_secs(5)).await);
+        assert_eq!(client.connection_count(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn waiting_for_the_end_is_bounded() {
+    within(30, async {
+        let (server, mut listener) = server(EndpointOptions::default());
+        let (client, near, _far) = connected(&server, &mut listener).await;
+        assert!(!client.wait_ended(Duration::from_millis(50)).await, "it is open");
+        drop(near);
+        assert!(client.wait_ended(Duration::from_secs(5)).await);
+    })
+    .await;
 }

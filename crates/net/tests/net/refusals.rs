@@ -171,3 +171,35 @@ async fn a_few_refusals_do_no_harm_to_an_established_connection() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_peer_that_left_with_its_last_word_lost_makes_no_failure() {
+    within(30, async {
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let (endpoint, listener) = runtime.block_on(async {
+                let (endpoint, mut listener) = server(EndpointOptions::default());
+                tell.send(endpoint.local_addr()).unwrap();
+                let mut stream = listener.accept().await.unwrap();
+                assert_eq!(stream.read_u8().await.unwrap(), b'?');
+                stream.write_all(b"all of it").await.unwrap();
+                stream.shutdown().await.unwrap(); // confirmed
+                std::mem::forget(stream); // no reset
+                (endpoint, listener)
+            });
+            drop(runtime); // the socket is gone, nothing was said
+            drop((endpoint, listener));
+        });
+        let peer = told.recv().unwrap();
+        let client = Endpoint::client(peer, EndpointOptions::default()).unwrap();
+        let mut stream = client.open(peer, PORT, Config::standard()).unwrap();
+        stream.write_u8(b'?').await.unwrap();
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard).await.unwrap();
+        thread.join().unwrap();
+        within(5, stream.shutdown()).await.unwrap();
+        assert_eq!((&heard[..], stream.close_reason()), (&b"all of it"[..], None));
+    })
+    .await;
+}

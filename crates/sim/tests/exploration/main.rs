@@ -49,7 +49,7 @@ fn walk_tcp(config: skyhaul_tcp::Config) {
 
 #[test]
 fn the_standard_profile_survives_every_pair_of_faults() {
-    walk_stp(&skyhaul_stp::Config::standard(), 6_000);
+    walk_stp(&skyhaul_stp::Config::standard(), 5_500);
     let window = ControllerKind::SlowStartAvoidance;
     walk_stp(&skyhaul_stp::Config { controller: window, ..skyhaul_stp::Config::standard() }, 8_000);
 }

@@ -23,9 +23,20 @@ impl Connection {
         }
     }
 
-    /// The carrier reports that nobody receives at the peer's address.
-    pub(crate) fn unreachable(&mut self) {
-        self.close(Some(CloseReason::Unreachable));
+    /// The carrier reports that nobody receives at the peer's address. Where nothing but last words is missing
+    /// the peer was done and has left; a connection that needs more ends only if the report `is_believed`.
+    pub(crate) fn unreachable(&mut self, is_believed: bool) {
+        if self.life.is_lingering() || self.is_all_but_confirmed() {
+            self.part();
+        } else if is_believed {
+            self.close(Some(CloseReason::Unreachable));
+        }
+    }
+
+    /// Ends cleanly without the peer's last words.
+    pub(super) fn part(&mut self) {
+        self.tell_finished();
+        self.close(None);
     }
 
     /// Last words for a peer that still asks after a clean end.
@@ -42,18 +53,21 @@ impl Connection {
     }
 
     /// True if only the confirmation of our END is missing, after all data went both ways. A peer that no
-    /// longer knows such a connection had our END and lingered in vain, during an outage for example.
+    /// longer knows such a connection, or says nothing more, had our END and has left.
     pub(super) fn is_all_but_confirmed(&self) -> bool {
         self.has_peer_ended() && self.life.has_ended() && self.sender.is_settled()
     }
 
-    /// Both halves done: stay for a while to answer repeats of a peer that missed our last words,
-    /// then go.
+    /// Both halves done: a peer that confirmed an END beside which all of its own was confirmed misses nothing.
+    /// Else stay for a while to answer repeats of one that missed our last words, then go.
     pub(super) fn check_ended(&mut self, now: Instant) {
         if self.our_half_is_done() {
             self.tell_finished();
         }
         if !self.life.is_lingering() && self.has_peer_ended() && self.our_half_is_done() {
+            if self.life.is_peer_content() {
+                return self.close(None);
+            }
             self.linger(now);
         } else if self.life.has_ended() && self.sender.rtt().is_known() {
             self.life.shorten_end(self.sender.rtt().overdue_ns(self.config.end_timer_ns));

@@ -5,6 +5,7 @@ use skyhaul_core::{CloseReason, Instant, Path, ResetReason, Step};
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::Receiver;
+use crate::segment::report_len;
 use crate::send::{SenderAction, Situation};
 
 /// Next thing that a connection does.
@@ -76,6 +77,7 @@ impl Connection {
         Some(Situation {
             is_opened: self.is_opened(),
             is_lingering: self.life.is_lingering(),
+            last_report_bytes: self.last_report().map_or(0, |report| report_len(&report)),
             is_proven: self.reachability.is_proven(),
             is_peer_free: self.reachability.is_peer_free(),
             last_heard: self.reachability.last_heard(),
@@ -108,7 +110,8 @@ impl Connection {
     pub(crate) fn handle_timeout(&mut self, context: &mut Context<'_>) {
         let call = &mut Call::new(self.id, context);
         if let Some((_, reason)) = self.expiry().filter(|&(at, _)| at <= call.now) {
-            self.close(reason);
+            // All data went both ways: a peer that is silent now has left.
+            if self.is_all_but_confirmed() { self.part() } else { self.close(reason) }
         }
         self.tell_state(call);
         self.check_invariants();

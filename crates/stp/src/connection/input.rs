@@ -194,11 +194,8 @@ impl Connection {
             }
         }
         let is_forgotten = reason == ResetReason::UnknownConnection && self.is_all_but_confirmed();
-        if is_forgotten {
-            self.tell_finished();
-        }
         if is_forgotten || self.life.is_lingering() {
-            return self.close(None);
+            return self.part();
         }
         self.close(Some(CloseReason::Reset(Some(reason))));
     }

@@ -10,6 +10,8 @@ use crate::retry::Retry;
 #[derive(Clone, Debug)]
 pub(super) struct OwnEnd {
     acknowledged: bool,
+    /// True if every copy confirmed all that the peer ever sent, its END included.
+    confirms_all: bool,
     timer: Retry,
 }
 
@@ -145,14 +147,22 @@ impl Life {
         self.end().filter(|end| !end.acknowledged).and_then(|end| end.timer.due())
     }
 
-    /// An END left, at first or again. `overdue_ns`: when an answer is overdue.
-    pub(super) fn end_sent(&mut self, now: Instant, overdue_ns: u64, config: &Config) {
+    /// True if our END is confirmed, and the peer has with it all that it can want to hear: there is nothing
+    /// to linger for.
+    pub(super) fn is_peer_content(&self) -> bool {
+        self.end().is_some_and(|end| end.acknowledged && end.confirms_all)
+    }
+
+    /// An END left, at first or again. `overdue_ns`: when an answer is overdue. `confirms_all`: its segment
+    /// confirmed all that the peer ever sent, its END included.
+    pub(super) fn end_sent(&mut self, now: Instant, overdue_ns: u64, confirms_all: bool, config: &Config) {
         if let Some(end) = self.end_mut() {
+            end.confirms_all &= confirms_all;
             return end.timer.tried(now);
         }
         let mut timer = Retry::new(config.end_timer_ns, config.max_timer_ns);
         timer.arm(now, overdue_ns);
-        let new = OwnEnd { acknowledged: false, timer };
+        let new = OwnEnd { acknowledged: false, confirms_all, timer };
         match self {
             Self::Opening { end, .. } => *end = Some(new),
             Self::Open { early_to } => *self = Self::Ending { early_to: *early_to, end: new },

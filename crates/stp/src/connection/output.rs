@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Instant, Step, truncate_number};
+use skyhaul_core::{Instant, Step, StreamEvent, truncate_number};
 
 use super::decision::Action;
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::Receiver;
-use crate::segment::Segment;
+use crate::segment::{Report, Segment};
 use crate::send::{Plan, SenderAction, Situation};
 
 impl Connection {
@@ -66,6 +66,11 @@ impl Connection {
         }
     }
 
+    /// Report that confirms all that the peer ever sent, once that is here: what END brings then.
+    pub(super) fn last_report(&self) -> Option<Report> {
+        self.receiver.as_ref().filter(|receiver| receiver.is_complete()).map(Receiver::last_report)
+    }
+
     /// Sends the replies that wait, and what is planned beside them.
     fn send_segment(&mut self, plan: &Plan, situation: &Situation, call: &mut Call<'_>, out: &mut Vec<u8>) {
         let opening = self.our_opening(call.path);
@@ -80,21 +85,28 @@ impl Connection {
         if poll.is_some() {
             self.sender.note_poll(situation, call.now, call.path);
         }
+        let last_report = self.last_report();
+        let ustat = reply.ustat.or_else(|| last_report.clone().filter(|_| plan.end && reply.stat.is_none()));
         if plan.end {
-            self.life.end_sent(call.now, self.sender.rtt().overdue_ns(0), &self.config);
+            let told = reply.stat.as_ref().map(|stat| &stat.report).or(ustat.as_ref());
+            let confirms_all = last_report.zip(told).is_some_and(|(last, told)| told.next == last.next);
+            self.life.end_sent(call.now, self.sender.rtt().overdue_ns(0), confirms_all, &self.config);
         }
         let segment = Segment {
             bgn: plan.begin.then_some(opening),
             bgnak: (reply.accepts || plan.proof).then_some(opening),
             poll,
             stat: reply.stat,
-            ustat: reply.ustat,
+            ustat,
             end: plan.end.then(|| truncate_number(self.sender.next_number())),
             // It has no body: on every segment it costs nothing, and a lost one costs no END timer.
             endak: reply.confirms_end || self.receiver.as_ref().is_some_and(Receiver::has_end),
             ..self.blank()
         };
         self.sender.send(number, plan, segment, call, out);
+        if self.sender.has_drained() {
+            self.tell(StreamEvent::Writable);
+        }
     }
 }
 

@@ -100,10 +100,10 @@ fn accept<P: Peer>(
     id
 }
 
-/// Confirms everything to a peer that repeats itself after a clean end; says nothing to one that
-/// does not ask.
+/// Confirms everything to a peer that repeats itself after a clean end, and ends our direction once more; says
+/// nothing to one that does not ask, or whose segment has such last words itself.
 fn say_farewell<P: Peer>(endpoint: &mut Endpoint<P>, key: Key<P>, to: &Segment<'_>, farewell: Farewell) {
-    let asks = to.poll.is_some() || to.end.is_some() || to.data.is_some();
+    let asks = to.poll.is_some() || to.data.is_some() || to.end.is_some() && to.ustat.is_none();
     if !asks {
         return;
     }
@@ -113,6 +113,7 @@ fn say_farewell<P: Peer>(endpoint: &mut Endpoint<P>, key: Key<P>, to: &Segment<'
         number: farewell.number,
         instance: farewell.instance,
         ustat: Some(Report { next: farewell.next, ..Report::default() }),
+        end: Some(farewell.number),
         endak: true,
         ..Segment::default()
     };

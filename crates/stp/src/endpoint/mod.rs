@@ -136,11 +136,11 @@ impl<P: Peer> Endpoint<P> {
         Ok(id)
     }
 
-    /// The carrier reports that nobody receives at `remote`, and its driver believes it: all
-    /// connections to this peer end.
-    pub fn unreachable(&mut self, remote: P) {
+    /// The carrier reports that nobody receives at `remote`. If its driver believes it, all connections to this
+    /// peer end; else those do for which only the peer's last words are missing.
+    pub fn unreachable(&mut self, remote: P, is_believed: bool) {
         for id in self.0.connections_to(remote) {
-            self.0.change(id, Connection::unreachable);
+            self.0.change(id, |connection| connection.unreachable(is_believed));
         }
     }
 

@@ -209,6 +209,11 @@ impl Receiver {
         self.replies.push_ustat(report);
     }
 
+    /// Report that nothing is missing.
+    pub(crate) fn last_report(&self) -> Report {
+        self.report(0, Vec::new())
+    }
+
     fn report(&self, start: u32, runs: Vec<u32>) -> Report {
         Report {
             next: self.next(),

@@ -42,6 +42,9 @@ pub(crate) use plan::{Plan, SenderAction, Situation};
 pub(crate) use poll_history::PollRecord;
 pub(crate) use reports::Answer;
 
+/// Least bound of what waits to be sent for the first time: a driver's turn or two at rates that are not known.
+const MIN_UNSENT_LIMIT_BYTES: u64 = 128 << 10;
+
 /// Random values that a new connection needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entropy {
@@ -218,9 +221,20 @@ impl Sender {
         self.cache.held_bytes()
     }
 
+    /// Bytes that wait to be sent for the first time, at most; `None`: nothing but the send limit bounds them.
+    fn unsent_limit_bytes(&self) -> Option<u64> {
+        let ns = self.config.unsent_limit_ns?;
+        let bits = u128::from(self.path_rate_bps().unwrap_or(0)) * u128::from(ns) / u128::from(SECOND);
+        Some(((bits / 8) as u64).max(MIN_UNSENT_LIMIT_BYTES))
+    }
+
     /// Room in the send buffer.
     pub(crate) fn writable_bytes(&self) -> u64 {
-        self.limit_bytes().saturating_sub(self.cache.held_bytes())
+        let room_bytes = self.limit_bytes().saturating_sub(self.cache.held_bytes());
+        match self.unsent_limit_bytes() {
+            Some(limit_bytes) => room_bytes.min(limit_bytes.saturating_sub(self.cache.unsent_bytes() as u64)),
+            None => room_bytes,
+        }
     }
 
     /// Takes as much of `data` as there is room for. Result: so many bytes.
@@ -241,9 +255,16 @@ impl Sender {
 
     /// True once for a writer who waits, if there is room again.
     fn wakes_writer(&mut self) -> bool {
-        let wakes = self.writer_waits && self.cache.held_bytes() < self.limit_bytes();
+        let waits_to_leave = |limit_bytes: u64| self.cache.unsent_bytes() as u64 > limit_bytes / 2;
+        let has_room = || self.cache.held_bytes() < self.limit_bytes();
+        let wakes = self.writer_waits && has_room() && !self.unsent_limit_bytes().is_some_and(waits_to_leave);
         self.writer_waits &= !wakes;
         wakes
+    }
+
+    /// True once for a writer who waited for data to leave, if enough has.
+    pub(crate) fn has_drained(&mut self) -> bool {
+        self.config.unsent_limit_ns.is_some() && self.wakes_writer()
     }
 
     /// Asks the peer whether it still knows the connection.

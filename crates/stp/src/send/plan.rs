@@ -21,6 +21,8 @@ pub(crate) struct Situation {
     pub(crate) is_opened: bool,
     /// Both directions have ended.
     pub(crate) is_lingering: bool,
+    /// Bytes of the report that comes with END where no other does: once the peer has ended.
+    pub(crate) last_report_bytes: usize,
     /// The peer receives at its address.
     pub(crate) is_proven: bool,
     /// The peer knows that we do.
@@ -58,6 +60,11 @@ impl Plan {
         self.poll != PollDecision::No
     }
 
+    /// Bytes of END, and of what comes with it.
+    fn end_bytes(&self, situation: &Situation) -> usize {
+        if self.end { END_BYTES + situation.last_report_bytes } else { 0 }
+    }
+
     fn is_empty(&self) -> bool {
         self.data.is_none() && !(self.polls() || self.end || self.begin)
     }
@@ -72,9 +79,10 @@ impl Plan {
     /// retransmission over the largest segment: both follow it.
     fn spare_repeat(&mut self, base_bytes: usize, situation: &Situation) {
         let Some(Choice::Again { bytes, .. }) = self.data else { return };
+        let end_bytes = END_BYTES + situation.last_report_bytes;
         let brings_opening = self.begin || !situation.is_proven;
         let full_bytes =
-            (base_bytes + OPENING_BYTES + Options::MAX_BYTES + POLL_BYTES + END_BYTES).next_multiple_of(4);
+            (base_bytes + OPENING_BYTES + Options::MAX_BYTES + POLL_BYTES + end_bytes).next_multiple_of(4);
         let is_too_long = full_bytes + bytes > situation.allowance_bytes;
         if self.poll == PollDecision::Rides && brings_opening && is_too_long {
             (self.begin, self.end) = (false, false);
@@ -184,7 +192,7 @@ impl Sender {
     fn fit(&self, plan: &mut Plan, base_bytes: usize, situation: &Situation) {
         let Some(choice) = plan.data else { return };
         let poll_bytes = if plan.polls() { self.poll_bytes(situation) } else { 0 };
-        let bodies_bytes = base_bytes + poll_bytes + if plan.end { END_BYTES } else { 0 };
+        let bodies_bytes = base_bytes + poll_bytes + plan.end_bytes(situation);
         let room_bytes = situation.allowance_bytes.saturating_sub(bodies_bytes.next_multiple_of(4));
         match choice {
             Choice::New { bytes } => {

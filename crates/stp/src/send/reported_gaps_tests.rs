@@ -136,6 +136,7 @@ fn settled(sender: &Sender) -> Option<u64> {
     sender.settled(&Situation {
         is_opened: true,
         is_lingering: false,
+        last_report_bytes: 0,
         is_proven: true,
         is_peer_free: true,
         last_heard: Instant::ZERO,

@@ -35,7 +35,7 @@ fn each_direction_ends_by_itself() {
     bench.pump();
     assert_eq!(bench.states(id).1, Some(State::Closing));
     bench.run(RTT_NS);
-    assert_eq!(bench.states(id), (Some(State::Linger), Some(State::Linger)));
+    assert_eq!(bench.states(id), (Some(State::Linger), Some(State::Closed)), "who ended last is done");
     bench.run(10 * SECOND);
     assert_eq!(bench.states(id), (Some(State::Closed), Some(State::Closed)));
     assert!(bench.heard(Side::A, StreamEvent::Closed(None)));
@@ -44,6 +44,125 @@ fn each_direction_ends_by_itself() {
     bench.pump();
     assert_eq!((bench.a.connection_count(), bench.b.connection_count()), (0, 0));
     assert_eq!((bench.a.deadline(), bench.b.deadline()), (None, None));
+}
+
+/// A has sent a kilobyte and ended, and B ends as soon as it has both. Result: round trips from A's end until
+/// B has closed.
+fn round_trips_until_b_closes(bench: &mut Bench) -> Option<u64> {
+    let id = bench.open();
+    bench.a.write(id, &[1; 1000]).unwrap();
+    bench.a.finish(id);
+    let begun = bench.now;
+    bench.run(DELAY_NS);
+    bench.b.finish(1);
+    while bench.b.state(1) != Some(State::Closed) {
+        bench.run(MS);
+        if bench.now.since(begun) > 200 * RTT_NS {
+            return None;
+        }
+    }
+    assert!(bench.heard(Side::B, StreamEvent::Finished) && bench.heard(Side::B, StreamEvent::Closed(None)));
+    Some(bench.now.since(begun).div_ceil(RTT_NS))
+}
+
+#[test]
+fn who_ends_last_closes_with_the_confirmation_of_its_end() {
+    let mut bench = Bench::new();
+    assert_eq!(round_trips_until_b_closes(&mut bench), Some(2), "half a one, and one for END and ENDAK");
+    let last = bench.sent_by(Side::B).iter().position(|names| names.contains("END")).unwrap();
+    assert!(bench.sent_by(Side::B)[last].contains("STAT"), "END confirms all: {:?}", bench.log);
+    assert!(bench.heard(Side::A, StreamEvent::Finished));
+}
+
+#[test]
+fn who_ends_last_lingers_if_its_end_came_without_its_reports() {
+    let (mut bench, id) = established();
+    bench.a.write(id, &[1; 1000]).unwrap();
+    bench.b.finish(1); // before A has ended: this END confirms nothing of A's
+    bench.run(RTT_NS);
+    bench.drop = Box::new(|side, segment| side == Side::B && (segment.stat.is_some() || segment.endak));
+    bench.a.finish(id);
+    bench.run(RTT_NS);
+    assert_eq!(bench.states(id), (Some(State::Closing), Some(State::Linger)));
+    bench.drop = Box::new(|_, _| false);
+    bench.run(5 * SECOND);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(None)), "{:?}", bench.events);
+}
+
+#[test]
+fn a_peer_that_left_with_its_last_word_lost_makes_no_failure() {
+    // A is gone as soon as it has confirmed B's END; the network says so, or nobody does.
+    for says_so in [true, false] {
+        let (mut bench, id) = established();
+        bench.a.write(id, b"all of it").unwrap();
+        bench.a.finish(id);
+        bench.run(DELAY_NS);
+        bench.b.write(1, b"got it").unwrap();
+        bench.run(RTT_NS);
+        bench.drop = Box::new(|side, _| side == Side::A);
+        bench.b.finish(1);
+        bench.run(RTT_NS);
+        assert_eq!(bench.b.state(1), Some(State::Closing), "{:?}", bench.log);
+        if says_so {
+            bench.b.unreachable(Side::A.address(), false);
+            bench.pump();
+        } else {
+            bench.run(700 * SECOND);
+        }
+        assert!(bench.heard(Side::B, StreamEvent::Finished), "{says_so}: {:?}", bench.events);
+        assert!(bench.heard(Side::B, StreamEvent::Closed(None)), "{says_so}: {:?}", bench.events);
+    }
+}
+
+#[test]
+fn a_report_that_is_not_believed_ends_nothing_that_goes_on() {
+    let (mut bench, id) = established();
+    bench.a.unreachable(Side::B.address(), false);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+    bench.a.write(id, b"unconfirmed").unwrap();
+    bench.a.finish(id);
+    bench.pump();
+    bench.a.unreachable(Side::B.address(), false);
+    assert_eq!(bench.states(id).0, Some(State::EndSent));
+}
+
+#[test]
+fn who_has_left_ends_its_direction_for_a_peer_that_missed_it() {
+    let (mut bench, id) = established();
+    bench.a.finish(id);
+    bench.run(SECOND);
+    bench.drop = Box::new(|side, _| side == Side::B);
+    bench.b.finish(1);
+    bench.run(RTT_NS);
+    bench.b.unreachable(Side::A.address(), false); // a forgery: A is there
+    bench.b.release(bench.now, 1);
+    bench.pump();
+    assert_eq!((bench.states(id).0, bench.b.connection_count()), (Some(State::HalfClosedLocal), 0));
+    bench.drop = Box::new(|_, _| false);
+    bench.log.clear();
+    bench.run(60 * SECOND); // A asks at last
+    assert_eq!(bench.states(id).0, Some(State::Closed), "{:?}", bench.log);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(None)));
+}
+
+#[test]
+fn two_that_have_left_do_not_answer_each_other() {
+    let mut bench = Bench::new();
+    assert!(round_trips_until_b_closes(&mut bench).is_some());
+    bench.run(30 * SECOND);
+    assert_eq!(bench.states(1), (Some(State::Closed), Some(State::Closed)));
+    let names = bench.a.0.get(1).unwrap().names;
+    let asks = crate::segment::Segment {
+        source_port: names.local_port,
+        destination_port: names.remote_port,
+        instance: names.instance,
+        end: Some(0),
+        ..crate::segment::Segment::default()
+    };
+    bench.log.clear();
+    bench.inject(Side::B, &asks);
+    bench.run(30 * SECOND);
+    assert_eq!(bench.log.len(), 1, "one answer: {:?}", bench.log);
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Subject {
             return subject;
         }
         subject.say(Kind::OwnBgnak);
-        if [HalfClosedRemote, Closing, Linger, Closed].contains(&state) {
+        if [HalfClosedRemote, Closing].contains(&state) {
             subject.say(Kind::RightEnd);
         }
         if [EndSent, HalfClosedLocal, Closing, Linger, Closed].contains(&state) {
@@ -120,6 +120,7 @@ impl Subject {
         }
         if [Linger, Closed].contains(&state) {
             subject.say(Kind::Ustat);
+            subject.say(Kind::RightEnd);
         }
         if state == Closed {
             subject.bench.drop = Box::new(|_, _| true);
@@ -260,16 +261,16 @@ fn what_depends_on_the_state_alone_does_what_the_table_says() {
             Kind::OtherBgnak,
             "refused | refused | refused | refused | refused | refused | refused | refused | refused |",
         ),
-        (Kind::Data, "refused | refused | refused | | | | refused | refused | refused | USTAT+ENDAK"),
+        (Kind::Data, "refused | refused | refused | | | | refused | refused | refused | USTAT+END+ENDAK"),
         (
             Kind::Poll,
             "refused | refused | refused | STAT | STAT | STAT | STAT+ENDAK | STAT+ENDAK | STAT+ENDAK
-                | USTAT+ENDAK",
+                | USTAT+END+ENDAK",
         ),
         (
             Kind::WrongEnd,
             "refused | refused | refused | refused | refused | refused | refused | refused | refused
-                | USTAT+ENDAK",
+                | USTAT+END+ENDAK",
         ),
         (
             Kind::ResetAborted,
@@ -290,7 +291,7 @@ fn with_data_under_way_a_connection_does_what_the_table_says() {
         (
             Kind::RightEnd,
             "refused | refused | refused | ENDAK >HCR | ENDAK >CLG | ENDAK >CLG | ENDAK | ENDAK | ENDAK
-                | USTAT+ENDAK",
+                | USTAT+END+ENDAK",
         ),
         (Kind::Endak, " | | | | >HCL | | | | |"),
         (
@@ -308,9 +309,9 @@ fn with_all_data_acknowledged_a_connection_does_what_the_table_says() {
         (
             Kind::RightEnd,
             "refused | refused | refused | ENDAK >HCR | ENDAK >CLG | ENDAK >LNG | ENDAK | ENDAK | ENDAK
-                | USTAT+ENDAK",
+                | USTAT+END+ENDAK",
         ),
-        (Kind::Endak, " | | finished | | >HCL finished | | | >LNG finished | |"),
+        (Kind::Endak, " | | finished | | >HCL finished | | | >CLD finished clean | |"),
         (
             Kind::ResetUnknown,
             " | | | >CLD reset | >CLD reset | >CLD reset | >CLD reset | >CLD finished clean | >CLD clean
@@ -343,16 +344,16 @@ fn another_instance_does_what_the_table_says() {
     check(b"early", &ROWS);
 }
 
-/// B after a conversation in which it has not read what arrived, and A's opening.
+/// B after a conversation that both ended at once and in which it has not read what arrived, and A's opening.
 fn ended_but_unread(wait_ns: u64) -> (Bench, Vec<u8>) {
     let mut bench = Bench::new();
     let id = bench.open();
     bench.a.write(id, b"to be read late").unwrap();
-    bench.a.finish(id);
     bench.pump();
     let bgn = bench.wire[0].bytes.clone();
     bench.reads = false;
     bench.run(DELAY_NS);
+    bench.a.finish(id);
     bench.b.finish(1);
     bench.run(wait_ns);
     assert_eq!(bench.b.accept(), Some(1));
