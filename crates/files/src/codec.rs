@@ -11,8 +11,8 @@ mod record;
 mod reply;
 
 pub use head::{BODY_CHECK_BYTES, CHECK_BYTES, HEAD_BYTES, Head, RecordKind, check, frame};
-pub use opening::{MAGIC, OPENING_BYTES, SessionOpening, VERSION};
-pub use record::{CHUNK_HEAD_BYTES, EXECUTABLE, Record, chunk_data_len, chunk_head};
+pub use opening::{MAGIC, OPENING_BYTES, SessionOpening, Version};
+pub use record::{CHUNK_HEAD_BYTES, EXECUTABLE, MODIFIED, Modified, Record, chunk_data_len, chunk_head};
 pub use reply::{ChunkRange, Reply, receipt};
 
 pub(crate) use head::open_body;

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::escape::escaped;
@@ -73,6 +73,26 @@ impl Destination {
         rustix::fs::unlinkat(&self.directory, &hidden[..], AtFlags::empty()).map_err(failed)
     }
 
+    /// Removes unfinished files that nobody holds: of receivers that were killed. Those of versions before this
+    /// one held no lock. Result: how many were removed; what cannot be looked at stays.
+    pub fn remove_abandoned(&self) -> usize {
+        let Ok(entries) = Dir::read_from(&self.directory) else { return 0 };
+        let names = entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec());
+        names.filter(|name| is_hidden_name(name) && self.remove_unheld(name)).count()
+    }
+
+    fn remove_unheld(&self, hidden: &[u8]) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(&self.directory, hidden, flags, Mode::empty()) else {
+            return false;
+        };
+        let is_file = rustix::fs::fstat(&file)
+            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile);
+        is_file
+            && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && rustix::fs::unlinkat(&self.directory, hidden, AtFlags::empty()).is_ok()
+    }
+
     /// Opens a directory that exists. A symbolic link given here is followed: that is the caller's wish.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, DestinationError> {
         let path = path.into();
@@ -130,7 +150,7 @@ impl Destination {
     }
 }
 
-/// Creates a file with a random hidden name in `directory`.
+/// Creates a file with a random hidden name in `directory`, and holds it by a lock while it is open.
 pub(crate) fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for _ in 0..TRIES {
@@ -139,10 +159,25 @@ pub(crate) fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errn
         let hidden = format!(".{random:016x}{PART_SUFFIX}").into_bytes();
         match rustix::fs::openat(directory, &hidden[..], flags, Mode::RUSR | Mode::WUSR) {
             Err(Errno::EXIST) => {}
-            found => return found.map(|file| (File::from(file), hidden)),
+            Err(error) => return Err(error),
+            // Between its creation and the lock another receiver that starts may have removed it.
+            Ok(file) if is_held(&file) => return Ok((File::from(file), hidden)),
+            Ok(_) => {}
         }
     }
     Err(Errno::EXIST)
+}
+
+/// Locks a file, and tells if it still has a name. Where a file system has no locks none is removed either.
+fn is_held(file: &OwnedFd) -> bool {
+    let _ = rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive);
+    rustix::fs::fstat(file).is_ok_and(|found| found.st_nlink > 0)
+}
+
+/// True for names that [`create_hidden`] gives.
+fn is_hidden_name(name: &[u8]) -> bool {
+    let random = name.strip_prefix(b".").and_then(|name| name.strip_suffix(PART_SUFFIX.as_bytes()));
+    random.is_some_and(|random| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit))
 }
 
 impl fmt::Debug for Destination {

@@ -5,14 +5,14 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt as _, duplex};
 
 use super::*;
-use crate::codec::{Record, chunk_head};
+use crate::codec::{Record, Version, chunk_head};
 use crate::digest::chunk_digest;
 
 fn stream() -> Vec<u8> {
     let digest = chunk_digest(0, 1, b"hello");
     let end = Record::End { digest };
     [
-        &SessionOpening { files: 1, bytes: 5 }.encode()[..],
+        &SessionOpening { version: Version::One, files: 1, bytes: 5 }.encode()[..],
         &chunk_head(0, 0, 5, &digest),
         b"hello",
         &end.encode(0),

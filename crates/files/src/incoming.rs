@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::arriving::{Arriving, Ending, Trouble};
-use crate::codec::{ChunkRange, Record, SessionOpening};
+use crate::codec::{ChunkRange, Record, SessionOpening, Version};
 use crate::destination::Destination;
 use crate::digest::Digest;
 use crate::errors::{Fault, Violation};
 use crate::finisher::{Complete, Finished, Finisher};
 use crate::frames::Frame;
 use crate::ledger::Ledger;
-use crate::limits::{MAX_FILE_BYTES, WINDOW_FILES};
+use crate::limits::MAX_FILE_BYTES;
 use crate::names::{FileName, RawName};
 use crate::observe::Event;
-use crate::part::PartFile;
+use crate::part::{PartFile, Traits};
 use crate::reason::{Code, Reason};
 use crate::replies::Replies;
 use crate::report::{Failure, FileOutcome, SessionReport, Side};
@@ -93,30 +93,35 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<(), Fault> {
         let file = frame.head.file;
         match Record::decode(&frame.head, frame.body)? {
-            Record::File { size, executable, name } => self.begin(file, size, executable, &name),
+            Record::File { modified: Some(_), .. } if self.ledger.version() == Version::One => {
+                Err(Violation::Field("the flags of a file").into())
+            }
+            Record::File { size, executable, modified, name } => {
+                self.begin(file, size, Traits { executable, modified }, &name)
+            }
             Record::Chunk { number, digest } => self.chunk(file, number, digest, frame.data),
             Record::End { digest } => self.end(file, digest),
             Record::Abort { reason } => self.abort(file, reason),
         }
     }
 
-    fn begin(&mut self, file: u32, size: u64, executable: bool, name: &RawName) -> Result<(), Fault> {
+    fn begin(&mut self, file: u32, size: u64, traits: Traits, name: &RawName) -> Result<(), Fault> {
         if self.current.is_some() || self.ledger.next() != Some(file) {
             return Err(misplaced("a beginning", file));
         }
-        if self.open.len() + self.finisher.len() >= WINDOW_FILES {
+        if self.open.len() + self.finisher.len() >= self.ledger.version().window_files() {
             return Err(Violation::Window { file }.into());
         }
         self.ledger.begin(file, name, size);
         self.current = Some(file);
-        match self.admit(file, size, executable, name) {
+        match self.admit(file, size, traits, name) {
             Ok(part) => self.accept(file, size, part),
             Err(reason) => self.give_up(file, reason, true),
         }
         Ok(())
     }
 
-    fn admit(&mut self, file: u32, size: u64, executable: bool, name: &RawName) -> Result<PartFile, Reason> {
+    fn admit(&mut self, file: u32, size: u64, traits: Traits, name: &RawName) -> Result<PartFile, Reason> {
         let name = FileName::try_from(name.clone()).map_err(|e| Reason::new(Code::Name, e.to_string()))?;
         let most = self.options.max_bytes.unwrap_or(MAX_FILE_BYTES).min(MAX_FILE_BYTES);
         if size > most {
@@ -125,7 +130,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         }
         self.ledger.claim(file, &name)?;
         self.destination.admit(&name, size, self.options.overwrite)?;
-        PartFile::create(self.destination, name, executable)
+        PartFile::create(self.destination, name, traits)
     }
 
     fn accept(&mut self, file: u32, size: u64, part: PartFile) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::codec::SessionOpening;
+use crate::codec::{SessionOpening, Version};
 use crate::names::{FileName, RawName};
 use crate::observe::Event;
 use crate::reason::{Code, Reason};
@@ -24,6 +24,11 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
         observer(&Event::Started { files: announced.files, bytes: announced.bytes });
         let (report, taken) = (SessionReport::default(), BTreeMap::new());
         Self { observer, announced, moved: 0, report, settled: 0, taken }
+    }
+
+    /// Version that the sender speaks.
+    pub(crate) fn version(&self) -> Version {
+        self.announced.version
     }
 
     /// The number of the next file, if there is one.

@@ -58,6 +58,7 @@ mod sending;
 mod source;
 mod storing;
 
+pub use codec::Version;
 pub use destination::{Destination, DestinationError};
 pub use digest::{Digest, Tree, chunk_digest};
 pub use errors::{Fault, ReceiveError, SendError, Violation};
@@ -65,12 +66,12 @@ pub use escape::escaped;
 pub use incoming::ReceiveOptions;
 pub use limits::{
     CHUNK_BYTES, MAX_DAMAGED_CHUNKS, MAX_FILE_BYTES, MAX_FILES, MAX_NAME_BYTES, MAX_ROUNDS, MAX_TEXT_BYTES,
-    PART_SUFFIX, WINDOW_FILES, chunk_count, chunk_len,
+    PART_SUFFIX, WIDE_WINDOW_FILES, WINDOW_FILES, chunk_count, chunk_len,
 };
 pub use names::{FileName, NameError, RawName};
 pub use observe::{Event, silent};
 pub use reason::{Code, Reason};
 pub use receive::receive;
 pub use report::{Failure, FileOutcome, FileReport, SessionReport, Side};
-pub use send::send;
+pub use send::{send, send_as};
 pub use source::{Source, SourceError};

@@ -10,8 +10,11 @@ pub const MAX_FILE_BYTES: u64 = 1 << 48;
 /// The most files in one transfer.
 pub const MAX_FILES: usize = 65_536;
 
-/// The most files that a sender may have begun and not yet know the result of.
+/// The most files that a sender may have begun and not yet know the result of, in version 1.
 pub const WINDOW_FILES: usize = 128;
+
+/// The same in version 2: half of the files that a process may usually have open.
+pub const WIDE_WINDOW_FILES: usize = 512;
 
 /// The most chunks of one file that may wait to be fetched again.
 pub const MAX_DAMAGED_CHUNKS: usize = 1024;

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use crate::codec::{ChunkRange, Record, Reply, SessionOpening, receipt};
+use crate::codec::{ChunkRange, Record, Reply, SessionOpening, Version, receipt};
 use crate::errors::{Fault, Violation};
 use crate::frames::Frame;
-use crate::limits::{MAX_FILES, WINDOW_FILES};
+use crate::limits::MAX_FILES;
 use crate::observe::Event;
 use crate::outbox::Outbox;
 use crate::reason::{Code, Reason};
@@ -19,6 +19,7 @@ const GATHER_BYTES: usize = 64 * 1024;
 /// Records for a receiver, made of files.
 pub(crate) struct Outgoing<O> {
     observer: O,
+    version: Version,
     files: Vec<Sending>,
     /// How many files were begun.
     begun: usize,
@@ -31,11 +32,12 @@ pub(crate) struct Outgoing<O> {
 }
 
 impl<O: FnMut(&Event<'_>)> Outgoing<O> {
-    pub(crate) fn new(sources: Vec<Source>, observer: O) -> Self {
+    pub(crate) fn new(sources: Vec<Source>, version: Version, observer: O) -> Self {
         let total = sources.iter().map(Source::size).fold(0, u64::saturating_add);
         let files: Vec<_> = (0..).zip(sources).map(|(file, source)| Sending::new(file, source)).collect();
         Self {
             observer,
+            version,
             files,
             begun: 0,
             settled: 0,
@@ -50,7 +52,8 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         if self.files.len() > MAX_FILES {
             return Err(Fault::TooManyFiles(self.files.len()));
         }
-        let opening = SessionOpening { files: self.files.len() as u32, bytes: self.total };
+        let opening =
+            SessionOpening { version: self.version, files: self.files.len() as u32, bytes: self.total };
         (self.observer)(&Event::Started { files: opening.files, bytes: opening.bytes });
         self.out.put(&opening.encode());
         Ok(())
@@ -112,7 +115,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
     /// Begins a file, if the window has room, and if it can be opened beside those that are open.
     fn begin(&mut self) -> bool {
         let file = self.begun;
-        if file == self.files.len() || file - self.settled >= WINDOW_FILES {
+        if file == self.files.len() || file - self.settled >= self.version.window_files() {
             return false;
         }
         let opened = self.files[file].open();
@@ -123,7 +126,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         self.begun += 1;
         let sending = &mut self.files[file];
         let before = sending.report().bytes;
-        let begun = sending.begin(opened, &mut self.out);
+        let begun = sending.begin(opened, self.version, &mut self.out);
         let (name, bytes) = (&sending.report().name, sending.report().bytes);
         self.total = self.total.saturating_sub(before).saturating_add(bytes);
         (self.observer)(&Event::File { file: file as u32, name, bytes });

@@ -5,12 +5,22 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, RenameFlags};
+use rustix::fs::{AtFlags, Mode, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
+use crate::codec::Modified;
 use crate::destination::{Destination, create_hidden, exists, storage};
 use crate::names::FileName;
 use crate::reason::Reason;
+
+/// What a file keeps of the sender's besides name and content.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traits {
+    /// True if its owner may execute it.
+    pub(crate) executable: bool,
+    /// When it was modified, if that is known.
+    pub(crate) modified: Option<Modified>,
+}
 
 /// Removed when dropped, unless it was published.
 #[derive(Debug)]
@@ -20,6 +30,7 @@ pub(crate) struct PartFile {
     hidden: Vec<u8>,
     name: FileName,
     mode: Mode,
+    modified: Option<Modified>,
     published: bool,
 }
 
@@ -28,13 +39,13 @@ impl PartFile {
     pub(crate) fn create(
         destination: &Destination,
         name: FileName,
-        executable: bool,
+        Traits { executable, modified }: Traits,
     ) -> Result<Self, Reason> {
         let directory = Arc::clone(destination.directory());
         let (file, hidden) =
             create_hidden(&directory).map_err(|e| storage("the file cannot be created", e))?;
         let mode = destination.final_mode(executable);
-        Ok(Self { directory, file: Arc::new(file), hidden, name, mode, published: false })
+        Ok(Self { directory, file: Arc::new(file), hidden, name, mode, modified, published: false })
     }
 
     /// The open file, for writing and synchronising it elsewhere.
@@ -42,9 +53,15 @@ impl PartFile {
         Arc::clone(&self.file)
     }
 
-    /// Gives the file its final mode. Where a file system has no modes it stays as it is: private.
+    /// Gives the file its final mode and time, when all of it is written. Where a file system has no modes it
+    /// stays as it is: private; where it cannot store the time, its time is that of its arrival.
     pub(crate) fn seal(&self) {
         let _ = rustix::fs::fchmod(&self.file, self.mode);
+        if let Some(Modified { seconds, nanos }) = self.modified {
+            let last_modification = Timespec { tv_sec: seconds, tv_nsec: nanos.into() };
+            let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+            let _ = rustix::fs::futimens(&self.file, &Timestamps { last_access, last_modification });
+        }
     }
 
     /// Moves the file to its final name in one step; without `overwrite`, only if the name is free.

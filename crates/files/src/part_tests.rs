@@ -1,7 +1,7 @@
 //! Publishing, racing for a name, and leaving nothing behind.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use super::*;
 use crate::limits::PART_SUFFIX;
@@ -25,7 +25,7 @@ fn entries(folder: &tempfile::TempDir) -> Vec<String> {
 #[test]
 fn it_is_hidden_and_private_until_it_is_published() {
     let (folder, destination) = setting();
-    let mut part = PartFile::create(&destination, name("a"), false).unwrap();
+    let mut part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
     write(&part.file(), b"content", 0).unwrap();
     let [hidden] = &entries(&folder)[..] else { panic!() };
     assert!(hidden.starts_with('.') && hidden.ends_with(PART_SUFFIX));
@@ -39,7 +39,7 @@ fn it_is_hidden_and_private_until_it_is_published() {
 #[test]
 fn dropping_it_removes_it() {
     let (folder, destination) = setting();
-    drop(PartFile::create(&destination, name("a"), false).unwrap());
+    drop(PartFile::create(&destination, name("a"), Traits::default()).unwrap());
     assert!(entries(&folder).is_empty());
 }
 
@@ -47,7 +47,7 @@ fn dropping_it_removes_it() {
 fn of_two_that_race_for_a_name_one_wins() {
     let (folder, destination) = setting();
     let mut parts = [b"first", b"later"].map(|content| {
-        let part = PartFile::create(&destination, name("a"), false).unwrap();
+        let part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
         write(&part.file(), content, 0).unwrap();
         part
     });
@@ -61,7 +61,7 @@ fn of_two_that_race_for_a_name_one_wins() {
 #[test]
 fn linking_is_as_careful_as_renaming() {
     let (folder, destination) = setting();
-    let part = PartFile::create(&destination, name("a"), false).unwrap();
+    let part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
     fs::write(folder.path().join("taken"), b"old").unwrap();
     let directory = destination.directory();
     assert_eq!(link_then_unlink(directory, &part.hidden, b"taken"), Err(Errno::EXIST));
@@ -78,7 +78,7 @@ fn a_link_under_the_final_name_is_never_followed() {
     let elsewhere = folder.path().join("elsewhere");
     fs::write(&elsewhere, b"precious").unwrap();
     symlink(&elsewhere, folder.path().join("a")).unwrap();
-    let mut part = PartFile::create(&destination, name("a"), false).unwrap();
+    let mut part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
     assert_eq!(part.publish(false).unwrap_err().code, Code::Exists);
     part.publish(true).unwrap();
     assert_eq!(fs::read(elsewhere).unwrap(), b"precious");
@@ -93,4 +93,35 @@ fn the_umask_decides_the_final_mode() {
     let mode = |executable| destination.final_mode(executable).as_raw_mode();
     assert_eq!(mode(false), usual);
     assert_eq!(mode(true), usual | ((usual & 0o444) >> 2));
+}
+
+#[test]
+fn it_gets_the_time_that_it_was_told() {
+    let (folder, destination) = setting();
+    for (seconds, nanos) in [(1_000_000_000, 123_456_789), (-1, 0)] {
+        let traits = Traits { modified: Some(Modified { seconds, nanos }), ..Traits::default() };
+        let mut part = PartFile::create(&destination, name("a"), traits).unwrap();
+        write(&part.file(), b"content", 0).unwrap();
+        part.seal();
+        part.publish(true).unwrap();
+        let found = fs::metadata(folder.path().join("a")).unwrap();
+        assert_eq!((found.mtime(), found.mtime_nsec()), (seconds, i64::from(nanos)));
+    }
+}
+
+#[test]
+fn what_nobody_holds_is_removed_and_nothing_else() {
+    let (folder, destination) = setting();
+    let held = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
+    let abandoned = format!(".0123456789abcdef{PART_SUFFIX}");
+    let others = [format!(".short{PART_SUFFIX}"), format!("0123456789abcdef{PART_SUFFIX}"), "plain".into()];
+    for name in others.iter().chain([&abandoned]) {
+        fs::write(folder.path().join(name), b"x").unwrap();
+    }
+    symlink("plain", folder.path().join(format!(".fedcba9876543210{PART_SUFFIX}"))).unwrap();
+    assert_eq!(destination.remove_abandoned(), 1);
+    assert_eq!(entries(&folder).len(), 5, "the held one, three others, and a link");
+    assert!(!entries(&folder).contains(&abandoned));
+    drop(held);
+    assert_eq!((destination.remove_abandoned(), entries(&folder).len()), (0, 4));
 }

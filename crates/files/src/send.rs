@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
+use crate::codec::Version;
 use crate::errors::{Fault, SendError};
 use crate::frames::{FrameStep, Frames};
 use crate::observe::Event;
@@ -18,12 +19,28 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How long a sender that knows every result waits for the receiver to confirm the end.
 const PARTING: Duration = Duration::from_secs(10);
 
-/// Sends `sources` in their order; returns when the receiver has told the result of each, and shuts its
+/// Sends `sources` in their order, in version 1, which every receiver takes; returns when the receiver has told the result of each, and shuts its
 /// half of the stream down. The stream must live on until that has reached the other side.
 ///
 /// A file that fails is an entry in the report. An error means that the session ended early; its report
 /// tells what is known of the files: one called interrupted may have arrived all the same.
 pub async fn send<R, W, O>(
+    reader: R,
+    writer: W,
+    sources: Vec<Source>,
+    observer: O,
+) -> Result<SessionReport, SendError>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+    O: FnMut(&Event<'_>),
+{
+    send_as(Version::One, reader, writer, sources, observer).await
+}
+
+/// As [`send`], in a version that the receiver takes.
+pub async fn send_as<R, W, O>(
+    version: Version,
     reader: R,
     mut writer: W,
     sources: Vec<Source>,
@@ -35,7 +52,7 @@ where
     O: FnMut(&Event<'_>),
 {
     let mut replies = Frames::new(reader, Side::Receiver);
-    let mut outgoing = Outgoing::new(sources, observer);
+    let mut outgoing = Outgoing::new(sources, version, observer);
     match converse(&mut replies, &mut writer, &mut outgoing).await {
         Ok(()) => {
             // All results are known; if the stream is gone by now, nothing is lost.

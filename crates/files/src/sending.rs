@@ -1,6 +1,6 @@
 //! One file at the sender.
 
-use crate::codec::{CHUNK_HEAD_BYTES, ChunkRange, Record, chunk_head};
+use crate::codec::{CHUNK_HEAD_BYTES, ChunkRange, Record, Version, chunk_head};
 use crate::digest::{Digest, Tree, chunk_digest};
 use crate::errors::Violation;
 use crate::limits::{MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
@@ -55,13 +55,16 @@ impl Sending {
     pub(crate) fn begin(
         &mut self,
         opened: Result<Reading, SourceError>,
+        version: Version,
         out: &mut Outbox,
     ) -> Result<(), Reason> {
         let begun = opened.map_err(|error| begin_reason(&error));
         let executable = begun.as_ref().is_ok_and(Reading::executable);
+        let keeps_time = version != Version::One;
+        let modified = begun.as_ref().ok().filter(|_| keeps_time).and_then(Reading::modified);
         self.report.bytes = begun.as_ref().map_or(self.source.size(), Reading::size);
         let name = self.report.name.clone();
-        out.put(&Record::File { size: self.report.bytes, executable, name }.encode(self.file));
+        out.put(&Record::File { size: self.report.bytes, executable, modified, name }.encode(self.file));
         self.state = SendState::Streaming { reading: begun?, next: 0, tree: Tree::default() };
         Ok(())
     }

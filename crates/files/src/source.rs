@@ -2,17 +2,19 @@
 
 use std::cmp::Ordering;
 use std::fs::{File, FileType, Metadata};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{MemfdFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::codec::Modified;
 use crate::escape::escaped;
-use crate::limits::MAX_FILE_BYTES;
+use crate::limits::{CHUNK_BYTES, MAX_FILE_BYTES};
 use crate::names::{FileName, NameError};
 use crate::reason::{Code, Reason};
 
@@ -44,6 +46,14 @@ pub enum SourceError {
         /// Fault of the name.
         source: NameError,
     },
+    /// A stream could not be read to its end, or not be kept until then.
+    #[error("cannot {doing}: {source}")]
+    Stream {
+        /// What failed.
+        doing: &'static str,
+        /// Error of the system.
+        source: io::Error,
+    },
     /// It is larger than the protocol allows.
     #[error("'{}' has {bytes} bytes; at most 256 TiB can be sent as one file, so split it", shown(.path))]
     TooLarge {
@@ -70,6 +80,8 @@ pub struct Source {
 enum Content {
     Path(PathBuf),
     Memory(Bytes),
+    /// A file without a name: nobody else changes it.
+    Spool(Arc<File>),
 }
 
 impl Source {
@@ -83,6 +95,25 @@ impl Source {
             Ok(name) => Ok(Self { name, size: stamp.size, content: Content::Path(path) }),
             Err(source) => Err(SourceError::Name { path, source }),
         }
+    }
+
+    /// Reads a stream to its end into a file without a name in `folder` (or in memory, where that cannot be): its
+    /// size must be known before it is sent. So nothing is sent of a stream that fails.
+    pub fn spool(mut stream: impl io::Read, name: FileName, folder: &Path) -> Result<Self, SourceError> {
+        let keeping = |source| SourceError::Stream { doing: "keep what is read", source };
+        let mut file = nameless(folder).map_err(|error| keeping(error.into()))?;
+        let (mut room, mut size) = (vec![0; CHUNK_BYTES], 0);
+        loop {
+            let read = match stream.read(&mut room) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(source) => return Err(SourceError::Stream { doing: "read the standard input", source }),
+            };
+            file.write_all(&room[..read]).map_err(keeping)?;
+            size += read as u64;
+        }
+        Ok(Self { name, size, content: Content::Spool(Arc::new(file)) })
     }
 
     /// A file that is only in memory.
@@ -111,6 +142,7 @@ impl Source {
     pub(crate) fn begin(&self) -> Result<Reading, SourceError> {
         match &self.content {
             Content::Memory(bytes) => Ok(Reading::Memory(bytes.clone())),
+            Content::Spool(file) => Ok(Reading::Spool(Arc::clone(file), self.size)),
             Content::Path(path) => open_regular(path).map(|(file, stamp)| Reading::File(file, stamp)),
         }
     }
@@ -161,6 +193,7 @@ impl Stamp {
 pub(crate) enum Reading {
     File(File, Stamp),
     Memory(Bytes),
+    Spool(Arc<File>, u64),
 }
 
 impl Reading {
@@ -168,6 +201,7 @@ impl Reading {
         match self {
             Self::File(_, stamp) => stamp.size,
             Self::Memory(bytes) => bytes.len() as u64,
+            Self::Spool(_, size) => *size,
         }
     }
 
@@ -175,10 +209,17 @@ impl Reading {
         matches!(self, Self::File(_, stamp) if stamp.executable)
     }
 
+    /// When it was modified, of a file that has such a time.
+    pub(crate) fn modified(&self) -> Option<Modified> {
+        let Self::File(_, Stamp { modified: (seconds, nanos), .. }) = self else { return None };
+        Some(Modified { seconds: *seconds, nanos: u32::try_from(*nanos).unwrap_or(0) })
+    }
+
     /// Fills `room` from `offset`; both lie within the size.
     pub(crate) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Reason> {
         match self {
             Self::File(file, _) => file.read_exact_at(room, offset).map_err(|error| read_reason(&error)),
+            Self::Spool(file, _) => file.read_exact_at(room, offset).map_err(|error| read_reason(&error)),
             Self::Memory(bytes) => {
                 let from = offset as usize;
                 room.copy_from_slice(&bytes[from..from + room.len()]);
@@ -224,6 +265,15 @@ fn open_regular(path: &Path) -> Result<(File, Stamp), SourceError> {
     regular(path, &file.metadata().map_err(failed)?)?;
     let stamp = Stamp::of(&file).map_err(failed)?;
     Ok((file, stamp))
+}
+
+/// File without a name, for as long as it is open.
+fn nameless(folder: &Path) -> Result<File, Errno> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR);
+    // Not every file system knows how.
+    let made = opened.or_else(|_| rustix::fs::memfd_create("skyhaul", MemfdFlags::CLOEXEC));
+    made.map(File::from)
 }
 
 fn regular(path: &Path, found: &Metadata) -> Result<(), SourceError> {

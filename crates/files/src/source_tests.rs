@@ -108,3 +108,33 @@ fn a_file_that_hides_its_size_is_not_sent_as_empty() {
     assert_eq!(reading.size(), 0);
     assert_eq!(complaint(&reading), "the file had more content than its size says while it was being sent");
 }
+
+/// A stream that fails after some bytes.
+struct Failing(usize);
+
+impl io::Read for Failing {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.0.min(room.len());
+        self.0 -= bytes;
+        if bytes == 0 { Err(io::Error::other("the producer is gone")) } else { Ok(bytes) }
+    }
+}
+
+#[test]
+fn a_stream_is_kept_until_its_size_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let content: Vec<u8> = (0..600_000u32).map(|i| (i % 251) as u8).collect();
+    let name = || FileName::new("stdin").unwrap();
+    for place in [folder.path(), Path::new("/nowhere")] {
+        let source = Source::spool(&content[..], name(), place).unwrap();
+        assert_eq!(source.size(), 600_000);
+        let reading = source.begin().unwrap();
+        let mut room = vec![0; 1000];
+        reading.read(500_000, &mut room).unwrap();
+        assert_eq!(room, content[500_000..501_000]);
+        reading.unchanged().unwrap();
+    }
+    let error = Source::spool(Failing(300_000), name(), folder.path()).unwrap_err();
+    assert_eq!(error.to_string(), "cannot read the standard input: the producer is gone");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}

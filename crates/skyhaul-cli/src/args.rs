@@ -1,5 +1,6 @@
 //! The arguments, parsed low; the commands resolve them.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -90,7 +91,7 @@ pub(crate) struct DemoArgs {
 #[command(allow_missing_positional = true)]
 #[command(override_usage = "skyhaul send [OPTIONS] <FILE>... <ADDRESS:PORT>")]
 pub(crate) struct SendArgs {
-    /// Files to send
+    /// Files to send; - is the standard input, which is read to its end first
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[arg(
@@ -99,6 +100,9 @@ pub(crate) struct SendArgs {
         help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700"
     )]
     pub(crate) to: String,
+    /// Name that the standard input gets at the receiver [default: stdin]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<OsString>,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
     /// Address of this end for --transport tcp: one of the TUN device's network that nobody has

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stats, Stream as Random};
-use skyhaul_files::{Destination, Event, ReceiveOptions, SessionReport, Side, Source};
+use skyhaul_files::{Destination, Event, ReceiveOptions, SessionReport, Side, Source, Version};
 use skyhaul_lab::transfer::{LatenessMs, Traffic};
 use skyhaul_link::LinkConfig;
 use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener, PathKey, PathMemory};
@@ -135,7 +135,13 @@ impl DemoSetup {
         progress.begin(source.size());
         let (known, clock) = (KnownFiles::default(), self.sender.clock());
         let observer = |event: &Event<'_>| known.observe(event, Side::Sender, clock.now());
-        let sending = send::session(self.sender.clock(), &mut reader, &mut writer, vec![source], observer);
+        let sending = send::session(
+            self.sender.clock(),
+            &mut reader,
+            &mut writer,
+            (Version::Two, vec![source]),
+            observer,
+        );
         let receiving = receive(&self.receiver, &mut self.listener, destination, progress);
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,

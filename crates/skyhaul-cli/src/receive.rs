@@ -1,14 +1,16 @@
 //! `skyhaul receive --dir DIR`.
 
+use std::future::{Future as _, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::task::Poll;
 
 use skyhaul_files::{Destination, Event, ReceiveOptions, SessionReport, Side};
 use skyhaul_lab::transfer::Traffic;
-use skyhaul_net::{Endpoint, EndpointOptions, Listener, Stream, is_reachable_from_outside};
+use skyhaul_net::{Endpoint, EndpointOptions, Listener, Protocol, Stream, is_reachable_from_outside};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -18,7 +20,7 @@ use crate::known::KnownFiles;
 use crate::output::note;
 use crate::progress::TransferBar;
 use crate::result::TransferResult;
-use crate::send::{FILES_PORT, LINGER, show};
+use crate::send::{FILES_PORT, LINGER, WIDE_FILES_PORT, show};
 use crate::signals::stop_requested;
 use crate::transport::{TransportEnd, host_address};
 
@@ -38,16 +40,22 @@ struct Room<E> {
 pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
     let destination = Destination::open(&args.dir).map_err(|e| Failure::new(e.to_string()))?;
     destination.check_writable().map_err(|e| Failure::new(e.to_string()))?;
+    match destination.remove_abandoned() {
+        0 => {}
+        removed => note(&format!("unfinished files of a receiver that was killed, removed: {removed}")),
+    }
     let options = ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size };
     let json = args.common.json;
     match args.transport.tcp(&args.common)? {
         None => {
             let endpoint = stp_endpoint(&args)?;
             let address = endpoint.local_addr();
-            let listener = endpoint.listen(FILES_PORT).map_err(|error| cannot_accept(&error))?;
+            let listeners = [WIDE_FILES_PORT, FILES_PORT].map(|port| endpoint.listen(port));
+            let listeners: Result<_, _> = listeners.into_iter().collect();
+            let listeners = listeners.map_err(|error| cannot_accept(&error))?;
             let stop = watch::Sender::new(false);
             let room = Room { destination, options, endpoint, stop, json };
-            wait(room, listener, address, args.once).await
+            wait(room, listeners, address, args.once).await
         }
         Some(choice) => {
             let endpoint = choice.host(host_address(args.listen)?)?;
@@ -55,7 +63,7 @@ pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
                 endpoint.listen(args.listen.port(), MAX_SESSIONS).map_err(|error| cannot_accept(&error))?;
             let stop = watch::Sender::new(false);
             let room = Room { destination, options, endpoint, stop, json };
-            wait(room, listener, args.listen, args.once).await
+            wait(room, vec![listener], args.listen, args.once).await
         }
     }
 }
@@ -76,12 +84,12 @@ fn cannot_accept(error: &io::Error) -> Failure {
 
 async fn wait<E: TransportEnd + 'static>(
     room: Room<E>,
-    listener: Listener<E::Protocol>,
+    listeners: Vec<Listener<E::Protocol>>,
     address: SocketAddr,
     once: bool,
 ) -> Result<ExitCode, Failure> {
     announce(address);
-    LocalSet::new().run_until(serve(Rc::new(room), listener, once)).await
+    LocalSet::new().run_until(serve(Rc::new(room), listeners, once)).await
 }
 
 fn announce(address: SocketAddr) {
@@ -96,21 +104,21 @@ fn announce(address: SocketAddr) {
 
 async fn serve<E: TransportEnd + 'static>(
     room: Rc<Room<E>>,
-    mut listener: Listener<E::Protocol>,
+    mut listeners: Vec<Listener<E::Protocol>>,
     once: bool,
 ) -> Result<ExitCode, Failure> {
     let mut sessions = JoinSet::new();
     let mut stop = pin!(stop_requested());
     loop {
         tokio::select! {
-            stream = listener.accept(), if sessions.len() < MAX_SESSIONS => match stream {
+            stream = accept(&mut listeners), if sessions.len() < MAX_SESSIONS => match stream {
                 Some(stream) => drop(sessions.spawn_local(session(Rc::clone(&room), stream))),
                 None => return Err(Failure::new(E::LOST)),
             },
             Some(done) = sessions.join_next() => {
                 let complete = done.unwrap_or(false);
                 if once {
-                    drop(listener);
+                    drop(listeners);
                     // The sender knows every result: it does not depend on our last words.
                     room.endpoint.wait_ended(LINGER).await;
                     return Ok(ExitCode::from(u8::from(!complete)));
@@ -119,6 +127,19 @@ async fn serve<E: TransportEnd + 'static>(
             () = &mut stop => return stopped(&room, once, sessions).await,
         }
     }
+}
+
+/// The next connection at any of these; `None` when there will be none.
+async fn accept<P: Protocol>(listeners: &mut [Listener<P>]) -> Option<Stream<P>> {
+    let mut accepting: Vec<_> = listeners.iter_mut().map(|listener| Box::pin(listener.accept())).collect();
+    poll_fn(|cx| {
+        let ready = accepting.iter_mut().find_map(|accept| match accept.as_mut().poll(cx) {
+            Poll::Ready(stream) => Some(stream),
+            Poll::Pending => None,
+        });
+        ready.map_or(Poll::Pending, Poll::Ready)
+    })
+    .await
 }
 
 async fn stopped<E: TransportEnd>(

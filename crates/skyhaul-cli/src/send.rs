@@ -1,13 +1,15 @@
 //! `skyhaul send FILE... ADDRESS:PORT`.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use skyhaul_core::{CloseReason, Instant, Stats};
-use skyhaul_files::{Event, Fault, SendError, SessionReport, Side, Source};
+use skyhaul_files::{Event, Fault, FileName, SendError, SessionReport, Side, Source, Version};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 use skyhaul_stp::Config;
 
@@ -26,10 +28,17 @@ use crate::signals::stop_requested;
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
 
-/// STP port of the file transfer.
+/// STP port of the file transfer, whose receiver takes version 1.
 pub(crate) const FILES_PORT: u16 = 1;
+/// STP port of the file transfer, whose receiver takes version 2, too.
+pub(crate) const WIDE_FILES_PORT: u16 = 2;
+/// Ports and versions that are tried in turn. A receiver of before refuses the first: that costs a round trip.
+const WAYS: [(u16, Version); 2] = [(WIDE_FILES_PORT, Version::Two), (FILES_PORT, Version::One)];
 /// Time for which late repeats of the peer are answered after the result is known.
 pub(crate) const LINGER: Duration = Duration::from_secs(15);
+
+/// Name of the standard input at the receiver.
+const STDIN_NAME: &str = "stdin";
 
 /// One address of the receiver, tried.
 struct Attempt<E> {
@@ -50,7 +59,7 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
         )));
     }
     not_swapped(&args.files, &args.to)?;
-    let sources = open_sources(&args.files)?;
+    let sources = open_sources(&args.files, args.name.as_deref())?;
     match args.transport.tcp(&args.common)? {
         None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
         None => over_stp(&args, sources).await,
@@ -58,13 +67,14 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-async fn over_stp(args: &SendArgs, mut sources: Vec<Source>) -> Result<ExitCode, Failure> {
+async fn over_stp(args: &SendArgs, sources: Vec<Source>) -> Result<ExitCode, Failure> {
     if args.sender.controller.is_some() {
         return Err(Failure::usage("--controller is for --transport tcp: add that"));
     }
     let config = args.sender.config(&args.common);
-    let mut peers = resolve(&args.to).await?.into_iter().peekable();
-    while let Some(peer) = peers.next() {
+    let peers = resolve(&args.to).await?;
+    let mut ways = peers.into_iter().flat_map(|peer| WAYS.map(|way| (peer, way))).peekable();
+    while let Some((peer, (port, version))) = ways.next() {
         let (watch, cycles) = CycleLog::new();
         let options = EndpointOptions {
             mtu_bytes: args.common.mtu,
@@ -76,19 +86,22 @@ async fn over_stp(args: &SendArgs, mut sources: Vec<Source>) -> Result<ExitCode,
         let recalled = args.memory.recall(endpoint.local_addr(), peer, &config);
         let config = Config { remembered: recalled.as_ref().and_then(Recalled::saved), ..config.clone() };
         let patience_ns = config.connect_give_up_ns;
-        let stream = endpoint.open(peer, FILES_PORT, config).map_err(|error| cannot_send(peer, error))?;
+        let stream = endpoint.open(peer, port, config).map_err(|error| cannot_send(peer, error))?;
+        let sources = (version, sources.clone());
         let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
         let attempt = Attempt { recalled, ..attempt };
-        if !attempt.found_nobody() || peers.peek().is_none() {
+        if attempt.is_unreachable() {
+            while ways.next_if(|&(other, _)| other == peer).is_some() {}
+        }
+        if !attempt.found_nobody() || ways.peek().is_none() {
             return conclude(args, attempt).await;
         }
-        sources = open_sources(&args.files)?;
     }
     Err(Failure::new(format!("'{}' has no address", args.to)))
 }
 
 /// Every address of the receiver that is of the family of ours is tried.
-async fn over_tcp(args: &SendArgs, choice: TcpChoice, mut sources: Vec<Source>) -> Result<ExitCode, Failure> {
+async fn over_tcp(args: &SendArgs, choice: TcpChoice, sources: Vec<Source>) -> Result<ExitCode, Failure> {
     let Some(address) = args.address else {
         return Err(Failure::usage(
             "--transport tcp needs --address ADDRESS: one of the TUN device's network that nobody has",
@@ -107,11 +120,11 @@ async fn over_tcp(args: &SendArgs, choice: TcpChoice, mut sources: Vec<Source>) 
     while let Some(peer) = peers.next() {
         let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
         let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
+        let sources = (Version::One, sources.clone());
         let attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
         if !attempt.found_nobody() || peers.peek().is_none() {
             return conclude(args, attempt).await;
         }
-        sources = open_sources(&args.files)?;
     }
     Err(Failure::new(format!(
         "'{}' has no {family} address, of which family --address {address} is",
@@ -140,7 +153,7 @@ async fn attempt<E: TransportEnd>(
     endpoint: E,
     stream: Stream<E::Protocol>,
     cycles: CycleLog,
-    sources: Vec<Source>,
+    sources: (Version, Vec<Source>),
     patience_ns: Option<u64>,
 ) -> Result<Attempt<E>, Failure> {
     let peer = stream.peer_addr();
@@ -172,14 +185,16 @@ async fn attempt<E: TransportEnd>(
 }
 
 impl<E> Attempt<E> {
+    /// True if the machine itself says, or another on the way, that nobody is there.
+    fn is_unreachable(&self) -> bool {
+        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
+        reason == Some(CloseReason::Unreachable) && self.stats.received_packets == 0
+    }
+
     /// True if another address of the same name is worth trying.
     fn found_nobody(&self) -> bool {
         let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
-        match reason {
-            Some(CloseReason::Unreachable) => self.stats.received_packets == 0,
-            Some(reason) => advice::is_refusal(reason),
-            None => false,
-        }
+        self.is_unreachable() || reason.is_some_and(advice::is_refusal)
     }
 }
 
@@ -217,16 +232,38 @@ pub(crate) fn show(result: &TransferResult, json: bool) -> Result<(), Failure> {
 }
 
 /// Opens every file before anything is connected.
-fn open_sources(files: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+fn open_sources(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Vec<Source>, Failure> {
     let mut names = BTreeSet::new();
     for file in files {
-        if !names.insert(file.file_name()) {
-            let name = file.file_name().unwrap_or_default();
-            let name = name.to_string_lossy().escape_debug().to_string();
+        let name =
+            if is_stdin(file) { Some(stdin_name.unwrap_or(STDIN_NAME.as_ref())) } else { file.file_name() };
+        if !names.insert(name) {
+            let name = name.unwrap_or_default().to_string_lossy().escape_debug().to_string();
             return Err(Failure::usage(format!("two files are called '{name}': send them one by one")));
         }
     }
-    files.iter().map(|file| Source::open(file).map_err(|e| Failure::new(e.to_string()))).collect()
+    if stdin_name.is_some() && !files.iter().any(|file| is_stdin(file)) {
+        return Err(Failure::usage("--name is for the standard input: write - among the files"));
+    }
+    let open = |file: &PathBuf| match is_stdin(file) {
+        true => read_stdin(stdin_name.unwrap_or(STDIN_NAME.as_ref())),
+        false => Source::open(file).map_err(|e| Failure::new(e.to_string())),
+    };
+    files.iter().map(open).collect()
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// Reads the standard input to its end: nothing is sent before that, and nothing of one that fails.
+fn read_stdin(name: &OsStr) -> Result<Source, Failure> {
+    let shown = name.to_string_lossy().escape_debug().to_string();
+    let name = FileName::new(name.as_bytes()).map_err(|error| {
+        Failure::usage(format!("'{shown}' cannot be the name of the standard input: {error}"))
+    })?;
+    let source = Source::spool(std::io::stdin().lock(), name, &std::env::temp_dir());
+    source.map_err(|error| Failure::new(format!("{error}; nothing was sent")))
 }
 
 /// Outcome of a sending session.
@@ -258,7 +295,7 @@ pub(crate) async fn session<P: Protocol>(
     clock: Clock,
     reader: &mut OwnedReadHalf<P>,
     writer: &mut OwnedWriteHalf<P>,
-    sources: Vec<Source>,
+    (version, sources): (Version, Vec<Source>),
     mut observer: impl FnMut(&Event<'_>),
 ) -> SendOutcome {
     let mut started_at = None;
@@ -271,7 +308,7 @@ pub(crate) async fn session<P: Protocol>(
         }
         observer(event);
     };
-    match skyhaul_files::send(reader, writer, sources, stamping).await {
+    match skyhaul_files::send_as(version, reader, writer, sources, stamping).await {
         Ok(report) => SendOutcome { report, fault: None, started_at, confirmed_at },
         Err(SendError { cause, report }) => {
             SendOutcome { report, fault: Some(cause), started_at, confirmed_at: None }

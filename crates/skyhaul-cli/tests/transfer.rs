@@ -274,3 +274,75 @@ fn a_name_of_any_length_that_the_disk_allows() {
     assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
     assert_eq!(names(folder.path()), [name]);
 }
+
+#[test]
+fn the_standard_input_is_a_file_whose_name_is_given() {
+    let receiver = Receiver::start(&["--once"]);
+    let contents = noise(1_000_000);
+    let source = tempfile::tempdir().unwrap();
+    let piped = std::fs::File::open(file(source.path(), "x", &contents)).unwrap();
+    let args = ["send", "-", &receiver.address, "--name", "tar of all", "--json"];
+    let sent: Said = skyhaul(&args).stdin(piped).output().unwrap().into();
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    assert!(std::fs::read(folder.path().join("tar of all")).unwrap() == contents);
+}
+
+#[test]
+fn of_a_standard_input_that_fails_nothing_is_sent() {
+    let receiver = Receiver::start(&[]);
+    let folder = std::fs::File::open(receiver.path()).unwrap();
+    let sent: Said = skyhaul(&["send", "-", &receiver.address]).stdin(folder).output().unwrap().into();
+    assert_eq!(sent.code, Some(1), "{sent:?}");
+    assert!(
+        sent.err.contains("cannot read the standard input: ") && sent.err.contains("nothing was sent"),
+        "{sent:?}"
+    );
+    assert!(names(receiver.path()).is_empty());
+    let wrong = run(&["send", "-", "-", &receiver.address]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("two files are called 'stdin'"), "{wrong:?}");
+    let wrong = run(&["send", "Cargo.toml", &receiver.address, "--name", "a"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("--name is for the standard input"), "{wrong:?}");
+}
+
+#[test]
+fn times_of_modification_are_kept() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "old", b"content");
+    let time = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 5);
+    std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    assert_eq!(run(&["send", path.to_str().unwrap(), &receiver.address]).code, Some(0));
+    let (_, folder) = receiver.wait();
+    assert_eq!(std::fs::metadata(folder.path().join("old")).unwrap().modified().unwrap(), time);
+}
+
+#[test]
+fn what_a_killed_receiver_left_is_removed_by_the_next_one_and_what_a_living_one_has_is_not() {
+    let receiver = Receiver::start(&["--once", "--give-up", "4s"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "cut", &noise(20_000_000));
+    let send = |receiver: &Receiver| {
+        let args = ["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M", "--give-up", "2s"];
+        common::Kept::new(skyhaul(&args).spawn().unwrap())
+    };
+    let _sender = send(&receiver);
+    until("a part file", || !names(receiver.path()).is_empty());
+    let left = names(receiver.path());
+    let Receiver { mut child, folder, .. } = receiver;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(names(folder.path()), left, "killed outright");
+    let next = Receiver::start_in(folder, &[]);
+    assert!(names(next.path()).is_empty());
+    let _sender = send(&next);
+    until("a part file", || !names(next.path()).is_empty());
+    let held = names(next.path());
+    let elsewhere = next.path().to_path_buf();
+    let dir = elsewhere.to_str().unwrap();
+    let mut third =
+        common::Kept::new(skyhaul(&["receive", "--dir", dir, "--listen", "127.0.0.1:0"]).spawn().unwrap());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(names(next.path()), held);
+    third.kill().unwrap();
+}

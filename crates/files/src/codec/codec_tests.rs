@@ -29,14 +29,14 @@ fn hello() -> Digest {
 #[test]
 fn the_opening() {
     golden(
-        &SessionOpening { files: 1, bytes: 5 }.encode(),
+        &SessionOpening { version: Version::One, files: 1, bytes: 5 }.encode(),
         "534b594841554c460100000000000001000000000000000513236d46",
     );
 }
 
 #[test]
 fn records_of_the_sender() {
-    let file = Record::File { size: 5, executable: false, name: RawName::new("hi.txt") };
+    let file = Record::File { size: 5, executable: false, modified: None, name: RawName::new("hi.txt") };
     golden(&file.encode(0), "0100000e0000000095ed10ea000000000000000568692e74787438c060be");
     golden(
         &[&chunk_head(0, 0, 5, &hello())[..], b"hello"].concat(),
@@ -89,11 +89,11 @@ fn reason() -> impl Strategy<Value = Reason> {
 
 fn record() -> impl Strategy<Value = Record> {
     let name = proptest::collection::vec(any::<u8>(), 1..=255).prop_map(RawName::new);
+    let time = (any::<i64>(), 0..1_000_000_000u32).prop_map(|(seconds, nanos)| Modified { seconds, nanos });
+    let modified = proptest::option::of(time);
     prop_oneof![
-        (any::<u64>(), any::<bool>(), name).prop_map(|(size, executable, name)| Record::File {
-            size,
-            executable,
-            name
+        (any::<u64>(), any::<bool>(), modified, name).prop_map(|(size, executable, modified, name)| {
+            Record::File { size, executable, modified, name }
         }),
         any::<[u8; 32]>().prop_map(|digest| Record::End { digest: Digest(digest) }),
         reason().prop_map(|reason| Record::Abort { reason }),
@@ -156,8 +156,10 @@ proptest! {
 
 #[test]
 fn the_opening_is_judged_magic_first_and_version_last() {
-    let good = SessionOpening { files: 3, bytes: 9 };
-    assert_eq!(SessionOpening::decode(&good.encode()), Ok(good));
+    let good = SessionOpening { version: Version::One, files: 3, bytes: 9 };
+    for good in [good, SessionOpening { version: Version::Two, ..good }] {
+        assert_eq!(SessionOpening::decode(&good.encode()), Ok(good));
+    }
     let with = |at: usize, octet: u8, sealed: bool| {
         let mut octets = good.encode();
         octets[at] = octet;
@@ -168,7 +170,8 @@ fn the_opening_is_judged_magic_first_and_version_last() {
         SessionOpening::decode(&octets).unwrap_err()
     };
     assert_eq!(with(0, b'X', true), Violation::Magic);
-    assert_eq!(with(8, 2, true), Violation::Version(2));
+    assert_eq!(with(8, 3, true), Violation::Version(3));
+    assert_eq!(with(8, 0, true), Violation::Version(0));
     assert_eq!(with(8, 2, false), Violation::Check("the opening"));
     assert_eq!(with(9, 1, true), Violation::Field("the opening"));
     assert_eq!(with(12, 1, true), Violation::Field("the opening"));
@@ -183,12 +186,16 @@ fn heads_out_of_place_are_refused() {
     assert_eq!(sender(head(RecordKind::End, 0, 33)), Violation::Length { kind: 3, length: 33 });
     assert_eq!(sender(head(RecordKind::File, 0, 8)), Violation::Length { kind: 1, length: 8 });
     assert_eq!(sender(head(RecordKind::File, 0, 264)), Violation::Length { kind: 1, length: 264 });
+    assert_eq!(sender(head(RecordKind::File, 2, 20)), Violation::Length { kind: 1, length: 20 });
+    assert_eq!(sender(head(RecordKind::File, 2, 276)), Violation::Length { kind: 1, length: 276 });
     assert_eq!(sender([0; HEAD_BYTES]), Violation::Check("a record's head"));
 }
 
 #[test]
 fn fields_out_of_range_are_refused() {
-    let flags = frame(RecordKind::File, 2, 0, &[0; 9]);
+    let late = frame(RecordKind::File, 2, 0, &[0xff; 21]);
+    assert_eq!(decode_record(&late).unwrap_err(), Violation::Field("the time of a file"));
+    let flags = frame(RecordKind::File, 4, 0, &[0; 9]);
     assert_eq!(decode_record(&flags).unwrap_err(), Violation::Field("the flags of a file"));
     for length in [0, crate::CHUNK_BYTES + 1] {
         let chunk = chunk_head(0, 0, length, &hello());

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::fields::Fields;
+use super::record::{MODIFIED, MODIFIED_BYTES};
 use crate::errors::Violation;
 use crate::limits::{MAX_DAMAGED_CHUNKS, MAX_NAME_BYTES, MAX_TEXT_BYTES};
 use crate::report::Side;
@@ -67,7 +68,7 @@ impl RecordKind {
         if self.octet() < 0x80 { Side::Sender } else { Side::Receiver }
     }
 
-    /// The lengths that a body can have.
+    /// The lengths that a body can have, besides a time of modification.
     pub fn body_bytes(self) -> RangeInclusive<usize> {
         match self {
             Self::File => 9..=8 + MAX_NAME_BYTES,
@@ -118,7 +119,9 @@ impl Head {
         if flags != 0 && kind != RecordKind::File {
             return Err(Violation::Field("the flags of a record"));
         }
-        if !kind.body_bytes().contains(&usize::from(body)) {
+        let time_bytes = if kind == RecordKind::File && flags & MODIFIED != 0 { MODIFIED_BYTES } else { 0 };
+        let fits = |rest: usize| kind.body_bytes().contains(&rest);
+        if !usize::from(body).checked_sub(time_bytes).is_some_and(fits) {
             return Err(Violation::Length { kind: octet, length: u32::from(body) });
         }
         Ok(Self { kind, flags, body, file })

@@ -3,13 +3,43 @@
 use super::fields::Fields;
 use super::head::check;
 use crate::errors::Violation;
-use crate::limits::MAX_FILES;
+use crate::limits::{MAX_FILES, WIDE_WINDOW_FILES, WINDOW_FILES};
 
 /// The first eight octets of a sender's stream.
 pub const MAGIC: [u8; 8] = *b"SKYHAULF";
 
-/// The version that this crate speaks.
-pub const VERSION: u8 = 1;
+/// Version of the protocol. A receiver takes them all; a sender must know which ones its receiver takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// The first: no times of modification, at most [`WINDOW_FILES`] unsettled files.
+    #[default]
+    One,
+    /// Files keep their times of modification; at most [`WIDE_WINDOW_FILES`] are unsettled.
+    Two,
+}
+
+impl Version {
+    /// The version as it travels.
+    pub fn octet(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+
+    fn from_octet(octet: u8) -> Result<Self, Violation> {
+        let known = [Self::One, Self::Two].into_iter().find(|version| version.octet() == octet);
+        known.ok_or(Violation::Version(octet))
+    }
+
+    /// Files that may be begun and have no result.
+    pub(crate) fn window_files(self) -> usize {
+        match self {
+            Self::One => WINDOW_FILES,
+            Self::Two => WIDE_WINDOW_FILES,
+        }
+    }
+}
 
 /// Octets of the opening, in all versions.
 pub const OPENING_BYTES: usize = 28;
@@ -17,6 +47,8 @@ pub const OPENING_BYTES: usize = 28;
 /// Announcement of the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionOpening {
+    /// Version of what follows.
+    pub version: Version,
     /// How many files follow, exactly.
     pub files: u32,
     /// How many payload bytes they had when the sender looked.
@@ -28,7 +60,7 @@ impl SessionOpening {
     pub fn encode(&self) -> [u8; OPENING_BYTES] {
         let mut octets = [0; OPENING_BYTES];
         octets[..8].copy_from_slice(&MAGIC);
-        octets[8] = VERSION;
+        octets[8] = self.version.octet();
         octets[12..16].copy_from_slice(&self.files.to_be_bytes());
         octets[16..24].copy_from_slice(&self.bytes.to_be_bytes());
         let check = check(&octets[..24]);
@@ -47,12 +79,10 @@ impl SessionOpening {
         if fields.rest() != check(&octets[..24]) {
             return Err(Violation::Check("the opening"));
         }
-        if version != VERSION {
-            return Err(Violation::Version(version));
-        }
+        let version = Version::from_octet(version)?;
         if reserved != [0; 3] || files as usize > MAX_FILES {
             return Err(Violation::Field("the opening"));
         }
-        Ok(Self { files, bytes })
+        Ok(Self { version, files, bytes })
     }
 }

@@ -11,6 +11,21 @@ use crate::reason::{Code, Reason};
 /// Flag of [`RecordKind::File`]: the owner may execute the file.
 pub const EXECUTABLE: u8 = 0x01;
 
+/// Flag of [`RecordKind::File`]: its time of modification stands before its name. Not in version 1.
+pub const MODIFIED: u8 = 0x02;
+
+/// Octets of a time of modification.
+pub(super) const MODIFIED_BYTES: usize = 12;
+
+/// Time at which a file was last modified, as its owner's clock told it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modified {
+    /// Seconds since the beginning of 1970, less than none before that.
+    pub seconds: i64,
+    /// Nanoseconds after that, less than a second.
+    pub nanos: u32,
+}
+
 /// Octets of a chunk's record before its data.
 pub const CHUNK_HEAD_BYTES: usize = HEAD_BYTES + 40 + BODY_CHECK_BYTES;
 
@@ -23,6 +38,8 @@ pub enum Record {
         size: u64,
         /// True if its owner may execute it.
         executable: bool,
+        /// When it was modified, if that is told.
+        modified: Option<Modified>,
         /// Its name, not judged yet.
         name: RawName,
     },
@@ -50,9 +67,11 @@ impl Record {
     /// [`chunk_head`].
     pub fn encode(&self, file: u32) -> Vec<u8> {
         match self {
-            Self::File { size, executable, name } => {
-                let flags = if *executable { EXECUTABLE } else { 0 };
-                frame(RecordKind::File, flags, file, &[&size.to_be_bytes(), name.as_bytes()].concat())
+            Self::File { size, executable, modified, name } => {
+                let flags = if *executable { EXECUTABLE } else { 0 } | modified.map_or(0, |_| MODIFIED);
+                let time = modified.map_or(Vec::new(), |modified| encode_time(modified).to_vec());
+                let body = [&size.to_be_bytes(), &time[..], name.as_bytes()].concat();
+                frame(RecordKind::File, flags, file, &body)
             }
             Self::Chunk { number, digest } => chunk_head(file, *number, 0, digest).to_vec(),
             Self::End { digest } => frame(RecordKind::End, 0, file, &digest.0),
@@ -77,11 +96,28 @@ impl Record {
 }
 
 fn decode_file(flags: u8, mut fields: Fields<'_>) -> Result<Record, Violation> {
-    if flags & !EXECUTABLE != 0 {
+    if flags & !(EXECUTABLE | MODIFIED) != 0 {
         return Err(Violation::Field("the flags of a file"));
     }
     let size = fields.u64()?;
-    Ok(Record::File { size, executable: flags & EXECUTABLE != 0, name: RawName::new(fields.rest()) })
+    let modified = if flags & MODIFIED == 0 { None } else { Some(decode_time(&mut fields)?) };
+    let executable = flags & EXECUTABLE != 0;
+    Ok(Record::File { size, executable, modified, name: RawName::new(fields.rest()) })
+}
+
+fn encode_time(time: Modified) -> [u8; MODIFIED_BYTES] {
+    let mut octets = [0; MODIFIED_BYTES];
+    octets[..8].copy_from_slice(&time.seconds.to_be_bytes());
+    octets[8..].copy_from_slice(&time.nanos.to_be_bytes());
+    octets
+}
+
+fn decode_time(fields: &mut Fields<'_>) -> Result<Modified, Violation> {
+    let (seconds, nanos) = (i64::from_be_bytes(fields.array()?), fields.u32()?);
+    if nanos >= 1_000_000_000 {
+        return Err(Violation::Field("the time of a file"));
+    }
+    Ok(Modified { seconds, nanos })
 }
 
 /// Everything of a chunk's record that stands before its `len` octets of data.

@@ -1,14 +1,14 @@
 //! Streams made by hand.
 
-use skyhaul_files::codec::{Record, SessionOpening, chunk_head};
+use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
 use skyhaul_files::{CHUNK_BYTES, Digest, RawName, chunk_count, chunk_digest};
 
 pub(crate) fn opening(files: u32) -> Vec<u8> {
-    SessionOpening { files, bytes: 0 }.encode().to_vec()
+    SessionOpening { version: Version::One, files, bytes: 0 }.encode().to_vec()
 }
 
 pub(crate) fn file(number: u32, name: &[u8], size: u64) -> Vec<u8> {
-    Record::File { size, executable: false, name: RawName::new(name) }.encode(number)
+    Record::File { size, executable: false, modified: None, name: RawName::new(name) }.encode(number)
 }
 
 /// The chunks of a file.

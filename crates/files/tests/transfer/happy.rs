@@ -2,8 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
-use skyhaul_files::{Event, ReceiveOptions, Source, receive, send, silent};
+use skyhaul_files::codec::{HEAD_BYTES, Head, RecordKind};
+use skyhaul_files::{
+    Event, ReceiveOptions, Side, Source, Version, WIDE_WINDOW_FILES, WINDOW_FILES, receive, send, send_as,
+    silent,
+};
+use tokio::io::AsyncReadExt as _;
+use tokio::time::timeout;
 
 use crate::support::*;
 
@@ -132,5 +139,57 @@ async fn observers_see_a_transfer_in_order() {
     for bytes in [sent_bytes, received_bytes] {
         assert!(bytes.is_sorted() && bytes.len() > len / 10_000);
         assert_eq!(bytes.last(), Some(&(len as u64)));
+    }
+}
+
+/// Sends in this version; gives both reports.
+async fn transfer_as(version: Version, sources: Vec<Source>, folder: &Folder) -> (Sent, Received) {
+    let (ends, destination) = (ends(64 * 1024), folder.destination());
+    let options = ReceiveOptions::default();
+    tokio::join!(
+        send_as(version, ends.sender.0, ends.sender.1, sources, silent),
+        receive(ends.receiver.0, ends.receiver.1, &destination, &options, silent)
+    )
+}
+
+#[tokio::test]
+async fn times_of_modification_are_kept_where_the_version_has_them() {
+    for (version, kept) in [(Version::One, false), (Version::Two, true)] {
+        let (from, to) = (Folder::new(), Folder::new());
+        let path = from.put("old", b"content");
+        let time = std::time::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+        let sources = vec![Source::open(&path).unwrap(), memory("new", b"content")];
+        let (sent, received) = transfer_as(version, sources, &to).await;
+        assert!(sent.unwrap().all_delivered() && received.unwrap().all_delivered());
+        assert_eq!(fs::metadata(to.path("old")).unwrap().modified().unwrap() == time, kept, "{version:?}");
+        assert!(fs::metadata(to.path("new")).unwrap().modified().unwrap() > time);
+    }
+}
+
+#[tokio::test]
+async fn version_two_has_four_times_as_many_files_under_way() {
+    let sources = || (0..600).map(|i| memory(format!("f{i}"), b"")).collect::<Vec<_>>();
+    for (version, window) in [(Version::One, WINDOW_FILES), (Version::Two, WIDE_WINDOW_FILES)] {
+        let ends = ends(1 << 20);
+        let sending = tokio::spawn(send_as(version, ends.sender.0, ends.sender.1, sources(), silent));
+        let (mut from_sender, _to_sender) = ends.receiver;
+        let (mut begun, mut octets) = (0, vec![0; 28]);
+        from_sender.read_exact(&mut octets).await.unwrap();
+        while let Ok(Ok(head)) = timeout(Duration::from_millis(200), async {
+            let mut head = [0; HEAD_BYTES];
+            from_sender.read_exact(&mut head).await.map(|_| Head::decode(&head, Side::Sender).unwrap())
+        })
+        .await
+        {
+            begun += usize::from(head.kind == RecordKind::File);
+            from_sender.read_exact(&mut vec![0; head.sealed_body_bytes()]).await.unwrap();
+        }
+        assert_eq!(begun, window, "{version:?}");
+        sending.abort();
+        let folder = Folder::new();
+        let (sent, received) = transfer_as(version, sources(), &folder).await;
+        assert!(sent.unwrap().all_delivered() && received.unwrap().all_delivered(), "{version:?}");
+        assert_eq!(folder.names().len(), 600);
     }
 }

@@ -1,7 +1,7 @@
 //! Anything on the stream: an error, never a panic, a hang or a wrong file.
 
 use proptest::prelude::*;
-use skyhaul_files::codec::{ChunkRange, Record, Reply, chunk_head, frame, receipt};
+use skyhaul_files::codec::{ChunkRange, Modified, Record, Reply, chunk_head, frame, receipt};
 use skyhaul_files::{Code, Digest, Fault, Reason, Violation, chunk_digest, send, silent};
 
 use crate::craft;
@@ -234,4 +234,13 @@ fn text_of_strangers_is_cut_and_escaped() {
     let failure = report.files[0].failure().unwrap();
     assert!(failure.reason.text().len() <= 255);
     assert!(failure.to_string().starts_with("sender: \\u{1b}[2Jboo"));
+}
+
+#[tokio::test]
+async fn a_time_in_version_one_is_a_violation() {
+    let time = Modified { seconds: 1, nanos: 2 };
+    let name = skyhaul_files::RawName::new("a");
+    let file = Record::File { size: 0, executable: false, modified: Some(time), name }.encode(0);
+    let (received, _) = feed(&[craft::opening(1), file].concat(), &Folder::new()).await;
+    assert!(matches!(received.unwrap_err().cause, Fault::Protocol(Violation::Field(_))));
 }

@@ -13,3 +13,4 @@ mod recovery;
 mod sharing;
 mod states;
 mod strays;
+mod unsent;
