@@ -245,9 +245,11 @@ fn open_sources(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Vec<Sou
     if stdin_name.is_some() && !files.iter().any(|file| is_stdin(file)) {
         return Err(Failure::usage("--name is for the standard input: write - among the files"));
     }
-    let open = |file: &PathBuf| match is_stdin(file) {
-        true => read_stdin(stdin_name.unwrap_or(STDIN_NAME.as_ref())),
-        false => Source::open(file).map_err(|e| Failure::new(e.to_string())),
+    let open = |file: &PathBuf| {
+        if is_stdin(file) {
+            return read_stdin(stdin_name.unwrap_or(STDIN_NAME.as_ref()));
+        }
+        Source::open(file).map_err(|e| Failure::new(e.to_string()))
     };
     files.iter().map(open).collect()
 }

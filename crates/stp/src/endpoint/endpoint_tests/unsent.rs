@@ -1,5 +1,7 @@
 //! A writer who decides late what goes next.
 
+use alloc::vec;
+
 use skyhaul_core::{Connections, MS, SECOND, StreamEvent};
 
 use super::bench::*;
@@ -16,12 +18,12 @@ fn what_waits_to_be_sent_is_what_leaves_in_a_moment() {
     for (rate_bps, expected) in [(1_000_000, LEAST_BYTES), (80_000_000, 1_000_000)] {
         let mut bench = Bench::new();
         let id = bench.open_with(config(rate_bps));
-        assert_eq!(bench.a.write(id, &[1; 4_000_000]), Ok(expected), "{rate_bps}");
+        assert_eq!(bench.a.write(id, &vec![1; 4_000_000]), Ok(expected), "{rate_bps}");
         assert_eq!(bench.a.write(id, &[1]), Ok(0));
     }
     let mut bench = Bench::new();
     let id = bench.open();
-    assert_eq!(bench.a.write(id, &[1; 4_000_000]), Ok(4_000_000), "not where nobody asked for it");
+    assert_eq!(bench.a.write(id, &vec![1; 4_000_000]), Ok(4_000_000), "not where nobody asked for it");
 }
 
 #[test]
@@ -29,7 +31,7 @@ fn a_writer_is_woken_by_what_leaves_and_the_link_never_idles() {
     let mut bench = Bench::new();
     let id = bench.open_with(config(10_000_000));
     let (mut left, mut woken) = (5_000_000, 0);
-    let data = [1; 1 << 20];
+    let data = vec![1; 1 << 20];
     let begun = bench.now;
     let taken = bench.a.write(id, &data).unwrap();
     left -= taken;
@@ -56,7 +58,7 @@ fn a_writer_is_woken_by_what_leaves_and_the_link_never_idles() {
 fn what_is_dropped_late_was_never_sent() {
     let mut bench = Bench::new();
     let id = bench.open_with(config(10_000_000));
-    let taken = bench.a.write(id, &[1; 50_000_000]).unwrap();
+    let taken = bench.a.write(id, &vec![1; 50_000_000]).unwrap();
     bench.run(RTT_NS); // the answer: nothing of it is wanted; the writer writes nothing more
     bench.a.finish(id);
     bench.run(5 * SECOND);
