@@ -48,6 +48,9 @@ pub struct NetworkFields {
     pub ecn: Ecn,
     /// Priority class.
     pub class: Class,
+    /// True if a packet that is too large for a link may cross it as fragments [RFC 791 3.2]; it is dropped
+    /// there otherwise. IPv4 says so by the flag DF being 0.
+    pub may_fragment: bool,
 }
 
 impl From<Ecn> for NetworkFields {
@@ -64,6 +67,10 @@ pub struct PacketMeta {
     pub wire_bytes: u32,
     /// Fields that the network reads and writes.
     pub fields: NetworkFields,
+    /// Size that the fragments were cut to that this packet crosses the network as, their IP headers
+    /// included; 0: it is whole. A packet in fragments remains one packet here, and `wire_bytes` is its size
+    /// as a whole.
+    pub fragment_bytes: u32,
     /// Flow that the packet belongs to, for fair queues and statistics.
     pub flow: u32,
     /// Number of the node that it comes from: its source address.

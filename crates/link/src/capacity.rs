@@ -3,6 +3,7 @@
 use skyhaul_core::Instant;
 
 use crate::LinkConfig;
+use crate::fragments::Pieces;
 use crate::line::{Fate, TransmissionLine};
 use crate::outages::KnownOutages;
 use crate::timeline::Timeline;
@@ -14,7 +15,7 @@ use crate::timeline::Timeline;
 ///
 /// The first packet starts at `from` and meets the first random draws, as the first packet of a run
 /// does; the outages and the stays of the channel lie where they lie in the run. The queue limit
-/// plays no part, and copies do not count. A packet with bit errors is not carried, also where
+/// and the largest packet play no part, and copies do not count. A packet with bit errors is not carried, also where
 /// [`Damage::Deliver`](crate::Damage::Deliver) hands it over.
 ///
 /// `None`: there is no such number, because the rate is unlimited (if only for some time), `packet_bytes` is
@@ -49,7 +50,7 @@ fn saturate(
     let down = KnownOutages { scheduled: &config.outages, forced: None };
     loop {
         // There from the beginning, so it starts when the one before it ends.
-        let (service, fate) = line.send(from, bytes, true, down);
+        let (service, fate) = line.send(from, Pieces::whole(bytes), true, down);
         let earliest = line.earliest_arrival(service.end);
         // Time stands still at its maximum: nothing arrives there.
         if earliest > until || earliest == Instant::MAX {

@@ -7,8 +7,8 @@ use core::fmt;
 use skyhaul_core::Instant;
 
 use crate::{
-    BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, QueueLimit, RedConfig,
-    ScheduleStep, StateConfig,
+    BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MAX_MTU_BYTES, MIN_MEAN_STAY_NS, MIN_MTU_BYTES,
+    Outage, QueueLimit, RedConfig, ScheduleStep, StateConfig,
 };
 
 /// A configuration that makes no sense. Displays as `forward.loss: 1.5 is no probability; ...`.
@@ -35,6 +35,8 @@ pub enum Problem {
     Zero,
     /// A packet size that no packet has.
     PacketSize,
+    /// A largest packet outside of [`MIN_MTU_BYTES`] to [`MAX_MTU_BYTES`].
+    Mtu(u32),
     /// An outage that ends before or when it begins.
     EmptyOutage(Outage),
     /// An outage that begins before the one in front of it has ended.
@@ -68,6 +70,9 @@ impl fmt::Display for Problem {
             }
             Self::Zero => write!(f, "must be above 0"),
             Self::PacketSize => write!(f, "a packet has 1 to 65535 bytes"),
+            Self::Mtu(bytes) => {
+                write!(f, "a largest packet has {MIN_MTU_BYTES} to {MAX_MTU_BYTES} bytes, not {bytes}")
+            }
             Self::EmptyOutage(o) => {
                 write!(f, "must end after it begins, not from {:?} to {:?}", o.from, o.to)
             }
@@ -126,6 +131,7 @@ impl DirectionConfig {
     fn validate(&self, direction: &str) -> Result<(), ConfigError> {
         let at = |field: &str| format!("{direction}.{field}");
         require(self.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
+        mtu(self.mtu_bytes, || at("mtu_bytes"))?;
         let no_room = matches!(self.queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
         require(!no_room, || at("queue"), Problem::ZeroQueue)?;
         self.red.map_or(Ok(()), |red| red.validate(&at("red")))?;
@@ -165,6 +171,16 @@ fn probability(value: f64, field: impl Fn() -> String) -> Result<(), ConfigError
     require((0.0..=1.0).contains(&value), field, Problem::NotAProbability(value))
 }
 
+fn mtu(mtu_bytes: Option<u32>, field: impl Fn() -> String) -> Result<(), ConfigError> {
+    let bytes = mtu_bytes.unwrap_or(MAX_MTU_BYTES);
+    require(is_mtu(bytes), field, Problem::Mtu(bytes))
+}
+
+/// True if links may have this as their largest packet.
+pub(crate) fn is_mtu(bytes: u32) -> bool {
+    (MIN_MTU_BYTES..=MAX_MTU_BYTES).contains(&bytes)
+}
+
 fn schedule(steps: &[ScheduleStep], schedule: &str) -> Result<(), ConfigError> {
     let mut previous: Option<Instant> = None;
     for (i, step) in steps.iter().enumerate() {
@@ -172,6 +188,7 @@ fn schedule(steps: &[ScheduleStep], schedule: &str) -> Result<(), ConfigError> {
         let is_late = previous.is_none_or(|previous| previous < step.at);
         require(is_late, || at("at"), Problem::StepTooEarly(step.at))?;
         require(step.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
+        mtu(step.mtu_bytes, || at("mtu_bytes"))?;
         previous = Some(step.at);
     }
     Ok(())

@@ -75,6 +75,22 @@ impl Conditions {
         self.timelines[port as usize].step(at).rate_bps
     }
 
+    /// Largest packet that may enter at `port`, in bytes on the wire; `None`: there is none.
+    ///
+    /// # Panics
+    /// If `port` is neither 0 nor 1.
+    pub fn mtu_bytes(&self, port: u32, at: Instant) -> Option<u32> {
+        self.timelines[port as usize].step(at).mtu_bytes
+    }
+
+    /// True if there is a largest packet at `port` at any time that is remembered or planned.
+    ///
+    /// # Panics
+    /// If `port` is neither 0 nor 1.
+    pub fn has_mtu(&self, port: u32) -> bool {
+        self.timelines[port as usize].has_mtu()
+    }
+
     /// Mean rate of the direction that starts at `port` between two instants, in bits per second; `None` if
     /// it is unlimited at any time, or `until` is not later than `from`.
     ///

@@ -40,8 +40,14 @@ impl LinkConfig {
     }
 }
 
+/// Least value of a largest packet: every link takes an IPv4 header of 60 bytes and 8 bytes of a fragment
+/// [RFC 791 3.2].
+pub const MIN_MTU_BYTES: u32 = 68;
+/// Largest value of a largest packet, which is what IPv4 can say.
+pub const MAX_MTU_BYTES: u32 = 65_535;
+
 /// Configuration of one direction of a link. The default is perfect: no rate limit, no delay, no losses.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DirectionConfig {
     /// Bits per second, counting `wire_bytes` of every packet; at least 1. `None`: unlimited, so a
     /// packet leaves the instant it enters and the queue stays empty.
@@ -50,6 +56,10 @@ pub struct DirectionConfig {
     pub delay_ns: u64,
     /// Order of packets when the delay changes.
     pub order: Order,
+    /// Largest packet, in bytes on the wire, [`MIN_MTU_BYTES`] to [`MAX_MTU_BYTES`]; `None`: there is none. A
+    /// larger one is dropped as it enters, unless it may be fragmented
+    /// ([`NetworkFields::may_fragment`](skyhaul_core::NetworkFields::may_fragment)).
+    pub mtu_bytes: Option<u32>,
     /// Limit of what waits and is in service.
     pub queue: QueueLimit,
     /// Drops or marks before that limit is reached. `None`: DropTail.
@@ -69,9 +79,46 @@ pub struct DirectionConfig {
     /// arises behind the serialiser, so it costs no rate; it is as damaged or late as the first one, and
     /// comes out right behind it.
     pub duplication: f64,
-    /// Changes of rate and delay with time: from the instant of a step until the next one, its values stand
-    /// for those above. In the order of time.
+    /// Changes of rate, delay and largest packet with time: from the instant of a step until the next one,
+    /// its values stand for those above. In the order of time.
     pub schedule: Vec<ScheduleStep>,
+}
+
+impl DirectionConfig {
+    /// Values that are in force before the first step of the schedule.
+    pub fn first_step(&self) -> ScheduleStep {
+        let &Self { rate_bps, delay_ns, mtu_bytes, .. } = self;
+        ScheduleStep { at: Instant::ZERO, rate_bps, delay_ns, mtu_bytes }
+    }
+}
+
+impl fmt::Debug for DirectionConfig {
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            rate_bps,
+            delay_ns,
+            order,
+            mtu_bytes,
+            queue,
+            red,
+            loss,
+            burst_loss,
+            bit_error_rate,
+            damage,
+            reordering,
+            duplication,
+            schedule,
+        } = self;
+        let mut text = f.debug_struct("DirectionConfig");
+        text.field("rate_bps", rate_bps).field("delay_ns", delay_ns).field("order", order);
+        if let Some(mtu_bytes) = mtu_bytes {
+            text.field("mtu_bytes", mtu_bytes);
+        }
+        text.field("queue", queue).field("red", red).field("loss", loss).field("burst_loss", burst_loss);
+        text.field("bit_error_rate", bit_error_rate).field("damage", damage).field("reordering", reordering);
+        text.field("duplication", duplication).field("schedule", schedule).finish()
+    }
 }
 
 /// A step of a [schedule](DirectionConfig::schedule).
@@ -83,14 +130,21 @@ pub struct ScheduleStep {
     pub rate_bps: Option<u64>,
     /// Propagation delay, in nanoseconds, of packets whose serialisation ends at that time or later.
     pub delay_ns: u64,
+    /// Largest packet of those that enter at that time or later; `None`: there is none.
+    pub mtu_bytes: Option<u32>,
 }
 
 impl fmt::Debug for ScheduleStep {
-    /// Text that digests of scenarios are made of: the name is the one that they were published with.
+    /// Text that digests of scenarios are made of: the name is the one that they were published with, and a
+    /// field that came later is shown where it says something.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let &Self { at, rate_bps, delay_ns } = self;
+        let &Self { at, rate_bps, delay_ns, mtu_bytes } = self;
         let mut text = f.debug_struct("Step");
-        text.field("at", &at).field("rate_bps", &rate_bps).field("delay_ns", &delay_ns).finish()
+        text.field("at", &at).field("rate_bps", &rate_bps).field("delay_ns", &delay_ns);
+        if let Some(mtu_bytes) = mtu_bytes {
+            text.field("mtu_bytes", &mtu_bytes);
+        }
+        text.finish()
     }
 }
 

@@ -20,6 +20,7 @@ enum TestStep {
     Poll,
     Rate { port: u32, rate_bps: Option<u64> },
     Delay { port: u32, delay_ns: u64 },
+    Mtu { port: u32, mtu_bytes: Option<u32> },
     Loss { port: u32, probability: f64 },
     Force { for_ns: Option<u64> },
     EndOutage,
@@ -42,6 +43,7 @@ fn change() -> impl Strategy<Value = TestStep> {
     prop_oneof![
         (0u32..2, rate).prop_map(|(port, rate_bps)| TestStep::Rate { port, rate_bps }),
         (0u32..2, 1u64..5_000_000).prop_map(|(port, delay_ns)| TestStep::Delay { port, delay_ns }),
+        (0u32..2, mtu()).prop_map(|(port, mtu_bytes)| TestStep::Mtu { port, mtu_bytes }),
         (0u32..2, probability()).prop_map(|(port, probability)| TestStep::Loss { port, probability }),
         proptest::option::of(1u64..5_000_000).prop_map(|for_ns| TestStep::Force { for_ns }),
         Just(TestStep::EndOutage),
@@ -54,6 +56,10 @@ fn queue() -> impl Strategy<Value = QueueLimit> {
         (1u32..10).prop_map(QueueLimit::Packets),
         (1u64..9000).prop_map(QueueLimit::Bytes),
     ]
+}
+
+fn mtu() -> impl Strategy<Value = Option<u32>> {
+    prop_oneof![Just(None), (68u32..2000).prop_map(Some)]
 }
 
 fn red() -> impl Strategy<Value = Option<RedConfig>> {
@@ -124,9 +130,9 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
 
 prop_compose! {
     fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>(), red in red(),
-                       duplication in probability()) -> DirectionConfig {
+                       duplication in probability(), mtu_bytes in mtu()) -> DirectionConfig {
         let order = if free { Order::Free } else { Order::Preserve };
-        DirectionConfig { order, red, burst_loss, duplication, ..plain }
+        DirectionConfig { order, mtu_bytes, red, burst_loss, duplication, ..plain }
     }
 }
 
@@ -180,6 +186,7 @@ impl Play {
             TestStep::Rate { port, rate_bps } => self.link.set_rate(now, port, rate_bps, sink).unwrap(),
             TestStep::Delay { port, delay_ns } => self.link.set_delay(now, port, delay_ns, sink),
             TestStep::Loss { port, probability } => self.link.set_loss(now, port, probability).unwrap(),
+            TestStep::Mtu { port, mtu_bytes } => self.link.set_mtu(now, port, mtu_bytes, sink).unwrap(),
             // Refused if time went back so far that the end is over.
             TestStep::Force { for_ns } => {
                 drop(self.link.force_outage(now, for_ns.map(|ns| now.after(ns)), sink));
@@ -191,7 +198,8 @@ impl Play {
         assert!(self.link.deadline().is_none_or(|due| due >= earliest), "back past what was delivered");
     }
 
-    fn enter(&mut self, port: u32, packet: skyhaul_core::Packet) {
+    fn enter(&mut self, port: u32, mut packet: skyhaul_core::Packet) {
+        packet.meta.fields.may_fragment = self.entered.is_multiple_of(3);
         self.link.handle(self.now, port, packet, &mut self.events);
         self.entered += 1;
     }

@@ -4,7 +4,7 @@ use skyhaul_core::event::DropCause;
 
 use crate::WaitHistogram;
 
-/// Totals of one direction. Bytes are bytes on the wire. At any time, entered packets + duplicated packets =
+/// Totals of one direction. Bytes are bytes on the wire, of whole packets where nothing else is said. At any time, entered packets + duplicated packets =
 /// delivered packets + dropped packets + packets inside
 /// ([`Link::packets_inside`](crate::Link::packets_inside)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,10 +28,13 @@ pub struct LinkCounters {
     pub duplicated_packets: u64,
     /// Packets that random early detection marked instead of dropping them.
     pub marked_packets: u64,
+    /// Packets that were served as fragments.
+    pub fragmented_packets: u64,
     /// Delivered packets that a later one had overtaken. A packet picked for reordering that nobody
     /// overtook is not counted.
     pub reordered_packets: u64,
-    /// Bytes that the server has taken on, whatever became of them: the share of the rate that was used.
+    /// Bytes that the server has taken on, whatever became of them, headers of fragments included: the share of
+    /// the rate that was used.
     pub served_bytes: u64,
     /// Time that their packets waited for the server, all together, in nanoseconds.
     pub waited_ns: u64,
@@ -56,7 +59,7 @@ pub struct Drops {
     pub bit_error: u64,
     /// The link was down.
     pub outage: u64,
-    /// Too large for the link. Always 0 as yet: no link has a largest packet.
+    /// Larger than the link's largest packet, and not to be fragmented.
     pub too_large: u64,
 }
 
@@ -66,9 +69,14 @@ impl Drops {
         self.congestion() + self.random_loss + self.bit_error + self.outage + self.too_large
     }
 
-    /// Those that a queue dropped: they were never served.
+    /// Those that a queue dropped.
     pub fn congestion(&self) -> u64 {
         self.queue_full + self.early
+    }
+
+    /// Those that were never served.
+    pub fn unserved(&self) -> u64 {
+        self.congestion() + self.too_large
     }
 
     fn of(&mut self, cause: DropCause) -> &mut u64 {

@@ -7,13 +7,14 @@ use skyhaul_core::event::DropCause;
 use skyhaul_core::{Ecn, Instant, Packet, Stream};
 
 use crate::damage::damaged;
+use crate::fragments::Pieces;
 use crate::line::{Fate, Journey, TransmissionLine};
 use crate::outages::KnownOutages;
 use crate::queue::{MAX_PACKETS, Queue};
 use crate::red::{Idle, Red, RedDecision};
 use crate::serializer::ServiceInterval;
 use crate::under_way::UnderWay;
-use crate::{DirectionConfig, LinkConfig, LinkCounters};
+use crate::{DirectionConfig, LinkConfig, LinkCounters, MAX_MTU_BYTES};
 
 /// A drop.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +104,8 @@ impl Direction {
         let (order, id, wire_bytes) = (self.counters.entered_packets, packet.meta.id, packet.meta.wire_bytes);
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
-        let lost = match self.admit(&mut packet) {
-            Ok(()) => self.send(packet, order, down),
+        let lost = match self.cut(&mut packet).and_then(|pieces| self.admit(&mut packet, pieces)) {
+            Ok(pieces) => self.send(packet, pieces, order, down),
             Err(cause) => Some((self.clock, cause)),
         };
         let (at, cause) = lost?;
@@ -112,9 +113,25 @@ impl Direction {
         Some(DroppedPacket { at, cause, order, id, wire_bytes })
     }
 
+    /// Pieces that a packet crosses in, which its meta data say from here on.
+    fn cut(&self, packet: &mut Packet) -> Result<Pieces, DropCause> {
+        let meta = &mut packet.meta;
+        let mtu_bytes = self.line.mtu_bytes(self.clock).unwrap_or(u32::MAX);
+        let was_cut = meta.fragment_bytes > 0;
+        let limit = if was_cut { mtu_bytes.min(meta.fragment_bytes) } else { mtu_bytes };
+        if meta.wire_bytes <= limit {
+            return Ok(Pieces::whole(meta.wire_bytes));
+        }
+        if !(was_cut || meta.fields.may_fragment) || meta.wire_bytes > MAX_MTU_BYTES {
+            return Err(DropCause::TooLarge);
+        }
+        meta.fragment_bytes = limit;
+        Ok(Pieces::fragments(meta.wire_bytes, limit))
+    }
+
     /// Admission to the queue; the packet may be marked.
-    fn admit(&mut self, packet: &mut Packet) -> Result<(), DropCause> {
-        let wire_bytes = packet.meta.wire_bytes;
+    fn admit(&mut self, packet: &mut Packet, pieces: Pieces) -> Result<Pieces, DropCause> {
+        let wire_bytes = pieces.total_bytes();
         let judgement = self.red.as_mut().map_or(RedDecision::Pass, |red| {
             let idle = self
                 .queue
@@ -133,16 +150,23 @@ impl Direction {
             }
             RedDecision::Drop => return Err(DropCause::Early),
         }
-        Ok(())
+        Ok(pieces)
     }
 
     fn has_room(&self, wire_bytes: u32) -> bool {
         self.queue.has_room(wire_bytes) && self.packets_inside() < MAX_PACKETS
     }
 
-    fn send(&mut self, packet: Packet, order: u64, down: KnownOutages<'_>) -> Option<(Instant, DropCause)> {
-        let wire_bytes = packet.meta.wire_bytes;
-        let (service, fate) = self.line.send(self.clock, wire_bytes, !packet.bytes.is_empty(), down);
+    fn send(
+        &mut self,
+        packet: Packet,
+        pieces: Pieces,
+        order: u64,
+        down: KnownOutages<'_>,
+    ) -> Option<(Instant, DropCause)> {
+        let wire_bytes = pieces.total_bytes();
+        self.counters.fragmented_packets += u64::from(pieces.count > 1);
+        let (service, fate) = self.line.send(self.clock, pieces, !packet.bytes.is_empty(), down);
         self.occupy(service, wire_bytes, order);
         self.counters.serve(wire_bytes, service.start.since(self.clock));
         match fate {

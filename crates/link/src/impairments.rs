@@ -7,6 +7,7 @@ use skyhaul_core::Stream;
 use crate::DirectionConfig;
 use crate::burst::GilbertElliott;
 use crate::chance::{BitErrors, Chance};
+use crate::fragments::Pieces;
 
 /// Random effects on one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,27 @@ impl Impairments {
     /// For packets that are drawn for from now on.
     pub(crate) fn set_loss(&mut self, probability: f64) {
         self.loss = Chance::new(probability);
+    }
+
+    /// Draws for the pieces of the next packet, and what they come to for the packet: it is lost, hit or late
+    /// if any piece is, and comes twice if all do.
+    #[inline]
+    pub(crate) fn draw_pieces(&mut self, pieces: Pieces) -> Impairment {
+        let first = self.draw(pieces.piece_bytes);
+        if pieces.count == 1 { first } else { self.draw_others(first, pieces) }
+    }
+
+    #[cold]
+    fn draw_others(&mut self, first: Impairment, pieces: Pieces) -> Impairment {
+        pieces.each().skip(1).fold(first, |all, piece_bytes| {
+            let drawn = self.draw(piece_bytes);
+            Impairment {
+                lost: all.lost || drawn.lost,
+                hit: all.hit || drawn.hit,
+                late: all.late || drawn.late,
+                twice: all.twice && drawn.twice,
+            }
+        })
     }
 
     /// Draws for the next packet.

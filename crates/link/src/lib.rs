@@ -4,6 +4,8 @@
 //!
 //! The way of a packet through one direction:
 //!
+//! 0. **Largest packet** ([`DirectionConfig::mtu_bytes`]): a larger one is dropped, or crosses as fragments.
+//!    See below.
 //! 1. **Queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops packets or
 //!    marks those of ECN-capable transports. The limit counts the packets that wait and the one in service; a
 //!    packet's place is free as soon as its last bit has left the sender's side.
@@ -27,6 +29,12 @@
 //!    delay on top; where order is preserved, only these can be overtaken. Packets picked to be
 //!    **duplicated** come out twice.
 //!
+//! A packet that may be fragmented and is too large stays one packet, with one place in the queue: its
+//! fragments are serialised one after the other, each with an IPv4 header of 20 bytes, and each takes draws of
+//! its own. It is lost if any of them is, late if any is late, duplicated if all are. It arrives whole, but its
+//! meta data say what it was cut to, and further links carry it in fragments of that size or less. What
+//! counters call its bytes is the whole packet; the bytes served are those of its fragments.
+//!
 //! Nothing that comes later changes what happens to a packet, so all of this is decided as it enters. See
 //! [`Link::handle`] for what that means for events and counters. The exception: somebody changes the running
 //! link ([`Link::set_rate`] and its like). Then what was to happen to packets that have not left is decided
@@ -37,7 +45,8 @@
 //! channel's stays (one logarithm of a portable library each) and the average queue of random early
 //! detection (sums and products, and a power of that library after an idle time).
 //!
-//! Left out: priority classes, outages of one direction only, and a largest packet.
+//! Left out: priority classes, outages of one direction only, and word to the sender of a packet that was
+//! too large (an emulator gives it).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -56,6 +65,7 @@ mod config;
 mod counters;
 mod damage;
 mod direction;
+mod fragments;
 mod impairments;
 mod line;
 mod link;
@@ -94,6 +104,8 @@ mod link_tests;
 #[cfg(test)]
 mod live_tests;
 #[cfg(test)]
+mod mtu_tests;
+#[cfg(test)]
 mod order_tests;
 #[cfg(test)]
 mod outages_tests;
@@ -117,8 +129,8 @@ pub use channel_config::{ChannelConfig, ChannelState, MIN_MEAN_STAY_NS, StateCon
 pub use check::{ConfigError, Problem};
 pub use conditions::Conditions;
 pub use config::{
-    BurstLoss, Damage, DirectionConfig, LinkConfig, Order, Outage, QueueLimit, RedConfig, Reordering,
-    ScheduleStep,
+    BurstLoss, Damage, DirectionConfig, LinkConfig, MAX_MTU_BYTES, MIN_MTU_BYTES, Order, Outage, QueueLimit,
+    RedConfig, Reordering, ScheduleStep,
 };
 pub use counters::{Drops, LinkCounters};
 pub use link::Link;

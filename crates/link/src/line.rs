@@ -6,6 +6,7 @@ use skyhaul_core::event::DropCause;
 
 use crate::chance::Chance;
 use crate::channel::{Channel, Passage};
+use crate::fragments::Pieces;
 use crate::impairments::{Impairment, Impairments};
 use crate::outages::KnownOutages;
 use crate::serializer::{Serializer, ServiceInterval};
@@ -69,6 +70,8 @@ pub(crate) struct TransmissionLine {
     channel: Option<Channel>,
     damage: Damage,
     delays: Walk,
+    /// Of the timeline that `delays` walks: there is a largest packet at some time.
+    has_mtu: bool,
     min_delay_ns: u64,
     /// Of a packet that is late, on top.
     extra_delay_ns: u64,
@@ -90,6 +93,7 @@ impl TransmissionLine {
             channel: Channel::new(config, port, seed),
             damage: direction.damage,
             delays: Walk::new(&timeline, Instant::ZERO),
+            has_mtu: timeline.has_mtu(),
             min_delay_ns: timeline.min_delay_ns(),
             extra_delay_ns: direction.reordering.extra_delay_ns,
             order: direction.order,
@@ -97,18 +101,18 @@ impl TransmissionLine {
         }
     }
 
-    /// Sends a packet that is there at `now`, after all those before it. `has_bytes`: it has bytes
-    /// of its own, which can be damaged.
+    /// Sends the pieces of a packet that is there at `now`, after all those before it. `has_bytes`: it has
+    /// bytes of its own, which can be damaged.
     pub(crate) fn send(
         &mut self,
         now: Instant,
-        wire_bytes: u32,
+        pieces: Pieces,
         has_bytes: bool,
         down: KnownOutages<'_>,
     ) -> (ServiceInterval, Fate) {
-        let service = self.serializer.serve(now, wire_bytes);
+        let service = self.serializer.serve(now, pieces.total_bytes());
         // Drawn in any case: an outage must not shift the draws of the packets after it.
-        let drawn = self.impairments.draw(wire_bytes);
+        let drawn = self.impairments.draw_pieces(pieces);
         let passage = self.pass_channel(service.end);
         let fate = if down.takes(service, now) {
             Fate::Lost(DropCause::Outage)
@@ -166,6 +170,7 @@ impl TransmissionLine {
             channel.go_back(stay, stays);
         }
         self.delays = Walk::new(timeline, now);
+        self.has_mtu = timeline.has_mtu();
         self.min_delay_ns = timeline.min_delay_ns();
         self.latest = latest;
         self.serializer.interrupt(now, timeline)
@@ -184,6 +189,14 @@ impl TransmissionLine {
     /// The rate at any time.
     pub(crate) fn rate_bps(&self, at: Instant) -> Option<u64> {
         self.delays.timeline().step(at).rate_bps
+    }
+
+    /// The largest packet of those that enter at any time.
+    pub(crate) fn mtu_bytes(&self, at: Instant) -> Option<u32> {
+        if !self.has_mtu {
+            return None;
+        }
+        self.delays.timeline().step(at).mtu_bytes
     }
 
     pub(crate) fn set_loss(&mut self, probability: f64) {

@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use skyhaul_core::{EventSink, Instant};
 
+use crate::check::is_mtu;
 use crate::outages::KnownOutages;
 use crate::{ConfigError, Link, Outage, Problem, ScheduleStep};
 
@@ -49,6 +50,26 @@ impl Link {
     /// that came in). Whether the others may overtake them says the direction's [`Order`](crate::Order).
     pub fn set_delay(&mut self, now: Instant, port: u32, delay_ns: u64, sink: &mut dyn EventSink) {
         self.change(now, port, |step| step.delay_ns = delay_ns, sink);
+    }
+
+    /// From now on this is the largest packet that may enter at `port`, whatever was planned for it; `None`:
+    /// there is none. What has entered is not affected.
+    ///
+    /// # Errors
+    /// A value outside of [`MIN_MTU_BYTES`](crate::MIN_MTU_BYTES) to [`MAX_MTU_BYTES`](crate::MAX_MTU_BYTES);
+    /// nothing is changed then.
+    pub fn set_mtu(
+        &mut self,
+        now: Instant,
+        port: u32,
+        mtu_bytes: Option<u32>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), ConfigError> {
+        if let Some(bytes) = mtu_bytes.filter(|&bytes| !is_mtu(bytes)) {
+            return Err(refused(port, "mtu_bytes", Problem::Mtu(bytes)));
+        }
+        self.change(now, port, |step| step.mtu_bytes = mtu_bytes, sink);
+        Ok(())
     }
 
     /// Packets that enter at `port` from now on are lost with this probability, independent of all others

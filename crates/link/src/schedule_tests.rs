@@ -12,7 +12,7 @@ use crate::{
 };
 
 fn step(us: u64, rate_bps: Option<u64>, delay_us: u64) -> ScheduleStep {
-    ScheduleStep { at: at(us * US), rate_bps, delay_ns: delay_us * US }
+    ScheduleStep { at: at(us * US), rate_bps, delay_ns: delay_us * US, mtu_bytes: None }
 }
 
 /// 1 byte takes 1 microsecond, from 150 us on 2 and from 400 us on nothing.
@@ -93,8 +93,12 @@ fn steps_are_in_order_and_have_rates() {
 fn the_limit_follows_the_schedule() {
     // 10 packets of 1250 bytes a second, then 100, then 10.
     let steps = [(1, 1_000_000, 300 * MS), (2, 100_000, 20 * MS)];
-    let steps =
-        steps.map(|(s, rate, delay_ns)| ScheduleStep { at: at(s * SECOND), rate_bps: Some(rate), delay_ns });
+    let steps = steps.map(|(s, rate, delay_ns)| ScheduleStep {
+        at: at(s * SECOND),
+        rate_bps: Some(rate),
+        delay_ns,
+        mtu_bytes: None,
+    });
     let direction =
         |schedule| DirectionConfig { rate_bps: Some(100_000), schedule, ..DirectionConfig::default() };
     let config = both_ways(direction(steps.to_vec()));
@@ -124,7 +128,7 @@ proptest! {
         let mut time = 0;
         let schedule = steps.iter().map(|&(gap, rate)| {
             time += gap;
-            ScheduleStep { at: at(time), rate_bps: Some(rate), delay_ns: 0 }
+            ScheduleStep { at: at(time), rate_bps: Some(rate), delay_ns: 0, mtu_bytes: None }
         });
         let schedule = schedule.collect();
         let config = DirectionConfig { rate_bps: Some(first), schedule, ..DirectionConfig::default() };
@@ -158,7 +162,7 @@ proptest! {
         let mut time = 0;
         let schedule: Vec<ScheduleStep> = steps.iter().map(|&(gap, rate_bps, delay_ns)| {
             time = (time + gap) | 1;
-            ScheduleStep { at: at(time), rate_bps, delay_ns }
+            ScheduleStep { at: at(time), rate_bps, delay_ns, mtu_bytes: None }
         }).collect();
         prop_assume!(schedule.is_sorted_by(|a, b| a.at < b.at));
         let planned = DirectionConfig { schedule: schedule.clone(), ..plain.clone() };

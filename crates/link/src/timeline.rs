@@ -1,4 +1,4 @@
-//! The rate and the delay of a direction over time.
+//! The rate, the delay and the largest packet of a direction over time.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ pub(crate) struct Timeline(Arc<[ScheduleStep]>);
 impl Timeline {
     /// That of a valid configuration.
     pub(crate) fn new(config: &DirectionConfig) -> Self {
-        let base = ScheduleStep { at: Instant::ZERO, rate_bps: config.rate_bps, delay_ns: config.delay_ns };
+        let base = config.first_step();
         let is_replaced = config.schedule.first().is_some_and(|first| first.at == base.at);
         let base = (!is_replaced).then_some(base);
         Self(base.into_iter().chain(config.schedule.iter().copied()).collect())
@@ -26,7 +26,7 @@ impl Timeline {
     /// One that never changes.
     #[cfg(test)]
     pub(crate) fn constant(rate_bps: Option<u64>, delay_ns: u64) -> Self {
-        Self(Arc::new([ScheduleStep { at: Instant::ZERO, rate_bps, delay_ns }]))
+        Self(Arc::new([ScheduleStep { at: Instant::ZERO, rate_bps, delay_ns, mtu_bytes: None }]))
     }
 
     /// Number of the step that is in force.
@@ -52,6 +52,11 @@ impl Timeline {
     /// True if there is a rate at all times.
     pub(crate) fn is_limited(&self) -> bool {
         self.0.iter().all(|step| step.rate_bps.is_some())
+    }
+
+    /// True if there is a largest packet at any time.
+    pub(crate) fn has_mtu(&self) -> bool {
+        self.0.iter().any(|step| step.mtu_bytes.is_some())
     }
 
     /// True if another step is in force at `to` than at `from`.

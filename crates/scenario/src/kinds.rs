@@ -5,7 +5,7 @@ mod quantities;
 mod words;
 
 pub use counts::{Count, Number, Probability, Switch};
-pub use quantities::{Bytes, MAX_RATE_BPS, MAX_TIME_NS, PayloadBytes, Queue, Rate, Time};
+pub use quantities::{Bytes, MAX_RATE_BPS, MAX_TIME_NS, MtuBytes, PayloadBytes, Queue, Rate, Time};
 pub use words::{Choice, Name, Named, Text, UnlimitedTries};
 
 use super::tree::{Node, Value};

@@ -84,6 +84,7 @@ fn jitter() -> LinkConfig {
         at: Instant::from_ns(at_ms * MS),
         rate_bps: Some(10 * MBIT),
         delay_ns: 275 * MS + chance.next_u64() % (4 * MS),
+        mtu_bytes: None,
     };
     link.forward.schedule = (0..120_000).map(&mut step).collect();
     link
@@ -131,6 +132,7 @@ fn steps(rates: &[(u64, u64)]) -> Vec<ScheduleStep> {
         at: Instant::from_ns(at_s * SECOND),
         rate_bps: Some(rate_bps),
         delay_ns: 275 * MS,
+        mtu_bytes: None,
     };
     rates.iter().map(step).collect()
 }

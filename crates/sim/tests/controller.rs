@@ -158,8 +158,18 @@ fn a_rate_that_falls_within_a_moment_is_noticed_though_answers_stay_out() {
     // The queue grows so fast that the next answer comes seconds later, and looks like silence.
     let mut link = ready("geo");
     link.forward.schedule = vec![
-        ScheduleStep { at: Instant::from_ns(15 * SECOND), rate_bps: Some(500_000), delay_ns: 275 * MS },
-        ScheduleStep { at: Instant::from_ns(30 * SECOND), rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+        ScheduleStep {
+            at: Instant::from_ns(15 * SECOND),
+            rate_bps: Some(500_000),
+            delay_ns: 275 * MS,
+            mtu_bytes: None,
+        },
+        ScheduleStep {
+            at: Instant::from_ns(30 * SECOND),
+            rate_bps: Some(10_000_000),
+            delay_ns: 275 * MS,
+            mtu_bytes: None,
+        },
     ];
     let outcome = run(link, 1, 40_000_000);
     let dropped = outcome.link[0].dropped.congestion();
@@ -174,16 +184,23 @@ fn noise_and_a_fall_to_a_hundredth_at_once_are_survived() {
         (link.forward.bit_error_rate, link.forward.schedule) = (
             3e-5,
             vec![
-                ScheduleStep { at: Instant::ZERO, rate_bps: Some(10_000_000), delay_ns: 275 * MS },
+                ScheduleStep {
+                    at: Instant::ZERO,
+                    rate_bps: Some(10_000_000),
+                    delay_ns: 275 * MS,
+                    mtu_bytes: None,
+                },
                 ScheduleStep {
                     at: Instant::from_ns(fall_ms * MS),
                     rate_bps: Some(100_000),
                     delay_ns: 275 * MS,
+                    mtu_bytes: None,
                 },
                 ScheduleStep {
                     at: Instant::from_ns(60 * SECOND),
                     rate_bps: Some(10_000_000),
                     delay_ns: 275 * MS,
+                    mtu_bytes: None,
                 },
             ],
         );
@@ -196,7 +213,7 @@ fn noise_and_a_fall_to_a_hundredth_at_once_are_survived() {
 fn schedule(every_ns: u64, mut at: impl FnMut(u64) -> (Option<u64>, u64)) -> Vec<ScheduleStep> {
     let step = |number: u64| {
         let (rate_bps, delay_ns) = at(number * every_ns);
-        ScheduleStep { at: Instant::from_ns(number * every_ns), rate_bps, delay_ns }
+        ScheduleStep { at: Instant::from_ns(number * every_ns), rate_bps, delay_ns, mtu_bytes: None }
     };
     (0..120 * SECOND / every_ns).map(step).collect()
 }

@@ -1,9 +1,9 @@
 //! Requests to a running emulation.
 
 use serde::{Deserialize, Serialize};
-use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
+use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_core::{Instant, NullSink};
-use skyhaul_link::Link;
+use skyhaul_link::{Link, MAX_MTU_BYTES, MIN_MTU_BYTES};
 use skyhaul_sim::Middle;
 
 use crate::Emulation;
@@ -51,6 +51,8 @@ pub enum LinkQuantity {
     DelayNs(u64),
     /// The probability of a random loss.
     Loss(f64),
+    /// The largest packet; `None`: there is none.
+    MtuBytes(Option<u32>),
     /// Down, for so long or until told otherwise.
     DownNs(Option<u64>),
     /// Up again, if it was down by an earlier request.
@@ -82,7 +84,11 @@ impl Change {
                 loss(value)
                     .ok_or_else(|| format!("'{value}' is no probability; it lies between 0 and 1; {like}"))?,
             ),
-            other => return Err(format!("'{other}' cannot be changed: rate, delay and loss can; {like}")),
+            "mtu" if value == "none" => LinkQuantity::MtuBytes(None),
+            "mtu" => LinkQuantity::MtuBytes(Some(mtu_bytes(value)?)),
+            other => {
+                return Err(format!("'{other}' cannot be changed: rate, delay, loss and mtu can; {like}"));
+            }
         };
         Ok(Self { link: link.to_string(), port, quantity })
     }
@@ -99,10 +105,28 @@ impl Change {
             LinkQuantity::Loss(loss) if !(0.0..=1.0).contains(&loss) => {
                 Err(format!("{}: a loss of {loss} is no probability; it lies between 0 and 1", self.link))
             }
+            LinkQuantity::MtuBytes(Some(bytes)) if !is_mtu(bytes) => {
+                Err(format!("{}: a largest packet has {MIN_MTU_BYTES} to {MAX_MTU_BYTES} bytes", self.link))
+            }
             LinkQuantity::DownNs(Some(0)) => Err(format!("{}: down for no time is not down", self.link)),
             _ => Ok(()),
         }
     }
+}
+
+/// Reads 1300 or 1300B.
+fn mtu_bytes(text: &str) -> Result<u32, String> {
+    let bytes = parse_bytes(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.filter(|&bytes| is_mtu(bytes)).ok_or_else(|| {
+        format!(
+            "'{text}' is no largest packet; it has {MIN_MTU_BYTES} to {MAX_MTU_BYTES} bytes; write it like \
+             geo.mtu=1300B, or geo.mtu=none"
+        )
+    })
+}
+
+fn is_mtu(bytes: u32) -> bool {
+    (MIN_MTU_BYTES..=MAX_MTU_BYTES).contains(&bytes)
 }
 
 fn loss(text: &str) -> Option<f64> {
@@ -131,6 +155,7 @@ fn set(link: &mut Link, now: Instant, port: u32, quantity: LinkQuantity) -> Resu
     let done = match quantity {
         LinkQuantity::RateBps(rate_bps) => link.set_rate(now, port, rate_bps, &mut NullSink),
         LinkQuantity::Loss(loss) => link.set_loss(now, port, loss),
+        LinkQuantity::MtuBytes(mtu_bytes) => link.set_mtu(now, port, mtu_bytes, &mut NullSink),
         LinkQuantity::DownNs(for_ns) => link.force_outage(now, for_ns.map(|ns| now.after(ns)), &mut NullSink),
         LinkQuantity::DelayNs(delay_ns) => {
             link.set_delay(now, port, delay_ns, &mut NullSink);

@@ -14,6 +14,10 @@ fn changes_are_read_as_people_write_them() {
         ("a-b".into(), Some(0), LinkQuantity::DelayNs(300_000_000))
     );
     assert_eq!(parsed("geo.reverse.loss=0.01"), ("geo".into(), Some(1), LinkQuantity::Loss(0.01)));
+    for text in ["geo.forward.mtu=1300B", "geo.forward.mtu=1300", "geo.forward.mtu=1.3kB"] {
+        assert_eq!(parsed(text), ("geo".into(), Some(0), LinkQuantity::MtuBytes(Some(1300))));
+    }
+    assert_eq!(parsed("geo.mtu=none"), ("geo".into(), None, LinkQuantity::MtuBytes(None)));
 }
 
 #[test]
@@ -33,6 +37,10 @@ fn what_cannot_be_read_says_how_to_write_it() {
             error.starts_with(why) && error.contains("write it like geo.rate=2Mbit/s"),
             "{text}: {error}"
         );
+    }
+    for text in ["geo.mtu=67", "geo.mtu=65536B", "geo.mtu=wide", "geo.mtu="] {
+        let error = Change::parse(text).unwrap_err();
+        assert!(error.contains("68 to 65535 bytes") && error.contains("geo.mtu=1300B"), "{text}: {error}");
     }
     assert!(Change::parse("geo.rate=fast").is_err());
     assert!(Change::parse("geo.delay=-1s").is_err());

@@ -24,7 +24,7 @@ impl Bottleneck {
     /// Fate by what the link counted until the end, of packets with so much payload at most.
     pub(super) fn new(counters: &LinkCounters, protocol: &dyn Protocol, max_payload_bytes: u16) -> Self {
         let dropped = counters.dropped;
-        let served = counters.entered_packets - dropped.congestion();
+        let served = counters.entered_packets - dropped.unserved();
         let met = served - dropped.outage;
         let loss = (met > 0).then(|| (dropped.random_loss + dropped.bit_error) as f64 / met as f64);
         let most_bytes = payload_per_packet(protocol);

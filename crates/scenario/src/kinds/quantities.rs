@@ -2,7 +2,7 @@
 
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_core::{MS, SECOND, US};
-use skyhaul_link::{MAX_PACKETS, QueueLimit};
+use skyhaul_link::{MAX_MTU_BYTES, MAX_PACKETS, MIN_MTU_BYTES, QueueLimit};
 
 use super::{Kind, unit_hint};
 use crate::tree::Node;
@@ -183,6 +183,27 @@ fn show_scaled(value: u64, scales: &[(u64, &str)]) -> String {
     let fits = |&&(scale, _): &&(u64, &str)| value >= scale && value.is_multiple_of(scale);
     let &(scale, unit) = scales.iter().find(fits).or(scales.last()).unwrap_or(&(1, ""));
     format!("\"{}{unit}\"", value / scale)
+}
+
+/// Largest packet of a link.
+pub struct MtuBytes;
+
+impl MtuBytes {
+    const BYTES: Bytes = Bytes::from_to(MIN_MTU_BYTES as u64, MAX_MTU_BYTES as u64);
+}
+
+impl Kind<u32> for MtuBytes {
+    fn read(&self, node: &Node) -> Result<u32, String> {
+        u32::try_from(Self::BYTES.read(node)?).map_err(|_| String::new())
+    }
+
+    fn show(&self, value: &u32) -> String {
+        format!("\"{value}B\"")
+    }
+
+    fn allowed(&self) -> String {
+        format!("a size from \"{MIN_MTU_BYTES}B\" to \"{MAX_MTU_BYTES}B\" such as \"1500B\"")
+    }
 }
 
 /// Size that fits a packet: a length of 16 bits.

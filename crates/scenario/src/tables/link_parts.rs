@@ -9,7 +9,7 @@ use skyhaul_link::{
 
 use crate::error::ScenarioError;
 use crate::keys::{Key, read_table};
-use crate::kinds::{Bytes, Choice, Or, Probability, Queue, Rate, Switch, Time};
+use crate::kinds::{Bytes, Choice, MtuBytes, Or, Probability, Queue, Rate, Switch, Time};
 use crate::tree::Node;
 
 pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
@@ -29,6 +29,10 @@ pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
             .means(
                 "When the channel's delay becomes shorter: packets wait for earlier ones \
              (`preserve`), or may overtake them (`free`, as in [XSTP 5]).",
+            ),
+            Key::new("mtu", Or("none", MtuBytes), |d: &mut DirectionConfig| &mut d.mtu_bytes).means(
+                "Largest IP packet. A larger one is dropped as it enters, unless it says that it may be \
+             fragmented; then it crosses as IP fragments.",
             ),
             Key::new("queue", Queue, |d: &mut DirectionConfig| &mut d.queue).means(
                 "Limit of the queue, the packet in service included. It is DropTail unless `red` is given.",

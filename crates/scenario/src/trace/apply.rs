@@ -92,12 +92,16 @@ impl Down {
 /// Change of a direction by a row, if any.
 fn next_step(way: &mut skyhaul_link::DirectionConfig, row: &Row, port: usize) -> Option<ScheduleStep> {
     let at = Instant::from_ns(row.at_ns);
-    let base = ScheduleStep { at: Instant::ZERO, rate_bps: way.rate_bps, delay_ns: way.delay_ns };
+    let base = way.first_step();
     // Where the trace begins again, its last row is not in force for any time.
     let replaced = way.schedule.pop_if(|last| last.at == at);
     let before = way.schedule.last().copied().unwrap_or(base);
     let held = replaced.unwrap_or(before);
-    let rate_bps = row.rate_bps[port].or(held.rate_bps);
-    let step = ScheduleStep { at, rate_bps, delay_ns: row.delay_ns[port].unwrap_or(held.delay_ns) };
-    ((step.rate_bps, step.delay_ns) != (before.rate_bps, before.delay_ns)).then_some(step)
+    let step = ScheduleStep {
+        at,
+        rate_bps: row.rate_bps[port].or(held.rate_bps),
+        delay_ns: row.delay_ns[port].unwrap_or(held.delay_ns),
+        mtu_bytes: row.mtu_bytes[port].or(held.mtu_bytes),
+    };
+    (ScheduleStep { at: before.at, ..step } != before).then_some(step)
 }

@@ -31,6 +31,20 @@ fn outages(config: &LinkConfig) -> Vec<(f64, f64)> {
 }
 
 #[test]
+fn the_largest_packet_falls_and_rises_with_the_rows() {
+    let text = "time_s,mtu_bytes,reverse_mtu_bytes,rate_bps\n0,1500,,\n5,1300,1280,\n9,,,1000\n12,1500,,\n";
+    let config = applied(text, Span::Once);
+    let mtus = |way: &DirectionConfig| -> Vec<(f64, Option<u32>)> {
+        way.schedule.iter().map(|step| (step.at.as_secs_f64(), step.mtu_bytes)).collect()
+    };
+    let forward = [(0.0, Some(1500)), (5.0, Some(1300)), (9.0, Some(1300)), (12.0, Some(1500))];
+    assert_eq!(mtus(&config.forward), forward);
+    assert_eq!(mtus(&config.reverse)[1], (5.0, Some(1280)));
+    let without = applied("time_s,delay_ms\n0,5\n1,6\n", Span::Once);
+    assert!(without.forward.schedule.iter().all(|step| step.mtu_bytes.is_none()));
+}
+
+#[test]
 fn columns_are_for_one_direction_or_both_and_empty_fields_change_nothing() {
     let text = "time_s,rate_bps,reverse_rate_bps,forward_delay_ms\n0,1000,,\n1.5,,500,20\n2,3000,,\n3,,,\n";
     let config = applied(text, Span::Once);

@@ -1,5 +1,7 @@
 //! Columns of a trace, and what may stand in them.
 
+use skyhaul_link::{MAX_MTU_BYTES, MIN_MTU_BYTES};
+
 use super::Row;
 use crate::kinds::{MAX_RATE_BPS, MAX_TIME_NS};
 
@@ -10,21 +12,25 @@ pub(super) enum Column {
     /// Of these directions.
     Rate([bool; 2]),
     Delay([bool; 2]),
+    Mtu([bool; 2]),
     Up,
 }
 
 pub(super) const TIME: &str = "time_s";
 
 /// All columns by their names.
-pub(super) const COLUMNS: [(&str, Column); 8] = [
+pub(super) const COLUMNS: [(&str, Column); 11] = [
     (TIME, Column::Time),
     ("rate_bps", Column::Rate([true, true])),
     ("delay_ms", Column::Delay([true, true])),
+    ("mtu_bytes", Column::Mtu([true, true])),
     ("up", Column::Up),
     ("forward_rate_bps", Column::Rate([true, false])),
     ("reverse_rate_bps", Column::Rate([false, true])),
     ("forward_delay_ms", Column::Delay([true, false])),
     ("reverse_delay_ms", Column::Delay([false, true])),
+    ("forward_mtu_bytes", Column::Mtu([true, false])),
+    ("reverse_mtu_bytes", Column::Mtu([false, true])),
 ];
 
 /// Allowed values, and a hint (perhaps empty).
@@ -32,9 +38,15 @@ pub(super) type Refused = (&'static str, &'static str);
 
 const RATE: &str = "bits per second in digits, from 1 to 1000000000000";
 const DELAY: &str = "milliseconds in digits, from 0 to 366 days";
+const MTU: &str = "bytes in digits, from 68 to 65535";
 const TIMES: &str = "seconds in digits, from 0 to 366 days";
 
 impl Column {
+    /// True if it is of one direction alone.
+    pub(super) fn is_narrow(self) -> bool {
+        matches!(self, Self::Rate(ways) | Self::Delay(ways) | Self::Mtu(ways) if ways != [true; 2])
+    }
+
     /// Reads `text`, which is not empty, into a row.
     pub(super) fn read(self, text: &str, row: &mut Row) -> Result<(), Refused> {
         match self {
@@ -43,13 +55,14 @@ impl Column {
             Self::Delay(ways) => {
                 set(&mut row.delay_ns, ways, time_ns(text, 6).ok_or((DELAY, "write it like 275.5"))?);
             }
+            Self::Mtu(ways) => set(&mut row.mtu_bytes, ways, mtu_bytes(text)?),
             Self::Up => row.is_up = Some(up(text)?),
         }
         Ok(())
     }
 }
 
-fn set(both: &mut [Option<u64>; 2], ways: [bool; 2], value: u64) {
+fn set<T: Copy>(both: &mut [Option<T>; 2], ways: [bool; 2], value: T) {
     for (one, _) in both.iter_mut().zip(ways).filter(|&(_, is_meant)| is_meant) {
         *one = Some(value);
     }
@@ -61,6 +74,11 @@ fn rate_bps(text: &str) -> Result<u64, Refused> {
         Some(bps) if bps <= MAX_RATE_BPS => Ok(bps),
         _ => Err((RATE, "write it like 10000000")),
     }
+}
+
+fn mtu_bytes(text: &str) -> Result<u32, Refused> {
+    let bytes = decimal(text, 0).and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.filter(|bytes| (MIN_MTU_BYTES..=MAX_MTU_BYTES).contains(bytes)).ok_or((MTU, "write it like 1500"))
 }
 
 fn time_ns(text: &str, digits: u32) -> Option<u64> {

@@ -28,5 +28,6 @@ struct Row {
     /// Forward, reverse.
     rate_bps: [Option<u64>; 2],
     delay_ns: [Option<u64>; 2],
+    mtu_bytes: [Option<u32>; 2],
     is_up: Option<bool>,
 }

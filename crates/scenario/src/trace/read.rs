@@ -92,11 +92,10 @@ impl Reader<'_> {
         }
         let mut row = Row::default();
         // What is said for one direction counts more than what is said for both.
-        let is_narrow =
-            |column: Column| matches!(column, Column::Rate(ways) | Column::Delay(ways) if ways != [true; 2]);
         for narrow in [false, true] {
             let fields = fields.iter().zip(&self.columns);
-            for (&field, &(name, column)) in fields.filter(|&(_, &(_, column))| is_narrow(column) == narrow) {
+            for (&field, &(name, column)) in fields.filter(|&(_, &(_, column))| column.is_narrow() == narrow)
+            {
                 self.field(field, name, column, &mut row)?;
             }
         }

@@ -17,6 +17,9 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) {
             let share = utilisation(run, index, port);
             metrics.extend(share.map(|share| (format!("{name}.utilisation"), share)));
             add_direction(&name, &now, &before, metrics);
+            if edge.link.conditions().has_mtu(port as u32) {
+                add_sizes(&name, &now, &before, metrics);
+            }
         }
     }
 }
@@ -35,19 +38,27 @@ fn utilisation(run: &Run<'_>, index: usize, port: usize) -> Option<f64> {
     Some(served * 8.0 / rate_bps / seconds)
 }
 
+/// What a largest packet did; absent where there is none.
+fn add_sizes(name: &str, now: &LinkCounters, before: &LinkCounters, metrics: &mut Metrics) {
+    let dropped = now.dropped.too_large - before.dropped.too_large;
+    let fragmented = now.fragmented_packets - before.fragmented_packets;
+    metrics.insert(format!("{name}.drops.too_large"), dropped as f64);
+    metrics.insert(format!("{name}.fragmented_packets"), fragmented as f64);
+}
+
 fn add_direction(name: &str, now: &LinkCounters, before: &LinkCounters, metrics: &mut Metrics) {
     let mut add = |metric: &str, value: f64| {
         metrics.insert(format!("{name}.{metric}"), value);
     };
     let entered = now.entered_packets - before.entered_packets;
-    let served = entered - (now.dropped.congestion() - before.dropped.congestion());
+    let served = entered - (now.dropped.unserved() - before.dropped.unserved());
     if served > 0 {
         add("wait_ms.mean", (now.waited_ns - before.waited_ns) as f64 / served as f64 / 1e6);
     }
     if let Some(ns) = now.waits.since(&before.waits).percentile_ns(95) {
         add("wait_ms.p95", ns as f64 / 1e6);
     }
-    let dropped = |counters: &LinkCounters| counters.dropped.total() - counters.dropped.congestion();
+    let dropped = |counters: &LinkCounters| counters.dropped.total() - counters.dropped.unserved();
     if served > 0 {
         add("loss", (dropped(now) - dropped(before)) as f64 / served as f64);
     }

@@ -99,11 +99,13 @@ impl LossOracle {
         }
     }
 
+    /// Counts a judgement, unless the packet was too large for a link: none of the verdicts is right then.
     fn on_lost(&mut self, origin: Origin, number: u64, verdict: Verdict) {
         let last = self.last.get(&(origin, number & 0xFF_FFFF));
         let cause = match last.and_then(|id| self.dropped.get(id)) {
             Some(DropCause::QueueFull | DropCause::Early) => 0,
             Some(DropCause::Outage) => 2,
+            Some(DropCause::TooLarge) => return,
             Some(_) => 1,
             None => 3,
         };

@@ -87,9 +87,34 @@ fn the_guide_lists_every_metric() {
     let declared = PATH.replace(", loss = 0.05", "").replace("\"stp\" }", "\"stp\", rate = \"2Mbit/s\" }");
     let (head, tail) = declared.rsplit_once("queue = \"20packets\" }").expect("the reverse direction");
     let three = run(&format!("{head}{outage}{tail}"));
-    let names = one.metrics.keys().chain(two.metrics.keys()).chain(three.metrics.keys());
+    let four = run(&PATH.replace("loss = 0.05", "mtu = \"1500B\""));
+    let runs = [&one, &two, &three, &four];
+    let names = runs.into_iter().flat_map(|run| run.metrics.keys());
     check(names, &documented, &["file", "web"]);
     assert!(two.metrics.contains_key("flows.web.completion_ms.p99"));
+}
+
+#[test]
+fn packets_over_the_mtu_of_a_link_are_dropped_and_counted_as_too_large() {
+    let narrow = run(&PATH.replace("loss = 0.05", "mtu = \"1300B\""));
+    let metric = |name: &str| narrow.metrics.get(&format!("links.space.{name}")).copied();
+    let dropped = metric("forward.drops.too_large").unwrap();
+    assert!(dropped > 10.0, "{dropped} packets of 1500 bytes were dropped");
+    assert_eq!(metric("forward.fragmented_packets"), Some(0.0), "nobody asked for it");
+    assert_eq!(metric("forward.loss"), Some(0.0), "they were not served");
+    assert_eq!(metric("reverse.drops.too_large"), None, "the other direction has none");
+    let judged = |verdict: &&str| narrow.metrics.get(&format!("verdicts.corruption.{verdict}"));
+    assert!(VERDICTS.iter().filter_map(judged).all(|&packets| packets == 0.0), "no verdict would be right");
+    // Until the sender cuts its packets smaller, small ones alone arrive.
+    assert!(narrow.metrics["links.space.forward.delivered_packets"] > 0.0);
+    let wide = run(&PATH.replace("loss = 0.05", "mtu = \"1500B\""));
+    let whole = run(&PATH.replace(", loss = 0.05", ""));
+    assert_eq!(wide.metrics["links.space.forward.drops.too_large"], 0.0);
+    assert_eq!(
+        wide.metrics["elapsed_s"], whole.metrics["elapsed_s"],
+        "an mtu that nothing exceeds changes nothing"
+    );
+    assert!(!whole.metrics.keys().any(|name| name.contains("too_large") || name.contains("fragmented")));
 }
 
 #[test]

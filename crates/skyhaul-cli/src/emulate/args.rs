@@ -139,9 +139,9 @@ pub(crate) struct ControlArgs {
 /// What is to be done.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ControlAction {
-    /// Change rate, delay or loss of links, in both directions unless one is named; all at one moment
+    /// Change rate, delay, loss or largest packet of links, in both directions unless one is named; all at one moment
     Set {
-        /// Like geo.rate=2Mbit/s, geo.rate=unlimited, geo.forward.delay=300ms, geo.reverse.loss=0.01
+        /// Like geo.rate=2Mbit/s, geo.rate=unlimited, geo.forward.delay=300ms, geo.reverse.loss=0.01, geo.mtu=1300B
         #[arg(required = true, value_name = "LINK[.DIRECTION].KEY=VALUE", value_parser = Change::parse)]
         changes: Vec<Change>,
     },
