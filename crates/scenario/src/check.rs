@@ -7,8 +7,8 @@ use skyhaul_link::QueueLimit;
 use super::error::{Place, ScenarioError};
 use super::keys::join;
 use super::model::MAX_FLOWS_PER_HOST;
-use super::model::{Flow, Scenario, Workload};
-use super::tables::{Document, place_of};
+use super::model::{Flow, Scenario};
+use super::tables::{Document, FlowDraft, Item, place_of};
 use super::way::{Lost, Ways};
 use crate::EndConfig;
 
@@ -126,7 +126,7 @@ fn flow(
     let forward = ways.walk(flow.from, flow.to).map_err(|why| lost(why, flow.to))?;
     let reverse = ways.walk(flow.to, flow.from).map_err(|why| lost(why, flow.from))?;
     queues(document, scenario, flow, &flow.transport.opener, &forward)?;
-    if matches!(flow.workload, Workload::Requests { .. } | Workload::Web(_)) {
+    if flow.workload.is_answered() {
         queues(document, scenario, flow, &flow.transport.acceptor, &reverse)?;
     }
     Ok(())
@@ -177,28 +177,31 @@ fn queues(
     Ok(())
 }
 
-/// An endpoint accepts all connections of a protocol with the same parameters.
+/// An endpoint accepts all connections of a protocol with the same parameters. Where it sends no data of its
+/// own, those of its sender do not count.
 fn acceptors(document: &Document, scenario: &Scenario) -> Result<(), ScenarioError> {
-    let mut first: BTreeMap<(usize, &str), (&str, String)> = BTreeMap::new();
+    // By kind: as far as they count at a receiver, and, of flows that are answered, all.
+    let mut first: BTreeMap<(usize, &str, bool), (&str, String)> = BTreeMap::new();
     for (item, flow) in document.flows.iter().zip(&scenario.flows) {
-        let parameters = format!("{:?}", flow.transport.acceptor);
-        let (other, at_first) = first
-            .entry((flow.to, flow.transport.protocol().name()))
-            .or_insert((&item.name, parameters.clone()));
-        if *at_first != parameters {
-            let found =
-                format!("other parameters for accepting at `{}` than flow `{other}` has", item.is.to.name);
-            let hint = "make the `acceptor` tables of the transports alike, or use another host";
-            let key = join(&join("flows", &item.name), "transport");
-            return Err(item.is.transport.place.refuse(
-                &key,
-                &found,
-                "the same for all flows to a host",
-                hint,
-            ));
+        let (protocol, acceptor) = (flow.transport.protocol(), &flow.transport.acceptor);
+        let receiving = Some((false, format!("{:?}", protocol.receiving(acceptor))));
+        let sending = flow.workload.is_answered().then(|| (true, format!("{acceptor:?}")));
+        for (is_answered, parameters) in receiving.into_iter().chain(sending) {
+            let key = (flow.to, protocol.name(), is_answered);
+            let (other, at_first) = first.entry(key).or_insert_with(|| (&item.name, parameters.clone()));
+            if *at_first != parameters {
+                return Err(other_acceptor(item, other));
+            }
         }
     }
     Ok(())
+}
+
+fn other_acceptor(item: &Item<FlowDraft>, other: &str) -> ScenarioError {
+    let found = format!("other parameters for accepting at `{}` than flow `{other}` has", item.is.to.name);
+    let hint = "make the `acceptor` tables of the transports alike, or use another host";
+    let key = join(&join("flows", &item.name), "transport");
+    item.is.transport.place.refuse(&key, &found, "the same for all flows to a host", hint)
 }
 
 /// Each flow has a port of its own at the host that accepts.

@@ -121,15 +121,15 @@ impl Scenario {
         found
     }
 
-    /// Parameters of the connections of a family that a node accepts: all its flows there have the same.
+    /// Parameters of the connections of a family that a node accepts: those of the first flow whose acceptor
+    /// sends data, too, or else of the first flow. They suit all its flows there.
     pub fn acceptor_at(&self, node: usize, protocol: &dyn Protocol) -> Option<&EndConfig> {
-        let mut acceptors = self
-            .flows
-            .iter()
-            .flat_map(Flow::hops)
-            .filter(|hop| hop.to == node)
-            .map(|hop| &hop.transport.acceptor);
-        acceptors.find(|config| config.protocol().name() == protocol.name())
+        let is_here = |flow: &&Flow| {
+            flow.hops().iter().any(|hop| hop.to == node && hop.transport.protocol().name() == protocol.name())
+        };
+        let mut sending = self.flows.iter().filter(is_here).filter(|flow| flow.workload.is_answered());
+        let flow = sending.next().or_else(|| self.flows.iter().find(is_here))?;
+        Some(&flow.transport.acceptor)
     }
 }
 
@@ -140,8 +140,8 @@ pub struct Transport {
     pub name: String,
     /// Parameters of the end that opens.
     pub opener: EndConfig,
-    /// Parameters of the end that accepts. All flows of one protocol that end at one node
-    /// have the same.
+    /// Parameters of the end that accepts. All flows of one protocol that end at one node have the same, but
+    /// for what counts only where data is sent ([`Protocol::receiving`]).
     pub acceptor: EndConfig,
 }
 
@@ -230,6 +230,11 @@ impl Workload {
             Self::Web(load) => load.pages.is_some(),
             Self::OnOff { .. } => false,
         }
+    }
+
+    /// True if the acceptor sends data, too.
+    pub fn is_answered(&self) -> bool {
+        matches!(self, Self::Requests { .. } | Self::Web(_))
     }
 }
 

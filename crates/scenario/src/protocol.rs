@@ -79,6 +79,12 @@ pub trait Protocol: Debug + Send + Sync {
     /// Smallest header of a segment with data.
     fn header_bytes(&self) -> u32;
 
+    /// Parameters of an end as far as they count where it sends no data: those of its sender alone, like the
+    /// controller of its window, are as if nothing had been said.
+    fn receiving(&self, config: &EndConfig) -> EndConfig {
+        config.clone()
+    }
+
     /// Largest payload of a segment with these parameters, which are its own; the MTU may lower it.
     fn max_payload_bytes(&self, config: &EndConfig) -> u64;
 

@@ -2,6 +2,7 @@
 
 use skyhaul_core::{MS, SECOND};
 use skyhaul_stp::{Config, ProbingConfig, SavedPath};
+use skyhaul_tcp::Config as TcpConfig;
 
 use super::{load, parse};
 use skyhaul_scenario::{File, Label, Point, Scenario, Workload};
@@ -231,4 +232,64 @@ fn what_is_remembered_of_a_path_is_for_the_end_that_opens() {
     let saved = SavedPath { rate_bps: 8_000_000, rtt_min_ns: 550 * MS, age_ns: 3600 * SECOND };
     assert_eq!(transport.opener.get::<Config>().unwrap().remembered, Some(saved));
     assert_eq!(transport.acceptor.get::<Config>().unwrap().remembered, None);
+}
+
+/// Two flows between the same hosts by TCP with these controllers, the second with this workload.
+fn two_controllers(workload: &str, more: &str) -> Result<File, skyhaul_scenario::ScenarioError> {
+    let transports = ["cubic", "bbr"]
+        .map(|name| format!("[transports.{name}]\nprotocol = \"tcp\"\ncontroller = \"{name}\"\n"))
+        .concat();
+    let flow = |name: &str, workload: &str| {
+        format!("[flows.{name}]\nfrom = \"a\"\nto = \"b\"\ntransport = \"{name}\"\nworkload = {workload}\n")
+    };
+    let bulk = "{ kind = \"bulk\", size = \"1MB\" }";
+    let transports = transports.replace("\"bbr\"\n", &format!("\"bbr\"\n{more}"));
+    parse("f.toml", &format!("{BASE}{transports}{}{}", flow("cubic", bulk), flow("bbr", workload)))
+}
+
+#[test]
+fn flows_with_other_controllers_may_end_at_one_host_as_the_controller_is_the_senders() {
+    let bulk = "{ kind = \"bulk\", size = \"1MB\" }";
+    let scenario = first(&two_controllers(bulk, "pacing_percent = [200, 120]\n").unwrap());
+    let openers = scenario.flows[1..].iter().map(|flow| flow.transport.opener.get::<TcpConfig>().unwrap());
+    assert_eq!(openers.map(|opener| opener.controller.name()).collect::<Vec<_>>(), ["cubic", "bbr"]);
+    // What counts where data is received must be one thing still.
+    let error = two_controllers(bulk, "receive_limit = \"1MB\"\n").unwrap_err().to_string();
+    assert!(error.contains("other parameters for accepting at `b` than flow `cubic` has"), "{error}");
+}
+
+#[test]
+fn where_the_acceptor_answers_it_has_the_controller_of_that_flow() {
+    let web = "{ kind = \"requests\", request = \"1kB\", response = \"9kB\", requests = 3 }";
+    let scenario = first(&two_controllers(web, "").unwrap());
+    let accepted = scenario.acceptor_at(1, &skyhaul_sim::TCP).and_then(|end| end.get::<TcpConfig>()).unwrap();
+    assert_eq!(accepted.controller.name(), "bbr", "nothing else is sent from there");
+    let both =
+        format!("{web}\n[flows.more]\nfrom = \"a\"\nto = \"b\"\ntransport = \"cubic\"\nworkload = {web}");
+    let error = two_controllers(&both, "").unwrap_err().to_string();
+    assert!(error.contains("other parameters for accepting at `b` than flow `bbr` has"), "{error}");
+}
+
+#[test]
+fn a_link_has_a_largest_packet_if_the_file_says_so() {
+    let file = parse("f.toml", BASE).unwrap();
+    assert_eq!(first(&file).links[0].config.forward.mtu_bytes, None);
+    for (value, bytes) in [("68B", Some(68)), ("65535B", Some(65_535)), ("1.5kB", Some(1500)), ("none", None)]
+    {
+        let link = first(&with(&file, "links.space.forward.mtu", value)).links.remove(0).config;
+        assert_eq!((link.forward.mtu_bytes, link.reverse.mtu_bytes), (bytes, None), "{value}");
+    }
+    let digests = ["none", "1500B"].map(|mtu| with(&file, "links.space.forward.mtu", mtu).digest().unwrap());
+    assert_eq!(digests[0], file.digest().unwrap(), "results of files without one go on");
+    assert_ne!(digests[0], digests[1]);
+    for (value, why) in [
+        ("67B", "at least \"68B\""),
+        ("65536B", "at most \"65535B\""),
+        ("1500", "write the unit, as in \"1500B\""),
+        ("wide", "\"68B\" to \"65535B\""),
+    ] {
+        let change = [("links.space.forward.mtu".to_string(), value.to_string())];
+        let error = file.with(&change).unwrap_err().to_string();
+        assert!(error.contains("links.space.forward.mtu") && error.contains(why), "{value}: {error}");
+    }
 }

@@ -78,6 +78,29 @@ impl Protocol for Stp {
         skyhaul_stp::segment::HEADER_BYTES as u32
     }
 
+    fn receiving(&self, config: &EndConfig) -> EndConfig {
+        let Some(config) = config.get::<Config>() else { return config.clone() };
+        let standard = Config::standard();
+        self.end(Config {
+            controller: standard.controller,
+            min_rate_bps: standard.min_rate_bps,
+            max_rate_bps: standard.max_rate_bps,
+            remembered: standard.remembered,
+            initial_window_packets: standard.initial_window_packets,
+            idle_restart_ns: standard.idle_restart_ns,
+            spread: standard.spread,
+            few_packets: standard.few_packets,
+            burst_packets: standard.burst_packets,
+            send_limit_bytes: standard.send_limit_bytes,
+            send_limit_bdps: standard.send_limit_bdps,
+            probing: standard.probing,
+            nagle: standard.nagle,
+            coded_tail: standard.coded_tail,
+            idle_repeat: standard.idle_repeat,
+            ..config.clone()
+        })
+    }
+
     fn max_payload_bytes(&self, config: &EndConfig) -> u64 {
         config.get::<Config>().map_or(0, |config| config.max_payload_bytes as u64)
     }

@@ -92,7 +92,8 @@ pub(super) fn transport_keys() -> &'static [Key<StpDraft>] {
         keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
             "Changes for the end that accepts: every key but `protocol`, `profile` and \
              `acceptor`. Without it both ends are alike, but that the accepting one declares no \
-             rate. All flows of STP that end at one node need the same.",
+             rate. All flows of STP that end at one node need the same, but \
+             for what counts at senders alone (`controller` and the like) where the acceptor sends no data.",
         ));
         keys
     });

@@ -75,6 +75,26 @@ impl Protocol for Tcp {
         skyhaul_tcp::segment::HEADER_BYTES as u32
     }
 
+    fn receiving(&self, config: &EndConfig) -> EndConfig {
+        let Some(config) = config.get::<Config>() else { return config.clone() };
+        let standard = Config::standard();
+        self.end(Config {
+            controller: standard.controller,
+            initial_window_packets: standard.initial_window_packets,
+            counting: standard.counting,
+            rate_reduction: standard.rate_reduction,
+            limited_transmit: standard.limited_transmit,
+            idle_restart: standard.idle_restart,
+            pacing_percent: standard.pacing_percent,
+            hystart: standard.hystart,
+            send_limit_bytes: standard.send_limit_bytes,
+            nagle: standard.nagle,
+            black_hole_timeouts: standard.black_hole_timeouts,
+            loss_judge: standard.loss_judge,
+            ..config.clone()
+        })
+    }
+
     fn max_payload_bytes(&self, config: &EndConfig) -> u64 {
         config.get::<Config>().map_or(0, |config| u64::from(config.mss_bytes))
     }

@@ -79,7 +79,8 @@ pub(super) fn transport_keys() -> &'static [Key<TcpDraft>] {
         keys.extend(config_keys().into_iter().map(|key| key.within(|t: &mut TcpDraft| &mut t.end)));
         keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
             "Changes for the end that accepts: every key but `protocol`, `profile` and `acceptor`. Without it \
-             both ends are alike. All flows of TCP that end at one node need the same.",
+             both ends are alike. All flows of TCP that end at one node need the same, but \
+             for what counts at senders alone (`controller` and the like) where the acceptor sends no data.",
         ));
         keys
     });
