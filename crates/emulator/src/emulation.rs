@@ -25,7 +25,9 @@ pub struct Emulation {
 
 impl Emulation {
     /// Between descriptors that carry IP packets, one a read and one a write, without blocking: TUN devices,
-    /// or ends of pairs of sockets that keep packets apart. Each has the host that it belongs to.
+    /// or ends of pairs of sockets that keep packets apart. Each has the host that it belongs to. A packet
+    /// that is larger than a link takes is answered by ICMP ([`set_icmp`](Self::set_icmp)); of IPv4 without
+    /// DF it costs what its fragments would, and arrives put together.
     pub fn between_devices(
         scenario: &Scenario,
         seed: u64,
@@ -35,11 +37,15 @@ impl Emulation {
         let names = devices.iter().map(|(host, _)| host.name.clone()).collect();
         let nodes = devices.iter().map(|(host, _)| host.node).collect();
         let devices = devices.into_iter().map(|(host, fd)| (host.node, fd)).collect();
-        Self::start(scenario, seed, names, nodes, HostGates::new(devices, addresses))
+        Self::start(
+            names,
+            Ports::new(middle(scenario, seed)?, nodes, true),
+            HostGates::new(devices, addresses),
+        )
     }
 
     /// Between two UDP sockets, each the place of a host; gives the sockets' addresses, too. Datagrams count
-    /// with their IP and UDP headers.
+    /// with their IP and UDP headers. Those that are too large for a link are dropped without a word.
     pub fn between_sockets(
         scenario: &Scenario,
         seed: u64,
@@ -49,19 +55,25 @@ impl Emulation {
         let at = udp.local_addrs()?;
         let names = sockets.iter().map(|socket| socket.host.name.clone()).collect();
         let nodes = sockets.map(|socket| socket.host.node);
-        Ok((Self::start(scenario, seed, names, nodes.to_vec(), Addressed { udp, nodes })?, at))
+        Ok((
+            Self::start(
+                names,
+                Ports::new(middle(scenario, seed)?, nodes.to_vec(), false),
+                Addressed { udp, nodes },
+            )?,
+            at,
+        ))
     }
 
-    fn start(
-        scenario: &Scenario,
-        seed: u64,
-        names: Vec<String>,
-        nodes: Vec<u32>,
-        gates: impl Gates + 'static,
-    ) -> io::Result<Self> {
-        let middle = Middle::new(scenario, seed).map_err(io::Error::other)?;
-        let running = Arc::new(Running::start(Ports::new(middle, nodes), gates)?);
-        Ok(Self { running, names: names.into() })
+    fn start(names: Vec<String>, ports: Ports, gates: impl Gates + 'static) -> io::Result<Self> {
+        Ok(Self { running: Arc::new(Running::start(ports, gates)?), names: names.into() })
+    }
+
+    /// From now on hosts whose IP packets are larger than a link takes are told by ICMP (fragmentation
+    /// needed, packet too big), or not, as behind a firewall that throws such messages away. They are, unless
+    /// this says otherwise; at UDP sockets never.
+    pub fn set_icmp(&self, tells: bool) {
+        self.running.change(|ports, _| ports.set_tells(tells));
     }
 
     /// The clock of the links: zero is their start.
@@ -89,6 +101,10 @@ impl Emulation {
         self.running.stop();
         self.report()
     }
+}
+
+fn middle(scenario: &Scenario, seed: u64) -> io::Result<Middle> {
+    Middle::new(scenario, seed).map_err(io::Error::other)
 }
 
 /// A host that is reached by UDP.

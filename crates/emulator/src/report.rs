@@ -33,6 +33,8 @@ pub struct EmulatedLinkReport {
     pub directions: [LinkCounters; 2],
     /// Packets that each direction will still deliver.
     pub packets_inside: [usize; 2],
+    /// Directions that have a largest packet, or had one.
+    pub has_mtu: [bool; 2],
 }
 
 /// A host.
@@ -52,6 +54,7 @@ impl EmulationReport {
             is_up: edge.link.is_up(at),
             directions: [0, 1].map(|port| edge.link.counters(port, at)),
             packets_inside: [0, 1].map(|port| edge.link.packets_inside(port)),
+            has_mtu: [0, 1].map(|port| edge.link.conditions().has_mtu(port)),
         });
         let hosts =
             names.iter().zip(&counted.gates).map(|(name, &gate)| HostReport { name: name.clone(), gate });

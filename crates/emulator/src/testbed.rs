@@ -55,6 +55,8 @@ pub struct TestbedOptions {
     pub seed: u64,
     /// Largest packet.
     pub mtu_bytes: u32,
+    /// Hosts whose packets are larger than a link takes are told so by ICMP.
+    pub icmp: bool,
     /// Switches of new namespaces and their values, below `/proc/sys/net`.
     pub sysctls: Vec<(String, String)>,
     /// Added to the environment of the commands.
@@ -65,11 +67,12 @@ pub struct TestbedOptions {
 }
 
 impl TestbedOptions {
-    /// This program, no switches, packets of 1500 bytes.
+    /// This program, no switches, packets of 1500 bytes, ICMP.
     pub fn new(seed: u64) -> Self {
         Self {
             seed,
             mtu_bytes: 1500,
+            icmp: true,
             sysctls: Vec::new(),
             environment: Vec::new(),
             program: PathBuf::from("/proc/self/exe"),
@@ -136,6 +139,7 @@ impl Testbed {
         let emulation = Emulation::between_devices(scenario, options.seed, Arc::clone(addresses), devices?);
         let emulation =
             emulation.map_err(|error| TestbedError::other(format!("the links cannot start: {error}")))?;
+        emulation.set_icmp(options.icmp);
         let mut lab = Self { emulation, hosts: BTreeMap::new(), lends_terminal, running: JoinSet::new() };
         for (process, plan) in processes {
             lab.add(process, &plan);

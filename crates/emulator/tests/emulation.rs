@@ -134,6 +134,59 @@ fn a_delay_that_is_cut_wakes_who_sleeps_until_then() {
     assert!(begin.elapsed() < Duration::from_millis(900), "{:?}", begin.elapsed());
 }
 
+/// An IPv4 packet of so many bytes from the first host to the second.
+fn sized(bytes: u16, may_fragment: bool) -> Vec<u8> {
+    let mut packet = packet(Ipv4Addr::new(10, 77, 0, 2));
+    packet.resize(bytes.into(), 7);
+    packet[2..4].copy_from_slice(&bytes.to_be_bytes());
+    packet[6] = if may_fragment { 0 } else { 0x40 };
+    packet
+}
+
+#[test]
+fn the_sender_of_a_packet_that_is_too_large_is_told_the_size_that_fits() {
+    let (emulation, a, b) = start("mtu = \"1300B\", delay = \"1ms\"");
+    send(&a, &sized(1301, false));
+    let told = receive(&a, LONG).expect("an answer");
+    assert_eq!((told[9], &told[12..16], &told[16..20]), (1, &[10, 77, 0, 2][..], &[10, 77, 0, 1][..]));
+    assert_eq!((&told[20..22], &told[26..28]), (&[3, 4][..], &1300u16.to_be_bytes()[..]));
+    assert_eq!(&told[28..], &sized(1301, false)[..548]);
+    send(&a, &sized(1300, false));
+    assert_eq!(receive(&b, LONG), Some(sized(1300, false)));
+    let mut large = packet_v6("fd77::2".parse().unwrap());
+    large.resize(1400, 7);
+    large[4..6].copy_from_slice(&1360u16.to_be_bytes());
+    large[8..24].copy_from_slice(&"fd77::1".parse::<Ipv6Addr>().unwrap().octets());
+    send(&a, &large);
+    let told = receive(&a, LONG).expect("an answer");
+    assert_eq!((told[6], &told[40..42], &told[44..48]), (58, &[2, 0][..], &1300u32.to_be_bytes()[..]));
+    apply(&emulation, &[Change::parse("l.mtu=1500").unwrap()]).unwrap();
+    send(&a, &large);
+    assert_eq!(receive(&b, LONG), Some(large));
+    let dropped = emulation.stop().links[0].directions[0].dropped;
+    assert_eq!((dropped.too_large, dropped.total()), (2, 2));
+}
+
+#[test]
+fn without_icmp_a_packet_that_is_too_large_vanishes() {
+    let (emulation, a, b) = start("mtu = \"1300B\", delay = \"1ms\"");
+    emulation.set_icmp(false);
+    send(&a, &sized(1301, false));
+    assert_eq!((receive(&a, SHORT), receive(&b, SHORT)), (None, None));
+    assert_eq!(emulation.stop().links[0].directions[0].dropped.too_large, 1);
+}
+
+#[test]
+fn a_packet_that_may_be_fragmented_costs_its_fragments_and_arrives() {
+    let (emulation, a, b) = start("mtu = \"600B\", rate = \"1Mbit/s\"");
+    let begin = Instant::now();
+    send(&a, &sized(1500, true));
+    assert_eq!(receive(&b, LONG), Some(sized(1500, true)));
+    assert!(begin.elapsed() >= Duration::from_micros(12_320), "1540 bytes at 1 Mbit/s");
+    let counters = emulation.stop().links[0].directions[0];
+    assert_eq!((counters.fragmented_packets, counters.served_bytes, counters.dropped.total()), (1, 1540, 0));
+}
+
 #[test]
 fn a_host_that_goes_does_not_disturb_the_others() {
     let (emulation, a, b) = start("delay = \"1ms\"");

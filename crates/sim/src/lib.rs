@@ -15,7 +15,7 @@ mod source;
 pub mod sweep;
 mod transfer;
 
-pub use fabric::{Edge, Middle, RunError};
+pub use fabric::{Edge, Middle, OversizedPacket, RunError};
 pub use flows::{Flows, MAX_COMPLETIONS, Record, fill_pattern, pattern, wrong_in_pattern};
 pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch};
 pub use measure::{

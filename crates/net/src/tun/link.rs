@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use bytes::Bytes;
 use rustix::io::Errno;
-use skyhaul_core::{Packet, PacketMeta};
+use skyhaul_core::{NetworkFields, Packet, PacketMeta};
 use skyhaul_link::{Link, LinkConfig};
 
 use super::ip;
@@ -20,7 +20,9 @@ const MAX_TOGETHER: usize = 16;
 
 /// A [`Link`](skyhaul_link::Link) that runs in real time between two descriptors with one packet a read and
 /// one a write: TUN devices, or ends of pairs of sockets. The first is at port 0 of the link, the second at
-/// port 1. IP packets count with their headers; the link sees and sets their ECN field.
+/// port 1. IP packets count with their headers; the link sees and sets their ECN field. What is larger than
+/// the link's largest packet is dropped without a word, or, of IPv4 without DF, costs what its fragments
+/// would and arrives whole.
 ///
 /// One thread of its own does the work. Dropping the link stops it.
 #[derive(Debug)]
@@ -116,7 +118,7 @@ impl AsFd for PacketGate {
 }
 
 fn packet(bytes: &[u8]) -> Packet {
-    let (wire_bytes, fields) = (bytes.len() as u32, ip::ecn_of(bytes).into());
-    let meta = PacketMeta { wire_bytes, fields, ..PacketMeta::default() };
+    let fields = NetworkFields { may_fragment: ip::may_fragment(bytes), ..ip::ecn_of(bytes).into() };
+    let meta = PacketMeta { wire_bytes: bytes.len() as u32, fields, ..PacketMeta::default() };
     Packet { bytes: Bytes::copy_from_slice(bytes), meta }
 }

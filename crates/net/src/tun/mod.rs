@@ -35,6 +35,7 @@ mod tcp;
 pub use counters::TunCounters;
 pub use device::TunDevice;
 pub use host::TunHost;
+pub use icmp::packet_too_big;
 pub use link::{PacketGate, PacketLink};
 pub use options::TunOptions;
 

@@ -3,9 +3,11 @@
 mod address;
 mod schedule;
 
+use std::collections::VecDeque;
 use std::fmt;
 
-use skyhaul_core::{EventSink, Instant, NullSink, Packet};
+use skyhaul_core::event::DropCause;
+use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet};
 use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
@@ -82,6 +84,12 @@ impl Fabric {
         }
     }
 
+    /// Largest packet of the next link on the way of a packet that is at node `at`.
+    pub(crate) fn mtu_bytes(&self, now: Instant, at: u32, packet: &Packet) -> Option<u32> {
+        let (index, port) = self.routes.next(at, packet.meta.to)?;
+        self.edges[index as usize].link.conditions().mtu_bytes(port, now)
+    }
+
     /// The next packet that link `index` delivers now, and the node that it reaches.
     pub(crate) fn deliver(&mut self, now: Instant, index: usize) -> Option<(u32, Packet)> {
         let edge = &mut self.edges[index];
@@ -104,6 +112,32 @@ impl Fabric {
 pub struct Middle {
     fabric: Fabric,
     is_router: Vec<bool>,
+    oversized: VecDeque<OversizedPacket>,
+}
+
+/// Packets kept for [`Middle::poll_oversized`]; nobody is told of further ones.
+const MAX_OVERSIZED: usize = 256;
+
+/// A packet that was larger than a link takes.
+#[derive(Clone, Debug)]
+pub struct OversizedPacket {
+    /// When it came to that link.
+    pub at: Instant,
+    /// Node that it was at.
+    pub node: u32,
+    /// Largest packet of the link then.
+    pub mtu_bytes: u32,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// Sink that notes if a link drops a packet for its size.
+struct SizeSink(bool);
+
+impl EventSink<Source> for SizeSink {
+    fn emit(&mut self, _: Instant, _: Source, event: Event) {
+        self.0 |= matches!(event, Event::LinkDrop { cause: DropCause::TooLarge, .. });
+    }
 }
 
 impl Middle {
@@ -111,12 +145,25 @@ impl Middle {
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, RunError> {
         let is_router = scenario.nodes.iter().map(|node| node.kind == NodeKind::Router).collect();
         let fabric = Fabric::new(edges(scenario, seed)?, Routes::new(scenario), scenario.nodes.len());
-        Ok(Self { fabric, is_router })
+        Ok(Self { fabric, is_router, oversized: VecDeque::new() })
     }
 
-    /// A packet sets out at host `at` for the host that its meta data name.
+    /// A packet sets out at node `at` for the host that its meta data name.
     pub fn send(&mut self, now: Instant, at: u32, packet: Packet) {
-        self.fabric.forward(now, at, packet, &mut NullSink);
+        let Some(mtu_bytes) = self.fabric.mtu_bytes(now, at, &packet) else {
+            self.fabric.forward(now, at, packet, &mut NullSink);
+            return;
+        };
+        let (mut sink, copy) = (SizeSink(false), packet.clone());
+        self.fabric.forward(now, at, packet, &mut sink);
+        if sink.0 && self.oversized.len() < MAX_OVERSIZED {
+            self.oversized.push_back(OversizedPacket { at: now, node: at, mtu_bytes, packet: copy });
+        }
+    }
+
+    /// The next packet that a link dropped for its size.
+    pub fn poll_oversized(&mut self) -> Option<OversizedPacket> {
+        self.oversized.pop_front()
     }
 
     /// When [`poll`](Self::poll) is to be called next.
@@ -133,7 +180,7 @@ impl Middle {
             if !self.is_router.get(node as usize).is_some_and(|is| *is) {
                 return Some((at, node, packet));
             }
-            self.fabric.forward(at, node, packet, &mut NullSink);
+            self.send(at, node, packet);
         }
     }
 

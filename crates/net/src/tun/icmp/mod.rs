@@ -10,6 +10,9 @@ use skyhaul_core::{Ecn, internet_checksum, internet_sum, pseudo_header_sum};
 use super::ip::{self, Header};
 pub(super) use report::{Quoted, report};
 
+#[cfg(test)]
+mod too_big_tests;
+
 const HEADER_BYTES: usize = 8;
 /// As much of a packet is quoted as leaves the message within what every path carries [RFC 1812 4.3.2.3].
 const MAX_V4_BYTES: usize = 576;
@@ -32,6 +35,14 @@ impl Family {
         match self {
             Self::V4 => ip::ICMP,
             Self::V6 => ip::ICMPV6,
+        }
+    }
+
+    /// True of types of messages that nobody is told errors about.
+    fn is_error(self, kind: u8) -> bool {
+        match self {
+            Self::V4 => matches!(kind, 3 | 4 | 5 | 11 | 12),
+            Self::V6 => kind < 128,
         }
     }
 
@@ -76,6 +87,27 @@ pub(super) fn unreachable(header: &Header, packet: &[u8]) -> Vec<u8> {
     };
     let quoted = &packet[..packet.len().min(largest - HEADER_BYTES)];
     self::packet(header, &[&[kind, code, 0, 0], &rest.to_be_bytes(), quoted])
+}
+
+/// The packet that tells the sender of `packet` that it did not fit a link: fragmentation needed [RFC 792,
+/// RFC 1191 4], or packet too big [RFC 4443 3.2]. It seems to come from where `packet` was to go. `None`
+/// where nobody may be told: about error messages, later fragments, and packets of no single sender [RFC 1122
+/// 3.2.2, RFC 4443 2.4 (e)].
+pub fn packet_too_big(packet: &[u8], mtu_bytes: u32) -> Option<Vec<u8>> {
+    let (header, body) = ip::parse_quoted(packet)?;
+    let family = Family::of(header.source);
+    let is_error =
+        header.fields.protocol == family.protocol() && body.first().is_none_or(|&kind| family.is_error(kind));
+    let is_one = !(header.source.is_unspecified() || header.source.is_multicast());
+    if is_error || !is_one {
+        return None;
+    }
+    let (kind, code, word, largest) = match family {
+        Family::V4 => (3, 4, mtu_bytes.min(0xFFFF), MAX_V4_BYTES - 20),
+        Family::V6 => (2, 0, mtu_bytes, MAX_V6_BYTES - 40),
+    };
+    let quoted = &packet[..packet.len().min(largest - HEADER_BYTES)];
+    Some(self::packet(&header, &[&[kind, code, 0, 0], &word.to_be_bytes(), quoted]))
 }
 
 /// A message to the sender of a packet with this `header`. The checksum of `parts` is zero yet.

@@ -141,6 +141,12 @@ pub(super) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     }
 }
 
+/// True if routers may cut a packet into fragments: IPv4 without the flag DF.
+pub(super) fn may_fragment(packet: &[u8]) -> bool {
+    packet.first().is_some_and(|first| first >> 4 == 4)
+        && packet.get(6).is_some_and(|flags| flags & v4::DONT_FRAGMENT == 0)
+}
+
 /// The codepoint of a packet.
 pub(super) fn ecn_of(packet: &[u8]) -> Ecn {
     match packet {

@@ -7,7 +7,7 @@ use skyhaul_core::{NetworkFields, internet_checksum, internet_sum};
 use super::{HOPS, Header, Refused, ecn};
 
 pub(super) const HEADER_BYTES: usize = 20;
-const DONT_FRAGMENT: u8 = 0x40;
+pub(super) const DONT_FRAGMENT: u8 = 0x40;
 
 pub(super) fn parse(packet: &[u8]) -> Result<Header, Refused> {
     let fixed: &[u8; HEADER_BYTES] = packet.first_chunk().ok_or(Refused::Malformed)?;
