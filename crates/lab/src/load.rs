@@ -1,10 +1,13 @@
-//! Scenario files on the disk.
+//! Scenario files, on the disk or ready in the program.
 
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use skyhaul_scenario::{File, MAX_FILE_BYTES, Register, ScenarioError};
 use thiserror::Error;
+
+use crate::UnknownName;
+use crate::ready::{FILES, ready_text};
 
 /// Failure to read a scenario file.
 #[derive(Debug, Error)]
@@ -17,19 +20,41 @@ pub enum LoadError {
         /// The system's answer.
         error: io::Error,
     },
+    /// A name without folder and ending is neither a file nor a ready scenario.
+    #[error("cannot read the scenario '{name}': there is no such file, and {error}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Names that are known.
+        error: UnknownName,
+    },
     /// The text, or a change of it, is no scenario.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
 }
 
-/// Scenario file at `path` with transports of the families in `register`, and with keys changed as
+/// Scenario file at `path`, or, if there is no such file, the ready scenario of that name
+/// ([`ready_names`](crate::ready_names)), with transports of the families in `register`, and with keys changed as
 /// `overrides` says. Files beyond [`MAX_FILE_BYTES`] are refused.
 ///
 /// # Errors
 /// [`LoadError`].
 pub fn load(register: &Register, path: &Path, overrides: &[(String, String)]) -> Result<File, LoadError> {
+    if let Some(name) = bare_name(path).filter(|_| !path.is_file()) {
+        let text = ready_text(name).map_err(|error| LoadError::Unknown { name: name.to_string(), error })?;
+        return Ok(File::load_with(register, name, text, FILES, overrides)?);
+    }
     let text = text_of(path).map_err(|error| LoadError::Read { path: path.to_path_buf(), error })?;
     Ok(File::load(register, &path.display().to_string(), &text, overrides)?)
+}
+
+/// Name without folder and ending.
+fn bare_name(path: &Path) -> Option<&str> {
+    let mut parts = path.components();
+    match (parts.next(), parts.next()) {
+        (Some(Component::Normal(name)), None) => name.to_str().filter(|name| !name.contains('.')),
+        _ => None,
+    }
 }
 
 fn text_of(path: &Path) -> io::Result<String> {

@@ -13,9 +13,9 @@ use crate::timeline::Timeline;
 /// whose serialisation starts at or after `from`, that neither an outage nor the channel nor chance
 /// takes, and that are delivered at or before `until_arrival`, after all their delays.
 ///
-/// The first packet starts at `from` and meets the first random draws, as the first packet of a run
-/// does; the outages and the stays of the channel lie where they lie in the run. The queue limit
-/// and the largest packet play no part, and copies do not count. A packet with bit errors is not carried, also where
+/// The first packet starts at `from` and meets the first random draws, as the first packet of a run does; the
+/// outages and the stays of the channel lie where they lie in the run. The queue limit and the largest packet
+/// play no part, and copies do not count. A packet with bit errors is not carried, also where
 /// [`Damage::Deliver`](crate::Damage::Deliver) hands it over.
 ///
 /// `None`: there is no such number, because the rate is unlimited (if only for some time), `packet_bytes` is

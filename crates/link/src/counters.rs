@@ -4,8 +4,8 @@ use skyhaul_core::event::DropCause;
 
 use crate::WaitHistogram;
 
-/// Totals of one direction. Bytes are bytes on the wire, of whole packets where nothing else is said. At any time, entered packets + duplicated packets =
-/// delivered packets + dropped packets + packets inside
+/// Totals of one direction. Bytes are bytes on the wire, of whole packets where nothing else is said. At any
+/// time, entered packets + duplicated packets = delivered packets + dropped packets + packets inside
 /// ([`Link::packets_inside`](crate::Link::packets_inside)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
@@ -33,8 +33,8 @@ pub struct LinkCounters {
     /// Delivered packets that a later one had overtaken. A packet picked for reordering that nobody
     /// overtook is not counted.
     pub reordered_packets: u64,
-    /// Bytes that the server has taken on, whatever became of them, headers of fragments included: the share of
-    /// the rate that was used.
+    /// Bytes that the server has taken on, whatever became of them, headers of fragments included: the share
+    /// of the rate that was used.
     pub served_bytes: u64,
     /// Time that their packets waited for the server, all together, in nanoseconds.
     pub waited_ns: u64,

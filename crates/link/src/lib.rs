@@ -30,10 +30,10 @@
 //!    **duplicated** come out twice.
 //!
 //! A packet that may be fragmented and is too large stays one packet, with one place in the queue: its
-//! fragments are serialised one after the other, each with an IPv4 header of 20 bytes, and each takes draws of
-//! its own. It is lost if any of them is, late if any is late, duplicated if all are. It arrives whole, but its
-//! meta data say what it was cut to, and further links carry it in fragments of that size or less. What
-//! counters call its bytes is the whole packet; the bytes served are those of its fragments.
+//! fragments are serialised one after the other, each with an IPv4 header of 20 bytes, and each takes draws
+//! of its own. It is lost if any of them is, late if any is late, duplicated if all are. It arrives whole,
+//! but its meta data say what it was cut to, and further links carry it in fragments of that size or less.
+//! What counters call its bytes is the whole packet; the bytes served are those of its fragments.
 //!
 //! Nothing that comes later changes what happens to a packet, so all of this is decided as it enters. See
 //! [`Link::handle`] for what that means for events and counters. The exception: somebody changes the running

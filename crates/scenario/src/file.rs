@@ -75,6 +75,18 @@ impl File {
         text: &str,
         overrides: &[(String, String)],
     ) -> Result<Self, ScenarioError> {
+        Self::load_with(register, label, text, &[], overrides)
+    }
+
+    /// File with `overrides` as for [`load`](Self::load), whose traces are sought among these texts, each
+    /// with its name, before its folder is.
+    pub fn load_with(
+        register: &Register,
+        label: &str,
+        text: &str,
+        traces: &'static [(&'static str, &'static str)],
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
         let source = source(label, text)?;
         let mut base = Node::document(&source)?;
         let mut axes = take_sweep(&mut base)?;
@@ -82,7 +94,7 @@ impl File {
             set(&mut base, &mut axes, key, value)?;
         }
         check_apart(&axes)?;
-        let traces = Traces::of_file(label);
+        let traces = Traces::of_file(label, traces);
         let register = register.clone();
         let (label, text, overrides) = (label.to_string(), text.to_string(), overrides.to_vec());
         let mut file =
@@ -93,7 +105,8 @@ impl File {
 
     /// File with further overrides, see [`load`](Self::load).
     pub fn with(&self, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
-        Self::load(&self.register, &self.label, &self.text, &[&self.overrides, overrides].concat())
+        let overrides = [&self.overrides, overrides].concat();
+        Self::load_with(&self.register, &self.label, &self.text, self.traces.texts(), &overrides)
     }
 
     /// Families that its transports may be of.

@@ -60,7 +60,7 @@ impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Scenario(error) => error.into(),
-            error @ LoadError::Read { .. } => Self::new(error.to_string()),
+            error @ (LoadError::Read { .. } | LoadError::Unknown { .. }) => Self::new(error.to_string()),
         }
     }
 }

@@ -54,8 +54,8 @@ pub(crate) fn link_keys() -> &'static [Key<LinkDraft>] {
             Key::custom("outages_every", "a table", read_every)
                 .means("Outages that return, beside those of `outages`. Needs `run.duration`."),
             Key::custom("trace", "the path of a CSV file, seen from the folder of the scenario", read_trace).means(
-                "Rates, delays, largest packets and outages that change with time ([links](links.md#traces) has the columns). What it \
-             does not say stays as the other keys say it.",
+                "Rates, delays, largest packets and outages that change with time ([links](links.md#traces) has the \
+             columns). What it does not say stays as the other keys say it.",
             ),
             Key::new("trace_repeats", Switch, |l: &mut LinkDraft| &mut l.trace_repeats).means(
                 "The trace begins again at the time of its last row. Needs `run.duration`. Otherwise the last row \

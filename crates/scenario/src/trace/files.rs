@@ -16,14 +16,21 @@ const MAX_TRACES: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     folder: PathBuf,
+    /// Traces that need no file, by name.
+    texts: &'static [(&'static str, &'static str)],
     read: Arc<Mutex<BTreeMap<String, Arc<Trace>>>>,
 }
 
 impl Traces {
-    /// Those that the scenario file at `path` names.
-    pub(crate) fn of_file(path: &str) -> Self {
+    /// Those that the scenario file at `path` names; `texts` are there without a file.
+    pub(crate) fn of_file(path: &str, texts: &'static [(&'static str, &'static str)]) -> Self {
         let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_path_buf();
-        Self { folder, read: Arc::default() }
+        Self { folder, texts, read: Arc::default() }
+    }
+
+    /// Traces that need no file.
+    pub(crate) fn texts(&self) -> &'static [(&'static str, &'static str)] {
+        self.texts
     }
 
     /// The trace that `key` names at `place`.
@@ -37,7 +44,8 @@ impl Traces {
             return Err(place.refuse(key, &found, &format!("at most {MAX_TRACES} in a file"), ""));
         }
         let path = self.folder.join(name);
-        let text = text_of(&path).map_err(|problem| {
+        let known = self.texts.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_string());
+        let text = known.map_or_else(|| text_of(&path), Ok).map_err(|problem| {
             let found = format!("{name:?}: '{}': {problem}", path.display());
             let allowed = "a file of comma-separated values, seen from the folder of the scenario";
             place.refuse(key, &found, allowed, "docs/guide/links.md has an example")

@@ -7,29 +7,34 @@ use std::path::PathBuf;
 use skyhaul_core::units::parse_time_ns;
 use skyhaul_emulator::control::Change;
 
+use super::plain::{PlainLink, mtu};
 use crate::address::listen_address;
+use crate::failure::Failure;
 use crate::sweep::key_and_value;
 
 /// Examples of emulate's arguments, below its help.
 const EXAMPLES: &str = "\
 A command, or without one a shell, on a host whose only way out is the emulated link:
-  skyhaul emulate scenarios/geo.toml -- ping -c 3 gateway
+  skyhaul emulate --rate 10M --delay 275ms -- ping -c 3 gateway
+  skyhaul emulate geo -- ping -c 3 gateway
 
 A command on each host, which know each other by name:
-  skyhaul emulate scenarios/geo.toml --run receiver='iperf3 -s' --run sender='iperf3 -c receiver'
+  skyhaul emulate geo --run receiver='iperf3 -s' --run sender='iperf3 -c receiver'
 
 UDP ports, also across machines, without root:
-  skyhaul emulate scenarios/geo.toml --udp sender=127.0.0.1:5000 --udp receiver=127.0.0.1:5001=127.0.0.1:4700
+  skyhaul emulate geo --udp sender=127.0.0.1:5000 --udp receiver=127.0.0.1:5001=127.0.0.1:4700
 
 Two namespaces that exist, as root:
-  skyhaul emulate scenarios/geo.toml --tun sender=ship:sky0 --tun receiver=ground:sky0";
+  skyhaul emulate geo --tun sender=ship:sky0 --tun receiver=ground:sky0";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EmulateArgs {
-    /// Scenario file; of a sweep, its first point
-    #[arg(value_name = "FILE", required_unless_present = "cleanup")]
+    /// Scenario file, or the name of a ready scenario, like geo; of a sweep, its first point
+    #[arg(value_name = "FILE", required_unless_present_any = ["cleanup", "plain", "mtu"], conflicts_with = "plain")]
     pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plain: PlainLink,
     /// Command for the host named by --at; without it, and without --run, --udp, --tun and --device: a shell
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["udp", "tun", "device"])]
     pub(crate) command: Vec<String>,
@@ -56,9 +61,14 @@ pub(crate) struct EmulateArgs {
     /// Seed of everything random in the links [default: what the file says]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Largest IP packet of the devices
-    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u32).range(1280..=65_535))]
-    pub(crate) mtu: u32,
+    /// Largest IP packet: with a FILE that of the devices, at least 1280 (a link has its own in the file, as
+    /// `mtu`); without one that of the link, at least 68 [default: 1500 of devices, none of the link]
+    #[arg(long, value_name = "BYTES", value_parser = mtu)]
+    pub(crate) mtu: Option<u32>,
+    /// Do not tell senders by ICMP of packets that were larger than a link takes (its `mtu`), as behind many a
+    /// firewall
+    #[arg(long, conflicts_with = "udp")]
+    pub(crate) no_icmp: bool,
     /// End after so long, like 30s
     #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
     pub(crate) duration: Option<u64>,
@@ -74,6 +84,26 @@ pub(crate) struct EmulateArgs {
     /// Take away what emulations left that were killed, and end
     #[arg(long, exclusive = true)]
     pub(crate) cleanup: bool,
+}
+
+/// Largest packet of devices, unless another is asked for.
+const DEVICE_MTU_BYTES: u32 = 1500;
+/// Smallest of them: IPv6 needs it [RFC 8200 5].
+const MIN_DEVICE_MTU_BYTES: u32 = 1280;
+
+impl EmulateArgs {
+    /// Largest packet of the devices. Where that of the link is given, the devices send what it takes, and what
+    /// is too large for it, too.
+    pub(super) fn device_mtu_bytes(&self) -> Result<u32, Failure> {
+        match (self.mtu, &self.file) {
+            (Some(bytes), Some(_)) if bytes < MIN_DEVICE_MTU_BYTES => Err(Failure::usage(format!(
+                "--mtu {bytes}: devices need at least {MIN_DEVICE_MTU_BYTES} bytes; a link takes less by --set \
+                 links.NAME.forward.mtu={bytes}B"
+            ))),
+            (Some(bytes), Some(_)) => Ok(bytes),
+            (bytes, _) => Ok(bytes.unwrap_or(0).max(DEVICE_MTU_BYTES)),
+        }
+    }
 }
 
 /// A host at a UDP port.

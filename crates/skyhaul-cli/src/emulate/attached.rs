@@ -42,7 +42,11 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
 pub(super) async fn devices(args: &EmulateArgs, scene: &EmulatedScene) -> Result<ExitCode, Failure> {
     let plans = plans(args, scene)?;
     let place = control::place(args)?;
-    let options = TestbedOptions { mtu_bytes: args.mtu, ..TestbedOptions::new(scene.seed) };
+    let options = TestbedOptions {
+        mtu_bytes: args.device_mtu_bytes()?,
+        icmp: !args.no_icmp,
+        ..TestbedOptions::new(scene.seed)
+    };
     let lab = Testbed::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
     if !args.quiet {

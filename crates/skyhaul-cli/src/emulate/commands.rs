@@ -34,7 +34,8 @@ pub(super) async fn run(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
     let environment =
         place.iter().map(|place| (control::VARIABLE.into(), place.path().display().to_string()));
     let options = TestbedOptions {
-        mtu_bytes: args.mtu,
+        mtu_bytes: args.device_mtu_bytes()?,
+        icmp: !args.no_icmp,
         environment: environment.collect(),
         ..TestbedOptions::new(scene.seed)
     };

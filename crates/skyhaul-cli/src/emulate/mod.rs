@@ -1,10 +1,11 @@
-//! `skyhaul emulate FILE`: the links of a scenario in real time, for programs that exist already.
+//! `skyhaul emulate`: the links of a scenario in real time, for programs that exist already.
 
 mod args;
 mod attached;
 mod commands;
 mod control;
 mod object;
+mod plain;
 mod scene;
 mod shown;
 mod status;

@@ -44,6 +44,8 @@ struct DirectionObject {
     delivered_bytes: u64,
     inside_packets: usize,
     dropped: DroppedObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fragmented_packets: Option<u64>,
     damaged_packets: u64,
     duplicated_packets: u64,
     marked_packets: u64,
@@ -59,6 +61,9 @@ struct DroppedObject {
     random_loss: u64,
     bit_error: u64,
     outage: u64,
+    /// Only where there is a largest packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    too_large: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -123,13 +128,15 @@ pub(super) fn links(report: &EmulationReport) -> BTreeMap<String, LinkObject> {
 
 impl From<&EmulatedLinkReport> for LinkObject {
     fn from(link: &EmulatedLinkReport) -> Self {
-        let direction = |port: usize| DirectionObject::new(&link.directions[port], link.packets_inside[port]);
+        let direction = |port: usize| {
+            DirectionObject::new(&link.directions[port], link.packets_inside[port], link.has_mtu[port])
+        };
         Self { up: link.is_up, forward: direction(0), reverse: direction(1) }
     }
 }
 
 impl DirectionObject {
-    fn new(counters: &LinkCounters, inside_packets: usize) -> Self {
+    fn new(counters: &LinkCounters, inside_packets: usize, has_mtu: bool) -> Self {
         let dropped = &counters.dropped;
         Self {
             entered_packets: counters.entered_packets,
@@ -143,7 +150,9 @@ impl DirectionObject {
                 random_loss: dropped.random_loss,
                 bit_error: dropped.bit_error,
                 outage: dropped.outage,
+                too_large: has_mtu.then_some(dropped.too_large),
             },
+            fragmented_packets: has_mtu.then_some(counters.fragmented_packets),
             damaged_packets: counters.damaged_packets,
             duplicated_packets: counters.duplicated_packets,
             marked_packets: counters.marked_packets,

@@ -19,10 +19,12 @@ pub(super) struct EmulatedScene {
 }
 
 impl EmulatedScene {
-    /// The first point of the file.
+    /// The first point of the file, or the link that the arguments say.
     pub(super) fn load(args: &EmulateArgs) -> Result<Self, Failure> {
-        let path = args.file.as_ref().ok_or_else(|| Failure::usage("name a scenario file"))?;
-        let file = load(&standard(), path, &args.set)?;
+        let file = match &args.file {
+            Some(path) => load(&standard(), path, &args.set)?,
+            None => args.plain.file(args.mtu, &args.set)?,
+        };
         let point = file.points().next().ok_or_else(|| Failure::new("the sweep of the file is empty"))?;
         let scenario = file.scenario_at(&point).map_err(|error| Failure::new(error.to_string()))?;
         let labels = file.labels(&point);

@@ -91,6 +91,8 @@ fn causes(counters: &LinkCounters) -> String {
         (dropped.random_loss, "lost at random"),
         (dropped.bit_error, "lost to bit errors"),
         (dropped.outage, "lost to outages"),
+        (dropped.too_large, "too large"),
+        (counters.fragmented_packets, "in fragments"),
         (counters.damaged_packets, "damaged"),
         (counters.duplicated_packets, "duplicated"),
         (counters.marked_packets, "marked"),

@@ -7,7 +7,7 @@ use skyhaul_sim::sweep::Shard;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulateArgs {
-    /// Scenario file
+    /// Scenario file, or the name of a ready scenario, like geo
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Change a key of the file, like links.space.forward.rate=2Mbit/s; may be given several times. An axis:

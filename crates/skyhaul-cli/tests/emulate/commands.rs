@@ -229,3 +229,53 @@ fn a_command_that_takes_too_long_is_ended_and_said_to_be() {
     assert!(said.err.contains("the time is over"), "{said:?}");
     assert_eq!((&said.json()["exit_code"], &said.json()["ended_by"]), (&124.into(), &"duration".into()));
 }
+
+#[test]
+fn a_link_needs_no_file_and_a_ready_scenario_only_its_name() {
+    let text = "echo host $SKYHAUL_HOST gateway $GATEWAY; cat /etc/hosts";
+    let Some(said) = emulate(&["--rate", "10M", "--down", "2M", "--delay", "30ms", "--", "sh", "-c", text])
+    else {
+        return;
+    };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.out.contains("host near gateway 10.77.0.2\n") && said.out.contains("far gateway"),
+        "{said:?}"
+    );
+    assert!(said.err.contains("link forward") && said.err.contains("link reverse"), "{said:?}");
+    let said = emulate(&["geo", "--", "sh", "-c", "echo $SKYHAUL_HOST"]).unwrap();
+    assert_eq!((said.code, said.out.as_str()), (Some(0), "sender\n"), "{said:?}");
+}
+
+/// What Linux makes of a path's MTU: what `ping -M do` is told, and what it says of it.
+fn pings(args: &[&str], ping: &str) -> Option<crate::common::Said> {
+    if std::process::Command::new("ping").arg("-V").output().is_err() {
+        crate::common::skipped("there is no `ping` here");
+        return None;
+    }
+    emulate(&[&["--delay", "1ms", "--mtu", "1300", "--json"], args, &["--", "sh", "-c", ping]].concat())
+}
+
+#[test]
+fn a_kernel_learns_the_mtu_of_the_path_by_icmp() {
+    let ping = "ping -4 -c 2 -i 0.2 -W 1 -M do -s 1400 gateway; ping -4 -c 1 -M do -s 1272 gateway; \
+                ping -6 -c 2 -i 0.2 -W 1 -M do -s 1400 gateway; ping -6 -c 2 -i 0.4 -W 1 -s 1400 gateway; true";
+    let Some(said) = pings(&[], ping) else { return };
+    assert!(said.out.contains("mtu = 1300") && said.out.contains("mtu=1300"), "IPv4 and IPv6: {said:?}");
+    assert_eq!(said.out.matches("1 received").count(), 2, "what fits, and IPv6 cut by its sender: {said:?}");
+    let forward = &said.json()["links"]["link"]["forward"];
+    assert!((2..=3).contains(&forward["dropped"]["too_large"].as_u64().unwrap()), "one each: {forward}");
+    let ping = "ping -4 -c 2 -i 0.2 -W 1 -M do -s 1400 gateway; true";
+    let said = pings(&["--no-icmp"], ping).unwrap();
+    assert!(!said.out.contains("1300") && said.out.contains(" 0 received"), "{said:?}");
+    assert_eq!(said.json()["links"]["link"]["forward"]["dropped"]["too_large"], 2, "{said:?}");
+}
+
+#[test]
+fn without_df_a_packet_over_the_mtu_crosses_as_fragments() {
+    let Some(said) = pings(&[], "ping -4 -c 1 -M dont -s 1400 gateway; true") else { return };
+    assert!(said.out.contains("1 received"), "{said:?}");
+    let links = &said.json()["links"]["link"];
+    assert_eq!(links["forward"]["fragmented_packets"], 1, "{links}");
+    assert_eq!(links["forward"]["dropped"]["too_large"], 0, "{links}");
+}

@@ -73,6 +73,36 @@ fn a_datagram_takes_the_delay_there_and_back() {
 }
 
 #[test]
+fn a_datagram_over_the_mtu_is_dropped_and_counted() {
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let far_host = format!("far=127.0.0.1:0={}", far.local_addr().unwrap());
+    let relay = Relay::start(&[
+        "--rate",
+        "10M",
+        "--mtu",
+        "528",
+        "--udp",
+        "near=127.0.0.1:0",
+        "--udp",
+        &far_host,
+        "--json",
+    ]);
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    near.send_to(&[1; 501], relay.at[0]).unwrap();
+    near.send_to(&[2; 500], relay.at[0]).unwrap();
+    let mut room = [0; 1000];
+    assert_eq!(far.recv_from(&mut room).unwrap().0, 500, "with 28 bytes of headers it fits");
+    let counted = relay.end().json();
+    let forward = &counted["links"]["link"]["forward"];
+    assert_eq!(
+        (&forward["dropped"]["too_large"], &forward["delivered_packets"]),
+        (&1.into(), &1.into()),
+        "{counted}"
+    );
+}
+
+#[test]
 fn a_file_goes_through_a_relay() {
     let folder = tempfile::tempdir().unwrap();
     let data = noise(500_000);

@@ -36,6 +36,14 @@ fn arguments_that_make_no_sense_are_refused() {
     refused(&[file, "--run", "ship="], 2, &["nothing behind 'ship='"]);
     refused(&[file, "--set", "links.space.forward.rate=fast", "--", "true"], 2, &["rate", "fast"]);
     refused(&[], 2, &["<FILE>"]);
+    refused(&["--", "true"], 2, &["<FILE>"]);
+    refused(&["goe", "--", "true"], 1, &["no such file", "did you mean `geo`?", "starlink"]);
+    refused(&[file, "--rate", "10M", "--", "true"], 2, &["--rate", "cannot be used with"]);
+    refused(&["--down", "10M", "--", "true"], 2, &["--rate"]);
+    refused(&["--rate", "10M", "--mtu", "67", "--", "true"], 2, &["68 to 65535 bytes"]);
+    refused(&[file, "--mtu", "600", "--", "true"], 2, &["at least 1280", "links.NAME.forward.mtu=600B"]);
+    refused(&["--rate", "10M", "--loss", "1%", "--", "true"], 2, &["write 0.01 for 1 %"]);
+    refused(&["--delay", "10ms", "--queue", "7", "--", "true"], 2, &["100packets or 125kB"]);
 }
 
 #[test]

@@ -2,13 +2,34 @@
 
 use serde_json::Value;
 
-use crate::common::{names, run};
+use crate::common::{Said, names, run, skyhaul};
 use crate::scenario::Place;
 
 fn race(place: &Place, extra: &[&str]) -> Value {
     let said = run(&[&["race", "--simulated", "--json", place.file.as_str()], extra].concat());
     assert_eq!(said.code, Some(0), "{said:?}");
     said.json()
+}
+
+#[test]
+fn a_ready_scenario_is_raced_by_its_name() {
+    let args = [
+        "race",
+        "geo",
+        "--simulated",
+        "--runs",
+        "1",
+        "--requests",
+        "0",
+        "--size",
+        "200kB",
+        "--with",
+        "skyhaul",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let said: Said =
+        skyhaul(&[&args[..], &["--json"]].concat()).current_dir(folder.path()).output().unwrap().into();
+    assert_eq!((said.code, &said.json()["payload_bytes"]), (Some(0), &200_000.into()), "{said:?}");
 }
 
 #[test]

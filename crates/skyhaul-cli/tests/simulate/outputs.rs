@@ -116,3 +116,49 @@ fn figures_of_a_sweep_and_of_definitions() {
     let table = run(&["report", &place.at("out/results.jsonl"), "--markdown"]);
     assert!(table.out.starts_with("| links.space.forward.loss |"), "{table:?}");
 }
+
+#[test]
+fn the_table_shows_the_goodput_of_each_of_several_flows_and_how_evenly_they_share() {
+    let place = Place::new();
+    let text = place.read("short.toml");
+    let (alone, _) = text.split_once("[sweep]").unwrap();
+    let transports = "[transports.cubic]\nprotocol = \"tcp\"\n\
+                      [transports.bbr]\nprotocol = \"tcp\"\ncontroller = \"bbr\"\n";
+    let flow = |name: &str| {
+        format!(
+            "[flows.{name}]\nfrom = \"ground\"\nto = \"ship\"\ntransport = \"{name}\"\n\
+             workload = {{ kind = \"bulk\", size = \"60kB\" }}\n"
+        )
+    };
+    let several = format!("{alone}{transports}{}{}", flow("cubic"), flow("bbr"));
+    let several = crate::common::file(place.dir.path(), "several.toml", several.as_bytes());
+    let table = run(&["simulate", several.to_str().unwrap()]);
+    assert_eq!(table.code, Some(0), "{table:?}");
+    for metric in ["goodput_bps", "flows.bbr.goodput_bps", "flows.cubic.goodput_bps", "jain"] {
+        assert!(
+            table.out.lines().any(|line| line.split_whitespace().next() == Some(metric)),
+            "{metric}: {table:?}"
+        );
+    }
+    let one = run(&["simulate", &place.file]);
+    assert!(!one.out.contains("jain"), "of one flow it says nothing: {one:?}");
+}
+
+#[test]
+fn a_ready_scenario_is_known_by_name_and_a_file_of_that_name_wins() {
+    let place = Place::new();
+    let at = |name: &str| {
+        let mut command = crate::common::skyhaul(&["simulate", name, "--csv", "--quiet"]);
+        crate::common::Said::from(command.current_dir(place.dir.path()).output().unwrap())
+    };
+    let ready = at("steps");
+    assert_eq!(ready.code, Some(0), "with its trace, without a folder: {ready:?}");
+    assert!(ready.out.contains("goodput_bps"), "{ready:?}");
+    let unknown = at("goe");
+    assert_eq!(unknown.code, Some(1));
+    for words in ["no such file", "did you mean `geo`?", "leo-passes", "whisper-return"] {
+        assert!(unknown.err.contains(words), "{words}: {unknown:?}");
+    }
+    std::fs::copy(&place.file, place.path("geo")).unwrap();
+    assert_eq!(at("geo").out, at("short.toml").out, "the file, not the ready scenario");
+}
