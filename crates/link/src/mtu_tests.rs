@@ -8,8 +8,8 @@ use skyhaul_core::{Instant, NetworkFields, NullSink, Packet, US};
 use crate::fragments::Pieces;
 use crate::test_support::{Events, at, both_ways, drain, drain_numbers, drops, hollow, link, packet};
 use crate::{
-    BurstLoss, Conditions, DirectionConfig, Link, MAX_MTU_BYTES, MIN_MTU_BYTES, Problem, QueueLimit,
-    Reordering, ScheduleStep,
+    BurstLoss, Conditions, DirectionConfig, MAX_MTU_BYTES, MIN_MTU_BYTES, Problem, QueueLimit, Reordering,
+    ScheduleStep,
 };
 
 /// 1 byte takes 1 microsecond.
