@@ -1,6 +1,7 @@
 //! A link that the command line says, without a scenario file.
 
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
+use skyhaul_lab::standard;
 use skyhaul_link::{MAX_MTU_BYTES, MIN_MTU_BYTES, QueueLimit};
 use skyhaul_scenario::{File, ScenarioError};
 
@@ -75,7 +76,7 @@ impl PlainLink {
              = {{ {reverse} }}\n[transports.tcp]\nprotocol = \"tcp\"\n[flows.any]\nfrom = \"near\"\nto = \
              \"far\"\ntransport = \"tcp\"\nworkload = {{ kind = \"bulk\" }}\n"
         );
-        File::load(&skyhaul_sim::standard(), "link", &text, overrides)
+        File::load(&standard(), "link", &text, overrides)
     }
 
     /// Keys of a direction.
