@@ -244,9 +244,16 @@ pub enum Event {
         /// Entered (true) or left.
         on: bool,
     },
-    /// The largest packet that the path takes is smaller than was thought.
+    /// The largest packet that the path takes is another one than was thought.
     PathMtu {
         /// IP packet.
+        mtu_bytes: u32,
+    },
+    /// A segment left that is larger than what the path takes by now: IP may cut it.
+    Oversized {
+        /// Size with IP, UDP and envelope.
+        wire_bytes: u32,
+        /// Largest packet that the path takes.
         mtu_bytes: u32,
     },
     /// A connection that remembers its path takes another step.

@@ -23,6 +23,7 @@ mod pacer;
 pub mod packet;
 mod path;
 mod path_controller;
+mod path_mtu;
 mod paths;
 mod random;
 mod ranges;
@@ -44,6 +45,9 @@ pub use pacer::Pacer;
 pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta};
 pub use path::{DeclaredRate, Path, PathConfig, RateCaps, Terms, ip_bytes, ip_udp_bytes};
 pub use path_controller::{Interval, PathController, PathEstimate, PathSample, UNMEASURED_RATE_BPS};
+pub use path_mtu::{
+    BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, MtuBounds, MtuState, PathMtu,
+};
 pub use paths::Paths;
 pub use random::Stream;
 pub use ranges::RangeSet;

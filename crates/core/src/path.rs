@@ -5,14 +5,18 @@
 //! - Proof of the peer's address, keepalive, silence and giving up: each STP or TCP connection does its own.
 //!   They would become fields of [`Path`] beside the governor, asked like [`Path::grant`].
 //! - Probing of an outage: each STP connection asks for itself and tells the path ([`Path::outage`]).
-//! - A smaller MTU that the network reported: each TCP connection keeps its own below [`Path::mtu_bytes`].
+//! - The MTU: STP's is found out here ([`Path::discover_mtu`]); each TCP connection keeps its own below
+//!   [`Path::mtu_bytes`].
 
 use alloc::boxed::Box;
 use core::net::IpAddr;
 
 use crate::event::{Phase, ResumePhase};
 use crate::fair_queue::{FairQueue, FairShare};
-use crate::{ConnectionId, Instant, Pacer, PathController, PathEstimate, PathSample, UNMEASURED_RATE_BPS};
+use crate::{
+    ConnectionId, Instant, MtuBounds, Pacer, PathController, PathEstimate, PathMtu, PathSample,
+    UNMEASURED_RATE_BPS,
+};
 
 /// IP header bytes in front of every packet to `peer`, without options.
 pub const fn ip_bytes(peer: IpAddr) -> u32 {
@@ -117,6 +121,8 @@ pub struct Path {
     /// Segment bytes sent by connections that measure.
     measured_octets: u64,
     queue: FairQueue,
+    /// Size of packets that is being found out; `None`: it is that of the configuration.
+    mtu: Option<PathMtu>,
 }
 
 impl Path {
@@ -133,7 +139,25 @@ impl Path {
             floor_bps: 1,
             measured_octets: 0,
             queue: FairQueue::default(),
+            mtu: None,
         }
+    }
+
+    /// Begins to find out the largest packet that the path takes, if nobody does yet. `remembered_bytes`: what
+    /// it was once.
+    pub fn discover_mtu(&mut self, bounds: MtuBounds, remembered_bytes: Option<u32>) {
+        let max_bytes = self.config.mtu_bytes;
+        self.mtu.get_or_insert_with(|| PathMtu::new(bounds, max_bytes, remembered_bytes));
+    }
+
+    /// Size of packets that is being found out, if it is.
+    pub fn mtu(&self) -> Option<&PathMtu> {
+        self.mtu.as_ref()
+    }
+
+    /// The same, for a change.
+    pub fn mtu_mut(&mut self) -> Option<&mut PathMtu> {
+        self.mtu.as_mut()
     }
 
     /// Sizes.
@@ -141,15 +165,24 @@ impl Path {
         &self.config
     }
 
-    /// Largest IP packet, in bytes.
+    /// Largest IP packet to send now, in bytes.
     pub fn mtu_bytes(&self) -> u32 {
-        self.config.mtu_bytes
+        self.mtu.as_ref().map_or(self.config.mtu_bytes, PathMtu::packet_bytes)
     }
 
-    /// Largest segment (transport header included) that fits, in bytes.
+    /// Largest segment (transport header included) that fits into that, in bytes.
     pub fn max_segment_bytes(&self) -> usize {
-        let PathConfig { mtu_bytes, carrier_bytes, head_bytes, tail_bytes } = self.config;
-        (mtu_bytes - carrier_bytes - head_bytes - tail_bytes) as usize
+        self.segment_bytes(self.mtu_bytes())
+    }
+
+    /// Largest segment that is to be taken from the peer.
+    pub fn max_taken_segment_bytes(&self) -> usize {
+        self.segment_bytes(self.mtu.as_ref().map_or(self.config.mtu_bytes, PathMtu::taken_bytes))
+    }
+
+    /// Segment that makes an IP packet of `wire_bytes`.
+    pub fn segment_bytes(&self, wire_bytes: u32) -> usize {
+        wire_bytes.saturating_sub(self.wire_bytes(0)) as usize
     }
 
     /// Size on the wire of a segment of `segment_bytes`.
@@ -220,6 +253,9 @@ impl Path {
     pub fn charge(&mut self, now: Instant, wire_bytes: u32) {
         if let Governor::Declared(pacer) | Governor::Measured(pacer, _) = &mut self.governor {
             pacer.spend(now, wire_bytes);
+        }
+        if let Some(mtu) = &mut self.mtu {
+            mtu.count_sent(wire_bytes);
         }
     }
 

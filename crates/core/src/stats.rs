@@ -45,6 +45,8 @@ pub struct Stats {
     pub rtt_smoothed_ns: Option<u64>,
     /// Estimate of the path by its controller, if that measures it.
     pub path_estimate: Option<PathEstimate>,
+    /// Largest IP packet that the path has shown to take, if that is being found out.
+    pub path_mtu_bytes: Option<u32>,
     /// Step in the use of a remembered path, if the connection began with one.
     pub resume: Option<ResumePhase>,
     /// Time at which a valid segment last arrived.
@@ -116,6 +118,7 @@ impl Stats {
             rtt_min_ns,
             rtt_smoothed_ns: other.rtt_smoothed_ns.or(self.rtt_smoothed_ns),
             path_estimate: other.path_estimate.or(self.path_estimate),
+            path_mtu_bytes: other.path_mtu_bytes.or(self.path_mtu_bytes),
             resume: other.resume.or(self.resume),
             idle_repeats: self.idle_repeats + other.idle_repeats,
             repair_packets: self.repair_packets + other.repair_packets,

@@ -224,7 +224,7 @@ impl Bench {
         let (timestamp, next) = (input.near(timestamp), input.near(self.initial) & 0xFF_FFFF);
         let shape = input.byte();
         let settled = (shape & 1 != 0).then(|| input.near(next) & 0xFF_FFFF);
-        Poll { timestamp, next, settled, spares_ustats: shape & 2 != 0 }
+        Poll { timestamp, next, settled, spares_ustats: shape & 2 != 0, pads: shape & 4 != 0 }
     }
 
     fn stat(&mut self, input: &mut Input<'_>) -> Stat {

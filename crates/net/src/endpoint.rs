@@ -45,12 +45,15 @@ impl Endpoint {
 
     fn start(socket: UdpSocket, peer: Option<SocketAddr>, options: EndpointOptions) -> io::Result<Self> {
         let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
-        let (mtu_bytes, protection) = (options.mtu_bytes, options.protection);
+        let protection = options.protection;
+        // What stands behind an address of this machine is a relay or an emulated link, more often than not.
+        let is_elsewhere = peer.is_some_and(|peer| !peer.ip().to_canonical().is_loopback());
+        let route_bytes = if is_elsewhere { udp::route_mtu_bytes(&socket) } else { None };
         let (sink, accept_limit_bytes) = (Sink(options.watch.clone()), options.accept.receive_limit_bytes);
-        let shared = Arc::new(Shared::new(State::new(options.engine()?, accept_limit_bytes)));
+        let shared = Arc::new(Shared::new(State::new(options.engine(route_bytes)?, accept_limit_bytes)));
         let place = Place { local: normalised(socket.local_addr()?), peer };
         let keeper = Keeper::new(Arc::clone(&shared), sink)?;
-        runtime.spawn(Driver::new(keeper, Udp::new(socket, place, mtu_bytes, protection)?));
+        runtime.spawn(Driver::new(keeper, Udp::new(socket, place, protection)?));
         Ok(Self { handle: Arc::new(Handle(shared)), place })
     }
 

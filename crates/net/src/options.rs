@@ -4,16 +4,20 @@ use std::io;
 use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
-use skyhaul_core::{Stream as RandomStream, ip_udp_bytes};
-use skyhaul_stp::{Config, EndpointConfig};
+use skyhaul_core::{BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, ip_udp_bytes};
+use skyhaul_stp::{Config, EndpointConfig, MtuSearch};
 
 use crate::{Protection, Watch};
+
+/// Largest packet of which no more is known: that of Ethernet.
+const USUAL_MTU_BYTES: u32 = 1500;
 
 /// Options of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointOptions {
-    /// Largest IP packet that the way to every peer carries.
-    pub mtu_bytes: u32,
+    /// Largest IP packet that is sent to any peer, or taken from it. `None`: 1500 bytes, or more where the
+    /// route to the only peer takes more; and whatever comes is taken.
+    pub mtu_bytes: Option<u32>,
     /// Parameters of the connections that peers open.
     pub accept: Config,
     /// Bounds of the number of connections.
@@ -46,8 +50,8 @@ impl Default for Limits {
 impl Default for EndpointOptions {
     fn default() -> Self {
         Self {
-            mtu_bytes: 1500,
-            accept: Config::standard(),
+            mtu_bytes: None,
+            accept: Config { discover_mtu: true, ..Config::standard() },
             limits: Limits::default(),
             seed: None,
             protection: Protection::Plain,
@@ -57,12 +61,24 @@ impl Default for EndpointOptions {
 }
 
 impl EndpointOptions {
-    /// The engine that these options ask for.
-    pub(crate) fn engine(self) -> io::Result<skyhaul_stp::Endpoint> {
+    /// Largest packet that is sent, where the route to the only peer takes `route_bytes`.
+    fn sent_bytes(&self, route_bytes: Option<u32>) -> u32 {
+        self.mtu_bytes.unwrap_or_else(|| route_bytes.unwrap_or(0).clamp(USUAL_MTU_BYTES, MAX_MTU_BYTES))
+    }
+
+    /// The engine that these options ask for. `route_bytes`: what the first link to the only peer takes, as
+    /// far as the system knows.
+    pub(crate) fn engine(self, route_bytes: Option<u32>) -> io::Result<skyhaul_stp::Endpoint> {
+        let mtu_search = MtuSearch {
+            base_bytes: route_bytes.unwrap_or(BASE_MTU_BYTES).clamp(MIN_IPV4_MTU_BYTES, BASE_MTU_BYTES),
+            taken_bytes: self.mtu_bytes.unwrap_or(MAX_MTU_BYTES),
+            ..MtuSearch::default()
+        };
         let config = EndpointConfig {
+            mtu_bytes: self.sent_bytes(route_bytes),
+            mtu_search,
             carrier_bytes: |peer: SocketAddr| ip_udp_bytes(peer.ip()),
             accept: self.accept,
-            mtu_bytes: self.mtu_bytes,
             head_bytes: self.protection.head_bytes(),
             tail_bytes: self.protection.tail_bytes(),
             max_connections: self.limits.max_connections,

@@ -27,6 +27,7 @@ use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::send::{self, FILES_PORT, SendOutcome, show};
 use crate::signals::stop_requested;
+use crate::transport::USUAL_MTU_BYTES;
 use crate::wrap::wrapped;
 
 /// Random files are made in memory.
@@ -100,7 +101,7 @@ impl DemoSetup {
     fn set(config: &LinkConfig, seed: u64, common: &CommonArgs) -> Result<Self, Failure> {
         let cannot = |what: &str, e: std::io::Error| Failure::new(format!("cannot {what}: {e}"));
         let options = || EndpointOptions {
-            mtu_bytes: common.mtu,
+            mtu_bytes: Some(common.mtu.unwrap_or(USUAL_MTU_BYTES)),
             accept: common.config(),
             ..EndpointOptions::default()
         };

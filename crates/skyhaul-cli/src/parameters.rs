@@ -39,9 +39,10 @@ pub(crate) struct CommonArgs {
     /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
     #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
     pub(crate) give_up: Option<u64>,
-    /// Largest IP packet on the path, in bytes
-    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u32).range(296..=65_000), value_name = "BYTES")]
-    pub(crate) mtu: u32,
+    /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default: what
+    /// the route to the peer takes; 1500 where that is not known]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(296..=65_535), value_name = "BYTES")]
+    pub(crate) mtu: Option<u32>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -62,6 +63,7 @@ impl CommonArgs {
             ProfileName::Default => Config::standard(),
             ProfileName::Paper => Config::paper(),
         };
+        config.discover_mtu = true;
         if let Some(ns) = self.give_up {
             config.give_up_ns = Some(ns);
             config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));

@@ -61,6 +61,8 @@ pub(crate) struct TransferResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<LinkHistory>,
     pub(crate) rtt_ms: RttMs,
+    /// Largest IP packet that the path has shown to take.
+    pub(crate) path_mtu: Option<u32>,
     /// Memory of the path, before and after.
     pub(crate) path_memory: Option<PathMemoryResult>,
     /// BLAKE3 of the file, if there was exactly one.
@@ -100,6 +102,7 @@ impl TransferResult {
             verdicts_left_out: None,
             truth: None,
             rtt_ms: RttMs::new(&stats),
+            path_mtu: stats.path_mtu_bytes,
             path_memory: None,
             digest: match &files[..] {
                 [one] => one.digest.clone(),

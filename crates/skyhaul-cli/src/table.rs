@@ -61,6 +61,7 @@ fn after(result: &TransferResult) -> Lines {
         ("lost on the way", is_sender(result).then(|| losses(result))),
         ("really lost", result.truth.as_ref().map(|truth| really(truth.dropped))),
         ("round trip", round_trip(result)),
+        ("packets", result.path_mtu.map(|bytes| format!("up to {bytes} B, as far as the path is known"))),
         ("path", result.path_memory.as_ref().and_then(path)),
     ])
 }

@@ -34,6 +34,9 @@ pub(crate) struct TransportArgs {
     tun: Option<String>,
 }
 
+/// Largest packet of links within this machine, and of TCP (a device may have less), where nothing else is said.
+pub(crate) const USUAL_MTU_BYTES: u32 = 1500;
+
 /// Choice of TCP, with its device and parameters.
 #[derive(Debug)]
 pub(crate) struct TcpChoice {
@@ -60,7 +63,11 @@ impl TransportArgs {
         if common.give_up.is_some() {
             return Err(Failure::usage(format!("--give-up {STP_ONLY}: TCP counts its repeats")));
         }
-        Ok(Some(TcpChoice { device, config: common.tcp_config(), mtu_bytes: common.mtu }))
+        Ok(Some(TcpChoice {
+            device,
+            config: common.tcp_config(),
+            mtu_bytes: common.mtu.unwrap_or(USUAL_MTU_BYTES),
+        }))
     }
 }
 

@@ -123,6 +123,11 @@ pub struct Repair {
 pub struct Buffers {
     /// Largest payload of a packet; the path's MTU may lower it.
     pub max_payload_bytes: usize,
+    /// True if the largest packet that the path takes is found out, up to the endpoint's bound; otherwise
+    /// packets have that size, and on a path that takes less nothing arrives.
+    pub discover_mtu: bool,
+    /// What an earlier connection found out about that: it is tried first, and not believed.
+    pub remembered_mtu_bytes: Option<u32>,
     /// Bytes held at most for sending, confirmed or not; then writers wait.
     pub send_limit_bytes: u64,
     /// Bandwidth-delay products held at most for sending at a declared rate; [`Self::send_limit_bytes`]
@@ -171,7 +176,7 @@ pub struct Control {
 impl Config {
     /// Parameters for use today: nothing need be known of the path.
     pub fn standard() -> Self {
-        skyhaul_stp::Config::standard().into()
+        skyhaul_stp::Config { discover_mtu: true, ..skyhaul_stp::Config::standard() }.into()
     }
 
     /// Parameters of the papers [STP 5, XSTP 5].
@@ -222,6 +227,8 @@ impl From<Config> for skyhaul_stp::Config {
             idle_repeat: repair.idle_repeat,
             coded_tail: repair.coded_tail,
             max_payload_bytes: buffers.max_payload_bytes,
+            discover_mtu: buffers.discover_mtu,
+            remembered_mtu_bytes: buffers.remembered_mtu_bytes,
             send_limit_bytes: buffers.send_limit_bytes,
             send_limit_bdps: buffers.send_limit_bdps,
             unsent_limit_ns: buffers.unsent_limit_ns,
@@ -286,6 +293,8 @@ impl From<skyhaul_stp::Config> for Config {
             },
             buffers: Buffers {
                 max_payload_bytes: config.max_payload_bytes,
+                discover_mtu: config.discover_mtu,
+                remembered_mtu_bytes: config.remembered_mtu_bytes,
                 send_limit_bytes: config.send_limit_bytes,
                 send_limit_bdps: config.send_limit_bdps,
                 unsent_limit_ns: config.unsent_limit_ns,

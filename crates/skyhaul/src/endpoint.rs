@@ -13,8 +13,10 @@ use crate::{Config, Stream};
 /// Options of an endpoint.
 #[derive(Clone, Debug)]
 pub struct EndpointOptions {
-    /// Largest IP packet that the way to every peer carries, in bytes; at least 296.
-    pub mtu_bytes: u32,
+    /// Largest IP packet, in bytes, that is sent to any peer or taken from it; at least 296. `None`: 1500, or
+    /// more where the route to the only peer takes more; and whatever comes is taken. What a path takes is
+    /// found out below that ([`Buffers::discover_mtu`](crate::config::Buffers::discover_mtu)).
+    pub mtu_bytes: Option<u32>,
     /// Parameters of the connections that peers open.
     pub accept: Config,
     /// Bounds on the number of connections.
@@ -26,11 +28,11 @@ pub struct EndpointOptions {
     pub watch: Option<Watch>,
 }
 
-/// Packets of 1500 bytes, [`Config::standard`], 1024 connections of which 32 may be unproven, no watch.
+/// No bound of packets, [`Config::standard`], 1024 connections of which 32 may be unproven, no watch.
 impl Default for EndpointOptions {
     fn default() -> Self {
         Self {
-            mtu_bytes: 1500,
+            mtu_bytes: None,
             accept: Config::standard(),
             limits: Limits::default(),
             seed: None,

@@ -20,12 +20,12 @@ use std::net::SocketAddr;
 
 #[doc(inline)]
 pub use skyhaul_core::endpoint::Peer;
+use skyhaul_core::{BASE_MTU_BYTES, Connections as _, Engine as _, MIN_IPV6_MTU_BYTES, ip_udp_bytes};
 #[doc(inline)]
 pub use skyhaul_core::{
     Class, ConnectError, ConnectionId, Ecn, EventSink, Instant, MS, NetworkFields, NullSink, SECOND, Stats,
     StreamError, StreamEvent, Transmit, US, Weight,
 };
-use skyhaul_core::{Connections as _, Engine as _, ip_udp_bytes};
 #[doc(inline)]
 pub use skyhaul_net::Limits;
 
@@ -75,6 +75,12 @@ impl<P: Peer> Engine<P> {
         let config = skyhaul_stp::EndpointConfig {
             accept: accept.into(),
             mtu_bytes,
+            // Not every carrier has IP that could cut packets.
+            mtu_search: skyhaul_stp::MtuSearch {
+                base_bytes: BASE_MTU_BYTES,
+                min_bytes: |_| MIN_IPV6_MTU_BYTES,
+                taken_bytes: mtu_bytes,
+            },
             carrier_bytes,
             head_bytes: 0,
             tail_bytes: 0,

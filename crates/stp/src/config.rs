@@ -1,6 +1,8 @@
 //! Every tunable of a connection, and the two named profiles. `docs/spec/stp.md`, section 8, lists
 //! them, `docs/spec/stp-reasons.md` has their reasons.
 
+use core::fmt;
+
 use skyhaul_congestion::memory::SavedPath;
 use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{DeclaredRate, MS, RateCaps, SECOND};
@@ -29,7 +31,7 @@ pub enum Spread {
 }
 
 /// Parameters of a connection.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     /// Declared rate in bit/s of IP bytes; replaces window control [STP 5.2.3].
     pub rate_bps: Option<u64>,
@@ -131,6 +133,80 @@ pub struct Config {
     pub give_up_ns: Option<u64>,
     /// An idle connection polls its peer this often.
     pub keepalive_ns: Option<u64>,
+    /// The largest packet that the path takes is found out, up to the endpoint's [RFC 8899]. Without it
+    /// packets have that size.
+    pub discover_mtu: bool,
+    /// What an earlier connection to this peer found out about that: it is tried first.
+    pub remembered_mtu_bytes: Option<u32>,
+}
+
+/// Shows the fields that are named, in this order.
+macro_rules! show {
+    ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
+        let Config { $($field,)+ discover_mtu, remembered_mtu_bytes } = $config;
+        let mut text = $to.debug_struct("Config");
+        $(text.field(stringify!($field), $field);)+
+        if *discover_mtu {
+            text.field("discover_mtu", discover_mtu).field("remembered_mtu_bytes", remembered_mtu_bytes);
+        }
+        text.finish()
+    }};
+}
+
+impl fmt::Debug for Config {
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show!(
+            f,
+            self,
+            rate_bps,
+            min_rate_bps,
+            max_rate_bps,
+            max_payload_bytes,
+            controller,
+            remembered,
+            initial_window_packets,
+            idle_restart_ns,
+            spread,
+            few_packets,
+            burst_packets,
+            budget_burst_ns,
+            send_limit_bytes,
+            send_limit_bdps,
+            receive_limit_bytes,
+            initial_rtt_ns,
+            polls_per_rtt,
+            polls_per_slow_rtt,
+            polls_per_rtt_tail,
+            min_poll_interval_ns,
+            spares_stats,
+            poll_first_burst,
+            forced_poll_percent,
+            small_window_packets,
+            ustat_threshold,
+            ustats_per_poll,
+            spares_ustats,
+            incremental_stats,
+            retransmit,
+            reorder_packets,
+            retransmit_within_window,
+            probing,
+            nagle,
+            early_data,
+            early_window_bytes,
+            bgn_repeats,
+            end_with_data,
+            idle_repeat,
+            coded_tail,
+            bgn_timer_ns,
+            end_timer_ns,
+            max_timer_ns,
+            max_tries,
+            connect_give_up_ns,
+            give_up_ns,
+            keepalive_ns
+        )
+    }
 }
 
 impl Config {
@@ -184,6 +260,8 @@ impl Config {
             connect_give_up_ns: None,
             give_up_ns: None,
             keepalive_ns: Some(60 * SECOND),
+            discover_mtu: false,
+            remembered_mtu_bytes: None,
         }
     }
 

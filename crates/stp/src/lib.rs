@@ -31,7 +31,7 @@ mod send;
 
 pub use config::{Config, RetransmitRule, Spread};
 pub use connection::State;
-pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};
+pub use endpoint::{Endpoint, EndpointConfig, EndpointStats, MtuSearch};
 pub use probing::{Baseline, ProbingConfig};
 pub use skyhaul_congestion::ControllerKind;
 pub use skyhaul_congestion::memory::{SavedPath, Unfit};

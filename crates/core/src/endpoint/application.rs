@@ -1,7 +1,7 @@
 //! The endpoint as an application sees it.
 
 use super::{Connection, Hosted};
-use crate::{ConnectionId, Connections, Instant, Path, Stats, StreamError, StreamEvent, Weight};
+use crate::{ConnectionId, Connections, Instant, Path, PathMtu, Stats, StreamError, StreamEvent, Weight};
 
 impl<H: Hosted> Connections for H {
     fn listen(&mut self, port: u16) {
@@ -63,6 +63,7 @@ impl<H: Hosted> Connections for H {
         let path = endpoint.paths.get(&slot.key.peer);
         Some(Stats {
             path_estimate: path.and_then(Path::estimate),
+            path_mtu_bytes: path.and_then(Path::mtu).map(PathMtu::packet_bytes),
             resume: path.and_then(Path::resumed).map(|(phase, _)| phase),
             ..slot.connection.stats()
         })

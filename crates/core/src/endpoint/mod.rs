@@ -188,6 +188,11 @@ impl<F: Family> Endpoint<F> {
         self.paths.enter(peer, self.config.path(peer), declared)
     }
 
+    /// Path to a peer for a change, while a connection uses it.
+    pub fn path_mut(&mut self, peer: F::Peer) -> Option<&mut Path> {
+        self.paths.get_mut(&peer)
+    }
+
     /// Takes a connection in, after [`Self::enter_path`] for its peer. It has its key from now on, whosever
     /// that was. `is_ours`: opened here, so that it need not be handed out.
     pub fn insert(&mut self, id: ConnectionId, key: Key<F::Peer>, connection: F::Connection, is_ours: bool) {

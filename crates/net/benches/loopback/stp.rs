@@ -20,7 +20,7 @@ pub(crate) fn transfer(plan: Plan) -> (Cost, Stats, Counters) {
 }
 
 fn options(plan: Plan) -> EndpointOptions {
-    EndpointOptions { mtu_bytes: plan.mtu_bytes, ..EndpointOptions::default() }
+    EndpointOptions { mtu_bytes: Some(plan.mtu_bytes), ..EndpointOptions::default() }
 }
 
 async fn receive(plan: Plan, tell: mpsc::Sender<SocketAddr>) -> u64 {

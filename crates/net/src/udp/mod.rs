@@ -1,6 +1,7 @@
 //! UDP as a carrier: one socket, datagrams in envelopes.
 
 mod bind;
+mod fragments;
 mod inbox;
 mod refusals;
 mod socket;
@@ -12,20 +13,21 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::task::{Context, Poll};
 
-use skyhaul_core::Engine as _;
+use skyhaul_core::{Engine as _, ip_udp_bytes};
 use skyhaul_stp::Endpoint;
 
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
 use crate::{Counters, Protection};
 pub(crate) use bind::{bound, connected};
+pub(crate) use fragments::route_mtu_bytes;
 use inbox::Inbox;
 use refusals::Refusals;
 use socket::Socket;
 
 /// Receiving system calls in a turn.
 const MAX_RECEIVES: usize = 4;
-/// Largest payload of a UDP datagram over IPv4, which a batch must not exceed either.
-const MAX_BATCH_BYTES: usize = 65_507;
+/// Datagrams that were too large and that the engine has yet to hear of; of more it hears nothing.
+const MAX_TOO_LARGE: usize = 64;
 /// Reports of a refusal in a row after which a datagram is given up.
 const MAX_REFUSALS: u64 = 3;
 /// `EMSGSIZE`, `EIO`, `EINVAL`: the numbers of Linux on every architecture.
@@ -52,8 +54,20 @@ pub(crate) struct Udp {
     refusals: Refusals,
     /// Refusals reported and not judged yet.
     reported: u64,
+    /// Packets that this machine refused as too large, with the system's word of what the route takes, and
+    /// reports of routers likewise (size 0): not told to the engine yet.
+    too_large: Vec<TooLarge>,
     protection: Protection,
-    max_datagram_bytes: usize,
+}
+
+/// Packet that was too large for its route.
+#[derive(Clone, Copy, Debug)]
+struct TooLarge {
+    peer: SocketAddr,
+    /// Size of the packet that did not leave; `None`: a router reports, of one that did.
+    refused_bytes: Option<u32>,
+    /// Size that the system names.
+    told_bytes: Option<u32>,
 }
 
 /// State of a peer: our address that it wrote to.
@@ -63,12 +77,7 @@ pub(crate) struct UdpPeer {
 }
 
 impl Udp {
-    pub(crate) fn new(
-        socket: UdpSocket,
-        place: Place,
-        mtu_bytes: u32,
-        protection: Protection,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(socket: UdpSocket, place: Place, protection: Protection) -> io::Result<Self> {
         Ok(Self {
             socket: Socket::new(socket, place.local)?,
             inbox: Inbox::new(),
@@ -76,8 +85,8 @@ impl Udp {
             peer: place.peer,
             refusals: Refusals::default(),
             reported: 0,
+            too_large: Vec::new(),
             protection,
-            max_datagram_bytes: (mtu_bytes as usize).clamp(1, MAX_BATCH_BYTES),
         })
     }
 
@@ -134,8 +143,35 @@ impl Udp {
     fn on_failure(&mut self, error: &io::Error, keeper: &mut Keeper<Endpoint>) {
         if is_refusal(error) {
             self.reported += 1;
+        } else if is_too_large(error) {
+            self.note_report();
         } else {
             keeper.counters.receive_failures += 1;
+        }
+    }
+
+    /// A router reports that a packet was too large, and the system takes it for an answer to ours.
+    fn note_report(&mut self) {
+        if let Some(peer) = self.peer {
+            self.note_too_large(peer, None);
+        }
+    }
+
+    fn note_too_large(&mut self, peer: SocketAddr, refused_bytes: Option<u32>) {
+        let told_bytes = self.peer.and_then(|_| self.socket.route_mtu_bytes());
+        if self.too_large.len() < MAX_TOO_LARGE {
+            self.too_large.push(TooLarge { peer, refused_bytes, told_bytes });
+        }
+    }
+
+    /// Tells the engine which packets were too large.
+    fn tell_too_large(&mut self, keeper: &mut Keeper<Endpoint>) {
+        for TooLarge { peer, refused_bytes, told_bytes } in std::mem::take(&mut self.too_large) {
+            keeper.work(|state, now, _, _| match (refused_bytes, told_bytes) {
+                (Some(bytes), told) => state.engine.packet_refused(now, peer, bytes, told),
+                (None, Some(told)) => state.engine.packet_too_big(now, peer, told),
+                (None, None) => {}
+            });
         }
     }
 
@@ -165,7 +201,9 @@ impl Carrier for Udp {
         while let Poll::Ready(error) = self.socket.poll_trouble(cx) {
             self.on_failure(&error, keeper);
         }
-        if !self.fetch(cx, peers, keeper) {
+        let has_all = self.fetch(cx, peers, keeper);
+        self.tell_too_large(keeper);
+        if !has_all {
             return Received::Part;
         }
         self.judge_refusals(keeper);
@@ -173,7 +211,7 @@ impl Carrier for Udp {
     }
 
     fn max_segments(&self) -> usize {
-        self.socket.max_segments().min(MAX_BATCH_BYTES / self.max_datagram_bytes).max(1)
+        self.socket.max_segments()
     }
 
     /// Puts each datagram into its envelope.
@@ -191,8 +229,11 @@ impl Carrier for Udp {
         let Some(transmit) = batch.transmit() else { return Poll::Ready(()) };
         let source = peers.get(transmit.peer).map(|peer| peer.source);
         let mut refused_in_a_row = 0;
+        let mut was_too_large = false;
+        // What cannot be set is done without: the datagram is lost then, as on a path that cuts nothing.
+        let _ = self.socket.set_cuts(transmit.fields.may_fragment);
         while !batch.is_empty() {
-            let part = batch.part(self.socket.max_segments());
+            let part = batch.part(if transmit.fields.may_fragment { 1 } else { self.socket.max_segments() });
             let (bytes, datagrams) = (part.len(), part.len().div_ceil(transmit.segment_bytes.max(1)));
             match self.socket.poll_send(cx, &transmit, source, part) {
                 Poll::Pending => {
@@ -207,16 +248,30 @@ impl Carrier for Udp {
                 }
                 // The device cannot split batches: from now on they are sent one by one.
                 Poll::Ready(Err(error)) if datagrams > 1 && self.lost_offload(&error) => continue,
-                Poll::Ready(result) => count(counters, &result, datagrams as u64, bytes as u64),
+                // It may be a router's report on an earlier datagram, too.
+                Poll::Ready(Err(error)) if is_too_large(&error) && !was_too_large => {
+                    was_too_large = true;
+                    continue;
+                }
+                Poll::Ready(result) => {
+                    if result.as_ref().is_err_and(is_too_large) {
+                        let segment_bytes = transmit.segment_bytes.min(bytes) as u32;
+                        let wire_bytes = segment_bytes + ip_udp_bytes(transmit.peer.ip());
+                        self.note_too_large(transmit.peer, Some(wire_bytes));
+                    } else if was_too_large {
+                        self.note_report();
+                    }
+                    count(counters, &result, datagrams as u64, bytes as u64);
+                }
             }
-            refused_in_a_row = 0;
+            (refused_in_a_row, was_too_large) = (0, false);
             batch.advance(bytes);
         }
         Poll::Ready(())
     }
 
     fn has_news(&self) -> bool {
-        self.reported > 0
+        self.reported > 0 || !self.too_large.is_empty()
     }
 }
 
@@ -231,6 +286,10 @@ fn is_refusal(error: &io::Error) -> bool {
     error.kind() == ErrorKind::ConnectionRefused
 }
 
+fn is_too_large(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(EMSGSIZE)
+}
+
 fn count(counters: &mut Counters, result: &io::Result<()>, datagrams: u64, bytes: u64) {
     match result {
         Ok(()) => {
@@ -238,7 +297,7 @@ fn count(counters: &mut Counters, result: &io::Result<()>, datagrams: u64, bytes
             counters.sent_datagrams += datagrams;
             counters.sent_bytes += bytes;
         }
-        Err(error) if error.raw_os_error() == Some(EMSGSIZE) => counters.too_large += datagrams,
+        Err(error) if is_too_large(error) => counters.too_large += datagrams,
         Err(_) => counters.send_failures += datagrams,
     }
 }

@@ -13,6 +13,7 @@ use skyhaul_core::{Ecn, Transmit};
 use socket2::SockRef;
 use tokio::io::{Interest, Ready};
 
+use super::fragments;
 use crate::address::for_family;
 
 /// A socket with the kernel's segmentation offloads.
@@ -22,6 +23,8 @@ pub(super) struct Socket {
     is_v6: bool,
     /// Waits for the system to report an error; `None` on sockets to which none is reported.
     trouble: Option<Trouble>,
+    /// True while what is sent may be cut by IP.
+    cuts: bool,
 }
 
 type Trouble = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
@@ -33,7 +36,7 @@ impl Socket {
         let trouble = io.peer_addr().is_ok().then(|| watch(&io));
         let state = UdpSocketState::new((&*io).into())?;
         drop_timestamps(&*io)?;
-        Ok(Self { io, state, is_v6, trouble })
+        Ok(Self { io, state, is_v6, trouble, cuts: false })
     }
 
     /// An error that the system reports about earlier datagrams. Nothing else tells of it: such a
@@ -49,6 +52,20 @@ impl Socket {
                 Ok(error) | Err(error) => return Poll::Ready(error),
             }
         }
+    }
+
+    /// Lets IP cut what is sent from now on, or not: IPv4 by the flag DF, IPv6 at this machine.
+    pub(super) fn set_cuts(&mut self, cuts: bool) -> io::Result<()> {
+        if self.cuts != cuts {
+            fragments::set_cuts(&*self.io, self.is_v6, cuts)?;
+            self.cuts = cuts;
+        }
+        Ok(())
+    }
+
+    /// Largest packet that the system takes the route of a connected socket to carry.
+    pub(super) fn route_mtu_bytes(&self) -> Option<u32> {
+        fragments::route_mtu_bytes(&*self.io)
     }
 
     /// Datagrams that one system call sends at most; less when the device turns out not to help.
@@ -106,17 +123,8 @@ impl Socket {
 
 /// Has the kernel tell no times of arrival. `quinn-udp` asks for them, and then the room that it has for the
 /// kernel's words does not suffice for the ECN field of datagrams that the kernel has joined.
-#[expect(unsafe_code, reason = "an option of sockets that no crate wraps")]
 fn drop_timestamps(io: &impl AsRawFd) -> io::Result<()> {
-    let off: libc::c_int = 0;
-    let bytes = size_of_val(&off) as libc::socklen_t;
-    // SAFETY: the descriptor is open while `io` lives; the kernel reads `bytes` bytes at `off`, and keeps no
-    // pointer. (No dependency has a safe wrapper for this option.)
-    let result = unsafe {
-        let value = (&raw const off).cast();
-        libc::setsockopt(io.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, value, bytes)
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    fragments::set_option(io, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 0)
 }
 
 fn watch(io: &Arc<tokio::net::UdpSocket>) -> Trouble {

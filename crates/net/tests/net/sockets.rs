@@ -101,7 +101,7 @@ async fn a_client_is_for_its_peer_only() {
 async fn datagrams_may_be_large_or_small() {
     within(60, async {
         for mtu_bytes in [296, 576, 9000, 65_535] {
-            let options = || EndpointOptions { mtu_bytes, ..Default::default() };
+            let options = || EndpointOptions { mtu_bytes: Some(mtu_bytes), ..Default::default() };
             let (server, mut listener) = server(options());
             let client = Endpoint::client(server.local_addr(), options()).unwrap();
             let mut near = client.open(server.local_addr(), PORT, Config::standard()).unwrap();

@@ -51,7 +51,8 @@ impl Connection {
         if let Some(report) = &segment.ustat {
             self.on_ustat(report, call);
         }
-        if let Some((data, _)) = segment.data {
+        let is_padding = segment.poll.is_some_and(|poll| poll.pads);
+        if let Some((data, _)) = segment.data.filter(|_| !is_padding) {
             self.on_data(segment.number, data, call);
         }
         if let Some(block) = &segment.block {
@@ -95,7 +96,7 @@ impl Connection {
         self.names.instance = instance;
         self.names.nonce = opening.nonce;
         self.reachability.cross(call.now);
-        self.learn_peer(opening).accept();
+        self.learn_peer(opening, call.path).accept();
         self.become_open();
         self.tell_state(call);
         self.check_invariants();
@@ -105,7 +106,7 @@ impl Connection {
         if opening.nonce != self.names.nonce {
             self.refuse(Refusal::Absurd, call);
         } else if !self.is_opened() {
-            self.learn_peer(opening);
+            self.learn_peer(opening, call.path);
             self.become_open();
         }
     }

@@ -58,6 +58,7 @@ pub struct Connection {
     finished_told: bool,
     state_told: State,
     resume_told: Option<ResumePhase>,
+    mtu_told_bytes: u32,
     events: VecDeque<StreamEvent>,
     duplicates: u64,
     refused: u64,
@@ -88,7 +89,7 @@ impl Connection {
         context: &mut Context<'_>,
     ) -> Self {
         let mut connection = Self::new(id, names, entropy, config, Life::open(), context);
-        let receiver = connection.learn_peer(bgn);
+        let receiver = connection.learn_peer(bgn, context.path);
         receiver.accept();
         if withhold {
             receiver.withhold();
@@ -117,6 +118,7 @@ impl Connection {
             state_told: life.state(false, false),
             life,
             resume_told: None,
+            mtu_told_bytes: context.path.mtu_bytes(),
             events: VecDeque::new(),
             duplicates: 0,
             refused: 0,
@@ -125,8 +127,8 @@ impl Connection {
     }
 
     /// Takes what the peer's opening says.
-    fn learn_peer(&mut self, opening: &Opening) -> &mut Receiver {
-        let both_code = self.sender.learn_peer(opening);
+    fn learn_peer(&mut self, opening: &Opening, path: &mut Path) -> &mut Receiver {
+        let both_code = self.sender.learn_peer(opening, path);
         self.receiver.insert(Receiver::new(opening, &self.config, both_code))
     }
 
@@ -236,10 +238,19 @@ impl Connection {
     /// Emits an event each for a state that changed since the last, and for a step of the path's memory.
     fn tell_state(&mut self, call: &mut Call<'_>) {
         self.tell_resume(call);
+        self.tell_mtu(call);
         let (from, to) = (self.state_told, self.state());
         if to != from {
             self.state_told = to;
             call.emit(Event::State { from: from.name(), to: to.name() });
+        }
+    }
+
+    fn tell_mtu(&mut self, call: &mut Call<'_>) {
+        let mtu_bytes = call.path.mtu_bytes();
+        if core::mem::replace(&mut self.mtu_told_bytes, mtu_bytes) != mtu_bytes {
+            self.sender.take_packet_size(call.now, call.path);
+            call.emit(Event::PathMtu { mtu_bytes });
         }
     }
 

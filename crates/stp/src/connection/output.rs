@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Instant, Step, StreamEvent, truncate_number};
+use skyhaul_core::{Event, Instant, NetworkFields, Step, StreamEvent, truncate_number};
 
 use super::decision::Action;
 use super::{Connection, Context};
@@ -13,13 +13,13 @@ use crate::segment::{Report, Segment};
 use crate::send::{Plan, SenderAction, Situation};
 
 impl Connection {
-    /// Appends the next segment that is due to `out`, and says how long it is. If nothing is due: when
+    /// Appends the next segment that is due to `out`, with its fields for the network. If nothing is due: when
     /// [`Self::next`] is.
     pub(crate) fn poll_transmit(
         &mut self,
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<usize, Option<Instant>> {
+    ) -> Result<NetworkFields, Option<Instant>> {
         let call = &mut Call::new(self.id, context);
         let start = out.len();
         let mut situation = self.situation(call.path);
@@ -34,6 +34,9 @@ impl Connection {
             (Some(Action::Send(action)), Some(situation)) => {
                 match action {
                     SenderAction::Segment(plan) => self.send_segment(&plan, situation, call, out),
+                    SenderAction::MtuProbe(bytes) => {
+                        self.sender.send_mtu_probe(bytes, situation, self.blank(), call, out);
+                    }
                     _ => self.sender.send_coded(self.blank(), call, out),
                 }
                 self.tell_state(call);
@@ -50,10 +53,27 @@ impl Connection {
         }
         debug_assert!(due.is_none() || out.len() > start, "what is due is sent: {due:?}");
         self.check_invariants();
-        if out.len() > start {
-            return Ok(out.len() - start);
+        let octets = out.len() - start;
+        if octets > 0 {
+            return Ok(Self::network_fields(due, octets, call));
         }
         Err(self.or_close(next, call.now).map(|step| step.at))
+    }
+
+    /// Fields of the segment of so many octets that was sent.
+    fn network_fields(sent: Option<Action>, octets: usize, call: &mut Call<'_>) -> NetworkFields {
+        let is_control = match sent {
+            Some(Action::Send(SenderAction::MtuProbe(_))) => return NetworkFields::default(),
+            Some(Action::Send(SenderAction::Segment(plan))) => !plan.has_data(),
+            Some(Action::Send(SenderAction::Coded)) => false,
+            _ => true,
+        };
+        let (wire_bytes, mtu_bytes) = (call.path.wire_bytes(octets), call.path.mtu_bytes());
+        let may_fragment = call.path.mtu().is_some_and(|mtu| mtu.may_fragment(wire_bytes, is_control));
+        if wire_bytes > mtu_bytes {
+            call.emit(Event::Oversized { wire_bytes, mtu_bytes });
+        }
+        NetworkFields { may_fragment, ..NetworkFields::default() }
     }
 
     fn blank(&self) -> Segment<'static> {

@@ -15,7 +15,7 @@ impl Connection {
             return self.refuse(Refusal::Absurd, call);
         }
         self.prober.heard_echo(call.now, stat.echo, self.sender.rtt().latest_ns());
-        let Some(answer) = self.sender.answer(call.now, stat.echo) else {
+        let Some(answer) = self.sender.answer(call.now, stat.echo, call.path) else {
             return self.apply_report(&stat.report, None, call); // late: good for the cumulative part
         };
         self.reachability.prove();

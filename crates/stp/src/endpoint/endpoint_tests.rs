@@ -7,6 +7,7 @@ mod following;
 mod increments;
 mod opening;
 mod own_controllers;
+mod path_mtu;
 mod polling;
 mod probing;
 mod recovery;

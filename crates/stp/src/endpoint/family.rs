@@ -121,7 +121,7 @@ impl endpoint::Connection for Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> Result<NetworkFields, Option<Instant>> {
-        self.poll_transmit(context, out).map(|_| NetworkFields::default())
+        self.poll_transmit(context, out)
     }
 
     fn deadline(&self, now: Instant, path: &Path) -> Option<Instant> {

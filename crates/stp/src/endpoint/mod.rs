@@ -11,7 +11,10 @@ use core::net::SocketAddr;
 
 use skyhaul_congestion::PathStart;
 use skyhaul_core::endpoint::{self, Context, HostConfig, Hosted, Key, Peer, Stage};
-use skyhaul_core::{ConnectError, ConnectionId, Instant, NullSink, Path, Stream, ip_udp_bytes};
+use skyhaul_core::{
+    BASE_MTU_BYTES, ConnectError, ConnectionId, Instant, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES,
+    MIN_IPV6_MTU_BYTES, MtuBounds, NullSink, Path, Stream, ip_udp_bytes,
+};
 
 use crate::config::Config;
 use crate::connection::{Connection, Entropy, Names, State};
@@ -25,6 +28,8 @@ pub struct EndpointConfig<P = SocketAddr> {
     pub accept: Config,
     /// Largest IP packet on any path, in bytes (at least 296).
     pub mtu_bytes: u32,
+    /// Where a connection discovers what a path takes ([`Config::discover_mtu`]), up to that: how.
+    pub mtu_search: MtuSearch<P>,
     /// Bytes of the headers that the carrier puts around each datagram to a peer.
     pub carrier_bytes: fn(P) -> u32,
     /// Bytes kept free in front of each segment.
@@ -37,12 +42,40 @@ pub struct EndpointConfig<P = SocketAddr> {
     pub max_unproven: usize,
 }
 
+/// Search for the largest packet of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct MtuSearch<P> {
+    /// Size of packets to begin with, in bytes.
+    pub base_bytes: u32,
+    /// Least size of full packets to a peer: IP cuts them where less gets through.
+    pub min_bytes: fn(P) -> u32,
+    /// Largest packet to take from peers.
+    pub taken_bytes: u32,
+}
+
+/// Begins with 1280 bytes, ends at 576 over IPv4, and takes what comes.
+impl Default for MtuSearch<SocketAddr> {
+    fn default() -> Self {
+        let min_bytes =
+            |peer: SocketAddr| if peer.is_ipv4() { MIN_IPV4_MTU_BYTES } else { MIN_IPV6_MTU_BYTES };
+        Self { base_bytes: BASE_MTU_BYTES, min_bytes, taken_bytes: MAX_MTU_BYTES }
+    }
+}
+
+impl<P> MtuSearch<P> {
+    fn bounds(self, peer: P) -> MtuBounds {
+        let Self { base_bytes, min_bytes, taken_bytes } = self;
+        MtuBounds { min_bytes: min_bytes(peer), base_bytes, taken_bytes }
+    }
+}
+
 /// Defaults for a carrier that is UDP.
 impl Default for EndpointConfig {
     fn default() -> Self {
         Self {
             accept: Config::standard(),
             mtu_bytes: 1500,
+            mtu_search: MtuSearch::default(),
             carrier_bytes: |peer| ip_udp_bytes(peer.ip()),
             head_bytes: 0,
             tail_bytes: 0,
@@ -72,6 +105,7 @@ pub struct EndpointStats {
 pub struct Stp<P: Peer> {
     /// Parameters of accepted connections.
     accept: Arc<Config>,
+    mtu_search: MtuSearch<P>,
     memory: ClosedMemory,
     farewells: Farewells<Key<P>>,
     stats: EndpointStats,
@@ -97,11 +131,12 @@ impl<P: Peer> Endpoint<P> {
     /// An endpoint whose random values come from `random`.
     pub fn new(config: EndpointConfig<P>, random: Stream) -> Self {
         let EndpointConfig { accept, mtu_bytes, carrier_bytes, head_bytes, tail_bytes, .. } = config;
-        let EndpointConfig { max_connections, max_unproven, .. } = config;
+        let EndpointConfig { max_connections, max_unproven, mtu_search, .. } = config;
         let host =
             HostConfig { mtu_bytes, carrier_bytes, head_bytes, tail_bytes, max_connections, max_unproven };
         let family = Stp {
             accept: Arc::new(accept),
+            mtu_search,
             memory: ClosedMemory::default(),
             farewells: Farewells::default(),
             stats: EndpointStats::default(),
@@ -141,6 +176,22 @@ impl<P: Peer> Endpoint<P> {
     pub fn unreachable(&mut self, remote: P, is_believed: bool) {
         for id in self.0.connections_to(remote) {
             self.0.change(id, |connection| connection.unreachable(is_believed));
+        }
+    }
+
+    /// The carrier refused to send a packet of `bytes` to `peer`: it is larger than what the first link takes,
+    /// which is `told_bytes` if the system says that.
+    pub fn packet_refused(&mut self, now: Instant, peer: P, bytes: u32, told_bytes: Option<u32>) {
+        if let Some(mtu) = self.0.path_mut(peer).and_then(Path::mtu_mut) {
+            mtu.refused(now, bytes, told_bytes);
+        }
+    }
+
+    /// A router on the way to `peer` reports that it forwards no larger packets than of `bytes`. It is a hint,
+    /// which may be forged.
+    pub fn packet_too_big(&mut self, now: Instant, peer: P, bytes: u32) {
+        if let Some(mtu) = self.0.path_mut(peer).and_then(Path::mtu_mut) {
+            mtu.told(now, bytes);
         }
     }
 
@@ -185,7 +236,11 @@ fn enter_path<'a, P: Peer>(
     peer: P,
     config: &Config,
 ) -> &'a mut Path {
+    let bounds = endpoint.family.mtu_search.bounds(peer);
     let path = endpoint.enter_path(peer, config.declared_rate());
+    if config.discover_mtu {
+        path.discover_mtu(bounds, config.remembered_mtu_bytes);
+    }
     if config.wants_timing() {
         path.measure(config.budget_burst_ns, |path| {
             let mss_bytes = (path.max_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes) as u64;

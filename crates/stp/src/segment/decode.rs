@@ -148,7 +148,9 @@ impl<'a> Reader<'a> {
         let (next, flags) = self.number()?;
         let has_settled = flags & poll_flags::SETTLED != 0;
         let settled = if has_settled { Some(self.number()?.0) } else { None };
-        Ok(Poll { timestamp, next, settled, spares_ustats: flags & poll_flags::SPARES_USTATS != 0 })
+        let has = |flag: u8| flags & flag != 0;
+        let (spares_ustats, pads) = (has(poll_flags::SPARES_USTATS), has(poll_flags::PADS));
+        Ok(Poll { timestamp, next, settled, spares_ustats, pads })
     }
 
     fn opening(&mut self) -> Result<Opening, Malformed> {

@@ -89,7 +89,8 @@ fn put_poll(poll: &Poll, out: &mut Vec<u8>) {
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
     out.push(
         flag(poll.settled.is_some(), poll_flags::SETTLED)
-            | flag(poll.spares_ustats, poll_flags::SPARES_USTATS),
+            | flag(poll.spares_ustats, poll_flags::SPARES_USTATS)
+            | flag(poll.pads, poll_flags::PADS),
     );
     if let Some(settled) = poll.settled {
         put_24(out, settled);

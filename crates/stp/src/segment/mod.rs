@@ -122,6 +122,8 @@ pub struct Poll {
     pub settled: Option<u32>,
     /// No gap need be reported by USTAT: a loss costs its repeat and nothing else.
     pub spares_ustats: bool,
+    /// The data of this segment is padding: the segment is a probe of the path's MTU.
+    pub pads: bool,
 }
 
 /// Octet behind a POLL's next number.
@@ -130,6 +132,8 @@ mod poll_flags {
     pub(super) const SETTLED: u8 = 1;
     /// [`super::Poll::spares_ustats`].
     pub(super) const SPARES_USTATS: u8 = 2;
+    /// [`super::Poll::pads`].
+    pub(super) const PADS: u8 = 4;
 }
 
 /// Body that STAT and USTAT have in common.

@@ -106,8 +106,11 @@ fn check_increments() {
     let takes_increments =
         Opening { options: Options { increments: true, ..Options::default() }, ..opening() };
     check("bgn-increments", &Segment { bgn: Some(takes_increments), data: Some((b"hello", b"")), ..base() });
-    let poll = Poll { timestamp: 0x0001_0203, next: 0x31, settled: Some(0x2A), spares_ustats: true };
+    let poll =
+        Poll { timestamp: 0x0001_0203, next: 0x31, settled: Some(0x2A), spares_ustats: true, pads: false };
     check("poll-settled", &Segment { poll: Some(poll), ..base() });
+    let probe = Poll { timestamp: 0x0001_0203, next: 0x11, pads: true, ..Poll::default() };
+    check("mtu-probe", &Segment { number: 0xF, poll: Some(probe), data: Some((&[0; 8], b"")), ..base() });
     let report = Report {
         next: 0x20,
         window_bytes: 1 << 20,

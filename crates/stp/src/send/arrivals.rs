@@ -145,6 +145,7 @@ mod tests {
             path_octets: sent_ms * 50,
             train: None,
             behind_train: false,
+            probes_bytes: None,
         }
     }
 

@@ -39,12 +39,19 @@ pub(super) struct SentPacket {
 pub(super) struct Count {
     pub(super) packets: u32,
     pub(super) bytes: u64,
+    /// Payload above which a packet is large; 0: none is looked for.
+    pub(super) large_bytes: u16,
+    /// When the large one that left last did so.
+    pub(super) newest_large: Option<Instant>,
 }
 
 impl Count {
-    fn add(&mut self, bytes: u16) {
+    fn add(&mut self, entry: &SentPacket) {
         self.packets += 1;
-        self.bytes += u64::from(bytes);
+        self.bytes += u64::from(entry.bytes);
+        if self.large_bytes > 0 && entry.bytes > self.large_bytes {
+            self.newest_large = self.newest_large.max(Some(entry.last_sent));
+        }
     }
 }
 
@@ -237,7 +244,7 @@ impl SendCache {
             self.in_flight_bytes -= u64::from(entry.bytes);
         }
         self.unacknowledged -= 1;
-        count.add(entry.bytes);
+        count.add(entry);
     }
 
     /// Judges a packet lost: it leaves the flight and waits to be sent again. Returns its payload

@@ -11,6 +11,7 @@ mod coded_tail;
 mod following;
 mod loss;
 mod missing;
+mod mtu_probe;
 mod plan;
 mod poll_history;
 mod polling;
@@ -130,19 +131,20 @@ impl Sender {
     }
 
     /// Takes the terms of the peer's opening. Result: true if both ends send and take repair symbols.
-    pub(crate) fn learn_peer(&mut self, opening: &Opening) -> bool {
+    pub(crate) fn learn_peer(&mut self, opening: &Opening, path: &mut Path) -> bool {
         self.peer = PeerTerms {
             window_bytes: u64::from(opening.window_bytes),
             max_payload_bytes: usize::from(opening.max_payload_bytes).max(1),
             both_code: opening.options.repairs && self.config.coded_tail,
             takes_increments: opening.options.increments,
         };
+        self.limit_mtu(path);
         self.peer.both_code
     }
 
     /// Opening of our side, which accepts `window_bytes`.
     pub(crate) fn opening(&self, nonce: u64, window_bytes: u64, path: &Path) -> Opening {
-        let max = largest_payload(&self.config, path, usize::MAX);
+        let max = (path.max_taken_segment_bytes() - HEADER_BYTES).min(self.config.max_payload_bytes);
         Opening {
             max_payload_bytes: max.min(usize::from(u16::MAX)) as u16,
             initial: truncate_number(self.initial),

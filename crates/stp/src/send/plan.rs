@@ -65,6 +65,11 @@ impl Plan {
         if self.end { END_BYTES + situation.last_report_bytes } else { 0 }
     }
 
+    /// True if it has data.
+    pub(crate) fn has_data(&self) -> bool {
+        self.data.is_some()
+    }
+
     fn is_empty(&self) -> bool {
         self.data.is_none() && !(self.polls() || self.end || self.begin)
     }
@@ -98,6 +103,8 @@ pub(crate) enum SenderAction {
     Segment(Plan),
     /// Sends a BLOCK or a REPAIR.
     Coded,
+    /// Sends a probe of the path's MTU, a packet of so many bytes.
+    MtuProbe(u32),
     /// Decides when the time has come.
     Later,
 }
@@ -119,6 +126,9 @@ impl Sender {
         path: &Path,
     ) -> Option<Step<SenderAction>> {
         let data = self.next_data(situation, now, path);
+        if let Some(bytes) = self.due_mtu_probe(data.as_ref(), situation, now, path) {
+            return Some(Step { at: now, action: SenderAction::MtuProbe(bytes) });
+        }
         let (plan, poll_at) = self.plan(data.as_ref(), situation, now, path);
         if situation.reply.is_some() || !plan.is_empty() {
             return Some(Step { at: now, action: SenderAction::Segment(plan) });
@@ -141,15 +151,18 @@ impl Sender {
         now: Instant,
         path: &Path,
     ) -> (Plan, Option<Instant>) {
+        let situation = &self.make_room(data, situation, path);
         let has_bgnak = situation.reply.is_some_and(|reply| reply.accepts);
         let reply_bytes = situation.reply.map_or(0, |reply| reply.bytes);
         let base_bytes = HEADER_BYTES + reply_bytes + if has_bgnak { self.opening_bytes() } else { 0 };
         let room_bytes = situation.allowance_bytes.saturating_sub(base_bytes.next_multiple_of(4));
-        let chosen = data.filter(|step| step.at <= now).and_then(|step| step.action);
+        let begin_due = situation.begin_at.is_some_and(|due| due <= now);
+        // What went with an opening that was not answered may have been too large for the path.
+        let goes_alone = begin_due && path.mtu().is_some() && self.activity.order > 0;
+        let chosen = data.filter(|step| step.at <= now && !goes_alone).and_then(|step| step.action);
         let chosen = chosen.and_then(|choice| choice.beside(room_bytes, situation.reply.is_some()));
         let (mut poll, poll_at) = self.decide_poll(data, chosen, situation, now, path);
         let end = self.end_is_due(chosen, situation, now);
-        let begin_due = situation.begin_at.is_some_and(|due| due <= now);
         if (end || begin_due) && (self.has_begun(situation) || chosen.is_some()) {
             poll = PollDecision::Due;
         }

@@ -27,6 +27,8 @@ pub(crate) struct PollRecord {
     pub(crate) train: Option<u32>,
     /// ... behind others.
     pub(crate) behind_train: bool,
+    /// Size of the packet, if that was a probe of the path's MTU.
+    pub(crate) probes_bytes: Option<u32>,
 }
 
 /// POLLs sent, by timestamps that only their receiver can echo.
@@ -34,6 +36,9 @@ pub(crate) struct PollRecord {
 pub(super) struct PollHistory {
     offset: u32,
     records: VecDeque<PollRecord>,
+    /// Timestamp of the last POLL of whatever kind.
+    last_timestamp: Option<u32>,
+    /// The last POLL that was no probe of the path's MTU: what is to be asked goes by it.
     last: Option<PollRecord>,
     answered: Option<PollRecord>,
     answered_at: Instant,
@@ -46,6 +51,7 @@ impl PollHistory {
         Self {
             offset,
             records: VecDeque::new(),
+            last_timestamp: None,
             last: None,
             answered: None,
             answered_at: Instant::ZERO,
@@ -61,28 +67,47 @@ impl PollHistory {
         next: u64,
         (train, behind_train): (Option<u32>, bool),
     ) -> u32 {
+        let mut record = self.record(now, order, next);
+        (record.train, record.behind_train) = (train, behind_train);
+        self.push(record);
+        self.last = Some(record);
+        self.unanswered = self.unanswered.saturating_add(1);
+        record.timestamp
+    }
+
+    /// Notes a POLL in a probe of the path's MTU, a packet of `bytes`, likewise. That it stays without an
+    /// answer says nothing.
+    pub(crate) fn send_probe(&mut self, now: Instant, order: u64, next: u64, bytes: u32) -> u32 {
+        let record = PollRecord { probes_bytes: Some(bytes), ..self.record(now, order, next) };
+        self.push(record);
+        record.timestamp
+    }
+
+    fn record(&self, now: Instant, order: u64, next: u64) -> PollRecord {
         let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
-        let timestamp = match self.last {
-            Some(last) if !is_newer(ticks, last.timestamp) => last.timestamp.wrapping_add(1),
+        let timestamp = match self.last_timestamp {
+            Some(last) if !is_newer(ticks, last) => last.wrapping_add(1),
             _ => ticks,
         };
-        let record = PollRecord {
+        PollRecord {
             timestamp,
             sent_at: now,
             order,
             next,
             sent_octets: 0,
             path_octets: 0,
-            train,
-            behind_train,
-        };
+            train: None,
+            behind_train: false,
+            probes_bytes: None,
+        }
+    }
+
+    fn push(&mut self, record: PollRecord) {
         if self.records.len() == MAX_RECORDS {
             self.records.pop_front();
         }
         self.records.push_back(record);
-        self.last = Some(record);
-        self.unanswered = self.unanswered.saturating_add(1);
-        timestamp
+        self.last_timestamp = Some(record.timestamp);
     }
 
     /// Completes the record of the last POLL, which is written: octets sent up to its end by the connection
@@ -90,29 +115,38 @@ impl PollHistory {
     pub(crate) fn note_octets(&mut self, sent_octets: u64, path_octets: u64) {
         if let Some(record) = self.records.back_mut() {
             (record.sent_octets, record.path_octets) = (sent_octets, path_octets);
-            self.last = Some(*record);
+            if record.probes_bytes.is_none() {
+                self.last = Some(*record);
+            }
         }
     }
 
     /// Record of an echo: (record, whether this is the first answer to it). `None`: never sent,
-    /// too old, or older than one already answered.
-    pub(crate) fn answer(&mut self, now: Instant, echo: u32) -> Option<(PollRecord, bool)> {
+    /// too old, or older than one already answered. `overtaken` hears of the probes of the path's MTU that
+    /// are older.
+    pub(crate) fn answer(
+        &mut self,
+        now: Instant,
+        echo: u32,
+        overtaken: impl FnMut(u32),
+    ) -> Option<(PollRecord, bool)> {
         if let Some(answered) = self.answered
             && answered.timestamp == echo
         {
             return Some((answered, false));
         }
         let at = self.records.iter().position(|r| r.timestamp == echo)?;
+        self.records.range(..at).filter_map(|r| r.probes_bytes).for_each(overtaken);
         let record = self.records.drain(..=at).next_back()?;
         self.answered = Some(record);
         self.answered_at = now;
-        self.unanswered = self.records.len() as u32;
+        self.unanswered = self.records.iter().filter(|r| r.probes_bytes.is_none()).count() as u32;
         Some((record, true))
     }
 
     /// True if the echo could be of a POLL of ours at all.
     pub(crate) fn was_sent(&self, echo: u32) -> bool {
-        self.last.is_some_and(|last| !is_newer(echo, last.timestamp))
+        self.last_timestamp.is_some_and(|last| !is_newer(echo, last))
     }
 
     /// Record of the last POLL.
@@ -132,7 +166,7 @@ impl PollHistory {
 
     /// When the oldest POLL without an answer left.
     pub(crate) fn oldest_unanswered_at(&self) -> Option<Instant> {
-        self.records.front().map(|r| r.sent_at)
+        self.records.iter().find(|r| r.probes_bytes.is_none()).map(|r| r.sent_at)
     }
 
     /// When the last first answer came.
@@ -167,11 +201,18 @@ mod tests {
         let mut clock = PollHistory::new(7);
         let t: alloc::vec::Vec<u32> =
             (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0, (None, false))).collect();
-        assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(r, first)| (r.order, first)), Some((2, true)));
-        assert_eq!(clock.answer(Instant::ZERO, t[2]).map(|(_, first)| first), Some(false), "a second part");
-        assert!(clock.answer(Instant::ZERO, t[1]).is_none());
+        assert_eq!(
+            clock.answer(Instant::ZERO, t[2], |_| {}).map(|(r, first)| (r.order, first)),
+            Some((2, true))
+        );
+        assert_eq!(
+            clock.answer(Instant::ZERO, t[2], |_| {}).map(|(_, first)| first),
+            Some(false),
+            "a second part"
+        );
+        assert!(clock.answer(Instant::ZERO, t[1], |_| {}).is_none());
         assert_eq!(clock.unanswered(), 1);
-        assert!(clock.answer(Instant::ZERO, t[3].wrapping_add(9)).is_none());
+        assert!(clock.answer(Instant::ZERO, t[3].wrapping_add(9), |_| {}).is_none());
         assert!(!clock.was_sent(t[3].wrapping_add(9)) && clock.was_sent(t[0]));
     }
 }

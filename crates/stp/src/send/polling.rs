@@ -84,8 +84,18 @@ impl PollPolicy {
     }
 
     /// Answer to a POLL.
-    pub(super) fn answer(&mut self, now: Instant, echo: u32) -> Option<(PollRecord, bool)> {
-        self.history.answer(now, echo)
+    pub(super) fn answer(
+        &mut self,
+        now: Instant,
+        echo: u32,
+        overtaken: impl FnMut(u32),
+    ) -> Option<(PollRecord, bool)> {
+        self.history.answer(now, echo, overtaken)
+    }
+
+    /// A POLL leaves in a probe of the path's MTU, a packet of `bytes`. Result: its timestamp.
+    pub(super) fn on_mtu_probe(&mut self, now: Instant, order: u64, next: u64, bytes: u32) -> u32 {
+        self.history.send_probe(now, order, next, bytes)
     }
 
     /// The segment of the last POLL was written: octets sent up to its end.
@@ -395,6 +405,7 @@ impl Sender {
             next: truncate_number(self.cache.next()),
             settled: self.settled(situation).map(truncate_number),
             spares_ustats: self.config.spares_ustats && self.is_rate_paced() && codes,
+            pads: false,
         }
     }
 

@@ -156,6 +156,13 @@ impl Regulator {
         }
     }
 
+    /// Packets have another size from now on.
+    pub(super) fn take_segment_size(&mut self, now: Instant, mss_bytes: u64) {
+        if let Some(controller) = self.window_mut() {
+            controller.on_signal(now, Signal::SegmentSize { mss_bytes });
+        }
+    }
+
     /// A packet leaves that counts among those that need no pacing.
     pub(super) fn use_unpaced(&mut self) {
         self.unpaced_packets = self.unpaced_packets.saturating_sub(1);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use skyhaul_congestion::{Acked, Lost};
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Event, Instant, Verdict, expand};
+use skyhaul_core::{Event, Instant, Path, Verdict, expand};
 
 use super::cache::{Count, SentPacket};
 use super::missing::longest_row;
@@ -82,8 +82,12 @@ impl Sender {
     }
 
     /// Answer that an echo stands for, if it tells anything of time: it is not older than one before.
-    pub(crate) fn answer(&mut self, now: Instant, echo: u32) -> Option<Answer> {
-        let (poll, is_first) = self.polls.answer(now, echo)?;
+    pub(crate) fn answer(&mut self, now: Instant, echo: u32, path: &mut Path) -> Option<Answer> {
+        let lost = |bytes| path.mtu_mut().into_iter().for_each(|mtu| mtu.probe_lost(now, bytes));
+        let (poll, is_first) = self.polls.answer(now, echo, lost)?;
+        if let (Some(bytes), true, Some(mtu)) = (poll.probes_bytes, is_first, path.mtu_mut()) {
+            mtu.probe_acked(now, bytes);
+        }
         Some(Answer { poll, rtt_ns: is_first.then(|| now.since(poll.sent_at)) })
     }
 
@@ -117,7 +121,7 @@ impl Sender {
     pub(crate) fn acknowledge(&mut self, missing: &Missing<'_>, rtt_ns: Option<u64>, call: &mut Call<'_>) {
         let in_flight_before_bytes = self.cache.in_flight_bytes();
         let app_limited = self.cache.unsent_bytes() == 0;
-        let mut count = Count::default();
+        let mut count = Count { large_bytes: Self::telling_bytes(call.path), ..Count::default() };
         self.regulator.log_received(self.cache.first(), missing.next, missing.next);
         self.cache.acknowledge_below(missing.next, &mut count);
         if count.packets > 0 && self.cache.is_empty() {
@@ -128,6 +132,7 @@ impl Sender {
             self.regulator.log_received(from, end, 0);
             self.cache.acknowledge(from, end, &mut count);
         }
+        Self::note_large_arrival(count.newest_large, call.path);
         if count.packets > 0 {
             let acked = Acked {
                 bytes: count.bytes,
@@ -209,11 +214,13 @@ impl Sender {
             if let Some((bytes, sent_at)) = self.cache.lose(number, missing.poll.is_none()) {
                 let verdict = verdicts.of(sent_at);
                 losses.add(verdict, bytes, sent_at);
+                Self::note_mtu_loss(bytes, sent_at, call.path);
                 losses.tell(Some((number, verdict)), call);
             }
         }
         losses.tell(None, call);
         self.note_lost(&losses, call.now);
+        self.conclude_mtu(call);
     }
 
     fn note_lost(&mut self, losses: &LossReport, now: Instant) {

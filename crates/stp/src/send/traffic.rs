@@ -56,6 +56,13 @@ impl Traffic {
         }
     }
 
+    /// A probe of the path's MTU leaves. Its octets are not those of the stream.
+    pub(super) fn count_mtu_probe(&mut self, wire_bytes: u32) {
+        self.sent_packets += 1;
+        self.sent_bytes += u64::from(wire_bytes);
+        self.control_bytes += u64::from(wire_bytes);
+    }
+
     /// A data packet leaves, again for that reason perhaps.
     pub(super) fn count_data(&mut self, repeat: Option<Repeat>) {
         match repeat {

@@ -62,6 +62,13 @@ pub(super) struct Bench {
     pub(super) trace: Vec<(Instant, u64, Event)>,
     /// True if applications read.
     pub(super) reads: bool,
+    /// Largest packet that the path takes from A to B, and back.
+    pub(super) path_bytes: [u32; 2],
+    /// True if B is of the version before the flag P.
+    pub(super) is_b_old: bool,
+    /// Largest packet that A sent, and those that crossed as fragments.
+    pub(super) largest_bytes: u32,
+    pub(super) cut_packets: u64,
     inbox: BTreeMap<ConnectionId, Vec<u8>>,
 }
 
@@ -109,6 +116,10 @@ impl Bench {
             events: Vec::new(),
             trace: Vec::new(),
             reads: true,
+            path_bytes: [u32::MAX; 2],
+            is_b_old: false,
+            largest_bytes: 0,
+            cut_packets: 0,
             inbox: BTreeMap::new(),
         };
         bench.b.listen(PORT);
@@ -139,7 +150,7 @@ impl Bench {
             let mut trace = core::mem::take(&mut self.trace);
             while let Some(transmit) = self.end(side).poll_transmit(now, &mut buffer, 10, &mut trace) {
                 for datagram in buffer.chunks(transmit.segment_bytes) {
-                    self.send(side, datagram);
+                    self.send(side, datagram, transmit.fields.may_fragment);
                 }
             }
             self.trace = trace;
@@ -149,12 +160,24 @@ impl Bench {
         }
     }
 
-    fn send(&mut self, from: Side, datagram: &[u8]) {
-        let segment = decode(datagram).unwrap();
+    fn send(&mut self, from: Side, datagram: &[u8], may_fragment: bool) {
+        let mut segment = decode(datagram).unwrap();
+        let mut bytes = datagram.to_vec();
+        if self.is_b_old && from == Side::A && segment.poll.is_some_and(|poll| poll.pads) {
+            segment.poll = segment.poll.map(|poll| crate::segment::Poll { pads: false, ..poll });
+            bytes.clear();
+            encode(&segment, &mut bytes);
+        }
+        let wire_bytes = datagram.len() as u32 + 28;
+        let is_too_large = wire_bytes > self.path_bytes[from as usize];
+        if from == Side::A {
+            self.largest_bytes = self.largest_bytes.max(wire_bytes);
+            self.cut_packets += u64::from(is_too_large && may_fragment);
+        }
         self.log.push((self.now.as_ns() / MS, from, type_names(segment.type_bits())));
-        if !(self.drop)(from, &segment) {
+        if !(self.drop)(from, &segment) && (may_fragment || !is_too_large) {
             let at = self.now.after(self.delay_ns);
-            self.wire.push(Flight { at, to: from.other(), bytes: datagram.to_vec() });
+            self.wire.push(Flight { at, to: from.other(), bytes });
         }
     }
 

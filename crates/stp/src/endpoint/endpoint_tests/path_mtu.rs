@@ -1,0 +1,206 @@
+//! The path's MTU: transfers over paths of every size, falling and rising, to peers of any version.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::{ConnectionId, Connections, Event, SECOND};
+
+use super::bench::{Bench, RTT_NS, Side};
+use crate::{Config, ControllerKind};
+
+/// Parameters of a sender that finds out what the path takes: at a declared rate, a measured one, by a window.
+fn senders() -> [Config; 3] {
+    let discovering = Config { discover_mtu: true, ..Config::standard() };
+    [
+        Config { rate_bps: Some(20_000_000), ..discovering.clone() },
+        discovering.clone(),
+        Config { controller: ControllerKind::Cubic, ..discovering },
+    ]
+}
+
+fn pattern(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i % 251) as u8).collect()
+}
+
+/// A transfer that has begun: bench, connection, data.
+struct Transfer {
+    bench: Bench,
+    id: ConnectionId,
+    data: Vec<u8>,
+    written: usize,
+}
+
+impl Transfer {
+    fn begin(config: &Config, path_bytes: u32, bytes: usize) -> Self {
+        let mut bench = Bench::new();
+        bench.path_bytes = [path_bytes; 2];
+        let id = bench.open_with(config.clone());
+        let mut transfer = Self { bench, id, data: pattern(bytes), written: 0 };
+        transfer.write();
+        transfer
+    }
+
+    fn write(&mut self) {
+        self.written += self.bench.a.write(self.id, &self.data[self.written..]).unwrap();
+    }
+
+    /// Runs for so many tenths of a second.
+    fn run(&mut self, tenths: u64) {
+        for _ in 0..tenths {
+            self.bench.run(SECOND / 10);
+            self.write();
+        }
+    }
+
+    /// Runs until everything has arrived; `None`: not within two minutes. Result: seconds.
+    fn finish(&mut self) -> Option<f64> {
+        let begin = self.bench.now;
+        for _ in 0..1200 {
+            self.run(1);
+            if self.bench.received(1).len() == self.data.len() {
+                assert!(self.bench.received(1) == self.data);
+                return Some(self.bench.now.since(begin) as f64 / 1e9);
+            }
+        }
+        None
+    }
+
+    fn mtu(&self) -> Option<u32> {
+        self.bench.a.stats(self.id).unwrap().path_mtu_bytes
+    }
+}
+
+#[test]
+fn data_crosses_paths_of_every_size_whatever_decides_on_the_rate() {
+    for config in senders() {
+        for path_bytes in [296, 576, 700, 1280, 1300, 1400, 1492, 1500] {
+            let mut transfer = Transfer::begin(&config, path_bytes, 4_000_000);
+            let took_s = transfer.finish();
+            let what = alloc::format!("{path_bytes}, {:?}: {took_s:?}", config.controller);
+            assert!(took_s.is_some(), "{what}");
+            let found = transfer.mtu().unwrap();
+            assert!(found <= path_bytes.max(576) && found + 32 >= path_bytes, "{what}: {found}");
+        }
+    }
+}
+
+#[test]
+fn a_search_loses_no_data_raises_no_alarm_and_costs_a_hundredth() {
+    for config in senders() {
+        let mut transfer = Transfer::begin(&config, 1400, 4_000_000);
+        transfer.finish().unwrap();
+        let stats = transfer.bench.a.stats(transfer.id).unwrap();
+        assert_eq!(stats.lost_packets, [0; 4], "{:?}", config.controller);
+        assert_eq!((stats.probe_cycles, stats.retransmitted_packets), (0, 0), "{:?}", config.controller);
+        assert_eq!(stats.path_mtu_bytes, Some(1400));
+        assert_eq!(transfer.bench.b.stats(1).unwrap().duplicates, 0, "padding is no data");
+        let sizes: Vec<u32> = transfer.bench.trace.iter().filter_map(|(_, _, event)| mtu_of(event)).collect();
+        assert_eq!(sizes.last(), Some(&1400), "{sizes:?}");
+    }
+}
+
+fn mtu_of(event: &Event) -> Option<u32> {
+    if let Event::PathMtu { mtu_bytes } = event { Some(*mtu_bytes) } else { None }
+}
+
+#[test]
+fn a_path_that_shrinks_in_mid_flow_carries_data_again_soon_and_what_was_cut_before_crosses_in_pieces() {
+    for config in senders() {
+        for (small, most_s) in [(1300, 3.0), (576, 6.0)] {
+            let mut transfer = Transfer::begin(&config, 1500, 12_000_000);
+            transfer.run(20);
+            assert_eq!(transfer.mtu(), Some(1500), "{:?}", config.controller);
+            let before = transfer.bench.received(1).len();
+            transfer.bench.path_bytes = [small; 2];
+            transfer.run((most_s * 10.0) as u64);
+            let what = alloc::format!("{small}, {:?}: {:?}", config.controller, transfer.mtu());
+            let after = transfer.bench.received(1).len();
+            assert!(after > before + 600_000 || after == 12_000_000, "{what}: {before} to {after}");
+            transfer.finish().unwrap_or_else(|| panic!("{what}"));
+            assert!(transfer.bench.cut_packets > 0, "{what}");
+            let told =
+                transfer.bench.trace.iter().any(|(_, _, event)| matches!(event, Event::Oversized { .. }));
+            assert!(told, "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_path_that_grows_again_is_used() {
+    let config = Config { rate_bps: Some(4_000_000), ..senders()[0].clone() };
+    let mut transfer = Transfer::begin(&config, 1500, 30_000_000);
+    transfer.run(30);
+    transfer.bench.path_bytes = [1300; 2];
+    transfer.run(100);
+    assert_eq!(transfer.mtu(), Some(1300));
+    transfer.bench.path_bytes = [1500; 2];
+    transfer.run(250);
+    assert_eq!(transfer.mtu(), Some(1500));
+}
+
+#[test]
+fn a_peer_of_the_last_version_answers_probes_for_it_takes_their_padding_for_a_duplicate() {
+    let mut transfer = Transfer::begin(&senders()[0], 1400, 4_000_000);
+    transfer.bench.is_b_old = true;
+    transfer.finish().unwrap();
+    assert_eq!(transfer.mtu(), Some(1400));
+    assert!(transfer.bench.b.stats(1).unwrap().duplicates > 0);
+}
+
+#[test]
+fn a_way_back_that_takes_less_carries_long_reports_in_pieces() {
+    let mut transfer = Transfer::begin(&senders()[1], 1500, 4_000_000);
+    transfer.bench.path_bytes = [1500, 576];
+    let mut count = 0u32;
+    transfer.bench.drop = alloc::boxed::Box::new(move |side, segment| {
+        count += u32::from(side == Side::A);
+        side == Side::A && segment.data.is_some() && count.is_multiple_of(3)
+    });
+    transfer.finish().unwrap();
+    assert!(transfer.mtu().unwrap() >= 1400, "{:?}", transfer.mtu());
+}
+
+#[test]
+fn nothing_larger_than_the_base_leaves_before_an_answer() {
+    let mut transfer = Transfer::begin(&senders()[0], u32::MAX, 100_000);
+    transfer.bench.run(RTT_NS - 1);
+    assert_eq!(transfer.bench.largest_bytes, 1280);
+    transfer.finish().unwrap();
+    // A transfer this short is not worth a probe.
+    assert_eq!((transfer.bench.largest_bytes, transfer.mtu()), (1280, Some(1280)));
+}
+
+#[test]
+fn probes_that_are_lost_or_late_do_no_harm() {
+    for every in [2, 3] {
+        let mut transfer = Transfer::begin(&senders()[0], 1500, 4_000_000);
+        let mut probes = 0;
+        transfer.bench.drop = alloc::boxed::Box::new(move |_, segment| {
+            let is_probe = segment.poll.is_some_and(|poll| poll.pads);
+            probes += u32::from(is_probe);
+            is_probe && probes % every != 0
+        });
+        transfer.finish().unwrap();
+        assert_eq!(transfer.mtu(), Some(1500), "{every}");
+        assert_eq!(transfer.bench.a.stats(transfer.id).unwrap().lost_packets, [0; 4]);
+    }
+}
+
+#[test]
+fn what_the_machine_refuses_and_what_routers_say_is_told_to_the_path() {
+    let mut transfer = Transfer::begin(&senders()[0], 1500, 8_000_000);
+    transfer.run(10);
+    assert_eq!(transfer.mtu(), Some(1500));
+    let (now, peer) = (transfer.bench.now, Side::B.address());
+    for absurd in [0, 68, 576, 1499] {
+        transfer.bench.a.packet_too_big(now, peer, absurd);
+        transfer.run(2);
+        assert_eq!(transfer.mtu(), Some(1500), "{absurd}");
+    }
+    let elsewhere = "192.0.2.1:9".parse().unwrap();
+    transfer.bench.a.packet_refused(now, elsewhere, 1500, Some(1300));
+    assert_eq!(transfer.mtu(), Some(1500));
+    transfer.bench.path_bytes = [1300; 2];
+    transfer.bench.a.packet_refused(now, peer, 1500, Some(1300));
+    assert_eq!(transfer.mtu(), Some(1300));
+    transfer.finish().unwrap();
+}

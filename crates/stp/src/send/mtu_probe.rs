@@ -1,0 +1,133 @@
+//! Probes of the path's MTU, and what tells whether its packets still get through [RFC 8899]
+//! (`docs/spec/stp.md`, section 14).
+
+use alloc::vec::Vec;
+
+use skyhaul_core::{Event, Instant, Path, truncate_number};
+
+use super::choice::{Choice, DataStep};
+use super::{Sender, Situation};
+use crate::call::Call;
+use crate::segment::{HEADER_BYTES, Poll, Segment, encode};
+
+/// Padding of the largest probe.
+static PADDING: [u8; 1 << 16] = [0; 1 << 16];
+/// Room for a packet that was formed when the path took larger ones, and what goes with it: IP cuts it.
+const OVERSIZE_ROOM_BYTES: usize = 65_000;
+
+impl Sender {
+    /// Size of the probe that leaves now in the place of new data; `None`: none. Without data that waits there
+    /// is nothing to gain.
+    pub(super) fn due_mtu_probe(
+        &self,
+        data: Option<&DataStep>,
+        situation: &Situation,
+        now: Instant,
+        path: &Path,
+    ) -> Option<u32> {
+        let mtu = path.mtu()?;
+        let goes_new = matches!(data?.action, Some(Choice::New { .. })) && data?.at <= now;
+        let in_train = self.following.as_ref().is_some_and(super::Following::is_in_train);
+        let may_probe = situation.is_opened && situation.is_proven && situation.reply.is_none();
+        if !goes_new || !may_probe || in_train || !self.rtt.is_known() || self.regulator.is_unpaced() {
+            return None;
+        }
+        let bytes = mtu.probe_due(now)?;
+        (path.segment_bytes(bytes) > HEADER_BYTES + self.poll_bytes(situation)).then_some(bytes)
+    }
+
+    /// Appends a probe, a packet of `bytes`, in a segment like `blank`: a POLL, and padding that takes the
+    /// place of a packet which the peer has.
+    pub(crate) fn send_mtu_probe(
+        &mut self,
+        bytes: u32,
+        situation: &Situation,
+        blank: Segment<'static>,
+        call: &mut Call<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let start = out.len();
+        let (order, next) = (self.activity.order, self.cache.next());
+        let timestamp = self.polls.on_mtu_probe(call.now, order, next, bytes);
+        let poll = Poll { pads: true, ..self.make_poll(timestamp, situation) };
+        let body_bytes = HEADER_BYTES + self.poll_bytes(situation);
+        let padding = &PADDING[..call.path.segment_bytes(bytes) - body_bytes];
+        let number = truncate_number(self.cache.first() - 1);
+        let segment = Segment { number, poll: Some(poll), data: Some((padding, &[])), ..blank };
+        encode(&segment, out);
+        let wire_bytes = call.path.wire_bytes(out.len() - start);
+        debug_assert_eq!(wire_bytes, bytes);
+        // Its octets are not counted: a probe that is lost says nothing about the rate.
+        self.traffic.count_mtu_probe(wire_bytes);
+        self.polls.note_octets(self.traffic.sent_octets(), call.path.measured_octets());
+        call.path.charge(call.now, wire_bytes);
+        self.regulator.spend(call.now, wire_bytes, true);
+        if let Some(mtu) = call.path.mtu_mut() {
+            mtu.probe_sent(bytes);
+        }
+        let (types, number) = (segment.type_bits(), u64::from(segment.number));
+        call.emit(Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
+    }
+
+    /// Situation in which `data` is to leave. A packet that was formed when the path took larger ones has the
+    /// room that it needs, unless its peer's address is not proven.
+    pub(super) fn make_room(&self, data: Option<&DataStep>, situation: &Situation, path: &Path) -> Situation {
+        let most = path.max_segment_bytes();
+        let is_oversized = data.and_then(|step| step.action).is_some_and(|choice| {
+            matches!(choice, Choice::Again { .. }) && choice.bytes() + HEADER_BYTES > most
+        });
+        let allowance_bytes =
+            if is_oversized { self.room_bytes(situation, path) } else { situation.allowance_bytes };
+        Situation { allowance_bytes, ..*situation }
+    }
+
+    /// Room for a packet that is sent again.
+    pub(super) fn room_bytes(&self, situation: &Situation, path: &Path) -> usize {
+        let is_free = situation.allowance_bytes >= path.max_segment_bytes();
+        if is_free && path.mtu().is_some() { OVERSIZE_ROOM_BYTES } else { situation.allowance_bytes }
+    }
+
+    /// Payload above which a packet shows what the path takes; 0 where nobody wants to know.
+    pub(super) fn telling_bytes(path: &Path) -> u16 {
+        let segment_bytes = path.mtu().map_or(0, |mtu| path.segment_bytes(mtu.telling_bytes()));
+        segment_bytes.saturating_sub(HEADER_BYTES).min(usize::from(u16::MAX)) as u16
+    }
+
+    /// Takes in that a large packet arrived that left at `sent_at`.
+    pub(super) fn note_large_arrival(sent_at: Option<Instant>, path: &mut Path) {
+        if let (Some(sent_at), Some(mtu)) = (sent_at, path.mtu_mut()) {
+            mtu.arrived(sent_at);
+        }
+    }
+
+    /// Takes in that a packet of `bytes` of payload is lost that left at `sent_at`.
+    pub(super) fn note_mtu_loss(bytes: u64, sent_at: Instant, path: &mut Path) {
+        let wire_bytes = path.wire_bytes(HEADER_BYTES + bytes as usize);
+        if let Some(mtu) = path.mtu_mut() {
+            mtu.lost(wire_bytes, sent_at);
+        }
+    }
+
+    /// A report was read: if large packets vanish, what was measured of the path says nothing.
+    pub(super) fn conclude_mtu(&mut self, call: &mut Call<'_>) {
+        if call.path.mtu_mut().is_some_and(skyhaul_core::PathMtu::conclude) {
+            self.forget_path(call);
+        }
+    }
+
+    /// The path takes larger packets, or smaller ones, from now on.
+    pub(crate) fn take_packet_size(&mut self, now: Instant, path: &Path) {
+        let mss_bytes = self.mss_bytes(path) as u64;
+        self.regulator.take_segment_size(now, mss_bytes);
+    }
+
+    /// No larger packets are of use than this connection sends.
+    pub(super) fn limit_mtu(&self, path: &mut Path) {
+        let payload_bytes = self.config.max_payload_bytes.min(self.peer.max_payload_bytes);
+        let segment_bytes = payload_bytes.min(usize::from(u16::MAX)) + HEADER_BYTES;
+        let wire_bytes = path.wire_bytes(segment_bytes);
+        if let Some(mtu) = path.mtu_mut() {
+            mtu.limit(wire_bytes);
+        }
+    }
+}
