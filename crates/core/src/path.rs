@@ -185,6 +185,11 @@ impl Path {
         wire_bytes.saturating_sub(self.wire_bytes(0)) as usize
     }
 
+    /// True if the path is not known to take so many bytes, head and tail included.
+    pub fn is_oversize(&self, bytes: usize) -> bool {
+        bytes as u64 + u64::from(self.config.carrier_bytes) > u64::from(self.mtu_bytes())
+    }
+
     /// Size on the wire of a segment of `segment_bytes`.
     pub fn wire_bytes(&self, segment_bytes: usize) -> u32 {
         let PathConfig { carrier_bytes, head_bytes, tail_bytes, .. } = self.config;

@@ -37,8 +37,8 @@ const BUDGET_PART: u64 = 100;
 const WORTHWHILE_PART: u32 = 64;
 /// Packets lost in a row, large ones with none of their size arriving, that make a black hole [RFC 8899 4.3].
 const BLACK_HOLE_PACKETS: u32 = 5;
-/// As many where a router has said that they must.
-const SUSPECTED_PACKETS: u32 = 2;
+/// As many where a router has said that they must, or none ever arrived.
+const LIKELY_PACKETS: u32 = 2;
 /// Time after which larger sizes are tried again: at first, and at most [RFC 8899 5.1.1]. It doubles.
 const RAISE_NS: (u64, u64) = (5 * SECOND, 600 * SECOND);
 
@@ -224,7 +224,7 @@ impl PathMtu {
         if self.failed_bytes <= bytes {
             self.failed_bytes = u32::MAX; // the one that failed was lost by chance, or the path has changed
         }
-        (self.suspected, self.vanished) = (None, Vanished::default());
+        (self.suspected, self.vanished.packets) = (None, 0);
         (self.lost_probes, self.max_tries) = (0, MAX_TRIES);
         self.settle(now);
     }
@@ -290,6 +290,11 @@ impl PathMtu {
         if self.packet_bytes > base_bytes { base_bytes } else { self.bounds.min_bytes.min(base_bytes) }
     }
 
+    /// True if not even packets of the size that they have now are sure to arrive.
+    pub fn is_doubtful(&self) -> bool {
+        self.vanished.arrived.is_none() && self.telling_bytes() < self.packet_bytes
+    }
+
     /// Size above which the loss of a packet tells anything.
     pub fn telling_bytes(&self) -> u32 {
         self.refuge_bytes()
@@ -322,7 +327,8 @@ impl PathMtu {
 
     /// A report was read: decides whether large packets vanish. True if packets are smaller from now on.
     pub fn conclude(&mut self) -> bool {
-        let enough = if self.suspected.is_some() { SUSPECTED_PACKETS } else { BLACK_HOLE_PACKETS };
+        let is_likely = self.suspected.is_some() || self.vanished.arrived.is_none();
+        let enough = if is_likely { LIKELY_PACKETS } else { BLACK_HOLE_PACKETS };
         if self.vanished.packets < enough || self.packet_bytes <= self.bounds.min_bytes {
             return false;
         }
@@ -340,7 +346,7 @@ impl PathMtu {
         self.state = if bytes < self.bounds.base_bytes { MtuState::Error } else { MtuState::Base };
         (self.failed_bytes, self.lost_probes, self.max_tries) = (u32::MAX, 0, MAX_TRIES);
         (self.suspected, self.probe_bytes) = (None, None);
-        (self.vanished, self.raise_ns) = (Vanished::default(), RAISE_NS.0);
+        (self.vanished.packets, self.raise_ns) = (0, RAISE_NS.0);
     }
 }
 

@@ -102,6 +102,9 @@ impl Connection {
         if plan.begin {
             self.life.begin_sent(call.now);
         }
+        if plan.has_data() && !self.is_opened() && self.sender.doubts_early_data(call.path) {
+            self.life.begin_again(call.now);
+        }
         if poll.is_some() {
             self.sender.note_poll(situation, call.now, call.path);
         }

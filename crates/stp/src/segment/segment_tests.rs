@@ -81,6 +81,7 @@ fn assemble(parts: &Parts) -> Segment<'_> {
             next,
             settled,
             spares_ustats,
+            pads: timestamp % 2 == 1,
         }),
         stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing, wanting)| Stat {
             echo,

@@ -10,6 +10,8 @@ use super::{Sender, Situation};
 use crate::call::Call;
 use crate::segment::{HEADER_BYTES, Poll, Segment, encode};
 
+/// Packets of early data behind which an opening goes alone, so that an answer tells what became of them.
+const DOUBTED_PACKETS: u64 = 3;
 /// Padding of the largest probe.
 static PADDING: [u8; 1 << 16] = [0; 1 << 16];
 /// Room for a packet that was formed when the path took larger ones, and what goes with it: IP cuts it.
@@ -29,7 +31,7 @@ impl Sender {
         let goes_new = matches!(data?.action, Some(Choice::New { .. })) && data?.at <= now;
         let in_train = self.following.as_ref().is_some_and(super::Following::is_in_train);
         let may_probe = situation.is_opened && situation.is_proven && situation.reply.is_none();
-        if !goes_new || !may_probe || in_train || !self.rtt.is_known() || self.regulator.is_unpaced() {
+        if !goes_new || !may_probe || in_train || !self.rtt.is_known() {
             return None;
         }
         let bytes = mtu.probe_due(now)?;
@@ -119,6 +121,11 @@ impl Sender {
     pub(crate) fn take_packet_size(&mut self, now: Instant, path: &Path) {
         let mss_bytes = self.mss_bytes(path) as u64;
         self.regulator.take_segment_size(now, mss_bytes);
+    }
+
+    /// True if an opening without data is to follow what has just left: that may have been too large.
+    pub(crate) fn doubts_early_data(&self, path: &Path) -> bool {
+        self.activity.order == DOUBTED_PACKETS && path.mtu().is_some_and(skyhaul_core::PathMtu::is_doubtful)
     }
 
     /// No larger packets are of use than this connection sends.

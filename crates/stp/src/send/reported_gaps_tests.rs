@@ -54,7 +54,7 @@ proptest! {
 fn record(next: u64) -> PollRecord {
     let mut clock = PollHistory::new(0);
     let echo = clock.send(Instant::ZERO, 0, next, (None, false));
-    clock.answer(Instant::ZERO, echo).unwrap().0
+    clock.answer(Instant::ZERO, echo, |_| {}).unwrap().0
 }
 
 /// List up to packet `upper`, silent about [first, end), from `start` on.
@@ -114,12 +114,8 @@ fn with_window(window_bytes: u64) -> Sender {
     let mut sender = Sender::new(&config, entropy, Instant::ZERO, &path);
     sender.regulator.take_terms(Terms::unmeasured(window_bytes, "model"));
     let options = Options { increments: true, ..Options::default() };
-    sender.learn_peer(&Opening {
-        max_payload_bytes: 1400,
-        window_bytes: 1 << 20,
-        options,
-        ..Opening::default()
-    });
+    let opening = Opening { max_payload_bytes: 1400, window_bytes: 1 << 20, options, ..Opening::default() };
+    sender.learn_peer(&opening, &mut path);
     sender.write(&alloc::vec![0; 20_000]).unwrap();
     let first = sender.cache.first();
     for order in 0..10 {

@@ -9,7 +9,7 @@ use crate::{Config, ControllerKind};
 
 /// Parameters of a sender that finds out what the path takes: at a declared rate, a measured one, by a window.
 fn senders() -> [Config; 3] {
-    let discovering = Config { discover_mtu: true, ..Config::standard() };
+    let discovering = Config { discover_mtu: true, max_rate_bps: Some(20_000_000), ..Config::standard() };
     [
         Config { rate_bps: Some(20_000_000), ..discovering.clone() },
         discovering.clone(),
@@ -73,7 +73,7 @@ impl Transfer {
 fn data_crosses_paths_of_every_size_whatever_decides_on_the_rate() {
     for config in senders() {
         for path_bytes in [296, 576, 700, 1280, 1300, 1400, 1492, 1500] {
-            let mut transfer = Transfer::begin(&config, path_bytes, 4_000_000);
+            let mut transfer = Transfer::begin(&config, path_bytes, 10_000_000);
             let took_s = transfer.finish();
             let what = alloc::format!("{path_bytes}, {:?}: {took_s:?}", config.controller);
             assert!(took_s.is_some(), "{what}");
@@ -86,7 +86,7 @@ fn data_crosses_paths_of_every_size_whatever_decides_on_the_rate() {
 #[test]
 fn a_search_loses_no_data_raises_no_alarm_and_costs_a_hundredth() {
     for config in senders() {
-        let mut transfer = Transfer::begin(&config, 1400, 4_000_000);
+        let mut transfer = Transfer::begin(&config, 1400, 10_000_000);
         transfer.finish().unwrap();
         let stats = transfer.bench.a.stats(transfer.id).unwrap();
         assert_eq!(stats.lost_packets, [0; 4], "{:?}", config.controller);
@@ -139,7 +139,7 @@ fn a_path_that_grows_again_is_used() {
 
 #[test]
 fn a_peer_of_the_last_version_answers_probes_for_it_takes_their_padding_for_a_duplicate() {
-    let mut transfer = Transfer::begin(&senders()[0], 1400, 4_000_000);
+    let mut transfer = Transfer::begin(&senders()[0], 1400, 10_000_000);
     transfer.bench.is_b_old = true;
     transfer.finish().unwrap();
     assert_eq!(transfer.mtu(), Some(1400));
@@ -148,7 +148,7 @@ fn a_peer_of_the_last_version_answers_probes_for_it_takes_their_padding_for_a_du
 
 #[test]
 fn a_way_back_that_takes_less_carries_long_reports_in_pieces() {
-    let mut transfer = Transfer::begin(&senders()[1], 1500, 4_000_000);
+    let mut transfer = Transfer::begin(&senders()[1], 1500, 10_000_000);
     transfer.bench.path_bytes = [1500, 576];
     let mut count = 0u32;
     transfer.bench.drop = alloc::boxed::Box::new(move |side, segment| {
@@ -172,7 +172,7 @@ fn nothing_larger_than_the_base_leaves_before_an_answer() {
 #[test]
 fn probes_that_are_lost_or_late_do_no_harm() {
     for every in [2, 3] {
-        let mut transfer = Transfer::begin(&senders()[0], 1500, 4_000_000);
+        let mut transfer = Transfer::begin(&senders()[0], 1500, 10_000_000);
         let mut probes = 0;
         transfer.bench.drop = alloc::boxed::Box::new(move |_, segment| {
             let is_probe = segment.poll.is_some_and(|poll| poll.pads);
