@@ -185,6 +185,14 @@ impl Path {
         wire_bytes.saturating_sub(self.wire_bytes(0)) as usize
     }
 
+    /// Octets by which a segment must grow at least, so that this machine cuts it; `None`: it need not be cut,
+    /// or others can.
+    pub fn filler_bytes(&self, segment_bytes: usize) -> Option<usize> {
+        let wire_bytes = self.wire_bytes(segment_bytes);
+        let cut_above_bytes = self.mtu.as_ref().and_then(|mtu| mtu.cut_above_bytes(wire_bytes))?;
+        (cut_above_bytes >= wire_bytes).then(|| (cut_above_bytes - wire_bytes + 1) as usize)
+    }
+
     /// True if the path is not known to take so many bytes, head and tail included.
     pub fn is_oversize(&self, bytes: usize) -> bool {
         bytes as u64 + u64::from(self.config.carrier_bytes) > u64::from(self.mtu_bytes())

@@ -51,6 +51,9 @@ pub struct MtuBounds {
     pub base_bytes: u32,
     /// Largest packet that is to be taken from the peer.
     pub taken_bytes: u32,
+    /// Size of the largest packet that leaves this machine whole; 0 where routers cut packets as well, as with
+    /// IPv4.
+    pub link_bytes: u32,
 }
 
 /// State of the search [RFC 8899 5.2].
@@ -155,6 +158,12 @@ impl PathMtu {
         let is_small = wire_bytes <= self.bounds.min_bytes;
         let is_least = self.packet_bytes <= self.bounds.min_bytes;
         wire_bytes > self.packet_bytes || is_control && !is_small || is_least && self.cuts_small_ones()
+    }
+
+    /// Size above which a packet of `wire_bytes`, which is too large for the path, is cut by this machine, if
+    /// nobody else does it.
+    pub fn cut_above_bytes(&self, wire_bytes: u32) -> Option<u32> {
+        (wire_bytes > self.packet_bytes && self.bounds.link_bytes > 0).then_some(self.bounds.link_bytes)
     }
 
     /// True if packets of the least size are cut where even less gets through: those of IPv4.

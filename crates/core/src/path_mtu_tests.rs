@@ -4,8 +4,8 @@ use std::vec::Vec;
 
 use super::*;
 
-const V4: MtuBounds = MtuBounds { min_bytes: 576, base_bytes: 1280, taken_bytes: 65_535 };
-const V6: MtuBounds = MtuBounds { min_bytes: 1280, base_bytes: 1280, taken_bytes: 65_535 };
+const V4: MtuBounds = MtuBounds { min_bytes: 576, base_bytes: 1280, taken_bytes: 65_535, link_bytes: 0 };
+const V6: MtuBounds = MtuBounds { min_bytes: 1280, link_bytes: 1500, ..V4 };
 
 fn at(ms: u64) -> Instant {
     Instant::from_ns(ms * 1_000_000)

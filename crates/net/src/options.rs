@@ -72,6 +72,7 @@ impl EndpointOptions {
         let mtu_search = MtuSearch {
             base_bytes: route_bytes.unwrap_or(BASE_MTU_BYTES).clamp(MIN_IPV4_MTU_BYTES, BASE_MTU_BYTES),
             taken_bytes: self.mtu_bytes.unwrap_or(MAX_MTU_BYTES),
+            link_bytes: route_bytes.unwrap_or(0).max(USUAL_MTU_BYTES),
             ..MtuSearch::default()
         };
         let config = EndpointConfig {

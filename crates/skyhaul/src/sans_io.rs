@@ -80,6 +80,7 @@ impl<P: Peer> Engine<P> {
                 base_bytes: BASE_MTU_BYTES,
                 min_bytes: |_| MIN_IPV6_MTU_BYTES,
                 taken_bytes: mtu_bytes,
+                link_bytes: 0,
             },
             carrier_bytes,
             head_bytes: 0,

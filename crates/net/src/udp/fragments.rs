@@ -23,9 +23,11 @@ pub(super) fn set_cuts(socket: &(impl AsFd + AsRawFd), is_v6: bool, cuts: bool) 
     if !is_v6 {
         return Ok(v4?);
     }
-    let v6 = if cuts { Ipv6PathMtuDiscovery::OMIT } else { Ipv6PathMtuDiscovery::PROBE };
+    // DONT: what routers have reported counts, so that this machine cuts what is larger.
+    let v6 = if cuts { Ipv6PathMtuDiscovery::DONT } else { Ipv6PathMtuDiscovery::PROBE };
     sockopt::set_ipv6_mtu_discover(socket, v6)?;
-    // Routers cut nothing: fragments leave here, and are so small that they need not know the path.
+    // Routers cut nothing: fragments leave here, and are so small that they need not know the path. (A packet
+    // that the first link takes whole leaves whole, all the same, where no router has said anything.)
     let fragment_bytes = if cuts { IPV6_FRAGMENT_BYTES } else { 0 };
     set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU, fragment_bytes)?;
     set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG, i32::from(!cuts))

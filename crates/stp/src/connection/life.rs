@@ -84,10 +84,10 @@ impl Life {
         }
     }
 
-    /// Sends BGN again at once.
-    pub(super) fn begin_again(&mut self, now: Instant) {
+    /// Sends BGN again at this time.
+    pub(super) fn begin_again(&mut self, at: Instant) {
         if let Self::Opening { begin, .. } = self {
-            begin.start(now);
+            begin.start(at);
         }
     }
 

@@ -23,7 +23,7 @@ use crate::call::Call;
 use crate::config::Config;
 use crate::probing::Prober;
 use crate::receive::Receiver;
-use crate::segment::Opening;
+use crate::segment::{Opening, Options};
 use crate::send::Sender;
 use life::Life;
 use reachability::Reachability;
@@ -130,6 +130,14 @@ impl Connection {
     fn learn_peer(&mut self, opening: &Opening, path: &mut Path) -> &mut Receiver {
         let both_code = self.sender.learn_peer(opening, path);
         self.receiver.insert(Receiver::new(opening, &self.config, both_code))
+    }
+
+    /// An opening that says nothing new, with so many octets of padding beside its own: nobody acts on one of
+    /// a connection that is open. An IPv6 packet that must cross in fragments grows by it beyond what this
+    /// machine's link takes, since nothing else has the packet cut.
+    fn filler(&self, padding: u8, path: &Path) -> Opening {
+        let opening = self.our_opening(path);
+        Opening { options: Options { padding, ..opening.options }, ..opening }
     }
 
     fn our_opening(&self, path: &Path) -> Opening {
@@ -248,8 +256,9 @@ impl Connection {
 
     fn tell_mtu(&mut self, call: &mut Call<'_>) {
         let mtu_bytes = call.path.mtu_bytes();
-        if core::mem::replace(&mut self.mtu_told_bytes, mtu_bytes) != mtu_bytes {
-            self.sender.take_packet_size(call.now, call.path);
+        let told_bytes = core::mem::replace(&mut self.mtu_told_bytes, mtu_bytes);
+        if told_bytes != mtu_bytes {
+            self.sender.take_packet_size(mtu_bytes < told_bytes, call.now, call.path);
             call.emit(Event::PathMtu { mtu_bytes });
         }
     }

@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Event, Instant, NetworkFields, Step, StreamEvent, truncate_number};
+use skyhaul_core::{Event, Instant, MS, NetworkFields, Step, StreamEvent, truncate_number};
 
 use super::decision::Action;
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::Receiver;
-use crate::segment::{Report, Segment};
+use crate::segment::{HEADER_BYTES, OPENING_BYTES, Options, Report, Segment};
 use crate::send::{Plan, SenderAction, Situation};
 
 impl Connection {
@@ -103,7 +103,8 @@ impl Connection {
             self.life.begin_sent(call.now);
         }
         if plan.has_data() && !self.is_opened() && self.sender.doubts_early_data(call.path) {
-            self.life.begin_again(call.now);
+            // Not in the batch of what may be too large: a carrier may lose that as a whole.
+            self.life.begin_again(call.now.after(MS));
         }
         if poll.is_some() {
             self.sender.note_poll(situation, call.now, call.path);
@@ -115,9 +116,15 @@ impl Connection {
             let confirms_all = last_report.zip(told).is_some_and(|(last, told)| told.next == last.next);
             self.life.end_sent(call.now, self.sender.rtt().overdue_ns(0), confirms_all, &self.config);
         }
+        let filler = plan.data_bytes().and_then(|bytes| call.path.filler_bytes(HEADER_BYTES + bytes));
+        let filler = filler.map(|bytes| {
+            let own_bytes = OPENING_BYTES + opening.options.bytes() + 2;
+            let padding = bytes.saturating_sub(own_bytes).clamp(1, usize::from(Options::MAX_PADDING));
+            self.filler(padding as u8, call.path)
+        });
         let segment = Segment {
             bgn: plan.begin.then_some(opening),
-            bgnak: (reply.accepts || plan.proof).then_some(opening),
+            bgnak: filler.or((reply.accepts || plan.proof).then_some(opening)),
             poll,
             stat: reply.stat,
             ustat,

@@ -51,6 +51,8 @@ pub struct MtuSearch<P> {
     pub min_bytes: fn(P) -> u32,
     /// Largest packet to take from peers.
     pub taken_bytes: u32,
+    /// Largest packet that leaves this machine whole towards a peer to whom nobody else cuts any (IPv6).
+    pub link_bytes: u32,
 }
 
 /// Begins with 1280 bytes, ends at 576 over IPv4, and takes what comes.
@@ -58,14 +60,16 @@ impl Default for MtuSearch<SocketAddr> {
     fn default() -> Self {
         let min_bytes =
             |peer: SocketAddr| if peer.is_ipv4() { MIN_IPV4_MTU_BYTES } else { MIN_IPV6_MTU_BYTES };
-        Self { base_bytes: BASE_MTU_BYTES, min_bytes, taken_bytes: MAX_MTU_BYTES }
+        Self { base_bytes: BASE_MTU_BYTES, min_bytes, taken_bytes: MAX_MTU_BYTES, link_bytes: 1500 }
     }
 }
 
 impl<P> MtuSearch<P> {
     fn bounds(self, peer: P) -> MtuBounds {
-        let Self { base_bytes, min_bytes, taken_bytes } = self;
-        MtuBounds { min_bytes: min_bytes(peer), base_bytes, taken_bytes }
+        let Self { base_bytes, min_bytes, taken_bytes, link_bytes } = self;
+        let min_bytes = min_bytes(peer);
+        let link_bytes = if min_bytes < MIN_IPV6_MTU_BYTES { 0 } else { link_bytes };
+        MtuBounds { min_bytes, base_bytes, taken_bytes, link_bytes }
     }
 }
 

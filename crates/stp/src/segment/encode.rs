@@ -7,9 +7,9 @@ use skyhaul_core::checksum::{START, crc16};
 use super::block::put_block;
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
 use super::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_INCREMENTS, OPTION_REPAIRS, OPTION_TIMING, Opening,
-    POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION, block_len,
-    poll_flags, reset_code,
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_INCREMENTS, OPTION_PADDING, OPTION_REPAIRS, OPTION_TIMING,
+    Opening, POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION,
+    block_len, poll_flags, reset_code,
 };
 
 /// Appends the segment to `out`. Expects what [`super::decode`] would accept.
@@ -80,6 +80,10 @@ fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
     }
     if opening.options.increments {
         out.extend_from_slice(&[OPTION_INCREMENTS, 0]);
+    }
+    if opening.options.padding > 0 {
+        out.extend_from_slice(&[OPTION_PADDING, opening.options.padding]);
+        out.resize(out.len() + usize::from(opening.options.padding), 0);
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Options {
     pub repairs: bool,
     /// The sender takes POLLs with [`Poll::settled`], and may send them.
     pub increments: bool,
+    /// Octets of padding; 0: none. Not read.
+    pub padding: u8,
 }
 
 /// Kind of the option [`Options::timing`]; its value is empty.
@@ -84,14 +86,19 @@ const OPTION_TIMING: u8 = 1;
 const OPTION_REPAIRS: u8 = 2;
 /// Kind of the option [`Options::increments`]; its value is empty.
 const OPTION_INCREMENTS: u8 = 3;
+/// Kind of the option [`Options::padding`]; its value is that many zeros.
+const OPTION_PADDING: u8 = 4;
 
 impl Options {
-    /// Bytes on the wire of all of them.
+    /// Bytes on the wire of all of them without padding.
     pub const MAX_BYTES: usize = 6;
+    /// Most octets of padding: all options together have a length of one octet.
+    pub const MAX_PADDING: u8 = 247;
 
     /// Bytes on the wire.
     pub fn bytes(self) -> usize {
-        2 * (usize::from(self.timing) + usize::from(self.repairs) + usize::from(self.increments))
+        let padding = if self.padding > 0 { 2 + usize::from(self.padding) } else { 0 };
+        2 * (usize::from(self.timing) + usize::from(self.repairs) + usize::from(self.increments)) + padding
     }
 }
 

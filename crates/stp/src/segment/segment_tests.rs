@@ -21,7 +21,7 @@ fn opening() -> impl Strategy<Value = Opening> {
             initial,
             window_bytes,
             nonce,
-            options: Options { timing, repairs, increments },
+            options: Options { timing, repairs, increments, padding: 0 },
         },
     )
 }

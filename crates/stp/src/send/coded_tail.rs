@@ -81,6 +81,8 @@ pub(super) struct CodedTail {
     live: Option<Box<Live>>,
     next_id: u8,
     began_at: Option<Instant>,
+    /// Packets below this may be larger than what the path takes.
+    oversize_to: u64,
     /// Packets below this had their block.
     tried_to: u64,
     /// Symbols to send for losses that are known.
@@ -115,8 +117,18 @@ impl CodedTail {
         self.known_symbols + self.likely_symbols > 0
     }
 
+    /// Gives up the block under way, and makes none of the packets that were sent so far: symbols would be as
+    /// large as these are, and the path takes less by now.
+    pub(super) fn abandon(&mut self, cache: &SendCache) {
+        self.end();
+        self.oversize_to = cache.next();
+    }
+
     fn may_begin(&self, cache: &SendCache) -> bool {
-        self.live.is_none() && cache.next() > self.tried_to && cache.unacknowledged() >= MIN_PACKETS
+        self.live.is_none()
+            && cache.first() >= self.oversize_to
+            && cache.next() > self.tried_to
+            && cache.unacknowledged() >= MIN_PACKETS
     }
 
     /// When something leaves or a block begins, if pacing agrees.

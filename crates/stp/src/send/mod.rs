@@ -164,6 +164,7 @@ impl Sender {
             timing: self.config.wants_timing(),
             repairs: self.config.coded_tail,
             increments: self.config.incremental_stats,
+            padding: 0,
         }
     }
 

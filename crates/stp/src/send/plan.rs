@@ -70,6 +70,11 @@ impl Plan {
         self.data.is_some()
     }
 
+    /// Payload, if it has data.
+    pub(crate) fn data_bytes(&self) -> Option<usize> {
+        self.data.map(Choice::bytes)
+    }
+
     fn is_empty(&self) -> bool {
         self.data.is_none() && !(self.polls() || self.end || self.begin)
     }
