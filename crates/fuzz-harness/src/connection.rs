@@ -214,8 +214,12 @@ impl Bench {
         }
         let max_payload_bytes = if shape & 2 != 0 { u16::from(input.byte()) } else { 1400 };
         let window_bytes = if shape & 4 != 0 { input.word() } else { 64_000 };
-        let options =
-            Options { timing: shape & 8 != 0, repairs: shape & 16 != 0, increments: shape & 32 != 0 };
+        let options = Options {
+            timing: shape & 8 != 0,
+            repairs: shape & 16 != 0,
+            increments: shape & 32 != 0,
+            padding: 0,
+        };
         Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce, options }
     }
 

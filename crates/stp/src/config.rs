@@ -143,11 +143,14 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ discover_mtu, remembered_mtu_bytes } = $config;
+        let Config { $($field,)+ discover_mtu, remembered_mtu_bytes, unsent_limit_ns } = $config;
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
         if *discover_mtu {
             text.field("discover_mtu", discover_mtu).field("remembered_mtu_bytes", remembered_mtu_bytes);
+        }
+        if unsent_limit_ns.is_some() {
+            text.field("unsent_limit_ns", unsent_limit_ns);
         }
         text.finish()
     }};

@@ -58,7 +58,7 @@ impl Sender {
         }
         if let Some(choice) = self.queued_packet(situation) {
             // A packet larger than the allowance waits for the proof of the address.
-            let fits = choice.bytes() + HEADER_BYTES <= self.room_bytes(situation, path);
+            let fits = choice.bytes() + HEADER_BYTES <= Self::room_bytes(situation, path);
             return fits.then(|| Step { at: self.paced_at(path), action: Some(choice) });
         }
         let bytes = self.new_data_bytes(path);

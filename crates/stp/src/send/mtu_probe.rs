@@ -79,12 +79,12 @@ impl Sender {
             matches!(choice, Choice::Again { .. }) && choice.bytes() + HEADER_BYTES > most
         });
         let allowance_bytes =
-            if is_oversized { self.room_bytes(situation, path) } else { situation.allowance_bytes };
+            if is_oversized { Self::room_bytes(situation, path) } else { situation.allowance_bytes };
         Situation { allowance_bytes, ..*situation }
     }
 
     /// Room for a packet that is sent again.
-    pub(super) fn room_bytes(&self, situation: &Situation, path: &Path) -> usize {
+    pub(super) fn room_bytes(situation: &Situation, path: &Path) -> usize {
         let is_free = situation.allowance_bytes >= path.max_segment_bytes();
         if is_free && path.mtu().is_some() { OVERSIZE_ROOM_BYTES } else { situation.allowance_bytes }
     }
