@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn every_ready_scenario_is_one_without_any_folder() {
         for name in ready_names() {
-            let file = crate::load(std::path::Path::new(name), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let file = crate::load(&crate::standard(), std::path::Path::new(name), &[])
+                .unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(file.name(), name);
             assert!(file.points().count() > 0);
         }

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_panic_under_the_lock_is_remembered() {
-        let state = State::new(EndpointOptions::default().engine().unwrap(), 1000);
+        let state = State::new(EndpointOptions::default().engine(None).unwrap(), 1000);
         let shared = Arc::new(Shared::new(state));
         assert_eq!(shared.lock().check(), Ok(()));
         let inside = Arc::clone(&shared);

@@ -73,7 +73,7 @@ impl Sender {
 
     /// Situation in which `data` is to leave. A packet that was formed when the path took larger ones has the
     /// room that it needs, unless its peer's address is not proven.
-    pub(super) fn make_room(&self, data: Option<&DataStep>, situation: &Situation, path: &Path) -> Situation {
+    pub(super) fn make_room(data: Option<&DataStep>, situation: &Situation, path: &Path) -> Situation {
         let most = path.max_segment_bytes();
         let is_oversized = data.and_then(|step| step.action).is_some_and(|choice| {
             matches!(choice, Choice::Again { .. }) && choice.bytes() + HEADER_BYTES > most
