@@ -86,6 +86,9 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
     pub(crate) fn settle(&mut self, file: u32, outcome: FileOutcome) {
         if matches!(outcome, FileOutcome::Failed(_)) {
             self.release(file);
+            let bytes = self.report.files[file as usize].bytes;
+            self.announced.bytes = self.announced.bytes.saturating_sub(bytes);
+            self.moved = self.moved.min(self.announced.bytes);
         }
         let report = &mut self.report.files[file as usize];
         report.settle(outcome);

@@ -144,6 +144,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         };
         self.out.put(&Record::Abort { reason: said }.encode(file as u32));
         self.repairs.retain(|repair| *repair as usize != file);
+        self.total = self.total.saturating_sub(self.files[file].unsent_bytes());
         self.settle(file, FileOutcome::Failed(Failure { side, reason }));
     }
 

@@ -127,6 +127,15 @@ impl Sending {
         Ok((wanted, bytes))
     }
 
+    /// Payload that was never put into the outbox.
+    pub(crate) fn unsent_bytes(&self) -> u64 {
+        match &self.state {
+            SendState::Waiting => self.report.bytes,
+            SendState::Streaming { reading, next, .. } => reading.size().saturating_sub(chunk_offset(*next)),
+            _ => 0,
+        }
+    }
+
     /// True if chunks are being sent in order.
     pub(crate) fn is_streaming(&self) -> bool {
         matches!(self.state, SendState::Streaming { .. })

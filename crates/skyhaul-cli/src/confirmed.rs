@@ -27,6 +27,8 @@ pub(crate) struct ConfirmedLine<'a, P: Protocol> {
     no_answer: Cell<Option<String>>,
     /// Payload bytes written to the stream, and how many there are.
     written: Cell<(u64, u64)>,
+    /// Files that were refused or given up.
+    failed: Cell<u64>,
 }
 
 impl<'a, P: Protocol> ConfirmedLine<'a, P> {
@@ -38,7 +40,16 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
         no_answer: String,
     ) -> Self {
         let (begun_at, no_answer) = (clock.now(), Cell::new(Some(no_answer)));
-        Self { progress, cycles, monitor, clock, begun_at, no_answer, written: Cell::default() }
+        Self {
+            progress,
+            cycles,
+            monitor,
+            clock,
+            begun_at,
+            no_answer,
+            written: Cell::default(),
+            failed: Cell::default(),
+        }
     }
 
     /// Takes what the sending session tells.
@@ -49,6 +60,9 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
                 self.progress.begin(*bytes);
             }
             Event::Moved { bytes, total } => self.written.set((*bytes, *total)),
+            Event::Settled { report, .. } if report.failure().is_some() => {
+                self.failed.set(self.failed.get() + 1);
+            }
             _ => {}
         }
     }
@@ -71,7 +85,11 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
         let confirmed = stats.acknowledged_bytes.min(written);
         self.progress.moved(confirmed, total);
         let silent_ns = self.clock.now().since(stats.last_heard);
-        self.progress.say(words(stats, alarm, confirmed >= total, silent_ns));
+        let mut said = words(stats, alarm, confirmed >= total, silent_ns);
+        if self.failed.get() > 0 {
+            said.push(format!("files that failed: {}", self.failed.get()));
+        }
+        self.progress.say(said);
         let is_late = self.clock.now().since(self.begun_at) >= SILENCE_NS;
         if is_late
             && stats.received_packets == 0

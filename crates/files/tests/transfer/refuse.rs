@@ -26,16 +26,35 @@ async fn an_existing_name_is_refused_and_stays() {
 async fn a_refusal_stops_the_data_soon() {
     let folder = Folder::new();
     folder.put("a", b"old");
-    let (mut moved, len) = (0, 40 * CHUNK);
+    let (mut moved, mut total, len) = (0, 0, 40 * CHUNK);
     let watch = |event: &Event<'_>| {
-        if let Event::Moved { bytes, .. } = event {
-            moved = *bytes;
+        if let Event::Moved { bytes, total: all } = event {
+            (moved, total) = (*bytes, *all);
         }
     };
     let sources = vec![memory("a", noise(len, 1)), memory("b", b"new")];
     let (sent, _) = watched(sources, 64 * 1024, &folder, watch, silent).await;
     assert_eq!(codes(&sent), [Some(Code::Exists), None]);
     assert!(moved < 3 * CHUNK as u64, "{moved}");
+    assert_eq!(moved, total, "what is not sent any more is not to be moved");
+}
+
+#[tokio::test]
+async fn a_refusal_in_the_middle_of_a_queue_costs_the_others_nothing() {
+    let folder = Folder::new();
+    folder.put("b", b"old");
+    let (mut moved, mut total) = (0, 0);
+    let at_receiver = |event: &Event<'_>| {
+        if let Event::Moved { bytes, total: all } = event {
+            (moved, total) = (*bytes, *all);
+        }
+    };
+    let names = ["a", "b", "c", "d"];
+    let sources = names.map(|name| memory(name, noise(3 * CHUNK, 7))).to_vec();
+    let (sent, received) = watched(sources, 64 * 1024, &folder, silent, at_receiver).await;
+    assert_eq!(codes(&sent), [None, Some(Code::Exists), None, None]);
+    assert_eq!((codes(&received), folder.names().len()), (codes(&sent), 4));
+    assert_eq!((moved, total), (9 * CHUNK as u64, 9 * CHUNK as u64));
 }
 
 #[tokio::test]
