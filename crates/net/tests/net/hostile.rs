@@ -1,15 +1,22 @@
 //! Strangers, damage, duplicates and replays.
 
 use std::net::UdpSocket;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skyhaul_core::Stream as Random;
-use skyhaul_net::{Endpoint, EndpointOptions};
+use skyhaul_net::{Endpoint, EndpointOptions, Protection};
 use skyhaul_stp::Config;
+use skyhaul_stp::segment::decode;
 use tokio::io::AsyncReadExt;
 
 use crate::support::{PORT, Relay, Tamper, loopback, pattern, receive, send, server, within};
+
+/// Octets of the envelope in front of a segment.
+const ENVELOPE_BYTES: usize = Protection::Plain.head_bytes() as usize;
+/// Pieces of the few thousand cut off that may be segments by chance. More are a decoder that takes pieces.
+const MAX_LUCKY_PIECES: u64 = 4;
 
 /// Of a hundred datagrams about thirty are tampered with, five of them so that the original is gone.
 fn vandal(key: u64) -> Tamper {
@@ -161,10 +168,20 @@ async fn a_replayed_connection_delivers_nothing() {
 async fn a_forged_end_of_the_world_changes_nothing() {
     within(60, async {
         let (server, mut listener) = server(EndpointOptions::default());
-        // Everything that the server says is also heard with its last octets cut off.
-        let cut: Tamper = Box::new(|datagram, send| {
+        let (cut_pieces, lucky_pieces) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let (cut_count, lucky_count) = (Arc::clone(&cut_pieces), Arc::clone(&lucky_pieces));
+        // Everything that the server says is also heard with its last octets cut off. A piece in 65,536 has
+        // the checksum that belongs to it, and is a segment that nobody can tell from one that was sent:
+        // these few are left out.
+        let cut: Tamper = Box::new(move |datagram, send| {
             for end in (1..datagram.len().min(40)).rev() {
-                send(&datagram[..end]);
+                let piece = &datagram[..end];
+                cut_count.fetch_add(1, Ordering::Relaxed);
+                if decode(&piece[ENVELOPE_BYTES..]).is_ok() {
+                    lucky_count.fetch_add(1, Ordering::Relaxed);
+                } else {
+                    send(piece);
+                }
             }
             send(datagram);
         });
@@ -182,6 +199,8 @@ async fn a_forged_end_of_the_world_changes_nothing() {
         assert!(received == data);
         assert!(client.stats().undecodable > 0);
         relay.stop();
+        let [cut, lucky] = [cut_pieces, lucky_pieces].map(|count| count.load(Ordering::Relaxed));
+        assert!(lucky <= MAX_LUCKY_PIECES, "{lucky} of {cut} pieces are segments");
     })
     .await;
 }
