@@ -208,8 +208,11 @@ impl Model {
         let is_busy = self.waits_ns[0].min(self.waits_ns[1]) > target_ns;
         if was_full && (is_busy || is_growing) {
             self.set_estimate(delivered_bps);
-        } else if delivered_bps > self.estimate_bps {
-            self.set_estimate(delivered_bps.min(self.rate_bps * MAX_EXCESS));
+        } else {
+            // No more than is sent, which while a queue drains is less than the estimate: then it tells
+            // nothing.
+            let least_bps = delivered_bps.min(self.rate_bps * MAX_EXCESS);
+            self.set_estimate(self.estimate_bps.max(least_bps));
         }
     }
 

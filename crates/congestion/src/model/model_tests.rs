@@ -113,6 +113,29 @@ fn a_few_packets_a_second_tell_a_low_rate() {
     assert!(model.rate_bps() < 30_000, "{}", model.rate_bps());
 }
 
+/// A machine that stood still takes what many connections sent at once: each of their answers shows more than
+/// the estimate, one of them a wait, and the others stand behind trains and show none. This comes while the
+/// first queue drains.
+#[test]
+fn answers_that_show_more_than_the_estimate_never_lower_it() {
+    let mut model = started(100_000_000);
+    for step in 0..50 {
+        let sent_at = Instant::from_ns(SECOND + step * MS);
+        let waited_ns = if step == 0 { 0 } else { 600 * MS };
+        let long = Interval { sent_ns: MS, sent_bytes: 150_000, arrived_ns: MS, arrived_bytes: 150_000 };
+        let sample = PathSample {
+            sent_at,
+            arrived_ns: 7 * SECOND + sent_at.as_ns() + waited_ns,
+            rtt_ns: 550 * MS + waited_ns,
+            long: Some(long),
+            train: None,
+            behind_train: step > 1,
+        };
+        model.on_sample(sent_at.after(550 * MS), &sample);
+    }
+    assert!(model.rate_bps() >= 45_000_000, "{}", model.rate_bps());
+}
+
 #[test]
 fn the_whole_first_train_counts_not_its_first_packets() {
     let mut model = started(10_000_000);
