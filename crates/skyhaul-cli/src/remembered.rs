@@ -44,6 +44,7 @@ pub(crate) struct Recalled {
     memory: PathMemory,
     key: PathKey,
     saved: Option<SavedPath>,
+    mtu_bytes: Option<u32>,
     trouble: Option<String>,
 }
 
@@ -53,9 +54,12 @@ impl Recalled {
         if config.rate_bps.is_some() || config.controller != ControllerKind::Model {
             return None;
         }
-        let mut recalled = Self { memory, key, saved: None, trouble: None };
+        let mut recalled = Self { memory, key, saved: None, mtu_bytes: None, trouble: None };
         match recalled.memory.recall(key, now_unix_s()) {
-            Ok(saved) => recalled.saved = saved,
+            Ok(saved) => {
+                recalled.saved = saved;
+                recalled.mtu_bytes = recalled.memory.recall_mtu(key, now_unix_s()).unwrap_or(None);
+            }
             Err(error) => recalled.complain("not used", &error),
         }
         Some(recalled)
@@ -66,14 +70,21 @@ impl Recalled {
         self.saved
     }
 
+    /// Largest packet of that path, which the connection tries first.
+    pub(crate) fn mtu_bytes(&self) -> Option<u32> {
+        self.mtu_bytes
+    }
+
     /// Keeps what the connection found out, and tells what became of all that.
     pub(crate) fn finish(mut self, stats: &Stats) -> PathMemoryResult {
         let found = verdict(stats.resume, stats.path_estimate);
-        let kept = found.and_then(|found| match self.memory.keep(self.key, found, now_unix_s()) {
-            Ok(()) => found,
-            Err(error) => {
-                self.complain("not kept", &error);
-                None
+        let kept = found.and_then(|found| {
+            match self.memory.keep(self.key, found, stats.path_mtu_bytes, now_unix_s()) {
+                Ok(()) => found,
+                Err(error) => {
+                    self.complain("not kept", &error);
+                    None
+                }
             }
         });
         PathMemoryResult {

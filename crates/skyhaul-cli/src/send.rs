@@ -84,7 +84,11 @@ async fn over_stp(args: &SendArgs, sources: Vec<Source>) -> Result<ExitCode, Fai
         };
         let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
         let recalled = args.memory.recall(endpoint.local_addr(), peer, &config);
-        let config = Config { remembered: recalled.as_ref().and_then(Recalled::saved), ..config.clone() };
+        let config = Config {
+            remembered: recalled.as_ref().and_then(Recalled::saved),
+            remembered_mtu_bytes: recalled.as_ref().and_then(Recalled::mtu_bytes),
+            ..config.clone()
+        };
         let patience_ns = config.connect_give_up_ns;
         let stream = endpoint.open(peer, port, config).map_err(|error| cannot_send(peer, error))?;
         let sources = (version, sources.clone());

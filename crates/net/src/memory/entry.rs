@@ -21,13 +21,15 @@ impl PathKey {
     }
 }
 
-/// Rate and round trip measured on a path, and when.
+/// Rate, round trip and packet size measured on a path, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) key: PathKey,
     pub(super) rate_bps: u64,
     pub(super) rtt_min_ns: u64,
     pub(super) saved_unix_s: u64,
+    /// Largest packet that the path was shown to take.
+    pub(super) mtu_bytes: Option<u32>,
 }
 
 impl Entry {

@@ -11,6 +11,8 @@ const NOW: u64 = 1_800_000_000;
 const FOUND: PathEstimate =
     PathEstimate { rate_bps: 9_876_543, rtt_min_ns: 551 * MS, confirmed_bytes: 20_000_000 };
 
+const MTU: Option<u32> = Some(1400);
+
 fn key(last: u8) -> PathKey {
     PathKey { local: [192, 0, 2, 1].into(), peer: [198, 51, 100, last].into() }
 }
@@ -22,7 +24,7 @@ fn memory(folder: &tempfile::TempDir) -> PathMemory {
 /// One with a path to 7 in it.
 fn filled(folder: &tempfile::TempDir) -> PathMemory {
     let memory = memory(folder);
-    memory.keep(key(7), Some(FOUND), NOW).unwrap();
+    memory.keep(key(7), Some(FOUND), MTU, NOW).unwrap();
     memory
 }
 
@@ -41,15 +43,32 @@ fn what_was_found_out_comes_back_with_its_age() {
         assert_eq!(memory.recall(other, NOW).unwrap(), None, "{other:?}");
     }
     let v6 = PathKey { local: "2001:db8::1".parse().unwrap(), peer: "2001:db8::7".parse().unwrap() };
-    memory.keep(v6, Some(FOUND), NOW).unwrap();
+    memory.keep(v6, Some(FOUND), MTU, NOW).unwrap();
     assert!(memory.recall(v6, NOW).unwrap().is_some() && memory.recall(key(7), NOW).unwrap().is_some());
+}
+
+#[test]
+fn the_size_of_packets_comes_back_from_a_file_of_this_version_and_none_from_the_one_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = filled(&folder);
+    assert_eq!(memory.recall_mtu(key(7), NOW + 60).unwrap(), MTU);
+    assert_eq!(memory.recall_mtu(key(8), NOW + 60).unwrap(), None);
+    assert_eq!(memory.recall_mtu(key(7), NOW + 25 * 3600).unwrap(), None, "too old");
+    for absurd in [68, 575, 65_536, u32::MAX] {
+        memory.keep(key(7), Some(FOUND), Some(absurd), NOW).unwrap();
+        assert_eq!(memory.recall_mtu(key(7), NOW).unwrap(), None, "{absurd}");
+    }
+    let old = "skyhaul-paths 1\n192.0.2.1 198.51.100.7 9876543 551000000 1800000000\n";
+    fs::write(memory.place(), format!("{old}end 1 0383\n")).unwrap();
+    assert_eq!(memory.recall_mtu(key(7), NOW).unwrap(), None);
+    assert_eq!(memory.recall(key(7), NOW).unwrap().unwrap().rate_bps, 9_876_543);
 }
 
 #[test]
 fn a_file_that_is_not_there_remembers_nothing() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(memory(&folder).recall(key(7), NOW).unwrap(), None);
-    memory(&folder).keep(key(7), None, NOW).unwrap();
+    memory(&folder).keep(key(7), None, MTU, NOW).unwrap();
     assert!(!memory(&folder).place().exists(), "nothing to forget: nothing is written");
 }
 
@@ -67,10 +86,10 @@ fn only_the_user_can_read_what_is_kept() {
 fn a_new_measurement_takes_the_place_of_the_old_one_and_a_contradicted_path_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let memory = filled(&folder);
-    memory.keep(key(8), Some(FOUND), NOW).unwrap();
-    memory.keep(key(7), Some(PathEstimate { rate_bps: 5_000_000, ..FOUND }), NOW + 1).unwrap();
+    memory.keep(key(8), Some(FOUND), MTU, NOW).unwrap();
+    memory.keep(key(7), Some(PathEstimate { rate_bps: 5_000_000, ..FOUND }), MTU, NOW + 1).unwrap();
     assert_eq!(memory.recall(key(7), NOW + 1).unwrap().unwrap().rate_bps, 5_000_000);
-    memory.keep(key(7), None, NOW + 2).unwrap();
+    memory.keep(key(7), None, MTU, NOW + 2).unwrap();
     assert_eq!(memory.recall(key(7), NOW + 2).unwrap(), None);
     assert!(memory.recall(key(8), NOW + 2).unwrap().is_some());
 }
@@ -82,11 +101,17 @@ fn the_oldest_paths_leave() {
     let key =
         |n: usize| PathKey { local: [10, 0, 0, 1].into(), peer: [10, 1, (n >> 8) as u8, n as u8].into() };
     let all: Vec<Entry> = (0..MAX_PATHS)
-        .map(|n| Entry { key: key(n), rate_bps: 1_000_000, rtt_min_ns: MS, saved_unix_s: NOW + n as u64 })
+        .map(|n| Entry {
+            key: key(n),
+            rate_bps: 1_000_000,
+            rtt_min_ns: MS,
+            saved_unix_s: NOW + n as u64,
+            mtu_bytes: None,
+        })
         .collect();
     place::write(memory.place(), &text::encode(&all)).unwrap();
     let later = NOW + MAX_PATHS as u64;
-    memory.keep(key(MAX_PATHS), Some(FOUND), later).unwrap();
+    memory.keep(key(MAX_PATHS), Some(FOUND), MTU, later).unwrap();
     assert_eq!(memory.recall(key(0), later).unwrap(), None);
     assert!(memory.recall(key(1), later).unwrap().is_some());
     assert_eq!(text(&memory).lines().count(), MAX_PATHS + 2);
@@ -97,14 +122,14 @@ fn the_oldest_paths_leave() {
 fn every_part_of_a_file_is_told_from_the_whole_and_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let memory = filled(&folder);
-    memory.keep(key(8), Some(FOUND), NOW).unwrap();
+    memory.keep(key(8), Some(FOUND), MTU, NOW).unwrap();
     let whole = text(&memory);
     for length in 0..whole.len() {
         fs::write(memory.place(), &whole[..length]).unwrap();
         assert!(memory.recall(key(7), NOW).is_err(), "{length}");
     }
     fs::write(memory.place(), &whole[..whole.len() / 2]).unwrap();
-    memory.keep(key(9), Some(FOUND), NOW).unwrap();
+    memory.keep(key(9), Some(FOUND), MTU, NOW).unwrap();
     assert!(memory.recall(key(9), NOW).unwrap().is_some());
 }
 
@@ -125,7 +150,8 @@ fn every_changed_digit_is_noticed() {
 fn what_is_too_old_from_the_future_or_absurd_is_not_used_and_leaves() {
     let folder = tempfile::tempdir().unwrap();
     let memory = memory(&folder);
-    let entry = Entry { key: key(7), rate_bps: 1_000_000, rtt_min_ns: MS, saved_unix_s: NOW };
+    let entry =
+        Entry { key: key(7), rate_bps: 1_000_000, rtt_min_ns: MS, saved_unix_s: NOW, mtu_bytes: None };
     for bad in [
         Entry { saved_unix_s: NOW + 1, ..entry },
         Entry { saved_unix_s: u64::MAX, ..entry },
@@ -138,7 +164,7 @@ fn what_is_too_old_from_the_future_or_absurd_is_not_used_and_leaves() {
     ] {
         place::write(memory.place(), &text::encode(&[bad])).unwrap();
         assert_eq!(memory.recall(key(7), NOW).unwrap(), None, "{bad:?}");
-        memory.keep(key(8), Some(FOUND), NOW).unwrap();
+        memory.keep(key(8), Some(FOUND), MTU, NOW).unwrap();
         assert_eq!(text(&memory).lines().count(), 3, "{bad:?} leaves");
     }
 }
@@ -146,11 +172,11 @@ fn what_is_too_old_from_the_future_or_absurd_is_not_used_and_leaves() {
 #[test]
 fn what_is_not_ours_is_neither_used_nor_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    for foreign in ["a letter\n", "skyhaul-paths 2\nsomething later\n", "skyhaul-pathology 1\n", "\u{0}"] {
+    for foreign in ["a letter\n", "skyhaul-paths 3\nsomething later\n", "skyhaul-pathology 1\n", "\u{0}"] {
         let memory = PathMemory::at(folder.path().join("paths"));
         fs::write(memory.place(), foreign).unwrap();
         assert!(memory.recall(key(7), NOW).is_err(), "{foreign:?}");
-        assert!(memory.keep(key(7), Some(FOUND), NOW).is_err(), "{foreign:?}");
+        assert!(memory.keep(key(7), Some(FOUND), MTU, NOW).is_err(), "{foreign:?}");
         assert_eq!(text(&memory), foreign);
     }
 }
@@ -160,7 +186,7 @@ fn folders_links_large_files_and_those_that_others_may_write_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let memory = filled(&folder);
     let refused = |memory: &PathMemory| {
-        let (recalled, kept) = (memory.recall(key(7), NOW), memory.keep(key(7), None, NOW));
+        let (recalled, kept) = (memory.recall(key(7), NOW), memory.keep(key(7), None, MTU, NOW));
         recalled.is_err() && kept.is_err()
     };
     assert!(refused(&PathMemory::at(folder.path().to_path_buf())), "a folder");
@@ -179,20 +205,20 @@ fn folders_links_large_files_and_those_that_others_may_write_are_left_alone() {
 fn what_cannot_be_written_leaves_the_old_file_and_nothing_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let beneath = PathMemory::at(filled(&folder).place().join("beneath/paths"));
-    assert!(beneath.keep(key(7), Some(FOUND), NOW).is_err(), "a file is no folder");
+    assert!(beneath.keep(key(7), Some(FOUND), MTU, NOW).is_err(), "a file is no folder");
     let taken = folder.path().join("taken");
     fs::create_dir(&taken).unwrap();
     assert!(place::write(&taken, "text").is_err(), "written, but no file can take the place of a folder");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left of it");
     let gone = PathMemory::at("/proc/none/paths".into());
-    assert!(matches!(gone.keep(key(7), Some(FOUND), NOW), Err(MemoryError::Io(_))));
+    assert!(matches!(gone.keep(key(7), Some(FOUND), MTU, NOW), Err(MemoryError::Io(_))));
     assert!(memory(&folder).recall(key(7), NOW).unwrap().is_some());
 }
 
 #[test]
 fn the_example_of_the_page_is_such_a_file() {
     let page = include_str!("../../../../docs/spec/remembered-paths.md");
-    let begins = page.find("skyhaul-paths 1\n").unwrap();
+    let begins = page.find("skyhaul-paths 2\n").unwrap();
     let example = page[begins..].split_once("```").unwrap().0;
     let entries = text::decode(example).unwrap();
     assert_eq!((entries.len(), entries[0].key), (1, key(7)));

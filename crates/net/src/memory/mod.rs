@@ -9,7 +9,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use skyhaul_core::PathEstimate;
+use skyhaul_core::{MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, PathEstimate};
 use skyhaul_stp::SavedPath;
 
 use entry::Entry;
@@ -52,7 +52,19 @@ impl PathMemory {
         Ok(entry.and_then(|entry| entry.saved(now_unix_s).ok()))
     }
 
-    /// Keeps what was measured in the place of what was remembered; `None` forgets it.
+    /// Largest packet that the path took, as far as that is remembered and may still hold.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub fn recall_mtu(&self, key: PathKey, now_unix_s: u64) -> Result<Option<u32>, MemoryError> {
+        let entries = self.entries()?;
+        let entry = entries.iter().find(|entry| entry.key == key && entry.saved(now_unix_s).is_ok());
+        let sizes = MIN_IPV4_MTU_BYTES..=MAX_MTU_BYTES;
+        Ok(entry.and_then(|entry| entry.mtu_bytes).filter(|bytes| sizes.contains(bytes)))
+    }
+
+    /// Keeps what was measured, and the largest packet that the path takes if that was found out, in the place
+    /// of what was remembered; `None` forgets it.
     ///
     /// # Errors
     /// Nothing was kept. The old file is as it was.
@@ -60,6 +72,7 @@ impl PathMemory {
         &self,
         key: PathKey,
         measured: Option<PathEstimate>,
+        mtu_bytes: Option<u32>,
         now_unix_s: u64,
     ) -> Result<(), MemoryError> {
         let old = match self.entries() {
@@ -72,6 +85,7 @@ impl PathMemory {
             rate_bps: measured.rate_bps,
             rtt_min_ns: measured.rtt_min_ns,
             saved_unix_s: now_unix_s,
+            mtu_bytes,
         }));
         // What nobody can use any more makes room first: the future is later than all that is real.
         entries.retain(|entry| entry.saved(now_unix_s).is_ok());

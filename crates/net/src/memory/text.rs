@@ -10,14 +10,17 @@ use super::errors::MemoryError;
 
 /// Beginning of the first line: the version follows.
 const NAME: &str = "skyhaul-paths ";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The version before it, whose lines end before the packet size.
+const OLD_VERSION: u32 = 1;
 
 /// The file with these paths.
 pub(super) fn encode(entries: &[Entry]) -> String {
     let mut text = format!("{NAME}{VERSION}\n");
-    for Entry { key, rate_bps, rtt_min_ns, saved_unix_s } in entries {
+    for Entry { key, rate_bps, rtt_min_ns, saved_unix_s, mtu_bytes } in entries {
         let PathKey { local, peer } = key;
-        let _ = writeln!(text, "{local} {peer} {rate_bps} {rtt_min_ns} {saved_unix_s}");
+        let mtu_bytes = mtu_bytes.unwrap_or(0);
+        let _ = writeln!(text, "{local} {peer} {rate_bps} {rtt_min_ns} {saved_unix_s} {mtu_bytes}");
     }
     let sum = checksum(&text);
     let _ = writeln!(text, "end {} {sum:04x}", entries.len());
@@ -33,7 +36,7 @@ pub(super) fn decode(text: &str) -> Result<Vec<Entry>, MemoryError> {
     let version = text.strip_prefix(NAME).ok_or(MemoryError::Foreign)?;
     let version = version.split('\n').next().and_then(|word| word.parse::<u32>().ok());
     match version {
-        Some(VERSION) => {}
+        Some(OLD_VERSION | VERSION) => {}
         Some(version) if version > VERSION => return Err(MemoryError::Newer),
         _ => return Err(MemoryError::Damaged),
     }
@@ -58,6 +61,8 @@ fn entry(line: &str) -> Option<Entry> {
     let mut address = || words.next()?.parse::<IpAddr>().ok();
     let key = PathKey { local: address()?, peer: address()? };
     let mut number = || words.next()?.parse::<u64>().ok();
-    let entry = Entry { key, rate_bps: number()?, rtt_min_ns: number()?, saved_unix_s: number()? };
-    words.next().is_none().then_some(entry)
+    let (rate_bps, rtt_min_ns, saved_unix_s) = (number()?, number()?, number()?);
+    let mtu_bytes = words.next().map_or(Some(0), |word| word.parse::<u32>().ok())?;
+    let mtu_bytes = Some(mtu_bytes).filter(|&bytes| bytes > 0);
+    words.next().is_none().then_some(Entry { key, rate_bps, rtt_min_ns, saved_unix_s, mtu_bytes })
 }
