@@ -23,7 +23,7 @@ pub const MIN_IPV6_MTU_BYTES: u32 = 1280;
 /// Largest size: the length field of IP.
 pub const MAX_MTU_BYTES: u32 = 65_535;
 
-/// Sizes that links and tunnels have [RFC 8899 5.3.1]: Ethernet, `PPPoE`, GRE, `IPsec`, `WireGuard` and their
+/// Sizes that links have [RFC 8899 5.3.1]: Ethernet, with tunnels of many kinds and their
 /// combinations, jumbo frames, loopback.
 const USUAL_BYTES: [u32; 27] = [
     576, 1006, 1280, 1300, 1320, 1340, 1360, 1380, 1400, 1412, 1420, 1436, 1450, 1460, 1472, 1480, 1492,

@@ -72,8 +72,8 @@ impl Network {
         let [s, r, d] = &self.names;
         for name in &self.names {
             must(&format!("-n {name} link set dev lo up"));
-            self.set(name, "ipv6/conf/default/accept_dad", "0");
-            self.set(name, "ipv6/conf/all/accept_dad", "0");
+            Self::set(name, "ipv6/conf/default/accept_dad", "0");
+            Self::set(name, "ipv6/conf/all/accept_dad", "0");
         }
         must(&format!("-n {s} link add name va type veth peer name vb netns {r}"));
         must(&format!("-n {r} link add name vc type veth peer name vd netns {d}"));
@@ -89,11 +89,11 @@ impl Network {
         must(&format!("-n {d} route add default via 10.9.2.2"));
         must(&format!("-n {s} route add default via fd09:1::2"));
         must(&format!("-n {d} route add default via fd09:2::2"));
-        self.set(r, "ipv4/ip_forward", "1");
-        self.set(r, "ipv6/conf/all/forwarding", "1");
+        Self::set(r, "ipv4/ip_forward", "1");
+        Self::set(r, "ipv6/conf/all/forwarding", "1");
     }
 
-    fn set(&self, name: &str, switch: &str, value: &str) {
+    fn set(name: &str, switch: &str, value: &str) {
         let text = format!("netns exec {name} sysctl -qw net.{}={value}", switch.replace('/', "."));
         must(&text);
     }
@@ -207,7 +207,7 @@ fn falls(family: Family, reports: Reports, is_edge: bool, to: u32) {
         network.silence_router();
     }
     let result = network.transfer(4 * FILE_BYTES, &["--rate", "50M"], || {
-        thread::sleep(Duration::from_millis(1000));
+        thread::sleep(Duration::from_secs(1));
         if is_edge { network.edge(to) } else { network.middle(to) }
     });
     let what = format!("{family:?}, {reports:?}, {is_edge}: {result}");
@@ -230,7 +230,7 @@ fn a_path_that_rises_again_is_used() {
     let Some(network) = Network::new(V4, 1500) else { return };
     network.silence_router();
     let result = network.transfer(5 * FILE_BYTES, &["--rate", "20M"], || {
-        thread::sleep(Duration::from_millis(1000));
+        thread::sleep(Duration::from_secs(1));
         network.middle(1300);
         thread::sleep(Duration::from_millis(1500));
         network.middle(1500);

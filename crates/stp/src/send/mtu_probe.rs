@@ -85,8 +85,8 @@ impl Sender {
 
     /// Room for a packet that is sent again.
     pub(super) fn room_bytes(situation: &Situation, path: &Path) -> usize {
-        let is_free = situation.allowance_bytes >= path.max_segment_bytes();
-        if is_free && path.mtu().is_some() { OVERSIZE_ROOM_BYTES } else { situation.allowance_bytes }
+        let may_be_cut = situation.is_proven && path.mtu().is_some();
+        if may_be_cut { OVERSIZE_ROOM_BYTES } else { situation.allowance_bytes }
     }
 
     /// Payload above which a packet shows what the path takes; 0 where nobody wants to know.
