@@ -143,8 +143,8 @@ impl Path {
         }
     }
 
-    /// Begins to find out the largest packet that the path takes, if nobody does yet. `remembered_bytes`: what
-    /// it was once.
+    /// Begins to find out the largest packet that the path takes, if nobody does yet. `remembered_bytes`:
+    /// what it was once.
     pub fn discover_mtu(&mut self, bounds: MtuBounds, remembered_bytes: Option<u32>) {
         let max_bytes = self.config.mtu_bytes;
         self.mtu.get_or_insert_with(|| PathMtu::new(bounds, max_bytes, remembered_bytes));
@@ -185,8 +185,8 @@ impl Path {
         wire_bytes.saturating_sub(self.wire_bytes(0)) as usize
     }
 
-    /// Octets by which a segment must grow at least, so that this machine cuts it; `None`: it need not be cut,
-    /// or others can.
+    /// Octets by which a segment must grow at least, so that this machine cuts it; `None`: it need not be
+    /// cut, or others can.
     pub fn filler_bytes(&self, segment_bytes: usize) -> Option<usize> {
         let wire_bytes = self.wire_bytes(segment_bytes);
         let cut_above_bytes = self.mtu.as_ref().and_then(|mtu| mtu.cut_above_bytes(wire_bytes))?;

@@ -51,8 +51,8 @@ pub struct MtuBounds {
     pub base_bytes: u32,
     /// Largest packet that is to be taken from the peer.
     pub taken_bytes: u32,
-    /// Size of the largest packet that leaves this machine whole; 0 where routers cut packets as well, as with
-    /// IPv4.
+    /// Size of the largest packet that leaves this machine whole; 0 where routers cut packets as well, as
+    /// with IPv4.
     pub link_bytes: u32,
 }
 

@@ -104,10 +104,10 @@ impl<Peer: Copy> Scheduler<Peer> {
     }
 
     /// Turn of connection `id`: `poll` appends its next segment to the buffer, as long as there is one, the
-    /// batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline of a connection
-    /// that has none. The error of the turn is that deadline: there was no segment, the connection left the line,
-    /// and its timer is due to be set. A segment that is larger than what the path takes, or may be, goes alone: a
-    /// carrier that sends batches as one packet would lose them as one.
+    /// batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline of a
+    /// connection that has none. The error of the turn is that deadline: there was no segment, the connection
+    /// left the line, and its timer is due to be set. A segment that is larger than what the path takes, or
+    /// may be, goes alone: a carrier that sends batches as one packet would lose them as one.
     pub fn take(
         &mut self,
         id: ConnectionId,

@@ -1,6 +1,6 @@
 //! Sizes, rates and times as people write them: `20MB`, `1GiB`, `10M`, `10Mbit/s`, `4k`, `275ms`, `1.5s`. One
-//! grammar for arguments, scenario files and requests to an emulation. A number without a unit is refused: `--rate 8`
-//! may mean 8 bit/s, and seldom does.
+//! grammar for arguments, scenario files and requests to an emulation. A number without a unit is refused:
+//! `--rate 8` may mean 8 bit/s, and seldom does.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -73,8 +73,8 @@ impl Destination {
         rustix::fs::unlinkat(&self.directory, &hidden[..], AtFlags::empty()).map_err(failed)
     }
 
-    /// Removes unfinished files that nobody holds: of receivers that were killed. Those of versions before this
-    /// one held no lock. Result: how many were removed; what cannot be looked at stays.
+    /// Removes unfinished files that nobody holds: of receivers that were killed. Those of versions before
+    /// this one held no lock. Result: how many were removed; what cannot be looked at stays.
     pub fn remove_abandoned(&self) -> usize {
         let Ok(entries) = Dir::read_from(&self.directory) else { return 0 };
         let names = entries.flatten().map(|entry| entry.file_name().to_bytes().to_vec());

@@ -22,8 +22,8 @@ const BACKLOG_BYTES: usize = 64 * 1024;
 /// How long a receiver that gives up tries to say why.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// How long a receiver whose replies have all arrived waits for the sender to close its half; and, when that has
-/// happened, for the confirmation of its own end.
+/// How long a receiver whose replies have all arrived waits for the sender to close its half; and, when that
+/// has happened, for the confirmation of its own end.
 const PARTING: Duration = Duration::from_secs(10);
 
 /// Receives the files of one transfer into `destination`, and closes its half when every file has its result;

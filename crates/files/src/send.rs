@@ -19,8 +19,9 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How long a sender that knows every result waits for the receiver to confirm the end.
 const PARTING: Duration = Duration::from_secs(10);
 
-/// Sends `sources` in their order, in version 1, which every receiver takes; returns when the receiver has told the result of each, and shuts its
-/// half of the stream down. The stream must live on until that has reached the other side.
+/// Sends `sources` in their order, in version 1, which every receiver takes; returns when the receiver has
+/// told the result of each, and shuts its half of the stream down. The stream must live on until that has
+/// reached the other side.
 ///
 /// A file that fails is an entry in the report. An error means that the session ended early; its report
 /// tells what is known of the files: one called interrupted may have arrived all the same.

@@ -97,8 +97,8 @@ impl Source {
         }
     }
 
-    /// Reads a stream to its end into a file without a name in `folder` (or in memory, where that cannot be): its
-    /// size must be known before it is sent. So nothing is sent of a stream that fails.
+    /// Reads a stream to its end into a file without a name in `folder` (or in memory, where that cannot be):
+    /// its size must be known before it is sent. So nothing is sent of a stream that fails.
     pub fn spool(mut stream: impl io::Read, name: FileName, folder: &Path) -> Result<Self, SourceError> {
         let keeping = |source| SourceError::Stream { doing: "keep what is read", source };
         let mut file = nameless(folder).map_err(|error| keeping(error.into()))?;

@@ -34,8 +34,8 @@ pub enum LoadError {
 }
 
 /// Scenario file at `path`, or, if there is no such file, the ready scenario of that name
-/// ([`ready_names`](crate::ready_names)), with transports of the families in `register`, and with keys changed as
-/// `overrides` says. Files beyond [`MAX_FILE_BYTES`] are refused.
+/// ([`ready_names`](crate::ready_names)), with transports of the families in `register`, and with keys
+/// changed as `overrides` says. Files beyond [`MAX_FILE_BYTES`] are refused.
 ///
 /// # Errors
 /// [`LoadError`].

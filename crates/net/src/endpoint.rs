@@ -95,9 +95,9 @@ impl Endpoint {
     }
 
     /// Waits until every connection has ended at both ends and said its last words, but no longer than
-    /// `patience`; false if that was not enough. Late repeats of a peer whose own last words are not confirmed
-    /// stay without an answer if the program ends now: for one to which nothing of the peer's depends on that.
-    /// Needs the runtime's timer.
+    /// `patience`; false if that was not enough. Late repeats of a peer whose own last words are not
+    /// confirmed stay without an answer if the program ends now: for one to which nothing of the peer's
+    /// depends on that. Needs the runtime's timer.
     pub async fn wait_ended(&self, patience: Duration) -> bool {
         self.handle.wait_ended(patience).await
     }

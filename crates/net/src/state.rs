@@ -234,8 +234,8 @@ impl<P: Protocol> State<P> {
     }
 
     /// Takes the system's word that nobody receives at `peer`: connections that are being opened fail at
-    /// once, and so do those for which only the peer's last words are missing. Others that are established are
-    /// given up only if the reports `persist`. True if it came to that.
+    /// once, and so do those for which only the peer's last words are missing. Others that are established
+    /// are given up only if the reports `persist`. True if it came to that.
     pub(crate) fn on_refusal(&mut self, peer: P::Peer, persist: bool) -> bool {
         let mut stages = self.entries.keys().filter_map(|&id| self.engine.stage(id));
         let established = stages.any(|stage| matches!(stage, Stage::Open | Stage::Ended));

@@ -1,6 +1,6 @@
 //! How fast networks are simulated: packet-hops and delivered data packets per CPU-second.
-//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --only a|b|tcp-a|tcp-b]`; instructions are counted by
-//! `valgrind --tool=callgrind BINARY --bench --quick --only a --count`
+//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --only a|b|tcp-a|tcp-b]`; instructions are
+//! counted by `valgrind --tool=callgrind BINARY --bench --quick --only a --count`
 //!
 //! The TCP is that of `contrib/ns-2/dumbbell.tcl`, which runs the same networks in ns-2.
 

@@ -35,7 +35,7 @@ mod wrap;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, Command};
 use failure::Failure;
@@ -76,8 +76,8 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,
         Command::Control(args) => emulate::control(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::pages(&args),
+        Command::Completions(args) => manual::completions(Args::command(), &args),
+        Command::Man(args) => manual::pages(Args::command(), &args),
         Command::EmulatedHost(args) => Ok(emulate::host(&args)),
         Command::EmulatedInit(args) => Ok(emulate::init(&args)),
     }

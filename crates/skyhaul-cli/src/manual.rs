@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::args::Args;
 use crate::failure::Failure;
 use crate::output;
 
@@ -28,16 +27,16 @@ pub(crate) struct ManArgs {
     dir: PathBuf,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn completions(mut command: Command, args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "skyhaul", &mut text);
+    clap_complete::generate(args.shell, &mut command, "skyhaul", &mut text);
     output::print(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn pages(args: &ManArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn pages(command: Command, args: &ManArgs) -> Result<ExitCode, Failure> {
     let written = std::fs::create_dir_all(&args.dir)
-        .and_then(|()| clap_mangen::generate_to(Args::command().disable_help_subcommand(true), &args.dir));
+        .and_then(|()| clap_mangen::generate_to(command.disable_help_subcommand(true), &args.dir));
     let failed =
         |error| Failure::new(format!("cannot write manual pages to {}: {error}", args.dir.display()));
     written.map_err(failed)?;

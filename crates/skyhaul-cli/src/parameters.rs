@@ -39,8 +39,8 @@ pub(crate) struct CommonArgs {
     /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
     #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
     pub(crate) give_up: Option<u64>,
-    /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default: what
-    /// the route to the peer takes; 1500 where that is not known]
+    /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:
+    /// what the route to the peer takes; 1500 where that is not known]
     #[arg(long, value_parser = clap::value_parser!(u32).range(296..=65_535), value_name = "BYTES")]
     pub(crate) mtu: Option<u32>,
     /// Print the result as one JSON object

@@ -32,7 +32,8 @@ use crate::transport::{TcpChoice, TransportEnd};
 pub(crate) const FILES_PORT: u16 = 1;
 /// STP port of the file transfer, whose receiver takes version 2, too.
 pub(crate) const WIDE_FILES_PORT: u16 = 2;
-/// Ports and versions that are tried in turn. A receiver of before refuses the first: that costs a round trip.
+/// Ports and versions that are tried in turn. A receiver of before refuses the first: that costs a round
+/// trip.
 const WAYS: [(u16, Version); 2] = [(WIDE_FILES_PORT, Version::Two), (FILES_PORT, Version::One)];
 /// Time for which late repeats of the peer are answered after the result is known.
 pub(crate) const LINGER: Duration = Duration::from_secs(15);

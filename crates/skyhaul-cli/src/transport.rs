@@ -34,7 +34,8 @@ pub(crate) struct TransportArgs {
     tun: Option<String>,
 }
 
-/// Largest packet of links within this machine, and of TCP (a device may have less), where nothing else is said.
+/// Largest packet of links within this machine, and of TCP (a device may have less), where nothing else is
+/// said.
 pub(crate) const USUAL_MTU_BYTES: u32 = 1500;
 
 /// Choice of TCP, with its device and parameters.
@@ -131,8 +132,8 @@ pub(crate) trait TransportEnd {
     /// Waits until nothing is left to do, so long at most.
     async fn wait_idle(&self, patience: Duration) -> bool;
 
-    /// Waits until every connection has ended at both ends, so long at most: late repeats of a peer that misses
-    /// nothing but our last words are not answered any more.
+    /// Waits until every connection has ended at both ends, so long at most: late repeats of a peer that
+    /// misses nothing but our last words are not answered any more.
     async fn wait_ended(&self, patience: Duration) -> bool;
 }
 

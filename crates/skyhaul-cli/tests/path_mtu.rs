@@ -1,5 +1,5 @@
-//! `send` and `receive` over paths of every MTU: three network namespaces, the one in the middle a router that
-//! may be silent. (What the protocol does about it has its tests in `skyhaul-stp`.)
+//! `send` and `receive` over paths of every MTU: three network namespaces, the one in the middle a router
+//! that may be silent. (What the protocol does about it has its tests in `skyhaul-stp`.)
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "real processes in real time")]
 #![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]

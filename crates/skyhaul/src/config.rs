@@ -9,8 +9,8 @@ use crate::control::{ControllerKind, SavedPath};
 
 /// Parameters of a connection, of the end that has them: both ends may differ in all of them.
 ///
-/// [`Config::standard`] is for use today; [`Config::paper`] has the constants of the papers; both stand side by
-/// side in [`crate::manual::parameters`]. Change what must be different:
+/// [`Config::standard`] is for use today; [`Config::paper`] has the constants of the papers; both stand side
+/// by side in [`crate::manual::parameters`]. Change what must be different:
 ///
 /// ```
 /// use std::time::Duration;
@@ -133,8 +133,8 @@ pub struct Buffers {
     /// Bandwidth-delay products held at most for sending at a declared rate; [`Self::send_limit_bytes`]
     /// holds, too.
     pub send_limit_bdps: Option<u64>,
-    /// Most bytes that wait to be sent for the first time, as the time in which they leave at the path's rate;
-    /// then writers wait. `None`: as many as may be held.
+    /// Most bytes that wait to be sent for the first time, as the time in which they leave at the path's
+    /// rate; then writers wait. `None`: as many as may be held.
     pub unsent_limit_ns: Option<u64>,
     /// Bytes held at most for reading or reassembly; then the peer is told to wait.
     pub receive_limit_bytes: u64,

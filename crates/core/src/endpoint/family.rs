@@ -86,8 +86,8 @@ pub trait Connection: Clone + Debug {
     /// Fires what is due at `context.now`.
     fn handle_timeout(&mut self, context: &mut Context<'_>);
 
-    /// Appends the next segment that may leave now to `out`, with its fields for the network. If there is none:
-    /// what [`Self::deadline`] says from then on, as long as nothing happens.
+    /// Appends the next segment that may leave now to `out`, with its fields for the network. If there is
+    /// none: what [`Self::deadline`] says from then on, as long as nothing happens.
     fn poll_transmit(
         &mut self,
         context: &mut Context<'_>,

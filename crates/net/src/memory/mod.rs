@@ -63,8 +63,8 @@ impl PathMemory {
         Ok(entry.and_then(|entry| entry.mtu_bytes).filter(|bytes| sizes.contains(bytes)))
     }
 
-    /// Keeps what was measured, and the largest packet that the path takes if that was found out, in the place
-    /// of what was remembered; `None` forgets it.
+    /// Keeps what was measured, and the largest packet that the path takes if that was found out, in the
+    /// place of what was remembered; `None` forgets it.
     ///
     /// # Errors
     /// Nothing was kept. The old file is as it was.

@@ -64,8 +64,8 @@ mod tests {
         assert!(early.wake_at(at(9960), due) <= at(9960), "awake until it is time");
     }
 
-    /// An arrival ends a sleep long before its time. To stay awake from then on takes a processor away from the
-    /// programs under test.
+    /// An arrival ends a sleep long before its time. To stay awake from then on takes a processor away from
+    /// the programs under test.
     #[test]
     fn an_arrival_during_the_sleep_does_not_keep_it_awake_until_the_packet_is_due() {
         let (mut early, due) = (taught(50), at(275_000));

@@ -1,5 +1,5 @@
-//! What the system knows of a route's MTU, and whether it may cut packets. Sockets are made so that nothing is
-//! cut (`quinn-udp`): that is how a size that arrives proves anything.
+//! What the system knows of a route's MTU, and whether it may cut packets. Sockets are made so that nothing
+//! is cut (`quinn-udp`): that is how a size that arrives proves anything.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -42,8 +42,8 @@ pub(super) fn set_option(
     value: libc::c_int,
 ) -> io::Result<()> {
     let bytes = size_of_val(&value) as libc::socklen_t;
-    // SAFETY: the descriptor is open while `socket` lives; the kernel reads `bytes` bytes at `value`, and keeps
-    // no pointer.
+    // SAFETY: the descriptor is open while `socket` lives; the kernel reads `bytes` bytes at `value`, and
+    // keeps no pointer.
     let result =
         unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), bytes) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }

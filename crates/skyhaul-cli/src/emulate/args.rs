@@ -65,8 +65,8 @@ pub(crate) struct EmulateArgs {
     /// `mtu`); without one that of the link, at least 68 [default: 1500 of devices, none of the link]
     #[arg(long, value_name = "BYTES", value_parser = mtu)]
     pub(crate) mtu: Option<u32>,
-    /// Do not tell senders by ICMP of packets that were larger than a link takes (its `mtu`), as behind many a
-    /// firewall
+    /// Do not tell senders by ICMP of packets that were larger than a link takes (its `mtu`), as behind many
+    /// a firewall
     #[arg(long, conflicts_with = "udp")]
     pub(crate) no_icmp: bool,
     /// End after so long, like 30s
@@ -92,8 +92,8 @@ const DEVICE_MTU_BYTES: u32 = 1500;
 const MIN_DEVICE_MTU_BYTES: u32 = 1280;
 
 impl EmulateArgs {
-    /// Largest packet of the devices. Where that of the link is given, the devices send what it takes, and what
-    /// is too large for it, too.
+    /// Largest packet of the devices. Where that of the link is given, the devices send what it takes, and
+    /// what is too large for it, too.
     pub(super) fn device_mtu_bytes(&self) -> Result<u32, Failure> {
         match (self.mtu, &self.file) {
             (Some(bytes), Some(_)) if bytes < MIN_DEVICE_MTU_BYTES => Err(Failure::usage(format!(
@@ -169,9 +169,11 @@ pub(crate) struct ControlArgs {
 /// What is to be done.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ControlAction {
-    /// Change rate, delay, loss or largest packet of links, in both directions unless one is named; all at one moment
+    /// Change rate, delay, loss or largest packet of links, in both directions unless one is named; all at
+    /// one moment
     Set {
-        /// Like geo.rate=2Mbit/s, geo.rate=unlimited, geo.forward.delay=300ms, geo.reverse.loss=0.01, geo.mtu=1300B
+        /// Like geo.rate=2Mbit/s, geo.rate=unlimited, geo.forward.delay=300ms, geo.reverse.loss=0.01,
+        /// geo.mtu=1300B
         #[arg(required = true, value_name = "LINK[.DIRECTION].KEY=VALUE", value_parser = Change::parse)]
         changes: Vec<Change>,
     },

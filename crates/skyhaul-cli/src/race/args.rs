@@ -10,7 +10,8 @@ use crate::sweep::key_and_value;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RaceArgs {
-    /// Scenario file, or the name of a ready scenario, like geo. Its first bulk flow says how much goes from which host to which
+    /// Scenario file, or the name of a ready scenario, like geo. Its first bulk flow says how much goes from
+    /// which host to which
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Who races: skyhaul (as `send` is without any option), xstp and stp by the papers' window (each twice:

@@ -23,8 +23,9 @@ impl Connection {
         }
     }
 
-    /// The carrier reports that nobody receives at the peer's address. Where nothing but last words is missing
-    /// the peer was done and has left; a connection that needs more ends only if the report `is_believed`.
+    /// The carrier reports that nobody receives at the peer's address. Where nothing but last words is
+    /// missing the peer was done and has left; a connection that needs more ends only if the report
+    /// `is_believed`.
     pub(crate) fn unreachable(&mut self, is_believed: bool) {
         if self.life.is_lingering() || self.is_all_but_confirmed() {
             self.part();
@@ -58,8 +59,8 @@ impl Connection {
         self.has_peer_ended() && self.life.has_ended() && self.sender.is_settled()
     }
 
-    /// Both halves done: a peer that confirmed an END beside which all of its own was confirmed misses nothing.
-    /// Else stay for a while to answer repeats of one that missed our last words, then go.
+    /// Both halves done: a peer that confirmed an END beside which all of its own was confirmed misses
+    /// nothing. Else stay for a while to answer repeats of one that missed our last words, then go.
     pub(super) fn check_ended(&mut self, now: Instant) {
         if self.our_half_is_done() {
             self.tell_finished();

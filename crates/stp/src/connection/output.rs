@@ -13,8 +13,8 @@ use crate::segment::{HEADER_BYTES, OPENING_BYTES, Options, Report, Segment};
 use crate::send::{Plan, SenderAction, Situation};
 
 impl Connection {
-    /// Appends the next segment that is due to `out`, with its fields for the network. If nothing is due: when
-    /// [`Self::next`] is.
+    /// Appends the next segment that is due to `out`, with its fields for the network. If nothing is due:
+    /// when [`Self::next`] is.
     pub(crate) fn poll_transmit(
         &mut self,
         context: &mut Context<'_>,

@@ -100,8 +100,8 @@ fn accept<P: Peer>(
     id
 }
 
-/// Confirms everything to a peer that repeats itself after a clean end, and ends our direction once more; says
-/// nothing to one that does not ask, or whose segment has such last words itself.
+/// Confirms everything to a peer that repeats itself after a clean end, and ends our direction once more;
+/// says nothing to one that does not ask, or whose segment has such last words itself.
 fn say_farewell<P: Peer>(endpoint: &mut Endpoint<P>, key: Key<P>, to: &Segment<'_>, farewell: Farewell) {
     let asks = to.poll.is_some() || to.data.is_some() || to.end.is_some() && to.ustat.is_none();
     if !asks {

@@ -175,24 +175,24 @@ impl<P: Peer> Endpoint<P> {
         Ok(id)
     }
 
-    /// The carrier reports that nobody receives at `remote`. If its driver believes it, all connections to this
-    /// peer end; else those do for which only the peer's last words are missing.
+    /// The carrier reports that nobody receives at `remote`. If its driver believes it, all connections to
+    /// this peer end; else those do for which only the peer's last words are missing.
     pub fn unreachable(&mut self, remote: P, is_believed: bool) {
         for id in self.0.connections_to(remote) {
             self.0.change(id, |connection| connection.unreachable(is_believed));
         }
     }
 
-    /// The carrier refused to send a packet of `bytes` to `peer`: it is larger than what the first link takes,
-    /// which is `told_bytes` if the system says that.
+    /// The carrier refused to send a packet of `bytes` to `peer`: it is larger than what the first link
+    /// takes, which is `told_bytes` if the system says that.
     pub fn packet_refused(&mut self, now: Instant, peer: P, bytes: u32, told_bytes: Option<u32>) {
         if let Some(mtu) = self.0.path_mut(peer).and_then(Path::mtu_mut) {
             mtu.refused(now, bytes, told_bytes);
         }
     }
 
-    /// A router on the way to `peer` reports that it forwards no larger packets than of `bytes`. It is a hint,
-    /// which may be forged.
+    /// A router on the way to `peer` reports that it forwards no larger packets than of `bytes`. It is a
+    /// hint, which may be forged.
     pub fn packet_too_big(&mut self, now: Instant, peer: P, bytes: u32) {
         if let Some(mtu) = self.0.path_mut(peer).and_then(Path::mtu_mut) {
             mtu.told(now, bytes);

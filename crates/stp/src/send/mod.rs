@@ -43,7 +43,8 @@ pub(crate) use plan::{Plan, SenderAction, Situation};
 pub(crate) use poll_history::PollRecord;
 pub(crate) use reports::Answer;
 
-/// Least bound of what waits to be sent for the first time: a driver's turn or two at rates that are not known.
+/// Least bound of what waits to be sent for the first time: a driver's turn or two at rates that are not
+/// known.
 const MIN_UNSENT_LIMIT_BYTES: u64 = 128 << 10;
 
 /// Random values that a new connection needs.
@@ -224,7 +225,8 @@ impl Sender {
         self.cache.held_bytes()
     }
 
-    /// Bytes that wait to be sent for the first time, at most; `None`: nothing but the send limit bounds them.
+    /// Bytes that wait to be sent for the first time, at most; `None`: nothing but the send limit bounds
+    /// them.
     fn unsent_limit_bytes(&self) -> Option<u64> {
         let ns = self.config.unsent_limit_ns?;
         let bits = u128::from(self.path_rate_bps().unwrap_or(0)) * u128::from(ns) / u128::from(SECOND);

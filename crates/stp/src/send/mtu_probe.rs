@@ -18,8 +18,8 @@ static PADDING: [u8; 1 << 16] = [0; 1 << 16];
 const OVERSIZE_ROOM_BYTES: usize = 65_000;
 
 impl Sender {
-    /// Size of the probe that leaves now in the place of new data; `None`: none. Without data that waits there
-    /// is nothing to gain.
+    /// Size of the probe that leaves now in the place of new data; `None`: none. Without data that waits
+    /// there is nothing to gain.
     pub(super) fn due_mtu_probe(
         &self,
         data: Option<&DataStep>,

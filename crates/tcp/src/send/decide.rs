@@ -211,7 +211,8 @@ impl Sender {
     }
 
     /// Nothing more leaves now, whatever the pace: samples are marked where the application is the reason,
-    /// and the persist timer runs where no acknowledgement will change that. True if that timer began or ended.
+    /// and the persist timer runs where no acknowledgement will change that. True if that timer began or
+    /// ended.
     pub(crate) fn rest(&mut self, call: &mut Call<'_>) -> bool {
         let space = &self.space;
         let is_drained = space.data_end().saturating_sub(space.nxt()) < self.mss_bytes;

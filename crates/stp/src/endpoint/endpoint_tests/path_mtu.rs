@@ -7,7 +7,8 @@ use skyhaul_core::{ConnectionId, Connections, Event, SECOND};
 use super::bench::{Bench, RTT_NS, Side};
 use crate::{Config, ControllerKind};
 
-/// Parameters of a sender that finds out what the path takes: at a declared rate, a measured one, by a window.
+/// Parameters of a sender that finds out what the path takes: at a declared rate, a measured one, by a
+/// window.
 fn senders() -> [Config; 3] {
     let discovering = Config { discover_mtu: true, max_rate_bps: Some(20_000_000), ..Config::standard() };
     [
