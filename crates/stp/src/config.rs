@@ -144,10 +144,14 @@ pub struct Config {
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
         let Config { $($field,)+ discover_mtu, remembered_mtu_bytes, unsent_limit_ns } = $config;
+        let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
-        if *discover_mtu {
-            text.field("discover_mtu", discover_mtu).field("remembered_mtu_bytes", remembered_mtu_bytes);
+        if *discover_mtu || is_long {
+            text.field("discover_mtu", discover_mtu);
+        }
+        if remembered_mtu_bytes.is_some() {
+            text.field("remembered_mtu_bytes", remembered_mtu_bytes);
         }
         if unsent_limit_ns.is_some() {
             text.field("unsent_limit_ns", unsent_limit_ns);
@@ -157,7 +161,8 @@ macro_rules! show {
 }
 
 impl fmt::Debug for Config {
-    /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something
+    /// (and, without a value of its own, in the long form, which they are not made of).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show!(
             f,
