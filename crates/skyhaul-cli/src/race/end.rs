@@ -76,11 +76,11 @@ pub(crate) fn end_command(order: &RaceOrder, end: &EndOrder<'_>) -> Vec<String> 
     words.push(format!("--signs={}", end.signs.display()));
     words.extend(["--at".into(), end.at.to_string(), "--time-limit".into(), format!("{}ns", end.limit_ns)]);
     words.extend(order.set.iter().map(|(key, value)| format!("--set={key}={value}")));
-    let own = |name: &str, value: Option<u64>| Some(format!("--{name}={}", value?));
+    let own = |name: &str, value: Option<u64>, unit: &str| Some(format!("--{name}={}{unit}", value?));
     let own = [
-        own("size", order.size_bytes),
-        own("rate", order.rate_bps),
-        own("requests", Some(order.requests.into())),
+        own("size", order.size_bytes, "B"),
+        own("rate", order.rate_bps, "bit/s"),
+        own("requests", Some(order.requests.into()), ""),
     ];
     words.extend(own.into_iter().flatten());
     words.extend(["--".to_string(), order.file.display().to_string()]);
