@@ -114,9 +114,10 @@ impl Change {
     }
 }
 
-/// Reads 1300 or 1300B.
+/// Reads 1300 or 1300B: the size of a packet is a plain number wherever else it is written.
 fn mtu_bytes(text: &str) -> Result<u32, String> {
-    let bytes = parse_bytes(text).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    let plain = || text.parse::<u64>().ok();
+    let bytes = plain().or_else(|| parse_bytes(text).ok()).and_then(|bytes| u32::try_from(bytes).ok());
     bytes.filter(|&bytes| is_mtu(bytes)).ok_or_else(|| {
         format!(
             "'{text}' is no largest packet; it has {MIN_MTU_BYTES} to {MAX_MTU_BYTES} bytes; write it like \
