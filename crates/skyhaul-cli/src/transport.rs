@@ -129,11 +129,11 @@ pub(crate) trait TransportEnd {
     /// Breaks everything off, and tells the peers.
     async fn close(&self);
 
-    /// Waits until nothing is left to do, so long at most.
+    /// Waits until nothing is left to do; false after `patience`.
     async fn wait_idle(&self, patience: Duration) -> bool;
 
-    /// Waits until every connection has ended at both ends, so long at most: late repeats of a peer that
-    /// misses nothing but our last words are not answered any more.
+    /// Waits until every connection has ended at both ends; false after `patience`. Late repeats of a peer
+    /// that misses nothing but our last words are not answered any more.
     async fn wait_ended(&self, patience: Duration) -> bool;
 }
 

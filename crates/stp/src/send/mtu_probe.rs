@@ -54,6 +54,7 @@ impl Sender {
         let poll = Poll { pads: true, ..self.make_poll(timestamp, situation) };
         let body_bytes = HEADER_BYTES + self.poll_bytes(situation);
         let padding = &PADDING[..call.path.segment_bytes(bytes) - body_bytes];
+        // Numbers begin at the modulus, never at 0.
         let number = truncate_number(self.cache.first() - 1);
         let segment = Segment { number, poll: Some(poll), data: Some((padding, &[])), ..blank };
         encode(&segment, out);
