@@ -111,7 +111,7 @@ impl Run {
     fn send(&mut self) {
         while self.may_send() && (!self.is_paced() || self.pacer.is_ready(self.now)) {
             if let Some(rate_bps) = self.controller.pacing_rate_bps(self.rtt.smoothed_ns()) {
-                self.pacer.set_rate(rate_bps);
+                self.pacer.set_rate(self.now, rate_bps);
                 self.pacer.spend(self.now, (MSS_BYTES + OVERHEAD_BYTES) as u32);
             }
             let (number, in_flight_bytes) = (self.next, self.in_flight_bytes());

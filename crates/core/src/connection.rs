@@ -48,6 +48,8 @@ pub enum CloseReason {
     ConnectTimeout,
     /// The peer gave no sign of life.
     Silence,
+    /// The peer answers, and packets that were cut when the path took larger ones do not reach it.
+    Oversized,
     /// The carrier says that nobody receives at the peer's address.
     Unreachable,
 }
@@ -70,6 +72,9 @@ impl fmt::Display for CloseReason {
             Self::AbortedHere => "the connection was aborted here",
             Self::ConnectTimeout => "the peer did not answer",
             Self::Silence => "the peer gave no sign of life for too long",
+            Self::Oversized => {
+                "packets that were made when the path took larger ones do not arrive, nor do their fragments"
+            }
             Self::Unreachable => "nothing receives at the peer's address",
         })
     }

@@ -29,13 +29,19 @@ impl Pacer {
         self.rate_bps
     }
 
-    /// Changes the rate from now on.
-    pub fn set_rate(&mut self, rate_bps: u64) {
+    /// Changes the rate from now on. A debt is one of octets: what was charged and has not had its time yet
+    /// takes the time of the new rate, or one moment at a low rate would stop everything for long after it.
+    pub fn set_rate(&mut self, now: Instant, rate_bps: u64) {
         let rate_bps = rate_bps.max(1);
-        if rate_bps != self.rate_bps {
-            self.rate_bps = rate_bps;
-            self.remainder = 0;
+        if rate_bps == self.rate_bps {
+            return;
         }
+        let debt_ns = u128::from(self.next.since(now)) * u128::from(self.rate_bps) / u128::from(rate_bps);
+        if debt_ns > 0 {
+            self.next = now.after(u64::try_from(debt_ns).unwrap_or(u64::MAX));
+        }
+        self.rate_bps = rate_bps;
+        self.remainder = 0;
     }
 
     /// Time at which the next packet may leave (in the past: at once).
@@ -84,6 +90,17 @@ mod tests {
         }
         let exact = 10_000u128 * 1499 * 8 * u128::from(SECOND) / 7_000_003;
         assert_eq!(u128::from(now.as_ns()), exact);
+    }
+
+    #[test]
+    fn a_debt_takes_the_time_of_the_rate_that_is_there_when_it_is_due() {
+        let now = Instant::from_ns(SECOND);
+        let mut pacer = Pacer::new(1000, 0);
+        pacer.spend(now, 1250); // 10 s
+        pacer.set_rate(now.after(2 * SECOND), 8_000_000);
+        assert_eq!(pacer.ready_at(), now.after(2 * SECOND + MS), "1000 octets are left");
+        pacer.set_rate(now.after(3 * SECOND), 1000);
+        assert_eq!(pacer.ready_at(), now.after(2 * SECOND + MS), "what was paid is paid");
     }
 
     #[test]

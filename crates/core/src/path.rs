@@ -226,11 +226,11 @@ impl Path {
     }
 
     /// Declares the rate: what was measured does not overrule it, and a later declaration takes its place.
-    /// Declares a rate. Earlier packets stay charged, and the first burst holds.
-    pub fn declare(&mut self, declared: DeclaredRate) {
+    /// Earlier packets stay charged, and the first burst holds.
+    pub fn declare(&mut self, now: Instant, declared: DeclaredRate) {
         let DeclaredRate { rate_bps, burst_ns } = declared;
         let mut pacer = self.pacer().cloned().unwrap_or_else(|| Pacer::new(rate_bps, burst_ns));
-        pacer.set_rate(rate_bps);
+        pacer.set_rate(now, rate_bps);
         self.governor = Governor::Declared(pacer);
     }
 
@@ -289,12 +289,12 @@ impl Path {
     /// Terms of the measured rate within `caps`; `None` where nothing is measured (any more): the connection
     /// keeps the terms that it has. A highest rate lowers what this connection may send, and leaves the rest
     /// to others; a lowest one raises the path's.
-    pub fn take_terms(&mut self, caps: RateCaps) -> Option<Terms> {
+    pub fn take_terms(&mut self, now: Instant, caps: RateCaps) -> Option<Terms> {
         let Governor::Measured(pacer, controller) = &mut self.governor else { return None };
         let RateCaps { min_bps, max_bps } = caps;
         self.floor_bps = self.floor_bps.max(min_bps);
         let measured_bps = controller.rate_bps().max(1);
-        pacer.set_rate(measured_bps.max(self.floor_bps));
+        pacer.set_rate(now, measured_bps.max(self.floor_bps));
         let rate_bps = measured_bps.clamp(min_bps, max_bps.max(min_bps)).max(1);
         let window_bytes = controller.window_bytes().max(1);
         Some(Terms { rate_bps, window_bytes, phase: controller.phase(), name: controller.name() })

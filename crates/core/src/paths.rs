@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use crate::{DeclaredRate, Path, PathConfig};
+use crate::{DeclaredRate, Instant, Path, PathConfig};
 
 /// Paths of an endpoint by what names a peer, each for as long as a connection uses it: there are never more
 /// than connections.
@@ -18,11 +18,17 @@ impl<Key> Default for Paths<Key> {
 impl<Key: Ord> Paths<Key> {
     /// Path for one more connection; its first one makes it by `new`. A declared rate holds for all its
     /// connections, until the last has left or another one is declared.
-    pub fn enter(&mut self, key: Key, new: PathConfig, declared: Option<DeclaredRate>) -> &mut Path {
+    pub fn enter(
+        &mut self,
+        now: Instant,
+        key: Key,
+        new: PathConfig,
+        declared: Option<DeclaredRate>,
+    ) -> &mut Path {
         let path = self.0.entry(key).or_insert_with(|| Path::new(new));
         path.enter();
         if let Some(declared) = declared {
-            path.declare(declared);
+            path.declare(now, declared);
         }
         path
     }
@@ -56,8 +62,8 @@ mod tests {
     #[test]
     fn a_path_lives_as_long_as_somebody_uses_it() {
         let mut paths = Paths::default();
-        paths.enter(1, CONFIG, None);
-        paths.enter(1, CONFIG, None);
+        paths.enter(Instant::ZERO, 1, CONFIG, None);
+        paths.enter(Instant::ZERO, 1, CONFIG, None);
         paths.leave(&1);
         assert!(paths.get_mut(&1).is_some());
         paths.leave(&1);
@@ -75,12 +81,12 @@ mod tests {
             path.charge(from, 125);
             path.grant().map(|at| at.since(from))
         };
-        paths.enter(1, CONFIG, None);
+        paths.enter(Instant::ZERO, 1, CONFIG, None);
         assert_eq!(cost_ns(&mut paths), None);
-        paths.enter(1, CONFIG, declared(1000));
-        paths.enter(1, CONFIG, None);
+        paths.enter(Instant::ZERO, 1, CONFIG, declared(1000));
+        paths.enter(Instant::ZERO, 1, CONFIG, None);
         assert_eq!(cost_ns(&mut paths), Some(SECOND));
-        paths.enter(1, CONFIG, declared(500));
+        paths.enter(Instant::ZERO, 1, CONFIG, declared(500));
         assert_eq!(cost_ns(&mut paths), Some(2 * SECOND));
     }
 }

@@ -1,7 +1,7 @@
 //! Counters of a connection, of whatever protocol.
 
 use crate::event::{Refusal, ResumePhase};
-use crate::{Instant, PathEstimate, Verdict};
+use crate::{Instant, LimitTimes, PathEstimate, Verdict};
 
 /// Counters of a connection. Bytes are IP bytes on the wire unless a name says payload. What a protocol does
 /// not have is 0.
@@ -51,6 +51,8 @@ pub struct Stats {
     pub resume: Option<ResumePhase>,
     /// Time at which a valid segment last arrived.
     pub last_heard: Instant,
+    /// STP: what held the sending half back, by time.
+    pub limits: Option<LimitTimes>,
 
     /// STP: data packets sent again while the link would have idled.
     pub idle_repeats: u64,
@@ -120,6 +122,7 @@ impl Stats {
             path_estimate: other.path_estimate.or(self.path_estimate),
             path_mtu_bytes: other.path_mtu_bytes.or(self.path_mtu_bytes),
             resume: other.resume.or(self.resume),
+            limits: other.limits.or(self.limits),
             idle_repeats: self.idle_repeats + other.idle_repeats,
             repair_packets: self.repair_packets + other.repair_packets,
             repair_bytes: self.repair_bytes + other.repair_bytes,

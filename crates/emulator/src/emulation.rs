@@ -1,16 +1,18 @@
 //! A scenario's links at work.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use skyhaul_capture::Inlet;
 use skyhaul_core::{Instant, Packet};
 use skyhaul_net::realtime::{Arrival, Gates, Running};
 use skyhaul_net::{Clock, UdpGates};
 use skyhaul_scenario::Scenario;
-use skyhaul_sim::Middle;
+use skyhaul_sim::{Interfaces, Middle};
 
+use crate::capture::{LinkCapture, places};
 use crate::gates::HostGates;
 use crate::middle::Ports;
 use crate::{Addresses, EmulationReport, HostAddress};
@@ -21,6 +23,8 @@ use crate::{Addresses, EmulationReport, HostAddress};
 pub struct Emulation {
     running: Arc<Running<Ports>>,
     names: Arc<[String]>,
+    /// Addresses of hosts at UDP sockets in a capture.
+    places: Arc<[(u32, SocketAddr)]>,
 }
 
 impl Emulation {
@@ -39,6 +43,7 @@ impl Emulation {
         let devices = devices.into_iter().map(|(host, fd)| (host.node, fd)).collect();
         Self::start(
             names,
+            Vec::new(),
             Ports::new(middle(scenario, seed)?, nodes, true),
             HostGates::new(devices, addresses),
         )
@@ -54,10 +59,12 @@ impl Emulation {
         let udp = UdpGates::bind([0, 1].map(|i| sockets[i].listen), [0, 1].map(|i| sockets[i].peer))?;
         let at = udp.local_addrs()?;
         let names = sockets.iter().map(|socket| socket.host.name.clone()).collect();
+        let hosts = sockets.each_ref().map(|socket| (socket.host.node, IpAddr::V4(socket.host.v4)));
         let nodes = sockets.map(|socket| socket.host.node);
         Ok((
             Self::start(
                 names,
+                places(hosts, at),
                 Ports::new(middle(scenario, seed)?, nodes.to_vec(), false),
                 Addressed { udp, nodes },
             )?,
@@ -65,8 +72,22 @@ impl Emulation {
         ))
     }
 
-    fn start(names: Vec<String>, ports: Ports, gates: impl Gates + 'static) -> io::Result<Self> {
-        Ok(Self { running: Arc::new(Running::start(ports, gates)?), names: names.into() })
+    fn start(
+        names: Vec<String>,
+        places: Vec<(u32, SocketAddr)>,
+        ports: Ports,
+        gates: impl Gates + 'static,
+    ) -> io::Result<Self> {
+        let running = Arc::new(Running::start(ports, gates)?);
+        Ok(Self { running, names: names.into(), places: places.into() })
+    }
+
+    /// Captures what crosses the links from now on, by way of `inlet`, which leads to a file with these
+    /// interfaces. Packets of hosts at UDP sockets get the addresses of the scenario's hosts.
+    pub fn set_capture(&self, inlet: Inlet, interfaces: Interfaces) {
+        let (origin_ns, places) = (self.clock().unix_origin_ns(), self.places.to_vec());
+        let capture = LinkCapture { inlet, interfaces, origin_ns, places };
+        self.running.change(|ports, _| ports.middle_mut().set_tap(Box::new(capture)));
     }
 
     /// From now on hosts whose IP packets are larger than a link takes are told by ICMP (fragmentation

@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 mod addresses;
+mod capture;
 pub mod control;
 mod emulation;
 mod gates;

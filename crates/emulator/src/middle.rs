@@ -51,7 +51,7 @@ impl Ports {
         }
     }
 
-    fn tell_of(&mut self, &OversizedPacket { at, node, mtu_bytes, ref packet }: &OversizedPacket) {
+    fn tell_of(&mut self, &OversizedPacket { at, node, end, mtu_bytes, ref packet }: &OversizedPacket) {
         let Some(message) = packet_too_big(&packet.bytes, mtu_bytes) else { return };
         let (from, to) = (packet.meta.to, packet.meta.from);
         let meta =
@@ -59,6 +59,7 @@ impl Ports {
         let packet = Packet { bytes: Bytes::from(message), meta };
         match self.nodes.iter().position(|&own| own == node && own == to) {
             Some(port) if self.messages.len() < MAX_MESSAGES => {
+                self.middle.show(at, end, &packet);
                 self.messages.push_back(Delivery { port, at, packet });
             }
             Some(_) => {}

@@ -24,6 +24,10 @@ pub enum Event<'a> {
         /// Its size.
         bytes: u64,
     },
+    /// At the sender: the session reads files now, and does nothing else meanwhile.
+    Reading,
+    /// At the sender: it has read what it needs for now.
+    Read,
     /// Payload moved: written to the stream at the sender, read from it at the receiver. Chunks that
     /// must travel again are taken back, so `bytes` can shrink.
     Moved {

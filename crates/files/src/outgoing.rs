@@ -69,8 +69,10 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
 
     /// Puts the next records, if all earlier ones are written.
     pub(crate) fn fill(&mut self) {
-        if self.out.is_empty() {
+        if self.out.is_empty() && !self.all_settled() {
+            (self.observer)(&Event::Reading);
             while self.out.len() < GATHER_BYTES && self.put_more() {}
+            (self.observer)(&Event::Read);
         }
     }
 

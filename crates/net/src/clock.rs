@@ -32,6 +32,11 @@ impl Clock {
         Instant::from_ns(self.monotonic_at(at).saturating_sub(to.origin_ns))
     }
 
+    /// Time of the world when this clock showed zero, in ns since 1970: what the machine takes it for now.
+    pub fn unix_origin_ns(self) -> u64 {
+        ns_of(ClockId::Realtime).saturating_sub(self.now().as_ns())
+    }
+
     /// `at` in the kernel's absolute terms.
     pub(crate) fn timespec(self, at: Instant) -> Timespec {
         timespec(self.monotonic_at(at))
@@ -48,7 +53,11 @@ pub(crate) fn timespec(ns: u64) -> Timespec {
 }
 
 fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
+    ns_of(ClockId::Monotonic)
+}
+
+fn ns_of(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
     now.tv_sec as u64 * SECOND + now.tv_nsec as u64
 }
 

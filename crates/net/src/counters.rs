@@ -27,6 +27,8 @@ pub struct Counters {
     pub send_failures: u64,
     /// Times at which receiving failed.
     pub receive_failures: u64,
+    /// Datagrams dropped by the system since this socket's receive buffer was full; 0 where it says nothing.
+    pub socket_drops: u64,
     /// Reports (ICMP) that nobody receives at the peer's address.
     pub refusals: u64,
 }

@@ -14,6 +14,7 @@ use crate::driver::{Driver, Keeper};
 use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::state::State;
+use crate::tap::Tap;
 use crate::udp::{Place, Udp};
 use crate::watch::Sink;
 use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, udp};
@@ -49,9 +50,11 @@ impl Endpoint {
         // What stands behind an address of this machine is a relay or an emulated link, more often than not.
         let is_elsewhere = peer.is_some_and(|peer| !peer.ip().to_canonical().is_loopback());
         let route_bytes = if is_elsewhere { udp::route_mtu_bytes(&socket) } else { None };
-        let (sink, accept_limit_bytes) = (Sink(options.watch.clone()), options.accept.receive_limit_bytes);
+        let (watch, capture) = (options.watch.clone(), options.capture.clone());
+        let accept_limit_bytes = options.accept.receive_limit_bytes;
         let shared = Arc::new(Shared::new(State::new(options.engine(route_bytes)?, accept_limit_bytes)));
         let place = Place { local: normalised(socket.local_addr()?), peer };
+        let sink = Sink::new(watch, capture.map(|inlet| Tap::new(inlet, shared.clock)));
         let keeper = Keeper::new(Arc::clone(&shared), sink)?;
         runtime.spawn(Driver::new(keeper, Udp::new(socket, place, protection)?));
         Ok(Self { handle: Arc::new(Handle(shared)), place })

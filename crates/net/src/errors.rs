@@ -44,7 +44,7 @@ fn kind(reason: CloseReason) -> ErrorKind {
         CloseReason::Reset(Some(ResetReason::Refused | ResetReason::Busy)) | CloseReason::Unreachable => {
             ErrorKind::ConnectionRefused
         }
-        CloseReason::ConnectTimeout | CloseReason::Silence => ErrorKind::TimedOut,
+        CloseReason::ConnectTimeout | CloseReason::Silence | CloseReason::Oversized => ErrorKind::TimedOut,
         CloseReason::AbortedHere => ErrorKind::ConnectionAborted,
         CloseReason::Reset(_) => ErrorKind::ConnectionReset,
     }

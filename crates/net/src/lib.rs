@@ -52,6 +52,7 @@ mod shared;
 mod split;
 mod state;
 mod stream;
+mod tap;
 mod timer;
 pub mod tun;
 mod udp;

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use skyhaul_capture::Inlet;
 use skyhaul_core::{BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, ip_udp_bytes};
 use skyhaul_stp::{Config, EndpointConfig, MtuSearch};
 
@@ -29,6 +30,8 @@ pub struct EndpointOptions {
     pub protection: Protection,
     /// Receiver of events ([`watch`](crate::watch())), if somebody wants to see them.
     pub watch: Option<Watch>,
+    /// Capture that gets every datagram with its events. It has one interface, this endpoint.
+    pub capture: Option<Inlet>,
 }
 
 /// Bounds of the number of connections.
@@ -56,6 +59,7 @@ impl Default for EndpointOptions {
             seed: None,
             protection: Protection::Plain,
             watch: None,
+            capture: None,
         }
     }
 }

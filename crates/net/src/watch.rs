@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use skyhaul_core::{Event, EventSink, Instant};
 
+use crate::tap::Tap;
+
 /// An event and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observed {
@@ -54,19 +56,41 @@ impl Observations {
     }
 }
 
-/// The sink of an endpoint: without a watch, the engine does not even make events.
+impl Watch {
+    /// Hands over an event that is wanted.
+    fn observe(&self, observed: Observed) {
+        if (self.wants)(&observed.event)
+            && let Err(TrySendError::Full(_)) = self.sender.try_send(observed)
+        {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The sink of an endpoint: without a watch and a capture, the engine does not even make events.
 #[derive(Debug)]
-pub(crate) struct Sink(pub(crate) Option<Watch>);
+pub(crate) struct Sink {
+    watch: Option<Watch>,
+    pub(crate) tap: Option<Tap>,
+}
+
+impl Sink {
+    pub(crate) fn new(watch: Option<Watch>, tap: Option<Tap>) -> Self {
+        Self { watch, tap }
+    }
+}
 
 impl EventSink for Sink {
     fn wants(&self) -> bool {
-        self.0.is_some()
+        self.watch.is_some() || self.tap.is_some()
     }
 
     fn emit(&mut self, at: Instant, source: u64, event: Event) {
-        let Some(watch) = self.0.as_ref().filter(|watch| (watch.wants)(&event)) else { return };
-        if let Err(TrySendError::Full(_)) = watch.sender.try_send(Observed { at, source, event }) {
-            watch.missed.fetch_add(1, Ordering::Relaxed);
+        if let Some(watch) = &self.watch {
+            watch.observe(Observed { at, source, event });
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.event(at, event);
         }
     }
 }
@@ -82,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_wanted_comes_out_in_order_and_what_has_no_room_is_counted() {
         let (watch, observations) = watch(2, is_persist);
-        let mut sink = Sink(Some(watch));
+        let mut sink = Sink::new(Some(watch), None);
         for n in 0..3 {
             sink.emit(Instant::from_ns(n), 7, Event::Rate { rate_bps: n });
             sink.emit(Instant::from_ns(n), 7, Event::Persist { on: true });
@@ -95,7 +119,7 @@ mod tests {
 
     #[test]
     fn without_a_watch_nothing_is_wanted() {
-        assert!(!Sink(None).wants());
-        assert!(Sink(Some(watch(0, is_persist).0)).wants());
+        assert!(!Sink::new(None, None).wants());
+        assert!(Sink::new(Some(watch(0, is_persist).0), None).wants());
     }
 }

@@ -16,10 +16,11 @@ mod scene;
 
 pub mod stats;
 pub mod table;
+mod words;
 
 pub use claims::{ClaimVerdict, Claims, Judged, evaluate_claims};
 pub use error::ReportError;
-pub use figure::{Definitions, Figure, FigureDefinition};
+pub use figure::{Definitions, Figure, FigureDefinition, Mark, MarkAxis};
 pub use obvious::obvious_figures;
 pub use page::{ReportPage, write_report};
 pub use results::{AxisValue, Results, read_results};

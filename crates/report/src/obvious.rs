@@ -11,6 +11,7 @@ use crate::figure::definition::{
 use crate::figure::{Figure, MAX_CURVES};
 use crate::results::{Axis, AxisValue, Results};
 use crate::stats::Statistic;
+use crate::words::{label, words};
 
 /// The most figures that are drawn unasked.
 const MAX_FIGURES: usize = 8;
@@ -51,7 +52,7 @@ pub fn obvious_figures(results: &Results, metric: &str) -> Result<Vec<Figure>, R
         let part = if groups.len() > 1 { format!("-{}", i + 1) } else { String::new() };
         let definition = FigureDefinition {
             id: file_name(&format!("{metric}{part}")),
-            title: format!("{}: {metric}", title(results)),
+            title: format!("{}: {}", title(results), words(metric)),
             kind,
             caption: None,
             panel: None,
@@ -90,13 +91,13 @@ fn panel(
     series: Option<&Axis>,
     filter: &BTreeMap<String, AxisValue>,
 ) -> PanelDefinition {
-    let fixed: Vec<String> = filter.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    let fixed: Vec<String> = filter.iter().map(|(key, value)| format!("{} = {value}", words(key))).collect();
     PanelDefinition {
         title: (!fixed.is_empty()).then(|| fixed.join(", ")),
         results: results.place.clone(),
         x: XDefinition {
             axis: Some(x.key.clone()),
-            label: x.key.clone(),
+            label: label(&x.key),
             unit: unit_of(x).map(str::to_owned),
             scale: 1.0,
             log: spans_decades(x),
@@ -156,7 +157,7 @@ fn vertical(results: &Results, metric: &str) -> YDefinition {
     YDefinition {
         metric: Some(metric.to_owned()),
         divided_by: None,
-        label: metric.to_owned(),
+        label: label(metric),
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
         scale,
         statistic: Statistic::Mean,

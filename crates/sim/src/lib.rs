@@ -2,6 +2,7 @@
 //! Networks of hosts and routers, workloads, metrics, scenario files, sweeps.
 #![forbid(unsafe_code)]
 
+mod capture;
 mod fabric;
 mod flows;
 mod host;
@@ -15,7 +16,8 @@ mod source;
 pub mod sweep;
 mod transfer;
 
-pub use fabric::{Edge, Middle, OversizedPacket, RunError};
+pub use capture::{Interfaces, RunCapture};
+pub use fabric::{Edge, LinkEnd, LinkTap, Middle, OversizedPacket, RunError};
 pub use flows::{Flows, MAX_COMPLETIONS, Record, fill_pattern, pattern, wrong_in_pattern};
 pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch};
 pub use measure::{

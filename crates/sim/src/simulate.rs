@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use skyhaul_core::{Event, EventSink, Instant, NullSink};
 
+use crate::capture::RunCapture;
 use crate::fabric::RunError;
 use crate::measure::{Ladder, LadderLine, LossOracle, Sample, Series, measure};
 use crate::network::{Ended, Network, Until};
@@ -31,6 +32,7 @@ pub struct Simulation<'a> {
     oracle: Option<LossOracle>,
     series: Option<Series>,
     ladder: Option<Ladder>,
+    capture: Option<RunCapture>,
 }
 
 /// Time or event that a part of a run waits for.
@@ -49,7 +51,14 @@ impl<'a> Simulation<'a> {
             oracle: scenario.metrics.verdicts.then(LossOracle::default),
             series: scenario.metrics.series_ns.map(Series::every),
             ladder: scenario.metrics.ladder.then(Ladder::default),
+            capture: None,
         })
+    }
+
+    /// Has every packet of the run, and what engines say of it, captured.
+    pub fn set_capture(&mut self, capture: RunCapture) {
+        self.run.network.set_tap(Box::new(capture.clone()));
+        self.capture = Some(capture);
     }
 
     /// The network, to be driven by hand.
@@ -80,6 +89,12 @@ impl<'a> Simulation<'a> {
     /// Runs to the end. If that is when all flows are done, it first runs until everything is delivered, and
     /// keeps what the links counted by then: the exchange of ends belongs to no rate.
     pub fn run(&mut self, sink: &mut dyn EventSink<Source>) -> Ended {
+        let ended = self.run_to_end(sink);
+        self.capture.iter().for_each(RunCapture::finish);
+        ended
+    }
+
+    fn run_to_end(&mut self, sink: &mut dyn EventSink<Source>) -> Ended {
         if !self.run.scenario.stop.when_done {
             return self.run_until(When::TimeIsOver, sink);
         }
@@ -103,9 +118,13 @@ impl<'a> Simulation<'a> {
                 max_events: stop.max_events,
                 max_memory_bytes: stop.max_memory_bytes,
             };
-            let watching = self.oracle.is_some() || self.ladder.is_some();
-            let mut all =
-                All { oracle: self.oracle.as_mut(), ladder: self.ladder.as_mut(), sink: &mut *sink };
+            let watching = self.oracle.is_some() || self.ladder.is_some() || self.capture.is_some();
+            let mut all = All {
+                oracle: self.oracle.as_mut(),
+                ladder: self.ladder.as_mut(),
+                capture: self.capture.as_mut(),
+                sink: &mut *sink,
+            };
             let ended = if watching {
                 self.run.network.run(until, &mut all)
             } else {
@@ -144,7 +163,17 @@ impl<'a> Simulation<'a> {
 
 /// Runs `scenario` once with `seed`.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<Measured, RunError> {
+    simulate_prepared(scenario, seed, |_| {})
+}
+
+/// Runs `scenario` once with `seed`, after `prepare` was at it.
+pub(crate) fn simulate_prepared(
+    scenario: &Scenario,
+    seed: u64,
+    prepare: impl FnOnce(&mut Simulation<'_>),
+) -> Result<Measured, RunError> {
     let mut simulation = Simulation::new(scenario, seed)?;
+    prepare(&mut simulation);
     let ended = simulation.run(&mut NullSink);
     simulation.measured(ended)
 }
@@ -153,6 +182,7 @@ pub fn simulate(scenario: &Scenario, seed: u64) -> Result<Measured, RunError> {
 struct All<'a> {
     oracle: Option<&'a mut LossOracle>,
     ladder: Option<&'a mut Ladder>,
+    capture: Option<&'a mut RunCapture>,
     sink: &'a mut dyn EventSink<Source>,
 }
 
@@ -163,6 +193,9 @@ impl EventSink<Source> for All<'_> {
         }
         if let Some(ladder) = &mut self.ladder {
             ladder.emit(now, source, event);
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.emit(now, source, event);
         }
         if self.sink.wants() {
             self.sink.emit(now, source, event);

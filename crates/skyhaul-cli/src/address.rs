@@ -2,6 +2,7 @@
 
 use std::net::{Ipv6Addr, SocketAddr};
 
+use crate::errors::ErrorCode;
 use crate::failure::Failure;
 
 /// Resolves ADDRESS:PORT; names are looked up and may have several addresses.
@@ -9,8 +10,13 @@ pub(crate) async fn resolve(text: &str) -> Result<Vec<SocketAddr>, Failure> {
     let host = host_of(text).map_err(Failure::usage)?;
     let found = tokio::net::lookup_host(text).await;
     let addresses: Vec<SocketAddr> =
-        found.map_err(|e| Failure::new(format!("cannot find the address of '{host}': {e}")))?.collect();
-    if addresses.is_empty() { Err(Failure::new(format!("'{host}' has no address"))) } else { Ok(addresses) }
+        found.map_err(|e| unknown(format!("cannot find the address of '{host}': {e}")))?.collect();
+    if addresses.is_empty() { Err(unknown(format!("'{host}' has no address"))) } else { Ok(addresses) }
+}
+
+/// Failure of a name without an address.
+pub(crate) fn unknown(message: String) -> Failure {
+    Failure::of(ErrorCode::AddressUnknown, message)
 }
 
 /// The part before the port.

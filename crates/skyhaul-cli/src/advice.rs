@@ -42,6 +42,11 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
         (Some(CloseReason::Silence), _) if transport == "tcp" => {
             "it gave no sign of life for too long; send again when the link is back".into()
         }
+        (Some(reason @ CloseReason::Oversized), _) => {
+            format!(
+                "{reason}: something on the way drops them without a word; send again, with --mtu if it happens again"
+            )
+        }
         (Some(CloseReason::Silence), _) => {
             "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
                 .into()

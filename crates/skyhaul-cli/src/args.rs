@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use skyhaul_core::units::parse_bytes;
 
 use crate::address::listen_address;
+use crate::capture::CaptureArgs;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::manual::{CompletionsArgs, ManArgs};
 use crate::parameters::{CommonArgs, SenderArgs};
@@ -17,6 +18,10 @@ use crate::reproduce::ReproduceArgs;
 use crate::scoreboard::ScoreboardArgs;
 use crate::sweep::{MergeArgs, ReportArgs, SimulateArgs};
 use crate::transport::TransportArgs;
+use crate::verbosity::{Form, VerbosityArgs};
+
+/// Heading of options that few need, below those that most do.
+pub(crate) const MORE: &str = "More options";
 
 /// Moves data across satellite links: long, thin, lossy, asymmetric, and gone for seconds at a time.
 #[derive(Debug, Parser)]
@@ -63,6 +68,17 @@ pub(crate) enum Command {
     EmulatedInit(InitArgs),
 }
 
+impl Command {
+    /// True if every error goes to standard output, too, as an object.
+    pub(crate) fn tells_errors(&self) -> bool {
+        match self {
+            Self::Send(args) => args.common.json,
+            Self::Receive(args) => args.common.json,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = links_help())]
 pub(crate) struct DemoArgs {
@@ -88,11 +104,9 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(allow_missing_positional = true)]
-#[command(override_usage = "skyhaul send [OPTIONS] <FILE>... <ADDRESS:PORT>")]
 pub(crate) struct SendArgs {
     /// Files to send; - is the standard input, which is read to its end first
-    #[arg(value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[arg(
         required = true,
@@ -100,20 +114,30 @@ pub(crate) struct SendArgs {
         help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700"
     )]
     pub(crate) to: String,
+    #[command(flatten)]
+    pub(crate) sender: SenderArgs,
     /// Name that the standard input gets at the receiver [default: stdin]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<OsString>,
     #[command(flatten)]
-    pub(crate) transport: TransportArgs,
-    /// Address of this end for --transport tcp: one of the TUN device's network that nobody has
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) address: Option<IpAddr>,
+    pub(crate) verbosity: VerbosityArgs,
     #[command(flatten)]
-    pub(crate) sender: SenderArgs,
+    pub(crate) common: CommonArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
     #[command(flatten)]
-    pub(crate) common: CommonArgs,
+    pub(crate) capture: CaptureArgs,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+    /// Address of this end for --transport tcp: one of the TUN device's network that nobody has
+    #[arg(long, value_name = "ADDRESS", help_heading = MORE)]
+    pub(crate) address: Option<IpAddr>,
+}
+
+impl SendArgs {
+    pub(crate) fn form(&self) -> Form {
+        Form::new(self.common.json, self.verbosity)
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -135,9 +159,19 @@ pub(crate) struct ReceiveArgs {
     #[arg(long, value_parser = parse_bytes, value_name = "SIZE")]
     pub(crate) max_size: Option<u64>,
     #[command(flatten)]
-    pub(crate) transport: TransportArgs,
+    pub(crate) verbosity: VerbosityArgs,
+    #[command(flatten)]
+    pub(crate) capture: CaptureArgs,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
+}
+
+impl ReceiveArgs {
+    pub(crate) fn form(&self) -> Form {
+        Form::new(self.common.json, self.verbosity)
+    }
 }
 
 fn link_name(name: &str) -> Result<String, String> {

@@ -10,6 +10,7 @@ use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor, Protocol};
 
 use crate::cycles::CycleLog;
+use crate::limited::LimitLog;
 use crate::line::Said;
 use crate::progress::{TICK, TransferBar};
 
@@ -20,6 +21,7 @@ const SILENCE_NS: u64 = 3 * SECOND;
 pub(crate) struct ConfirmedLine<'a, P: Protocol> {
     progress: &'a TransferBar,
     cycles: &'a CycleLog,
+    limits: &'a LimitLog<P>,
     monitor: Monitor<P>,
     clock: Clock,
     begun_at: Instant,
@@ -34,7 +36,7 @@ pub(crate) struct ConfirmedLine<'a, P: Protocol> {
 impl<'a, P: Protocol> ConfirmedLine<'a, P> {
     pub(crate) fn new(
         progress: &'a TransferBar,
-        cycles: &'a CycleLog,
+        (cycles, limits): (&'a CycleLog, &'a LimitLog<P>),
         monitor: Monitor<P>,
         clock: Clock,
         no_answer: String,
@@ -43,6 +45,7 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
         Self {
             progress,
             cycles,
+            limits,
             monitor,
             clock,
             begun_at,
@@ -57,8 +60,9 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
         match event {
             Event::Started { bytes, .. } => {
                 self.written.set((0, *bytes));
-                self.progress.begin(*bytes);
+                self.progress.observe(event);
             }
+            Event::File { .. } => self.progress.observe(event),
             Event::Moved { bytes, total } => self.written.set((*bytes, *total)),
             Event::Settled { report, .. } if report.failure().is_some() => {
                 self.failed.set(self.failed.get() + 1);
@@ -86,6 +90,9 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
         self.progress.moved(confirmed, total);
         let silent_ns = self.clock.now().since(stats.last_heard);
         let mut said = words(stats, alarm, confirmed >= total, silent_ns);
+        if said.is_empty() {
+            said.extend(self.limits.doing().map(Into::into));
+        }
         if self.failed.get() > 0 {
             said.push(format!("files that failed: {}", self.failed.get()));
         }
@@ -111,7 +118,7 @@ fn words(stats: &Stats, alarm: Option<Alarm>, is_all: bool, silent_ns: u64) -> S
         (_, Some(alarm), _) => vec![asking(alarm).into()],
         (_, None, SILENCE_NS..) => vec![format!("nothing heard for {silent_s} s")],
         _ if is_all => vec!["waiting for confirmation".into()],
-        _ => vec!["link up".into(), "sending".into()],
+        _ => Said::new(),
     }
 }
 
@@ -139,7 +146,7 @@ mod tests {
     #[test]
     fn a_person_is_told_why_nothing_moves() {
         assert_eq!(after(0, false, 50), "waiting for the receiver");
-        assert_eq!(after(9, false, 1), "link up, sending");
+        assert_eq!(after(9, false, 1), "", "it moves");
         assert_eq!(after(9, false, 12), "nothing heard for 12 s");
         assert_eq!(after(9, true, 0), "waiting for confirmation");
         assert_eq!(while_asking(Alarm::Silence, 0), "asking: is it back?");

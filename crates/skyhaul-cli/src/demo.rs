@@ -18,6 +18,7 @@ use crate::confirmed::asking;
 use crate::cycles::{CycleLog, CycleRecord};
 use crate::failure::Failure;
 use crate::known::KnownFiles;
+use crate::limited::{Held, LimitLog};
 use crate::line::Said;
 use crate::link_history::LinkHistory;
 use crate::output::note;
@@ -28,6 +29,7 @@ use crate::result::TransferResult;
 use crate::send::{self, FILES_PORT, SendOutcome, show};
 use crate::signals::stop_requested;
 use crate::transport::USUAL_MTU_BYTES;
+use crate::verbosity::Form;
 use crate::wrap::wrapped;
 
 /// Random files are made in memory.
@@ -61,6 +63,7 @@ struct DemoOutcome {
     confirmed_at: Option<Instant>,
     link: LinkReport,
     recalled: Option<Recalled>,
+    held: Held,
 }
 
 pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
@@ -73,9 +76,9 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
         .map_err(|e| Failure::new(format!("cannot make a folder for the received file: {e}")))?;
     let destination = Destination::open(folder.path()).map_err(|e| Failure::new(e.to_string()))?;
     let stage = DemoSetup::set(&config, args.seed, &args.common)?;
-    let progress = TransferBar::new(args.common.json);
+    let progress = TransferBar::alone(args.common.json, "");
     let measured = stage.play(source, &destination, &args, &progress).await;
-    progress.clear();
+    drop(progress);
     conclude(&args, &config, measured?)
 }
 
@@ -133,9 +136,13 @@ impl DemoSetup {
             .open(peer, FILES_PORT, config)
             .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
         let (mut reader, mut writer) = stream.into_split();
-        progress.begin(source.size());
+        progress.begin(1, source.size());
         let (known, clock) = (KnownFiles::default(), self.sender.clock());
-        let observer = |event: &Event<'_>| known.observe(event, Side::Sender, clock.now());
+        let limits = LimitLog::new(writer.monitor(), clock);
+        let observer = |event: &Event<'_>| {
+            known.observe(event, Side::Sender, clock.now());
+            limits.observe(event);
+        };
         let sending = send::session(
             self.sender.clock(),
             &mut reader,
@@ -149,6 +156,7 @@ impl DemoSetup {
             never = show_link(&self.link, &self.cycles, progress) => match never {},
             () = stop_requested() => (SendOutcome::interrupted(&known), Received::nothing("interrupted")),
         };
+        let limited_by = limits.finish(sent.started_at, sent.confirmed_at);
         let (sender, clocks) = (writer.stats(), (self.sender.clock(), self.link.clock()));
         drop((reader, writer));
         let by_link = |at: Instant| clocks.0.translate(at, clocks.1);
@@ -162,6 +170,7 @@ impl DemoSetup {
             sent,
             link: self.link.stop(),
             recalled,
+            held: Held { by: limited_by, read_ns: None },
         })
     }
 }
@@ -228,7 +237,8 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> Said {
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, mut measured: DemoOutcome) -> Result<ExitCode, Failure> {
     let path_memory = measured.recalled.take().map(|recalled| recalled.finish(&measured.sender));
-    show(&TransferResult { path_memory, ..result(args, config, &measured) }, args.common.json)?;
+    let form = if args.common.json { Form::Json } else { Form::FullTable };
+    show(&TransferResult { path_memory, ..result(args, config, &measured) }, form)?;
     match (measured.link.warning(), measured.link.remark()) {
         (Some(warning), _) => note(&wrapped(&format!("WARNING: {warning}"), 0)),
         (None, Some(remark)) => note(&wrapped(&format!("note: {remark}"), 0)),
@@ -246,6 +256,7 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &DemoOutcome) -> Trans
     let result = TransferResult::new(&measured.sent.report, Some(&measured.sender));
     let probing = args.sender.config(&args.common).probing;
     let mut result = result.with_cycles(&measured.cycles, measured.sent.started_at, probing.as_ref());
+    result = result.with_limits(measured.held, &measured.sender);
     result.link = Some(args.link.clone());
     result.seed = Some(args.seed);
     result.declared_rate_bps = args.sender.rate;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use skyhaul_files::{DestinationError, SourceError};
 use skyhaul_lab::LoadError;
 use skyhaul_lab::papers::PaperError;
 use skyhaul_lab::race::RaceError;
@@ -12,26 +13,50 @@ use skyhaul_report::ReportError;
 use skyhaul_scenario::ScenarioError;
 use skyhaul_sim::sweep::SweepError;
 
+use crate::errors::{ErrorCode, ErrorResult, of_source};
+
 /// A failed command.
 #[derive(Debug)]
 pub(crate) struct Failure {
+    code: ErrorCode,
     message: String,
-    usage: bool,
+    /// True if a result object on standard output has it already.
+    is_in_result: bool,
 }
 
 impl Failure {
     /// Something went wrong while working: exit code 1.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), usage: false }
+        Self::of(ErrorCode::Other, message)
     }
 
     /// The command makes no sense as given: exit code 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), usage: true }
+        Self::of(ErrorCode::Usage, message)
+    }
+
+    /// Failure of this kind.
+    pub(crate) fn of(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), is_in_result: false }
+    }
+
+    /// This one, of which a result object tells.
+    pub(crate) fn in_result(self) -> Self {
+        Self { is_in_result: true, ..self }
+    }
+
+    /// True if a result object tells of it.
+    pub(crate) fn is_in_result(&self) -> bool {
+        self.is_in_result
+    }
+
+    /// The error for programs.
+    pub(crate) fn result(&self) -> ErrorResult {
+        ErrorResult::new(self.code, &self.message)
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(if self.usage { 2 } else { 1 })
+        ExitCode::from(self.code.exit_code())
     }
 }
 
@@ -83,6 +108,18 @@ impl From<RaceError> for Failure {
     }
 }
 
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self::of(of_source(&error), error.to_string())
+    }
+}
+
+impl From<DestinationError> for Failure {
+    fn from(error: DestinationError) -> Self {
+        Self::of(ErrorCode::DestinationUnusable, error.to_string())
+    }
+}
+
 impl From<BoardError> for Failure {
     fn from(error: BoardError) -> Self {
         match error {
@@ -120,7 +157,10 @@ mod tests {
     fn who_cannot_race_in_real_time_is_told_of_virtual_time() {
         let failure = Failure::from(RaceError::NotInRealTime("simple"));
         let text = failure.to_string();
-        assert!(failure.usage && text.starts_with("simple cannot race in real time: "), "{text}");
+        assert!(
+            failure.code == ErrorCode::Usage && text.starts_with("simple cannot race in real time: "),
+            "{text}"
+        );
         assert!(text.ends_with(": --simulated"), "{text}");
     }
 }

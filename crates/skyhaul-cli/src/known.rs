@@ -5,11 +5,16 @@ use std::cell::{Cell, RefCell};
 use skyhaul_core::Instant;
 use skyhaul_files::{Event, FileReport, SessionReport, Side};
 
+use crate::wall_time::WallTime;
+
 /// Files as far as they are known.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFiles {
     files: RefCell<Vec<FileReport>>,
     started_at: Cell<Option<Instant>>,
+    begun_at: Cell<Option<WallTime>>,
+    /// Of each file the time at which its result was known.
+    settled_at: RefCell<Vec<Option<WallTime>>>,
 }
 
 impl KnownFiles {
@@ -17,17 +22,39 @@ impl KnownFiles {
     pub(crate) fn observe(&self, event: &Event<'_>, side: Side, now: Instant) {
         let mut files = self.files.borrow_mut();
         match event {
-            Event::Started { .. } => self.started_at.set(Some(now)),
+            Event::Started { .. } => {
+                self.started_at.set(Some(now));
+                self.begun_at.set(Some(WallTime::now()));
+            }
             Event::File { name, bytes, .. } => {
                 files.push(FileReport::unfinished((*name).clone(), *bytes, side));
             }
             Event::Settled { file, report } => {
+                self.settle(*file as usize);
                 if let Some(entry) = files.get_mut(*file as usize) {
                     entry.clone_from(report);
                 }
             }
             _ => {}
         }
+    }
+
+    fn settle(&self, file: usize) {
+        let mut times = self.settled_at.borrow_mut();
+        if times.len() <= file {
+            times.resize(file + 1, None); // at most MAX_FILES: sessions tell of no others
+        }
+        times[file] = Some(WallTime::now());
+    }
+
+    /// Time at which the session began, if it did.
+    pub(crate) fn begun_at(&self) -> Option<WallTime> {
+        self.begun_at.get()
+    }
+
+    /// Time at which the result of this file was known, if it is.
+    pub(crate) fn settled_at(&self, file: usize) -> Option<WallTime> {
+        self.settled_at.borrow().get(file).copied().flatten()
     }
 
     /// The files that were begun.

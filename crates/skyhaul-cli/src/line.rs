@@ -7,6 +7,8 @@ use skyhaul_core::units::show_bytes;
 const BAR_COLUMNS: usize = 100;
 /// Steps of the bar.
 const BAR_STEPS: u64 = 12;
+/// Columns of a name; of a longer one its beginning and its end are shown.
+const NAME_COLUMNS: usize = 24;
 
 /// Text beside the figures: the state of the link, what is done about it, counts. The most important
 /// comes first.
@@ -19,7 +21,13 @@ pub(crate) struct Facts {
     pub(crate) total_bytes: u64,
     /// Rate, in words.
     pub(crate) rate: String,
+    /// Time that is left, in words, if it is known.
+    pub(crate) left: Option<String>,
     pub(crate) said: Said,
+    /// Name of the file that moves, which one of how many it is, and the other end; empty: not told.
+    pub(crate) name: String,
+    pub(crate) count: String,
+    pub(crate) peer: String,
 }
 
 /// A part of the line, with what sets it off from the part before.
@@ -36,7 +44,7 @@ pub(crate) fn line(columns: usize, facts: &Facts) -> String {
     order.sort_by_key(|&i| parts[i].rank);
     let mut room = columns.saturating_sub(1);
     for i in order {
-        let length = parts[i].text.chars().count();
+        let length = width(&parts[i].text);
         match room.checked_sub(length) {
             Some(left) => room = left,
             None => parts[i].text.clear(),
@@ -46,7 +54,8 @@ pub(crate) fn line(columns: usize, facts: &Facts) -> String {
 }
 
 /// All parts from left to right. The percentage and the first two things said (the state of the link,
-/// what is done) come before the rate, then the other things said but the last, and the total.
+/// what is done) come before the file and its count, then the rate and the time that is left, the total, the
+/// peer, and the other things said.
 fn parts(columns: usize, facts: &Facts) -> Vec<Part> {
     let part = |rank, text| Part { text, rank };
     let mut parts = vec![part(0, format!("{:>3} %", facts.percent()))];
@@ -55,12 +64,37 @@ fn parts(columns: usize, facts: &Facts) -> Vec<Part> {
     }
     parts.push(part(40, format!(" of {}", show_bytes(facts.total_bytes))));
     parts.push(part(30, format!(", {}", facts.rate)));
+    parts.extend(facts.left.iter().map(|left| part(31, format!(", {left}"))));
     for (i, said) in facts.said.iter().enumerate() {
         let gap = if i == 0 { "  " } else { ", " };
         let rank = if i < 2 { 10 + i } else { 33 + 5 * i };
         parts.push(part(rank, format!("{gap}{said}")));
     }
+    let which = [(20, shortened(&facts.name)), (21, facts.count.clone()), (41, facts.peer.clone())];
+    for (i, (rank, text)) in which.into_iter().filter(|(_, text)| !text.is_empty()).enumerate() {
+        let gap = if i == 0 { "  " } else { ", " };
+        parts.push(part(rank, format!("{gap}{text}")));
+    }
     parts
+}
+
+/// Columns that a text takes, at most: what is not ASCII may be as wide as two.
+fn width(text: &str) -> usize {
+    text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
+}
+
+/// A name of at most so many columns.
+fn shortened(name: &str) -> String {
+    if width(name) <= NAME_COLUMNS {
+        return name.to_owned();
+    }
+    let (mut head, mut tail) = (String::new(), String::new());
+    let (mut from_left, mut from_right) = (name.chars(), name.chars().rev());
+    while width(&head) + width(&tail) + 7 <= NAME_COLUMNS {
+        head.extend(from_left.next());
+        tail.extend(from_right.next());
+    }
+    format!("{head}...{}", tail.chars().rev().collect::<String>())
 }
 
 impl Facts {
@@ -91,7 +125,34 @@ mod tests {
             total_bytes: 20_000_000,
             rate: "8.33 Mbit/s".into(),
             said: said.map(String::from).to_vec(),
+            ..Facts::default()
         }
+    }
+
+    #[test]
+    fn a_file_its_count_the_time_left_and_the_peer_fit_into_eighty_columns() {
+        let facts = Facts {
+            left: Some("12 s left".into()),
+            said: Vec::new(),
+            name: "report.pdf".into(),
+            count: "2 of 3".into(),
+            peer: "to 192.0.2.7:4700".into(),
+            ..busy()
+        };
+        let all = " 45 % of 20.0 MB, 8.33 Mbit/s, 12 s left  report.pdf, 2 of 3, to 192.0.2.7:4700";
+        assert_eq!(line(80, &facts), all);
+        assert_eq!(line(60, &facts), " 45 %, 8.33 Mbit/s, 12 s left  report.pdf, 2 of 3");
+        let gone = Facts { said: busy().said, ..facts };
+        let all = " 45 %, 8.33 Mbit/s  LINK GONE, asking: is it back?  report.pdf, 2 of 3";
+        assert_eq!(line(76, &gone), all);
+    }
+
+    #[test]
+    fn a_long_name_is_shown_by_its_ends() {
+        assert_eq!(shortened(&"n".repeat(24)), "n".repeat(24));
+        let short = shortened("holiday-in-the-mountains-2026.tar.gz");
+        assert_eq!(short, "holiday-i...26.tar.gz");
+        assert!(width(&shortened(&"\u{1f6f0}".repeat(40))) <= NAME_COLUMNS);
     }
 
     #[test]

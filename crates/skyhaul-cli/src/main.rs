@@ -4,15 +4,20 @@
 mod address;
 mod advice;
 mod args;
+mod capture;
 mod confirmed;
 mod counted;
 mod cycles;
 mod demo;
 mod emulate;
+mod errors;
 mod failure;
+mod file_lines;
 mod known;
+mod limited;
 mod line;
 mod link_history;
+mod losers;
 mod manual;
 mod output;
 mod parameters;
@@ -26,11 +31,16 @@ mod reproduce;
 mod result;
 mod scoreboard;
 mod send;
+mod session_facts;
+mod sessions;
 mod signals;
 mod sweep;
 mod table;
 mod transport;
+mod verbosity;
 mod verdicts;
+mod wall_time;
+mod why;
 mod wrap;
 
 use std::process::ExitCode;
@@ -41,13 +51,17 @@ use args::{Args, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return misused(&error),
+    };
     // These have no thread but this one: namespaces must be entered before there are more.
     match &args.command {
         Command::EmulatedHost(args) => return emulate::host(args),
         Command::EmulatedInit(args) => return emulate::init(args),
         _ => {}
     }
+    let tells_errors = args.command.tells_errors();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(args.command)),
@@ -56,10 +70,26 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(failure) => {
-            output::note(&format!("skyhaul: {failure}"));
+            if tells_errors && !failure.is_in_result() {
+                let _ = output::print(&(failure.result().alone() + "\n"));
+            }
+            output::error(&format!("skyhaul: {failure}"));
             failure.exit_code()
         }
     }
+}
+
+/// Ends a command whose arguments clap does not take; that of help is none.
+fn misused(error: &clap::Error) -> ExitCode {
+    let words: Vec<_> = std::env::args_os().skip(1).take_while(|word| word != "--").collect();
+    let is_told = words.first().is_some_and(|word| word == "send" || word == "receive");
+    if error.use_stderr() && is_told && words.iter().any(|word| word == "--json") {
+        let text = error.render().to_string();
+        let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+        let _ = output::print(&(Failure::usage(message).result().alone() + "\n"));
+    }
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 async fn run(command: Command) -> Result<ExitCode, Failure> {

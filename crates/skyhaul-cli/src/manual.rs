@@ -1,10 +1,12 @@
 //! What the arguments say of themselves, for shells and for `man`.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Command;
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 use crate::failure::Failure;
 use crate::output;
@@ -35,10 +37,35 @@ pub(crate) fn completions(mut command: Command, args: &CompletionsArgs) -> Resul
 }
 
 pub(crate) fn pages(command: Command, args: &ManArgs) -> Result<ExitCode, Failure> {
-    let written = std::fs::create_dir_all(&args.dir)
-        .and_then(|()| clap_mangen::generate_to(command.disable_help_subcommand(true), &args.dir));
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let written = std::fs::create_dir_all(&args.dir).and_then(|()| write_pages(&command, &args.dir));
     let failed =
         |error| Failure::new(format!("cannot write manual pages to {}: {error}", args.dir.display()));
     written.map_err(failed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the pages of a command and of those below it.
+fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_pages(below, folder)?;
+    }
+    let page = Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    let usage = command.clone().render_usage().to_string();
+    let text = with_synopsis(&String::from_utf8_lossy(&text), usage.trim_start_matches("Usage: "));
+    std::fs::write(folder.join(page.get_filename()), text)
+}
+
+/// A page with the synopsis that `--help` shows: it says which arguments may be given several times.
+fn with_synopsis(page: &str, usage: &str) -> String {
+    const HEADINGS: (&str, &str) = (".SH SYNOPSIS\n", ".SH DESCRIPTION\n");
+    let parts =
+        page.split_once(HEADINGS.0).and_then(|(before, rest)| Some((before, rest.split_once(HEADINGS.1)?.1)));
+    let Some((before, after)) = parts else { return page.to_owned() };
+    let usage = usage.replace('\\', "\\e").replace('-', "\\-");
+    let lines = usage.lines().map(|line| format!("{}\n", line.trim())).collect::<Vec<_>>().join(".br\n");
+    [before, HEADINGS.0, &lines, HEADINGS.1, after].concat()
 }

@@ -7,6 +7,8 @@ use skyhaul_core::{MS, SECOND};
 use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
+use crate::args::MORE;
+
 /// Use that a sender makes of the path.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SenderArgs {
@@ -17,11 +19,11 @@ pub(crate) struct SenderArgs {
     /// Whether the sender stops and asks when answers fail to come or packets vanish, until an answer
     /// tells why: a full queue, damage, or a link that was gone. Off: it sends on into a link that is
     /// gone, and without --rate it slows down at every loss
-    #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off")]
+    #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off", help_heading = MORE)]
     pub(crate) probing: ProbingSwitch,
     /// Congestion control of TCP: cubic, bbr, reno, slow-start-avoidance [default: cubic; profile paper:
     /// reno]
-    #[arg(long, value_name = "NAME", value_parser = controller)]
+    #[arg(long, value_name = "NAME", value_parser = controller, help_heading = MORE)]
     pub(crate) controller: Option<ControllerKind>,
 }
 
@@ -34,14 +36,14 @@ pub(crate) enum ProbingSwitch {
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommonArgs {
     /// Set of protocol parameters
-    #[arg(long, value_enum, default_value_t = ProfileName::Default)]
+    #[arg(long, value_enum, default_value_t = ProfileName::Default, help_heading = MORE)]
     profile: ProfileName,
     /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
-    #[arg(long, value_parser = parse_time_ns, value_name = "TIME")]
+    #[arg(long, value_parser = parse_time_ns, value_name = "TIME", help_heading = MORE)]
     pub(crate) give_up: Option<u64>,
     /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:
     /// what the route to the peer takes; 1500 where that is not known]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(296..=65_535), value_name = "BYTES")]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(296..=65_535), value_name = "BYTES", help_heading = MORE)]
     pub(crate) mtu: Option<u32>,
     /// Print the result as one JSON object
     #[arg(long)]

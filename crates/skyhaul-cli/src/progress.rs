@@ -2,68 +2,96 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::style::ProgressTracker;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use skyhaul_files::Event;
 
-use crate::line::{Facts, Said, line};
+use crate::line::{Said, line};
 use crate::output;
-use crate::rate::RecentRate;
+use crate::sessions::Sessions;
 
 /// Time between two drawings of the line.
 pub(crate) const TICK: Duration = Duration::from_millis(200);
 /// Columns of a terminal that does not tell.
 const USUAL_COLUMNS: usize = 80;
 
-/// A progress line on standard error.
-pub(crate) struct TransferBar {
+/// The progress line of a process on standard error; all its transfers share it.
+#[derive(Clone)]
+pub(crate) struct ProgressLine {
     bar: ProgressBar,
-    said: Arc<Mutex<Said>>,
+    /// Never locked while a method of the bar is called, which locks it to draw.
+    sessions: Arc<Mutex<Sessions>>,
+}
+
+/// Part of one transfer in the line; with it that goes, too.
+pub(crate) struct TransferBar {
+    line: ProgressLine,
+    key: u64,
 }
 
 /// Draws the line.
 #[derive(Clone)]
-struct LineTracker {
-    rate: RecentRate,
-    said: Arc<Mutex<Said>>,
-}
+struct LineTracker(Arc<Mutex<Sessions>>);
 
-impl TransferBar {
+impl ProgressLine {
     /// A line that appears when a transfer begins; hidden where it would disturb.
     pub(crate) fn new(quiet: bool) -> Self {
         let bar = ProgressBar::new(0);
         if quiet || !std::io::stderr().is_terminal() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        let said = Arc::<Mutex<Said>>::default();
+        let sessions = Arc::<Mutex<Sessions>>::default();
         if let Ok(style) = ProgressStyle::with_template("{line}") {
-            bar.set_style(
-                style.with_key("line", LineTracker { rate: RecentRate::default(), said: said.clone() }),
-            );
+            bar.set_style(style.with_key("line", LineTracker(sessions.clone())));
         }
-        Self { bar, said }
+        Self { bar, sessions }
     }
 
-    /// Shows the line: `total` bytes are to move.
-    pub(crate) fn begin(&self, total: u64) {
-        self.bar.set_length(total);
-        self.bar.reset();
-        self.bar.enable_steady_tick(TICK);
+    /// One more transfer, with these words about its peer.
+    pub(crate) fn transfer(&self, peer: impl Into<String>) -> TransferBar {
+        let key = locked(&self.sessions).add(peer.into());
+        TransferBar { line: self.clone(), key }
+    }
+
+    /// Has `write` write to the terminal, above the line if there is one.
+    pub(crate) fn above<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+}
+
+fn locked(sessions: &Mutex<Sessions>) -> MutexGuard<'_, Sessions> {
+    sessions.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl TransferBar {
+    /// The only transfer of a command.
+    pub(crate) fn alone(quiet: bool, peer: impl Into<String>) -> Self {
+        ProgressLine::new(quiet).transfer(peer)
+    }
+
+    /// Shows the line: so many files and bytes are to move.
+    pub(crate) fn begin(&self, files: u32, total: u64) {
+        let was_shown = self.locked().are_shown();
+        self.locked().begin(self.key, files, total);
+        if !was_shown {
+            self.line.bar.reset();
+            self.line.bar.enable_steady_tick(TICK);
+        }
     }
 
     /// Shows that `bytes` of them are there.
     pub(crate) fn moved(&self, bytes: u64, total: u64) {
-        self.bar.set_length(total);
-        self.bar.set_position(bytes);
+        self.locked().moved(self.key, bytes, total);
     }
 
-    /// Takes what the receiving session tells.
+    /// Takes what a session tells of its files; a receiving one also tells by it what has moved.
     pub(crate) fn observe(&self, event: &Event<'_>) {
         match event {
-            Event::Started { bytes, .. } => self.begin(*bytes),
+            Event::Started { files, bytes } => self.begin(*files, *bytes),
+            Event::File { file, name, .. } => self.locked().file(self.key, *file, name.to_string()),
             Event::Moved { bytes, total } => self.moved(*bytes, *total),
             _ => {}
         }
@@ -71,22 +99,31 @@ impl TransferBar {
 
     /// Text beside the figures, see [`Said`].
     pub(crate) fn say(&self, said: Said) {
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said;
+        self.locked().say(self.key, said);
     }
 
     /// Tells people something that stays, above the line if there is one.
     pub(crate) fn note(&self, text: &str) {
-        self.bar.suspend(|| output::note(text));
+        self.line.above(|| output::note(text));
     }
 
     /// True if everything is there.
     pub(crate) fn is_full(&self) -> bool {
-        self.bar.length().is_some_and(|total| self.bar.position() >= total)
+        self.locked().is_full(self.key)
     }
 
-    /// Removes the line.
-    pub(crate) fn clear(&self) {
-        self.bar.finish_and_clear();
+    fn locked(&self) -> MutexGuard<'_, Sessions> {
+        locked(&self.line.sessions)
+    }
+}
+
+impl Drop for TransferBar {
+    fn drop(&mut self) {
+        self.locked().end(self.key);
+        let are_shown = self.locked().are_shown();
+        if !are_shown {
+            self.line.bar.finish_and_clear();
+        }
     }
 }
 
@@ -138,18 +175,14 @@ impl ProgressTracker for LineTracker {
         Box::new(self.clone())
     }
 
-    fn tick(&mut self, state: &ProgressState, now: Instant) {
-        self.rate.note(state.pos(), now);
+    fn tick(&mut self, _: &ProgressState, now: Instant) {
+        locked(&self.0).tick(now);
     }
 
-    fn reset(&mut self, _: &ProgressState, _: Instant) {
-        self.rate = RecentRate::default();
-    }
+    fn reset(&mut self, _: &ProgressState, _: Instant) {}
 
-    fn write(&self, state: &ProgressState, out: &mut dyn Write) {
-        let (bytes, total_bytes) = (state.pos(), state.len().unwrap_or(0));
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let facts = Facts { bytes, total_bytes, rate: self.rate.words(bytes >= total_bytes), said };
+    fn write(&self, _: &ProgressState, out: &mut dyn Write) {
+        let facts = locked(&self.0).facts();
         let _ = out.write_str(&line(columns(), &facts));
     }
 }

@@ -26,13 +26,8 @@ impl RecentRate {
         }
     }
 
-    /// In words. When everything is there, nothing moves any more and a rate would only decay.
-    pub(crate) fn words(&self, is_full: bool) -> String {
-        if is_full { "all there".into() } else { show_rate(self.bps()) }
-    }
-
     /// Payload bits a second, in the unit of links.
-    fn bps(&self) -> f64 {
+    pub(crate) fn bps(&self) -> f64 {
         let (Some(&(start, from)), Some(&(end, to))) = (self.positions.front(), self.positions.back()) else {
             return 0.0;
         };
@@ -41,9 +36,33 @@ impl RecentRate {
     }
 }
 
+/// A rate in words. When everything is there, nothing moves any more and a rate would only decay.
+pub(crate) fn rate_words(bps: f64, is_full: bool) -> String {
+    if is_full { "all there".into() } else { show_rate(bps) }
+}
+
+/// Time, in words, that so many bytes more take at this rate; `None` while nothing moves.
+pub(crate) fn time_left(bytes: u64, bps: f64) -> Option<String> {
+    let seconds = (bps >= 1.0).then(|| (bytes as f64 * 8.0 / bps).ceil() as u64)?; // saturates
+    Some(match seconds {
+        0..100 => format!("{seconds} s left"),
+        100..6000 => format!("{} min left", seconds.div_ceil(60)),
+        6000..360_000 => format!("{} h left", seconds.div_ceil(3600)),
+        _ => format!("{} days left", seconds.div_ceil(86_400)),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_that_is_left_has_one_unit() {
+        assert_eq!(time_left(1, 0.0), None, "nothing has moved");
+        let left = [1, 99_000, 99_001, 360_000, 6_000_000, 400_000_000].map(|bytes| time_left(bytes, 8000.0));
+        let words = ["1 s left", "99 s left", "2 min left", "6 min left", "2 h left", "5 days left"];
+        assert_eq!(left.map(Option::unwrap_or_default), words);
+    }
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "any moment will do")]

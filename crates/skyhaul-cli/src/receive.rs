@@ -3,26 +3,31 @@
 use std::future::{Future as _, poll_fn};
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::task::Poll;
 
-use skyhaul_files::{Destination, Event, ReceiveOptions, SessionReport, Side};
+use skyhaul_capture::Inlet;
+use skyhaul_files::{Destination, Event, ReceiveError, ReceiveOptions, SessionReport, Side};
 use skyhaul_lab::transfer::Traffic;
 use skyhaul_net::{Endpoint, EndpointOptions, Listener, Protocol, Stream, is_reachable_from_outside};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::args::ReceiveArgs;
+use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
 use crate::known::KnownFiles;
-use crate::output::note;
-use crate::progress::TransferBar;
+use crate::losers::failed_files;
+use crate::output::{self, note};
+use crate::progress::ProgressLine;
 use crate::result::TransferResult;
 use crate::send::{FILES_PORT, LINGER, WIDE_FILES_PORT, show};
 use crate::signals::stop_requested;
-use crate::transport::{TransportEnd, host_address};
+use crate::transport::{TcpChoice, TransportEnd, host_address};
+use crate::verbosity::Form;
 
 /// Transfers at the same time; further ones wait.
 const MAX_SESSIONS: usize = 16;
@@ -34,52 +39,80 @@ struct Room<E> {
     endpoint: E,
     /// Becomes true when every session shall end.
     stop: watch::Sender<bool>,
-    json: bool,
+    form: Form,
+    progress: ProgressLine,
+}
+
+impl<E> Room<E> {
+    fn new(args: &ReceiveArgs, destination: Destination, endpoint: E) -> Self {
+        let options = ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size };
+        let (stop, form) = (watch::Sender::new(false), args.form());
+        let progress = ProgressLine::new(form.hides_progress());
+        Self { destination, options, endpoint, stop, form, progress }
+    }
+
+    /// Folder of the files, from the root where that is known.
+    fn folder(&self) -> PathBuf {
+        let path = self.destination.path();
+        path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+    }
 }
 
 pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
-    let destination = Destination::open(&args.dir).map_err(|e| Failure::new(e.to_string()))?;
-    destination.check_writable().map_err(|e| Failure::new(e.to_string()))?;
+    args.verbosity.begin();
+    let destination = Destination::open(&args.dir)?;
+    destination.check_writable()?;
     match destination.remove_abandoned() {
         0 => {}
         removed => note(&format!("unfinished files of a receiver that was killed, removed: {removed}")),
     }
-    let options = ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size };
-    let json = args.common.json;
-    match args.transport.tcp(&args.common)? {
+    let choice = args.transport.tcp(&args.common)?;
+    let capture = args.capture.start("skyhaul receive", &["receiver".to_string()])?;
+    let done = at_transport(&args, choice, capture.inlet(), destination).await;
+    capture.finish();
+    done
+}
+
+/// Waits for files at the transport of choice.
+async fn at_transport(
+    args: &ReceiveArgs,
+    choice: Option<TcpChoice>,
+    capture: Option<Inlet>,
+    destination: Destination,
+) -> Result<ExitCode, Failure> {
+    match choice {
         None => {
-            let endpoint = stp_endpoint(&args)?;
+            let endpoint = stp_endpoint(args, capture)?;
             let address = endpoint.local_addr();
             let listeners = [WIDE_FILES_PORT, FILES_PORT].map(|port| endpoint.listen(port));
             let listeners: Result<_, _> = listeners.into_iter().collect();
             let listeners = listeners.map_err(|error| cannot_accept(&error))?;
-            let stop = watch::Sender::new(false);
-            let room = Room { destination, options, endpoint, stop, json };
+            let room = Room::new(args, destination, endpoint);
             wait(room, listeners, address, args.once).await
         }
         Some(choice) => {
-            let endpoint = choice.host(host_address(args.listen)?)?;
+            let endpoint = choice.host(host_address(args.listen)?, capture)?;
             let listener =
                 endpoint.listen(args.listen.port(), MAX_SESSIONS).map_err(|error| cannot_accept(&error))?;
-            let stop = watch::Sender::new(false);
-            let room = Room { destination, options, endpoint, stop, json };
+            let room = Room::new(args, destination, endpoint);
             wait(room, vec![listener], args.listen, args.once).await
         }
     }
 }
 
-fn stp_endpoint(args: &ReceiveArgs) -> Result<Endpoint, Failure> {
+fn stp_endpoint(args: &ReceiveArgs, capture: Option<Inlet>) -> Result<Endpoint, Failure> {
     let options = EndpointOptions {
         mtu_bytes: args.common.mtu,
         accept: args.common.config(),
+        capture,
         ..EndpointOptions::default()
     };
     Endpoint::bind(args.listen, options)
-        .map_err(|e| Failure::new(format!("cannot wait at {}: {e}", args.listen)))
+        .map_err(|e| Failure::of(ErrorCode::CannotListen, format!("cannot wait at {}: {e}", args.listen)))
 }
 
 fn cannot_accept(error: &io::Error) -> Failure {
-    Failure::new(format!("cannot accept connections: {error}"))
+    Failure::of(ErrorCode::CannotListen, format!("cannot accept connections: {error}"))
 }
 
 async fn wait<E: TransportEnd + 'static>(
@@ -113,7 +146,7 @@ async fn serve<E: TransportEnd + 'static>(
         tokio::select! {
             stream = accept(&mut listeners), if sessions.len() < MAX_SESSIONS => match stream {
                 Some(stream) => drop(sessions.spawn_local(session(Rc::clone(&room), stream))),
-                None => return Err(Failure::new(E::LOST)),
+                None => return Err(Failure::of(E::LOST_CODE, E::LOST)),
             },
             Some(done) = sessions.join_next() => {
                 let complete = done.unwrap_or(false);
@@ -152,25 +185,29 @@ async fn stopped<E: TransportEnd>(
     while sessions.join_next().await.is_some() {}
     room.endpoint.close().await;
     if cut > 0 {
-        return Err(Failure::new(format!("interrupted; unfinished transfers given up: {cut}")));
+        let message = format!("interrupted; unfinished transfers given up: {cut}");
+        return Err(Failure::of(ErrorCode::Interrupted, message).in_result());
     }
-    if once && room.json {
+    if !once {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let failure = Failure::of(ErrorCode::Interrupted, "interrupted before a transfer came");
+    if room.form == Form::Json {
+        let nothing = TransferResult::new(&SessionReport::default(), None);
         show(
-            &TransferResult {
-                transport: E::TRANSPORT,
-                ..TransferResult::new(&SessionReport::default(), None)
-            },
-            true,
+            &TransferResult { transport: E::TRANSPORT, error: Some(failure.result()), ..nothing },
+            room.form,
         )?;
     }
-    if once { Err(Failure::new("interrupted before a transfer came")) } else { Ok(ExitCode::SUCCESS) }
+    Err(failure.in_result())
 }
 
 /// Receives what one sender sends; true if every file is there.
 async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>) -> bool {
     let peer = stream.peer_addr();
-    let progress = TransferBar::new(room.json);
+    let progress = room.progress.transfer(format!("from {peer}"));
     let clock = room.endpoint.clock();
+    let drops_before = room.endpoint.socket_drops();
     let (mut reader, mut writer) = stream.into_split();
     let mut started_at = None;
     let mut arrived_at = None;
@@ -191,34 +228,61 @@ async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>
         ) => Some(received),
         _ = stop.wait_for(|&stop| stop) => None,
     };
-    progress.clear();
-    let (report, error) = match received {
-        None => (known.report(), Some("interrupted".into())),
-        Some(Ok(report)) => (report, None),
-        Some(Err(error)) => {
-            let text = error.to_string();
-            (error.report, Some(text))
-        }
-    };
+    drop(progress);
+    let (report, failure) = outcome(peer, received, &known);
     let stats = writer.stats();
     let mut result = TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&report, None) };
+    result = result.of_session(peer, &known, &report, Some(&room.folder()));
     result.forward = Traffic::received(&stats);
     result.reverse = Traffic::sent(&stats);
+    result.socket_drops = room.endpoint.socket_drops().zip(drops_before).map(|(all, before)| all - before);
     if let (Some(start), Some(end)) = (started_at, arrived_at) {
         let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);
         result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
     }
-    if !room.json {
+    result.error = failure.as_ref().map(Failure::result);
+    room.progress.above(|| tell(peer, &result, room.form)) && failure.is_none()
+}
+
+/// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted.
+fn outcome(
+    peer: SocketAddr,
+    received: Option<Result<SessionReport, ReceiveError>>,
+    known: &KnownFiles,
+) -> (SessionReport, Option<Failure>) {
+    let failed = |code, why: &str| Some(Failure::of(code, format!("receiving from {peer} failed: {why}")));
+    match received {
+        None => (known.report(), failed(ErrorCode::Interrupted, "interrupted")),
+        Some(Err(ReceiveError { cause, report })) => {
+            (report, failed(of_fault(&cause, true), &cause.to_string()))
+        }
+        Some(Ok(report)) => {
+            let failure = of_files(&report).map(|code| {
+                let files = failed_files(&report);
+                Failure::of(code, format!("not every file from {peer} was taken: {files}"))
+            });
+            (report, failure)
+        }
+    }
+}
+
+/// Shows the result of a session, and its error; false if it cannot be shown.
+fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> bool {
+    if matches!(form, Form::Table | Form::FullTable) {
         note(&format!("from {peer}:"));
     }
-    let shown = show(&result, room.json);
+    let shown = show(result, form);
     if let Err(failure) = &shown {
-        note(&format!("skyhaul: {failure}"));
+        output::error(&format!("skyhaul: {failure}"));
     }
-    match &error {
-        Some(error) => note(&format!("skyhaul: receiving from {peer} failed: {error}")),
-        None if report.all_delivered() => {}
-        None => note(&format!("skyhaul: not every file from {peer} was taken; the reasons are above")),
+    if let Some(drops @ 1..) = result.socket_drops {
+        note(&format!(
+            "this machine was too slow for {drops} packets, which were sent again: leave it more processor \
+             time, raise net.core.rmem_max to 16777216, or give the sender a --rate"
+        ));
     }
-    error.is_none() && report.all_delivered() && shown.is_ok()
+    if let Some(error) = &result.error {
+        output::error(&format!("skyhaul: {}", error.message));
+    }
+    shown.is_ok()
 }

@@ -11,6 +11,7 @@ use skyhaul_core::{MS, SECOND, Stats};
 use skyhaul_net::{MemoryError, PathKey, PathMemory};
 use skyhaul_stp::{Config, ControllerKind, SavedPath};
 
+use crate::args::MORE;
 use crate::output::note;
 
 /// Which file, or none.
@@ -18,10 +19,10 @@ use crate::output::note;
 pub(crate) struct MemoryArgs {
     /// Where what is found out about paths is kept from one transfer to the next [default: skyhaul/paths in
     /// `$XDG_STATE_HOME` or ~/.local/state; paths within this machine only if FILE is given]
-    #[arg(long, value_name = "FILE", conflicts_with = "no_memory")]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_memory", help_heading = MORE)]
     memory: Option<PathBuf>,
     /// Neither use what earlier transfers found out about the path, nor keep what this one does
-    #[arg(long)]
+    #[arg(long, help_heading = MORE)]
     no_memory: bool,
 }
 

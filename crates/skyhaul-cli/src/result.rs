@@ -7,19 +7,31 @@ use skyhaul_lab::transfer::{LatenessMs, LossCounts, Probing, RttMs, Traffic};
 use skyhaul_stp::ProbingConfig;
 
 use crate::cycles::CycleRecord;
+use crate::errors::{ErrorResult, of_file};
+use crate::limited::{Held, LimitedBy};
 use crate::link_history::LinkHistory;
 use crate::remembered::PathMemoryResult;
-use crate::verdicts::{VerdictResult, verdicts};
+use crate::session_facts::SessionFacts;
+use crate::verdicts::{VerdictResult, seconds, verdicts};
+use crate::wall_time::WallTime;
 
 /// One file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct FileResult {
     pub(crate) name: String,
     pub(crate) bytes: u64,
     pub(crate) digest: Option<String>,
     pub(crate) chunks_again: u32,
+    /// Place of a delivered file at the receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    /// Time at which its result was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) settled_at: Option<WallTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error_code: Option<&'static str>,
 }
 
 /// The result of a transfer.
@@ -37,6 +49,10 @@ pub(crate) struct TransferResult {
     pub(crate) elapsed_s: Option<f64>,
     /// First write until the sender knew.
     pub(crate) confirmed_s: Option<f64>,
+    /// Time until the standard input had ended, before that.
+    pub(crate) read_s: Option<f64>,
+    /// Both, by what they were spent on.
+    pub(crate) limited_by: Option<LimitedBy>,
     pub(crate) goodput_bps: Option<f64>,
     pub(crate) limit_bps: Option<f64>,
     pub(crate) share: Option<f64>,
@@ -61,6 +77,9 @@ pub(crate) struct TransferResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<LinkHistory>,
     pub(crate) rtt_ms: RttMs,
+    /// Datagrams that this machine's socket dropped meanwhile, at a lone receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) socket_drops: Option<u64>,
     /// Largest IP packet that the path has shown to take.
     pub(crate) path_mtu: Option<u32>,
     /// Memory of the path, before and after.
@@ -70,6 +89,12 @@ pub(crate) struct TransferResult {
     pub(crate) files: Vec<FileResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lateness: Option<LatenessMs>,
+    /// The other end, when, and where.
+    #[serde(flatten)]
+    pub(crate) session: Option<SessionFacts>,
+    /// Reason of a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<ErrorResult>,
 }
 
 impl TransferResult {
@@ -87,6 +112,8 @@ impl TransferResult {
             payload_bytes: report.delivered_bytes(),
             elapsed_s: None,
             confirmed_s: None,
+            read_s: None,
+            limited_by: None,
             goodput_bps: None,
             limit_bps: None,
             share: None,
@@ -102,6 +129,7 @@ impl TransferResult {
             verdicts_left_out: None,
             truth: None,
             rtt_ms: RttMs::new(&stats),
+            socket_drops: None,
             path_mtu: stats.path_mtu_bytes,
             path_memory: None,
             digest: match &files[..] {
@@ -110,6 +138,8 @@ impl TransferResult {
             },
             files,
             lateness: None,
+            session: None,
+            error: None,
         }
     }
 
@@ -131,6 +161,13 @@ impl TransferResult {
         Self { verdicts: Some(listed), verdicts_left_out: Some(left_out), ..self }
     }
 
+    /// Adds what held the sender back.
+    pub(crate) fn with_limits(self, held: Held, stats: &Stats) -> Self {
+        let read_ns = held.read_ns.unwrap_or(0);
+        let limited_by = held.by.map(|by| by.with_losses(stats.lost_packets).after_reading(read_ns));
+        Self { limited_by, read_s: held.read_ns.map(seconds), ..self }
+    }
+
     /// One line of JSON.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
@@ -143,6 +180,9 @@ fn file_result(file: &skyhaul_files::FileReport) -> FileResult {
         bytes: file.bytes,
         digest: file.digest().map(|d| d.to_string()),
         chunks_again: file.chunks_again,
+        path: None,
+        settled_at: None,
         error: file.failure().map(ToString::to_string),
+        error_code: file.failure().map(|failure| of_file(failure.reason.code).name()),
     }
 }

@@ -1,6 +1,6 @@
 //! `skyhaul send FILE... ADDRESS:PORT`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,18 +8,22 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use skyhaul_core::{CloseReason, Instant, Stats};
+use skyhaul_capture::Inlet;
+use skyhaul_core::{CloseReason, Instant, SECOND, Stats};
 use skyhaul_files::{Event, Fault, FileName, SendError, SessionReport, Side, Source, Version};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 use skyhaul_stp::Config;
 
-use crate::address::{is_address, resolve};
+use crate::address::{is_address, resolve, unknown};
 use crate::advice;
 use crate::args::SendArgs;
 use crate::confirmed::ConfirmedLine;
 use crate::cycles::{CycleLog, CycleRecord};
+use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
 use crate::known::KnownFiles;
+use crate::limited::{Held, LimitLog};
+use crate::losers::failed_files;
 use crate::output::print;
 use crate::progress::TransferBar;
 use crate::remembered::Recalled;
@@ -27,6 +31,7 @@ use crate::result::TransferResult;
 use crate::signals::stop_requested;
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
+use crate::verbosity::Form;
 
 /// STP port of the file transfer, whose receiver takes version 1.
 pub(crate) const FILES_PORT: u16 = 1;
@@ -35,6 +40,8 @@ pub(crate) const WIDE_FILES_PORT: u16 = 2;
 /// Ports and versions that are tried in turn. A receiver of before refuses the first: that costs a round
 /// trip.
 const WAYS: [(u16, Version); 2] = [(WIDE_FILES_PORT, Version::Two), (FILES_PORT, Version::One)];
+/// Patience with one address of several that a name has; silent ones are tried once more at the end.
+const HASTE_NS: u64 = 5 * SECOND;
 /// Time for which late repeats of the peer are answered after the result is known.
 pub(crate) const LINGER: Duration = Duration::from_secs(15);
 
@@ -46,41 +53,55 @@ struct Attempt<E> {
     peer: SocketAddr,
     endpoint: E,
     sent: SendOutcome,
+    known: KnownFiles,
     stats: Stats,
     cycles: Vec<CycleRecord>,
+    held: Held,
     /// Memory of the path to it.
     recalled: Option<Recalled>,
 }
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
-    if args.files.is_empty() {
-        let given = args.to.escape_debug();
-        return Err(Failure::usage(format!(
-            "'{given}' is all that was given; write FILE... and then the receiver's ADDRESS:PORT"
-        )));
-    }
+    args.verbosity.begin();
     not_swapped(&args.files, &args.to)?;
     let sources = open_sources(&args.files, args.name.as_deref())?;
-    match args.transport.tcp(&args.common)? {
+    let choice = args.transport.tcp(&args.common)?;
+    let capture = args.capture.start("skyhaul send", &["sender".to_string()])?;
+    let done = over(&args, choice, capture.inlet(), sources).await;
+    capture.finish();
+    done
+}
+
+/// Sends over the transport of choice.
+async fn over(
+    args: &SendArgs,
+    choice: Option<TcpChoice>,
+    capture: Option<Inlet>,
+    sources: Sources,
+) -> Result<ExitCode, Failure> {
+    match choice {
         None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
-        None => over_stp(&args, sources).await,
-        Some(choice) => over_tcp(&args, choice.sending(&args.sender)?, sources).await,
+        None => over_stp(args, capture, sources).await,
+        Some(choice) => over_tcp(args, choice.sending(&args.sender)?, capture, sources).await,
     }
 }
 
-async fn over_stp(args: &SendArgs, sources: Vec<Source>) -> Result<ExitCode, Failure> {
+async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> Result<ExitCode, Failure> {
     if args.sender.controller.is_some() {
         return Err(Failure::usage("--controller is for --transport tcp: add that"));
     }
     let config = args.sender.config(&args.common);
     let peers = resolve(&args.to).await?;
-    let mut ways = peers.into_iter().flat_map(|peer| WAYS.map(|way| (peer, way))).peekable();
-    while let Some((peer, (port, version))) = ways.next() {
+    let is_hasty = peers.len() > 1;
+    let mut ways: VecDeque<_> =
+        peers.into_iter().flat_map(|peer| WAYS.map(|way| (peer, way, is_hasty))).collect();
+    while let Some((peer, way @ (port, version), is_hasty)) = ways.pop_front() {
         let (watch, cycles) = CycleLog::new();
         let options = EndpointOptions {
             mtu_bytes: args.common.mtu,
             accept: config.clone(),
             watch: Some(watch),
+            capture: capture.clone(),
             ..EndpointOptions::default()
         };
         let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
@@ -90,23 +111,33 @@ async fn over_stp(args: &SendArgs, sources: Vec<Source>) -> Result<ExitCode, Fai
             remembered_mtu_bytes: recalled.as_ref().and_then(Recalled::mtu_bytes),
             ..config.clone()
         };
-        let patience_ns = config.connect_give_up_ns;
+        let haste_ns = is_hasty.then_some(HASTE_NS);
+        let patience_ns = config.connect_give_up_ns.into_iter().chain(haste_ns).min();
+        let config = Config { connect_give_up_ns: patience_ns, ..config };
         let stream = endpoint.open(peer, port, config).map_err(|error| cannot_send(peer, error))?;
         let sources = (version, sources.clone());
         let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
         let attempt = Attempt { recalled, ..attempt };
-        if attempt.is_unreachable() {
-            while ways.next_if(|&(other, _)| other == peer).is_some() {}
+        let is_silent = is_hasty && attempt.is_silent();
+        if is_silent || attempt.is_unreachable() {
+            ways.retain(|&(other, ..)| other != peer);
         }
-        if !attempt.found_nobody() || ways.peek().is_none() {
+        if is_silent {
+            ways.push_back((peer, way, false));
+        } else if !attempt.found_nobody() || ways.is_empty() {
             return conclude(args, attempt).await;
         }
     }
-    Err(Failure::new(format!("'{}' has no address", args.to)))
+    Err(unknown(format!("'{}' has no address", args.to)))
 }
 
 /// Every address of the receiver that is of the family of ours is tried.
-async fn over_tcp(args: &SendArgs, choice: TcpChoice, sources: Vec<Source>) -> Result<ExitCode, Failure> {
+async fn over_tcp(
+    args: &SendArgs,
+    choice: TcpChoice,
+    capture: Option<Inlet>,
+    sources: Sources,
+) -> Result<ExitCode, Failure> {
     let Some(address) = args.address else {
         return Err(Failure::usage(
             "--transport tcp needs --address ADDRESS: one of the TUN device's network that nobody has",
@@ -121,7 +152,7 @@ async fn over_tcp(args: &SendArgs, choice: TcpChoice, sources: Vec<Source>) -> R
              one of its TUN device's network"
         )));
     }
-    let host = choice.host(address)?;
+    let host = choice.host(address, capture)?;
     while let Some(peer) = peers.next() {
         let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
         let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
@@ -131,14 +162,11 @@ async fn over_tcp(args: &SendArgs, choice: TcpChoice, sources: Vec<Source>) -> R
             return conclude(args, attempt).await;
         }
     }
-    Err(Failure::new(format!(
-        "'{}' has no {family} address, of which family --address {address} is",
-        args.to
-    )))
+    Err(unknown(format!("'{}' has no {family} address, of which family --address {address} is", args.to)))
 }
 
 fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
-    Failure::new(format!("cannot send to {peer}: {error}"))
+    Failure::of(ErrorCode::SocketFailed, format!("cannot send to {peer}: {error}"))
 }
 
 /// The address belongs behind the files.
@@ -158,42 +186,60 @@ async fn attempt<E: TransportEnd>(
     endpoint: E,
     stream: Stream<E::Protocol>,
     cycles: CycleLog,
-    sources: (Version, Vec<Source>),
+    (version, sources): (Version, Sources),
     patience_ns: Option<u64>,
 ) -> Result<Attempt<E>, Failure> {
     let peer = stream.peer_addr();
-    let progress = TransferBar::new(args.common.json);
+    let progress = TransferBar::alone(args.form().hides_progress(), format!("to {peer}"));
     let (mut reader, mut writer) = stream.into_split();
     let no_answer = advice::of_no_answer(peer, patience_ns);
-    let confirmed = ConfirmedLine::new(&progress, &cycles, writer.monitor(), endpoint.clock(), no_answer);
     let (known, clock) = (KnownFiles::default(), endpoint.clock());
+    let limits = LimitLog::new(writer.monitor(), clock);
+    let confirmed = ConfirmedLine::new(&progress, (&cycles, &limits), writer.monitor(), clock, no_answer);
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Sender, clock.now());
+        limits.observe(event);
         confirmed.observe(event);
     };
     let outcome = tokio::select! {
-        sent = session(clock, &mut reader, &mut writer, sources, observer) => Some(sent),
+        sent = session(clock, &mut reader, &mut writer, (version, sources.list), observer) => Some(sent),
         never = confirmed.show() => match never {},
         () = stop_requested() => None,
     };
-    progress.clear();
+    drop(progress);
     let stats = writer.stats();
+    let ends =
+        outcome.as_ref().map_or((known.started_at(), None), |sent| (sent.started_at, sent.confirmed_at));
+    let held = Held { by: limits.finish(ends.0, ends.1), read_ns: sources.read_ns };
     drop((reader, writer));
     let Some(sent) = outcome else {
         endpoint.close().await;
-        let result =
-            result::<E>(args, &SendOutcome::interrupted(&known), &stats, &cycles.finish(stats.probes));
-        show(&result, args.common.json)?;
-        return Err(Failure::new("interrupted; the receiver keeps nothing of unfinished files"));
+        let sent = SendOutcome::interrupted(&known);
+        let cycles = cycles.finish(stats.probes);
+        let attempt = Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None };
+        let failure = interrupted();
+        show(&attempt.result(args, Some(&failure)), args.form())?;
+        return Err(failure.in_result());
     };
-    Ok(Attempt { peer, endpoint, sent, stats, cycles: cycles.finish(stats.probes), recalled: None })
+    let cycles = cycles.finish(stats.probes);
+    Ok(Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None })
 }
 
-impl<E> Attempt<E> {
+fn interrupted() -> Failure {
+    Failure::of(ErrorCode::Interrupted, "interrupted; the receiver keeps nothing of unfinished files")
+}
+
+impl<E: TransportEnd> Attempt<E> {
     /// True if the machine itself says, or another on the way, that nobody is there.
     fn is_unreachable(&self) -> bool {
         let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
         reason == Some(CloseReason::Unreachable) && self.stats.received_packets == 0
+    }
+
+    /// True if nothing was heard in time.
+    fn is_silent(&self) -> bool {
+        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
+        reason == Some(CloseReason::ConnectTimeout) && self.stats.received_packets == 0
     }
 
     /// True if another address of the same name is worth trying.
@@ -201,43 +247,60 @@ impl<E> Attempt<E> {
         let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
         self.is_unreachable() || reason.is_some_and(advice::is_refusal)
     }
-}
 
-async fn conclude<E: TransportEnd>(args: &SendArgs, attempt: Attempt<E>) -> Result<ExitCode, Failure> {
-    let Attempt { peer, endpoint, sent, stats, cycles, recalled } = attempt;
-    let path_memory = recalled.map(|recalled| recalled.finish(&stats));
-    let result = TransferResult { path_memory, ..result::<E>(args, &sent, &stats, &cycles) };
-    let shown = show(&result, args.common.json);
-    endpoint.wait_idle(LINGER).await;
-    shown?;
-    match &sent.fault {
-        Some(fault) => {
-            let why = advice::of_sending::<E>(peer, fault, stats.received_packets > 0);
-            Err(Failure::new(format!("sending to {peer} failed: {why}")))
+    /// Reason why not everything arrived, if so.
+    fn failure(&self) -> Option<Failure> {
+        let (peer, was_heard) = (self.peer, self.stats.received_packets > 0);
+        if let Some(fault) = &self.sent.fault {
+            let why = advice::of_sending::<E>(peer, fault, was_heard);
+            let message = format!("sending to {peer} failed: {why}");
+            return Some(Failure::of(of_fault(fault, was_heard), message));
         }
-        None if sent.report.all_delivered() => Ok(ExitCode::SUCCESS),
-        None => Err(Failure::new("not every file arrived; the reasons are above")),
+        let code = of_files(&self.sent.report)?;
+        let files = failed_files(&self.sent.report);
+        Some(Failure::of(code, format!("not every file arrived: {files}")))
+    }
+
+    fn result(&self, args: &SendArgs, failure: Option<&Failure>) -> TransferResult {
+        let probing = args.sender.config(&args.common).probing;
+        let result = self.sent.result(&self.stats);
+        let result = result.with_cycles(&self.cycles, self.sent.started_at, probing.as_ref());
+        let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
+        let result = result.with_limits(self.held, &self.stats);
+        let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
+        TransferResult { transport: E::TRANSPORT, declared_rate_bps, error, ..result }
     }
 }
 
-fn result<E: TransportEnd>(
-    args: &SendArgs,
-    sent: &SendOutcome,
-    stats: &Stats,
-    cycles: &[CycleRecord],
-) -> TransferResult {
-    let probing = args.sender.config(&args.common).probing;
-    let result = sent.result(stats).with_cycles(cycles, sent.started_at, probing.as_ref());
-    TransferResult { transport: E::TRANSPORT, declared_rate_bps: args.sender.rate, ..result }
+async fn conclude<E: TransportEnd>(args: &SendArgs, mut attempt: Attempt<E>) -> Result<ExitCode, Failure> {
+    let path_memory = attempt.recalled.take().map(|recalled| recalled.finish(&attempt.stats));
+    let failure = attempt.failure();
+    let result = TransferResult { path_memory, ..attempt.result(args, failure.as_ref()) };
+    let shown = show(&result, args.form());
+    attempt.endpoint.wait_idle(LINGER).await;
+    shown?;
+    failure.map_or(Ok(ExitCode::SUCCESS), |failure| Err(failure.in_result()))
 }
 
 /// Prints the result as it was asked for.
-pub(crate) fn show(result: &TransferResult, json: bool) -> Result<(), Failure> {
-    if json { print(&format!("{}\n", result.to_json())) } else { print(&table(result)) }
+pub(crate) fn show(result: &TransferResult, form: Form) -> Result<(), Failure> {
+    match form {
+        Form::Json => print(&format!("{}\n", result.to_json())),
+        Form::Table | Form::FullTable => print(&table(result, form == Form::FullTable)),
+        Form::Nothing => Ok(()),
+    }
+}
+
+/// Everything that is to be sent.
+#[derive(Clone)]
+struct Sources {
+    list: Vec<Source>,
+    /// Time until the standard input had ended, if it is among them.
+    read_ns: Option<u64>,
 }
 
 /// Opens every file before anything is connected.
-fn open_sources(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Vec<Source>, Failure> {
+fn open_sources(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Sources, Failure> {
     let mut names = BTreeSet::new();
     for file in files {
         let name =
@@ -254,9 +317,12 @@ fn open_sources(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Vec<Sou
         if is_stdin(file) {
             return read_stdin(stdin_name.unwrap_or(STDIN_NAME.as_ref()));
         }
-        Source::open(file).map_err(|e| Failure::new(e.to_string()))
+        Ok(Source::open(file)?)
     };
-    files.iter().map(open).collect()
+    let clock = Clock::start();
+    let list = files.iter().map(open).collect::<Result<_, _>>()?;
+    let read_ns = files.iter().any(|file| is_stdin(file)).then(|| clock.now().as_ns());
+    Ok(Sources { list, read_ns })
 }
 
 fn is_stdin(file: &Path) -> bool {
@@ -270,7 +336,7 @@ fn read_stdin(name: &OsStr) -> Result<Source, Failure> {
         Failure::usage(format!("'{shown}' cannot be the name of the standard input: {error}"))
     })?;
     let source = Source::spool(std::io::stdin().lock(), name, &std::env::temp_dir());
-    source.map_err(|error| Failure::new(format!("{error}; nothing was sent")))
+    source.map_err(|error| Failure::of(ErrorCode::StdinFailed, format!("{error}; nothing was sent")))
 }
 
 /// Outcome of a sending session.

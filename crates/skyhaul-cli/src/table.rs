@@ -6,29 +6,42 @@ use skyhaul_core::units::{show_bytes, show_rate};
 use skyhaul_lab::transfer::{LossCounts, Probing, Traffic};
 
 use crate::counted::packets;
+use crate::file_lines::file_lines;
 use crate::link_history::{Dropped, noticed};
 use crate::pauses::pauses;
 use crate::remembered::{KnownPath, PathMemoryResult};
-use crate::result::{FileResult, TransferResult};
+use crate::result::TransferResult;
+use crate::why::why;
 use crate::wrap::wrapped;
 
-/// A short table; a line per figure that is known.
-pub(crate) fn table(result: &TransferResult) -> String {
+/// A short table; a line per figure that is known. If nothing was delivered, there are no figures but of what
+/// was sent for nothing; if the peer was never heard, nothing at all.
+pub(crate) fn table(result: &TransferResult, every_file: bool) -> String {
     let mut out = String::new();
-    let before = before(result).into_iter().map(|(name, value)| (name.to_owned(), value));
-    let after = after(result).into_iter().map(|(name, value)| (name.to_owned(), value));
+    let is_for_nothing = is_for_nothing(result);
+    if is_for_nothing && heard(result).packets == 0 {
+        return out;
+    }
+    let before = if is_for_nothing { sent(result) } else { before(result) };
+    let after = if is_for_nothing { Lines::new() } else { after(result) };
+    let before = before.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let after = after.into_iter().map(|(name, value)| (name.to_owned(), value));
     let left_out = result.verdicts_left_out.unwrap_or(0);
     let pauses = pauses(result.verdicts.as_deref().unwrap_or_default(), left_out);
     for (name, value) in before.chain(pauses).chain(after) {
         let _ = writeln!(out, "  {name:<17} {}", wrapped(&value, INDENT));
     }
-    for one in &result.files {
-        let _ = writeln!(out, "  {:<17} {}", "file", file(one));
-        if let Some(digest) = &one.digest {
-            let _ = writeln!(out, "  {:<13} {digest}", "  BLAKE3"); // 80 columns
-        }
-    }
-    out
+    out + &file_lines(&result.files, every_file)
+}
+
+/// True if nothing was delivered. A demo tells of its link in any case.
+fn is_for_nothing(result: &TransferResult) -> bool {
+    result.link.is_none() && result.files.iter().all(|file| file.digest.is_none())
+}
+
+/// Traffic that came from the other end.
+fn heard(result: &TransferResult) -> Traffic {
+    if is_sender(result) { result.reverse } else { result.forward }
 }
 
 /// Columns in front of the values.
@@ -43,15 +56,27 @@ fn before(result: &TransferResult) -> Lines {
         ("delivered", Some(show_bytes(result.payload_bytes))),
         ("took", result.elapsed_s.map(|s| format!("{s:.2} s, until the last byte had arrived"))),
         ("confirmed after", result.confirmed_s.map(|s| format!("{s:.2} s, when the sender knew it"))),
+        ("held back by", why(result)),
         ("speed", result.goodput_bps.filter(|bps| *bps > 0.0).map(show_rate)),
         ("the link allows", result.limit_bps.map(show_rate)),
         ("of that, used", result.share.map(|s| format!("{:.1} %", s * 100.0))),
-        (if is_sender(result) { "sent" } else { "received" }, Some(traffic(result, result.forward))),
-        ("sent back", Some(traffic(result, result.reverse))),
+    ])
+    .into_iter()
+    .chain(sent(result))
+    .chain(known([
         ("sent again", is_sender(result).then(|| again(result))),
         ("link was gone", gone(result)),
         ("noticed", seen(result)),
         ("paused to ask", asked(result.probing)),
+    ]))
+    .collect()
+}
+
+/// Lines about what was sent both ways.
+fn sent(result: &TransferResult) -> Lines {
+    known([
+        (if is_sender(result) { "sent" } else { "received" }, Some(traffic(result, result.forward))),
+        ("sent back", Some(traffic(result, result.reverse))),
     ])
 }
 
@@ -73,13 +98,6 @@ fn known<const N: usize>(lines: [(&'static str, Option<String>); N]) -> Lines {
 /// A lone receiver cannot tell what was lost.
 fn is_sender(result: &TransferResult) -> bool {
     result.controller != "receiver"
-}
-
-fn file(file: &FileResult) -> String {
-    match (&file.digest, &file.error) {
-        (Some(_), _) => format!("{}  verified: it is what was sent", file.name),
-        (None, error) => format!("{}  FAILED: {}", file.name, error.as_deref().unwrap_or("unknown")),
-    }
 }
 
 /// Memory of the path, before and after.

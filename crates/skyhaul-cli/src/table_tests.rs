@@ -2,12 +2,28 @@
 
 use super::*;
 use crate::link_history::{Gone, LinkHistory};
+use crate::result::FileResult;
 use skyhaul_core::Stats;
 use skyhaul_files::SessionReport;
 
 fn with(lost_packets: [u64; 4]) -> TransferResult {
     let stats = Stats { lost_packets, controller: "fixed-rate", ..Stats::default() };
-    TransferResult::new(&SessionReport::default(), Some(&stats))
+    delivered(TransferResult::new(&SessionReport::default(), Some(&stats)))
+}
+
+fn delivered(result: TransferResult) -> TransferResult {
+    let file = FileResult { digest: Some("d1".repeat(32)), ..FileResult::default() };
+    TransferResult { files: vec![file], ..result }
+}
+
+#[test]
+fn a_transfer_that_came_to_nothing_has_no_figures() {
+    let failed = FileResult { name: "f".into(), error: Some("receiver: no".into()), ..FileResult::default() };
+    let unheard = TransferResult { files: vec![failed], ..with([0; 4]) };
+    assert_eq!(table(&unheard, false), "");
+    let reverse = Traffic { packets: 1, bytes: 60 };
+    let told = table(&TransferResult { reverse, ..unheard }, false);
+    assert!(!told.contains("delivered") && told.ends_with("f  FAILED: receiver: no\n"), "{told}");
 }
 
 #[test]
@@ -24,7 +40,7 @@ fn what_the_link_did_stands_beside_what_the_sender_took_it_for() {
     let gone = vec![Gone { at_s: 1.0, duration_s: 2.0 }];
     let dropped = Dropped { outage: 30, ..Dropped::default() };
     let truth = LinkHistory { gone, gone_times: 1, gone_s: 2.0, next_gone_s: None, dropped };
-    let all = table(&TransferResult { truth: Some(truth), ..with([0, 0, 28, 0]) });
+    let all = table(&TransferResult { truth: Some(truth), ..with([0, 0, 28, 0]) }, true);
     for line in ["gone     once, 2.0 s in all", "the link being gone 28", "the link being gone 30"] {
         assert!(all.contains(line), "{line}: {all}");
     }
@@ -33,9 +49,9 @@ fn what_the_link_did_stands_beside_what_the_sender_took_it_for() {
 #[test]
 fn a_run_that_met_no_outage_says_where_one_is() {
     let truth = LinkHistory { next_gone_s: Some(12.34), ..LinkHistory::default() };
-    let all = table(&TransferResult { truth: Some(truth), ..with([0; 4]) });
+    let all = table(&TransferResult { truth: Some(truth), ..with([0; 4]) }, true);
     assert!(all.contains("link was gone     not yet: first at 12.3 s"), "{all}");
-    let all = table(&TransferResult { truth: Some(LinkHistory::default()), ..with([0; 4]) });
+    let all = table(&TransferResult { truth: Some(LinkHistory::default()), ..with([0; 4]) }, true);
     assert!(!all.contains("link was gone"), "a link that never goes: {all}");
 }
 
@@ -65,7 +81,7 @@ fn again_of(retransmitted_packets: u64, idle_repeats: u64) -> String {
 fn pauses_stand_between_their_number_and_the_losses() {
     let verdicts = Some(vec![crate::verdicts::samples::outage()]);
     let probing = Probing { cycles: 1, link: 1, ..Probing::default() };
-    let told = table(&TransferResult { probing, verdicts, ..with([0, 0, 30, 0]) });
+    let told = table(&TransferResult { probing, verdicts, ..with([0, 0, 30, 0]) }, true);
     let at = |text: &str| told.find(text).unwrap_or_else(|| panic!("{text}: {told}"));
     let places = ["paused to ask", "    at 0.0 s", "in a row", "lost on the way"].map(at);
     assert!(places.is_sorted(), "{told}");
@@ -74,8 +90,8 @@ fn pauses_stand_between_their_number_and_the_losses() {
 
 #[test]
 fn a_receiver_does_not_claim_that_nothing_was_lost() {
-    let result = TransferResult::new(&SessionReport::default(), None);
-    assert!(!table(&result).contains("lost"), "{}", table(&result));
+    let told = table(&delivered(TransferResult::new(&SessionReport::default(), None)), false);
+    assert!(told.contains("received") && !told.contains("lost"), "{told}");
 }
 
 #[test]

@@ -4,10 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use skyhaul_capture::Inlet;
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_net::{Clock, Endpoint, Protocol};
 use skyhaul_tcp::Config;
 
+use crate::args::MORE;
+use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::parameters::{CommonArgs, ProbingSwitch, SenderArgs};
 
@@ -27,10 +30,10 @@ pub(crate) enum TransportName {
 pub(crate) struct TransportArgs {
     /// What carries the files: stp (over UDP), or tcp, which needs a TUN device (docs/guide/tcp.md). Both
     /// sides must say the same
-    #[arg(long, value_enum, default_value_t = TransportName::Stp, hide_possible_values = true, value_name = "stp|tcp")]
+    #[arg(long, value_enum, default_value_t = TransportName::Stp, hide_possible_values = true, value_name = "stp|tcp", help_heading = MORE)]
     transport: TransportName,
     /// TUN device for --transport tcp; `ip tuntap add` makes one that needs no root
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = MORE)]
     tun: Option<String>,
 }
 
@@ -88,16 +91,18 @@ impl TcpChoice {
     }
 
     /// A host with this address on the device.
-    pub(crate) fn host(&self, address: IpAddr) -> Result<TunHost, Failure> {
+    pub(crate) fn host(&self, address: IpAddr, capture: Option<Inlet>) -> Result<TunHost, Failure> {
         let options = TunOptions {
             mtu_bytes: self.mtu_bytes,
             accept: self.config.clone(),
+            capture,
             ..TunOptions::new(vec![address])
         };
         let device = TunDevice::attach(&self.device).and_then(|device| device.check_up().map(|()| device));
         let host = device.and_then(|device| TunHost::on_device(device, options));
         host.map_err(|error| {
-            Failure::new(format!("cannot use TCP with {address} on '{}': {error}", self.device))
+            let message = format!("cannot use TCP with {address} on '{}': {error}", self.device);
+            Failure::of(ErrorCode::DeviceFailed, message)
         })
     }
 }
@@ -122,12 +127,17 @@ pub(crate) trait TransportEnd {
     const TRANSPORT: &'static str;
     /// Words when there will be no connections any more.
     const LOST: &'static str;
+    /// The code of that.
+    const LOST_CODE: ErrorCode;
 
     /// The clock of its connections.
     fn clock(&self) -> Clock;
 
     /// Breaks everything off, and tells the peers.
     async fn close(&self);
+
+    /// Datagrams that the system dropped as its socket was full; `None`: it has none.
+    fn socket_drops(&self) -> Option<u64>;
 
     /// Waits until nothing is left to do; false after `patience`.
     async fn wait_idle(&self, patience: Duration) -> bool;
@@ -141,9 +151,14 @@ impl TransportEnd for Endpoint {
     type Protocol = skyhaul_stp::Endpoint;
     const TRANSPORT: &'static str = "stp";
     const LOST: &'static str = "the socket failed";
+    const LOST_CODE: ErrorCode = ErrorCode::SocketFailed;
 
     fn clock(&self) -> Clock {
         self.clock()
+    }
+
+    fn socket_drops(&self) -> Option<u64> {
+        Some(self.counters().socket_drops)
     }
 
     async fn close(&self) {
@@ -163,9 +178,14 @@ impl TransportEnd for TunHost {
     type Protocol = skyhaul_tcp::Endpoint;
     const TRANSPORT: &'static str = "tcp";
     const LOST: &'static str = "the TUN device is gone; make it again, then start this command again";
+    const LOST_CODE: ErrorCode = ErrorCode::DeviceFailed;
 
     fn clock(&self) -> Clock {
         self.clock()
+    }
+
+    fn socket_drops(&self) -> Option<u64> {
+        None
     }
 
     async fn close(&self) {

@@ -14,6 +14,8 @@ mod control;
 mod endings;
 #[path = "emulate/guide.rs"]
 mod guide;
+#[path = "common/namespaces.rs"]
+mod namespaces;
 #[path = "common/pages.rs"]
 mod pages;
 #[path = "emulate/relay.rs"]

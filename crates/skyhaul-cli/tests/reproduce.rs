@@ -46,7 +46,7 @@ fn single_items_are_made_alone_and_ladders_come_from_the_packets_of_a_run() {
     assert!(said.out.contains("2 claims: 2 reproduced"), "{}", said.out);
     assert_eq!(names(&Path::new(&out).join("results")), ["early-timeout", "false-timeout"]);
     let figures = names(&Path::new(&out).join("figures"));
-    assert_eq!(figures, ["X-2.png", "X-2.svg", "X-4.png", "X-4.svg"]);
+    assert_eq!(figures, ["X-2.pdf", "X-2.png", "X-2.svg", "X-4.pdf", "X-4.png", "X-4.svg"]);
 }
 
 #[test]

@@ -7,6 +7,8 @@
 mod common;
 #[path = "../../net/tests/kernel/namespace.rs"]
 mod namespace;
+#[path = "capture/tshark.rs"]
+mod tshark;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -77,6 +79,32 @@ fn a_file_arrives_and_both_say_so_in_the_same_words_as_over_stp() {
         let over_stp = run(&["send", &big, &stp.address, "--json"]).json();
         assert_eq!(keys(&sent), keys(&over_stp), "the same fields");
         stp.wait();
+    });
+}
+
+#[test]
+fn both_ends_capture_what_crosses_their_devices() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let big = big_file(&folder);
+        let [sender, receiving] = ["send", "receive"].map(|name| folder.path().join(name));
+        let receiver = receiver(RECEIVER, &["--once", "--capture", receiving.to_str().unwrap()]);
+        let sent = send(&[&big], RECEIVER, &["--capture", sender.to_str().unwrap()]);
+        let (received, _inbox) = receiver.wait();
+        assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+        if tshark::is_missing() {
+            return;
+        }
+        for path in [&sender, &receiving] {
+            let wrong =
+                "ip.checksum.status == 0 || tcp.checksum.status == 0 || _ws.malformed || skyfiles.broken";
+            let checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-Y", wrong];
+            assert_eq!(tshark::tshark(path, &checks), "");
+            let file = tshark::columns(path, "skyfiles.name == \"big\"", &["skyfiles.size"]);
+            assert_eq!(file, [["3000000"]]);
+        }
+        let commented = "frame.comment contains \"window:\" && frame.packet_flags_direction == 1";
+        assert!(tshark::columns(&sender, commented, &["tcp.ack"]).len() > 10);
     });
 }
 

@@ -135,6 +135,7 @@ fn a_killed_sender_leaves_nothing_behind() {
     let (received, folder) = receiver.wait();
     assert_eq!(received.code, Some(1), "{received:?}");
     assert!(received.err.contains("failed"), "{received:?}");
+    assert_eq!(received.json()["error"]["code"], "gave-up", "{received:?}");
     assert!(names(folder.path()).is_empty(), "{:?}", names(folder.path()));
 }
 
@@ -143,10 +144,18 @@ fn a_killed_receiver_is_noticed() {
     let mut receiver = Receiver::start(&["--once"]);
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "cut", &noise(20_000_000));
-    let sender =
-        skyhaul(&["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M", "--give-up", "4s"])
-            .spawn()
-            .unwrap();
+    let sender = skyhaul(&[
+        "send",
+        path.to_str().unwrap(),
+        &receiver.address,
+        "--rate",
+        "8M",
+        "--give-up",
+        "4s",
+        "--json",
+    ])
+    .spawn()
+    .unwrap();
     until("a part file", || !names(receiver.path()).is_empty());
     receiver.child.kill().unwrap();
     receiver.child.wait().unwrap();
@@ -154,6 +163,7 @@ fn a_killed_receiver_is_noticed() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("skyhaul: sending to"), "{said:?}");
     assert!(said.err.contains("any more; start the receiver again"), "{said:?}");
+    assert_eq!(said.json()["error"]["code"], "peer-gone", "{said:?}");
     assert!(!receiver.path().join("cut").exists());
 }
 
@@ -260,6 +270,10 @@ fn a_disk_that_fills_up_is_reported_to_both() {
     std::process::Command::new("umount").arg(folder.path()).status().unwrap();
     assert_eq!((sent.code, received.code), (Some(1), Some(1)), "{sent:?} {received:?}");
     assert!(sent.json()["files"][0]["error"].to_string().contains("space"), "{sent:?}");
+    assert_eq!(
+        (&sent.json()["error"]["code"], &received.json()["error"]["code"]),
+        (&"no-space".into(), &"no-space".into())
+    );
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -38,7 +38,8 @@ fn wrong_usage_is_exit_code_2() {
         &["--memory", "--no-memory"],
     );
     check(&["send"], 2, &[]);
-    check(&["send", "file"], 2, &["'file' is all", "ADDRESS:PORT"]);
+    check(&["send", "file"], 2, &["<FILE>...", "<ADDRESS:PORT>"]);
+    check(&["send", "-q", "-v", "file", "127.0.0.1:9"], 2, &["--quiet", "--verbose"]);
     check(&["receive"], 2, &["--dir"]);
     check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
     check(&["receive", "--dir", ".", "--listen", "127.0.0.1"], 2, &["ADDRESS:PORT"]);
@@ -138,6 +139,25 @@ fn no_control_characters_outside_of_a_terminal() {
 }
 
 #[test]
+fn help_begins_with_what_most_people_need() {
+    for (command, first, later) in [
+        ("send", ["<FILE>...", "--rate", "--quiet", "--json"], "--probing"),
+        ("receive", ["--dir", "--listen", "--once", "--json"], "--profile"),
+        ("emulate", ["--rate", "--delay", "--run", "--duration"], "--device"),
+        ("race", ["--with", "--runs", "--simulated", "--out"], "--time-limit"),
+        ("simulate", ["--out", "--set", "--replications", "--plot"], "--shard"),
+    ] {
+        let said = run(&[command, "-h"]);
+        let at =
+            |text: &str| said.out.find(text).unwrap_or_else(|| panic!("{command}: {text}: {}", said.out));
+        let (heading, options) = (at("\nMore options:"), at("\nOptions:"));
+        assert!(options < heading && first.iter().all(|text| at(text) < heading), "{}", said.out);
+        assert!(said.out.rfind(later).is_some_and(|place| place > heading), "{later}: {}", said.out);
+        assert!(!said.out.contains("[FILE]..."), "{}", said.out);
+    }
+}
+
+#[test]
 fn help_has_no_marks_of_its_source() {
     for command in ["send", "receive", "demo", "simulate", "merge", "report", "race"] {
         let said = run(&[command, "--help"]);
@@ -186,6 +206,8 @@ fn manual_pages_and_completions_know_every_command() {
         let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page:?}: {error}"));
         assert!(page.contains(".SH SYNOPSIS") && page.contains("\\fB\\-\\-help\\fR"), "{page}");
     }
+    let page = std::fs::read_to_string(folder.path().join("man/skyhaul-send.1")).unwrap();
+    assert!(page.contains("\nskyhaul send [OPTIONS] <FILE>... <ADDRESS:PORT>\n.SH DESCRIPTION"), "{page}");
     for shell in ["bash", "zsh", "fish"] {
         let said = run(&["completions", shell]);
         assert!(said.out.contains("receive") && said.out.contains("listen"), "{shell}: {said:?}");

@@ -17,4 +17,4 @@ pub use config::Config;
 #[doc(inline)]
 pub use endpoint::{Counters, Endpoint, EndpointOptions, Limits, Listener};
 #[doc(inline)]
-pub use stream::{Monitor, ReadHalf, Stats, Stream, Weight, WriteHalf};
+pub use stream::{Limit, LimitTimes, Monitor, ReadHalf, Stats, Stream, Weight, WriteHalf};

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 #[doc(inline)]
-pub use skyhaul_core::{Stats, Weight};
+pub use skyhaul_core::{Limit, LimitTimes, Stats, Weight};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::errors::CloseReason;

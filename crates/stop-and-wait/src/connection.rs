@@ -361,7 +361,7 @@ impl Family for StopAndWait {
         let Key { peer, local_port, remote_port } = arrival.key;
         if segment.flags & OPENS != 0 && endpoint.listens(local_port) {
             let (id, config) = (endpoint.take_id(), endpoint.family.accept.clone());
-            endpoint.enter_path(peer, None);
+            endpoint.enter_path(arrival.now, peer, None);
             endpoint.insert(id, arrival.key, Connection::new(id, config, &arrival.key, false), false);
             return Self::receive(endpoint, id, arrival, segment, sink);
         }
@@ -383,6 +383,7 @@ impl Family for StopAndWait {
 /// Opens a connection to `port` at `peer`.
 pub fn connect(
     endpoint: &mut Endpoint<StopAndWait>,
+    now: Instant,
     peer: std::net::SocketAddr,
     port: u16,
     config: Config,
@@ -394,7 +395,7 @@ pub fn connect(
     let mut keys = ports.map(|local_port| Key { peer, local_port, remote_port: port });
     let free = keys.find(|&key| endpoint.find(key).is_none());
     let key = free.ok_or(skyhaul_core::ConnectError::NoFreePort)?;
-    endpoint.enter_path(peer, None);
+    endpoint.enter_path(now, peer, None);
     endpoint.insert(id, key, Connection::new(id, config, &key, true), true);
     Ok(id)
 }

@@ -83,8 +83,8 @@ impl Protocol for StopAndWait {
             max_unproven: usize::MAX,
         };
         let endpoint = Endpoint::new(family, config, setup.stream("/stop-and-wait"));
-        Box::new(Addressed::new(endpoint, |endpoint, _, remote, port, config| {
-            connect(endpoint, remote, port, config.get().cloned().unwrap_or_default())
+        Box::new(Addressed::new(endpoint, |endpoint, now, remote, port, config| {
+            connect(endpoint, now, remote, port, config.get().cloned().unwrap_or_default())
         }))
     }
 

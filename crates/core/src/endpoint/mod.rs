@@ -184,8 +184,8 @@ impl<F: Family> Endpoint<F> {
 
     /// Path to a peer for one more connection, which [`Self::insert`] must bring. `declared`: the rate that
     /// the connection declares.
-    pub fn enter_path(&mut self, peer: F::Peer, declared: Option<DeclaredRate>) -> &mut Path {
-        self.paths.enter(peer, self.config.path(peer), declared)
+    pub fn enter_path(&mut self, now: Instant, peer: F::Peer, declared: Option<DeclaredRate>) -> &mut Path {
+        self.paths.enter(now, peer, self.config.path(peer), declared)
     }
 
     /// Path to a peer for a change, while a connection uses it.

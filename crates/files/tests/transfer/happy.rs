@@ -128,9 +128,18 @@ async fn observers_see_a_transfer_in_order() {
         Event::Settled { file, report } => log.push(format!("settled {file} {}", report.digest().is_some())),
         _ => panic!("{event:?}"),
     };
-    let sender = |event: &Event<'_>| log(&mut at_sender, &mut sent_bytes, event);
+    let (mut reads, mut is_reading) = (0, false);
+    let sender = |event: &Event<'_>| match event {
+        Event::Reading => assert!(!std::mem::replace(&mut is_reading, true)),
+        Event::Read => {
+            assert!(std::mem::take(&mut is_reading));
+            reads += 1;
+        }
+        _ => log(&mut at_sender, &mut sent_bytes, event),
+    };
     let receiver = |event: &Event<'_>| log(&mut at_receiver, &mut received_bytes, event);
     let _ = watched(sources, 10_000, &folder, sender, receiver).await;
+    assert!(reads >= len / CHUNK && !is_reading, "a chunk at a time, each begun and ended");
     let begin = format!("started 2 {len}");
     let first = format!("file 0 a {len}");
     assert_eq!(at_sender, [&*begin, &*first, "file 1 empty 0", "settled 0 true", "settled 1 true"]);

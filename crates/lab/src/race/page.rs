@@ -1,10 +1,11 @@
 //! Results of a race as files: the numbers in the format of a sweep whose axis is the transport, and a page.
 
+use std::iter;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use skyhaul_report::results::parse_results;
-use skyhaul_report::{Definitions, Figure, ReportError, ReportPage, Results};
+use skyhaul_report::{Definitions, Figure, Mark, MarkAxis, ReportError, ReportPage, Results};
 use skyhaul_sim::sweep::{FORMAT, RESULTS, save};
 
 use super::error::RaceError;
@@ -56,10 +57,30 @@ pub fn report(
                 panel.series.iter().flat_map(|series| series.metrics.iter().map(|curve| &curve.metric));
             panel.y.metric.iter().chain(metrics).all(|metric| results.metrics().contains(metric.as_str()))
         });
+        for panel in &mut definition.panels {
+            panel.marks.extend(own(rows));
+        }
         figures.push(Figure::from_results(&definition, results)?);
     }
     let introduction = table::headline(plan, mode).to_vec();
     Ok(ReportPage { title: plan.title.clone(), introduction, figures, tables, ..ReportPage::default() })
+}
+
+/// Band behind the racer that verdicts are about, skyhaul, where there are others beside it.
+fn own(rows: &[RacerRuns]) -> Vec<Mark> {
+    let is_own: Vec<bool> = rows.iter().map(|row| row.racer.is_subject()).collect();
+    if is_own.iter().all(|is| *is) {
+        return Vec::new();
+    }
+    let places = is_own.iter().zip(0..).filter(|(is, _)| **is).map(|(_, place)| f64::from(place));
+    let mark = |(place, label): (f64, &str)| Mark {
+        on: MarkAxis::X,
+        at: None,
+        from: Some(place - 0.5),
+        to: Some(place + 0.5),
+        label: label.to_string(),
+    };
+    places.zip(iter::once("skyhaul").chain(iter::repeat(""))).map(mark).collect()
 }
 
 /// Result file as `report` reads it.
@@ -74,7 +95,7 @@ fn results_text(plan: &RacePlan, rows: &[RacerRuns]) -> String {
         let line = move |(replication, run)| line(point, replication, row.racer.name(), run);
         row.runs.iter().enumerate().map(line)
     });
-    std::iter::once(header).chain(lines).map(|value| value.to_string() + "\n").collect()
+    iter::once(header).chain(lines).map(|value| value.to_string() + "\n").collect()
 }
 
 fn line(point: usize, replication: usize, name: &str, run: &RaceRun) -> Value {

@@ -10,7 +10,8 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use skyhaul_core::{Engine, endpoint};
+use skyhaul_capture::Heads;
+use skyhaul_core::{Engine, Transmit, endpoint};
 
 use crate::Protocol;
 pub(crate) use batch::Batch;
@@ -59,6 +60,9 @@ pub(crate) trait Carrier: Sized {
     fn poll_own_packet(&mut self) -> Option<Vec<u8>> {
         None
     }
+
+    /// Headers that surround the segments of a batch, for a capture.
+    fn heads(&self, transmit: &Transmit<PeerOf<Self>>, peers: &PeersOf<Self>) -> Heads;
 
     /// Completes the segments of a new batch.
     fn seal(&mut self, _: &mut Batch<PeerOf<Self>>, _: &PeersOf<Self>) {}
@@ -122,14 +126,25 @@ impl<C: Carrier> Driver<C> {
     fn fill(&mut self) -> bool {
         if let Some(packet) = self.carrier.poll_own_packet() {
             self.batch.put(&packet);
+            self.show();
             return true;
         }
         let (batch, max_segments) = (&mut self.batch, self.carrier.max_segments());
         let filled = self.keeper.fill(|engine, now, sink| batch.fill(now, engine, max_segments, sink));
         if filled {
             self.carrier.seal(batch, &self.peers);
+            self.show();
         }
         filled
+    }
+
+    /// Shows a new batch to a capture.
+    fn show(&mut self) {
+        let Self { carrier, peers, batch, keeper } = self;
+        let now = keeper.now();
+        let Some(tap) = &mut keeper.sink.tap else { return };
+        let heads = batch.transmit().map(|transmit| carrier.heads(&transmit, peers));
+        batch.segments_mut().for_each(|segment| tap.left(now, heads, segment));
     }
 }
 

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
-use skyhaul_core::{Engine as _, Transmit};
+use skyhaul_capture::Heads;
+use skyhaul_core::{Engine as _, NetworkFields, Transmit};
 use skyhaul_tcp::Endpoint;
 use skyhaul_tcp::segment::Way;
 
@@ -73,6 +74,9 @@ impl Tun {
             for (room, length) in rooms.zip(inbox.lengths.drain(..)) {
                 counters.received_packets += 1;
                 counters.received_bytes += length as u64;
+                if let Some(tap) = &mut sink.tap {
+                    tap.arrived(now, None, &room[..length]);
+                }
                 match stack.receive(now, &room[..length], counters) {
                     Arrival::Segment { way, fields, bytes } => {
                         state.engine.handle(now, way, fields, bytes, sink);
@@ -82,6 +86,9 @@ impl Tun {
                     }
                     Arrival::Nothing => {}
                 }
+            }
+            if let Some(tap) = &mut sink.tap {
+                tap.handled();
             }
         });
         keeper.wake();
@@ -113,6 +120,12 @@ impl Carrier for Tun {
 
     fn max_segments(&self) -> usize {
         MAX_SEGMENTS
+    }
+
+    fn heads(&self, transmit: &Transmit<Way>, _: &Peers<Way, ()>) -> Heads {
+        let Way { local, remote } = transmit.peer;
+        let fields = NetworkFields { protocol: ip::TCP, ..transmit.fields };
+        Heads { source: (local, 0).into(), destination: (remote, 0).into(), fields }
     }
 
     /// Answer of the IP layer.

@@ -18,6 +18,7 @@ use crate::driver::{Driver, Keeper};
 use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::state::State;
+use crate::tap::Tap;
 use crate::watch::Sink;
 
 /// A host with addresses and TCP of its own, in user space. Clones refer to the same host. Its work is done
@@ -52,7 +53,8 @@ impl TunHost {
         let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
         let state = State::new(options.engine()?, options.accept.receive_limit_bytes);
         let shared = Arc::new(Shared::new(state));
-        let keeper = Keeper::new(Arc::clone(&shared), Sink(options.watch))?;
+        let sink = Sink::new(options.watch, options.capture.map(|inlet| Tap::new(inlet, shared.clock)));
+        let keeper = Keeper::new(Arc::clone(&shared), sink)?;
         let addresses: Arc<[IpAddr]> = options.addresses.into();
         runtime.spawn(Driver::new(keeper, Tun::new(fd, &addresses)?));
         Ok(Self { handle: Arc::new(Handle(shared)), addresses })

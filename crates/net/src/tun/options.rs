@@ -3,6 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 
+use skyhaul_capture::Inlet;
 use skyhaul_core::Stream as RandomStream;
 use skyhaul_tcp::{Config, EndpointConfig};
 
@@ -26,6 +27,8 @@ pub struct TunOptions {
     pub seed: Option<u64>,
     /// Receiver of events ([`watch`](crate::watch())), if somebody wants to see them.
     pub watch: Option<Watch>,
+    /// Capture that gets every packet with its events. It has one interface, this host.
+    pub capture: Option<Inlet>,
 }
 
 impl TunOptions {
@@ -40,6 +43,7 @@ impl TunOptions {
             limits,
             seed: None,
             watch: None,
+            capture: None,
         }
     }
 

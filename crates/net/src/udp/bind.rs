@@ -6,8 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Bytes asked for each socket buffer: 100 ms at 320 Mbit/s.
-const BUFFER_BYTES: usize = 4 << 20;
+/// Bytes asked for each socket buffer, of which the system counts its own overhead, too: some 100 ms at
+/// 1 Gbit/s. Who may not exceed the system's limit (`net.core.rmem_max`) gets that.
+const BUFFER_BYTES: usize = 16 << 20;
 
 /// A non-blocking socket bound to `address`; both families if that is `[::]`.
 pub(crate) fn bound(address: SocketAddr) -> io::Result<UdpSocket> {

@@ -1,6 +1,7 @@
 //! UDP as a carrier: one socket, datagrams in envelopes.
 
 mod bind;
+mod drops;
 mod fragments;
 mod inbox;
 mod refusals;
@@ -10,15 +11,18 @@ mod stp;
 mod udp_tests;
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::task::{Context, Poll};
 
-use skyhaul_core::{Engine as _, ip_udp_bytes};
+use skyhaul_capture::Heads;
+use skyhaul_core::packet::ip_protocol;
+use skyhaul_core::{Engine as _, NetworkFields, Transmit, ip_udp_bytes};
 use skyhaul_stp::Endpoint;
 
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
 use crate::{Counters, Protection};
 pub(crate) use bind::{bound, connected};
+use drops::SocketDrops;
 pub(crate) use fragments::route_mtu_bytes;
 use inbox::Inbox;
 use refusals::Refusals;
@@ -57,7 +61,13 @@ pub(crate) struct Udp {
     /// Packets that this machine refused as too large, with the system's word of what the route takes, and
     /// reports of routers likewise (size 0): not told to the engine yet.
     too_large: Vec<TooLarge>,
+    /// Drops that the system has counted.
+    drops: SocketDrops,
+    /// Receiving calls when it was last asked for them.
+    asked_at: u64,
     protection: Protection,
+    /// Address of the socket.
+    local: SocketAddr,
 }
 
 /// Packet that was too large for its route.
@@ -86,7 +96,10 @@ impl Udp {
             refusals: Refusals::default(),
             reported: 0,
             too_large: Vec::new(),
+            drops: SocketDrops::default(),
+            asked_at: 0,
             protection,
+            local: place.local,
         })
     }
 
@@ -99,7 +112,10 @@ impl Udp {
     ) -> bool {
         for _ in 0..MAX_RECEIVES {
             match self.inbox.poll(cx, &self.socket) {
-                Poll::Pending => return true,
+                Poll::Pending => {
+                    self.count_drops(keeper);
+                    return true;
+                }
                 Poll::Ready(Ok(messages)) => {
                     self.refusals.heard();
                     keeper.counters.receive_calls += 1;
@@ -114,6 +130,14 @@ impl Udp {
         false
     }
 
+    /// Counts what the system dropped, if something came since it was last asked.
+    fn count_drops(&mut self, keeper: &mut Keeper<Endpoint>) {
+        if self.asked_at != keeper.counters.receive_calls {
+            self.asked_at = keeper.counters.receive_calls;
+            keeper.counters.socket_drops += self.drops.since(self.socket.drops());
+        }
+    }
+
     /// Hands a message - datagrams from one peer - to the engine.
     fn deliver(
         &mut self,
@@ -126,16 +150,24 @@ impl Udp {
             peers.set(message.peer, UdpPeer { source });
         }
         let protection = self.protection;
+        let destination = local_towards(self.local, message.peer, message.local_ip);
+        let heads = Heads { source: message.peer, destination, fields: message.fields };
         keeper.work(|state, now, sink, counters| {
             for datagram in datagrams {
                 counters.received_datagrams += 1;
                 counters.received_bytes += datagram.len() as u64;
+                if let Some(tap) = &mut sink.tap {
+                    tap.arrived(now, Some(heads), datagram);
+                }
                 match protection.open(datagram) {
                     Ok(body) => {
                         state.engine.handle(now, message.peer, message.fields, &datagram[body], sink);
                     }
                     Err(_) => counters.bad_envelopes += 1,
                 }
+            }
+            if let Some(tap) = &mut sink.tap {
+                tap.handled();
             }
         });
     }
@@ -214,6 +246,13 @@ impl Carrier for Udp {
         self.socket.max_segments()
     }
 
+    fn heads(&self, transmit: &Transmit<SocketAddr>, peers: &Peers<SocketAddr, UdpPeer>) -> Heads {
+        let source = peers.get(transmit.peer).map(|peer| peer.source);
+        let fields = NetworkFields { protocol: ip_protocol::UDP, ..transmit.fields };
+        let source = local_towards(self.local, transmit.peer, source);
+        Heads { source, destination: transmit.peer, fields }
+    }
+
     /// Puts each datagram into its envelope.
     fn seal(&mut self, batch: &mut Batch<SocketAddr>, _: &Peers<SocketAddr, UdpPeer>) {
         batch.segments_mut().for_each(|datagram| self.protection.seal(datagram));
@@ -280,6 +319,14 @@ impl Udp {
     fn lost_offload(&self, error: &io::Error) -> bool {
         matches!(error.raw_os_error(), Some(EIO | EINVAL)) && self.socket.max_segments() == 1
     }
+}
+
+/// Address of the socket as `peer` knows it: the one that the peer wrote to, `ip`, if that is known.
+fn local_towards(local: SocketAddr, peer: SocketAddr, ip: Option<IpAddr>) -> SocketAddr {
+    let ip = ip.unwrap_or(local.ip()).to_canonical();
+    let of_family = (ip.is_ipv4() == peer.is_ipv4()).then_some(ip);
+    let any = if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    SocketAddr::new(of_family.unwrap_or(any), local.port())
 }
 
 fn is_refusal(error: &io::Error) -> bool {

@@ -13,7 +13,7 @@ use skyhaul_core::{Ecn, Transmit};
 use socket2::SockRef;
 use tokio::io::{Interest, Ready};
 
-use super::fragments;
+use super::{drops, fragments};
 use crate::address::for_family;
 
 /// A socket with the kernel's segmentation offloads.
@@ -66,6 +66,12 @@ impl Socket {
     /// Largest packet that the system takes the route of a connected socket to carry.
     pub(super) fn route_mtu_bytes(&self) -> Option<u32> {
         fragments::route_mtu_bytes(&*self.io)
+    }
+
+    /// Datagrams that the system has dropped since the receive buffer was full, modulo 2^32; `None`: it does
+    /// not tell.
+    pub(super) fn drops(&self) -> Option<u32> {
+        drops::counted(&*self.io)
     }
 
     /// Datagrams that one system call sends at most; less when the device turns out not to help.

@@ -32,9 +32,9 @@ impl Frame {
         self.y(0.0_f64.clamp(self.y.from, self.y.to))
     }
 
-    /// Where a bar ends. On a logarithmic axis one that is shorter than nothing is not there.
-    pub(super) fn bar_end(&self, value: f64) -> f64 {
-        if self.y.log { self.y(value.max(self.y.from)) } else { self.y(value) }
+    /// True if the vertical axis is logarithmic.
+    pub(super) fn is_log(&self) -> bool {
+        self.y.log
     }
 
     pub(super) fn slot_width(&self) -> f64 {

@@ -8,15 +8,20 @@ use crate::scene::{Color, Item, Point, Stroke, line};
 use crate::stats::Statistic;
 
 const CAP: f64 = 3.5;
+/// Distance of intervals of neighbouring curves, where there is room.
+const BESIDE: f64 = 2.0 * CAP + 2.0;
+/// Share of the distance between two places that all curves at one of them may take.
+const MOST_BESIDE: f64 = 0.6;
 /// More points than this in a series are drawn without markers.
 pub(super) const MARKED: usize = 40;
 
 pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: FigureKind) {
+    let beside = beside(data, frame);
     for (i, curve) in data.curves.iter().enumerate() {
-        add_intervals(items, curve, data.statistic, Look::of(i), frame);
+        add_intervals(items, curve, data.statistic, Look::of(i), (frame, beside(i)));
     }
     for (i, curve) in data.curves.iter().enumerate() {
-        let point = |datum: &Datum| (frame.x(datum.x), frame.y(datum.y.shown(data.statistic).0));
+        let point = |datum: &Datum| (frame.x(datum.x) + beside(i), frame.y(datum.y.shown(data.statistic).0));
         let points: Vec<Point> = curve.data.iter().map(point).collect();
         let marked = kind != FigureKind::Series || points.len() <= MARKED;
         add_line(items, points, Look::of(i), marked);
@@ -33,19 +38,53 @@ fn add_line(items: &mut Vec<Item>, points: Vec<Point>, look: Look, marked: bool)
     }
 }
 
-fn add_intervals(items: &mut Vec<Item>, curve: &Curve, statistic: Statistic, look: Look, frame: &Frame) {
+/// How far each curve is drawn from its place, so that intervals of several stand beside each other: nothing
+/// where no two curves have intervals at one place.
+fn beside(data: &PanelData, frame: &Frame) -> impl Fn(usize) -> f64 {
+    let places = |curve: &Curve| {
+        let seen = curve.data.iter().filter(|datum| has_interval(datum, data.statistic, frame));
+        seen.map(|datum| frame.x(datum.x)).collect::<Vec<f64>>()
+    };
+    let mut all: Vec<f64> = data.curves.iter().flat_map(places).collect();
+    all.sort_by(f64::total_cmp);
+    let is_shared = all.windows(2).any(|pair| pair[1] - pair[0] < BESIDE);
+    all.dedup();
+    let room = all.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let count = data.curves.len() as f64;
+    let step = if is_shared { BESIDE.min(MOST_BESIDE * room / count) } else { 0.0 };
+    move |i| step * (i as f64 - (count - 1.0) / 2.0)
+}
+
+/// True if the interval of a value is seen in the picture.
+pub(super) fn has_interval(datum: &Datum, statistic: Statistic, frame: &Frame) -> bool {
+    datum.y.shown(statistic).1.is_some_and(|(low, high)| is_seen((frame.y(low), frame.y(high))))
+}
+
+fn add_intervals(
+    items: &mut Vec<Item>,
+    curve: &Curve,
+    statistic: Statistic,
+    look: Look,
+    (frame, beside): (&Frame, f64),
+) {
     for datum in &curve.data {
         if let (_, Some((low, high))) = datum.y.shown(statistic) {
-            add_interval(items, frame.x(datum.x), (frame.y(low), frame.y(high)), look.color());
+            add_interval(items, frame.x(datum.x) + beside, (frame.y(low), frame.y(high)), look.color());
         }
     }
 }
 
-/// An error bar with its caps; one that is hidden by any marker is left out.
-pub(super) fn add_interval(items: &mut Vec<Item>, x: f64, (low, high): (f64, f64), color: Color) {
-    if low - high < 1.0 {
+/// False of an interval that any marker hides.
+fn is_seen((low, high): (f64, f64)) -> bool {
+    low - high >= 1.0
+}
+
+/// An error bar with its caps, if it is seen.
+pub(super) fn add_interval(items: &mut Vec<Item>, x: f64, range: (f64, f64), color: Color) {
+    if !is_seen(range) {
         return;
     }
+    let (low, high) = range;
     let stroke = Stroke::solid(color, 1.3);
     items.push(line((x, low), (x, high), stroke));
     for y in [low, high] {

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::results::parse_results;
 use crate::results::results_tests::{made_up, made_up_results};
+use crate::scene::Item;
 
 pub(crate) const LINE: &str = r#"
 [[figure]]
@@ -152,4 +153,56 @@ proptest! {
             }
         }
     }
+}
+
+/// Vertical lines of a colour in a picture of one panel: error bars, by their places. (Caps are horizontal,
+/// and lines of axes and of the grid have other colours.)
+fn bars_of(scene: &Scene, index: usize) -> Vec<f64> {
+    let color = look::Look::of(index).color();
+    let inside = scene.items.iter().find_map(|item| match item {
+        Item::Clipped { items, .. } => Some(items),
+        _ => None,
+    });
+    let vertical = |item: &Item| match item {
+        Item::Lines { points, stroke: Some(stroke), fill: None, .. } if stroke.color == color => {
+            match points[..] {
+                [a, b] if (a.0 - b.0).abs() < 1e-9 => Some(a.0),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    inside.unwrap().iter().filter_map(vertical).collect()
+}
+
+#[test]
+fn error_bars_at_one_place_stand_beside_each_other_and_the_picture_says_what_they_are() {
+    let figure = Figure::from_results(&definition(LINE), &made_up_results()).unwrap();
+    let scene = figure.scene().unwrap();
+    let [on, off] = [0, 1].map(|index| bars_of(&scene, index));
+    assert!(on.len() > 1 && off.len() > 1, "{on:?} {off:?}");
+    for (one, other) in on.iter().flat_map(|one| off.iter().map(move |other| (one, other))) {
+        assert!((one - other).abs() > 7.0, "their caps touch: {one} {other}");
+    }
+    assert!(figure.to_svg().unwrap().contains("mean and its 95 % interval"));
+    let median = LINE.replace("scale = 0.001", "scale = 0.001, statistic = \"median\"");
+    let figure = Figure::from_results(&definition(&median), &made_up_results()).unwrap();
+    assert!(figure.to_svg().unwrap().contains("median, smallest and largest value"));
+}
+
+#[test]
+fn bars_on_a_logarithmic_axis_are_dots() {
+    let shapes = |text: &str| {
+        let figure = Figure::from_results(&definition(text), &made_up_results()).unwrap();
+        let items = figure.scene().unwrap().items.into_iter();
+        let inside =
+            items.filter_map(|item| if let Item::Clipped { items, .. } = item { Some(items) } else { None });
+        let inside: Vec<Item> = inside.flatten().collect();
+        let circles = inside.iter().filter(|item| matches!(item, Item::Circle { .. })).count();
+        (circles, inside.len())
+    };
+    let bars = LINE.replace("[figure.panel]", "type = \"bar\"\n[figure.panel]");
+    assert_eq!(shapes(&bars).0, 0);
+    let (circles, _) = shapes(&bars.replace("scale = 0.001", "scale = 0.001, log = true"));
+    assert_eq!(circles, 5, "one of the two series has circles for markers");
 }

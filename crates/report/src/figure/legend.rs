@@ -1,12 +1,13 @@
 //! The legend: above the axes, where it covers nothing.
 
 use super::bars::paint;
-use super::curves::{MARKED, reference_marker};
+use super::curves::{MARKED, add_interval, reference_marker};
 use super::definition::{FigureKind, PanelDefinition};
 use super::look::Look;
 use super::look::{BAND, MARK};
-use super::select::PanelData;
-use crate::scene::{Anchor, Item, Rect, Scene, ellipsized, line, rectangle, text_width};
+use super::select::{Datum, PanelData};
+use crate::scene::{Anchor, Color, Item, Rect, Scene, ellipsized, line, rectangle, text_width};
+use crate::stats::Statistic;
 
 const SIZE: f64 = 12.5;
 const SAMPLE: f64 = 38.0;
@@ -21,8 +22,12 @@ enum LegendSample {
     Plain(Look),
     Bar(usize),
     Reference(Look),
+    /// Dots in the place of bars.
+    Dot(Look),
     MarkLine,
     Band,
+    /// An error bar.
+    Interval,
 }
 
 /// An entry: its look and its name.
@@ -34,6 +39,7 @@ pub(super) struct LegendEntry {
 pub(super) fn entries(kind: FigureKind, panel: &PanelDefinition, data: &PanelData) -> Vec<LegendEntry> {
     let curves = data.curves.iter().enumerate().map(|(i, curve)| LegendEntry {
         sample: match kind {
+            FigureKind::Bar if panel.y.log => LegendSample::Dot(Look::of(i)),
             FigureKind::Bar => LegendSample::Bar(i),
             FigureKind::Series if curve.data.len() > MARKED => LegendSample::Plain(Look::of(i)),
             _ => LegendSample::Line(Look::of(i)),
@@ -48,7 +54,19 @@ pub(super) fn entries(kind: FigureKind, panel: &PanelDefinition, data: &PanelDat
         sample: if mark.at.is_some() { LegendSample::MarkLine } else { LegendSample::Band },
         name: mark.label.clone(),
     });
-    curves.chain(references).chain(marks).filter(|entry| !entry.name.is_empty()).collect()
+    let all = curves.chain(references).chain(marks).filter(|entry| !entry.name.is_empty());
+    all.chain(interval(data)).collect()
+}
+
+/// What the error bars are, if there may be any.
+fn interval(data: &PanelData) -> Option<LegendEntry> {
+    let mut all = data.curves.iter().flat_map(|curve| &curve.data);
+    let differs = |datum: &Datum| datum.y.shown(data.statistic).1.is_some_and(|(low, high)| low < high);
+    let name = match data.statistic {
+        Statistic::Mean => "mean and its 95 % interval",
+        Statistic::Median => "median, smallest and largest value",
+    };
+    all.any(differs).then(|| LegendEntry { sample: LegendSample::Interval, name: name.into() })
 }
 
 /// Draws the entries in as many centred rows as they need and returns the height that they take.
@@ -93,6 +111,12 @@ fn draw_sample(scene: &mut Scene, sample: LegendSample, (x, y): (f64, f64)) {
         LegendSample::Bar(index) => {
             let (fill, stroke) = paint(index);
             vec![rectangle(patch, Some(fill), Some(stroke))]
+        }
+        LegendSample::Dot(look) => vec![look.marker(middle)],
+        LegendSample::Interval => {
+            let mut items = Vec::new();
+            add_interval(&mut items, middle.0, (y + 7.0, y - 7.0), Color::INK);
+            items
         }
     };
     scene.items.extend(items);

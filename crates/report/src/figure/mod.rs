@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub(crate) use check::file_name;
-pub use definition::{Definitions, FigureDefinition, FigureKind, PanelDefinition};
+pub use definition::{Definitions, FigureDefinition, FigureKind, Mark, MarkAxis, PanelDefinition};
 pub use samples::{MAX_SAMPLES, MetricSample, Samples};
 pub use select::{Curve, Datum, MAX_CURVES, MAX_POINTS, PanelData};
 
@@ -169,6 +169,14 @@ impl Figure {
     /// See [`Self::scene`] and [`Scene::to_png`].
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, ReportError> {
         self.scene()?.to_png(scale)
+    }
+
+    /// The figure as a PDF file.
+    ///
+    /// # Errors
+    /// See [`Self::scene`].
+    pub fn to_pdf(&self) -> Result<Vec<u8>, ReportError> {
+        Ok(self.scene()?.to_pdf())
     }
 
     /// Remarks beside the picture: failed and missing runs, points without a value.

@@ -21,6 +21,10 @@ fn drawn(figures: &str, losses: &[f64], names: &[&str]) {
         let png = figure.to_png(1.5).unwrap();
         assert!(png.starts_with(b"\x89PNG"));
         keep(&definition.id, &figure.to_svg().unwrap(), &png);
+        if let Some(folder) = std::env::var_os("SKYHAUL_PICTURES") {
+            let path = Path::new(&folder).join(format!("{}.pdf", definition.id));
+            std::fs::write(path, figure.to_pdf().unwrap()).unwrap();
+        }
     }
 }
 
@@ -46,6 +50,15 @@ type = "bar"
 results = "made-up.jsonl"
 x = { axis = "loss", label = "Packets dropped in the bad state", unit = "%", scale = 100 }
 y = { metric = "overhead_percent", label = "Overhead", unit = "%" }
+series = { axis = "flows.file.transport", names = { on = "XSTP-ON", off = "XSTP-OFF" } }
+[[figure]]
+id = "dots"
+title = "Goodput"
+type = "bar"
+[figure.panel]
+results = "made-up.jsonl"
+x = { axis = "loss", label = "Packets dropped in the bad state", unit = "%", scale = 100 }
+y = { metric = "goodput_bps", label = "Throughput", unit = "kbit/s", scale = 0.001, log = true, statistic = "median" }
 series = { axis = "flows.file.transport", names = { on = "XSTP-ON", off = "XSTP-OFF" } }
 [[figure]]
 id = "panels"

@@ -10,8 +10,9 @@ use crate::table::Table;
 /// Dots of a PNG to a pixel of its SVG: 192 to the inch.
 const PNG_SCALE: f64 = 2.0;
 
-/// Writes `report.html`, `report.md`, `claims.csv` and `figures/ID.svg|png|csv` into `folder` and returns the
-/// path of the HTML page. What stood there under these names is replaced, file by file, each in one step.
+/// Writes `report.html`, `report.md`, `claims.csv` and `figures/ID.svg|pdf|png|csv` into `folder` and
+/// returns the path of the HTML page. What stood there under these names is replaced, file by file, each in
+/// one step.
 ///
 /// # Errors
 /// A file that cannot be written; a figure that cannot be drawn.
@@ -23,6 +24,7 @@ pub fn write_report(folder: &Path, report: &ReportPage) -> Result<PathBuf, Repor
         crate::figure::file_name(id)?;
         let scene = figure.scene()?;
         put(&figures.join(format!("{id}.svg")), scene.to_svg().as_bytes())?;
+        put(&figures.join(format!("{id}.pdf")), &scene.to_pdf())?;
         put(&figures.join(format!("{id}.png")), &scene.to_png(PNG_SCALE)?)?;
         if !figure.panels.is_empty() {
             put(&figures.join(format!("{id}.csv")), Table::of_figure(figure).to_csv().as_bytes())?;

@@ -1,6 +1,7 @@
-//! A picture as a list of shapes, from which SVG and PNG are made alike.
+//! A picture as a list of shapes, from which SVG, PNG and PDF are made alike.
 
 mod font;
+mod pdf;
 mod png;
 mod svg;
 
@@ -126,6 +127,11 @@ impl Scene {
     /// More than 64 million dots, or a scale that is no positive number.
     pub fn to_png(&self, scale: f64) -> Result<Vec<u8>, crate::ReportError> {
         png::render(self, scale)
+    }
+
+    /// The picture as a PDF file of one page; equal pictures give equal bytes.
+    pub fn to_pdf(&self) -> Vec<u8> {
+        pdf::render(self)
     }
 
     pub(crate) fn line(&mut self, from: Point, to: Point, stroke: Stroke) {

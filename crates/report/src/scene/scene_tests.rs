@@ -56,3 +56,29 @@ fn impossible_sizes_are_refused() {
         assert!(sample().to_png(scale).is_err(), "{scale}");
     }
 }
+
+#[test]
+fn a_pdf_has_its_objects_where_its_table_says() {
+    let mut scene = Scene::new(100.0, 50.0, "Ärger \u{1F6F0}");
+    scene.text((10.0, 20.0), "Bä", 12.0, Anchor::Middle).turned = -90.0;
+    scene.line(
+        (0.0, 0.0),
+        (1e-9, 50.0),
+        Stroke { color: Color::INK.faint(14), width: 1.0, dashes: &[5.0, 3.0] },
+    );
+    let pdf = String::from_utf8(scene.to_pdf()).unwrap();
+    assert!(pdf.starts_with("%PDF-1.4\n") && pdf.ends_with("%%EOF\n"));
+    let start: usize = pdf.rsplit("startxref\n").next().unwrap().lines().next().unwrap().parse().unwrap();
+    let table: Vec<&str> = pdf[start..].lines().skip(3).take_while(|line| line.ends_with("n ")).collect();
+    for (row, number) in table.iter().zip(1..) {
+        assert!(row.len() == 19, "20 octets with the end of the line: {row:?}");
+        let place: usize = row[..10].parse().unwrap();
+        assert!(pdf[place..].starts_with(&format!("{number} 0 obj\n")), "object {number}");
+    }
+    let (head, rest) = pdf.split_once("stream\n").unwrap();
+    let length: usize = head.rsplit("/Length ").next().unwrap().split('>').next().unwrap().parse().unwrap();
+    assert!(rest[length..].starts_with("endstream"));
+    assert!(!rest[..length].contains('e'), "no exponents: {}", &rest[..length]);
+    assert!(pdf.contains("/G14 <</ca 0.14 /CA 0.14>>") && pdf.contains("/MediaBox [0 0 75 37.5]"));
+    assert_eq!(scene.to_pdf(), pdf.into_bytes());
+}

@@ -2,6 +2,7 @@
 
 mod address;
 mod schedule;
+mod tap;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,6 +13,8 @@ use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
 use schedule::Schedule;
+use tap::DropSink;
+pub use tap::{LinkEnd, LinkTap};
 
 use crate::source::{LinkSink, Source};
 use skyhaul_scenario::{LinkBetween, NodeKind, Routes, Scenario};
@@ -52,12 +55,18 @@ pub(crate) struct Fabric {
     pub(crate) routes: Routes,
     pub(crate) schedule: Schedule,
     pub(crate) unroutable_packets: u64,
+    tap: Option<Box<dyn LinkTap>>,
 }
 
 impl Fabric {
     pub(crate) fn new(edges: Vec<Edge>, routes: Routes, nodes: usize) -> Self {
         let schedule = Schedule::new(edges.len() + nodes);
-        Self { edges, routes, schedule, unroutable_packets: 0 }
+        Self { edges, routes, schedule, unroutable_packets: 0, tap: None }
+    }
+
+    /// Has `tap` see every packet from now on.
+    pub(crate) fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
+        self.tap = Some(tap);
     }
 
     /// Number of a node in the schedule.
@@ -78,16 +87,25 @@ impl Fabric {
             return;
         };
         let link = &mut self.edges[index as usize].link;
-        link.handle(now, port, packet, &mut LinkSink { link: index, sink });
+        let mut sink = LinkSink { link: index, sink };
+        match &mut self.tap {
+            None => link.handle(now, port, packet, &mut sink),
+            Some(tap) => {
+                let (copy, mut drops) = (packet.clone(), DropSink { drops: Vec::new(), sink: &mut sink });
+                link.handle(now, port, packet, &mut drops);
+                tap.entered(now, LinkEnd { link: index, port }, &copy, &drops.drops);
+            }
+        }
         if let Some(deadline) = link.deadline() {
             self.schedule.hasten(index as usize, deadline);
         }
     }
 
-    /// Largest packet of the next link on the way of a packet that is at node `at`.
-    pub(crate) fn mtu_bytes(&self, now: Instant, at: u32, packet: &Packet) -> Option<u32> {
+    /// Largest packet of the next link on the way of a packet that is at node `at`, and the end of it there.
+    pub(crate) fn mtu_bytes(&self, now: Instant, at: u32, packet: &Packet) -> Option<(u32, LinkEnd)> {
         let (index, port) = self.routes.next(at, packet.meta.to)?;
-        self.edges[index as usize].link.conditions().mtu_bytes(port, now)
+        let mtu_bytes = self.edges[index as usize].link.conditions().mtu_bytes(port, now)?;
+        Some((mtu_bytes, LinkEnd { link: index, port }))
     }
 
     /// The next packet that link `index` delivers now, and the node that it reaches.
@@ -99,6 +117,9 @@ impl Fabric {
             return None;
         }
         let (port, packet) = edge.link.poll_transmit(now)?;
+        if let Some(tap) = &mut self.tap {
+            tap.left(now, LinkEnd { link: index as u32, port }, &packet);
+        }
         Some((edge.ends[port as usize], packet))
     }
 }
@@ -125,6 +146,8 @@ pub struct OversizedPacket {
     pub at: Instant,
     /// Node that it was at.
     pub node: u32,
+    /// End of that link at the node.
+    pub end: LinkEnd,
     /// Largest packet of the link then.
     pub mtu_bytes: u32,
     /// The packet.
@@ -150,14 +173,26 @@ impl Middle {
 
     /// A packet sets out at node `at` for the host that its meta data name.
     pub fn send(&mut self, now: Instant, at: u32, packet: Packet) {
-        let Some(mtu_bytes) = self.fabric.mtu_bytes(now, at, &packet) else {
+        let Some((mtu_bytes, end)) = self.fabric.mtu_bytes(now, at, &packet) else {
             self.fabric.forward(now, at, packet, &mut NullSink);
             return;
         };
         let (mut sink, copy) = (SizeSink(false), packet.clone());
         self.fabric.forward(now, at, packet, &mut sink);
         if sink.0 && self.oversized.len() < MAX_OVERSIZED {
-            self.oversized.push_back(OversizedPacket { at: now, node: at, mtu_bytes, packet: copy });
+            self.oversized.push_back(OversizedPacket { at: now, node: at, end, mtu_bytes, packet: copy });
+        }
+    }
+
+    /// Has `tap` see every packet at the ends of links from now on.
+    pub fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
+        self.fabric.set_tap(tap);
+    }
+
+    /// Tells the tap of a packet that no link carried: it comes out at `end` all the same.
+    pub fn show(&mut self, at: Instant, end: LinkEnd, packet: &Packet) {
+        if let Some(tap) = &mut self.fabric.tap {
+            tap.left(at, end, packet);
         }
     }
 

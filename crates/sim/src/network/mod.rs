@@ -10,7 +10,7 @@ use skyhaul_scenario::Routes;
 
 pub(crate) use build::build;
 
-use crate::fabric::{Edge, Fabric, address};
+use crate::fabric::{Edge, Fabric, LinkTap, address};
 use crate::host::Host;
 use crate::source::Source;
 
@@ -84,6 +84,11 @@ impl Network {
             }
         }
         Self { nodes, fabric, woken: Vec::new(), now: Instant::ZERO, events: 0, memory_bytes: 0 }
+    }
+
+    /// Has `tap` see every packet at the ends of links from now on.
+    pub(crate) fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
+        self.fabric.set_tap(tap);
     }
 
     /// Virtual time.

@@ -29,7 +29,7 @@ pub use header::{FORMAT, Header, HeaderAxis, RunId};
 pub use line::Finished;
 pub use merge::merge;
 pub use plan::{MAX_RUNS, MAX_SHARDS, Shard, Sweep};
-pub use pool::{Batch, caught, run, run_by};
+pub use pool::{Batch, caught, run, run_by, run_one};
 pub use runs::Runs;
 pub use save::save;
 pub use side_files::{LADDERS, SERIES, SideFile};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Header, RunId, SweepError};
-use skyhaul_scenario::{File, Point};
+use skyhaul_scenario::{File, Point, Scenario, ScenarioError};
 
 /// Runs of a sweep at most.
 pub const MAX_RUNS: usize = 1_000_000;
@@ -80,6 +80,17 @@ impl Sweep {
     /// The file that it runs.
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Scenario of a point.
+    ///
+    /// # Errors
+    /// The values of the point do not fit the file.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    pub fn scenario(&self, point: usize) -> Result<Scenario, ScenarioError> {
+        self.file.scenario_at(&self.points[point])
     }
 
     /// The runs that fall to `shard`, in order.

@@ -9,7 +9,7 @@ use std::thread;
 
 use super::{Finished, RunId, Sweep};
 use crate::fabric::RunError;
-use crate::simulate::{Measured, simulate};
+use crate::simulate::{Measured, Simulation, simulate_prepared};
 use skyhaul_scenario::Scenario;
 
 /// Runs that finished at about the same time.
@@ -30,7 +30,7 @@ pub fn run<E>(
     stop: &AtomicBool,
     each: impl FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), E> {
-    run_by(|id| finished(sweep, id), todo, jobs, stop, each)
+    run_by(|id| run_one(sweep, id, |_| {}), todo, jobs, stop, each)
 }
 
 /// Runs a sweep of runs that are no simulations of a scenario file alone: `one` does a run.
@@ -87,8 +87,9 @@ fn work<'a>(
     }
 }
 
-fn finished(sweep: &Sweep, id: RunId) -> Finished {
-    let result = caught(|| once(sweep, id, sweep.header().seed_of(id)));
+/// Does a run of a sweep, after `prepare` was at it: what that adds must not change its results.
+pub fn run_one(sweep: &Sweep, id: RunId, prepare: impl FnOnce(&mut Simulation<'_>)) -> Finished {
+    let result = caught(|| once(sweep, id, prepare));
     Finished::new(sweep, id, &result)
 }
 
@@ -102,10 +103,13 @@ pub fn caught<T>(run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunErro
     result.unwrap_or_else(|panic| Err(RunError(defect(panic.as_ref()))))
 }
 
-fn once(sweep: &Sweep, id: RunId, seed: u64) -> Result<(Scenario, Measured), RunError> {
-    let point = &sweep.points[id.point];
-    let scenario = sweep.file().scenario_at(point).map_err(|error| RunError(error.to_string()))?;
-    let measured = simulate(&scenario, seed)?;
+fn once(
+    sweep: &Sweep,
+    id: RunId,
+    prepare: impl FnOnce(&mut Simulation<'_>),
+) -> Result<(Scenario, Measured), RunError> {
+    let scenario = sweep.scenario(id.point).map_err(|error| RunError(error.to_string()))?;
+    let measured = simulate_prepared(&scenario, sweep.header().seed_of(id), prepare)?;
     Ok((scenario, measured))
 }
 

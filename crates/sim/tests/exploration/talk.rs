@@ -116,6 +116,12 @@ impl Talk {
         self.closed.is_some()
     }
 
+    /// True if everything of the peer arrived, and then a reset ended it.
+    pub(crate) fn was_reset_when_all_was_read(&self) -> bool {
+        let expected = self.plan.text(!self.is_opener).len();
+        self.ended && self.read.len() == expected && self.closed == Some(Some(CloseReason::Reset(None)))
+    }
+
     /// Everything arrived, and the end was clean and told once.
     pub(crate) fn judge(&self) -> Result<(), String> {
         let expected = self.plan.text(!self.is_opener).len();

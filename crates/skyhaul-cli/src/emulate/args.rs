@@ -9,6 +9,8 @@ use skyhaul_emulator::control::Change;
 
 use super::plain::{PlainLink, mtu};
 use crate::address::listen_address;
+use crate::args::MORE;
+use crate::capture::LinkCaptureArgs;
 use crate::failure::Failure;
 use crate::sweep::key_and_value;
 
@@ -30,16 +32,21 @@ Two namespaces that exist, as root:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EmulateArgs {
-    /// Scenario file, or the name of a ready scenario, like geo; of a sweep, its first point
+    /// Scenario file, or the name of a ready scenario, like geo; of a sweep, its first point. Without it
+    /// there is one link, by --rate and those below, from the host `near`, where the command runs, to `far`
     #[arg(value_name = "FILE", required_unless_present_any = ["cleanup", "plain", "mtu"], conflicts_with = "plain")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plain: PlainLink,
+    /// Largest IP packet: with a FILE that of the devices, at least 1280 (a link has its own in the file, as
+    /// `mtu`); without one that of the link, at least 68 [default: 1500 of devices, none of the link]
+    #[arg(long, value_name = "BYTES", value_parser = mtu)]
+    pub(crate) mtu: Option<u32>,
     /// Command for the host named by --at; without it, and without --run, --udp, --tun and --device: a shell
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["udp", "tun", "device"])]
     pub(crate) command: Vec<String>,
     /// Host that the command runs on [default: where the first flow of the file comes from]
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["udp", "tun", "device"])]
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["udp", "tun", "device"], help_heading = MORE)]
     pub(crate) at: Option<String>,
     /// Run a shell command on a host; may be given several times. They start 0.2 s apart. The emulation ends
     /// when the last one given ends, or when any fails
@@ -47,33 +54,31 @@ pub(crate) struct EmulateArgs {
     pub(crate) run: Vec<(String, String)>,
     /// Give a host a UDP port: what is sent there comes out at the other host's port, for its peer: the
     /// address named, or else whoever last wrote there. Twice
-    #[arg(long, value_name = "HOST=ADDRESS:PORT[=PEER]", value_parser = udp_host, conflicts_with_all = ["tun", "device"])]
+    #[arg(long, value_name = "HOST=ADDRESS:PORT[=PEER]", value_parser = udp_host, conflicts_with_all = ["tun", "device"], help_heading = MORE)]
     pub(crate) udp: Vec<UdpArg>,
     /// Give a host a new TUN device in a namespace of `ip netns` ('.': this one) as its place [default: sky0]
-    #[arg(long, value_name = "HOST=NAMESPACE[:DEVICE]", value_parser = tun_host)]
+    #[arg(long, value_name = "HOST=NAMESPACE[:DEVICE]", value_parser = tun_host, help_heading = MORE)]
     pub(crate) tun: Vec<TunArg>,
     /// Give a host a TUN device that exists, with addresses and routes of your choice, as its place
-    #[arg(long, value_name = "HOST=DEVICE", value_parser = host_and_text)]
+    #[arg(long, value_name = "HOST=DEVICE", value_parser = host_and_text, help_heading = MORE)]
     pub(crate) device: Vec<(String, String)>,
     /// Change a key of the file, like links.geo.forward.rate=2Mbit/s; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, help_heading = MORE)]
     pub(crate) set: Vec<(String, String)>,
     /// Seed of everything random in the links [default: what the file says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = MORE)]
     pub(crate) seed: Option<u64>,
-    /// Largest IP packet: with a FILE that of the devices, at least 1280 (a link has its own in the file, as
-    /// `mtu`); without one that of the link, at least 68 [default: 1500 of devices, none of the link]
-    #[arg(long, value_name = "BYTES", value_parser = mtu)]
-    pub(crate) mtu: Option<u32>,
     /// Do not tell senders by ICMP of packets that were larger than a link takes (its `mtu`), as behind many
     /// a firewall
-    #[arg(long, conflicts_with = "udp")]
+    #[arg(long, conflicts_with = "udp", help_heading = MORE)]
     pub(crate) no_icmp: bool,
     /// End after so long, like 30s
     #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
     pub(crate) duration: Option<u64>,
+    #[command(flatten)]
+    pub(crate) capture: LinkCaptureArgs,
     /// Socket for `skyhaul control` [default: one in a folder of this user's own]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = MORE)]
     pub(crate) control: Option<PathBuf>,
     /// Print what was counted as one JSON object, on the last line
     #[arg(long)]
@@ -82,7 +87,7 @@ pub(crate) struct EmulateArgs {
     #[arg(long)]
     pub(crate) quiet: bool,
     /// Take away what emulations left that were killed, and end
-    #[arg(long, exclusive = true)]
+    #[arg(long, exclusive = true, help_heading = MORE)]
     pub(crate) cleanup: bool,
 }
 

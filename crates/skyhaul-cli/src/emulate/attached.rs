@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use skyhaul_emulator::control::ControlSocket;
 use skyhaul_emulator::{Emulation, Home, HostPlan, Output, Testbed, TestbedOptions, UdpHost};
 
+use super::captured::SceneCapture;
 use super::scene::{EmulatedScene, no_lab};
 use super::{EmulateArgs, control, shown, status, stop};
 use crate::failure::Failure;
@@ -24,9 +25,11 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
     };
     let sockets = [host(a)?, host(b)?];
     let place = control::place(args)?;
+    let capture = SceneCapture::start(args, scene)?;
     let started = Emulation::between_sockets(&scene.scenario, scene.seed, sockets);
     let (emulation, at) =
         started.map_err(|error| Failure::new(format!("the emulation cannot start: {error}")))?;
+    capture.watch(&emulation);
     if !args.quiet {
         for (own, at) in args.udp.iter().zip(at) {
             let peer = own.peer.map_or("whoever last wrote there".to_string(), |peer| peer.to_string());
@@ -34,7 +37,9 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
         }
     }
     wait(args, scene, place.as_ref(), &emulation).await;
-    shown::show(args, scene, &emulation.stop(), None, None)?;
+    let report = emulation.stop();
+    capture.finish();
+    shown::show(args, scene, &report, None, None)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -47,15 +52,19 @@ pub(super) async fn devices(args: &EmulateArgs, scene: &EmulatedScene) -> Result
         icmp: !args.no_icmp,
         ..TestbedOptions::new(scene.seed)
     };
+    let capture = SceneCapture::start(args, scene)?;
     let lab = Testbed::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
+    capture.watch(lab.emulation());
     if !args.quiet {
         for host in args.tun.iter().filter_map(|tun| scene.addresses.named(&tun.host)) {
             note(&format!("{} is {} and {}", host.name, host.v4, host.v6));
         }
     }
     wait(args, scene, place.as_ref(), lab.emulation()).await;
-    shown::show(args, scene, &lab.stop().await, None, None)?;
+    let report = lab.stop().await;
+    capture.finish();
+    shown::show(args, scene, &report, None, None)?;
     Ok(ExitCode::SUCCESS)
 }
 

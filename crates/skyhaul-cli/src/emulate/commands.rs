@@ -6,6 +6,7 @@ use std::time::Duration;
 use skyhaul_emulator::control::ControlSocket;
 use skyhaul_emulator::{FinishedHost, Home, HostAddress, HostPlan, Output, Testbed, TestbedOptions};
 
+use super::captured::SceneCapture;
 use super::scene::{EmulatedScene, no_lab};
 use super::{EmulateArgs, control, shown, stop};
 use crate::failure::Failure;
@@ -39,10 +40,13 @@ pub(super) async fn run(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
         environment: environment.collect(),
         ..TestbedOptions::new(scene.seed)
     };
+    let capture = SceneCapture::start(args, scene)?;
     let mut lab = Testbed::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
+    capture.watch(lab.emulation());
     let ended = commands.play(&mut lab, args, scene, place.as_ref()).await;
     let report = lab.stop().await;
+    capture.finish();
     let ended = ended.map_err(|error| Failure::new(format!("the emulation has failed: {error}")))?;
     if let Some(text) = ended.text().filter(|_| !args.quiet) {
         note(&text);

@@ -2,6 +2,7 @@
 
 mod args;
 mod attached;
+mod captured;
 mod commands;
 mod control;
 mod object;

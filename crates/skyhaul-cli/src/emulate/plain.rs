@@ -9,28 +9,25 @@ use skyhaul_scenario::{File, ScenarioError};
 const PACKET_BYTES: u64 = 1500;
 const MIN_QUEUE_BYTES: u64 = 10 * PACKET_BYTES;
 
-/// Heading of these arguments in the help.
-const HEADING: &str = "Without a FILE: one link, from `near`, where the command runs, to `far`";
-
 /// A link between two hosts called `near`, where the command runs, and `far`.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "plain")]
 pub(crate) struct PlainLink {
     /// Rate, both ways, like 10M [default: unlimited]
-    #[arg(long, help_heading = HEADING, value_name = "RATE", value_parser = parse_rate_bps)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
     rate: Option<u64>,
     /// Rate towards the command, where it is another [default: as --rate]
-    #[arg(long, help_heading = HEADING, value_name = "RATE", value_parser = parse_rate_bps, requires = "rate")]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps, requires = "rate")]
     down: Option<u64>,
     /// Propagation delay, each way, like 275ms [default: none]
-    #[arg(long, help_heading = HEADING, value_name = "TIME", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
     delay: Option<u64>,
     /// Probability that a packet is lost, each way, from 0 to 1 [default: 0]
-    #[arg(long, help_heading = HEADING, value_name = "P", value_parser = probability)]
+    #[arg(long, value_name = "P", value_parser = probability)]
     loss: Option<f64>,
     /// Most that waits, each way, like 100packets or 125kB [default: what the rate sends in two delays, at
     /// least 15 kB]
-    #[arg(long, help_heading = HEADING, value_name = "QUEUE", value_parser = queue)]
+    #[arg(long, value_name = "QUEUE", value_parser = queue)]
     queue: Option<QueueLimit>,
 }
 

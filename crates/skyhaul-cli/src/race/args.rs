@@ -6,6 +6,7 @@ use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_lab::race::{RaceOrder, Racer, RacerName};
 use skyhaul_lab::{UnknownName, standard};
 
+use crate::args::MORE;
 use crate::sweep::key_and_value;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -32,20 +33,20 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_parser = parse_bytes)]
     size: Option<u64>,
     /// The rate that is declared [default: what the flow's transport declares, or else the lowest on the way]
-    #[arg(long, value_parser = parse_rate_bps)]
+    #[arg(long, value_parser = parse_rate_bps, help_heading = MORE)]
     rate: Option<u64>,
     /// Small exchanges, each after the one before: so many over a fresh connection each, and so many over one
     /// that is kept; 0: none
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1000), help_heading = MORE)]
     requests: u32,
     /// First seed [default: what the file says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = MORE)]
     seed: Option<u64>,
     /// Change a key of the file, as for `simulate`; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, help_heading = MORE)]
     set: Vec<(String, String)>,
     /// End a transfer that takes longer [default: a minute and 10 times what the link needs, 10 min at most]
-    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time_ns, help_heading = MORE)]
     time_limit: Option<u64>,
     /// In virtual time, with TCP as skyhaul has it, instead of in real time with the kernel's
     #[arg(long)]

@@ -5,11 +5,18 @@ use std::path::PathBuf;
 
 use skyhaul_sim::sweep::Shard;
 
+use crate::args::MORE;
+use crate::capture::LinkCaptureArgs;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimulateArgs {
     /// Scenario file, or the name of a ready scenario, like geo
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Folder for results, made if need be. A sweep that was interrupted goes on where it was. Without it
+    /// nothing is written
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Change a key of the file, like links.space.forward.rate=2Mbit/s; may be given several times. An axis:
     /// 'sweep."links.space.forward.loss"=[0, 0.01]'
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
@@ -17,26 +24,24 @@ pub(crate) struct SimulateArgs {
     /// Runs of each point, with seeds that count up from the first [default: what the file says]
     #[arg(long, value_name = "N")]
     pub(crate) replications: Option<u32>,
-    /// First seed [default: what the file says]
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Runs at the same time; the results do not depend on it [default: one for each processor]
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
-    /// Run only the i-th of n parts, for several machines; `skyhaul merge` joins them
-    #[arg(long, value_name = "I/N", requires = "out")]
-    pub(crate) shard: Option<Shard>,
-    /// Folder for results, made if need be. A sweep that was interrupted goes on where it was. Without it
-    /// nothing is written
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// End a run that is not over after so many events (packets delivered by links, wake-ups of hosts)
-    #[arg(long, value_name = "N")]
-    pub(crate) max_events: Option<u64>,
     /// Draw this metric over the axes of the sweep into DIR/figures, with a report page; may be given several
     /// times
     #[arg(long, value_name = "METRIC", requires = "out", conflicts_with = "shard")]
     pub(crate) plot: Vec<String>,
+    /// First seed [default: what the file says]
+    #[arg(long, value_name = "N", help_heading = MORE)]
+    pub(crate) seed: Option<u64>,
+    /// Runs at the same time; the results do not depend on it [default: one for each processor]
+    #[arg(long, value_name = "N", help_heading = MORE)]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run only the i-th of n parts, for several machines; `skyhaul merge` joins them
+    #[arg(long, value_name = "I/N", requires = "out", help_heading = MORE)]
+    pub(crate) shard: Option<Shard>,
+    /// End a run that is not over after so many events (packets delivered by links, wake-ups of hosts)
+    #[arg(long, value_name = "N", help_heading = MORE)]
+    pub(crate) max_events: Option<u64>,
+    #[command(flatten)]
+    pub(crate) capture: LinkCaptureArgs,
     /// Neither progress nor remarks
     #[arg(long)]
     pub(crate) quiet: bool,

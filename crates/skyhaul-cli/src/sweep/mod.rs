@@ -1,6 +1,7 @@
 //! `skyhaul simulate`, `merge` and `report`: sweeps and what comes of them.
 
 mod args;
+mod captured;
 mod merge;
 mod object;
 mod plot;

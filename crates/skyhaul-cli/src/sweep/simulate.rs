@@ -13,7 +13,7 @@ use skyhaul_sim::sweep::{RESULTS, Sweep};
 use super::args::SimulateArgs;
 use super::stoppable::stoppable;
 use super::told::{conclude, tell_found};
-use super::{plot, shown};
+use super::{captured, plot, shown};
 use crate::failure::Failure;
 use crate::output::note;
 use crate::progress::RunsBar;
@@ -42,7 +42,12 @@ fn simulate(sweep: &Sweep, args: &SimulateArgs, stop: &AtomicBool) -> Result<Swe
         tell_found(&backlog);
     }
     let bar = RunsBar::of_sweep(backlog.todo().len(), args.quiet || args.shown.json);
-    backlog.simulate(sweep, args.jobs.unwrap_or_else(processors), stop, &bar)?;
+    let jobs = args.jobs.unwrap_or_else(processors);
+    if args.capture.is_wanted() {
+        captured::simulate(&mut backlog, sweep, args, |backlog, one| backlog.run_by(one, jobs, stop, &bar))?;
+    } else {
+        backlog.simulate(sweep, jobs, stop, &bar)?;
+    }
     let place = args.out.as_ref().map_or_else(|| args.file.clone(), |out| out.join(RESULTS));
     Ok(backlog.conclude(&place)?)
 }

@@ -24,7 +24,9 @@ pub fn every_command_works(
 ) {
     let dir = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    symlink(root.join("scenarios"), dir.path().join("scenarios")).unwrap();
+    for name in ["scenarios", "contrib"] {
+        symlink(root.join(name), dir.path().join(name)).unwrap();
+    }
     let folder = Path::new(env!("CARGO_BIN_EXE_skyhaul")).parent().unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let (mut commands, mut files) = (0, 0);
@@ -40,6 +42,7 @@ pub fn every_command_works(
             let mut shell = Command::new("sh");
             let text = changed(text);
             shell.args(["-euc", &text]).env("PATH", &path).current_dir(dir.path());
+            shell.env("XDG_STATE_HOME", dir.path().join("state"));
             let said: Said = shell.output().unwrap().into();
             assert_eq!(said.code, Some(0), "{text}\n{said:?}");
         }

@@ -3,7 +3,8 @@
 use std::process::{Command, Stdio};
 
 use crate::common::{Said, skipped, until};
-use crate::support::{is_impossible, scenario, start};
+use crate::namespaces::is_impossible;
+use crate::support::{scenario, start};
 
 fn ip(arguments: &str) -> bool {
     let mut command = Command::new("ip");

@@ -5,7 +5,8 @@ use std::process::Child;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::{Said, until};
-use crate::support::{is_impossible, processes, scenario, start};
+use crate::namespaces::is_impossible;
+use crate::support::{processes, scenario, start};
 
 /// An emulation that runs `sleep` for this unmistakable time, which has begun; `None` where there are no
 /// namespaces.

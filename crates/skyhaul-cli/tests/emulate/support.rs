@@ -5,7 +5,8 @@ use std::process::Child;
 
 use tempfile::TempDir;
 
-use crate::common::{Said, file, skipped, skyhaul};
+use crate::common::{Said, file, skyhaul};
+use crate::namespaces::is_impossible;
 
 /// 10 Mbit/s and 40 ms one way, between `ship` and `ground`.
 const SCENARIO: &str = r#"
@@ -38,16 +39,6 @@ pub fn scenario() -> (TempDir, String) {
 pub fn ready(name: &str) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     root.join(name).to_str().unwrap().to_string()
-}
-
-/// True if the emulation did not even start, since this machine has no namespaces: said aloud.
-pub fn is_impossible(err: &str) -> bool {
-    let reasons = ["need root, or user namespaces", "/dev/net/tun", "command `ip`"];
-    let is = reasons.iter().any(|reason| err.contains(reason));
-    if is {
-        skipped("network namespaces with TUN devices need root or user namespaces, /dev/net/tun and `ip`");
-    }
-    is
 }
 
 /// Output of `emulate` with these arguments, unless it cannot be here.

@@ -106,7 +106,13 @@ fn the_table_fits_and_the_folder_has_pictures_and_numbers() {
     assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
     assert!(!said.out.contains(|c: char| c.is_control() && c != '\n'), "{}", said.out);
     assert_eq!(names(&out), ["figures", "report.html", "report.md", "results.jsonl", "summary.csv"]);
-    assert_eq!(names(&out.join("figures")), ["race.csv", "race.png", "race.svg"]);
+    assert_eq!(names(&out.join("figures")), ["race.csv", "race.pdf", "race.png", "race.svg"]);
+    let picture = std::fs::read_to_string(out.join("figures/race.svg")).unwrap();
+    let (panels, named) = (picture.matches(">Goodput<").count(), picture.matches(">skyhaul<").count());
+    assert!(
+        panels == 1 && named >= 10,
+        "its name stands below each bar and at the mark of each panel: {named}"
+    );
     let again = run(&["report", out.to_str().unwrap(), "--csv"]);
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_eq!(again.out, std::fs::read_to_string(out.join("summary.csv")).unwrap());

@@ -97,7 +97,7 @@ fn figures_of_a_sweep_and_of_definitions() {
     let out = place.at("out");
     let said = run(&["simulate", &place.file, "--out", &out, "--plot", "goodput_bps"]);
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(place.read("out/figures/goodput_bps.svg").contains("links.space.forward.loss"));
+    assert!(place.read("out/figures/goodput_bps.svg").contains("Loss of link space, forward"));
     assert!(place.read("out/report.html").contains("A short transfer"));
     let figures = "[[figure]]\nid = \"F-1\"\ntitle = \"Loss\"\n[figure.panel]\nresults = \"results.jsonl\"\n\
                    x = { axis = \"links.space.forward.loss\", label = \"Loss\" }\n\

@@ -127,7 +127,7 @@ impl Bench {
     ) {
         let end = &mut self.ends[side];
         if let Some(rate_bps) = self.config.rate_bps {
-            end.path.declare(DeclaredRate { rate_bps, burst_ns: self.config.budget_burst_ns });
+            end.path.declare(Instant::ZERO, DeclaredRate { rate_bps, burst_ns: self.config.budget_burst_ns });
         } else if self.config.wants_timing() {
             let start = PathStart { mss_bytes: 1400, first_window_bytes: 14_000, remembered: None };
             end.path.measure(self.config.budget_burst_ns, |_| self.config.controller.build_path(start));

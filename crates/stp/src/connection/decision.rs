@@ -1,12 +1,15 @@
 //! Decision about what a connection does next, and when. Nothing else says when.
 
-use skyhaul_core::{CloseReason, Instant, Path, ResetReason, Step};
+use skyhaul_core::{CloseReason, Instant, Path, ResetReason, SECOND, Step};
 
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::Receiver;
 use crate::segment::report_len;
 use crate::send::{SenderAction, Situation};
+
+/// Patience with packets larger than the path takes by now, while the peer answers and nothing else arrives.
+const STUCK_NS: u64 = 60 * SECOND;
 
 /// Next thing that a connection does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +95,20 @@ impl Connection {
 
     /// When the connection ends by itself, and why.
     fn expiry(&self) -> Option<(Instant, Option<CloseReason>)> {
-        self.life.expiry(self.patience_at(), self.config.max_tries)
+        let expiry = self.life.expiry(self.patience_at(), self.config.max_tries);
+        match self.stuck_at() {
+            Some(at) if expiry.is_none_or(|(other, _)| at < other) => {
+                Some((at, Some(CloseReason::Oversized)))
+            }
+            _ => expiry,
+        }
+    }
+
+    /// When patience with packets ends that nothing brings across, though the peer answers.
+    fn stuck_at(&self) -> Option<Instant> {
+        let is_open = self.is_opened() && !self.life.is_closed() && !self.life.is_lingering();
+        let since = self.sender.stuck_since().filter(|_| is_open)?;
+        self.config.give_up_ns.map(|ns| since.after(ns.min(STUCK_NS)))
     }
 
     /// When patience with a silent peer ends.

@@ -17,7 +17,7 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use skyhaul_core::event::{Refusal, ResumePhase};
-use skyhaul_core::{CloseReason, Event, Path, ResetReason, Stats, StreamError, StreamEvent};
+use skyhaul_core::{CloseReason, Event, LimitTimes, Path, ResetReason, Stats, StreamError, StreamEvent};
 
 use crate::call::Call;
 use crate::config::Config;
@@ -54,6 +54,8 @@ pub struct Connection {
     /// Receiving half; `None`: the peer's opening is not known yet.
     receiver: Option<Receiver>,
     prober: Prober,
+    /// Time by what held the sender back.
+    limits: LimitTimes,
     /// True if the application was told that everything is confirmed.
     finished_told: bool,
     state_told: State,
@@ -114,6 +116,7 @@ impl Connection {
             sender,
             receiver: None,
             prober: Prober::default(),
+            limits: LimitTimes::new(context.now),
             finished_told: false,
             state_told: life.state(false, false),
             life,
@@ -148,7 +151,8 @@ impl Connection {
 
     /// Counters and state for the application.
     pub(crate) fn stats(&self) -> Stats {
-        let mut stats = Stats { duplicates: self.duplicates, refused: self.refused, ..Stats::default() };
+        let (duplicates, refused, limits) = (self.duplicates, self.refused, Some(self.limits));
+        let mut stats = Stats { duplicates, refused, limits, ..Stats::default() };
         self.reachability.count(&mut stats);
         self.sender.count(&mut stats);
         self.prober.count(&mut stats);

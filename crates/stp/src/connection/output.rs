@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Event, Instant, MS, NetworkFields, Step, StreamEvent, truncate_number};
+use skyhaul_core::{Event, Instant, Limit, NetworkFields, Path, Step, StreamEvent, truncate_number};
 
 use super::decision::Action;
 use super::{Connection, Context};
@@ -55,9 +55,21 @@ impl Connection {
         self.check_invariants();
         let octets = out.len() - start;
         if octets > 0 {
+            self.limits.depart(call.now);
             return Ok(Self::network_fields(due, octets, call));
         }
-        Err(self.or_close(next, call.now).map(|step| step.at))
+        let deadline = self.or_close(next, call.now).map(|step| step.at);
+        self.limits.rest(call.now, self.limit(situation.as_ref(), call.path), deadline);
+        Err(deadline)
+    }
+
+    /// Limit of a connection from which nothing leaves.
+    fn limit(&self, situation: Option<&Situation>, path: &Path) -> Limit {
+        match situation {
+            Some(situation) => self.sender.limit(situation, path),
+            None if self.life.is_closed() || self.life.is_held() => Limit::Settled,
+            None => Limit::Opening, // the address is not proven
+        }
     }
 
     /// Fields of the segment of so many octets that was sent.
@@ -99,12 +111,15 @@ impl Connection {
         if let Some(poll) = &poll {
             self.note_probe(poll.timestamp, call);
         }
+        let due_at = self.life.begin_due();
         if plan.begin {
             self.life.begin_sent(call.now);
         }
-        if plan.has_data() && !self.is_opened() && self.sender.doubts_early_data(call.path) {
-            // Not in the batch of what may be too large: a carrier may lose that as a whole.
-            self.life.begin_again(call.now.after(MS));
+        if plan.has_data()
+            && !self.is_opened()
+            && let Some(at) = self.sender.opening_alone_at(due_at, call.now, call.path)
+        {
+            self.life.begin_again(at);
         }
         if poll.is_some() {
             self.sender.note_poll(situation, call.now, call.path);

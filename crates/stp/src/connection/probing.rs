@@ -2,7 +2,7 @@
 //! changes.
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Instant, Path, Verdict};
+use skyhaul_core::{Instant, Limit, Path, Verdict};
 
 use super::Connection;
 use crate::call::Call;
@@ -27,6 +27,10 @@ impl Connection {
     pub(super) fn start_probing(&mut self, alarm: Alarm, call: &mut Call<'_>) {
         let Some(probing) = self.config.probing else { return };
         let declared = self.sender.is_rate_paced();
+        self.limits.ask(match alarm {
+            Alarm::Silence => Limit::Outage,
+            Alarm::Gap => Limit::Losses,
+        });
         call.emit(self.prober.start(probing, alarm, declared, call.now, self.sender.rtt()));
     }
 
@@ -92,12 +96,15 @@ impl Connection {
     /// On as before, if a cycle lasts.
     pub(super) fn abort_probing(&mut self, call: &mut Call<'_>) {
         if let Some(event) = self.prober.abort(call.now) {
+            self.limits.judge(call.now, None);
             call.emit(event);
         }
     }
 
     fn end_probing(&mut self, judgement: &Judgement, evidence: &Evidence, call: &mut Call<'_>) {
         let Some(event) = self.prober.end(call.now, judgement, evidence) else { return };
+        let is_outage = judgement.verdict == Verdict::Outage;
+        self.limits.judge(call.now, Some(if is_outage { Limit::Outage } else { Limit::Losses }));
         match judgement.verdict {
             Verdict::Congestion => self.sender.slow_down(judgement.duration_ns, call.now),
             Verdict::Outage => {

@@ -93,7 +93,7 @@ fn accept<P: Peer>(
     // the connection lives is a replay, too.
     endpoint.family.memory.remember(now, opening.nonce);
     let config = Arc::clone(&endpoint.family.accept);
-    let path = enter_path(endpoint, peer, &config);
+    let path = enter_path(endpoint, now, peer, &config);
     let mut context = Context { now, path, sink };
     let connection = Connection::accept(id, names, entropy, config, opening, withhold, &mut context);
     endpoint.insert(id, key, connection, false);

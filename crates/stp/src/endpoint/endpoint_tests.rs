@@ -5,6 +5,7 @@ mod closing;
 mod coded;
 mod following;
 mod increments;
+mod limits;
 mod opening;
 mod own_controllers;
 mod path_mtu;

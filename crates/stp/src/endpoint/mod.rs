@@ -168,7 +168,7 @@ impl<P: Peer> Endpoint<P> {
             nonce: endpoint.random.next_u64(),
         };
         let (entropy, id) = (entropy(&mut endpoint.random), endpoint.take_id());
-        let path = enter_path(endpoint, remote, &config);
+        let path = enter_path(endpoint, now, remote, &config);
         let mut context = Context { now, path, sink: &mut NullSink };
         let connection = Connection::open(id, names, entropy, Arc::new(config), held, &mut context);
         endpoint.insert(id, key, connection, true);
@@ -237,11 +237,12 @@ fn entropy(random: &mut Stream) -> Entropy {
 /// rate, the connection measures one if it goes by that.
 fn enter_path<'a, P: Peer>(
     endpoint: &'a mut endpoint::Endpoint<Stp<P>>,
+    now: Instant,
     peer: P,
     config: &Config,
 ) -> &'a mut Path {
     let bounds = endpoint.family.mtu_search.bounds(peer);
-    let path = endpoint.enter_path(peer, config.declared_rate());
+    let path = endpoint.enter_path(now, peer, config.declared_rate());
     if config.discover_mtu {
         path.discover_mtu(bounds, config.remembered_mtu_bytes);
     }

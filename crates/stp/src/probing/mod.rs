@@ -8,12 +8,14 @@ mod map;
 mod prober;
 #[cfg(test)]
 mod probing_tests;
+mod queue_evidence;
 
 use skyhaul_core::{Instant, RttEstimator, Verdict};
 
 pub use config::{Baseline, ProbingConfig};
 pub(crate) use map::{Match, ProbeMap};
 pub(crate) use prober::{Prober, Verdicts};
+pub(crate) use queue_evidence::QueueEvidence;
 
 use crate::segment::is_newer;
 

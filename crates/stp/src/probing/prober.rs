@@ -4,14 +4,18 @@
 use alloc::boxed::Box;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Event, Instant, RttEstimator, Stats, Verdict};
+use skyhaul_core::{Event, Instant, MS, RttEstimator, Stats, Verdict};
 
 use super::{Cycle, Evidence, Judgement, ProbingConfig};
+
+/// Row of losses that lasts less than this and half a round trip may be damage as well.
+const BRIEF_NS: u64 = 100 * MS;
 
 /// Verdicts on losses by the time at which a packet was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdicts {
     judged: Option<(Instant, Verdict)>,
+    is_brief: bool,
     otherwise: Verdict,
 }
 
@@ -19,6 +23,11 @@ impl Verdicts {
     /// Cause for which a packet last sent at this moment vanished.
     pub(crate) fn of(&self, sent_at: Instant) -> Verdict {
         self.judged.filter(|&(until, _)| sent_at < until).map_or(self.otherwise, |(_, verdict)| verdict)
+    }
+
+    /// True if that cause is an outage too brief to be told from a row of damage.
+    pub(crate) fn is_brief(&self, sent_at: Instant) -> bool {
+        self.is_brief && self.judged.is_some_and(|(until, _)| sent_at < until)
     }
 }
 
@@ -28,6 +37,8 @@ pub(crate) struct Prober {
     cycle: Option<Box<Cycle>>,
     /// Packets last sent up to this moment vanished for the reason found.
     judged: Option<(Instant, Verdict)>,
+    /// That reason is an outage, found in passing, too brief to be told from a row of damage.
+    is_brief: bool,
     /// The round trip measured before the latest.
     previous_rtt_ns: Option<u64>,
     cycles: u64,
@@ -115,6 +126,7 @@ impl Prober {
     pub(crate) fn end(&mut self, now: Instant, judgement: &Judgement, evidence: &Evidence) -> Option<Event> {
         let cycle = self.cycle.take()?;
         self.judged = Some((now, judgement.verdict));
+        self.is_brief = false;
         let is_congestion = judgement.verdict == Verdict::Congestion;
         self.congestion += u64::from(is_congestion);
         self.link += u64::from(!is_congestion);
@@ -152,18 +164,20 @@ impl Prober {
             return None; // what was sent before the end of an outage keeps that verdict
         }
         let base_ns = config.loss_rtt_ns(rtt);
-        let was_gone = config.is_silence(&evidence(), base_ns);
+        let evidence = evidence();
+        let was_gone = config.is_silence(&evidence, base_ns);
         let (tolerance, link_verdict) = config.link_verdict(was_gone);
         let is_short = |rtt_ns| config.is_short(rtt_ns, base_ns, tolerance);
         let is_calm = is_short(rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);
         let verdict = if is_calm { link_verdict } else { Verdict::Congestion };
         self.judged = Some((now, verdict));
+        self.is_brief = evidence.row.duration_ns < BRIEF_NS.max(base_ns / 2);
         Some(verdict)
     }
 
     /// Verdicts on losses; `otherwise` is that on what no verdict was found for.
     pub(crate) fn verdicts(&self, otherwise: Verdict) -> Verdicts {
-        Verdicts { judged: self.judged, otherwise }
+        Verdicts { judged: self.judged, is_brief: self.is_brief, otherwise }
     }
 
     /// Writes the counters.

@@ -37,6 +37,11 @@ impl Choice {
         }
     }
 
+    /// True if the packet was judged lost.
+    pub(super) fn is_repair(self) -> bool {
+        self.repeat().is_some_and(|why| why != Repeat::Idle)
+    }
+
     /// Part of it that has room in `room_bytes`, beside replies perhaps.
     pub(super) fn beside(self, room_bytes: usize, has_reply: bool) -> Option<Self> {
         match self {
@@ -134,11 +139,7 @@ impl Sender {
         let mss = self.mss_bytes(path);
         let unsent = self.cache.unsent_bytes();
         let bytes = unsent.min(mss);
-        if bytes == 0 || self.cache.next() - self.cache.first() >= MAX_AHEAD {
-            return 0;
-        }
-        let small = bytes < mss && !self.is_finished;
-        if self.config.nagle && small && !self.cache.is_empty() {
+        if bytes == 0 || self.is_ahead() || self.waits_for_more(bytes, path) {
             return 0;
         }
         let flight = self.cache.in_flight_bytes();
@@ -146,6 +147,16 @@ impl Sender {
             return 0;
         }
         self.within_peer_window(bytes)
+    }
+
+    /// True if as many packets are under way as numbers can tell apart.
+    pub(super) fn is_ahead(&self) -> bool {
+        self.cache.next() - self.cache.first() >= MAX_AHEAD
+    }
+
+    /// True if new data of so many bytes waits until there is more (Nagle).
+    pub(super) fn waits_for_more(&self, bytes: usize, path: &Path) -> bool {
+        self.config.nagle && !self.is_finished && !self.cache.is_empty() && bytes < self.mss_bytes(path)
     }
 
     /// A peer with a window smaller than a packet gets a smaller packet when nothing is under way.

@@ -31,6 +31,11 @@ impl Sender {
         Gaps { block_ns: self.poll_interval_ns(), begin_ns: self.rtt.smoothed_ns() }
     }
 
+    /// True if a symbol leaves as soon as pacing lets it.
+    pub(super) fn symbol_waits(&self, situation: &Situation) -> bool {
+        self.coded.has_symbols() && self.may_code(situation)
+    }
+
     /// When a BLOCK or a REPAIR may leave. A block is looked for only when its time has come.
     pub(super) fn next_coded(&self, situation: &Situation, now: Instant, path: &Path) -> Option<Instant> {
         if !self.may_code(situation) {

@@ -113,7 +113,8 @@ impl CodedTail {
         self.has_symbols() || self.may_begin(cache)
     }
 
-    fn has_symbols(&self) -> bool {
+    /// True if symbols of the block under way are to be sent.
+    pub(super) fn has_symbols(&self) -> bool {
         self.known_symbols + self.likely_symbols > 0
     }
 
@@ -124,9 +125,14 @@ impl CodedTail {
         self.oversize_to = cache.next();
     }
 
+    /// True if this packet was made when the path took larger ones than now.
+    pub(super) fn is_oversized(&self, number: u64) -> bool {
+        number < self.oversize_to
+    }
+
     fn may_begin(&self, cache: &SendCache) -> bool {
         self.live.is_none()
-            && cache.first() >= self.oversize_to
+            && !self.is_oversized(cache.first())
             && cache.next() > self.tried_to
             && cache.unacknowledged() >= MIN_PACKETS
     }

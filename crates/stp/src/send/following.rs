@@ -113,12 +113,19 @@ impl Sender {
         poll: &PollRecord,
         call: &mut Call<'_>,
     ) -> Result<(), Refusal> {
-        let Some(following) = &mut self.following else { return Ok(()) };
+        let Some(following) = &mut self.following else {
+            self.note_delay(poll, call.now.since(poll.sent_at) as i64, call);
+            return Ok(());
+        };
         if !call.path.is_measured() {
             self.stop_following(call); // a rate was declared meanwhile, or another connection gave up
             return Ok(());
         }
         if let Some(sample) = following.sample(stat, poll, call.now, call.path) {
+            if !sample.behind_train {
+                let delay_ns = (sample.arrived_ns as i64).wrapping_sub(poll.sent_at.as_ns() as i64);
+                self.note_delay(poll, delay_ns, call);
+            }
             call.path.report(call.now, &sample);
             self.take_terms(call);
         } else if following.strikes >= MAX_STRIKES {
@@ -128,11 +135,19 @@ impl Sender {
         Ok(())
     }
 
+    /// Takes the delay of an answered POLL, up to a constant.
+    fn note_delay(&mut self, poll: &PollRecord, delay_ns: i64, call: &Call<'_>) {
+        let packet_bits = u64::from(call.path.mtu_bytes()) * 8;
+        let packet_ns =
+            self.path_rate_bps().map_or(0, |rate_bps| packet_bits * skyhaul_core::SECOND / rate_bps.max(1));
+        self.queue.answered(call.now, poll.order, delay_ns, [self.rtt.min_ns(), packet_ns]);
+    }
+
     /// Takes the terms that the path's controller has decided on, if one measures.
     pub(crate) fn take_terms(&mut self, call: &mut Call<'_>) {
         let Some(following) = &mut self.following else { return };
-        let Some(terms) = call.path.take_terms(self.config.rate_caps()) else { return };
-        self.regulator.take_terms(terms);
+        let Some(terms) = call.path.take_terms(call.now, self.config.rate_caps()) else { return };
+        self.regulator.take_terms(call.now, terms);
         let Terms { rate_bps, phase, .. } = terms;
         if phase != Phase::Measuring && following.take_rate(rate_bps) {
             call.emit(Event::Rate { rate_bps });
@@ -142,12 +157,14 @@ impl Sender {
     /// Nobody measures the path any more: on with a window, as [XSTP] has it.
     pub(crate) fn stop_following(&mut self, call: &mut Call<'_>) {
         self.following = None;
+        self.queue.forget(); // round trips are no delays of one way
         self.regulator.use_window(&self.config, self.mss_bytes(call.path));
         self.spread(call);
     }
 
     /// The link was gone: what was measured before says nothing.
     pub(crate) fn forget_path(&mut self, call: &mut Call<'_>) {
+        self.queue.forget();
         let Some(following) = &mut self.following else { return };
         following.arrivals.forget();
         call.path.outage(call.now);

@@ -9,6 +9,7 @@ mod choice;
 mod coded;
 mod coded_tail;
 mod following;
+mod limiting;
 mod loss;
 mod missing;
 mod mtu_probe;
@@ -28,6 +29,7 @@ use skyhaul_core::{
 };
 
 use crate::config::Config;
+use crate::probing::QueueEvidence;
 use crate::segment::{HEADER_BYTES, OPENING_BYTES, Opening, Options};
 use cache::SendCache;
 use coded_tail::CodedTail;
@@ -58,6 +60,8 @@ pub(crate) struct Entropy {
 #[derive(Clone, Copy, Debug)]
 struct PeerTerms {
     window_bytes: u64,
+    /// Largest window that it has told.
+    widest_window_bytes: u64,
     max_payload_bytes: usize,
     /// True if both ends send and take repair symbols.
     both_code: bool,
@@ -70,10 +74,14 @@ struct PeerTerms {
 struct Activity {
     /// Data transmissions so far.
     order: u64,
+    /// The last one was a packet that had been judged lost.
+    was_repair: bool,
     first_data_at: Option<Instant>,
     last_data_at: Instant,
     /// When the last outstanding packet was acknowledged.
     emptied_at: Instant,
+    /// Oldest packet without an acknowledgement, and since when it is that.
+    oldest: (u64, Instant),
 }
 
 /// Sending half of a connection. Its memory is bounded by the send limit.
@@ -92,6 +100,7 @@ pub(crate) struct Sender {
     /// State of the measuring; `None` if the path's rate is not measured.
     following: Option<Following>,
     rtt: RttEstimator,
+    queue: QueueEvidence,
     activity: Activity,
     traffic: Traffic,
     /// True if the application writes nothing more.
@@ -108,6 +117,7 @@ impl Sender {
         let initial = NUMBER_MODULUS + u64::from(entropy.initial) % NUMBER_MODULUS;
         let peer = PeerTerms {
             window_bytes: config.early_window_bytes,
+            widest_window_bytes: 0,
             max_payload_bytes: usize::MAX,
             both_code: false,
             takes_increments: false,
@@ -123,7 +133,15 @@ impl Sender {
             regulator: Regulator::new(config, mss_bytes, entropy, now, path),
             following: Following::wanted(config),
             rtt: RttEstimator::new(config.initial_rtt_ns),
-            activity: Activity { order: 0, first_data_at: None, last_data_at: now, emptied_at: now },
+            queue: QueueEvidence::default(),
+            activity: Activity {
+                order: 0,
+                was_repair: false,
+                first_data_at: None,
+                last_data_at: now,
+                emptied_at: now,
+                oldest: (initial, now),
+            },
             traffic: Traffic::default(),
             is_finished: false,
             writer_waits: false,
@@ -135,6 +153,7 @@ impl Sender {
     pub(crate) fn learn_peer(&mut self, opening: &Opening, path: &mut Path) -> bool {
         self.peer = PeerTerms {
             window_bytes: u64::from(opening.window_bytes),
+            widest_window_bytes: u64::from(opening.window_bytes),
             max_payload_bytes: usize::from(opening.max_payload_bytes).max(1),
             both_code: opening.options.repairs && self.config.coded_tail,
             takes_increments: opening.options.increments,
@@ -292,6 +311,13 @@ impl Sender {
         self.activity.first_data_at.get_or_insert(now);
     }
 
+    /// Time since when a packet that is larger than the path takes by now is the oldest without an
+    /// acknowledgement: on a path where fragments vanish, too, nothing ever brings it across.
+    pub(crate) fn stuck_since(&self) -> Option<Instant> {
+        let is_oversized = !self.cache.is_empty() && self.coded.is_oversized(self.cache.first());
+        is_oversized.then_some(self.activity.oldest.1)
+    }
+
     /// Everything sent was acknowledged.
     fn note_emptied(&mut self, now: Instant) {
         self.activity.emptied_at = now;
@@ -299,6 +325,7 @@ impl Sender {
 
     fn set_peer_window(&mut self, window_bytes: u32) {
         self.peer.window_bytes = u64::from(window_bytes);
+        self.peer.widest_window_bytes = self.peer.widest_window_bytes.max(self.peer.window_bytes);
     }
 
     /// Writes the counters of what was sent, and the state of it.

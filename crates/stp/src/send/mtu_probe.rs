@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{Event, Instant, Path, truncate_number};
+use skyhaul_core::{Event, Instant, MS, Path, truncate_number};
 
 use super::choice::{Choice, DataStep};
 use super::{Sender, Situation};
@@ -127,9 +127,22 @@ impl Sender {
         self.regulator.take_segment_size(now, mss_bytes);
     }
 
-    /// True if an opening without data is to follow what has just left: that may have been too large.
-    pub(crate) fn doubts_early_data(&self, path: &Path) -> bool {
-        self.activity.order == DOUBTED_PACKETS && path.mtu().is_some_and(skyhaul_core::PathMtu::is_doubtful)
+    /// When an opening without data is to follow the early data that has just left, which may have been too
+    /// large; openings in that data do not put it off. `due_at`: when one was due before. Not in the batch of
+    /// what may be too large: a carrier may lose that as a whole.
+    pub(crate) fn opening_alone_at(
+        &self,
+        due_at: Option<Instant>,
+        now: Instant,
+        path: &Path,
+    ) -> Option<Instant> {
+        let soon = now.after(MS);
+        let is_doubtful = path.mtu().is_some_and(skyhaul_core::PathMtu::is_doubtful);
+        match self.activity.order {
+            _ if !is_doubtful => None,
+            DOUBTED_PACKETS => Some(soon),
+            _ => due_at.filter(|&at| self.activity.order > DOUBTED_PACKETS && at <= soon),
+        }
     }
 
     /// No larger packets are of use than this connection sends.

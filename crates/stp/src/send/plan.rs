@@ -42,6 +42,13 @@ pub(crate) struct Situation {
     pub(crate) reply: Option<ReplySize>,
 }
 
+impl Situation {
+    /// True if a segment of so many bytes may leave to a peer whose address may be unproven.
+    fn allows(&self, bytes: usize) -> bool {
+        self.is_proven || bytes <= self.allowance_bytes
+    }
+}
+
 /// Contents of a segment beside its replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
@@ -53,6 +60,8 @@ pub(crate) struct Plan {
     pub(crate) begin: bool,
     /// BGNAK, as the peer's proof of our address.
     pub(crate) proof: bool,
+    /// The segment exceeds the allowance of an unproven address: nothing leaves until more is heard.
+    is_withheld: bool,
 }
 
 impl Plan {
@@ -135,6 +144,9 @@ impl Sender {
             return Some(Step { at: now, action: SenderAction::MtuProbe(bytes) });
         }
         let (plan, poll_at) = self.plan(data.as_ref(), situation, now, path);
+        if plan.is_withheld {
+            return None;
+        }
         if situation.reply.is_some() || !plan.is_empty() {
             return Some(Step { at: now, action: SenderAction::Segment(plan) });
         }
@@ -174,8 +186,10 @@ impl Sender {
         let is_new = matches!(chosen, Some(Choice::New { .. }));
         let is_early = is_new && self.activity.order < self.config.bgn_repeats;
         let begin = !situation.is_opened && (begin_due || is_early || poll != PollDecision::No);
-        let mut plan = Plan { data: chosen, poll, owes_poll: false, end, begin, proof: false };
+        let mut plan =
+            Plan { data: chosen, poll, owes_poll: false, end, begin, proof: false, is_withheld: false };
         if plan.is_empty() {
+            plan.is_withheld = situation.reply.is_some() && !situation.allows(base_bytes);
             return (plan, poll_at);
         }
         plan.spare_repeat(base_bytes, situation);
@@ -183,7 +197,15 @@ impl Sender {
         let openings = usize::from(plan.begin) + usize::from(plan.proof && !has_bgnak);
         let openings_bytes = if openings > 0 { openings * self.opening_bytes() } else { 0 };
         self.fit(&mut plan, base_bytes + openings_bytes, situation);
+        let bodies_bytes = self.bodies_bytes(&plan, base_bytes + openings_bytes, situation);
+        plan.is_withheld = !situation.allows(bodies_bytes);
         (plan, poll_at)
+    }
+
+    /// Segment bytes beside the data, with openings and replies in `base_bytes`.
+    fn bodies_bytes(&self, plan: &Plan, base_bytes: usize, situation: &Situation) -> usize {
+        let poll_bytes = if plan.polls() { self.poll_bytes(situation) } else { 0 };
+        base_bytes + poll_bytes + plan.end_bytes(situation)
     }
 
     /// True if END goes with the last data (or after its acknowledgement), or again when its timer has run
@@ -209,8 +231,7 @@ impl Sender {
     /// goes ahead of it if it was put off already or brings other bodies.
     fn fit(&self, plan: &mut Plan, base_bytes: usize, situation: &Situation) {
         let Some(choice) = plan.data else { return };
-        let poll_bytes = if plan.polls() { self.poll_bytes(situation) } else { 0 };
-        let bodies_bytes = base_bytes + poll_bytes + plan.end_bytes(situation);
+        let bodies_bytes = self.bodies_bytes(plan, base_bytes, situation);
         let room_bytes = situation.allowance_bytes.saturating_sub(bodies_bytes.next_multiple_of(4));
         match choice {
             Choice::New { bytes } => {
@@ -264,6 +285,7 @@ impl Sender {
         }
         let order = self.activity.order;
         self.note_transmission(now);
+        self.activity.was_repair = choice.is_repair();
         self.polls.on_data(choice.bytes());
         self.regulator.use_unpaced();
         self.tail.on_sent();

@@ -138,7 +138,8 @@ impl Sender {
         now: Instant,
         path: &Path,
     ) -> (PollDecision, Option<Instant>) {
-        let due = self.poll_due(situation, path);
+        let gives_way = || data.is_none() && self.has_nothing_new() && self.symbol_waits(situation);
+        let due = self.poll_due(situation, path).filter(|_| !gives_way());
         let at = due.map(|due| self.poll_leaves_at(due, data));
         let Some(choice) = chosen else {
             let is_due = due.is_some_and(|due| due <= now) && at.is_some_and(|at| at <= now);
@@ -299,7 +300,8 @@ impl Sender {
 
     /// When a POLL that is due really leaves: with the next data packet if that is soon. If nothing was
     /// sent since the last one, with the next data packet in any case: asking again and again would
-    /// use up a low declared rate, so that the data never gets its turn.
+    /// use up a low declared rate, so that the data never gets its turn. (For the same reason it follows a
+    /// repair symbol that waits: [`Self::decide_poll`].)
     fn poll_leaves_at(&self, due: Instant, data: Option<&DataStep>) -> Instant {
         let Some(data_at) = data.map(|step| step.at).filter(|&at| at > due) else { return due };
         let part = if self.following.is_some() { FOLLOWING_RIDE_PART } else { RIDE_PART };

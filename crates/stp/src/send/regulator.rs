@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use skyhaul_congestion::{
     Acked, Controller, ControllerConfig, Delivery, DeliveryLog, LossEvents, Lost, Signal, Snapshot,
 };
+use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, MS, Pacer, Path, SECOND, Terms, Verdict};
 
 use super::Entropy;
@@ -87,9 +88,9 @@ impl Regulator {
     }
 
     /// Goes by new terms of the path.
-    pub(super) fn take_terms(&mut self, terms: Terms) {
+    pub(super) fn take_terms(&mut self, now: Instant, terms: Terms) {
         if let Some(cap) = &mut self.cap {
-            cap.set_rate(terms.rate_bps);
+            cap.set_rate(now, terms.rate_bps);
         }
         self.control = Control::Path(terms);
     }
@@ -140,6 +141,18 @@ impl Regulator {
             Control::Path(_) => self.cap.as_ref(),
         };
         path.grant().into_iter().chain(own.map(Pacer::ready_at)).max()
+    }
+
+    /// Phase of who paces data that waits; `None`: a declared rate or cap does.
+    pub(super) fn pace_phase(&self, path: &Path) -> Option<Phase> {
+        match &self.control {
+            Control::Path(terms) => {
+                let is_capped = self.cap.as_ref().is_some_and(|cap| Some(cap.ready_at()) > path.grant());
+                (!is_capped).then_some(terms.phase)
+            }
+            Control::Window(_) if path.grant() > Some(self.pacer.ready_at()) => None,
+            Control::Window(controller) => Some(controller.snapshot().phase),
+        }
     }
 
     /// Sending begins again after `idle_ns`; an answer would be overdue after `rto_ns`.

@@ -108,11 +108,11 @@ fn parts_count_only_when_all_of_them_came() {
 /// `window_bytes`.
 fn with_window(window_bytes: u64) -> Sender {
     let mut path = Path::new(PathConfig { mtu_bytes: 1500, carrier_bytes: 28, head_bytes: 0, tail_bytes: 0 });
-    path.declare(DeclaredRate { rate_bps: 1_000_000, burst_ns: 0 });
+    path.declare(Instant::ZERO, DeclaredRate { rate_bps: 1_000_000, burst_ns: 0 });
     let entropy = Entropy { initial: 0, timestamp_offset: 0 };
     let config = Arc::new(Config { rate_bps: Some(1_000_000), ..Config::standard() });
     let mut sender = Sender::new(&config, entropy, Instant::ZERO, &path);
-    sender.regulator.take_terms(Terms::unmeasured(window_bytes, "model"));
+    sender.regulator.take_terms(Instant::ZERO, Terms::unmeasured(window_bytes, "model"));
     let options = Options { increments: true, ..Options::default() };
     let opening = Opening { max_payload_bytes: 1400, window_bytes: 1 << 20, options, ..Opening::default() };
     sender.learn_peer(&opening, &mut path);

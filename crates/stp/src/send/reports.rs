@@ -152,6 +152,9 @@ impl Sender {
     }
 
     fn note_acknowledged(&mut self, acked: &Acked, call: &mut Call<'_>) {
+        if self.cache.first() != self.activity.oldest.0 {
+            self.activity.oldest = (self.cache.first(), call.now);
+        }
         self.traffic.count_acknowledged(acked.bytes);
         self.regulator.on_acked(call.now, acked);
         self.note_limit(false);
@@ -207,20 +210,44 @@ impl Sender {
     /// Judges the missing packets lost whose last copy had its time.
     pub(crate) fn lose(&mut self, missing: &Missing<'_>, verdicts: &Verdicts, call: &mut Call<'_>) {
         let mut losses = LossReport::none();
+        let mut lost = Vec::new();
         for number in missing.numbers() {
             if !self.may_go_again(number, missing.poll, call.now) {
                 continue;
             }
+            let order = self.cache.entry(number).map_or(0, |entry| entry.order);
             if let Some((bytes, sent_at)) = self.cache.lose(number, missing.poll.is_none()) {
-                let verdict = verdicts.of(sent_at);
-                losses.add(verdict, bytes, sent_at);
+                losses.add(verdicts.of(sent_at), bytes, sent_at);
                 Self::note_mtu_loss(bytes, sent_at, call.path);
-                losses.tell(Some((number, verdict)), call);
+                self.queue.count_lost(order);
+                lost.push((number, order, sent_at));
             }
+        }
+        for (number, order, sent_at) in lost {
+            let verdict = self.told_verdict(order, sent_at, verdicts);
+            self.traffic.count_lost(verdict, 1);
+            losses.tell(Some((number, verdict)), call);
         }
         losses.tell(None, call);
         self.note_lost(&losses, call.now);
         self.conclude_mtu(call);
+    }
+
+    /// Verdict that the user is told. Where a window is kept it is that of the cycle, by which the window
+    /// goes; under a rate, which goes by none, the queue that the packet met decides.
+    fn told_verdict(&mut self, order: u64, sent_at: Instant, verdicts: &Verdicts) -> Verdict {
+        let found = verdicts.of(sent_at);
+        let by_queue = self.config.probing.is_some_and(|probing| probing.judges_in_passing);
+        if !by_queue || !self.is_rate_paced() {
+            return found;
+        }
+        match (found, self.queue.judge(order, found)) {
+            (Verdict::Outage, _) if !verdicts.is_brief(sent_at) => Verdict::Outage,
+            (_, None) => Verdict::Unknown,
+            // A row of damage looks like it.
+            (Verdict::Outage, Some(of_queue)) if of_queue != Verdict::Congestion => Verdict::Unknown,
+            (_, Some(of_queue)) => of_queue,
+        }
     }
 
     fn note_lost(&mut self, losses: &LossReport, now: Instant) {
@@ -228,7 +255,6 @@ impl Sender {
         let in_flight_bytes = self.cache.in_flight_bytes() + lost_bytes;
         for &Tally { bytes, packets, newest_sent_at, verdict } in &losses.by_verdict {
             if packets > 0 {
-                self.traffic.count_lost(verdict, packets);
                 let lost = Lost { bytes, packets, begins_event: false, in_flight_bytes, verdict };
                 self.regulator.on_lost(now, newest_sent_at, lost);
             }

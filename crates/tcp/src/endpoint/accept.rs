@@ -37,7 +37,7 @@ pub(super) fn receive_unknown(
         entropy.initial = least;
     }
     let (config, known) = (Arc::clone(&endpoint.family.accept), endpoint.family.ways.get(names.peer));
-    let path = endpoint.enter_path(names.peer, config.declared_rate());
+    let path = endpoint.enter_path(now, names.peer, config.declared_rate());
     let mut context = Context { now, path, sink };
     let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
     ways::brief(known, &mut connection, &mut context);

@@ -122,7 +122,7 @@ impl Endpoint {
         let names = names.ok_or(ConnectError::NoFreePort)?;
         let (entropy, id) = (endpoint.family.secrets.entropy(names, now), endpoint.take_id());
         let known = endpoint.family.ways.get(way);
-        let path = endpoint.enter_path(way, config.declared_rate());
+        let path = endpoint.enter_path(now, way, config.declared_rate());
         let mut context = Context { now, path, sink: &mut NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
         ways::brief(known, &mut connection, &mut context);

@@ -336,7 +336,7 @@ impl Sender {
         let Some(rate_bps) = self.controller.pacing_rate_bps(smoothed_ns) else { return };
         let before = self.pace.as_ref().map(Pacer::rate_bps);
         let pace = self.pace.get_or_insert_with(|| Pacer::starting_at(rate_bps, PACE_BURST_NS, call.now));
-        pace.set_rate(rate_bps);
+        pace.set_rate(call.now, rate_bps);
         pace.spend(call.now, wire_bytes);
         if before != Some(rate_bps) {
             call.emit(Event::Rate { rate_bps });

@@ -64,6 +64,8 @@ pub(super) struct Bench {
     pub(super) reads: bool,
     /// Largest packet that the path takes from A to B, and back.
     pub(super) path_bytes: [u32; 2],
+    /// False where packets that may be cut vanish, too.
+    pub(super) carries_fragments: bool,
     /// True if B is of the version before the flag P.
     pub(super) is_b_old: bool,
     /// Largest packet that A sent, and those that crossed as fragments.
@@ -118,6 +120,7 @@ impl Bench {
             reads: true,
             path_bytes: [u32::MAX; 2],
             is_b_old: false,
+            carries_fragments: true,
             largest_bytes: 0,
             cut_packets: 0,
             inbox: BTreeMap::new(),
@@ -175,7 +178,7 @@ impl Bench {
             self.cut_packets += u64::from(is_too_large && may_fragment);
         }
         self.log.push((self.now.as_ns() / MS, from, type_names(segment.type_bits())));
-        if !(self.drop)(from, &segment) && (may_fragment || !is_too_large) {
+        if !(self.drop)(from, &segment) && (may_fragment && self.carries_fragments || !is_too_large) {
             let at = self.now.after(self.delay_ns);
             self.wire.push(Flight { at, to: from.other(), bytes });
         }
@@ -210,6 +213,14 @@ impl Bench {
             self.b.handle_timeout(now, &mut self.trace);
         }
         panic!("an endless loop at {:?}", self.now);
+    }
+
+    /// Everything on the wire arrives now, and nothing leaves yet.
+    pub(super) fn deliver_at_once(&mut self) {
+        for flight in &mut self.wire {
+            flight.at = self.now;
+        }
+        self.arrive();
     }
 
     fn arrive(&mut self) {

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use skyhaul_core::{Connections, SECOND};
+use skyhaul_core::{Connections, MS, SECOND};
 
 use super::bench::*;
 use crate::Config;
@@ -109,6 +109,27 @@ fn a_receiver_with_less_memory_than_the_block_says_no() {
     let accept = Config { receive_limit_bytes: 60_000, ..config() };
     let bench = transfer(accept, is_tenth);
     assert!(bench.a.stats(1).unwrap().retransmitted_packets > 0);
+}
+
+/// At the lower rate a POLL takes longer than the interval of POLLs.
+#[test]
+fn polls_do_not_use_up_a_low_rate_while_symbols_wait() {
+    let config = Config { rate_bps: Some(1_000_000), max_payload_bytes: 10, ..config() };
+    let mut bench = Bench::with(config.clone(), 1);
+    bench.delay_ns = DELAY_NS / 10;
+    let mut count = 0;
+    bench.drop = Box::new(move |side, segment| {
+        count += usize::from(side == Side::A && segment.data.is_some());
+        side == Side::A && segment.data.is_some() && count % 3 == 0
+    });
+    let id = bench.open_with(config.clone());
+    bench.a.write(id, &[1; 900]).unwrap();
+    bench.a.finish(id);
+    bench.run(45 * MS);
+    bench.open_with(Config { rate_bps: Some(2000), ..config });
+    bench.run(60 * SECOND);
+    assert!(bench.count(Side::A, "REPAIR") > 10, "{:?}", bench.a.stats(id));
+    assert_eq!(bench.received(1).len(), 900);
 }
 
 #[test]

@@ -203,6 +203,27 @@ fn no_end_takes_an_acceptor_beyond_the_limit() {
     }
 }
 
+/// The END comes when most of the limit is used up; its POLL may tell the peer what was settled.
+#[test]
+fn no_end_that_follows_its_data_takes_an_acceptor_beyond_the_limit() {
+    for answered in 1..100 {
+        let mut bench = Bench::new();
+        bench.a.connect(bench.now, Side::B.address(), PORT, Config::standard(), false).unwrap();
+        bench.pump();
+        bench.deliver_at_once();
+        bench.b.write(1, &vec![2; answered]).unwrap();
+        bench.drop = Box::new(|side, _| side == Side::B);
+        bench.run(DELAY_NS);
+        bench.b.finish(1);
+        bench.run(DELAY_NS / 2);
+        let stats = bench.b.stats(1).unwrap();
+        assert!(stats.sent_bytes <= 3 * stats.received_bytes, "{answered}: {stats:?}");
+        bench.drop = Box::new(|_, _| false);
+        bench.run(9 * SECOND);
+        assert_eq!(bench.b.stats(1).unwrap().acknowledged_bytes, answered as u64);
+    }
+}
+
 #[test]
 fn a_lost_packet_that_the_limit_does_not_allow_wakes_nobody() {
     let mut bench = unproven(600, 4000);

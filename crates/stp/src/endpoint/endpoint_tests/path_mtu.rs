@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{ConnectionId, Connections, Event, SECOND};
+use skyhaul_core::{CloseReason, ConnectionId, Connections, Event, MS, SECOND, StreamEvent};
 
 use super::bench::{Bench, RTT_NS, Side};
 use crate::{Config, ControllerKind};
@@ -84,6 +84,19 @@ fn data_crosses_paths_of_every_size_whatever_decides_on_the_rate() {
     }
 }
 
+/// Nothing of the first train arrives: the opening that goes alone behind it must not wait for the timer,
+/// though openings in that train count as tries.
+#[test]
+fn data_of_a_path_below_the_base_flows_within_three_round_trips() {
+    let uncapped = Config { max_rate_bps: None, ..senders()[1].clone() };
+    for config in senders().into_iter().chain([uncapped]) {
+        let mut transfer = Transfer::begin(&config, 576, 100_000);
+        transfer.bench.run(3 * RTT_NS + 20 * MS);
+        let received = transfer.bench.received(1).len();
+        assert!(received > 5_000, "{:?}: {received}", config.controller);
+    }
+}
+
 #[test]
 fn a_search_loses_no_data_raises_no_alarm_and_costs_a_hundredth() {
     for config in senders() {
@@ -122,6 +135,25 @@ fn a_path_that_shrinks_in_mid_flow_carries_data_again_soon_and_what_was_cut_befo
                 transfer.bench.trace.iter().any(|(_, _, event)| matches!(event, Event::Oversized { .. }));
             assert!(told, "{what}");
         }
+    }
+}
+
+#[test]
+fn packets_that_no_fragments_bring_across_end_the_connection_though_the_peer_answers() {
+    for (give_up_ns, most_s) in [(None, 64), (Some(5 * SECOND), 9)] {
+        let config = senders()[1].clone();
+        let config = Config { give_up_ns: give_up_ns.or(config.give_up_ns), ..config };
+        let mut transfer = Transfer::begin(&config, 1500, 12_000_000);
+        transfer.run(20);
+        transfer.bench.path_bytes = [1300; 2];
+        transfer.bench.carries_fragments = false;
+        transfer.bench.run(most_s * SECOND);
+        let closed = StreamEvent::Closed(Some(CloseReason::Oversized));
+        assert!(
+            transfer.bench.heard(Side::A, closed),
+            "{give_up_ns:?}: {:?}",
+            transfer.bench.a.stats(transfer.id)
+        );
     }
 }
 

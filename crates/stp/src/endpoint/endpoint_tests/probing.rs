@@ -336,13 +336,27 @@ fn with_a_declared_rate_a_run_of_losses_is_an_outage_even_if_no_cycle_began() {
     let patient = ProbingConfig { late_intervals: 100, ..ProbingConfig::standard() };
     let (mut bench, id) = streaming(&Config { probing: Some(patient), ..declared() });
     bench.drop = Box::new(|_, _| true);
-    bench.run(60 * MS);
+    bench.run(150 * MS);
     heal(&mut bench);
     bench.run(4 * RTT_NS);
     let stats = bench.a.stats(id).unwrap();
     let [congestion, corruption, outage, unknown] = stats.lost_packets;
     assert!(outage >= 8, "{outage} packets");
     assert_eq!((stats.probe_cycles, congestion, corruption, unknown), (0, 0, 0, 0));
+    finish(&mut bench, id);
+}
+
+#[test]
+fn with_a_declared_rate_a_short_run_of_losses_may_be_damage_as_well_and_is_unknown() {
+    let patient = ProbingConfig { late_intervals: 100, ..ProbingConfig::standard() };
+    let (mut bench, id) = streaming(&Config { probing: Some(patient), ..declared() });
+    bench.drop = Box::new(|_, _| true);
+    bench.run(60 * MS);
+    heal(&mut bench);
+    bench.run(4 * RTT_NS);
+    let [congestion, corruption, outage, unknown] = bench.a.stats(id).unwrap().lost_packets;
+    assert!(unknown >= 8, "{unknown} packets");
+    assert_eq!((congestion, corruption, outage), (0, 0, 0));
     finish(&mut bench, id);
 }
 

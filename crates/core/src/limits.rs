@@ -1,0 +1,154 @@
+//! Accounting of what held a sender back, by time. It only observes: nothing is decided by it.
+
+use crate::{Instant, MS};
+
+/// Lateness that the credit of pacers makes up for: what is later than this was lost.
+const CREDIT_NS: u64 = 10 * MS;
+
+/// Limit of a sender: the reason for which nothing more left at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Limit {
+    /// Everything that was written is confirmed.
+    Settled,
+    /// Everything that was written has left, and is not confirmed yet.
+    Drained,
+    /// The handshake, or the search for a rate: slow start, first measurement.
+    Opening,
+    /// A rate that the application declared, or its cap.
+    DeclaredRate,
+    /// The rate or window that the path was found to carry.
+    PathRate,
+    /// A queue that others keep filled.
+    Neighbour,
+    /// Packets sent again in the place of new ones.
+    Losses,
+    /// Questions why packets vanish, until [`LimitTimes::judge`] says whose time that was.
+    Asking,
+    /// The link was gone.
+    Outage,
+    /// The peer's window is too small for the path.
+    PeerWindow,
+    /// The peer's window is closed, since its application does not read.
+    PeerReader,
+    /// The send buffer is full of what is not confirmed.
+    SendBuffer,
+    /// This machine: what was due left late, or sending took all the time that there was.
+    Machine,
+}
+
+impl Limit {
+    /// Number of limits.
+    pub const COUNT: usize = Self::Machine as usize + 1;
+    /// Every limit, in the order of the table.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Settled,
+        Self::Drained,
+        Self::Opening,
+        Self::DeclaredRate,
+        Self::PathRate,
+        Self::Neighbour,
+        Self::Losses,
+        Self::Asking,
+        Self::Outage,
+        Self::PeerWindow,
+        Self::PeerReader,
+        Self::SendBuffer,
+        Self::Machine,
+    ];
+}
+
+/// Time by limit, in nanoseconds, and the limit that holds now. Two moments bound what it knows: every
+/// nanosecond between its begin and [`Self::until`] is in one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitTimes {
+    spent_ns: [u64; Limit::COUNT],
+    current: Limit,
+    since: Instant,
+    /// Time at which the sender wanted to be asked again; `None`: only when something happens.
+    due: Option<Instant>,
+    /// Limit that takes the time of questions which nobody has judged.
+    suspected: Limit,
+}
+
+impl Default for LimitTimes {
+    fn default() -> Self {
+        Self::new(Instant::ZERO)
+    }
+}
+
+impl LimitTimes {
+    /// Table of a sender that begins, with nothing to send.
+    pub const fn new(now: Instant) -> Self {
+        Self {
+            spent_ns: [0; Limit::COUNT],
+            current: Limit::Settled,
+            since: now,
+            due: None,
+            suspected: Limit::Outage,
+        }
+    }
+
+    /// Takes in that nothing more leaves now, why, and when the sender is to be asked again.
+    pub fn rest(&mut self, now: Instant, limit: Limit, due: Option<Instant>) {
+        self.book(now);
+        (self.current, self.due) = (limit, due);
+    }
+
+    /// Takes in that a segment leaves: until the next rest it is up to this machine.
+    pub fn depart(&mut self, now: Instant) {
+        self.book(now);
+        (self.current, self.due) = (Limit::Machine, None);
+    }
+
+    /// Takes in that questions begin; their time is that of `suspected` unless it is judged otherwise.
+    pub fn ask(&mut self, suspected: Limit) {
+        self.suspected = suspected;
+    }
+
+    /// Takes in whose time that of the questions was; `None`: as was suspected.
+    pub fn judge(&mut self, now: Instant, limit: Option<Limit>) {
+        self.book(now);
+        self.spent_ns[limit.unwrap_or(self.suspected) as usize] += self.spent_ns[Limit::Asking as usize];
+        self.spent_ns[Limit::Asking as usize] = 0;
+    }
+
+    /// The limit that holds now.
+    pub fn current(&self) -> Limit {
+        if self.current == Limit::Asking { self.suspected } else { self.current }
+    }
+
+    /// Table as it is at `now` if nothing happens before, without unjudged questions.
+    #[must_use]
+    pub fn until(&self, now: Instant) -> Self {
+        let mut table = *self;
+        table.judge(now, None);
+        table
+    }
+
+    /// Time spent under a limit.
+    pub fn spent_ns(&self, limit: Limit) -> u64 {
+        self.spent_ns[limit as usize]
+    }
+
+    /// Time of all rows.
+    pub fn total_ns(&self) -> u64 {
+        self.spent_ns.iter().sum()
+    }
+
+    fn book(&mut self, now: Instant) {
+        let passed_ns = now.since(self.since);
+        if passed_ns == 0 {
+            return;
+        }
+        let allowed_ns = self.due.map_or(passed_ns, |due| due.after(CREDIT_NS).since(self.since));
+        let late_ns = passed_ns.saturating_sub(allowed_ns);
+        self.spent_ns[self.current as usize] += passed_ns - late_ns;
+        self.spent_ns[Limit::Machine as usize] += late_ns;
+        self.since = now;
+    }
+}
+
+#[cfg(test)]
+#[path = "limits_tests.rs"]
+mod tests;

@@ -1,0 +1,72 @@
+use super::*;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_ns(ms * MS)
+}
+
+fn spent(limits: &LimitTimes, ms: u64, limit: Limit) -> u64 {
+    limits.until(at(ms)).spent_ns(limit) / MS
+}
+
+#[test]
+fn time_is_that_of_the_limit_that_held_and_none_is_lost() {
+    let mut limits = LimitTimes::new(at(5));
+    limits.rest(at(7), Limit::Opening, None);
+    limits.depart(at(30));
+    limits.rest(at(30), Limit::PathRate, Some(at(40)));
+    assert_eq!(limits.current(), Limit::PathRate);
+    for (limit, ms) in [(Limit::Settled, 2), (Limit::Opening, 23), (Limit::PathRate, 10)] {
+        assert_eq!(spent(&limits, 40, limit), ms, "{limit:?}");
+    }
+    for ms in [5, 30, 40, 999] {
+        assert_eq!(limits.until(at(ms)).total_ns() / MS, ms.max(30) - 5, "never less than was booked");
+    }
+}
+
+#[test]
+fn what_comes_later_than_the_credit_of_pacers_is_up_to_the_machine() {
+    let mut limits = LimitTimes::new(at(0));
+    limits.rest(at(0), Limit::DeclaredRate, Some(at(1)));
+    assert_eq!(spent(&limits, 11, Limit::Machine), 0);
+    assert_eq!(spent(&limits, 3001, Limit::Machine), 2990);
+    limits.depart(at(3001));
+    limits.depart(at(3101));
+    assert_eq!(spent(&limits, 3101, Limit::Machine), 3090, "and so is sending without a rest");
+    assert_eq!(spent(&limits, 3101, Limit::DeclaredRate), 11);
+}
+
+#[test]
+fn a_look_ahead_never_takes_back_what_an_earlier_one_showed() {
+    let mut limits = LimitTimes::new(at(0));
+    limits.rest(at(0), Limit::PathRate, Some(at(3)));
+    let mut before = limits.until(at(0));
+    for ms in 1..40 {
+        let after = limits.until(at(ms));
+        assert!(Limit::ALL.iter().all(|&limit| after.spent_ns(limit) >= before.spent_ns(limit)), "{ms}");
+        before = after;
+    }
+    limits.rest(at(39), Limit::Drained, None);
+    assert_eq!(limits.until(at(39)), LimitTimes { current: Limit::Drained, due: None, ..before });
+}
+
+#[test]
+fn questions_are_charged_to_what_they_found() {
+    let mut limits = LimitTimes::new(at(0));
+    limits.ask(Limit::Losses);
+    limits.rest(at(0), Limit::Asking, None);
+    assert_eq!((spent(&limits, 50, Limit::Losses), limits.current()), (50, Limit::Losses));
+    limits.judge(at(80), Some(Limit::Outage));
+    assert_eq!((spent(&limits, 80, Limit::Losses), spent(&limits, 80, Limit::Outage)), (0, 80));
+    limits.ask(Limit::Outage);
+    limits.judge(at(90), None);
+    assert_eq!(spent(&limits, 90, Limit::Outage), 90);
+    assert_eq!(limits.until(at(90)).spent_ns(Limit::Asking), 0);
+}
+
+#[test]
+fn a_clock_that_stands_or_goes_back_costs_nothing() {
+    let mut limits = LimitTimes::new(at(9));
+    limits.rest(at(3), Limit::PathRate, Some(at(1)));
+    limits.rest(at(9), Limit::PathRate, Some(at(1)));
+    assert_eq!(limits.until(at(2)).total_ns(), 0);
+}

@@ -1,0 +1,97 @@
+//! The files of a transfer in its table: each, or of many their number and those that failed.
+
+use std::fmt::Write as _;
+
+use crate::result::FileResult;
+
+/// Failures that are listed unless every file is asked for.
+const MAX_LISTED: usize = 10;
+
+/// A line or two for each file if there is one or `all` are wanted, else a bounded number.
+pub(crate) fn file_lines(files: &[FileResult], all: bool) -> String {
+    let mut out = String::new();
+    if all || files.len() <= 1 {
+        for one in files {
+            put(&mut out, one);
+        }
+        return out;
+    }
+    let failed = || files.iter().filter(|file| file.digest.is_none());
+    let (count, failures) = (files.len(), failed().count());
+    let delivered = match count - failures {
+        0 => return listed(out, failed(), failures),
+        there if there == count => format!("{count}, verified: they are what was sent"),
+        there => format!("{there} of {count} verified: they are what was sent"),
+    };
+    let _ = writeln!(out, "  {:<17} {delivered}", "files");
+    listed(out, failed(), failures)
+}
+
+/// The first failures, and how many more there are.
+fn listed<'a>(mut out: String, failed: impl Iterator<Item = &'a FileResult>, failures: usize) -> String {
+    for one in failed.take(MAX_LISTED) {
+        put(&mut out, one);
+    }
+    if failures > MAX_LISTED {
+        let _ = writeln!(out, "  {:<17} {} more FAILED: --verbose lists them", "", failures - MAX_LISTED);
+    }
+    out
+}
+
+fn put(out: &mut String, file: &FileResult) {
+    let _ = match (&file.digest, &file.error) {
+        (Some(digest), _) => {
+            let _ = writeln!(out, "  {:<17} {}  verified: it is what was sent", "file", file.name);
+            writeln!(out, "  {:<13} {digest}", "  BLAKE3") // 80 columns
+        }
+        (None, error) => {
+            let error = error.as_deref().unwrap_or("unknown");
+            writeln!(out, "  {:<17} {}  FAILED: {error}", "file", file.name)
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(delivered: usize, failed: usize) -> Vec<FileResult> {
+        let one = |i: usize| {
+            let is_there = i < delivered;
+            FileResult {
+                name: format!("f{i}"),
+                digest: is_there.then(|| "d1".into()),
+                error: (!is_there).then(|| "receiver: no".into()),
+                ..FileResult::default()
+            }
+        };
+        (0..delivered + failed).map(one).collect()
+    }
+
+    #[test]
+    fn many_files_take_few_lines() {
+        assert_eq!(
+            file_lines(&files(300, 0), false),
+            "  files             300, verified: they are what was sent\n"
+        );
+        let some = file_lines(&files(298, 2), false);
+        assert!(some.starts_with("  files             298 of 300 verified"), "{some}");
+        assert!(some.ends_with("f299  FAILED: receiver: no\n") && some.lines().count() == 3, "{some}");
+        let none = file_lines(&files(0, 300), false);
+        assert!(
+            none.lines().count() == 11 && none.ends_with("290 more FAILED: --verbose lists them\n"),
+            "{none}"
+        );
+        assert_eq!(
+            file_lines(&files(100, 200), true).lines().count(),
+            400,
+            "each delivered one has its digest"
+        );
+    }
+
+    #[test]
+    fn one_file_is_told_with_its_digest() {
+        assert_eq!(file_lines(&files(1, 0), false).lines().count(), 2);
+        assert_eq!(file_lines(&files(0, 1), false), "  file              f0  FAILED: receiver: no\n");
+    }
+}

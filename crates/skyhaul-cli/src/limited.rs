@@ -1,0 +1,376 @@
+//! Time of a transfer by what held it back: what the connection has booked, joined with what the session of
+//! files did meanwhile. A part of the result (`docs/guide/json.md`).
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use skyhaul_core::{Instant, Limit, LimitTimes, SECOND};
+use skyhaul_files::Event;
+use skyhaul_net::{Clock, Monitor, Protocol};
+
+/// Time of which the progress line tells.
+const RECENT_NS: u64 = 3 * SECOND;
+/// Looks that are kept for that: more often than it is drawn nobody looks.
+const MAX_LOOKS: usize = 32;
+
+/// Cause for which a transfer did not go faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Cause {
+    Opening,
+    DeclaredRate,
+    PathRate,
+    Neighbour,
+    Losses,
+    Outage,
+    ReceiverWindow,
+    ReceiverDisk,
+    Source,
+    SendBuffer,
+    Machine,
+    Confirmation,
+}
+
+impl Cause {
+    const COUNT: usize = Self::Confirmation as usize + 1;
+    const ALL: [Self; Self::COUNT] = [
+        Self::Opening,
+        Self::DeclaredRate,
+        Self::PathRate,
+        Self::Neighbour,
+        Self::Losses,
+        Self::Outage,
+        Self::ReceiverWindow,
+        Self::ReceiverDisk,
+        Self::Source,
+        Self::SendBuffer,
+        Self::Machine,
+        Self::Confirmation,
+    ];
+
+    /// Name in JSON.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::DeclaredRate => "declared_rate",
+            Self::PathRate => "path_rate",
+            Self::Neighbour => "neighbour",
+            Self::Losses => "losses",
+            Self::Outage => "outage",
+            Self::ReceiverWindow => "receiver_window",
+            Self::ReceiverDisk => "receiver_disk",
+            Self::Source => "source",
+            Self::SendBuffer => "send_buffer",
+            Self::Machine => "machine",
+            Self::Confirmation => "confirmation",
+        }
+    }
+
+    /// Cause that a limit of the connection amounts to while the session reads no files.
+    const fn of(limit: Limit) -> Self {
+        match limit {
+            Limit::Settled | Limit::PeerReader => Self::ReceiverDisk,
+            Limit::Drained => Self::Confirmation,
+            Limit::Opening => Self::Opening,
+            Limit::DeclaredRate => Self::DeclaredRate,
+            Limit::PathRate => Self::PathRate,
+            Limit::Neighbour => Self::Neighbour,
+            Limit::Losses => Self::Losses,
+            Limit::Asking | Limit::Outage => Self::Outage,
+            Limit::PeerWindow => Self::ReceiverWindow,
+            Limit::SendBuffer => Self::SendBuffer,
+            Limit::Machine => Self::Machine,
+        }
+    }
+}
+
+/// Time by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LimitedBy {
+    ns: [u64; Cause::COUNT],
+}
+
+impl LimitedBy {
+    /// Causes with their seconds, the longest first.
+    pub(crate) fn ranked(&self) -> Vec<(Cause, f64)> {
+        let mut ranked: Vec<_> = Cause::ALL.into_iter().map(|cause| (cause, self.seconds(cause))).collect();
+        ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+        ranked
+    }
+
+    pub(crate) fn seconds(&self, cause: Cause) -> f64 {
+        self.ns[cause as usize] as f64 / SECOND as f64
+    }
+
+    /// All of the time, in seconds.
+    pub(crate) fn total_s(&self) -> f64 {
+        self.ns.iter().sum::<u64>() as f64 / SECOND as f64
+    }
+
+    /// The same, after `ns` in which the standard input was read.
+    pub(crate) fn after_reading(mut self, ns: u64) -> Self {
+        self.add(Cause::Source, ns);
+        self
+    }
+
+    /// Gives the outages their part of the time in which lost packets were sent again. Packets lost by
+    /// verdict: congestion, corruption, outage, unknown.
+    pub(crate) fn with_losses(mut self, lost_packets: [u64; 4]) -> Self {
+        let all: u64 = lost_packets.iter().sum();
+        let losses_ns = self.ns[Cause::Losses as usize];
+        let part_ns = u128::from(losses_ns) * u128::from(lost_packets[2]) / u128::from(all.max(1));
+        self.ns[Cause::Losses as usize] -= part_ns as u64; // at most all of it
+        self.add(Cause::Outage, part_ns as u64);
+        self
+    }
+
+    fn add(&mut self, cause: Cause, ns: u64) {
+        self.ns[cause as usize] += ns;
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        // Whose the time of questions was may turn out later.
+        Self { ns: std::array::from_fn(|cause| self.ns[cause].saturating_sub(before.ns[cause])) }
+    }
+}
+
+/// Account of a sender for its result.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Held {
+    /// Time by cause, from the first write on.
+    pub(crate) by: Option<LimitedBy>,
+    /// Time until the standard input had ended, before that, if it was read.
+    pub(crate) read_ns: Option<u64>,
+}
+
+impl Serialize for LimitedBy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(Cause::COUNT))?;
+        for cause in Cause::ALL {
+            map.serialize_entry(cause.name(), &self.seconds(cause))?;
+        }
+        map.end()
+    }
+}
+
+/// Log of what holds a sending session back.
+pub(crate) struct LimitLog<P: Protocol> {
+    monitor: Monitor<P>,
+    clock: Clock,
+    notes: RefCell<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    /// When the session began, and what the connection had booked then.
+    begun: Option<(Instant, LimitTimes)>,
+    /// Table when the session began to read, while it does.
+    reading: Option<LimitTimes>,
+    /// Time in which the connection was idle or late because of that.
+    read: Idle,
+    /// Table as last booked when the connection was last looked at.
+    latest: Option<LimitTimes>,
+    recent: VecDeque<(Instant, LimitedBy)>,
+}
+
+/// Time in which a connection has nothing to send, or its driver does not run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Idle {
+    settled_ns: u64,
+    drained_ns: u64,
+    machine_ns: u64,
+}
+
+impl Idle {
+    fn between(before: &LimitTimes, after: &LimitTimes) -> Self {
+        let passed = |limit| after.spent_ns(limit).saturating_sub(before.spent_ns(limit));
+        Self {
+            settled_ns: passed(Limit::Settled),
+            drained_ns: passed(Limit::Drained),
+            machine_ns: passed(Limit::Machine),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.settled_ns += other.settled_ns;
+        self.drained_ns += other.drained_ns;
+        self.machine_ns += other.machine_ns;
+    }
+}
+
+impl Notes {
+    /// Takes an event at `now`, when the connection had booked this.
+    fn observe(&mut self, event: &Event<'_>, booked: LimitTimes, now: Instant) {
+        match event {
+            Event::Started { .. } => self.begun = Some((now, booked)),
+            Event::Reading => self.reading = Some(booked.until(now)),
+            Event::Read => {
+                if let Some(before) = self.reading.take() {
+                    self.read.add(Idle::between(&before, &booked.until(now)));
+                }
+            }
+            _ => {}
+        }
+        self.latest = Some(booked);
+    }
+
+    /// Time by cause from the begin until the end of `table`.
+    fn causes(&self, table: &LimitTimes) -> Option<LimitedBy> {
+        let begun = self.begun.map(|(at, booked)| booked.until(at))?;
+        let mut by = LimitedBy::default();
+        for limit in Limit::ALL {
+            by.add(Cause::of(limit), table.spent_ns(limit).saturating_sub(begun.spent_ns(limit)));
+        }
+        for (cause, ns) in [
+            (Cause::ReceiverDisk, self.read.settled_ns),
+            (Cause::Confirmation, self.read.drained_ns),
+            (Cause::Machine, self.read.machine_ns),
+        ] {
+            by.ns[cause as usize] = by.ns[cause as usize].saturating_sub(ns);
+            by.add(Cause::Source, ns);
+        }
+        Some(by)
+    }
+
+    /// The cause of most of the recent time.
+    fn recent(&mut self, now: Instant, table: &LimitTimes) -> Option<Cause> {
+        let causes = self.causes(table)?;
+        self.recent.push_back((now, causes));
+        while self.recent.len() > MAX_LOOKS
+            || self.recent.get(1).is_some_and(|&(at, _)| now.since(at) >= RECENT_NS)
+        {
+            self.recent.pop_front();
+        }
+        let (_, before) = self.recent.front()?;
+        causes.since(before).ranked().first().filter(|(_, seconds)| *seconds > 0.0).map(|(cause, _)| *cause)
+    }
+}
+
+impl<P: Protocol> LimitLog<P> {
+    /// Log of the connection that `monitor` looks at.
+    pub(crate) fn new(monitor: Monitor<P>, clock: Clock) -> Self {
+        Self { monitor, clock, notes: RefCell::default() }
+    }
+
+    /// Table of the connection as last booked; `None`: its protocol keeps none, or it is gone.
+    fn booked(&self) -> Option<LimitTimes> {
+        self.monitor.stats()?.limits
+    }
+
+    /// Takes what the sending session tells.
+    pub(crate) fn observe(&self, event: &Event<'_>) {
+        let tells =
+            matches!(event, Event::Started { .. } | Event::Reading | Event::Read | Event::Settled { .. });
+        if tells && let Some(booked) = self.booked() {
+            self.notes.borrow_mut().observe(event, booked, self.clock.now());
+        }
+    }
+
+    /// What held the transfer back of late, in words for the progress line.
+    pub(crate) fn doing(&self) -> Option<&'static str> {
+        let booked = self.booked()?;
+        let (mut notes, now) = (self.notes.borrow_mut(), self.clock.now());
+        notes.latest = Some(booked);
+        notes.recent(now, &booked.until(now)).map(crate::why::doing)
+    }
+
+    /// Time by cause from the session's begin until it was `confirmed_at`; until now, if it was not.
+    pub(crate) fn finish(
+        &self,
+        started_at: Option<Instant>,
+        confirmed_at: Option<Instant>,
+    ) -> Option<LimitedBy> {
+        let now = confirmed_at.is_none().then(|| self.booked()).flatten();
+        let mut notes = self.notes.borrow_mut();
+        if let Some(((begun_at, _), at)) = notes.begun.as_mut().zip(started_at) {
+            *begun_at = at; // as others have it
+        }
+        let end = confirmed_at.unwrap_or_else(|| self.clock.now());
+        notes.causes(&now.or(notes.latest)?.until(end))
+    }
+}
+
+/// Tables for tests.
+#[cfg(test)]
+pub(crate) mod samples {
+    use super::*;
+
+    /// Table of these milliseconds.
+    pub(crate) fn table(ms: &[(Cause, u64)]) -> LimitedBy {
+        let mut by = LimitedBy::default();
+        for &(cause, ms) in ms {
+            by.add(cause, ms * skyhaul_core::MS);
+        }
+        by
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::table;
+    use super::*;
+    use skyhaul_core::MS;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_ns(ms * MS)
+    }
+
+    const STARTED: Event<'_> = Event::Started { files: 1, bytes: 1 };
+
+    #[test]
+    fn what_is_idle_or_late_while_files_are_read_waits_for_them() {
+        let (mut notes, mut limits) = (Notes::default(), LimitTimes::new(at(0)));
+        notes.observe(&STARTED, limits, at(5));
+        notes.observe(&Event::Reading, limits, at(5));
+        notes.observe(&Event::Read, limits, at(25));
+        limits.rest(at(25), Limit::PathRate, Some(at(26)));
+        notes.observe(&Event::Reading, limits, at(25));
+        notes.observe(&Event::Read, limits, at(136));
+        limits.rest(at(136), Limit::Drained, None);
+        limits.rest(at(146), Limit::Settled, None);
+        let by = notes.causes(&limits.until(at(150)));
+        let expected = [
+            (Cause::Source, 120),
+            (Cause::PathRate, 11),
+            (Cause::Confirmation, 10),
+            (Cause::ReceiverDisk, 4),
+        ];
+        assert_eq!(by, Some(table(&expected)), "to the nanosecond, from the begin of the session");
+    }
+
+    #[test]
+    fn the_line_tells_of_the_last_seconds() {
+        let (mut notes, mut limits) = (Notes::default(), LimitTimes::new(at(0)));
+        notes.observe(&STARTED, limits, at(0));
+        limits.rest(at(0), Limit::PathRate, None);
+        for look in 0..100 {
+            assert_eq!(
+                notes.recent(at(look * 200), &limits.until(at(look * 200))),
+                (look > 0).then_some(Cause::PathRate)
+            );
+        }
+        limits.rest(at(20_000), Limit::PeerReader, None);
+        assert_eq!(notes.recent(at(21_000), &limits.until(at(21_000))), Some(Cause::PathRate));
+        assert_eq!(notes.recent(at(23_000), &limits.until(at(23_000))), Some(Cause::ReceiverDisk));
+        assert!(notes.recent.len() <= MAX_LOOKS);
+    }
+
+    #[test]
+    fn repeats_of_what_an_outage_took_are_its_own() {
+        let by = table(&[(Cause::Losses, 100), (Cause::Outage, 7)]);
+        assert_eq!(by.with_losses([1, 2, 9, 0]), table(&[(Cause::Losses, 25), (Cause::Outage, 82)]));
+        assert_eq!(by.with_losses([0; 4]), by);
+    }
+
+    #[test]
+    fn in_json_every_cause_stands_and_their_sum_is_the_time() {
+        let by = table(&[(Cause::PathRate, 1_500), (Cause::Opening, 250)]).after_reading(MS);
+        let told = serde_json::to_value(by).unwrap();
+        assert_eq!(told["path_rate"], 1.5);
+        let seconds: Vec<f64> =
+            told.as_object().unwrap().values().filter_map(serde_json::Value::as_f64).collect();
+        assert_eq!(seconds.len(), Cause::COUNT);
+        assert!((seconds.iter().sum::<f64>() - 1.751).abs() < 1e-9);
+    }
+}

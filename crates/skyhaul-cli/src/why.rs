@@ -1,0 +1,200 @@
+//! Reason why a transfer did not go faster, in one sentence, and what can be done about it.
+
+use skyhaul_core::units::{show_bytes, show_rate};
+
+use crate::limited::{Cause, LimitedBy};
+use crate::result::TransferResult;
+
+/// Part of the time from which on a further cause is named.
+const WORTH_NAMING: f64 = 0.1;
+/// Time below which no reason is told: nobody waits for less.
+const WORTH_TELLING_S: f64 = 0.1;
+/// Part of what a path carries that is a safe declaration.
+const SAFE_PART: f64 = 0.95;
+/// Part of the packets beyond which losses are more than a link's damage, with a declared rate.
+const MUCH: f64 = 0.25;
+/// IP bytes for each byte of a file, in packets of 1500.
+const WITH_HEADERS: f64 = 1.03;
+
+/// Words for the progress line.
+pub(crate) fn doing(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Opening => "finding the path's rate",
+        Cause::DeclaredRate => "at declared rate",
+        Cause::PathRate => "at path's rate",
+        Cause::Neighbour => "beside others",
+        Cause::Losses => "repeating what was lost",
+        Cause::Outage => "waiting for the link",
+        Cause::ReceiverWindow => "waiting for the receiver's window",
+        Cause::ReceiverDisk => "waiting for the receiver's disk",
+        Cause::Source => "waiting for this machine's disk",
+        Cause::SendBuffer => "waiting for room in the send buffer",
+        Cause::Machine => "as fast as this machine can",
+        Cause::Confirmation => "waiting for confirmation",
+    }
+}
+
+/// Name of a cause in the sentence.
+fn named(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Opening => "the opening",
+        Cause::DeclaredRate => "the declared rate",
+        Cause::PathRate => "the path's rate",
+        Cause::Neighbour => "others on the path",
+        Cause::Losses => "losses",
+        Cause::Outage => "the link being gone",
+        Cause::ReceiverWindow => "the receiver's window",
+        Cause::ReceiverDisk => "the receiver's disk",
+        Cause::Source => "reading here",
+        Cause::SendBuffer => "the send buffer",
+        Cause::Machine => "this machine",
+        Cause::Confirmation => "waiting for confirmation",
+    }
+}
+
+/// The sentence: the longest cause, its time of all, other long ones, an explanation with what to do;
+/// `None` if nothing is known.
+pub(crate) fn why(result: &TransferResult) -> Option<String> {
+    let by = result.limited_by.as_ref()?;
+    let total_s = by.total_s();
+    let mut ranked = by.ranked().into_iter();
+    let (first, seconds) = ranked.next().filter(|_| total_s >= WORTH_TELLING_S)?;
+    let others: Vec<(Cause, f64)> =
+        ranked.filter(|(_, seconds)| *seconds >= WORTH_NAMING * total_s).collect();
+    // Advice on what nobody can help is of no use where something else took time, too.
+    let avoidable = others.iter().map(|&(cause, _)| cause).find(|&cause| !is_inherent(cause));
+    let advised = avoidable.filter(|_| is_inherent(first)).unwrap_or(first);
+    let others: Vec<String> =
+        others.into_iter().map(|(cause, seconds)| format!("{} {}", named(cause), shown(seconds))).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" (then {})", others.join(", ")) };
+    let (seconds, total) = (shown(seconds), shown(total_s));
+    let turn = if advised == first { String::new() } else { format!("; {}", named(advised)) };
+    Some(format!("{}, {seconds} of {total}{others}{turn}: {}", named(first), told(advised, by, result)))
+}
+
+/// True if that time passes on any path of this rate and length.
+fn is_inherent(cause: Cause) -> bool {
+    matches!(cause, Cause::PathRate | Cause::Confirmation)
+}
+
+fn shown(seconds: f64) -> String {
+    if seconds >= 0.1 { format!("{seconds:.1} s") } else { format!("{:.1} ms", seconds * 1e3) }
+}
+
+/// Explanation, and what to do.
+fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
+    let text = match cause {
+        Cause::Losses => return losses(by, result),
+        Cause::DeclaredRate => {
+            let rate = result.declared_rate_bps.map_or("a rate".into(), |bps| show_rate(bps as f64));
+            return format!(
+                "{rate} and no more was asked for; if the path carries more, declare more, or leave --rate out: \
+                 then it is found out"
+            );
+        }
+        Cause::Source if result.read_s.is_some_and(|read_s| read_s * 2.0 > by.seconds(cause)) => {
+            "the standard input was read to its end before anything left; feed it faster, or send a file"
+        }
+        Cause::Source => "the files were read more slowly than they could leave; a faster disk helps",
+        Cause::Opening => {
+            "the handshake and the search for a rate take round trips; many files in one command share \
+             them, and a path that is remembered (no --no-memory) is not searched again"
+        }
+        Cause::PathRate => {
+            "this is what the path was found to carry; if others use it, too, it is faster when they are done"
+        }
+        Cause::Neighbour => {
+            "they keep its queue filled, and this transfer took its share; it is faster when they are done"
+        }
+        Cause::Outage => "nothing passed; --give-up says how long such a link is waited for",
+        Cause::ReceiverWindow => {
+            "its buffer holds less than this long and fast a path; several commands at once share the path"
+        }
+        Cause::ReceiverDisk => {
+            "what arrived was not stored as fast; a faster disk for `receive --dir`, or a machine that does less, \
+             helps"
+        }
+        Cause::SendBuffer => {
+            "it was full of what the receiver had not confirmed; several commands at once share the path"
+        }
+        Cause::Machine => {
+            "it was stopped, or too busy to send what was due; end what else runs on it, and do not let it sleep"
+        }
+        Cause::Confirmation => {
+            "all had left, and the receiver's word takes a round trip; many files in one command share it"
+        }
+    };
+    text.into()
+}
+
+/// Losses: by a declaration that is too high, else by what they were taken for.
+fn losses(by: &LimitedBy, result: &TransferResult) -> String {
+    if let (Some(declared_bps), Some(carried_bps)) = (result.declared_rate_bps, carried_bps(by, result))
+        && is_too_high(result)
+    {
+        let (declared, carried) = (show_rate(declared_bps as f64), show_rate(carried_bps));
+        let rate = argument(carried_bps * SAFE_PART);
+        return format!(
+            "the declared rate, {declared}, is above what the path carries, about {carried}, so {}; declare --rate \
+             {rate}, or leave --rate out: then it is found out",
+            per_mb(result)
+        );
+    }
+    let counts = result.losses;
+    let taken = [
+        (counts.unknown, "no known reason", "look whether the link, or another on the path, loses packets"),
+        (counts.corruption, "damage", "the link loses packets by itself: a cleaner signal helps"),
+        (
+            counts.congestion,
+            "a full queue",
+            "others send, too, or a queue is short: the path has no more room",
+        ),
+    ];
+    let (_, cause, remedy) = taken.into_iter().max_by_key(|(count, ..)| *count).unwrap_or_default();
+    format!("most were taken for {cause}, and {}; {remedy}", per_mb(result))
+}
+
+fn per_mb(result: &TransferResult) -> String {
+    let sent_bytes = result.forward.bytes;
+    match result.payload_bytes {
+        0 => format!("{} were sent for nothing", show_bytes(sent_bytes)),
+        bytes => {
+            format!("{} were sent for each MB", show_bytes((sent_bytes as f64 * 1e6 / bytes as f64) as u64))
+        }
+    }
+}
+
+/// True if most losses were not a link's damage, and a queue was full or more vanished than a link loses.
+fn is_too_high(result: &TransferResult) -> bool {
+    let counts = result.losses;
+    let all = counts.congestion + counts.corruption + counts.unknown;
+    let is_much = all as f64 > MUCH * result.forward.packets as f64;
+    counts.corruption * 2 < all && (is_much || counts.congestion * 2 > all)
+}
+
+/// Rate of the path while the sender sent, in bit/s of IP bytes.
+fn carried_bps(by: &LimitedBy, result: &TransferResult) -> Option<f64> {
+    let seconds = by.seconds(Cause::Losses) + by.seconds(Cause::DeclaredRate);
+    let bits = result.payload_bytes as f64 * 8.0 * WITH_HEADERS;
+    (seconds > 0.0 && bits > 0.0).then(|| bits / seconds)
+}
+
+/// A rate as options take it, rounded down to two digits or so.
+fn argument(bps: f64) -> String {
+    let (unit, name) = match bps {
+        b if b >= 1e9 => (1e9, "G"),
+        b if b >= 1e6 => (1e6, "M"),
+        _ => (1e3, "k"),
+    };
+    let value = bps / unit;
+    let (step, digits) = match value {
+        v if v >= 100.0 => (10.0, 0),
+        v if v >= 10.0 => (1.0, 0),
+        _ => (0.1, 1),
+    };
+    format!("{:.digits$}{name}", ((value / step).floor() * step).max(step))
+}
+
+#[cfg(test)]
+#[path = "why_tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! Sentences, for every cause.
+
+use super::*;
+use crate::limited::samples::table;
+use skyhaul_core::Stats;
+use skyhaul_files::SessionReport;
+use skyhaul_lab::transfer::{LossCounts, Traffic};
+
+fn result(ms: &[(Cause, u64)]) -> TransferResult {
+    let blank = TransferResult::new(&SessionReport::default(), Some(&Stats::default()));
+    TransferResult { limited_by: Some(table(ms)), ..blank }
+}
+
+fn sentence(result: &TransferResult) -> String {
+    why(result).unwrap_or_default()
+}
+
+#[test]
+fn the_longest_cause_comes_first_and_long_ones_follow() {
+    let causes = [
+        (Cause::Confirmation, 300),
+        (Cause::PathRate, 8_000),
+        (Cause::Machine, 1_500),
+        (Cause::Opening, 100),
+    ];
+    let told = sentence(&result(&causes));
+    assert!(
+        told.starts_with("the path's rate, 8.0 s of 9.9 s (then this machine 1.5 s); this machine: it was "),
+        "advice on what can be helped: {told}"
+    );
+    assert_eq!(why(&result(&[])), None, "no time has passed");
+    assert_eq!(
+        why(&result(&[(Cause::Opening, 20), (Cause::Confirmation, 1)])),
+        None,
+        "nobody waits for that"
+    );
+}
+
+#[test]
+fn every_cause_has_its_words() {
+    let mut seen = std::collections::BTreeSet::new();
+    for (cause, _) in table(&[]).ranked() {
+        let told = sentence(&result(&[(cause, 1_000)]));
+        assert!(told.starts_with(&format!("{}, 1.0 s of 1.0 s: ", named(cause))), "{told}");
+        assert!(seen.insert(told.split_once(": ").unwrap_or_default().1.to_string()), "{told}");
+        assert!(doing(cause).chars().count() <= 36, "there is room for it on a line");
+    }
+}
+
+fn too_fast() -> TransferResult {
+    TransferResult {
+        declared_rate_bps: Some(30_000_000),
+        payload_bytes: 5_000_000,
+        forward: Traffic { packets: 11_262, bytes: 16_100_000 },
+        losses: LossCounts { congestion: 4_798, corruption: 1_281, outage: 0, unknown: 0 },
+        ..result(&[(Cause::Losses, 2_500), (Cause::DeclaredRate, 1_800)])
+    }
+}
+
+#[test]
+fn a_declaration_above_what_the_path_carries_is_told_with_one_that_is_not() {
+    let told = sentence(&too_fast());
+    for part in
+        ["losses, 2.5 s of 4.3 s", "30.00 Mbit/s, is above", "about 9.58 Mbit/s, so 3.2 MB", "--rate 9.1M"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let unknown = LossCounts { congestion: 0, corruption: 0, outage: 0, unknown: 6_000 };
+    assert!(sentence(&TransferResult { losses: unknown, ..too_fast() }).contains("is above"));
+    let damage = LossCounts { congestion: 1, corruption: 300, outage: 0, unknown: 0 };
+    let told = sentence(&TransferResult { losses: damage, ..too_fast() });
+    assert!(told.contains("taken for damage, and 3.2 MB"), "what a link loses is no sign: {told}");
+}
+
+#[test]
+fn the_standard_input_is_told_from_a_disk() {
+    let read = result(&[(Cause::Source, 9_000), (Cause::PathRate, 100)]);
+    assert!(sentence(&read).contains("the files were read"));
+    assert!(sentence(&TransferResult { read_s: Some(8.9), ..read }).contains("standard input"));
+}
+
+#[test]
+fn a_suggested_rate_is_one_that_options_take() {
+    for (bps, text) in
+        [(9.58e6, "9.5M"), (13.7e6, "13M"), (2.419e8, "240M"), (1.26e9, "1.2G"), (800.0, "0.8k")]
+    {
+        assert_eq!(argument(bps), text);
+        assert!(skyhaul_core::units::parse_rate_bps(text).is_ok_and(|rate| rate as f64 <= bps));
+    }
+}

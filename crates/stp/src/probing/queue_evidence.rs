@@ -1,0 +1,269 @@
+//! Evidence of a queue around each lost packet: how long the POLLs before and behind it waited, beside the
+//! longest and the shortest of late, and how often packets vanish with and without a queue
+//! (`docs/spec/stp.md`, 13.2). Nothing but what the user is told goes by it.
+
+use alloc::collections::VecDeque;
+
+use skyhaul_core::{Instant, MS, SECOND, Verdict};
+
+/// Answered POLLs remembered: several round trips of them.
+const MAX_MARKS: usize = 64;
+/// Time in which a path shows its longest and its shortest delay: over one such window at least, two at most.
+const WINDOW_NS: u64 = 15 * SECOND;
+const WINDOW_RTTS: u64 = 30;
+/// Waiting that is no queue of anybody: three times the one that the path's controller aims at.
+const NOISE_PART: u64 = 50;
+const MIN_NOISE_NS: u64 = 2 * MS;
+const MAX_NOISE_NS: u64 = 10 * MS;
+const NOISE_PACKETS: u64 = 2;
+/// A packet takes no more of a round trip: beside others our rate is lower than the path's.
+const PACKET_PART: u64 = 100;
+const NOISE_FACTOR: u64 = 3;
+/// Packets after which both counts are halved: noise changes.
+const MEMORY_PACKETS: u64 = 8192;
+/// Losses without a queue from which on they have a share ...
+const KNOWN_LOSSES: u64 = 3;
+/// ... and packets sent without one, fewer of which lost say that there is none.
+const CLEAN_PACKETS: u64 = 300;
+/// Packets sent without a queue, fewer of which are taken for as many.
+const FEW_PACKETS: u64 = 100;
+/// Losses between two POLLs are a cluster if they are more than so many, and so many times what is usual.
+const CLUSTER_PACKETS: u64 = 6;
+const CLUSTER_FACTOR: u64 = 3;
+/// Factor by which the share of losses with a long queue exceeds that without, if the queue is to blame for a
+/// cluster; and for a loss that is in no cluster.
+const CLUSTER_EXCESS: u64 = 3;
+const SINGLE_EXCESS: u64 = 6;
+/// Losses between two POLLs that are explained by what is usual, at most: so many times that, and so many.
+const USUAL_FACTOR: u64 = 2;
+const USUAL_PACKETS: u64 = 2;
+/// Packets assumed between two POLLs of which the second is not answered yet, at least.
+const ASSUMED_PACKETS: u64 = 40;
+/// Percent of losses that no usable link has, counted over so many packets.
+const OVERLOAD_PERCENT: u64 = 20;
+const OVERLOAD_PACKETS: u64 = 200;
+const OVERLOAD_LOSSES: u64 = 8;
+
+/// POLL that was answered.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// Data transmissions before it.
+    order: u64,
+    delay_ns: i64,
+    /// Losses found between it and the next one, and how far they reach.
+    lost: u64,
+    lost_to: u64,
+    /// Those of them that count for what is usual.
+    usual: u64,
+}
+
+/// Length of the queue, beside the longest of late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Queue {
+    Short,
+    Middling,
+    Long,
+}
+
+/// Packets by the queue that they met.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    sent: u64,
+    lost: u64,
+}
+
+/// Shortest and longest delay of a window.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    min_ns: i64,
+    max_ns: i64,
+}
+
+impl Range {
+    fn with(self, delay_ns: i64) -> Self {
+        Self { min_ns: self.min_ns.min(delay_ns), max_ns: self.max_ns.max(delay_ns) }
+    }
+}
+
+/// What the answers to POLLs tell of the queue on the way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QueueEvidence {
+    marks: VecDeque<Mark>,
+    since: Option<Instant>,
+    previous: Option<Range>,
+    current: Option<Range>,
+    rtt_min_ns: u64,
+    noise_ns: u64,
+    /// Time of a packet at the highest of our rates; 0: not known yet.
+    packet_ns: u64,
+    /// By [`Queue`].
+    tallies: [Tally; 3],
+    /// Losses with a short queue, without what exceeds a cluster.
+    usual_losses: u64,
+    /// Share of those when the last POLL was answered: what is judged now does not excuse itself.
+    usual: Tally,
+}
+
+impl QueueEvidence {
+    /// Takes the delay of an answered POLL, up to a constant, before which `order` data packets had left.
+    /// `packet_ns`: time of a packet at our rate.
+    pub(crate) fn answered(&mut self, now: Instant, order: u64, delay_ns: i64, rtt: [u64; 2]) {
+        let [rtt_min_ns, packet_ns] = rtt;
+        self.rtt_min_ns = rtt_min_ns;
+        let packet_ns = packet_ns.min(rtt_min_ns / PACKET_PART);
+        self.packet_ns = if self.packet_ns == 0 { packet_ns } else { self.packet_ns.min(packet_ns) };
+        let part_ns = (rtt_min_ns / NOISE_PART).clamp(MIN_NOISE_NS, MAX_NOISE_NS);
+        self.noise_ns = NOISE_FACTOR.saturating_mul(part_ns.saturating_add(NOISE_PACKETS * self.packet_ns));
+        self.turn_window(now);
+        let here = Range { min_ns: delay_ns, max_ns: delay_ns };
+        self.current = Some(self.current.map_or(here, |range| range.with(delay_ns)));
+        if let Some(last) = self.marks.back().copied() {
+            if order < last.order {
+                return;
+            }
+            let sent = order - last.order;
+            self.tallies[self.queue(last.delay_ns.max(delay_ns)) as usize].sent += sent;
+            self.age();
+        }
+        if self.marks.len() == MAX_MARKS {
+            self.marks.pop_front();
+        }
+        let short = self.tallies[Queue::Short as usize];
+        self.usual = Tally { sent: short.sent.max(FEW_PACKETS), lost: self.usual_losses };
+        self.marks.push_back(Mark { order, delay_ns, lost: 0, lost_to: 0, usual: 0 });
+    }
+
+    /// Forgets everything: the path may be another one.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    fn turn_window(&mut self, now: Instant) {
+        let since = *self.since.get_or_insert(now);
+        if now.since(since) >= WINDOW_NS.max(WINDOW_RTTS.saturating_mul(self.rtt_min_ns)) {
+            self.previous = self.current.take();
+            self.since = Some(now);
+        }
+    }
+
+    fn age(&mut self) {
+        if self.tallies.iter().map(|tally| tally.sent).sum::<u64>() > MEMORY_PACKETS {
+            for tally in &mut self.tallies {
+                (tally.sent, tally.lost) = (tally.sent / 2, tally.lost / 2);
+            }
+            self.usual_losses /= 2;
+        }
+    }
+
+    fn range(&self) -> Option<Range> {
+        match (self.previous, self.current) {
+            (Some(a), Some(b)) => Some(a.with(b.min_ns).with(b.max_ns)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn queue(&self, delay_ns: i64) -> Queue {
+        let Some(range) = self.range() else { return Queue::Short };
+        let waited_ns = delay_ns.saturating_sub(range.min_ns).unsigned_abs();
+        let longest_ns = range.max_ns.saturating_sub(range.min_ns).unsigned_abs();
+        if waited_ns <= self.noise_ns || waited_ns < longest_ns / 2 {
+            Queue::Short
+        } else if waited_ns >= longest_ns / 4 * 3 {
+            Queue::Long
+        } else {
+            Queue::Middling
+        }
+    }
+
+    /// Index of the last mark that is not behind a packet of this order.
+    fn before(&self, order: u64) -> Option<usize> {
+        self.marks.partition_point(|mark| mark.order <= order).checked_sub(1)
+    }
+
+    /// Counts a packet of this order as lost. All of a report are counted before the first is judged.
+    pub(crate) fn count_lost(&mut self, order: u64) {
+        if let Some(mark) = self.before(order).and_then(|at| self.marks.get_mut(at)) {
+            mark.lost += 1;
+            mark.lost_to = mark.lost_to.max(order);
+        }
+    }
+
+    /// Verdict on a packet of this order that is lost and was counted; `None`: no POLL was answered yet.
+    /// `in_passing`: what round trips say, as long as little is known.
+    pub(crate) fn judge(&mut self, order: u64, in_passing: Verdict) -> Option<Verdict> {
+        let at = self.before(order);
+        let before = at.and_then(|at| self.marks.get(at)).copied();
+        let behind = self.marks.get(at.map_or(0, |at| at + 1)).copied();
+        let delay_ns = before.iter().chain(&behind).map(|mark| mark.delay_ns).max()?;
+        let lost = before.map_or(1, |mark| mark.lost);
+        let reached = before.map_or(0, |mark| mark.lost_to.saturating_sub(mark.order) + 1);
+        let sent = before.zip(behind).map_or(ASSUMED_PACKETS.max(reached), |(a, b)| b.order - a.order);
+        let queue = self.queue(delay_ns);
+        let is_cluster = |lost| lost >= CLUSTER_PACKETS + CLUSTER_FACTOR * self.usual_of(sent);
+        let clustered = is_cluster(lost);
+        if queue == Queue::Short && !is_cluster(before.map_or(0, |mark| mark.usual)) {
+            self.usual_losses += 1;
+            if let Some(mark) = at.and_then(|at| self.marks.get_mut(at)) {
+                mark.usual += 1;
+            }
+        }
+        self.tallies[queue as usize].lost += 1;
+        if self.is_short() {
+            // No queue shows, and a machine that is too slow loses packets, too.
+            return Some(Verdict::Unknown);
+        }
+        match self.verdict(queue, clustered, lost, sent) {
+            Verdict::Unknown if queue == Queue::Long && !self.is_known() => Some(match in_passing {
+                Verdict::Congestion => Verdict::Congestion,
+                _ => Verdict::Unknown,
+            }),
+            verdict => Some(verdict),
+        }
+    }
+
+    /// True if round trips are no longer than what is taken for no queue.
+    fn is_short(&self) -> bool {
+        self.rtt_min_ns <= NOISE_FACTOR * MIN_NOISE_NS
+    }
+
+    /// True if there is a share of losses without a queue.
+    fn is_known(&self) -> bool {
+        self.usual.lost >= KNOWN_LOSSES
+    }
+
+    /// Losses to be expected of so many packets without a queue.
+    fn usual_of(&self, sent: u64) -> u64 {
+        sent * self.usual.lost / self.usual.sent.max(FEW_PACKETS)
+    }
+
+    fn verdict(&self, queue: Queue, is_cluster: bool, lost: u64, sent: u64) -> Verdict {
+        let short = self.tallies[Queue::Short as usize];
+        if short.lost >= OVERLOAD_LOSSES
+            && short.sent >= OVERLOAD_PACKETS
+            && short.lost * 100 >= short.sent * OVERLOAD_PERCENT
+        {
+            return Verdict::Congestion;
+        }
+        let is_known = self.is_known();
+        match queue {
+            // It may have come and gone between two POLLs.
+            Queue::Short if is_cluster && lost * 100 >= sent * OVERLOAD_PERCENT => Verdict::Unknown,
+            Queue::Short => Verdict::Corruption,
+            Queue::Middling if is_known && !is_cluster => Verdict::Corruption,
+            Queue::Long if is_cluster && self.exceeds(CLUSTER_EXCESS) => Verdict::Congestion,
+            Queue::Long if is_cluster => Verdict::Unknown,
+            Queue::Long if !is_known && short.sent >= CLEAN_PACKETS => Verdict::Congestion,
+            Queue::Long if is_known && self.exceeds(SINGLE_EXCESS) => Verdict::Congestion,
+            Queue::Long if is_known && lost <= USUAL_FACTOR * self.usual_of(sent) + USUAL_PACKETS => {
+                Verdict::Corruption
+            }
+            Queue::Middling | Queue::Long => Verdict::Unknown,
+        }
+    }
+
+    /// True if packets vanish so many times as often with a long queue as with a short one.
+    fn exceeds(&self, factor: u64) -> bool {
+        let [short, _, long] = self.tallies;
+        long.lost * short.sent.max(1) >= factor * short.lost * long.sent.max(1)
+    }
+}

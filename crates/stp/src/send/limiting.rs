@@ -1,0 +1,81 @@
+//! Limit of a sender while nothing leaves: what [`skyhaul_core::LimitTimes`] books the time to.
+
+use skyhaul_core::event::Phase;
+use skyhaul_core::{Limit, Path};
+
+use super::{Sender, Situation};
+
+impl Sender {
+    /// Limit that holds while nothing may leave. Pure.
+    pub(crate) fn limit(&self, situation: &Situation, path: &Path) -> Limit {
+        let has_unsent = self.cache.unsent_bytes() > 0;
+        let has_repairs = self.cache.queued_packets() > 0;
+        let is_drained = !has_unsent && !has_repairs;
+        if is_drained && self.cache.is_empty() {
+            return Limit::Settled;
+        }
+        if !situation.is_opened || !situation.is_proven {
+            return Limit::Opening;
+        }
+        if situation.probe_at.is_some() {
+            return Limit::Asking;
+        }
+        if is_drained {
+            // A writer who waits although nothing is left to send waits for what is confirmed.
+            return if self.writer_waits { Limit::SendBuffer } else { Limit::Drained };
+        }
+        let fits = has_repairs && self.queued_packet(situation).is_some() || self.new_data_bytes(path) > 0;
+        if fits { self.pace_limit(path) } else { self.window_limit(situation, path) }
+    }
+
+    /// Limit of data that waits for its moment alone.
+    fn pace_limit(&self, path: &Path) -> Limit {
+        if self.activity.was_repair {
+            // A peer whose window is closed takes no repeats either.
+            let is_closed = self.peer.window_bytes < self.mss_bytes(path) as u64;
+            return if is_closed { self.peer_limit() } else { Limit::Losses };
+        }
+        match self.regulator.pace_phase(path) {
+            Some(phase) => rate_limit(phase),
+            None => Limit::DeclaredRate,
+        }
+    }
+
+    /// Limit of data that a window holds: the path's, the peer's, or one of ours.
+    fn window_limit(&self, situation: &Situation, path: &Path) -> Limit {
+        let has_repairs = self.cache.queued_packets() > 0;
+        let bytes = self.cache.unsent_bytes().min(self.mss_bytes(path)) as u64;
+        let flight = self.cache.in_flight_bytes();
+        if has_repairs && self.cache.queued_outside(self.coded_packets(situation)).is_none() {
+            return Limit::Losses; // repair symbols go in their place
+        }
+        if has_repairs || flight > 0 && flight + bytes > self.regulator.window_bytes() {
+            return rate_limit(self.regulator.snapshot().phase);
+        }
+        if self.is_ahead() {
+            return Limit::SendBuffer;
+        }
+        if self.waits_for_more(bytes as usize, path) {
+            return Limit::Drained;
+        }
+        self.peer_limit()
+    }
+
+    /// Limit of data that the peer's window holds. A reader that keeps up leaves most of it open.
+    fn peer_limit(&self) -> Limit {
+        let has_backlog = self.peer.window_bytes < self.peer.widest_window_bytes / 2;
+        if has_backlog { Limit::PeerReader } else { Limit::PeerWindow }
+    }
+}
+
+/// Limit of what a controller in this phase lets leave.
+fn rate_limit(phase: Phase) -> Limit {
+    match phase {
+        Phase::FixedRate => Limit::DeclaredRate,
+        Phase::SlowStart | Phase::Startup | Phase::Measuring => Limit::Opening,
+        Phase::Competing => Limit::Neighbour,
+        Phase::Avoidance | Phase::Drain | Phase::ProbeBandwidth | Phase::ProbeRtt | Phase::Holding => {
+            Limit::PathRate
+        }
+    }
+}
