@@ -96,9 +96,8 @@ pub struct PathMtu {
     suspected: Option<(u32, Instant)>,
     /// Probe under way.
     probe_bytes: Option<u32>,
-    /// Probes of the size looked for that were lost, and how many may be.
+    /// Probes of the size looked for that were lost.
     lost_probes: u32,
-    max_tries: u32,
     vanished: Vanished,
     /// When larger sizes are tried again, in state `Complete`; and the time until the next time.
     raise_at: Instant,
@@ -121,7 +120,6 @@ impl PathMtu {
             suspected: None,
             probe_bytes: None,
             lost_probes: 0,
-            max_tries: MAX_TRIES,
             vanished: Vanished::default(),
             raise_at: Instant::MAX,
             raise_ns: RAISE_NS.0,
@@ -213,7 +211,7 @@ impl PathMtu {
     /// A probe left.
     pub fn probe_sent(&mut self, bytes: u32) {
         if self.state == MtuState::Complete {
-            (self.failed_bytes, self.max_tries) = (u32::MAX, 1); // most likely the path is what it was
+            self.failed_bytes = u32::MAX;
             self.raise_ns = self.raise_ns.saturating_mul(2).min(RAISE_NS.1);
         }
         self.state = MtuState::Searching;
@@ -234,7 +232,7 @@ impl PathMtu {
             self.failed_bytes = u32::MAX; // the one that failed was lost by chance, or the path has changed
         }
         (self.suspected, self.vanished.packets) = (None, 0);
-        (self.lost_probes, self.max_tries) = (0, MAX_TRIES);
+        self.lost_probes = 0;
         self.settle(now);
     }
 
@@ -246,7 +244,7 @@ impl PathMtu {
         self.probe_bytes = None;
         self.lost_probes += 1;
         let is_told = self.hint_bytes.is_some_and(|hint| hint < bytes && hint > self.packet_bytes);
-        if self.lost_probes >= self.max_tries || is_told {
+        if self.lost_probes >= MAX_TRIES || is_told {
             self.fail(now, bytes);
         }
     }
@@ -353,7 +351,7 @@ impl PathMtu {
         let bytes = bytes.max(self.bounds.min_bytes).min(self.packet_bytes);
         self.packet_bytes = bytes;
         self.state = if bytes < self.bounds.base_bytes { MtuState::Error } else { MtuState::Base };
-        (self.failed_bytes, self.lost_probes, self.max_tries) = (u32::MAX, 0, MAX_TRIES);
+        (self.failed_bytes, self.lost_probes) = (u32::MAX, 0);
         (self.suspected, self.probe_bytes) = (None, None);
         (self.vanished.packets, self.raise_ns) = (0, RAISE_NS.0);
     }

@@ -235,5 +235,7 @@ fn a_path_that_rises_again_is_used() {
         thread::sleep(Duration::from_millis(1500));
         network.middle(1500);
     });
-    assert_eq!(result["path_mtu"].as_u64(), Some(1500), "{result}");
+    // A search that the rise overtakes ends within 1/64 of what the path takes, and is content for a while.
+    let mtu = result["path_mtu"].as_u64().unwrap();
+    assert!((1500 - 1500 / 64..=1500).contains(&mtu), "{result}");
 }

@@ -270,13 +270,13 @@ impl Receiver {
         self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
         let silent = poll.settled.map(|settled| expand(settled, next).max(self.assembly.next()));
         let silent = silent.map(|first| (first, self.told_to)).filter(|&(first, end)| first < end);
-        self.queue_stat(poll.timestamp, next, silent, arrival);
+        self.queue_stat(poll, next, silent, arrival);
         Ok(())
     }
 
-    /// Queues the gap list up to `upper`, in as many segments as it takes. It leaves out the packets `silent`
-    /// where that makes a list shorter that fits into one segment.
-    fn queue_stat(&mut self, echo: u32, upper: u64, silent: Option<(u64, u64)>, arrival: &PollArrival) {
+    /// Queues the answer to `poll`: the gap list up to `upper`, in as many segments as it takes. It leaves
+    /// out the packets `silent` where that makes a list shorter that fits into one segment.
+    fn queue_stat(&mut self, poll: &Poll, upper: u64, silent: Option<(u64, u64)>, arrival: &PollArrival) {
         let room_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
         let assembly = &self.assembly;
         let has_gaps = |&(first, end): &(u64, u64)| !assembly.runs(first, end, (end, end)).1.is_empty();
@@ -293,8 +293,8 @@ impl Receiver {
             let lists_gaps = silent.is_some() || parts.iter().any(|(_, runs)| !runs.is_empty());
             self.assembly.keep_after_stat(lists_gaps);
         }
-        let stats = self.stat_parts(echo, start, parts, silent, arrival);
-        self.replies.set_stat(upper, stats.into_iter());
+        let stats = self.stat_parts(poll.timestamp, start, parts, silent, arrival);
+        self.replies.set_stat(upper, poll.pads, stats.into_iter());
         self.window_closed |= self.assembly.window_bytes() < 2 * arrival.max_segment_bytes as u64;
     }
 

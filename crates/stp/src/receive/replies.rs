@@ -31,12 +31,26 @@ pub(crate) struct ReplySize {
     pub(crate) accepts: bool,
 }
 
-/// Queue of replies. Bounds: [`MAX_STAT_PARTS`], [`MAX_USTATS`].
+/// Answer to a probe of the path's MTU among the STATs that wait: an answer to a later POLL does not take its
+/// place, or the probe would pass for lost (`docs/spec/stp.md`, section 14.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ProbeAnswer {
+    /// None.
+    #[default]
+    None,
+    /// The STAT that waits is one.
+    Newest,
+    /// The first segment of those that wait is one, and the others are a newer STAT.
+    Kept,
+}
+
+/// Queue of replies. Bounds: [`MAX_STAT_PARTS`] and one answer to a probe, [`MAX_USTATS`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies {
     accepts: bool,
     confirms_end: bool,
     stats: VecDeque<Stat>,
+    probe_answer: ProbeAnswer,
     /// Packets below were asked about by the POLL that `stats` answer.
     stat_covers: u64,
     ustats: VecDeque<Report>,
@@ -63,11 +77,21 @@ impl Replies {
     }
 
     /// STAT to send, in parts, about the packets below `covers`. It says all that waiting STATs and USTATs
-    /// would.
-    pub(super) fn set_stat(&mut self, covers: u64, parts: impl Iterator<Item = Stat>) {
+    /// would, but that a probe of the path's MTU arrived (`answers_probe`).
+    pub(super) fn set_stat(&mut self, covers: u64, answers_probe: bool, parts: impl Iterator<Item = Stat>) {
+        let keeps = match self.probe_answer {
+            ProbeAnswer::None => false,
+            ProbeAnswer::Newest => self.stats.len() == 1,
+            ProbeAnswer::Kept => true,
+        };
+        self.probe_answer = match answers_probe {
+            _ if keeps => ProbeAnswer::Kept,
+            true => ProbeAnswer::Newest,
+            false => ProbeAnswer::None,
+        };
         self.stat_covers = covers;
         self.ustats.clear();
-        self.stats.clear();
+        self.stats.truncate(usize::from(keeps));
         self.stats.extend(parts.take(MAX_STAT_PARTS));
     }
 
@@ -88,7 +112,8 @@ impl Replies {
         let ustat = if stat.is_none() { self.ustats.pop_front() } else { None };
         self.sent_stats += u64::from(stat.is_some());
         self.sent_ustats += u64::from(ustat.is_some());
-        let told_to = stat.as_ref().filter(|stat| !stat.report.more).map(|_| self.stat_covers);
+        let is_kept = core::mem::take(&mut self.probe_answer) == ProbeAnswer::Kept;
+        let told_to = stat.as_ref().filter(|stat| !stat.report.more && !is_kept).map(|_| self.stat_covers);
         let accepts = core::mem::take(&mut self.accepts);
         let confirms_end = core::mem::take(&mut self.confirms_end);
         (Reply { accepts, confirms_end, stat, ustat }, told_to)

@@ -54,6 +54,8 @@ pub(super) struct Bench {
     pub(super) now: Instant,
     /// One way.
     pub(super) delay_ns: u64,
+    /// Time between two looks of B at what has arrived: a busy machine.
+    pub(super) b_looks_ns: u64,
     pub(super) wire: Vec<Flight>,
     /// Everything sent, as (time in ms, sender, names of the types).
     pub(super) log: Vec<(u64, Side, String)>,
@@ -112,6 +114,7 @@ impl Bench {
             b: endpoint("b"),
             now: Instant::from_ns(1),
             delay_ns: DELAY_NS,
+            b_looks_ns: 1,
             wire: Vec::new(),
             log: Vec::new(),
             drop: alloc::boxed::Box::new(|_, _| false),
@@ -180,6 +183,8 @@ impl Bench {
         self.log.push((self.now.as_ns() / MS, from, type_names(segment.type_bits())));
         if !(self.drop)(from, &segment) && (may_fragment && self.carries_fragments || !is_too_large) {
             let at = self.now.after(self.delay_ns);
+            let looks_ns = if from == Side::A { self.b_looks_ns } else { 1 };
+            let at = Instant::from_ns(at.as_ns().next_multiple_of(looks_ns));
             self.wire.push(Flight { at, to: from.other(), bytes });
         }
     }

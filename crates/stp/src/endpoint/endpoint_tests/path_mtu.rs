@@ -218,6 +218,17 @@ fn probes_that_are_lost_or_late_do_no_harm() {
     }
 }
 
+/// It answers the newest of the POLLs that it finds, and says of a probe that it arrived.
+#[test]
+fn probes_that_reach_a_busy_receiver_beside_later_polls_are_not_taken_for_lost() {
+    let mut transfer = Transfer::begin(&senders()[0], 1500, 10_000_000);
+    transfer.bench.b_looks_ns = RTT_NS / 2;
+    transfer.finish().unwrap();
+    let is_probe = |event: &Event| matches!(event, Event::Sent { payload_bytes: 0, wire_bytes: 1500, .. });
+    let probes = transfer.bench.trace.iter().filter(|(_, _, event)| is_probe(event)).count();
+    assert_eq!((transfer.mtu(), probes), (Some(1500), 1));
+}
+
 #[test]
 fn what_the_machine_refuses_and_what_routers_say_is_told_to_the_path() {
     let mut transfer = Transfer::begin(&senders()[0], 1500, 8_000_000);
