@@ -32,6 +32,7 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("deep", queue(plain(28_000, 28_000, 200, 0.0), QueueLimit::Bytes(52_500)), 300_000),
         ("fade", fade(), 20 * MBIT),
         ("jitter", jitter(), 20 * MBIT),
+        ("slots", slots(plain(10 * MBIT, 10 * MBIT, 275, 0.0), 20), 20 * MBIT),
         ("late", late(), 10 * MBIT),
         ("ebb", ebb(), MBIT),
         ("policed", queue(plain(5 * MBIT, 5 * MBIT, 275, 0.0), QueueLimit::Packets(4)), 20 * MBIT),
@@ -84,6 +85,19 @@ fn jitter() -> LinkConfig {
         at: Instant::from_ns(at_ms * MS),
         rate_bps: Some(10 * MBIT),
         delay_ns: 275 * MS + chance.next_u64() % (4 * MS),
+        mtu_bytes: None,
+    };
+    link.forward.schedule = (0..120_000).map(&mut step).collect();
+    link
+}
+
+/// Link whose packets arrive at the ends of slots of so many ms, as those of a shared channel do.
+fn slots(mut link: LinkConfig, slot_ms: u64) -> LinkConfig {
+    let base_ns = link.forward.delay_ns;
+    let mut step = |at_ms: u64| ScheduleStep {
+        at: Instant::from_ns(at_ms * MS),
+        rate_bps: link.forward.rate_bps,
+        delay_ns: base_ns + (slot_ms - at_ms % slot_ms) * MS,
         mtu_bytes: None,
     };
     link.forward.schedule = (0..120_000).map(&mut step).collect();

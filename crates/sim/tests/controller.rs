@@ -1,10 +1,11 @@
 //! The model on links of which nothing is declared (`docs/spec/controller.md`). Figures are for the example
 //! `controller`; these bounds are what must not be lost.
 
-use skyhaul_core::{Instant, MS, NullSink, SECOND, Stream};
+use skyhaul_core::{Event, EventSink, Instant, MS, NullSink, SECOND, Stream};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep, preset};
 use skyhaul_scenario::{File, Register};
-use skyhaul_sim::{Outcome, STP, TCP, Transfer, simulate};
+use skyhaul_sim::{Outcome, STP, Source, TCP, Transfer, simulate};
+use skyhaul_stp::segment::types::REPAIR;
 
 fn run(link: LinkConfig, seed: u64, bytes: u64) -> Outcome {
     Transfer::new(link, seed, bytes).run(&mut NullSink).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
@@ -249,6 +250,38 @@ fn jitter_of_the_way_or_of_a_clock_is_no_queue() {
     let mut chance = Stream::new(1, "jitter");
     link.forward.schedule = schedule(MS, |_| (Some(10_000_000), 275 * MS + chance.next_u64() % (4 * MS)));
     assert_unharmed(&link, 0.9, 70_000);
+}
+
+/// REPAIR segments that left at one moment at most.
+#[derive(Default)]
+struct SymbolsAtOnce {
+    at: Instant,
+    now: usize,
+    most: usize,
+}
+
+impl EventSink<Source> for SymbolsAtOnce {
+    fn wants(&self) -> bool {
+        true
+    }
+
+    fn emit(&mut self, now: Instant, _: Source, event: Event) {
+        let Event::Sent { types: REPAIR, .. } = event else { return };
+        self.now = if now == self.at { self.now + 1 } else { 1 };
+        self.at = now;
+        self.most = self.most.max(self.now);
+    }
+}
+
+#[test]
+fn symbols_keep_to_the_pace_though_a_train_ran_out_of_data() {
+    let mut link = ready("geo");
+    // Packets arrive at the ends of slots of 20 ms.
+    let delay_ns = |at_ns: u64| 275 * MS + 20 * MS - at_ns % (20 * MS);
+    link.forward.schedule = schedule(MS, |at_ns| (Some(10_000_000), delay_ns(at_ns)));
+    let mut symbols = SymbolsAtOnce::default();
+    Transfer::new(link, 1, 20_000_000).run(&mut symbols).unwrap();
+    assert!(symbols.most < 64, "{} at once", symbols.most);
 }
 
 #[test]

@@ -42,8 +42,14 @@ impl Sender {
             return None;
         }
         let loss = self.tail.loss(&self.cache);
-        let at = self.coded.due(&self.cache, loss, self.coding_gaps())?.max(self.paced_at(path));
+        let at = self.coded.due(&self.cache, loss, self.coding_gaps())?.max(self.coded_paced_at(path));
         (at > now || self.coded.has_next(&self.cache, loss, block_room_bytes(path))).then_some(at)
+    }
+
+    /// When pacing lets a BLOCK or a REPAIR go. They stand in no train, which is one of data alone: one that ran
+    /// out of data would let as many symbols go at once as there are.
+    fn coded_paced_at(&self, path: &Path) -> Instant {
+        self.regulator.paced_at(false, path).unwrap_or(Instant::ZERO)
     }
 
     /// Nothing is sent now: if a block was looked for in vain, that is remembered, and true.
@@ -53,7 +59,7 @@ impl Sender {
         }
         let loss = self.tail.loss(&self.cache);
         let due = self.coded.due(&self.cache, loss, self.coding_gaps());
-        let is_in_vain = due.is_some_and(|due| due.max(self.paced_at(path)) <= now);
+        let is_in_vain = due.is_some_and(|due| due.max(self.coded_paced_at(path)) <= now);
         if is_in_vain {
             self.coded.exhaust();
         }
