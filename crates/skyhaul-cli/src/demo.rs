@@ -26,10 +26,11 @@ use crate::parameters::CommonArgs;
 use crate::progress::{TICK, TransferBar};
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
-use crate::send::{self, FILES_PORT, SendOutcome, show};
+use crate::send::{self, SendOutcome, show};
 use crate::signals::stop_requested;
 use crate::transport::USUAL_MTU_BYTES;
 use crate::verbosity::Form;
+use crate::ways::FILES_PORT;
 use crate::wrap::wrapped;
 
 /// Random files are made in memory.

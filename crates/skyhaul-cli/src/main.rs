@@ -40,6 +40,7 @@ mod transport;
 mod verbosity;
 mod verdicts;
 mod wall_time;
+mod ways;
 mod why;
 mod wrap;
 

@@ -24,10 +24,11 @@ use crate::losers::failed_files;
 use crate::output::{self, note};
 use crate::progress::ProgressLine;
 use crate::result::TransferResult;
-use crate::send::{FILES_PORT, LINGER, WIDE_FILES_PORT, show};
+use crate::send::{LINGER, show};
 use crate::signals::stop_requested;
 use crate::transport::{TcpChoice, TransportEnd, host_address};
 use crate::verbosity::Form;
+use crate::ways::{FILES_PORT, WIDE_FILES_PORT};
 
 /// Transfers at the same time; further ones wait.
 const MAX_SESSIONS: usize = 16;

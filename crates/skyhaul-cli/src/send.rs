@@ -1,6 +1,6 @@
 //! `skyhaul send FILE... ADDRESS:PORT`.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
-use crate::output::print;
+use crate::output::{note, print};
 use crate::progress::TransferBar;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
@@ -32,14 +32,8 @@ use crate::signals::stop_requested;
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
 use crate::verbosity::Form;
+use crate::ways::{Nobody, Way, Ways};
 
-/// STP port of the file transfer, whose receiver takes version 1.
-pub(crate) const FILES_PORT: u16 = 1;
-/// STP port of the file transfer, whose receiver takes version 2, too.
-pub(crate) const WIDE_FILES_PORT: u16 = 2;
-/// Ports and versions that are tried in turn. A receiver of before refuses the first: that costs a round
-/// trip.
-const WAYS: [(u16, Version); 2] = [(WIDE_FILES_PORT, Version::Two), (FILES_PORT, Version::One)];
 /// Patience with one address of several that a name has; silent ones are tried once more at the end.
 const HASTE_NS: u64 = 5 * SECOND;
 /// Time for which late repeats of the peer are answered after the result is known.
@@ -92,10 +86,8 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
     }
     let config = args.sender.config(&args.common);
     let peers = resolve(&args.to).await?;
-    let is_hasty = peers.len() > 1;
-    let mut ways: VecDeque<_> =
-        peers.into_iter().flat_map(|peer| WAYS.map(|way| (peer, way, is_hasty))).collect();
-    while let Some((peer, way @ (port, version), is_hasty)) = ways.pop_front() {
+    let mut ways = Ways::new(&peers);
+    while let Some(way @ Way { peer, port, version, is_hasty }) = ways.next() {
         let (watch, cycles) = CycleLog::new();
         let options = EndpointOptions {
             mtu_bytes: args.common.mtu,
@@ -118,17 +110,29 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
         let sources = (version, sources.clone());
         let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
         let attempt = Attempt { recalled, ..attempt };
-        let is_silent = is_hasty && attempt.is_silent();
-        if is_silent || attempt.is_unreachable() {
-            ways.retain(|&(other, ..)| other != peer);
-        }
-        if is_silent {
-            ways.push_back((peer, way, false));
-        } else if !attempt.found_nobody() || ways.is_empty() {
-            return conclude(args, attempt).await;
+        match attempt.nobody().and_then(|nobody| Some((nobody, ways.after(way, nobody)?))) {
+            Some((nobody, next)) => tell_next(&args.to, way, nobody, next),
+            None => return conclude(args, attempt).await,
         }
     }
     Err(unknown(format!("'{}' has no address", args.to)))
+}
+
+/// Says which address has its turn, unless that one before took no time and this one is new.
+fn tell_next(name: &str, tried: Way, nobody: Nobody, next: Way) {
+    let is_told = nobody == Nobody::Silent || next.peer != tried.peer && !next.is_hasty;
+    if !is_told {
+        return;
+    }
+    let why = if nobody == Nobody::Silent { "did not answer" } else { "has no receiver" };
+    let next = match next {
+        Way { peer, .. } if peer == tried.peer => "asking it once more, for longer".to_string(),
+        Way { peer, is_hasty: true, .. } => {
+            format!("trying {peer}, which '{}' means, too", name.escape_debug())
+        }
+        Way { peer, .. } => format!("trying {peer} once more, for longer"),
+    };
+    note(&format!("{} {why}; {next}", tried.peer));
 }
 
 /// Every address of the receiver that is of the family of ours is tried.
@@ -158,7 +162,8 @@ async fn over_tcp(
         let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
         let sources = (Version::One, sources.clone());
         let attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
-        if !attempt.found_nobody() || peers.peek().is_none() {
+        if !matches!(attempt.nobody(), Some(Nobody::Unreachable | Nobody::Refused)) || peers.peek().is_none()
+        {
             return conclude(args, attempt).await;
         }
     }
@@ -230,22 +235,16 @@ fn interrupted() -> Failure {
 }
 
 impl<E: TransportEnd> Attempt<E> {
-    /// True if the machine itself says, or another on the way, that nobody is there.
-    fn is_unreachable(&self) -> bool {
-        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
-        reason == Some(CloseReason::Unreachable) && self.stats.received_packets == 0
-    }
-
-    /// True if nothing was heard in time.
-    fn is_silent(&self) -> bool {
-        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
-        reason == Some(CloseReason::ConnectTimeout) && self.stats.received_packets == 0
-    }
-
-    /// True if another address of the same name is worth trying.
-    fn found_nobody(&self) -> bool {
-        let reason = self.sent.fault.as_ref().and_then(advice::close_reason);
-        self.is_unreachable() || reason.is_some_and(advice::is_refusal)
+    /// Reason why nobody was met, if so: another address of the same name is worth trying.
+    fn nobody(&self) -> Option<Nobody> {
+        let reason = self.sent.fault.as_ref().and_then(advice::close_reason)?;
+        match reason {
+            reason if advice::is_refusal(reason) => Some(Nobody::Refused),
+            _ if self.stats.received_packets > 0 => None,
+            CloseReason::Unreachable => Some(Nobody::Unreachable),
+            CloseReason::ConnectTimeout => Some(Nobody::Silent),
+            _ => None,
+        }
     }
 
     /// Reason why not everything arrived, if so.

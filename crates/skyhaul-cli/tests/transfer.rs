@@ -360,3 +360,37 @@ fn what_a_killed_receiver_left_is_removed_by_the_next_one_and_what_a_living_one_
     assert_eq!(names(next.path()), held);
     third.kill().unwrap();
 }
+
+/// `send` where the name `twice` has the addresses ::1 and 127.0.0.1, in this order, or `None`, said aloud.
+fn send_to_twice(args: &[&str]) -> Option<Said> {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = file(folder.path(), "hosts", b"::1 twice\n127.0.0.1 localhost twice\n");
+    let script = "mount --bind \"$0\" /etc/hosts && getent ahosts twice >\"$0.found\" && exec \"$@\"";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script]).arg(&hosts).arg(env!("CARGO_BIN_EXE_skyhaul")).args(args);
+    let output = command.stdin(std::process::Stdio::null()).output().ok();
+    let found = std::fs::read_to_string(folder.path().join("hosts.found")).unwrap_or_default();
+    match output.filter(|_| found.starts_with("::1 ") && found.contains("127.0.0.1 ")) {
+        Some(output) => Some(output.into()),
+        None => {
+            skipped("a name with two addresses needs root and `unshare`, to put another /etc/hosts in place");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_silent_address_of_a_name_costs_seconds_and_is_said() {
+    let Ok(silent) = std::net::UdpSocket::bind("[::1]:0") else { return skipped("there is no ::1 here") };
+    let port = silent.local_addr().unwrap().port();
+    let address = format!("127.0.0.1:{port}");
+    let receiver = Receiver::at(&address, tempfile::tempdir().unwrap(), &["--once", "--json"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "data.bin", &noise(10_000));
+    let args = ["send", "--json", path.to_str().unwrap(), &format!("twice:{port}")];
+    let Some(sent) = send_to_twice(&args) else { return };
+    assert_eq!((sent.code, receiver.wait().0.code), (Some(0), Some(0)), "{sent:?}");
+    let said = format!("[::1]:{port} did not answer; trying {address}, which 'twice:{port}' means, too\n");
+    assert!(sent.err.contains(&said), "{sent:?}");
+    assert_eq!(sent.json()["peer"], address.as_str());
+}
