@@ -81,11 +81,13 @@ impl From<ScenarioError> for Failure {
     }
 }
 
+/// A name that is not known is wrong usage, as that of a link or a racer is; a file that is not there is not.
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Scenario(error) => error.into(),
-            error @ (LoadError::Read { .. } | LoadError::Unknown { .. }) => Self::new(error.to_string()),
+            error @ LoadError::Unknown { .. } => Self::usage(error.to_string()),
+            error @ LoadError::Read { .. } => Self::new(error.to_string()),
         }
     }
 }

@@ -16,6 +16,7 @@ fn arguments_that_make_no_sense_are_refused() {
     let (_folder, file) = scenario();
     let file = file.as_str();
     refused(&["nowhere.toml"], 1, &["cannot read the scenario 'nowhere.toml'", "No such file"]);
+    refused(&["/dev", "--", "true"], 1, &["cannot read the scenario '/dev'", "directory"]);
     refused(&[file, "--at", "mars", "--", "true"], 2, &["no host 'mars'", "ship, ground"]);
     refused(&[file, "--run", "mars=true"], 2, &["no host 'mars'", "ship, ground"]);
     refused(&[file, "--run", "true"], 2, &["name a host of the scenario first"]);
@@ -37,7 +38,7 @@ fn arguments_that_make_no_sense_are_refused() {
     refused(&[file, "--set", "links.space.forward.rate=fast", "--", "true"], 2, &["rate", "fast"]);
     refused(&[], 2, &["<FILE>"]);
     refused(&["--", "true"], 2, &["<FILE>"]);
-    refused(&["goe", "--", "true"], 1, &["no such file", "did you mean `geo`?", "starlink"]);
+    refused(&["goe", "--", "true"], 2, &["no such file", "did you mean `geo`?", "starlink"]);
     refused(&[file, "--rate", "10M", "--", "true"], 2, &["--rate", "cannot be used with"]);
     refused(&["--down", "10M", "--", "true"], 2, &["--rate"]);
     refused(&["--rate", "10M", "--mtu", "67", "--", "true"], 2, &["68 to 65535 bytes"]);

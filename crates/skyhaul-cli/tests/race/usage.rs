@@ -33,7 +33,8 @@ fn wrong_arguments() {
 #[test]
 fn missing_and_unfit_files() {
     check(&["/no/such.toml"], 1, &["/no/such.toml", "No such file"]);
-    check(&["starlnik"], 1, &["no ready scenario is called that; did you mean `starlink`?", "geo-noisy"]);
+    check(&["/dev"], 1, &["cannot read the scenario '/dev'", "directory"]);
+    check(&["starlnik"], 2, &["no ready scenario is called that; did you mean `starlink`?", "geo-noisy"]);
     let talk = Place::with(|text| text.split("[flows.file]").next().unwrap().to_string());
     check(&[&talk.file], 1, &["short.toml", "no bulk flow", "kind = \"bulk\""]);
     let endless = Place::with(|text| text.replace(", size = \"300kB\"", ""));

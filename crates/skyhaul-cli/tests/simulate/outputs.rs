@@ -155,7 +155,7 @@ fn a_ready_scenario_is_known_by_name_and_a_file_of_that_name_wins() {
     assert_eq!(ready.code, Some(0), "with its trace, without a folder: {ready:?}");
     assert!(ready.out.contains("goodput_bps"), "{ready:?}");
     let unknown = at("goe");
-    assert_eq!(unknown.code, Some(1));
+    assert_eq!(unknown.code, Some(2));
     for words in ["no such file", "did you mean `geo`?", "leo-passes", "whisper-return"] {
         assert!(unknown.err.contains(words), "{words}: {unknown:?}");
     }

@@ -42,7 +42,9 @@ fn wrong_arguments() {
 fn missing_and_bad_files() {
     let place = Place::new();
     check(&["simulate", "/no/such.toml"], 1, &["/no/such.toml", "No such file"]);
+    check(&["simulate", "/dev"], 1, &["cannot read the scenario '/dev'", "directory"]);
     check(&["simulate", "/dev/zero"], 1, &["/dev/zero"]);
+    check(&["simulate", "goe"], 2, &["no ready scenario is called that; did you mean `geo`?"]);
     let bad = file(place.dir.path(), "bad.toml", b"[run]\nduration = \"60\"\n");
     let bad = bad.to_str().unwrap();
     check(&["simulate", bad], 1, &["bad.toml:2:", "run.duration", "60"]);
