@@ -99,8 +99,22 @@ pub(crate) struct DemoArgs {
     /// Seed of the link's losses and of the random bytes
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// Tell nothing but errors (and, with --json, the result)
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
+}
+
+impl DemoArgs {
+    /// The table lists the file always.
+    pub(crate) fn verbosity(&self) -> VerbosityArgs {
+        VerbosityArgs { quiet: self.quiet, verbose: true }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        Form::new(self.common.json, self.verbosity())
+    }
 }
 
 #[derive(Debug, clap::Args)]

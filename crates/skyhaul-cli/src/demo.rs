@@ -29,7 +29,6 @@ use crate::result::TransferResult;
 use crate::send::{self, SendOutcome, show};
 use crate::signals::stop_requested;
 use crate::transport::USUAL_MTU_BYTES;
-use crate::verbosity::Form;
 use crate::ways::FILES_PORT;
 use crate::wrap::wrapped;
 
@@ -68,6 +67,7 @@ struct DemoOutcome {
 }
 
 pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
+    args.verbosity().begin();
     let source = source(&args)?;
     let config = skyhaul_link::preset(&args.link)
         .ok_or_else(|| Failure::usage(format!("no link called '{}'", args.link)))?;
@@ -77,7 +77,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
         .map_err(|e| Failure::new(format!("cannot make a folder for the received file: {e}")))?;
     let destination = Destination::open(folder.path()).map_err(|e| Failure::new(e.to_string()))?;
     let stage = DemoSetup::set(&config, args.seed, &args.common)?;
-    let progress = TransferBar::alone(args.common.json, "");
+    let progress = TransferBar::alone(args.form().hides_progress(), "");
     let measured = stage.play(source, &destination, &args, &progress).await;
     drop(progress);
     conclude(&args, &config, measured?)
@@ -238,8 +238,7 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> Said {
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, mut measured: DemoOutcome) -> Result<ExitCode, Failure> {
     let path_memory = measured.recalled.take().map(|recalled| recalled.finish(&measured.sender));
-    let form = if args.common.json { Form::Json } else { Form::FullTable };
-    show(&TransferResult { path_memory, ..result(args, config, &measured) }, form)?;
+    show(&TransferResult { path_memory, ..result(args, config, &measured) }, args.form())?;
     match (measured.link.warning(), measured.link.remark()) {
         (Some(warning), _) => note(&wrapped(&format!("WARNING: {warning}"), 0)),
         (None, Some(remark)) => note(&wrapped(&format!("note: {remark}"), 0)),

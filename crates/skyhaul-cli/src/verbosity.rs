@@ -1,4 +1,4 @@
-//! How much `send` and `receive` tell.
+//! How much `demo`, `send` and `receive` tell.
 
 use crate::output;
 

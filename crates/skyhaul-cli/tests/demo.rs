@@ -199,3 +199,14 @@ fn handoffs_are_survived_without_a_declared_rate() {
     let cycles = json["verdicts"].as_array().unwrap().len() as u64;
     assert_eq!(json["probing"]["cycles"].as_u64(), Some(cycles), "{json}");
 }
+
+#[test]
+fn a_quiet_demo_tells_nothing_and_with_json_its_result_alone() {
+    for (switch, lines) in [(&["-q"][..], 0), (&["--quiet", "--json"], 1)] {
+        let said = run(&[&["demo", "--size", "30kB", "--rate", "10M"], switch].concat());
+        assert_eq!((said.code, said.out.lines().count()), (Some(0), lines), "{said:?}");
+        assert!(said.err.is_empty(), "{said:?}");
+    }
+    let said = run(&["demo", "-q", "--file", "/no/such/file"]);
+    assert!(said.code == Some(1) && said.err.contains("/no/such/file"), "{said:?}");
+}
