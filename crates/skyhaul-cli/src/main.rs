@@ -42,19 +42,23 @@ mod verdicts;
 mod wall_time;
 mod ways;
 mod why;
+mod words;
 mod wrap;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let words = words::in_order(Args::command(), std::env::args_os().collect());
+    let args = match Args::try_parse_from(&words) {
         Ok(args) => args,
-        Err(error) => return misused(&error),
+        Err(error) => return misused(&words, &error),
     };
     // These have no thread but this one: namespaces must be entered before there are more.
     match &args.command {
@@ -81,16 +85,32 @@ fn main() -> ExitCode {
 }
 
 /// Ends a command whose arguments clap does not take; that of help is none.
-fn misused(error: &clap::Error) -> ExitCode {
-    let words: Vec<_> = std::env::args_os().skip(1).take_while(|word| word != "--").collect();
-    let is_told = words.first().is_some_and(|word| word == "send" || word == "receive");
-    if error.use_stderr() && is_told && words.iter().any(|word| word == "--json") {
-        let text = error.render().to_string();
+fn misused(words: &[OsString], error: &clap::Error) -> ExitCode {
+    let options: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
+    let is_told = options.first().is_some_and(|word| *word == "send" || *word == "receive");
+    let own = lone_word(words, error);
+    if error.use_stderr() && is_told && options.iter().any(|word| *word == "--json") {
+        let text = own.clone().unwrap_or_else(|| error.render().to_string());
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
         let _ = output::print(&(Failure::usage(message).result().alone() + "\n"));
     }
-    let _ = error.print();
+    match own {
+        Some(text) => output::error(&format!("skyhaul: {text}")),
+        None => drop(error.print()),
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What to say of `send` with one word alone: with an address behind it, clap would take the command line.
+fn lone_word(words: &[OsString], error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::MissingRequiredArgument {
+        return None;
+    }
+    let with_address = words.iter().cloned().chain(["192.0.2.7:4700".into()]);
+    match Args::try_parse_from(with_address).ok()?.command {
+        Command::Send(args) => args.files.first().map(|word| send::lone_word(word.as_os_str())),
+        _ => None,
+    }
 }
 
 async fn run(command: Command) -> Result<ExitCode, Failure> {

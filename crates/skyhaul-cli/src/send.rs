@@ -57,7 +57,7 @@ struct Attempt<E> {
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     args.verbosity.begin();
-    not_swapped(&args.files, &args.to)?;
+    has_address(&args.files, &args.to)?;
     let sources = open_sources(&args.files, args.name.as_deref())?;
     let choice = args.transport.tcp(&args.common)?;
     let capture = args.capture.start("skyhaul send", &["sender".to_string()])?;
@@ -174,16 +174,37 @@ fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
     Failure::of(ErrorCode::SocketFailed, format!("cannot send to {peer}: {error}"))
 }
 
-/// The address belongs behind the files.
-fn not_swapped(files: &[PathBuf], to: &str) -> Result<(), Failure> {
+/// The address belongs behind the files, and is no file itself.
+fn has_address(files: &[PathBuf], to: &str) -> Result<(), Failure> {
+    if is_address(to) {
+        return Ok(());
+    }
     let first = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str());
     match first {
-        Some(first) if is_address(first) && !is_address(to) => Err(Failure::usage(format!(
+        Some(first) if is_address(first) => Err(Failure::usage(format!(
             "'{}' looks like an address: write the files first and the receiver's ADDRESS:PORT last",
             first.escape_debug()
         ))),
+        _ if Path::new(to).exists() => {
+            Err(Failure::usage(address_missing(&format!("'{}' is a file", to.escape_debug()))))
+        }
         _ => Ok(()),
     }
+}
+
+/// What to say of a command line with one word where a file and an address belong.
+pub(crate) fn lone_word(word: &OsStr) -> String {
+    let shown = word.to_string_lossy().escape_debug().to_string();
+    if word.to_str().is_some_and(|word| is_address(word) && !Path::new(word).exists()) {
+        return format!("no file to send: write files before the address, like `skyhaul send FILE {shown}`");
+    }
+    address_missing(&format!("'{shown}' stands alone"))
+}
+
+fn address_missing(why: &str) -> String {
+    format!(
+        "the receiver's address is missing, {why}: write it behind the files, like `skyhaul send FILE 192.0.2.7:4700`"
+    )
 }
 
 async fn attempt<E: TransportEnd>(

@@ -12,7 +12,8 @@ fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
     let source = tempfile::tempdir().unwrap();
     let contents = noise(3_000_000);
     let path = file(source.path(), "data.bin", &contents);
-    let sent = run(&["send", path.to_str().unwrap(), &receiver.address, "--json"]);
+    // Options may stand anywhere.
+    let sent = run(&["send", path.to_str().unwrap(), "--json", &receiver.address]);
     let (received, folder) = receiver.wait();
     assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
     assert!(std::fs::read(folder.path().join("data.bin")).unwrap() == contents);

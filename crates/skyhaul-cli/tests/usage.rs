@@ -37,8 +37,7 @@ fn wrong_usage_is_exit_code_2() {
         2,
         &["--memory", "--no-memory"],
     );
-    check(&["send"], 2, &[]);
-    check(&["send", "file"], 2, &["<FILE>...", "<ADDRESS:PORT>"]);
+    check(&["send"], 2, &["<FILE>...", "<ADDRESS:PORT>"]);
     check(&["send", "-q", "-v", "file", "127.0.0.1:9"], 2, &["--quiet", "--verbose"]);
     check(&["receive"], 2, &["--dir"]);
     check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
@@ -60,6 +59,21 @@ fn addresses_without_sense_are_exit_code_2() {
     check(&["send", path, ":4700"], 2, &[":4700"]);
     check(&["send", path, "2001:db8::7"], 2, &["no port", "[2001:db8::7]:4700"]);
     check(&["send", path, "::1:2:3:4:5:6:7:4700"], 2, &["[::1:2:3:4:5:6:7]:4700"]);
+}
+
+#[test]
+fn who_names_no_file_or_no_address_is_told_which_is_missing() {
+    let no_address = ["the receiver's address is missing", "`skyhaul send FILE 192.0.2.7:4700`"];
+    check(&["send", "f1k"], 2, &[&["'f1k' stands alone"], &no_address[..]].concat());
+    check(&["send", "--rate", "8M", "--", "-f"], 2, &[&["'-f'"], &no_address[..]].concat());
+    let no_file = ["no file to send", "`skyhaul send FILE 192.0.2.9:4711`"];
+    check(&["send", "192.0.2.9:4711", "-q"], 2, &no_file);
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| file(folder.path(), name, b"x").to_str().unwrap().to_string());
+    check(&["send", &a, &b], 2, &[&[b.as_str(), "is a file"], &no_address[..]].concat());
+    let said = run(&["send", "f1k", "--json"]);
+    assert_eq!((said.code, &said.json()["error"]["code"]), (Some(2), &"usage".into()), "{said:?}");
+    assert!(said.json()["error"]["message"].as_str().unwrap().starts_with(no_address[0]), "{said:?}");
 }
 
 #[test]
