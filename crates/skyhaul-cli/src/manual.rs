@@ -42,21 +42,24 @@ pub(crate) fn pages(command: Command, args: &ManArgs) -> Result<ExitCode, Failur
     let written = std::fs::create_dir_all(&args.dir).and_then(|()| write_pages(&command, &args.dir));
     let failed =
         |error| Failure::new(format!("cannot write manual pages to {}: {error}", args.dir.display()));
-    written.map_err(failed)?;
+    let pages = written.map_err(failed)?;
+    output::note(&format!("{pages} manual pages are in '{0}' now: man -l {0}/skyhaul.1", args.dir.display()));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the pages of a command and of those below it.
-fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
+/// Writes the pages of a command and of those below it; how many.
+fn write_pages(command: &Command, folder: &Path) -> io::Result<usize> {
+    let mut pages = 1;
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
-        write_pages(below, folder)?;
+        pages += write_pages(below, folder)?;
     }
     let page = Man::new(command.clone());
     let mut text = Vec::new();
     page.render(&mut text)?;
     let usage = command.clone().render_usage().to_string();
     let text = with_synopsis(&String::from_utf8_lossy(&text), usage.trim_start_matches("Usage: "));
-    std::fs::write(folder.join(page.get_filename()), text)
+    std::fs::write(folder.join(page.get_filename()), text)?;
+    Ok(pages)
 }
 
 /// A page with the synopsis that `--help` shows: it says which arguments may be given several times.

@@ -213,8 +213,11 @@ fn a_full_standard_output_is_an_error() {
 #[test]
 fn manual_pages_and_completions_know_every_command() {
     let folder = tempfile::tempdir().unwrap();
-    let said = run(&["man", "--dir", folder.path().join("man").to_str().unwrap()]);
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let dir = folder.path().join("man");
+    let said = run(&["man", "--dir", dir.to_str().unwrap()]);
+    let written = common::names(&dir).len();
+    let told = format!("{written} manual pages are in '{0}' now: man -l {0}/skyhaul.1\n", dir.display());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), told.as_str()), "{said:?}");
     for command in ["send", "receive", "emulate", "simulate", "race", "demo"] {
         let page = folder.path().join(format!("man/skyhaul-{command}.1"));
         let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page:?}: {error}"));
@@ -229,4 +232,20 @@ fn manual_pages_and_completions_know_every_command() {
     check(&["completions", "cmd"], 2, &["bash", "fish"]);
     let blocked = file(folder.path(), "f", b"x");
     check(&["man", "--dir", blocked.to_str().unwrap()], 1, &["cannot write manual pages", "f"]);
+}
+
+#[test]
+fn shells_can_read_their_completions() {
+    let folder = tempfile::tempdir().unwrap();
+    for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
+        let said = run(&["completions", shell]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let script = file(folder.path(), shell, said.out.as_bytes());
+        let Ok(output) = std::process::Command::new(shell).arg(check).arg(&script).output() else {
+            common::skipped(&format!("completions for {shell} are read by nobody: it is not installed"));
+            continue;
+        };
+        let read: common::Said = output.into();
+        assert!(read.code == Some(0) && read.err.is_empty(), "{shell}: {read:?}");
+    }
 }
