@@ -59,7 +59,7 @@ pub(crate) fn is_address(text: &str) -> bool {
 
 /// Address to wait at, one of this machine in figures.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
-    let like = "like 127.0.0.1:4700, [::1]:4700, or 0.0.0.0:4700 for every network of this machine";
+    let like = "like 127.0.0.1:4700, [::1]:4700, or [::]:4700 for every network of this machine";
     text.parse().map_err(|_| format!("write ADDRESS:PORT with the address in figures, {like}"))
 }
 

@@ -1,5 +1,6 @@
-//! Advice when a transfer ended early.
+//! Advice when a transfer ended early, or when a receiver could not begin.
 
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use skyhaul_core::{CloseReason, ResetReason, SECOND};
@@ -58,6 +59,24 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
     }
 }
 
+/// Advice to who waits at an address that the system refuses; empty if there is none. It is appended to the reason.
+pub(crate) fn of_listening(address: SocketAddr, error: &io::Error) -> String {
+    let port = address.port();
+    match (address, error.kind()) {
+        (_, ErrorKind::AddrNotAvailable) => {
+            format!("; --listen '[::]:{port}' waits at every address that it has")
+        }
+        (SocketAddr::V6(_), ErrorKind::Unsupported) => {
+            format!(": it has no IPv6; write --listen 0.0.0.0:{port}")
+        }
+        (SocketAddr::V6(six), ErrorKind::InvalidInput) if six.ip().is_unicast_link_local() => format!(
+            ": an address of one link needs the link's number in `ip link`, like '[{}%2]:{port}'",
+            six.ip()
+        ),
+        _ => String::new(),
+    }
+}
+
 /// Words about a receiver that has not answered for a while; it is given up after `patience_ns`, if that
 /// is known.
 pub(crate) fn of_no_answer(peer: SocketAddr, patience_ns: Option<u64>) -> String {
@@ -68,4 +87,18 @@ pub(crate) fn of_no_answer(peer: SocketAddr, patience_ns: Option<u64>) -> String
     format!(
         "{peer} has not answered yet; is the address right, and does `skyhaul receive` wait there? {until}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_cannot_listen_is_told_where_one_can() {
+        let advice = |address: &str, kind: ErrorKind| of_listening(address.parse().unwrap(), &kind.into());
+        assert!(advice("192.0.2.7:4700", ErrorKind::AddrNotAvailable).contains("'[::]:4700'"));
+        assert!(advice("[::]:4700", ErrorKind::Unsupported).ends_with("--listen 0.0.0.0:4700"));
+        assert!(advice("[fe80::1]:4700", ErrorKind::InvalidInput).ends_with("'[fe80::1%2]:4700'"));
+        assert_eq!(advice("127.0.0.1:4700", ErrorKind::AddrInUse), "");
+    }
 }

@@ -16,6 +16,7 @@ use skyhaul_net::{Endpoint, EndpointOptions, Listener, Protocol, Stream, is_reac
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
+use crate::advice;
 use crate::args::ReceiveArgs;
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
@@ -108,8 +109,10 @@ fn stp_endpoint(args: &ReceiveArgs, capture: Option<Inlet>) -> Result<Endpoint, 
         capture,
         ..EndpointOptions::default()
     };
-    Endpoint::bind(args.listen, options)
-        .map_err(|e| Failure::of(ErrorCode::CannotListen, format!("cannot wait at {}: {e}", args.listen)))
+    Endpoint::bind(args.listen, options).map_err(|error| {
+        let advice = advice::of_listening(args.listen, &error);
+        Failure::of(ErrorCode::CannotListen, format!("cannot wait at {}: {error}{advice}", args.listen))
+    })
 }
 
 fn cannot_accept(error: &io::Error) -> Failure {

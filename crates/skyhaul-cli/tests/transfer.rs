@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Receiver, Said, file, names, noise, run, skipped, skyhaul, until};
 
 #[test]
@@ -362,22 +364,19 @@ fn what_a_killed_receiver_left_is_removed_by_the_next_one_and_what_a_living_one_
     third.kill().unwrap();
 }
 
-/// `send` where the name `twice` has the addresses ::1 and 127.0.0.1, in this order, or `None`, said aloud.
-fn send_to_twice(args: &[&str]) -> Option<Said> {
-    let folder = tempfile::tempdir().unwrap();
-    let hosts = file(folder.path(), "hosts", b"::1 twice\n127.0.0.1 localhost twice\n");
+/// `send` where the name `twice` has the addresses `::1` and 127.0.0.1, in this order, or `None`, said aloud.
+fn send_to_twice(folder: &Path, args: &[&str]) -> Option<Said> {
+    let hosts = file(folder, "hosts", b"::1 twice\n127.0.0.1 localhost twice\n");
     let script = "mount --bind \"$0\" /etc/hosts && getent ahosts twice >\"$0.found\" && exec \"$@\"";
     let mut command = std::process::Command::new("unshare");
     command.args(["--mount", "sh", "-c", script]).arg(&hosts).arg(env!("CARGO_BIN_EXE_skyhaul")).args(args);
     let output = command.stdin(std::process::Stdio::null()).output().ok();
-    let found = std::fs::read_to_string(folder.path().join("hosts.found")).unwrap_or_default();
-    match output.filter(|_| found.starts_with("::1 ") && found.contains("127.0.0.1 ")) {
-        Some(output) => Some(output.into()),
-        None => {
-            skipped("a name with two addresses needs root and `unshare`, to put another /etc/hosts in place");
-            None
-        }
+    let found = std::fs::read_to_string(folder.join("hosts.found")).unwrap_or_default();
+    let output = output.filter(|_| found.starts_with("::1 ") && found.contains("127.0.0.1 "));
+    if output.is_none() {
+        skipped("a name with two addresses needs root and `unshare`, to put another /etc/hosts in place");
     }
+    output.map(Said::from)
 }
 
 #[test]
@@ -389,9 +388,24 @@ fn a_silent_address_of_a_name_costs_seconds_and_is_said() {
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "data.bin", &noise(10_000));
     let args = ["send", "--json", path.to_str().unwrap(), &format!("twice:{port}")];
-    let Some(sent) = send_to_twice(&args) else { return };
+    let Some(sent) = send_to_twice(source.path(), &args) else { return };
     assert_eq!((sent.code, receiver.wait().0.code), (Some(0), Some(0)), "{sent:?}");
     let said = format!("[::1]:{port} did not answer; trying {address}, which 'twice:{port}' means, too\n");
     assert!(sent.err.contains(&said), "{sent:?}");
     assert_eq!(sent.json()["peer"], address.as_str());
+}
+
+#[test]
+fn a_receiver_at_every_address_takes_both_families() {
+    let Ok(socket) = std::net::UdpSocket::bind("[::1]:0") else { return skipped("there is no ::1 here") };
+    let port = socket.local_addr().unwrap().port();
+    drop(socket);
+    let receiver = Receiver::at(&format!("[::]:{port}"), tempfile::tempdir().unwrap(), &["--json"]);
+    let source = tempfile::tempdir().unwrap();
+    for (name, address) in [("four", "127.0.0.1"), ("six", "[::1]")] {
+        let path = file(source.path(), name, &noise(10_000));
+        let sent = run(&["send", "-q", path.to_str().unwrap(), &format!("{address}:{port}")]);
+        assert_eq!(sent.code, Some(0), "{address}: {sent:?}");
+    }
+    assert_eq!(names(receiver.path()), ["four", "six"]);
 }

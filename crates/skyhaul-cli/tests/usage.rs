@@ -98,6 +98,8 @@ fn files_that_cannot_be_sent_are_named() {
 fn a_receiver_needs_a_folder_and_a_free_port() {
     check(&["receive", "--dir", "/no/such/dir"], 1, &["/no/such/dir"]);
     check(&["receive", "--dir", "/dev/null"], 1, &["/dev/null"]);
+    let elsewhere = ["receive", "--dir", "/tmp", "--listen", "192.0.2.7:4700"];
+    check(&elsewhere, 1, &["192.0.2.7 is no address of this machine", "--listen '[::]:4700'"]);
     check(&["receive", "--dir", "/proc"], 1, &["cannot write to the destination '/proc'"]);
     let mut receiver = Receiver::start(&[]);
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Two machines of a page: both are a network namespace that has the receiver's address.
 
-/// Address of the receiver in every page, and where it shows in `/proc/net/udp`.
+/// Address of the receiver in every page, and where it shows in `/proc/net/udp` or `udp6`.
 pub const RECEIVER: &str = "192.0.2.7:4700";
 const PORT_IN_HEX: &str = ":125C ";
 
@@ -18,7 +18,7 @@ pub fn in_one_shell(text: &str) -> String {
         "mkdir -p photos && head -c 200000 /dev/urandom >photos/1.jpg",
         "cp photos/1.jpg photos.tar && head -c 100000 /dev/urandom >report.pdf",
         &format!("({}) & receiver=$!", receive.replace("skyhaul receive", "exec skyhaul receive")),
-        &format!("until grep -q '{PORT_IN_HEX}' /proc/net/udp; do sleep 0.05; done"),
+        &format!("until cat /proc/net/udp* | grep -q '{PORT_IN_HEX}'; do sleep 0.05; done"),
         &send.join("\n"),
         "kill -INT $receiver",
         "wait $receiver",
@@ -34,5 +34,5 @@ fn the_receiver_of_a_block_works_beside_its_sender() {
         text.contains("(mkdir inbox && exec skyhaul receive --dir inbox --listen 192.0.2.7:4700    ) &"),
         "{text}"
     );
-    assert!(text.find("until grep") < text.find("skyhaul send a"), "{text}");
+    assert!(text.find("until cat") < text.find("skyhaul send a"), "{text}");
 }
