@@ -5,6 +5,8 @@
 #![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
 
 mod common;
+#[path = "path_mtu/forged.rs"]
+mod forged;
 
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
@@ -198,6 +200,7 @@ fn every_mtu_at_the_edge_is_found_and_jumbo_frames_are_used() {
     crosses(V4, 9000, 9000, Sent);
     crosses(V6, 9000, 9000, ThrownAway);
     crosses(V4, 1500, 9000, ThrownAway);
+    crosses(V6, 1500, 9000, ThrownAway);
 }
 
 /// A path that falls in mid-flow, at the edge if there, and rises again if there is time.
