@@ -41,8 +41,12 @@ pub enum LoadError {
 /// [`LoadError`].
 pub fn load(register: &Register, path: &Path, overrides: &[(String, String)]) -> Result<File, LoadError> {
     if let Some(name) = bare_name(path).filter(|_| !path.is_file()) {
-        let text = ready_text(name).map_err(|error| LoadError::Unknown { name: name.to_string(), error })?;
-        return Ok(File::load_with(register, name, text, FILES, overrides)?);
+        match ready_text(name) {
+            Ok(text) => return Ok(File::load_with(register, name, text, FILES, overrides)?),
+            // It is there, and reading it says why it is no scenario.
+            Err(_) if path.exists() => {}
+            Err(error) => return Err(LoadError::Unknown { name: name.to_string(), error }),
+        }
     }
     let text = text_of(path).map_err(|error| LoadError::Read { path: path.to_path_buf(), error })?;
     Ok(File::load(register, &path.display().to_string(), &text, overrides)?)
@@ -59,6 +63,12 @@ fn bare_name(path: &Path) -> Option<&str> {
 
 fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    std::fs::File::open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_string(&mut text)?;
-    Ok(text)
+    let read = std::fs::File::open(path)?.take(MAX_FILE_BYTES as u64 + 1).read_to_string(&mut text);
+    match read {
+        Ok(_) => Ok(text),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(io::Error::new(error.kind(), "it is no text in UTF-8, as a scenario is"))
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -25,7 +25,9 @@ fn host_of(text: &str) -> Result<&str, String> {
         return Err(without_brackets(text));
     }
     let Some((host, port)) = text.rsplit_once(':') else {
-        return Err(format!("'{text}' has no port; write ADDRESS:PORT, like 192.0.2.7:4700"));
+        let is_name = !text.is_empty() && !text.contains(['/', ' ']);
+        let like = if is_name { text } else { "192.0.2.7" };
+        return Err(format!("'{text}' has no port; write ADDRESS:PORT, like {like}:4700"));
     };
     if port.parse() == Ok(0u16) {
         return Err(format!("'{text}': port 0 cannot be sent to; write the port that the receiver waits at"));
@@ -76,6 +78,8 @@ mod tests {
             ("::1:4700", "write [::1]:4700,"),
             ("2001:db8:0:0:0:0:0:7:4700", "[2001:db8:0:0:0:0:0:7]:4700"),
             ("192.0.2.7", "192.0.2.7:4700"),
+            ("ship.example", "like ship.example:4700"),
+            ("", "like 192.0.2.7:4700"),
         ] {
             let error = host_of(text).unwrap_err();
             assert!(error.contains(advice), "{text}: {error}");

@@ -59,7 +59,19 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
     }
 }
 
-/// Advice to who waits at an address that the system refuses; empty if there is none. It is appended to the reason.
+/// Reason why receiving failed, and what to do.
+pub(crate) fn of_receiving(fault: &Fault) -> String {
+    match close_reason(fault) {
+        // We did not: the socket or device under the connection failed.
+        None | Some(CloseReason::AbortedHere) => fault.to_string(),
+        Some(CloseReason::Silence) => {
+            "the sender gave no sign of life for too long; it must send again".into()
+        }
+        Some(reason) => format!("{reason}; the sender must send again"),
+    }
+}
+
+/// Advice to who waits at an address that the system refuses, behind the reason; empty if there is none.
 pub(crate) fn of_listening(address: SocketAddr, error: &io::Error) -> String {
     let port = address.port();
     match (address, error.kind()) {

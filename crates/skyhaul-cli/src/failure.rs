@@ -1,6 +1,7 @@
 //! Errors as the user sees them: what was wrong, where, and what to do.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use skyhaul_files::{DestinationError, SourceError};
@@ -112,13 +113,25 @@ impl From<RaceError> for Failure {
 
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
-        Self::of(of_source(&error), error.to_string())
+        let advice = match &error {
+            SourceError::NotAFile { kind: "directory", .. } => {
+                "; pack it: tar c FOLDER | skyhaul send - ADDRESS:PORT --name FOLDER.tar"
+            }
+            _ => "",
+        };
+        Self::of(of_source(&error), format!("{error}{advice}"))
     }
 }
 
 impl From<DestinationError> for Failure {
     fn from(error: DestinationError) -> Self {
-        Self::of(ErrorCode::DestinationUnusable, error.to_string())
+        let advice = match &error {
+            DestinationError::Open { source, .. } if source.kind() == ErrorKind::NotFound => {
+                "; make it first, or name another by --dir"
+            }
+            _ => "",
+        };
+        Self::of(ErrorCode::DestinationUnusable, format!("{error}{advice}"))
     }
 }
 

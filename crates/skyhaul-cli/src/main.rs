@@ -48,7 +48,7 @@ mod wrap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, Command};
@@ -98,7 +98,20 @@ fn misused(words: &[OsString], error: &clap::Error) -> ExitCode {
         Some(text) => output::error(&format!("skyhaul: {text}")),
         None => drop(error.print()),
     }
+    if let Some(tip) = tip(&options, error) {
+        output::error(&format!("\n  tip: {tip}"));
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What to add where clap cannot know what was meant: a command of `emulate` without `--` before it.
+fn tip(options: &[&OsString], error: &clap::Error) -> Option<&'static str> {
+    let is_emulate = options.first().is_some_and(|word| *word == "emulate");
+    let is_word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => !word.starts_with('-'),
+        _ => false,
+    };
+    (is_emulate && is_word).then_some("a command stands behind --, like: skyhaul emulate geo -- ping gateway")
 }
 
 /// What to say of `send` with one word alone: with an address behind it, clap would take the command line.

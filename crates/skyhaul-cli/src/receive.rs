@@ -258,7 +258,7 @@ fn outcome(
     match received {
         None => (known.report(), failed(ErrorCode::Interrupted, "interrupted")),
         Some(Err(ReceiveError { cause, report })) => {
-            (report, failed(of_fault(&cause, true), &cause.to_string()))
+            (report, failed(of_fault(&cause, true), &advice::of_receiving(&cause)))
         }
         Some(Ok(report)) => {
             let failure = of_files(&report).map(|code| {

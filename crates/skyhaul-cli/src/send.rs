@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use skyhaul_capture::Inlet;
 use skyhaul_core::{CloseReason, Instant, SECOND, Stats};
-use skyhaul_files::{Event, Fault, FileName, SendError, SessionReport, Side, Source, Version};
+use skyhaul_files::{Event, Fault, FileName, SendError, SessionReport, Side, Source, SourceError, Version};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 use skyhaul_stp::Config;
 
@@ -356,7 +357,15 @@ fn read_stdin(name: &OsStr) -> Result<Source, Failure> {
         Failure::usage(format!("'{shown}' cannot be the name of the standard input: {error}"))
     })?;
     let source = Source::spool(std::io::stdin().lock(), name, &std::env::temp_dir());
-    source.map_err(|error| Failure::of(ErrorCode::StdinFailed, format!("{error}; nothing was sent")))
+    source.map_err(|error| {
+        let place = match &error {
+            SourceError::Stream { source, .. } if source.kind() == ErrorKind::StorageFull => {
+                format!(" (in '{}'; TMPDIR names another folder)", std::env::temp_dir().display())
+            }
+            _ => String::new(),
+        };
+        Failure::of(ErrorCode::StdinFailed, format!("{error}{place}; nothing was sent"))
+    })
 }
 
 /// Outcome of a sending session.

@@ -138,9 +138,13 @@ fn milliseconds(ms: f64) -> String {
     }
 }
 
+/// Least that must have been delivered for a ratio to it. Of less, the opening and the confirmation are most:
+/// of a file of two bytes, hundreds of MB for each MB.
+const MIN_RATIO_BYTES: u64 = 100_000;
+
 fn traffic(result: &TransferResult, traffic: Traffic) -> String {
     let all = format!("{} in {}", show_bytes(traffic.bytes), packets(traffic.packets));
-    if result.payload_bytes == 0 {
+    if result.payload_bytes < MIN_RATIO_BYTES {
         return all;
     }
     let per_mb = traffic.bytes as f64 * 1e6 / result.payload_bytes as f64;

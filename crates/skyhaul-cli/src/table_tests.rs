@@ -27,6 +27,14 @@ fn a_transfer_that_came_to_nothing_has_no_figures() {
 }
 
 #[test]
+fn what_was_sent_for_each_mb_is_told_of_files_that_outweigh_the_opening() {
+    let sent = Traffic { packets: 4, bytes: 444 };
+    let told = |payload_bytes| traffic(&TransferResult { payload_bytes, ..with([0; 4]) }, sent);
+    assert_eq!(told(2), "444 B in 4 packets");
+    assert_eq!(told(222_000), "444 B in 4 packets: 2.0 kB for each MB delivered");
+}
+
+#[test]
 fn losses_are_told_in_plain_words() {
     assert_eq!(losses(&with([0; 4])), "nothing");
     assert_eq!(losses(&with([0, 0, 0, 7])), "7 packets with data, for a reason that was not sought");

@@ -52,8 +52,8 @@ impl Ways {
         self.0.pop_front()
     }
 
-    /// Way to try after this one, which led to nobody; it is still what [`Self::next`] gives. An address that was silent is tried once more
-    /// behind all others, by every version and with all patience.
+    /// Way to try after this one, which led to nobody; it is still what [`Self::next`] gives. An address that
+    /// was silent is tried once more behind all others, by every version and with all patience.
     pub(crate) fn after(&mut self, tried: Way, nobody: Nobody) -> Option<Way> {
         if nobody != Nobody::Refused {
             self.0.retain(|other| other.peer != tried.peer);

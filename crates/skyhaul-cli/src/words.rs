@@ -7,8 +7,8 @@ use clap::Command;
 /// Separator, behind which nothing is an option.
 const ENDED: &str = "--";
 
-/// Command line in which the options of `send` stand in front of its files and its address: the parser takes a row of
-/// words before the last one only if no option stands within.
+/// Command line in which the options of `send` stand in front of its files and its address: the parser takes
+/// a row of words before the last one only if no option stands within.
 pub(crate) fn in_order(mut command: Command, words: Vec<OsString>) -> Vec<OsString> {
     command.build();
     let is_send = words.get(1).is_some_and(|word| word == "send");

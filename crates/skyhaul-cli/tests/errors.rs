@@ -95,6 +95,10 @@ fn an_interrupted_command_and_one_whose_peer_went_say_so() {
     assert_eq!(sent.json()["files"][0]["error_code"], "unfinished");
     let (received, _inbox) = receiver.wait();
     assert_eq!(checked(&received)["code"], "peer-aborted");
+    assert!(
+        received.err.ends_with("failed: the peer aborted the connection; the sender must send again\n"),
+        "{received:?}"
+    );
 }
 
 /// A moment as JSON has it, like `2026-11-23T05:32:25.123Z`: of equal lengths, text compares as time does.

@@ -252,18 +252,36 @@ fn more_files_than_may_be_open_go_one_after_another() {
     assert_eq!(names(folder.path()).len(), 60);
 }
 
-#[test]
-fn a_disk_that_fills_up_is_reported_to_both() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().to_str().unwrap();
+/// A folder on a disk of 1 MB, which whoever asked for it unmounts; `None`, said aloud, without root.
+fn small_disk() -> Option<tempfile::TempDir> {
+    let folder = tempfile::tempdir().ok()?;
     let mounted = std::process::Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=1m", "skyhaul-test", path])
+        .args(["-t", "tmpfs", "-o", "size=1m", "skyhaul-test"])
+        .arg(folder.path())
         .stderr(std::process::Stdio::null())
         .status()
         .is_ok_and(|s| s.success());
     if !mounted {
-        return skipped("mounting a small tmpfs needs root");
+        skipped("mounting a small tmpfs needs root");
     }
+    mounted.then_some(folder)
+}
+
+#[test]
+fn a_standard_input_that_has_no_room_says_where_it_is_kept() {
+    let Some(folder) = small_disk() else { return };
+    let source = tempfile::tempdir().unwrap();
+    let piped = std::fs::File::open(file(source.path(), "x", &noise(3_000_000))).unwrap();
+    let mut command = skyhaul(&["send", "-", "127.0.0.1:9"]);
+    let sent: Said = command.env("TMPDIR", folder.path()).stdin(piped).output().unwrap().into();
+    std::process::Command::new("umount").arg(folder.path()).status().unwrap();
+    let place = format!("(in '{}'; TMPDIR names another folder); nothing was sent", folder.path().display());
+    assert!(sent.code == Some(1) && sent.err.contains(&place), "{sent:?}");
+}
+
+#[test]
+fn a_disk_that_fills_up_is_reported_to_both() {
+    let Some(folder) = small_disk() else { return };
     let source = tempfile::tempdir().unwrap();
     let file = file(source.path(), "big", &noise(3_000_000));
     let receiver = Receiver::start_in(folder, &["--once"]);

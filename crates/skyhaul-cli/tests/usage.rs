@@ -81,7 +81,7 @@ fn files_that_cannot_be_sent_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path().to_str().unwrap();
     check(&["send", "/no/such/file", "127.0.0.1:9"], 1, &["/no/such/file", "No such file"]);
-    check(&["send", here, "127.0.0.1:9"], 1, &[here, "directory"]);
+    check(&["send", here, "127.0.0.1:9"], 1, &[here, "directory", "pack it: tar c"]);
     check(&["send", "/dev/null", "127.0.0.1:9"], 1, &["/dev/null"]);
     check(&["demo", "--file", "/no/such/file"], 1, &["/no/such/file"]);
     let fifo = folder.path().join("fifo");
@@ -96,7 +96,7 @@ fn files_that_cannot_be_sent_are_named() {
 
 #[test]
 fn a_receiver_needs_a_folder_and_a_free_port() {
-    check(&["receive", "--dir", "/no/such/dir"], 1, &["/no/such/dir"]);
+    check(&["receive", "--dir", "/no/such/dir"], 1, &["/no/such/dir", "make it first"]);
     check(&["receive", "--dir", "/dev/null"], 1, &["/dev/null"]);
     let elsewhere = ["receive", "--dir", "/tmp", "--listen", "192.0.2.7:4700"];
     check(&elsewhere, 1, &["192.0.2.7 is no address of this machine", "--listen '[::]:4700'"]);

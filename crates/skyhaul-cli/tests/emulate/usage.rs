@@ -40,6 +40,9 @@ fn arguments_that_make_no_sense_are_refused() {
     refused(&["--", "true"], 2, &["<FILE>"]);
     refused(&["goe", "--", "true"], 2, &["no such file", "did you mean `geo`?", "starlink"]);
     refused(&[file, "--rate", "10M", "--", "true"], 2, &["--rate", "cannot be used with"]);
+    let tip = "a command stands behind --";
+    refused(&["geo", "ping", "-c", "1", "gateway"], 2, &["'ping'", tip]);
+    refused(&["--rate", "10M", "ping"], 2, &[tip]);
     refused(&["--down", "10M", "--", "true"], 2, &["--rate"]);
     refused(&["--rate", "10M", "--mtu", "67", "--", "true"], 2, &["68 to 65535 bytes"]);
     refused(&[file, "--mtu", "600", "--", "true"], 2, &["at least 1280", "links.NAME.forward.mtu=600B"]);

@@ -1,5 +1,5 @@
-//! Reports of packets that were too large, from a router that had none: of this flow and of others, with sizes that
-//! no path has. The path takes 1500 bytes all the time.
+//! Reports of packets that were too large, from a router that had none: of this flow and of others, with
+//! sizes that no path has. The path takes 1500 bytes all the time.
 
 use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
@@ -36,7 +36,7 @@ impl Network {
             let text = self.at_sender(&format!("cat {table}"));
             let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
             let own = rows.filter(|row| row.get(2).is_some_and(|peer| peer.ends_with(PORT_IN_HEX)));
-            let local = own.last()?[1].rsplit(':').next()?.to_string();
+            let local = own.collect::<Vec<_>>().pop()?[1].rsplit(':').next()?.to_string();
             u16::from_str_radix(&local, 16).ok()
         };
         let mut found = None;

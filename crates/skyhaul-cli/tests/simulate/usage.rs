@@ -44,6 +44,9 @@ fn missing_and_bad_files() {
     check(&["simulate", "/no/such.toml"], 1, &["/no/such.toml", "No such file"]);
     check(&["simulate", "/dev"], 1, &["cannot read the scenario '/dev'", "directory"]);
     check(&["simulate", "/dev/zero"], 1, &["/dev/zero"]);
+    let binary = file(place.dir.path(), "binary", &[0xff; 9]);
+    check(&["simulate", binary.to_str().unwrap()], 1, &["binary", "no text in UTF-8"]);
+    check(&["simulate", "src"], 1, &["cannot read the scenario 'src'", "directory"]);
     check(&["simulate", "goe"], 2, &["no ready scenario is called that; did you mean `geo`?"]);
     let bad = file(place.dir.path(), "bad.toml", b"[run]\nduration = \"60\"\n");
     let bad = bad.to_str().unwrap();
