@@ -19,6 +19,7 @@ mod line;
 mod link_history;
 mod losers;
 mod manual;
+mod misused;
 mod output;
 mod parameters;
 mod pauses;
@@ -45,10 +46,8 @@ mod why;
 mod words;
 mod wrap;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, Command};
@@ -58,7 +57,7 @@ fn main() -> ExitCode {
     let words = words::in_order(Args::command(), std::env::args_os().collect());
     let args = match Args::try_parse_from(&words) {
         Ok(args) => args,
-        Err(error) => return misused(&words, &error),
+        Err(error) => return misused::conclude(&words, &error),
     };
     // These have no thread but this one: namespaces must be entered before there are more.
     match &args.command {
@@ -81,48 +80,6 @@ fn main() -> ExitCode {
             output::error(&format!("skyhaul: {failure}"));
             failure.exit_code()
         }
-    }
-}
-
-/// Ends a command whose arguments clap does not take; that of help is none.
-fn misused(words: &[OsString], error: &clap::Error) -> ExitCode {
-    let options: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
-    let is_told = options.first().is_some_and(|word| *word == "send" || *word == "receive");
-    let own = lone_word(words, error);
-    if error.use_stderr() && is_told && options.iter().any(|word| *word == "--json") {
-        let text = own.clone().unwrap_or_else(|| error.render().to_string());
-        let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
-        let _ = output::print(&(Failure::usage(message).result().alone() + "\n"));
-    }
-    match own {
-        Some(text) => output::error(&format!("skyhaul: {text}")),
-        None => drop(error.print()),
-    }
-    if let Some(tip) = tip(&options, error) {
-        output::error(&format!("\n  tip: {tip}"));
-    }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
-}
-
-/// What to add where clap cannot know what was meant: a command of `emulate` without `--` before it.
-fn tip(options: &[&OsString], error: &clap::Error) -> Option<&'static str> {
-    let is_emulate = options.first().is_some_and(|word| *word == "emulate");
-    let is_word = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) => !word.starts_with('-'),
-        _ => false,
-    };
-    (is_emulate && is_word).then_some("a command stands behind --, like: skyhaul emulate geo -- ping gateway")
-}
-
-/// What to say of `send` with one word alone: with an address behind it, clap would take the command line.
-fn lone_word(words: &[OsString], error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::MissingRequiredArgument {
-        return None;
-    }
-    let with_address = words.iter().cloned().chain(["192.0.2.7:4700".into()]);
-    match Args::try_parse_from(with_address).ok()?.command {
-        Command::Send(args) => args.files.first().map(|word| send::lone_word(word.as_os_str())),
-        _ => None,
     }
 }
 
