@@ -34,6 +34,9 @@ const MAX_RECEIVES: usize = 4;
 const MAX_TOO_LARGE: usize = 64;
 /// Reports of a refusal in a row after which a datagram is given up.
 const MAX_REFUSALS: u64 = 3;
+/// Refusals in a row for its size after which a datagram is taken to be too large for the first link. Fewer are
+/// routers' reports on earlier ones, each of which is the answer to one call; anybody can forge a burst of them.
+const MAX_SIZE_REPORTS: u64 = 16;
 /// `EMSGSIZE`, `EIO`, `EINVAL`: the numbers of Linux on every architecture.
 const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();
 const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
@@ -268,7 +271,7 @@ impl Carrier for Udp {
         let Some(transmit) = batch.transmit() else { return Poll::Ready(()) };
         let source = peers.get(transmit.peer).map(|peer| peer.source);
         let mut refused_in_a_row = 0;
-        let mut was_too_large = false;
+        let mut too_large_in_a_row = 0;
         // What cannot be set is done without: the datagram is lost then, as on a path that cuts nothing.
         let _ = self.socket.set_cuts(transmit.fields.may_fragment);
         while !batch.is_empty() {
@@ -288,8 +291,8 @@ impl Carrier for Udp {
                 // The device cannot split batches: from now on they are sent one by one.
                 Poll::Ready(Err(error)) if datagrams > 1 && self.lost_offload(&error) => continue,
                 // It may be a router's report on an earlier datagram, too.
-                Poll::Ready(Err(error)) if is_too_large(&error) && !was_too_large => {
-                    was_too_large = true;
+                Poll::Ready(Err(error)) if is_too_large(&error) && too_large_in_a_row < MAX_SIZE_REPORTS => {
+                    too_large_in_a_row += 1;
                     continue;
                 }
                 Poll::Ready(result) => {
@@ -297,13 +300,13 @@ impl Carrier for Udp {
                         let segment_bytes = transmit.segment_bytes.min(bytes) as u32;
                         let wire_bytes = segment_bytes + ip_udp_bytes(transmit.peer.ip());
                         self.note_too_large(transmit.peer, Some(wire_bytes));
-                    } else if was_too_large {
+                    } else if too_large_in_a_row > 0 {
                         self.note_report();
                     }
                     count(counters, &result, datagrams as u64, bytes as u64);
                 }
             }
-            (refused_in_a_row, was_too_large) = (0, false);
+            (refused_in_a_row, too_large_in_a_row) = (0, 0);
             batch.advance(bytes);
         }
         Poll::Ready(())

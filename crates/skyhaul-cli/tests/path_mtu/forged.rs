@@ -20,6 +20,8 @@ const PORT_IN_HEX: &str = ":125C";
 
 /// Sizes that are claimed.
 const CLAIMS: [u32; 5] = [0, 68, 576, 1280, 1400];
+/// Reports of each claim in a burst: a sender that tries again has the next one already.
+const ROUNDS: usize = 40;
 
 impl Network {
     /// Text that a command prints at the sender.
@@ -60,7 +62,7 @@ impl Network {
             };
             let socket = Socket::new(domain, Type::RAW, Some(protocol)).unwrap();
             let to = SocketAddr::new(to.parse::<IpAddr>().unwrap(), 0);
-            for claim in CLAIMS {
+            for claim in CLAIMS.repeat(ROUNDS) {
                 socket.send_to(&report(family, port, claim), &to.into()).unwrap();
             }
         });
