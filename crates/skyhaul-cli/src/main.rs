@@ -35,6 +35,7 @@ mod send;
 mod session_facts;
 mod sessions;
 mod signals;
+mod sources;
 mod sweep;
 mod table;
 mod transport;

@@ -1,20 +1,22 @@
 //! Command lines that the parser does not take: what it says of them, and what it cannot know.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::address::is_address;
 use crate::args::{Args, Command};
 use crate::failure::Failure;
-use crate::{output, send};
+use crate::output;
 
 /// Ends a command whose arguments clap does not take; that of help is none.
 pub(crate) fn conclude(words: &[OsString], error: &clap::Error) -> ExitCode {
     let options: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
     let is_told = options.first().is_some_and(|word| *word == "send" || *word == "receive");
-    let own = lone_word(words, error);
+    let own = with_lone_word(words, error);
     if error.use_stderr() && is_told && options.iter().any(|word| *word == "--json") {
         let text = own.clone().unwrap_or_else(|| error.render().to_string());
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
@@ -41,13 +43,46 @@ fn tip(options: &[&OsString], error: &clap::Error) -> Option<&'static str> {
 }
 
 /// What to say of `send` with one word alone: with an address behind it, clap would take the command line.
-fn lone_word(words: &[OsString], error: &clap::Error) -> Option<String> {
+fn with_lone_word(words: &[OsString], error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::MissingRequiredArgument {
         return None;
     }
     let with_address = words.iter().cloned().chain(["192.0.2.7:4700".into()]);
     match Args::try_parse_from(with_address).ok()?.command {
-        Command::Send(args) => args.files.first().map(|word| send::lone_word(word.as_os_str())),
+        Command::Send(args) => args.files.first().map(|word| lone_word(word.as_os_str())),
         _ => None,
     }
+}
+
+/// The address belongs behind the files, and is no file itself.
+pub(crate) fn has_address(files: &[PathBuf], to: &str) -> Result<(), Failure> {
+    if is_address(to) {
+        return Ok(());
+    }
+    let first = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str());
+    match first {
+        Some(first) if is_address(first) => Err(Failure::usage(format!(
+            "'{}' looks like an address: write the files first and the receiver's ADDRESS:PORT last",
+            first.escape_debug()
+        ))),
+        _ if Path::new(to).exists() => {
+            Err(Failure::usage(address_missing(&format!("'{}' is a file", to.escape_debug()))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What to say of a command line with one word where a file and an address belong.
+fn lone_word(word: &OsStr) -> String {
+    let shown = word.to_string_lossy().escape_debug().to_string();
+    if word.to_str().is_some_and(|word| is_address(word) && !Path::new(word).exists()) {
+        return format!("no file to send: write files before the address, like `skyhaul send FILE {shown}`");
+    }
+    address_missing(&format!("'{shown}' stands alone"))
+}
+
+fn address_missing(why: &str) -> String {
+    format!(
+        "the receiver's address is missing, {why}: write it behind the files, like `skyhaul send FILE 192.0.2.7:4700`"
+    )
 }

@@ -1,21 +1,16 @@
 //! `skyhaul send FILE... ADDRESS:PORT`.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use skyhaul_capture::Inlet;
 use skyhaul_core::{CloseReason, Instant, SECOND, Stats};
-use skyhaul_files::{Event, Fault, FileName, SendError, SessionReport, Side, Source, SourceError, Version};
+use skyhaul_files::{Event, Fault, SendError, SessionReport, Side, Source, Version};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 use skyhaul_stp::Config;
 
-use crate::address::{is_address, resolve, unknown};
+use crate::address::{resolve, unknown};
 use crate::advice;
 use crate::args::SendArgs;
 use crate::confirmed::ConfirmedLine;
@@ -25,11 +20,13 @@ use crate::failure::Failure;
 use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
+use crate::misused;
 use crate::output::{note, print};
 use crate::progress::TransferBar;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::signals::stop_requested;
+use crate::sources::{self, Sources};
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
 use crate::verbosity::Form;
@@ -39,9 +36,6 @@ use crate::ways::{Nobody, Way, Ways};
 const HASTE_NS: u64 = 5 * SECOND;
 /// Time for which late repeats of the peer are answered after the result is known.
 pub(crate) const LINGER: Duration = Duration::from_secs(15);
-
-/// Name of the standard input at the receiver.
-const STDIN_NAME: &str = "stdin";
 
 /// One address of the receiver, tried.
 struct Attempt<E> {
@@ -58,8 +52,8 @@ struct Attempt<E> {
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     args.verbosity.begin();
-    has_address(&args.files, &args.to)?;
-    let sources = open_sources(&args.files, args.name.as_deref())?;
+    misused::has_address(&args.files, &args.to)?;
+    let sources = sources::open(&args.files, args.name.as_deref())?;
     let choice = args.transport.tcp(&args.common)?;
     let capture = args.capture.start("skyhaul send", &["sender".to_string()])?;
     let done = over(&args, choice, capture.inlet(), sources).await;
@@ -175,39 +169,6 @@ fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
     Failure::of(ErrorCode::SocketFailed, format!("cannot send to {peer}: {error}"))
 }
 
-/// The address belongs behind the files, and is no file itself.
-fn has_address(files: &[PathBuf], to: &str) -> Result<(), Failure> {
-    if is_address(to) {
-        return Ok(());
-    }
-    let first = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str());
-    match first {
-        Some(first) if is_address(first) => Err(Failure::usage(format!(
-            "'{}' looks like an address: write the files first and the receiver's ADDRESS:PORT last",
-            first.escape_debug()
-        ))),
-        _ if Path::new(to).exists() => {
-            Err(Failure::usage(address_missing(&format!("'{}' is a file", to.escape_debug()))))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What to say of a command line with one word where a file and an address belong.
-pub(crate) fn lone_word(word: &OsStr) -> String {
-    let shown = word.to_string_lossy().escape_debug().to_string();
-    if word.to_str().is_some_and(|word| is_address(word) && !Path::new(word).exists()) {
-        return format!("no file to send: write files before the address, like `skyhaul send FILE {shown}`");
-    }
-    address_missing(&format!("'{shown}' stands alone"))
-}
-
-fn address_missing(why: &str) -> String {
-    format!(
-        "the receiver's address is missing, {why}: write it behind the files, like `skyhaul send FILE 192.0.2.7:4700`"
-    )
-}
-
 async fn attempt<E: TransportEnd>(
     args: &SendArgs,
     endpoint: E,
@@ -310,62 +271,6 @@ pub(crate) fn show(result: &TransferResult, form: Form) -> Result<(), Failure> {
         Form::Table | Form::FullTable => print(&table(result, form == Form::FullTable)),
         Form::Nothing => Ok(()),
     }
-}
-
-/// Everything that is to be sent.
-#[derive(Clone)]
-struct Sources {
-    list: Vec<Source>,
-    /// Time until the standard input had ended, if it is among them.
-    read_ns: Option<u64>,
-}
-
-/// Opens every file before anything is connected.
-fn open_sources(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Sources, Failure> {
-    let mut names = BTreeSet::new();
-    for file in files {
-        let name =
-            if is_stdin(file) { Some(stdin_name.unwrap_or(STDIN_NAME.as_ref())) } else { file.file_name() };
-        if !names.insert(name) {
-            let name = name.unwrap_or_default().to_string_lossy().escape_debug().to_string();
-            return Err(Failure::usage(format!("two files are called '{name}': send them one by one")));
-        }
-    }
-    if stdin_name.is_some() && !files.iter().any(|file| is_stdin(file)) {
-        return Err(Failure::usage("--name is for the standard input: write - among the files"));
-    }
-    let open = |file: &PathBuf| {
-        if is_stdin(file) {
-            return read_stdin(stdin_name.unwrap_or(STDIN_NAME.as_ref()));
-        }
-        Ok(Source::open(file)?)
-    };
-    let clock = Clock::start();
-    let list = files.iter().map(open).collect::<Result<_, _>>()?;
-    let read_ns = files.iter().any(|file| is_stdin(file)).then(|| clock.now().as_ns());
-    Ok(Sources { list, read_ns })
-}
-
-fn is_stdin(file: &Path) -> bool {
-    file.as_os_str() == "-"
-}
-
-/// Reads the standard input to its end: nothing is sent before that, and nothing of one that fails.
-fn read_stdin(name: &OsStr) -> Result<Source, Failure> {
-    let shown = name.to_string_lossy().escape_debug().to_string();
-    let name = FileName::new(name.as_bytes()).map_err(|error| {
-        Failure::usage(format!("'{shown}' cannot be the name of the standard input: {error}"))
-    })?;
-    let source = Source::spool(std::io::stdin().lock(), name, &std::env::temp_dir());
-    source.map_err(|error| {
-        let place = match &error {
-            SourceError::Stream { source, .. } if source.kind() == ErrorKind::StorageFull => {
-                format!(" (in '{}'; TMPDIR names another folder)", std::env::temp_dir().display())
-            }
-            _ => String::new(),
-        };
-        Failure::of(ErrorCode::StdinFailed, format!("{error}{place}; nothing was sent"))
-    })
 }
 
 /// Outcome of a sending session.
