@@ -174,6 +174,11 @@ impl PathMtu {
         self.sent_bytes += u64::from(wire_bytes);
     }
 
+    /// Lets one probe of the largest size go before enough was sent: somebody needs its answer.
+    pub fn allow_probe(&mut self) {
+        self.sent_bytes += BUDGET_PART * u64::from(self.max_bytes);
+    }
+
     /// Bytes of probes sent.
     pub fn probed_bytes(&self) -> u64 {
         self.probed_bytes

@@ -166,6 +166,7 @@ pub(super) fn config(choice: u8) -> Config {
     }
     config.timestamps = choice & 4 != 0;
     config.nagle = choice & 8 != 0;
+    config.discover_mtu = choice & 64 != 0;
     if choice & 16 != 0 {
         (config.receive_limit_bytes, config.send_limit_bytes) = (4096, 8192);
     }

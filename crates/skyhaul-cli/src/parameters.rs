@@ -79,7 +79,7 @@ impl CommonArgs {
             ProfileName::Default => skyhaul_tcp::Config::standard(),
             ProfileName::Paper => skyhaul_tcp::Config::paper(),
         };
-        skyhaul_tcp::Config { keepalive: Some(KEEPALIVE), ..config }
+        skyhaul_tcp::Config { discover_mtu: true, keepalive: Some(KEEPALIVE), ..config }
     }
 }
 

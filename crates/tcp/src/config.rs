@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{DeclaredRate, MS, SECOND};
@@ -34,7 +35,7 @@ pub struct Keepalive {
 }
 
 /// Parameters of a connection.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     /// Largest payload sent, and asked for; the path's MTU and the peer may lower it.
     pub mss_bytes: u16,
@@ -103,7 +104,13 @@ pub struct Config {
     pub fin_wait_ns: u64,
     /// After so many timeouts in a row (and every so many more) smaller segments are tried, for paths that
     /// drop large ones without a word [RFC 8899 4.3]; `None`: never.
+    ///
+    /// With [`Self::discover_mtu`] after two at most, or one where no full segment ever arrived.
     pub black_hole_timeouts: Option<u32>,
+    /// After a black hole the largest packet that the path takes is found out, by segments of the data, and
+    /// larger ones are tried again now and then [RFC 4821]. Only with SACK. Without it the full size is tried
+    /// once, and no other.
+    pub discover_mtu: bool,
     /// Says what a loss is taken for; `None`: what the carrier said last, which is congestion unless told
     /// otherwise.
     pub loss_judge: Option<Arc<dyn LossJudge>>,
@@ -114,6 +121,65 @@ pub struct Config {
     pub offered_options: Vec<(u8, Vec<u8>)>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
+}
+
+/// Shows the fields that are named, in this order.
+macro_rules! show {
+    ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
+        let Config { $($field,)+ discover_mtu } = $config;
+        let is_long = $to.alternate();
+        let mut text = $to.debug_struct("Config");
+        $(text.field(stringify!($field), $field);)+
+        if *discover_mtu || is_long {
+            text.field("discover_mtu", discover_mtu);
+        }
+        text.finish()
+    }};
+}
+
+impl fmt::Debug for Config {
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something
+    /// (and in the long form, which they are not made of).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show!(
+            f,
+            self,
+            mss_bytes,
+            initial_window_packets,
+            controller,
+            pacing_percent,
+            rate_bps,
+            budget_burst_ns,
+            hystart,
+            counting,
+            recovery,
+            rate_reduction,
+            limited_transmit,
+            idle_restart,
+            send_limit_bytes,
+            receive_limit_bytes,
+            window_scale,
+            timestamps,
+            timestamp_tick_ns,
+            timer_granularity_ns,
+            initial_rto_ns,
+            min_rto_ns,
+            rto_margin_ns,
+            max_rto_ns,
+            ack_policy,
+            ecn,
+            nagle,
+            max_syn_repeats,
+            max_repeats,
+            time_wait_ns,
+            fin_wait_ns,
+            black_hole_timeouts,
+            loss_judge,
+            keepalive,
+            offered_options,
+            max_challenges_per_s,
+        )
+    }
 }
 
 impl Config {
@@ -150,6 +216,7 @@ impl Config {
             time_wait_ns: 60 * SECOND,
             fin_wait_ns: 60 * SECOND,
             black_hole_timeouts: Some(3),
+            discover_mtu: false,
             loss_judge: None,
             offered_options: Vec::new(),
             keepalive: None,

@@ -7,6 +7,7 @@ const TRACES: &[&str] = &[
     include_str!("lifetime.rs"),
     include_str!("loss_causes.rs"),
     include_str!("mechanisms.rs"),
+    include_str!("mtu_search.rs"),
     include_str!("path_mtu.rs"),
     include_str!("repairs.rs"),
     include_str!("states.rs"),

@@ -61,11 +61,12 @@ impl<H: Hosted> Connections for H {
         let endpoint = self.endpoint();
         let slot = endpoint.slots.get(&id)?;
         let path = endpoint.paths.get(&slot.key.peer);
+        let own = slot.connection.stats();
         Some(Stats {
             path_estimate: path.and_then(Path::estimate),
-            path_mtu_bytes: path.and_then(Path::mtu).map(PathMtu::packet_bytes),
+            path_mtu_bytes: path.and_then(Path::mtu).map(PathMtu::packet_bytes).or(own.path_mtu_bytes),
             resume: path.and_then(Path::resumed).map(|(phase, _)| phase),
-            ..slot.connection.stats()
+            ..own
         })
     }
 

@@ -122,6 +122,31 @@ fn either_learns_what_the_path_carries() {
     }
 }
 
+/// A router in the middle of the path takes nothing larger of ours, and says nothing.
+#[test]
+fn a_silent_black_hole_before_the_kernel_is_found() {
+    for family in [0, 1] {
+        in_a_namespace(async move |lab| {
+            let dropped = Arc::new(AtomicU64::new(0));
+            let counter = Arc::clone(&dropped);
+            let (host, _tap) = lab.tapped(move |from, packet: Vec<u8>, out: &mut Vec<_>| {
+                if from == From::Ours && packet.len() > NARROW_BYTES {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                } else {
+                    out.push((from, packet));
+                }
+            });
+            let config = Config { discover_mtu: true, ..Config::standard() };
+            let (mut ours, kernel) = to_kernel(&host, family, None, config).await;
+            exchange(&mut ours, kernel, 5_000_000, 1000).await;
+            let found_bytes = ours.stats().path_mtu_bytes;
+            assert!(found_bytes.is_some_and(|bytes| (1280..=1300).contains(&bytes)), "{found_bytes:?}");
+            let dropped = dropped.load(Ordering::Relaxed);
+            assert!((2..200).contains(&dropped), "{dropped} packets were too large");
+        });
+    }
+}
+
 /// A host that was told a smaller MTU believes in what is smaller.
 #[test]
 fn what_nobody_sent_cannot_be_reported() {

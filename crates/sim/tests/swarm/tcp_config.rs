@@ -96,4 +96,5 @@ fn vary_habits(d: &mut Dice, config: &mut Config) {
     config.ecn = d.percent(70);
     config.nagle = d.percent(50);
     config.max_challenges_per_s = d.pick(&[1, 10, 1000]);
+    config.discover_mtu = d.percent(50);
 }

@@ -47,6 +47,7 @@ fn config(choice: u32) -> Config {
         config.offered_options = vec![(253, vec![1])];
     }
     config.rate_bps = bit(10).then_some(200_000);
+    config.discover_mtu = bit(14);
     (config.nagle, config.timestamps, config.max_repeats) = (bit(11), bit(12), if bit(13) { 3 } else { 15 });
     config
 }

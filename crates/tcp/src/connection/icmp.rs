@@ -16,6 +16,8 @@ pub(crate) enum Belief {
     Forged,
     /// It counts.
     Taken,
+    /// It counts for this connection's search alone, which tries the size next.
+    Hint,
     /// It counts for every connection with this peer: packets are this large at most.
     Mtu(u32),
 }
@@ -33,8 +35,11 @@ impl Connection {
         let belief = match message {
             _ if self.life.is_closed() || !is_under_way => Belief::Forged,
             IcmpMessage::PacketTooBig { mtu_bytes } => {
-                let believed = self.sender.believed_bytes(mtu_bytes, context.path);
-                believed.map_or(Belief::Forged, Belief::Mtu)
+                match self.sender.believed_bytes(mtu_bytes, context.path) {
+                    Some(bytes) => Belief::Mtu(bytes),
+                    None if self.sender.take_mtu_hint(mtu_bytes, context.now) => Belief::Hint,
+                    None => Belief::Forged,
+                }
             }
             _ => Belief::Taken,
         };
@@ -47,6 +52,7 @@ impl Connection {
                 self.close(Some(if is_port { refused } else { CloseReason::Unreachable }));
                 self.tell_state(context);
             }
+            Belief::Hint => {}
             // It may pass. If not, it says why nothing came.
             Belief::Taken => self.silence.on_unreachable(),
         }

@@ -75,7 +75,8 @@ impl Connection {
     /// Makes room for SACK blocks.
     fn fit(&self, chunk: Chunk) -> Chunk {
         let sack = self.ack_options().encoded_len() as u64;
-        let max_bytes = self.sender.mss_bytes().saturating_sub(sack).max(1);
+        let full_bytes = chunk.tried_bytes.map_or(self.sender.mss_bytes(), |_| chunk.end - chunk.first);
+        let max_bytes = full_bytes.saturating_sub(sack).max(1);
         chunk.cut(max_bytes, self.sender.data_end())
     }
 

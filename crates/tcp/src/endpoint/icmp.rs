@@ -23,7 +23,7 @@ impl Endpoint {
     ) {
         match self.judge_icmp(now, way, message, quoted, sink) {
             Belief::Forged => self.0.family.stats.icmp_ignored += 1,
-            Belief::Taken => self.0.family.stats.icmp_taken += 1,
+            Belief::Taken | Belief::Hint => self.0.family.stats.icmp_taken += 1,
             Belief::Mtu(bytes) => {
                 self.0.family.stats.icmp_taken += 1;
                 self.0.family.ways.learn_mtu(way, bytes, now);

@@ -38,6 +38,7 @@ impl Sender {
         let known_bytes = self.known_bytes();
         let news = self.take_sack(segment);
         self.take_echo(segment, acknowledgement, call);
+        self.resolve_mtu_probe(acknowledgement, call);
         let advances = acknowledgement > una;
         if advances {
             self.acknowledge(acknowledgement, segment, call);
@@ -52,6 +53,7 @@ impl Sender {
             }
             self.tell_sacked(before_bytes, call);
         }
+        self.answer_beside_probe(call);
         let newly = self.known_bytes().saturating_sub(known_bytes);
         let pipe_bytes = if self.recovery.reduced_bytes().is_some() { self.flight_bytes() } else { 0 };
         self.recovery.on_delivered(newly, pipe_bytes, self.mss_bytes, advances);
@@ -94,6 +96,7 @@ impl Sender {
             call.stats.ecn_reductions += 1;
             self.marks.answer(self.space.max());
             self.controller.on_signal(call.now, Signal::EcnMarks { in_flight_bytes });
+            self.mtu_search.on_reduced(false);
             self.marks.on_window_reduced(self.agreed.ecn);
         }
     }
@@ -142,6 +145,7 @@ impl Sender {
     fn on_path_works(&mut self, call: &Call<'_>) {
         self.timer.on_answer();
         self.verdicts.on_answer();
+        self.mtu_search.on_answer(self.space.una());
         let until = self.space.nxt() + self.mss_bytes + 1;
         if self.path_mtu.on_answer(self.space.una(), until) {
             self.update_mss(call.now, call.path);
@@ -170,6 +174,7 @@ impl Sender {
             self.recovery.undo(self.space.una());
             self.space.go_on();
             self.controller.on_signal(call.now, Signal::Spurious);
+            self.mtu_search.on_reduced(false);
         }
     }
 

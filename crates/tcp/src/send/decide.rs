@@ -19,17 +19,24 @@ pub(crate) struct Chunk {
     pub(crate) is_probe: bool,
     /// Last resort of a repair.
     is_rescue: bool,
+    /// Size of the packet, where that is tried: new data that may be lost for it.
+    pub(crate) tried_bytes: Option<u32>,
 }
 
 impl Chunk {
     fn new(first: u64, end: u64, repeat: Option<Repeat>) -> Self {
-        Self { first, end, repeat, is_probe: false, is_rescue: false }
+        Self { first, end, repeat, is_probe: false, is_rescue: false, tried_bytes: None }
     }
 
     /// As much of it as has at most `max_bytes` of data, which ends at `data_end`.
     pub(crate) fn cut(self, max_bytes: u64, data_end: u64) -> Self {
         let data_bytes = self.end.min(data_end).saturating_sub(self.first);
         Self { end: if data_bytes > max_bytes { self.first + max_bytes } else { self.end }, ..self }
+    }
+
+    /// Piece from its first number on that fills a packet of `packet_bytes`, to see whether that arrives.
+    pub(super) fn trying(self, packet_bytes: u32, payload_bytes: u64) -> Self {
+        Self { end: self.first + payload_bytes, tried_bytes: Some(packet_bytes), ..self }
     }
 
     /// Repeat of a fast recovery.
@@ -46,7 +53,7 @@ impl Sender {
         }
         let is_stuck = self.space.is_stuck();
         let probe_at = if is_stuck { self.persist.due().unwrap_or_else(|| self.timer.due(now)) } else { now };
-        if let Some(action) = self.repair().or_else(|| self.next_in_line()) {
+        if let Some(action) = self.repair().or_else(|| Some(self.enlarge(self.next_in_line()?, now, path))) {
             return Some(Step { at: self.ready_at(now, path), action });
         }
         if is_stuck && probe_at <= now {
@@ -150,7 +157,7 @@ impl Sender {
     }
 
     /// Bytes that the congestion window leaves for the next segment in line.
-    fn congestion_room(&self) -> u64 {
+    pub(super) fn congestion_room(&self) -> u64 {
         if self.agreed.sack && self.recovery.is_repairing() {
             return self.repair_allowance();
         }
@@ -192,6 +199,7 @@ impl Sender {
         }
         let is_new = chunk.first == self.space.max();
         let in_line = chunk.repeat != Some(Repeat::Recovery);
+        self.watch_mtu(&chunk, call.path);
         self.space.on_sent(chunk.end, in_line);
         if !in_line {
             self.recovery.on_repeated(chunk.end, chunk.is_rescue);

@@ -35,33 +35,55 @@ impl Sender {
     }
 
     fn begin_repair(&mut self, call: &mut Call<'_>) {
-        let verdict = self.judge_loss(LossSign::Duplicates, call);
+        // A probe of the path's MTU that was too large says nothing else [RFC 4821 7.6.2].
+        let lost_probe = self.probe_lost_alone();
+        let verdict = match lost_probe {
+            Some(_) => self.verdicts.on_lost_probe(),
+            None => self.judge_loss(LossSign::Duplicates, call),
+        };
         let (una, max) = (self.space.una(), self.space.max());
         // The last repair may have repeated it already, for losses beyond its recovery point are repeated
         // too. Then an early answer says nothing about this repair.
         let is_first_repeat = una >= self.board.repeated_to();
         call.stats.recoveries += 1;
+        self.recovery.begin(max, self.mss_bytes);
+        self.board.begin_repeats(una);
+        self.timer.forget_timing();
+        if let Some(end) = lost_probe {
+            self.sampling.begin_event(told(verdict), end);
+            self.timer.restart(true, call.now); // what followed it arrives
+            return self.reduce_in_proportion();
+        }
+        self.mtu_search.excuse_nothing();
+        if is_first_repeat {
+            self.doubt_repeat(call);
+        }
+        self.answer_loss(verdict, call);
+    }
+
+    /// The controller answers a loss event that begins with the segment at SND.UNA.
+    pub(super) fn answer_loss(&mut self, verdict: Verdict, call: &mut Call<'_>) {
         let lost = Lost {
             bytes: self.mss_bytes,
             packets: 1,
             begins_event: true,
             in_flight_bytes: self.recovery.flight_at_duplicate_bytes(),
-            verdict: if is_congestion(verdict) { Verdict::Congestion } else { verdict },
+            verdict: told(verdict),
         };
-        self.recovery.begin(max, self.mss_bytes);
-        self.board.begin_repeats(una);
-        self.timer.forget_timing();
-        self.sampling.begin_event(lost.verdict, una + self.mss_bytes);
-        if is_first_repeat {
-            self.doubt_repeat(call);
-        }
+        self.sampling.begin_event(lost.verdict, self.space.una() + self.mss_bytes);
         // One answer for a window of data, to marks and losses together [RFC 3168 6.1.2].
         if !self.is_answered() {
             self.controller.on_lost(call.now, &lost);
+            self.mtu_search.on_reduced(false);
             if is_congestion(verdict) {
                 self.marks.on_window_reduced(self.agreed.ecn);
             }
         }
+        self.reduce_in_proportion();
+    }
+
+    /// What leaves goes by what arrives, until the window is what the controller says.
+    fn reduce_in_proportion(&mut self) {
         if self.config.rate_reduction && self.agreed.sack && !self.controller.needs().conserves {
             let goal = self.controller.window_bytes();
             self.recovery.reduce_by(Reduction::new(goal, self.space.outstanding()));
@@ -81,7 +103,7 @@ impl Sender {
     }
 
     /// Verdict on a loss that shows now; what goes again first is at SND.UNA.
-    fn judge_loss(&mut self, sign: LossSign, call: &mut Call<'_>) -> Verdict {
+    pub(super) fn judge_loss(&mut self, sign: LossSign, call: &mut Call<'_>) -> Verdict {
         let rtt = self.timer.rtt();
         let evidence = LossEvidence {
             now: call.now,
@@ -129,6 +151,9 @@ impl Sender {
         call.stats.timeouts += 1;
         let in_flight_bytes = self.space.outstanding();
         let verdict = self.judge_loss(LossSign::Timeout, call);
+        if self.timer.timeouts() == 0 {
+            self.mtu_search.on_reduced(is_congestion(verdict));
+        }
         if !is_opening && is_congestion(verdict) {
             let signal = Signal::Timeout { in_flight_bytes, first: self.timer.timeouts() == 0 };
             self.controller.on_signal(call.now, signal);
@@ -138,9 +163,11 @@ impl Sender {
         self.timer.on_timeout(is_opening || is_congestion(verdict));
         self.verdicts.on_timeout();
         self.board.clear();
-        self.go_back(Repeat::Timer);
+        self.go_back(Repeat::Timer, call.now);
         self.doubt_repeat(call);
-        if !is_opening {
+        if !is_opening && self.searches_mtu() {
+            self.shrink_packets(in_flight_bytes, call);
+        } else if !is_opening {
             self.suspect_black_hole(call);
         }
     }
@@ -158,4 +185,9 @@ impl Sender {
             }
         }
     }
+}
+
+/// Verdict on a loss as the controller is told.
+fn told(verdict: Verdict) -> Verdict {
+    if is_congestion(verdict) { Verdict::Congestion } else { verdict }
 }

@@ -6,6 +6,7 @@ mod buffer;
 mod decide;
 mod losses;
 mod mark_answer;
+mod mtu_search;
 mod path_mtu;
 mod persist;
 mod recovery;
@@ -32,6 +33,7 @@ use crate::sequence::TimestampClock;
 use buffer::SendBuffer;
 pub(crate) use decide::Chunk;
 use mark_answer::MarkAnswer;
+use mtu_search::MtuSearch;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
 use path_mtu::PathMtu;
 use persist::Persist;
@@ -61,6 +63,7 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     persist: Persist,
     path_mtu: PathMtu,
+    mtu_search: MtuSearch,
     verdicts: Verdicts,
     marks: MarkAnswer,
     controller: Box<dyn Controller>,
@@ -91,6 +94,7 @@ impl Sender {
             space,
             persist: Persist::default(),
             path_mtu: PathMtu::new(is_ipv4),
+            mtu_search: MtuSearch::default(),
             verdicts: Verdicts::NONE,
             marks: MarkAnswer::default(),
             controller: config.controller.build(config.controller_config(mss_bytes, false)),
@@ -193,6 +197,7 @@ impl Sender {
             rtt_min_ns: rtt.is_known().then(|| rtt.min_ns()),
             rtt_smoothed_ns: rtt.is_known().then(|| rtt.smoothed_ns()),
             rto_ns: self.timer.timeout_ns(),
+            path_mtu_bytes: self.mtu_search.shown_bytes(),
             ..*stats
         }
     }
@@ -278,21 +283,31 @@ impl Sender {
 
     /// Largest packet that is sent.
     fn packet_bytes(&self, path: &Path) -> u32 {
-        self.path_mtu.packet_bytes(path.mtu_bytes())
+        self.path_mtu.packet_bytes(path.mtu_bytes()).min(self.mtu_search.packet_bytes())
     }
 
     /// Reckons the largest payload anew, by everything that is known now.
     fn update_mss(&mut self, now: Instant, path: &Path) {
-        let overhead = (path.mtu_bytes() as usize - path.max_segment_bytes()) + HEADER_BYTES;
-        let room = u64::from(self.packet_bytes(path)).saturating_sub(overhead as u64);
-        self.mss_bytes = self.agreed.payload_bytes(room.min(u64::from(self.config.mss_bytes)));
+        self.mss_bytes = self.payload_bytes(self.packet_bytes(path), path);
         self.controller.on_signal(now, Signal::SegmentSize { mss_bytes: self.mss_bytes });
+    }
+
+    /// Largest payload of a packet of `packet_bytes`.
+    fn payload_bytes(&self, packet_bytes: u32, path: &Path) -> u64 {
+        let overhead = (path.mtu_bytes() as usize - path.max_segment_bytes()) + HEADER_BYTES;
+        let room = u64::from(packet_bytes).saturating_sub(overhead as u64);
+        self.agreed.payload_bytes(room.min(u64::from(self.config.mss_bytes)))
     }
 
     /// Packet size that a router's word leads to; `None`: it cannot be true, or tells nothing new [RFC 1191
     /// 3].
     pub(crate) fn believed_bytes(&self, told_bytes: u32, path: &Path) -> Option<u32> {
         self.path_mtu.believed_bytes(told_bytes, self.packet_bytes(path))
+    }
+
+    /// Takes a router's word on a size above that of packets now; true if it is tried.
+    pub(crate) fn take_mtu_hint(&mut self, told_bytes: u32, now: Instant) -> bool {
+        self.mtu_search.told(told_bytes, now)
     }
 
     /// Nothing larger is sent from now on; what was, and was not acknowledged, goes again, if `may_repeat`.
@@ -306,7 +321,7 @@ impl Sender {
         self.update_mss(call.now, call.path);
         call.emit(Event::PathMtu { mtu_bytes: bytes });
         if may_repeat && self.mss_bytes < before && self.space.outstanding() > 0 {
-            self.go_back(Repeat::TooBig);
+            self.go_back(Repeat::TooBig, call.now);
             self.recovery.take_doubt();
         }
     }
@@ -319,8 +334,9 @@ impl Sender {
     }
 
     /// Everything that is not known to have arrived goes again, from the oldest on.
-    fn go_back(&mut self, why: Repeat) {
+    fn go_back(&mut self, why: Repeat, now: Instant) {
         self.recovery.give_up(self.space.max());
+        self.mtu_search.give_up_probe(now);
         self.timer.stop(); // the repeat starts it
         self.space.go_back(why);
         self.board.begin_repeats(self.space.una());
@@ -332,6 +348,7 @@ impl Sender {
         if !is_data {
             return;
         }
+        self.mtu_search.count_sent(wire_bytes);
         let smoothed_ns = self.timer.rtt().smoothed_ns();
         let Some(rate_bps) = self.controller.pacing_rate_bps(smoothed_ns) else { return };
         let before = self.pace.as_ref().map(Pacer::rate_bps);

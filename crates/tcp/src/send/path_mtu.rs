@@ -6,7 +6,7 @@ use skyhaul_core::{Instant, SECOND};
 /// Time after which larger packets are tried again [RFC 1191 6.3, RFC 8201 5.3].
 pub(crate) const LEARNT_FOR_NS: u64 = 600 * SECOND;
 /// Smallest packet that this engine cuts for IPv4: links below it are history.
-const MIN_IPV4_BYTES: u32 = 296;
+pub(super) const MIN_IPV4_BYTES: u32 = 296;
 /// Size that every link takes [RFC 791 3.2]: a router that says less cannot be right.
 const MIN_TOLD_IPV4_BYTES: u32 = 68;
 /// Size that every link takes [RFC 8200 5].
@@ -62,7 +62,8 @@ impl PathMtu {
         link_bytes.min(learnt).min(small)
     }
 
-    fn floor_bytes(&self) -> u32 {
+    /// Smallest packet that is cut.
+    pub(super) fn floor_bytes(&self) -> u32 {
         if self.is_ipv4 { MIN_IPV4_BYTES } else { MIN_IPV6_BYTES }
     }
 

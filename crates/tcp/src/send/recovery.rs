@@ -31,7 +31,7 @@ pub(super) struct LossRecovery {
     flight_at_duplicate_bytes: u64,
     /// Fast recovery does not begin before this is acknowledged [RFC 6582 3.2].
     recovered_to: u64,
-    /// After a repair without SACK the window opens no faster than this [RFC 6582 3.2 (3)].
+    /// After a repair without SACK [RFC 6582 3.2 (3)], or a black hole, the window opens no faster than this.
     burst_cap_bytes: Option<u64>,
     /// The controller was told of a loss event (or timeout) that is not over.
     told_event: bool,
@@ -207,6 +207,11 @@ impl LossRecovery {
     /// The controller was told of a timeout.
     pub(super) fn on_timeout_told(&mut self) {
         self.told_event = true;
+    }
+
+    /// The window opens from `bytes` on, no faster than by slow start: nothing of its size is under way.
+    pub(super) fn cap_burst(&mut self, bytes: u64) {
+        self.burst_cap_bytes = Some(bytes);
     }
 
     /// True once everything sent before the event that the controller was told of is acknowledged.

@@ -47,6 +47,12 @@ impl Verdicts {
         self.last
     }
 
+    /// What is lost was too large, if anything: what goes again for it has no other cause.
+    pub(super) fn on_lost_probe(&mut self) -> Verdict {
+        self.last = Verdict::Unknown;
+        self.last
+    }
+
     /// A timeout was judged: the link is there or not.
     pub(super) fn on_timeout(&mut self) {
         self.in_outage = self.last == Verdict::Outage;

@@ -126,6 +126,10 @@ fn lifetime_keys() -> Vec<Key<Config>> {
             &mut c.black_hole_timeouts
         })
         .means("After so many timeouts in a row smaller segments are tried; \"none\": never."),
+        Key::new("discover_mtu", Switch, |c: &mut Config| &mut c.discover_mtu).means(
+            "With SACK, two timeouts at most make a black hole, after which the largest packet that the path takes is \
+             found out, up to 1500 bytes, by segments of the data [RFC 4821].",
+        ),
         Key::custom("keepalive", "true, false or a table", read_keepalive)
             .means("Ask a peer that has long been silent. A table changes how."),
         Key::new("max_challenges_per_s", Count::at_least(0), |c: &mut Config| &mut c.max_challenges_per_s)

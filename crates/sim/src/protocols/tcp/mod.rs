@@ -90,6 +90,7 @@ impl Protocol for Tcp {
             send_limit_bytes: standard.send_limit_bytes,
             nagle: standard.nagle,
             black_hole_timeouts: standard.black_hole_timeouts,
+            discover_mtu: standard.discover_mtu,
             loss_judge: standard.loss_judge,
             ..config.clone()
         })

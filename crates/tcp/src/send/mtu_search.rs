@@ -1,0 +1,284 @@
+//! Answer to black holes, and the search for the largest packet that the path takes [RFC 4821]. Packets have
+//! the size of the first link until full ones vanish; then they are small, and segments of new data in larger
+//! packets, now and then one, find out what arrives. Only with SACK, which tells that a probe alone is lost.
+
+use skyhaul_congestion::Signal;
+use skyhaul_core::event::Phase;
+use skyhaul_core::{Event, Instant, MAX_MTU_BYTES, MtuBounds, Path, PathMtu};
+
+use super::Sender;
+use super::decide::Chunk;
+use super::path_mtu::MIN_IPV4_BYTES;
+use super::scoreboard::DUPLICATE_THRESHOLD;
+use crate::call::Call;
+use crate::loss::LossSign;
+use crate::segment::HEADER_BYTES;
+
+/// Sizes that packets fall to [RFC 4821 7.2, 7.7, RFC 8899 5.1.2].
+const REFUGES: [u32; 3] = [1280, 576, MIN_IPV4_BYTES];
+/// Timeouts in a row of full segments that make packets smaller: an outage is the likelier cause.
+const PATIENCE: u32 = 2;
+/// As many where no packet of their size ever arrived: a black hole is.
+const DOUBTFUL_PATIENCE: u32 = 1;
+
+/// Segment in a larger packet than is known to arrive.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    packet_bytes: u32,
+    first: u64,
+    end: u64,
+}
+
+/// Size of packets, once full ones have vanished.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MtuSearch {
+    /// Search upwards from what packets fell to; `None`: they have the full size.
+    search: Option<PathMtu>,
+    /// Timeouts of full segments since something new was acknowledged.
+    full_timeouts: u32,
+    /// End of a full segment under way, and the size of its packet.
+    watched: Option<(u64, u32)>,
+    /// Size of the full packet that arrived last.
+    arrived_bytes: Option<u32>,
+    probe: Option<Probe>,
+    /// First number and end of a probe that is lost and no sign of congestion, until it is repaired.
+    excused: Option<(u64, u64)>,
+    /// Nothing was tried since packets fell: the next probe tells a black hole from an outage.
+    is_on_trial: bool,
+    /// The last reduction of the window was for the timeouts that packets fell for.
+    is_for_timeout: bool,
+}
+
+impl MtuSearch {
+    /// Largest packet to send.
+    pub(super) fn packet_bytes(&self) -> u32 {
+        self.search.as_ref().map_or(u32::MAX, PathMtu::packet_bytes)
+    }
+
+    /// Largest packet that the path has shown to take; `None`: none was, or nobody looks.
+    pub(super) fn shown_bytes(&self) -> Option<u32> {
+        self.arrived_bytes
+    }
+
+    /// Counts what was sent: probes are a part of it.
+    pub(super) fn count_sent(&mut self, wire_bytes: u32) {
+        if let Some(search) = self.search.as_mut() {
+            search.count_sent(wire_bytes);
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    pub(super) fn on_answer(&mut self, una: u64) {
+        self.full_timeouts = 0;
+        if let Some((_, packet_bytes)) = self.watched.take_if(|&mut (end, _)| una >= end) {
+            self.arrived_bytes = Some(packet_bytes);
+        }
+    }
+
+    /// The window was reduced, or is what it was: `for_timeout`: for the first timeout of a silence.
+    pub(super) fn on_reduced(&mut self, for_timeout: bool) {
+        self.is_for_timeout = for_timeout;
+    }
+
+    /// A segment that ends at `end` leaves in a full packet of this size.
+    fn watch(&mut self, end: u64, packet_bytes: u32) {
+        self.watched.get_or_insert((end, packet_bytes));
+    }
+
+    /// Full segments met the retransmission timer. True if that is enough to make packets smaller, as
+    /// `patience` timeouts are in any case.
+    fn is_exhausted(&mut self, patience: u32) -> bool {
+        self.full_timeouts += 1;
+        let enough = if self.arrived_bytes.is_none() { DOUBTFUL_PATIENCE } else { PATIENCE };
+        self.full_timeouts >= enough.min(patience)
+    }
+
+    /// Packets are of `bytes` from now on; up to `max_bytes` is tried. What an earlier search found no longer
+    /// counts.
+    fn fall(&mut self, bytes: u32, max_bytes: u32) {
+        let sizes =
+            MtuBounds { min_bytes: bytes, base_bytes: bytes, taken_bytes: MAX_MTU_BYTES, link_bytes: 0 };
+        let mut search = PathMtu::new(sizes, max_bytes, None);
+        search.allow_probe();
+        let is_for_timeout = self.is_for_timeout;
+        *self = Self { search: Some(search), is_on_trial: true, is_for_timeout, ..Self::default() };
+    }
+
+    /// Takes a router's word that `bytes` is the largest packet that it forwards; true if that is tried next.
+    pub(super) fn told(&mut self, bytes: u32, now: Instant) -> bool {
+        let Some(search) = self.search.as_mut().filter(|search| bytes > search.packet_bytes()) else {
+            return false;
+        };
+        search.told(now, bytes);
+        true
+    }
+
+    /// Everything goes again: nothing will tell what became of a probe.
+    pub(super) fn give_up_probe(&mut self, now: Instant) {
+        self.end_probe(|search, bytes| search.probe_lost(now, bytes));
+        (self.excused, self.watched) = (None, None);
+    }
+
+    /// Size of the packet that is to be tried now.
+    fn due(&self, now: Instant) -> Option<u32> {
+        self.search.as_ref().filter(|_| self.excused.is_none())?.probe_due(now)
+    }
+
+    fn try_size(&mut self, probe: Probe) {
+        if let Some(search) = self.search.as_mut() {
+            search.probe_sent(probe.packet_bytes);
+        }
+        self.probe = Some(probe);
+    }
+
+    /// Packets have the probe's size from now on.
+    fn probe_arrived(&mut self, now: Instant) {
+        self.arrived_bytes = self.probe.map(|probe| probe.packet_bytes);
+        self.end_probe(|search, bytes| search.probe_acked(now, bytes));
+        (self.is_on_trial, self.watched) = (false, None);
+    }
+
+    /// The probe is lost. `is_first`: no repair goes on that the window was reduced for. True if that shows a
+    /// black hole.
+    fn probe_lost(&mut self, is_first: bool, now: Instant) -> bool {
+        self.excused = self.probe.filter(|_| is_first).map(|probe| (probe.first, probe.end));
+        self.end_probe(|search, bytes| search.probe_lost(now, bytes));
+        core::mem::take(&mut self.is_on_trial)
+    }
+
+    /// No probe is lost alone: it is repaired, or something else is lost, too.
+    pub(super) fn excuse_nothing(&mut self) {
+        self.excused = None;
+    }
+
+    fn end_probe(&mut self, tell: impl FnOnce(&mut PathMtu, u32)) {
+        if let (Some(search), Some(probe)) = (self.search.as_mut(), self.probe.take()) {
+            tell(search, probe.packet_bytes);
+        }
+    }
+}
+
+impl Sender {
+    /// True if this connection looks for the largest packet that its path takes.
+    pub(super) fn searches_mtu(&self) -> bool {
+        self.config.discover_mtu && self.config.black_hole_timeouts.is_some() && self.agreed.sack
+    }
+
+    /// Size of a packet with this payload, without SACK blocks.
+    fn packet_of_bytes(&self, payload_bytes: u64, path: &Path) -> u32 {
+        path.wire_bytes(HEADER_BYTES + self.agreed.timestamp_bytes() + payload_bytes as usize)
+    }
+
+    /// The retransmission timer ran out with `in_flight_bytes` under way: where full segments go unanswered,
+    /// smaller ones are tried [RFC 4821 7.7].
+    pub(super) fn shrink_packets(&mut self, in_flight_bytes: u64, call: &mut Call<'_>) {
+        let now_bytes = self.packet_of_bytes(self.mss_bytes, call.path);
+        let floor_bytes = self.path_mtu.floor_bytes();
+        let refuge = REFUGES.into_iter().find(|&bytes| bytes < now_bytes && bytes >= floor_bytes);
+        let Some(bytes) = refuge else { return };
+        let is_telling = in_flight_bytes > self.payload_bytes(bytes, call.path);
+        let patience = self.config.black_hole_timeouts.unwrap_or(u32::MAX);
+        if !is_telling || !self.mtu_search.is_exhausted(patience) {
+            return;
+        }
+        let full_bytes = self.payload_bytes(call.path.mtu_bytes(), call.path);
+        self.mtu_search.fall(bytes, self.packet_of_bytes(full_bytes, call.path));
+        self.take_packet_size(bytes, call);
+    }
+
+    fn take_packet_size(&mut self, mtu_bytes: u32, call: &mut Call<'_>) {
+        self.update_mss(call.now, call.path);
+        call.emit(Event::PathMtu { mtu_bytes });
+    }
+
+    /// New data that goes next, in a larger packet where one is to be tried: as much follows as shows its
+    /// loss, so that nothing waits for the timer [RFC 4821 7.4].
+    pub(super) fn enlarge(&self, chunk: Chunk, now: Instant, path: &Path) -> Chunk {
+        let Some(packet_bytes) = self.mtu_search.due(now) else { return chunk };
+        let payload_bytes = self.payload_bytes(packet_bytes, path);
+        let followed_bytes = payload_bytes + DUPLICATE_THRESHOLD * self.mss_bytes;
+        let space = &self.space;
+        let is_new = chunk.first == space.max() && chunk.end - chunk.first == self.mss_bytes;
+        let is_followed = chunk.first + followed_bytes <= space.data_end().min(space.edge());
+        let has_room = followed_bytes <= self.controller.window_bytes()
+            && payload_bytes <= self.congestion_room()
+            && !self.recovery.is_repairing()
+            && (self.mtu_search.is_on_trial || !self.may_window_grow());
+        let is_allowed = packet_bytes <= self.path_mtu.packet_bytes(path.mtu_bytes());
+        let is_worthwhile = payload_bytes > self.mss_bytes;
+        if is_new && is_followed && has_room && is_allowed && is_worthwhile {
+            return chunk.trying(packet_bytes, payload_bytes);
+        }
+        chunk
+    }
+
+    /// True in a slow start that goes on: the repair of a probe would hold it up.
+    fn may_window_grow(&self) -> bool {
+        let snapshot = self.controller.snapshot();
+        let limit_bytes = self.space.window_bytes().min(self.config.send_limit_bytes);
+        snapshot.phase == Phase::SlowStart && snapshot.cwnd_bytes < limit_bytes
+    }
+
+    /// A piece leaves: a probe, or a full segment that shows what arrives.
+    pub(super) fn watch_mtu(&mut self, chunk: &Chunk, path: &Path) {
+        let &Chunk { first, end, tried_bytes, .. } = chunk;
+        if let Some(packet_bytes) = tried_bytes {
+            self.mtu_search.try_size(Probe { packet_bytes, first, end });
+        } else if self.searches_mtu() && end - first == self.mss_bytes {
+            self.mtu_search.watch(end, self.packet_of_bytes(self.mss_bytes, path));
+        }
+    }
+
+    /// An acknowledgement was read, up to `acknowledgement` and with its SACK blocks: it may tell what became
+    /// of a probe.
+    pub(super) fn resolve_mtu_probe(&mut self, acknowledgement: u64, call: &mut Call<'_>) {
+        let Some(Probe { packet_bytes, first, end }) = self.mtu_search.probe else { return };
+        let hole = self.board.holes(first, end, self.mss_bytes).next();
+        if acknowledgement >= end || hole.is_none() {
+            self.mtu_search.probe_arrived(call.now);
+            self.take_packet_size(packet_bytes, call);
+        } else if hole.is_some_and(|hole| hole.is_lost) {
+            let is_first = !self.recovery.is_repairing();
+            if self.mtu_search.probe_lost(is_first, call.now) {
+                self.find_black_hole(call);
+            }
+        }
+    }
+
+    /// Small packets arrive and a large one does not, after timeouts of large ones: there was no congestion.
+    /// The window is what it was before, and opens by slow start [RFC 1191 6.5].
+    fn find_black_hole(&mut self, call: &mut Call<'_>) {
+        call.stats.black_holes += 1;
+        if self.mtu_search.is_for_timeout {
+            self.mtu_search.on_reduced(false);
+            self.controller.on_signal(call.now, Signal::Spurious);
+            let first_bytes = self.config.controller_config(self.mss_bytes, false).initial_window_bytes;
+            self.recovery.cap_burst(first_bytes.max(self.flight_bytes()));
+        }
+    }
+
+    /// End of a probe that is lost at SND.UNA, if nothing else is: no sign of congestion [RFC 4821 7.6.2].
+    pub(super) fn probe_lost_alone(&self) -> Option<u64> {
+        let (first, end) = self.mtu_search.excused?;
+        let is_its_own = |from: u64, to: u64| first <= from && to <= end;
+        let mut lost = self.lost_holes();
+        lost.all(|(from, to)| is_its_own(from, to)).then_some(end)
+    }
+
+    fn lost_holes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let holes = self.board.holes(self.space.una(), self.space.max(), self.mss_bytes);
+        holes.take_while(|hole| hole.is_lost).map(|hole| (hole.first, hole.end))
+    }
+
+    /// Segments beside a lost probe may turn out to be lost, too, while it is repaired: those are answered.
+    pub(super) fn answer_beside_probe(&mut self, call: &mut Call<'_>) {
+        let Some((_, end)) = self.mtu_search.excused else { return };
+        if self.recovery.is_repairing() && self.probe_lost_alone().is_none() {
+            self.mtu_search.excuse_nothing();
+            let verdict = self.judge_loss(LossSign::Duplicates, call);
+            self.answer_loss(verdict, call);
+        } else if self.space.una() >= end && !self.recovery.is_repairing() {
+            self.mtu_search.excuse_nothing();
+        }
+    }
+}
