@@ -8,7 +8,7 @@ use skyhaul_core::{CloseReason, Event, ResetReason, StreamEvent, expand};
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::{PacketArrival, PollArrival, Receiver};
-use crate::segment::{Opening, Poll, Segment};
+use crate::segment::{Opening, Piece, Poll, Segment};
 
 impl Connection {
     /// Segment for this connection (ports and instance match), `wire_bytes` long on the wire.
@@ -54,6 +54,9 @@ impl Connection {
         let is_padding = segment.poll.is_some_and(|poll| poll.pads);
         if let Some((data, _)) = segment.data.filter(|_| !is_padding) {
             self.on_data(segment.number, data, call);
+        }
+        if let Some(piece) = &segment.piece {
+            self.on_piece(segment.number, piece, call);
         }
         if let Some(block) = &segment.block {
             self.on_coded(|receiver| receiver.on_block(segment.number, block), call);
@@ -121,7 +124,20 @@ impl Connection {
             return self.refuse(Refusal::Unknown, call);
         };
         let arrival = receiver.on_data(number24, data);
-        self.take_arrival(&arrival, call);
+        self.take_packet(&arrival, call);
+    }
+
+    fn on_piece(&mut self, number24: u32, piece: &Piece<'_>, call: &mut Call<'_>) {
+        let Some(receiver) = &mut self.receiver else {
+            return self.refuse(Refusal::Unknown, call);
+        };
+        if let Some(arrival) = receiver.on_piece(number24, piece) {
+            self.take_packet(&arrival, call);
+        }
+    }
+
+    fn take_packet(&mut self, arrival: &PacketArrival, call: &mut Call<'_>) {
+        self.take_arrival(arrival, call);
         if arrival.refusal.is_none() {
             self.recover(call);
         }

@@ -33,6 +33,9 @@ impl Connection {
         match (due, &situation) {
             (Some(Action::Send(action)), Some(situation)) => {
                 match action {
+                    SenderAction::Segment(plan) if plan.is_piece() => {
+                        self.sender.send_piece(&plan, situation, self.blank(), call, out);
+                    }
                     SenderAction::Segment(plan) => self.send_segment(&plan, situation, call, out),
                     SenderAction::MtuProbe(bytes) => {
                         self.sender.send_mtu_probe(bytes, situation, self.blank(), call, out);

@@ -27,6 +27,7 @@ impl Connection {
     pub(super) fn start_probing(&mut self, alarm: Alarm, call: &mut Call<'_>) {
         let Some(probing) = self.config.probing else { return };
         let declared = self.sender.is_rate_paced();
+        self.sender.give_up_pieces();
         self.limits.ask(match alarm {
             Alarm::Silence => Limit::Outage,
             Alarm::Gap => Limit::Losses,

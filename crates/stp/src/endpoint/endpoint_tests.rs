@@ -9,6 +9,7 @@ mod limits;
 mod opening;
 mod own_controllers;
 mod path_mtu;
+mod pieces;
 mod polling;
 mod probing;
 mod recovery;

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use skyhaul_core::RangeSet;
+use skyhaul_core::event::Refusal;
 
 use super::ready::Ready;
 use crate::segment::charge_bytes;
@@ -26,6 +27,18 @@ pub(crate) enum Verdict {
     OutsideWindow,
     /// It lies behind the end that the peer declared, or contradicts it.
     Absurd,
+}
+
+impl Verdict {
+    /// Reason for which the SD was not taken.
+    pub(crate) fn refusal(self) -> Option<Refusal> {
+        match self {
+            Self::Taken => None,
+            Self::Duplicate => Some(Refusal::Duplicate),
+            Self::OutsideWindow => Some(Refusal::OutsideWindow),
+            Self::Absurd => Some(Refusal::Absurd),
+        }
+    }
 }
 
 /// Packets on their way into sequence. Holds at most `limit_bytes` (by [`charge_bytes`]) plus one packet.
@@ -107,16 +120,25 @@ impl Assembly {
         next <= self.next + MAX_AHEAD
     }
 
-    /// Takes an SD.
-    pub(crate) fn insert(&mut self, number: u64, data: &[u8]) -> Verdict {
+    /// Outcome of an SD of so many bytes that arrives now.
+    pub(crate) fn verdict(&self, number: u64, bytes: usize) -> Verdict {
         if number < self.next || self.have.contains(number) {
             return Verdict::Duplicate;
         }
         if self.end.is_some_and(|end| number >= end) {
             return Verdict::Absurd;
         }
-        if number - self.next > MAX_AHEAD || !self.has_room(number, data.len()) {
+        if number - self.next > MAX_AHEAD || !self.has_room(number, bytes) {
             return Verdict::OutsideWindow;
+        }
+        Verdict::Taken
+    }
+
+    /// Takes an SD.
+    pub(crate) fn insert(&mut self, number: u64, data: &[u8]) -> Verdict {
+        let verdict = self.verdict(number, data.len());
+        if verdict != Verdict::Taken {
+            return verdict;
         }
         if number == self.next {
             self.deliver(data);
@@ -126,7 +148,7 @@ impl Assembly {
             self.cached_charge += charge_bytes(data.len());
             self.cache.insert(number, data.into());
         }
-        Verdict::Taken
+        verdict
     }
 
     /// The next packet in sequence may use the room that later ones fill: otherwise a lying peer

@@ -2,6 +2,7 @@
 
 mod assembly;
 mod gap_detector;
+mod pieces;
 mod ready;
 #[cfg(test)]
 mod ready_tests;
@@ -12,8 +13,10 @@ mod repairs;
 mod replies;
 
 pub(crate) use assembly::Assembly;
+#[cfg(test)]
 use assembly::Verdict;
 use gap_detector::GapDetector;
+use pieces::Pieces;
 pub(crate) use receiver::{PacketArrival, PollArrival, Receiver};
 use repairs::Repairs;
 pub(crate) use replies::{Reply, ReplySize};

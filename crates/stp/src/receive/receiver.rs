@@ -7,10 +7,11 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{Instant, NUMBER_MODULUS, Stats, expand, truncate_number};
 
 use super::replies::Replies;
-use super::{Assembly, GapDetector, Repairs, Reply, ReplySize, Verdict};
+use super::{Assembly, GapDetector, Pieces, Repairs, Reply, ReplySize};
 use crate::config::Config;
 use crate::segment::{
-    Block, CLOCK_SHIFT, HEADER_BYTES, Opening, Poll, Report, Stat, Timing, is_newer, repair_of, split_runs,
+    Block, CLOCK_SHIFT, HEADER_BYTES, Opening, Piece, Poll, Report, Stat, Timing, is_newer, repair_of,
+    split_runs,
 };
 
 /// Octets of a STAT besides its coded runs, with room to spare.
@@ -37,12 +38,14 @@ pub(crate) struct PollArrival {
     pub(crate) max_segment_bytes: usize,
 }
 
-/// Receiving half of a connection. Its memory is bounded by the assembly's limit, and a block and its
-/// symbols.
+/// Receiving half of a connection. Its memory is bounded by the assembly's limit, a block and its symbols, and
+/// what packets in pieces may take.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     assembly: Assembly,
     gaps: GapDetector,
+    /// Packets in pieces; `None` if our opening does not say that we take any.
+    pieces: Option<Pieces>,
     /// Repair symbols; `None` if one of the two ends has no use for them.
     repairs: Option<Repairs>,
     replies: Replies,
@@ -71,6 +74,7 @@ impl Receiver {
         Self {
             assembly: Assembly::new(initial, config.receive_limit_bytes),
             gaps: GapDetector::new(initial, config.ustat_threshold),
+            pieces: config.discover_mtu.then(Pieces::default),
             repairs: codes.then(Repairs::default),
             replies: Replies::default(),
             newest_poll: None,
@@ -135,6 +139,7 @@ impl Receiver {
     /// Invariants, checked in debug builds.
     pub(crate) fn check_invariants(&self) {
         self.assembly.check_invariants();
+        self.pieces.iter().for_each(Pieces::check_invariants);
         debug_assert!(self.ustats_per_poll.is_none_or(|budget| self.ustat_credit <= 2 * budget));
     }
 
@@ -162,7 +167,23 @@ impl Receiver {
 
     /// SD with the number `number24` on the wire. Result: what became of it.
     pub(crate) fn on_data(&mut self, number24: u32, data: &[u8]) -> PacketArrival {
+        self.on_packet(expand(number24, self.assembly.next()), data)
+    }
+
+    /// PIECE of the packet with the number `number24` on the wire. Result: what became of the packet; `None`:
+    /// further pieces of it are missing.
+    pub(crate) fn on_piece(&mut self, number24: u32, piece: &Piece<'_>) -> Option<PacketArrival> {
         let number = expand(number24, self.assembly.next());
+        let refused = |why| Some(PacketArrival { refusal: Some(why), ..PacketArrival::default() });
+        let Some(pieces) = &mut self.pieces else { return refused(Refusal::Unknown) };
+        if let Some(why) = self.assembly.verdict(number, usize::from(piece.total)).refusal() {
+            return refused(why);
+        }
+        let data = pieces.put(number, piece)?;
+        Some(self.on_packet(number, &data))
+    }
+
+    fn on_packet(&mut self, number: u64, data: &[u8]) -> PacketArrival {
         let arrival = self.take(number, data);
         if let (None, Some(repairs)) = (arrival.refusal, &mut self.repairs) {
             repairs.on_packet(number, data);
@@ -172,14 +193,12 @@ impl Receiver {
 
     fn take(&mut self, number: u64, data: &[u8]) -> PacketArrival {
         let before = self.assembly.delivered_bytes();
-        let refusal = match self.assembly.insert(number, data) {
-            Verdict::Taken => None,
-            Verdict::Duplicate => Some(Refusal::Duplicate),
-            Verdict::OutsideWindow => Some(Refusal::OutsideWindow),
-            Verdict::Absurd => Some(Refusal::Absurd),
-        };
+        let refusal = self.assembly.insert(number, data).refusal();
         if refusal.is_some() {
             return PacketArrival { refusal, ..PacketArrival::default() };
+        }
+        if let Some(pieces) = &mut self.pieces {
+            pieces.forget(number);
         }
         let is_readable = self.assembly.delivered_bytes() > before && !self.withholds;
         let gaps =

@@ -7,9 +7,10 @@ use skyhaul_core::checksum::{START, crc16};
 
 use super::block::take_block;
 use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
+use super::piece::take_piece;
 use super::{
-    HEADER_BYTES, OPTION_INCREMENTS, OPTION_REPAIRS, OPTION_TIMING, Opening, Options, Poll, Report, Segment,
-    Stat, Timing, WIRE_VERSION, poll_flags, reset_reason, types,
+    HEADER_BYTES, OPTION_INCREMENTS, OPTION_PIECES, OPTION_REPAIRS, OPTION_TIMING, Opening, Options, Poll,
+    Report, Segment, Stat, Timing, WIRE_VERSION, poll_flags, reset_reason, types,
 };
 
 /// Why bytes are not a segment. The receiver drops them and counts.
@@ -27,6 +28,8 @@ pub enum Malformed {
     GapList,
     /// A block that is too large or broken.
     Block,
+    /// A piece that is cut off, empty, no part of its packet, or a tiny one in the middle of it.
+    Piece,
     /// Padding that is not zero, SD without data, or bytes behind the last body.
     Length,
 }
@@ -40,6 +43,7 @@ impl fmt::Display for Malformed {
             Self::Opening => "an opening of another version or with broken options",
             Self::GapList => "a broken gap list",
             Self::Block => "a block that is too large or broken",
+            Self::Piece => "a piece that contradicts itself",
             Self::Length => "bytes that belong to nothing",
         })
     }
@@ -67,6 +71,7 @@ pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
         types::RST => segment.rst = Some(reset_reason(reader.array::<4>()?[0])),
         types::BLOCK => segment.block = Some(take_block(&mut reader.rest).ok_or(Malformed::Block)?),
         types::REPAIR => segment.repair = Some(reader.data()?),
+        types::PIECE => segment.piece = Some(take_piece(&mut reader.rest).ok_or(Malformed::Piece)?),
         _ => read_bodies(kind, &mut reader, &mut segment)?,
     }
     if reader.rest.is_empty() { Ok(segment) } else { Err(Malformed::Length) }
@@ -82,7 +87,7 @@ fn check_type(kind: u8) -> Result<(), Malformed> {
     let with_bgn = types::BGN | types::SD | types::POLL | types::END;
     match kind {
         0 => Err(Malformed::Type),
-        types::RST | types::BLOCK | types::REPAIR => Ok(()),
+        types::RST | types::BLOCK | types::REPAIR | types::PIECE => Ok(()),
         _ if kind & types::BGN != 0 && kind & !with_bgn != 0 => Err(Malformed::Type),
         _ => Ok(()),
     }
@@ -182,6 +187,7 @@ impl<'a> Reader<'a> {
             known.timing |= *kind == OPTION_TIMING;
             known.repairs |= *kind == OPTION_REPAIRS;
             known.increments |= *kind == OPTION_INCREMENTS;
+            known.pieces |= *kind == OPTION_PIECES;
             options = value.get(usize::from(*length)..).ok_or(Malformed::Opening)?;
         }
         self.rest = rest;

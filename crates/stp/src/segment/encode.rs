@@ -6,10 +6,11 @@ use skyhaul_core::checksum::{START, crc16};
 
 use super::block::put_block;
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
+use super::piece::put_piece;
 use super::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_INCREMENTS, OPTION_PADDING, OPTION_REPAIRS, OPTION_TIMING,
-    Opening, POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION,
-    block_len, poll_flags, reset_code,
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_INCREMENTS, OPTION_PADDING, OPTION_PIECES, OPTION_REPAIRS,
+    OPTION_TIMING, Opening, PIECE_BYTES, POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat,
+    TIMING_BYTES, Timing, WIRE_VERSION, block_len, poll_flags, reset_code,
 };
 
 /// Appends the segment to `out`. Expects what [`super::decode`] would accept.
@@ -41,6 +42,9 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
     }
     if let Some(symbol) = segment.repair {
         out.extend_from_slice(symbol);
+    }
+    if let Some(piece) = &segment.piece {
+        put_piece(piece, out);
     }
     if let Some((first, second)) = segment.data {
         let unaligned = (out.len() - start) % 4;
@@ -80,6 +84,9 @@ fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
     }
     if opening.options.increments {
         out.extend_from_slice(&[OPTION_INCREMENTS, 0]);
+    }
+    if opening.options.pieces {
+        out.extend_from_slice(&[OPTION_PIECES, 0]);
     }
     if opening.options.padding > 0 {
         out.extend_from_slice(&[OPTION_PADDING, opening.options.padding]);
@@ -165,4 +172,5 @@ pub fn encoded_len(segment: &Segment<'_>) -> usize {
         + if segment.rst.is_some() { 4 } else { 0 }
         + segment.block.as_ref().map_or(0, block_len)
         + segment.repair.map_or(0, <[u8]>::len)
+        + segment.piece.map_or(0, |piece| PIECE_BYTES + piece.bytes())
 }

@@ -4,6 +4,7 @@ mod block;
 mod decode;
 mod encode;
 mod gap_list;
+mod piece;
 #[cfg(test)]
 mod segment_tests;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub use block::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
 pub use decode::{Malformed, decode};
 pub use encode::{encode, encoded_len, report_len, stat_len};
 pub use gap_list::{MAX_RUNS, split_runs};
+pub use piece::{MIN_PIECE_BYTES, PIECE_BYTES, Piece};
 
 /// Bytes of the common header [STP 5.1.1].
 pub const HEADER_BYTES: usize = 12;
@@ -64,6 +66,8 @@ pub mod types {
     pub const BLOCK: u8 = BGN | STAT;
     /// A repair symbol; never combined. (BGN and USTAT never share a segment.)
     pub const REPAIR: u8 = BGN | USTAT;
+    /// A piece of a packet; never combined. (BGN and STAT never share a segment.)
+    pub const PIECE: u8 = BGN | STAT | USTAT;
 }
 
 /// Options of an opening: what its sender wants or can do beyond the papers. A peer that knows nothing of one
@@ -76,6 +80,8 @@ pub struct Options {
     pub repairs: bool,
     /// The sender takes POLLs with [`Poll::settled`], and may send them.
     pub increments: bool,
+    /// The sender takes PIECE.
+    pub pieces: bool,
     /// Octets of padding; 0: none. Not read.
     pub padding: u8,
 }
@@ -88,17 +94,20 @@ const OPTION_REPAIRS: u8 = 2;
 const OPTION_INCREMENTS: u8 = 3;
 /// Kind of the option [`Options::padding`]; its value is that many zeros.
 const OPTION_PADDING: u8 = 4;
+/// Kind of the option [`Options::pieces`]; its value is empty.
+const OPTION_PIECES: u8 = 5;
 
 impl Options {
     /// Bytes on the wire of all of them without padding.
-    pub const MAX_BYTES: usize = 6;
+    pub const MAX_BYTES: usize = 8;
     /// Most octets of padding: all options together have a length of one octet.
-    pub const MAX_PADDING: u8 = 247;
+    pub const MAX_PADDING: u8 = 245;
 
     /// Bytes on the wire.
     pub fn bytes(self) -> usize {
         let padding = if self.padding > 0 { 2 + usize::from(self.padding) } else { 0 };
-        2 * (usize::from(self.timing) + usize::from(self.repairs) + usize::from(self.increments)) + padding
+        let empty = [self.timing, self.repairs, self.increments, self.pieces];
+        2 * empty.into_iter().filter(|&is| is).count() + padding
     }
 }
 
@@ -254,6 +263,8 @@ pub struct Segment<'a> {
     pub block: Option<Block>,
     /// REPAIR; `number` says of which block and which symbol ([`repair_number`]).
     pub repair: Option<&'a [u8]>,
+    /// PIECE; `number` is that of the packet.
+    pub piece: Option<Piece<'a>>,
 }
 
 /// Packet number field of a REPAIR.
@@ -278,6 +289,9 @@ impl Segment<'_> {
         if self.repair.is_some() {
             return types::REPAIR;
         }
+        if self.piece.is_some() {
+            return types::PIECE;
+        }
         let bit = |present: bool, bit: u8| if present { bit } else { 0 };
         bit(self.data.is_some(), types::SD)
             | bit(self.poll.is_some(), types::POLL)
@@ -291,6 +305,7 @@ impl Segment<'_> {
 
     /// Bytes of application data.
     pub fn payload_bytes(&self) -> usize {
-        self.data.map_or(0, |(a, b)| a.len() + b.len())
+        let data = self.piece.map(|piece| piece.data).or(self.data);
+        data.map_or(0, |(a, b)| a.len() + b.len())
     }
 }

@@ -15,13 +15,13 @@ pub(super) fn reseal(bytes: &mut [u8]) {
 }
 
 fn opening() -> impl Strategy<Value = Opening> {
-    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<[bool; 3]>()).prop_map(
-        |(max_payload_bytes, initial, window_bytes, nonce, [timing, repairs, increments])| Opening {
+    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<[bool; 4]>()).prop_map(
+        |(max_payload_bytes, initial, window_bytes, nonce, [timing, repairs, increments, pieces])| Opening {
             max_payload_bytes,
             initial,
             window_bytes,
             nonce,
-            options: Options { timing, repairs, increments, padding: 0 },
+            options: Options { timing, repairs, increments, pieces, padding: 0 },
         },
     )
 }
@@ -150,6 +150,30 @@ proptest! {
     }
 
     #[test]
+    fn a_piece_comes_back(
+        number in 0u32..1 << 24,
+        offset in any::<u16>(),
+        more in 0u16..300,
+        data in proptest::collection::vec(any::<u8>(), 1..400),
+    ) {
+        let total = offset.saturating_add(data.len() as u16).saturating_add(more);
+        let piece = Some(Piece { offset, total, data: (&data, &[]) });
+        let segment = Segment { source_port: 7, number, instance: 9, piece, ..Segment::default() };
+        let mut bytes = Vec::new();
+        encode(&segment, &mut bytes);
+        prop_assert_eq!(bytes.len(), encoded_len(&segment));
+        prop_assert_eq!(segment.payload_bytes(), data.len());
+        let end = usize::from(offset) + data.len();
+        let is_last = end == usize::from(total);
+        let is_part = end <= usize::from(total) && data.len() < usize::from(total);
+        if is_part && (is_last || data.len() >= MIN_PIECE_BYTES) {
+            prop_assert_eq!(decode(&bytes), Ok(segment));
+        } else {
+            prop_assert_eq!(decode(&bytes), Err(Malformed::Piece));
+        }
+    }
+
+    #[test]
     fn any_bytes_give_a_value_or_an_error(mut bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
         let _ = decode(&bytes);
         if bytes.len() >= HEADER_BYTES {
@@ -244,6 +268,24 @@ fn a_block_that_is_too_large_or_broken_is_refused() {
     assert_eq!(refused(|_| (), &of(vec![1, 1 << 23, 1], vec![(2, 9)])), Malformed::Block, "too wide");
     let repair = Segment { repair: Some(&[1]), ..Segment::default() };
     assert_eq!(refused(|b| b.truncate(12), &repair), Malformed::Length, "no symbol");
+}
+
+#[test]
+fn a_piece_that_contradicts_itself_is_refused() {
+    let data = [7; 200];
+    let of = |offset, total, bytes| Segment {
+        piece: Some(Piece { offset, total, data: (&data[..bytes], &[]) }),
+        ..Segment::default()
+    };
+    let fine = of(100, 400, 200);
+    assert_eq!(refused(|b| b[4] |= types::POLL, &fine), Malformed::Type, "never combined");
+    assert_eq!(refused(|b| b.truncate(15), &fine), Malformed::Piece, "no sizes");
+    assert_eq!(refused(|b| b.truncate(16), &fine), Malformed::Piece, "no data");
+    assert_eq!(refused(|_| (), &of(201, 400, 200)), Malformed::Piece, "beyond the packet");
+    assert_eq!(refused(|_| (), &of(65_535, 65_535, 1)), Malformed::Piece, "behind the packet");
+    assert_eq!(refused(|_| (), &of(0, 200, 200)), Malformed::Piece, "all of the packet");
+    assert_eq!(refused(|_| (), &of(0, 0, 1)), Malformed::Piece, "of nothing");
+    assert_eq!(refused(|_| (), &of(100, 400, 127)), Malformed::Piece, "a tiny one in the middle");
 }
 
 #[test]

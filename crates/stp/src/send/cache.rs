@@ -22,6 +22,9 @@ pub(super) struct SentPacket {
     pub(super) order: u64,
     /// Payload bytes.
     pub(super) bytes: u16,
+    /// Payload of the largest packet in which the last transmission left, whole; 0: in fragments, which tell
+    /// nothing of what the path takes.
+    pub(super) whole_bytes: u16,
     /// Times sent.
     pub(super) transmissions: u16,
     /// Copies sent since a report last called it missing (or since it was new).
@@ -49,7 +52,7 @@ impl Count {
     fn add(&mut self, entry: &SentPacket) {
         self.packets += 1;
         self.bytes += u64::from(entry.bytes);
-        if self.large_bytes > 0 && entry.bytes > self.large_bytes {
+        if self.large_bytes > 0 && entry.whole_bytes > self.large_bytes {
             self.newest_large = self.newest_large.max(Some(entry.last_sent));
         }
     }
@@ -161,6 +164,7 @@ impl SendCache {
             last_sent: now,
             order,
             bytes: bytes as u16,
+            whole_bytes: bytes as u16,
             transmissions: 1,
             copies: 1,
             acknowledged: false,
@@ -174,13 +178,14 @@ impl SendCache {
         number
     }
 
-    /// Takes in that a packet goes out again.
-    pub(super) fn send_again(&mut self, number: u64, now: Instant, order: u64) {
+    /// Takes in that a packet goes out again; `whole_bytes` as in [`SentPacket`].
+    pub(super) fn send_again(&mut self, number: u64, now: Instant, order: u64, whole_bytes: u16) {
         self.queue.remove(&number);
         let Some(entry) = self.entry_mut(number) else { return };
         let was_queued = core::mem::take(&mut entry.queued);
         entry.last_sent = now;
         entry.order = order;
+        entry.whole_bytes = whole_bytes;
         entry.transmissions = entry.transmissions.saturating_add(1);
         entry.copies = entry.copies.saturating_add(1);
         let bytes = u64::from(entry.bytes);
@@ -189,10 +194,24 @@ impl SendCache {
         }
     }
 
+    /// Takes in that a further piece of a packet goes out.
+    pub(super) fn send_further(&mut self, number: u64, now: Instant, order: u64) {
+        if let Some(entry) = self.entry_mut(number) {
+            entry.last_sent = now;
+            entry.order = order;
+        }
+    }
+
     /// Payload of a packet in the cache.
     pub(super) fn payload(&self, entry: &SentPacket) -> Payload<'_> {
-        let from = (entry.offset - self.base) as usize;
-        let to = from + usize::from(entry.bytes);
+        self.part(entry, 0, usize::from(entry.bytes))
+    }
+
+    /// So many bytes of a packet's payload, from `offset` on. They lie in the packet.
+    pub(super) fn part(&self, entry: &SentPacket, offset: u16, bytes: usize) -> Payload<'_> {
+        debug_assert!(usize::from(offset) + bytes <= usize::from(entry.bytes));
+        let from = (entry.offset - self.base) as usize + usize::from(offset);
+        let to = from + bytes;
         let (a, b) = self.buffer.as_slices();
         if to <= a.len() {
             (&a[from..to], &[])
@@ -247,9 +266,9 @@ impl SendCache {
         count.add(entry);
     }
 
-    /// Judges a packet lost: it leaves the flight and waits to be sent again. Returns its payload
-    /// bytes and when it was last sent, or `None` if it is acknowledged or waits already.
-    pub(super) fn lose(&mut self, number: u64, by_ustat: bool) -> Option<(u64, Instant)> {
+    /// Judges a packet lost: it leaves the flight and waits to be sent again. Result: the packet, or `None` if
+    /// it is acknowledged or waits already.
+    pub(super) fn lose(&mut self, number: u64, by_ustat: bool) -> Option<SentPacket> {
         let entry = self.entry_mut(number)?;
         if entry.acknowledged || entry.queued {
             return None;
@@ -257,10 +276,10 @@ impl SendCache {
         entry.queued = true;
         entry.copies = 0;
         entry.by_ustat |= by_ustat;
-        let (bytes, sent) = (u64::from(entry.bytes), entry.last_sent);
-        self.in_flight_bytes -= bytes;
+        let packet = *entry;
+        self.in_flight_bytes -= u64::from(packet.bytes);
         self.queue.insert(number);
-        Some((bytes, sent))
+        Some(packet)
     }
 
     /// True if a packet is under way: neither acknowledged nor waiting to be sent again.

@@ -59,7 +59,7 @@ proptest! {
                 }
                 Op::Again => {
                     if let Some(number) = cache.queued_outside((0, 0)) {
-                        cache.send_again(number, Instant::ZERO, packets);
+                        cache.send_again(number, Instant::ZERO, packets, 0);
                     }
                 }
                 Op::New(_) => {}

@@ -4,8 +4,9 @@
 use skyhaul_core::event::Repeat;
 use skyhaul_core::{Instant, Path, Step};
 
+use super::pieces::is_oversized;
 use super::{Sender, Situation};
-use crate::segment::{HEADER_BYTES, MIN_CHARGE_BYTES, charge_bytes};
+use crate::segment::{HEADER_BYTES, MIN_CHARGE_BYTES, PIECE_BYTES, charge_bytes};
 
 /// Packets under way at most: half of what 24-bit numbers can tell apart, halved.
 const MAX_AHEAD: u64 = 1 << 22;
@@ -19,13 +20,15 @@ pub(super) enum Choice {
     New { bytes: usize },
     /// A packet that was sent before.
     Again { number: u64, bytes: usize, why: Repeat },
+    /// A piece of a packet of `total` bytes that was sent before, in a segment of its own.
+    Piece { number: u64, offset: u16, bytes: usize, total: u16, why: Repeat },
 }
 
 impl Choice {
     /// Payload.
     pub(super) fn bytes(self) -> usize {
         match self {
-            Self::New { bytes } | Self::Again { bytes, .. } => bytes,
+            Self::New { bytes } | Self::Again { bytes, .. } | Self::Piece { bytes, .. } => bytes,
         }
     }
 
@@ -33,7 +36,7 @@ impl Choice {
     pub(super) fn repeat(self) -> Option<Repeat> {
         match self {
             Self::New { .. } => None,
-            Self::Again { why, .. } => Some(why),
+            Self::Again { why, .. } | Self::Piece { why, .. } => Some(why),
         }
     }
 
@@ -42,10 +45,34 @@ impl Choice {
         self.repeat().is_some_and(|why| why != Repeat::Idle)
     }
 
+    /// Payload of its packet.
+    pub(super) fn packet_bytes(self) -> usize {
+        match self {
+            Self::New { bytes } | Self::Again { bytes, .. } => bytes,
+            Self::Piece { total, .. } => usize::from(total),
+        }
+    }
+
+    /// True if a piece of its packet has left just before.
+    pub(super) fn is_further_piece(self) -> bool {
+        matches!(self, Self::Piece { offset, .. } if offset > 0)
+    }
+
+    /// Payload of a packet without pieces that would be as large as the largest in which it leaves; 0: it leaves
+    /// in fragments.
+    pub(super) fn whole_bytes(self, path: &Path) -> u16 {
+        match self {
+            Self::Piece { bytes, .. } => (PIECE_BYTES + bytes) as u16,
+            Self::Again { bytes, .. } if is_oversized(bytes, path) => 0,
+            Self::New { bytes } | Self::Again { bytes, .. } => bytes as u16,
+        }
+    }
+
     /// Part of it that has room in `room_bytes`, beside replies perhaps.
     pub(super) fn beside(self, room_bytes: usize, has_reply: bool) -> Option<Self> {
         match self {
             Self::Again { bytes, .. } => (bytes <= room_bytes).then_some(self),
+            Self::Piece { bytes, .. } => (!has_reply && PIECE_BYTES + bytes <= room_bytes).then_some(self),
             Self::New { bytes } if bytes > room_bytes && has_reply && room_bytes < WORTHWHILE_BYTES => None,
             Self::New { bytes } => Some(Self::New { bytes: bytes.min(room_bytes) }),
         }
@@ -61,7 +88,11 @@ impl Sender {
         if !self.may_send_data(situation) {
             return None;
         }
+        if let Some(piece) = self.next_piece(path) {
+            return Some(Step { at: self.paced_at(path), action: Some(piece) });
+        }
         if let Some(choice) = self.queued_packet(situation) {
+            let choice = self.in_pieces(choice, situation, path);
             // A packet larger than the allowance waits for the proof of the address.
             let fits = choice.bytes() + HEADER_BYTES <= Self::room_bytes(situation, path);
             return fits.then(|| Step { at: self.paced_at(path), action: Some(choice) });
@@ -77,7 +108,7 @@ impl Sender {
         if at > now {
             return Some(Step { at, action: None });
         }
-        let choice = self.idle_repeat(situation)?;
+        let choice = self.in_pieces(self.idle_repeat(situation)?, situation, path);
         Some(Step { at, action: Some(choice) })
     }
 
@@ -181,6 +212,11 @@ impl Sender {
     pub(super) fn ends_burst(&self, data: Choice, path: &Path) -> bool {
         match data {
             Choice::Again { .. } => self.cache.queued_packets() == 1 && self.new_data_bytes(path) == 0,
+            // A POLL that went with an earlier piece would ask too soon.
+            Choice::Piece { offset, bytes, total, .. } => {
+                let is_last = usize::from(offset) + bytes == usize::from(total);
+                is_last && self.cache.queued_packets() == 0 && self.new_data_bytes(path) == 0
+            }
             Choice::New { bytes } => {
                 let next = self.mss_bytes(path);
                 let flight = self.cache.in_flight_bytes() + (bytes + next) as u64;

@@ -10,7 +10,8 @@ impl Sender {
     pub(crate) fn limit(&self, situation: &Situation, path: &Path) -> Limit {
         let has_unsent = self.cache.unsent_bytes() > 0;
         let has_repairs = self.cache.queued_packets() > 0;
-        let is_drained = !has_unsent && !has_repairs;
+        let has_pieces = self.has_pieces();
+        let is_drained = !has_unsent && !has_repairs && !has_pieces;
         if is_drained && self.cache.is_empty() {
             return Limit::Settled;
         }
@@ -24,7 +25,8 @@ impl Sender {
             // A writer who waits although nothing is left to send waits for what is confirmed.
             return if self.writer_waits { Limit::SendBuffer } else { Limit::Drained };
         }
-        let fits = has_repairs && self.queued_packet(situation).is_some() || self.new_data_bytes(path) > 0;
+        let repairs_fit = has_pieces || has_repairs && self.queued_packet(situation).is_some();
+        let fits = repairs_fit || self.new_data_bytes(path) > 0;
         if fits { self.pace_limit(path) } else { self.window_limit(situation, path) }
     }
 

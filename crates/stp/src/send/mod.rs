@@ -13,6 +13,7 @@ mod limiting;
 mod loss;
 mod missing;
 mod mtu_probe;
+mod pieces;
 mod plan;
 mod poll_history;
 mod polling;
@@ -34,6 +35,7 @@ use crate::segment::{HEADER_BYTES, OPENING_BYTES, Opening, Options};
 use cache::SendCache;
 use coded_tail::CodedTail;
 use following::Following;
+use pieces::Pieces;
 use polling::PollPolicy;
 use regulator::Regulator;
 use reported_gaps::ReportedGaps;
@@ -67,6 +69,8 @@ struct PeerTerms {
     both_code: bool,
     /// True if the peer knows POLLs that spare STATs what they have told before.
     takes_increments: bool,
+    /// True if the peer takes packets in pieces.
+    takes_pieces: bool,
 }
 
 /// Numbers and moments of data transmissions.
@@ -93,6 +97,7 @@ pub(crate) struct Sender {
     cache: SendCache,
     tail: TailRepeat,
     coded: CodedTail,
+    pieces: Pieces,
     peer: PeerTerms,
     told: ReportedGaps,
     polls: PollPolicy,
@@ -121,12 +126,14 @@ impl Sender {
             max_payload_bytes: usize::MAX,
             both_code: false,
             takes_increments: false,
+            takes_pieces: false,
         };
         Self {
             initial,
             cache: SendCache::new(initial),
             tail: TailRepeat::default(),
             coded: CodedTail::default(),
+            pieces: Pieces::default(),
             peer,
             told: ReportedGaps::new(initial),
             polls: PollPolicy::new(entropy.timestamp_offset, config.max_timer_ns),
@@ -157,6 +164,7 @@ impl Sender {
             max_payload_bytes: usize::from(opening.max_payload_bytes).max(1),
             both_code: opening.options.repairs && self.config.coded_tail,
             takes_increments: opening.options.increments,
+            takes_pieces: opening.options.pieces,
         };
         self.limit_mtu(path);
         self.peer.both_code
@@ -184,6 +192,7 @@ impl Sender {
             timing: self.config.wants_timing(),
             repairs: self.config.coded_tail,
             increments: self.config.incremental_stats,
+            pieces: self.config.discover_mtu,
             padding: 0,
         }
     }

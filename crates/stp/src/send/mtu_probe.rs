@@ -103,10 +103,11 @@ impl Sender {
         }
     }
 
-    /// Takes in that a packet of `bytes` of payload is lost that left at `sent_at`.
-    pub(super) fn note_mtu_loss(bytes: u64, sent_at: Instant, path: &mut Path) {
-        let wire_bytes = path.wire_bytes(HEADER_BYTES + bytes as usize);
-        if let Some(mtu) = path.mtu_mut() {
+    /// Takes in that a packet is lost that left at `sent_at`, with so much payload in the largest of its packets
+    /// of IP; 0: in fragments, which tell nothing.
+    pub(super) fn note_mtu_loss(whole_bytes: u16, sent_at: Instant, path: &mut Path) {
+        let wire_bytes = path.wire_bytes(HEADER_BYTES + usize::from(whole_bytes));
+        if let (1.., Some(mtu)) = (whole_bytes, path.mtu_mut()) {
             mtu.lost(wire_bytes, sent_at);
         }
     }

@@ -79,6 +79,16 @@ impl Plan {
         self.data.is_some()
     }
 
+    /// Data, if it has any.
+    pub(super) fn data(&self) -> Option<Choice> {
+        self.data
+    }
+
+    /// True if it is a piece of a packet, and nothing else.
+    pub(crate) fn is_piece(&self) -> bool {
+        matches!(self.data, Some(Choice::Piece { .. }))
+    }
+
     /// Payload, if it has data.
     pub(crate) fn data_bytes(&self) -> Option<usize> {
         self.data.map(Choice::bytes)
@@ -227,8 +237,8 @@ impl Sender {
         last && settled && may_combine
     }
 
-    /// New data shrinks to the room beside the bodies. A retransmission cannot: a POLL follows it, or
-    /// goes ahead of it if it was put off already or brings other bodies.
+    /// New data shrinks to the room beside the bodies. A retransmission cannot, and nothing goes with a piece: a
+    /// POLL follows it, or goes ahead of it if it was put off already or brings other bodies.
     fn fit(&self, plan: &mut Plan, base_bytes: usize, situation: &Situation) {
         let Some(choice) = plan.data else { return };
         let bodies_bytes = self.bodies_bytes(plan, base_bytes, situation);
@@ -240,8 +250,9 @@ impl Sender {
                 plan.data = (fitted > 0).then_some(Choice::New { bytes: fitted });
             }
             Choice::Again { bytes, .. } if bytes <= room_bytes => {}
+            Choice::Piece { .. } if bodies_bytes == HEADER_BYTES => {}
             // Once only: a POLL that went ahead each time would use up a low declared rate.
-            Choice::Again { .. }
+            Choice::Again { .. } | Choice::Piece { .. }
                 if !self.polls.is_owed()
                     && !plan.owes_poll
                     && !plan.end
@@ -250,11 +261,11 @@ impl Sender {
             {
                 plan.put_off_poll();
             }
-            Choice::Again { .. } if plan.poll == PollDecision::Rides => {
+            Choice::Again { .. } | Choice::Piece { .. } if plan.poll == PollDecision::Rides => {
                 plan.end = false;
                 plan.put_off_poll();
             }
-            Choice::Again { .. } => plan.data = None,
+            Choice::Again { .. } | Choice::Piece { .. } => plan.data = None,
         }
     }
 
@@ -269,7 +280,7 @@ impl Sender {
             self.polls.owe(true);
         }
         let stands = self.note_train(plan.data.is_some(), plan.polls(), call);
-        let number = plan.data.map(|choice| self.note_data(choice, call.now));
+        let number = plan.data.map(|choice| self.note_data(choice, call.now, call.path));
         if !plan.polls() {
             return (number, None);
         }
@@ -278,7 +289,7 @@ impl Sender {
         (number, Some(self.make_poll(timestamp, situation)))
     }
 
-    fn note_data(&mut self, choice: Choice, now: Instant) -> u64 {
+    fn note_data(&mut self, choice: Choice, now: Instant, path: &Path) -> u64 {
         if self.cache.is_empty() {
             let idle_ns = now.since(self.activity.last_data_at.max(self.activity.emptied_at));
             self.regulator.on_idle(now, idle_ns, self.rtt.overdue_ns(0));
@@ -288,7 +299,9 @@ impl Sender {
         self.activity.was_repair = choice.is_repair();
         self.polls.on_data(choice.bytes());
         self.regulator.use_unpaced();
-        self.tail.on_sent();
+        if !choice.is_further_piece() {
+            self.tail.on_sent();
+        }
         self.regulator.on_sent(now, choice.bytes() as u64);
         self.traffic.count_data(choice.repeat());
         let in_flight_bytes = self.cache.in_flight_bytes();
@@ -297,15 +310,19 @@ impl Sender {
                 self.coded.on_new();
                 self.cache.send_new(bytes, now, order)
             }
-            Choice::Again { number, why, .. } => {
+            Choice::Piece { number, offset, .. } if offset > 0 => {
+                self.cache.send_further(number, now, order);
+                return number;
+            }
+            Choice::Again { number, why, .. } | Choice::Piece { number, why, .. } => {
                 if why == skyhaul_core::event::Repeat::Idle {
                     self.tail.advance(number);
                 }
-                self.cache.send_again(number, now, order);
+                self.cache.send_again(number, now, order, choice.whole_bytes(path));
                 number
             }
         };
-        self.regulator.log_sent(now, number, choice.bytes() as u32, in_flight_bytes);
+        self.regulator.log_sent(now, number, choice.packet_bytes() as u32, in_flight_bytes);
         number
     }
 

@@ -215,13 +215,13 @@ impl Sender {
             if !self.may_go_again(number, missing.poll, call.now) {
                 continue;
             }
-            let order = self.cache.entry(number).map_or(0, |entry| entry.order);
-            if let Some((bytes, sent_at)) = self.cache.lose(number, missing.poll.is_none()) {
-                losses.add(verdicts.of(sent_at), bytes, sent_at);
-                Self::note_mtu_loss(bytes, sent_at, call.path);
-                self.queue.count_lost(order);
-                lost.push((number, order, sent_at));
-            }
+            let Some(packet) = self.cache.lose(number, missing.poll.is_none()) else { continue };
+            let SentPacket { order, last_sent: sent_at, .. } = packet;
+            losses.add(verdicts.of(sent_at), u64::from(packet.bytes), sent_at);
+            Self::note_mtu_loss(packet.whole_bytes, sent_at, call.path);
+            self.pieces.note_lost(&packet);
+            self.queue.count_lost(order);
+            lost.push((number, order, sent_at));
         }
         for (number, order, sent_at) in lost {
             let verdict = self.told_verdict(order, sent_at, verdicts);
@@ -281,6 +281,9 @@ impl Sender {
     /// True if a missing packet's last copy had its time to arrive.
     fn may_go_again(&self, number: u64, poll: Option<PollRecord>, now: Instant) -> bool {
         let Some(entry) = self.cache.entry(number) else { return false };
+        if self.pieces.is_under_way(number) {
+            return false;
+        }
         let Some(poll) = poll else {
             return entry.transmissions == 1 && !entry.by_ustat; // a USTAT counts once [XSTP 3]
         };

@@ -81,6 +81,7 @@ pub(super) fn type_names(bits: u8) -> String {
         types::RST => return "RST".into(),
         types::BLOCK => return "BLOCK".into(),
         types::REPAIR => return "REPAIR".into(),
+        types::PIECE => return "PIECE".into(),
         _ => {}
     }
     let names = [
@@ -103,12 +104,14 @@ impl Bench {
     }
 
     /// B accepts with `accept`; `seed` picks numbers and instances.
-    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
     pub(super) fn with(accept: Config, seed: u64) -> Self {
-        let endpoint = |name| {
-            let config = EndpointConfig { accept: accept.clone(), ..EndpointConfig::default() };
-            Endpoint::new(config, Stream::new(seed, name))
-        };
+        Self::between(EndpointConfig { accept, ..EndpointConfig::default() }, seed)
+    }
+
+    /// Both ends with these parameters.
+    #[expect(clippy::needless_pass_by_value, reason = "reads better where it is called")]
+    pub(super) fn between(config: EndpointConfig<SocketAddr>, seed: u64) -> Self {
+        let endpoint = |name| Endpoint::new(config.clone(), Stream::new(seed, name));
         let mut bench = Self {
             a: endpoint("a"),
             b: endpoint("b"),

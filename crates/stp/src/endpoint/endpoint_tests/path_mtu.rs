@@ -9,7 +9,7 @@ use crate::{Config, ControllerKind};
 
 /// Parameters of a sender that finds out what the path takes: at a declared rate, a measured one, by a
 /// window.
-fn senders() -> [Config; 3] {
+pub(super) fn senders() -> [Config; 3] {
     let discovering = Config { discover_mtu: true, max_rate_bps: Some(20_000_000), ..Config::standard() };
     [
         Config { rate_bps: Some(20_000_000), ..discovering.clone() },
@@ -23,16 +23,20 @@ fn pattern(bytes: usize) -> Vec<u8> {
 }
 
 /// A transfer that has begun: bench, connection, data.
-struct Transfer {
-    bench: Bench,
-    id: ConnectionId,
+pub(super) struct Transfer {
+    pub(super) bench: Bench,
+    pub(super) id: ConnectionId,
     data: Vec<u8>,
     written: usize,
 }
 
 impl Transfer {
     fn begin(config: &Config, path_bytes: u32, bytes: usize) -> Self {
-        let mut bench = Bench::new();
+        Self::on(Bench::new(), config, path_bytes, bytes)
+    }
+
+    /// Begins on this bench.
+    pub(super) fn on(mut bench: Bench, config: &Config, path_bytes: u32, bytes: usize) -> Self {
         bench.path_bytes = [path_bytes; 2];
         let id = bench.open_with(config.clone());
         let mut transfer = Self { bench, id, data: pattern(bytes), written: 0 };
@@ -44,8 +48,13 @@ impl Transfer {
         self.written += self.bench.a.write(self.id, &self.data[self.written..]).unwrap();
     }
 
+    /// True if all data was written.
+    pub(super) fn has_written_all(&self) -> bool {
+        self.written == self.data.len()
+    }
+
     /// Runs for so many tenths of a second.
-    fn run(&mut self, tenths: u64) {
+    pub(super) fn run(&mut self, tenths: u64) {
         for _ in 0..tenths {
             self.bench.run(SECOND / 10);
             self.write();
@@ -53,7 +62,7 @@ impl Transfer {
     }
 
     /// Runs until everything has arrived; `None`: not within two minutes. Result: seconds.
-    fn finish(&mut self) -> Option<f64> {
+    pub(super) fn finish(&mut self) -> Option<f64> {
         let begin = self.bench.now;
         for _ in 0..1200 {
             self.run(1);
@@ -65,7 +74,7 @@ impl Transfer {
         None
     }
 
-    fn mtu(&self) -> Option<u32> {
+    pub(super) fn mtu(&self) -> Option<u32> {
         self.bench.a.stats(self.id).unwrap().path_mtu_bytes
     }
 }
