@@ -33,9 +33,11 @@ local TYPES = {
     { 0x40, "END", "end" },
     { 0x80, "ENDAK", "endak" },
 }
-local RST, BLOCK, REPAIR = 0xF0, 0x14, 0x18
+local RST, BLOCK, REPAIR, PIECE = 0xF0, 0x14, 0x18, 0x1C
+-- Least octets of a piece that is not the last one of its packet.
+local MIN_PIECE = 128
 local REASONS = { [1] = "refused", [2] = "unknown connection", [3] = "aborted", [4] = "protocol", [5] = "busy" }
-local OPTIONS = { [1] = "timing", [2] = "repairs", [3] = "increments", [4] = "padding" }
+local OPTIONS = { [1] = "timing", [2] = "repairs", [3] = "increments", [4] = "padding", [5] = "pieces" }
 local CODINGS = { [0] = "no gap list", [1] = "varint", [2] = "Rice", [3] = "malformed" }
 
 local e = {
@@ -101,6 +103,9 @@ local s = {
     repair_block = ProtoField.uint8("skystp.repair.block", "Block"),
     symbol = ProtoField.uint16("skystp.repair.symbol", "Symbol"),
     repair = ProtoField.bytes("skystp.repair.data", "Repair symbol"),
+    piece_offset = ProtoField.uint16("skystp.piece.offset", "Offset"),
+    piece_total = ProtoField.uint16("skystp.piece.total", "Total"),
+    piece = ProtoField.bytes("skystp.piece.data", "Piece of a packet"),
     padding = ProtoField.bytes("skystp.padding", "Padding"),
     data = ProtoField.bytes("skystp.data", "Data"),
     data_length = ProtoField.uint32("skystp.len", "Octets of data"),
@@ -441,6 +446,22 @@ local function block(at, tree)
     body:set_len(at.place - begin)
 end
 
+local function piece(at, tree, found)
+    local body = tree:add(stp, at.tvb(at.place), "PIECE")
+    local offset, total = take(at, 2), take(at, 2)
+    body:add(s.piece_offset, offset)
+    body:add(s.piece_total, total)
+    local data = take(at, math.max(1, at.tvb:len() - at.place))
+    body:add(s.piece, data)
+    local stop = offset:uint() + data:len()
+    if stop > total:uint() or data:len() == total:uint() then
+        fail("a piece that is no part of its packet")
+    elseif stop < total:uint() and data:len() < MIN_PIECE then
+        fail("a tiny piece in the middle of a packet")
+    end
+    found.piece = { offset = offset:uint(), total = total:uint(), data = data:raw() }
+end
+
 ---------------------------------------------------------------------------------------------------------------
 -- The file protocol
 ---------------------------------------------------------------------------------------------------------------
@@ -588,6 +609,29 @@ local function arrive(stream, number, octets, frame)
     end
 end
 
+-- Takes a piece of a packet; gives the packet once its pieces stand one behind the other.
+local function join(stream, number, piece)
+    local parts = stream.pieces[number]
+    if not parts or parts.total ~= piece.total then
+        if stream.joins >= MAX_WAITING then
+            return nil
+        end
+        parts = { total = piece.total }
+        stream.pieces[number], stream.joins = parts, stream.joins + 1
+    end
+    parts[piece.offset] = piece.data
+    local octets = ""
+    while #octets < parts.total do
+        local following = parts[#octets]
+        if not following then
+            return nil
+        end
+        octets = octets .. following
+    end
+    stream.pieces[number] = nil
+    return octets
+end
+
 local interface_field = Field.new("frame.interface_id")
 
 local function stream_of(pinfo, segment)
@@ -597,7 +641,7 @@ local function stream_of(pinfo, segment)
         pinfo.dst_port, segment.source_port, segment.destination_port, segment.instance,
     }, " ")
     if not streams[key] then
-        streams[key] = { skips = 0, unread = "", frames = {}, waiting = {}, waits = 0 }
+        streams[key] = { skips = 0, unread = "", frames = {}, waiting = {}, waits = 0, pieces = {}, joins = 0 }
     end
     return streams[key]
 end
@@ -620,6 +664,11 @@ local function read_files(segment, pinfo, tree)
         end
         if segment.data and not segment.pads then
             arrive(stream, segment.number, segment.data, pinfo.number)
+        elseif segment.piece then
+            local octets = join(stream, segment.number, segment.piece)
+            if octets then
+                arrive(stream, segment.number, octets, pinfo.number)
+            end
         end
     end
     local told = {}
@@ -642,6 +691,8 @@ local function type_names(types)
         return "BLOCK"
     elseif types == REPAIR then
         return "REPAIR"
+    elseif types == PIECE then
+        return "PIECE"
     end
     local names = {}
     for _, type in ipairs(TYPES) do
@@ -654,7 +705,7 @@ end
 
 -- Valid values of the type field [stp 3.3].
 local function is_type(types)
-    if types == RST or types == BLOCK or types == REPAIR then
+    if types == RST or types == BLOCK or types == REPAIR or types == PIECE then
         return true
     end
     local beside_bgn = bit_of(types, 0x04) or bit_of(types, 0x08) or bit_of(types, 0x20) or bit_of(types, 0x80)
@@ -674,6 +725,8 @@ local function bodies(at, root, segment)
         body:add(s.repair_block, at.tvb(5, 1))
         body:add(s.symbol, at.tvb(6, 2))
         body:add(s.repair, take(at, math.max(1, at.tvb:len() - at.place)))
+    elseif types == PIECE then
+        piece(at, root, segment)
     else
         if bit_of(types, 0x10) then
             opening(at, root, "BGN", segment)
@@ -729,7 +782,8 @@ function stp.dissector(tvb, pinfo, tree)
     root:add(s.destination_port, tvb(2, 2))
     local types = root:add(s.types, tvb(4, 1))
     local names = type_names(segment.types)
-    if segment.types ~= RST and segment.types ~= BLOCK and segment.types ~= REPAIR then
+    local alone = { [RST] = true, [BLOCK] = true, [REPAIR] = true, [PIECE] = true }
+    if not alone[segment.types] then
         for _, type in ipairs(TYPES) do
             types:add(s["is_" .. type[3]], tvb(4, 1))
         end

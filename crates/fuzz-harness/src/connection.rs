@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use skyhaul_core::{ConnectionId, Connections, Engine, Instant, MS, NetworkFields, NullSink, SECOND, Stream};
 use skyhaul_stp::segment::{
-    Block, Opening, Options, Poll, Report, Segment, Stat, Timing, decode, encode, repair_number,
+    Block, Opening, Options, Piece, Poll, Report, Segment, Stat, Timing, decode, encode, repair_number,
     reset_reason, types,
 };
 use skyhaul_stp::{Config, Endpoint, EndpointConfig};
@@ -187,6 +187,10 @@ impl Bench {
         } else if bits == types::REPAIR {
             segment.number = repair_number(input.byte(), u16::from(input.byte()));
             segment.repair = Some(&data);
+        } else if bits == types::PIECE {
+            // Large enough to be no tiny one, for the most part.
+            let (offset, total) = (u16::from(input.byte()) * 16, u16::from(input.byte()) * 64);
+            segment.piece = Some(Piece { offset, total, data: (&data, &[]) });
         } else {
             segment.bgn = has(types::BGN).then(|| self.opening(input));
             let free = segment.bgn.is_none();
@@ -218,6 +222,7 @@ impl Bench {
             timing: shape & 8 != 0,
             repairs: shape & 16 != 0,
             increments: shape & 32 != 0,
+            pieces: shape & 64 != 0,
             padding: 0,
         };
         Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce, options }

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use skyhaul_capture::Direction;
-use skyhaul_stp::segment::{Block, Opening, Poll, Report, Segment, Stat, Timing, decode, encode, repair_of};
+use skyhaul_stp::segment::{
+    Block, Opening, Piece, Poll, Report, Segment, Stat, Timing, decode, encode, repair_of,
+};
 
 use crate::common::noise;
 use crate::tshark::{Fields, all_fields, capture_of, field_names, is_missing};
@@ -74,6 +76,11 @@ impl Expected {
             expected.add("skystp.repair.symbol", number);
             expected.octets("skystp.repair.data", symbol);
         }
+        if let Some(piece) = segment.piece {
+            expected.add("skystp.piece.offset", piece.offset);
+            expected.add("skystp.piece.total", piece.total);
+            expected.octets("skystp.piece.data", piece.data.0);
+        }
         if let Some((first, second)) = segment.data {
             let data = [first, second].concat();
             expected.add("skystp.len", data.len());
@@ -99,6 +106,7 @@ impl Expected {
             (segment.rst.is_some(), "RST"),
             (segment.block.is_some(), "BLOCK"),
             (segment.repair.is_some(), "REPAIR"),
+            (segment.piece.is_some(), "PIECE"),
         ];
         if let Some((_, name)) = alone.into_iter().find(|(is, _)| *is) {
             return self.add("skystp.types", name);
@@ -119,7 +127,8 @@ impl Expected {
         self.add("skystp.opening.window", opening.window_bytes);
         self.hex("skystp.opening.nonce", opening.nonce, 16);
         let options = opening.options;
-        for (is, kind) in [(options.timing, 1), (options.repairs, 2), (options.increments, 3)] {
+        let kinds = [(options.timing, 1), (options.repairs, 2), (options.increments, 3), (options.pieces, 5)];
+        for (is, kind) in kinds {
             if is {
                 self.add("skystp.option.kind", kind);
                 self.add("skystp.option.length", 0);
@@ -288,6 +297,10 @@ fn what_the_page_says_is_refused_is_marked() {
         changed("ustat", |octets| octets[21] = 0),
         changed("stat-silent", |octets| octets[25] = 0),
         changed("poll-settled", |octets| octets.truncate(20)),
+        changed("piece", |octets| octets[15] -= 1),
+        changed("piece", |octets| octets[15] += 1),
+        changed("piece", |octets| octets.truncate(16)),
+        changed("piece", |octets| octets[4] |= 0x02),
         changed("ustat-sd", |octets| octets[23] = 1),
         changed("ustat-sd", |octets| octets.truncate(24)),
     ];
@@ -295,6 +308,17 @@ fn what_the_page_says_is_refused_is_marked() {
     damaged.1[13] ^= 1;
     let seen = hold(&[&refused[..], &[damaged]].concat());
     assert!(seen.last().unwrap().contains_key("skystp.damaged"));
+}
+
+/// A piece of any packet: many of them contradict themselves.
+fn random_piece(next: &mut dyn FnMut(u32) -> u32) -> Vec<u8> {
+    let (offset, total) = (next(600) as u16, next(800) as u16);
+    let data = noise(1 + next(300) as usize);
+    let piece = Some(Piece { offset, total, data: (&data, &[]) });
+    let (number, instance) = (next(1 << 24), next(65_536) as u16);
+    let mut octets = Vec::new();
+    encode(&Segment { destination_port: 7, number, instance, piece, ..Segment::default() }, &mut octets);
+    octets
 }
 
 #[test]
@@ -338,6 +362,7 @@ fn segments_at_random_are_read_as_the_decoder_reads_them() {
         let mut octets = Vec::new();
         encode(&segment, &mut octets);
         segments.push((format!("segment {place}"), octets));
+        segments.push((format!("piece {place}"), random_piece(&mut next)));
     }
     hold(&segments);
 }

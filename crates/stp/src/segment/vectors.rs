@@ -99,6 +99,9 @@ fn golden_vectors() {
     let block = Block { id: 5, runs: vec![3, 12, 1], sizes: vec![(2, 1459), (2, 1451)] };
     check("block", &Segment { block: Some(block), ..base() });
     check("repair", &Segment { number: repair_number(5, 7), repair: Some(b"hello"), ..base() });
+    let pieces = Opening { options: Options { pieces: true, ..Options::default() }, ..opening() };
+    check("bgn-pieces", &Segment { bgn: Some(pieces), data: Some(data), ..base() });
+    check("piece", &Segment { piece: Some(Piece { offset: 1250, total: 1255, data }), ..base() });
     check("rst", &Segment { rst: Some(ResetReason::Refused), ..base() });
 }
 
@@ -147,6 +150,9 @@ fn what_the_page_says_is_refused_is_refused() {
     assert_eq!(decode_changed("ustat", |b| b[21] = 0), Malformed::GapList);
     assert_eq!(decode_changed("stat-silent", |b| b[25] = 0), Malformed::GapList);
     assert_eq!(decode_changed("poll-settled", |b| b.truncate(20)), Malformed::Truncated);
+    assert_eq!(decode_changed("piece", |b| b[15] -= 1), Malformed::Piece, "beyond the packet");
+    assert_eq!(decode_changed("piece", |b| b[15] += 1), Malformed::Piece, "a tiny one in the middle");
+    assert_eq!(decode_changed("piece", |b| b.truncate(16)), Malformed::Piece, "no data");
     assert_eq!(decode_changed("ustat-sd", |b| b[23] = 1), Malformed::Length);
     assert_eq!(decode_changed("ustat-sd", |b| b.truncate(24)), Malformed::Length);
 }

@@ -18,6 +18,9 @@ pub(super) fn label(sent: SentSegment, first: u64) -> SegmentLabel {
     if sent.types == types::REPAIR {
         return ("REPAIR".into(), "data");
     }
+    if sent.types == types::PIECE {
+        return (format!("PIECE {position}"), "data");
+    }
     let parts = [
         (types::BGN, "BGN"),
         (types::BGNAK, "BGNAK"),
