@@ -106,6 +106,21 @@ impl Network {
         must(&format!("-n {} link set dev vd mtu {bytes}", self.names[2]));
     }
 
+    /// As a switch with a smaller MTU: the receiver's device drops larger frames, and nobody cuts them or tells.
+    fn switch(&self, bytes: u32) {
+        must(&format!("-n {} link set dev vd mtu {bytes}", self.names[2]));
+    }
+
+    /// As a firewall that drops fragments: the receiver keeps none.
+    fn drop_fragments(&self) {
+        for switch in ["ipv4/ipfrag_low_thresh", "ipv4/ipfrag_high_thresh"] {
+            Self::set(&self.names[2], switch, "0");
+        }
+        for switch in ["ipv6/ip6frag_low_thresh", "ipv6/ip6frag_high_thresh"] {
+            Self::set(&self.names[2], switch, "0");
+        }
+    }
+
     /// At the sender's own interface.
     fn edge(&self, bytes: u32) {
         must(&format!("-n {} link set dev va mtu {bytes}", self.names[0]));
@@ -226,6 +241,30 @@ fn a_path_that_falls_in_mid_flow_goes_on() {
     falls(V6, Sent, false, 1280);
     falls(V4, Sent, true, 1300);
     falls(V6, Sent, true, 1300);
+}
+
+/// What was formed before crosses in pieces: without them the connection would end, or last for ever.
+#[test]
+fn a_path_that_falls_in_mid_flow_and_drops_fragments_too_goes_on() {
+    for (family, is_switch, to) in [(V4, true, 1300), (V4, false, 1300), (V6, false, 1280)] {
+        let Some(network) = Network::new(family, 1500) else { return };
+        network.silence_router();
+        network.drop_fragments();
+        let result = network.transfer(4 * FILE_BYTES, &["--rate", "50M"], || {
+            thread::sleep(Duration::from_secs(1));
+            if is_switch { network.switch(to) } else { network.middle(to) }
+        });
+        assert_eq!(result["path_mtu"].as_u64(), Some(u64::from(to)), "{family:?}, {is_switch}: {result}");
+    }
+}
+
+#[test]
+fn a_first_flight_that_is_too_large_crosses_a_switch() {
+    let Some(network) = Network::new(V4, 1500) else { return };
+    network.switch(1000);
+    let result = network.transfer(FILE_BYTES, &["--rate", "50M"], || {});
+    let found = result["path_mtu"].as_u64().unwrap();
+    assert!((968..=1004).contains(&found), "{result}");
 }
 
 #[test]
