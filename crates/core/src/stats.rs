@@ -17,7 +17,7 @@ pub struct Stats {
     pub received_bytes: u64,
     /// Data packets sent for the first time.
     pub data_packets: u64,
-    /// Data packets sent again, for any reason.
+    /// Data packets sent again, for any reason; of one that leaves in pieces, each of them.
     pub retransmitted_packets: u64,
     /// Their size.
     pub retransmitted_bytes: u64,

@@ -45,7 +45,8 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
         }
         (Some(reason @ CloseReason::Oversized), _) => {
             format!(
-                "{reason}: something on the way drops them without a word; send again, with --mtu if it happens again"
+                "{reason}: something on the way drops them without a word; send again, with --mtu if it happens again \
+                 (a receiver of the newest version takes them in pieces)"
             )
         }
         (Some(CloseReason::Silence), _) => {

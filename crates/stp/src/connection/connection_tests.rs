@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 use skyhaul_congestion::PathStart;
-use skyhaul_core::{DeclaredRate, Instant, MS, NullSink, Path, PathConfig, ResetReason, SECOND};
+use skyhaul_core::{DeclaredRate, Instant, MS, MtuBounds, NullSink, Path, PathConfig, ResetReason, SECOND};
 
 use super::{Connection, Context, Entropy, Names};
 use crate::segment::{Segment, decode, encode};
@@ -50,6 +50,11 @@ enum Operation {
     Lose {
         at: usize,
     },
+    /// Nothing larger crosses from now on, and the sending system says so at one end.
+    Narrow {
+        side: usize,
+        bytes: u32,
+    },
     /// The segment arrives, but says something else.
     Tamper {
         at: usize,
@@ -72,6 +77,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         24 => at().prop_map(|at| Operation::Deliver { at }),
         2 => at().prop_map(|at| Operation::Duplicate { at }),
         4 => at().prop_map(|at| Operation::Lose { at }),
+        1 => (side(), prop_oneof![576..1500u32, Just(1500)])
+            .prop_map(|(side, bytes)| Operation::Narrow { side, bytes }),
         3 => (at(), any::<u8>(), any::<u32>())
             .prop_map(|(at, what, value)| Operation::Tamper { at, what, value }),
     ]
@@ -87,6 +94,7 @@ fn config(choice: u8) -> Config {
         (config.receive_limit_bytes, config.send_limit_bytes) = (4096, 8192);
     }
     config.nagle = choice & 32 != 0;
+    config.discover_mtu = choice & 64 != 0;
     config.send_limit_bytes = config.send_limit_bytes.min(1 << 18);
     config
 }
@@ -104,14 +112,23 @@ struct Bench {
     now: Instant,
     /// Segments under way: to whom, and the bytes.
     wire: Vec<(usize, Vec<u8>)>,
+    /// Largest packet that crosses.
+    wide_bytes: u32,
+    link_bytes: u32,
 }
 
 impl Bench {
     fn new(choice: u8, held: bool) -> Self {
         let config = Arc::new(config(choice));
         let end = || End { path: Path::new(PATH), connection: None, promised: None };
-        let mut bench =
-            Self { config, ends: [end(), end()], now: Instant::from_ns(SECOND), wire: Vec::new() };
+        let mut bench = Self {
+            config,
+            ends: [end(), end()],
+            now: Instant::from_ns(SECOND),
+            wire: Vec::new(),
+            wide_bytes: u32::MAX,
+            link_bytes: if choice & 128 == 0 { 0 } else { 1500 },
+        };
         let names = Names { local_port: 1, remote_port: 2, instance: 3, nonce: 4 };
         bench.with_path(0, |id, config, context| {
             Connection::open(id, names, entropy(id), config, held, context)
@@ -126,6 +143,11 @@ impl Bench {
         make: impl FnOnce(u64, Arc<Config>, &mut Context<'_>) -> Connection,
     ) {
         let end = &mut self.ends[side];
+        if self.config.discover_mtu {
+            let (min_bytes, base_bytes, taken_bytes) = (576, 1280, 65_535);
+            let bounds = MtuBounds { min_bytes, base_bytes, taken_bytes, link_bytes: self.link_bytes };
+            end.path.discover_mtu(bounds, None);
+        }
         if let Some(rate_bps) = self.config.rate_bps {
             end.path.declare(Instant::ZERO, DeclaredRate { rate_bps, burst_ns: self.config.budget_burst_ns });
         } else if self.config.wants_timing() {
@@ -180,6 +202,15 @@ impl Bench {
             Operation::Lose { at } => {
                 self.take(at, false);
             }
+            Operation::Narrow { side, bytes } => {
+                let (now, End { path, promised, .. }) = (self.now, &mut self.ends[side]);
+                self.wide_bytes = bytes;
+                *promised = None;
+                let packet_bytes = path.mtu_bytes();
+                if let Some(mtu) = path.mtu_mut().filter(|_| bytes < packet_bytes) {
+                    mtu.refused(now, packet_bytes, Some(bytes));
+                }
+            }
             Operation::Tamper { at, what, value } => {
                 if let Some((to, bytes)) = self.take(at, false) {
                     self.arrive(to, &tampered(&bytes, what, value));
@@ -225,7 +256,9 @@ impl Bench {
                 *promised = Some(deadline.unwrap_or(Instant::MAX));
                 break;
             }
-            self.wire.push((1 - side, bytes));
+            if path.wire_bytes(bytes.len()) <= self.wide_bytes || !self.config.discover_mtu {
+                self.wire.push((1 - side, bytes));
+            }
         }
         while connection.poll_event().is_some() {}
     }

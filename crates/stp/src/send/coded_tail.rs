@@ -83,6 +83,8 @@ pub(super) struct CodedTail {
     began_at: Option<Instant>,
     /// Packets below this may be larger than what the path takes.
     oversize_to: u64,
+    /// When that was found out.
+    oversized_at: Instant,
     /// Packets below this had their block.
     tried_to: u64,
     /// Symbols to send for losses that are known.
@@ -120,13 +122,18 @@ impl CodedTail {
 
     /// Gives up the block under way, and makes none of the packets that were sent so far: symbols would be as
     /// large as these are, and the path takes less by now.
-    pub(super) fn abandon(&mut self, cache: &SendCache) {
+    pub(super) fn abandon(&mut self, cache: &SendCache, now: Instant) {
         self.end();
-        self.oversize_to = cache.next();
+        (self.oversize_to, self.oversized_at) = (cache.next(), now);
+    }
+
+    /// When it was found out that the path takes less than this packet may be; `None`: it takes it.
+    pub(super) fn oversized_since(&self, number: u64) -> Option<Instant> {
+        self.is_oversized(number).then_some(self.oversized_at)
     }
 
     /// True if this packet was made when the path took larger ones than now.
-    pub(super) fn is_oversized(&self, number: u64) -> bool {
+    fn is_oversized(&self, number: u64) -> bool {
         number < self.oversize_to
     }
 

@@ -320,11 +320,11 @@ impl Sender {
         self.activity.first_data_at.get_or_insert(now);
     }
 
-    /// Time since when a packet that is larger than the path takes by now is the oldest without an
-    /// acknowledgement: on a path where fragments vanish, too, nothing ever brings it across.
+    /// Time since when the oldest packet without an acknowledgement is one that is larger than the path takes by
+    /// now: where fragments and pieces vanish, too, nothing ever brings it across.
     pub(crate) fn stuck_since(&self) -> Option<Instant> {
-        let is_oversized = !self.cache.is_empty() && self.coded.is_oversized(self.cache.first());
-        is_oversized.then_some(self.activity.oldest.1)
+        let since = self.coded.oversized_since(self.cache.first()).filter(|_| !self.cache.is_empty())?;
+        Some(since.max(self.activity.oldest.1))
     }
 
     /// Everything sent was acknowledged.

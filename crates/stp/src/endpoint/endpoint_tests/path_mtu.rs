@@ -44,7 +44,7 @@ impl Transfer {
         transfer
     }
 
-    fn write(&mut self) {
+    pub(super) fn write(&mut self) {
         self.written += self.bench.a.write(self.id, &self.data[self.written..]).unwrap();
     }
 

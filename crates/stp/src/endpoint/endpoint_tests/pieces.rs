@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::{CloseReason, Connections, Event, MIN_IPV6_MTU_BYTES, SECOND, StreamEvent};
 
-use super::bench::{Bench, Side};
+use super::bench::{Bench, RTT_NS, Side};
 use super::path_mtu::{Transfer, senders};
 use crate::segment::{Options, Piece, Segment, types};
 use crate::{Config, EndpointConfig, MtuSearch};
@@ -89,12 +89,15 @@ fn a_path_that_falls_below_the_base_behind_the_last_new_packet_is_found_out_by_t
         let mut before = 0;
         while before < new_packets(&transfer) || !transfer.has_written_all() {
             before = new_packets(&transfer);
-            transfer.run(1);
+            transfer.bench.run(SECOND / 20);
+            transfer.write();
         }
         transfer.bench.wire.clear();
         transfer.bench.path_bytes = [1000; 2];
         let took_s = transfer.finish();
         assert!(took_s.is_some(), "{:?}: {:?}", config.controller, transfer.bench.a.stats(transfer.id));
+        assert_eq!(new_packets(&transfer), before, "{:?}", config.controller);
+        assert_eq!(transfer.mtu(), Some(576), "{:?}", config.controller);
     }
 }
 
@@ -113,6 +116,24 @@ fn a_first_flight_that_is_too_large_crosses_in_pieces() {
             assert!(pieces.contains(&576), "{what}: {pieces:?}");
         }
     }
+}
+
+/// Patience begins when it is known that the oldest packet is too large, and not when that left.
+#[test]
+fn an_outage_of_over_a_minute_behind_which_the_path_takes_less_ends_nothing() {
+    let mut transfer = Transfer::on(bench(false), &senders()[0], 1500, 12_000_000);
+    transfer.run(20);
+    let mut unlucky = None;
+    transfer.bench.drop = Box::new(move |side, segment| {
+        let is_new = side == Side::A && segment.data.is_some();
+        is_new && *unlucky.get_or_insert(segment.number) == segment.number
+    });
+    transfer.bench.run(3 * RTT_NS); // what was sent before is acknowledged, and one packet is the oldest
+    transfer.bench.drop = Box::new(|_, _| true);
+    transfer.bench.run(70 * SECOND);
+    transfer.bench.path_bytes = [1300; 2];
+    transfer.bench.drop = Box::new(|_, _| false);
+    assert!(transfer.finish().is_some(), "{:?}", transfer.bench.events);
 }
 
 #[test]
