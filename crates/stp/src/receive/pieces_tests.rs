@@ -68,7 +68,7 @@ fn a_packet_that_came_otherwise_is_forgotten() {
 
 #[test]
 fn the_oldest_makes_room_whatever_the_sizes() {
-    let large = [3; 65_535];
+    let large = vec![3; 65_535];
     let mut pieces = Pieces::default();
     for number in 0..10_000 {
         let packet = if number % 7 == 0 { &large[..] } else { &large[..300] };

@@ -217,7 +217,7 @@ fn names_of(transfer: &mut Transfer) -> Segment<'static> {
         if side == Side::A {
             let Segment { source_port, destination_port, instance, .. } = *segment;
             let number = segment.poll.map_or(segment.number, |poll| poll.next);
-            let names = Segment { source_port, destination_port, instance, number, ..Segment::default() };
+            let names = Segment { source_port, destination_port, number, instance, ..Segment::default() };
             *told.borrow_mut() = Some(names);
         }
         false
