@@ -2,7 +2,7 @@
 //! of STP, cut anywhere, and late.
 
 use skyhaul_capture::Direction;
-use skyhaul_stp::segment::{Opening, Segment, encode};
+use skyhaul_stp::segment::{Opening, Piece, Segment, decode, encode};
 
 use crate::tshark::{Fields, all_fields, capture_of, field_names, is_missing};
 
@@ -108,6 +108,29 @@ fn packets_that_are_late_lost_and_repeated_or_twice_are_put_in_order() {
     all.insert(9, late.clone());
     all.insert(5, all[4].clone());
     all.push(late);
+    hold_to_the_page(&shown(all));
+}
+
+#[test]
+fn a_packet_in_pieces_is_put_together() {
+    if is_missing() {
+        return;
+    }
+    let stream = octets(&["opening", "FILE", "CHUNK", "END", "ABORT"]);
+    let (opening, packet) = stream.split_at(28);
+    let mut all = datagrams(Direction::Outbound, opening, 28);
+    let (_, first) = &all[0];
+    let first = decode(&first[1..]).unwrap();
+    let piece = |from: usize, to: usize| {
+        let piece = Piece { offset: from as u16, total: packet.len() as u16, data: (&packet[from..to], &[]) };
+        let number = first.number + 1;
+        let segment = Segment { number, piece: Some(piece), bgn: None, data: None, ..first.clone() };
+        let mut bytes = vec![0x20];
+        encode(&segment, &mut bytes);
+        (Direction::Outbound, bytes)
+    };
+    let late = [piece(130, packet.len()), piece(130, packet.len()), piece(0, 130), piece(0, 130)];
+    all.extend(late);
     hold_to_the_page(&shown(all));
 }
 

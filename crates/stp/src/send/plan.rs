@@ -304,6 +304,11 @@ impl Sender {
         }
         self.regulator.on_sent(now, choice.bytes() as u64);
         self.traffic.count_data(choice.repeat());
+        self.enter(choice, order, now, path)
+    }
+
+    /// Enters a transmission into the cache, `order` among all. Result: the number of its packet.
+    fn enter(&mut self, choice: Choice, order: u64, now: Instant, path: &Path) -> u64 {
         let in_flight_bytes = self.cache.in_flight_bytes();
         let number = match choice {
             Choice::New { bytes } => {
