@@ -48,8 +48,8 @@ pub enum CloseReason {
     ConnectTimeout,
     /// The peer gave no sign of life.
     Silence,
-    /// The peer answers, and packets that were cut when the path took larger ones do not reach it, in fragments
-    /// or, if it takes these, in pieces.
+    /// The peer answers, and packets that were cut when the path took larger ones do not reach it, in
+    /// fragments or, if it takes these, in pieces.
     Oversized,
     /// The carrier says that nobody receives at the peer's address.
     Unreachable,

@@ -106,7 +106,8 @@ impl Network {
         must(&format!("-n {} link set dev vd mtu {bytes}", self.names[2]));
     }
 
-    /// As a switch with a smaller MTU: the receiver's device drops larger frames, and nobody cuts them or tells.
+    /// As a switch with a smaller MTU: the receiver's device drops larger frames, and nobody cuts them or
+    /// tells.
     fn switch(&self, bytes: u32) {
         must(&format!("-n {} link set dev vd mtu {bytes}", self.names[2]));
     }

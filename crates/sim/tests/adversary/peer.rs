@@ -154,5 +154,5 @@ pub(crate) fn opening(window_bytes: u32) -> Opening {
 }
 
 fn owned(segment: Segment<'_>) -> Segment<'static> {
-    Segment { data: None, repair: None, ..segment }
+    Segment { data: None, repair: None, piece: None, ..segment }
 }

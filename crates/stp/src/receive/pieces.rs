@@ -48,8 +48,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Takes a piece of packet `number`. Where it names another size of the packet than pieces before it, what
-    /// these brought is forgotten. Result: the packet, if that makes it whole.
+    /// Takes a piece of packet `number`. Where it names another size of the packet than pieces before it,
+    /// what these brought is forgotten. Result: the packet, if that makes it whole.
     pub(super) fn put(&mut self, number: u64, piece: &Piece<'_>) -> Option<Box<[u8]>> {
         let total = usize::from(piece.total);
         let mut partial = self

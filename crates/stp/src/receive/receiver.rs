@@ -38,8 +38,8 @@ pub(crate) struct PollArrival {
     pub(crate) max_segment_bytes: usize,
 }
 
-/// Receiving half of a connection. Its memory is bounded by the assembly's limit, a block and its symbols, and
-/// what packets in pieces may take.
+/// Receiving half of a connection. Its memory is bounded by the assembly's limit, a block and its symbols,
+/// and what packets in pieces may take.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
     assembly: Assembly,

@@ -1,5 +1,5 @@
-//! A piece of a packet: `docs/spec/stp.md`, section 3.4. A packet keeps its number and its size for good; where
-//! the path takes less by now, and no fragments of IP, it crosses in pieces.
+//! A piece of a packet: `docs/spec/stp.md`, section 3.4. A packet keeps its number and its size for good;
+//! where the path takes less by now, and no fragments of IP, it crosses in pieces.
 
 use alloc::vec::Vec;
 
@@ -7,8 +7,8 @@ use super::Payload;
 
 /// Bytes of a PIECE's body beside the data.
 pub const PIECE_BYTES: usize = 4;
-/// Least octets of a piece that is not the last one of its packet, so that tiny pieces cannot fill memory with
-/// bookkeeping.
+/// Least octets of a piece that is not the last one of its packet, so that tiny pieces cannot fill memory
+/// with bookkeeping.
 pub const MIN_PIECE_BYTES: usize = 128;
 
 /// Body of PIECE. The segment's number is that of the packet.

@@ -266,8 +266,8 @@ impl SendCache {
         count.add(entry);
     }
 
-    /// Judges a packet lost: it leaves the flight and waits to be sent again. Result: the packet, or `None` if
-    /// it is acknowledged or waits already.
+    /// Judges a packet lost: it leaves the flight and waits to be sent again. Result: the packet, or `None`
+    /// if it is acknowledged or waits already.
     pub(super) fn lose(&mut self, number: u64, by_ustat: bool) -> Option<SentPacket> {
         let entry = self.entry_mut(number)?;
         if entry.acknowledged || entry.queued {

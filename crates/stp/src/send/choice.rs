@@ -58,8 +58,8 @@ impl Choice {
         matches!(self, Self::Piece { offset, .. } if offset > 0)
     }
 
-    /// Payload of a packet without pieces that would be as large as the largest in which it leaves; 0: it leaves
-    /// in fragments.
+    /// Payload of a packet without pieces that would be as large as the largest in which it leaves; 0: it
+    /// leaves in fragments.
     pub(super) fn whole_bytes(self, path: &Path) -> u16 {
         match self {
             Self::Piece { bytes, .. } => (PIECE_BYTES + bytes) as u16,

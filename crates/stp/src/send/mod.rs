@@ -320,8 +320,8 @@ impl Sender {
         self.activity.first_data_at.get_or_insert(now);
     }
 
-    /// Time since when the oldest packet without an acknowledgement is one that is larger than the path takes by
-    /// now: where fragments and pieces vanish, too, nothing ever brings it across.
+    /// Time since when the oldest packet without an acknowledgement is one that is larger than the path takes
+    /// by now: where fragments and pieces vanish, too, nothing ever brings it across.
     pub(crate) fn stuck_since(&self) -> Option<Instant> {
         let since = self.coded.oversized_since(self.cache.first()).filter(|_| !self.cache.is_empty())?;
         Some(since.max(self.activity.oldest.1))

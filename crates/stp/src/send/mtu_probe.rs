@@ -103,8 +103,8 @@ impl Sender {
         }
     }
 
-    /// Takes in that a packet is lost that left at `sent_at`, with so much payload in the largest of its packets
-    /// of IP; 0: in fragments, which tell nothing.
+    /// Takes in that a packet is lost that left at `sent_at`, with so much payload in the largest of its
+    /// packets of IP; 0: in fragments, which tell nothing.
     pub(super) fn note_mtu_loss(whole_bytes: u16, sent_at: Instant, path: &mut Path) {
         let wire_bytes = path.wire_bytes(HEADER_BYTES + usize::from(whole_bytes));
         if let (1.., Some(mtu)) = (whole_bytes, path.mtu_mut()) {

@@ -237,8 +237,8 @@ impl Sender {
         last && settled && may_combine
     }
 
-    /// New data shrinks to the room beside the bodies. A retransmission cannot, and nothing goes with a piece: a
-    /// POLL follows it, or goes ahead of it if it was put off already or brings other bodies.
+    /// New data shrinks to the room beside the bodies. A retransmission cannot, and nothing goes with a
+    /// piece: a POLL follows it, or goes ahead of it if it was put off already or brings other bodies.
     fn fit(&self, plan: &mut Plan, base_bytes: usize, situation: &Situation) {
         let Some(choice) = plan.data else { return };
         let bodies_bytes = self.bodies_bytes(plan, base_bytes, situation);

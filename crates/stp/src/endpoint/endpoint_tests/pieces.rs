@@ -178,8 +178,8 @@ fn an_end_says_that_it_takes_pieces_if_it_finds_out_what_the_path_takes() {
     }
 }
 
-/// Pieces of a packet that is not there, of one that is, and far outside the window, to an end that takes some
-/// and to one that takes none.
+/// Pieces of a packet that is not there, of one that is, and far outside the window, to an end that takes
+/// some and to one that takes none.
 #[test]
 fn pieces_that_nobody_sent_do_no_harm() {
     for takes in [true, false] {
