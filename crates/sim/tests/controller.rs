@@ -306,6 +306,31 @@ fn a_tenth_of_a_bandwidth_delay_product_is_queue_enough() {
     assert_unharmed(&link, 0.9, 68_751);
 }
 
+/// `rate_bps`, 30 ms each way, and a queue of so many packets.
+fn short_queue(rate_bps: u64, packets: u32) -> LinkConfig {
+    let direction =
+        DirectionConfig { rate_bps: Some(rate_bps), delay_ns: 30 * MS, ..DirectionConfig::default() };
+    let forward = DirectionConfig { queue: QueueLimit::Packets(packets), ..direction.clone() };
+    LinkConfig { forward, reverse: direction, ..LinkConfig::default() }
+}
+
+#[test]
+fn trains_that_are_longer_than_the_queue_neither_overflow_it_for_long_nor_count_as_noise() {
+    for packets in [5, 10, 20] {
+        let outcome = run(short_queue(20_000_000, packets), 1, 40_000_000);
+        let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
+        let share = outcome.share().unwrap();
+        assert!(share > 0.9 && sent < 1.1, "{packets} packets: {share:.3}, sent {sent:.3}");
+    }
+}
+
+#[test]
+fn a_queue_with_room_for_one_poll_of_the_first_packets_lets_the_rate_be_found() {
+    let outcome = run(short_queue(10_000_000, 3), 1, 20_000_000);
+    let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
+    assert!(outcome.share().unwrap() > 0.8 && sent < 1.15, "{:?}, sent {sent:.3}", outcome.share());
+}
+
 #[test]
 fn a_policer_gets_what_it_lets_through() {
     let mut link = ready("geo");

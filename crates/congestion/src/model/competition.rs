@@ -13,6 +13,8 @@ const CROWDED_TARGETS: u64 = 2;
 const STEADY_PART: u64 = 2;
 /// Packets lost beyond what is lost anyway before a loss counts: a single one may be chance.
 const MIN_LOST_PACKETS: u64 = 2;
+/// Factor of what is lost anyway that chance may take.
+pub(super) const UNUSUAL_FACTOR: f64 = 1.5;
 /// Trains in a row that find nobody else's packets between their own ...
 const ALONE_TRAINS: u32 = 3;
 /// ... when so much of what a train shows is what arrives anyway.
@@ -187,7 +189,11 @@ pub(super) fn lost_part(long: &Interval) -> f64 {
 
 /// True if more was lost than is lost without a queue.
 fn has_lost(long: &Interval, calm_loss: f64) -> bool {
-    let lost_bytes = long.sent_bytes.saturating_sub(long.arrived_bytes);
-    let usual_bytes = 1.5 * calm_loss * long.sent_bytes as f64;
-    lost_bytes as f64 > usual_bytes + (MIN_LOST_PACKETS * 1500) as f64
+    unusual_bytes(long, calm_loss) > MIN_LOST_PACKETS * 1500
+}
+
+/// Bytes lost beyond what chance may take without a queue.
+pub(super) fn unusual_bytes(long: &Interval, calm_loss: f64) -> u64 {
+    let usual_bytes = UNUSUAL_FACTOR * calm_loss * long.sent_bytes as f64;
+    long.sent_bytes.saturating_sub(long.arrived_bytes).saturating_sub(usual_bytes as u64)
 }

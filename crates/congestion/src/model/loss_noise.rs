@@ -3,15 +3,17 @@
 
 use skyhaul_core::{Instant, PathSample};
 
-use super::competition::lost_part;
+use super::competition::{UNUSUAL_FACTOR, lost_part};
 
 /// Weight of a report: a few round trips are remembered.
 const WEIGHT: f64 = 1.0 / 8.0;
+/// Reports after which the loss is known.
+const KNOWN_REPORTS: u32 = 8;
 /// Largest part that is reckoned with: with more, what arrives would be taken for several times as much.
 const MAX_NOISE: f64 = 0.5;
 /// Part that is lost at a policer in any case: it is sent to find out whether there is more.
 const TELLING_LOSS: f64 = 1.0 / 20.0;
-/// Reports after which the loss has settled at this rate.
+/// Reports after which the loss, or a queue, has settled at this rate.
 const SETTLED_REPORTS: u32 = 24;
 /// Part of what got through that is sent during a test.
 const BELOW: f64 = 0.9;
@@ -20,17 +22,24 @@ const BELOW: f64 = 0.9;
 const EXPECTED_PACKETS: f64 = 10.0;
 /// ... if less than this part of them is missing.
 const POLICED_PART: f64 = 0.25;
-/// Windows of the shortest delay for which a finding holds: links get better, and policers fill up.
-const HOLDS_WINDOWS: u64 = 4;
+/// Windows of the shortest delay for which a finding holds: links get better, policers fill up, and queues
+/// become longer. That of noise holds for so much as was found: what is lost beyond is a question of its own.
+pub(super) const HOLDS_WINDOWS: u64 = 4;
 
 /// Loss without a queue, and the finding about it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossNoise {
     part: f64,
+    /// Reports that it is made of.
+    counted: u32,
     /// Reports since it is above [`TELLING_LOSS`].
     reports: u32,
+    /// Reports with a queue since the last one without.
+    busy_reports: u32,
     test: Option<PolicerTest>,
     found_at: Option<Instant>,
+    /// Part that was found to be noise; 0: none was.
+    noise_part: f64,
     /// Rate of the policer, if there is one.
     limit_bps: Option<f64>,
 }
@@ -50,6 +59,11 @@ impl LossNoise {
         self.part.min(MAX_NOISE)
     }
 
+    /// True if it was measured often enough.
+    pub(super) fn is_known(&self) -> bool {
+        self.counted >= KNOWN_REPORTS
+    }
+
     /// Rate of the policer, if there is one.
     pub(super) fn limit_bps(&self) -> Option<f64> {
         self.limit_bps
@@ -64,9 +78,10 @@ impl LossNoise {
     /// [`HOLDS_WINDOWS`].
     pub(super) fn saw(&mut self, now: Instant, sample: &PathSample, rate_bps: f64, window_ns: u64) {
         let Some(long) = sample.long else { return };
+        self.busy_reports = 0;
         let is_old = |at: Instant| now.since(at) >= HOLDS_WINDOWS.saturating_mul(window_ns);
         if self.found_at.is_some_and(is_old) {
-            (self.found_at, self.limit_bps) = (None, None);
+            (self.found_at, self.noise_part, self.limit_bps) = (None, 0.0, None);
         }
         if let Some(test) = self.test.as_mut() {
             test.count(sample);
@@ -75,30 +90,38 @@ impl LossNoise {
             }
             return;
         }
+        self.counted = self.counted.saturating_add(1);
         self.part += (lost_part(&long) - self.part) * WEIGHT;
-        self.reports = if self.part > TELLING_LOSS { self.reports + 1 } else { 0 };
-        if self.reports >= SETTLED_REPORTS && (self.found_at.is_none() || self.limit_bps.is_some()) {
+        let is_telling = self.part > TELLING_LOSS + UNUSUAL_FACTOR * self.noise_part;
+        self.reports = if is_telling { self.reports + 1 } else { 0 };
+        if self.reports >= SETTLED_REPORTS {
             self.test = Some(PolicerTest::new(now, rate_bps * (1.0 - self.part)));
         }
     }
 
     fn found(&mut self, now: Instant, is_policed: bool) {
-        let test = self.test.take().filter(|_| is_policed);
+        let Some(test) = self.test.take() else { return };
         (self.found_at, self.reports) = (Some(now), 0);
-        self.limit_bps = test.map(|test| test.through_bps);
-        if let Some(test) = test {
-            self.part = test.lost_bytes / test.sent_bytes;
+        let part = test.lost_bytes / test.sent_bytes;
+        if is_policed {
+            (self.part, self.noise_part, self.limit_bps) = (part, 0.0, Some(test.through_bps));
+        } else {
+            (self.noise_part, self.limit_bps) = (part, None);
         }
     }
 
-    /// Takes in that there is a queue: what is lost says nothing of noise.
+    /// Takes in that there is a queue: what is lost says nothing of noise. One that does not go away, as the
+    /// rate is lowered for it, says that the rate is too high: what was taken for noise is what does not fit.
     pub(super) fn interrupt(&mut self) {
-        (self.test, self.reports) = (None, 0);
+        (self.test, self.reports, self.busy_reports) = (None, 0, self.busy_reports + 1);
+        if self.busy_reports >= SETTLED_REPORTS {
+            *self = Self::default();
+        }
     }
 
     /// Forgets the policer: it may be another path now.
     pub(super) fn forget_limit(&mut self) {
-        *self = Self { part: self.part(), ..Self::default() };
+        *self = Self { part: self.part(), counted: self.counted, ..Self::default() };
     }
 }
 

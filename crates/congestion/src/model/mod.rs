@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND, UNMEASURED_RATE_BPS};
 
-use competition::{CompetitionDetector, CubicClaim, QueueCause};
+use competition::{CompetitionDetector, CubicClaim, QueueCause, unusual_bytes};
 use loss_noise::LossNoise;
 use min_delay::MinDelayFilter;
 use trains::Trains;
@@ -120,9 +120,12 @@ impl Model {
         self.waits_ns[0]
     }
 
-    /// Queue aimed at: some of the round trip, and two packets.
+    /// Queue aimed at: some of the round trip, but no more than half of what the path has room for, and two
+    /// packets.
     fn target_ns(&self) -> u64 {
-        let part_ns = (self.rtt_min_ns / TARGET_PART).clamp(MIN_TARGET_NS, MAX_TARGET_NS);
+        let room_ns = |packets: u64| (packets as f64 * self.packet_ns(self.estimate_bps)) as u64;
+        let room_ns = self.trains.room_packets().map_or(u64::MAX, room_ns);
+        let part_ns = (self.rtt_min_ns / TARGET_PART).min(room_ns / 2).clamp(MIN_TARGET_NS, MAX_TARGET_NS);
         part_ns + (2.0 * self.packet_ns(self.rate_bps)) as u64
     }
 
@@ -134,7 +137,8 @@ impl Model {
         let carried_bps = train.as_ref().and_then(carried_bps);
         let delivered_bps = sample.long.and_then(|long| self.delivered_bps(&long));
         let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
-        if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)) {
+        let left_over_bps = sample.long.as_ref().and_then(left_over_bps);
+        if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)).or(left_over_bps) {
             self.set_estimate(bps);
             self.rate_bps = self.estimate_bps;
         } else if let Some(bps) = delivered_bps {
@@ -173,11 +177,7 @@ impl Model {
         let target_ns = self.target_ns();
         let is_calm = self.waits_ns[0] <= target_ns;
         if let Some(long) = sample.long.filter(|long| long.sent_ns > 0) {
-            if is_calm {
-                self.noise.saw(now, sample, self.rate_bps, self.base_window_ns());
-            } else {
-                self.noise.interrupt();
-            }
+            self.take_losses(now, sample, &long, is_calm);
             self.take_delivered(&long, target_ns);
         }
         if is_calm {
@@ -185,6 +185,23 @@ impl Model {
         }
         self.rate_bps = self.estimate_bps * self.correction(now, target_ns);
         self.stay_below_policer();
+    }
+
+    /// Takes what is missing of what was sent between two marks. A train makes a queue of its own, which the
+    /// marks around it do not meet: what is lost of it tells that it was too long, and nothing of noise.
+    fn take_losses(&mut self, now: Instant, sample: &PathSample, long: &Interval, is_calm: bool) {
+        let began_at = sample.sent_at.before(long.sent_ns);
+        let is_first = self.started_at.is_some_and(|at| began_at < at);
+        if is_first || self.trains.are_within(began_at, sample.sent_at) {
+            let lost_packets = unusual_bytes(long, self.noise.part()) / self.mss_bytes.max(1);
+            if self.noise.is_known() && !sample.behind_train {
+                self.trains.lost(now, began_at, sample.sent_at, lost_packets);
+            }
+        } else if is_calm {
+            self.noise.saw(now, sample, self.rate_bps, self.base_window_ns());
+        } else {
+            self.noise.interrupt();
+        }
     }
 
     /// Keeps below a policer: more is sent in vain.
@@ -263,6 +280,13 @@ pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
     (spread_ns > 0 && bytes > 0).then(|| rate_bps(bytes, spread_ns))
 }
 
+/// Rate of what is left of packets that left at once, if most of them are missing: a queue that has no room
+/// for two POLLs of them never will, and what is paced from now on finds the rest.
+fn left_over_bps(long: &Interval) -> Option<f64> {
+    let is_mostly_lost = long.arrived_bytes > 0 && long.arrived_bytes < long.sent_bytes / 2;
+    (is_mostly_lost && long.arrived_ns > 0).then(|| rate_bps(long.arrived_bytes, long.arrived_ns))
+}
+
 impl PathController for Model {
     fn on_sample(&mut self, now: Instant, sample: &PathSample) {
         self.rtt_min_ns = self.rtt_min_ns.min(sample.rtt_ns).max(1);
@@ -281,13 +305,15 @@ impl PathController for Model {
         if self.started_at.is_some_and(|at| sample.sent_at < at) && sample.train.is_some() {
             return self.start(sample);
         }
-        if let Some(bps) = sample.train.as_ref().and_then(carried_bps) {
-            self.trains.measured(bps.min(MAX_RATE_BPS));
+        if let Some((train, bps)) = sample.train.and_then(|train| Some((train, carried_bps(&train)?))) {
+            let began_at = sample.sent_at.before(train.sent_ns);
+            self.trains.measured(bps.min(MAX_RATE_BPS), began_at, train.sent_bytes, self.mss_bytes);
         }
         match self.competition.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
             QueueCause::OtherFlows if self.competing.is_none() => {
                 self.competing = Some(CubicClaim::new(now, sample, self.estimate_bps, self.mss_bytes));
                 self.noise.forget_limit();
+                self.trains.forget_room();
             }
             QueueCause::LongerPath => self.min_delay.forget(),
             _ => {}
@@ -302,6 +328,7 @@ impl PathController for Model {
         self.min_delay.forget();
         self.waits_ns = [0; 2];
         self.trains.forget();
+        self.trains.forget_room();
         self.noise.forget_limit();
         self.competition = CompetitionDetector::default();
     }
@@ -326,7 +353,8 @@ impl PathController for Model {
         if !self.is_started() || self.noise.max_bps().is_some() {
             return 0;
         }
-        self.trains.take(now, self.rtt_min_ns, self.estimate_bps, self.mss_bytes)
+        let window_ns = self.base_window_ns();
+        self.trains.take(now, self.rtt_min_ns, self.estimate_bps, self.mss_bytes, window_ns)
     }
 
     fn max_train_packets(&self) -> u32 {

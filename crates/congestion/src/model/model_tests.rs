@@ -1,5 +1,7 @@
 //! The model by itself: any samples in any order. What it makes of links is tested in `sim`.
 
+use std::vec::Vec;
+
 use proptest::prelude::*;
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND};
@@ -90,6 +92,77 @@ fn what_a_policer_drops_is_not_sent_for_long() {
 fn noise_that_takes_every_second_packet_is_no_policer() {
     let sent_bps = sent_bps_without_a_queue(|sent_bytes| sent_bytes / 2);
     assert!(sent_bps > 9_500_000, "{sent_bps}");
+}
+
+#[test]
+fn what_was_found_to_be_noise_excuses_no_more_than_that() {
+    // A tenth is noise, whatever is sent; later a token bucket takes what exceeds 5 Mbit/s as well.
+    let reports = core::cell::Cell::new(0);
+    let sent_bps = sent_bps_without_a_queue(|sent_bytes| {
+        reports.set(reports.get() + 1);
+        let policed_bytes = if reports.get() < 60 { u64::MAX } else { 5_000_000 * 330 / 8000 };
+        sent_bytes.min(policed_bytes) * 9 / 10
+    });
+    assert!((4_000_000..5_900_000).contains(&sent_bps), "{sent_bps}");
+}
+
+/// Model on a path of 10 Mbit/s without a queue for more than `room` packets of a train, and trains that it
+/// sent within a minute.
+fn trains_into(room_packets: u64) -> (Model, Vec<u64>) {
+    let mut model = started(10_000_000);
+    let (mut trains, mut last_packets) = (Vec::new(), 0);
+    for step in 2..240 {
+        // Every second POLL begins a train; the others show the path without one.
+        let sent_at = Instant::from_ns(step * 275 * MS);
+        let sent_bytes = 10_000_000 * 275 / 8000;
+        let lost_bytes = 1500 * u64::saturating_sub(last_packets, room_packets);
+        let interval =
+            |arrived_bytes| Interval { sent_ns: 275 * MS, sent_bytes, arrived_ns: 275 * MS, arrived_bytes };
+        let long = Some(interval(sent_bytes - lost_bytes));
+        let arrived_ns = 7 * SECOND + sent_at.as_ns();
+        let sample =
+            PathSample { sent_at, arrived_ns, rtt_ns: 550 * MS, long, train: None, behind_train: false };
+        model.on_sample(sent_at.after(550 * MS), &sample);
+        last_packets = if step % 2 == 0 { u64::from(model.take_train(sent_at)) } else { 0 };
+        trains.extend(Some(last_packets).filter(|&packets| packets > 0));
+    }
+    (model, trains)
+}
+
+#[test]
+fn what_a_train_loses_in_a_short_queue_makes_it_shorter_and_is_no_noise() {
+    let (model, trains) = trains_into(10);
+    assert_eq!(trains.iter().max(), Some(&17), "{trains:?}");
+    assert_eq!(trains.last(), Some(&10), "{trains:?}");
+    assert!(model.noise.part() < 1e-9, "{}", model.noise.part());
+    // Half of the room, and two packets.
+    assert!((7 * MS..9 * MS).contains(&model.target_ns()), "{}", model.target_ns());
+}
+
+#[test]
+fn a_queue_without_room_for_the_shortest_train_gets_none() {
+    let (model, trains) = trains_into(2);
+    assert!(trains.len() < 20, "{trains:?}");
+    assert!(model.noise.part() < 1e-9, "{}", model.noise.part());
+}
+
+#[test]
+fn of_packets_that_left_at_once_and_are_mostly_lost_the_rest_is_a_beginning() {
+    let mut model = Model::new(MSS, 10 * MSS);
+    // Three of ten, twice.
+    let long = Interval { sent_ns: 60 * MS, sent_bytes: 15_000, arrived_ns: 60 * MS, arrived_bytes: 4500 };
+    let sample = |long| PathSample {
+        sent_at: Instant::from_ns(60 * MS),
+        arrived_ns: 7 * SECOND,
+        rtt_ns: 60 * MS,
+        long,
+        train: None,
+        behind_train: false,
+    };
+    model.on_sample(Instant::from_ns(60 * MS), &sample(None));
+    assert_eq!(model.phase(), Phase::Measuring);
+    model.on_sample(Instant::from_ns(120 * MS), &sample(Some(long)));
+    assert_eq!((model.phase(), model.rate_bps()), (Phase::Holding, 600_000));
 }
 
 #[test]

@@ -4,6 +4,9 @@
 
 use skyhaul_core::{Instant, MS, SECOND};
 
+use super::POLL_NS;
+use super::loss_noise::HOLDS_WINDOWS;
+
 /// Queue that a train makes at most.
 const QUEUE_NS: u64 = 20 * MS;
 /// Packets with fewer of which a train shows the jitter of the path, but for low rates, at which a single
@@ -17,18 +20,52 @@ pub(super) const MAX_PACKETS: u64 = 64;
 /// Trains that have to agree.
 const AGREEING: usize = 2;
 
-/// Departures of trains, and the rates that the last ones showed.
+/// Time between two trains at least, however short the round trip: some marks have to show the path without
+/// one, and they are [`POLL_NS`] apart.
+const MIN_INTERVAL_NS: u64 = 3 * POLL_NS;
+/// Trains remembered: what is told now left some round trips ago.
+const REMEMBERED: usize = 16;
+
+/// Train that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    at: Instant,
+    packets: u64,
+    /// True if its last packet is known to have arrived.
+    ended: bool,
+    /// True if its loss is known.
+    judged: bool,
+}
+
+impl Departure {
+    /// True if it left behind the first mark of an interval and before the last, and made a queue: a pair is no
+    /// longer than the one that is aimed at.
+    fn is_within(&self, began_at: Instant, ended_at: Instant) -> bool {
+        began_at <= self.at && self.at < ended_at && self.packets > MIN_PACKETS
+    }
+}
+
+/// Departures of trains, and what the last ones showed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trains {
     shown_bps: [f64; AGREEING],
-    sent_at: Option<Instant>,
+    /// The last first.
+    departures: [Option<Departure>; REMEMBERED],
+    /// Packets that the last train found room for, if it was longer.
+    fitted: Option<u64>,
+    /// Packets that a train may have at most, as longer ones found no room, and when that was found.
+    room: Option<(Instant, u64)>,
 }
 
 impl Trains {
-    /// Takes in the rate that a train showed.
-    pub(super) fn measured(&mut self, bps: f64) {
+    /// Takes in the rate that a train showed, of which `sent_bytes` left behind a mark of `began_at`.
+    pub(super) fn measured(&mut self, bps: f64, began_at: Instant, sent_bytes: u64, mss_bytes: u64) {
         self.shown_bps.rotate_right(1);
         self.shown_bps[0] = bps;
+        let is_it = |train: &&mut Departure| train.at == began_at;
+        if let Some(train) = self.departures.iter_mut().flatten().find(is_it) {
+            train.ended |= sent_bytes >= (train.packets - 1) * mss_bytes;
+        }
     }
 
     /// Rate that the last trains agree on; `None` while there were too few.
@@ -42,14 +79,63 @@ impl Trains {
         self.shown_bps = [0.0; AGREEING];
     }
 
-    /// Packets of a train that leaves now; 0: none, as there was one within a round trip.
-    pub(super) fn take(&mut self, now: Instant, rtt_ns: u64, rate_bps: f64, mss_bytes: u64) -> u32 {
-        if self.sent_at.is_some_and(|at| now.since(at) < rtt_ns) {
+    /// Forgets what the queue has room for: it may be another one.
+    pub(super) fn forget_room(&mut self) {
+        (self.fitted, self.room) = (None, None);
+    }
+
+    /// Packets that the queue has room for, if trains were longer.
+    pub(super) fn room_packets(&self) -> Option<u64> {
+        self.room.map(|(_, packets)| packets)
+    }
+
+    /// True if a train left, and made a queue, behind the first mark of an interval and before the last.
+    pub(super) fn are_within(&self, began_at: Instant, ended_at: Instant) -> bool {
+        self.departures.iter().flatten().any(|train| train.is_within(began_at, ended_at))
+    }
+
+    /// Takes in that so many packets are missing, beyond what is usual, of those between two marks, of which
+    /// the last stands behind no train. A queue that is too short for a train takes its end, and that of the
+    /// next one.
+    pub(super) fn lost(&mut self, now: Instant, began_at: Instant, ended_at: Instant, lost_packets: u64) {
+        let is_new = |train: &&mut Departure| train.is_within(began_at, ended_at) && !train.judged;
+        let Some(train) = self.departures.iter_mut().flatten().find(is_new) else { return };
+        train.judged = true;
+        let is_cut = !train.ended && lost_packets > 0;
+        let fits = is_cut.then(|| train.packets.saturating_sub(lost_packets));
+        if let (Some(before), Some(fits)) = (self.fitted, fits) {
+            let fits = before.max(fits);
+            self.room = Some((now, self.room.map_or(fits, |(_, room)| room.min(fits))));
+        }
+        self.fitted = fits;
+    }
+
+    /// Packets of a train that leaves now; 0: none, as there was one a moment ago, or as the queue has no room
+    /// for the shortest. `window_ns`: unit of [`HOLDS_WINDOWS`].
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        rtt_ns: u64,
+        rate_bps: f64,
+        mss_bytes: u64,
+        window_ns: u64,
+    ) -> u32 {
+        if self.departures[0].is_some_and(|last| now.since(last.at) < rtt_ns.max(MIN_INTERVAL_NS)) {
             return 0;
         }
-        self.sent_at = Some(now);
+        let is_old = |(at, _): (Instant, u64)| now.since(at) >= HOLDS_WINDOWS.saturating_mul(window_ns);
+        if self.room.is_some_and(is_old) {
+            self.forget_room();
+        }
         let packets_in = |ns: u64| (rate_bps * ns as f64 / (8 * SECOND * mss_bytes.max(1)) as f64) as u64;
         let least = packets_in(rtt_ns / USUAL_PART).clamp(MIN_PACKETS, USUAL_PACKETS);
-        packets_in(QUEUE_NS).clamp(least, MAX_PACKETS) as u32
+        let most = self.room.map_or(MAX_PACKETS, |(_, packets)| packets.min(MAX_PACKETS));
+        if most < least {
+            return 0;
+        }
+        let packets = packets_in(QUEUE_NS).clamp(least, most);
+        self.departures.rotate_right(1);
+        self.departures[0] = Some(Departure { at: now, packets, ended: false, judged: false });
+        packets as u32
     }
 }
