@@ -310,6 +310,11 @@ impl Path {
         self.controller().map_or(0, PathController::max_train_packets)
     }
 
+    /// Time in which the path's queue empties, if the controller knows it to be a short one.
+    pub fn short_queue_ns(&self) -> Option<u64> {
+        self.controller().and_then(PathController::short_queue_ns)
+    }
+
     /// Tells the controller that the first packets, which leave at once, have left.
     pub fn end_first_train(&mut self) {
         if let Some(controller) = self.controller_mut() {

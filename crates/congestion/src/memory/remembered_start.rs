@@ -138,6 +138,10 @@ impl PathController for RememberedStart {
         self.model.max_train_packets()
     }
 
+    fn short_queue_ns(&self) -> Option<u64> {
+        self.model.short_queue_ns()
+    }
+
     fn after_first_train(&mut self) {
         self.first_train_left = true;
     }

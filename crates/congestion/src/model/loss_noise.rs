@@ -64,6 +64,11 @@ impl LossNoise {
         self.counted >= KNOWN_REPORTS
     }
 
+    /// True if a test found noise.
+    pub(super) fn is_tested(&self) -> bool {
+        self.noise_part > 0.0
+    }
+
     /// Rate of the policer, if there is one.
     pub(super) fn limit_bps(&self) -> Option<f64> {
         self.limit_bps

@@ -123,10 +123,14 @@ impl Model {
     /// Queue aimed at: some of the round trip, but no more than half of what the path has room for, and two
     /// packets.
     fn target_ns(&self) -> u64 {
-        let room_ns = |packets: u64| (packets as f64 * self.packet_ns(self.estimate_bps)) as u64;
-        let room_ns = self.trains.room_packets().map_or(u64::MAX, room_ns);
+        let room_ns = self.room_ns().unwrap_or(u64::MAX);
         let part_ns = (self.rtt_min_ns / TARGET_PART).min(room_ns / 2).clamp(MIN_TARGET_NS, MAX_TARGET_NS);
         part_ns + (2.0 * self.packet_ns(self.rate_bps)) as u64
+    }
+
+    /// Time that a train takes for which the queue has room, if longer ones had none.
+    fn room_ns(&self) -> Option<u64> {
+        self.trains.room_packets().map(|packets| (packets as f64 * self.packet_ns(self.estimate_bps)) as u64)
     }
 
     /// Finds the first rate: how the path spread the packets that left at once. While nobody sends as much at
@@ -359,6 +363,12 @@ impl PathController for Model {
 
     fn max_train_packets(&self) -> u32 {
         trains::MAX_PACKETS as u32
+    }
+
+    fn short_queue_ns(&self) -> Option<u64> {
+        // A policer has none. What a test found to be noise is nobody's queue.
+        let policer_ns = self.noise.limit_bps().map(|_| 0);
+        policer_ns.or(self.room_ns()).filter(|_| !self.noise.is_tested())
     }
 
     fn phase(&self) -> Phase {

@@ -65,6 +65,16 @@ fn a_burst_is_unknown_rather_than_wrong() {
 }
 
 #[test]
+fn a_full_queue_too_short_to_show_is_unknown_rather_than_damage() {
+    // Ten packets: 6 ms, where a controller aims at half of that.
+    let (path, noise, rivals) = (PATHS[1], NOISES[0], RIVALS[ALONE]);
+    let cell = Cell { path, noise, rivals, queue_percent: 10, start: STARTS[0], keys: "" };
+    let [full, ..] = cell.confusion(1, SECONDS);
+    let all: u64 = full.iter().sum();
+    assert!(all > 100 && full[1] * 10 < all, "{full:?}");
+}
+
+#[test]
 fn damage_alone_on_a_link_is_named() {
     for path in PATHS {
         for noise in &NOISES[1..BURSTS] {

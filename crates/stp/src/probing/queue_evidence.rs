@@ -94,6 +94,8 @@ pub(crate) struct QueueEvidence {
     current: Option<Range>,
     rtt_min_ns: u64,
     noise_ns: u64,
+    /// Time in which the path's queue empties, if its controller knows it to be a short one.
+    short_queue_ns: Option<u64>,
     /// Time of a packet at the highest of our rates; 0: not known yet.
     packet_ns: u64,
     /// By [`Queue`].
@@ -131,6 +133,11 @@ impl QueueEvidence {
         let short = self.tallies[Queue::Short as usize];
         self.usual = Tally { sent: short.sent.max(FEW_PACKETS), lost: self.usual_losses };
         self.marks.push_back(Mark { order, delay_ns, lost: 0, lost_to: 0, usual: 0 });
+    }
+
+    /// Takes the time in which the path's queue empties, if its controller knows it to be a short one.
+    pub(crate) fn note_short_queue(&mut self, short_queue_ns: Option<u64>) {
+        self.short_queue_ns = short_queue_ns;
     }
 
     /// Forgets everything: the path may be another one.
@@ -226,6 +233,11 @@ impl QueueEvidence {
         self.rtt_min_ns <= NOISE_FACTOR * MIN_NOISE_NS
     }
 
+    /// True if the queue may be full while no waiting is long.
+    fn hides_queue(&self) -> bool {
+        self.short_queue_ns.is_some_and(|short_queue_ns| short_queue_ns <= self.noise_ns)
+    }
+
     /// True if there is a share of losses without a queue.
     fn is_known(&self) -> bool {
         self.usual.lost >= KNOWN_LOSSES
@@ -246,6 +258,7 @@ impl QueueEvidence {
         }
         let is_known = self.is_known();
         match queue {
+            Queue::Short | Queue::Middling if self.hides_queue() => Verdict::Unknown,
             // It may have come and gone between two POLLs.
             Queue::Short if is_cluster && lost * 100 >= sent * OVERLOAD_PERCENT => Verdict::Unknown,
             Queue::Short => Verdict::Corruption,
