@@ -75,6 +75,15 @@ fn a_full_queue_too_short_to_show_is_unknown_rather_than_damage() {
 }
 
 #[test]
+fn answers_alone_that_stay_out_are_no_outage_of_the_data() {
+    // A row of damage, and behind it seconds in which the way back loses each STAT.
+    let (path, noise, rivals) = (PATHS[0], NOISES[BURSTS], RIVALS[ALONE]);
+    let cell = Cell { path, noise, rivals, queue_percent: 100, start: STARTS[0], keys: "" };
+    let [_, damaged, ..] = cell.confusion(1, SECONDS);
+    assert!(damaged[1] > 100 && damaged[2] == 0, "{damaged:?}");
+}
+
+#[test]
 fn damage_alone_on_a_link_is_named() {
     for path in PATHS {
         for noise in &NOISES[1..BURSTS] {

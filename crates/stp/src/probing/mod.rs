@@ -28,6 +28,8 @@ pub(crate) struct Row {
     pub(crate) packets: u64,
     /// From the first to the last.
     pub(crate) duration_ns: u64,
+    /// Data transmissions up to the last.
+    pub(crate) end_order: u64,
 }
 
 /// Evidence for the cause in the gap list of a report.
@@ -39,6 +41,8 @@ pub(crate) struct Evidence {
     pub(crate) missing_packets: u64,
     /// All packets that had their time, from the first gap on.
     pub(crate) listed_packets: u64,
+    /// True if data left behind the longest row.
+    pub(crate) went_on: bool,
 }
 
 /// Cycle in progress.

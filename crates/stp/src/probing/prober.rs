@@ -19,6 +19,10 @@ pub(crate) struct Verdicts {
     otherwise: Verdict,
 }
 
+fn is_brief(evidence: &Evidence, rtt_ns: u64) -> bool {
+    evidence.row.duration_ns < BRIEF_NS.max(rtt_ns / 2)
+}
+
 impl Verdicts {
     /// Cause for which a packet last sent at this moment vanished.
     pub(crate) fn of(&self, sent_at: Instant) -> Verdict {
@@ -37,7 +41,7 @@ pub(crate) struct Prober {
     cycle: Option<Box<Cycle>>,
     /// Packets last sent up to this moment vanished for the reason found.
     judged: Option<(Instant, Verdict)>,
-    /// That reason is an outage, found in passing, too brief to be told from a row of damage.
+    /// That reason is an outage too brief to be told from a row of damage.
     is_brief: bool,
     /// The round trip measured before the latest.
     previous_rtt_ns: Option<u64>,
@@ -126,7 +130,9 @@ impl Prober {
     pub(crate) fn end(&mut self, now: Instant, judgement: &Judgement, evidence: &Evidence) -> Option<Event> {
         let cycle = self.cycle.take()?;
         self.judged = Some((now, judgement.verdict));
-        self.is_brief = false;
+        // An outage that lasts until the alarm takes the last that was sent. What came through behind the row
+        // says that it was over by then: answers alone vanished since.
+        self.is_brief = evidence.went_on && is_brief(evidence, cycle.loss_rtt_ns);
         let is_congestion = judgement.verdict == Verdict::Congestion;
         self.congestion += u64::from(is_congestion);
         self.link += u64::from(!is_congestion);
@@ -171,7 +177,7 @@ impl Prober {
         let is_calm = is_short(rtt.latest_ns()) && self.previous_rtt_ns.is_none_or(is_short);
         let verdict = if is_calm { link_verdict } else { Verdict::Congestion };
         self.judged = Some((now, verdict));
-        self.is_brief = evidence.row.duration_ns < BRIEF_NS.max(base_ns / 2);
+        self.is_brief = is_brief(&evidence, base_ns);
         Some(verdict)
     }
 

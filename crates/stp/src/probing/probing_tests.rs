@@ -31,11 +31,15 @@ fn exchange(cycle: &mut Cycle, timestamp: u32, sent_ms: u64, rtt_ms: u64) {
 }
 
 /// Nothing special about the missing packets.
-const SPARSE: Evidence =
-    Evidence { row: Row { packets: 1, duration_ns: 0 }, missing_packets: 1, listed_packets: 100 };
+const SPARSE: Evidence = Evidence {
+    row: Row { packets: 1, duration_ns: 0, end_order: 1 },
+    missing_packets: 1,
+    listed_packets: 100,
+    went_on: true,
+};
 
 fn row(packets: u64, duration_ms: u64) -> Evidence {
-    Evidence { row: Row { packets, duration_ns: duration_ms * MS }, ..SPARSE }
+    Evidence { row: Row { packets, duration_ns: duration_ms * MS, ..SPARSE.row }, ..SPARSE }
 }
 
 fn missing(missing_packets: u64, listed_packets: u64) -> Evidence {
@@ -202,7 +206,7 @@ fn a_fifth_missing_is_congestion_whatever_the_round_trips() {
     assert_eq!(judged(standard, missing(20, 100)), Some(Verdict::Congestion));
     assert_eq!(judged(standard, missing(7, 10)), Some(Verdict::Corruption), "too few for a percentage");
     assert_eq!(judged(ProbingConfig::paper(), missing(20, 100)), Some(Verdict::Corruption), "[XSTP 4]");
-    let gone = Evidence { row: Row { packets: 40, duration_ns: 200 * MS }, ..missing(53, 100) };
+    let gone = Evidence { row: Row { packets: 40, duration_ns: 200 * MS, ..SPARSE.row }, ..missing(53, 100) };
     assert_eq!(judged(standard, gone), Some(Verdict::Outage));
     let many_rows = Evidence { missing_packets: 54, ..gone };
     assert_eq!(judged(standard, many_rows), Some(Verdict::Congestion), "a full queue loses many rows");

@@ -103,6 +103,7 @@ pub(super) fn longest_row(left: &[(u64, Instant)]) -> Row {
     let row = |row: &[(u64, Instant)]| Row {
         packets: row.len() as u64,
         duration_ns: row[row.len() - 1].1.since(row[0].1), // chunks are not empty
+        end_order: row[row.len() - 1].0 + 1,
     };
     rows.map(row).max_by_key(|row| row.packets).unwrap_or_default()
 }

@@ -200,9 +200,11 @@ impl Sender {
         let mut left: Vec<(u64, Instant)> = entries.map(|entry| (entry.order, entry.last_sent)).collect();
         left.sort_unstable();
         let missing_packets = left.len() as u64;
+        let row = longest_row(&left);
         Evidence {
-            row: longest_row(&left),
+            row,
             missing_packets,
+            went_on: row.end_order < self.activity.order,
             listed_packets: missing_packets + missing.received().map(|(from, end)| end - from).sum::<u64>(),
         }
     }
