@@ -72,8 +72,8 @@ pub trait PathController: Debug + Send {
     fn max_train_packets(&self) -> u32 {
         0
     }
-    /// Time in which the path's queue empties, if it is known to be a short one and losses may be its: it need
-    /// not show in any waiting.
+    /// Time in which the path's queue empties, if it is known to be a short one and losses may be its: it
+    /// need not show in any waiting.
     fn short_queue_ns(&self) -> Option<u64> {
         None
     }

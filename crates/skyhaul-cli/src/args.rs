@@ -159,8 +159,8 @@ pub(crate) struct ReceiveArgs {
     /// Folder that the files go to; it must exist
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// Address to wait at; [::]:4700 is every one of this machine. Only this machine can reach the default; an
-    /// address that others can reach must be asked for, and the transfer is not protected
+    /// Address to wait at; [::]:4700 is every one of this machine. Only this machine can reach the default;
+    /// an address that others can reach must be asked for, and the transfer is not protected
     #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Stop after one transfer

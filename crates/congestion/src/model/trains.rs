@@ -38,8 +38,8 @@ struct Departure {
 }
 
 impl Departure {
-    /// True if it left behind the first mark of an interval and before the last, and made a queue: a pair is no
-    /// longer than the one that is aimed at.
+    /// True if it left behind the first mark of an interval and before the last, and made a queue: a pair
+    /// is no longer than the one that is aimed at.
     fn is_within(&self, began_at: Instant, ended_at: Instant) -> bool {
         began_at <= self.at && self.at < ended_at && self.packets > MIN_PACKETS
     }
@@ -110,8 +110,8 @@ impl Trains {
         self.fitted = fits;
     }
 
-    /// Packets of a train that leaves now; 0: none, as there was one a moment ago, or as the queue has no room
-    /// for the shortest. `window_ns`: unit of [`HOLDS_WINDOWS`].
+    /// Packets of a train that leaves now; 0: none, as there was one a moment ago, or as the queue has no
+    /// room for the shortest. `window_ns`: unit of [`HOLDS_WINDOWS`].
     pub(super) fn take(
         &mut self,
         now: Instant,

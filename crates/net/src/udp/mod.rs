@@ -34,8 +34,9 @@ const MAX_RECEIVES: usize = 4;
 const MAX_TOO_LARGE: usize = 64;
 /// Reports of a refusal in a row after which a datagram is given up.
 const MAX_REFUSALS: u64 = 3;
-/// Refusals in a row for its size after which a datagram is taken to be too large for the first link. Fewer are
-/// routers' reports on earlier ones, each of which is the answer to one call; anybody can forge a burst of them.
+/// Refusals in a row for its size after which a datagram is taken to be too large for the first link. Fewer
+/// are routers' reports on earlier ones, each of which is the answer to one call; anybody can forge a burst
+/// of them.
 const MAX_SIZE_REPORTS: u64 = 16;
 /// `EMSGSIZE`, `EIO`, `EINVAL`: the numbers of Linux on every architecture.
 const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();

@@ -46,8 +46,8 @@ impl Sender {
         (at > now || self.coded.has_next(&self.cache, loss, block_room_bytes(path))).then_some(at)
     }
 
-    /// When pacing lets a BLOCK or a REPAIR go. They stand in no train, which is one of data alone: one that ran
-    /// out of data would let as many symbols go at once as there are.
+    /// When pacing lets a BLOCK or a REPAIR go. They stand in no train, which is one of data alone: one
+    /// that ran out of data would let as many symbols go at once as there are.
     fn coded_paced_at(&self, path: &Path) -> Instant {
         self.regulator.paced_at(false, path).unwrap_or(Instant::ZERO)
     }
