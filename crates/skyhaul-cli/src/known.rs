@@ -11,6 +11,8 @@ use crate::wall_time::WallTime;
 #[derive(Debug, Default)]
 pub(crate) struct KnownFiles {
     files: RefCell<Vec<FileReport>>,
+    /// Files that were announced, once they are.
+    announced: Cell<Option<u32>>,
     started_at: Cell<Option<Instant>>,
     begun_at: Cell<Option<WallTime>>,
     /// Of each file the time at which its result was known.
@@ -22,7 +24,8 @@ impl KnownFiles {
     pub(crate) fn observe(&self, event: &Event<'_>, side: Side, now: Instant) {
         let mut files = self.files.borrow_mut();
         match event {
-            Event::Started { .. } => {
+            Event::Started { files, .. } => {
+                self.announced.set(Some(*files));
                 self.started_at.set(Some(now));
                 self.begun_at.set(Some(WallTime::now()));
             }
@@ -57,6 +60,12 @@ impl KnownFiles {
         self.settled_at.borrow().get(file).copied().flatten()
     }
 
+    /// True once the result of every file is known: what may still come is the other end's farewell.
+    pub(crate) fn are_settled(&self) -> bool {
+        let settled = self.settled_at.borrow().iter().flatten().count();
+        self.announced.get().is_some_and(|announced| settled == announced as usize)
+    }
+
     /// The files that were begun.
     pub(crate) fn report(&self) -> SessionReport {
         SessionReport { files: self.files.borrow().clone() }
@@ -65,5 +74,32 @@ impl KnownFiles {
     /// Time at which the session began, if it did.
     pub(crate) fn started_at(&self) -> Option<Instant> {
         self.started_at.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_files::RawName;
+
+    use super::*;
+
+    #[test]
+    fn a_session_that_waits_for_a_farewell_alone_is_settled() {
+        let known = KnownFiles::default();
+        let name = RawName::new(b"file".to_vec());
+        let report = FileReport::unfinished(name.clone(), 5, Side::Receiver);
+        let events = [
+            Event::Started { files: 2, bytes: 10 },
+            Event::File { file: 0, name: &name, bytes: 5 },
+            Event::Settled { file: 0, report: &report },
+            Event::File { file: 1, name: &name, bytes: 5 },
+            Event::Settled { file: 1, report: &report },
+        ];
+        let mut settled = Vec::new();
+        for event in &events {
+            known.observe(event, Side::Receiver, Instant::ZERO);
+            settled.push(known.are_settled());
+        }
+        assert_eq!(settled, [false, false, false, false, true]);
     }
 }

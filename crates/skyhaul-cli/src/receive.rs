@@ -184,9 +184,11 @@ async fn stopped<E: TransportEnd>(
     once: bool,
     mut sessions: JoinSet<bool>,
 ) -> Result<ExitCode, Failure> {
-    let cut = sessions.len();
     room.stop.send_replace(true);
-    while sessions.join_next().await.is_some() {}
+    let mut cut = 0;
+    while let Some(done) = sessions.join_next().await {
+        cut += u32::from(!done.unwrap_or(false));
+    }
     room.endpoint.close().await;
     if cut > 0 {
         let message = format!("interrupted; unfinished transfers given up: {cut}");
@@ -248,12 +250,15 @@ async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>
     room.progress.above(|| tell(peer, &result, room.form)) && failure.is_none()
 }
 
-/// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted.
+/// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted, which does no
+/// harm once every file has its result.
 fn outcome(
     peer: SocketAddr,
     received: Option<Result<SessionReport, ReceiveError>>,
     known: &KnownFiles,
 ) -> (SessionReport, Option<Failure>) {
+    let is_settled = received.is_none() && known.are_settled();
+    let received = if is_settled { Some(Ok(known.report())) } else { received };
     let failed = |code, why: &str| Some(Failure::of(code, format!("receiving from {peer} failed: {why}")));
     match received {
         None => (known.report(), failed(ErrorCode::Interrupted, "interrupted")),
