@@ -33,7 +33,7 @@ async fn ping(family: usize) -> bool {
         message[2..4].copy_from_slice(&sum.to_be_bytes());
     }
     socket.send_to(&message, &to.into()).unwrap();
-    for _ in 0..200 {
+    for _ in 0..2000 {
         tokio::time::sleep(Duration::from_millis(5)).await;
         let mut room = [0; 100];
         let Ok(length) = (&socket).read(&mut room) else { continue };
