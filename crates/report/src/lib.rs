@@ -18,7 +18,7 @@ pub mod stats;
 pub mod table;
 mod words;
 
-pub use claims::{ClaimVerdict, Claims, Judged, evaluate_claims};
+pub use claims::{ClaimVerdict, Claims, Judged, VerdictCounts, evaluate_claims};
 pub use error::ReportError;
 pub use figure::{Definitions, Figure, FigureDefinition, Mark, MarkAxis};
 pub use obvious::obvious_figures;

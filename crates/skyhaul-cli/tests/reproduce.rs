@@ -24,11 +24,13 @@ fn a_quick_reproduction_writes_the_same_report_twice_and_judges_every_claim() {
         let json = said.json();
         let claims = json["claims"].as_array().unwrap();
         assert_eq!(claims.len(), 4, "{json}");
-        let sum = ["reproduced", "differ", "not_testable"]
+        let sum = ["reproduced", "differ", "undecided", "not_testable", "ours"]
             .map(|key| json[key].as_u64().unwrap())
             .iter()
             .sum::<u64>();
         assert_eq!(sum, 4);
+        assert_eq!(json["ours"], 1, "the bound of selective repeat is not the paper's");
+        assert!(claims.iter().all(|claim| claim["fails_if"].is_string()), "{json}");
         assert!(claims.iter().all(|claim| !claim["measured"].as_str().unwrap().is_empty()));
         let there = names(Path::new(&out));
         assert_eq!(there, ["claims.csv", "figures", "report.html", "report.md", "results"]);

@@ -3,6 +3,8 @@
 //! A [`Reproduction`] of a [`Paper`] has the scenarios that the wanted items need, each of them is simulated,
 //! then [`Reproduction::report`] is the page.
 
+#[cfg(test)]
+mod claims_tests;
 mod classification;
 mod error;
 mod paper;

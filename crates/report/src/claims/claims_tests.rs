@@ -6,8 +6,14 @@ use super::*;
 use crate::figure::{Definitions, Figure};
 use crate::results::parse_results;
 
-/// A figure of series with given (x, mean) and a spread that gives an interval around each mean.
+/// A figure of series with given (x, mean) and a spread that gives an interval around each mean; runs of one
+/// seed deviate alike.
 pub(crate) fn figure(id: &str, curves: &[(&str, &[(f64, f64)])], spread: f64) -> Figure {
+    figure_of(id, curves, |_, r| (f64::from(r) - 1.0) * spread)
+}
+
+/// A figure of series with given (x, mean), each point with three runs that deviate by (series, run).
+fn figure_of(id: &str, curves: &[(&str, &[(f64, f64)])], deviation: impl Fn(usize, u32) -> f64) -> Figure {
     let names: Vec<&str> = curves.iter().map(|(name, _)| *name).collect();
     let xs: Vec<f64> = curves[0].1.iter().map(|(x, _)| *x).collect();
     let mut text = format!(
@@ -17,9 +23,12 @@ pub(crate) fn figure(id: &str, curves: &[(&str, &[(f64, f64)])], spread: f64) ->
     let values = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y));
     for (point, y) in values.enumerate() {
         for r in 0..3 {
-            let y = y + (f64::from(r) - 1.0) * spread;
-            writeln!(text, "{{\"point\":{point},\"replication\":{r},\"seed\":1,\"metrics\":{{\"m\":{y}}}}}")
-                .unwrap();
+            let y = y + deviation(point / xs.len(), r);
+            writeln!(
+                text,
+                "{{\"point\":{point},\"replication\":{r},\"seed\":{r},\"metrics\":{{\"m\":{y}}}}}"
+            )
+            .unwrap();
         }
     }
     let definition = format!(
@@ -56,7 +65,7 @@ fn verdict(test: &str, spread: f64) -> (ClaimVerdict, String) {
 }
 
 fn holds(test: &str) -> bool {
-    match verdict(test, 0.1) {
+    match verdict(test, 0.01) {
         (ClaimVerdict::NotTestable, reason) => panic!("{test}: {reason}"),
         (verdict, _) => verdict == ClaimVerdict::Reproduced,
     }
@@ -74,12 +83,93 @@ fn above_and_below() {
 }
 
 #[test]
-fn intervals_that_overlap_are_said() {
+fn differences_by_seed_decide_and_an_interval_with_zero_leaves_it_open() {
     let test = "{ kind = \"greater\", series = \"on\", than = \"off\" }";
-    assert_eq!(verdict(test, 0.1).1, "above at 4 of 4 places; difference +2 % to +150 %");
-    let (verdict, words) = verdict(test, 1.0);
-    assert_eq!(verdict, ClaimVerdict::Reproduced);
-    assert!(words.ends_with("; the 95 % intervals overlap at 0"), "{words}");
+    // The means' own intervals overlap everywhere, but each seed is higher by as much as the mean is.
+    let (alike, words) = verdict(test, 50.0);
+    assert_eq!(alike, ClaimVerdict::Reproduced, "{words}");
+    assert_eq!(words, "above at 4 of 4 places; difference +2 % to +150 %");
+    // Seeds that deviate against each other: 2 ± 5 at 0, 20 ± 5 and more elsewhere.
+    let against = |series: usize, r: u32| if series == 0 { f64::from(r) - 1.0 } else { 1.0 - f64::from(r) };
+    let judged = |test: &str, figures: &[Figure]| evaluate_claims(&claims(&[test]), figures).remove(0);
+    let open = judged(test, &[figure_of("A", &[("on", ON), ("off", OFF)], against)]);
+    assert_eq!(open.verdict, ClaimVerdict::Undecided, "{}", open.measured);
+    assert!(open.measured.starts_with("above at 3 of 4 places, undecided at 0;"), "{}", open.measured);
+    // One place that is surely on the other side decides.
+    let other = judged(
+        "{ kind = \"less\", series = \"on\", than = \"off\" }",
+        &[figure_of("A", &[("on", ON), ("off", OFF)], against)],
+    );
+    assert_eq!(other.verdict, ClaimVerdict::Differs, "{}", other.measured);
+    let trend = judged(
+        "{ kind = \"falls\", series = \"on\" }",
+        &[figure_of("A", &[("on", &[(0.0, 3.0), (1.0, 2.0)])], |_, r| f64::from(r) - 1.0)],
+    );
+    assert_eq!(trend.verdict, ClaimVerdict::Reproduced, "each seed falls by 1: {}", trend.measured);
+}
+
+#[test]
+fn without_two_seeds_in_common_nothing_is_decided() {
+    let mut figures = figures(0.1);
+    for datum in figures.iter_mut().flat_map(|figure| &mut figure.panels[0].curves[1].data) {
+        datum.runs.truncate(1);
+    }
+    for test in [
+        "{ kind = \"greater\", series = \"on\", than = \"off\" }",
+        "{ kind = \"gain_at\", series = \"on\", over = \"off\", x = 20, expected = 150, tolerance = 3 }",
+        "{ kind = \"larger_gain\", series = \"on\", over = \"off\", than_figure = \"B\" }",
+    ] {
+        let judged = evaluate_claims(&claims(&[test]), &figures).remove(0);
+        assert_eq!(judged.verdict, ClaimVerdict::Undecided, "{test}: {}", judged.measured);
+    }
+}
+
+#[test]
+fn a_range_must_be_reached_at_both_ends() {
+    let range = |keys: &str| {
+        format!("{{ kind = \"gain_between\", series = \"on\", over = \"off\", low = 3, high = 150{keys} }}")
+    };
+    let at = |gains: [f64; 3]| gains.map(|gain| 100.0 + gain);
+    let judged = |gains: [f64; 3], keys: &str| {
+        let on: Vec<(f64, f64)> = (0..3).map(f64::from).zip(at(gains)).collect();
+        let off: Vec<(f64, f64)> = (0..3).map(|x| (f64::from(x), 100.0)).collect();
+        let figures = [figure("A", &[("on", &on), ("off", &off)], 0.01)];
+        evaluate_claims(&claims(&[&range(keys)]), &figures).remove(0).verdict
+    };
+    assert_eq!(judged([3.7, 40.0, 75.0], ", reach = 10"), ClaimVerdict::Differs);
+    assert_eq!(judged([3.7, 40.0, 75.0], ""), ClaimVerdict::Reproduced);
+    assert_eq!(judged([3.7, 40.0, 145.0], ", reach = 10"), ClaimVerdict::Reproduced);
+    assert_eq!(judged([20.0, 40.0, 145.0], ", reach = 10"), ClaimVerdict::Differs);
+}
+
+#[test]
+fn a_range_of_several_figures_may_be_reached_in_either() {
+    let test = |more: &str| {
+        format!(
+            "{{ kind = \"gain_between\", series = \"on\", over = \"off\", low = 1, high = 150, reach = 2{more} }}"
+        )
+    };
+    let judged = |more: &str| {
+        let figures = [
+            figure("A", &[("on", SMALL), ("off", OFF)], 0.01),
+            figure("B", &[("on", ON), ("off", OFF)], 0.01),
+        ];
+        evaluate_claims(&claims(&[&test(more)]), &figures).remove(0).verdict
+    };
+    assert_eq!(judged(""), ClaimVerdict::Differs);
+    assert_eq!(judged(", and_figures = [\"B\"]"), ClaimVerdict::Reproduced);
+    assert_eq!(judged(", and_figures = [\"C\"]"), ClaimVerdict::NotTestable);
+}
+
+#[test]
+fn what_is_ours_is_judged_and_not_counted() {
+    let mut all = claims(&["{ kind = \"falls\", series = \"on\" }", "{ kind = \"rises\", series = \"on\" }"]);
+    all.claims[0].ours = true;
+    let judged = evaluate_claims(&all, &figures(0.01));
+    assert_eq!(judged[0].verdict_words(), "reproduced (ours)");
+    let counts = VerdictCounts::of(&judged);
+    assert_eq!(counts, VerdictCounts { differ: 1, ours: 1, ..VerdictCounts::default() });
+    assert!(counts.sentence().starts_with("1 claims: 0 reproduced, 1 differ"), "{}", counts.sentence());
 }
 
 #[test]
@@ -111,7 +201,7 @@ fn one_figure_beside_another() {
 fn trends() {
     assert!(holds("{ kind = \"falls\", series = \"on\" }"));
     assert!(!holds("{ kind = \"rises\", series = \"on\" }"));
-    assert!(holds("{ kind = \"flat\", series = \"on\", ratio = 2 }"));
+    assert!(holds("{ kind = \"flat\", series = \"on\", ratio = 2.1 }"));
     assert!(!holds("{ kind = \"flat\", series = \"off\", ratio = 2 }"));
 }
 

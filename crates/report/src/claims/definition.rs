@@ -41,6 +41,10 @@ pub struct Claim {
     /// Remark for the reader, such as a contradiction and how it was decided.
     #[serde(default)]
     pub note: Option<String>,
+    /// True if the paper does not state it: of a variant, or with a bound, of our own. It is judged, but never
+    /// counted among the paper's.
+    #[serde(default)]
+    pub ours: bool,
     /// Condition that has to hold.
     pub test: Test,
 }
@@ -49,9 +53,9 @@ pub struct Claim {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Test {
-    /// One series lies above another at every place.
+    /// One series lies above another at every place, by the 95 % interval of their differences by seed.
     Greater(Compare),
-    /// One series lies below another at every place.
+    /// One series lies below another at every place, likewise.
     Less(Compare),
     /// The relative gain of a series over another stays in a range.
     GainBetween(GainBetween),
@@ -125,6 +129,9 @@ pub struct GainBetween {
     /// the stated ones.
     #[serde(default)]
     pub reach: Option<f64>,
+    /// Further figures that the range is stated of; of each the first panel.
+    #[serde(default)]
+    pub and_figures: Vec<String>,
     /// Not at these places.
     #[serde(default)]
     pub except: Vec<AxisValue>,

@@ -1,59 +1,78 @@
 //! Relative gains of one series over another.
 
-use super::{Finding, GainAt, GainBetween, curve, gain_percent, is_at, pairs, percent, short};
+use super::paired::{self, Decision};
+use super::{Finding, GainAt, GainBetween, curve, is_at, pairs, percent, short};
 use crate::figure::{Datum, PanelData};
 use crate::results::AxisValue;
+use crate::stats::Summary;
 
-/// (name of the place, gain in percent) wherever both series have a value.
+/// Gain at a place, in percent.
+pub(super) struct Gain {
+    /// Name of the place.
+    pub(super) place: String,
+    /// The gain of the means, with its interval by pairs of seeds.
+    pub(super) percent: Summary,
+}
+
+/// The gain wherever both series have values of common seeds.
 pub(super) fn gains(
     panel: &PanelData,
     series: &str,
     over: &str,
     except: &[AxisValue],
-) -> Result<Vec<(String, f64)>, String> {
+) -> Result<Vec<Gain>, String> {
     let (own, other) = (curve(panel, series)?, curve(panel, over)?);
     let counts = |datum: &Datum| !except.iter().any(|x| is_at(datum, x));
-    let gains: Vec<(String, f64)> = pairs(own, other)
-        .into_iter()
-        .filter(|(datum, _)| counts(datum))
-        .filter_map(|pair| Some((pair.0.name.clone(), gain_percent(pair)?)))
-        .collect();
+    let gain = |(a, b): (&Datum, &Datum)| Some(Gain { place: a.name.clone(), percent: paired::gain(a, b)? });
+    let gains: Vec<Gain> =
+        pairs(own, other).into_iter().filter(|(datum, _)| counts(datum)).filter_map(gain).collect();
     if gains.is_empty() { Err(format!("'{series}' and '{over}' have no place in common")) } else { Ok(gains) }
 }
 
-pub(super) fn between(panel: &PanelData, test: &GainBetween) -> Finding {
-    let gains = gains(panel, &test.series, &test.over, &test.except)?;
-    let by_gain = |a: &&(String, f64), b: &&(String, f64)| a.1.total_cmp(&b.1);
-    let (Some(low), Some(high)) = (gains.iter().min_by(by_gain), gains.iter().max_by(by_gain)) else {
+/// The finding over the places of all `panels`.
+pub(super) fn between(panels: &[&PanelData], test: &GainBetween) -> Finding {
+    let mut all = Vec::new();
+    for panel in panels {
+        all.extend(gains(panel, &test.series, &test.over, &test.except)?);
+    }
+    let by_gain = |a: &&Gain, b: &&Gain| a.percent.mean.total_cmp(&b.percent.mean);
+    let (Some(low), Some(high)) = (all.iter().min_by(by_gain), all.iter().max_by(by_gain)) else {
         return Err("there is no gain".to_owned());
     };
-    let inside = low.1 >= test.low - test.tolerance && high.1 <= test.high + test.tolerance;
-    let near = |measured: f64, stated: f64| test.reach.is_none_or(|reach| (measured - stated).abs() <= reach);
-    let reached = near(low.1, test.low) && near(high.1, test.high);
+    let (least, most) = (test.low - test.tolerance, test.high + test.tolerance);
+    let inside = Decision::all(all.iter().map(|gain| Decision::mean_inside(&gain.percent, least, most)));
+    let near = |gain: &Gain, stated: f64| match test.reach {
+        Some(reach) => Decision::mean_inside(&gain.percent, stated - reach, stated + reach),
+        None => Decision::Holds,
+    };
+    let reached = Decision::all([near(low, test.low), near(high, test.high)]);
     let mut words = format!(
-        "gain {} (at {}) to {} (at {}); stated {} to {}",
-        percent(low.1),
-        low.0,
-        percent(high.1),
-        high.0,
+        "gain {} to {}; stated {} to {}",
+        said(low),
+        said(high),
         percent(test.low),
         percent(test.high)
     );
-    if inside && !reached {
+    if inside == Decision::Holds && reached != Decision::Holds {
         words += "; inside the range, but its ends are not reached";
     }
-    Ok((inside && reached, words))
+    Ok((Decision::all([inside, reached]), words))
+}
+
+fn said(gain: &Gain) -> String {
+    let half = gain.percent.ci95.map(|half| format!(" ± {}", short(half))).unwrap_or_default();
+    format!("{}{half} (at {})", percent(gain.percent.mean), gain.place)
 }
 
 pub(super) fn at(panel: &PanelData, test: &GainAt) -> Finding {
     let (own, other) = (curve(panel, &test.series)?, curve(panel, &test.over)?);
     let pair = pairs(own, other).into_iter().find(|(datum, _)| is_at(datum, &test.x));
-    let pair = pair.ok_or_else(|| format!("nothing was measured at {}", test.x))?;
-    let gain = gain_percent(pair).ok_or_else(|| format!("'{}' is 0 at {}", test.over, test.x))?;
-    let holds = (gain - test.expected).abs() <= test.tolerance;
-    let (a, b) = (short(pair.0.y.mean), short(pair.1.y.mean));
-    Ok((
-        holds,
-        format!("{} at {} ({a} against {b}); stated {}", percent(gain), test.x, percent(test.expected)),
-    ))
+    let (a, b) = pair.ok_or_else(|| format!("nothing was measured at {}", test.x))?;
+    let measured = paired::gain(a, b)
+        .ok_or_else(|| format!("'{}' is 0 at {}, or no seed is common", test.over, test.x))?;
+    let decision =
+        Decision::inside(&measured, test.expected - test.tolerance, test.expected + test.tolerance);
+    let gain = said(&Gain { place: test.x.to_string(), percent: measured });
+    let (a, b) = (short(a.y.mean), short(b.y.mean));
+    Ok((decision, format!("{gain}: {a} against {b}; stated {}", percent(test.expected))))
 }

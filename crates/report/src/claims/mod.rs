@@ -5,8 +5,10 @@
 
 mod across;
 mod definition;
+mod failing;
 mod gain;
 mod order;
+mod paired;
 mod phase;
 mod trend;
 mod value;
@@ -15,6 +17,10 @@ pub use definition::{
     Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, LargerGain, MAX_CLAIMS, Phase, Test, Trend,
     ValueAt, ValuesBetween,
 };
+
+use std::fmt::Write as _;
+
+use paired::Decision;
 
 use crate::figure::ticks::plain;
 use crate::figure::{Curve, Datum, Figure, PanelData};
@@ -32,6 +38,8 @@ pub enum ClaimVerdict {
     Reproduced,
     /// They do not.
     Differs,
+    /// They may, or may not: a 95 % interval has values for and against it.
+    Undecided,
     /// There are no numbers that could say it, and the measured text says why.
     NotTestable,
 }
@@ -42,6 +50,7 @@ impl ClaimVerdict {
         match self {
             Self::Reproduced => "reproduced",
             Self::Differs => "differs",
+            Self::Undecided => "undecided",
             Self::NotTestable => "not testable",
         }
     }
@@ -58,8 +67,62 @@ pub struct Judged {
     pub measured: String,
 }
 
-/// Result of a test: true if the claim holds, and in words what was measured; or why it cannot be tested.
-type Finding = Result<(bool, String), String>;
+impl Judged {
+    /// The verdict in words; of a claim that the paper does not make, with that.
+    pub fn verdict_words(&self) -> String {
+        let words = self.verdict.words();
+        if self.claim.ours { format!("{words} (ours)") } else { words.to_owned() }
+    }
+}
+
+/// Counts of verdicts. What is ours, not the paper's, counts among `ours` alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VerdictCounts {
+    /// Claims of the paper that are reproduced.
+    pub reproduced: usize,
+    /// Those that differ.
+    pub differ: usize,
+    /// Those that stay open.
+    pub undecided: usize,
+    /// Those that nothing measured can decide.
+    pub not_testable: usize,
+    /// Claims that the paper does not make.
+    pub ours: usize,
+}
+
+impl VerdictCounts {
+    /// Counts of these verdicts.
+    pub fn of(claims: &[Judged]) -> Self {
+        let mut counts = Self::default();
+        for judged in claims {
+            let count = match judged.verdict {
+                _ if judged.claim.ours => &mut counts.ours,
+                ClaimVerdict::Reproduced => &mut counts.reproduced,
+                ClaimVerdict::Differs => &mut counts.differ,
+                ClaimVerdict::Undecided => &mut counts.undecided,
+                ClaimVerdict::NotTestable => &mut counts.not_testable,
+            };
+            *count += 1;
+        }
+        counts
+    }
+
+    /// How many claims of the paper came out which way, in a sentence.
+    pub fn sentence(&self) -> String {
+        let Self { reproduced, differ, undecided, not_testable, ours } = self;
+        let all = reproduced + differ + undecided + not_testable;
+        let mut words = format!(
+            "{all} claims: {reproduced} reproduced, {differ} differ, {undecided} undecided, {not_testable} not testable"
+        );
+        if *ours > 0 {
+            let _ = write!(words, " (and {ours} of our own, not counted)");
+        }
+        words
+    }
+}
+
+/// Result of a test: the decision, and in words what was measured; or why it cannot be tested.
+type Finding = Result<(Decision, String), String>;
 
 /// Judges every claim by the figures at hand. A claim whose figure, panel or series is not among them is not
 /// testable.
@@ -69,8 +132,9 @@ pub fn evaluate_claims(claims: &Claims, figures: &[Figure]) -> Vec<Judged> {
 
 fn judged(claim: &Claim, figures: &[Figure]) -> Judged {
     let (verdict, measured) = match finding(claim, figures) {
-        Ok((true, measured)) => (ClaimVerdict::Reproduced, measured),
-        Ok((false, measured)) => (ClaimVerdict::Differs, measured),
+        Ok((Decision::Holds, measured)) => (ClaimVerdict::Reproduced, measured),
+        Ok((Decision::Fails, measured)) => (ClaimVerdict::Differs, measured),
+        Ok((Decision::Open, measured)) => (ClaimVerdict::Undecided, measured),
         Err(reason) => (ClaimVerdict::NotTestable, reason),
     };
     Judged { claim: claim.clone(), verdict, measured }
@@ -87,7 +151,11 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     match &claim.test {
         Test::Greater(compare) => order::judge(own, compare, order::WantedOrder::Greater),
         Test::Less(compare) => order::judge(own, compare, order::WantedOrder::Less),
-        Test::GainBetween(test) => gain::between(own, test),
+        Test::GainBetween(test) => {
+            let more: Vec<&PanelData> =
+                test.and_figures.iter().map(|id| panel(figures, id, 1)).collect::<Result<_, _>>()?;
+            gain::between(&[&[own], &more[..]].concat(), test)
+        }
         Test::GainAt(test) => gain::at(own, test),
         Test::LargerGain(test) => {
             across::larger_gain(own, panel(figures, &test.than_figure, test.than_panel)?, test)

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::paired::{self, Decision};
 use super::{Compare, Finding, curve, gain_percent, is_at, pairs, percent};
 use crate::error::listed;
 use crate::figure::{Datum, PanelData};
@@ -27,24 +28,24 @@ pub(super) fn judge(panel: &PanelData, test: &Compare, wanted: WantedOrder) -> F
     compared(&chosen, wanted, test.tolerance)
 }
 
-/// The finding for pairs of values; says where the claim fails and where the intervals are too wide to tell.
+/// The finding for pairs of values: at every place the differences by seed decide.
 pub(super) fn compared(pairs: &[(&Datum, &Datum)], wanted: WantedOrder, tolerance_percent: f64) -> Finding {
     if pairs.is_empty() {
         return Err("the two have no place in common".to_owned());
     }
-    let sign = if wanted == WantedOrder::Greater { 1.0 } else { -1.0 };
-    let holds = |(a, b): &(&Datum, &Datum)| {
-        let slack = tolerance_percent / 100.0 * b.y.mean.abs();
-        let ahead = sign * (a.y.mean - b.y.mean);
-        ahead > 0.0 || (slack > 0.0 && ahead >= -slack)
-    };
-    let failing: Vec<&str> = pairs.iter().filter(|pair| !holds(pair)).map(|(a, _)| a.name.as_str()).collect();
-    let open: Vec<&str> =
-        pairs.iter().filter(|(a, b)| a.y.overlaps(&b.y)).map(|(a, _)| a.name.as_str()).collect();
+    let decisions: Vec<(&str, Decision)> =
+        pairs.iter().map(|pair| (pair.0.name.as_str(), at_place(*pair, wanted, tolerance_percent))).collect();
+    let places =
+        |wanted| decisions.iter().filter(move |(_, one)| *one == wanted).map(|(name, _)| *name).collect();
+    let (open, failing): (Vec<&str>, Vec<&str>) = (places(Decision::Open), places(Decision::Fails));
     let side = if wanted == WantedOrder::Greater { "above" } else { "below" };
-    let mut words = format!("{side} at {} of {} places", pairs.len() - failing.len(), pairs.len());
+    let sure = pairs.len() - failing.len() - open.len();
+    let mut words = format!("{side} at {sure} of {} places", pairs.len());
     if !failing.is_empty() {
         let _ = write!(words, ", not at {}", listed(&failing));
+    }
+    if !open.is_empty() {
+        let _ = write!(words, ", undecided at {}", listed(&open));
     }
     let gains: Vec<f64> = pairs.iter().filter_map(|pair| gain_percent(*pair)).collect();
     if !gains.is_empty() {
@@ -52,10 +53,14 @@ pub(super) fn compared(pairs: &[(&Datum, &Datum)], wanted: WantedOrder, toleranc
         let high = gains.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let _ = write!(words, "; difference {} to {}", percent(low), percent(high));
     }
-    if pairs.iter().any(|(a, b)| a.y.ci95.is_none() || b.y.ci95.is_none()) {
-        words += "; no intervals (a single run)";
-    } else if !open.is_empty() {
-        let _ = write!(words, "; the 95 % intervals overlap at {}", listed(&open));
+    if pairs.iter().any(|(a, b)| paired::differences(a, b, 1.0).is_none_or(|pair| pair.ci95.is_none())) {
+        words += "; no interval (fewer than two seeds in common)";
     }
-    Ok((failing.is_empty(), words))
+    Ok((Decision::all(decisions.iter().map(|(_, one)| *one)), words))
+}
+
+fn at_place((a, b): (&Datum, &Datum), wanted: WantedOrder, tolerance_percent: f64) -> Decision {
+    let sign = if wanted == WantedOrder::Greater { 1.0 } else { -1.0 };
+    let slack = tolerance_percent / 100.0 * b.y.mean.abs();
+    paired::differences(a, b, sign).map_or(Decision::Open, |pairs| Decision::above(&pairs, slack))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::paired::Decision;
 use super::{Finding, Phase, short};
 use crate::figure::Figure;
 use crate::figure::ladder::{Band, Ladder, MapState};
@@ -11,11 +12,11 @@ pub(super) fn judge(figures: &[Figure], id: &str, test: &Phase) -> Finding {
     let figure = figure.ok_or_else(|| format!("figure {id} is not among those of this run"))?;
     let ladder = figure.ladder.as_ref().ok_or_else(|| format!("figure {id} is no ladder diagram"))?;
     let Some(band) = ladder.bands.iter().find(|band| band.band.contains(&test.name)) else {
-        return Ok((false, format!("no phase is called '{}'", test.name)));
+        return Ok((Decision::Fails, format!("no phase is called '{}'", test.name)));
     };
     let mut words = format!("'{}' from {} to {} s", band.band, short(band.from_s), short(band.to_s));
     let holds = judge_map(&states(ladder, band), test, &mut words);
-    Ok((holds, words))
+    Ok((Decision::known(holds), words))
 }
 
 /// States of the map within a band.

@@ -1,7 +1,8 @@
 //! Claims that a series rises, falls or stays.
 
+use super::paired::{self, Decision};
 use super::{Finding, Trend, curve, short};
-use crate::figure::{Curve, PanelData};
+use crate::figure::{Curve, Datum, PanelData};
 
 /// Which way is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +18,9 @@ pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: WantedTrend) -> Fin
     };
     let correlation = spearman(curve);
     let sign = if wanted == WantedTrend::Rises { 1.0 } else { -1.0 };
-    let holds = sign * correlation >= test.correlation && sign * (last.y.mean - first.y.mean) > 0.0;
+    let ends = paired::differences(last, first, sign);
+    let ends = ends.map_or(Decision::Open, |ends| Decision::above(&ends, 0.0));
+    let decision = if sign * correlation >= test.correlation { ends } else { Decision::Fails };
     let words = format!(
         "from {} (at {}) to {} (at {}), rank correlation {}{}",
         short(first.y.mean),
@@ -25,22 +28,25 @@ pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: WantedTrend) -> Fin
         short(last.y.mean),
         last.name,
         format!("{correlation:.2}").replace('-', "−"),
-        if first.y.overlaps(&last.y) && first.y.ci95.is_some() {
-            "; the 95 % intervals of the ends overlap"
-        } else {
-            ""
-        }
+        if ends == Decision::Open { "; the ends' difference by seed is undecided" } else { "" }
     );
-    Ok((holds, words))
+    Ok((decision, words))
 }
 
 pub(super) fn flat(panel: &PanelData, series: &str, ratio: f64) -> Finding {
-    let means = || curve(panel, series).map(|curve| curve.data.iter().map(|datum| datum.y.mean));
-    let low = means()?.fold(f64::INFINITY, f64::min);
-    let high = means()?.fold(f64::NEG_INFINITY, f64::max);
-    let holds = if low > 0.0 { high <= low * ratio } else { high.total_cmp(&low).is_eq() };
+    let data = &curve(panel, series)?.data;
+    let by_mean = |a: &&Datum, b: &&Datum| a.y.mean.total_cmp(&b.y.mean);
+    let (Some(least), Some(most)) = (data.iter().min_by(by_mean), data.iter().max_by(by_mean)) else {
+        return Err("there is no value".to_owned());
+    };
+    let (low, high) = (least.y.mean, most.y.mean);
+    let above = paired::gain(most, least).filter(|_| low > 0.0);
+    let decision = match above {
+        Some(above) => Decision::inside(&above, f64::NEG_INFINITY, 100.0 * (ratio - 1.0)),
+        None => Decision::known(high.total_cmp(&low).is_eq()),
+    };
     Ok((
-        holds,
+        decision,
         format!(
             "between {} and {}: a ratio of {}, allowed {}",
             short(low),

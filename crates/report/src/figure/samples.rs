@@ -169,7 +169,9 @@ fn thinned(mut points: Vec<(f64, f64)>) -> Vec<Datum> {
     let stretch = (points.len() * 2).div_ceil(MAX_POINTS).max(2);
     let kept: Vec<(f64, f64)> =
         if points.len() <= MAX_POINTS { points } else { points.chunks(stretch).flat_map(extremes).collect() };
-    let datum = |(x, y): (f64, f64)| Some(Datum { x, name: super::ticks::plain(x), y: Summary::of(&[y])? });
+    let datum = |(x, y): (f64, f64)| {
+        Some(Datum { x, name: super::ticks::plain(x), y: Summary::of(&[y])?, runs: Vec::new() })
+    };
     kept.into_iter().filter_map(datum).collect()
 }
 

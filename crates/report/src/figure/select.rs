@@ -20,6 +20,9 @@ pub struct Datum {
     pub name: String,
     /// Values measured there, in the shown unit.
     pub y: Summary,
+    /// The same values with the seeds of their runs, in the order of the runs; empty for a time series, whose
+    /// values are one run's.
+    pub runs: Vec<(u64, f64)>,
 }
 
 /// A curve, or the bars of one colour.
@@ -214,8 +217,14 @@ fn fill(
                 listed(results.keys())
             ));
         }
-        match Summary::of(&samples(&panel.y, &source.metric, results.runs_of(*point))) {
-            Some(y) => data.push(Datum { x, name, y: y.scaled(panel.y.scale) }),
+        let samples = samples(&panel.y, &source.metric, results.runs_of(*point));
+        let values: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
+        match Summary::of(&values) {
+            Some(y) => {
+                let scale = panel.y.scale;
+                let runs = samples.into_iter().map(|(seed, value)| (seed, value * scale)).collect();
+                data.push(Datum { x, name, y: y.scaled(scale), runs });
+            }
             None => notes.push(format!("no value of {} at {} = {name}", source.metric, axis.key)),
         }
     }
@@ -223,7 +232,8 @@ fn fill(
     Ok(Curve { name: source.name, data })
 }
 
-fn samples(y: &YDefinition, metric: &str, runs: &[Run]) -> Vec<f64> {
+/// (seed, value) of every run that has a finite one.
+fn samples(y: &YDefinition, metric: &str, runs: &[Run]) -> Vec<(u64, f64)> {
     let one = |run: &Run| {
         let value = run.metric(metric)?;
         match &y.divided_by {
@@ -233,7 +243,8 @@ fn samples(y: &YDefinition, metric: &str, runs: &[Run]) -> Vec<f64> {
             }
         }
     };
-    runs.iter().filter_map(one).collect()
+    let value = |run: &Run| Some((run.seed, one(run).filter(|value| value.is_finite())?));
+    runs.iter().filter_map(value).collect()
 }
 
 fn note_runs(results: &Results, points: &[usize], notes: &mut Vec<String>) {

@@ -51,16 +51,20 @@ fn claims(out: &mut String, report: &ReportPage) {
          <thead><tr><th>Item</th><th>Claim</th><th>Measured</th><th>Verdict</th><th>Figure</th></tr></thead>\n<tbody>",
         escaped(&report.verdicts())
     );
-    for Judged { claim, verdict, measured } in &report.claims {
+    for judged in &report.claims {
+        let Judged { claim, verdict, measured } = judged;
         let (class, sign) = match verdict {
             ClaimVerdict::Reproduced => ("reproduced", "✓"),
             ClaimVerdict::Differs => ("differs", "≠"),
+            ClaimVerdict::Undecided => ("untested", "?"),
             ClaimVerdict::NotTestable => ("untested", "–"),
         };
         let id = claim.figure.as_deref().unwrap_or_default();
         let known =
             |figure: &Figure| format!("<a href=\"#figure-{0}\">{0}</a>{1}", escaped(id), data(figure));
         let figure = report.figure(id).map_or_else(|| escaped(id), known);
+        let fails = claim.test.fails_if().map(|words| format!("Differs if {}.", escaped(&words)));
+        let fails = fails.map(|words| format!("<p class=\"note\">{words}</p>")).unwrap_or_default();
         let note = claim
             .note
             .as_ref()
@@ -68,13 +72,13 @@ fn claims(out: &mut String, report: &ReportPage) {
             .unwrap_or_default();
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td>{} <span class=\"source\">{}</span>{note}</td><td>{}</td>\
+            "<tr><td>{}</td><td>{} <span class=\"source\">{}</span>{note}{fails}</td><td>{}</td>\
              <td><span class=\"verdict {class}\">{sign}&nbsp;{}</span></td><td>{figure}</td></tr>",
             escaped(&claim.item),
             escaped(&claim.statement),
             escaped(&claim.source),
             escaped(measured),
-            verdict.words().replace(' ', "&nbsp;"),
+            judged.verdict_words().replace(' ', "&nbsp;"),
         );
     }
     out.push_str("</tbody>\n</table>\n</div>\n");

@@ -54,22 +54,23 @@ fn link(figure: &Figure) -> String {
 
 fn claims(report: &ReportPage) -> String {
     let mut out =
-        "| item | claim | measured | verdict | figure |\n| --- | --- | --- | --- | --- |\n".to_owned();
+        "| item | claim | measured | verdict | differs if | figure |\n| --- | --- | --- | --- | --- | --- |\n".to_owned();
     for judged in &report.claims {
         let claim = &judged.claim;
         let note = claim.note.as_ref().map(|note| format!(" ({})", escaped(note))).unwrap_or_default();
+        let fails = claim.test.fails_if().map(|words| escaped(&words)).unwrap_or_default();
         let figure = match &claim.figure {
             Some(id) => report.figure(id).map_or_else(|| escaped(id), link),
             None => String::new(),
         };
         let _ = writeln!(
             out,
-            "| {} | {} {}{note} | {} | **{}** | {figure} |",
+            "| {} | {} {}{note} | {} | **{}** | {fails} | {figure} |",
             escaped(&claim.item),
             escaped(&claim.statement),
             escaped(&claim.source),
             escaped(&judged.measured),
-            judged.verdict.words(),
+            judged.verdict_words(),
         );
     }
     out

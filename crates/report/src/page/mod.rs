@@ -4,7 +4,7 @@ mod html;
 mod markdown;
 mod write;
 
-use crate::claims::{ClaimVerdict, Judged};
+use crate::claims::{Judged, VerdictCounts};
 use crate::figure::Figure;
 use crate::table::Table;
 
@@ -31,16 +31,19 @@ pub struct ReportPage {
 }
 
 impl ReportPage {
-    /// The claims as a table: item, claim, source, measured, verdict, figure, note.
+    /// The claims as a table: item, claim, source, measured, verdict, what would differ, figure, note.
     pub fn claims_table(&self) -> Table {
-        let mut table = Table::new(&["item", "claim", "source", "measured", "verdict", "figure", "note"]);
-        for Judged { claim, verdict, measured } in &self.claims {
+        let mut table =
+            Table::new(&["item", "claim", "source", "measured", "verdict", "differs if", "figure", "note"]);
+        for judged in &self.claims {
+            let Judged { claim, measured, .. } = judged;
             table.push(vec![
                 claim.item.clone(),
                 claim.statement.clone(),
                 claim.source.clone(),
                 measured.clone(),
-                verdict.words().to_owned(),
+                judged.verdict_words(),
+                claim.test.fails_if().unwrap_or_default(),
                 claim.figure.clone().unwrap_or_default(),
                 claim.note.clone().unwrap_or_default(),
             ]);
@@ -50,14 +53,7 @@ impl ReportPage {
 
     /// How many claims came out which way, in a sentence.
     fn verdicts(&self) -> String {
-        let count = |wanted| self.claims.iter().filter(|judged| judged.verdict == wanted).count();
-        format!(
-            "{} claims: {} reproduced, {} differ, {} not testable.",
-            self.claims.len(),
-            count(ClaimVerdict::Reproduced),
-            count(ClaimVerdict::Differs),
-            count(ClaimVerdict::NotTestable)
-        )
+        format!("{}.", VerdictCounts::of(&self.claims).sentence())
     }
 
     fn figure(&self, id: &str) -> Option<&Figure> {

@@ -75,9 +75,29 @@ struct Flow<'a> {
     from: Instant,
     to: Instant,
     is_complete: bool,
+    headers: Headers,
+}
+
+/// Octets around the payload of a packet.
+#[derive(Clone, Copy)]
+struct Headers {
+    /// The network's, with an envelope.
+    network_bytes: u64,
+    /// The smallest of a segment with data.
+    segment_bytes: u64,
 }
 
 impl Flow<'_> {
+    /// Octets of repeats and of control in both directions, as the transport sends them: without headers of
+    /// the network, and without those of packets with data that are sent for the first time.
+    fn repeated_and_control_bytes(&self) -> f64 {
+        let one = |stats: &Stats| {
+            let segments = stats.sent_bytes as f64 - (self.headers.network_bytes * stats.sent_packets) as f64;
+            segments - (self.headers.segment_bytes * stats.data_packets) as f64
+        };
+        one(&self.at.opener) + one(&self.at.acceptor) - self.at.received_bytes() as f64
+    }
+
     fn goodput_bps(&self) -> f64 {
         rate_bps(self.payload_bytes, self.from, self.to)
     }
@@ -102,7 +122,13 @@ fn finished<'a>(run: &Run<'_>, at: FlowAt<'a>) -> Flow<'a> {
     let from = at.started_at().unwrap_or(now).max(warm_up.min(now));
     let to = at.last_byte_at().filter(|_| is_complete).unwrap_or(now).max(from);
     let payload_bytes = at.received_bytes() - at.sum(|record| record.warm_up_bytes);
-    Flow { at, payload_bytes, from, to, is_complete }
+    let protocol = scenario.flows[at.group].transport.protocol();
+    let carrier = protocol.carrier(scenario.carrier);
+    let headers = Headers {
+        network_bytes: u64::from(carrier.header_bytes() + carrier.envelope_bytes()),
+        segment_bytes: u64::from(protocol.header_bytes()),
+    };
+    Flow { at, payload_bytes, from, to, is_complete, headers }
 }
 
 pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) -> Result<(), RunError> {
@@ -193,6 +219,8 @@ fn add_bytes(flows: &[&Flow<'_>], payload_bytes: u64, add: &mut impl FnMut(&str,
     let delivered = sum(&|at| at.received_bytes());
     if payload_bytes > 0 {
         add("overhead_percent", 100.0 * (forward + reverse - delivered) / delivered);
+        let extra: f64 = flows.iter().map(|flow| flow.repeated_and_control_bytes()).sum();
+        add("overhead_percent.repeats_and_control", 100.0 * extra / delivered);
     }
 }
 

@@ -28,6 +28,12 @@ fn a_scenario_measures_what_the_transfer_does() {
     assert!(metric("bytes.retransmission") > 0.0 && metric("bytes.forward_control") > 0.0);
     let overhead = 100.0 * (sum - 1e7) / 1e7;
     assert!((metric("overhead_percent") - overhead).abs() < 1e-9);
+    // Over UDP each packet has 29 octets of the network's, and each with data 12 of the segment's.
+    let packets = (outcome.sender.sent_packets + outcome.receiver.sent_packets) as f64;
+    let first = (outcome.sender.data_packets + outcome.receiver.data_packets) as f64;
+    let extra = 100.0 * (sum - 29.0 * packets - 12.0 * first - 1e7) / 1e7;
+    assert!((metric("overhead_percent.repeats_and_control") - extra).abs() < 1e-9);
+    assert!(0.0 < extra && extra < overhead, "{extra} {overhead}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use skyhaul_lab::papers::{PAPERS, Reproduction};
-use skyhaul_report::{ClaimVerdict, Judged, ReportPage, write_report};
+use skyhaul_report::{Judged, ReportPage, VerdictCounts, write_report};
 
 pub(crate) use args::ReproduceArgs;
 
@@ -44,27 +44,32 @@ fn reproduce(args: &ReproduceArgs, stop: &AtomicBool) -> Result<ExitCode, Failur
 }
 
 fn show(args: &ReproduceArgs, report: &ReportPage) -> Result<(), Failure> {
-    let count = |wanted| report.claims.iter().filter(|judged| judged.verdict == wanted).count();
-    let (reproduced, differ) = (count(ClaimVerdict::Reproduced), count(ClaimVerdict::Differs));
-    let not_testable = count(ClaimVerdict::NotTestable);
+    let counts = VerdictCounts::of(&report.claims);
     if args.json {
         let claims: Vec<_> = report.claims.iter().map(claim_object).collect();
         let object = json!({
             "paper": args.paper, "quick": args.quick, "report": args.out.join("report.html"),
-            "reproduced": reproduced, "differ": differ, "not_testable": not_testable, "claims": claims,
+            "reproduced": counts.reproduced, "differ": counts.differ, "undecided": counts.undecided,
+            "not_testable": counts.not_testable, "ours": counts.ours, "claims": claims,
         });
         return print(&format!("{object}\n"));
     }
     let mut text = String::new();
-    for Judged { claim, verdict, measured } in &report.claims {
+    for judged in &report.claims {
+        let Judged { claim, measured, .. } = judged;
         let (statement, measured) = (wrapped(&claim.statement, INDENT), wrapped(measured, INDENT));
-        let _ =
-            writeln!(text, "{:<6} {:<13} {statement}\n{:INDENT$}{measured}", claim.item, verdict.words(), "");
+        let _ = writeln!(
+            text,
+            "{:<6} {:<13} {statement}\n{:INDENT$}{measured}",
+            claim.item,
+            judged.verdict.words(),
+            ""
+        );
+        if claim.ours {
+            let _ = writeln!(text, "{:INDENT$}(of our own, not counted among the paper's)", "");
+        }
     }
-    print(&format!(
-        "{text}\n{} claims: {reproduced} reproduced, {differ} differ, {not_testable} not testable\n",
-        report.claims.len()
-    ))
+    print(&format!("{text}\n{}\n", counts.sentence()))
 }
 
 fn claim_object(judged: &Judged) -> serde_json::Value {
@@ -72,5 +77,6 @@ fn claim_object(judged: &Judged) -> serde_json::Value {
     json!({
         "id": claim.id, "item": claim.item, "statement": claim.statement, "source": claim.source,
         "figure": claim.figure, "verdict": verdict.words(), "measured": measured,
+        "fails_if": claim.test.fails_if(), "ours": claim.ours,
     })
 }

@@ -1,0 +1,285 @@
+//! Each claim of each paper can fail: numbers that must fail it, numbers that must pass, and numbers that must
+//! leave it open; and the guide's table of what would have made it fail.
+
+use std::fmt::Write as _;
+
+use skyhaul_report::claims::{Claim, Compare, GainBetween, LargerGain, Phase, Test};
+use skyhaul_report::figure::ladder::parse_events;
+use skyhaul_report::figure::{Curve, Datum, PanelData};
+use skyhaul_report::{ClaimVerdict, Claims, Definitions, Figure, Summary, evaluate_claims};
+
+use super::paper::{PAPERS, Paper};
+
+/// (name, [(place, mean)]).
+type Means = (String, Vec<(f64, f64)>);
+/// (figure, curves).
+type Numbers = Vec<(String, Vec<Means>)>;
+
+/// Deviations of five seeds from their mean.
+const DEVIATIONS: [f64; 5] = [-2.0, -1.0, 0.0, 1.0, 2.0];
+/// A spread that blurs nothing, and one that blurs everything.
+const QUIET: f64 = 1e-6;
+const LOUD: f64 = 1e5;
+
+fn claims(paper: &Paper) -> Vec<Claim> {
+    Claims::parse(paper.claims, paper.name).unwrap().claims
+}
+
+/// Figures of one panel with these means; the first one is spread, against each other between neighbouring
+/// series and places.
+fn figures(numbers: &Numbers, spread: f64) -> Vec<Figure> {
+    let datum = |x: f64, mean: f64, amount: f64| {
+        let runs: Vec<(u64, f64)> = (1..).zip(DEVIATIONS.map(|off| mean + amount * off)).collect();
+        let values: Vec<f64> = runs.iter().map(|run| run.1).collect();
+        Datum { x, name: x.to_string(), y: Summary::of(&values).unwrap(), runs }
+    };
+    let figure = |(index, (id, curves)): (usize, &(String, Vec<Means>))| {
+        let text = format!(
+            "[[figure]]\nid = \"{id}\"\ntitle = \"t\"\npanel = {{ results = \"r\", x = {{ axis = \"x\", label = \"x\" }}, y = {{ metric = \"m\", label = \"y\" }} }}\n"
+        );
+        let definition = Definitions::parse(&text, "d").unwrap().figures.remove(0);
+        let curve = |(s, (name, means)): (usize, &Means)| {
+            let sign = |place: usize| if (s + place).is_multiple_of(2) { 1.0 } else { -1.0 };
+            let amount = if index == 0 { spread } else { QUIET };
+            let data =
+                means.iter().enumerate().map(|(p, &(x, mean))| datum(x, mean, sign(p) * amount)).collect();
+            Curve { name: name.clone(), data }
+        };
+        let curves = curves.iter().enumerate().map(curve).collect();
+        Figure { definition, panels: vec![PanelData { curves, ..PanelData::default() }], ladder: None }
+    };
+    numbers.iter().enumerate().map(figure).collect()
+}
+
+fn verdict(claim: &Claim, figures: &[Figure]) -> ClaimVerdict {
+    evaluate_claims(&Claims { claims: vec![claim.clone()] }, figures).remove(0).verdict
+}
+
+/// Numbers of one claim.
+struct Fed {
+    passing: Numbers,
+    /// Each must fail it.
+    failing: Vec<Numbers>,
+    /// True if a spread around the passing means leaves it open.
+    is_blurred: bool,
+}
+
+/// The places that a test names, or four.
+fn places(named: &[skyhaul_report::AxisValue]) -> Vec<f64> {
+    let named: Vec<f64> = named.iter().filter_map(skyhaul_report::AxisValue::number).collect();
+    if named.is_empty() { vec![1.0, 2.0, 3.0, 4.0] } else { named }
+}
+
+fn level(name: &str, places: &[f64], value: impl Fn(usize) -> f64) -> Means {
+    (name.to_string(), places.iter().enumerate().map(|(i, &x)| (x, value(i))).collect())
+}
+
+/// A figure of two series: the second is 100 everywhere, the first higher by these percents.
+fn gaining(figure: &str, (series, over): (&str, &str), gains: &[(f64, f64)]) -> (String, Vec<Means>) {
+    let own = gains.iter().map(|&(x, gain)| (x, 100.0 + gain)).collect();
+    let other = gains.iter().map(|&(x, _)| (x, 100.0)).collect();
+    (figure.to_string(), vec![(series.to_string(), own), (over.to_string(), other)])
+}
+
+fn compared(figure: &str, test: &Compare, sign: f64) -> Fed {
+    let names = (test.series.as_str(), test.than.as_str());
+    let all = places(&test.at);
+    let gains = |last: f64| -> Numbers {
+        let one = |(i, &x): (usize, &f64)| (x, if i + 1 == all.len() { last } else { sign * 20.0 });
+        vec![gaining(figure, names, &all.iter().enumerate().map(one).collect::<Vec<_>>())]
+    };
+    let wrong = -sign * (test.tolerance + 5.0);
+    Fed { passing: gains(sign * 20.0), failing: vec![gains(wrong)], is_blurred: true }
+}
+
+fn range(figure: &str, test: &GainBetween) -> Fed {
+    let names = (test.series.as_str(), test.over.as_str());
+    let (low, high) = (test.low, test.high);
+    let gains = |ends: (f64, f64)| -> Numbers {
+        let all = [(1.0, ends.0), (2.0, f64::midpoint(ends.0, ends.1)), (3.0, ends.1)];
+        let figures = std::iter::once(figure).chain(test.and_figures.iter().map(String::as_str));
+        figures.map(|id| gaining(id, names, &all)).collect()
+    };
+    let reach = test.reach.expect("a stated range must be reached");
+    let failing = vec![
+        gains((low, high + test.tolerance + 1.0)),
+        gains((low - test.tolerance - 1.0, high)),
+        gains((low, high - reach - 1.0)),
+        gains((low + reach + 1.0, high)),
+        gains((low, f64::midpoint(low, high))),
+    ];
+    Fed { passing: gains((low, high)), failing, is_blurred: false }
+}
+
+fn larger(figure: &str, test: &LargerGain) -> Fed {
+    let names = (test.series.as_str(), test.over.as_str());
+    let pair = |own: [f64; 3], other: [f64; 3]| -> Numbers {
+        let at = |gains: [f64; 3]| [(1.0, gains[0]), (2.0, gains[1]), (3.0, gains[2])];
+        vec![gaining(figure, names, &at(own)), gaining(&test.than_figure, names, &at(other))]
+    };
+    let failing =
+        vec![pair([10.0; 3], [20.0; 3]), pair([20.0; 3], [20.0; 3]), pair([500.0, 10.0, 10.0], [20.0; 3])];
+    Fed { passing: pair([50.0; 3], [20.0; 3]), failing, is_blurred: true }
+}
+
+fn beside(figure: &str, test: &skyhaul_report::claims::CompareFigures, sign: f64) -> Fed {
+    let all = places(&[]);
+    let two = |last: f64| -> Numbers {
+        let own = level(&test.series, &all, |i| if i == 3 { last } else { 100.0 + sign * 20.0 });
+        let other = level(&test.series, &all, |_| 100.0);
+        vec![(figure.to_string(), vec![own]), (test.than_figure.clone(), vec![other])]
+    };
+    let wrong = 100.0 - sign * (test.tolerance + 1.0);
+    Fed { passing: two(100.0 + sign * 20.0), failing: vec![two(wrong)], is_blurred: true }
+}
+
+/// Numbers of a single series.
+fn single(figure: &str, series: &str, all: &[f64], passing: &[f64], failing: &[&[f64]]) -> Fed {
+    let one =
+        |values: &[f64]| -> Numbers { vec![(figure.to_string(), vec![level(series, all, |i| values[i])])] };
+    Fed {
+        passing: one(passing),
+        failing: failing.iter().map(|values| one(values)).collect(),
+        is_blurred: true,
+    }
+}
+
+fn fed(claim: &Claim) -> Fed {
+    let figure = claim.figure.as_deref().unwrap();
+    let four = places(&[]);
+    let (up, down, hill) = ([1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0], [2.0, 4.0, 1.0, 3.0]);
+    match &claim.test {
+        Test::Greater(test) => compared(figure, test, 1.0),
+        Test::Less(test) => compared(figure, test, -1.0),
+        Test::GainBetween(test) => range(figure, test),
+        Test::GainAt(test) => {
+            let names = (test.series.as_str(), test.over.as_str());
+            let x = test.x.number().unwrap();
+            let one = |gain: f64| -> Numbers { vec![gaining(figure, names, &[(x, gain)])] };
+            let failing = [test.tolerance + 1.0, -test.tolerance - 1.0].map(|off| one(test.expected + off));
+            Fed { passing: one(test.expected), failing: failing.to_vec(), is_blurred: true }
+        }
+        Test::LargerGain(test) => larger(figure, test),
+        Test::FigureGreater(test) => beside(figure, test, 1.0),
+        Test::FigureLess(test) => beside(figure, test, -1.0),
+        Test::Rises(test) => single(figure, &test.series, &four, &up, &[&down, &hill]),
+        Test::Falls(test) => single(figure, &test.series, &four, &down, &[&up, &hill]),
+        Test::Flat { series, ratio } => {
+            single(figure, series, &four, &[1.0, 0.99 * ratio, 1.0, 1.0], &[&[1.0, 1.01 * ratio, 1.0, 1.0]])
+        }
+        Test::ValueAt(test) => {
+            let off = 1.1 * test.tolerance / 100.0 * test.expected;
+            let wrong = [[test.expected + off], [test.expected - off]];
+            let x = [test.x.number().unwrap()];
+            single(figure, &test.series, &x, &[test.expected], &[&wrong[0], &wrong[1]])
+        }
+        Test::ValuesBetween(test) => {
+            let fine = f64::midpoint(test.low, test.high);
+            let wrong = [[fine, test.high + 0.1, fine, fine], [fine, fine, test.low - 0.1, fine]];
+            single(figure, &test.series, &four, &[fine; 4], &[&wrong[0], &wrong[1]])
+        }
+        Test::Phase(_) | Test::NotTestable { .. } => unreachable!("no numbers of a panel"),
+    }
+}
+
+#[test]
+fn each_claim_fails_with_numbers_that_must_fail_it_and_holds_with_its_own() {
+    let mut tested = 0;
+    for claim in PAPERS.iter().flat_map(claims) {
+        if matches!(claim.test, Test::Phase(_) | Test::NotTestable { .. }) {
+            continue;
+        }
+        let fed = fed(&claim);
+        let judge = |numbers: &Numbers, spread| verdict(&claim, &figures(numbers, spread));
+        assert_eq!(judge(&fed.passing, QUIET), ClaimVerdict::Reproduced, "{}", claim.id);
+        for (i, numbers) in fed.failing.iter().enumerate() {
+            assert_eq!(judge(numbers, QUIET), ClaimVerdict::Differs, "{}, failing numbers {i}", claim.id);
+        }
+        if fed.is_blurred {
+            assert_eq!(judge(&fed.passing, LOUD), ClaimVerdict::Undecided, "{}", claim.id);
+        }
+        tested += 1;
+    }
+    assert!(tested > 40, "{tested}");
+}
+
+/// A ladder with a band of this name, and maps in it.
+fn ladder(id: &str, band: &str, maps: [&str; 2]) -> Figure {
+    let text = format!(
+        "{{\"t_s\":1.0,\"from\":\"sender\",\"label\":\"SD 1\",\"arrived_s\":1.1,\"kind\":\"data\"}}\n\
+         {{\"band\":\"{band}\",\"from_s\":2.0,\"to_s\":3.0}}\n{{\"map\":[{}],\"at_s\":2.0,\"label\":\"\"}}\n\
+         {{\"map\":[{}],\"at_s\":3.0,\"label\":\"\"}}\n",
+        maps[0], maps[1]
+    );
+    let definition = format!(
+        "[[figure]]\nid = \"{id}\"\ntitle = \"t\"\ntype = \"ladder\"\nladder = {{ events = \"e\" }}\n"
+    );
+    let definition = Definitions::parse(&definition, "d").unwrap().figures.remove(0);
+    Figure::from_events(&definition, parse_events(&text, "e").unwrap()).unwrap()
+}
+
+#[test]
+fn each_claim_on_a_ladder_fails_without_its_phase_and_with_another_map() {
+    let mut tested = 0;
+    for claim in PAPERS.iter().flat_map(claims) {
+        let Test::Phase(Phase { name, map_begins, map_ends_with_answers, .. }) = &claim.test else {
+            continue;
+        };
+        let id = claim.figure.as_deref().unwrap();
+        let judge = |band: &str, maps| verdict(&claim, &[ladder(id, band, maps)]);
+        let maps = ["\"reserved\",\"asked\"", "\"reserved\",\"asked\",\"0.200 s\",\"0.210 s\""];
+        assert_eq!(judge(name, maps), ClaimVerdict::Reproduced, "{}", claim.id);
+        assert_eq!(judge("slow start", maps), ClaimVerdict::Differs, "{}", claim.id);
+        if map_begins.is_some() {
+            assert_eq!(judge(name, ["\"asked\"", maps[1]]), ClaimVerdict::Differs, "{}", claim.id);
+        }
+        if map_ends_with_answers.is_some() {
+            let one = "\"reserved\",\"asked\",\"0.200 s\",\"asked\"";
+            assert_eq!(judge(name, [maps[0], one]), ClaimVerdict::Differs, "{}", claim.id);
+        }
+        tested += 1;
+    }
+    assert_eq!(tested, 4);
+}
+
+#[test]
+fn what_the_paper_does_not_state_is_ours_and_is_not_counted() {
+    let ours: Vec<String> =
+        PAPERS.iter().flat_map(claims).filter(|claim| claim.ours).map(|claim| claim.id).collect();
+    assert!(
+        ours.iter().all(|id| id.ends_with("-ip") || ["X-15-f", "S-5.7-b"].contains(&id.as_str())),
+        "{ours:?}"
+    );
+    assert!(ours.contains(&"X-15-f".to_string()) && ours.contains(&"S-5.7-b".to_string()), "{ours:?}");
+    let ip: Vec<Claim> = PAPERS.iter().flat_map(claims).filter(|claim| claim.id.ends_with("-ip")).collect();
+    assert!(ip.iter().all(|claim| claim.ours && claim.figure.as_ref().is_some_and(|id| id.ends_with("-ip"))));
+}
+
+const BEGIN: &str = "<!-- what would make a claim fail: made by UPDATE_DOCS=1 -->\n\n";
+const END: &str = "\n<!-- end of claims -->";
+
+fn table() -> String {
+    let mut out = "| claim | it says | it differs if |\n|---|---|---|\n".to_string();
+    for claim in PAPERS.iter().flat_map(claims) {
+        let fails = match &claim.test {
+            Test::NotTestable { reason } => format!("nothing can: {reason}"),
+            test => test.fails_if().unwrap(),
+        };
+        let ours = if claim.ours { " (ours)" } else { "" };
+        let _ = writeln!(out, "| {}{ours} | {} | {fails} |", claim.id, claim.statement);
+    }
+    out
+}
+
+#[test]
+fn the_guides_table_says_what_would_make_each_claim_fail() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/reproduce.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).expect("the table's beginning");
+    let (there, after) = rest.split_once(END).expect("the table's end");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, [before, BEGIN, &table(), END, after].concat()).unwrap();
+        return;
+    }
+    assert_eq!(there, table(), "UPDATE_DOCS=1 makes it anew");
+}

@@ -1,0 +1,114 @@
+//! Words for what would have decided a claim against the paper.
+
+use std::fmt::Write as _;
+
+use super::definition::{Compare, CompareFigures, GainAt, GainBetween, Phase, Test, Trend, ValueAt};
+use super::{percent, short};
+use crate::error::listed;
+
+impl Test {
+    /// Outcome that would have had the claim judged *differs*, in words; none if nothing can.
+    pub fn fails_if(&self) -> Option<String> {
+        Some(match self {
+            Self::Greater(test) => compared(test, "above", "below"),
+            Self::Less(test) => compared(test, "below", "above"),
+            Self::GainBetween(test) => range_of_gains(test),
+            Self::GainAt(test) => gain_at(test),
+            Self::LargerGain(test) => format!(
+                "the mean gain of {} over {} is, seed by seed, surely not larger than in {}, or is larger at no more \
+                 than half of the places",
+                test.series, test.over, test.than_figure
+            ),
+            Self::FigureGreater(test) => across(test, "above", "below"),
+            Self::FigureLess(test) => across(test, "below", "above"),
+            Self::Rises(test) => trend(test, "rise"),
+            Self::Falls(test) => trend(test, "fall"),
+            Self::Flat { series, ratio } => format!(
+                "the largest mean of {series} is surely more than {} times the smallest",
+                short(*ratio)
+            ),
+            Self::ValueAt(test) => value_at(test),
+            Self::ValuesBetween(test) => format!(
+                "at some place the 95 % interval of '{}' lies wholly outside of {} to {}",
+                test.series,
+                short(test.low),
+                short(test.high)
+            ),
+            Self::Phase(test) => phase(test),
+            Self::NotTestable { .. } => return None,
+        })
+    }
+}
+
+fn phase(test: &Phase) -> String {
+    let mut words = format!("the run has no phase '{}'", test.name);
+    if let Some(begins) = &test.map_begins {
+        let _ = write!(words, ", or the map in it does not begin as '{begins}'");
+    }
+    if let Some(most) = test.map_holds {
+        let _ = write!(words, ", or the map does not hold {most} entries at most");
+    }
+    if let Some(answers) = test.map_ends_with_answers {
+        let _ = write!(words, ", or it does not end with {answers} neighbours that have answers");
+    }
+    words
+}
+
+fn compared(test: &Compare, side: &str, other: &str) -> String {
+    let places = match (&test.at[..], &test.except[..]) {
+        ([], []) => "at some place".to_owned(),
+        ([], except) => format!("at some place but {}", listed(except)),
+        (at, _) => format!("at one of {}", listed(at)),
+    };
+    format!("{places} {} is {} {}", test.series, wrong(test.tolerance, side, other), test.than)
+}
+
+fn across(test: &CompareFigures, side: &str, other: &str) -> String {
+    let wrong = wrong(test.tolerance, side, other);
+    format!("at some place {} is {wrong} that of {}", test.series, test.than_figure)
+}
+
+/// Where a series must not lie, with what is tolerated.
+fn wrong(tolerance_percent: f64, side: &str, other: &str) -> String {
+    if tolerance_percent > 0.0 {
+        return format!("surely more than {} % {other}", short(tolerance_percent));
+    }
+    format!("surely not {side}")
+}
+
+fn range_of_gains(test: &GainBetween) -> String {
+    let (low, high) = (percent(test.low), percent(test.high));
+    let inside =
+        format!("a gain of {} over {} lies surely outside of {low} to {high}", test.series, test.over);
+    match test.reach {
+        Some(reach) => {
+            format!(
+                "{inside}, or the least or the largest is surely more than {} points off these ends",
+                short(reach)
+            )
+        }
+        None => inside,
+    }
+}
+
+fn gain_at(test: &GainAt) -> String {
+    let (low, high) = (percent(test.expected - test.tolerance), percent(test.expected + test.tolerance));
+    format!(
+        "at {} the 95 % interval of the gain of {} over {} lies wholly outside of {low} to {high}",
+        test.x, test.series, test.over
+    )
+}
+
+fn value_at(test: &ValueAt) -> String {
+    let slack = test.tolerance / 100.0 * test.expected.abs();
+    let (low, high) = (short(test.expected - slack), short(test.expected + slack));
+    format!("at {} the 95 % interval of the mean lies wholly outside of {low} to {high}", test.x)
+}
+
+fn trend(test: &Trend, way: &str) -> String {
+    format!(
+        "{} does not {way} in rank (correlation below {}), or surely does not from the first place to the last",
+        test.series,
+        short(test.correlation)
+    )
+}
