@@ -1,5 +1,5 @@
-//! Each claim of each paper can fail: numbers that must fail it, numbers that must pass, and numbers that must
-//! leave it open; and the guide's table of what would have made it fail.
+//! Each claim of each paper can fail: numbers that must fail it, numbers that must pass, and numbers that
+//! must leave it open; and the guide's table of what would have made it fail.
 
 use std::fmt::Write as _;
 
