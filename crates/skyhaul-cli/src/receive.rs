@@ -250,8 +250,8 @@ async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>
     room.progress.above(|| tell(peer, &result, room.form)) && failure.is_none()
 }
 
-/// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted, which does no
-/// harm once every file has its result.
+/// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted, which does
+/// no harm once every file has its result.
 fn outcome(
     peer: SocketAddr,
     received: Option<Result<SessionReport, ReceiveError>>,

@@ -1,6 +1,7 @@
 //! Devices that another program has, or that are down.
 
 use std::io::ErrorKind;
+use std::time::Duration;
 
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_tcp::Config;

@@ -41,8 +41,8 @@ pub struct Claim {
     /// Remark for the reader, such as a contradiction and how it was decided.
     #[serde(default)]
     pub note: Option<String>,
-    /// True if the paper does not state it: a variant, a bound or a way to count of our own. It is judged, but
-    /// never counted among the paper's.
+    /// True if the paper does not state it: a variant, a bound or a way to count of our own. It is judged,
+    /// but never counted among the paper's.
     #[serde(default)]
     pub ours: bool,
     /// Condition that has to hold.
