@@ -171,6 +171,8 @@ struct Notes {
     read: Idle,
     /// Table as last booked when the connection was last looked at.
     latest: Option<LimitTimes>,
+    /// Table as last booked when the result of a file was last known.
+    settled: Option<LimitTimes>,
     recent: VecDeque<(Instant, LimitedBy)>,
 }
 
@@ -204,6 +206,7 @@ impl Notes {
     fn observe(&mut self, event: &Event<'_>, booked: LimitTimes, now: Instant) {
         match event {
             Event::Started { .. } => self.begun = Some((now, booked)),
+            Event::Settled { .. } => self.settled = Some(booked),
             Event::Reading => self.reading = Some(booked.until(now)),
             Event::Read => {
                 if let Some(before) = self.reading.take() {
@@ -213,6 +216,11 @@ impl Notes {
             _ => {}
         }
         self.latest = Some(booked);
+    }
+
+    /// Table for a result: of a session that is confirmed as it was then, though it takes longer to end.
+    fn table(&self, is_confirmed: bool, now: Option<LimitTimes>) -> Option<LimitTimes> {
+        self.settled.filter(|_| is_confirmed).or(now).or(self.latest)
     }
 
     /// Time by cause from the begin until the end of `table`.
@@ -287,7 +295,7 @@ impl<P: Protocol> LimitLog<P> {
             *begun_at = at; // as others have it
         }
         let end = confirmed_at.unwrap_or_else(|| self.clock.now());
-        notes.causes(&now.or(notes.latest)?.until(end))
+        notes.causes(&notes.table(confirmed_at.is_some(), now)?.until(end))
     }
 }
 
@@ -317,6 +325,26 @@ mod tests {
     }
 
     const STARTED: Event<'_> = Event::Started { files: 1, bytes: 1 };
+
+    #[test]
+    fn what_passes_after_the_last_result_is_not_of_the_transfer() {
+        let (mut notes, mut limits) = (Notes::default(), LimitTimes::new(at(0)));
+        notes.observe(&STARTED, limits, at(0));
+        limits.rest(at(0), Limit::PathRate, None);
+        limits.rest(at(500), Limit::Drained, None);
+        let name = skyhaul_files::RawName::new(b"file".to_vec());
+        let report = skyhaul_files::FileReport::unfinished(name, 1, skyhaul_files::Side::Sender);
+        notes.observe(&Event::Settled { file: 0, report: &report }, limits, at(560));
+        // The refused file is dropped, and the receiver's farewell is waited for.
+        limits.rest(at(600), Limit::Drained, None);
+        let later = limits.until(at(1100));
+        notes.latest = Some(later);
+        let total_s = |is_confirmed| {
+            let table = notes.table(is_confirmed, Some(later)).unwrap();
+            notes.causes(&table.until(at(560))).unwrap().total_s()
+        };
+        assert_eq!((total_s(true), total_s(false)), (0.56, 1.1));
+    }
 
     #[test]
     fn what_is_idle_or_late_while_files_are_read_waits_for_them() {

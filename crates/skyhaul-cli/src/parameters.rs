@@ -1,9 +1,11 @@
 //! Arguments that set the parameters of connections, and what they come to.
 
+use std::ops::RangeInclusive;
+
 use clap::ValueEnum;
 use skyhaul_congestion::ControllerKind;
 use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{MAX_MTU_BYTES, MS, SECOND};
 use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
@@ -43,7 +45,7 @@ pub(crate) struct CommonArgs {
     pub(crate) give_up: Option<u64>,
     /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:
     /// what the route to the peer takes; 1500 where that is not known]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(296..=65_535), value_name = "BYTES", help_heading = MORE)]
+    #[arg(long, value_parser = mtu, value_name = "BYTES", help_heading = MORE)]
     pub(crate) mtu: Option<u32>,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -81,6 +83,20 @@ impl CommonArgs {
         };
         skyhaul_tcp::Config { discover_mtu: true, keepalive: Some(KEEPALIVE), ..config }
     }
+}
+
+/// Least value of `--mtu`.
+const MIN_MTU_BYTES: u32 = 296;
+
+fn mtu(text: &str) -> Result<u32, String> {
+    largest_packet(text, MIN_MTU_BYTES..=MAX_MTU_BYTES)
+}
+
+/// Size of a largest packet in bytes, within `bounds`: a plain number, or with a B as in files.
+pub(crate) fn largest_packet(text: &str, bounds: RangeInclusive<u32>) -> Result<u32, String> {
+    let bytes = text.strip_suffix('B').unwrap_or(text).parse().ok().filter(|bytes| bounds.contains(bytes));
+    let (least, most) = (bounds.start(), bounds.end());
+    bytes.ok_or_else(|| format!("'{text}' is no largest packet: it has {least} to {most} bytes"))
 }
 
 /// A receiver has nothing to repeat: it notices that the sender vanished by asking, here after two minutes.

@@ -85,6 +85,11 @@ fn shown(seconds: f64) -> String {
 fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
     let text = match cause {
         Cause::Losses => return losses(by, result),
+        Cause::DeclaredRate
+            if by.seconds(Cause::Losses) >= WORTH_NAMING * by.total_s() && is_too_high(result) =>
+        {
+            return losses(by, result);
+        }
         Cause::DeclaredRate => {
             let rate = result.declared_rate_bps.map_or("a rate".into(), |bps| show_rate(bps as f64));
             return format!(

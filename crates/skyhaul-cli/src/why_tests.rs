@@ -73,6 +73,22 @@ fn a_declaration_above_what_the_path_carries_is_told_with_one_that_is_not() {
 }
 
 #[test]
+fn a_declaration_that_is_a_little_too_high_is_not_to_be_raised() {
+    let slightly = TransferResult {
+        declared_rate_bps: Some(12_000_000),
+        payload_bytes: 20_000_000,
+        forward: Traffic { packets: 16_200, bytes: 24_000_000 },
+        losses: LossCounts { congestion: 2_170, corruption: 0, outage: 0, unknown: 0 },
+        ..result(&[(Cause::DeclaredRate, 13_400), (Cause::Losses, 3_300)])
+    };
+    let told = sentence(&slightly);
+    assert!(told.contains("12.00 Mbit/s, is above") && told.contains("--rate 9.3M"), "{told}");
+    let few = result(&[(Cause::DeclaredRate, 13_400), (Cause::Losses, 300)]);
+    let told = sentence(&TransferResult { losses: slightly.losses, ..few });
+    assert!(told.contains("declare more"), "{told}");
+}
+
+#[test]
 fn the_standard_input_is_told_from_a_disk() {
     let read = result(&[(Cause::Source, 9_000), (Cause::PathRate, 100)]);
     assert!(sentence(&read).contains("the files were read"));

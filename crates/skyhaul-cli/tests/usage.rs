@@ -43,6 +43,11 @@ fn wrong_usage_is_exit_code_2() {
     check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
     check(&["receive", "--dir", ".", "--listen", "127.0.0.1"], 2, &["ADDRESS:PORT"]);
     check(&["receive", "--dir", ".", "--mtu", "12"], 2, &["296"]);
+    check(
+        &["receive", "--dir", ".", "--mtu", "12B"],
+        2,
+        &["'12B' is no largest packet: it has 296 to 65535"],
+    );
     check(&["teleport"], 2, &["teleport"]);
 }
 

@@ -5,6 +5,8 @@ use skyhaul_lab::standard;
 use skyhaul_link::{MAX_MTU_BYTES, MIN_MTU_BYTES, QueueLimit};
 use skyhaul_scenario::{File, ScenarioError};
 
+use crate::parameters::largest_packet;
+
 /// Size of the packets that a queue of ten is counted in: no queue that nobody chose is shorter.
 const PACKET_BYTES: u64 = 1500;
 const MIN_QUEUE_BYTES: u64 = 10 * PACKET_BYTES;
@@ -52,10 +54,7 @@ fn queue(text: &str) -> Result<QueueLimit, String> {
 
 /// Largest packet of a link or of devices.
 pub(super) fn mtu(text: &str) -> Result<u32, String> {
-    let bytes = text.parse().ok().filter(|bytes| (MIN_MTU_BYTES..=MAX_MTU_BYTES).contains(bytes));
-    bytes.ok_or_else(|| {
-        format!("'{text}' is no largest packet: it has {MIN_MTU_BYTES} to {MAX_MTU_BYTES} bytes")
-    })
+    largest_packet(text, MIN_MTU_BYTES..=MAX_MTU_BYTES)
 }
 
 impl PlainLink {

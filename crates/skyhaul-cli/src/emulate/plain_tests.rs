@@ -43,6 +43,6 @@ fn values_that_make_no_sense_are_refused() {
     for text in ["1%", "1.1", "-0.1", "nan", "much"] {
         assert!(probability(text).is_err(), "{text}");
     }
-    assert!(mtu("67").is_err() && mtu("65536").is_err() && mtu("1300B").is_err());
-    assert_eq!((mtu("68"), mtu("65535")), (Ok(68), Ok(65_535)));
+    assert!(mtu("67").is_err() && mtu("65536").is_err() && mtu("1300kB").is_err() && mtu("").is_err());
+    assert_eq!((mtu("68"), mtu("65535"), mtu("1300B")), (Ok(68), Ok(65_535), Ok(1300)));
 }
