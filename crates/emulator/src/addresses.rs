@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use skyhaul_core::MIN_IPV6_MTU_BYTES;
 use skyhaul_scenario::{NodeKind, Scenario};
 
 /// First address of the network of all hosts, and the length of its prefix.
@@ -31,6 +32,8 @@ pub struct Addresses {
     hosts: Vec<HostAddress>,
     /// Of each host, the place of the one that its default route points at.
     gateways: Vec<usize>,
+    /// True if every link takes what IPv6 needs [RFC 8200 5] when the scenario begins.
+    takes_v6: bool,
 }
 
 impl Addresses {
@@ -47,7 +50,15 @@ impl Addresses {
             })
             .collect();
         let gateways = (0..hosts.len()).map(|place| gateway(scenario, &hosts, place)).collect();
-        Self { hosts, gateways }
+        let is_wide = |mtu_bytes: Option<u32>| mtu_bytes.is_none_or(|bytes| bytes >= MIN_IPV6_MTU_BYTES);
+        let directions = scenario.links.iter().flat_map(|link| [&link.config.forward, &link.config.reverse]);
+        let takes_v6 = directions.map(|direction| direction.mtu_bytes).all(is_wide);
+        Self { hosts, gateways, takes_v6 }
+    }
+
+    /// True if names stand for IPv6 addresses, too: over a link of less than 1280 bytes these lead nowhere.
+    pub(crate) fn takes_v6(&self) -> bool {
+        self.takes_v6
     }
 
     /// All hosts.

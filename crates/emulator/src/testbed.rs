@@ -252,7 +252,7 @@ fn told(plan: &HostPlan, addresses: &Addresses, options: &TestbedOptions) -> Hos
     }
 }
 
-/// The names of all hosts. `gateway` is the one that the default route points at, unless another host has
+/// The names of all hosts, for IPv6 only where every link takes it. `gateway` is the one that the default route points at, unless another host has
 /// that name; on that host itself, the name means the other end as well.
 fn hosts_file(plan: &HostPlan, addresses: &Addresses) -> String {
     let mut text = String::from("127.0.0.1 localhost\n::1 localhost\n");
@@ -263,7 +263,10 @@ fn hosts_file(plan: &HostPlan, addresses: &Addresses) -> String {
         let alias = if host.node == gateway.node && !is_taken { GATEWAY } else { "" };
         if !(own.is_empty() && alias.is_empty()) {
             let names = format!("{own} {alias}");
-            let _ = writeln!(text, "{} {}\n{} {}", host.v4, names.trim(), host.v6, names.trim());
+            let _ = writeln!(text, "{} {}", host.v4, names.trim());
+            if addresses.takes_v6() {
+                let _ = writeln!(text, "{} {}", host.v6, names.trim());
+            }
         }
     }
     text

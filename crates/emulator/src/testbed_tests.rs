@@ -3,10 +3,15 @@ use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{STP, TCP};
 
 fn file_on(host: &str, hosts: [&str; 2]) -> String {
+    file_over("", host, hosts)
+}
+
+/// The names on `host`, with this in the direction of a link.
+fn file_over(forward: &str, host: &str, hosts: [&str; 2]) -> String {
     let [a, b] = hosts;
     let text = format!(
         "[run]\nduration = \"1s\"\n[nodes]\n{a} = {{ kind = \"host\" }}\n{b} = {{ kind = \"host\" }}\n\
-         [links.l]\nbetween = [\"{a}\", \"{b}\"]\nforward = {{}}\nreverse = {{}}\n[transports.t]\nprotocol = \"tcp\"\n\
+         [links.l]\nbetween = [\"{a}\", \"{b}\"]\nforward = {{ {forward} }}\nreverse = {{}}\n[transports.t]\nprotocol = \"tcp\"\n\
          [flows.f]\nfrom = \"{a}\"\nto = \"{b}\"\ntransport = \"t\"\nworkload = {{ kind = \"bulk\" }}\n"
     );
     let file = File::parse(&Register::new(&[&STP, &TCP]), "test", &text).unwrap();
@@ -25,6 +30,14 @@ fn every_host_knows_the_others_and_its_gateway() {
         lines,
         ["10.77.0.1 ship", "fd77::1 ship", "10.77.0.2 ground gateway", "fd77::2 ground gateway"]
     );
+}
+
+#[test]
+fn names_do_not_lead_over_ipv6_where_a_link_is_too_narrow_for_it() {
+    let names = |mtu: &str| file_over(mtu, "ship", ["ship", "ground"]);
+    assert!(names("mtu = \"1280B\"").contains("fd77::2 ground"));
+    let narrow = names("mtu = \"1279B\"");
+    assert!(narrow.contains("10.77.0.2 ground") && !narrow.contains("fd77"), "{narrow}");
 }
 
 #[test]

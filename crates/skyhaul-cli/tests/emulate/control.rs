@@ -1,6 +1,6 @@
 //! Changing a running emulation, and what is left of one that was killed.
 
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
@@ -9,6 +9,11 @@ use tempfile::TempDir;
 
 use crate::common::{Said, file, run, skyhaul, until};
 use crate::support::{scenario, start};
+
+/// True if an emulation listens there: its socket is in the folder a moment before.
+fn listens(socket: &Path) -> bool {
+    UnixStream::connect(socket).is_ok()
+}
 
 /// A relay that listens to `skyhaul control`.
 struct Relay {
@@ -23,7 +28,7 @@ impl Relay {
         let udp = ["--udp", "ship=127.0.0.1:0", "--udp", "ground=127.0.0.1:0=127.0.0.1:9"];
         let path = socket.to_str().unwrap();
         let child = start(&[&[scenario.as_str(), "--quiet", "--control", path], &udp[..]].concat());
-        until("the socket", || socket.exists());
+        until("the socket", || listens(&socket));
         Self { child, folder }
     }
 
@@ -66,15 +71,21 @@ fn changes_take_effect_at_once() {
     use std::time::{Duration, Instant};
     let (folder, scenario) = scenario();
     let far = UdpSocket::bind("127.0.0.1:0").unwrap();
-    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    far.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let (socket, port) = (folder.path().join("control"), crate::common::free_port());
     let (ship, ground) =
         (format!("ship=127.0.0.1:{port}"), format!("ground=127.0.0.1:0={}", far.local_addr().unwrap()));
     let path = socket.to_str().unwrap();
     let mut child = start(&[&scenario, "--quiet", "--control", path, "--udp", &ship, "--udp", &ground]);
-    until("the socket", || socket.exists());
+    until("the socket", || listens(&socket));
     let near = UdpSocket::bind("127.0.0.1:0").unwrap();
     near.connect(("127.0.0.1", port)).unwrap();
+    // The ports of the ends may open later than the control socket.
+    until("the first packet across", || near.send(b"x").is_ok() && far.recv_from(&mut [0; 9]).is_ok());
+    far.set_nonblocking(true).unwrap();
+    while far.recv_from(&mut [0; 9]).is_ok() {}
+    far.set_nonblocking(false).unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let crossing = || {
         let start = Instant::now();
         near.send(b"x").unwrap();
@@ -168,7 +179,9 @@ fn cleanup_removes_what_a_killed_emulation_left_and_nothing_else() {
     assert_eq!(sockets().len(), 1, "a killed emulation cannot take its socket away");
     // The next one does.
     let mut living = start();
-    until("the new socket", || sockets() == [format!("emulate-{}.sock", living.id())]);
+    let name = format!("emulate-{}.sock", living.id());
+    let socket = session.path().join("skyhaul").join(&name);
+    until("the new socket", || sockets() == [name.clone()] && listens(&socket));
     std::fs::write(session.path().join("skyhaul/emulate-1.sock"), "a file of somebody's").unwrap();
     assert_eq!(in_session(session.path(), &["control", "status"]).code, Some(0));
     let said = in_session(session.path(), &["emulate", "--cleanup"]);
