@@ -296,7 +296,12 @@ fn tampered(bytes: &[u8], what: u8, value: u32) -> Vec<u8> {
         poll.settled = what.is_multiple_of(2).then_some(poll.next.wrapping_sub(small) & 0xFF_FFFF);
     }
     segment.end = segment.end.map(|end| end.wrapping_add(small % 2) & 0xFF_FFFF);
-    segment.endak |= what == 255;
+    // A BLOCK, a REPAIR, a PIECE and an RST stand alone.
+    let stands_alone = segment.block.is_some()
+        || segment.repair.is_some()
+        || segment.piece.is_some()
+        || segment.rst.is_some();
+    segment.endak |= what == 255 && !stands_alone;
     let mut out = Vec::new();
     encode(&segment, &mut out);
     out

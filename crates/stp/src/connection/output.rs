@@ -134,7 +134,9 @@ impl Connection {
             let confirms_all = last_report.zip(told).is_some_and(|(last, told)| told.next == last.next);
             self.life.end_sent(call.now, self.sender.rtt().overdue_ns(0), confirms_all, &self.config);
         }
-        let filler = plan.data_bytes().and_then(|bytes| call.path.filler_bytes(HEADER_BYTES + bytes));
+        // BGN and BGNAK never share a segment: what goes with an opening crosses when that is answered.
+        let filled_bytes = plan.data_bytes().filter(|_| !plan.begin);
+        let filler = filled_bytes.and_then(|bytes| call.path.filler_bytes(HEADER_BYTES + bytes));
         let filler = filler.map(|bytes| {
             let own_bytes = OPENING_BYTES + opening.options.bytes() + 2;
             let padding = bytes.saturating_sub(own_bytes).clamp(1, usize::from(Options::MAX_PADDING));

@@ -44,6 +44,9 @@ const OVERLOAD_PERCENT: u64 = 20;
 const OVERLOAD_PACKETS: u64 = 200;
 const OVERLOAD_LOSSES: u64 = 8;
 
+/// Bursts remembered: trains are a round trip or 60 ms apart, and what is lost of one is told in the next.
+const MAX_BURSTS: usize = 32;
+
 /// POLL that was answered.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
@@ -89,6 +92,8 @@ impl Range {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueEvidence {
     marks: VecDeque<Mark>,
+    /// Packets that left at once, [first, end) of their order: they make a queue that no POLL around them meets.
+    bursts: VecDeque<(u64, u64)>,
     since: Option<Instant>,
     previous: Option<Range>,
     current: Option<Range>,
@@ -133,6 +138,22 @@ impl QueueEvidence {
         let short = self.tallies[Queue::Short as usize];
         self.usual = Tally { sent: short.sent.max(FEW_PACKETS), lost: self.usual_losses };
         self.marks.push_back(Mark { order, delay_ns, lost: 0, lost_to: 0, usual: 0 });
+    }
+
+    /// Takes in that so many packets leave at once, from this order on.
+    pub(crate) fn note_burst(&mut self, order: u64, packets: u64) {
+        if let Some((_, end)) = self.bursts.back_mut().filter(|(_, end)| *end == order) {
+            *end += packets;
+            return;
+        }
+        if self.bursts.len() == MAX_BURSTS {
+            self.bursts.pop_front();
+        }
+        self.bursts.push_back((order, order + packets));
+    }
+
+    fn is_in_burst(&self, order: u64) -> bool {
+        self.bursts.iter().any(|&(first, end)| first <= order && order < end)
     }
 
     /// Takes the time in which the path's queue empties, if its controller knows it to be a short one.
@@ -208,15 +229,18 @@ impl QueueEvidence {
         let queue = self.queue(delay_ns);
         let is_cluster = |lost| lost >= CLUSTER_PACKETS + CLUSTER_FACTOR * self.usual_of(sent);
         let clustered = is_cluster(lost);
-        if queue == Queue::Short && !is_cluster(before.map_or(0, |mark| mark.usual)) {
+        let is_in_burst = self.is_in_burst(order);
+        if queue == Queue::Short && !is_in_burst && !is_cluster(before.map_or(0, |mark| mark.usual)) {
             self.usual_losses += 1;
             if let Some(mark) = at.and_then(|at| self.marks.get_mut(at)) {
                 mark.usual += 1;
             }
         }
         self.tallies[queue as usize].lost += 1;
-        if self.is_short() {
-            // No queue shows, and a machine that is too slow loses packets, too.
+        // No queue shows: on a short path, where a machine that is too slow loses packets, too, and to a burst,
+        // which may have met one of its own, unless packets are known to vanish without one.
+        let is_hidden_burst = is_in_burst && queue != Queue::Long && !self.is_known();
+        if self.is_short() || is_hidden_burst {
             return Some(Verdict::Unknown);
         }
         match self.verdict(queue, clustered, lost, sent) {
@@ -278,5 +302,48 @@ impl QueueEvidence {
     fn exceeds(&self, factor: u64) -> bool {
         let [short, _, long] = self.tallies;
         long.lost * short.sent.max(1) >= factor * short.lost * long.sent.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Evidence of a path of 550 ms and 10 Mbit/s, from POLL to POLL of which 17 packets leave.
+    fn calm(polls: u64) -> QueueEvidence {
+        let mut evidence = QueueEvidence::default();
+        for poll in 0..polls {
+            let now = Instant::from_ns((550 + 20 * poll) * MS);
+            evidence.answered(now, 17 * poll, 275 * MS as i64, [550 * MS, 1_200_000]);
+        }
+        evidence
+    }
+
+    fn judge(evidence: &mut QueueEvidence, orders: core::ops::Range<u64>) -> Verdict {
+        orders.clone().for_each(|order| evidence.count_lost(order));
+        let verdicts = orders.map(|order| evidence.judge(order, Verdict::Corruption).unwrap());
+        let mut verdicts: alloc::vec::Vec<Verdict> = verdicts.collect();
+        verdicts.dedup();
+        assert_eq!(verdicts.len(), 1, "{verdicts:?}");
+        verdicts[0]
+    }
+
+    #[test]
+    fn what_a_burst_loses_in_a_queue_of_its_own_is_not_called_damage() {
+        let mut evidence = calm(40);
+        evidence.note_burst(340, 10);
+        evidence.note_burst(350, 7);
+        assert_eq!(judge(&mut evidence, 354..357), Verdict::Unknown);
+        assert_eq!(judge(&mut evidence, 357..358), Verdict::Corruption, "behind it");
+        // Nor is it taken for what is lost anyway, unlike that.
+        assert_eq!(judge(&mut evidence, 400..401), Verdict::Corruption);
+        assert_eq!(judge(&mut evidence, 450..451), Verdict::Corruption);
+        evidence.answered(Instant::from_ns(2 * SECOND), 680, 275 * MS as i64, [550 * MS, 1_200_000]);
+        evidence.note_burst(500, 20);
+        assert_eq!(judge(&mut evidence, 505..506), Verdict::Corruption, "packets vanish without a queue");
+        for first in 1000..1100 {
+            evidence.note_burst(2 * first, 1);
+        }
+        assert_eq!(evidence.bursts.len(), MAX_BURSTS);
     }
 }

@@ -197,18 +197,27 @@ impl Sender {
     /// A segment leaves, with data or not, with a POLL or not: begins a train behind a POLL if the path's
     /// controller wants one.
     pub(super) fn note_train(&mut self, has_data: bool, polls: bool, call: &mut Call<'_>) -> Stands {
-        let begins = self.begins_burst(call.now);
+        let (begins, order) = (self.begins_burst(call.now), self.activity.order);
         let wants_train = polls && self.has_train(call.path);
         let is_unpaced = self.regulator.is_unpaced();
         let Some(following) = &mut self.following else { return (None, false) };
+        if is_unpaced && has_data {
+            self.queue.note_burst(order, 1);
+            return following.note_burst(begins);
+        }
         if is_unpaced {
-            return if has_data { following.note_burst(begins) } else { (None, false) };
+            return (None, false);
         }
         if let Some(stands) = following.note_in_train(has_data, polls) {
             return stands;
         }
         let packets = if wants_train { call.path.take_train(call.now) } else { 0 };
-        if packets < 2 { (None, false) } else { following.begin_train(packets, has_data) }
+        if packets < 2 {
+            return (None, false);
+        }
+        // With data the POLL rides on its first packet, else these follow it.
+        self.queue.note_burst(order, u64::from(packets));
+        following.begin_train(packets, has_data)
     }
 
     /// True if there is data for the longest train, new or to be sent again, and room for it.
