@@ -252,8 +252,9 @@ fn told(plan: &HostPlan, addresses: &Addresses, options: &TestbedOptions) -> Hos
     }
 }
 
-/// The names of all hosts, for IPv6 only where every link takes it. `gateway` is the one that the default route points at, unless another host has
-/// that name; on that host itself, the name means the other end as well.
+/// The names of all hosts, for IPv6 only where every link takes it. `gateway` is the one that the default
+/// route points at, unless another host has that name; on that host itself, the name means the other end
+/// as well.
 fn hosts_file(plan: &HostPlan, addresses: &Addresses) -> String {
     let mut text = String::from("127.0.0.1 localhost\n::1 localhost\n");
     let gateway = addresses.gateway(&plan.host);

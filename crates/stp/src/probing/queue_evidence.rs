@@ -92,7 +92,8 @@ impl Range {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueEvidence {
     marks: VecDeque<Mark>,
-    /// Packets that left at once, [first, end) of their order: they make a queue that no POLL around them meets.
+    /// Packets that left at once, [first, end) of their order: they make a queue that no POLL around them
+    /// meets.
     bursts: VecDeque<(u64, u64)>,
     since: Option<Instant>,
     previous: Option<Range>,
@@ -237,8 +238,8 @@ impl QueueEvidence {
             }
         }
         self.tallies[queue as usize].lost += 1;
-        // No queue shows: on a short path, where a machine that is too slow loses packets, too, and to a burst,
-        // which may have met one of its own, unless packets are known to vanish without one.
+        // No queue shows: on a short path, where a machine that is too slow loses packets, too, and to a
+        // burst, which may have met one of its own, unless packets are known to vanish without one.
         let is_hidden_burst = is_in_burst && queue != Queue::Long && !self.is_known();
         if self.is_short() || is_hidden_burst {
             return Some(Verdict::Unknown);
