@@ -325,13 +325,6 @@ fn trains_that_are_longer_than_the_queue_neither_overflow_it_for_long_nor_count_
 }
 
 #[test]
-fn a_queue_with_room_for_one_poll_of_the_first_packets_lets_the_rate_be_found() {
-    let outcome = run(short_queue(10_000_000, 3), 1, 20_000_000);
-    let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
-    assert!(outcome.share().unwrap() > 0.8 && sent < 1.15, "{:?}, sent {sent:.3}", outcome.share());
-}
-
-#[test]
 fn a_policer_gets_what_it_lets_through() {
     let mut link = ready("geo");
     (link.forward.rate_bps, link.forward.queue) = (Some(5_000_000), QueueLimit::Packets(4));

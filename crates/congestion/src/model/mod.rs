@@ -141,9 +141,7 @@ impl Model {
         let carried_bps = train.as_ref().and_then(carried_bps);
         let delivered_bps = sample.long.and_then(|long| self.delivered_bps(&long));
         let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
-        let whole = sample.long.filter(|long| long.sent_bytes >= self.first_window_bytes);
-        let left_over_bps = whole.as_ref().and_then(left_over_bps);
-        if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)).or(left_over_bps) {
+        if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)) {
             self.set_estimate(bps);
             self.rate_bps = self.estimate_bps;
         } else if let Some(bps) = delivered_bps {
@@ -283,13 +281,6 @@ pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
     let bytes = if is_mostly_there { train.sent_bytes } else { train.arrived_bytes };
     let spread_ns = train.arrived_ns.max(train.sent_ns);
     (spread_ns > 0 && bytes > 0).then(|| rate_bps(bytes, spread_ns))
-}
-
-/// Rate of what is left of a window that left at once, if most of them are missing: a queue that has no room
-/// for two POLLs of them never will, and what is paced from now on finds the rest.
-fn left_over_bps(long: &Interval) -> Option<f64> {
-    let is_mostly_lost = long.arrived_bytes > 0 && long.arrived_bytes < long.sent_bytes / 2;
-    (is_mostly_lost && long.arrived_ns > 0).then(|| rate_bps(long.arrived_bytes, long.arrived_ns))
 }
 
 impl PathController for Model {

@@ -147,25 +147,6 @@ fn a_queue_without_room_for_the_shortest_train_gets_none() {
 }
 
 #[test]
-fn of_packets_that_left_at_once_and_are_mostly_lost_the_rest_is_a_beginning() {
-    let mut model = Model::new(MSS, 10 * MSS);
-    // Three of ten, twice.
-    let long = Interval { sent_ns: 60 * MS, sent_bytes: 15_000, arrived_ns: 60 * MS, arrived_bytes: 4500 };
-    let sample = |long| PathSample {
-        sent_at: Instant::from_ns(60 * MS),
-        arrived_ns: 7 * SECOND,
-        rtt_ns: 60 * MS,
-        long,
-        train: None,
-        behind_train: false,
-    };
-    model.on_sample(Instant::from_ns(60 * MS), &sample(None));
-    assert_eq!(model.phase(), Phase::Measuring);
-    model.on_sample(Instant::from_ns(120 * MS), &sample(Some(long)));
-    assert_eq!((model.phase(), model.rate_bps()), (Phase::Holding, 600_000));
-}
-
-#[test]
 fn a_few_packets_a_second_tell_a_low_rate() {
     let mut model = started(400_000);
     for step in 2..12 {
