@@ -128,14 +128,15 @@ async fn the_kernel_cuts_batches_into_datagrams_where_it_can() {
     within(60, async {
         let (server, mut listener) = server(EndpointOptions::default());
         let client = Endpoint::client(server.local_addr(), EndpointOptions::default()).unwrap();
-        let mut near = client.open(server.local_addr(), PORT, Config::standard()).unwrap();
+        // A measured rate may be too low for batches, where the machine is busy.
+        let declared = Config { rate_bps: Some(5_000_000_000), ..Config::standard() };
+        let mut near = client.open(server.local_addr(), PORT, declared).unwrap();
         let data = pattern(9, 4_000_000);
         let serving = async { receive(&mut listener.accept().await.unwrap()).await };
         let ((), received) = tokio::join!(send(&mut near, &data), serving);
         assert!(received == data);
         let counters = client.counters();
-        // How many go at once is the measured rate's affair, and a busy machine's.
-        assert!(counters.sent_datagrams > counters.send_calls, "{counters:?}");
+        assert!(counters.sent_datagrams > 3 * counters.send_calls, "{counters:?}");
     })
     .await;
 }
