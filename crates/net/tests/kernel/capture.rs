@@ -63,6 +63,27 @@ fn tshark_finds_nothing_malformed() {
     });
 }
 
+/// The beginning of a call of Thrift, as far as tshark looks, and no more of it.
+#[test]
+fn a_payload_that_looks_like_another_protocol_is_not_malformed() {
+    if is_missing() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wire.pcap");
+    let mut file = Pcap::new(&path);
+    let payload = [b"\x82\x21\x01\x04ping\x18\xff\xff\xff\xff\x7f".as_slice(), &[b'a'; 10]].concat();
+    let segment = etherparse::PacketBuilder::ipv4([10, 77, 0, 2], [10, 77, 0, 1], 64);
+    let segment = segment.tcp(4000, 5000, 1, 8192).ack(1);
+    let mut packet = Vec::new();
+    segment.write(&mut packet, &payload).unwrap();
+    file.write(&packet);
+    drop(file);
+    let path = path.to_str().unwrap();
+    assert_eq!(matching(path, "tcp.len > 0").len(), 1);
+    assert_eq!(matching(path, "_ws.malformed or _ws.expert.severity == error"), Vec::<String>::new());
+}
+
 /// A port at which nobody listens.
 fn ours_elsewhere(family: usize) -> std::net::SocketAddr {
     std::net::SocketAddr::new(ours(family).ip(), 99)
