@@ -105,7 +105,8 @@ pub struct Config {
     /// After so many timeouts in a row (and every so many more) smaller segments are tried, for paths that
     /// drop large ones without a word [RFC 8899 4.3]; `None`: never.
     ///
-    /// With [`Self::discover_mtu`] after two at most, or one where no full segment ever arrived.
+    /// With [`Self::discover_mtu`] after two at most; to 1280 octets, or where no full segment ever arrived,
+    /// after one.
     pub black_hole_timeouts: Option<u32>,
     /// After a black hole the largest packet that the path takes is found out, by segments of the data, and
     /// larger ones are tried again now and then [RFC 4821]. Only with SACK. Without it the full size is tried

@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::pair::{Outcome, content, transfer};
+use common::pair::{Outcome, Pair, content, transfer};
 use common::{Heard, Lone, plain};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use skyhaul_core::{Instant, MS, SECOND, Verdict};
+use skyhaul_core::{Connections, Instant, MS, SECOND, Verdict};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep};
 use skyhaul_tcp::segment::Options;
 use skyhaul_tcp::{Config, ControllerKind, IcmpMessage};
@@ -93,11 +93,11 @@ fn searching(behind: usize) -> (Lone, Vec<Heard>) {
 }
 
 #[test]
-fn full_packets_that_once_arrived_become_smaller_after_two_timeouts() {
+fn full_packets_that_once_arrived_become_smaller_after_a_timeout_and_tiny_after_three() {
     let mut lone = opened();
     lone.ack(1, 1 + FULL);
     lone.hear();
-    for payload in [FULL, SMALL, 536, 256, 256] {
+    for payload in [SMALL, SMALL, 536, 256, 256] {
         lone.wait();
         let sizes = sizes(&lone.hear());
         assert!(!sizes.is_empty() && sizes.iter().all(|&size| size == payload), "{sizes:?}, not {payload}");
@@ -259,6 +259,42 @@ fn a_path_that_falls_and_rises_in_mid_flow_is_used() {
     assert!(seconds(&fallen) < 20.0, "{} s", seconds(&fallen));
     let risen = send(&with(true), link(LAND_NS, &[(0, 1500), (3, 1300), (8, 1500)]), 30_000_000);
     assert_eq!(risen.sender.path_mtu_bytes, Some(1500));
+}
+
+/// Time from a fall of the path's MTU in mid-flow until data flows again: the end of the longest pause of its
+/// reader.
+fn flows_again_s(config: &Config, fall_s: u64) -> f64 {
+    let mut pair = Pair::new(config, link(GEO_NS, &[(0, 1500), (fall_s, 1300)]), 1);
+    let (id, fall) = (pair.connect(config), Instant::from_ns(fall_s * SECOND));
+    let (data, mut scratch) = (content(1 << 16), vec![0; 1 << 16]);
+    let (mut other, mut read_at, mut longest_ns, mut again) = (None, fall, 0, fall);
+    loop {
+        while pair.ends[0].write(id, &data).is_ok_and(|written| written > 0) {}
+        other = other.or_else(|| pair.ends[1].accept());
+        while let Some(Ok(Some(1..))) = other.map(|other| pair.ends[1].read(other, &mut scratch)) {
+            if pair.now.since(read_at) > longest_ns && pair.now > fall {
+                (longest_ns, again) = (pair.now.since(read_at), pair.now);
+            }
+            read_at = pair.now.max(fall);
+        }
+        if !pair.step(fall.after(20 * SECOND)) {
+            break;
+        }
+    }
+    assert_eq!(pair.ends[0].stats(id).map(|stats| stats.black_holes), Some(1));
+    again.since(fall) as f64 / 1e9
+}
+
+/// With a queue of a round trip, which is full.
+#[test]
+fn after_a_fall_in_mid_flow_data_flows_again_within_five_seconds() {
+    for controller in [ControllerKind::Cubic, ControllerKind::Reno, ControllerKind::Bbr] {
+        let config = Config { controller, ..with(true) };
+        for fall_s in [4, 9, 15, 20, 30] {
+            let pause_s = flows_again_s(&config, fall_s);
+            assert!(pause_s < 5.0, "{:?} at {fall_s} s: {pause_s} s", config.controller);
+        }
+    }
 }
 
 #[test]

@@ -16,10 +16,12 @@ use crate::segment::HEADER_BYTES;
 
 /// Sizes that packets fall to [RFC 4821 7.2, 7.7, RFC 8899 5.1.2].
 const REFUGES: [u32; 3] = [1280, 576, MIN_IPV4_BYTES];
-/// Timeouts in a row of full segments that make packets smaller: an outage is the likelier cause.
+/// Timeouts in a row of full segments that make packets smaller than any usual path needs: an outage is the
+/// likelier cause.
 const PATIENCE: u32 = 2;
-/// As many where no packet of their size ever arrived: a black hole is.
-const DOUBTFUL_PATIENCE: u32 = 1;
+/// As many where a black hole is as likely: for packets of the first refuge, which cost little if it was an
+/// outage, and where no packet of their size ever arrived.
+const LIKELY_PATIENCE: u32 = 1;
 
 /// Segment in a larger packet than is known to arrive.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +45,8 @@ pub(super) struct MtuSearch {
     probe: Option<Probe>,
     /// First number and end of a probe that is lost and no sign of congestion, until it is repaired.
     excused: Option<(u64, u64)>,
+    /// Larger packets had arrived until they fell: since then it may be an outage.
+    has_arrived: bool,
     /// Nothing was tried since packets fell: the next probe tells a black hole from an outage.
     is_on_trial: bool,
     /// The last reduction of the window was for the timeouts that packets fell for.
@@ -85,11 +89,12 @@ impl MtuSearch {
         self.watched.get_or_insert((end, packet_bytes));
     }
 
-    /// Full segments met the retransmission timer. True if that is enough to make packets smaller, as
+    /// Full segments met the retransmission timer. True if that is enough for packets of `refuge_bytes`, as
     /// `patience` timeouts are in any case.
-    fn is_exhausted(&mut self, patience: u32) -> bool {
+    fn is_exhausted(&mut self, refuge_bytes: u32, patience: u32) -> bool {
         self.full_timeouts += 1;
-        let enough = if self.arrived_bytes.is_none() { DOUBTFUL_PATIENCE } else { PATIENCE };
+        let is_likely = refuge_bytes == REFUGES[0] || self.arrived_bytes.is_none() && !self.has_arrived;
+        let enough = if is_likely { LIKELY_PATIENCE } else { PATIENCE };
         self.full_timeouts >= enough.min(patience)
     }
 
@@ -100,8 +105,9 @@ impl MtuSearch {
             MtuBounds { min_bytes: bytes, base_bytes: bytes, taken_bytes: MAX_MTU_BYTES, link_bytes: 0 };
         let mut search = PathMtu::new(sizes, max_bytes, None);
         search.allow_probe();
-        let is_for_timeout = self.is_for_timeout;
-        *self = Self { search: Some(search), is_on_trial: true, is_for_timeout, ..Self::default() };
+        let (has_arrived, is_for_timeout) = (self.arrived_bytes.is_some(), self.is_for_timeout);
+        *self =
+            Self { search: Some(search), has_arrived, is_on_trial: true, is_for_timeout, ..Self::default() };
     }
 
     /// Takes a router's word that `bytes` is the largest packet that it forwards; true if that is tried next.
@@ -178,7 +184,7 @@ impl Sender {
         let Some(bytes) = refuge else { return };
         let is_telling = in_flight_bytes > self.payload_bytes(bytes, call.path);
         let patience = self.config.black_hole_timeouts.unwrap_or(u32::MAX);
-        if !is_telling || !self.mtu_search.is_exhausted(patience) {
+        if !is_telling || !self.mtu_search.is_exhausted(bytes, patience) {
             return;
         }
         let full_bytes = self.payload_bytes(call.path.mtu_bytes(), call.path);
