@@ -9,6 +9,8 @@ const CREDIT_NS: u64 = 10 * MS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Limit {
+    /// Nothing was written yet, so that not even the opening has left.
+    Unwritten,
     /// Everything that was written is confirmed.
     Settled,
     /// Everything that was written has left, and is not confirmed yet.
@@ -42,6 +44,7 @@ impl Limit {
     pub const COUNT: usize = Self::Machine as usize + 1;
     /// Every limit, in the order of the table.
     pub const ALL: [Self; Self::COUNT] = [
+        Self::Unwritten,
         Self::Settled,
         Self::Drained,
         Self::Opening,
@@ -78,11 +81,11 @@ impl Default for LimitTimes {
 }
 
 impl LimitTimes {
-    /// Table of a sender that begins, with nothing to send.
+    /// Table of a sender that begins.
     pub const fn new(now: Instant) -> Self {
         Self {
             spent_ns: [0; Limit::COUNT],
-            current: Limit::Settled,
+            current: Limit::Unwritten,
             since: now,
             due: None,
             suspected: Limit::Outage,

@@ -15,7 +15,7 @@ fn time_is_that_of_the_limit_that_held_and_none_is_lost() {
     limits.depart(at(30));
     limits.rest(at(30), Limit::PathRate, Some(at(40)));
     assert_eq!(limits.current(), Limit::PathRate);
-    for (limit, ms) in [(Limit::Settled, 2), (Limit::Opening, 23), (Limit::PathRate, 10)] {
+    for (limit, ms) in [(Limit::Unwritten, 2), (Limit::Opening, 23), (Limit::PathRate, 10)] {
         assert_eq!(spent(&limits, 40, limit), ms, "{limit:?}");
     }
     for ms in [5, 30, 40, 999] {

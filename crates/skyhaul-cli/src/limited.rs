@@ -72,7 +72,7 @@ impl Cause {
         match limit {
             Limit::Settled | Limit::PeerReader => Self::ReceiverDisk,
             Limit::Drained => Self::Confirmation,
-            Limit::Opening => Self::Opening,
+            Limit::Unwritten | Limit::Opening => Self::Opening,
             Limit::DeclaredRate => Self::DeclaredRate,
             Limit::PathRate => Self::PathRate,
             Limit::Neighbour => Self::Neighbour,
@@ -179,6 +179,7 @@ struct Notes {
 /// Time in which a connection has nothing to send, or its driver does not run.
 #[derive(Clone, Copy, Debug, Default)]
 struct Idle {
+    unwritten_ns: u64,
     settled_ns: u64,
     drained_ns: u64,
     machine_ns: u64,
@@ -188,6 +189,7 @@ impl Idle {
     fn between(before: &LimitTimes, after: &LimitTimes) -> Self {
         let passed = |limit| after.spent_ns(limit).saturating_sub(before.spent_ns(limit));
         Self {
+            unwritten_ns: passed(Limit::Unwritten),
             settled_ns: passed(Limit::Settled),
             drained_ns: passed(Limit::Drained),
             machine_ns: passed(Limit::Machine),
@@ -195,6 +197,7 @@ impl Idle {
     }
 
     fn add(&mut self, other: Self) {
+        self.unwritten_ns += other.unwritten_ns;
         self.settled_ns += other.settled_ns;
         self.drained_ns += other.drained_ns;
         self.machine_ns += other.machine_ns;
@@ -231,6 +234,7 @@ impl Notes {
             by.add(Cause::of(limit), table.spent_ns(limit).saturating_sub(begun.spent_ns(limit)));
         }
         for (cause, ns) in [
+            (Cause::Opening, self.read.unwritten_ns),
             (Cause::ReceiverDisk, self.read.settled_ns),
             (Cause::Confirmation, self.read.drained_ns),
             (Cause::Machine, self.read.machine_ns),

@@ -61,6 +61,23 @@ fn what_fails_before_a_transfer_has_its_code() {
 }
 
 #[test]
+fn what_nobody_answered_was_held_back_by_the_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "f", b"x");
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (nobody, taken) = (format!("127.0.0.1:{}", free_port()), taken.local_addr().unwrap().to_string());
+    for address in [&nobody, &taken] {
+        let said =
+            run(&["send", path.to_str().unwrap(), address, "--json", "--no-memory", "--give-up", "1s"]);
+        let by = said.json()["limited_by"].clone();
+        assert!(by["opening"].as_f64() > Some(0.0), "{said:?}");
+        for other in ["receiver_disk", "confirmation", "path_rate", "outage"] {
+            assert_eq!(by[other], 0.0, "{said:?}");
+        }
+    }
+}
+
+#[test]
 fn a_file_that_is_refused_gives_its_code_to_both_ends() {
     for (receiver, code) in [(&["--once"][..], "exists"), (&["--once", "--max-size", "1kB"], "too-large")] {
         let inbox = tempfile::tempdir().unwrap();

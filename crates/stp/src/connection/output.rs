@@ -70,8 +70,9 @@ impl Connection {
     fn limit(&self, situation: Option<&Situation>, path: &Path) -> Limit {
         match situation {
             Some(situation) => self.sender.limit(situation, path),
-            None if self.life.is_closed() || self.life.is_held() => Limit::Settled,
-            None => Limit::Opening, // the address is not proven
+            None if self.life.is_held() => Limit::Unwritten,
+            None if self.life.is_closed() && self.receiver.is_some() => Limit::Settled,
+            None => Limit::Opening, // the peer never answered, or its address is not proven
         }
     }
 

@@ -12,11 +12,11 @@ impl Sender {
         let has_repairs = self.cache.queued_packets() > 0;
         let has_pieces = self.has_pieces();
         let is_drained = !has_unsent && !has_repairs && !has_pieces;
-        if is_drained && self.cache.is_empty() {
-            return Limit::Settled;
-        }
         if !situation.is_opened || !situation.is_proven {
             return Limit::Opening;
+        }
+        if is_drained && self.cache.is_empty() {
+            return Limit::Settled;
         }
         if situation.probe_at.is_some() {
             return Limit::Asking;

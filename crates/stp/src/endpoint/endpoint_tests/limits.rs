@@ -95,3 +95,23 @@ fn a_writer_who_waits_for_confirmations_waits_for_the_send_buffer() {
     let limits = bench.a.stats(id).unwrap().limits.unwrap().until(bench.now);
     had(&limits, Limit::SendBuffer, 2 * SECOND, 3 * SECOND);
 }
+
+#[test]
+fn whoever_is_never_heard_held_the_opening_alone() {
+    for is_refused in [false, true] {
+        let mut bench = Bench::new();
+        bench.drop = Box::new(move |_, _| !is_refused);
+        let port = if is_refused { PORT + 1 } else { PORT };
+        let id = bench.a.connect(bench.now, Side::B.address(), port, config(), true).unwrap();
+        let begun = bench.now;
+        bench.pump();
+        bench.now = begun.after(300 * MS); // who reads says a first word, too
+        bench.a.write(id, b"first word").unwrap();
+        // A refused connection is looked at before the one that refused it is forgotten.
+        bench.run(if is_refused { RTT_NS } else { 2 * SECOND });
+        let limits = bench.a.stats(id).unwrap().limits.unwrap().until(bench.now);
+        had(&limits, Limit::Unwritten, 300 * MS, 300 * MS);
+        assert_eq!(limits.total_ns() - 300 * MS, limits.spent_ns(Limit::Opening), "{limits:?}");
+        assert_eq!(limits.total_ns(), bench.now.since(begun));
+    }
+}
