@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{OFlags, fcntl_getfl, fstat, major, minor};
 use skyhaul_files::{FileName, Source, SourceError};
 use skyhaul_net::Clock;
 
@@ -14,6 +17,8 @@ use crate::failure::Failure;
 
 /// Name of the standard input at the receiver.
 const STDIN_NAME: &str = "stdin";
+/// Device number of `/dev/null`.
+const NULL_DEVICE: (u32, u32) = (1, 3);
 
 /// Everything that is to be sent.
 #[derive(Clone)]
@@ -59,8 +64,8 @@ fn read_stdin(name: &OsStr) -> Result<Source, Failure> {
     let name = FileName::new(name.as_bytes()).map_err(|error| {
         Failure::usage(format!("'{shown}' cannot be the name of the standard input: {error}"))
     })?;
-    let source = Source::spool(std::io::stdin().lock(), name, &std::env::temp_dir());
-    source.map_err(|error| {
+    let stdin = open_stdin()?;
+    Source::spool(stdin, name, &std::env::temp_dir()).map_err(|error| {
         let place = match &error {
             SourceError::Stream { source, .. } if source.kind() == ErrorKind::StorageFull => {
                 format!(" (in '{}'; TMPDIR names another folder)", std::env::temp_dir().display())
@@ -69,4 +74,29 @@ fn read_stdin(name: &OsStr) -> Result<Source, Failure> {
         };
         Failure::of(ErrorCode::StdinFailed, format!("{error}{place}; nothing was sent"))
     })
+}
+
+/// The standard input, if somebody feeds it. The standard library's own would hide that it cannot be read.
+fn open_stdin() -> Result<File, Failure> {
+    let refused = |why: &str| {
+        let advice = "pipe something into this command, or name a file";
+        Failure::of(ErrorCode::StdinFailed, format!("{why}; {advice}; nothing was sent"))
+    };
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Err(refused("the standard input is a terminal"));
+    }
+    if is_closed(&stdin).unwrap_or(true) {
+        return Err(refused("the standard input is closed"));
+    }
+    let stdin = stdin.as_fd().try_clone_to_owned();
+    stdin.map(File::from).map_err(|error| refused(&format!("cannot read the standard input: {error}")))
+}
+
+/// True if this command began without a standard input. The standard library opens `/dev/null` in its place,
+/// for reading and writing; `< /dev/null` is an empty file that was asked for, and for reading alone.
+fn is_closed(stdin: &io::Stdin) -> rustix::io::Result<bool> {
+    let device = fstat(stdin)?.st_rdev;
+    let is_null = (major(device), minor(device)) == NULL_DEVICE;
+    Ok(is_null && fcntl_getfl(stdin)?.contains(OFlags::RDWR))
 }

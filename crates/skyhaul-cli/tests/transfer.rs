@@ -340,6 +340,33 @@ fn of_a_standard_input_that_fails_nothing_is_sent() {
     assert!(wrong.code == Some(2) && wrong.err.contains("--name is for the standard input"), "{wrong:?}");
 }
 
+/// Closed, open for writing alone, or a terminal: nobody asked for an empty file.
+#[test]
+fn a_standard_input_that_nobody_feeds_is_an_error() {
+    let receiver = Receiver::start(&[]);
+    let binary = env!("CARGO_BIN_EXE_skyhaul");
+    let send = format!("'{binary}' send --json - {}", receiver.address);
+    for (how, why) in [("<&-", "is closed"), ("0>written", "cannot read the standard input: ")] {
+        let mut shell = std::process::Command::new("sh");
+        let folder = tempfile::tempdir().unwrap();
+        shell.args(["-c", &format!("exec {send} {how}")]).current_dir(&folder);
+        let said: Said = shell.output().unwrap().into();
+        let error = said.json()["error"].clone();
+        assert!(said.code == Some(1) && error["code"] == "stdin-failed", "{how}: {said:?}");
+        assert!(error["message"].as_str().unwrap().contains(why), "{how}: {said:?}");
+    }
+    let mut script = std::process::Command::new("script");
+    script.args(["-q", "-e", "-c", &send, "/dev/null"]).stdin(std::process::Stdio::null());
+    if let Ok(output) = script.output() {
+        let said = Said::from(output);
+        assert!(said.code == Some(1) && said.out.contains("is a terminal"), "{said:?}");
+    }
+    assert!(names(receiver.path()).is_empty());
+    let null = std::fs::File::open("/dev/null").unwrap();
+    let sent: Said = skyhaul(&["send", "-", &receiver.address]).stdin(null).output().unwrap().into();
+    assert_eq!((sent.code, names(receiver.path())), (Some(0), vec!["stdin".to_string()]), "{sent:?}");
+}
+
 #[test]
 fn times_of_modification_are_kept() {
     let receiver = Receiver::start(&["--once"]);

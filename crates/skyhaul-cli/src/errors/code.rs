@@ -37,8 +37,8 @@ codes! {
         "a file vanished or changed while it was sent",
         "send it again when nobody writes to it";
     StdinFailed = "stdin-failed",
-        "the standard input could not be read to its end, or not be kept until then",
-        "mend the program before the pipe, or let TMPDIR name a folder with room";
+        "the standard input is closed or a terminal, could not be read to its end, or not be kept until then",
+        "pipe something into the command, mend what is before the pipe, or let TMPDIR name a folder with room";
     TooManyFiles = "too-many-files",
         "more files than one transfer can have",
         "pack them, or send them in parts";
