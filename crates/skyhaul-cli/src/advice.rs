@@ -44,9 +44,11 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
             "it gave no sign of life for too long; send again when the link is back".into()
         }
         (Some(reason @ CloseReason::Oversized), _) => {
+            // Below the least size that is searched for; IPv6 has no smaller ones.
+            let size = if peer.is_ipv4() { "500, or less" } else { "1280" };
             format!(
-                "{reason}: something on the way drops them without a word; send again, with --mtu if it happens again \
-                 (a receiver of the newest version takes them in pieces)"
+                "{reason}: something on the way drops them without a word; send again, and if that ends alike with \
+                 --mtu {size} (a receiver of the newest version takes them in pieces)"
             )
         }
         (Some(CloseReason::Silence), _) => {
