@@ -120,6 +120,7 @@ fn repeat_text(repeat: Repeat) -> &'static str {
         Repeat::Timer => "the retransmission timer ran out",
         Repeat::Recovery => "acknowledgements showed that it is missing",
         Repeat::TooBig => "it was larger than the path takes",
+        Repeat::TailProbe => "the last one, to learn what arrived",
     }
 }
 

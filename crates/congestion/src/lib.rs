@@ -109,8 +109,12 @@ pub enum Signal {
     },
     /// End of the retransmission timer. STP has none.
     Timeout {
-        /// Bytes under way.
+        /// Bytes under way before it.
         in_flight_bytes: u64,
+        /// Bytes of these that are taken for lost by it, and were not before.
+        lost_bytes: u64,
+        /// Bytes still thought to be under way: sent too lately to be missed.
+        left_bytes: u64,
         /// False for a repeat of the same silence.
         first: bool,
     },

@@ -85,7 +85,7 @@ impl Controller for Reno {
             // As for a loss [RFC 3168 6.1.2].
             Signal::EcnMarks { in_flight_bytes } => self.decrease(in_flight_bytes),
             // One segment [RFC 5681 3.1]; the threshold is not halved again for the same silence.
-            Signal::Timeout { in_flight_bytes, first } => {
+            Signal::Timeout { in_flight_bytes, first, .. } => {
                 if first {
                     self.set_threshold(in_flight_bytes);
                 }

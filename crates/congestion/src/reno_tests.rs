@@ -74,16 +74,25 @@ fn a_loss_leaves_half_of_what_was_under_way_at_least_two_segments() {
 #[test]
 fn a_timeout_leaves_one_segment_and_halves_once() {
     let mut cc = reno(40, Counting::Acks);
-    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 30_000, first: true });
+    cc.on_signal(
+        NOW,
+        Signal::Timeout { in_flight_bytes: 30_000, lost_bytes: 30_000, left_bytes: 0, first: true },
+    );
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 15_000));
-    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 1000, first: false });
+    cc.on_signal(
+        NOW,
+        Signal::Timeout { in_flight_bytes: 1000, lost_bytes: 1000, left_bytes: 0, first: false },
+    );
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 15_000));
 }
 
 #[test]
 fn what_duplicates_let_out_beyond_the_window_is_not_halved_but_left_out() {
     let mut cc = reno(40, Counting::Acks);
-    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 90_000, first: true });
+    cc.on_signal(
+        NOW,
+        Signal::Timeout { in_flight_bytes: 90_000, lost_bytes: 90_000, left_bytes: 0, first: true },
+    );
     assert_eq!(cc.snapshot().ssthresh_bytes, 20_000, "half of the window");
 }
 
@@ -116,7 +125,10 @@ fn a_mark_counts_as_a_loss() {
 #[test]
 fn an_event_that_was_none_is_taken_back() {
     let mut cc = reno(40, Counting::Bytes);
-    cc.on_signal(NOW, Signal::Timeout { in_flight_bytes: 30_000, first: true });
+    cc.on_signal(
+        NOW,
+        Signal::Timeout { in_flight_bytes: 30_000, lost_bytes: 30_000, left_bytes: 0, first: true },
+    );
     cc.on_signal(NOW, Signal::Spurious);
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (40_000, u64::MAX));
     cc.on_signal(NOW, Signal::Spurious);

@@ -44,7 +44,7 @@ proptest! {
                     cc.on_lost(now, &Lost { bytes, packets: 1, begins_event: yes, in_flight_bytes, verdict });
                 }
                 4 => cc.on_signal(now, Signal::EcnMarks { in_flight_bytes: bytes }),
-                5 => cc.on_signal(now, Signal::Timeout { in_flight_bytes: bytes, first: yes }),
+                5 => cc.on_signal(now, Signal::Timeout { in_flight_bytes: bytes, lost_bytes: bytes, left_bytes: 0, first: yes }),
                 6 => cc.on_signal(now, Signal::Idle { idle_ns: ns, rto_ns: bytes }),
                 7 => cc.on_signal(now, Signal::Recovered),
                 _ => cc.on_signal(now, Signal::Spurious),

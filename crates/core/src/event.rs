@@ -39,6 +39,8 @@ pub enum Repeat {
     Recovery,
     /// TCP: it was larger than what the path takes.
     TooBig,
+    /// TCP: it is the last one, sent to learn what became of it and those before.
+    TailProbe,
 }
 
 /// Reason why a received segment was not used.

@@ -69,6 +69,28 @@ impl RangeSet {
         }
     }
 
+    /// Removes the numbers [first, end); how many of them were there.
+    pub fn remove_range(&mut self, first: u64, end: u64) -> u64 {
+        let mut removed = 0;
+        while let Some((start, stop)) = self.last_of(first, end) {
+            self.0.remove(&start);
+            removed += stop.min(end) - start.max(first);
+            if stop > end {
+                self.0.insert(end, stop);
+            }
+            if start < first {
+                self.0.insert(start, first);
+            }
+        }
+        removed
+    }
+
+    /// Highest range that has numbers of [first, end).
+    fn last_of(&self, first: u64, end: u64) -> Option<(u64, u64)> {
+        let (&start, &stop) = self.0.range(..end).next_back()?;
+        (first < end && stop > first).then_some((start, stop))
+    }
+
     /// End of the range that starts exactly at `start`.
     pub fn run_from(&self, start: u64) -> Option<u64> {
         self.0.get(&start).copied()
@@ -120,6 +142,7 @@ mod tests {
         fn agrees_with_a_plain_set(
             numbers in proptest::collection::vec(0u64..60, 0..80),
             spans in proptest::collection::vec((0u64..60, 0u64..12), 0..8),
+            holes in proptest::collection::vec((0u64..60, 0u64..12), 0..4),
             cut in 0u64..60, from in 0u64..60, len in 0u64..30,
         ) {
             let mut ranges = RangeSet::new();
@@ -131,6 +154,11 @@ mod tests {
                 let before = plain.len();
                 plain.extend(first..first + length);
                 prop_assert_eq!(ranges.insert_range(first, first + length), plain.len() > before);
+            }
+            for &(first, length) in &holes {
+                let before = plain.len();
+                plain.retain(|&n| n < first || n >= first + length);
+                prop_assert_eq!(ranges.remove_range(first, first + length), (before - plain.len()) as u64);
             }
             ranges.remove_below(cut);
             plain.retain(|&n| n >= cut);

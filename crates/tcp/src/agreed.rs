@@ -1,6 +1,6 @@
 //! Extensions that the two SYNs agree on.
 
-use crate::config::{Config, Recovery};
+use crate::config::Config;
 use crate::segment::{Segment, flags};
 
 /// Largest shift of a window [RFC 7323 2.3].
@@ -54,7 +54,7 @@ impl Agreed {
             send_shift: scale.map_or(0, |shift| shift.min(MAX_SHIFT)),
             receive_shift: scale.map_or(0, |_| shift_for(config.receive_limit_bytes)),
             scales: scale.is_some(),
-            sack: options.sack_permitted && config.recovery == Recovery::Sack,
+            sack: options.sack_permitted && config.recovery.wants_sack(),
             timestamps: options.timestamps.is_some() && config.timestamps,
             ecn: config.ecn && offers_ecn && syn.flags & ECN_SETUP == expected,
             peer_mss: options.mss.unwrap_or(DEFAULT_MSS),

@@ -20,6 +20,16 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements where the peer agrees, NewReno elsewhere [RFC 2018, 6675].
     Sack,
+    /// With these, losses are found by the time of sending, those of repeats, too, and the last segments are
+    /// probed [RFC 8985]; NewReno elsewhere.
+    Rack,
+}
+
+impl Recovery {
+    /// True if selective acknowledgements are wanted.
+    pub(crate) fn wants_sack(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
 }
 
 /// Questions to a silent peer, whether it is still there [RFC 9293 3.8.4].
@@ -195,7 +205,7 @@ impl Config {
             budget_burst_ns: 10 * MS,
             hystart: true,
             counting: Counting::Bytes,
-            recovery: Recovery::Sack,
+            recovery: Recovery::Rack,
             rate_reduction: true,
             limited_transmit: true,
             idle_restart: true,

@@ -9,6 +9,7 @@ const TRACES: &[&str] = &[
     include_str!("mechanisms.rs"),
     include_str!("mtu_search.rs"),
     include_str!("path_mtu.rs"),
+    include_str!("rack.rs"),
     include_str!("repairs.rs"),
     include_str!("states.rs"),
 ];
@@ -17,6 +18,7 @@ const OTHERS: &[&str] = &[
     include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),
     include_str!("transfer.rs"),
+    include_str!("../src/send/rack_tests.rs"),
     include_str!("../src/send/reduction.rs"),
     include_str!("../src/send/rto.rs"),
     include_str!("../src/receive/assembly_tests.rs"),

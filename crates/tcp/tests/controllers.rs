@@ -9,7 +9,7 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Connections, Instant, MS, SECOND};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{Config, ControllerKind};
+use skyhaul_tcp::{Config, ControllerKind, Recovery};
 
 const BIG_BYTES: u64 = 64 << 20;
 
@@ -84,7 +84,7 @@ fn each_controller_fills_a_clean_link() {
 fn each_controller_delivers_what_was_sent_over_a_link_with_losses() {
     let data = content(1_000_000);
     for (name, controller) in ControllerKind::WINDOWS {
-        for recovery in [skyhaul_tcp::Recovery::Reno, skyhaul_tcp::Recovery::Sack] {
+        for recovery in [Recovery::Reno, Recovery::Sack] {
             let config = Config { recovery, ..with(controller.clone()) };
             let outcome = transfer(&config, link(10_000_000, 20 * MS, 0.03, 50), 3, &data, 600);
             assert!(outcome.ended && outcome.received == data, "{name}, {recovery:?}: {:?}", outcome.sender);
@@ -168,7 +168,7 @@ fn pacing_spreads_what_a_window_lets_go() {
 fn a_repair_in_proportion_is_not_lost_again() {
     let timeouts = |rate_reduction, rto_margin_ns| {
         let reno = with(ControllerKind::Reno);
-        let config = Config { rate_reduction, rto_margin_ns, ..reno };
+        let config = Config { rate_reduction, rto_margin_ns, recovery: Recovery::Sack, ..reno };
         let sender =
             transfer(&config, link(20_000_000, 100 * MS, 0.0, 170), 1, &content(8_000_000), 60).sender;
         assert!(sender.retransmitted_packets > 300, "{sender:?}");

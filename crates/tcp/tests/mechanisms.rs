@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Lone, plain, stamps};
-use skyhaul_core::{CloseReason, MS, StreamEvent};
+use skyhaul_core::{CloseReason, MS, SECOND, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{AckPolicy, Config, Recovery};
 
@@ -299,7 +299,7 @@ fn windows_are_scaled_when_both_ask() {
 
 #[test]
 fn timestamps_are_echoed_and_measure() {
-    let config = Config { timestamps: true, ..plain() };
+    let config = Config { timestamps: true, min_rto_ns: SECOND, ..plain() };
     let mut lone = Lone::accepted_with_stamps(&config, 1000);
     lone.say(flags::ACK, 1, 1, stamps(1005, 0), b"ab");
     lone.write(1);

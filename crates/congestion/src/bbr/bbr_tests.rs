@@ -5,7 +5,7 @@ use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
 use super::model::{ExtraAcked, FullPipe, MaxBwFilter, Rounds};
 use super::policer::{Policer, Report, Totals};
-use super::state::{BBR_UNIT, Bbr, DRAIN_GAIN, HIGH_GAIN, Mode, PACING_GAIN_CYCLE};
+use super::state::{BBR_UNIT, Bbr, DRAIN_GAIN, HIGH_GAIN, Mode, PACING_GAIN_CYCLE, Repair};
 use crate::pipe::{MSS_BYTES, Path, Run, config};
 use crate::{Controller, ControllerConfig, ControllerKind, Delivery, Lost, Signal};
 
@@ -185,8 +185,10 @@ fn a_timeout_leaves_one_segment_and_the_end_of_the_repair_brings_the_window_back
     let mut run = Run::new(&ControllerKind::Bbr, PATH);
     run.go(5 * SECOND);
     let before_bytes = run.controller.window_bytes();
-    run.controller
-        .on_signal(Instant::from_ns(5 * SECOND), Signal::Timeout { in_flight_bytes: 125_000, first: true });
+    run.controller.on_signal(
+        Instant::from_ns(5 * SECOND),
+        Signal::Timeout { in_flight_bytes: 125_000, lost_bytes: 125_000, left_bytes: 0, first: true },
+    );
     assert_eq!(run.controller.window_bytes(), MSS_BYTES);
     run.controller.on_signal(Instant::from_ns(6 * SECOND), Signal::Recovered);
     assert_eq!(run.controller.window_bytes(), before_bytes);
@@ -208,4 +210,20 @@ fn flows_begin_their_cycles_at_different_places() {
     places.dedup();
     assert_eq!(places, [0, 2, 3, 4, 5, 6, 7], "never with the low gain");
     assert!(places.iter().all(|&cycle_index| PACING_GAIN_CYCLE[cycle_index] >= BBR_UNIT));
+}
+
+#[test]
+fn a_timeout_leaves_what_may_arrive_and_a_lost_repeat_after_it_conserves_packets() {
+    let mut run = Run::new(&ControllerKind::Bbr, PATH);
+    run.go(5 * SECOND);
+    let now = Instant::from_ns(5 * SECOND);
+    let timeout =
+        Signal::Timeout { in_flight_bytes: 125_000, lost_bytes: 100_000, left_bytes: 25_000, first: true };
+    run.controller.on_signal(now, timeout);
+    assert_eq!(run.controller.window_bytes(), 25_000 + MSS_BYTES);
+    let mut bbr = Bbr::new(config());
+    bbr.collapse_window(25_000, true);
+    assert_eq!(bbr.repair, Repair::TimedOut);
+    bbr.begin_repair();
+    assert_eq!(bbr.repair, Repair::Begins);
 }

@@ -115,11 +115,9 @@ impl Bbr {
 
 impl Bbr {
     /// Begins a round trip here; growth of the bandwidth is measured anew.
-    fn time_out(&mut self, now: Instant, in_flight_bytes: u64, first: bool) {
-        if first {
-            self.totals.lost_bytes += in_flight_bytes;
-        }
-        self.collapse_window(first);
+    fn time_out(&mut self, now: Instant, lost_bytes: u64, left_bytes: u64, first: bool) {
+        self.totals.lost_bytes += lost_bytes;
+        self.collapse_window(left_bytes, first);
         self.full_pipe.forget();
         let totals = self.totals;
         self.policer
@@ -162,7 +160,9 @@ impl Controller for Bbr {
 
     fn on_signal(&mut self, now: Instant, signal: Signal) {
         match signal {
-            Signal::Timeout { in_flight_bytes, first } => self.time_out(now, in_flight_bytes, first),
+            Signal::Timeout { lost_bytes, left_bytes, first, .. } => {
+                self.time_out(now, lost_bytes, left_bytes, first);
+            }
             Signal::Recovered => self.end_repair(),
             Signal::Spurious => {
                 self.full_pipe.forget();

@@ -50,6 +50,8 @@ pub(super) enum Repair {
     /// Packet conservation: for a round trip, as much leaves as arrives.
     Conserves,
     Goes,
+    /// After a timeout. A loss of what went again begins anew.
+    TimedOut,
 }
 
 /// Controller by bandwidth and shortest round trip.

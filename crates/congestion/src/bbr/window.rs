@@ -24,9 +24,9 @@ impl Bbr {
         MIN_WINDOW_SEGMENTS * self.config.mss_bytes
     }
 
-    /// Begins a repair, unless one is under way.
+    /// Begins a repair, unless one is under way other than that of a timeout.
     pub(super) fn begin_repair(&mut self) {
-        if self.repair == Repair::None {
+        if matches!(self.repair, Repair::None | Repair::TimedOut) {
             self.save_window();
             self.repair = Repair::Begins;
         }
@@ -47,13 +47,14 @@ impl Bbr {
         }
     }
 
-    /// Takes the window down to one segment, after a timeout; `first`: not a repeat of the same silence.
-    pub(super) fn collapse_window(&mut self, first: bool) {
+    /// Takes the window down to one segment beyond what may still arrive, after a timeout; `first`: not a
+    /// repeat of the same silence.
+    pub(super) fn collapse_window(&mut self, left_bytes: u64, first: bool) {
         if first {
             self.save_window();
         }
-        self.repair = Repair::Goes;
-        self.cwnd_bytes = self.config.mss_bytes;
+        self.repair = Repair::TimedOut;
+        self.cwnd_bytes = left_bytes + self.config.mss_bytes;
     }
 
     pub(super) fn save_window(&mut self) {

@@ -123,8 +123,14 @@ fn a_second_loss_below_the_last_window_gives_way() {
 #[test]
 fn a_timeout_leaves_one_segment_and_the_next_stage_begins_on_its_plateau() {
     let mut cc = cubic(100);
-    cc.on_signal(START, Signal::Timeout { in_flight_bytes: 100_000, first: true });
-    cc.on_signal(START, Signal::Timeout { in_flight_bytes: 1000, first: false });
+    cc.on_signal(
+        START,
+        Signal::Timeout { in_flight_bytes: 100_000, lost_bytes: 100_000, left_bytes: 0, first: true },
+    );
+    cc.on_signal(
+        START,
+        Signal::Timeout { in_flight_bytes: 1000, lost_bytes: 1000, left_bytes: 0, first: false },
+    );
     assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (1000, 70_000));
     run(&mut cc, START, START.after(7 * RTT_NS), RTT_NS);
     let reached = cc.window_bytes();

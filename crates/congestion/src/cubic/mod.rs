@@ -178,7 +178,7 @@ impl Controller for Cubic {
                 self.course.cwnd = self.course.ssthresh;
             }
             // [RFC 9438 4.8]
-            Signal::Timeout { in_flight_bytes, first } => {
+            Signal::Timeout { in_flight_bytes, first, .. } => {
                 if first {
                     self.decrease(in_flight_bytes);
                 }

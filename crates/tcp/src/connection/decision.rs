@@ -25,11 +25,18 @@ pub(super) enum Action {
     Timeout(Timeout),
 }
 
+/// Kinds of waiting.
+const TIMEOUTS: usize = 6;
+
 /// Waiting that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timeout {
     /// TIME-WAIT, or the patience in FIN-WAIT-2.
     Quiet,
+    /// Reordering timer: what is missing is lost.
+    Reordering,
+    /// Nothing was heard of the last segments.
+    Tail,
     /// Retransmission timer.
     Retransmission,
     /// Too many probes of the peer's window were not answered.
@@ -86,6 +93,8 @@ impl Connection {
         let max_repeats = self.config.max_repeats;
         let timeouts = [
             (self.life.quiet_until(), Timeout::Quiet),
+            (self.sender.reordering_at(), Timeout::Reordering),
+            (self.sender.tail_probe_at(), Timeout::Tail),
             (self.sender.retransmit_at(), Timeout::Retransmission),
             (self.sender.gives_up_at(max_repeats), Timeout::Probes),
             (self.keepalive_at(), Timeout::Keepalive),
@@ -106,10 +115,14 @@ impl Connection {
 
     /// Ends the waiting that is over. Nothing leaves by that.
     pub(super) fn end_waiting(&mut self, context: &mut Context<'_>) {
-        if let Some(Step { at, action: Action::Timeout(timeout) }) = self.next_timeout(context.now)
-            && at <= context.now
-        {
-            self.on_timeout(timeout, context);
+        // Each kind once at most: none is over again at the moment at which it was.
+        for _ in 0..TIMEOUTS {
+            match self.next_timeout(context.now) {
+                Some(Step { at, action: Action::Timeout(timeout) }) if at <= context.now => {
+                    self.on_timeout(timeout, context);
+                }
+                _ => break,
+            }
         }
         self.sender.forget_path_mtu(context.now, context.path);
         self.tell_state(context);
@@ -120,6 +133,12 @@ impl Connection {
             Timeout::Quiet => {
                 let is_clean = self.life.state() == State::TimeWait;
                 self.close(if is_clean { None } else { Some(CloseReason::Silence) });
+            }
+            Timeout::Reordering => {
+                self.sender.on_reordering_timeout(&mut Call::new(self.id, &mut self.stats, context));
+            }
+            Timeout::Tail => {
+                self.sender.on_tail_probe_timeout(&Call::new(self.id, &mut self.stats, context));
             }
             Timeout::Retransmission => {
                 let (opening, open) = (self.config.max_syn_repeats, self.config.max_repeats);

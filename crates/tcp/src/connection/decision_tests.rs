@@ -27,6 +27,8 @@ fn config(choice: u32) -> Config {
     let mut config = if bit(0) { Config::standard() } else { Config::paper() };
     if bit(1) {
         config.recovery = if bit(2) { Recovery::NewReno } else { Recovery::Reno };
+    } else if bit(2) {
+        config.recovery = Recovery::Sack;
     }
     if bit(3) {
         config.controller = if bit(4) { ControllerKind::Bbr } else { ControllerKind::Reno };

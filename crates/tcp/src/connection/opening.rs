@@ -10,7 +10,7 @@ use super::life::Life;
 use super::{Connection, Context, Entropy, Names, State};
 use crate::agreed::{Agreed, ECN_SETUP, shift_for};
 use crate::call::Call;
-use crate::config::{Config, Recovery};
+use crate::config::Config;
 use crate::segment::{HEADER_BYTES, Options, Segment, Timestamps, flags};
 use crate::sequence::{expand, truncate};
 
@@ -55,7 +55,7 @@ impl Connection {
         let options = Options {
             mss: Some(room.min(config.mss_bytes)),
             window_scale: scales.then_some(shift),
-            sack_permitted: if answers { agreed.sack } else { config.recovery == Recovery::Sack },
+            sack_permitted: if answers { agreed.sack } else { config.recovery.wants_sack() },
             timestamps: timestamps.then(|| self.timestamps(now)),
             ..Options::default()
         };

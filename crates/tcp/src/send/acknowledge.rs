@@ -7,7 +7,7 @@ use super::Sender;
 use super::recovery::Advance;
 use crate::call::Call;
 use crate::config::Recovery;
-use crate::segment::{Segment, flags};
+use crate::segment::{MAX_SACK_BLOCKS, Segment, flags};
 use crate::sequence::{expand, is_earlier};
 
 /// Consequences of an acknowledgement beyond the sender.
@@ -36,14 +36,16 @@ impl Sender {
         }
         let before_bytes = if self.sampling.is_on() { self.flight_bytes() } else { 0 };
         let known_bytes = self.known_bytes();
-        let news = self.take_sack(segment);
+        self.time_arrival((una, acknowledgement), segment, call);
+        let news = self.take_sack(segment, call);
         self.take_echo(segment, acknowledgement, call);
+        let found = self.find_lost(acknowledgement.max(una), call.now);
         self.resolve_mtu_probe(acknowledgement, call);
         let advances = acknowledgement > una;
         if advances {
             self.acknowledge(acknowledgement, segment, call);
             self.on_path_works(call);
-        } else if acknowledgement == una && self.flight_bytes() > 0 {
+        } else if acknowledgement == una && (self.flight_bytes() > 0 || found.bytes > 0) {
             let is_bare = segment.payload_bytes() == 0 && !segment.has(flags::FIN);
             // With SACK, what counts is the news [RFC 6675 2].
             let counts = if self.agreed.sack { news } else { is_bare && same_window };
@@ -51,12 +53,19 @@ impl Sender {
                 self.on_duplicate(call);
                 self.count_losses(call);
             }
+            self.answer_lost(found, call);
             self.tell_sacked(before_bytes, call);
         }
+        if advances {
+            self.answer_lost(found, call);
+        }
+        self.answer_tail_probe(acknowledgement, (advances, news), segment, call);
         self.answer_beside_probe(call);
         let newly = self.known_bytes().saturating_sub(known_bytes);
         let pipe_bytes = if self.recovery.reduced_bytes().is_some() { self.flight_bytes() } else { 0 };
-        self.recovery.on_delivered(newly, pipe_bytes, self.mss_bytes, advances);
+        // What shows further losses is no sign that the repair works [RFC 9937 6].
+        let is_safe = advances && found.bytes == 0;
+        self.recovery.on_delivered(newly, pipe_bytes, self.mss_bytes, is_safe);
         self.tell_window(call);
         Answer { advances, is_finished: self.space.fin_is_acknowledged() }
     }
@@ -67,16 +76,16 @@ impl Sender {
     }
 
     /// Takes blocks that lie within what is under way; true if one of them says something new.
-    fn take_sack(&mut self, segment: &Segment<'_>) -> bool {
+    fn take_sack(&mut self, segment: &Segment<'_>, call: &Call<'_>) -> bool {
         let (una, max) = (self.space.una(), self.space.max());
         let mut news = false;
         if !self.agreed.sack {
             return false;
         }
-        for &(first, end) in segment.options.sack.as_slice() {
-            let (first, end) = (expand(first, una), expand(end, una));
+        for (first, end) in rising(segment, una) {
             if una < first && first < end && end <= max {
                 self.sampling.on_sacked(&self.board, first, end);
+                self.time_block((first, end), call.now);
                 news |= self.board.insert(first, end);
             }
         }
@@ -108,6 +117,7 @@ impl Sender {
         let old = self.space.una();
         let bytes = self.space.acknowledge(acknowledgement);
         self.board.remove_below(acknowledgement);
+        self.acknowledged_times(acknowledgement);
         call.stats.acknowledged_bytes += bytes;
         self.sampling.on_acknowledged(old, acknowledgement);
         let rtt_ns = self.measure(segment, call);
@@ -131,9 +141,13 @@ impl Sender {
             call.emit(Event::Acknowledged { next: acknowledgement, packets, bytes });
         }
         self.resolve_doubt(segment, call);
+        self.tail_probe.wait_from(call.now);
         let restarts = self.on_progress(acknowledgement - old);
         self.count_losses(call);
         if self.recovery.ends_event(acknowledgement) {
+            if let Some(rack) = self.rack.as_mut() {
+                rack.on_recovered();
+            }
             self.controller.on_signal(call.now, Signal::Recovered);
         }
         if restarts {
@@ -155,12 +169,21 @@ impl Sender {
     /// Round trip, if this acknowledgement measures one.
     fn measure(&mut self, segment: &Segment<'_>, call: &mut Call<'_>) -> Option<u64> {
         let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
-        let echoed_ns = stamps.and_then(|stamps| self.clock().since_ns(stamps.echo, call.now));
+        let echo = stamps.map(|stamps| stamps.echo).filter(|&echo| !self.is_before_timeout(echo));
+        let echoed_ns = echo.and_then(|echo| self.clock().since_ns(echo, call.now));
         let sample_ns = self.timer.measure(self.space.una(), self.space.nxt(), echoed_ns, call.now)?;
         let rtt = self.timer.rtt();
         let (smoothed_ns, variance_ns, min_ns) = (rtt.smoothed_ns(), rtt.variance_ns(), rtt.min_ns());
         call.emit(Event::Rtt { sample_ns, smoothed_ns, variance_ns, min_ns });
         Some(sample_ns)
+    }
+
+    /// True if this value of our clock is older than the last timeout. What left before may have waited for
+    /// the end of an outage, be it here or, as the answer to a SYN, at the peer: it tells nothing about the
+    /// round trips to come.
+    fn is_before_timeout(&self, echo: u32) -> bool {
+        let timed_out_at = self.timer.timed_out_at();
+        timed_out_at.is_some_and(|at| is_earlier(echo, self.clock().value(at)))
     }
 
     /// First acknowledgement of something new since something went again. One that echoes a clock from before
@@ -173,6 +196,9 @@ impl Sender {
             call.stats.spurious_repairs += 1;
             self.recovery.undo(self.space.una());
             self.space.go_on();
+            if let Some(rack) = self.rack.as_mut() {
+                rack.forgive();
+            }
             self.controller.on_signal(call.now, Signal::Spurious);
             self.mtu_search.on_reduced(false);
         }
@@ -245,4 +271,16 @@ impl Sender {
             phase: snapshot.phase,
         });
     }
+}
+
+/// Blocks of a segment by their numbers, lowest first: what arrived in order is to be seen in order.
+fn rising(segment: &Segment<'_>, una: u64) -> impl Iterator<Item = (u64, u64)> {
+    let blocks = segment.options.sack.as_slice();
+    let mut rising = [(0, 0); MAX_SACK_BLOCKS];
+    for (to, &(first, end)) in rising.iter_mut().zip(blocks) {
+        *to = (expand(first, una), expand(end, una));
+    }
+    let count = blocks.len().min(MAX_SACK_BLOCKS);
+    rising[..count].sort_unstable();
+    rising.into_iter().take(count)
 }

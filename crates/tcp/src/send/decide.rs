@@ -5,7 +5,7 @@ use skyhaul_congestion::Signal;
 use skyhaul_core::event::Repeat;
 use skyhaul_core::{Event, Instant, Pacer, Path, Step};
 
-use super::{Hole, Sender};
+use super::{Hole, Rack, Sender};
 use crate::call::Call;
 
 /// Piece of the sequence space to send: [first, end), SYN and FIN counted.
@@ -19,13 +19,23 @@ pub(crate) struct Chunk {
     pub(crate) is_probe: bool,
     /// Last resort of a repair.
     is_rescue: bool,
+    /// It is to show what became of the last segments.
+    pub(super) is_tail_probe: bool,
     /// Size of the packet, where that is tried: new data that may be lost for it.
     pub(crate) tried_bytes: Option<u32>,
 }
 
 impl Chunk {
     fn new(first: u64, end: u64, repeat: Option<Repeat>) -> Self {
-        Self { first, end, repeat, is_probe: false, is_rescue: false, tried_bytes: None }
+        Self {
+            first,
+            end,
+            repeat,
+            is_probe: false,
+            is_rescue: false,
+            is_tail_probe: false,
+            tried_bytes: None,
+        }
     }
 
     /// As much of it as has at most `max_bytes` of data, which ends at `data_end`.
@@ -50,6 +60,9 @@ impl Sender {
     pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
         if self.space.is_opening() {
             return self.syn().map(|action| Step { at: now, action });
+        }
+        if let Some(action) = self.tail_probe() {
+            return Some(Step { at: self.ready_at(now, path), action });
         }
         let is_stuck = self.space.is_stuck();
         let probe_at = if is_stuck { self.persist.due().unwrap_or_else(|| self.timer.due(now)) } else { now };
@@ -76,8 +89,38 @@ impl Sender {
         is_due.then(|| Chunk::new(initial, initial + 1, self.space.repeat_at(initial)))
     }
 
+    /// Segment that is to show what became of the last ones: the next one, else the last one again [RFC 8985
+    /// 7.3].
+    fn tail_probe(&self) -> Option<Chunk> {
+        let rack = self.rack.as_ref().filter(|_| self.tail_probe.is_due())?;
+        let (nxt, data_end) = (self.space.nxt(), self.space.data_end());
+        let data = data_end.saturating_sub(nxt).min(self.space.edge().saturating_sub(nxt));
+        let length = data.min(self.mss_bytes);
+        let has_new = length > 0 && nxt == self.space.max();
+        let (first, end, repeat) = if has_new {
+            let ends = nxt + length == data_end && self.space.is_finished();
+            (nxt, nxt + length + u64::from(ends), None)
+        } else {
+            let (first, end) = rack.last()?;
+            let first = first.max(end.saturating_sub(self.mss_bytes)).max(self.space.una());
+            (first, end, Some(Repeat::TailProbe))
+        };
+        (first < end).then(|| Chunk { is_tail_probe: true, ..Chunk::new(first, end, repeat) })
+    }
+
+    /// What is lost by RACK, lowest first: the first at once where that is due, the rest as the window lets
+    /// it.
+    fn repair_lost(&self, rack: &Rack) -> Option<Chunk> {
+        let (first, end, why) = rack.first_lost()?;
+        let may = rack.is_repeat_due() || self.congestion_room() >= self.mss_bytes;
+        may.then(|| Chunk::new(first, end.min(first + self.mss_bytes), Some(why)))
+    }
+
     /// Repeat that goes before new data.
     fn repair(&self) -> Option<Chunk> {
+        if let Some(rack) = &self.rack {
+            return self.repair_lost(rack);
+        }
         if self.recovery.is_repeat_due() {
             let mut holes = self.board.holes(self.space.una(), self.space.max(), self.mss_bytes);
             return holes.next().map(|hole| Chunk::again(self.cut(hole)));
@@ -102,7 +145,7 @@ impl Sender {
 
     /// True if a repair with SACK is going on, and a segment may leave.
     fn may_repair(&self) -> bool {
-        let is_repairing = self.agreed.sack && self.recovery.is_repairing();
+        let is_repairing = self.agreed.sack && self.rack.is_none() && self.recovery.is_repairing();
         is_repairing && self.repair_allowance() >= self.mss_bytes
     }
 
@@ -198,16 +241,17 @@ impl Sender {
             self.sampling.on_sent(now, (chunk.first, chunk.end), payload_bytes, self.flight_bytes());
         }
         let is_new = chunk.first == self.space.max();
-        let in_line = chunk.repeat != Some(Repeat::Recovery);
+        let in_line = chunk.repeat != Some(Repeat::Recovery) && chunk.first >= self.space.nxt();
         self.watch_mtu(&chunk, call.path);
+        self.time_sent(&chunk, now);
         self.space.on_sent(chunk.end, in_line);
-        if !in_line {
+        if !in_line && self.rack.is_none() {
             self.recovery.on_repeated(chunk.end, chunk.is_rescue);
             if !chunk.is_rescue {
                 self.board.repeat_to(chunk.end);
             }
         }
-        self.timer.on_sent(chunk.end, is_new && !self.recovery.is_repairing(), now);
+        self.timer.on_sent(chunk.end, is_new && !self.has_missing(), now);
         if self.persist.stop() {
             call.emit(Event::Persist { on: false });
         }
@@ -224,7 +268,7 @@ impl Sender {
     pub(crate) fn rest(&mut self, call: &mut Call<'_>) -> bool {
         let space = &self.space;
         let is_drained = space.data_end().saturating_sub(space.nxt()) < self.mss_bytes;
-        let has_repaired = !self.recovery.is_repairing() && space.nxt() == space.max();
+        let has_repaired = !self.recovery.is_repairing() && self.has_sent_all();
         if self.sampling.is_on() && is_drained && has_repaired && !self.is_window_used() {
             let in_flight_bytes = self.flight_bytes();
             self.sampling.mark_limited(in_flight_bytes);

@@ -16,9 +16,10 @@ impl Sender {
     /// An acknowledgement acknowledges nothing new while something is under way.
     pub(super) fn on_duplicate(&mut self, call: &mut Call<'_>) {
         let count = self.recovery.on_duplicate(self.space.outstanding(), self.mss_bytes);
-        let Some(count) = count else { return };
+        let Some(count) = count.filter(|_| self.rack.is_none()) else { return };
         if (u64::from(count) >= DUPLICATE_THRESHOLD || self.una_is_lost()) && self.may_recover() {
-            self.begin_repair(call);
+            let lost_bytes = self.mss_bytes;
+            self.begin_repair(lost_bytes, call);
         }
     }
 
@@ -34,7 +35,8 @@ impl Sender {
         if self.agreed.sack { una >= recovered_to } else { una > recovered_to }
     }
 
-    fn begin_repair(&mut self, call: &mut Call<'_>) {
+    /// A repair begins, which `lost_bytes` have called for.
+    pub(super) fn begin_repair(&mut self, lost_bytes: u64, call: &mut Call<'_>) {
         // A probe of the path's MTU that was too large says nothing else [RFC 4821 7.6.2].
         let lost_probe = self.probe_lost_alone();
         let verdict = match lost_probe {
@@ -44,11 +46,15 @@ impl Sender {
         let (una, max) = (self.space.una(), self.space.max());
         // The last repair may have repeated it already, for losses beyond its recovery point are repeated
         // too. Then an early answer says nothing about this repair.
-        let is_first_repeat = una >= self.board.repeated_to();
+        let is_first_repeat = self.is_first_repeat();
         call.stats.recoveries += 1;
         self.recovery.begin(max, self.mss_bytes);
         self.board.begin_repeats(una);
         self.timer.forget_timing();
+        self.tail_probe.give_up();
+        if let Some(rack) = self.rack.as_mut() {
+            rack.begin_repair();
+        }
         if let Some(end) = lost_probe {
             self.sampling.begin_event(told(verdict), end);
             self.timer.restart(true, call.now); // what followed it arrives
@@ -58,16 +64,29 @@ impl Sender {
         if is_first_repeat {
             self.doubt_repeat(call);
         }
-        self.answer_loss(verdict, call);
+        self.answer_loss(verdict, lost_bytes, call);
     }
 
-    /// The controller answers a loss event that begins with the segment at SND.UNA.
-    pub(super) fn answer_loss(&mut self, verdict: Verdict, call: &mut Call<'_>) {
+    /// True if what goes again next was never sent again, so that an early answer tells that it had arrived.
+    fn is_first_repeat(&self) -> bool {
+        let una = self.space.una();
+        match &self.rack {
+            Some(rack) => rack.first_lost().is_some_and(|(first, ..)| first == una) && !rack.is_repeated(una),
+            None => una >= self.board.repeated_to(),
+        }
+    }
+
+    /// The controller answers a loss event that begins with `bytes`, at SND.UNA.
+    pub(super) fn answer_loss(&mut self, verdict: Verdict, bytes: u64, call: &mut Call<'_>) {
+        let in_flight_bytes = match self.rack {
+            Some(_) => self.space.outstanding(),
+            None => self.recovery.flight_at_duplicate_bytes(),
+        };
         let lost = Lost {
-            bytes: self.mss_bytes,
-            packets: 1,
+            bytes,
+            packets: bytes.div_ceil(self.mss_bytes) as u32,
             begins_event: true,
-            in_flight_bytes: self.recovery.flight_at_duplicate_bytes(),
+            in_flight_bytes,
             verdict: told(verdict),
         };
         self.sampling.begin_event(lost.verdict, self.space.una() + self.mss_bytes);
@@ -124,7 +143,7 @@ impl Sender {
 
     /// Tells holes that have become losses since the event was told. The event itself counts one segment.
     pub(super) fn count_losses(&mut self, call: &Call<'_>) {
-        if !self.sampling.is_on() || !self.recovery.is_repairing() {
+        if !self.sampling.is_on() || !self.recovery.is_repairing() || self.rack.is_some() {
             return;
         }
         let bytes = if self.agreed.sack {
@@ -132,6 +151,11 @@ impl Sender {
         } else {
             u64::from(self.recovery.is_repeat_due()) * self.mss_bytes
         };
+        self.tell_further(bytes, call);
+    }
+
+    /// Tells further losses of an event.
+    pub(super) fn tell_further(&mut self, bytes: u64, call: &Call<'_>) {
         if bytes > 0 {
             let lost = Lost {
                 bytes,
@@ -145,26 +169,38 @@ impl Sender {
     }
 
     /// The retransmission timer ran out: everything goes again
-    /// [RFC 6298 5.4 to 5.7, RFC 6582 3.2 (4), RFC 6675 5.1, RFC 2018 8].
+    /// [RFC 6298 5.4 to 5.7, RFC 6582 3.2 (4), RFC 6675 5.1, RFC 2018 8], or what is missing [RFC 8985 6.3].
     pub(crate) fn on_timeout(&mut self, call: &mut Call<'_>) {
         let is_opening = self.space.is_opening();
         call.stats.timeouts += 1;
         let in_flight_bytes = self.space.outstanding();
         let verdict = self.judge_loss(LossSign::Timeout, call);
-        if self.timer.timeouts() == 0 {
+        let first = self.timer.timeouts() == 0;
+        let found = self.lose_by_timer(call.now);
+        let (lost_bytes, left_bytes) = match found {
+            Some(found) => (found.bytes, self.flight_bytes()),
+            None => (if first { in_flight_bytes } else { 0 }, 0),
+        };
+        if first {
             self.mtu_search.on_reduced(is_congestion(verdict));
         }
         if !is_opening && is_congestion(verdict) {
-            let signal = Signal::Timeout { in_flight_bytes, first: self.timer.timeouts() == 0 };
+            let signal = Signal::Timeout { in_flight_bytes, lost_bytes, left_bytes, first };
             self.controller.on_signal(call.now, signal);
             self.marks.on_window_reduced(self.agreed.ecn);
-            self.recovery.on_timeout_told();
+            self.recovery.on_event_told();
         }
-        self.timer.on_timeout(is_opening || is_congestion(verdict));
+        self.timer.on_timeout(is_opening || is_congestion(verdict), call.now);
         self.verdicts.on_timeout();
-        self.board.clear();
-        self.go_back(Repeat::Timer, call.now);
-        self.doubt_repeat(call);
+        if found.is_some() {
+            self.go_on_from_board(call.now);
+        } else {
+            self.board.clear();
+            self.go_back(Repeat::Timer, call.now);
+        }
+        if found.is_none() || self.is_first_repeat() {
+            self.doubt_repeat(call);
+        }
         if !is_opening && self.searches_mtu() {
             self.shrink_packets(in_flight_bytes, call);
         } else if !is_opening {
@@ -188,6 +224,6 @@ impl Sender {
 }
 
 /// Verdict on a loss as the controller is told.
-fn told(verdict: Verdict) -> Verdict {
+pub(super) fn told(verdict: Verdict) -> Verdict {
     if is_congestion(verdict) { Verdict::Congestion } else { verdict }
 }

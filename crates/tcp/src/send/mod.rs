@@ -9,12 +9,17 @@ mod mark_answer;
 mod mtu_search;
 mod path_mtu;
 mod persist;
+mod rack;
+#[cfg(test)]
+mod rack_tests;
 mod recovery;
 mod reduction;
 mod rto;
 mod sampling;
 mod scoreboard;
 mod space;
+mod tail_probe;
+mod time_of_sending;
 mod timer;
 mod verdicts;
 
@@ -27,7 +32,7 @@ use skyhaul_core::{Event, Instant, MS, Pacer, Path, Stats};
 
 use crate::agreed::Agreed;
 use crate::call::Call;
-use crate::config::Config;
+use crate::config::{Config, Recovery};
 use crate::segment::{HEADER_BYTES, Payload};
 use crate::sequence::TimestampClock;
 use buffer::SendBuffer;
@@ -37,11 +42,13 @@ use mtu_search::MtuSearch;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
 use path_mtu::PathMtu;
 use persist::Persist;
+use rack::Rack;
 use recovery::LossRecovery;
 use sampling::Sampling;
 use scoreboard::{Hole, Scoreboard};
 use skyhaul_core::endpoint::Context;
 use space::SendSpace;
+use tail_probe::TailProbe;
 use timer::RetransmissionTimer;
 use verdicts::Verdicts;
 
@@ -60,6 +67,9 @@ pub(crate) struct Sender {
     space: SendSpace,
     board: Scoreboard,
     recovery: LossRecovery,
+    /// Losses by the time of sending, where that was chosen and the peer sends blocks.
+    rack: Option<Rack>,
+    tail_probe: TailProbe,
     timer: RetransmissionTimer,
     persist: Persist,
     path_mtu: PathMtu,
@@ -90,6 +100,8 @@ impl Sender {
             mss_bytes,
             board: Scoreboard::default(),
             recovery: LossRecovery::new(space.initial()),
+            rack: None,
+            tail_probe: TailProbe::default(),
             timer: RetransmissionTimer::new(&config, space.initial(), now),
             space,
             persist: Persist::default(),
@@ -225,6 +237,7 @@ impl Sender {
         context: &Context<'_>,
     ) {
         self.agreed = agreed;
+        self.rack = (agreed.sack && self.config.recovery == Recovery::Rack).then(Rack::new);
         self.update_mss(context.now, context.path);
         self.space.take_first_window(sequence, window_bytes);
     }
@@ -270,6 +283,10 @@ impl Sender {
     /// Bytes thought to be under way.
     fn flight_bytes(&self) -> u64 {
         let (una, nxt) = (self.space.una(), self.space.nxt());
+        if let Some(rack) = &self.rack {
+            let gone_bytes = self.board.bytes_below(nxt) + rack.lost_bytes();
+            return (nxt - una).saturating_sub(gone_bytes);
+        }
         if self.agreed.sack && self.recovery.is_repairing() {
             return self.board.pipe_bytes(una, nxt, self.mss_bytes);
         }
@@ -336,6 +353,10 @@ impl Sender {
     /// Everything that is not known to have arrived goes again, from the oldest on.
     fn go_back(&mut self, why: Repeat, now: Instant) {
         self.recovery.give_up(self.space.max());
+        self.tail_probe.give_up();
+        if let Some(rack) = self.rack.as_mut() {
+            rack.clear();
+        }
         self.mtu_search.give_up_probe(now);
         self.timer.stop(); // the repeat starts it
         self.space.go_back(why);
@@ -365,6 +386,9 @@ impl Sender {
         self.space.check_invariants();
         self.recovery.check_invariants(self.space.una(), self.space.max());
         self.board.check_invariants(self.space.una(), self.space.max());
+        if let Some(rack) = &self.rack {
+            rack.check_invariants(&self.board, self.space.una(), self.space.nxt());
+        }
         let is_watched = self.timer.at().is_some() || self.space.outstanding() == 0;
         debug_assert!(is_watched, "something is under way, and no timer watches it");
     }

@@ -6,10 +6,10 @@ use skyhaul_congestion::Signal;
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Event, Instant, MAX_MTU_BYTES, MtuBounds, Path, PathMtu};
 
-use super::Sender;
 use super::decide::Chunk;
 use super::path_mtu::MIN_IPV4_BYTES;
 use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::{Hole, Sender};
 use crate::call::Call;
 use crate::loss::LossSign;
 use crate::segment::HEADER_BYTES;
@@ -152,6 +152,11 @@ impl MtuSearch {
         core::mem::take(&mut self.is_on_trial)
     }
 
+    /// True while a lost probe is repaired that is no sign of congestion.
+    pub(super) fn excuses(&self) -> bool {
+        self.excused.is_some()
+    }
+
     /// No probe is lost alone: it is repaired, or something else is lost, too.
     pub(super) fn excuse_nothing(&mut self) {
         self.excused = None;
@@ -243,7 +248,7 @@ impl Sender {
         if acknowledgement >= end || hole.is_none() {
             self.mtu_search.probe_arrived(call.now);
             self.take_packet_size(packet_bytes, call);
-        } else if hole.is_some_and(|hole| hole.is_lost) {
+        } else if hole.is_some_and(|hole| self.is_lost(&hole)) {
             let is_first = !self.recovery.is_repairing();
             if self.mtu_search.probe_lost(is_first, call.now) {
                 self.find_black_hole(call);
@@ -267,8 +272,16 @@ impl Sender {
     pub(super) fn probe_lost_alone(&self) -> Option<u64> {
         let (first, end) = self.mtu_search.excused?;
         let is_its_own = |from: u64, to: u64| first <= from && to <= end;
-        let mut lost = self.lost_holes();
-        lost.all(|(from, to)| is_its_own(from, to)).then_some(end)
+        let is_alone = match &self.rack {
+            Some(rack) => rack.lost_segments().all(|(from, to)| is_its_own(from, to)),
+            None => self.lost_holes().all(|(from, to)| is_its_own(from, to)),
+        };
+        is_alone.then_some(end)
+    }
+
+    /// True if what is missing there is lost.
+    fn is_lost(&self, hole: &Hole) -> bool {
+        self.rack.as_ref().map_or(hole.is_lost, |rack| rack.was_lost(hole.first, hole.end))
     }
 
     fn lost_holes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
@@ -282,7 +295,8 @@ impl Sender {
         if self.recovery.is_repairing() && self.probe_lost_alone().is_none() {
             self.mtu_search.excuse_nothing();
             let verdict = self.judge_loss(LossSign::Duplicates, call);
-            self.answer_loss(verdict, call);
+            let lost_bytes = self.mss_bytes;
+            self.answer_loss(verdict, lost_bytes, call);
         } else if self.space.una() >= end && !self.recovery.is_repairing() {
             self.mtu_search.excuse_nothing();
         }

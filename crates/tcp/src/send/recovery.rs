@@ -204,8 +204,8 @@ impl LossRecovery {
         self.recovered_to = max;
     }
 
-    /// The controller was told of a timeout.
-    pub(super) fn on_timeout_told(&mut self) {
+    /// The controller was told of a timeout, or of a loss that needs no repair.
+    pub(super) fn on_event_told(&mut self) {
         self.told_event = true;
     }
 

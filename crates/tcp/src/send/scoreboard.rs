@@ -29,9 +29,14 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// True if further blocks are not learnt.
+    pub(crate) fn is_full(&self) -> bool {
+        self.ranges.range_count() >= MAX_RANGES
+    }
+
     /// Takes a block; false if it says nothing new.
     pub(crate) fn insert(&mut self, first: u64, end: u64) -> bool {
-        if self.ranges.range_count() >= MAX_RANGES {
+        if self.is_full() {
             return false;
         }
         for (first, end) in self.ranges.gaps(first, end) {

@@ -19,6 +19,8 @@ pub(super) struct RetransmissionTimer {
     echo_mark: u64,
     /// Moment at which data last left.
     last_data_at: Instant,
+    /// Moment of the last timeout, until a round trip is measured that began after it.
+    timed_out_at: Option<Instant>,
 }
 
 impl RetransmissionTimer {
@@ -30,6 +32,7 @@ impl RetransmissionTimer {
             timing: None,
             echo_mark: initial,
             last_data_at: now,
+            timed_out_at: None,
         }
     }
 
@@ -39,6 +42,11 @@ impl RetransmissionTimer {
 
     pub(super) fn timeouts(&self) -> u32 {
         self.timeouts
+    }
+
+    /// Moment of the last timeout, if no round trip was measured since that began after it.
+    pub(super) fn timed_out_at(&self) -> Option<Instant> {
+        self.timed_out_at
     }
 
     /// Retransmission timeout.
@@ -95,7 +103,8 @@ impl RetransmissionTimer {
     }
 
     /// It ran out [RFC 6298 5.5]. `backs_off`: the next one waits twice as long.
-    pub(super) fn on_timeout(&mut self, backs_off: bool) {
+    pub(super) fn on_timeout(&mut self, backs_off: bool, now: Instant) {
+        self.timed_out_at = Some(now);
         if backs_off {
             self.rto.back_off();
         }
@@ -135,6 +144,7 @@ impl RetransmissionTimer {
         self.timing = self.timing.filter(|&(end, _)| una < end);
         self.echo_mark = nxt.max(una + 1);
         self.rto.sample(sample_ns);
+        self.timed_out_at = None;
         Some(sample_ns)
     }
 }

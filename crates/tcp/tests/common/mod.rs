@@ -17,7 +17,7 @@ use skyhaul_core::{
     ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, Stats, Stream, StreamEvent,
 };
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
-use skyhaul_tcp::{Config, Endpoint, EndpointConfig, IcmpMessage, State};
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig, IcmpMessage, Recovery, State};
 
 pub const PORT: u16 = 80;
 pub const PEER_PORT: u16 = 5000;
@@ -28,12 +28,13 @@ pub fn way() -> Way {
     Way { local: Ipv4Addr::new(10, 0, 0, 1).into(), remote: Ipv4Addr::new(10, 0, 0, 2).into() }
 }
 
-/// A configuration without anything that would make a trace longer.
+/// A configuration without anything that would make a trace longer; losses are repaired by [RFC 6675].
 pub fn plain() -> Config {
     Config {
         mss_bytes: 1000,
         initial_window_packets: Some(10),
         controller: ControllerKind::Reno,
+        recovery: Recovery::Sack,
         rate_reduction: false,
         timestamps: false,
         window_scale: false,

@@ -27,12 +27,18 @@ fn congestion_keys() -> Vec<Key<Config>> {
             .means("What decides on the congestion window."),
         Key::new(
             "recovery",
-            Choice(&[("reno", Recovery::Reno), ("newreno", Recovery::NewReno), ("sack", Recovery::Sack)]),
+            Choice(&[
+                ("reno", Recovery::Reno),
+                ("newreno", Recovery::NewReno),
+                ("sack", Recovery::Sack),
+                ("rack", Recovery::Rack),
+            ]),
             |c: &mut Config| &mut c.recovery,
         )
         .means(
             "How losses are repaired: one a round trip with the rest left to the timer [RFC 2581], one a round \
-             trip [RFC 6582], or by selective acknowledgements where the peer agrees [RFC 2018, 6675].",
+             trip [RFC 6582], or by selective acknowledgements where the peer agrees: by what arrived beyond \
+             [RFC 2018, 6675], or by the time of sending, with probes of the last segment [RFC 8985].",
         ),
         Key::new("initial_window_packets", Or("rfc6928", Count::at_least(1)), |c: &mut Config| {
             &mut c.initial_window_packets
