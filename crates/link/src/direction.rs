@@ -202,21 +202,21 @@ impl Direction {
         packet
     }
 
-    /// Time of the next delivery.
-    pub(crate) fn next_delivery(&self) -> Option<Instant> {
-        self.under_way.next().map(|(at, _, _)| at)
+    /// Time of the next delivery; the end of time if there is none.
+    #[inline]
+    pub(crate) fn next_delivery(&self) -> Instant {
+        self.under_way.next_at()
     }
 
     /// Gives back the next packet, due or not.
+    #[inline]
     pub(crate) fn deliver(&mut self) -> Option<Packet> {
-        let (at, place, flight) = self.under_way.next()?;
+        let (at, place, Flight { packet, journey }) = self.under_way.pop()?;
         self.delivered_at = at;
-        self.counters.deliver(flight.packet.meta.wire_bytes);
-        self.counters.damaged_packets += u64::from(flight.journey.is_damaged());
+        self.counters.deliver(packet.meta.wire_bytes);
+        self.counters.damaged_packets += u64::from(journey.is_damaged());
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
-        let is_twice = flight.journey.is_twice();
-        let Flight { packet, journey } = self.under_way.pop()?;
-        if is_twice {
+        if journey.is_twice() {
             self.counters.duplicated_packets += 1;
             let twin = Flight { packet: packet.clone(), journey: journey.once() };
             self.under_way.push_first(at, place, twin);

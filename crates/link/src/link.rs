@@ -88,8 +88,9 @@ impl Link {
     /// The next packet whose delivery time has come, and the port at which it leaves: in the order
     /// of delivery times; at equal times those that leave at port 1 first, then in the order in
     /// which they entered.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(u32, Packet)> {
-        let (at, start) = self.next_delivery()?;
+        let (at, start) = self.next_delivery();
         if at > now {
             return None;
         }
@@ -98,17 +99,17 @@ impl Link {
     }
 
     /// Next time at which [`poll_transmit`](Self::poll_transmit) has a packet; in the past if it has one now.
+    #[inline]
     pub fn deadline(&self) -> Option<Instant> {
-        self.next_delivery().map(|(at, _)| at)
+        let (at, _) = self.next_delivery();
+        (at < Instant::MAX).then_some(at)
     }
 
-    fn next_delivery(&self) -> Option<(Instant, usize)> {
+    /// Time of the next delivery, the end of time if there is none, and the port at which the packet started.
+    #[inline]
+    fn next_delivery(&self) -> (Instant, usize) {
         let [first, second] = [0, 1].map(|start| self.directions[start].next_delivery());
-        match (first, second) {
-            (Some(at), Some(other)) if other < at => Some((other, 1)),
-            (Some(at), _) => Some((at, 0)),
-            (None, at) => at.map(|at| (at, 1)),
-        }
+        if second < first { (second, 1) } else { (first, 0) }
     }
 
     /// True if neither an outage nor a state of the channel that loses everything covers `now`.

@@ -15,16 +15,19 @@ type ArrivalKey = (Instant, u64);
 pub(crate) struct UnderWay<T> {
     in_order: VecDeque<(ArrivalKey, T)>,
     overtaking: BTreeMap<ArrivalKey, T>,
+    /// Arrival of the next item; the end of time if there is none.
+    next_at: Instant,
 }
 
 impl<T> UnderWay<T> {
     pub(crate) fn new() -> Self {
-        Self { in_order: VecDeque::new(), overtaking: BTreeMap::new() }
+        Self { in_order: VecDeque::new(), overtaking: BTreeMap::new(), next_at: Instant::MAX }
     }
 
     /// Takes an item; all that are there are before it in the order of entry.
     pub(crate) fn push(&mut self, arrival: Instant, place: u64, item: T) {
         let turn = (arrival, place);
+        self.next_at = self.next_at.min(arrival);
         if self.in_order.back().is_some_and(|&(last, _)| last > turn) {
             self.overtaking.insert(turn, item);
         } else {
@@ -38,6 +41,16 @@ impl<T> UnderWay<T> {
         self.in_order.front().is_none_or(|&(turn, _)| first < turn)
     }
 
+    /// Arrival of the next item; the end of time if there is none.
+    #[inline]
+    pub(crate) fn next_at(&self) -> Instant {
+        self.next_at
+    }
+
+    fn find_next_at(&self) -> Instant {
+        self.next().map_or(Instant::MAX, |(at, _, _)| at)
+    }
+
     /// The next item: when it arrives, and its place in the order of entry.
     pub(crate) fn next(&self) -> Option<(Instant, u64, &T)> {
         if self.is_overtaken() {
@@ -49,15 +62,16 @@ impl<T> UnderWay<T> {
     /// Takes an item that comes before all that are there.
     #[cold]
     pub(crate) fn push_first(&mut self, arrival: Instant, place: u64, item: T) {
+        self.next_at = arrival;
         self.overtaking.insert((arrival, place), item);
     }
 
     /// Gives back the next item.
-    pub(crate) fn pop(&mut self) -> Option<T> {
-        if self.is_overtaken() {
-            return self.overtaking.pop_first().map(|(_, item)| item);
-        }
-        self.in_order.pop_front().map(|(_, item)| item)
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<(Instant, u64, T)> {
+        let next = if self.is_overtaken() { self.overtaking.pop_first() } else { self.in_order.pop_front() };
+        self.next_at = self.find_next_at();
+        next.map(|((at, place), item)| (at, place, item))
     }
 
     /// Takes out those from `place` on in the order of entry, in no particular order.
@@ -68,6 +82,7 @@ impl<T> UnderWay<T> {
         let turns: Vec<ArrivalKey> =
             self.overtaking.keys().copied().filter(|&(_, other)| other >= place).collect();
         taken.extend(turns.iter().filter_map(|turn| Some((turn.1, self.overtaking.remove(turn)?))));
+        self.next_at = self.find_next_at();
         taken
     }
 
@@ -97,10 +112,10 @@ mod tests {
             let mut entered = 0u64;
             for (step, (what, delay)) in (0u64..).zip(steps) {
                 match what {
-                    0..3 => prop_assert_eq!(under_way.pop(), model.pop_first().map(|(_, item)| item)),
+                    0..3 => prop_assert_eq!(under_way.pop(), model.pop_first().map(|((at, n), item)| (at, n, item))),
                     3 => {
                         let Some((turn, item)) = model.pop_first() else { continue };
-                        prop_assert_eq!(under_way.pop(), Some(item));
+                        prop_assert_eq!(under_way.pop(), Some((turn.0, turn.1, item)));
                         under_way.push_first(turn.0, turn.1, item);
                         model.insert(turn, item);
                     }
@@ -128,6 +143,7 @@ mod tests {
                 prop_assert_eq!(all, model.iter().map(|(&(at, _), &item)| (at, item)).collect::<Vec<_>>());
                 let next = model.first_key_value().map(|(&(at, place), item)| (at, place, item));
                 prop_assert_eq!(under_way.next(), next);
+                prop_assert_eq!(under_way.next_at(), next.map_or(Instant::MAX, |(at, _, _)| at));
             }
         }
     }

@@ -111,12 +111,10 @@ impl Fabric {
     /// The next packet that link `index` delivers now, and the node that it reaches.
     pub(crate) fn deliver(&mut self, now: Instant, index: usize) -> Option<(u32, Packet)> {
         let edge = &mut self.edges[index];
-        let deadline = edge.link.deadline();
-        if deadline.is_none_or(|at| at > now) {
-            self.schedule.set(index, deadline);
+        let Some((port, packet)) = edge.link.poll_transmit(now) else {
+            self.schedule.set(index, edge.link.deadline());
             return None;
-        }
-        let (port, packet) = edge.link.poll_transmit(now)?;
+        };
         if let Some(tap) = &mut self.tap {
             tap.left(now, LinkEnd { link: index as u32, port }, &packet);
         }
