@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::{ConnectionId, EventSink, Instant, NetworkFields, Stats, StreamError, StreamEvent, Weight};
+use crate::{
+    ConnectionId, Description, EventSink, Instant, NetworkFields, Stats, StreamError, StreamEvent, Weight,
+};
 
 /// Batch of segments to one peer, ready for the carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,15 @@ pub trait Connections {
 
     /// Reads: `Some(0)` at the end of the stream, `None` when nothing is there yet.
     fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError>;
+
+    /// Takes as much of what is described as the send buffer has room for, as [`Self::write`] does. A stream
+    /// is written in one of both ways, from its first octet on, by one description that grows. 0, too, where
+    /// a protocol takes octets only.
+    fn write_described(&mut self, id: ConnectionId, data: Description) -> Result<u64, StreamError>;
+
+    /// Reads all that is there of a stream that the peer wrote by description: one of no octets at the end of
+    /// the stream, `None` when nothing is there yet.
+    fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError>;
 
     /// Nothing more will be written.
     fn finish(&mut self, id: ConnectionId);

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::Instant;
+use crate::{Description, Instant};
 
 /// Numbers of the protocol field of the IP header.
 pub mod ip_protocol {
@@ -51,6 +51,19 @@ pub struct NetworkFields {
     /// True if a packet that is too large for a link may cross it as fragments [RFC 791 3.2]; it is dropped
     /// there otherwise. IPv4 says so by the flag DF being 0.
     pub may_fragment: bool,
+    /// Octets of payload that the last [`Description::BYTES`] of the packet stand for; 0: they are there.
+    /// Between engines of one process only: no carrier sends it.
+    pub described_bytes: u16,
+}
+
+impl NetworkFields {
+    /// Size of a segment of so many octets, those counted that a description stands for.
+    pub fn whole_bytes(self, bytes: usize) -> usize {
+        if self.described_bytes == 0 {
+            return bytes;
+        }
+        bytes.saturating_sub(Description::BYTES) + usize::from(self.described_bytes)
+    }
 }
 
 impl From<Ecn> for NetworkFields {

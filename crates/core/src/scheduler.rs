@@ -143,7 +143,8 @@ impl<Peer: Copy> Scheduler<Peer> {
                 }
             };
             let bytes = buffer.len() - start;
-            sent_bytes += bytes;
+            let whole_bytes = fields.whole_bytes(bytes);
+            sent_bytes += whole_bytes;
             if count == 0 {
                 batch = Transmit { segment_bytes: bytes, fields, ..batch };
             } else if bytes > batch.segment_bytes || fields != batch.fields {
@@ -151,7 +152,7 @@ impl<Peer: Copy> Scheduler<Peer> {
                 self.stash = Some((transmit, buffer.split_off(start)));
                 break;
             }
-            if bytes < batch.segment_bytes || path.is_oversize(bytes) {
+            if bytes < batch.segment_bytes || path.is_oversize(whole_bytes) {
                 break;
             }
         }

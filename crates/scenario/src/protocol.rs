@@ -76,6 +76,11 @@ pub trait Protocol: Debug + Send + Sync {
     /// Number in the IP header of its packets under this carrier. Families at one host differ in it.
     fn number(&self, of_scenario: Carrier) -> u8;
 
+    /// True if its engines take streams by description ([`Connections::write_described`]).
+    fn takes_descriptions(&self) -> bool {
+        false
+    }
+
     /// Smallest header of a segment with data.
     fn header_bytes(&self) -> u32;
 

@@ -1,7 +1,8 @@
 //! How fast networks are simulated: packet-hops and delivered data packets per CPU-second.
-//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --only a|b|tcp-a|tcp-b]`; instructions are
-//! counted by `valgrind --tool=callgrind BINARY --bench --quick --only a --count`
+//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --repeats N] [-- --only a|b|tcp-a|tcp-b]`
 //!
+//! `--octets`: streams are written octet by octet, as by real applications, not by description.
+//! `contrib/sim-speed.sh` counts instructions a hop, and sets TCP beside ns-2.
 //! The TCP is that of `contrib/ns-2/dumbbell.tcl`, which runs the same networks in ns-2.
 
 #[path = "support/mod.rs"]
@@ -110,6 +111,9 @@ fn measure(label: &str, scenario: &Scenario, payload_bytes: u64, repeats: usize)
     for seed in 1..=repeats as u64 {
         let before = cpu_seconds();
         let mut simulation = Simulation::new(scenario, seed).expect("the scenario is valid");
+        if flag("--octets") {
+            simulation.network_mut().show_octets();
+        }
         let ended = simulation.run(&mut NullSink);
         let measured = simulation.measured(ended).expect("every byte was right");
         let seconds = cpu_seconds() - before;
@@ -141,6 +145,7 @@ fn measure(label: &str, scenario: &Scenario, payload_bytes: u64, repeats: usize)
 
 fn main() {
     let (repeats, part) = if flag("--quick") { (1, 10) } else { (5, 1) };
+    let repeats = support::argument("--repeats").map_or(repeats, |repeats| repeats.max(1) as usize);
     let only = support::text("--only");
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let many = |speaker: &Speaker| dumbbell(1000, 100_000_000, speaker, 60 * SECOND / part);

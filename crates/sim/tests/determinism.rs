@@ -11,7 +11,7 @@ use skyhaul_core::{EventSink, Instant, MS, NullSink};
 use skyhaul_link::{
     ChannelConfig, ChannelState, DirectionConfig, LinkConfig, QueueLimit, Reordering, StateConfig,
 };
-use skyhaul_scenario::{Flow, Scenario, Transport};
+use skyhaul_scenario::{Flow, Scenario, Transport, Workload};
 use skyhaul_sim::{Ended, Host, Network, Node, Simulation, Source, TCP, Transfer};
 
 /// Tells the child which seed to run.
@@ -88,7 +88,9 @@ fn add_counters(sum: &mut TraceSum, network: &Network) {
 fn packets(scenario: &Scenario, seed: u64) -> TraceSum {
     let mut sum = TraceSum::new();
     let simulation = Simulation::new(scenario, seed).expect("the link is valid");
-    let (nodes, mut wires) = simulation.into_network().into_parts();
+    let mut network = simulation.into_network();
+    network.show_octets();
+    let (nodes, mut wires) = network.into_parts();
     let host = |node| if let Node::Host(host) = node { Some(*host) } else { None };
     let mut hosts: Vec<Host> = nodes.into_iter().filter_map(host).collect();
     let link = &mut wires[0].link;
@@ -171,4 +173,31 @@ fn listening_changes_nothing() {
         (simulation.network().now(), sum.sum)
     };
     assert_eq!(run(&mut TraceSum::new()), run(&mut Deaf));
+}
+
+/// Octets that nobody looks at are not made: no event, no counter and no metric shows it.
+#[test]
+fn streams_by_description_run_as_those_octet_by_octet() {
+    let [.., (_, mut scenario)] = scenarios(5);
+    let direction = &mut scenario.links[0].config.forward;
+    (direction.duplication, direction.bit_error_rate) = (0.02, 1e-6);
+    // A source that pauses, so that segments are of all sizes.
+    let mut pausing = scenario.flows[1].clone();
+    pausing.name = "pausing".into();
+    pausing.workload = Workload::Bulk { bytes: Some(100_000), chunk_bytes: 700, rate_bps: Some(400_000) };
+    scenario.flows.push(pausing);
+    let run = |shows_octets: bool| {
+        let mut simulation = Simulation::new(&scenario, 5).expect("the link is valid");
+        if shows_octets {
+            simulation.network_mut().show_octets();
+        }
+        let mut sum = TraceSum::new();
+        let ended = simulation.run(&mut sum);
+        add_counters(&mut sum, simulation.network());
+        let measured = simulation.measured(ended).expect("every octet was right");
+        (sum, ended, format!("{:?}", measured.metrics))
+    };
+    let (described, octets) = (run(false), run(true));
+    assert!(described.0.events > 5000, "too little happened to say anything");
+    assert_eq!(described, octets);
 }

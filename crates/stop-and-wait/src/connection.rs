@@ -324,7 +324,7 @@ impl Family for StopAndWait {
 
     const KEEPS_PORTS: bool = false;
 
-    fn decode(_: Self::Peer, bytes: &[u8]) -> Option<Segment> {
+    fn decode(_: Self::Peer, _: NetworkFields, bytes: &[u8]) -> Option<Segment> {
         Segment::decode(bytes)
     }
 

@@ -9,7 +9,6 @@ extern crate std;
 
 mod ack_policy;
 mod agreed;
-mod bytes;
 mod call;
 mod config;
 mod connection;

@@ -1,7 +1,9 @@
 //! The endpoint as an application sees it.
 
 use super::{Connection, Hosted};
-use crate::{ConnectionId, Connections, Instant, Path, PathMtu, Stats, StreamError, StreamEvent, Weight};
+use crate::{
+    ConnectionId, Connections, Description, Instant, Path, PathMtu, Stats, StreamError, StreamEvent, Weight,
+};
 
 impl<H: Hosted> Connections for H {
     fn listen(&mut self, port: u16) {
@@ -32,6 +34,19 @@ impl<H: Hosted> Connections for H {
 
     fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
         let read = self.endpoint_mut().change(id, |connection| connection.read(out));
+        read.unwrap_or(Err(StreamError::Unknown))
+    }
+
+    fn write_described(&mut self, id: ConnectionId, data: Description) -> Result<u64, StreamError> {
+        let endpoint = self.endpoint_mut();
+        let slot = endpoint.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let taken = slot.connection.write_described(data)?;
+        endpoint.touch(id);
+        Ok(taken)
+    }
+
+    fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError> {
+        let read = self.endpoint_mut().change(id, Connection::read_described);
         read.unwrap_or(Err(StreamError::Unknown))
     }
 

@@ -18,12 +18,12 @@ impl<H: Hosted> Engine for H {
         sink: &mut dyn EventSink,
     ) {
         let endpoint = self.endpoint_mut();
-        let Some(segment) = H::Family::decode(peer, bytes) else {
+        let Some(segment) = H::Family::decode(peer, fields, bytes) else {
             return endpoint.refuse(Refusal::Undecodable, now, sink);
         };
         let (local_port, remote_port) = H::Family::ports(&segment);
         let key = Key { peer, local_port, remote_port };
-        let arrival = Arrival { now, key, fields, bytes: bytes.len() };
+        let arrival = Arrival { now, key, fields, bytes: fields.whole_bytes(bytes.len()) };
         match endpoint.find(key) {
             Some(id) => H::Family::receive(endpoint, id, arrival, &segment, sink),
             None => H::Family::receive_stray(endpoint, arrival, &segment, sink),

@@ -5,7 +5,9 @@ use core::fmt::Debug;
 
 use super::Endpoint;
 use crate::event::Refusal;
-use crate::{ConnectionId, EventSink, Instant, NetworkFields, Path, Stats, StreamError, StreamEvent};
+use crate::{
+    ConnectionId, Description, EventSink, Instant, NetworkFields, Path, Stats, StreamError, StreamEvent,
+};
 
 /// Name of a peer: a small value of the carrier's choice. Equal names are one peer, with one path. An
 /// endpoint compares and copies it, and looks for nothing inside.
@@ -107,6 +109,16 @@ pub trait Connection: Clone + Debug {
     /// As [`crate::Connections::read`].
     fn read(&mut self, out: &mut [u8]) -> Result<Option<usize>, StreamError>;
 
+    /// As [`crate::Connections::write_described`].
+    fn write_described(&mut self, _: Description) -> Result<u64, StreamError> {
+        Ok(0)
+    }
+
+    /// As [`crate::Connections::read_described`].
+    fn read_described(&mut self) -> Result<Option<Description>, StreamError> {
+        Ok(None)
+    }
+
     /// As [`crate::Connections::finish`].
     fn finish(&mut self);
 
@@ -139,8 +151,8 @@ pub trait Family: Clone + Debug {
     /// peer that missed the end.
     const KEEPS_PORTS: bool;
 
-    /// Segment in a packet's body; `None`: it is none.
-    fn decode(peer: Self::Peer, bytes: &[u8]) -> Option<Self::Segment<'_>>;
+    /// Segment in the body of a packet with these fields; `None`: it is none.
+    fn decode(peer: Self::Peer, fields: NetworkFields, bytes: &[u8]) -> Option<Self::Segment<'_>>;
 
     /// Ports of a segment that arrived: ours, then the sender's.
     fn ports(segment: &Self::Segment<'_>) -> (u16, u16);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::net::SocketAddr;
 
-use skyhaul_core::{ConnectError, Instant, StreamEvent};
+use skyhaul_core::{ConnectError, Description, Instant, StreamEvent};
 
 use crate::host::{ConnectionKey, Engines};
 use skyhaul_scenario::{EndConfig, HEAD_BYTES};
@@ -45,6 +45,8 @@ pub(super) struct Io<'a> {
     pub(super) record: &'a mut Record,
     /// End of the warm-up: bytes read before it do not count.
     pub(super) warm_up: Instant,
+    /// True if streams are written octet by octet, even where engines take descriptions.
+    pub(super) shows_octets: bool,
     /// Connections opened in this call.
     pub(super) opened: &'a mut Vec<ConnectionKey>,
     pub(super) scratch: &'a mut Vec<u8>,
@@ -93,13 +95,29 @@ pub(super) struct Writer {
     source: Supply,
     /// Head in front, instead of the pattern.
     head: Option<[u8; HEAD_BYTES as usize]>,
+    /// True if it may be written by description.
+    is_described: bool,
     /// The most that its send buffer ever held.
     peak_bytes: u64,
 }
 
 impl Writer {
     pub(super) fn new(key: u64, bytes: Option<u64>, chunk_bytes: u64, source: Supply) -> Self {
-        Self { key, written: 0, bytes, chunk_bytes: chunk_bytes.max(1), source, head: None, peak_bytes: 0 }
+        Self {
+            key,
+            written: 0,
+            bytes,
+            chunk_bytes: chunk_bytes.max(1),
+            source,
+            head: None,
+            is_described: false,
+            peak_bytes: 0,
+        }
+    }
+
+    /// Source that is written by description, if that is so.
+    pub(super) fn described(self, is_described: bool) -> Self {
+        Self { is_described, ..self }
     }
 
     /// Source that begins with `head`.
@@ -119,6 +137,30 @@ impl Writer {
     /// Writes what is there and fits; true when all is written.
     pub(super) fn pump(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> bool {
         let end = self.bytes.unwrap_or(u64::MAX).min(self.source.produced(io.now));
+        if self.is_described && !io.shows_octets {
+            self.describe(end, io, id);
+        } else {
+            self.write(end, io, id);
+        }
+        let held = io.engines.held_bytes(id);
+        *io.memory_bytes += held.saturating_sub(self.peak_bytes);
+        self.peak_bytes = self.peak_bytes.max(held);
+        self.is_complete()
+    }
+
+    /// Writes as much as fits of what lies before `end`, by description.
+    fn describe(&mut self, end: u64, io: &mut Io<'_>, id: ConnectionKey) {
+        if self.written < end {
+            let rest = Description { stream: self.key, first: self.written, length: end - self.written };
+            match io.engines.write_described(id, rest) {
+                Ok(taken) => self.written += taken,
+                Err(error) => io.record.fail(&error),
+            }
+        }
+    }
+
+    /// Writes as much as fits of what lies before `end`, a chunk at a time.
+    fn write(&mut self, end: u64, io: &mut Io<'_>, id: ConnectionKey) {
         while self.written < end {
             let length = (end - self.written).min(self.chunk_bytes) as usize;
             // Offering a byte to a full buffer is how one asks to be told of room.
@@ -139,10 +181,6 @@ impl Writer {
                 }
             }
         }
-        let held = io.engines.held_bytes(id);
-        *io.memory_bytes += held.saturating_sub(self.peak_bytes);
-        self.peak_bytes = self.peak_bytes.max(held);
-        self.is_complete()
     }
 }
 
@@ -152,11 +190,18 @@ pub(super) struct Reader {
     key: u64,
     pub(super) received: u64,
     head: Option<[u8; HEAD_BYTES as usize]>,
+    /// True if its peer may write by description.
+    is_described: bool,
 }
 
 impl Reader {
     pub(super) fn new(key: u64) -> Self {
-        Self { key, received: 0, head: None }
+        Self { key, received: 0, head: None, is_described: false }
+    }
+
+    /// Check of a stream that may be written by description, if that is so.
+    pub(super) fn described(self, is_described: bool) -> Self {
+        Self { is_described, ..self }
     }
 
     /// Check of a stream that begins with a head.
@@ -171,6 +216,32 @@ impl Reader {
 
     /// Reads all that is there.
     pub(super) fn drain(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> Read {
+        if self.is_described && !io.shows_octets {
+            self.drain_described(io, id)
+        } else {
+            self.drain_octets(io, id)
+        }
+    }
+
+    fn drain_described(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> Read {
+        loop {
+            match io.engines.read_described(id) {
+                Ok(Some(Description { length: 0, .. })) => return Read::Ended,
+                Ok(Some(Description { stream, first, length })) => {
+                    let is_right = stream == self.key && first == self.received;
+                    self.received += length;
+                    io.record.read(io.now, length, if is_right { 0 } else { length }, io.warm_up);
+                }
+                Ok(None) => return Read::Waiting,
+                Err(error) => {
+                    io.record.fail(&error);
+                    return Read::Waiting;
+                }
+            }
+        }
+    }
+
+    fn drain_octets(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> Read {
         io.scratch.resize(READ_BYTES.max(io.scratch.len()), 0);
         loop {
             match io.engines.read(id, io.scratch) {

@@ -44,6 +44,8 @@ pub(crate) struct FlowTerms {
     pub(crate) start: Instant,
     /// Of its connections, at both ends.
     pub(crate) weight: Weight,
+    /// True if its engines take streams by description.
+    pub(crate) is_described: bool,
     /// Random stream of the workload.
     pub(crate) stream: Stream,
 }
@@ -77,6 +79,8 @@ pub struct Flows {
     memory_bytes: u64,
     /// No end works any more when more is held.
     max_memory_bytes: u64,
+    /// True if packets are looked into, so that streams must be written octet by octet.
+    shows_octets: bool,
     /// Groups of the flows that are accepted here, by flow.
     groups: BTreeMap<u32, u32>,
     delays: Delays,
@@ -101,6 +105,7 @@ impl Flows {
             scratch: Vec::new(),
             memory_bytes: 0,
             max_memory_bytes,
+            shows_octets: false,
             groups: BTreeMap::new(),
             delays: Delays::new(),
         }
@@ -123,7 +128,7 @@ impl Flows {
                 Box::new(StreamSender::new(
                     remote,
                     config,
-                    Writer::new(key, bytes, chunk_bytes, source),
+                    Writer::new(key, bytes, chunk_bytes, source).described(terms.is_described),
                     start,
                 ))
             }
@@ -133,7 +138,7 @@ impl Flows {
                 Box::new(StreamSender::new(
                     remote,
                     config,
-                    Writer::new(key, None, chunk_bytes, source),
+                    Writer::new(key, None, chunk_bytes, source).described(terms.is_described),
                     start,
                 ))
             }
@@ -152,7 +157,7 @@ impl Flows {
         let end: Box<dyn End> = match terms.workload {
             Workload::Requests { .. } => Box::new(Server::new(transaction(terms.key, terms.workload))),
             Workload::Web(load) => Box::new(web::Server::new(terms.key, load)),
-            _ => Box::new(StreamReceiver::new(terms.key)),
+            _ => Box::new(StreamReceiver::new(terms.key, terms.is_described)),
         };
         self.ports.insert(port, self.slots.len());
         self.groups.insert(terms.flow, terms.group);
@@ -241,6 +246,7 @@ impl Flows {
             engines,
             record: &mut slot.record,
             warm_up: self.warm_up,
+            shows_octets: self.shows_octets,
             opened,
             scratch,
             memory_bytes,
@@ -336,6 +342,10 @@ impl App for Flows {
 
     fn flow(&self, id: ConnectionKey) -> u32 {
         self.flow_of(id).map_or(u32::MAX, |(flow, _)| flow)
+    }
+
+    fn show_octets(&mut self) {
+        self.shows_octets = true;
     }
 
     fn arrived(&mut self, now: Instant, meta: &PacketMeta) {

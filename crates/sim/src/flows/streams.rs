@@ -87,8 +87,8 @@ pub(super) struct StreamReceiver {
 }
 
 impl StreamReceiver {
-    pub(super) fn new(key: u64) -> Self {
-        Self { reader: Reader::new(key), has_ended: false, is_done: false }
+    pub(super) fn new(key: u64, is_described: bool) -> Self {
+        Self { reader: Reader::new(key).described(is_described), has_ended: false, is_done: false }
     }
 }
 

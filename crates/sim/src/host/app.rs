@@ -33,6 +33,8 @@ pub trait App: Debug + Any {
     fn flow(&self, _: ConnectionKey) -> u32 {
         0
     }
+    /// Packets are looked into, in a run that is about to begin: streams are written octet by octet.
+    fn show_octets(&mut self) {}
     /// A packet arrived; its segment is handled after this.
     fn arrived(&mut self, _: Instant, _: &PacketMeta) {}
     /// For reading results.

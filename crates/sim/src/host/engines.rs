@@ -5,8 +5,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use skyhaul_core::{
-    ConnectError, ConnectionId, EventSink, Instant, NetworkFields, Stats, StreamError, StreamEvent, Transmit,
-    Weight,
+    ConnectError, ConnectionId, Description, EventSink, Instant, NetworkFields, Stats, StreamError,
+    StreamEvent, Transmit, Weight,
 };
 use skyhaul_scenario::{Carrier, EndConfig, HostEngine, Protocol};
 
@@ -148,6 +148,16 @@ impl Engines {
     /// Number of bytes read, see [`skyhaul_core::Connections::read`].
     pub fn read(&mut self, key: ConnectionKey, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
         self.of_mut(key).map_or(Err(StreamError::Unknown), |of| of.read(key.connection, out))
+    }
+
+    /// Number of octets taken of `data`, see [`skyhaul_core::Connections::write_described`].
+    pub fn write_described(&mut self, key: ConnectionKey, data: Description) -> Result<u64, StreamError> {
+        self.of_mut(key).map_or(Err(StreamError::Unknown), |of| of.write_described(key.connection, data))
+    }
+
+    /// Octets read, see [`skyhaul_core::Connections::read_described`].
+    pub fn read_described(&mut self, key: ConnectionKey) -> Result<Option<Description>, StreamError> {
+        self.of_mut(key).map_or(Err(StreamError::Unknown), |of| of.read_described(key.connection))
     }
 
     /// Ends the stream of a connection: nothing more will be written.

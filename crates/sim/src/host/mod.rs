@@ -120,7 +120,7 @@ impl Host {
             // The last one keeps the batch itself: one packet alone needs no count of who shares it.
             let is_last = batch.len() <= transmit.segment_bytes.max(1);
             let bytes = if is_last { mem::take(&mut batch) } else { batch.split_to(transmit.segment_bytes) };
-            let wire_bytes = bytes.len() as u32 + around.header_bytes;
+            let wire_bytes = first.fields.whole_bytes(bytes.len()) as u32 + around.header_bytes;
             let id = self.next_packet;
             self.next_packet += 1;
             send(Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);

@@ -1,6 +1,7 @@
 //! A scenario becomes a network.
 
 use skyhaul_core::{Instant, Stream};
+use skyhaul_link::Damage;
 
 use super::{Network, Node};
 use crate::fabric::{RunError, address, edges};
@@ -29,7 +30,18 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError>
         }
     }
     let nodes = apps.into_iter().enumerate().map(|(index, app)| node(scenario, seed, index, app)).collect();
-    Ok(Network::new(nodes, edges(scenario, seed)?, routes))
+    let mut network = Network::new(nodes, edges(scenario, seed)?, routes);
+    if delivers_damage(scenario) {
+        network.show_octets();
+    }
+    Ok(network)
+}
+
+/// True if a link may change octets.
+fn delivers_damage(scenario: &Scenario) -> bool {
+    let configs = scenario.links.iter().map(|link| &link.config);
+    let mut directions = configs.flat_map(|config| [&config.forward, &config.reverse]);
+    directions.any(|direction| direction.damage == Damage::Deliver)
 }
 
 fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerms {
@@ -41,6 +53,7 @@ fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerm
         workload: spec.workload,
         start: Instant::from_ns(spec.start_ns.saturating_add(delay_ns)),
         weight: spec.weight,
+        is_described: spec.transport.opener.protocol().takes_descriptions(),
         stream: Stream::new(seed, &format!("flow/{}/{member}", spec.name)),
     }
 }

@@ -88,7 +88,18 @@ impl Network {
 
     /// Has `tap` see every packet at the ends of links from now on.
     pub(crate) fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
+        self.show_octets();
         self.fabric.set_tap(tap);
+    }
+
+    /// Has all hosts write streams octet by octet, instead of by description where their engines take that.
+    /// Results are equal. To be called before the run begins, by whoever looks into packets or damages them.
+    pub fn show_octets(&mut self) {
+        for node in &mut self.nodes {
+            if let Node::Host(host) = node {
+                host.app.show_octets();
+            }
+        }
     }
 
     /// Virtual time.

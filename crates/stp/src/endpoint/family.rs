@@ -21,7 +21,7 @@ impl<P: Peer> Family for Stp<P> {
     /// [`super::Farewells`] do.
     const KEEPS_PORTS: bool = true;
 
-    fn decode(_: P, bytes: &[u8]) -> Option<Segment<'_>> {
+    fn decode(_: P, _: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
         decode(bytes).ok()
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{CloseReason, Ecn, Instant, Path, Step};
+use skyhaul_core::{CloseReason, Instant, NetworkFields, Path, Step};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -157,12 +157,13 @@ impl Connection {
         }
     }
 
-    /// Appends the next segment that may leave now; its ECN field. If there is none: when [`Self::next`] is.
+    /// Appends the next segment that may leave now; its fields for the network. If there is none: when
+    /// [`Self::next`] is.
     pub(super) fn send_next(
         &mut self,
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Ecn, Option<Instant>> {
+    ) -> Result<NetworkFields, Option<Instant>> {
         if self.life.is_closed() && self.life.reset().is_none() {
             return Err(None);
         }

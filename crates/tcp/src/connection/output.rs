@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Ecn, Event};
+use skyhaul_core::{Ecn, Event, NetworkFields};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -24,14 +24,19 @@ struct Piece {
 }
 
 impl Connection {
-    pub(super) fn send_reset(&mut self, reset: Reset, context: &mut Context<'_>, out: &mut Vec<u8>) -> Ecn {
+    pub(super) fn send_reset(
+        &mut self,
+        reset: Reset,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> NetworkFields {
         self.life.reset_left();
         let ack = if reset.acknowledges { flags::ACK } else { 0 };
         self.send_bare(reset.sequence, flags::RST | ack, context, out)
     }
 
     /// Sends an acknowledgement with a number that was acknowledged, which every peer answers.
-    pub(super) fn send_question(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Ecn {
+    pub(super) fn send_question(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> NetworkFields {
         self.silence.asked();
         self.send_bare(self.sender.max() - 1, flags::ACK, context, out)
     }
@@ -43,12 +48,17 @@ impl Connection {
         bits: u8,
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
-    ) -> Ecn {
+    ) -> NetworkFields {
         let piece = Piece { first: number, data_end: number, bits, repeat: None, is_probe: false };
         self.push(piece, context, out)
     }
 
-    pub(super) fn send_chunk(&mut self, chunk: Chunk, context: &mut Context<'_>, out: &mut Vec<u8>) -> Ecn {
+    pub(super) fn send_chunk(
+        &mut self,
+        chunk: Chunk,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> NetworkFields {
         let chunk = self.fit(chunk);
         let is_syn = chunk.first == self.sender.initial();
         let mut bits = if is_syn { flags::SYN | self.ecn_setup() } else { 0 };
@@ -64,12 +74,12 @@ impl Connection {
         }
         let Chunk { first, end, repeat, is_probe, .. } = chunk;
         let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe };
-        let ecn = self.push(piece, context, out);
+        let fields = self.push(piece, context, out);
         self.sender.on_sent(chunk, &mut Call::new(self.id, &mut self.stats, context));
         if bits & flags::FIN != 0 {
             self.life.on_fin_sent();
         }
-        ecn
+        fields
     }
 
     /// Makes room for SACK blocks.
@@ -88,7 +98,7 @@ impl Connection {
     }
 
     /// Appends the segment with its data and everything that each one carries.
-    fn push(&mut self, piece: Piece, context: &mut Context<'_>, out: &mut Vec<u8>) -> Ecn {
+    fn push(&mut self, piece: Piece, context: &mut Context<'_>, out: &mut Vec<u8>) -> NetworkFields {
         let Piece { first, data_end, bits, repeat, is_probe } = piece;
         let is_syn = bits & flags::SYN != 0;
         let options = if is_syn {
@@ -100,6 +110,8 @@ impl Connection {
         let (acknowledgement, window) = self.acknowledge(bits, is_syn);
         let has_data = !is_syn && first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
+        let nothing = ((&[][..], &[][..]), None);
+        let (payload, described) = if has_data { self.sender.payload(first, data_end) } else { nothing };
         let segment = Segment {
             source_port: self.names.local_port,
             destination_port: self.names.remote_port,
@@ -109,7 +121,8 @@ impl Connection {
             window,
             urgent: 0,
             options,
-            payload: if has_data { self.sender.payload(first, data_end) } else { (&[], &[]) },
+            payload,
+            described,
         };
         let payload_bytes = segment.payload_bytes() as u32;
         let bytes = HEADER_BYTES + options.encoded_len() + payload_bytes as usize;
@@ -122,7 +135,8 @@ impl Connection {
         if let Some(extensions) = self.extensions.as_mut().filter(|_| !is_syn) {
             extensions.attached_left();
         }
-        ecn
+        // A described payload is no longer than a segment may be.
+        NetworkFields { described_bytes: described.map_or(0, |all| all.length as u16), ..ecn.into() }
     }
 
     /// Acknowledgement and window fields; what was owed is paid.

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::endpoint::{self, Stage};
-use skyhaul_core::{Instant, NetworkFields, Path, Stats, StreamError, StreamEvent};
+use skyhaul_core::{Description, Instant, NetworkFields, Octets, Path, Stats, StreamError, StreamEvent};
 
 use super::{Connection, Context, State};
+use crate::receive::Receiver;
 
 impl endpoint::Connection for Connection {
     type State = State;
@@ -49,9 +50,9 @@ impl endpoint::Connection for Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> Result<NetworkFields, Option<Instant>> {
-        let ecn = self.send_next(context, out);
+        let fields = self.send_next(context, out);
         self.check_invariants();
-        ecn.map(NetworkFields::from)
+        fields
     }
 
     fn deadline(&self, now: Instant, path: &Path) -> Option<Instant> {
@@ -63,26 +64,25 @@ impl endpoint::Connection for Connection {
     }
 
     fn write(&mut self, data: &[u8]) -> Result<usize, StreamError> {
-        if self.life.is_closed() {
-            return Err(StreamError::Closed(self.life.close_reason()));
-        }
-        if self.sender.is_finished() {
-            return Err(StreamError::Finished);
-        }
-        let taken = self.sender.write(data);
-        self.check_invariants();
-        Ok(taken)
+        self.take(Octets::Here(data))
+    }
+
+    fn write_described(&mut self, data: Description) -> Result<u64, StreamError> {
+        self.take(Octets::Described(data)).map(|taken| taken as u64)
     }
 
     /// Reads: what arrived before the connection went can still be read.
     fn read(&mut self, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
-        let may_receive = self.life.state().may_receive();
-        let count = self.receiver.read(out, self.sender.mss_bytes(), may_receive);
-        self.check_invariants();
-        if count.is_none() && self.life.is_closed() {
-            return Err(StreamError::Closed(self.life.close_reason()));
-        }
-        Ok(count)
+        self.give(|receiver| receiver.read(out))
+    }
+
+    fn read_described(&mut self) -> Result<Option<Description>, StreamError> {
+        let mut read = Description::default();
+        let count = self.give(|receiver| {
+            read = receiver.read_described().unwrap_or_default();
+            read.length as usize
+        })?;
+        Ok(count.map(|_| read))
     }
 
     fn finish(&mut self) {
@@ -111,5 +111,32 @@ impl endpoint::Connection for Connection {
 
     fn writable_bytes(&self) -> u64 {
         if self.life.is_closed() { 0 } else { self.sender.writable_bytes() }
+    }
+}
+
+impl Connection {
+    /// Takes as much of `data` as there is room for.
+    fn take(&mut self, data: Octets<'_>) -> Result<usize, StreamError> {
+        if self.life.is_closed() {
+            return Err(StreamError::Closed(self.life.close_reason()));
+        }
+        if self.sender.is_finished() {
+            return Err(StreamError::Finished);
+        }
+        let taken = self.sender.write(data);
+        self.check_invariants();
+        Ok(taken)
+    }
+
+    /// Number of octets that `read` takes out of the receiver; `Some(0)` at the end of the stream.
+    fn give(&mut self, read: impl FnOnce(&mut Receiver) -> usize) -> Result<Option<usize>, StreamError> {
+        let may_receive = self.life.state().may_receive();
+        let count = read(&mut self.receiver);
+        let count = self.receiver.after_read(count, self.sender.mss_bytes(), may_receive);
+        self.check_invariants();
+        if count.is_none() && self.life.is_closed() {
+            return Err(StreamError::Closed(self.life.close_reason()));
+        }
+        Ok(count)
     }
 }

@@ -4,11 +4,11 @@ use alloc::vec::Vec;
 
 use skyhaul_core::endpoint::{self, Arrival, Connection as _, Context, Family};
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{ConnectionId, EventSink};
+use skyhaul_core::{ConnectionId, EventSink, NetworkFields};
 
 use super::{Tcp, accept};
 use crate::connection::{Connection, State};
-use crate::segment::{Segment, Way, decode, encode, flags};
+use crate::segment::{Segment, Way, decode, decode_described, encode, flags};
 
 impl Family for Tcp {
     type Peer = Way;
@@ -18,8 +18,11 @@ impl Family for Tcp {
     /// Late questions of a peer are answered in TIME-WAIT, before the connection is over.
     const KEEPS_PORTS: bool = false;
 
-    fn decode(way: Way, bytes: &[u8]) -> Option<Segment<'_>> {
-        decode(way, bytes).ok()
+    fn decode(way: Way, fields: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
+        match fields.described_bytes {
+            0 => decode(way, bytes).ok(),
+            described_bytes => decode_described(way, described_bytes, bytes),
+        }
     }
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {

@@ -3,15 +3,39 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 
-use skyhaul_core::RangeSet;
+use skyhaul_core::{Description, OctetQueue, Octets, RangeSet};
 
-use crate::bytes::release_if_empty;
 use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
 use crate::sequence::truncate;
 
 /// Every piece out of sequence takes at least this much, so that tiny ones cannot fill memory with
 /// bookkeeping.
 const MIN_CHARGE_BYTES: u64 = 256;
+
+/// Bytes that wait for those in front of them.
+#[derive(Clone, Debug)]
+pub(super) enum Piece {
+    Here(Box<[u8]>),
+    Described(Description),
+}
+
+impl Piece {
+    fn octets(&self) -> Octets<'_> {
+        match self {
+            Self::Here(bytes) => Octets::Here(bytes),
+            Self::Described(description) => Octets::Described(*description),
+        }
+    }
+}
+
+impl From<Octets<'_>> for Piece {
+    fn from(octets: Octets<'_>) -> Self {
+        match octets {
+            Octets::Here(bytes) => Self::Here(bytes.into()),
+            Octets::Described(description) => Self::Described(description),
+        }
+    }
+}
 
 /// Puts bytes in sequence. Holds at most `limit_bytes` and what rounding a scaled window adds to it. Of bytes
 /// that arrive twice with different contents, the first ones count.
@@ -21,8 +45,8 @@ pub(crate) struct Assembly {
     next: u64,
     /// One past the last byte that the peer was allowed to send. Never moves left.
     edge: u64,
-    ready: VecDeque<u8>,
-    pub(super) ahead: BTreeMap<u64, Box<[u8]>>,
+    ready: OctetQueue,
+    pub(super) ahead: BTreeMap<u64, Piece>,
     pub(super) ahead_charge: u64,
     have: RangeSet,
     /// A byte of each range that grew lately, the last one first [RFC 2018 4].
@@ -40,7 +64,7 @@ impl Assembly {
             limit_bytes,
             next,
             edge: next,
-            ready: VecDeque::new(),
+            ready: OctetQueue::default(),
             ahead: BTreeMap::new(),
             ahead_charge: 0,
             have: RangeSet::new(),
@@ -85,17 +109,17 @@ impl Assembly {
     }
 
     /// Takes the bytes of `data` that lie within the window and are new; false if there are none.
-    pub(crate) fn insert(&mut self, number: u64, data: &[u8]) -> bool {
+    pub(crate) fn insert<'a>(&mut self, number: u64, data: impl Into<Octets<'a>>) -> bool {
+        let data = data.into();
         self.note_duplicate(number, number + data.len() as u64);
         let limit = self.end.unwrap_or(u64::MAX).min(self.edge);
         let (first, end) = (number.max(self.next), (number + data.len() as u64).min(limit));
         if first >= end {
             return false;
         }
-        let data = &data[(first - number) as usize..(end - number) as usize];
+        let data = data.part((first - number) as usize, (end - number) as usize);
         if first == self.next && self.have.is_empty() {
-            self.deliver(data);
-            return true;
+            return self.deliver(data);
         }
         let taken = self.keep(first, data);
         self.deliver_ahead();
@@ -126,7 +150,7 @@ impl Assembly {
         self.duplicate = None;
     }
 
-    fn keep(&mut self, first: u64, data: &[u8]) -> bool {
+    fn keep(&mut self, first: u64, data: Octets<'_>) -> bool {
         let end = first + data.len() as u64;
         let mut taken = false;
         while let Some((from, to)) = { self.have.gaps(first, end).next() } {
@@ -136,7 +160,8 @@ impl Assembly {
                 break;
             }
             self.ahead_charge += charge;
-            self.ahead.insert(from, data[(from - first) as usize..(to - first) as usize].into());
+            let piece = data.part((from - first) as usize, (to - first) as usize);
+            self.ahead.insert(from, piece.into());
             self.have.insert_range(from, to);
             taken = true;
         }
@@ -147,16 +172,24 @@ impl Assembly {
         taken
     }
 
-    fn deliver(&mut self, data: &[u8]) {
-        self.ready.extend(data);
-        self.next += data.len() as u64;
-        self.delivered_bytes += data.len() as u64;
+    /// Makes octets ready; false if they cannot stand behind those that are.
+    fn deliver(&mut self, data: Octets<'_>) -> bool {
+        let is_taken = self.ready.push(data);
+        if is_taken {
+            self.next += data.len() as u64;
+            self.delivered_bytes += data.len() as u64;
+        }
+        is_taken
     }
 
     fn deliver_ahead(&mut self) {
-        while let Some(data) = self.ahead.remove(&self.next) {
-            self.ahead_charge -= (data.len() as u64).max(MIN_CHARGE_BYTES);
-            self.deliver(&data);
+        while let Some(piece) = self.ahead.remove(&self.next) {
+            let length = piece.octets().len() as u64;
+            self.ahead_charge -= length.max(MIN_CHARGE_BYTES);
+            if !self.deliver(piece.octets()) {
+                self.have.remove_below(self.next + length); // it has to come again
+                break;
+            }
         }
         self.have.remove_below(self.next);
         self.forget_stale_ranges();
@@ -181,14 +214,11 @@ impl Assembly {
     }
 
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
-        let count = out.len().min(self.ready.len());
-        let (a, b) = self.ready.as_slices();
-        let split = count.min(a.len());
-        out[..split].copy_from_slice(&a[..split]);
-        out[split..count].copy_from_slice(&b[..count - split]);
-        self.ready.drain(..count);
-        release_if_empty(&mut self.ready);
-        count
+        self.ready.read(out)
+    }
+
+    pub(crate) fn read_described(&mut self) -> Option<Description> {
+        self.ready.read_described()
     }
 
     /// Window to advertise now, in units of 2^`shift` bytes. The edge moves only by a worthwhile step

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
+use skyhaul_core::{Description, Octets};
 
 use super::Assembly;
 
@@ -95,4 +96,20 @@ fn the_window_opens_by_worthwhile_steps_only() {
     assert_eq!(assembly.advertise(0, 1000), 0);
     assembly.read(&mut [0; 1]);
     assert_eq!(assembly.advertise(0, 1000), 1000);
+}
+
+#[test]
+fn descriptions_in_any_order_join_and_octets_do_not_stand_between_them() {
+    let all = Description { stream: 9, first: 0, length: 300 };
+    let piece = |from, to| Octets::Described(all.part(from, to));
+    let mut assembly = opened(1000);
+    assert!(assembly.insert(FIRST + 200, piece(200, 300)));
+    assert!(assembly.insert(FIRST, piece(0, 150)));
+    assert!(!assembly.insert(FIRST + 150, piece(0, 50)) || assembly.next() == FIRST + 150, "another place");
+    assert!(assembly.insert(FIRST + 100, piece(100, 300)));
+    assert_eq!((assembly.read_described(), assembly.next()), (Some(all), FIRST + 300));
+    assert!(!assembly.has_gap() && assembly.ahead_charge == 0);
+    assert!(assembly.insert(FIRST + 300, piece(0, 1)));
+    assert!(!assembly.insert(FIRST + 301, b"octets"));
+    assert_eq!((read_all(&mut assembly), assembly.next()), (vec![], FIRST + 301));
 }

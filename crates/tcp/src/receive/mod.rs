@@ -6,7 +6,7 @@ mod assembly;
 mod assembly_tests;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Ecn, Instant, SECOND};
+use skyhaul_core::{Description, Ecn, Instant, SECOND};
 
 use crate::ack_policy::{AckPolicy, Urgency};
 use crate::agreed::Agreed;
@@ -171,8 +171,7 @@ impl Receiver {
     ) -> Taken {
         let assembly = &mut self.assembly;
         let (before, had_gap) = (assembly.next(), assembly.has_gap());
-        // A received payload is in one piece.
-        let is_new = assembly.insert(sequence, segment.payload.0);
+        let is_new = assembly.insert(sequence, segment.octets());
         let end = sequence + segment.payload_bytes() as u64;
         if segment.has(flags::FIN) && end <= assembly.edge() {
             assembly.set_end(end);
@@ -188,10 +187,19 @@ impl Receiver {
         taken
     }
 
-    /// `None` when nothing is there yet, `Some(0)` at the end of the stream. `tells`: a window that opens by
-    /// this is worth an acknowledgement [RFC 9293 3.8.6.2.2].
-    pub(crate) fn read(&mut self, out: &mut [u8], mss_bytes: u64, tells: bool) -> Option<usize> {
-        let count = self.assembly.read(out);
+    /// Takes out what is ready, as much as `out` has room for; [`Self::after_read`] must follow.
+    pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
+        self.assembly.read(out)
+    }
+
+    /// Takes out all that is ready by description; [`Self::after_read`] must follow.
+    pub(crate) fn read_described(&mut self) -> Option<Description> {
+        self.assembly.read_described()
+    }
+
+    /// Result of having read so much: `None` when nothing was there yet, `Some(0)` at the end of the stream.
+    /// `tells`: a window that opens by this is worth an acknowledgement [RFC 9293 3.8.6.2.2].
+    pub(crate) fn after_read(&mut self, count: usize, mss_bytes: u64, tells: bool) -> Option<usize> {
         if tells && count > 0 && self.assembly.should_tell(mss_bytes) {
             self.acks.owe_now();
         }

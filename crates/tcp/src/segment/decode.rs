@@ -1,5 +1,7 @@
 //! Bytes to segments: total, any input gives a value or an error.
 
+use skyhaul_core::Description;
+
 use super::{HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
 
 /// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
@@ -26,7 +28,16 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
         urgent: short(18),
         options: Options::decode(&head[HEADER_BYTES..])?,
         payload: (payload, &[]),
+        described: None,
     })
+}
+
+/// Decodes a segment whose data is described, as that of so many octets.
+pub(crate) fn decode_described(way: Way, described_bytes: u16, bytes: &[u8]) -> Option<Segment<'_>> {
+    let segment = decode(way, bytes).ok()?;
+    let described = Description::decode(segment.payload.0)?;
+    let is_right = described.length == u64::from(described_bytes);
+    is_right.then_some(Segment { payload: (&[], &[]), described: Some(described), ..segment })
 }
 
 /// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with FIN or

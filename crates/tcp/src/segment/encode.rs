@@ -26,6 +26,9 @@ pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) {
     segment.options.encode(out);
     out.extend_from_slice(segment.payload.0);
     out.extend_from_slice(segment.payload.1);
+    if let Some(description) = segment.described {
+        description.encode(out);
+    }
     let sum = checksum(way, &out[start..]);
     out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
 }

@@ -15,7 +15,10 @@ use core::cmp::Ordering;
 use core::fmt;
 use core::net::IpAddr;
 
+use skyhaul_core::{Description, Octets};
+
 pub use decode::decode;
+pub(crate) use decode::decode_described;
 pub use encode::{checksum, encode};
 pub use extra::ExtraOptions;
 pub use options::{MAX_SACK_BLOCKS, Options, SackBlocks, Timestamps};
@@ -107,8 +110,10 @@ pub struct Segment<'a> {
     pub urgent: u16,
     /// Options.
     pub options: Options,
-    /// Data.
+    /// Data; none if it is described.
     pub payload: Payload<'a>,
+    /// Data by description, between engines of one process.
+    pub described: Option<Description>,
 }
 
 impl Segment<'_> {
@@ -119,7 +124,15 @@ impl Segment<'_> {
 
     /// Bytes of data.
     pub fn payload_bytes(&self) -> usize {
-        self.payload.0.len() + self.payload.1.len()
+        match self.described {
+            None => self.payload.0.len() + self.payload.1.len(),
+            Some(description) => description.length as usize,
+        }
+    }
+
+    /// Data of a segment that was received, which is in one piece.
+    pub(crate) fn octets(&self) -> Octets<'_> {
+        self.described.map_or(Octets::Here(self.payload.0), Octets::Described)
     }
 
     /// SEG.LEN: what it takes of the sequence space.

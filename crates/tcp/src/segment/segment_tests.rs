@@ -78,6 +78,7 @@ proptest! {
             urgent: window.1,
             options,
             payload: payload.split_at(split),
+            described: None,
         };
         let mut bytes = Vec::new();
         encode(way, &segment, &mut bytes);

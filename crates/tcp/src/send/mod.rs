@@ -28,7 +28,7 @@ use alloc::sync::Arc;
 
 use skyhaul_congestion::{Controller, ControllerConfig, Signal};
 use skyhaul_core::event::{Repeat, Verdict};
-use skyhaul_core::{Event, Instant, MS, Pacer, Path, Stats};
+use skyhaul_core::{Description, Event, Instant, MS, Octets, Pacer, Path, Stats};
 
 use crate::agreed::Agreed;
 use crate::call::Call;
@@ -184,8 +184,8 @@ impl Sender {
         self.space.is_finished()
     }
 
-    /// Bytes [from, to), which must be held.
-    pub(crate) fn payload(&self, from: u64, to: u64) -> Payload<'_> {
+    /// Bytes [from, to), which must be held; they are empty if there is a description.
+    pub(crate) fn payload(&self, from: u64, to: u64) -> (Payload<'_>, Option<Description>) {
         self.space.payload(from, to)
     }
 
@@ -215,7 +215,7 @@ impl Sender {
     }
 
     /// Takes as much of `data` as there is room for.
-    pub(crate) fn write(&mut self, data: &[u8]) -> usize {
+    pub(crate) fn write(&mut self, data: Octets<'_>) -> usize {
         self.space.write(data)
     }
 

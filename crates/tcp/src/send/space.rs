@@ -1,6 +1,7 @@
 //! Send sequence space [RFC 9293 3.3.1]: numbers, the peer's window, and the bytes.
 
 use skyhaul_core::event::Repeat;
+use skyhaul_core::{Description, Octets};
 
 use super::SendBuffer;
 use crate::segment::Payload;
@@ -122,8 +123,8 @@ impl SendSpace {
         (first < self.max).then_some(self.again)
     }
 
-    /// Bytes [from, to), which must be held.
-    pub(super) fn payload(&self, from: u64, to: u64) -> Payload<'_> {
+    /// Bytes [from, to), which must be held; they are empty if there is a description.
+    pub(super) fn payload(&self, from: u64, to: u64) -> (Payload<'_>, Option<Description>) {
         self.buffer.payload(from, to)
     }
 
@@ -136,7 +137,7 @@ impl SendSpace {
     }
 
     /// Takes as much as there is room for.
-    pub(super) fn write(&mut self, data: &[u8]) -> usize {
+    pub(super) fn write(&mut self, data: Octets<'_>) -> usize {
         let taken = self.buffer.write(data);
         self.writer_waits |= taken < data.len();
         taken

@@ -148,6 +148,7 @@ impl Lone {
             urgent: 0,
             options,
             payload: (payload, &[]),
+            described: None,
         };
         let mut bytes = Vec::new();
         encode(way().reversed(), &segment, &mut bytes);

@@ -71,6 +71,10 @@ impl Protocol for Tcp {
         ip_protocol::TCP
     }
 
+    fn takes_descriptions(&self) -> bool {
+        true
+    }
+
     fn header_bytes(&self) -> u32 {
         skyhaul_tcp::segment::HEADER_BYTES as u32
     }
