@@ -3,6 +3,7 @@
 //! - [`race`]: one transfer of a scenario, carried by several transports, in virtual or in real time.
 //! - [`scoreboard`]: every transport on every ready scenario.
 //! - [`papers`]: the figures of a paper drawn anew, its claims beside what was measured.
+//! - [`map`]: the controller of a measured rate beside others, in some hundred cells.
 //! - [`sweep`]: what is missing of a sweep, run; what is finished, kept and read.
 //! - [`transfer`]: the parts of a transfer's result that every command names in the same way.
 //!
@@ -10,11 +11,12 @@
 //! known by a register alone.
 //!
 //! Everything here is data: plans, runs, verdicts, tables. Arguments and texts for a terminal are the command
-//! line's. Rooms use each other in one direction: `papers` and `scoreboard` use `race` and `sweep`; those use
+//! line's. Rooms use each other in one direction: `papers`, `scoreboard` and `map` use `race` and `sweep`; those use
 //! `transfer`.
 #![forbid(unsafe_code)]
 
 mod load;
+pub mod map;
 mod names;
 pub mod papers;
 mod progress;

@@ -11,6 +11,7 @@ use crate::address::listen_address;
 use crate::capture::CaptureArgs;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::manual::{CompletionsArgs, ManArgs};
+use crate::map::MapArgs;
 use crate::parameters::{CommonArgs, SenderArgs};
 use crate::race::{EndArgs, RaceArgs};
 use crate::remembered::MemoryArgs;
@@ -53,6 +54,9 @@ pub(crate) enum Command {
     Race(RaceArgs),
     /// Every transport that there is on every ready scenario: one table, pictures, all numbers
     Scoreboard(ScoreboardArgs),
+    /// The measured rate beside TCPs, in some hundred cells of rates, round trips, queues and losses: a picture,
+    /// the worst cells
+    Map(MapArgs),
     /// One end of a run of `race`
     #[command(hide = true)]
     RaceEnd(EndArgs),

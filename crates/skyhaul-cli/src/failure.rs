@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use skyhaul_files::{DestinationError, SourceError};
 use skyhaul_lab::LoadError;
+use skyhaul_lab::map::MapError;
 use skyhaul_lab::papers::PaperError;
 use skyhaul_lab::race::RaceError;
 use skyhaul_lab::scoreboard::BoardError;
@@ -144,6 +145,13 @@ impl From<BoardError> for Failure {
             BoardError::Load(error) => error.into(),
             BoardError::Race(error) => error.into(),
         }
+    }
+}
+
+impl From<MapError> for Failure {
+    fn from(error: MapError) -> Self {
+        let message = error.to_string();
+        if matches!(error, MapError::NoCell { .. }) { Self::usage(message) } else { Self::new(message) }
     }
 }
 

@@ -19,6 +19,7 @@ mod line;
 mod link_history;
 mod losers;
 mod manual;
+mod map;
 mod misused;
 mod output;
 mod parameters;
@@ -94,6 +95,7 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Report(args) => sweep::report(&args),
         Command::Race(args) => race::run(args).await,
         Command::Scoreboard(args) => scoreboard::run(args).await,
+        Command::Map(args) => map::run(args).await,
         Command::RaceEnd(args) => race::run_end(args).await,
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,

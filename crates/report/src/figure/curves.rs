@@ -16,6 +16,9 @@ const MOST_BESIDE: f64 = 0.6;
 pub(super) const MARKED: usize = 40;
 
 pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: FigureKind) {
+    if kind == FigureKind::Dots {
+        return add_dots(items, data, frame);
+    }
     let beside = beside(data, frame);
     for (i, curve) in data.curves.iter().enumerate() {
         add_intervals(items, curve, data.statistic, Look::of(i), (frame, beside(i)));
@@ -25,6 +28,18 @@ pub(super) fn add(items: &mut Vec<Item>, data: &PanelData, frame: &Frame, kind: 
         let points: Vec<Point> = curve.data.iter().map(point).collect();
         let marked = kind != FigureKind::Series || points.len() <= MARKED;
         add_line(items, points, Look::of(i), marked);
+    }
+}
+
+/// Markers alone; what lies outside of the axes is drawn on their edge.
+fn add_dots(items: &mut Vec<Item>, data: &PanelData, frame: &Frame) {
+    let plot = frame.plot;
+    for (i, curve) in data.curves.iter().enumerate() {
+        let point = |datum: &Datum| {
+            let y = frame.y(datum.y.shown(data.statistic).0);
+            (frame.x(datum.x).clamp(plot.x, plot.right()), y.clamp(plot.y, plot.bottom()))
+        };
+        items.extend(curve.data.iter().map(|datum| Look::of(i).marker(point(datum))));
     }
 }
 

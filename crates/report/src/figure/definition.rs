@@ -31,6 +31,8 @@ pub enum FigureKind {
     Line,
     /// Means with their intervals, as bars beside each other.
     Bar,
+    /// Means or medians alone, as dots: of any points of a sweep, wherever they lie.
+    Dots,
     /// A quantity over the time of one run.
     Series,
     /// A sequence diagram of packets between two ends.
@@ -45,7 +47,7 @@ pub struct FigureDefinition {
     pub id: String,
     /// The title above it.
     pub title: String,
-    /// Line, bar, series or ladder.
+    /// Line, bar, dots, series or ladder.
     #[serde(default, rename = "type")]
     pub kind: FigureKind,
     /// Caption in a report.

@@ -39,6 +39,7 @@ pub(super) struct LegendEntry {
 pub(super) fn entries(kind: FigureKind, panel: &PanelDefinition, data: &PanelData) -> Vec<LegendEntry> {
     let curves = data.curves.iter().enumerate().map(|(i, curve)| LegendEntry {
         sample: match kind {
+            FigureKind::Dots => LegendSample::Dot(Look::of(i)),
             FigureKind::Bar if panel.y.log => LegendSample::Dot(Look::of(i)),
             FigureKind::Bar => LegendSample::Bar(i),
             FigureKind::Series if curve.data.len() > MARKED => LegendSample::Plain(Look::of(i)),
@@ -55,7 +56,7 @@ pub(super) fn entries(kind: FigureKind, panel: &PanelDefinition, data: &PanelDat
         name: mark.label.clone(),
     });
     let all = curves.chain(references).chain(marks).filter(|entry| !entry.name.is_empty());
-    all.chain(interval(data)).collect()
+    all.chain((kind != FigureKind::Dots).then(|| interval(data)).flatten()).collect()
 }
 
 /// What the error bars are, if there may be any.

@@ -101,10 +101,14 @@ impl Figure {
         definition: &FigureDefinition,
         results: impl Fn(&str) -> Option<&'a Results>,
     ) -> Result<Self, ReportError> {
-        let in_words = definition.kind == FigureKind::Bar;
         let panels = definition.panels().map(|panel| {
             let missing = || ReportError::item(&definition.id, format!("no results for {}", panel.results));
-            select::select(&definition.id, panel, results(&panel.results).ok_or_else(missing)?, in_words)
+            select::select(
+                &definition.id,
+                panel,
+                results(&panel.results).ok_or_else(missing)?,
+                definition.kind,
+            )
         });
         Ok(Self { definition: definition.clone(), panels: panels.collect::<Result<_, _>>()?, ladder: None })
     }

@@ -1,6 +1,6 @@
 //! Takes out of the results what a panel shows. Claims judge the same numbers that a figure draws.
 
-use super::definition::{MetricCurve, PanelDefinition, YDefinition};
+use super::definition::{FigureKind, MetricCurve, PanelDefinition, YDefinition};
 use crate::ReportError;
 use crate::error::listed;
 use crate::results::{AxisValue, Results, Run};
@@ -47,14 +47,15 @@ pub struct PanelData {
     pub notes: Vec<String>,
 }
 
-/// Selects what `panel` of figure `id` shows out of `results`; `in_words` takes the axis as words even if it
-/// has numbers.
+/// Selects what `panel` of figure `id`, of this kind, shows out of `results`. Bars take the axis as words even
+/// if it has numbers; dots may lie at one place.
 pub(super) fn select(
     id: &str,
     panel: &PanelDefinition,
     results: &Results,
-    in_words: bool,
+    kind: FigureKind,
 ) -> Result<PanelData, ReportError> {
+    let in_words = kind == FigureKind::Bar;
     let wrong = |message: String| ReportError::item(id, format!("{} ({})", message, results.place));
     let x_key = panel.x.axis.as_deref().ok_or_else(|| wrong("x.axis is missing".to_owned()))?;
     let series_key = panel.series.as_ref().and_then(|series| series.axis.as_deref());
@@ -76,7 +77,7 @@ pub(super) fn select(
     let (categories, statistic) = (axis.words.clone(), panel.y.statistic);
     let mut data = PanelData { categories, statistic, ..PanelData::default() };
     for curve in curves_of(panel, results, &points, series_key) {
-        data.curves.push(fill(panel, results, &axis, curve, &mut data.notes).map_err(wrong)?);
+        data.curves.push(fill((panel, kind), results, &axis, curve, &mut data.notes).map_err(wrong)?);
     }
     if data.curves.len() > MAX_CURVES {
         return Err(wrong(format!("{} curves; at most {MAX_CURVES} fit: filter an axis", data.curves.len())));
@@ -196,7 +197,7 @@ fn curves_of(
 }
 
 fn fill(
-    panel: &PanelDefinition,
+    (panel, kind): (&PanelDefinition, FigureKind),
     results: &Results,
     axis: &XAxis<'_>,
     source: CurveSource,
@@ -208,7 +209,7 @@ fn fill(
         let Some((x, name)) = coordinates.get(axis.key).and_then(|value| axis.place(value)) else {
             continue;
         };
-        if data.iter().any(|datum| datum.x.total_cmp(&x).is_eq()) {
+        if kind != FigureKind::Dots && data.iter().any(|datum| datum.x.total_cmp(&x).is_eq()) {
             return Err(format!(
                 "several points of the sweep lie at {} = {name}{}; hold the other axes by a filter, or make one the series; \
                  there is {}",
@@ -225,6 +226,8 @@ fn fill(
                 let runs = samples.into_iter().map(|(seed, value)| (seed, value * scale)).collect();
                 data.push(Datum { x, name, y: y.scaled(scale), runs });
             }
+            // A dot that is not there is no gap in a curve.
+            None if kind == FigureKind::Dots => {}
             None => notes.push(format!("no value of {} at {} = {name}", source.metric, axis.key)),
         }
     }
