@@ -54,8 +54,8 @@ pub(crate) enum Command {
     Race(RaceArgs),
     /// Every transport that there is on every ready scenario: one table, pictures, all numbers
     Scoreboard(ScoreboardArgs),
-    /// The measured rate beside TCPs, in some hundred cells of rates, round trips, queues and losses: a picture,
-    /// the worst cells
+    /// The measured rate beside TCPs, in some hundred cells of rates, round trips, queues and losses: a
+    /// picture, the worst cells
     Map(MapArgs),
     /// One end of a run of `race`
     #[command(hide = true)]

@@ -1,6 +1,6 @@
 //! A cell of the map: who shares which bottleneck.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Deserialize;
 use skyhaul_core::SECOND;
@@ -196,14 +196,14 @@ impl Cell {
         let sources = sources.chain((self.tcps > 0).then(|| "rivals".to_string())).collect::<Vec<_>>();
         text += "[nodes]\nwest = { kind = \"router\" }\neast = { kind = \"router\" }\nfar = { kind = \"host\" }\n";
         for source in &sources {
-            text += &format!("{source} = {{ kind = \"host\" }}\n");
+            let _ = writeln!(text, "{source} = {{ kind = \"host\" }}");
         }
         for source in &sources {
             text += &self.access(source, [source, "west"]);
         }
         text += &self.access("far", ["east", "far"]);
         text += &self.bottleneck();
-        text += &format!("\n[transports]\nrival = {tcp}\n");
+        let _ = writeln!(text, "\n[transports]\nrival = {tcp}");
         for (number, flow) in (0..).zip(self.own_flows()) {
             let host = if own_hosts == 1 { 1 } else { number + 1 };
             text += &flow_table(&flow, &format!("host{host}"), "own", 700 * number);
@@ -211,7 +211,8 @@ impl Cell {
         for number in 0..self.tcps {
             text += &flow_table(&format!("tcp{}", number + 1), "rivals", "rival", 500 + 700 * number);
         }
-        text += &format!(
+        let _ = write!(
+            text,
             "\n[sweep.together.own]\nlabels = [\"skyhaul\", \"{}\"]\n\"transports.own\" = [\n    \
              {{ protocol = \"stp\", {buffers} }},\n    {tcp},\n]\n",
             self.kind.name()

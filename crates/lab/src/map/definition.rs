@@ -189,7 +189,7 @@ fn range<T: PartialOrd + std::fmt::Display + Copy>(
     Ok(())
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(
+fn within<T: PartialOrd + std::fmt::Display + Copy>(
     key: &str,
     value: T,
     allowed: &RangeInclusive<T>,

@@ -124,7 +124,8 @@ fn absurd_axes_end_with_an_error_that_names_them() {
     ];
     for (from, to, words) in absurd {
         assert!(SMALL.contains(from), "{from}");
-        let error = Map::parse("mine.toml", &SMALL.replacen(from, to, 1), &MapOrder::default()).unwrap_err();
+        let error =
+            Map::parse("mine.toml", &SMALL.replacen(from, to, 1), &MapOrder::default()).err().unwrap();
         let text = error.to_string();
         assert!(text.starts_with("mine.toml: ") && text.contains(words), "{to}: {text}");
     }
@@ -134,24 +135,25 @@ fn absurd_axes_end_with_an_error_that_names_them() {
 fn what_would_take_hours_or_too_much_memory_is_refused_before_it_runs() {
     let fast = SMALL.replace("to = \"1Mbit/s\"", "to = \"1Gbit/s\"");
     let long = fast.replace("cells = 6", "cells = 1000").replace("runs = 1", "runs = 20");
-    let error = Map::parse("mine.toml", &long, &MapOrder::default()).unwrap_err().to_string();
+    let error = Map::parse("mine.toml", &long, &MapOrder::default()).err().unwrap().to_string();
     assert!(error.contains("packets; at most") && error.contains("fewer cells or runs"), "{error}");
-    let deep = fast.replace("to = 4 }", "to = 64 }").replace("to = \"300ms\"", "to = \"5s\"");
-    let error = Map::parse("mine.toml", &deep, &MapOrder::default()).unwrap_err().to_string();
+    let deep =
+        SMALL.replace("rtt = \"300ms\"", "rtt = \"5s\"").replace("rate = \"1Mbit/s\"", "rate = \"1Gbit/s\"");
+    let error = Map::parse("mine.toml", &deep, &MapOrder::default()).err().unwrap().to_string();
     assert!(error.contains("MB under way and queued"), "{error}");
 }
 
 #[test]
 fn a_cell_that_is_not_there() {
     let order = MapOrder { only: vec![3, 7], ..MapOrder::default() };
-    let error = Map::parse("small.toml", SMALL, &order).unwrap_err().to_string();
+    let error = Map::parse("small.toml", SMALL, &order).err().unwrap().to_string();
     assert_eq!(error, "there is no cell 7; the map has the cells 1 to 6");
 }
 
 #[test]
 fn use_is_asked_for_but_where_tcps_alone_leave_the_rest() {
     let of =
-        |change, used, tcps| judged(change, &[("use", used), ("use_tcps", tcps)], CellOutcome::use_verdict);
+        |change, used, tcps| judged(change, &[("use", used), ("use_tcps", tcps)], |one| one.use_verdict());
     let no_loss = ("loss = 0.001", "loss = 0");
     assert_eq!(of(no_loss, 0.95, 0.99), Verdict::Met);
     assert_eq!(of(no_loss, 0.949, 0.99), Verdict::Missed);
@@ -164,7 +166,7 @@ fn use_is_asked_for_but_where_tcps_alone_leave_the_rest() {
 fn goodput_is_judged_beside_as_many_tcps_and_common_queues() {
     let of = |change, ratio, kept| {
         let metrics = [("use", 1.0), ("ratio", ratio), ("kept", kept)];
-        judged(change, &metrics, CellOutcome::ratio_verdict)
+        judged(change, &metrics, |one| one.ratio_verdict())
     };
     let as_many = ("own = 2", "own = 1");
     assert_eq!(of(as_many, 2.9, 0.4), Some(Verdict::Met));

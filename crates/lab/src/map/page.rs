@@ -22,7 +22,7 @@ const WORST: usize = 20;
 pub fn report(map: &Map, results: &Results) -> Result<ReportPage, ReportError> {
     Ok(ReportPage {
         title: map.title.clone(),
-        introduction: introduction(map),
+        introduction: introduction(map, results),
         figures: figures(map, results)?,
         tables: tables(map, results),
         notes: NOTES.map(String::from).to_vec(),
@@ -34,17 +34,21 @@ pub fn report(map: &Map, results: &Results) -> Result<ReportPage, ReportError> {
 const NOTES: [&str; 3] = [
     "Use: share of the bottleneck's rate that carried packets, of all flows together; in brackets with TCPs in the place of our connections. Asked for is 0.95, less two hundredths for each percent of random loss; beside TCPs less is excused where TCPs alone do no better.",
     "Ours over TCP's: goodput of one of our connections over that of one TCP. Judged beside as many TCPs, with queues of 0.5 to 4 products: a third to three times; more is excused where the TCPs keep 0.8 of what they get among TCPs.",
-    "Jain: evenness among our own connections; asked for is 0.9.",
+    "Jain: evenness among our own connections; asked for is 0.9. Sent again: share of our packets, most of them dropped by the queue.",
 ];
 
 /// Line that says what was run.
-pub fn introduction(map: &Map) -> Vec<String> {
+pub fn introduction(map: &Map, results: &Results) -> Vec<String> {
     let (runs, seed) = (map.header.replications, map.header.seed);
     let runs = match runs {
         1 => format!("1 run with seed {seed}"),
         n => format!("medians of {n} runs, seeds {seed} to {}", seed + u64::from(n - 1)),
     };
-    vec![format!("{}: {} of {} cells, {runs}.", map.title, map.cells.len(), map.all)]
+    let missing = match results.missing() {
+        0 => String::new(),
+        n => format!(" {n} runs are missing."),
+    };
+    vec![format!("{}: {} of {} cells, {runs}.{missing}", map.title, map.cells.len(), map.all)]
 }
 
 /// Tables with their titles: the worst cells, then groups of cells.
@@ -69,6 +73,7 @@ fn worst(outcomes: &[CellOutcome<'_>]) -> Table {
         "#use (TCPs alone)",
         "#ours over TCP's",
         "#Jain",
+        "#sent again",
         "#wait ms",
     ]);
     for outcome in missed.into_iter().take(WORST) {
@@ -86,6 +91,7 @@ fn worst(outcomes: &[CellOutcome<'_>]) -> Table {
             format!("{} ({})", shown("use"), shown("use_tcps")),
             shown("ratio"),
             shown("jain_own"),
+            shown("repeated"),
             shown("wait_ms"),
         ]);
     }
@@ -138,20 +144,16 @@ fn groups(outcomes: &[CellOutcome<'_>]) -> Table {
         "by",
         "group",
         "#cells",
-        "#use: median",
-        "#10 %",
+        "#use: 10 %, median",
         "#TCPs alone",
-        "#excused",
-        "#missed",
-        "#ours over TCP's: 10 %",
-        "#median",
-        "#90 %",
+        "#missed, excused",
+        "#ours over TCP's: 10 %, median, 90 %",
         "#judged",
-        "#excused",
-        "#missed",
+        "#missed, excused",
         "#Jain: judged",
         "#missed",
-        "#wait, queue's share",
+        "#sent again",
+        "#wait of the full queue's",
     ]);
     for (by, name) in GROUPINGS {
         let mut names: Vec<String> = Vec::new();
@@ -187,23 +189,25 @@ fn row(by: &str, group: &str, part: &[&CellOutcome<'_>]) -> Vec<String> {
     let ratio: Vec<Verdict> = part.iter().filter_map(|outcome| outcome.ratio_verdict()).collect();
     let jain: Vec<Verdict> = part.iter().filter_map(|outcome| outcome.jain_verdict()).collect();
     let count = |all: &[Verdict], wanted| all.iter().filter(|found| **found == wanted).count().to_string();
+    let several = |metric: &str, shares: &[u32]| {
+        let shown: Vec<String> = shares.iter().map(|&share| shown(metric, share)).collect();
+        shown.join(", ")
+    };
+    let misses =
+        |all: &[Verdict]| format!("{}, {}", count(all, Verdict::Missed), count(all, Verdict::Excused));
     vec![
         by.to_string(),
         group.to_string(),
         part.len().to_string(),
-        shown("use", 50),
-        shown("use", 10),
+        several("use", &[10, 50]),
         shown("use_tcps", 50),
-        count(&used, Verdict::Excused),
-        count(&used, Verdict::Missed),
-        shown("ratio", 10),
-        shown("ratio", 50),
-        shown("ratio", 90),
+        misses(&used),
+        if values("ratio").is_empty() { "-".to_string() } else { several("ratio", &[10, 50, 90]) },
         ratio.len().to_string(),
-        count(&ratio, Verdict::Excused),
-        count(&ratio, Verdict::Missed),
+        misses(&ratio),
         jain.len().to_string(),
         count(&jain, Verdict::Missed),
+        shown("repeated", 50),
         shown("queue_fill", 50),
     ]
 }

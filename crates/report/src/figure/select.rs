@@ -47,8 +47,8 @@ pub struct PanelData {
     pub notes: Vec<String>,
 }
 
-/// Selects what `panel` of figure `id`, of this kind, shows out of `results`. Bars take the axis as words even
-/// if it has numbers; dots may lie at one place.
+/// Selects what `panel` of figure `id`, of this kind, shows out of `results`. Bars take the axis as words
+/// even if it has numbers; dots may lie at one place.
 pub(super) fn select(
     id: &str,
     panel: &PanelDefinition,

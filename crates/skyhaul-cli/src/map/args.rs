@@ -25,8 +25,8 @@ pub(crate) struct MapArgs {
     /// Run nothing: print the scenario file of this cell, for `skyhaul simulate`
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["quick", "runs", "cells", "out", "json", "csv"])]
     pub(super) scenario: Option<usize>,
-    /// Folder for tables, picture (SVG, PNG, PDF) and all numbers (CSV, JSON lines), made if need be. Where it
-    /// was interrupted, the same command goes on
+    /// Folder for tables, picture (SVG, PNG, PDF) and all numbers (CSV, JSON lines), made if need be. Where
+    /// it was interrupted, the same command goes on
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Runs at the same time; the results do not depend on it [default: one for each processor]

@@ -42,7 +42,7 @@ pub(crate) async fn run(args: MapArgs) -> Result<ExitCode, Failure> {
 
 fn conclude(args: &MapArgs, map: &Map, outcome: &SweepOutcome) -> Result<ExitCode, Failure> {
     let (out, results) = (args.out.as_deref(), &outcome.results);
-    if let Some(out) = out.filter(|_| outcome.missing == 0) {
+    if let Some(out) = out.filter(|_| !results.runs.is_empty()) {
         write_all(out, map, results)?;
     }
     show_all(args, map, results)?;
@@ -54,6 +54,7 @@ fn conclude(args: &MapArgs, map: &Map, outcome: &SweepOutcome) -> Result<ExitCod
     Ok(code)
 }
 
+/// Files about what there is: cells are of use one by one.
 fn write_all(out: &Path, map: &Map, results: &Results) -> Result<(), Failure> {
     save(&out.join(CELLS), cells_table(map, results).to_csv().as_bytes())?;
     note(&format!("report: {}", write_report(out, &report(map, results)?)?.display()));
@@ -68,7 +69,7 @@ fn show_all(args: &MapArgs, map: &Map, results: &Results) -> Result<(), Failure>
         return print(&cells_table(map, results).to_csv());
     }
     let mut text = String::new();
-    for line in introduction(map) {
+    for line in introduction(map, results) {
         let _ = writeln!(text, "{}", wrapped(&line, 0));
     }
     for (title, table) in tables(map, results) {

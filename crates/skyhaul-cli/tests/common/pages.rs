@@ -24,7 +24,7 @@ pub fn every_command_works(
 ) {
     let dir = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for name in ["scenarios", "contrib"] {
+    for name in ["scenarios", "contrib", "maps"] {
         symlink(root.join(name), dir.path().join(name)).unwrap();
     }
     let folder = Path::new(env!("CARGO_BIN_EXE_skyhaul")).parent().unwrap();
