@@ -11,8 +11,8 @@
 //! known by a register alone.
 //!
 //! Everything here is data: plans, runs, verdicts, tables. Arguments and texts for a terminal are the command
-//! line's. Rooms use each other in one direction: `papers` and `scoreboard` use `race` and `sweep`, `map` uses
-//! `sweep`; those use `transfer`.
+//! line's. Rooms use each other in one direction: `papers` and `scoreboard` use `race` and `sweep`, `map`
+//! uses `sweep`; those use `transfer`.
 #![forbid(unsafe_code)]
 
 mod load;

@@ -195,7 +195,7 @@ fn cheap_cells_come_out_as_they_did_whatever_the_number_of_jobs() {
     let shown = cells_table(&map, &results);
     insta::assert_snapshot!("cheap_cells", rounded(&shown).to_csv());
     assert_eq!(report(&map, &results).unwrap().figures.len(), 1);
-    assert_eq!(tables(&map, &results).len(), 2);
+    assert_eq!(tables(&map, &results).len(), 3);
     let first = Map::parse("small.toml", SMALL, &MapOrder { only: vec![1], ..MapOrder::default() }).unwrap();
     let again = run(&first, 1);
     assert_eq!(again.runs[0].metrics, results.runs[0].metrics);

@@ -1,5 +1,7 @@
 //! Tables and picture of the map.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use skyhaul_core::units::show_rate;
 use skyhaul_report::results::parse_results;
@@ -14,6 +16,8 @@ use super::plan::Map;
 const FIGURES: &str = include_str!("figures.toml");
 /// Cells in the table of the worst.
 const WORST: usize = 20;
+/// Cells in the table of those whose goodput is furthest apart.
+const APART: usize = 10;
 
 /// Page about the map.
 ///
@@ -31,8 +35,9 @@ pub fn report(map: &Map, results: &Results) -> Result<ReportPage, ReportError> {
 }
 
 /// What the tables mean.
-const NOTES: [&str; 3] = [
+const NOTES: [&str; 4] = [
     "Use: share of the bottleneck's rate that carried packets, of all flows together; in brackets with TCPs in the place of our connections. Asked for is 0.95, less two hundredths for each percent of random loss; beside TCPs less is excused where TCPs alone do no better.",
+    "TCPs keep: their goodput beside us, of that beside TCPs in our place.",
     "Ours over TCP's: goodput of one of our connections over that of one TCP. Judged beside as many TCPs, with queues of 0.5 to 4 products: a third to three times; more is excused where the TCPs keep 0.8 of what they get among TCPs.",
     "Jain: evenness among our own connections; asked for is 0.9. Sent again: share of our packets, most of them dropped by the queue.",
 ];
@@ -51,16 +56,35 @@ pub fn introduction(map: &Map, results: &Results) -> Vec<String> {
     vec![format!("{}: {} of {} cells, {runs}.{missing}", map.title, map.cells.len(), map.all)]
 }
 
-/// Tables with their titles: the worst cells, then groups of cells.
+/// Tables with their titles: the worst cells, those whose goodput is furthest apart, groups of cells.
 pub fn tables(map: &Map, results: &Results) -> Vec<(String, Table)> {
     let outcomes = outcomes(map, results);
-    vec![("Worst cells".to_string(), worst(&outcomes)), ("Groups of cells".to_string(), groups(&outcomes))]
+    vec![
+        ("Worst cells".to_string(), worst(&outcomes)),
+        ("Goodput furthest apart, where it is not judged".to_string(), apart(&outcomes)),
+        ("Groups of cells".to_string(), groups(&outcomes)),
+    ]
 }
 
+/// Cells that missed most, and what they missed.
 fn worst(outcomes: &[CellOutcome<'_>]) -> Table {
     let mut missed: Vec<&CellOutcome<'_>> =
         outcomes.iter().filter(|outcome| !outcome.missed().is_empty()).collect();
     missed.sort_by(|a, b| b.distance().total_cmp(&a.distance()).then(a.number.cmp(&b.number)));
+    table_of(missed.into_iter().take(WORST))
+}
+
+/// Cells in which ours and TCPs get the most different goodput, of those in which that is not judged.
+fn apart(outcomes: &[CellOutcome<'_>]) -> Table {
+    let apart =
+        |outcome: &CellOutcome<'_>| outcome.median("ratio").map_or(1.0, |ratio| ratio.max(1.0 / ratio));
+    let mut open: Vec<&CellOutcome<'_>> =
+        outcomes.iter().filter(|outcome| outcome.ratio_verdict().is_none() && apart(outcome) > 3.0).collect();
+    open.sort_by(|a, b| apart(b).total_cmp(&apart(a)).then(a.number.cmp(&b.number)));
+    table_of(open.into_iter().take(APART))
+}
+
+fn table_of<'a>(outcomes: impl Iterator<Item = &'a CellOutcome<'a>>) -> Table {
     let mut table = Table::new(&[
         "#cell",
         "own",
@@ -72,11 +96,12 @@ fn worst(outcomes: &[CellOutcome<'_>]) -> Table {
         "missed",
         "#use (TCPs alone)",
         "#ours over TCP's",
+        "#TCPs keep",
         "#Jain",
         "#sent again",
         "#wait ms",
     ]);
-    for outcome in missed.into_iter().take(WORST) {
+    for outcome in outcomes {
         let cell = outcome.cell;
         let shown = |metric: &str| outcome.median(metric).map_or("-".into(), |value| digits(value, 2));
         table.push(vec![
@@ -84,12 +109,13 @@ fn worst(outcomes: &[CellOutcome<'_>]) -> Table {
             own(cell),
             if cell.tcps == 0 { "-".into() } else { format!("{} {}", cell.tcps, cell.kind.name()) },
             show_rate(cell.rate_bps as f64),
-            digits(cell.rtt_ns as f64 / 1e6, 3),
+            digits(cell.rtt_ns as f64 / 1e6, 1),
             format!("{} {}", cell.queue, cell.discipline.name()),
             percent(cell.loss).to_string(),
             outcome.missed(),
             format!("{} ({})", shown("use"), shown("use_tcps")),
             shown("ratio"),
+            shown("kept"),
             shown("jain_own"),
             shown("repeated"),
             shown("wait_ms"),
@@ -310,11 +336,14 @@ fn figures(map: &Map, results: &Results) -> Result<Vec<Figure>, ReportError> {
     let mut figures = Vec::new();
     for mut definition in Definitions::parse(FIGURES, "map")?.figures {
         definition.panels.retain(|panel| {
-            let metric = panel.y.metric.clone().unwrap_or_default();
+            let metrics = || panel.series.iter().flat_map(|series| &series.metrics);
             let is_shown = |point: usize| {
                 let at = results.coordinates(point);
                 panel.filter.iter().all(|(key, value)| at.get(key) == Some(value))
-                    && results.runs_of(point).iter().any(|run| run.metric(&metric).is_some())
+                    && results
+                        .runs_of(point)
+                        .iter()
+                        .any(|run| metrics().any(|curve| run.metric(&curve.metric).is_some()))
             };
             (0..results.points()).any(is_shown)
         });
@@ -330,7 +359,8 @@ fn drawn(definition: &FigureDefinition, results: &Results) -> Result<Option<Figu
     Figure::from_results(definition, results).map(Some)
 }
 
-/// Results in which each run says where its cell lies.
+/// Results in which each run says where its cell lies, with a metric of its own for each kind of rival: so a
+/// kind has the same colour in every panel.
 fn with_axes(map: &Map, results: &Results) -> Result<Results, ReportError> {
     let header = json!({
         "skyhaul_results": map.header.skyhaul_results, "scenario": map.header.scenario,
@@ -341,10 +371,12 @@ fn with_axes(map: &Map, results: &Results) -> Result<Results, ReportError> {
     for run in &results.runs {
         let (number, cell) = &map.cells[run.point];
         let set = json!({
-            "cell": number, "queue": cell.queue, "kind": rival(cell), "loss_percent": percent(cell.loss),
+            "cell": number, "queue": cell.queue, "loss_percent": percent(cell.loss),
         });
+        let drawn = ["use", "ratio"].map(|name| (format!("{name}.{}", rival(cell)), run.metric(name)));
+        let metrics: BTreeMap<String, Option<f64>> = drawn.into_iter().collect();
         let line = json!({
-            "point": run.point, "replication": run.replication, "seed": run.seed, "metrics": run.metrics,
+            "point": run.point, "replication": run.replication, "seed": run.seed, "metrics": metrics,
             "set": set, "error": run.error,
         });
         text += &(line.to_string() + "\n");
