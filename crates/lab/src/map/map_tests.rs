@@ -93,7 +93,7 @@ fn the_sample_reaches_everywhere() {
         map.cells.iter().filter(|(_, cell)| is(cell)).count() as f64 / map.cells.len() as f64
     };
     assert!(share(&|cell| cell.queue < 0.5) > 0.3 && share(&|cell| cell.queue > 4.0) > 0.1);
-    assert!(share(&|cell| cell.loss == 0.0) > 0.3 && share(&|cell| cell.loss == 0.01) > 0.3);
+    assert!(share(&|cell| cell.loss == 0.0) > 0.3 && share(&|cell| cell.loss > 0.005) > 0.3);
     assert!(share(&|cell| cell.is_beside_as_many()) > 0.15);
     assert!(share(&|cell| cell.own > 4) > 0.2 && share(&|cell| cell.tcps == 0) > 0.15);
     assert!(
@@ -151,6 +151,7 @@ fn a_cell_that_is_not_there() {
 }
 
 #[test]
+#[allow(clippy::redundant_closure_for_method_calls, reason = "the method itself is of one lifetime alone")]
 fn use_is_asked_for_but_where_tcps_alone_leave_the_rest() {
     let of =
         |change, used, tcps| judged(change, &[("use", used), ("use_tcps", tcps)], |one| one.use_verdict());
@@ -159,10 +160,12 @@ fn use_is_asked_for_but_where_tcps_alone_leave_the_rest() {
     assert_eq!(of(no_loss, 0.949, 0.99), Verdict::Missed);
     assert_eq!(of(no_loss, 0.90, 0.89), Verdict::Excused);
     assert_eq!(of(("loss = 0.001", "loss = 0.01"), 0.93, 0.99), Verdict::Met);
+    assert_eq!(of(("loss = 0.001", "loss = 0.01"), 0.40, 0.1), Verdict::Missed, "we need not mind such loss");
     assert_eq!(of(("tcps = 1", "tcps = 0"), 0.90, 0.2), Verdict::Missed, "alone there is no excuse");
 }
 
 #[test]
+#[allow(clippy::redundant_closure_for_method_calls, reason = "the method itself is of one lifetime alone")]
 fn goodput_is_judged_beside_as_many_tcps_and_common_queues() {
     let of = |change, ratio, kept| {
         let metrics = [("use", 1.0), ("ratio", ratio), ("kept", kept)];

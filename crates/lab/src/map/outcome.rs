@@ -62,11 +62,18 @@ impl CellOutcome<'_> {
         USE - USE_BY_LOSS * self.cell.loss
     }
 
-    /// Whether all together use the link. Beside TCPs less will do where TCPs alone leave the rest, too.
+    /// True if TCPs alone do no better than this use. Where packets are lost by chance that says nothing: they
+    /// leave what we should take.
+    fn is_left_by_tcps(&self, used: f64) -> bool {
+        self.cell.tcps > 0 && self.cell.loss <= 0.0 && used >= self.known("use_tcps")
+    }
+
+    /// Whether all together use the link. Beside TCPs, without random loss, less will do where TCPs alone
+    /// leave the rest, too.
     pub fn use_verdict(&self) -> Verdict {
         match self.known("use") {
             used if used >= self.asked_use() => Verdict::Met,
-            used if self.cell.tcps > 0 && used >= self.known("use_tcps") => Verdict::Excused,
+            used if self.is_left_by_tcps(used) => Verdict::Excused,
             _ => Verdict::Missed,
         }
     }

@@ -36,7 +36,7 @@ pub fn report(map: &Map, results: &Results) -> Result<ReportPage, ReportError> {
 
 /// What the tables mean.
 const NOTES: [&str; 4] = [
-    "Use: share of the bottleneck's rate that carried packets, of all flows together; in brackets with TCPs in the place of our connections. Asked for is 0.95, less two hundredths for each percent of random loss; beside TCPs less is excused where TCPs alone do no better.",
+    "Use: share of the bottleneck's rate that carried packets, of all flows together; in brackets with TCPs in the place of our connections. Asked for is 0.95, less two hundredths for each percent of random loss; beside TCPs, without random loss, less is excused where TCPs alone do no better.",
     "TCPs keep: their goodput beside us, of that beside TCPs in our place.",
     "Ours over TCP's: goodput of one of our connections over that of one TCP. Judged beside as many TCPs, with queues of 0.5 to 4 products: a third to three times; more is excused where the TCPs keep 0.8 of what they get among TCPs.",
     "Jain: evenness among our own connections; asked for is 0.9. Sent again: share of our packets, most of them dropped by the queue.",
