@@ -62,8 +62,8 @@ impl CellOutcome<'_> {
         USE - USE_BY_LOSS * self.cell.loss
     }
 
-    /// True if TCPs alone do no better than this use. Where packets are lost by chance that says nothing: they
-    /// leave what we should take.
+    /// True if TCPs alone do no better than this use. Where packets are lost by chance that says nothing:
+    /// they leave what we should take.
     fn is_left_by_tcps(&self, used: f64) -> bool {
         self.cell.tcps > 0 && self.cell.loss <= 0.0 && used >= self.known("use_tcps")
     }
