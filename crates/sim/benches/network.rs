@@ -1,9 +1,11 @@
 //! How fast networks are simulated: packet-hops and delivered data packets per CPU-second.
-//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --repeats N] [-- --only a|b|tcp-a|tcp-b]`
+//! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --repeats N] [-- --only NAME]`, of `a`, `b`,
+//! `tcp-a`, `tcp-b`, `rack-a`, `rack-b`.
 //!
 //! `--octets`: streams are written octet by octet, as by real applications, not by description.
 //! `contrib/sim-speed.sh` counts instructions a hop, and sets TCP beside ns-2.
-//! The TCP is that of `contrib/ns-2/dumbbell.tcl`, which runs the same networks in ns-2.
+//! The TCP of `tcp-a` and `tcp-b` is that of `contrib/ns-2/dumbbell.tcl`, which runs the same networks in
+//! ns-2; that of `rack-a` and `rack-b` differs in how it finds losses.
 
 #[path = "support/mod.rs"]
 mod support;
@@ -13,7 +15,7 @@ use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
 use skyhaul_scenario::EndConfig;
 use skyhaul_scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
 use skyhaul_sim::{STP, Simulation, TCP};
-use skyhaul_tcp::AckPolicy;
+use skyhaul_tcp::{AckPolicy, Recovery};
 use support::{cpu_seconds, flag, median, peak_memory_bytes};
 
 const PAIRS: usize = 20;
@@ -44,11 +46,11 @@ fn stp(buffer_bytes: u64) -> Speaker {
 }
 
 /// SACK, initial window of 1, timers of 500 ms, acknowledgements delayed by 200 ms; headers of 40 octets.
-fn tcp() -> Speaker {
+fn tcp(recovery: Recovery) -> Speaker {
     let payload_bytes = PACKET_BYTES - 40;
     let config = skyhaul_tcp::Config {
         mss_bytes: payload_bytes as u16,
-        recovery: skyhaul_tcp::Recovery::Sack,
+        recovery,
         window_scale: true,
         send_limit_bytes: 250 * payload_bytes,
         receive_limit_bytes: 250 * payload_bytes,
@@ -150,15 +152,19 @@ fn main() {
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     let many = |speaker: &Speaker| dumbbell(1000, 100_000_000, speaker, 60 * SECOND / part);
     let few = |speaker: &Speaker| dumbbell(20, 10_000_000, speaker, 600 * SECOND / part);
-    for (name, speaker) in [("b", stp(16_000)), ("tcp-b", tcp())] {
+    for (name, speaker) in
+        [("b", stp(16_000)), ("tcp-b", tcp(Recovery::Sack)), ("rack-b", tcp(Recovery::Rack))]
+    {
         if wanted(name) {
-            let label = format!("{}: (b) 1000 flows, 100 Mbit/s", speaker.name);
+            let label = format!("{name}, {}: 1000 flows, 100 Mbit/s", speaker.name);
             measure(&label, &many(&speaker), speaker.payload_bytes, repeats);
         }
     }
-    for (name, speaker) in [("a", stp(64_000)), ("tcp-a", tcp())] {
+    for (name, speaker) in
+        [("a", stp(64_000)), ("tcp-a", tcp(Recovery::Sack)), ("rack-a", tcp(Recovery::Rack))]
+    {
         if wanted(name) {
-            let label = format!("{}: (a) 20 flows, 10 Mbit/s", speaker.name);
+            let label = format!("{name}, {}: 20 flows, 10 Mbit/s", speaker.name);
             measure(&label, &few(&speaker), speaker.payload_bytes, repeats);
         }
     }

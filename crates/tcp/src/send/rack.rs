@@ -173,7 +173,7 @@ impl Rack {
 
     /// [first, end) leaves, for the first time or again [RFC 8985 6.1].
     pub(super) fn on_sent(&mut self, now: Instant, (first, end): (u64, u64), is_repeat: bool) {
-        self.lost_bytes -= self.lost.remove_range(first, end);
+        self.lose_nothing_of(first, end);
         self.is_due &= !is_repeat;
         let known_to = self.segments.back().map_or(first, |last| last.end);
         if first < known_to {
@@ -244,14 +244,37 @@ impl Rack {
     }
 
     fn at(&self, number: u64) -> Option<&Sent> {
+        if self.segments.front().is_none_or(|lowest| number < lowest.first) {
+            return None;
+        }
         let at = self.segments.partition_point(|sent| sent.end <= number);
         self.segments.get(at).filter(|sent| sent.first <= number)
+    }
+
+    /// Everything from `una` to `acknowledgement` arrived, as far as it was not known to have, and is
+    /// forgotten [RFC 8985 6.2, steps 1 to 3].
+    pub(super) fn on_acknowledged(&mut self, (una, acknowledgement): (u64, u64), arrival: &Arrival) {
+        self.lose_nothing_of(una, acknowledgement);
+        while let Some(&sent) = self.segments.front().filter(|sent| sent.end <= acknowledgement) {
+            if sent.is_delivered {
+                self.sacked_segments -= 1;
+            } else {
+                self.learn(&sent, arrival);
+            }
+            self.segments.pop_front();
+        }
+        if self.segments.is_empty() {
+            self.order.clear();
+            if self.segments.capacity() > IDLE_SEGMENTS {
+                (self.segments, self.order) = (VecDeque::new(), VecDeque::new());
+            }
+        }
     }
 
     /// [first, end) arrived, as an acknowledgement tells that has told nothing higher before [RFC 8985 6.2,
     /// steps 1 to 3]. A segment counts when its last number did.
     pub(super) fn on_delivered(&mut self, (first, end): (u64, u64), arrival: &Arrival) {
-        self.lost_bytes -= self.lost.remove_range(first, end);
+        self.lose_nothing_of(first, end);
         let from = self.segments.partition_point(|sent| sent.end <= first);
         for at in from..self.segments.len() {
             let sent = self.segments[at];
@@ -287,24 +310,16 @@ impl Rack {
             || self.min_rtt_ns.is_some_and(|min_ns| rtt_ns < min_ns)
     }
 
-    /// Everything below `una` is acknowledged.
-    pub(super) fn forget_below(&mut self, una: u64) {
-        while let Some(sent) = self.segments.front().filter(|sent| sent.end <= una) {
-            self.sacked_segments -= u64::from(sent.is_delivered);
-            self.segments.pop_front();
-        }
-        if self.segments.is_empty() {
-            self.order.clear();
-            if self.segments.capacity() > IDLE_SEGMENTS {
-                (self.segments, self.order) = (VecDeque::new(), VecDeque::new());
-            }
-        }
-    }
-
     /// Everything below `una` is acknowledged, and counts no longer as under way.
     pub(super) fn lose_nothing_below(&mut self, una: u64) {
-        let lowest = self.lost.iter().next().map_or(una, |(first, _)| first);
-        self.lost_bytes -= self.lost.remove_range(lowest, una);
+        self.lose_nothing_of(0, una);
+    }
+
+    /// [first, end) is not lost, or goes again. Mostly nothing is lost at all, and costs nothing.
+    fn lose_nothing_of(&mut self, first: u64, end: u64) {
+        if self.lost_bytes > 0 {
+            self.lost_bytes -= self.lost.remove_range(first, end);
+        }
     }
 
     /// A duplicate arrived at the peer, which has told it (DSACK), with `nxt` the next number to send
@@ -350,10 +365,12 @@ impl Rack {
             }
             self.order.pop_front();
         }
-        let candidates = self.order.partition_point(|&(serial, _)| serial < latest);
-        let mut later = self.order.range(..candidates).rev();
-        let last = later.find_map(|&(serial, first)| self.waiting(serial, first));
-        self.due = last.map(|sent| sent.sent_at.after(patience_ns));
+        if self.order.front().is_some_and(|&(serial, _)| serial < latest) {
+            let candidates = self.order.partition_point(|&(serial, _)| serial < latest);
+            let mut later = self.order.range(..candidates).rev();
+            let last = later.find_map(|&(serial, first)| self.waiting(serial, first));
+            self.due = last.map(|sent| sent.sent_at.after(patience_ns));
+        }
         if found.bytes > 0 {
             self.timed_out_to = 0;
         }

@@ -89,10 +89,9 @@ impl Sender {
         let Some(rack) = self.rack.as_mut() else { return };
         let stamps = segment.options.timestamps.filter(|_| self.agreed.timestamps);
         let arrival = Arrival { now: call.now, echo: stamps.map(|stamps| stamps.echo), clock };
-        for gap in self.board.unknown(una, acknowledgement) {
-            rack.on_delivered(gap, &arrival);
+        if acknowledgement > una {
+            rack.on_acknowledged((una, acknowledgement), &arrival);
         }
-        rack.forget_below(acknowledgement);
         if is_duplicate_report(segment, acknowledgement) {
             rack.on_duplicate_reported(self.space.nxt());
         }
@@ -110,6 +109,9 @@ impl Sender {
 
     /// Losses that show now, with everything below `una` acknowledged.
     pub(super) fn find_lost(&mut self, una: u64, now: Instant) -> Found {
+        if self.rack.is_none() {
+            return Found::default();
+        }
         let situation = self.situation(una, now);
         self.rack.as_mut().map_or_else(Found::default, |rack| rack.detect(&self.board, &situation))
     }
@@ -141,12 +143,15 @@ impl Sender {
         segment: &Segment<'_>,
         call: &mut Call<'_>,
     ) {
+        if self.rack.is_none() {
+            return;
+        }
         let answer = Answer {
             acknowledgement,
             is_dsack: is_duplicate_report(segment, acknowledgement),
             is_bare_duplicate: !advances && !news && segment.payload_bytes() == 0,
         };
-        if self.rack.is_some() && self.tail_probe.on_acknowledged(&answer) && !self.in_recovery() {
+        if self.tail_probe.on_acknowledged(&answer) && !self.in_recovery() {
             let verdict = self.judge_loss(LossSign::Duplicates, call);
             let in_flight_bytes = self.flight_bytes() + self.mss_bytes;
             self.recovery.on_event_told();
