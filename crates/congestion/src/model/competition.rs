@@ -19,6 +19,9 @@ pub(super) const UNUSUAL_FACTOR: f64 = 1.5;
 const ALONE_TRAINS: u32 = 3;
 /// ... when so much of what a train shows is what arrives anyway.
 const ALONE_PART: f64 = 0.85;
+/// Round trips (of the empty path) without a queue after which nobody fills it any more: CUBIC's is back
+/// within fewer, and BBR empties it for two.
+const EMPTY_RTTS: u64 = 4;
 /// Part of what trains show that is claimed whatever CUBIC's window says, since BBR leaves that little: with
 /// one such rival, more than a third of what it gets ...
 const CLAIM_PART: f64 = 0.3;
@@ -80,6 +83,8 @@ pub(super) struct CubicClaim {
     event_at: Instant,
     arrived_ns: u64,
     alone: u32,
+    /// Time of the last report with a queue.
+    queued_at: Instant,
     claim_bps: f64,
     /// Part of what was sent of late that was lost beyond what is lost anyway.
     lost_part: f64,
@@ -111,10 +116,20 @@ impl CubicClaim {
             event_at: now,
             arrived_ns: sample.arrived_ns,
             alone: 0,
+            queued_at: now,
             claim_bps: 0.0,
             lost_part: 0.0,
             rtt_ns: sample.rtt_ns,
         }
+    }
+
+    /// Takes in the queue that a report met; true while others fill it. Whoever claims a share of an empty
+    /// path competes with nobody, and leaves the rest of it to nobody.
+    pub(super) fn is_opposed(&mut self, now: Instant, is_calm: bool, rtt_min_ns: u64) -> bool {
+        if !is_calm {
+            self.queued_at = now;
+        }
+        now.since(self.queued_at) <= EMPTY_RTTS.saturating_mul(rtt_min_ns)
     }
 
     /// Takes in a report; true while others are still there. `carried_bps`: rate that a train showed, if it
@@ -196,4 +211,30 @@ fn has_lost(long: &Interval, calm_loss: f64) -> bool {
 pub(super) fn unusual_bytes(long: &Interval, calm_loss: f64) -> u64 {
     let usual_bytes = UNUSUAL_FACTOR * calm_loss * long.sent_bytes as f64;
     long.sent_bytes.saturating_sub(long.arrived_bytes).saturating_sub(usual_bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_core::MS;
+
+    use super::*;
+
+    #[test]
+    fn who_claims_a_share_of_an_empty_path_competes_with_nobody() {
+        const RTT_NS: u64 = 500 * MS;
+        let sample = PathSample {
+            sent_at: Instant::ZERO,
+            arrived_ns: 0,
+            rtt_ns: RTT_NS,
+            long: None,
+            train: None,
+            behind_train: false,
+        };
+        let at = |rtts: u64| Instant::from_ns(rtts * RTT_NS);
+        let mut claim = CubicClaim::new(at(0), &sample, 1e6, 1400);
+        let calm = [false, true, true, true, true, false, true, true, true, true];
+        let opposed = |(rtts, &is_calm): (usize, &bool)| claim.is_opposed(at(rtts as u64), is_calm, RTT_NS);
+        assert!(calm.iter().enumerate().all(opposed), "a queue that comes back is somebody's");
+        assert!(!claim.is_opposed(at(10), true, RTT_NS));
+    }
 }

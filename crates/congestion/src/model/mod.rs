@@ -6,16 +6,18 @@ mod loss_noise;
 mod min_delay;
 #[cfg(test)]
 mod model_tests;
+mod start;
 mod trains;
 
 use alloc::boxed::Box;
 
 use skyhaul_core::event::Phase;
-use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND, UNMEASURED_RATE_BPS};
+use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND};
 
 use competition::{CompetitionDetector, CubicClaim, QueueCause, unusual_bytes};
 use loss_noise::LossNoise;
 use min_delay::MinDelayFilter;
+use start::Start;
 use trains::Trains;
 
 /// Lowest rate in bit/s: a packet of 1500 octets in 12 s.
@@ -47,8 +49,6 @@ const FULL_PART: f64 = 0.45;
 const GROWTH_PART: u64 = 16;
 /// Factor by which more may seem to have arrived than was sent: the rounding of short times.
 const MAX_EXCESS: f64 = 1.02;
-/// Factor that trains must show more to be worth a jump: with less they may err.
-const WORTH_A_JUMP: f64 = 1.05;
 /// Factor of a jump at most: should the trains be wrong, a round trip of it is what has to wait.
 const MAX_JUMP: f64 = 2.0;
 /// POLLs are not much closer together than this, however short the round trip: answers come no faster.
@@ -58,12 +58,17 @@ const MIN_BYTES: u64 = 4 * 1500;
 /// ... and the time from which on they do not: what takes that long is slow, and less than a tenth of it is
 /// jitter.
 const MIN_ARRIVAL_NS: u64 = 200 * MS;
+/// Factor of what has shown that it fits that is sent in a round trip at most: ten packets tell the rate of a
+/// path that carries them as it carries more, and one that lets them go together shows any.
+const EVIDENCE_FACTOR: u64 = 128;
 
 /// Controller that measures the rate of a path, and holds it.
 #[derive(Clone, Debug)]
 pub struct Model {
     mss_bytes: u64,
-    first_window_bytes: u64,
+    start: Start,
+    /// Most IP bytes that were seen to arrive of one stretch without a queue, the first packets at least.
+    evidence_bytes: u64,
     /// Rate that the path carries for us, in bit/s; 0: not known yet.
     estimate_bps: f64,
     /// Time at which it was known first.
@@ -90,10 +95,11 @@ impl Model {
     pub fn new(mss_bytes: u64, first_window_bytes: u64) -> Self {
         Self {
             mss_bytes,
-            first_window_bytes,
+            start: Start::new(first_window_bytes),
+            evidence_bytes: first_window_bytes,
             estimate_bps: 0.0,
             started_at: None,
-            rate_bps: UNMEASURED_RATE_BPS as f64,
+            rate_bps: 0.0,
             min_delay: MinDelayFilter::default(),
             rtt_min_ns: u64::MAX,
             rtt_ns: 0,
@@ -133,20 +139,21 @@ impl Model {
         self.trains.room_packets().map(|packets| (packets as f64 * self.packet_ns(self.estimate_bps)) as u64)
     }
 
-    /// Finds the first rate: how the path spread the packets that left at once. While nobody sends as much at
-    /// once, twice as much may be under way as arrived in the last round trip; should that queue, what
-    /// arrives is the rate.
-    fn start(&mut self, sample: &PathSample) {
+    /// Finds the first rate: how the path spread the packets that left at once; if a queue grows of what
+    /// leaves, what arrives; else what the search finds.
+    fn start(&mut self, now: Instant, sample: &PathSample) {
         let train = sample.train.filter(|train| train.arrived_bytes >= 2 * self.mss_bytes);
         let carried_bps = train.as_ref().and_then(carried_bps);
         let delivered_bps = sample.long.and_then(|long| self.delivered_bps(&long));
         let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
-        if let Some(bps) = carried_bps.or(delivered_bps.filter(|_| is_queueing)) {
+        let measured_bps = carried_bps.or(delivered_bps.filter(|_| is_queueing));
+        let found_bps = measured_bps.or_else(|| {
+            let delivered_bps = delivered_bps.filter(|_| !self.is_started())?;
+            self.start.search(now, sample, delivered_bps, self.mss_bytes)
+        });
+        if let Some(bps) = found_bps {
             self.set_estimate(bps);
-            self.rate_bps = self.estimate_bps;
-        } else if let Some(bps) = delivered_bps {
-            let under_way_bytes = 2.0 * bps * sample.rtt_ns as f64 / (8.0 * SECOND as f64);
-            self.first_window_bytes = self.first_window_bytes.max(under_way_bytes as u64);
+            self.rate_bps = self.estimate_bps.min(self.proven_bps());
         }
     }
 
@@ -168,7 +175,11 @@ impl Model {
         let delivered_bps =
             sample.long.and_then(|long| self.delivered_bps(&long)).unwrap_or(self.estimate_bps);
         let carried_bps = sample.train.as_ref().and_then(carried_bps);
+        let is_calm = self.waits_ns[0] <= self.target_ns();
         self.set_estimate(delivered_bps);
+        if !competing.is_opposed(now, is_calm, self.rtt_min_ns) {
+            return;
+        }
         if competing.on_sample(now, sample, delivered_bps, carried_bps, self.noise.part()) {
             self.rate_bps = competing.rate_bps().clamp(MIN_RATE_BPS, MAX_RATE_BPS);
             self.competing = Some(competing);
@@ -186,7 +197,7 @@ impl Model {
         if is_calm {
             self.take_trains();
         }
-        self.rate_bps = self.estimate_bps * self.correction(now, target_ns);
+        self.rate_bps = (self.estimate_bps * self.correction(now, target_ns)).min(self.proven_bps());
         self.stay_below_policer();
     }
 
@@ -222,7 +233,8 @@ impl Model {
     fn take_delivered(&mut self, long: &Interval, target_ns: u64) {
         let Some(delivered_bps) = self.delivered_bps(long) else { return };
         // A link that was given too little has carried less than it can.
-        let was_full = rate_bps(long.sent_bytes, long.sent_ns) > self.estimate_bps * FULL_PART;
+        let given_bps = self.estimate_bps.min(self.proven_bps());
+        let was_full = rate_bps(long.sent_bytes, long.sent_ns) > given_bps * FULL_PART;
         let is_growing =
             long.arrived_ns > long.sent_ns + long.sent_ns / GROWTH_PART && self.waits_ns[0] > target_ns;
         let is_busy = self.waits_ns[0].min(self.waits_ns[1]) > target_ns;
@@ -238,9 +250,7 @@ impl Model {
 
     /// Takes more, if the last trains say that it is to be had: at most twice as much a round trip.
     fn take_trains(&mut self) {
-        let Some(bps) = self.trains.shown_bps().filter(|&bps| bps > self.estimate_bps * WORTH_A_JUMP) else {
-            return;
-        };
+        let Some(bps) = self.trains.worth_bps(self.estimate_bps) else { return };
         self.set_estimate(bps.min(MAX_JUMP * self.estimate_bps));
         self.trains.forget();
     }
@@ -263,6 +273,19 @@ impl Model {
         let packets_ns = BASE_WINDOW_PACKETS as f64 * self.packet_ns(self.estimate_bps);
         let packets_ns = (packets_ns as u64).min(MAX_BASE_WINDOW_NS);
         BASE_WINDOW_NS.max(packets_ns).max(BASE_WINDOW_RTTS.saturating_mul(self.rtt_min_ns))
+    }
+
+    /// Takes what the path carried without a queue: what waits in one has not shown that it fits.
+    fn take_evidence(&mut self, sample: &PathSample) {
+        let is_calm = !sample.behind_train && self.waits_ns[0] <= self.target_ns();
+        let arrived_bytes = sample.long.filter(|_| is_calm).map_or(0, |long| long.arrived_bytes);
+        self.evidence_bytes = self.evidence_bytes.max(arrived_bytes);
+    }
+
+    /// Highest rate at which to send, whatever rate was found.
+    fn proven_bps(&self) -> f64 {
+        let bytes = EVIDENCE_FACTOR.saturating_mul(self.evidence_bytes);
+        rate_bps(bytes, self.rtt_min_ns).max(MIN_RATE_BPS)
     }
 
     fn packet_ns(&self, rate_bps: f64) -> f64 {
@@ -292,14 +315,15 @@ impl PathController for Model {
             self.waits_ns =
                 [self.min_delay.waited_ns(now, delay_ns, self.base_window_ns()), self.waits_ns[0]];
         }
+        self.take_evidence(sample);
         if !self.is_started() {
-            self.start(sample);
+            self.start(now, sample);
             self.started_at = self.is_started().then_some(now);
             return;
         }
         // What left before that is still of the first packets, and more of those tell more.
         if self.started_at.is_some_and(|at| sample.sent_at < at) && sample.train.is_some() {
-            return self.start(sample);
+            return self.start(now, sample);
         }
         if let Some((train, bps)) = sample.train.and_then(|train| Some((train, carried_bps(&train)?))) {
             let began_at = sample.sent_at.before(train.sent_ns);
@@ -321,6 +345,7 @@ impl PathController for Model {
     }
 
     fn on_outage(&mut self, _: Instant) {
+        self.start.forget();
         self.min_delay.forget();
         self.waits_ns = [0; 2];
         self.trains.forget();
@@ -330,15 +355,15 @@ impl PathController for Model {
     }
 
     fn rate_bps(&self) -> u64 {
-        self.rate_bps as u64
+        if self.is_started() { self.rate_bps as u64 } else { self.start.rate_bps() as u64 }
     }
 
     fn window_bytes(&self) -> u64 {
         if !self.is_started() {
-            return self.first_window_bytes;
+            return self.start.window_bytes();
         }
         if let Some(competing) = &self.competing {
-            return 2 * competing.window_bytes() + self.first_window_bytes;
+            return 2 * competing.window_bytes() + self.start.window_bytes();
         }
         let answer_ns = (self.rtt_ns.max(self.rtt_min_ns).saturating_add(POLL_NS)) as f64;
         let under_way_bytes = self.estimate_bps * answer_ns / (8.0 * SECOND as f64);

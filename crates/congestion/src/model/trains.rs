@@ -17,8 +17,15 @@ const USUAL_PART: u64 = 8;
 const MIN_PACKETS: u64 = 2;
 /// Packets above which a train shows nothing new.
 pub(super) const MAX_PACKETS: u64 = 64;
+/// Factor of more that trains must show to be worth a jump: with less they may err.
+const WORTH_A_JUMP: f64 = 1.05;
+/// Factor of more that two trains have to agree on, whatever those before showed: the path has become
+/// another.
+const WORTH_A_LEAP: f64 = 1.25;
 /// Trains that have to agree.
 const AGREEING: usize = 2;
+/// Trains by whose spread is judged what jitter does to one.
+const COMPARED: usize = 4;
 
 /// Time between two trains at least, however short the round trip: some marks have to show the path without
 /// one, and they are [`POLL_NS`] apart.
@@ -48,7 +55,7 @@ impl Departure {
 /// Departures of trains, and what the last ones showed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trains {
-    shown_bps: [f64; AGREEING],
+    shown_bps: [f64; COMPARED],
     /// The last first.
     departures: [Option<Departure>; REMEMBERED],
     /// Packets that the last train found room for, if it was longer.
@@ -68,15 +75,22 @@ impl Trains {
         }
     }
 
-    /// Rate that the last trains agree on; `None` while there were too few.
-    pub(super) fn shown_bps(&self) -> Option<f64> {
-        let least = self.shown_bps.iter().copied().fold(f64::INFINITY, f64::min);
-        (least > 0.0).then_some(least)
+    /// Rate to go to from `estimate_bps`, if the last trains agree that it is worth it: what exceeds the
+    /// estimate by no more than they differ is jitter.
+    pub(super) fn worth_bps(&self, estimate_bps: f64) -> Option<f64> {
+        let least_bps = |trains: &[f64]| trains.iter().copied().fold(f64::INFINITY, f64::min);
+        let bps = least_bps(&self.shown_bps[..AGREEING]);
+        if bps > estimate_bps * WORTH_A_LEAP {
+            return Some(bps);
+        }
+        let most_bps = self.shown_bps.iter().copied().fold(0.0, f64::max);
+        let spread_bps = most_bps - least_bps(&self.shown_bps);
+        Some(bps).filter(|bps| *bps > estimate_bps * WORTH_A_JUMP && bps - estimate_bps > spread_bps)
     }
 
     /// Forgets what was shown: it is acted upon, or holds no longer.
     pub(super) fn forget(&mut self) {
-        self.shown_bps = [0.0; AGREEING];
+        self.shown_bps = [0.0; COMPARED];
     }
 
     /// Forgets what the queue has room for: it may be another one.
