@@ -71,6 +71,8 @@ pub struct Model {
     evidence_bytes: u64,
     /// Rate that the path carries for us, in bit/s; 0: not known yet.
     estimate_bps: f64,
+    /// Estimate at the last report without a queue.
+    calm_bps: f64,
     /// Time at which it was known first.
     started_at: Option<Instant>,
     /// Rate at which to send, in bit/s.
@@ -98,6 +100,7 @@ impl Model {
             start: Start::new(first_window_bytes),
             evidence_bytes: first_window_bytes,
             estimate_bps: 0.0,
+            calm_bps: 0.0,
             started_at: None,
             rate_bps: 0.0,
             min_delay: MinDelayFilter::default(),
@@ -126,12 +129,12 @@ impl Model {
         self.waits_ns[0]
     }
 
-    /// Queue aimed at: some of the round trip, but no more than half of what the path has room for, and two
-    /// packets.
+    /// Queue aimed at: some of the round trip, but no more than half of what the path has room for, and the time
+    /// that two packets take there. A small share of a fast path does not make them slower.
     fn target_ns(&self) -> u64 {
         let room_ns = self.room_ns().unwrap_or(u64::MAX);
         let part_ns = (self.rtt_min_ns / TARGET_PART).min(room_ns / 2).clamp(MIN_TARGET_NS, MAX_TARGET_NS);
-        part_ns + (2.0 * self.packet_ns(self.rate_bps)) as u64
+        part_ns + (2.0 * self.packet_ns(self.rate_bps.max(self.trains.latest_bps()))) as u64
     }
 
     /// Time that a train takes for which the queue has room, if longer ones had none.
@@ -329,9 +332,14 @@ impl PathController for Model {
             let began_at = sample.sent_at.before(train.sent_ns);
             self.trains.measured(bps.min(MAX_RATE_BPS), began_at, train.sent_bytes, self.mss_bytes);
         }
+        if self.waits_ns[0] <= self.target_ns() {
+            self.calm_bps = self.estimate_bps;
+        }
         match self.competition.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
             QueueCause::OtherFlows if self.competing.is_none() => {
-                self.competing = Some(CubicClaim::new(now, sample, self.estimate_bps, self.mss_bytes));
+                // Who gave way for so long has nothing left. With one newcomer a half was due.
+                let claim_bps = self.estimate_bps.max(self.calm_bps / 2.0);
+                self.competing = Some(CubicClaim::new(now, sample, claim_bps, self.mss_bytes));
                 self.noise.forget_limit();
                 self.trains.forget_room();
             }
@@ -362,12 +370,14 @@ impl PathController for Model {
         if !self.is_started() {
             return self.start.window_bytes();
         }
+        // A train leaves only where the longest has room.
+        let train_bytes = trains::MAX_PACKETS * self.mss_bytes;
         if let Some(competing) = &self.competing {
-            return 2 * competing.window_bytes() + self.start.window_bytes();
+            return 2 * competing.window_bytes() + train_bytes;
         }
         let answer_ns = (self.rtt_ns.max(self.rtt_min_ns).saturating_add(POLL_NS)) as f64;
         let under_way_bytes = self.estimate_bps * answer_ns / (8.0 * SECOND as f64);
-        (2.0 * under_way_bytes) as u64 + trains::MAX_PACKETS * self.mss_bytes
+        (2.0 * under_way_bytes) as u64 + train_bytes
     }
 
     fn take_train(&mut self, now: Instant) -> u32 {

@@ -56,6 +56,7 @@ impl Departure {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trains {
     shown_bps: [f64; COMPARED],
+    latest_bps: f64,
     /// The last first.
     departures: [Option<Departure>; REMEMBERED],
     /// Packets that the last train found room for, if it was longer.
@@ -69,6 +70,7 @@ impl Trains {
     pub(super) fn measured(&mut self, bps: f64, began_at: Instant, sent_bytes: u64, mss_bytes: u64) {
         self.shown_bps.rotate_right(1);
         self.shown_bps[0] = bps;
+        self.latest_bps = bps;
         let is_it = |train: &&mut Departure| train.at == began_at;
         if let Some(train) = self.departures.iter_mut().flatten().find(is_it) {
             train.ended |= sent_bytes >= (train.packets - 1) * mss_bytes;
@@ -86,6 +88,11 @@ impl Trains {
         let most_bps = self.shown_bps.iter().copied().fold(0.0, f64::max);
         let spread_bps = most_bps - least_bps(&self.shown_bps);
         Some(bps).filter(|bps| *bps > estimate_bps * WORTH_A_JUMP && bps - estimate_bps > spread_bps)
+    }
+
+    /// Rate that the last train showed, in bit/s; 0 while there was none.
+    pub(super) fn latest_bps(&self) -> f64 {
+        self.latest_bps
     }
 
     /// Forgets what was shown: it is acted upon, or holds no longer.
