@@ -25,7 +25,8 @@ const EMPTY_RTTS: u64 = 4;
 /// Part of what trains show that is claimed whatever CUBIC's window says, since BBR leaves that little: with
 /// one such rival, more than a third of what it gets ...
 const CLAIM_PART: f64 = 0.3;
-/// ... as long as no more than this is lost: among many, everybody's claim would be too much.
+/// ... as long as no more than this is lost, and less with the square of what is: among many, everybody's
+/// claim would be too much.
 const CLAIM_LOSS: f64 = 0.05;
 /// Samples over which that is averaged, some three a round trip: BBR's own probing overflows the queue for
 /// one in eight.
@@ -159,15 +160,13 @@ impl CubicClaim {
         if let Some(long) = sample.long {
             self.lost_part += (lost_part(&long) - calm_loss - self.lost_part) / LOSS_SAMPLES;
         }
-        if self.lost_part > CLAIM_LOSS {
-            self.claim_bps = 0.0;
-        }
         self.alone < ALONE_TRAINS
     }
 
     /// Payload bytes under way.
     pub(super) fn window_bytes(&self) -> u64 {
-        let claim_bytes = self.claim_bps * self.rtt_ns as f64 / (8.0 * SECOND as f64);
+        let due_part = CLAIM_LOSS / self.lost_part.max(CLAIM_LOSS);
+        let claim_bytes = due_part * due_part * self.claim_bps * self.rtt_ns as f64 / (8.0 * SECOND as f64);
         self.cubic.window_bytes().max(claim_bytes as u64)
     }
 

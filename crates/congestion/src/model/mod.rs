@@ -129,8 +129,8 @@ impl Model {
         self.waits_ns[0]
     }
 
-    /// Queue aimed at: some of the round trip, but no more than half of what the path has room for, and the time
-    /// that two packets take there. A small share of a fast path does not make them slower.
+    /// Queue aimed at: some of the round trip, but no more than half of what the path has room for, and the
+    /// time that two packets take there. A small share of a fast path does not make them slower.
     fn target_ns(&self) -> u64 {
         let room_ns = self.room_ns().unwrap_or(u64::MAX);
         let part_ns = (self.rtt_min_ns / TARGET_PART).min(room_ns / 2).clamp(MIN_TARGET_NS, MAX_TARGET_NS);

@@ -51,8 +51,8 @@ impl Start {
     }
 
     /// Takes in a report that told no rate, with `delivered_bps` arriving: twice as much may be under way.
-    /// What leaves at once and is lost for the most part leaves at a pace from then on, twice as fast each round
-    /// trip, until no more arrives. Returns the rate that then is the path's.
+    /// What leaves at once and is lost for the most part leaves at a pace from then on, twice as fast each
+    /// round trip, until no more arrives. Returns the rate that then is the path's.
     pub(super) fn search(
         &mut self,
         now: Instant,
