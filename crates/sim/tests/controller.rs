@@ -391,12 +391,16 @@ fn trains_that_are_longer_than_the_queue_neither_overflow_it_for_long_nor_count_
 fn a_queue_of_a_few_packets_is_no_reason_to_crawl() {
     // No two POLLs of packets that leave at once are answered: a pace finds the rate.
     for packets in [1, 2, 3] {
-        let mut link = ready("geo");
-        link.forward.queue = QueueLimit::Packets(packets);
-        let outcome = run(link, 1, 10_000_000);
-        let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
-        let share = outcome.share().unwrap();
-        assert!(share > 0.25 && sent < 1.6, "{packets} packets: {share:.3}, sent {sent:.3}");
+        for delay_ns in [10 * MS, 50 * MS, 275 * MS] {
+            let mut link = ready("geo");
+            (link.forward.delay_ns, link.reverse.delay_ns) = (delay_ns, delay_ns);
+            link.forward.queue = QueueLimit::Packets(packets);
+            let outcome = run(link, 1, 10_000_000);
+            let sent = outcome.sender.sent_bytes as f64 / outcome.bytes as f64;
+            let share = outcome.share().unwrap();
+            let what = format!("{packets} packets, {} ms", delay_ns / MS);
+            assert!(share > 0.25 && sent < 1.6, "{what}: {share:.3}, sent {sent:.3}");
+        }
     }
 }
 

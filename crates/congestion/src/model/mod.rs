@@ -151,8 +151,11 @@ impl Model {
         let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
         let measured_bps = carried_bps.or(delivered_bps.filter(|_| is_queueing));
         let found_bps = measured_bps.or_else(|| {
-            let delivered_bps = delivered_bps.filter(|_| !self.is_started())?;
-            self.start.search(now, sample, delivered_bps, self.mss_bytes)
+            // A few packets in a short round trip are no rate to hold, but one to search from.
+            let long =
+                sample.long.filter(|long| !self.is_started() && long.arrived_bytes >= self.mss_bytes)?;
+            let arrived_bps = rate_bps(long.arrived_bytes, long.arrived_ns.max(long.sent_ns).max(1));
+            self.start.search(now, sample, arrived_bps, self.mss_bytes)
         });
         if let Some(bps) = found_bps {
             self.set_estimate(bps);
