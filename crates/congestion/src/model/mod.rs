@@ -73,7 +73,7 @@ pub struct Model {
     estimate_bps: f64,
     /// Estimate at the last report without a queue.
     calm_bps: f64,
-    /// Time at which it was known first.
+    /// Time at which an estimate was known first.
     started_at: Option<Instant>,
     /// Rate at which to send, in bit/s.
     rate_bps: f64,
@@ -137,6 +137,11 @@ impl Model {
         part_ns + (2.0 * self.packet_ns(self.rate_bps.max(self.trains.latest_bps()))) as u64
     }
 
+    /// True if the last mark met no queue, or no longer one than is aimed at.
+    fn is_calm(&self) -> bool {
+        self.waits_ns[0] <= self.target_ns()
+    }
+
     /// Time that a train takes for which the queue has room, if longer ones had none.
     fn room_ns(&self) -> Option<u64> {
         self.trains.room_packets().map(|packets| (packets as f64 * self.packet_ns(self.estimate_bps)) as u64)
@@ -181,7 +186,7 @@ impl Model {
         let delivered_bps =
             sample.long.and_then(|long| self.delivered_bps(&long)).unwrap_or(self.estimate_bps);
         let carried_bps = sample.train.as_ref().and_then(carried_bps);
-        let is_calm = self.waits_ns[0] <= self.target_ns();
+        let is_calm = self.is_calm();
         self.set_estimate(delivered_bps);
         if !competing.is_opposed(now, is_calm, self.rtt_min_ns) {
             return;
@@ -195,7 +200,7 @@ impl Model {
     /// Holds the rate by what arrived and by what waited.
     fn hold(&mut self, now: Instant, sample: &PathSample) {
         let target_ns = self.target_ns();
-        let is_calm = self.waits_ns[0] <= target_ns;
+        let is_calm = self.is_calm();
         if let Some(long) = sample.long.filter(|long| long.sent_ns > 0) {
             self.take_losses(now, sample, &long, is_calm);
             self.take_delivered(&long, target_ns);
@@ -283,7 +288,7 @@ impl Model {
 
     /// Takes what the path carried without a queue: what waits in one has not shown that it fits.
     fn take_evidence(&mut self, sample: &PathSample) {
-        let is_calm = !sample.behind_train && self.waits_ns[0] <= self.target_ns();
+        let is_calm = !sample.behind_train && self.is_calm();
         let arrived_bytes = sample.long.filter(|_| is_calm).map_or(0, |long| long.arrived_bytes);
         self.evidence_bytes = self.evidence_bytes.max(arrived_bytes);
     }
@@ -335,7 +340,7 @@ impl PathController for Model {
             let began_at = sample.sent_at.before(train.sent_ns);
             self.trains.measured(bps.min(MAX_RATE_BPS), began_at, train.sent_bytes, self.mss_bytes);
         }
-        if self.waits_ns[0] <= self.target_ns() {
+        if self.is_calm() {
             self.calm_bps = self.estimate_bps;
         }
         match self.competition.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {

@@ -250,7 +250,7 @@ fn digits(value: f64, decimals: usize) -> String {
 
 /// Every cell, for programs: its axes, medians with all digits, verdicts.
 pub fn cells_table(map: &Map, results: &Results) -> Table {
-    let mut table = Table::new(&HEADINGS);
+    let mut table = Table::new(&[&AXES[..], &METRICS, &JUDGED].concat());
     for outcome in outcomes(map, results) {
         let cell = outcome.cell;
         let mut row = vec![
@@ -290,36 +290,12 @@ const METRICS: [&str; 13] = [
     "repeated",
 ];
 
-/// Columns of the table of cells.
-const HEADINGS: [&str; 27] = [
-    "cell",
-    "own",
-    "hosts",
-    "tcps",
-    "kind",
-    "queue",
-    "discipline",
-    "loss",
-    "rtt_s",
-    "rate_bps",
-    "use",
-    "use_tcps",
-    "goodput",
-    "goodput_tcps",
-    "own_bps",
-    "tcp_bps",
-    "ratio",
-    "kept",
-    "jain_own",
-    "wait_ms",
-    "wait_tcps_ms",
-    "queue_fill",
-    "repeated",
-    "use_verdict",
-    "ratio_verdict",
-    "jain_verdict",
-    "distance",
-];
+/// Columns before those: the cell, and its axes.
+const AXES: [&str; 10] =
+    ["cell", "own", "hosts", "tcps", "kind", "queue", "discipline", "loss", "rtt_s", "rate_bps"];
+
+/// Columns behind those: its verdicts, and how far it is from what is asked for.
+const JUDGED: [&str; 4] = ["use_verdict", "ratio_verdict", "jain_verdict", "distance"];
 
 fn word(verdict: Option<Verdict>) -> String {
     match verdict {
