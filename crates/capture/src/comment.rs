@@ -160,6 +160,7 @@ fn phase_text(phase: Phase) -> &'static str {
         Phase::Measuring => "measuring",
         Phase::Holding => "holding",
         Phase::Competing => "competing",
+        Phase::Sharing => "sharing",
     }
 }
 

@@ -113,6 +113,8 @@ pub enum Phase {
     Holding,
     /// The path's model: others fill the queue.
     Competing,
+    /// The path's model: holding, while the queue is others' or they have left less than the path carries.
+    Sharing,
 }
 
 /// Step in the use of a path that an earlier connection remembered [RFC 9959 3].

@@ -1,10 +1,11 @@
 //! The model on links of which nothing is declared (`docs/spec/controller.md`). Figures are for the example
 //! `controller`; these bounds are what must not be lost.
 
+use skyhaul_core::event::Phase;
 use skyhaul_core::{Event, EventSink, Instant, MS, NullSink, SECOND, Stream};
 use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep, preset};
-use skyhaul_scenario::{File, Register};
-use skyhaul_sim::{Outcome, STP, Source, TCP, Transfer, simulate};
+use skyhaul_scenario::{File, Register, Scenario};
+use skyhaul_sim::{Outcome, STP, Simulation, Source, TCP, Transfer, simulate};
 use skyhaul_stp::segment::types::REPAIR;
 
 fn run(link: LinkConfig, seed: u64, bytes: u64) -> Outcome {
@@ -94,17 +95,21 @@ fn an_opening_that_is_lost_again_and_again_does_not_leave_a_connection_at_ten_pa
 /// The middle of so many is taken: single runs beside BBR differ by three times.
 const SEEDS: u64 = 9;
 
-/// These metrics of a ready scenario, of bit/s in Mbit/s, with these keys set.
-fn rates(scenario: &str, seed: u64, set: &[(&str, &str)], metrics: &[&str]) -> Vec<f64> {
-    let path = format!("{}/../../scenarios/{scenario}.toml", env!("CARGO_MANIFEST_DIR"));
+/// First point of a ready scenario with these keys set.
+fn scenario(name: &str, set: &[(&str, &str)]) -> Scenario {
+    let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let set: Vec<_> = set.iter().map(|(key, value)| ((*key).to_string(), (*value).to_string())).collect();
     let whole = File::parse(&Register::new(&[&STP, &TCP]), &path, &text)
         .and_then(|file| file.with(&set))
         .unwrap_or_else(|error| panic!("{error}"));
     let point = whole.points().next().unwrap_or_else(|| panic!("{path} has no point"));
-    let scenario = whole.scenario_at(&point).unwrap_or_else(|error| panic!("{error}"));
-    let measured = simulate(&scenario, seed).unwrap_or_else(|error| panic!("{path}: {error}"));
+    whole.scenario_at(&point).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// These metrics of a ready scenario, of bit/s in Mbit/s, with these keys set.
+fn rates(name: &str, seed: u64, set: &[(&str, &str)], metrics: &[&str]) -> Vec<f64> {
+    let measured = simulate(&scenario(name, set), seed).unwrap_or_else(|error| panic!("{name}: {error}"));
     metrics.iter().map(|&metric| measured.metrics[metric] / 1e6).collect()
 }
 
@@ -200,9 +205,66 @@ fn capacity_is_followed_down_and_up() {
 
 #[test]
 fn a_fade_to_a_hundredth_is_followed_down_and_up() {
-    let found =
-        rates("rain-fade", 1, &[("sweep", "{}"), ("flows.file.transport", "window")], &["goodput_bps"]);
+    let set = [
+        ("sweep", "{}"),
+        ("flows.file.transport", "window"),
+        ("metrics.wanted", r#"["goodput_bps", "links.*.forward.wait_ms.mean"]"#),
+    ];
+    let found = rates("rain-fade", 1, &set, &["goodput_bps", "links.ka-band.forward.wait_ms.mean"]);
     assert!(found[0] > 3.45, "{found:?}: who fills the queue gets 3.4");
+    let wait_ms = found[1] * 1e6;
+    assert!(
+        wait_ms < 200.0,
+        "{wait_ms} ms: a fade is no neighbour, of whom half of the rate before is claimed"
+    );
+}
+
+/// Time of the flow that the model paces, by phase of it.
+#[derive(Default)]
+struct Phases {
+    since: Instant,
+    is_beside: bool,
+    beside_ns: u64,
+    alone_ns: u64,
+}
+
+impl EventSink<Source> for Phases {
+    fn wants(&self) -> bool {
+        true
+    }
+
+    fn emit(&mut self, now: Instant, _: Source, event: Event) {
+        let Event::Window { phase, .. } = event else { return };
+        if !matches!(phase, Phase::Measuring | Phase::Holding | Phase::Competing | Phase::Sharing) {
+            return; // the rival's
+        }
+        let passed_ns = now.since(self.since);
+        if self.is_beside {
+            self.beside_ns += passed_ns
+        } else {
+            self.alone_ns += passed_ns
+        }
+        (self.since, self.is_beside) = (now, matches!(phase, Phase::Competing | Phase::Sharing));
+    }
+}
+
+#[test]
+fn time_beside_a_flow_that_joins_is_shared_though_the_claim_ends_now_and_then() {
+    // One bandwidth-delay product of 10 Mbit/s and 40 ms: the rival's losses empty it several times a second.
+    let set = [
+        ("sweep", "{}"),
+        ("run.duration", "40s"),
+        ("run.warm_up", "0s"),
+        ("flows.rival.start", "3s"),
+        ("transports.rival.controller", "cubic"),
+        ("links.bottleneck.forward.delay", "10ms"),
+        ("links.bottleneck.reverse.delay", "10ms"),
+        ("links.bottleneck.forward.queue", "50kB"),
+    ];
+    let mut phases = Phases::default();
+    Simulation::new(&scenario("beside-tcp", &set), 1).unwrap().run(&mut phases);
+    let (beside_s, alone_s) = (phases.beside_ns / SECOND, phases.alone_ns / SECOND);
+    assert!(alone_s >= 2 && beside_s >= 27, "{alone_s} s alone, {beside_s} s beside it");
 }
 
 #[test]

@@ -164,6 +164,20 @@ fn a_standard_input_that_is_fed_slowly_is_named() {
     is_first(transfer.over(PATH, "- far:4700"), "source", 2.5);
 }
 
+#[test]
+fn a_neighbour_who_joins_is_named() {
+    if Command::new("iperf3").arg("-v").output().is_err() {
+        return skipped("there is no `iperf3` here");
+    }
+    let transfer = Transfer {
+        receiver: "(iperf3 -s -1 >/dev/null &) ;".into(),
+        sender: "(sleep 1; exec iperf3 -c far -t 40 >/dev/null) & SEND; told=$?; kill $!; exit $told".into(),
+        ..Transfer::of(8 * MB)
+    };
+    let path = ["--rate", "10M", "--delay", "20ms", "--queue", "50kB"];
+    is_first(transfer.over(&path, "data far:4700"), "neighbour", 5.0);
+}
+
 /// Words that give a command a slow disk; `None`, said aloud: nothing can.
 fn slow_disk(folder: &TempDir) -> Option<String> {
     let library = folder.path().join("slow_disk.so");

@@ -18,7 +18,7 @@ pub(super) const UNUSUAL_FACTOR: f64 = 1.5;
 /// Trains in a row that find nobody else's packets between their own ...
 const ALONE_TRAINS: u32 = 3;
 /// ... when so much of what a train shows is what arrives anyway.
-const ALONE_PART: f64 = 0.85;
+pub(super) const ALONE_PART: f64 = 0.85;
 /// Round trips (of the empty path) without a queue after which nobody fills it any more: CUBIC's is back
 /// within fewer, and BBR empties it for two.
 const EMPTY_RTTS: u64 = 4;
@@ -33,11 +33,18 @@ const CLAIM_LOSS: f64 = 0.05;
 const LOSS_SAMPLES: f64 = 24.0;
 
 /// Watch over a queue that does not go away.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct CompetitionDetector {
     calm_at: Option<Instant>,
+    /// Least and most waiting of the queue; the least is [`u64::MAX`] before it counts.
     min_wait_ns: u64,
     max_wait_ns: u64,
+}
+
+impl Default for CompetitionDetector {
+    fn default() -> Self {
+        Self { calm_at: None, min_wait_ns: u64::MAX, max_wait_ns: 0 }
+    }
 }
 
 /// Cause of such a queue.
@@ -52,11 +59,16 @@ pub(super) enum QueueCause {
 }
 
 impl CompetitionDetector {
+    /// True while a queue stands for longer than one would that the sender made itself.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.min_wait_ns != u64::MAX
+    }
+
     /// Takes in how long a packet waited.
     pub(super) fn saw(&mut self, now: Instant, wait_ns: u64, target_ns: u64, rtt_min_ns: u64) -> QueueCause {
         let calm_at = *self.calm_at.get_or_insert(now);
         if wait_ns <= CROWDED_TARGETS * target_ns {
-            *self = Self { calm_at: Some(now), min_wait_ns: u64::MAX, max_wait_ns: 0 };
+            *self = Self { calm_at: Some(now), ..Self::default() };
             return QueueCause::Unknown;
         }
         self.max_wait_ns = self.max_wait_ns.max(wait_ns);
@@ -70,9 +82,13 @@ impl CompetitionDetector {
         {
             return QueueCause::Unknown;
         }
-        let spread_ns = wait_ns.abs_diff(self.min_wait_ns);
-        *self = Self::default();
-        if spread_ns < target_ns / STEADY_PART { QueueCause::LongerPath } else { QueueCause::OtherFlows }
+        if wait_ns.abs_diff(self.min_wait_ns) < target_ns / STEADY_PART {
+            *self = Self::default();
+            return QueueCause::LongerPath;
+        }
+        // What has changed once is others' until it is gone, though it stand still for a moment.
+        *self = Self { calm_at: Some(now), min_wait_ns: 0, max_wait_ns: 0 };
+        QueueCause::OtherFlows
     }
 }
 

@@ -89,6 +89,8 @@ pub struct Model {
     drained_at: Option<Instant>,
     competition: CompetitionDetector,
     competing: Option<CubicClaim>,
+    /// True while others fill the queue, and until what they left is ours.
+    is_shared: bool,
 }
 
 impl Model {
@@ -112,6 +114,7 @@ impl Model {
             drained_at: None,
             competition: CompetitionDetector::default(),
             competing: None,
+            is_shared: false,
         }
     }
 
@@ -140,6 +143,11 @@ impl Model {
     /// True if the last mark met no queue, or no longer one than is aimed at.
     fn is_calm(&self) -> bool {
         self.waits_ns[0] <= self.target_ns()
+    }
+
+    /// True if no train shows that the path carries much more than is ours.
+    fn has_all(&self) -> bool {
+        self.estimate_bps > self.trains.latest_bps() * competition::ALONE_PART
     }
 
     /// Time that a train takes for which the queue has room, if longer ones had none.
@@ -346,7 +354,9 @@ impl PathController for Model {
         match self.competition.saw(now, self.waits_ns[0], self.target_ns(), self.rtt_min_ns) {
             QueueCause::OtherFlows if self.competing.is_none() => {
                 // Who gave way for so long has nothing left. With one newcomer a half was due.
-                let claim_bps = self.estimate_bps.max(self.calm_bps / 2.0);
+                // Trains show whether the path still carries that.
+                let whole_bps = self.calm_bps.min(self.trains.latest_bps());
+                let claim_bps = self.estimate_bps.max(whole_bps / 2.0);
                 self.competing = Some(CubicClaim::new(now, sample, claim_bps, self.mss_bytes));
                 self.noise.forget_limit();
                 self.trains.forget_room();
@@ -358,6 +368,8 @@ impl PathController for Model {
         if self.competing.is_none() {
             self.hold(now, sample);
         }
+        let is_queue_theirs = self.competing.is_some() || self.competition.is_crowded();
+        self.is_shared = is_queue_theirs || self.is_shared && !self.has_all();
     }
 
     fn on_outage(&mut self, _: Instant) {
@@ -368,6 +380,7 @@ impl PathController for Model {
         self.trains.forget_room();
         self.noise.forget_limit();
         self.competition = CompetitionDetector::default();
+        self.is_shared = self.competing.is_some();
     }
 
     fn rate_bps(&self) -> u64 {
@@ -409,8 +422,9 @@ impl PathController for Model {
     fn phase(&self) -> Phase {
         match (self.is_started(), &self.competing) {
             (false, _) => Phase::Measuring,
-            (true, None) => Phase::Holding,
             (true, Some(_)) => Phase::Competing,
+            (true, None) if self.is_shared => Phase::Sharing,
+            (true, None) => Phase::Holding,
         }
     }
 

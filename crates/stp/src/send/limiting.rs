@@ -75,7 +75,7 @@ fn rate_limit(phase: Phase) -> Limit {
     match phase {
         Phase::FixedRate => Limit::DeclaredRate,
         Phase::SlowStart | Phase::Startup | Phase::Measuring => Limit::Opening,
-        Phase::Competing => Limit::Neighbour,
+        Phase::Competing | Phase::Sharing => Limit::Neighbour,
         Phase::Avoidance | Phase::Drain | Phase::ProbeBandwidth | Phase::ProbeRtt | Phase::Holding => {
             Limit::PathRate
         }
