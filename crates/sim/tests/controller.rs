@@ -240,9 +240,9 @@ impl EventSink<Source> for Phases {
         }
         let passed_ns = now.since(self.since);
         if self.is_beside {
-            self.beside_ns += passed_ns
+            self.beside_ns += passed_ns;
         } else {
-            self.alone_ns += passed_ns
+            self.alone_ns += passed_ns;
         }
         (self.since, self.is_beside) = (now, matches!(phase, Phase::Competing | Phase::Sharing));
     }
