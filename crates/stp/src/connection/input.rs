@@ -40,7 +40,9 @@ impl Connection {
 
     fn apply(&mut self, segment: &Segment<'_>, call: &mut Call<'_>) {
         if let Some(opening) = &segment.bgn {
-            self.on_bgn(opening, call);
+            // A copy beside data has one with a POLL behind it, which is answered.
+            let asks = segment.poll.is_some() || segment.payload_bytes() == 0;
+            self.on_bgn(opening, asks, call);
         }
         if let Some(opening) = &segment.bgnak {
             self.on_bgnak(opening, call);
@@ -78,10 +80,14 @@ impl Connection {
         }
     }
 
-    /// A repeated BGN is answered again.
-    fn on_bgn(&mut self, opening: &Opening, call: &mut Call<'_>) {
+    /// A repeated BGN is answered again if it `asks`.
+    fn on_bgn(&mut self, opening: &Opening, asks: bool, call: &mut Call<'_>) {
         match &mut self.receiver {
-            Some(receiver) if opening.nonce == self.names.nonce => receiver.accept(),
+            Some(receiver) if opening.nonce == self.names.nonce => {
+                if asks {
+                    receiver.accept();
+                }
+            }
             _ => self.refuse(Refusal::Absurd, call),
         }
     }

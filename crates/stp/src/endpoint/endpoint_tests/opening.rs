@@ -78,6 +78,23 @@ fn the_paper_profile_gives_up_after_bounded_tries() {
 }
 
 #[test]
+fn a_copy_of_the_opening_beside_data_is_answered_if_it_asks() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, &[7; 12_000]).unwrap();
+    bench.pump();
+    assert_eq!(bench.sent_by(Side::A)[..4], ["BGN+SD+POLL", "BGN+SD", "BGN+SD", "BGN+SD+POLL"]);
+    let flight: Vec<_> = bench.wire.iter().map(|datagram| datagram.bytes.clone()).collect();
+    bench.run(DELAY_NS);
+    for (copied, answers) in [(1, 0), (2, 0), (3, 1)] {
+        let before = bench.count(Side::B, "BGNAK");
+        bench.inject(Side::B, &decode(&flight[copied]).unwrap());
+        bench.pump();
+        assert_eq!(bench.count(Side::B, "BGNAK"), before + answers, "{:?}", bench.log);
+    }
+}
+
+#[test]
 fn early_data_survives_the_loss_of_the_first_packets() {
     let mut bench = Bench::new();
     let mut left = 3;
