@@ -8,6 +8,7 @@ use skyhaul_capture::{Inlet, Recorder};
 use skyhaul_scenario::Scenario;
 use skyhaul_sim::Interfaces;
 
+use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::output::error;
 
@@ -112,7 +113,7 @@ fn cannot(shown: &str, error: &io::Error) -> Failure {
         io::ErrorKind::AlreadyExists => "; a capture replaces nothing: remove it, or name another file",
         _ => "",
     };
-    Failure::new(format!("cannot write the capture '{shown}': {error}{advice}"))
+    Failure::of(ErrorCode::CaptureFailed, format!("cannot write the capture '{shown}': {error}{advice}"))
 }
 
 /// A new file. Pipes and devices that are there are written to.

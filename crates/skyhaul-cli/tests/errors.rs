@@ -44,6 +44,7 @@ fn what_fails_before_a_transfer_has_its_code() {
         (&["send", path, "no-such-host.invalid:4700"], "address-unknown"),
         (&["send", path, &nobody], "peer-absent"),
         (&["send", path, &taken, "--give-up", "1s"], "no-answer"),
+        (&["send", path, &nobody, "--capture", path], "capture-failed"),
         (&["receive", "--dir", "/no/such/dir"], "destination-unusable"),
         (&["receive", "--dir", "/proc"], "destination-unusable"),
         (&["receive", "--dir", here, "--listen", &taken], "cannot-listen"),

@@ -39,6 +39,9 @@ codes! {
     StdinFailed = "stdin-failed",
         "the standard input is closed or a terminal, could not be read to its end, or not be kept until then",
         "pipe something into the command, mend what is before the pipe, or let TMPDIR name a folder with room";
+    CaptureFailed = "capture-failed",
+        "the file of `--capture` is there already, or cannot be made",
+        "remove it, or name another";
     TooManyFiles = "too-many-files",
         "more files than one transfer can have",
         "pack them, or send them in parts";
