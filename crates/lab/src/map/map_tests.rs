@@ -1,4 +1,4 @@
-//! The map: its sample, its bounds, its verdicts, and some cheap cells with frozen results.
+//! The map: its sample, its bounds, its verdicts, and its worst cells and some cheap ones with frozen results.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -202,6 +202,18 @@ fn cheap_cells_come_out_as_they_did_whatever_the_number_of_jobs() {
     let first = Map::parse("small.toml", SMALL, &MapOrder { only: vec![1], ..MapOrder::default() }).unwrap();
     let again = run(&first, 1);
     assert_eq!(again.runs[0].metrics, results.runs[0].metrics);
+}
+
+/// The ten cells of the ready map that miss what is asked for by most (docs/guide/controller-map.md).
+const WORST: [usize; 10] = [146, 33, 258, 279, 36, 271, 230, 82, 143, 88];
+
+#[test]
+fn the_worst_cells_come_out_as_they_did() {
+    let order = MapOrder { only: WORST.to_vec(), runs: Some(1), ..MapOrder::default() };
+    let map = Map::new(&order).unwrap();
+    let results = run(&map, 2);
+    assert_eq!(results.failed().count(), 0);
+    insta::assert_snapshot!("worst_cells", rounded(&cells_table(&map, &results)).to_csv());
 }
 
 /// Table with four digits of each number: what a snapshot is read for.
