@@ -199,8 +199,9 @@ pub enum Workload {
     },
 }
 
-/// Pages, one after the other: first one object, then the others that it names, a few at a time. Each over a
-/// connection of its own: a request by the opener, a response by the acceptor.
+/// Pages of objects, each object over a connection of its own: a request by the opener, a response by the
+/// acceptor. Pages follow each other, first one object, then the others that it names, a few at a time; or an
+/// open loop begins them whatever becomes of those before, and asks for all objects of a page at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WebLoad {
     /// Bytes of a request; at least 8.
@@ -217,6 +218,9 @@ pub struct WebLoad {
     pub parallel: u32,
     /// Mean pause after a page, exponentially distributed; 0: none.
     pub think_ns: u64,
+    /// Mean time from the beginning of a page to that of the next, exponentially distributed, in an open loop;
+    /// `None`: a closed one, in which `parallel` and `think_ns` say how pages are read.
+    pub every_ns: Option<u64>,
     /// How many; `None`: until the run ends.
     pub pages: Option<u64>,
 }

@@ -94,7 +94,7 @@ fn read_workload(flow: &mut FlowDraft, node: &Node, path: &str) -> Result<(), Sc
     flow.workload = match KINDS.read(&entry.node).map_err(refuse)? {
         WorkloadKind::Bulk => read::<Bulk>(bulk_keys(), node, path)?.into(),
         WorkloadKind::Requests => read::<Requests>(requests_keys(), node, path)?.into(),
-        WorkloadKind::Web => Workload::Web(read(web_keys(), node, path)?),
+        WorkloadKind::Web => Workload::Web(read_web(node, path)?),
         WorkloadKind::OnOff => read::<OnOff>(on_off_keys(), node, path)?.into(),
     };
     Ok(())
@@ -233,6 +233,24 @@ pub(crate) fn on_off_keys() -> &'static [Key<OnOff>] {
     &KEYS
 }
 
+/// Keys of a closed loop, which say nothing in an open one.
+const CLOSED_KEYS: [&str; 2] = ["parallel", "think"];
+
+fn read_web(node: &Node, path: &str) -> Result<WebLoad, ScenarioError> {
+    let load: WebLoad = read(web_keys(), node, path)?;
+    let table = expect_table(node, path)?;
+    if load.every_ns.is_some()
+        && let Some((name, entry)) = CLOSED_KEYS.iter().find_map(|name| Some((name, table.get(name)?)))
+    {
+        let problem = format!(
+            "beside `every` it says nothing: pages begin whatever becomes of those before, and ask for all objects \
+             at once; leave out `{name}`, or `every`"
+        );
+        return Err(entry.node.place.error(&join(path, name), problem));
+    }
+    Ok(load)
+}
+
 impl Default for WebLoad {
     fn default() -> Self {
         Self {
@@ -243,6 +261,7 @@ impl Default for WebLoad {
             max_object_bytes: 100_000_000,
             parallel: 4,
             think_ns: 10 * SECOND,
+            every_ns: None,
             pages: None,
         }
     }
@@ -272,6 +291,12 @@ pub(crate) fn web_keys() -> &'static [Key<WebLoad>] {
             ),
             Key::new("think", Time::default(), |w: &mut WebLoad| &mut w.think_ns)
                 .means("Mean of the exponentially distributed pauses after a page."),
+            Key::new("every", Maybe(Time { min_ns: skyhaul_core::US }), |w: &mut WebLoad| &mut w.every_ns).means(
+                "Open loop: mean of the exponentially distributed times from the beginning of a page to that of the \
+                 next, whatever becomes of those before; all objects of a page are asked for at once. What is asked \
+                 for, and when, then depends on the seed alone, so that it is equal beside any other traffic. \
+                 Beyond 10000 objects under way further ones fail. `parallel` and `think` belong to the closed loop.",
+            ),
             Key::new("pages", Maybe(pages), |w: &mut WebLoad| &mut w.pages)
                 .means("How many. Without it they follow each other until the run ends."),
         ]

@@ -92,6 +92,8 @@ fn keys_that_there_are_not_or_that_are_missing() {
         ("kind = \"bulk\"", "kind = \"requests\""),
         ("kind = \"bulk\"", "kind = \"bulks\""),
         ("size = \"1MB\"", "think = \"1s\""),
+        ("kind = \"bulk\"\nsize = \"1MB\"", "kind = \"web\"\nevery = \"1s\"\nparallel = 4"),
+        ("kind = \"bulk\"\nsize = \"1MB\"", "kind = \"web\"\nevery = \"0s\""),
         ("", "[links.down.channel]\nbad = { mean_stay = \"1s\" }"),
         ("", "[links.down.channel.good]\nloss = 0.1"),
         ("", "[[links.down.outages]]\nfrom = \"1s\""),

@@ -143,6 +143,63 @@ fn pages_are_read_object_by_object_over_connections_of_their_own() {
 }
 
 #[test]
+fn an_open_loop_asks_for_equal_pages_at_equal_times_whatever_else_is_on_the_links() {
+    let load =
+        WebLoad { object_bytes: 3000, every_ns: Some(200 * MS), pages: Some(100), ..WebLoad::default() };
+    let closed = WebLoad { every_ns: None, ..load };
+    let measure = |load, bytes| {
+        let files = Flow { count: 4, ..flow("files", 3, 0, bulk(bytes)) };
+        let measured = run(&row(vec![flow("web", 0, 3, Workload::Web(load)), files]));
+        assert_eq!((measured.ended, metric(&measured, "flows.web.completed")), (Ended::Done, 1.0));
+        measured
+    };
+    let web = |measured: &Measured, name: &str| metric(measured, &format!("flows.web.{name}"));
+    let [alone, beside] = [1000, 8_000_000].map(|bytes| measure(load, bytes));
+    assert_eq!(web(&alone, "payload_bytes"), web(&beside, "payload_bytes"));
+    let mean = |measured| web(measured, "completion_ms.mean");
+    assert!(mean(&beside) > 1.02 * mean(&alone), "the files are felt: {} {}", mean(&alone), mean(&beside));
+    // The last page begins when it does, so the flow is longer by no more than that page.
+    let later_s = web(&beside, "elapsed_s") - web(&alone, "elapsed_s");
+    assert!(later_s < web(&beside, "completion_ms.max") / 1000.0, "{later_s}");
+    // A reader that waits for each page takes the sum of all of them.
+    let waiting = measure(WebLoad { think_ns: 200 * MS, ..closed }, 1000);
+    assert!(web(&waiting, "elapsed_s") > 3.0 * web(&alone, "elapsed_s"), "{}", web(&waiting, "elapsed_s"));
+}
+
+#[test]
+fn an_open_loop_asks_for_all_objects_of_a_page_at_once() {
+    let load = WebLoad {
+        object_bytes: 300,
+        shape: 100.0,
+        objects: 30.0,
+        every_ns: Some(SECOND),
+        pages: Some(20),
+        ..WebLoad::default()
+    };
+    let measured = run(&row(vec![flow("web", 0, 3, Workload::Web(load))]));
+    assert_eq!((measured.ended, metric(&measured, "completed")), (Ended::Done, 1.0));
+    // One round trip: no object waits for the first, nor for others.
+    let max = metric(&measured, "completion_ms.max");
+    assert!((550.0..700.0).contains(&max), "{max}");
+}
+
+#[test]
+fn an_open_loop_has_a_bound_beyond_which_objects_fail() {
+    let load = WebLoad {
+        objects: 10_000.0,
+        object_bytes: 10,
+        every_ns: Some(MS),
+        pages: Some(8),
+        ..WebLoad::default()
+    };
+    let mut scenario = row(vec![flow("web", 0, 3, Workload::Web(load))]);
+    scenario.stop = Stop { duration_ns: Some(SECOND / 2), ..Stop::default() };
+    let measured = run(&scenario);
+    let opened = metric(&measured, "links.in.forward.delivered_packets");
+    assert!(metric(&measured, "failed") > 0.0 && opened <= 10_000.0, "{opened}");
+}
+
+#[test]
 fn an_application_that_streams_is_as_fast_as_it_says() {
     let steady = Workload::Bulk { bytes: None, chunk_bytes: 500, rate_bps: Some(400_000) };
     let pausing = Workload::OnOff { rate_bps: 400_000, on_ns: SECOND, off_ns: SECOND, chunk_bytes: 500 };
