@@ -218,7 +218,7 @@ pub struct WebLoad {
     pub parallel: u32,
     /// Mean pause after a page, exponentially distributed; 0: none.
     pub think_ns: u64,
-    /// Mean time from the beginning of a page to that of the next, exponentially distributed, in an open loop;
+    /// Mean time from the beginning of a page to that of the next, exponentially distributed: an open loop.
     /// `None`: a closed one, in which `parallel` and `think_ns` say how pages are read.
     pub every_ns: Option<u64>,
     /// How many; `None`: until the run ends.

@@ -33,8 +33,8 @@ struct Page {
     is_open: bool,
 }
 
-/// Reads pages: one after the other, with pauses, or in an open loop whenever one is due. An object that fails
-/// is noted, and its page goes on without it.
+/// Reads pages: one after the other, with pauses, or in an open loop whenever one is due. An object that
+/// fails is noted, and its page goes on without it.
 #[derive(Debug)]
 pub(in crate::flows) struct Browser {
     remote: Remote,
