@@ -248,6 +248,81 @@ impl EventSink<Source> for Phases {
     }
 }
 
+/// The bottleneck of `beside-tcp` with 20 Mbit/s, a round trip of 60 ms, and a queue of ten packets.
+const TEN_PACKETS: [(&str, &str); 7] = [
+    ("sweep", "{}"),
+    ("links.bottleneck.forward.rate", "20Mbit/s"),
+    ("links.bottleneck.reverse.rate", "20Mbit/s"),
+    ("links.bottleneck.forward.delay", "20ms"),
+    ("links.bottleneck.reverse.delay", "20ms"),
+    ("links.bottleneck.forward.queue", "10packets"),
+    ("run.duration", "60s"),
+];
+
+#[test]
+fn who_was_pushed_down_in_front_of_a_short_queue_comes_back() {
+    // Four flows of BBR for some ten seconds leave a packet a round trip; no train found room then.
+    let of = |seed: u64| {
+        let start = ["3s", "3.2s", "3.4s", "3.6s"][seed as usize];
+        let mut set = TEN_PACKETS.to_vec();
+        set.extend([("run.warm_up", "25s"), ("transports.rival.controller", "bbr")]);
+        set.extend([("flows.rival.start", start), ("flows.rival.workload.size", "6MB")]);
+        let flow = format!(
+            r#"{{ from = "rival", to = "sink_rival", transport = "rival", start = "{start}", workload = {{ kind = "bulk", size = "6MB" }} }}"#
+        );
+        set.extend(["flows.second", "flows.third", "flows.fourth"].map(|key| (key, flow.as_str())));
+        rates("beside-tcp", 1, &set, &["flows.xstp.goodput_bps"])[0]
+    };
+    let found: Vec<f64> = (0..4).map(of).collect();
+    assert!(found.iter().all(|&mbits| mbits > 16.0), "{found:?} of 19.4 Mbit/s: 0.2 for 40 s before");
+}
+
+#[test]
+fn two_that_share_a_path_do_not_jump_to_all_of_it_by_turns() {
+    let set = [
+        ("sweep", "{}"),
+        ("run.duration", "60s"),
+        ("run.warm_up", "5s"),
+        ("transports.rival.protocol", "stp"),
+        ("links.bottleneck.forward.delay", "40ms"),
+        ("links.bottleneck.reverse.delay", "40ms"),
+        ("links.bottleneck.forward.queue", "125kB"),
+    ];
+    let metrics =
+        ["flows.xstp.goodput_bps", "flows.rival.goodput_bps", "links.bottleneck.forward.wait_ms.mean"];
+    let found = rates("beside-tcp", 1, &set, &metrics);
+    let (all_mbits, wait_ms) = (found[0] + found[1], found[2] * 1e6);
+    assert!(
+        all_mbits > 9.4 && wait_ms < 32.0,
+        "{all_mbits} Mbit/s, {wait_ms} ms: 9.2 and 50 if both take all"
+    );
+}
+
+#[test]
+fn who_is_alone_shares_with_nobody() {
+    let mut slots = ready("geo");
+    let delay_ns = |at_ns: u64| 275 * MS + 20 * MS - at_ns % (20 * MS);
+    slots.forward.schedule = schedule(MS, |at_ns| (Some(10_000_000), delay_ns(at_ns)));
+    let mut jitter = ready("geo");
+    let mut random = Stream::new(3, "jitter");
+    let mut delay_ns = move |_: u64| 275 * MS + random.below(4 * MS);
+    jitter.forward.schedule = schedule(MS, |at_ns| (Some(10_000_000), delay_ns(at_ns)));
+    let presets = ["geo", "thin-return", "leo-handoff"].map(|name| (name, ready(name)));
+    let links = presets.into_iter().chain([("slots", slots), ("jitter", jitter)]);
+    for (name, mut link) in links {
+        for bit_error_rate in [0.0, 1e-5] {
+            link.forward.bit_error_rate = bit_error_rate;
+            let mut phases = Phases::default();
+            Transfer::new(link.clone(), 1, 20_000_000).run(&mut phases).unwrap();
+            let (beside_ms, alone_ms) = (phases.beside_ns / MS, phases.alone_ns / MS);
+            assert!(
+                beside_ms * 10 < alone_ms,
+                "{name}, {bit_error_rate}: {beside_ms} ms beside others, {alone_ms} alone"
+            );
+        }
+    }
+}
+
 #[test]
 fn time_beside_a_flow_that_joins_is_shared_though_the_claim_ends_now_and_then() {
     // One bandwidth-delay product of 10 Mbit/s and 40 ms: the rival's losses empty it several times a second.

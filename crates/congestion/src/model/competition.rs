@@ -6,7 +6,7 @@ use skyhaul_core::{Instant, Interval, PathSample, SECOND, Verdict};
 use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, IdleRestart, Lost, Signal};
 
 /// Round trips (of the empty path) for which a queue does not go away though the sender gave way.
-const PATIENCE_RTTS: u64 = 6;
+pub(super) const PATIENCE_RTTS: u64 = 6;
 /// Factor of the queue aimed at above which a queue is somebody's.
 const CROWDED_TARGETS: u64 = 2;
 /// Waiting that differs by less than this part of the queue aimed at is none: the way has become longer.

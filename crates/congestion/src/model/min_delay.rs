@@ -3,6 +3,10 @@
 
 use skyhaul_core::Instant;
 
+/// Time in which the shortest delay rises by a unit of it, at least: what rises faster is a queue that stands
+/// for longer than a window, unless it is found that it never changes.
+const RISE_NS: u64 = 500;
+
 /// Shortest delay of late: over at least one window, at most two. Two clocks drift apart by less than a
 /// ten-thousandth, so what a window of ten seconds adds is below a millisecond.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +15,8 @@ pub(super) struct MinDelayFilter {
     previous_ns: Option<i64>,
     current_ns: Option<i64>,
     since: Option<Instant>,
+    /// Delay above which packets wait, and when that was looked at.
+    base: Option<(Instant, i64)>,
 }
 
 impl MinDelayFilter {
@@ -23,7 +29,11 @@ impl MinDelayFilter {
         }
         let current_ns = self.current_ns.map_or(delay_ns, |shortest| shortest.min(delay_ns));
         self.current_ns = Some(current_ns);
-        let base_ns = self.previous_ns.map_or(current_ns, |shortest| shortest.min(current_ns));
+        let shortest_ns = self.previous_ns.map_or(current_ns, |shortest| shortest.min(current_ns));
+        let rises_to_ns =
+            |(at, base_ns): (Instant, i64)| base_ns.saturating_add((now.since(at) / RISE_NS) as i64);
+        let base_ns = self.base.map_or(shortest_ns, |base| rises_to_ns(base).min(shortest_ns));
+        self.base = Some((now, base_ns));
         delay_ns.saturating_sub(base_ns).unsigned_abs()
     }
 
@@ -47,6 +57,6 @@ mod tests {
         };
         assert_eq!([at(0, 275), at(1, 300), at(2, 270), at(3, 300)], [0, 25, 0, 30]);
         assert_eq!(at(12, 300), 30, "the window before counts");
-        assert_eq!(at(23, 300), 0, "two windows later it is forgotten");
+        assert_eq!([at(34, 370), at(45, 370)], [70, 48], "what stays rises by 2 ms a second");
     }
 }

@@ -2,6 +2,7 @@
 //! explains it and argues for each constant.
 
 mod competition;
+mod jumps;
 mod loss_noise;
 mod min_delay;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND};
 
 use competition::{CompetitionDetector, CubicClaim, QueueCause, unusual_bytes};
+use jumps::Jumps;
 use loss_noise::LossNoise;
 use min_delay::MinDelayFilter;
 use start::Start;
@@ -89,8 +91,13 @@ pub struct Model {
     drained_at: Option<Instant>,
     competition: CompetitionDetector,
     competing: Option<CubicClaim>,
+    jumps: Jumps,
     /// True while others fill the queue, and until what they left is ours.
     is_shared: bool,
+    /// Time of the last report at which no train showed much more than is ours.
+    had_all_at: Option<Instant>,
+    /// Time of the last report that missed something.
+    lost_at: Option<Instant>,
 }
 
 impl Model {
@@ -114,7 +121,10 @@ impl Model {
             drained_at: None,
             competition: CompetitionDetector::default(),
             competing: None,
+            jumps: Jumps::default(),
             is_shared: false,
+            had_all_at: None,
+            lost_at: None,
         }
     }
 
@@ -148,6 +158,24 @@ impl Model {
     /// True if no train shows that the path carries much more than is ours.
     fn has_all(&self) -> bool {
         self.estimate_bps > self.trains.latest_bps() * competition::ALONE_PART
+    }
+
+    /// Takes in whether others have a part of the path: they fill its queue, or, if it is a short one, what
+    /// we lose is theirs although trains show it.
+    fn take_shared(&mut self, now: Instant, sample: &PathSample) {
+        if sample.long.is_some_and(|long| long.arrived_bytes < long.sent_bytes) {
+            self.lost_at = Some(now);
+        }
+        let has_all = self.has_all();
+        if has_all || self.had_all_at.is_none() {
+            self.had_all_at = Some(now);
+        }
+        let patience_ns = competition::PATIENCE_RTTS.saturating_mul(self.rtt_min_ns);
+        let is_within = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= patience_ns);
+        let is_taken = !is_within(self.had_all_at) && is_within(self.lost_at);
+        let is_theirs =
+            is_taken || self.jumps.have_failed() || self.competing.is_some() || self.competition.is_crowded();
+        self.is_shared = is_theirs || self.is_shared && !has_all;
     }
 
     /// Time that a train takes for which the queue has room, if longer ones had none.
@@ -207,6 +235,7 @@ impl Model {
 
     /// Holds the rate by what arrived and by what waited.
     fn hold(&mut self, now: Instant, sample: &PathSample) {
+        self.jumps.saw(now, self.estimate_bps, self.rtt_min_ns);
         let target_ns = self.target_ns();
         let is_calm = self.is_calm();
         if let Some(long) = sample.long.filter(|long| long.sent_ns > 0) {
@@ -214,7 +243,7 @@ impl Model {
             self.take_delivered(&long, target_ns);
         }
         if is_calm {
-            self.take_trains();
+            self.take_trains(now);
         }
         self.rate_bps = (self.estimate_bps * self.correction(now, target_ns)).min(self.proven_bps());
         self.stay_below_policer();
@@ -268,9 +297,11 @@ impl Model {
     }
 
     /// Takes more, if the last trains say that it is to be had: at most twice as much a round trip.
-    fn take_trains(&mut self) {
+    fn take_trains(&mut self, now: Instant) {
         let Some(bps) = self.trains.worth_bps(self.estimate_bps) else { return };
-        self.set_estimate(bps.min(MAX_JUMP * self.estimate_bps));
+        let most_bps = self.estimate_bps + (bps - self.estimate_bps) * self.jumps.part();
+        self.set_estimate(most_bps.min(MAX_JUMP * self.estimate_bps));
+        self.jumps.went(now, self.estimate_bps);
         self.trains.forget();
     }
 
@@ -368,8 +399,7 @@ impl PathController for Model {
         if self.competing.is_none() {
             self.hold(now, sample);
         }
-        let is_queue_theirs = self.competing.is_some() || self.competition.is_crowded();
-        self.is_shared = is_queue_theirs || self.is_shared && !self.has_all();
+        self.take_shared(now, sample);
     }
 
     fn on_outage(&mut self, _: Instant) {

@@ -150,7 +150,8 @@ impl Trains {
         }
         let packets_in = |ns: u64| (rate_bps * ns as f64 / (8 * SECOND * mss_bytes.max(1)) as f64) as u64;
         let least = packets_in(rtt_ns / USUAL_PART).clamp(MIN_PACKETS, USUAL_PACKETS);
-        let most = self.room.map_or(MAX_PACKETS, |(_, packets)| packets.min(MAX_PACKETS));
+        // A pair is no longer than the queue that is aimed at; without any, who was pushed down stays there.
+        let most = self.room.map_or(MAX_PACKETS, |(_, packets)| packets.clamp(MIN_PACKETS, MAX_PACKETS));
         if most < least {
             return 0;
         }

@@ -1,4 +1,4 @@
-//! The map: its sample, its bounds, its verdicts, and its worst cells and some cheap ones with frozen results.
+//! The map: its sample, its bounds, its verdicts; its worst cells and some cheap ones with frozen results.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
