@@ -4,7 +4,6 @@ use skyhaul_core::{CloseReason, Instant, Path, ResetReason, SECOND, Step};
 
 use super::{Connection, Context};
 use crate::call::Call;
-use crate::receive::Receiver;
 use crate::segment::report_len;
 use crate::send::{SenderAction, Situation};
 
@@ -28,7 +27,7 @@ impl Connection {
     /// Next action: at its moment, if nothing happens before. An action whose time has not come may be
     /// another one when it has. What is due is sent before the connection ends. Pure.
     pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Action>> {
-        self.or_close(self.next_transmission(self.situation(path).as_ref(), now, path), now)
+        self.or_close(self.next_transmission(self.situation(now, path).as_ref(), now, path), now)
     }
 
     /// Next action, where `transmission` is the next thing to send.
@@ -45,7 +44,7 @@ impl Connection {
 
     /// When data is to leave next as far as the connection goes: for the share that it has of its path.
     pub(crate) fn data_due(&self, now: Instant, path: &Path) -> Option<Instant> {
-        let situation = self.situation(path)?;
+        let situation = self.situation(now, path)?;
         self.sender.data_at(&situation, now, path)
     }
 
@@ -72,11 +71,12 @@ impl Connection {
     }
 
     /// Situation of the sender; `None`: nothing at all may be sent.
-    pub(super) fn situation(&self, path: &Path) -> Option<Situation> {
+    pub(super) fn situation(&self, now: Instant, path: &Path) -> Option<Situation> {
         if self.life.is_closed() || self.life.is_held() {
             return None;
         }
         let allowance_bytes = self.reachability.allowance_bytes(self.sender.sent_bytes(), path)?;
+        let receiver = self.receiver.as_ref();
         Some(Situation {
             is_opened: self.is_opened(),
             is_lingering: self.life.is_lingering(),
@@ -89,7 +89,8 @@ impl Connection {
             begin_at: self.life.begin_due(),
             end_at: self.life.end_due(),
             has_ended: self.life.has_ended(),
-            reply: self.receiver.as_ref().and_then(Receiver::next_reply),
+            reply: receiver.and_then(|receiver| receiver.next_reply(now)),
+            reply_at: receiver.and_then(|receiver| receiver.stat_at(now)),
         })
     }
 

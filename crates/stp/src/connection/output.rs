@@ -22,11 +22,14 @@ impl Connection {
     ) -> Result<NetworkFields, Option<Instant>> {
         let call = &mut Call::new(self.id, context);
         let start = out.len();
-        let mut situation = self.situation(call.path);
+        if let Some(receiver) = &mut self.receiver {
+            receiver.make_stat(call.now);
+        }
+        let mut situation = self.situation(call.now, call.path);
         let mut next = self.next_transmission(situation.as_ref(), call.now, call.path);
         if due(next, call.now) == Some(Action::Probe) {
             self.start_probing(Alarm::Silence, call);
-            situation = self.situation(call.path);
+            situation = self.situation(call.now, call.path);
             next = self.next_transmission(situation.as_ref(), call.now, call.path);
         }
         let due = due(next, call.now);

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::segment::ListBounds;
 
 fn payload(number: u64) -> Vec<u8> {
     vec![number as u8; 1 + (number % 7) as usize]
@@ -44,10 +45,14 @@ fn runs_alternate_and_leave_out_what_arrived_at_the_end() {
     for n in [10, 13, 14, 17, 18] {
         assembly.insert(n, b"x");
     }
-    assert_eq!(assembly.runs(11, 19, (19, 19)), (11, vec![2, 2, 2]));
-    assert_eq!(assembly.runs(11, 22, (22, 22)), (11, vec![2, 2, 2, 2, 3]));
-    assert_eq!(assembly.runs(13, 19, (19, 19)), (15, vec![2]));
-    assert_eq!(assembly.runs(11, 11, (11, 11)), (11, vec![]));
+    let listed = |from, to| {
+        let list = assembly.list(from, to, (to, to), ListBounds { max_bytes: 99, max_gaps: 99 });
+        (list.first, list.runs)
+    };
+    assert_eq!(listed(11, 19), (Some(11), vec![2, 2, 2]));
+    assert_eq!(listed(11, 22), (Some(11), vec![2, 2, 2, 2, 3]));
+    assert_eq!(listed(13, 19), (Some(15), vec![2]));
+    assert_eq!(listed(11, 11), (None, vec![]));
 }
 
 #[test]

@@ -6,16 +6,20 @@ use alloc::vec::Vec;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Instant, NUMBER_MODULUS, Stats, expand, truncate_number};
 
-use super::replies::Replies;
+use super::replies::{Asked, Pending, Replies};
 use super::{Assembly, GapDetector, Pieces, Repairs, Reply, ReplySize};
 use crate::config::Config;
 use crate::segment::{
-    Block, CLOCK_SHIFT, HEADER_BYTES, Opening, Piece, Poll, Report, Stat, Timing, is_newer, repair_of,
-    split_runs,
+    Block, CLOCK_SHIFT, GapList, HEADER_BYTES, ListBounds, Opening, Piece, Poll, Report, Stat, Timing,
+    is_newer, repair_of,
 };
 
 /// Octets of a STAT besides its coded runs, with room to spare.
 const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
+/// Gaps in a segment of a STAT at most: what making one costs does not depend on what arrived.
+const MAX_STAT_GAPS: usize = 768;
+/// Bounds of a USTAT's list: what of a gap has filled in more places is left to the STAT.
+const USTAT_BOUNDS: ListBounds = ListBounds { max_bytes: 128, max_gaps: 64 };
 
 /// Outcome of a packet that arrived, or was decoded.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,7 +165,7 @@ impl Receiver {
         let is_open = self.assembly.window_bytes() >= self.assembly.limit_bytes() / 2;
         if self.window_closed && is_open {
             self.window_closed = false;
-            self.queue_ustat(0, Vec::new());
+            self.queue_ustat(GapList::default());
         }
     }
 
@@ -209,8 +213,8 @@ impl Receiver {
     /// Queues a USTAT with what is missing of [first, end), if the peer wants it and the budget has one left.
     /// Result: false if nothing is missing.
     fn report_gap(&mut self, first: u64, end: u64) -> bool {
-        let (start, runs) = self.assembly.runs(first, end, (end, end));
-        if runs.is_empty() {
+        let list = self.assembly.list(first, end, (end, end), USTAT_BOUNDS);
+        if list.first.is_none() {
             return false;
         }
         let is_limited = self.ustats_per_poll.is_some();
@@ -218,26 +222,25 @@ impl Receiver {
             return true;
         }
         self.ustat_credit -= u32::from(is_limited);
-        self.queue_ustat(start, runs);
+        self.queue_ustat(list);
         true
     }
 
-    fn queue_ustat(&mut self, start: u64, runs: Vec<u32>) {
-        let start = if runs.is_empty() { 0 } else { (start - self.assembly.next()) as u32 };
-        let report = self.report(start, runs);
+    fn queue_ustat(&mut self, list: GapList) {
+        let report = self.report(list);
         self.replies.push_ustat(report);
     }
 
     /// Report that nothing is missing.
     pub(crate) fn last_report(&self) -> Report {
-        self.report(0, Vec::new())
+        self.report(GapList::default())
     }
 
-    fn report(&self, start: u32, runs: Vec<u32>) -> Report {
+    fn report(&self, GapList { first, runs, .. }: GapList) -> Report {
         Report {
             next: self.next(),
             window_bytes: self.assembly.window_bytes().min(u64::from(u32::MAX)) as u32,
-            start,
+            start: first.map_or(0, |first| self.offset_of(first)),
             runs,
             ..Report::default()
         }
@@ -287,57 +290,51 @@ impl Receiver {
         self.gaps.on_stat(next);
         let budget = self.ustats_per_poll.unwrap_or(0);
         self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
-        let silent = poll.settled.map(|settled| expand(settled, next).max(self.assembly.next()));
-        let silent = silent.map(|first| (first, self.told_to)).filter(|&(first, end)| first < end);
-        self.queue_stat(poll, next, silent, arrival);
+        let settled = poll.settled.map(|settled| expand(settled, next));
+        let (echo, is_probe) = (poll.timestamp, poll.pads);
+        self.replies.ask(Asked { echo, covers: next, settled, is_probe, arrival: *arrival });
         Ok(())
     }
 
-    /// Queues the answer to `poll`: the gap list up to `upper`, in as many segments as it takes. It leaves
-    /// out the packets `silent` where that makes a list shorter that fits into one segment.
-    fn queue_stat(&mut self, poll: &Poll, upper: u64, silent: Option<(u64, u64)>, arrival: &PollArrival) {
-        let room_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
-        let assembly = &self.assembly;
-        let has_gaps = |&(first, end): &(u64, u64)| !assembly.runs(first, end, (end, end)).1.is_empty();
-        let mut silent = silent.filter(has_gaps);
-        let list = |silent: Option<(u64, u64)>| {
-            let (start, runs) = assembly.runs(assembly.next(), upper, silent.unwrap_or((upper, upper)));
-            (start, split_runs(runs, room_bytes))
+    /// Makes the STAT that leaves next, or the next part of one, if its time has come.
+    pub(crate) fn make_stat(&mut self, now: Instant) {
+        if let Some(pending) = self.replies.to_make(now) {
+            self.make(pending, now);
+        }
+    }
+
+    /// The gap list up to what the POLL asks about, as far as it fits. It leaves out what was told before
+    /// where that leaves a list that fits into one segment.
+    fn make(&mut self, of: Pending, now: Instant) {
+        let Asked { echo, covers, settled, arrival, .. } = of.asked;
+        let max_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
+        let bounds = ListBounds { max_bytes, max_gaps: MAX_STAT_GAPS };
+        let first = of.from.unwrap_or(self.assembly.next());
+        let list = |silent| self.assembly.list(first, covers, silent, bounds);
+        let told = settled.map(|settled| (settled.max(self.assembly.next()), self.told_to.min(covers)));
+        let told = told.filter(|&(first, end)| of.from.is_none() && first < end);
+        let told = told.filter(|&(first, end)| self.assembly.has_gap(first, end));
+        let brief = told.map(|told| (told, list(told))).filter(|(_, list)| list.rest.is_none());
+        let (silent, list) = match brief {
+            Some((told, list)) => (Some((self.offset_of(told.0), (told.1 - told.0) as u32)), list),
+            None => (None, list((covers, covers))),
         };
-        let (mut start, mut parts) = list(silent);
-        if parts.len() > 1 && silent.take().is_some() {
-            (start, parts) = list(None);
+        if self.repairs.is_some() && of.from.is_none() {
+            self.assembly.keep_after_stat(silent.is_some() || list.first.is_some());
         }
-        if self.repairs.is_some() {
-            let lists_gaps = silent.is_some() || parts.iter().any(|(_, runs)| !runs.is_empty());
-            self.assembly.keep_after_stat(lists_gaps);
-        }
-        let stats = self.stat_parts(poll.timestamp, start, parts, silent, arrival);
-        self.replies.set_stat(upper, poll.pads, stats.into_iter());
+        let clock = (arrival.now.as_ns() >> CLOCK_SHIFT) as u32;
+        let timing = Timing { clock, octets: arrival.octets as u32 };
+        let timing = (self.tells_timing && of.from.is_none()).then_some(timing);
+        let wanting = self.repairs.as_ref().and_then(Repairs::wanting);
+        let rest = list.rest;
+        let report = Report { silent, ..self.report(list) };
+        self.replies.put(of, Stat { echo, report, timing, wanting }, rest, now);
         self.window_closed |= self.assembly.window_bytes() < 2 * arrival.max_segment_bytes as u64;
     }
 
-    /// Segments of a STAT whose list `parts` begins at packet `start`.
-    fn stat_parts(
-        &self,
-        echo: u32,
-        start: u64,
-        parts: Vec<(u32, Vec<u32>)>,
-        silent: Option<(u64, u64)>,
-        arrival: &PollArrival,
-    ) -> Vec<Stat> {
-        let offset_of = |number: u64| (number - self.assembly.next()) as u32;
-        let silent = silent.map(|(first, end)| (offset_of(first), (end - first) as u32));
-        let clock = (arrival.now.as_ns() >> CLOCK_SHIFT) as u32;
-        let timing = self.tells_timing.then_some(Timing { clock, octets: arrival.octets as u32 });
-        let wanting = self.repairs.as_ref().and_then(Repairs::wanting);
-        let last = parts.len() - 1;
-        let part = |(i, (distance, runs)): (usize, (u32, Vec<u32>))| {
-            let start = if runs.is_empty() { 0 } else { offset_of(start) + distance };
-            let report = Report { silent, more: i < last, ..self.report(start, runs) };
-            Stat { echo, report, timing: timing.filter(|_| i == 0), wanting }
-        };
-        parts.into_iter().enumerate().map(part).collect()
+    /// Distance of a packet from the next expected one.
+    fn offset_of(&self, number: u64) -> u32 {
+        (number - self.assembly.next()) as u32
     }
 
     /// END: one past the peer's last packet (24 bits). Result: true if the stream is complete.
@@ -350,9 +347,14 @@ impl Receiver {
         Ok(self.is_complete())
     }
 
-    /// Size of the next reply; `None`: none waits.
-    pub(crate) fn next_reply(&self) -> Option<ReplySize> {
-        self.replies.next()
+    /// Size of the next reply that may leave; `None`: none. A STAT has its size once it is made.
+    pub(crate) fn next_reply(&self, now: Instant) -> Option<ReplySize> {
+        self.replies.next(now)
+    }
+
+    /// When a STAT leaves that waits because too many did.
+    pub(crate) fn stat_at(&self, now: Instant) -> Option<Instant> {
+        self.replies.stat_at(now)
     }
 
     /// Reply for the segment that leaves now.

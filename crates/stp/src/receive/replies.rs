@@ -2,10 +2,21 @@
 
 use alloc::collections::VecDeque;
 
+use skyhaul_core::Instant;
+
+use super::PollArrival;
 use crate::segment::{Report, Stat, report_len, stat_len};
 
 /// Segments of one STAT at most; the rest is left to the next.
-const MAX_STAT_PARTS: usize = 8;
+const MAX_STAT_PARTS: u32 = 8;
+/// Least size of a STAT's body, as long as it is not made.
+const MIN_STAT_BYTES: usize = 12;
+/// Time that a STAT takes of what may be spent on them, and a STAT with a list that time for every 64 gaps
+/// more: without lists 8000 STATs a second, with the longest ones 600.
+const STAT_NS: u64 = 125_000;
+const GAPS_PER_STAT_NS: u64 = 64;
+/// Time that a quiet receiver saves for STATs: 256 without lists leave at once.
+const STAT_BURST_NS: u64 = 256 * STAT_NS;
 /// USTATs that wait; further ones are left to the next STAT.
 const MAX_USTATS: usize = 8;
 
@@ -31,31 +42,98 @@ pub(crate) struct ReplySize {
     pub(crate) accepts: bool,
 }
 
-/// Answer to a probe of the path's MTU among the STATs that wait: an answer to a later POLL does not take its
-/// place, or the probe would pass for lost (`docs/spec/stp.md`, section 14.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ProbeAnswer {
-    /// None.
-    #[default]
-    None,
-    /// The STAT that waits is one.
-    Newest,
-    /// The first segment of those that wait is one, and the others are a newer STAT.
-    Kept,
+/// POLL that is to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// Timestamp to echo.
+    pub(super) echo: u32,
+    /// Packets below are asked about.
+    pub(super) covers: u64,
+    /// Number below which what was told to be missing was sent again; `None`: all is to be told.
+    pub(super) settled: Option<u64>,
+    /// True if it came in a probe of the path's MTU.
+    pub(super) is_probe: bool,
+    pub(super) arrival: PollArrival,
 }
 
-/// Queue of replies. Bounds: [`MAX_STAT_PARTS`] and one answer to a probe, [`MAX_USTATS`].
-#[derive(Clone, Debug, Default)]
+/// STAT that is to be made next, or a further part of one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) asked: Asked,
+    /// First gap of the part; `None`: it is the first part.
+    pub(super) from: Option<u64>,
+    /// Parts that may follow.
+    parts_left: u32,
+    /// True for an answer to a probe of the path's MTU that a later POLL overtook: it says that the probe
+    /// arrived, and the later answer says all else.
+    is_overtaken: bool,
+}
+
+impl Pending {
+    fn new(asked: Asked) -> Self {
+        Self { asked, from: None, parts_left: MAX_STAT_PARTS - 1, is_overtaken: false }
+    }
+}
+
+/// STAT, or a part of one, that leaves next.
+#[derive(Clone, Debug)]
+struct Made {
+    stat: Stat,
+    bytes: usize,
+    of: Pending,
+}
+
+/// Time spent on STATs: what a flood of POLLs can cost.
+#[derive(Clone, Copy, Debug)]
+struct StatBudget {
+    /// Moment from which on nothing is owed any more.
+    settled_at: Instant,
+}
+
+impl StatBudget {
+    /// When the next STAT may be made: in the past if at once.
+    fn ready_at(self) -> Instant {
+        self.settled_at.before(STAT_BURST_NS)
+    }
+
+    fn spend(&mut self, now: Instant, gaps: usize) {
+        let cost_ns = STAT_NS + STAT_NS * gaps as u64 / GAPS_PER_STAT_NS;
+        self.settled_at = self.settled_at.max(now).after(cost_ns);
+    }
+}
+
+/// Queue of replies. A STAT is made when it leaves, so a POLL that a later one overtakes costs nothing. Bounds:
+/// the newest POLL and one probe of the path's MTU, a part at a time, [`MAX_STAT_PARTS`], [`MAX_USTATS`].
+#[derive(Clone, Debug)]
 pub(super) struct Replies {
     accepts: bool,
     confirms_end: bool,
-    stats: VecDeque<Stat>,
-    probe_answer: ProbeAnswer,
-    /// Packets below were asked about by the POLL that `stats` answer.
-    stat_covers: u64,
+    /// Answer to a probe of the path's MTU that a later POLL overtook: that does not take its place, or the
+    /// probe would pass for lost (`docs/spec/stp.md`, section 14.2).
+    probe: Option<Pending>,
+    /// Answer to the newest POLL, or what is left of it.
+    newest: Option<Pending>,
+    made: Option<Made>,
+    budget: StatBudget,
     ustats: VecDeque<Report>,
     sent_stats: u64,
     sent_ustats: u64,
+}
+
+impl Default for Replies {
+    fn default() -> Self {
+        Self {
+            accepts: false,
+            confirms_end: false,
+            probe: None,
+            newest: None,
+            made: None,
+            budget: StatBudget { settled_at: Instant::ZERO },
+            ustats: VecDeque::new(),
+            sent_stats: 0,
+            sent_ustats: 0,
+        }
+    }
 }
 
 impl Replies {
@@ -76,29 +154,54 @@ impl Replies {
         }
     }
 
-    /// STAT to send, in parts, about the packets below `covers`. It says all that waiting STATs and USTATs
-    /// would, but that a probe of the path's MTU arrived (`answers_probe`).
-    pub(super) fn set_stat(&mut self, covers: u64, answers_probe: bool, parts: impl Iterator<Item = Stat>) {
-        let keeps = match self.probe_answer {
-            ProbeAnswer::None => false,
-            ProbeAnswer::Newest => self.stats.len() == 1,
-            ProbeAnswer::Kept => true,
-        };
-        self.probe_answer = match answers_probe {
-            _ if keeps => ProbeAnswer::Kept,
-            true => ProbeAnswer::Newest,
-            false => ProbeAnswer::None,
-        };
-        self.stat_covers = covers;
+    /// Request for a STAT. It says all that waiting STATs and USTATs would, but that a probe of the path's MTU
+    /// arrived.
+    pub(super) fn ask(&mut self, asked: Asked) {
         self.ustats.clear();
-        self.stats.truncate(usize::from(keeps));
-        self.stats.extend(parts.take(MAX_STAT_PARTS));
+        let overtaken = |of: Pending| Pending { is_overtaken: true, ..of };
+        let is_kept = |of: &Pending| of.asked.is_probe && of.from.is_none();
+        // One that is made already leaves as it is, if it is whole.
+        self.made = self.made.take().filter(|made| is_kept(&made.of) && !made.stat.report.more);
+        match &mut self.made {
+            Some(made) => made.of = overtaken(made.of),
+            None => self.probe = self.probe.or_else(|| self.newest.filter(is_kept).map(overtaken)),
+        }
+        self.newest = Some(Pending::new(asked));
     }
 
-    /// Size of the next reply; `None`: none waits.
-    pub(super) fn next(&self) -> Option<ReplySize> {
-        let report_bytes = match self.stats.front() {
-            Some(stat) => Some(stat_len(stat)),
+    /// What is to be made next, if it may be made now.
+    pub(super) fn to_make(&self, now: Instant) -> Option<Pending> {
+        self.waiting().filter(|_| self.budget.ready_at() <= now)
+    }
+
+    fn waiting(&self) -> Option<Pending> {
+        if self.made.is_some() { None } else { self.probe.or(self.newest) }
+    }
+
+    /// When a STAT that waits may be made, if that is not now.
+    pub(super) fn stat_at(&self, now: Instant) -> Option<Instant> {
+        self.waiting().map(|_| self.budget.ready_at()).filter(|&at| at > now)
+    }
+
+    /// Takes the STAT that was to be made; `rest`: the first gap that is left to another part.
+    pub(super) fn put(&mut self, of: Pending, mut stat: Stat, rest: Option<u64>, now: Instant) {
+        let place = if self.probe.is_some() { &mut self.probe } else { &mut self.newest };
+        stat.report.more = rest.is_some();
+        *place = match rest {
+            Some(from) if of.parts_left > 0 => {
+                Some(Pending { from: Some(from), parts_left: of.parts_left - 1, ..of })
+            }
+            _ => None,
+        };
+        self.budget.spend(now, stat.report.runs.len() / 2);
+        self.made = Some(Made { bytes: stat_len(&stat), stat, of });
+    }
+
+    /// Size of the next reply; `None`: none waits, or none but a STAT that may not be made yet.
+    pub(super) fn next(&self, now: Instant) -> Option<ReplySize> {
+        let report_bytes = match &self.made {
+            Some(made) => Some(made.bytes),
+            None if self.to_make(now).is_some() => Some(MIN_STAT_BYTES),
             None => self.ustats.front().map(report_len),
         };
         let waits = report_bytes.is_some() || self.accepts || self.confirms_end;
@@ -108,15 +211,15 @@ impl Replies {
     /// Reply for the segment that leaves now, and one past the last packet that its STAT tells of, if it ends
     /// one.
     pub(super) fn take(&mut self) -> (Reply, Option<u64>) {
-        let stat = self.stats.pop_front();
-        let ustat = if stat.is_none() { self.ustats.pop_front() } else { None };
-        self.sent_stats += u64::from(stat.is_some());
+        let made = self.made.take();
+        let ustat = if made.is_none() { self.ustats.pop_front() } else { None };
+        self.sent_stats += u64::from(made.is_some());
         self.sent_ustats += u64::from(ustat.is_some());
-        let is_kept = core::mem::take(&mut self.probe_answer) == ProbeAnswer::Kept;
-        let told_to = stat.as_ref().filter(|stat| !stat.report.more && !is_kept).map(|_| self.stat_covers);
+        let ends = made.as_ref().filter(|made| !made.stat.report.more && !made.of.is_overtaken);
+        let told_to = ends.map(|made| made.of.asked.covers);
         let accepts = core::mem::take(&mut self.accepts);
         let confirms_end = core::mem::take(&mut self.confirms_end);
-        (Reply { accepts, confirms_end, stat, ustat }, told_to)
+        (Reply { accepts, confirms_end, stat: made.map(|made| made.stat), ustat }, told_to)
     }
 
     /// STAT segments sent.

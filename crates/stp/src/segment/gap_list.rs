@@ -53,27 +53,77 @@ pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
-fn rice_bits(value: u32, k: u8) -> u64 {
-    let quotient = value >> k;
-    if quotient >= ESCAPE { u64::from(ESCAPE + PLAIN_BITS) } else { u64::from(quotient + 1) + u64::from(k) }
+/// Rice parameters that are tried.
+const PARAMETERS: usize = 16;
+
+/// Bits of a list's runs in either coding, kept up run by run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    varint_bytes: usize,
+    /// Of missing and of received runs.
+    kinds: [RiceCost; 2],
 }
 
-/// The cheapest Rice parameter for runs `first`, `first + 2`, ... and its bits.
-fn best_parameter(runs: &[u32], first: usize) -> (u8, u64) {
-    let cost = |k: u8| runs.iter().skip(first).step_by(2).map(|&r| rice_bits(r - 1, k)).sum::<u64>();
-    (0..16).map(|k| (k, cost(k))).min_by_key(|&(k, bits)| (bits, k)).unwrap_or((0, 0))
+/// Bits of runs of one kind under every parameter k: each takes 1 + k, and what its quotient adds.
+#[derive(Clone, Copy, Debug, Default)]
+struct RiceCost {
+    runs: u64,
+    added_bits: [u64; PARAMETERS],
+}
+
+impl RiceCost {
+    /// Counts a run in. Its quotient adds nothing from some k on, so short runs are cheap to count.
+    fn add(&mut self, value: u32) {
+        self.runs += 1;
+        for (k, bits) in (0u32..).zip(&mut self.added_bits) {
+            let quotient = value >> k;
+            if quotient == 0 {
+                break;
+            }
+            *bits += u64::from(if quotient >= ESCAPE { ESCAPE + PLAIN_BITS - 1 - k } else { quotient });
+        }
+    }
+
+    /// The cheapest parameter and its bits.
+    fn best(&self) -> (u8, u64) {
+        let cost = |(k, &added): (u8, &u64)| (k, self.runs * (1 + u64::from(k)) + added);
+        (0u8..).zip(&self.added_bits).map(cost).min_by_key(|&(k, bits)| (bits, k)).unwrap_or((0, 0))
+    }
+}
+
+impl Cost {
+    fn of(runs: &[u32]) -> Self {
+        let mut cost = Self::default();
+        runs.iter().enumerate().for_each(|(i, &run)| cost.add(i, run));
+        cost
+    }
+
+    /// Counts run number `i` in.
+    fn add(&mut self, i: usize, run: u32) {
+        self.varint_bytes += varint_len(run - 1);
+        self.kinds[i % 2].add(run - 1);
+    }
+
+    /// The shorter coding, and its bytes.
+    fn best(&self) -> (Coding, usize) {
+        let [(missing, missing_bits), (received, received_bits)] = self.kinds.each_ref().map(RiceCost::best);
+        let rice = 1 + (missing_bits + received_bits).div_ceil(8) as usize;
+        if rice < self.varint_bytes {
+            (Coding::Rice { missing, received }, rice)
+        } else {
+            (Coding::Varint, self.varint_bytes)
+        }
+    }
+
+    /// True if the runs take at most so many bytes.
+    fn fits(&self, max_bytes: usize) -> bool {
+        self.varint_bytes <= max_bytes || self.best().1 <= max_bytes
+    }
 }
 
 /// The shortest coding of `runs` and the bytes of its coded runs (parameters included).
 pub(super) fn choose(runs: &[u32]) -> (Coding, usize) {
-    if runs.is_empty() {
-        return (Coding::Empty, 0);
-    }
-    let varint: usize = runs.iter().map(|&r| varint_len(r - 1)).sum();
-    let (missing, missing_bits) = best_parameter(runs, 0);
-    let (received, received_bits) = best_parameter(runs, 1);
-    let rice = 1 + (missing_bits + received_bits).div_ceil(8) as usize;
-    if rice < varint { (Coding::Rice { missing, received }, rice) } else { (Coding::Varint, varint) }
+    if runs.is_empty() { (Coding::Empty, 0) } else { Cost::of(runs).best() }
 }
 
 /// Writes the coded runs.
@@ -178,25 +228,59 @@ impl BitReader<'_> {
     }
 }
 
-/// Cuts a list into parts whose coded runs take at most `max_bytes` each; every part begins with a
-/// missing run. Returns (distance of the part from the list's start, runs).
-pub fn split_runs(runs: Vec<u32>, max_bytes: usize) -> Vec<(u32, Vec<u32>)> {
-    let mut parts = Vec::new();
-    cut(runs, 0, max_bytes.max(16), &mut parts);
-    parts
+/// Bounds of one list: what it takes to make it depends on them, and on nothing that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct ListBounds {
+    /// Bytes of the coded runs.
+    pub max_bytes: usize,
+    /// Gaps.
+    pub max_gaps: usize,
 }
 
-fn cut(mut runs: Vec<u32>, start: u32, max_bytes: usize, parts: &mut Vec<(u32, Vec<u32>)>) {
-    let fits = runs.len() <= MAX_RUNS && choose(&runs).1 <= max_bytes;
-    if fits || runs.len() <= 2 {
-        parts.push((start, runs));
-        return;
-    }
-    let half = (runs.len() / 2).next_multiple_of(2);
-    let second = runs.split_off(half);
-    let distance: u32 = runs.iter().sum();
-    cut(runs, start, max_bytes, parts);
-    if !second.is_empty() {
-        cut(second, start + distance, max_bytes, parts);
+/// List of gaps, or as much of one as its bounds admit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GapList {
+    /// Where the first gap begins; nothing without one.
+    pub first: Option<u64>,
+    /// Lengths of alternating runs: missing, received, missing, ... It ends with a missing run if it is
+    /// complete, else with the received run before the first gap that is left out.
+    pub runs: Vec<u32>,
+    /// First gap that is left out.
+    pub rest: Option<u64>,
+}
+
+impl GapList {
+    /// List of `gaps`, which rise and of which only two neighbours may touch. Looks at one gap more than it
+    /// lists, at most.
+    pub fn of(gaps: impl Iterator<Item = (u64, u64)>, bounds: ListBounds) -> Self {
+        let (mut list, mut cost, mut at) = (Self::default(), Cost::default(), 0);
+        for (first, end) in gaps {
+            let length = (end - first) as u32;
+            let count = list.runs.len();
+            if list.first.is_none() {
+                list.first = Some(first);
+            } else if first == at {
+                // Neighbours, of which the packets between are not counted.
+                list.runs[count - 1] += length;
+                cost = Cost::of(&list.runs);
+                at = end;
+                continue;
+            } else {
+                let received = (first - at) as u32;
+                cost.add(count, received);
+                cost.add(count + 1, length);
+                list.runs.push(received);
+                if count / 2 + 1 >= bounds.max_gaps || !cost.fits(bounds.max_bytes) {
+                    list.rest = Some(first);
+                    return list;
+                }
+            }
+            if count == 0 {
+                cost.add(0, length);
+            }
+            list.runs.push(length);
+            at = end;
+        }
+        list
     }
 }

@@ -17,7 +17,7 @@ use skyhaul_core::ResetReason;
 pub use block::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
 pub use decode::{Malformed, decode};
 pub use encode::{encode, encoded_len, report_len, stat_len};
-pub use gap_list::{MAX_RUNS, split_runs};
+pub use gap_list::{GapList, ListBounds, MAX_RUNS};
 pub use piece::{MIN_PIECE_BYTES, PIECE_BYTES, Piece};
 
 /// Bytes of the common header [STP 5.1.1].

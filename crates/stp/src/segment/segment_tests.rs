@@ -199,18 +199,66 @@ proptest! {
     }
 
     #[test]
-    fn a_split_list_says_the_same(runs in proptest::collection::vec(1u32..5000, 1..400), max in 16usize..200) {
-        let parts = split_runs(runs.clone(), max);
-        let mut joined = Vec::new();
-        for (start, part) in &parts {
-            let before: u32 = joined.iter().sum();
-            prop_assert_eq!(*start, before);
-            let report = Report { runs: part.clone(), ..Report::default() };
-            prop_assert!(part.len() <= 2 || report_len(&report) <= max + 16);
-            joined.extend_from_slice(part);
+    fn a_list_in_parts_says_what_the_whole_one_does(
+        runs in proptest::collection::vec(1u32..5000, 1..400),
+        max_bytes in 16usize..200,
+        max_gaps in 1usize..100,
+    ) {
+        let mut at = 1000u64;
+        let mut gaps = Vec::new();
+        for (i, &run) in runs.iter().enumerate() {
+            if i % 2 == 0 {
+                gaps.push((at, at + u64::from(run)));
+            }
+            at += u64::from(run);
         }
-        prop_assert_eq!(joined, runs);
+        let (mut from, mut told) = (0, Vec::new());
+        loop {
+            let left = gaps.iter().copied().filter(|&(first, _)| first >= from);
+            let list = GapList::of(left, ListBounds { max_bytes, max_gaps });
+            let report = Report { runs: list.runs.clone(), ..Report::default() };
+            prop_assert!(report_len(&report) <= max_bytes + 20, "{report:?}");
+            prop_assert!(list.runs.len() <= 2 * max_gaps);
+            let mut at = list.first.expect("gaps are left");
+            for (i, &run) in list.runs.iter().enumerate() {
+                if i % 2 == 0 {
+                    told.push((at, at + u64::from(run)));
+                }
+                at += u64::from(run);
+            }
+            prop_assert!(list.rest.is_none_or(|rest| rest == at), "{list:?}");
+            let Some(rest) = list.rest else { break };
+            from = rest;
+        }
+        prop_assert_eq!(told, gaps);
     }
+
+    #[test]
+    fn the_coding_is_the_shortest_there_is(runs in proptest::collection::vec(1u32..100_000, 1..60)) {
+        let bits = |first: usize, k: u32| -> u64 {
+            let of = |&run: &u32| match (run - 1) >> k {
+                24.. => 48,
+                quotient => u64::from(quotient + 1 + k),
+            };
+            runs.iter().skip(first).step_by(2).map(of).sum()
+        };
+        let best = |first| (0..16).map(|k| bits(first, k)).min().unwrap_or(0);
+        let rice = 1 + (best(0) + best(1)).div_ceil(8) as usize;
+        let varint: usize = runs.iter().map(|&run| gap_list::varint_len(run - 1)).sum();
+        prop_assert_eq!(gap_list::choose(&runs).1, rice.min(varint));
+    }
+}
+
+#[test]
+fn a_list_costs_no_more_than_its_bounds_say() {
+    let mut looked_at = 0;
+    let endless = (0u64..).map(|i| (3 * i, 3 * i + 1)).inspect(|_| looked_at += 1);
+    let list = GapList::of(endless, ListBounds { max_bytes: 1400, max_gaps: 500 });
+    assert_eq!((list.runs.len(), looked_at), (1000, 501));
+    looked_at = 0;
+    let endless = (0u64..).map(|i| (300 * i, 300 * i + 1)).inspect(|_| looked_at += 1);
+    let list = GapList::of(endless, ListBounds { max_bytes: 100, max_gaps: 500 });
+    assert!(looked_at < 100 && list.rest.is_some(), "{looked_at}");
 }
 
 fn refused(change: impl Fn(&mut Vec<u8>), segment: &Segment<'_>) -> Malformed {

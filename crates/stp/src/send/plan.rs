@@ -40,6 +40,8 @@ pub(crate) struct Situation {
     pub(crate) has_ended: bool,
     /// Replies that wait.
     pub(crate) reply: Option<ReplySize>,
+    /// When a STAT may leave that waits because too many did.
+    pub(crate) reply_at: Option<Instant>,
 }
 
 impl Situation {
@@ -166,7 +168,7 @@ impl Sender {
         }
         let data_at = data.map(|step| step.at);
         let control_at = earlier(earlier(situation.begin_at, situation.end_at), poll_at);
-        let at = earlier(control_at, earlier(data_at, coded_at))?;
+        let at = earlier(earlier(control_at, situation.reply_at), earlier(data_at, coded_at))?;
         Some(Step { at, action: SenderAction::Later })
     }
 

@@ -12,7 +12,7 @@ use super::super::{Entropy, Missing, PollRecord, Sender, Situation};
 use super::ReportedGaps;
 use crate::Config;
 use crate::receive::Assembly;
-use crate::segment::{Opening, Options, Report};
+use crate::segment::{GapList, ListBounds, Opening, Options, Report};
 
 const FIRST: u64 = 1000;
 
@@ -31,9 +31,10 @@ proptest! {
         let upper = FIRST + 60;
         let first = (FIRST + silent_first).max(assembly.next());
         let silent = (first, (first + silent_packets).min(upper).max(first));
-        let (start, runs) = assembly.runs(assembly.next(), upper, silent);
+        let bounds = ListBounds { max_bytes: 1400, max_gaps: 100 };
+        let GapList { first: start, runs, .. } = assembly.list(assembly.next(), upper, silent, bounds);
         let next = assembly.next();
-        let start = if runs.is_empty() { 0 } else { (start - next) as u32 };
+        let start = start.map_or(0, |start| (start - next) as u32);
         let range = (silent.1 > silent.0).then(|| ((silent.0 - next) as u32, (silent.1 - silent.0) as u32));
         let report = Report { silent: range, start, runs, ..Report::default() };
         let poll = record(upper);
@@ -142,6 +143,7 @@ fn settled(sender: &Sender) -> Option<u64> {
         end_at: None,
         has_ended: false,
         reply: None,
+        reply_at: None,
     })
 }
 
