@@ -20,6 +20,11 @@ impl Stream {
         Self(ChaCha8Rng::from_seed(key))
     }
 
+    /// Stream from 256 bits of the operating system's: nobody can guess what it gives.
+    pub fn from_entropy(key: [u8; 32]) -> Self {
+        Self(ChaCha8Rng::from_seed(key))
+    }
+
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()

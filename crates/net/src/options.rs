@@ -89,15 +89,17 @@ impl EndpointOptions {
             max_connections: self.limits.max_connections,
             max_unproven: self.limits.max_unproven,
         };
-        let seed = self.seed.map_or_else(entropy, Ok)?;
-        Ok(skyhaul_stp::Endpoint::new(config, RandomStream::new(seed, "net/endpoint")))
+        Ok(skyhaul_stp::Endpoint::new(config, random(self.seed, "net/endpoint")?))
     }
 }
 
-/// A random number of the operating system.
-pub(crate) fn entropy() -> io::Result<u64> {
-    let mut bytes = [0; 8];
+/// Random values of an endpoint: by the seed, if a test gives one, else from 256 bits of the operating system.
+pub(crate) fn random(seed: Option<u64>, name: &str) -> io::Result<RandomStream> {
+    if let Some(seed) = seed {
+        return Ok(RandomStream::new(seed, name));
+    }
+    let mut key = [0; 32];
     // A request this small is never answered in part.
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(u64::from_ne_bytes(bytes))
+    getrandom(&mut key, GetRandomFlags::empty())?;
+    Ok(RandomStream::from_entropy(key))
 }

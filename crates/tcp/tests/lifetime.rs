@@ -34,6 +34,21 @@ fn a_silent_peer_is_asked_and_given_up() {
 }
 
 #[test]
+fn an_answer_to_our_opening_that_comes_after_the_idle_time_ends_the_silence() {
+    let keepalive = Keepalive { idle_ns: SECOND / 2, interval_ns: SECOND, max_questions: 3 };
+    let (mut lone, _) = Lone::connecting(&Config { keepalive: Some(keepalive), ..plain() });
+    lone.wait_ms(2000);
+    lone.hear();
+    let options = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+    lone.say(flags::SYN | flags::ACK, 0, 1, options, b"");
+    lone.hear();
+    assert_eq!(lone.state(), State::Established);
+    assert!(lone.idle_deadline().is_some_and(|at| at > lone.now), "{:?}", lone.idle_deadline());
+    assert_eq!(lone.wait(), 500);
+    assert_eq!(lone.one().sequence, 0, "it is asked when it has been silent since its answer");
+}
+
+#[test]
 fn nobody_is_asked_unless_it_is_wanted() {
     let lone = Lone::ordinary(&plain());
     assert_eq!(lone.idle_deadline(), None);

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use super::errors::MemoryError;
-use crate::options::entropy;
+use crate::options::random;
 
 /// A file of all paths that are kept is smaller.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -55,7 +55,7 @@ pub(super) fn write(place: &Path, text: &str) -> io::Result<()> {
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
-    let beside = folder.join(format!(".{name}-{:016x}", entropy()?));
+    let beside = folder.join(format!(".{name}-{:016x}", random(None, "")?.next_u64()));
     let written = write_new(&beside, text).and_then(|()| fs::rename(&beside, place));
     if written.is_err() {
         let _ = fs::remove_file(&beside);

@@ -4,10 +4,9 @@ use std::io;
 use std::net::IpAddr;
 
 use skyhaul_capture::Inlet;
-use skyhaul_core::Stream as RandomStream;
 use skyhaul_tcp::{Config, EndpointConfig};
 
-use crate::options::entropy;
+use crate::options::random;
 use crate::{Limits, Watch};
 
 /// Options of a [`TunHost`](super::TunHost).
@@ -55,7 +54,6 @@ impl TunOptions {
             max_connections: self.limits.max_connections,
             max_unproven: self.limits.max_unproven,
         };
-        let seed = self.seed.map_or_else(entropy, Ok)?;
-        Ok(skyhaul_tcp::Endpoint::new(config, RandomStream::new(seed, "net/tun")))
+        Ok(skyhaul_tcp::Endpoint::new(config, random(self.seed, "net/tun")?))
     }
 }

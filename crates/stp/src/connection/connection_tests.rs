@@ -265,7 +265,7 @@ impl Bench {
 }
 
 fn entropy(id: u64) -> Entropy {
-    Entropy { initial: 0xFF_FFF0 + id as u32, timestamp_offset: u32::MAX - 5 }
+    Entropy { initial: 0xFF_FFF0 + id as u32, timestamp_offset: u32::MAX - 5, secret: id }
 }
 
 /// The segment with one of its words changed.

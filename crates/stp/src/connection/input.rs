@@ -3,7 +3,7 @@
 //! the data that came with it; END after data, for the same reason.)
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{CloseReason, Event, ResetReason, StreamEvent, expand};
+use skyhaul_core::{CloseReason, Event, Instant, ResetReason, StreamEvent, expand, truncate_number};
 
 use super::{Connection, Context};
 use crate::call::Call;
@@ -17,16 +17,27 @@ impl Connection {
         if self.life.is_closed() {
             return;
         }
+        if self.is_own_opening(segment) {
+            return self.refuse(Refusal::Absurd, call);
+        }
         self.reachability.heard(wire_bytes, call.now, call.path);
         Self::emit_received(segment, call);
         if let Some(reason) = segment.rst {
-            self.on_reset(reason, segment.number);
+            self.on_reset(reason, segment.number, call.now);
         } else {
             self.apply(segment, call);
         }
         self.check_ended(call.now);
         self.tell_state(call);
         self.check_invariants();
+    }
+
+    /// True if it is an answer of ours that somebody sent back between equal ports, where both directions have
+    /// one key: it carries our own initial number. Believed, it would prove the peer's address, and each POLL
+    /// would be answered by ourselves for ever.
+    fn is_own_opening(&self, segment: &Segment<'_>) -> bool {
+        let is_ours = |opening: &Opening| opening.initial == self.sender.initial24();
+        self.names.local_port == self.names.remote_port && segment.bgnak.as_ref().is_some_and(is_ours)
     }
 
     fn emit_received(segment: &Segment<'_>, call: &mut Call<'_>) {
@@ -208,18 +219,35 @@ impl Connection {
 
     /// "Unknown connection" in answer to what was sent before BGNAK only says that our BGN was lost or
     /// late. The number is that of the segment which it answers: if it may have been sent before, the
-    /// peer is asked again.
-    fn on_reset(&mut self, reason: ResetReason, number24: u32) {
-        if reason == ResetReason::UnknownConnection {
-            let number = expand(number24, self.sender.next_number());
-            if !self.is_opened() || self.life.is_early(number) {
-                return self.challenge();
-            }
+    /// peer is asked again. So it is if the number is none that whoever sent the RST can know.
+    fn on_reset(&mut self, reason: ResetReason, number24: u32, now: Instant) {
+        if self.life.is_lingering() {
+            return self.part();
         }
-        let is_forgotten = reason == ResetReason::UnknownConnection && self.is_all_but_confirmed();
-        if is_forgotten || self.life.is_lingering() {
+        let is_unknown = reason == ResetReason::UnknownConnection;
+        let is_early = is_unknown && self.life.is_early(expand(number24, self.sender.next_number()));
+        if (is_unknown && !self.is_opened()) || is_early || !self.is_plausible_reset(reason, number24) {
+            return self.challenge(now);
+        }
+        if is_unknown && self.is_all_but_confirmed() {
             return self.part();
         }
         self.close(Some(CloseReason::Reset(Some(reason))));
+    }
+
+    /// True if the packet number of an RST is one that only somebody who sees our segments, or sent the peer's,
+    /// is likely to know. One that answers a segment copies its number: of all that are under way those with
+    /// POLLs are believed, and the next new one. Others have the peer's next number.
+    fn is_plausible_reset(&self, reason: ResetReason, number24: u32) -> bool {
+        let next = self.sender.next_number();
+        let copies =
+            matches!(reason, ResetReason::UnknownConnection | ResetReason::Refused | ResetReason::Busy);
+        match &self.receiver {
+            None if copies => self.sender.sent_numbers().contains(&expand(number24, next)),
+            // The peer's numbers are not known before it has answered.
+            None => true,
+            Some(_) if copies => number24 == truncate_number(next) || self.doubts.has_asked(number24),
+            Some(receiver) => receiver.is_next_new(number24),
+        }
     }
 }

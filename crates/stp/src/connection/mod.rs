@@ -5,6 +5,7 @@ mod close;
 #[cfg(test)]
 mod connection_tests;
 mod decision;
+mod doubts;
 mod input;
 mod life;
 mod output;
@@ -17,7 +18,9 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
 use skyhaul_core::event::{Refusal, ResumePhase};
-use skyhaul_core::{CloseReason, Event, LimitTimes, Path, ResetReason, Stats, StreamError, StreamEvent};
+use skyhaul_core::{
+    CloseReason, Event, Instant, LimitTimes, Path, ResetReason, Stats, StreamError, StreamEvent,
+};
 
 use crate::call::Call;
 use crate::config::Config;
@@ -25,6 +28,7 @@ use crate::probing::Prober;
 use crate::receive::Receiver;
 use crate::segment::{Opening, Options};
 use crate::send::Sender;
+use doubts::Doubts;
 use life::Life;
 use reachability::Reachability;
 
@@ -50,6 +54,7 @@ pub struct Connection {
     pub(crate) names: Names,
     life: Life,
     reachability: Reachability,
+    doubts: Doubts,
     sender: Sender,
     /// Receiving half; `None`: the peer's opening is not known yet.
     receiver: Option<Receiver>,
@@ -113,6 +118,7 @@ impl Connection {
             id,
             names,
             reachability: Reachability::new(context.now, life.is_opening()),
+            doubts: Doubts::default(),
             sender,
             receiver: None,
             prober: Prober::default(),
@@ -288,9 +294,11 @@ impl Connection {
         self.reachability.is_proven()
     }
 
-    /// Asks the peer to show whether it still knows this connection.
-    pub(crate) fn challenge(&mut self) {
-        self.sender.challenge(self.is_opened());
+    /// Asks the peer to show whether it still knows this connection, unless that was done just now.
+    pub(crate) fn challenge(&mut self, now: Instant) {
+        if self.doubts.may_challenge(now) {
+            self.sender.challenge(self.is_opened());
+        }
     }
 
     /// True if it has ended and has no last word to say.

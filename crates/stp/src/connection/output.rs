@@ -117,6 +117,7 @@ impl Connection {
         let (number, poll) = self.sender.commit(plan, situation, call);
         if let Some(poll) = &poll {
             self.note_probe(poll.timestamp, call);
+            self.doubts.note_poll(truncate_number(number.unwrap_or(self.sender.next_number())));
         }
         let due_at = self.life.begin_due();
         if plan.begin {

@@ -31,7 +31,7 @@ pub(super) fn receive_foreign<P: Peer>(
             connection.cross(segment.instance, opening, &mut Context { now, path, sink });
         }
         // A peer that restarted answers the challenge with RST, and its next BGN gets in.
-        _ => connection.challenge(),
+        _ => connection.challenge(now),
     }
     endpoint.touch(id);
 }
@@ -44,6 +44,9 @@ pub(super) fn receive_unknown<P: Peer>(
     sink: &mut dyn EventSink,
 ) {
     let Arrival { now, key, .. } = arrival;
+    if is_own_echo(endpoint, key, segment) {
+        return endpoint.refuse(Refusal::Unknown, now, sink);
+    }
     let Some(opening) = &segment.bgn else {
         if let Some(farewell) = farewell(endpoint, key, segment).filter(|_| segment.rst.is_none()) {
             return say_farewell(endpoint, key, segment, farewell);
@@ -67,6 +70,15 @@ pub(super) fn receive_unknown<P: Peer>(
     }
     let id = accept(endpoint, arrival, segment, opening, sink);
     <Stp<P> as endpoint::Family>::receive(endpoint, id, arrival, segment, sink);
+}
+
+/// True if the segment is one of ours that somebody sent back: its ports, the other way round, and its instance
+/// are those of a connection to the very peer. An answer would come back, too, and pass for the peer's.
+fn is_own_echo<P: Peer>(endpoint: &Endpoint<P>, key: Key<P>, segment: &Segment<'_>) -> bool {
+    let Key { peer, local_port, remote_port } = key;
+    let ours = Key { peer, local_port: remote_port, remote_port: local_port };
+    let held = endpoint.find(ours).filter(|_| local_port != remote_port).and_then(|id| endpoint.get(id));
+    held.is_some_and(|connection| connection.names.instance == segment.instance)
 }
 
 /// Last words of the connection that a segment belongs to, if it ended cleanly.

@@ -4,6 +4,7 @@ mod bench;
 mod closing;
 mod coded;
 mod following;
+mod greedy;
 mod increments;
 mod limits;
 mod opening;

@@ -230,7 +230,12 @@ fn free_key<P: Peer>(endpoint: &mut endpoint::Endpoint<Stp<P>>, peer: P, remote_
 }
 
 fn entropy(random: &mut Stream) -> Entropy {
-    Entropy { initial: random.next_u64() as u32 & 0xFF_FFFF, timestamp_offset: random.next_u64() as u32 }
+    let (one, other) = (random.next_u64(), random.next_u64());
+    Entropy {
+        initial: one as u32 & 0xFF_FFFF,
+        timestamp_offset: other as u32,
+        secret: (one >> 24 & 0xFFFF_FFFF) << 32 | other >> 32,
+    }
 }
 
 /// Path to `peer` for one more connection. It keeps to the rate that the connection declares; without any

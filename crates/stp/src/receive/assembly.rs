@@ -79,6 +79,11 @@ impl Assembly {
         self.next
     }
 
+    /// One past the highest number that has arrived, at least the next one expected.
+    pub(crate) fn known_to(&self) -> u64 {
+        self.have.end().unwrap_or(self.next)
+    }
+
     /// Bytes held at most.
     pub(crate) fn limit_bytes(&self) -> u64 {
         self.limit_bytes

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
+use super::assembly::MAX_RANGES;
 use super::*;
 use crate::segment::ListBounds;
 
@@ -66,6 +67,25 @@ fn memory_is_bounded_and_the_next_packet_always_gets_in() {
     assert_eq!(assembly.next(), 5);
     assert_eq!(assembly.window_bytes(), 4 * 256 - 20);
     assert_eq!(assembly.insert(1 << 30, b"far"), Verdict::OutsideWindow);
+}
+
+#[test]
+fn runs_out_of_sequence_are_bounded_and_what_is_sent_again_in_order_gets_in() {
+    let mut assembly = Assembly::new(0, u64::MAX);
+    let most = MAX_RANGES as u64;
+    for i in 0..most + 100 {
+        let expected = if i < most { Verdict::Taken } else { Verdict::OutsideWindow };
+        assert_eq!(assembly.insert(1 + 2 * i, b"x"), expected);
+    }
+    assert_eq!(assembly.insert(2 * most + 1, b"x"), Verdict::OutsideWindow, "it would be a run of its own");
+    assert_eq!(assembly.insert(2 * most, b"x"), Verdict::Taken, "it makes one longer");
+    let end = 2 * (most + 100);
+    let missing: Vec<u64> = assembly.gaps(0, end).flat_map(|(first, end)| first..end).collect();
+    assert_eq!(missing.len() as u64, most + 199);
+    for number in missing {
+        assert_eq!(assembly.insert(number, b"y"), Verdict::Taken);
+    }
+    assert_eq!(assembly.next(), end);
 }
 
 #[test]

@@ -16,6 +16,8 @@ use crate::segment::{
 
 /// Octets of a STAT besides its coded runs, with room to spare.
 const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
+/// Packets in front of an RST that may have been lost: as many as leave 2^32 guesses to whoever sees nothing.
+const MAX_UNSEEN: u64 = 256;
 /// Gaps in a segment of a STAT at most: what making one costs does not depend on what arrived.
 const MAX_STAT_GAPS: usize = 768;
 /// Bounds of a USTAT's list: what of a gap has filled in more places is left to the STAT.
@@ -54,6 +56,8 @@ pub(crate) struct Receiver {
     repairs: Option<Repairs>,
     replies: Replies,
     newest_poll: Option<u32>,
+    /// Next number of the newest POLL.
+    asked_to: u64,
     /// One past the last packet that STATs have told of.
     told_to: u64,
     /// True if the peer does not want to be told of gaps by USTAT.
@@ -82,6 +86,7 @@ impl Receiver {
             repairs: codes.then(Repairs::default),
             replies: Replies::default(),
             newest_poll: None,
+            asked_to: initial,
             told_to: initial,
             spares_ustats: false,
             polled_again: false,
@@ -116,6 +121,13 @@ impl Receiver {
     /// Number of the next expected packet (24 bits).
     pub(crate) fn next(&self) -> u32 {
         truncate_number(self.assembly.next())
+    }
+
+    /// True if this is the number of the peer's next new packet (24 bits), as far as that can be known: a few of
+    /// those before it may have been lost.
+    pub(crate) fn is_next_new(&self, number24: u32) -> bool {
+        let known = self.assembly.known_to().max(self.asked_to);
+        (known..known + MAX_UNSEEN).contains(&expand(number24, known))
     }
 
     /// True if the peer has said where its stream ends.
@@ -286,6 +298,7 @@ impl Receiver {
         }
         self.polled_again = self.replies.sent_stats() > 0;
         self.newest_poll = Some(poll.timestamp);
+        self.asked_to = next;
         self.spares_ustats = poll.spares_ustats;
         self.gaps.on_stat(next);
         let budget = self.ustats_per_poll.unwrap_or(0);

@@ -129,7 +129,7 @@ pub struct Opening {
 /// Body of POLL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Poll {
-    /// Sender's clock in units of 2^14 ns plus a secret offset; strictly increasing.
+    /// Name of the POLL: strictly increasing, by random steps.
     pub timestamp: u32,
     /// Number of the next new SD (24 bits): everything before it was sent.
     pub next: u32,

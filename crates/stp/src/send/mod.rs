@@ -24,6 +24,7 @@ mod tail_repeat;
 mod traffic;
 
 use alloc::sync::Arc;
+use core::ops::RangeInclusive;
 
 use skyhaul_core::{
     Instant, NUMBER_MODULUS, Path, RttEstimator, SECOND, Stats, StreamError, truncate_number,
@@ -51,11 +52,17 @@ pub(crate) use reports::Answer;
 /// known.
 const MIN_UNSENT_LIMIT_BYTES: u64 = 128 << 10;
 
+/// Least largest payload of a peer that is heeded, in bytes: no packet is cut smaller, or a peer could have as many
+/// of them as it likes. Every endpoint takes it: the smallest IP packet that one may be set to has 296 octets.
+const MIN_PEER_PAYLOAD_BYTES: usize = 128;
+
 /// Random values that a new connection needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entropy {
     pub(crate) initial: u32,
     pub(crate) timestamp_offset: u32,
+    /// What the timestamps of POLLs are drawn from.
+    pub(crate) secret: u64,
 }
 
 /// Terms of the peer's opening, and its window as last told.
@@ -136,7 +143,7 @@ impl Sender {
             pieces: Pieces::default(),
             peer,
             told: ReportedGaps::new(initial),
-            polls: PollPolicy::new(entropy.timestamp_offset, config.max_timer_ns),
+            polls: PollPolicy::new(entropy, config.max_timer_ns),
             regulator: Regulator::new(config, mss_bytes, entropy, now, path),
             following: Following::wanted(config),
             rtt: RttEstimator::new(config.initial_rtt_ns),
@@ -161,7 +168,7 @@ impl Sender {
         self.peer = PeerTerms {
             window_bytes: u64::from(opening.window_bytes),
             widest_window_bytes: u64::from(opening.window_bytes),
-            max_payload_bytes: usize::from(opening.max_payload_bytes).max(1),
+            max_payload_bytes: usize::from(opening.max_payload_bytes).max(MIN_PEER_PAYLOAD_BYTES),
             both_code: opening.options.repairs && self.config.coded_tail,
             takes_increments: opening.options.increments,
             takes_pieces: opening.options.pieces,
@@ -180,6 +187,16 @@ impl Sender {
             nonce,
             options: self.options(),
         }
+    }
+
+    /// First number of our direction, as in the opening.
+    pub(crate) fn initial24(&self) -> u32 {
+        truncate_number(self.initial)
+    }
+
+    /// Numbers that segments without an answer carry: of all packets, and of the next new one.
+    pub(crate) fn sent_numbers(&self) -> RangeInclusive<u64> {
+        self.initial..=self.cache.next()
     }
 
     /// Length of that opening.

@@ -2,14 +2,18 @@
 
 use alloc::collections::VecDeque;
 
-use skyhaul_core::Instant;
+use skyhaul_core::{Instant, Stream};
 
 use crate::segment::is_newer;
 
 /// POLLs remembered; an answer to an older one says nothing about time any more.
 const MAX_RECORDS: usize = 64;
-/// A timestamp unit is 2^14 ns = 16.384 µs: half the range is 9.8 hours of silence.
+/// Timestamps keep behind a clock with units of 2^14 ns = 16.384 µs: half the range is 9.8 hours of silence,
+/// however many POLLs are lost.
 const UNIT_SHIFT: u32 = 14;
+/// Least room for the step between two timestamps. POLLs that follow each other more closely than a millisecond
+/// let timestamps run ahead of the clock.
+const MIN_ROOM: u32 = 64;
 
 /// Record of a POLL that was sent.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,9 @@ pub(crate) struct PollRecord {
 #[derive(Clone, Debug)]
 pub(super) struct PollHistory {
     offset: u32,
+    secret: u64,
+    /// POLLs sent so far.
+    count: u64,
     records: VecDeque<PollRecord>,
     /// Timestamp of the last POLL of whatever kind.
     last_timestamp: Option<u32>,
@@ -46,10 +53,13 @@ pub(super) struct PollHistory {
 }
 
 impl PollHistory {
-    /// History of POLLs whose timestamps are shifted by a secret `offset`: only who saw a POLL can echo it.
-    pub(crate) fn new(offset: u32) -> Self {
+    /// History of POLLs whose timestamps are those of a clock that begins at `offset`, less a random part of the
+    /// time since the last one: only who saw a POLL can echo it, and who saw the last one must guess the next.
+    pub(crate) fn new(offset: u32, secret: u64) -> Self {
         Self {
             offset,
+            secret,
+            count: 0,
             records: VecDeque::new(),
             last_timestamp: None,
             last: None,
@@ -85,10 +95,10 @@ impl PollHistory {
 
     fn record(&self, now: Instant, order: u64, next: u64) -> PollRecord {
         let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
-        let timestamp = match self.last_timestamp {
-            Some(last) if !is_newer(ticks, last) => last.wrapping_add(1),
-            _ => ticks,
-        };
+        let last = self.last_timestamp.unwrap_or(ticks.wrapping_sub(MIN_ROOM));
+        let room = if is_newer(ticks, last) { ticks.wrapping_sub(last).max(MIN_ROOM) } else { MIN_ROOM };
+        let mut random = Stream::new(self.secret.wrapping_add(self.count), "stp/poll");
+        let timestamp = last.wrapping_add(1 + random.below(u64::from(room)) as u32);
         PollRecord {
             timestamp,
             sent_at: now,
@@ -108,6 +118,7 @@ impl PollHistory {
         }
         self.records.push_back(record);
         self.last_timestamp = Some(record.timestamp);
+        self.count += 1;
     }
 
     /// Completes the record of the last POLL, which is written: octets sent up to its end by the connection
@@ -186,10 +197,10 @@ mod tests {
     use skyhaul_core::SECOND;
 
     #[test]
-    fn timestamps_rise_even_within_a_unit_and_over_the_wrap() {
-        let mut clock = PollHistory::new(u32::MAX - 1);
+    fn timestamps_rise_even_within_a_moment_and_over_the_wrap() {
+        let mut clock = PollHistory::new(u32::MAX - 1, 5);
         let mut last = clock.send(Instant::ZERO, 0, 0, (None, false));
-        for step in 0..1000u64 {
+        for step in 0..5000u64 {
             let next = clock.send(Instant::from_ns(step / 3 * 20_000), step, 0, (None, false));
             assert!(is_newer(next, last));
             last = next;
@@ -197,8 +208,33 @@ mod tests {
     }
 
     #[test]
+    fn who_saw_a_poll_cannot_echo_the_next() {
+        let steps = |secret| {
+            let mut history = PollHistory::new(7, secret);
+            let poll = |i| history.send(Instant::from_ns(i * SECOND), i, 0, (None, false));
+            let sent: alloc::vec::Vec<u32> = (0..100).map(poll).collect();
+            sent.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect::<alloc::vec::Vec<u32>>()
+        };
+        let (mut one, other) = (steps(1), steps(2));
+        let equal = one.iter().zip(&other).filter(|(a, b)| a == b).count();
+        assert!(equal <= 1, "{equal} steps are those of another connection");
+        one.sort_unstable();
+        one.dedup();
+        assert!(one.len() >= 98, "{} steps of 99 differ", one.len());
+    }
+
+    #[test]
+    fn no_number_of_lost_polls_makes_a_new_timestamp_an_old_one() {
+        let mut history = PollHistory::new(7, 5);
+        let mut poll = |i: u64| history.send(Instant::from_ns(i * SECOND / 50), i, 0, (None, false));
+        let first = poll(0);
+        let last = (1..50 * 3600 * 9).map(&mut poll).last();
+        assert!(last.is_some_and(|last| is_newer(last, first)), "after nine hours");
+    }
+
+    #[test]
     fn an_answer_makes_older_polls_obsolete() {
-        let mut clock = PollHistory::new(7);
+        let mut clock = PollHistory::new(7, 5);
         let t: alloc::vec::Vec<u32> =
             (0..4).map(|i| clock.send(Instant::from_ns(i * SECOND), i, 0, (None, false))).collect();
         assert_eq!(

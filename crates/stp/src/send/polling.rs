@@ -6,7 +6,7 @@ use skyhaul_core::{Instant, Path, SECOND, truncate_number};
 use super::choice::{Choice, DataStep};
 use super::following::Stands;
 use super::poll_history::{PollHistory, PollRecord};
-use super::{Sender, Situation};
+use super::{Entropy, Sender, Situation};
 use crate::config::RetransmitRule;
 use crate::retry::Retry;
 use crate::segment::{POLL_BYTES, Poll, SETTLED_BYTES};
@@ -58,9 +58,9 @@ pub(super) struct Leaving {
 
 impl PollPolicy {
     /// Policy of a connection whose POLLs have timestamps shifted by a secret `offset`.
-    pub(super) fn new(offset: u32, max_timer_ns: u64) -> Self {
+    pub(super) fn new(entropy: Entropy, max_timer_ns: u64) -> Self {
         Self {
-            history: PollHistory::new(offset),
+            history: PollHistory::new(entropy.timestamp_offset, entropy.secret),
             owed: false,
             persist: Retry::new(SECOND, max_timer_ns),
             bytes_since_poll: 0,

@@ -53,7 +53,7 @@ proptest! {
 }
 
 fn record(next: u64) -> PollRecord {
-    let mut clock = PollHistory::new(0);
+    let mut clock = PollHistory::new(0, 0);
     let echo = clock.send(Instant::ZERO, 0, next, (None, false));
     clock.answer(Instant::ZERO, echo, |_| {}).unwrap().0
 }
@@ -110,7 +110,7 @@ fn parts_count_only_when_all_of_them_came() {
 fn with_window(window_bytes: u64) -> Sender {
     let mut path = Path::new(PathConfig { mtu_bytes: 1500, carrier_bytes: 28, head_bytes: 0, tail_bytes: 0 });
     path.declare(Instant::ZERO, DeclaredRate { rate_bps: 1_000_000, burst_ns: 0 });
-    let entropy = Entropy { initial: 0, timestamp_offset: 0 };
+    let entropy = Entropy { initial: 0, timestamp_offset: 0, secret: 0 };
     let config = Arc::new(Config { rate_bps: Some(1_000_000), ..Config::standard() });
     let mut sender = Sender::new(&config, entropy, Instant::ZERO, &path);
     sender.regulator.take_terms(Instant::ZERO, Terms::unmeasured(window_bytes, "model"));

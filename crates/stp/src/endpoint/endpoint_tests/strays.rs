@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{Connections, Engine, NetworkFields, NullSink, ResetReason, SECOND, StreamEvent};
+use skyhaul_core::{Connections, Engine, MS, NetworkFields, NullSink, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
 use crate::State;
@@ -85,6 +85,156 @@ fn a_restarted_peer_gets_in_after_the_challenge() {
     bench.inject(Side::B, &again);
     bench.run(SECOND / 100);
     assert_eq!(bench.received(2), b"new");
+}
+
+/// Instances and numbers that a stranger who knows both ports has to try, in an RST that B believes.
+fn resets_believed(reason: ResetReason, numbers: impl Iterator<Item = u32>) -> usize {
+    let mut believed = 0;
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, &[7; 20_000]).unwrap();
+    bench.pump();
+    let first = bench.wire[0].bytes.clone();
+    bench.run(SECOND);
+    let sent = decode(&first).unwrap();
+    let before = bench.b.clone();
+    for number in numbers {
+        let forged = Segment { number, bgn: None, poll: None, data: None, rst: Some(reason), ..sent.clone() };
+        bench.inject(Side::B, &forged);
+        if bench.b.state(1) != Some(State::Established) {
+            believed += 1;
+            bench.b = before.clone();
+        }
+    }
+    believed
+}
+
+#[test]
+fn a_reset_by_whoever_sees_nothing_takes_as_many_guesses_as_32_bits_have() {
+    for reason in [ResetReason::Aborted, ResetReason::UnknownConnection, ResetReason::Busy] {
+        // Every 64th of 2^24 numbers; and instances have 16 bits.
+        let believed = resets_believed(reason, (0..1 << 18).map(|i| i << 6));
+        assert!(believed * 64 <= 256 + 64, "{reason:?}: {believed} of {}", 1 << 18);
+    }
+    assert!(resets_believed(ResetReason::Aborted, 0..1 << 24 >> 12) <= 256);
+}
+
+#[test]
+fn a_reset_in_doubt_costs_one_poll_and_tells_nobody_more() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"hello").unwrap();
+    bench.pump();
+    let first = bench.wire[0].bytes.clone();
+    bench.run(SECOND);
+    let sent = decode(&first).unwrap();
+    let before = bench.count(Side::B, "POLL");
+    for i in 1..1000 {
+        let number = (sent.number + (1 << 20) + i) & 0xFF_FFFF;
+        let rst = Some(ResetReason::Aborted);
+        bench.inject(Side::B, &Segment { number, bgn: None, poll: None, data: None, rst, ..sent.clone() });
+        bench.pump();
+    }
+    assert_eq!(bench.count(Side::B, "POLL"), before + 1);
+    bench.run(SECOND);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+}
+
+#[test]
+fn what_is_sent_back_to_its_sender_ends_nothing() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, b"hello").unwrap();
+    bench.pump();
+    // The peer's address sends back all that A says, twice: A's answers, too.
+    for _ in 0..2 {
+        let flights: Vec<Vec<u8>> = bench.wire.iter().map(|flight| flight.bytes.clone()).collect();
+        for bytes in flights {
+            let now = bench.now;
+            bench.a.handle(now, Side::B.address(), NetworkFields::default(), &bytes, &mut NullSink);
+        }
+        bench.pump();
+    }
+    assert!(!bench.sent_by(Side::A).contains(&"RST"), "{:?}", bench.sent_by(Side::A));
+    bench.run(SECOND);
+    assert_eq!(bench.states(id), (Some(State::Established), Some(State::Established)));
+    assert_eq!(bench.received(1), b"hello");
+}
+
+/// Echo service: whatever B sends comes back to it.
+fn echoed(port: u16) -> (Bench, usize) {
+    let mut bench = Bench::new();
+    let opening = Opening {
+        max_payload_bytes: 1400,
+        initial: 5,
+        window_bytes: 1 << 20,
+        nonce: 42,
+        ..Opening::default()
+    };
+    let bgn = Segment {
+        source_port: port,
+        destination_port: PORT,
+        number: 5,
+        instance: 77,
+        bgn: Some(opening),
+        ..Segment::default()
+    };
+    bench.inject(Side::B, &bgn);
+    bench.drop = alloc::boxed::Box::new(|_, _| false);
+    let mut echoes = 0;
+    let until = bench.now.after(100 * SECOND);
+    while bench.now < until && echoes < 10_000 {
+        bench.pump();
+        for flight in core::mem::take(&mut bench.wire) {
+            echoes += 1;
+            let now = bench.now;
+            bench.b.handle(now, Side::A.address(), NetworkFields::default(), &flight.bytes, &mut NullSink);
+        }
+        bench.pump();
+        let next = bench.b.deadline().unwrap_or(until);
+        bench.now = bench.now.after(1).max(if bench.wire.is_empty() { next } else { bench.now });
+        let now = bench.now;
+        bench.b.handle_timeout(now, &mut NullSink);
+    }
+    (bench, echoes)
+}
+
+#[test]
+fn one_datagram_in_the_name_of_an_echo_service_opens_nothing_that_lasts() {
+    for port in [PORT, 50_000] {
+        let (bench, echoes) = echoed(port);
+        let state = bench.b.state(1);
+        assert!(state.is_none_or(|state| state == State::Closed), "port {port}: {state:?}");
+        assert!(echoes < 100, "port {port}: {echoes} datagrams");
+    }
+}
+
+#[test]
+fn a_session_that_is_replayed_to_a_receiver_that_was_restarted_proves_no_address() {
+    let mut bench = Bench::new();
+    let id = bench.open();
+    bench.a.write(id, &[7; 3000]).unwrap();
+    bench.a.finish(id);
+    let mut session = Vec::new();
+    for _ in 0..2000 {
+        bench.pump();
+        let to_b = bench.wire.iter().filter(|flight| flight.to == Side::B);
+        for flight in to_b {
+            if !session.contains(&flight.bytes) {
+                session.push(flight.bytes.clone());
+            }
+        }
+        bench.run(MS);
+    }
+    assert_eq!(bench.received(1).len(), 3000);
+    let config = crate::EndpointConfig::default();
+    bench.b = crate::Endpoint::new(config, skyhaul_core::Stream::new(99, "new b"));
+    bench.b.listen(PORT);
+    for bytes in session {
+        let now = bench.now;
+        bench.b.handle(now, Side::A.address(), NetworkFields::default(), &bytes, &mut NullSink);
+    }
+    assert!(!bench.b.0.get(1).unwrap().is_proven());
 }
 
 #[test]

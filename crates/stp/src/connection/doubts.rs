@@ -1,0 +1,46 @@
+//! Doubts about what may be forged: whom an RST answers, and how often the peer is asked for that.
+
+use alloc::collections::VecDeque;
+
+use skyhaul_core::{Instant, MS};
+
+/// Segments with a POLL whose numbers are remembered.
+const MAX_ASKED: usize = 64;
+/// Least time between two challenges: a flood of what is in doubt costs the peer nothing.
+const CHALLENGE_INTERVAL_NS: u64 = 100 * MS;
+
+/// Numbers that a peer which has forgotten the connection has seen of late, and the last challenge.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubts {
+    /// Packet number fields of the last segments with a POLL.
+    asked: VecDeque<u32>,
+    challenged_at: Option<Instant>,
+}
+
+impl Doubts {
+    /// A segment with a POLL leaves; `number24` is its packet number field.
+    pub(super) fn note_poll(&mut self, number24: u32) {
+        if self.asked.back() == Some(&number24) {
+            return;
+        }
+        if self.asked.len() == MAX_ASKED {
+            self.asked.pop_front();
+        }
+        self.asked.push_back(number24);
+    }
+
+    /// True if a segment with this number asked of late: an RST that copies it was most likely made by
+    /// somebody who read it.
+    pub(super) fn has_asked(&self, number24: u32) -> bool {
+        self.asked.contains(&number24)
+    }
+
+    /// True if the peer may be asked now whether it knows the connection.
+    pub(super) fn may_challenge(&mut self, now: Instant) -> bool {
+        let may = self.challenged_at.is_none_or(|at| at.after(CHALLENGE_INTERVAL_NS) <= now);
+        if may {
+            self.challenged_at = Some(now);
+        }
+        may
+    }
+}
