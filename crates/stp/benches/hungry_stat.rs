@@ -1,7 +1,7 @@
 //! What a STAT costs a receiver that was made hungry: `cargo bench -p skyhaul-stp --bench hungry_stat`. A peer sends
 //! 262,000 packets of one octet with gaps between them, then POLLs. A line says what a POLL costs with all of its
 //! STATs, and what each of these does, where gaps have so many packets. The budget that holds STATs back is waited
-//! for, by the engine's clock. `-- --polls N` sends N POLLs in each case (1000 unless said): with `valgrind
+//! for, by the engine's clock. `-- --polls N` sends N POLLs in each case (300 unless said): with `valgrind
 //! --tool=callgrind`, the difference between two counts is what STATs cost, whatever else the machine does.
 #![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
 
@@ -18,7 +18,7 @@ const MAX_AHEAD: u32 = 1 << 22;
 
 fn main() {
     let polls = std::env::args().skip_while(|arg| arg != "--polls").nth(1);
-    let polls = polls.map_or(1000, |polls| polls.parse().expect("a number of POLLs"));
+    let polls = polls.map_or(300, |polls| polls.parse().expect("a number of POLLs"));
     println!("gap  STATs a POLL  us a POLL  us a STAT");
     for gap in [1, 2, 15, 100, 127] {
         let (stats, poll_us) = cost(gap, polls);

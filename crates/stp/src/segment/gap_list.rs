@@ -114,10 +114,33 @@ impl Cost {
             (Coding::Varint, self.varint_bytes)
         }
     }
+}
 
-    /// True if the runs take at most so many bytes.
-    fn fits(&self, max_bytes: usize) -> bool {
-        self.varint_bytes <= max_bytes || self.best().1 <= max_bytes
+/// Size of a list that grows. Where varints fit nothing more is known or asked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Growth {
+    varint_bytes: usize,
+    /// Once varints did not fit.
+    cost: Option<Cost>,
+}
+
+impl Growth {
+    fn of(runs: &[u32]) -> Self {
+        Self { varint_bytes: runs.iter().map(|&run| varint_len(run - 1)).sum(), cost: None }
+    }
+
+    /// Counts run number `i` in.
+    fn add(&mut self, i: usize, run: u32) {
+        self.varint_bytes += varint_len(run - 1);
+        if let Some(cost) = &mut self.cost {
+            cost.add(i, run);
+        }
+    }
+
+    /// True if `runs`, which are counted, take at most so many bytes.
+    fn fits(&mut self, runs: &[u32], max_bytes: usize) -> bool {
+        self.varint_bytes <= max_bytes
+            || self.cost.get_or_insert_with(|| Cost::of(runs)).best().1 <= max_bytes
     }
 }
 
@@ -253,7 +276,7 @@ impl GapList {
     /// List of `gaps`, which rise and of which only two neighbours may touch. Looks at one gap more than it
     /// lists, at most.
     pub fn of(gaps: impl Iterator<Item = (u64, u64)>, bounds: ListBounds) -> Self {
-        let (mut list, mut cost, mut at) = (Self::default(), Cost::default(), 0);
+        let (mut list, mut growth, mut at) = (Self::default(), Growth::default(), 0);
         for (first, end) in gaps {
             let length = (end - first) as u32;
             let count = list.runs.len();
@@ -262,23 +285,24 @@ impl GapList {
             } else if first == at {
                 // Neighbours, of which the packets between are not counted.
                 list.runs[count - 1] += length;
-                cost = Cost::of(&list.runs);
+                growth = Growth::of(&list.runs);
                 at = end;
                 continue;
             } else {
                 let received = (first - at) as u32;
-                cost.add(count, received);
-                cost.add(count + 1, length);
-                list.runs.push(received);
-                if count / 2 + 1 >= bounds.max_gaps || !cost.fits(bounds.max_bytes) {
+                list.runs.extend([received, length]);
+                growth.add(count, received);
+                growth.add(count + 1, length);
+                if count / 2 + 1 >= bounds.max_gaps || !growth.fits(&list.runs, bounds.max_bytes) {
+                    list.runs.pop();
                     list.rest = Some(first);
                     return list;
                 }
-            }
-            if count == 0 {
-                cost.add(0, length);
+                at = end;
+                continue;
             }
             list.runs.push(length);
+            growth.add(0, length);
             at = end;
         }
         list
