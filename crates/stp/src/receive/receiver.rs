@@ -19,7 +19,7 @@ const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
 /// Packets in front of an RST that may have been lost: as many as leave 2^32 guesses to whoever sees nothing.
 const MAX_UNSEEN: u64 = 256;
 /// Gaps in a segment of a STAT at most: what making one costs does not depend on what arrived.
-const MAX_STAT_GAPS: usize = 512;
+const MAX_STAT_GAPS: usize = 384;
 /// Bounds of a USTAT's list: what of a gap has filled in more places is left to the STAT.
 const USTAT_BOUNDS: ListBounds = ListBounds { max_bytes: 128, max_gaps: 64 };
 

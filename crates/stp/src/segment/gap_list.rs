@@ -53,6 +53,8 @@ pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
     None
 }
 
+/// Values that a varint has in one octet.
+const SHORT_RUNS: usize = 0x80;
 /// Rice parameters that are tried.
 const PARAMETERS: usize = 16;
 
@@ -72,15 +74,17 @@ struct RiceCost {
 }
 
 impl RiceCost {
-    /// Counts a run in. Its quotient adds nothing from some k on, so short runs are cheap to count.
-    fn add(&mut self, value: u32) {
-        self.runs += 1;
+    /// Counts so many equal runs in. Their quotient adds nothing from some k on, so short runs are cheap to
+    /// count.
+    fn add(&mut self, value: u32, runs: u64) {
+        self.runs += runs;
         for (k, bits) in (0u32..).zip(&mut self.added_bits) {
             let quotient = value >> k;
             if quotient == 0 {
                 break;
             }
-            *bits += u64::from(if quotient >= ESCAPE { ESCAPE + PLAIN_BITS - 1 - k } else { quotient });
+            let added = if quotient >= ESCAPE { ESCAPE + PLAIN_BITS - 1 - k } else { quotient };
+            *bits += runs * u64::from(added);
         }
     }
 
@@ -94,14 +98,29 @@ impl RiceCost {
 impl Cost {
     fn of(runs: &[u32]) -> Self {
         let mut cost = Self::default();
-        runs.iter().enumerate().for_each(|(i, &run)| cost.add(i, run));
+        // Most runs are short, and equal to many others.
+        let mut short = [[0u16; SHORT_RUNS]; 2];
+        for (i, &run) in runs.iter().enumerate() {
+            match short[i % 2].get_mut(run as usize - 1) {
+                Some(count) => {
+                    *count += 1;
+                    cost.varint_bytes += 1;
+                }
+                None => cost.add(i, run),
+            }
+        }
+        for (kind, counts) in cost.kinds.iter_mut().zip(&short) {
+            for (value, &count) in (0u32..).zip(counts).filter(|&(_, &count)| count > 0) {
+                kind.add(value, u64::from(count));
+            }
+        }
         cost
     }
 
     /// Counts run number `i` in.
     fn add(&mut self, i: usize, run: u32) {
         self.varint_bytes += varint_len(run - 1);
-        self.kinds[i % 2].add(run - 1);
+        self.kinds[i % 2].add(run - 1, 1);
     }
 
     /// The shorter coding, and its bytes.
@@ -166,11 +185,12 @@ fn put_rice(out: &mut Vec<u8>, runs: &[u32], missing: u8, received: u8) {
         let value = run - 1;
         let quotient = value >> k;
         if quotient >= ESCAPE {
-            bits.put((1 << ESCAPE) - 1, ESCAPE);
-            bits.put(value, PLAIN_BITS);
+            let ones = (1 << ESCAPE) - 1;
+            bits.put(ones << PLAIN_BITS | u64::from(value), ESCAPE + PLAIN_BITS);
         } else {
-            bits.put(((1 << quotient) - 1) << 1, quotient + 1);
-            bits.put(value & ((1 << k) - 1), u32::from(k));
+            let unary = ((1 << quotient) - 1) << 1;
+            let low = u64::from(value & ((1 << k) - 1));
+            bits.put(unary << k | low, quotient + 1 + u32::from(k));
         }
     }
     bits.finish();
@@ -183,8 +203,9 @@ struct BitWriter<'a> {
 }
 
 impl BitWriter<'_> {
-    fn put(&mut self, value: u32, bits: u32) {
-        self.held = self.held << bits | u64::from(value);
+    /// At most 56 bits.
+    fn put(&mut self, value: u64, bits: u32) {
+        self.held = self.held << bits | value;
         self.count += bits;
         while self.count >= 8 {
             self.count -= 8;
