@@ -92,7 +92,7 @@ fn resets_believed(reason: ResetReason, numbers: impl Iterator<Item = u32>) -> u
     let mut believed = 0;
     let mut bench = Bench::new();
     let id = bench.open();
-    bench.a.write(id, &[7; 20_000]).unwrap();
+    bench.a.write(id, &[7; 15_000]).unwrap();
     bench.pump();
     let first = bench.wire[0].bytes.clone();
     bench.run(SECOND);
