@@ -305,7 +305,9 @@ impl Receiver {
         self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
         let settled = poll.settled.map(|settled| expand(settled, next));
         let (echo, is_probe) = (poll.timestamp, poll.pads);
-        self.replies.ask(Asked { echo, covers: next, settled, is_probe, arrival: *arrival });
+        let window_bytes = self.assembly.window_bytes();
+        self.window_closed |= is_small(window_bytes, arrival);
+        self.replies.ask(Asked { echo, covers: next, settled, is_probe, arrival: *arrival, window_bytes });
         Ok(())
     }
 
@@ -319,7 +321,7 @@ impl Receiver {
     /// The gap list up to what the POLL asks about, as far as it fits. It leaves out what was told before
     /// where that leaves a list that fits into one segment.
     fn make(&mut self, of: Pending, now: Instant) {
-        let Asked { echo, covers, settled, arrival, .. } = of.asked;
+        let Asked { echo, covers, settled, arrival, window_bytes, .. } = of.asked;
         let max_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
         let bounds = ListBounds { max_bytes, max_gaps: MAX_STAT_GAPS };
         let first = of.from.unwrap_or(self.assembly.next());
@@ -340,9 +342,11 @@ impl Receiver {
         let timing = (self.tells_timing && of.from.is_none()).then_some(timing);
         let wanting = self.repairs.as_ref().and_then(Repairs::wanting);
         let rest = list.rest;
-        let report = Report { silent, ..self.report(list) };
+        self.window_closed |= is_small(self.assembly.window_bytes(), &arrival);
+        let report = self.report(list);
+        let at_arrival = window_bytes.min(u64::from(u32::MAX)) as u32;
+        let report = Report { silent, window_bytes: report.window_bytes.min(at_arrival), ..report };
         self.replies.put(of, Stat { echo, report, timing, wanting }, rest, now);
-        self.window_closed |= self.assembly.window_bytes() < 2 * arrival.max_segment_bytes as u64;
     }
 
     /// Distance of a packet from the next expected one.
@@ -376,4 +380,9 @@ impl Receiver {
         self.told_to = told_to.unwrap_or(self.told_to);
         reply
     }
+}
+
+/// True if a STAT that tells of this window is to be followed by a USTAT when it opens.
+fn is_small(window_bytes: u64, arrival: &PollArrival) -> bool {
+    window_bytes < 2 * arrival.max_segment_bytes as u64
 }

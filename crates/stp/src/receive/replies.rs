@@ -54,6 +54,8 @@ pub(super) struct Asked {
     /// True if it came in a probe of the path's MTU.
     pub(super) is_probe: bool,
     pub(super) arrival: PollArrival,
+    /// Window when it arrived: what was read since then opens no more of it at once.
+    pub(super) window_bytes: u64,
 }
 
 /// STAT that is to be made next, or a further part of one.
