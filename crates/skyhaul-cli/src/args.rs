@@ -73,6 +73,11 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// True if it has connections, which nobody who reads its output may hold up.
+    pub(crate) fn moves_files(&self) -> bool {
+        matches!(self, Self::Demo(_) | Self::Send(_) | Self::Receive(_))
+    }
+
     /// True if every error goes to standard output, too, as an object.
     pub(crate) fn tells_errors(&self) -> bool {
         match self {

@@ -12,6 +12,7 @@ use skyhaul_net::{Clock, Monitor, Protocol};
 use crate::cycles::CycleLog;
 use crate::limited::LimitLog;
 use crate::line::Said;
+use crate::output::note;
 use crate::progress::{TICK, TransferBar};
 
 /// Silence after which it is mentioned: longer than any round trip.
@@ -102,7 +103,7 @@ impl<'a, P: Protocol> ConfirmedLine<'a, P> {
             && stats.received_packets == 0
             && let Some(text) = self.no_answer.take()
         {
-            self.progress.note(&text);
+            note(&text);
         }
     }
 }

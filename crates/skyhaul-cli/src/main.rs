@@ -37,6 +37,7 @@ mod session_facts;
 mod sessions;
 mod signals;
 mod sources;
+mod strangers;
 mod sweep;
 mod table;
 mod transport;
@@ -68,12 +69,15 @@ fn main() -> ExitCode {
         _ => {}
     }
     let tells_errors = args.command.tells_errors();
+    if args.command.moves_files() {
+        output::begin();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(args.command)),
         Err(error) => Err(Failure::new(format!("cannot start: {error}"))),
     };
-    match result {
+    let code = match result {
         Ok(code) => code,
         Err(failure) => {
             if tells_errors && !failure.is_in_result() {
@@ -82,7 +86,8 @@ fn main() -> ExitCode {
             output::error(&format!("skyhaul: {failure}"));
             failure.exit_code()
         }
-    }
+    };
+    if output::finish() || code != ExitCode::SUCCESS { code } else { ExitCode::FAILURE }
 }
 
 async fn run(command: Command) -> Result<ExitCode, Failure> {

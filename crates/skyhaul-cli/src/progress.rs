@@ -1,12 +1,10 @@
 //! Progress on a terminal, silence in a pipe.
 
-use std::fmt::Write;
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use indicatif::style::ProgressTracker;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skyhaul_files::Event;
 
 use crate::line::{Said, line};
@@ -18,11 +16,10 @@ pub(crate) const TICK: Duration = Duration::from_millis(200);
 /// Columns of a terminal that does not tell.
 const USUAL_COLUMNS: usize = 80;
 
-/// The progress line of a process on standard error; all its transfers share it.
+/// The progress line of a process on standard error; all its transfers share it. The thread that writes there
+/// draws it: a terminal that is stopped stops nothing else.
 #[derive(Clone)]
 pub(crate) struct ProgressLine {
-    bar: ProgressBar,
-    /// Never locked while a method of the bar is called, which locks it to draw.
     sessions: Arc<Mutex<Sessions>>,
 }
 
@@ -32,33 +29,25 @@ pub(crate) struct TransferBar {
     key: u64,
 }
 
-/// Draws the line.
-#[derive(Clone)]
-struct LineTracker(Arc<Mutex<Sessions>>);
-
 impl ProgressLine {
     /// A line that appears when a transfer begins; hidden where it would disturb.
     pub(crate) fn new(quiet: bool) -> Self {
-        let bar = ProgressBar::new(0);
-        if quiet || !std::io::stderr().is_terminal() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
         let sessions = Arc::<Mutex<Sessions>>::default();
-        if let Ok(style) = ProgressStyle::with_template("{line}") {
-            bar.set_style(style.with_key("line", LineTracker(sessions.clone())));
+        if !quiet && std::io::stderr().is_terminal() {
+            let shown = Arc::clone(&sessions);
+            output::draw(Box::new(move |now| {
+                let mut sessions = locked(&shown);
+                sessions.tick(now);
+                sessions.are_shown().then(|| line(columns(), &sessions.facts()))
+            }));
         }
-        Self { bar, sessions }
+        Self { sessions }
     }
 
     /// One more transfer, with these words about its peer.
     pub(crate) fn transfer(&self, peer: impl Into<String>) -> TransferBar {
         let key = locked(&self.sessions).add(peer.into());
         TransferBar { line: self.clone(), key }
-    }
-
-    /// Has `write` write to the terminal, above the line if there is one.
-    pub(crate) fn above<T>(&self, write: impl FnOnce() -> T) -> T {
-        self.bar.suspend(write)
     }
 }
 
@@ -74,12 +63,8 @@ impl TransferBar {
 
     /// Shows the line: so many files and bytes are to move.
     pub(crate) fn begin(&self, files: u32, total: u64) {
-        let was_shown = self.locked().are_shown();
         self.locked().begin(self.key, files, total);
-        if !was_shown {
-            self.line.bar.reset();
-            self.line.bar.enable_steady_tick(TICK);
-        }
+        output::redraw();
     }
 
     /// Shows that `bytes` of them are there.
@@ -102,11 +87,6 @@ impl TransferBar {
         self.locked().say(self.key, said);
     }
 
-    /// Tells people something that stays, above the line if there is one.
-    pub(crate) fn note(&self, text: &str) {
-        self.line.above(|| output::note(text));
-    }
-
     /// True if everything is there.
     pub(crate) fn is_full(&self) -> bool {
         self.locked().is_full(self.key)
@@ -120,10 +100,7 @@ impl TransferBar {
 impl Drop for TransferBar {
     fn drop(&mut self) {
         self.locked().end(self.key);
-        let are_shown = self.locked().are_shown();
-        if !are_shown {
-            self.line.bar.finish_and_clear();
-        }
+        output::redraw();
     }
 }
 
@@ -167,23 +144,6 @@ impl skyhaul_lab::Progress for RunsBar {
 impl Drop for RunsBar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
-    }
-}
-
-impl ProgressTracker for LineTracker {
-    fn clone_box(&self) -> Box<dyn ProgressTracker> {
-        Box::new(self.clone())
-    }
-
-    fn tick(&mut self, _: &ProgressState, now: Instant) {
-        locked(&self.0).tick(now);
-    }
-
-    fn reset(&mut self, _: &ProgressState, _: Instant) {}
-
-    fn write(&self, _: &ProgressState, out: &mut dyn Write) {
-        let facts = locked(&self.0).facts();
-        let _ = out.write_str(&line(columns(), &facts));
     }
 }
 

@@ -27,6 +27,7 @@ use crate::progress::ProgressLine;
 use crate::result::TransferResult;
 use crate::send::{LINGER, show};
 use crate::signals::stop_requested;
+use crate::strangers::Strangers;
 use crate::transport::{TcpChoice, TransportEnd, host_address};
 use crate::verbosity::Form;
 use crate::ways::{FILES_PORT, WIDE_FILES_PORT};
@@ -43,6 +44,7 @@ struct Room<E> {
     stop: watch::Sender<bool>,
     form: Form,
     progress: ProgressLine,
+    strangers: Strangers,
 }
 
 impl<E> Room<E> {
@@ -50,7 +52,7 @@ impl<E> Room<E> {
         let options = ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
-        Self { destination, options, endpoint, stop, form, progress }
+        Self { destination, options, endpoint, stop, form, progress, strangers: Strangers::default() }
     }
 
     /// Folder of the files, from the root where that is known.
@@ -126,7 +128,10 @@ async fn wait<E: TransportEnd + 'static>(
     once: bool,
 ) -> Result<ExitCode, Failure> {
     announce(address);
-    LocalSet::new().run_until(serve(Rc::new(room), listeners, once)).await
+    let room = Rc::new(room);
+    let done = LocalSet::new().run_until(serve(Rc::clone(&room), listeners, once)).await;
+    room.strangers.finish();
+    done
 }
 
 fn announce(address: SocketAddr) {
@@ -235,6 +240,11 @@ async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>
         _ = stop.wait_for(|&stop| stop) => None,
     };
     drop(progress);
+    if known.started_at().is_none() {
+        room.strangers.no_transfer(clock.now());
+        return false;
+    }
+    let is_interrupted = received.is_none();
     let (report, failure) = outcome(peer, received, &known);
     let stats = writer.stats();
     let mut result = TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&report, None) };
@@ -247,7 +257,17 @@ async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>
         result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
     }
     result.error = failure.as_ref().map(Failure::result);
-    room.progress.above(|| tell(peer, &result, room.form)) && failure.is_none()
+    let brought_files = report.files.iter().any(|file| file.digest().is_some());
+    if !brought_files && !is_interrupted && !room.strangers.admit(size_bytes(&result), clock.now()) {
+        return false;
+    }
+    tell(peer, &result, room.form) && failure.is_none()
+}
+
+/// About as much as is told of a session, in whatever form.
+fn size_bytes(result: &TransferResult) -> u64 {
+    let message_bytes = result.error.as_ref().map_or(0, |error| error.message.len());
+    (result.to_json().len() + message_bytes) as u64
 }
 
 /// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted, which does

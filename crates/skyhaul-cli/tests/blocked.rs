@@ -1,0 +1,145 @@
+//! Outputs that nobody reads, and strangers who would fill them.
+#![allow(clippy::disallowed_methods, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod common;
+
+use std::io::{PipeReader, PipeWriter, Write as _};
+use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{Kept, Receiver, Said, file, free_port, noise, run, skipped, skyhaul, until};
+use skyhaul_net::{Endpoint, EndpointOptions};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// Octets that a pipe takes.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// A pipe that takes nothing more.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&[b'\n'; PIPE_BYTES]).unwrap();
+    (reader, writer)
+}
+
+fn has(folder: &Path, name: &str, contents: &[u8]) -> bool {
+    std::fs::read(folder.join(name)).is_ok_and(|found| found == contents)
+}
+
+fn is_waiting(address: &str) -> bool {
+    UdpSocket::bind(address).is_err()
+}
+
+#[test]
+fn files_move_between_two_ends_whose_pipes_nobody_reads() {
+    let (inbox, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let address = format!("127.0.0.1:{}", free_port());
+    let contents = noise(300_000);
+    let path = file(source.path(), "data.bin", &contents);
+    let pipes: Vec<_> = (0..4).map(|_| full_pipe()).collect();
+    let blocked = |args: &[&str], pipes: &[(PipeReader, PipeWriter)]| {
+        let mut command = skyhaul(args);
+        command.stdout(pipes[0].1.try_clone().unwrap()).stderr(pipes[1].1.try_clone().unwrap());
+        Kept::new(command.spawn().unwrap())
+    };
+    let dir = inbox.path().to_str().unwrap();
+    let mut receiver = blocked(&["receive", "--dir", dir, "--listen", &address], &pipes[..2]);
+    until("a receiver", || is_waiting(&address));
+    let mut sender = blocked(&["send", path.to_str().unwrap(), &address], &pipes[2..]);
+    until("the file", || has(inbox.path(), "data.bin", &contents));
+    // It gives the result up, and says by its code that nobody has read it.
+    until("the sender's end", || sender.try_wait().unwrap().is_some());
+    assert_eq!(sender.wait().unwrap().code(), Some(1));
+    Command::new("kill").args(["-INT", &receiver.id().to_string()]).status().unwrap();
+    until("the receiver's end", || receiver.try_wait().unwrap().is_some());
+}
+
+/// The built binary on a terminal of `script`, and what types there; `None` where there is no `script`.
+fn on_a_terminal(args: &[&str], written: &Path) -> Option<Kept> {
+    let line: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
+    // Whoever types has typed before the command begins.
+    let line = format!("sleep 0.5; exec '{}' {}", env!("CARGO_BIN_EXE_skyhaul"), line.join(" "));
+    let mut script = Command::new("script");
+    script.args(["-q", "-e", "-f", "-c", &line]).arg(written).stdin(Stdio::piped());
+    Some(Kept::new(script.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?))
+}
+
+fn types(terminal: &mut Kept, keys: &[u8]) {
+    terminal.stdin.as_mut().unwrap().write_all(keys).unwrap();
+}
+
+#[test]
+fn a_stopped_terminal_stops_no_transfer_and_shows_the_result_when_it_goes_on() {
+    const STOP: &[u8] = b"\x13";
+    const GO_ON: &[u8] = b"\x11";
+    let (inbox, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let address = format!("127.0.0.1:{}", free_port());
+    let contents = noise(300_000);
+    let path = file(source.path(), "data.bin", &contents);
+    let (there, here) = (source.path().join("there"), source.path().join("here"));
+    let receive = ["receive", "--dir", inbox.path().to_str().unwrap(), "--listen", &address];
+    let Some(mut receiver) = on_a_terminal(&receive, &there) else {
+        return skipped("there is no `script` here");
+    };
+    types(&mut receiver, STOP);
+    until("a receiver", || is_waiting(&address));
+    let mut sender = on_a_terminal(&["send", path.to_str().unwrap(), &address], &here).unwrap();
+    types(&mut sender, STOP);
+    until("the file", || has(inbox.path(), "data.bin", &contents));
+    let shown = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let result = "verified: it is what was sent";
+    assert!(
+        !shown(&there).contains("waiting for files") && !shown(&here).contains(result),
+        "they are stopped"
+    );
+    types(&mut sender, GO_ON);
+    until("the sender's end", || sender.try_wait().unwrap().is_some());
+    assert_eq!(sender.wait().unwrap().code(), Some(0), "{}", shown(&here));
+    assert!(shown(&here).contains(result), "{}", shown(&here));
+    types(&mut receiver, GO_ON);
+    until("the receiver's words", || {
+        shown(&there).contains("waiting for files") && shown(&there).contains(result)
+    });
+}
+
+/// Opens a connection to `peer`, says `words`, and waits until it is over.
+async fn say(endpoint: &Endpoint, peer: SocketAddr, words: &[u8]) {
+    let config = skyhaul_stp::Config::standard();
+    let mut stream = endpoint.open(peer, 1, config).unwrap();
+    let talk = async {
+        let _ = stream.write_all(words).await;
+        let _ = stream.shutdown().await;
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    };
+    tokio::time::timeout(Duration::from_secs(20), talk).await.expect("the receiver ends it");
+}
+
+#[test]
+fn connections_that_are_no_transfers_write_one_line() {
+    let receiver = Receiver::start(&[]);
+    let peer: SocketAddr = receiver.address.parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let endpoint = Endpoint::client(peer, EndpointOptions::default()).unwrap();
+        for _ in 0..40 {
+            say(&endpoint, peer, b"GET / HTTP/1.1\r\nHost: skyhaul\r\n\r\n").await;
+        }
+        endpoint.close().await;
+    });
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "honest", b"content");
+    assert_eq!(run(&["send", "-q", path.to_str().unwrap(), &receiver.address]).code, Some(0));
+    Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
+    let (said, _inbox): (Said, _) = receiver.wait();
+    assert_eq!(said.out.lines().count(), 1, "the honest one alone: {said:?}");
+    assert_eq!(said.json()["files"][0]["name"], "honest");
+    let lines: Vec<&str> = said.err.lines().collect();
+    assert_eq!(
+        lines,
+        ["ended: 1 connection without a transfer", "ended: 39 connections without a transfer"],
+        "{said:?}"
+    );
+}
