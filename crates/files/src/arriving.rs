@@ -70,6 +70,11 @@ impl Arriving {
         self.next == chunk_count(self.size) && self.damaged.is_empty()
     }
 
+    /// How often chunks of it were asked for again.
+    pub(crate) fn rounds(&self) -> u8 {
+        self.rounds
+    }
+
     /// The file itself, to be published.
     pub(crate) fn into_part(self) -> PartFile {
         self.part

@@ -8,12 +8,12 @@ use std::fmt;
 use std::fs::File;
 use std::hash::BuildHasher as _;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::escape::escaped;
@@ -63,6 +63,8 @@ pub struct Destination {
     path: PathBuf,
     /// Permission bits that new files do not get.
     umask: Mode,
+    /// True if files without a name can be made here and be given one; found out once.
+    takes_unnamed: Arc<OnceLock<bool>>,
 }
 
 impl Destination {
@@ -98,7 +100,10 @@ impl Destination {
         let path = path.into();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(&path, flags, Mode::empty()) {
-            Ok(directory) => Ok(Self { directory: Arc::new(directory), path, umask: umask() }),
+            Ok(directory) => {
+                let takes_unnamed = Arc::default();
+                Ok(Self { directory: Arc::new(directory), path, umask: umask(), takes_unnamed })
+            }
             Err(Errno::NOTDIR) => Err(DestinationError::NotADirectory { path }),
             Err(error) => Err(DestinationError::Open { path, source: error.into() }),
         }
@@ -111,6 +116,28 @@ impl Destination {
 
     pub(crate) fn directory(&self) -> &Arc<OwnedFd> {
         &self.directory
+    }
+
+    /// An empty file that shall be published later, held by a lock; with its hidden name, if it has one: where
+    /// the system can, it has none, so that nothing is left of it however this process ends.
+    pub(crate) fn create_part(&self) -> Result<(File, Option<Vec<u8>>), Errno> {
+        if *self.takes_unnamed.get_or_init(|| self.probe_unnamed().is_ok()) {
+            return Ok((create_unnamed(&self.directory)?, None));
+        }
+        create_hidden(&self.directory).map(|(file, hidden)| (file, Some(hidden)))
+    }
+
+    /// Makes a file without a name, names it, and removes it.
+    fn probe_unnamed(&self) -> Result<(), Errno> {
+        let file = create_unnamed(&self.directory)?;
+        let hidden = link_hidden(&self.directory, &file)?;
+        rustix::fs::unlinkat(&self.directory, &hidden[..], AtFlags::empty())
+    }
+
+    /// Has every file have a name, as on systems that know nothing else.
+    #[cfg(test)]
+    pub(crate) fn with_names_only(self) -> Self {
+        Self { takes_unnamed: Arc::new(OnceLock::from(false)), ..self }
     }
 
     /// The mode of a new file.
@@ -150,13 +177,44 @@ impl Destination {
     }
 }
 
+/// Creates a file without a name, and holds it by a lock for the moment in which it may have a hidden one.
+fn create_unnamed(directory: &OwnedFd) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, ".", flags, Mode::RUSR | Mode::WUSR)?;
+    let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    Ok(File::from(file))
+}
+
+/// Gives an open file the name `to`, unless something has it. Nobody can swap the file for another meanwhile.
+pub(crate) fn link_open(directory: &OwnedFd, file: &File, to: &[u8]) -> Result<(), Errno> {
+    // Linking a descriptor itself needs a privilege on kernels of before 6.10.
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::linkat(CWD, own, directory, to, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// Gives an open file a random hidden name.
+pub(crate) fn link_hidden(directory: &OwnedFd, file: &File) -> Result<Vec<u8>, Errno> {
+    for _ in 0..TRIES {
+        let hidden = hidden_name();
+        match link_open(directory, file, &hidden) {
+            Err(Errno::EXIST) => {}
+            done => return done.map(|()| hidden),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+fn hidden_name() -> Vec<u8> {
+    // The standard library's hash keys are the random bits that need no further crate.
+    let random = RandomState::new().hash_one(std::process::id());
+    format!(".{random:016x}{PART_SUFFIX}").into_bytes()
+}
+
 /// Creates a file with a random hidden name in `directory`, and holds it by a lock while it is open.
 pub(crate) fn create_hidden(directory: &OwnedFd) -> Result<(File, Vec<u8>), Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for _ in 0..TRIES {
-        // The standard library's hash keys are the random bits that need no further crate.
-        let random = RandomState::new().hash_one(std::process::id());
-        let hidden = format!(".{random:016x}{PART_SUFFIX}").into_bytes();
+        let hidden = hidden_name();
         match rustix::fs::openat(directory, &hidden[..], flags, Mode::RUSR | Mode::WUSR) {
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error),

@@ -34,6 +34,26 @@ pub struct ReceiveOptions {
     pub overwrite: bool,
     /// The largest file that is accepted, in bytes.
     pub max_bytes: Option<u64>,
+    /// True if names may begin with a dot, and have control and bidirectional characters.
+    pub any_name: bool,
+    /// The most files of a session that are open at a time, at least [`MIN_OPEN_FILES`]; further ones wait, and
+    /// the stream with them. `None`: as many as the flow rule allows.
+    pub max_open_files: Option<usize>,
+}
+
+/// The least bound of open files: one that arrives, one that is repaired, and two that are brought to the disk.
+pub const MIN_OPEN_FILES: usize = 4;
+
+impl ReceiveOptions {
+    fn open_files(&self) -> usize {
+        self.max_open_files.unwrap_or(usize::MAX).max(MIN_OPEN_FILES)
+    }
+
+    /// The most files that may wait for repairs at a time. They end when their sender likes, so they must not be
+    /// all that may be open.
+    fn repaired_files(&self) -> usize {
+        self.open_files() / 2 - 1
+    }
 }
 
 /// Records of a sender, applied to files.
@@ -44,6 +64,9 @@ pub(crate) struct Incoming<'a, O> {
     /// The file whose chunks come in order now.
     current: Option<u32>,
     open: BTreeMap<u32, Open>,
+    /// Of those: arriving, and among them waiting for repairs.
+    arriving: usize,
+    repaired: usize,
     pub(crate) replies: Replies,
     pub(crate) storing: Storing,
     pub(crate) finisher: Finisher,
@@ -62,6 +85,8 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             ledger: Ledger::new(opening, observer),
             current: None,
             open: BTreeMap::new(),
+            arriving: 0,
+            repaired: 0,
             replies: Replies::default(),
             storing: Storing::default(),
             finisher: Finisher::new(destination.directory().clone(), options.overwrite),
@@ -76,6 +101,13 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     /// True if every announced file has its result.
     pub(crate) fn all_settled(&self) -> bool {
         self.ledger.all_settled()
+    }
+
+    /// True if the next record can be taken, whatever it is: a file that begins finds a descriptor. If none is
+    /// left, some are with the finisher, since those that wait for repairs are never all.
+    pub(crate) fn has_room(&self) -> bool {
+        let held = self.arriving + self.finisher.len();
+        self.current.is_some() || self.finisher.len() == 0 || held < self.options.open_files()
     }
 
     pub(crate) fn into_report(self) -> SessionReport {
@@ -128,6 +160,9 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             let text = format!("the file has {size} bytes, the receiver accepts at most {most}");
             return Err(Reason::new(Code::TooLarge, text));
         }
+        if !self.options.any_name {
+            name.check_plain().map_err(|e| Reason::new(Code::Name, e.to_string()))?;
+        }
         self.ledger.claim(file, &name)?;
         self.destination.admit(&name, size, self.options.overwrite)?;
         PartFile::create(self.destination, name, traits)
@@ -138,7 +173,21 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         if arriving.has_all() {
             self.ledger.arrived(file);
         }
-        self.open.insert(file, Open::Arriving(Box::new(arriving)));
+        self.put(file, Open::Arriving(Box::new(arriving)));
+    }
+
+    fn put(&mut self, file: u32, open: Open) {
+        self.arriving += usize::from(matches!(open, Open::Arriving(_)));
+        let before = self.open.insert(file, open);
+        self.count_out(before.as_ref());
+    }
+
+    /// A file is not open any more.
+    fn count_out(&mut self, open: Option<&Open>) {
+        if let Some(Open::Arriving(arriving)) = open {
+            self.arriving -= 1;
+            self.repaired -= usize::from(arriving.rounds() > 0);
+        }
     }
 
     fn chunk(&mut self, file: u32, number: u32, digest: Digest, data: &[u8]) -> Result<(), Fault> {
@@ -178,7 +227,10 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         };
         match arriving.end(digest) {
             Ok(Ending::Complete(digest)) => self.complete(file, digest),
-            Ok(Ending::Again(ranges)) => self.ask_again(file, ranges),
+            Ok(Ending::Again(ranges)) => {
+                self.repaired += usize::from(arriving.rounds() == 1);
+                self.ask_again(file, ranges);
+            }
             Err(trouble) => return self.trouble(file, trouble, false),
         }
         Ok(())
@@ -191,6 +243,12 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     }
 
     fn ask_again(&mut self, file: u32, ranges: Vec<ChunkRange>) {
+        let most = self.options.repaired_files();
+        if self.repaired > most {
+            let text =
+                format!("{most} files wait for chunks that came damaged, as many as may; check the stream");
+            return self.give_up(file, Reason::new(Code::Damaged, text), false);
+        }
         self.leave(file);
         self.ledger.again(file, ranges.iter().map(|range| u32::from(range.count)).sum());
         self.replies.again(file, ranges);
@@ -232,7 +290,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     fn give_up(&mut self, file: u32, reason: Reason, more_to_come: bool) {
         self.replies.failed(file, reason.clone());
         if more_to_come {
-            self.open.insert(file, Open::Discarded);
+            self.put(file, Open::Discarded);
         } else {
             self.close(file);
         }
@@ -249,7 +307,9 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     /// No more records of `file` may come.
     fn close(&mut self, file: u32) -> Option<Open> {
         self.leave(file);
-        self.open.remove(&file)
+        let open = self.open.remove(&file);
+        self.count_out(open.as_ref());
+        open
     }
 
     /// The next file may begin.

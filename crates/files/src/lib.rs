@@ -63,7 +63,7 @@ pub use destination::{Destination, DestinationError};
 pub use digest::{Digest, Tree, chunk_digest};
 pub use errors::{Fault, ReceiveError, SendError, Violation};
 pub use escape::escaped;
-pub use incoming::ReceiveOptions;
+pub use incoming::{MIN_OPEN_FILES, ReceiveOptions};
 pub use limits::{
     CHUNK_BYTES, MAX_DAMAGED_CHUNKS, MAX_FILE_BYTES, MAX_FILES, MAX_NAME_BYTES, MAX_ROUNDS, MAX_TEXT_BYTES,
     PART_SUFFIX, WIDE_WINDOW_FILES, WINDOW_FILES, chunk_count, chunk_len,

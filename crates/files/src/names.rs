@@ -50,6 +50,14 @@ pub enum NameError {
     /// The ending that marks unfinished files.
     #[error("names that end in '{PART_SUFFIX}' are kept for unfinished files")]
     Unfinished,
+    /// A dot at the beginning: the file would be hidden, and may be one that programs obey.
+    #[error("the name begins with a dot; a receiver takes such names with --any-name")]
+    Hidden,
+    /// A character that changes what is shown, or how: control or bidirectional.
+    #[error(
+        "the name has the character U+{0:04X}, which is not to be seen; a receiver takes it with --any-name"
+    )]
+    Invisible(u32),
 }
 
 /// A name that was checked: one path component of 1 to 255 bytes, not `.` or `..`, not the name of an
@@ -66,6 +74,19 @@ impl FileName {
     /// The bytes of the name.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
+    }
+
+    /// Checks what a name from somebody unknown must not be, besides: hidden, or not what it looks like.
+    ///
+    /// # Errors
+    /// [`NameError::Hidden`], or [`NameError::Invisible`] with the first such character.
+    pub fn check_plain(&self) -> Result<(), NameError> {
+        if self.as_bytes().starts_with(b".") {
+            return Err(NameError::Hidden);
+        }
+        let valid = self.as_bytes().utf8_chunks().map(|chunk| chunk.valid());
+        let invisible = valid.flat_map(str::chars).find(|c| c.is_control() || is_layout(*c));
+        invisible.map_or(Ok(()), |c| Err(NameError::Invisible(c.into())))
     }
 
     /// The name for the operating system.
@@ -92,6 +113,11 @@ impl fmt::Display for FileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// Characters that begin a line or change the direction of text [UAX 9 2, UAX 14 5.1].
+fn is_layout(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn check(name: &[u8]) -> Result<(), NameError> {

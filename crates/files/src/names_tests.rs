@@ -26,6 +26,31 @@ fn odd_but_honest_names_pass() {
 }
 
 #[test]
+fn names_of_strangers_are_neither_hidden_nor_disguised() {
+    let judged = |name: &str| FileName::new(name).unwrap().check_plain();
+    for name in ["a", "two words", "-rf", "a.b.", "ümläut", "🛰️", "שלום", "a\\b", "‘quoted’"] {
+        assert_eq!(judged(name), Ok(()), "{name:?}");
+    }
+    for name in [".bashrc", "...", ".hidden"] {
+        assert_eq!(judged(name), Err(NameError::Hidden), "{name:?}");
+    }
+    for (name, c) in [
+        ("line\nbreak", 0x0a),
+        ("\x1b[2J", 0x1b),
+        ("a\u{7f}", 0x7f),
+        ("a\u{9b}2J", 0x9b),
+        ("photo\u{202e}gpj.exe", 0x202e),
+        ("a\u{2067}b", 0x2067),
+        ("a\u{200f}", 0x200f),
+        ("a\u{2028}b", 0x2028),
+    ] {
+        assert_eq!(judged(name), Err(NameError::Invisible(c)), "{name:?}");
+    }
+    assert_eq!(FileName::new(b"a\xff\n".to_vec()).unwrap().check_plain(), Err(NameError::Invisible(0x0a)));
+    assert_eq!(FileName::new(vec![b'a', 0xff]).unwrap().check_plain(), Ok(()), "any encoding");
+}
+
+#[test]
 fn names_that_lead_elsewhere_do_not() {
     let refused = |name: &[u8]| FileName::new(name).expect_err("must be refused");
     assert_eq!(refused(b""), NameError::Empty);

@@ -1,4 +1,4 @@
-//! A file that is not finished: hidden, private, and gone unless it is published.
+//! A file that is not finished: without a name or hidden, private, and gone unless it is published.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -9,9 +9,9 @@ use rustix::fs::{AtFlags, Mode, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
 use crate::codec::Modified;
-use crate::destination::{Destination, create_hidden, exists, storage};
+use crate::destination::{Destination, exists, link_hidden, link_open, storage};
 use crate::names::FileName;
-use crate::reason::Reason;
+use crate::reason::{Code, Reason};
 
 /// What a file keeps of the sender's besides name and content.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,16 +22,16 @@ pub(crate) struct Traits {
     pub(crate) modified: Option<Modified>,
 }
 
-/// Removed when dropped, unless it was published.
+/// Removed when dropped, unless it was published. One without a name is gone with its last descriptor.
 #[derive(Debug)]
 pub(crate) struct PartFile {
     directory: Arc<OwnedFd>,
     file: Arc<File>,
-    hidden: Vec<u8>,
+    /// The name that it has until it is published, if it has one.
+    hidden: Option<Vec<u8>>,
     name: FileName,
     mode: Mode,
     modified: Option<Modified>,
-    published: bool,
 }
 
 impl PartFile {
@@ -42,10 +42,10 @@ impl PartFile {
         Traits { executable, modified }: Traits,
     ) -> Result<Self, Reason> {
         let directory = Arc::clone(destination.directory());
-        let (file, hidden) =
-            create_hidden(&directory).map_err(|e| storage("the file cannot be created", e))?;
+        let created = destination.create_part();
+        let (file, hidden) = created.map_err(|e| storage("the file cannot be created", e))?;
         let mode = destination.final_mode(executable);
-        Ok(Self { directory, file: Arc::new(file), hidden, name, mode, modified, published: false })
+        Ok(Self { directory, file: Arc::new(file), hidden, name, mode, modified })
     }
 
     /// The open file, for writing and synchronising it elsewhere.
@@ -64,27 +64,52 @@ impl PartFile {
         }
     }
 
-    /// Moves the file to its final name in one step; without `overwrite`, only if the name is free.
+    /// Moves the file to its final name in one step; without `overwrite`, only if the name is free. What has the
+    /// name then is this file, or the result is an error: whoever can write in the directory can put something
+    /// else in the place of a hidden file.
     pub(crate) fn publish(&mut self, overwrite: bool) -> Result<(), Reason> {
-        let (from, to) = (&self.hidden[..], self.name.as_bytes());
-        let moved = if overwrite {
-            rustix::fs::renameat(&self.directory, from, &self.directory, to)
-        } else {
-            move_without_overwriting(&self.directory, from, to)
-        };
-        match moved {
-            Ok(()) => self.published = true,
+        if self.hidden.is_some() && !self.is_at(self.hidden.as_deref().unwrap_or_default()) {
+            return Err(swapped());
+        }
+        match self.give_name(overwrite) {
+            Ok(()) => self.hidden = None,
             Err(Errno::EXIST) => return Err(exists()),
             Err(error) => return Err(storage("the finished file cannot be given its name", error)),
         }
-        Ok(())
+        if self.is_at(self.name.as_bytes()) { Ok(()) } else { Err(swapped()) }
     }
+
+    fn give_name(&mut self, overwrite: bool) -> Result<(), Errno> {
+        let (directory, to) = (Arc::clone(&self.directory), self.name.as_bytes());
+        match &self.hidden {
+            None if !overwrite => link_open(&directory, &self.file, to),
+            Some(from) if !overwrite => move_without_overwriting(&directory, from, to),
+            None => {
+                let from = self.hidden.insert(link_hidden(&directory, &self.file)?);
+                rustix::fs::renameat(&directory, &from[..], &directory, to)
+            }
+            Some(from) => rustix::fs::renameat(&directory, &from[..], &directory, to),
+        }
+    }
+
+    /// True if this very file has the name. A link of this name is not followed.
+    fn is_at(&self, name: &[u8]) -> bool {
+        let there = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        let (Ok(there), Ok(own)) = (there, rustix::fs::fstat(&self.file)) else { return false };
+        (there.st_dev, there.st_ino) == (own.st_dev, own.st_ino)
+    }
+}
+
+fn swapped() -> Reason {
+    let text =
+        "something else was put in the place of the finished file; look who can write in the destination";
+    Reason::new(Code::Storage, text)
 }
 
 impl Drop for PartFile {
     fn drop(&mut self) {
-        if !self.published {
-            let _ = rustix::fs::unlinkat(&self.directory, &self.hidden[..], AtFlags::empty());
+        if let Some(hidden) = &self.hidden {
+            let _ = rustix::fs::unlinkat(&self.directory, &hidden[..], AtFlags::empty());
         }
     }
 }

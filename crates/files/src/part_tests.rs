@@ -5,13 +5,19 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
 use super::*;
 use crate::limits::PART_SUFFIX;
-use crate::reason::Code;
 
 fn name(text: &str) -> FileName {
     FileName::new(text).unwrap()
 }
 
+/// A folder of which unfinished files have hidden names, as on systems that know nothing else.
 fn setting() -> (tempfile::TempDir, Destination) {
+    let (folder, destination) = own_setting();
+    (folder, destination.with_names_only())
+}
+
+/// A folder of which unfinished files are what this system can do best.
+fn own_setting() -> (tempfile::TempDir, Destination) {
     let folder = tempfile::tempdir().unwrap();
     let destination = Destination::open(folder.path()).unwrap();
     (folder, destination)
@@ -64,8 +70,9 @@ fn linking_is_as_careful_as_renaming() {
     let part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
     fs::write(folder.path().join("taken"), b"old").unwrap();
     let directory = destination.directory();
-    assert_eq!(link_then_unlink(directory, &part.hidden, b"taken"), Err(Errno::EXIST));
-    assert_eq!(link_then_unlink(directory, &part.hidden, b"a"), Ok(()));
+    let hidden = part.hidden.clone().unwrap();
+    assert_eq!(link_then_unlink(directory, &hidden, b"taken"), Err(Errno::EXIST));
+    assert_eq!(link_then_unlink(directory, &hidden, b"a"), Ok(()));
     drop(part);
     let mut left = entries(&folder);
     left.sort();
@@ -124,4 +131,40 @@ fn what_nobody_holds_is_removed_and_nothing_else() {
     assert!(!entries(&folder).contains(&abandoned));
     drop(held);
     assert_eq!((destination.remove_abandoned(), entries(&folder).len()), (0, 4));
+}
+
+#[test]
+fn it_has_no_name_where_the_system_can_and_behaves_alike() {
+    let (folder, destination) = own_setting();
+    let mut part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
+    if part.hidden.is_some() {
+        return; // this file system has only files with names
+    }
+    write(&part.file(), b"content", 0).unwrap();
+    assert!(entries(&folder).is_empty(), "nothing is left of it however the process ends");
+    let mut late = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
+    write(&late.file(), b"replaced", 0).unwrap();
+    part.publish(false).unwrap();
+    assert_eq!(late.publish(false).unwrap_err().code, Code::Exists);
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"content");
+    late.publish(true).unwrap();
+    drop((part, late));
+    assert_eq!(entries(&folder), ["a"]);
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"replaced");
+}
+
+#[test]
+fn what_was_put_in_its_place_is_not_called_delivered() {
+    for overwrite in [false, true] {
+        let (folder, destination) = setting();
+        let mut part = PartFile::create(&destination, name("a"), Traits::default()).unwrap();
+        write(&part.file(), b"content", 0).unwrap();
+        let [hidden] = &entries(&folder)[..] else { panic!() };
+        fs::remove_file(folder.path().join(hidden)).unwrap();
+        symlink("/etc/passwd", folder.path().join(hidden)).unwrap();
+        let reason = part.publish(overwrite).unwrap_err();
+        assert_eq!(reason.code, Code::Storage);
+        assert!(reason.text().contains("look who can write"), "{reason}");
+        assert!(!folder.path().join("a").exists());
+    }
 }

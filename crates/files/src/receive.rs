@@ -86,7 +86,8 @@ where
         let release = due.unwrap_or_else(Instant::now);
         let storing = incoming.storing.is_busy();
         let speaks = incoming.replies.out.wants() || is_done && leave_at.is_none();
-        let listening = !ended && !storing && incoming.replies.out.len() <= BACKLOG_BYTES;
+        let has_room = incoming.has_room() && incoming.replies.out.len() <= BACKLOG_BYTES;
+        let listening = !ended && !storing && has_room;
         tokio::select! {
             biased;
             spoken = speak(&mut incoming.replies.out, writer), if speaks => match spoken {

@@ -178,6 +178,10 @@ pub(crate) struct ReceiveArgs {
     /// Replace existing files
     #[arg(long)]
     pub(crate) overwrite: bool,
+    /// Accept names that begin with a dot, and such with control or bidirectional characters: what hides a
+    /// file, makes programs obey it, or shows it as what it is not
+    #[arg(long)]
+    pub(crate) any_name: bool,
     /// Largest file to accept
     #[arg(long, value_parser = parse_bytes, value_name = "SIZE")]
     pub(crate) max_size: Option<u64>,

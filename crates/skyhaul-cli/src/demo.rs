@@ -198,7 +198,7 @@ async fn receive(
         Event::Moved { bytes, total } => progress.moved(*bytes, *total),
         _ => {}
     };
-    let options = ReceiveOptions::default();
+    let options = ReceiveOptions { any_name: true, ..ReceiveOptions::default() };
     let outcome = skyhaul_files::receive(&mut reader, &mut writer, destination, &options, observer).await;
     let (report, error) = match outcome {
         Ok(report) => (report, None),

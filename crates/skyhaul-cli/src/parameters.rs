@@ -40,7 +40,8 @@ pub(crate) struct CommonArgs {
     /// Set of protocol parameters
     #[arg(long, value_enum, default_value_t = ProfileName::Default, help_heading = MORE)]
     profile: ProfileName,
-    /// End a connection without a sign of life after this time [default: 10min; profile paper: never]
+    /// End a connection without a sign of life, and a transfer that stands still, after this time [default:
+    /// 10min; profile paper: never]
     #[arg(long, value_parser = parse_time_ns, value_name = "TIME", help_heading = MORE)]
     pub(crate) give_up: Option<u64>,
     /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:

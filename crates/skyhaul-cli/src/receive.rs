@@ -18,6 +18,7 @@ use tokio::task::{JoinSet, LocalSet};
 
 use crate::advice;
 use crate::args::ReceiveArgs;
+use crate::descriptors;
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
 use crate::known::KnownFiles;
@@ -49,7 +50,12 @@ struct Room<E> {
 
 impl<E> Room<E> {
     fn new(args: &ReceiveArgs, destination: Destination, endpoint: E) -> Self {
-        let options = ReceiveOptions { overwrite: args.overwrite, max_bytes: args.max_size };
+        let options = ReceiveOptions {
+            overwrite: args.overwrite,
+            max_bytes: args.max_size,
+            any_name: args.any_name,
+            max_open_files: Some(descriptors::for_each_session(MAX_SESSIONS)),
+        };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
         Self { destination, options, endpoint, stop, form, progress, strangers: Strangers::default() }

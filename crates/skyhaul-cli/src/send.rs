@@ -27,6 +27,7 @@ use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::signals::stop_requested;
 use crate::sources::{self, Sources};
+use crate::stalled::{StallWatch, Stalled};
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
 use crate::verbosity::Form;
@@ -184,13 +185,16 @@ async fn attempt<E: TransportEnd>(
     let (known, clock) = (KnownFiles::default(), endpoint.clock());
     let limits = LimitLog::new(writer.monitor(), clock);
     let confirmed = ConfirmedLine::new(&progress, (&cycles, &limits), writer.monitor(), clock, no_answer);
+    let stall = StallWatch::new(writer.monitor(), clock, args.common.config().give_up_ns);
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Sender, clock.now());
+        stall.observe(event);
         limits.observe(event);
         confirmed.observe(event);
     };
     let outcome = tokio::select! {
         sent = session(clock, &mut reader, &mut writer, (version, sources.list), observer) => Some(sent),
+        stalled = stall.stalled() => Some(SendOutcome::stalled(&known, stalled)),
         never = confirmed.show() => match never {},
         () = stop_requested() => None,
     };
@@ -209,6 +213,9 @@ async fn attempt<E: TransportEnd>(
         show(&attempt.result(args, Some(&failure)), args.form())?;
         return Err(failure.in_result());
     };
+    if sent.stalled.is_some() {
+        endpoint.close().await; // the receiver is there: it is told
+    }
     let cycles = cycles.finish(stats.probes);
     Ok(Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None })
 }
@@ -233,6 +240,9 @@ impl<E: TransportEnd> Attempt<E> {
     /// Reason why not everything arrived, if so.
     fn failure(&self) -> Option<Failure> {
         let (peer, was_heard) = (self.peer, self.stats.received_packets > 0);
+        if let Some(stalled) = self.sent.stalled {
+            return Some(stalled.failure(peer));
+        }
         if let Some(fault) = &self.sent.fault {
             let why = advice::of_sending::<E>(peer, fault, was_heard);
             let message = format!("sending to {peer} failed: {why}");
@@ -278,6 +288,8 @@ pub(crate) struct SendOutcome {
     pub(crate) report: SessionReport,
     /// Reason why it ended early, if it did.
     pub(crate) fault: Option<Fault>,
+    /// What stood still, if that ended it.
+    pub(crate) stalled: Option<Stalled>,
     pub(crate) started_at: Option<Instant>,
     /// Time at which the result of every file was known.
     pub(crate) confirmed_at: Option<Instant>,
@@ -286,7 +298,13 @@ pub(crate) struct SendOutcome {
 impl SendOutcome {
     /// Outcome of an interrupted sender.
     pub(crate) fn interrupted(known: &KnownFiles) -> Self {
-        Self { report: known.report(), fault: None, started_at: known.started_at(), confirmed_at: None }
+        let started_at = known.started_at();
+        Self { report: known.report(), fault: None, stalled: None, started_at, confirmed_at: None }
+    }
+
+    /// Outcome of a transfer that stood still.
+    fn stalled(known: &KnownFiles, stalled: Stalled) -> Self {
+        Self { stalled: Some(stalled), ..Self::interrupted(known) }
     }
 
     fn result(&self, stats: &Stats) -> TransferResult {
@@ -316,9 +334,9 @@ pub(crate) async fn session<P: Protocol>(
         observer(event);
     };
     match skyhaul_files::send_as(version, reader, writer, sources, stamping).await {
-        Ok(report) => SendOutcome { report, fault: None, started_at, confirmed_at },
+        Ok(report) => SendOutcome { report, fault: None, stalled: None, started_at, confirmed_at },
         Err(SendError { cause, report }) => {
-            SendOutcome { report, fault: Some(cause), started_at, confirmed_at: None }
+            SendOutcome { report, fault: Some(cause), stalled: None, started_at, confirmed_at: None }
         }
     }
 }

@@ -7,7 +7,7 @@ mod common;
 
 use std::net::UdpSocket;
 
-use common::{Receiver, Said, file, free_port, names, noise, run, skyhaul, until};
+use common::{Receiver, Said, file, free_port, noise, run, skyhaul, until};
 use serde_json::Value;
 
 /// The error of a command that failed: its message stands on standard error, too.
@@ -106,7 +106,7 @@ fn an_interrupted_command_and_one_whose_peer_went_say_so() {
     let path = file(source.path(), "cut", &noise(20_000_000));
     let args = ["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M", "--json"];
     let sender = skyhaul(&args).spawn().unwrap();
-    until("a part file", || !names(receiver.path()).is_empty());
+    until("a file under way", || receiver.holds_a_file());
     std::process::Command::new("kill").args(["-INT", &sender.id().to_string()]).status().unwrap();
     let sent: Said = sender.wait_with_output().unwrap().into();
     assert_eq!(checked(&sent)["code"], "interrupted");

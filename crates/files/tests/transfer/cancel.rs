@@ -20,7 +20,7 @@ async fn a_receiver_that_is_dropped_leaves_nothing() {
     let sources = vec![memory("a", noise(3 * CHUNK, 1))];
     let amid = async {
         enough.notified().await;
-        folder.has_unfinished()
+        folder.open_files() == 1
     };
     tokio::select! {
         biased;

@@ -61,7 +61,8 @@ async fn odd_names_arrive_as_they_are() {
     ];
     let folder = Folder::new();
     let sources = names.iter().map(|name| memory(*name, name.to_vec())).collect();
-    let (sent, _) = transfer(sources, &folder, &ReceiveOptions::default()).await;
+    let (sent, _) =
+        transfer(sources, &folder, &ReceiveOptions { any_name: true, ..Default::default() }).await;
     assert!(sent.all_delivered());
     let mut expected: Vec<_> = names.iter().map(|name| name.to_vec()).collect();
     expected.sort();

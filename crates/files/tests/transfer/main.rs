@@ -9,6 +9,7 @@
 mod cancel;
 mod changes;
 mod craft;
+mod crowd;
 mod cut;
 mod damage;
 mod happy;

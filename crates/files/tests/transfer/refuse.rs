@@ -223,3 +223,24 @@ async fn another_version_is_told_so() {
         "the receiver gave up: version 3 of the file protocol is not known here, only versions 1 and 2";
     assert_eq!(sent.to_string(), text);
 }
+
+#[tokio::test]
+async fn hidden_and_disguised_names_need_a_permission() {
+    let names: [&[u8]; 4] = [b".bashrc", b"a\nb", "photo\u{202e}gpj.sh".as_bytes(), b"\x1b]0;title\x07"];
+    for any_name in [false, true] {
+        let folder = Folder::new();
+        let options = ReceiveOptions { any_name, ..Default::default() };
+        let sources = names.iter().chain([&&b"plain"[..]]).map(|name| memory(*name, b"x")).collect();
+        let (sent, _) = transfer(sources, &folder, &options).await;
+        let refusal = (!any_name).then_some(Code::Name);
+        assert_eq!(codes(&sent), [refusal, refusal, refusal, refusal, None]);
+        assert_eq!(folder.names().len(), if any_name { 5 } else { 1 });
+        if !any_name {
+            let text = sent.files[0].failure().unwrap().to_string();
+            assert!(
+                text.ends_with("begins with a dot; a receiver takes such names with --any-name"),
+                "{text}"
+            );
+        }
+    }
+}

@@ -74,6 +74,14 @@ impl Folder {
         self.names().is_empty()
     }
 
+    /// How many files of it this process has open, those without a name too.
+    pub(crate) fn open_files(&self) -> usize {
+        let inside = self.0.path().join("");
+        let open =
+            fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        open.filter(|path| path.starts_with(&inside) && *path != self.0.path()).count()
+    }
+
     pub(crate) fn has_unfinished(&self) -> bool {
         self.names().iter().any(|name| name.ends_with(PART_SUFFIX.as_bytes()))
     }

@@ -72,6 +72,9 @@ codes! {
     GaveUp = "gave-up",
         "the other end gave no sign of life for as long as `--give-up` says",
         "send again when the link is back, or wait longer by --give-up";
+    Stalled = "stalled",
+        "the receiver was there, and took nothing or told no result for as long as `--give-up` says",
+        "look at the receiver and its disk, then send again";
     PeerBusy = "peer-busy",
         "the receiver has no room for one more transfer",
         "send again later";

@@ -134,6 +134,16 @@ impl Receiver {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+
+    /// True if some of a file has arrived that is not finished, be it without a name.
+    pub fn holds_a_file(&self) -> bool {
+        let inside = self.path().join("");
+        let Ok(open) = std::fs::read_dir(format!("/proc/{}/fd", self.child.id())) else { return false };
+        open.flatten().map(|entry| entry.path()).any(|open| {
+            let is_inside = std::fs::read_link(&open).is_ok_and(|path| path.starts_with(&inside));
+            is_inside && std::fs::metadata(&open).is_ok_and(|file| file.is_file() && file.len() > 0)
+        })
+    }
 }
 
 /// Reads standard error up to its first line: "waiting for files at ...".

@@ -1,0 +1,58 @@
+//! Many files at once, and few that may be open.
+
+use skyhaul_files::codec::Record;
+use skyhaul_files::{Code, Event, MIN_OPEN_FILES, Reason, ReceiveOptions, receive};
+
+use crate::craft;
+use crate::support::*;
+
+/// Records of a file of one chunk, which is damaged.
+fn damaged(number: u32) -> Vec<u8> {
+    let name = format!("d{number}");
+    let mut records = craft::file(number, name.as_bytes(), 4);
+    records.extend(craft::chunk(number, 0, 1, b"good"));
+    *records.last_mut().unwrap() ^= 1;
+    records.extend(craft::end(number, b"good"));
+    records
+}
+
+/// Receives a stream; what came of each file, and the most files that were open at a time.
+async fn most_open(stream: &[u8], folder: &Folder, max_open_files: usize) -> (Vec<Option<Code>>, usize) {
+    let options = ReceiveOptions { max_open_files: Some(max_open_files), ..Default::default() };
+    let mut most = 0;
+    let watch = |_: &Event<'_>| most = most.max(folder.open_files());
+    let destination = folder.destination();
+    let report = receive(stream, Vec::new(), &destination, &options, watch).await.unwrap();
+    (codes(&report), most)
+}
+
+#[tokio::test]
+async fn files_that_wait_for_repairs_never_hold_every_descriptor() {
+    const OPEN: usize = 8;
+    const WAITING: usize = OPEN / 2 - 1;
+    let mut stream = craft::opening(129);
+    (0..128).for_each(|number| stream.extend(damaged(number)));
+    stream.extend(craft::whole(128, b"honest", b"content"));
+    for number in 0..WAITING as u32 {
+        let reason = Reason::new(Code::Changed, "enough");
+        stream.extend(Record::Abort { reason }.encode(number));
+    }
+    let folder = Folder::new();
+    let (codes, most) = most_open(&stream, &folder, OPEN).await;
+    assert_eq!(codes[..WAITING], [Some(Code::Changed); WAITING]);
+    assert_eq!(codes[WAITING..128], [Some(Code::Damaged); 128 - WAITING]);
+    assert_eq!(codes[128], None, "an honest one has its place");
+    assert!(most <= OPEN, "{most}");
+    assert_eq!(folder.names(), [b"honest"]);
+}
+
+#[tokio::test]
+async fn more_files_than_may_be_open_wait_for_each_other() {
+    let names: Vec<String> = (0..300).map(|number| format!("f{number}")).collect();
+    let files: Vec<(&[u8], &[u8])> = names.iter().map(|name| (name.as_bytes(), &b"content"[..])).collect();
+    let folder = Folder::new();
+    let (codes, most) = most_open(&craft::stream(&files), &folder, MIN_OPEN_FILES).await;
+    assert!(codes.iter().all(Option::is_none), "{codes:?}");
+    assert_eq!(folder.names().len(), 300);
+    assert!((1..=MIN_OPEN_FILES).contains(&most), "{most}");
+}

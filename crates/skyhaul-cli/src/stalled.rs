@@ -1,0 +1,173 @@
+//! A receiver that is there and takes nothing: its window stays closed, or it never says what became of files.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+
+use skyhaul_core::{Instant, SECOND, Stats};
+use skyhaul_files::Event;
+use skyhaul_net::{Clock, Monitor, Protocol};
+
+use crate::errors::ErrorCode;
+use crate::failure::Failure;
+use crate::progress::TICK;
+
+/// Silence that no interval of questions explains: idle connections ask once in 20 s, or 60 s [profile paper].
+const OUTAGE_NS: u64 = 90 * SECOND;
+
+/// What shows that a transfer goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Progress {
+    acknowledged_bytes: u64,
+    /// Payload written to the stream.
+    written_bytes: u64,
+    /// Results of files, and requests for chunks.
+    answers: u64,
+}
+
+/// Patience with a peer that answers and takes nothing.
+#[derive(Debug)]
+struct Patience {
+    limit_ns: u64,
+    progress: Progress,
+    since: Instant,
+    /// Silence of the peer when it was last looked at.
+    silent_ns: u64,
+}
+
+impl Patience {
+    /// True if nothing went on for too long. A silent peer is the connection's matter, and one that was silent for
+    /// half of the time is given the other half when it is back.
+    fn is_over(&mut self, progress: Progress, silent_ns: u64, now: Instant) -> bool {
+        let half_ns = self.limit_ns / 2;
+        if progress != self.progress {
+            (self.progress, self.since) = (progress, now);
+        } else if self.silent_ns >= half_ns.max(OUTAGE_NS) && silent_ns < self.silent_ns {
+            self.since = self.since.max(now.before(self.limit_ns - half_ns));
+        }
+        self.silent_ns = silent_ns;
+        silent_ns < half_ns && now.since(self.since) >= self.limit_ns
+    }
+}
+
+/// Transfer that stood still while the receiver was there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stalled {
+    limit_ns: u64,
+    /// True if the receiver has everything that was written.
+    has_all: bool,
+}
+
+impl Stalled {
+    /// What is said of it.
+    pub(crate) fn failure(self, peer: SocketAddr) -> Failure {
+        let what = if self.has_all {
+            "has everything that was sent, but has not told the result of any file"
+        } else {
+            "answers, but has taken nothing"
+        };
+        let seconds = self.limit_ns.div_ceil(SECOND);
+        Failure::of(
+            ErrorCode::Stalled,
+            format!(
+                "sending to {peer} failed: it {what} for {seconds} s; look at the receiver and its disk, then send \
+                 again (--give-up sets the time)"
+            ),
+        )
+    }
+}
+
+/// Watcher of a sending session.
+pub(crate) struct StallWatch<P: Protocol> {
+    monitor: Monitor<P>,
+    clock: Clock,
+    limit_ns: Option<u64>,
+    written_bytes: Cell<u64>,
+    answers: Cell<u64>,
+}
+
+impl<P: Protocol> StallWatch<P> {
+    /// Watches for so long a time without progress; `None`: never ends.
+    pub(crate) fn new(monitor: Monitor<P>, clock: Clock, limit_ns: Option<u64>) -> Self {
+        Self { monitor, clock, limit_ns, written_bytes: Cell::default(), answers: Cell::default() }
+    }
+
+    /// Takes what the session tells.
+    pub(crate) fn observe(&self, event: &Event<'_>) {
+        match event {
+            Event::Moved { bytes, .. } => self.written_bytes.set(*bytes),
+            Event::Settled { .. } | Event::Again { .. } => self.answers.set(self.answers.get() + 1),
+            _ => {}
+        }
+    }
+
+    /// Ends when the transfer has stood still for too long.
+    pub(crate) async fn stalled(&self) -> Stalled {
+        let Some(limit_ns) = self.limit_ns else { return std::future::pending().await };
+        let since = self.clock.now();
+        let mut patience = Patience { limit_ns, progress: Progress::default(), since, silent_ns: 0 };
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            tick.tick().await;
+            let (now, Some(stats)) = (self.clock.now(), self.monitor.stats()) else { continue };
+            // Nobody there yet: an opening has a patience of its own.
+            if stats.received_packets > 0
+                && patience.is_over(self.progress(&stats), now.since(stats.last_heard), now)
+            {
+                return Stalled { limit_ns, has_all: stats.acknowledged_bytes >= self.written_bytes.get() };
+            }
+        }
+    }
+
+    fn progress(&self, stats: &Stats) -> Progress {
+        let acknowledged_bytes = stats.acknowledged_bytes;
+        Progress { acknowledged_bytes, written_bytes: self.written_bytes.get(), answers: self.answers.get() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT_S: u64 = 600;
+
+    /// Seconds after which patience is over, of a peer that is silent and makes progress as these say.
+    fn over_after(silent_s: impl Fn(u64) -> u64, acknowledged_bytes: impl Fn(u64) -> u64) -> Option<u64> {
+        let (progress, since) = (Progress::default(), Instant::ZERO);
+        let mut patience = Patience { limit_ns: LIMIT_S * SECOND, progress, since, silent_ns: 0 };
+        (0..10_000).find(|&s| {
+            let progress = Progress { acknowledged_bytes: acknowledged_bytes(s), ..Progress::default() };
+            patience.is_over(progress, silent_s(s) * SECOND, Instant::from_ns(s * SECOND))
+        })
+    }
+
+    #[test]
+    fn who_answers_and_takes_nothing_is_given_up() {
+        assert_eq!(over_after(|_| 0, |_| 0), Some(LIMIT_S));
+        assert_eq!(over_after(|s| s % 60, |_| 0), Some(LIMIT_S), "asked once a minute");
+        assert_eq!(over_after(|_| 0, |s| s.min(1000)), Some(1000 + LIMIT_S));
+    }
+
+    #[test]
+    fn a_short_patience_ends_although_the_peer_is_asked_rarely() {
+        let (progress, since) = (Progress::default(), Instant::ZERO);
+        let mut patience = Patience { limit_ns: 30 * SECOND, progress, since, silent_ns: 0 };
+        let over =
+            (0..100).find(|s| patience.is_over(progress, s % 20 * SECOND, Instant::from_ns(s * SECOND)));
+        assert_eq!(over, Some(30));
+    }
+
+    #[test]
+    fn the_slowest_progress_is_enough() {
+        assert_eq!(over_after(|_| 0, |s| s / (LIMIT_S - 1)), None);
+    }
+
+    #[test]
+    fn silence_is_not_counted_against_a_peer_that_is_back() {
+        // Gone from 10 s to 599 s; then everything must begin again, which takes some seconds.
+        let silent = |s: u64| if (10..599).contains(&s) { s - 10 } else { 0 };
+        assert_eq!(over_after(silent, |s| if s < 10 { s } else { 10 + s.saturating_sub(620) }), None);
+        let stalled = over_after(silent, |s| s.min(10)).unwrap();
+        assert!((LIMIT_S + LIMIT_S / 2 - 2..=LIMIT_S + LIMIT_S / 2).contains(&stalled), "{stalled}");
+        assert_eq!(over_after(|s| s, |_| 0), None, "the connection gives that up");
+    }
+}
