@@ -97,6 +97,8 @@ pub(super) struct Writer {
     head: Option<[u8; HEAD_BYTES as usize]>,
     /// True if it may be written by description.
     is_described: bool,
+    /// True if the send buffer did not take all that was there: its connection says when it has room again.
+    is_blocked: bool,
     /// The most that its send buffer ever held.
     peak_bytes: u64,
 }
@@ -111,6 +113,7 @@ impl Writer {
             source,
             head: None,
             is_described: false,
+            is_blocked: false,
             peak_bytes: 0,
         }
     }
@@ -125,9 +128,10 @@ impl Writer {
         Self { head: Some(head), ..self }
     }
 
-    /// When more is there to write.
+    /// When more is there to write; `None` while what is there does not fit: that more is there then changes
+    /// nothing, and a fast source would wake it all the time.
     pub(super) fn next(&self) -> Option<Instant> {
-        if self.is_complete() { None } else { self.source.next() }
+        if self.is_complete() || self.is_blocked { None } else { self.source.next() }
     }
 
     fn is_complete(&self) -> bool {
@@ -142,6 +146,7 @@ impl Writer {
         } else {
             self.write(end, io, id);
         }
+        self.is_blocked = self.written < end;
         let held = io.engines.held_bytes(id);
         *io.memory_bytes += held.saturating_sub(self.peak_bytes);
         self.peak_bytes = self.peak_bytes.max(held);

@@ -49,11 +49,14 @@ impl Steady {
     }
 
     fn produced(&mut self, now: Instant) -> u64 {
-        while self.next <= now {
-            self.chunks += 1;
-            let bits = u128::from(self.chunks) * u128::from(self.chunk_bytes) * 8;
-            let ns = bits * u128::from(SECOND) / u128::from(self.rate_bps);
-            self.next = self.from.after(u64::try_from(ns).unwrap_or(u64::MAX));
+        if self.next <= now {
+            // Chunk k is there at floor(k * chunk / rate): it is if k * chunk < (elapsed + 1) * rate.
+            let chunk = u128::from(self.chunk_bytes) * 8 * u128::from(SECOND);
+            let elapsed_ns = u128::from(now.since(self.from));
+            let last = ((elapsed_ns + 1) * u128::from(self.rate_bps) - 1) / chunk;
+            self.chunks = u64::try_from(last + 1).unwrap_or(u64::MAX);
+            let next_ns = u128::from(self.chunks) * chunk / u128::from(self.rate_bps);
+            self.next = self.from.after(u64::try_from(next_ns).unwrap_or(u64::MAX));
         }
         self.chunks.saturating_mul(self.chunk_bytes)
     }
@@ -109,6 +112,27 @@ mod tests {
         assert_eq!(source.produced(Instant::from_ns(SECOND)), 1000);
         assert_eq!(source.next(), Some(Instant::from_ns(SECOND + MS)));
         assert_eq!(source.produced(Instant::from_ns(SECOND + 10 * MS)), 11_000);
+    }
+
+    #[test]
+    fn a_fast_source_that_nobody_asked_for_hours_answers_at_once_and_as_if_it_had_been_asked_always() {
+        let make = |rate_bps, chunk_bytes| Steady::new(rate_bps, chunk_bytes, Instant::from_ns(77));
+        for (rate_bps, chunk_bytes) in
+            [(1, 1), (7, 3), (9_999_999_967, 1), (3_000_000_000, 1459), (16 << 30, 1)]
+        {
+            let (mut often, mut once) = (make(rate_bps, chunk_bytes), make(rate_bps, chunk_bytes));
+            let mut produced = 0;
+            for _ in 0..1000 {
+                let at = often.next;
+                assert_eq!(often.produced(at.before(1)), produced, "not before");
+                produced = often.produced(at);
+                assert!(produced > 0 && often.next > at, "{rate_bps} {chunk_bytes}");
+            }
+            let last = often.next.before(1);
+            assert_eq!((once.produced(last), once.next), (produced, often.next), "{rate_bps} {chunk_bytes}");
+        }
+        let day = Instant::from_ns(77 + 86_400 * SECOND);
+        assert_eq!(make(8_000_000_000, 1).produced(day), 86_400 * SECOND + 1);
     }
 
     #[test]

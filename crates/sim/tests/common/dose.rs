@@ -1,9 +1,31 @@
 //! Running many seeds and telling how to replay those that fail.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 /// Failures after which a dose ends.
 const MAX_FAILURES: usize = 20;
+
+/// Real time that a seed may take, unless `SKYHAUL_SEED_LIMIT` says another number of seconds. Seeds take
+/// milliseconds to seconds: one that takes this long has something that never gets anywhere.
+const SEED_LIMIT_S: u64 = 600;
+
+/// Ends the process, and says how to replay the seed, if `run` takes longer than a seed may.
+pub(crate) fn guarded<T>(seed: u64, test: &str, run: impl FnOnce() -> T) -> T {
+    let limit_s = number("SKYHAUL_SEED_LIMIT").unwrap_or(SEED_LIMIT_S);
+    let replay = format!("SKYHAUL_SEED={seed} cargo test -p skyhaul-sim --test {test} -- --nocapture");
+    let (done, watched) = channel::<()>();
+    std::thread::spawn(move || {
+        if watched.recv_timeout(Duration::from_secs(limit_s)) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("seed {seed} has not ended within {limit_s} s\n  replay: {replay}");
+            std::process::abort(); // nothing else ends a thread that does not return
+        }
+    });
+    let result = run();
+    drop(done);
+    result
+}
 
 /// The number in an environment variable.
 pub(crate) fn number(name: &str) -> Option<u64> {
@@ -35,7 +57,7 @@ impl Dose {
         let from = number("SKYHAUL_SWARM_FROM").unwrap_or(1);
         let (mut done, mut failures) = (Vec::new(), Vec::new());
         for seed in from..from + seeds {
-            match caught(seed, &run) {
+            match guarded(seed, self.test, || caught(seed, &run)) {
                 Ok(result) => done.push(result),
                 Err(why) => failures.push(format!(
                     "seed {seed}: {}\n  replay: SKYHAUL_SEED={seed} cargo test -p skyhaul-sim --test {} -- --nocapture",
