@@ -118,8 +118,8 @@ impl Destination {
         &self.directory
     }
 
-    /// An empty file that shall be published later, held by a lock; with its hidden name, if it has one: where
-    /// the system can, it has none, so that nothing is left of it however this process ends.
+    /// An empty file that shall be published later, held by a lock; with its hidden name, if it has one:
+    /// where the system can, it has none, so that nothing is left of it however this process ends.
     pub(crate) fn create_part(&self) -> Result<(File, Option<Vec<u8>>), Errno> {
         if *self.takes_unnamed.get_or_init(|| self.probe_unnamed().is_ok()) {
             return Ok((create_unnamed(&self.directory)?, None));

@@ -36,12 +36,13 @@ pub struct ReceiveOptions {
     pub max_bytes: Option<u64>,
     /// True if names may begin with a dot, and have control and bidirectional characters.
     pub any_name: bool,
-    /// The most files of a session that are open at a time, at least [`MIN_OPEN_FILES`]; further ones wait, and
-    /// the stream with them. `None`: as many as the flow rule allows.
+    /// The most files of a session that are open at a time, at least [`MIN_OPEN_FILES`]; further ones wait,
+    /// and the stream with them. `None`: as many as the flow rule allows.
     pub max_open_files: Option<usize>,
 }
 
-/// The least bound of open files: one that arrives, one that is repaired, and two that are brought to the disk.
+/// The least bound of open files: one that arrives, one that is repaired, and two that are brought to the
+/// disk.
 pub const MIN_OPEN_FILES: usize = 4;
 
 impl ReceiveOptions {
@@ -49,8 +50,8 @@ impl ReceiveOptions {
         self.max_open_files.unwrap_or(usize::MAX).max(MIN_OPEN_FILES)
     }
 
-    /// The most files that may wait for repairs at a time. They end when their sender likes, so they must not be
-    /// all that may be open.
+    /// The most files that may wait for repairs at a time. They end when their sender likes, so they must not
+    /// be all that may be open.
     fn repaired_files(&self) -> usize {
         self.open_files() / 2 - 1
     }
@@ -103,8 +104,8 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         self.ledger.all_settled()
     }
 
-    /// True if the next record can be taken, whatever it is: a file that begins finds a descriptor. If none is
-    /// left, some are with the finisher, since those that wait for repairs are never all.
+    /// True if the next record can be taken, whatever it is: a file that begins finds a descriptor. If none
+    /// is left, some are with the finisher, since those that wait for repairs are never all.
     pub(crate) fn has_room(&self) -> bool {
         let held = self.arriving + self.finisher.len();
         self.current.is_some() || self.finisher.len() == 0 || held < self.options.open_files()

@@ -64,9 +64,9 @@ impl PartFile {
         }
     }
 
-    /// Moves the file to its final name in one step; without `overwrite`, only if the name is free. What has the
-    /// name then is this file, or the result is an error: whoever can write in the directory can put something
-    /// else in the place of a hidden file.
+    /// Moves the file to its final name in one step; without `overwrite`, only if the name is free. What has
+    /// the name then is this file, or the result is an error: whoever can write in the directory can put
+    /// something else in the place of a hidden file.
     pub(crate) fn publish(&mut self, overwrite: bool) -> Result<(), Reason> {
         if self.hidden.is_some() && !self.is_at(self.hidden.as_deref().unwrap_or_default()) {
             return Err(swapped());

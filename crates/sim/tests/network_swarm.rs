@@ -37,8 +37,8 @@ fn in_any_network_after_all_faults_every_byte_arrives_and_nothing_remains() {
     println!("{} bytes delivered", bytes.iter().sum::<u64>());
 }
 
-/// Writers that are faster than their links and make a chunk every 0.5 to 4 us: they ran for minutes while they
-/// woke up for each, although nothing fitted.
+/// Writers that are faster than their links and make a chunk every 0.5 to 4 us: they ran for minutes while
+/// they woke up for each, although nothing fitted.
 #[test]
 fn blocked_paced_writers_do_not_wake_for_each_chunk() {
     for seed in [7_702_298, 7_701_913] {

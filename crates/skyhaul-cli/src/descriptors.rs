@@ -6,8 +6,8 @@ use skyhaul_files::{MIN_OPEN_FILES, WIDE_WINDOW_FILES};
 /// What everything but files needs: sockets, the runtime, streams, captures, folders.
 const RESERVED: u64 = 32;
 
-/// Raises the limit of open files as far as may be; how many of them each of so many sessions may have. Together
-/// they never have more than there are: none can take the place of another.
+/// Raises the limit of open files as far as may be; how many of them each of so many sessions may have.
+/// Together they never have more than there are: none can take the place of another.
 pub(crate) fn for_each_session(sessions: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, ..limit };

@@ -1,4 +1,5 @@
-//! A receiver that is there and takes nothing: its window stays closed, or it never says what became of files.
+//! A receiver that is there and takes nothing: its window stays closed, or it never says what became of
+//! files.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -11,7 +12,8 @@ use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::progress::TICK;
 
-/// Silence that no interval of questions explains: idle connections ask once in 20 s, or 60 s [profile paper].
+/// Silence that no interval of questions explains: idle connections ask once in 20 s, or 60 s [profile
+/// paper].
 const OUTAGE_NS: u64 = 90 * SECOND;
 
 /// What shows that a transfer goes on.
@@ -35,8 +37,8 @@ struct Patience {
 }
 
 impl Patience {
-    /// True if nothing went on for too long. A silent peer is the connection's matter, and one that was silent for
-    /// half of the time is given the other half when it is back.
+    /// True if nothing went on for too long. A silent peer is the connection's matter, and one that was
+    /// silent for half of the time is given the other half when it is back.
     fn is_over(&mut self, progress: Progress, silent_ns: u64, now: Instant) -> bool {
         let half_ns = self.limit_ns / 2;
         if progress != self.progress {

@@ -1,5 +1,5 @@
-//! Sessions that bring nothing, of which little is told: whoever likes can open them by the thousand, and what
-//! stands in a terminal or in a log is to be read.
+//! Sessions that bring nothing, of which little is told: whoever likes can open them by the thousand, and
+//! what stands in a terminal or in a log is to be read.
 
 use std::cell::RefCell;
 
