@@ -133,10 +133,11 @@ impl ProbingConfig {
         u128::from(rtt_ns) * 100 <= allowed || rtt_ns <= base_ns.saturating_add(self.rtt_slack_ns)
     }
 
-    /// True if packets in a row cannot have vanished one by one, nor in a full queue.
+    /// True if packets in a row cannot have vanished one by one, nor as the end of a burst that found a queue
+    /// full.
     pub(crate) fn is_silence(&self, evidence: &Evidence, rtt_ns: u64) -> bool {
         let row = &evidence.row;
-        let is_long = row.duration_ns >= rtt_ns / SILENT_PART;
+        let is_long = row.duration_ns >= (rtt_ns / SILENT_PART).max(MIN_SILENCE_NS);
         // A full queue loses many rows, an outage one.
         let is_the_one = row.packets * 4 >= evidence.missing_packets * 3;
         self.silent_packets.is_some_and(|packets| is_long && is_the_one && row.packets >= packets)
@@ -178,5 +179,8 @@ pub enum Baseline {
 /// A row of lost packets takes at least this part of a round trip to mean an outage: a burst into a
 /// short queue is lost in a moment.
 const SILENT_PART: u64 = 8;
+/// And at least this, however short the round trip: no link that is gone is back so soon, and a machine that
+/// was late lets go for so long at once.
+const MIN_SILENCE_NS: u64 = 10 * skyhaul_core::MS;
 /// Fewer missing packets are too few for a percentage.
 const OVERLOAD_PACKETS: u64 = 8;

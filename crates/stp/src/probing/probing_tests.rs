@@ -194,6 +194,25 @@ fn a_long_row_of_losses_means_an_outage() {
 }
 
 #[test]
+fn the_end_of_a_burst_that_found_no_room_is_no_outage_however_short_the_round_trip() {
+    let lost = |packets, duration_ns| {
+        let row = Row { packets, duration_ns, end_order: packets };
+        Evidence { row, missing_packets: packets, listed_packets: packets, went_on: false }
+    };
+    let judged = |evidence| {
+        let mut cycle = Cycle::start(ProbingConfig::standard(), true, at(10_000), &rtt(MS / 5));
+        exchange(&mut cycle, 1, 10_000, 1);
+        verdict(cycle.judge(at(10_001), &evidence))
+    };
+    // A train of 33 packets in front of a queue of 20: its end left within 0.15 ms, and nothing behind it.
+    assert_eq!(judged(lost(32, 150_000)), Some(Verdict::Congestion));
+    assert_eq!(judged(Evidence { listed_packets: 400, ..lost(32, 150_000) }), Some(Verdict::Corruption));
+    assert_eq!(judged(lost(32, 9 * MS)), Some(Verdict::Congestion));
+    assert_eq!(judged(lost(32, 10 * MS)), Some(Verdict::Outage));
+    assert_eq!(judged(lost(83, 50 * MS)), Some(Verdict::Outage), "between two satellites");
+}
+
+#[test]
 fn a_fifth_missing_is_congestion_whatever_the_round_trips() {
     let standard = ProbingConfig::standard();
     let judged = |config, evidence| {
