@@ -315,6 +315,12 @@ impl Path {
         self.controller().and_then(PathController::short_queue_ns)
     }
 
+    /// True if the controller knows that others have a part of the path: they fill its queue, or did.
+    pub fn is_shared(&self) -> bool {
+        self.controller()
+            .is_some_and(|controller| matches!(controller.phase(), Phase::Competing | Phase::Sharing))
+    }
+
     /// Tells the controller that the first packets, which leave at once, have left.
     pub fn end_first_train(&mut self) {
         if let Some(controller) = self.controller_mut() {

@@ -2,8 +2,10 @@
 //! Example `verdicts` prints the whole matrix.
 
 mod matrix;
+mod short_queues;
 
 use matrix::{Cell, NOISES, PATHS, RIVALS, STARTS, score, sum};
+use short_queues::Narrow;
 use skyhaul_sim::Confusion;
 
 const SECONDS: u32 = 40;
@@ -94,4 +96,67 @@ fn damage_alone_on_a_link_is_named() {
             assert!(all > 100 && damaged[1] * 100 >= all * 97, "{} {noise:?}: {damaged:?}", path.name);
         }
     }
+}
+
+const NOBODY: (&str, u32) = ("cubic", 0);
+const TWO_BBR: Narrow = Narrow {
+    rate_mbps: 20,
+    delay: "30ms",
+    queue_packets: 50,
+    noise: ", loss = 0.01",
+    own: 1,
+    rivals: ("bbr", 2),
+};
+const FOUR_BBR: Narrow =
+    Narrow { delay: "20ms", queue_packets: 10, noise: "", rivals: ("bbr", 4), ..TWO_BBR };
+
+/// Nine in ten of the verdicts are right, and there are `at_least` so many; no more than a fiftieth of what a
+/// full queue drops passes for an outage.
+fn nine_in_ten_of(narrow: Narrow, seeds: u64, at_least: u64) {
+    let confusion = narrow.confusion(seeds);
+    let (judged, right, _) = score(&confusion);
+    assert!(judged >= at_least, "{narrow:?}: {confusion:?}");
+    assert!(right as f64 >= 0.9 * judged as f64, "{right} of {judged}, {narrow:?}: {confusion:?}");
+    let full: u64 = confusion[0].iter().sum();
+    assert!(confusion[0][2] * 50 <= full, "{narrow:?}: {confusion:?}");
+}
+
+#[test]
+fn two_flows_of_bbr_that_fill_a_short_queue_are_no_damage_on_a_noisy_link() {
+    nine_in_ten_of(TWO_BBR, 3, 2000);
+}
+
+#[test]
+fn two_flows_of_bbr_that_fill_a_short_queue_are_no_damage() {
+    nine_in_ten_of(Narrow { noise: "", ..TWO_BBR }, 1, 1000);
+}
+
+#[test]
+fn four_flows_that_fill_a_queue_of_ten_packets_are_no_damage() {
+    nine_in_ten_of(FOUR_BBR, 3, 1000);
+    nine_in_ten_of(Narrow { rivals: ("cubic", 4), ..FOUR_BBR }, 1, 100);
+}
+
+#[test]
+fn what_flows_of_stp_lose_in_each_others_queue_is_no_damage() {
+    let own = Narrow { rivals: NOBODY, ..FOUR_BBR };
+    nine_in_ten_of(Narrow { queue_packets: 5, rate_mbps: 10, delay: "50ms", own: 3, ..own }, 1, 1000);
+    nine_in_ten_of(Narrow { queue_packets: 100, own: 3, ..own }, 1, 500);
+    nine_in_ten_of(Narrow { own: 4, ..own }, 1, 1000);
+    nine_in_ten_of(Narrow { queue_packets: 5, own: 5, ..own }, 1, 1000);
+    nine_in_ten_of(Narrow { queue_packets: 100, rate_mbps: 30, delay: "10ms", own: 5, ..own }, 1, 1000);
+}
+
+#[test]
+fn on_a_short_path_a_train_longer_than_the_queue_is_neither_damage_nor_an_outage() {
+    let short = Narrow { delay: "100us", queue_packets: 20, own: 1, rivals: NOBODY, ..FOUR_BBR };
+    let [full, ..] = short.confusion(1);
+    assert!(full.iter().sum::<u64>() > 100 && full[1] == 0 && full[2] == 0, "{full:?}");
+}
+
+#[test]
+fn damage_in_front_of_a_short_queue_that_nobody_shares_is_named() {
+    let [_, damaged, ..] = Narrow { rivals: NOBODY, ..TWO_BBR }.confusion(3);
+    let all: u64 = damaged.iter().sum();
+    assert!(all > 1000 && damaged[1] * 100 >= all * 95, "{damaged:?}");
 }

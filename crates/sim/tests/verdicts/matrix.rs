@@ -86,16 +86,20 @@ impl Cell {
 
     /// Packets judged lost, by cause and verdict.
     pub(crate) fn confusion(&self, seed: u64, duration_s: u32) -> Confusion {
-        let text = self.text(duration_s);
-        let file = File::parse(&Register::new(&[&STP, &TCP]), "verdicts.toml", &text)
-            .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let scenario = file.first_scenario().unwrap_or_else(|error| panic!("{error}"));
-        let mut simulation = Simulation::new(&scenario, seed).unwrap_or_else(|error| panic!("{error}"));
-        let ended = simulation.run(&mut NullSink);
-        let measured = simulation.measured(ended).unwrap_or_else(|error| panic!("{error}"));
-        let of = |cause: &str, verdict: &str| measured.metrics[&format!("verdicts.{cause}.{verdict}")] as u64;
-        CAUSES.map(|cause| VERDICTS.map(|verdict| of(cause, verdict)))
+        judged(&self.text(duration_s), seed)
     }
+}
+
+/// Packets judged lost in a run of a scenario, by cause and verdict.
+pub(crate) fn judged(text: &str, seed: u64) -> Confusion {
+    let file = File::parse(&Register::new(&[&STP, &TCP]), "verdicts.toml", text)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let scenario = file.first_scenario().unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = Simulation::new(&scenario, seed).unwrap_or_else(|error| panic!("{error}"));
+    let ended = simulation.run(&mut NullSink);
+    let measured = simulation.measured(ended).unwrap_or_else(|error| panic!("{error}"));
+    let of = |cause: &str, verdict: &str| measured.metrics[&format!("verdicts.{cause}.{verdict}")] as u64;
+    CAUSES.map(|cause| VERDICTS.map(|verdict| of(cause, verdict)))
 }
 
 /// Sum of both.

@@ -44,6 +44,13 @@ const OVERLOAD_PERCENT: u64 = 20;
 const OVERLOAD_PACKETS: u64 = 200;
 const OVERLOAD_LOSSES: u64 = 8;
 
+/// Factor of what is no queue of anybody by which the longest exceeds it, if the queue of others shows: they
+/// fill and empty it between two POLLs.
+const SHOWN_FACTOR: u64 = 4;
+
+/// Losses directly behind another that chance explains, at most: so many times as many as it makes on average.
+const PAIR_FACTOR: u64 = 2;
+
 /// Bursts remembered: trains are a round trip or 60 ms apart, and what is lost of one is told in the next.
 const MAX_BURSTS: usize = 32;
 
@@ -86,6 +93,11 @@ impl Range {
     fn with(self, delay_ns: i64) -> Self {
         Self { min_ns: self.min_ns.min(delay_ns), max_ns: self.max_ns.max(delay_ns) }
     }
+
+    /// The longest waiting.
+    fn longest_ns(self) -> u64 {
+        self.max_ns.saturating_sub(self.min_ns).unsigned_abs()
+    }
 }
 
 /// What the answers to POLLs tell of the queue on the way.
@@ -102,10 +114,17 @@ pub(crate) struct QueueEvidence {
     noise_ns: u64,
     /// Time in which the path's queue empties, if its controller knows it to be a short one.
     short_queue_ns: Option<u64>,
+    /// When others had a part of the path last, by its controller.
+    shared_at: Option<Instant>,
+    /// True if that was within a window.
+    is_shared: bool,
     /// Time of a packet at the highest of our rates; 0: not known yet.
     packet_ns: u64,
     /// By [`Queue`].
     tallies: [Tally; 3],
+    /// Order of the loss judged last, and losses directly behind another.
+    last_lost: Option<u64>,
+    pairs: u64,
     /// Losses with a short queue, without what exceeds a cluster.
     usual_losses: u64,
     /// Share of those when the last POLL was answered: what is judged now does not excuse itself.
@@ -157,9 +176,12 @@ impl QueueEvidence {
         self.bursts.iter().any(|&(first, end)| first <= order && order < end)
     }
 
-    /// Takes the time in which the path's queue empties, if its controller knows it to be a short one.
-    pub(crate) fn note_short_queue(&mut self, short_queue_ns: Option<u64>) {
+    /// Takes what the path's controller knows: the time in which the queue empties, if it is a short one, and
+    /// whether others have a part of the path. They come back: it holds for a window.
+    pub(crate) fn note_path(&mut self, now: Instant, short_queue_ns: Option<u64>, is_shared: bool) {
         self.short_queue_ns = short_queue_ns;
+        self.shared_at = if is_shared { Some(now) } else { self.shared_at };
+        self.is_shared = self.shared_at.is_some_and(|at| now.since(at) < self.window_ns());
     }
 
     /// Forgets everything: the path may be another one.
@@ -167,9 +189,13 @@ impl QueueEvidence {
         *self = Self::default();
     }
 
+    fn window_ns(&self) -> u64 {
+        WINDOW_NS.max(WINDOW_RTTS.saturating_mul(self.rtt_min_ns))
+    }
+
     fn turn_window(&mut self, now: Instant) {
         let since = *self.since.get_or_insert(now);
-        if now.since(since) >= WINDOW_NS.max(WINDOW_RTTS.saturating_mul(self.rtt_min_ns)) {
+        if now.since(since) >= self.window_ns() {
             self.previous = self.current.take();
             self.since = Some(now);
         }
@@ -181,6 +207,7 @@ impl QueueEvidence {
                 (tally.sent, tally.lost) = (tally.sent / 2, tally.lost / 2);
             }
             self.usual_losses /= 2;
+            self.pairs /= 2;
         }
     }
 
@@ -194,7 +221,7 @@ impl QueueEvidence {
     fn queue(&self, delay_ns: i64) -> Queue {
         let Some(range) = self.range() else { return Queue::Short };
         let waited_ns = delay_ns.saturating_sub(range.min_ns).unsigned_abs();
-        let longest_ns = range.max_ns.saturating_sub(range.min_ns).unsigned_abs();
+        let longest_ns = range.longest_ns();
         if waited_ns <= self.noise_ns || waited_ns < longest_ns / 2 {
             Queue::Short
         } else if waited_ns >= longest_ns / 4 * 3 {
@@ -238,6 +265,8 @@ impl QueueEvidence {
             }
         }
         self.tallies[queue as usize].lost += 1;
+        self.pairs += u64::from(self.last_lost.is_some_and(|last| last + 1 == order));
+        self.last_lost = Some(order);
         // No queue shows: on a short path, where a machine that is too slow loses packets, too, and to a
         // burst, which may have met one of its own, unless packets are known to vanish without one.
         let is_hidden_burst = is_in_burst && queue != Queue::Long && !self.is_known();
@@ -249,8 +278,24 @@ impl QueueEvidence {
                 Verdict::Congestion => Verdict::Congestion,
                 _ => Verdict::Unknown,
             }),
+            Verdict::Corruption if self.hides_queue() || self.is_doubtful(is_in_burst, lost, sent) => {
+                Some(Verdict::Unknown)
+            }
             verdict => Some(verdict),
         }
+    }
+
+    /// True if so many vanished of so few that it may be a queue as well: of all that were sent without one,
+    /// or of a burst beyond what is usual.
+    fn is_doubtful(&self, is_in_burst: bool, lost: u64, sent: u64) -> bool {
+        let short = self.tallies[Queue::Short as usize];
+        let is_heavy = short.lost >= KNOWN_LOSSES && short.lost * 100 >= short.sent * OVERLOAD_PERCENT;
+        is_heavy || is_in_burst && !self.is_usual(lost, sent)
+    }
+
+    /// True if what is usual explains so many losses.
+    fn is_usual(&self, lost: u64, sent: u64) -> bool {
+        lost <= USUAL_FACTOR * self.usual_of(sent) + USUAL_PACKETS
     }
 
     /// True if round trips are no longer than what is taken for no queue.
@@ -258,9 +303,20 @@ impl QueueEvidence {
         self.rtt_min_ns <= NOISE_FACTOR * MIN_NOISE_NS
     }
 
-    /// True if the queue may be full while no waiting is long.
+    /// True if the queue may be full while no waiting is long: it is known to be too short to show, or others
+    /// have a part of the path, and the longest was no plain queue.
     fn hides_queue(&self) -> bool {
-        self.short_queue_ns.is_some_and(|short_queue_ns| short_queue_ns <= self.noise_ns)
+        let shows = self.range().is_some_and(|range| range.longest_ns() > SHOWN_FACTOR * self.noise_ns);
+        let is_short = self.short_queue_ns.is_some_and(|short_queue_ns| short_queue_ns <= self.noise_ns);
+        is_short || self.is_shared && !shows && !self.is_one_by_one()
+    }
+
+    /// True if packets vanish as often behind a lost one as behind any: that is how damage does it, while a
+    /// full queue takes several.
+    fn is_one_by_one(&self) -> bool {
+        let sum = |of: fn(&Tally) -> u64| self.tallies.iter().map(of).sum::<u64>();
+        let (sent, lost) = (sum(|tally| tally.sent), sum(|tally| tally.lost));
+        lost >= OVERLOAD_LOSSES && sent > 0 && self.pairs <= PAIR_FACTOR * lost * lost / sent + USUAL_PACKETS
     }
 
     /// True if there is a share of losses without a queue.
@@ -283,7 +339,6 @@ impl QueueEvidence {
         }
         let is_known = self.is_known();
         match queue {
-            Queue::Short | Queue::Middling if self.hides_queue() => Verdict::Unknown,
             // It may have come and gone between two POLLs.
             Queue::Short if is_cluster && lost * 100 >= sent * OVERLOAD_PERCENT => Verdict::Unknown,
             Queue::Short => Verdict::Corruption,
@@ -292,9 +347,7 @@ impl QueueEvidence {
             Queue::Long if is_cluster => Verdict::Unknown,
             Queue::Long if !is_known && short.sent >= CLEAN_PACKETS => Verdict::Congestion,
             Queue::Long if is_known && self.exceeds(SINGLE_EXCESS) => Verdict::Congestion,
-            Queue::Long if is_known && lost <= USUAL_FACTOR * self.usual_of(sent) + USUAL_PACKETS => {
-                Verdict::Corruption
-            }
+            Queue::Long if is_known && self.is_usual(lost, sent) => Verdict::Corruption,
             Queue::Middling | Queue::Long => Verdict::Unknown,
         }
     }
@@ -346,5 +399,48 @@ mod tests {
             evidence.note_burst(2 * first, 1);
         }
         assert_eq!(evidence.bursts.len(), MAX_BURSTS);
+    }
+
+    /// Losses of a path whose queue never exceeds 3 ms, of which others have a part, in rows of so many: a
+    /// tenth of all.
+    fn beside_others(is_shared: bool, row: u64) -> Verdict {
+        let mut evidence = QueueEvidence::default();
+        let mut last = Verdict::Outage;
+        for poll in 0..60 {
+            let now = Instant::from_ns((40 + 20 * poll) * MS);
+            evidence.note_path(now, None, is_shared && poll == 40);
+            let delay_ns = (20 * MS + poll % 4 * MS) as i64;
+            evidence.answered(now, 10 * poll, delay_ns, [40 * MS, 600_000]);
+            if poll > 0 && poll % row == 0 {
+                last = judge(&mut evidence, 10 * poll - 5..10 * poll - 5 + row);
+            }
+        }
+        last
+    }
+
+    #[test]
+    fn rows_lost_beside_others_are_no_damage_where_their_queue_does_not_show() {
+        assert_eq!(beside_others(true, 3), Verdict::Unknown);
+        assert_eq!(beside_others(true, 1), Verdict::Corruption, "one by one, as damage does it");
+        assert_eq!(beside_others(false, 3), Verdict::Corruption, "nobody is there");
+    }
+
+    #[test]
+    fn a_fifth_of_the_first_packets_is_too_much_to_be_called_damage() {
+        let mut evidence = calm(3);
+        assert_eq!(judge(&mut evidence, 20..22), Verdict::Corruption);
+        assert_eq!(judge(&mut evidence, 5..6), Verdict::Corruption);
+        (0..4).for_each(|_| assert!(evidence.judge(25, Verdict::Corruption).is_some()));
+        assert_eq!(judge(&mut evidence, 28..29), Verdict::Unknown);
+    }
+
+    #[test]
+    fn of_a_burst_no_more_is_damage_than_is_usual() {
+        let mut evidence = calm(20);
+        [10, 100, 200].map(|order| assert_eq!(judge(&mut evidence, order..order + 1), Verdict::Corruption));
+        evidence.answered(Instant::from_ns(SECOND), 340, 275 * MS as i64, [550 * MS, 1_200_000]);
+        evidence.note_burst(340, 20);
+        assert_eq!(judge(&mut evidence, 345..347), Verdict::Corruption);
+        assert_eq!(judge(&mut evidence, 355..358), Verdict::Unknown);
     }
 }

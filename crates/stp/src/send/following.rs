@@ -140,7 +140,7 @@ impl Sender {
         let packet_bits = u64::from(call.path.mtu_bytes()) * 8;
         let packet_ns =
             self.path_rate_bps().map_or(0, |rate_bps| packet_bits * skyhaul_core::SECOND / rate_bps.max(1));
-        self.queue.note_short_queue(call.path.short_queue_ns());
+        self.queue.note_path(call.now, call.path.short_queue_ns(), call.path.is_shared());
         self.queue.answered(call.now, poll.order, delay_ns, [self.rtt.min_ns(), packet_ns]);
     }
 
