@@ -93,7 +93,8 @@ impl EndpointOptions {
     }
 }
 
-/// Random values of an endpoint: by the seed, if a test gives one, else from 256 bits of the operating system.
+/// Random values of an endpoint: by the seed, if a test gives one, else from 256 bits of the operating
+/// system.
 pub(crate) fn random(seed: Option<u64>, name: &str) -> io::Result<RandomStream> {
     if let Some(seed) = seed {
         return Ok(RandomStream::new(seed, name));

@@ -48,12 +48,16 @@ impl Strangers {
     /// Tells what is counted and not told yet.
     pub(crate) fn finish(&self) {
         let line = self.0.borrow_mut().line();
-        line.iter().for_each(|line| note(line));
+        if let Some(line) = line {
+            note(&line);
+        }
     }
 
     fn count(&self, now: Instant) {
         let line = self.0.borrow_mut().due(now);
-        line.iter().for_each(|line| note(line));
+        if let Some(line) = line {
+            note(&line);
+        }
     }
 }
 

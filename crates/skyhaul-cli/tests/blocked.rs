@@ -21,7 +21,7 @@ const PIPE_BYTES: usize = 64 * 1024;
 /// A pipe that takes nothing more.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
-    writer.write_all(&[b'\n'; PIPE_BYTES]).unwrap();
+    writer.write_all(&vec![b'\n'; PIPE_BYTES]).unwrap();
     (reader, writer)
 }
 

@@ -1,7 +1,10 @@
-//! What a STAT costs a receiver that was made hungry: `cargo bench -p skyhaul-stp --bench hungry_stat`. A peer sends
-//! 262,000 packets of one octet with gaps between them, then POLLs. A line says what a POLL costs with all of its
-//! STATs, and what each of these does, where gaps have so many packets. The budget that holds STATs back is waited
-//! for, by the engine's clock. `-- --polls N` sends N POLLs in each case (300 unless said): with `valgrind
+//! What a STAT costs a receiver that was made hungry: `cargo bench -p skyhaul-stp --bench hungry_stat`. A
+//! peer sends
+//! 262,000 packets of one octet with gaps between them, then POLLs. A line says what a POLL costs with all
+//! of its STATs, and what each of these does, where gaps have so many packets. The budget that holds STATs
+//! back is waited for, by the engine's clock. `-- --polls N` sends N POLLs in each case (300 unless said):
+//! with
+//! `valgrind
 //! --tool=callgrind`, the difference between two counts is what STATs cost, whatever else the machine does.
 #![expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
 

@@ -1,4 +1,5 @@
 //! Readers that do not read, read slowly, or are gone.
+#![allow(clippy::disallowed_methods, reason = "real threads in real time")]
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -10,7 +11,7 @@ const SHORT: Duration = Duration::from_millis(20);
 /// Something that takes a step for each permission that it is given.
 struct Slow {
     permissions: Receiver<()>,
-    written: Arc<Mutex<Vec<(Stream, String)>>>,
+    written: Written,
 }
 
 impl Write for Slow {
@@ -21,9 +22,12 @@ impl Write for Slow {
     }
 }
 
-fn slow() -> (Lane, SyncSender<()>, Arc<Mutex<Vec<(Stream, String)>>>) {
+/// What was written, and where.
+type Written = Arc<Mutex<Vec<(Stream, String)>>>;
+
+fn slow() -> (Lane, SyncSender<()>, Written) {
     let (permit, permissions) = sync_channel(1_000_000);
-    let written = Arc::<Mutex<Vec<_>>>::default();
+    let written = Written::default();
     let lane = Lane::start(Slow { permissions, written: Arc::clone(&written) }, Stream::Error);
     (lane, permit, written)
 }

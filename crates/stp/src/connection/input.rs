@@ -32,9 +32,9 @@ impl Connection {
         self.check_invariants();
     }
 
-    /// True if it is an answer of ours that somebody sent back between equal ports, where both directions have
-    /// one key: it carries our own initial number. Believed, it would prove the peer's address, and each POLL
-    /// would be answered by ourselves for ever.
+    /// True if it is an answer of ours that somebody sent back between equal ports, where both directions
+    /// have one key: it carries our own initial number. Believed, it would prove the peer's address, and
+    /// each POLL would be answered by ourselves for ever.
     fn is_own_opening(&self, segment: &Segment<'_>) -> bool {
         let is_ours = |opening: &Opening| opening.initial == self.sender.initial24();
         self.names.local_port == self.names.remote_port && segment.bgnak.as_ref().is_some_and(is_ours)
@@ -235,9 +235,9 @@ impl Connection {
         self.close(Some(CloseReason::Reset(Some(reason))));
     }
 
-    /// True if the packet number of an RST is one that only somebody who sees our segments, or sent the peer's,
-    /// is likely to know. One that answers a segment copies its number: of all that are under way those with
-    /// POLLs are believed, and the next new one. Others have the peer's next number.
+    /// True if the packet number of an RST is one that only somebody who sees our segments, or sent the
+    /// peer's, is likely to know. One that answers a segment copies its number: of all that are under way
+    /// those with POLLs are believed, and the next new one. Others have the peer's next number.
     fn is_plausible_reset(&self, reason: ResetReason, number24: u32) -> bool {
         let next = self.sender.next_number();
         let copies =

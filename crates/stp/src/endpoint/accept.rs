@@ -72,8 +72,9 @@ pub(super) fn receive_unknown<P: Peer>(
     <Stp<P> as endpoint::Family>::receive(endpoint, id, arrival, segment, sink);
 }
 
-/// True if the segment is one of ours that somebody sent back: its ports, the other way round, and its instance
-/// are those of a connection to the very peer. An answer would come back, too, and pass for the peer's.
+/// True if the segment is one of ours that somebody sent back: its ports, the other way round, and its
+/// instance are those of a connection to the very peer. An answer would come back, too, and pass for the
+/// peer's.
 fn is_own_echo<P: Peer>(endpoint: &Endpoint<P>, key: Key<P>, segment: &Segment<'_>) -> bool {
     let Key { peer, local_port, remote_port } = key;
     let ours = Key { peer, local_port: remote_port, remote_port: local_port };

@@ -48,7 +48,8 @@ const OVERLOAD_LOSSES: u64 = 8;
 /// fill and empty it between two POLLs.
 const SHOWN_FACTOR: u64 = 4;
 
-/// Losses directly behind another that chance explains, at most: so many times as many as it makes on average.
+/// Losses directly behind another that chance explains, at most: so many times as many as it makes on
+/// average.
 const PAIR_FACTOR: u64 = 2;
 
 /// Bursts remembered: trains are a round trip or 60 ms apart, and what is lost of one is told in the next.
@@ -437,7 +438,9 @@ mod tests {
     #[test]
     fn of_a_burst_no_more_is_damage_than_is_usual() {
         let mut evidence = calm(20);
-        [10, 100, 200].map(|order| assert_eq!(judge(&mut evidence, order..order + 1), Verdict::Corruption));
+        for order in [10, 100, 200] {
+            assert_eq!(judge(&mut evidence, order..order + 1), Verdict::Corruption);
+        }
         evidence.answered(Instant::from_ns(SECOND), 340, 275 * MS as i64, [550 * MS, 1_200_000]);
         evidence.note_burst(340, 20);
         assert_eq!(judge(&mut evidence, 345..347), Verdict::Corruption);

@@ -13,10 +13,10 @@ use crate::segment::{GapList, ListBounds, charge_bytes};
 /// Packets this far ahead of the next expected one are not ours: numbers would be ambiguous.
 const MAX_AHEAD: u64 = 1 << 22;
 
-/// Runs of packets out of sequence at most. A packet that would begin a further one is not taken, as if it was
-/// lost. The next expected packet begins none, and one beside a run makes that longer: so what is sent again
-/// in order is always taken, and the runs become fewer. Full packets in a receive buffer of 64 MiB have less
-/// than 23,000 runs whatever is lost.
+/// Runs of packets out of sequence at most. A packet that would begin a further one is not taken, as if it
+/// was lost. The next expected packet begins none, and one beside a run makes that longer: so what is sent
+/// again in order is always taken, and the runs become fewer. Full packets in a receive buffer of 64 MiB
+/// have less than 23,000 runs whatever is lost.
 pub(crate) const MAX_RANGES: usize = 1 << 15;
 
 /// Packets up to which every check of the books recounts them.
@@ -219,8 +219,8 @@ impl Assembly {
     }
 
     /// List of the gaps in [from, to), within bounds. What is received behind the last one is left out: what
-    /// is not listed arrived. The numbers `silent`, a range within, are not counted at all, as if those behind
-    /// came directly before them.
+    /// is not listed arrived. The numbers `silent`, a range within, are not counted at all, as if those
+    /// behind came directly before them.
     pub(crate) fn list(&self, from: u64, to: u64, silent: (u64, u64), bounds: ListBounds) -> GapList {
         let from = from.max(self.next);
         let left_out = silent.1 - silent.0;

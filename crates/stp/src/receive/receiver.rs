@@ -123,8 +123,8 @@ impl Receiver {
         truncate_number(self.assembly.next())
     }
 
-    /// True if this is the number of the peer's next new packet (24 bits), as far as that can be known: a few of
-    /// those before it may have been lost.
+    /// True if this is the number of the peer's next new packet (24 bits), as far as that can be known: a
+    /// few of those before it may have been lost.
     pub(crate) fn is_next_new(&self, number24: u32) -> bool {
         let known = self.assembly.known_to().max(self.asked_to);
         (known..known + MAX_UNSEEN).contains(&expand(number24, known))

@@ -104,8 +104,9 @@ impl StatBudget {
     }
 }
 
-/// Queue of replies. A STAT is made when it leaves, so a POLL that a later one overtakes costs nothing. Bounds:
-/// the newest POLL and one probe of the path's MTU, a part at a time, [`MAX_STAT_PARTS`], [`MAX_USTATS`].
+/// Queue of replies. A STAT is made when it leaves, so a POLL that a later one overtakes costs nothing.
+/// Bounds: the newest POLL and one probe of the path's MTU, a part at a time, [`MAX_STAT_PARTS`],
+/// [`MAX_USTATS`].
 #[derive(Clone, Debug)]
 pub(super) struct Replies {
     accepts: bool,
@@ -156,8 +157,8 @@ impl Replies {
         }
     }
 
-    /// Request for a STAT. It says all that waiting STATs and USTATs would, but that a probe of the path's MTU
-    /// arrived.
+    /// Request for a STAT. It says all that waiting STATs and USTATs would, but that a probe of the path's
+    /// MTU arrived.
     pub(super) fn ask(&mut self, asked: Asked) {
         self.ustats.clear();
         let overtaken = |of: Pending| Pending { is_overtaken: true, ..of };

@@ -52,8 +52,9 @@ pub(crate) use reports::Answer;
 /// known.
 const MIN_UNSENT_LIMIT_BYTES: u64 = 128 << 10;
 
-/// Least largest payload of a peer that is heeded, in bytes: no packet is cut smaller, or a peer could have as many
-/// of them as it likes. Every endpoint takes it: the smallest IP packet that one may be set to has 296 octets.
+/// Least largest payload of a peer that is heeded, in bytes: no packet is cut smaller, or a peer could have
+/// as many of them as it likes. Every endpoint takes it: the smallest IP packet that one may be set to has
+/// 296 octets.
 const MIN_PEER_PAYLOAD_BYTES: usize = 128;
 
 /// Random values that a new connection needs.

@@ -11,8 +11,8 @@ const MAX_RECORDS: usize = 64;
 /// Timestamps keep behind a clock with units of 2^14 ns = 16.384 µs: half the range is 9.8 hours of silence,
 /// however many POLLs are lost.
 const UNIT_SHIFT: u32 = 14;
-/// Least room for the step between two timestamps. POLLs that follow each other more closely than a millisecond
-/// let timestamps run ahead of the clock.
+/// Least room for the step between two timestamps. POLLs that follow each other more closely than a
+/// millisecond let timestamps run ahead of the clock.
 const MIN_ROOM: u32 = 64;
 
 /// Record of a POLL that was sent.
@@ -53,8 +53,9 @@ pub(super) struct PollHistory {
 }
 
 impl PollHistory {
-    /// History of POLLs whose timestamps are those of a clock that begins at `offset`, less a random part of the
-    /// time since the last one: only who saw a POLL can echo it, and who saw the last one must guess the next.
+    /// History of POLLs whose timestamps are those of a clock that begins at `offset`, less a random part
+    /// of the time since the last one: only who saw a POLL can echo it, and who saw the last one must guess
+    /// the next.
     pub(crate) fn new(offset: u32, secret: u64) -> Self {
         Self {
             offset,
