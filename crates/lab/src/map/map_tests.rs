@@ -205,7 +205,7 @@ fn cheap_cells_come_out_as_they_did_whatever_the_number_of_jobs() {
 }
 
 /// The ten cells of the ready map that miss what is asked for by most (docs/guide/controller-map.md).
-const WORST: [usize; 10] = [146, 33, 258, 279, 36, 271, 230, 82, 143, 88];
+const WORST: [usize; 10] = [146, 33, 108, 279, 271, 82, 230, 8, 143, 258];
 
 #[test]
 fn the_worst_cells_come_out_as_they_did() {
