@@ -3,12 +3,13 @@
 
 use skyhaul_core::Instant;
 
-/// Time in which the shortest delay rises by a unit of it, at least: what rises faster is a queue that stands
-/// for longer than a window, unless it is found that it never changes.
-const RISE_NS: u64 = 500;
+/// The base rises by at most this part of the time that goes by: what rises faster is a queue that stands for
+/// longer than a window, unless it is found that it never changes.
+const MAX_RISE_PART: u64 = 500;
 
-/// Shortest delay of late: over at least one window, at most two. Two clocks drift apart by less than a
-/// ten-thousandth, so what a window of ten seconds adds is below a millisecond.
+/// Base of the delays, above which packets wait: it falls at once to the shortest of this window and the one
+/// before, and rises towards that by [`MAX_RISE_PART`]. Two clocks drift apart by less than a ten-thousandth,
+/// so what a window of ten seconds adds is below a millisecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinDelayFilter {
     /// Shortest of the window before, and of this one, in ns; offset by the difference of the clocks.
@@ -31,7 +32,7 @@ impl MinDelayFilter {
         self.current_ns = Some(current_ns);
         let shortest_ns = self.previous_ns.map_or(current_ns, |shortest| shortest.min(current_ns));
         let rises_to_ns =
-            |(at, base_ns): (Instant, i64)| base_ns.saturating_add((now.since(at) / RISE_NS) as i64);
+            |(at, base_ns): (Instant, i64)| base_ns.saturating_add((now.since(at) / MAX_RISE_PART) as i64);
         let base_ns = self.base.map_or(shortest_ns, |base| rises_to_ns(base).min(shortest_ns));
         self.base = Some((now, base_ns));
         delay_ns.saturating_sub(base_ns).unsigned_abs()

@@ -410,7 +410,10 @@ impl PathController for Model {
         self.trains.forget_room();
         self.noise.forget_limit();
         self.competition = CompetitionDetector::default();
+        self.jumps = Jumps::default();
         self.is_shared = self.competing.is_some();
+        self.had_all_at = None;
+        self.lost_at = None;
     }
 
     fn rate_bps(&self) -> u64 {

@@ -57,7 +57,7 @@ pub(super) struct Leaving {
 }
 
 impl PollPolicy {
-    /// Policy of a connection whose POLLs have timestamps shifted by a secret `offset`.
+    /// Policy of a connection whose POLLs take the timestamps that `entropy` makes nobody guess.
     pub(super) fn new(entropy: Entropy, max_timer_ns: u64) -> Self {
         Self {
             history: PollHistory::new(entropy.timestamp_offset, entropy.secret),
