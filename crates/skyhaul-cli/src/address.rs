@@ -24,6 +24,10 @@ fn host_of(text: &str) -> Result<&str, String> {
     if text.parse::<Ipv6Addr>().is_ok() {
         return Err(without_brackets(text));
     }
+    let in_brackets = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    if in_brackets.is_some_and(|text| text.parse::<Ipv6Addr>().is_ok()) {
+        return Err(format!("'{text}' has no port; write ADDRESS:PORT, like {text}:4700"));
+    }
     let Some((host, port)) = text.rsplit_once(':') else {
         let is_name = !text.is_empty() && !text.contains(['/', ' ']);
         let like = if is_name { text } else { "192.0.2.7" };
@@ -77,6 +81,7 @@ mod tests {
             ("2001:db8::7:4700", "write [2001:db8::7]:4700,"),
             ("::1:4700", "write [::1]:4700,"),
             ("2001:db8:0:0:0:0:0:7:4700", "[2001:db8:0:0:0:0:0:7]:4700"),
+            ("[::1]", "has no port; write ADDRESS:PORT, like [::1]:4700"),
             ("192.0.2.7", "192.0.2.7:4700"),
             ("ship.example", "like ship.example:4700"),
             ("", "like 192.0.2.7:4700"),

@@ -6,12 +6,21 @@ use crate::verdicts::VerdictResult;
 /// Pauses that are listed; `--json` lists more.
 const MAX_LISTED: usize = 5;
 
+/// Time from which a false alarm is listed: shorter ones of a busy machine on a short path say nothing.
+const MIN_FALSE_ALARM_S: f64 = 0.1;
+
 /// A line for each of the first pauses, and how many there are besides.
 pub(crate) fn pauses(verdicts: &[VerdictResult], left_out: u64) -> Vec<(String, String)> {
-    let lines = verdicts.iter().take(MAX_LISTED).map(pause);
-    let more = verdicts.len().saturating_sub(MAX_LISTED) as u64 + left_out;
+    let lines = verdicts.iter().filter(|verdict| is_worth_a_line(verdict)).take(MAX_LISTED).map(pause);
+    let listed = verdicts.iter().filter(|verdict| is_worth_a_line(verdict)).count();
+    let more = listed.saturating_sub(MAX_LISTED) as u64 + left_out;
     let rest = (more > 0).then(|| ("  and".into(), format!("{more} more: --json lists them")));
     lines.chain(rest).collect()
+}
+
+fn is_worth_a_line(verdict: &VerdictResult) -> bool {
+    let is_short = verdict.duration_s.is_some_and(|s| s < MIN_FALSE_ALARM_S);
+    verdict.verdict != "false-alarm" || !is_short
 }
 
 fn pause(verdict: &VerdictResult) -> (String, String) {
@@ -115,5 +124,12 @@ mod tests {
         assert_eq!(pauses(&vec![outage(); MAX_LISTED], 0).len(), MAX_LISTED);
         let (_, last) = pauses(&vec![outage(); 9], 3).pop().unwrap_or_default();
         assert_eq!(last, "7 more: --json lists them");
+    }
+
+    #[test]
+    fn false_alarms_of_a_short_path_are_not_listed() {
+        let short = VerdictResult { duration_s: Some(0.003), ..false_alarm() };
+        assert!(pauses(&vec![short.clone(); 9], 0).is_empty());
+        assert_eq!(pauses(&[short, false_alarm()], 0).len(), 1);
     }
 }

@@ -30,6 +30,9 @@ pub(crate) struct Sources {
 
 /// Opens every file before anything is connected.
 pub(crate) fn open(files: &[PathBuf], stdin_name: Option<&OsStr>) -> Result<Sources, Failure> {
+    if files.iter().filter(|file| is_stdin(file)).count() > 1 {
+        return Err(Failure::usage("'-' is there twice, but the standard input is read once: write it once"));
+    }
     let mut names = BTreeSet::new();
     for file in files {
         let name =
