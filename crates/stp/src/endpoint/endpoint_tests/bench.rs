@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use skyhaul_core::{
-    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, NullSink, Stream, StreamEvent,
+    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, NullSink, SECOND, Stream,
+    StreamEvent,
 };
 
 use crate::segment::{Segment, decode, encode, types};
@@ -149,6 +150,17 @@ impl Bench {
 
     pub(super) fn open_with(&mut self, config: Config) -> ConnectionId {
         self.a.connect(self.now, Side::B.address(), PORT, config, true).unwrap()
+    }
+
+    /// A has opened and written `data` a second ago: its connection, and its first datagram.
+    pub(super) fn opened(data: &[u8]) -> (Self, ConnectionId, Vec<u8>) {
+        let mut bench = Self::new();
+        let id = bench.open();
+        bench.a.write(id, data).unwrap();
+        bench.pump();
+        let first = bench.wire[0].bytes.clone();
+        bench.run(SECOND);
+        (bench, id, first)
     }
 
     /// Lets both sides send what is due now.

@@ -11,12 +11,7 @@ use crate::segment::{Poll, Segment, Stat, decode};
 
 /// Connection of A whose peer is the test: what A says next would have this form, and these numbers.
 fn established() -> (Bench, Segment<'static>, Poll) {
-    let mut bench = Bench::new();
-    let id = bench.open();
-    bench.a.write(id, b"begin").unwrap();
-    bench.pump();
-    let opening = bench.wire[0].bytes.clone();
-    bench.run(SECOND);
+    let (mut bench, _, opening) = Bench::opened(b"begin");
     let sent = decode(&opening).unwrap();
     let number = sent.number + 1;
     let names = Segment {

@@ -34,12 +34,7 @@ fn a_replayed_opening_delivers_nothing_twice() {
 
 #[test]
 fn another_instance_between_the_same_ports_changes_nothing() {
-    let mut bench = Bench::new();
-    let id = bench.open();
-    bench.a.write(id, b"hello").unwrap();
-    bench.pump();
-    let first = bench.wire[0].bytes.clone();
-    bench.run(SECOND);
+    let (mut bench, _, first) = Bench::opened(b"hello");
     let sent = decode(&first).unwrap();
     for forged in [
         Segment { rst: Some(ResetReason::Aborted), data: None, bgn: None, poll: None, ..sent.clone() },
@@ -55,12 +50,7 @@ fn another_instance_between_the_same_ports_changes_nothing() {
 
 #[test]
 fn a_restarted_peer_gets_in_after_the_challenge() {
-    let mut bench = Bench::new();
-    let id = bench.open();
-    bench.a.write(id, b"old").unwrap();
-    bench.pump();
-    let first = bench.wire[0].bytes.clone();
-    bench.run(SECOND);
+    let (mut bench, _, first) = Bench::opened(b"old");
     // A restarts: it knows nothing, and opens again from the same port.
     let sent = decode(&first).unwrap();
     bench.a = crate::Endpoint::new(crate::EndpointConfig::default(), skyhaul_core::Stream::new(99, "new a"));
@@ -90,12 +80,7 @@ fn a_restarted_peer_gets_in_after_the_challenge() {
 /// Instances and numbers that a stranger who knows both ports has to try, in an RST that B believes.
 fn resets_believed(reason: ResetReason, numbers: impl Iterator<Item = u32>) -> usize {
     let mut believed = 0;
-    let mut bench = Bench::new();
-    let id = bench.open();
-    bench.a.write(id, &[7; 15_000]).unwrap();
-    bench.pump();
-    let first = bench.wire[0].bytes.clone();
-    bench.run(SECOND);
+    let (mut bench, _, first) = Bench::opened(&[7; 15_000]);
     let sent = decode(&first).unwrap();
     let before = bench.b.clone();
     for number in numbers {
@@ -121,12 +106,7 @@ fn a_reset_by_whoever_sees_nothing_takes_as_many_guesses_as_32_bits_have() {
 
 #[test]
 fn a_reset_in_doubt_costs_one_poll_and_tells_nobody_more() {
-    let mut bench = Bench::new();
-    let id = bench.open();
-    bench.a.write(id, b"hello").unwrap();
-    bench.pump();
-    let first = bench.wire[0].bytes.clone();
-    bench.run(SECOND);
+    let (mut bench, id, first) = Bench::opened(b"hello");
     let sent = decode(&first).unwrap();
     let before = bench.count(Side::B, "POLL");
     for i in 1..1000 {
