@@ -67,6 +67,11 @@ impl Agreed {
         Self { ecn: self.ecn && syn.has(ECN_SETUP), ..self }
     }
 
+    /// Agreement on a largest segment alone.
+    pub(crate) fn without_options(self) -> Self {
+        Self { peer_mss: self.peer_mss, ..Self::NOTHING }
+    }
+
     /// Bytes that we hold for the peer at most: what a window can tell.
     pub(crate) fn receive_limit_bytes(self, config: &Config) -> u64 {
         let limit_bytes = config.receive_limit_bytes;
@@ -77,6 +82,11 @@ impl Agreed {
     pub(crate) fn payload_bytes(self, room_bytes: u64) -> u64 {
         let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(MIN_MSS);
         mss_bytes.saturating_sub(self.timestamp_bytes() as u64).max(1)
+    }
+
+    /// Largest payload that the peer takes, options counted.
+    pub(crate) fn peer_mss(self) -> u16 {
+        self.peer_mss
     }
 
     /// Bytes that timestamps take of every segment.

@@ -2,6 +2,7 @@
 
 const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
 const TRACES: &[&str] = &[
+    include_str!("cookies.rs"),
     include_str!("ecn.rs"),
     include_str!("extensions.rs"),
     include_str!("lifetime.rs"),
@@ -14,6 +15,7 @@ const TRACES: &[&str] = &[
     include_str!("states.rs"),
 ];
 const OTHERS: &[&str] = &[
+    include_str!("../src/endpoint/cookies.rs"),
     include_str!("../src/endpoint/secrets.rs"),
     include_str!("../src/ack_policy.rs"),
     include_str!("adversary.rs"),

@@ -139,6 +139,11 @@ impl<F: Family> Endpoint<F> {
         self.slots.len() < self.config.max_connections && unproven() < self.config.max_unproven
     }
 
+    /// Bytes of the largest segment to a peer that nothing is known of.
+    pub fn max_segment_bytes(&self, peer: F::Peer) -> usize {
+        Path::new(self.config.path(peer)).max_segment_bytes()
+    }
+
     /// True if openings to this port are accepted.
     pub fn listens(&self, port: u16) -> bool {
         self.listening.contains(&port)

@@ -31,6 +31,7 @@ use extensions::Extensions;
 pub(crate) use icmp::Belief;
 use life::Life;
 pub use life::State;
+pub(crate) use opening::syn_options;
 use silence::Silence;
 pub(crate) use skyhaul_core::endpoint::Context;
 use skyhaul_core::endpoint::Key;
@@ -87,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// A successor takes the ports, or somebody else the room.
+    /// A successor takes the ports.
     pub(crate) fn give_way(&mut self) {
         self.close(None);
     }

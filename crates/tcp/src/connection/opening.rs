@@ -18,6 +18,27 @@ use crate::sequence::{expand, truncate};
 /// its window.
 const SUCCESSOR_STEP: u32 = 1 << 16;
 
+/// Options of a SYN, those of other protocols left out. `agreed`: what an answer goes by. `segment_bytes`: the
+/// largest segment of the path.
+pub(crate) fn syn_options(
+    config: &Config,
+    agreed: Option<Agreed>,
+    segment_bytes: usize,
+    timestamps: Timestamps,
+) -> Options {
+    let shift = shift_for(config.receive_limit_bytes);
+    let room = segment_bytes.saturating_sub(HEADER_BYTES).min(0xFFFF) as u16;
+    let stamps = agreed.map_or(config.timestamps, |agreed| agreed.timestamps);
+    let scales = agreed.map_or(config.window_scale, |agreed| agreed.scales);
+    Options {
+        mss: Some(room.min(config.mss_bytes)),
+        window_scale: scales.then_some(shift),
+        sack_permitted: agreed.map_or(config.recovery.wants_sack(), |agreed| agreed.sack),
+        timestamps: stamps.then_some(timestamps),
+        ..Options::default()
+    }
+}
+
 impl Connection {
     /// Connection that opens.
     pub(crate) fn open(
@@ -44,23 +65,29 @@ impl Connection {
         connection
     }
 
+    /// Connection that `syn` asked for, and whose answer left before there was a connection.
+    pub(crate) fn resume(
+        id: u64,
+        names: Names,
+        entropy: Entropy,
+        config: Arc<Config>,
+        syn: &Segment<'_>,
+        context: &Context<'_>,
+    ) -> Self {
+        let mut connection = Self::accept(id, names, entropy, config, syn, context);
+        connection.sender.assume_syn_sent();
+        // The window that the answer told.
+        let _ = connection.receiver.acknowledge(true, connection.sender.mss_bytes());
+        connection
+    }
+
     /// Options of our SYN. An answer offers only what was offered.
     pub(super) fn opening_options(&self, path: &Path, now: Instant) -> Options {
-        let (config, agreed) = (&self.config, self.sender.agreed());
         let answers = self.life.state() == State::SynReceived;
-        let shift = shift_for(config.receive_limit_bytes);
-        let room = path.max_segment_bytes().saturating_sub(HEADER_BYTES).min(0xFFFF) as u16;
-        let timestamps = if answers { agreed.timestamps } else { config.timestamps };
-        let scales = if answers { agreed.scales } else { config.window_scale };
-        let options = Options {
-            mss: Some(room.min(config.mss_bytes)),
-            window_scale: scales.then_some(shift),
-            sack_permitted: if answers { agreed.sack } else { config.recovery.wants_sack() },
-            timestamps: timestamps.then(|| self.timestamps(now)),
-            ..Options::default()
-        };
+        let agreed = answers.then(|| self.sender.agreed());
+        let options = syn_options(&self.config, agreed, path.max_segment_bytes(), self.timestamps(now));
         let is_wanted = |kind| !answers || self.agreed_option(kind).is_some();
-        let extra = extensions::offer(&config.offered_options, is_wanted, &options);
+        let extra = extensions::offer(&self.config.offered_options, is_wanted, &options);
         Options { extra, ..options }
     }
 
@@ -95,12 +122,6 @@ impl Connection {
         let is_over = self.life.state() == State::TimeWait;
         let is_new = is_over && is_syn && self.receiver.is_successor(segment, takes_timestamps);
         is_new.then(|| truncate(self.sender.max()).wrapping_add(SUCCESSOR_STEP))
-    }
-
-    /// True if a peer opened it that has not confirmed it, though our answer was repeated already: most
-    /// likely nobody is there.
-    pub(crate) fn is_likely_nobody(&self) -> bool {
-        self.life.state() == State::SynReceived && self.sender.timeouts() > 0
     }
 
     /// Our SYN is acknowledged, and the peer's is known.

@@ -2,14 +2,16 @@
 
 use alloc::sync::Arc;
 
-use skyhaul_core::endpoint::{self, Arrival, Context};
+use skyhaul_core::endpoint::{self, Arrival, Context, Family as _};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Instant};
 
 use super::{Tcp, ways};
-use crate::connection::{Connection, Names};
-use crate::segment::{Segment, Way, flags};
-use crate::sequence::is_earlier;
+use crate::agreed::Agreed;
+use crate::config::Config;
+use crate::connection::{Connection, Entropy, Names, syn_options};
+use crate::segment::{Segment, Timestamps, Way, flags};
+use crate::sequence::{TimestampClock, is_earlier};
 
 type Endpoint = endpoint::Endpoint<Tcp>;
 
@@ -24,24 +26,108 @@ pub(super) fn receive_unknown(
 ) {
     let Arrival { now, key: names, .. } = arrival;
     let opens = segment.has(flags::SYN) && !segment.has(flags::ACK);
-    if !opens || !endpoint.listens(names.local_port) {
-        endpoint.refuse(Refusal::Unknown, now, sink);
-        return reset(endpoint, names, segment);
+    let listens = endpoint.listens(names.local_port);
+    if opens && listens {
+        return receive_opening(endpoint, arrival, segment, least_initial, sink);
     }
-    // Without an answer the peer asks again later; an RST would end its patience [RFC 4987 3].
-    if !endpoint.has_room_for_stranger() && !make_room(endpoint, now, sink) {
-        return endpoint.refuse(Refusal::Full, now, sink);
+    let answers = segment.has(flags::ACK) && segment.flags & (flags::SYN | flags::RST) == 0;
+    if answers && listens && endpoint.family.cookies.are_out(now) {
+        return receive_answer(endpoint, arrival, segment, sink);
     }
-    let (mut entropy, id) = (endpoint.family.secrets.entropy(names, now), endpoint.take_id());
-    if let Some(least) = least_initial.filter(|&least| is_earlier(entropy.initial, least)) {
-        entropy.initial = least;
+    endpoint.refuse(Refusal::Unknown, now, sink);
+    reset(endpoint, names, segment);
+}
+
+fn receive_opening(
+    endpoint: &mut Endpoint,
+    arrival: Arrival<Way>,
+    segment: &Segment<'_>,
+    least_initial: Option<u32>,
+    sink: &mut dyn EventSink,
+) {
+    let Arrival { now, key: names, .. } = arrival;
+    if endpoint.has_room_for_stranger() {
+        let mut entropy = endpoint.family.secrets.entropy(names, now);
+        if let Some(least) = least_initial.filter(|&least| is_earlier(entropy.initial, least)) {
+            entropy.initial = least;
+        }
+        admit(endpoint, (names, now), entropy, (Connection::accept, segment), sink);
+    } else if endpoint.check_room().is_ok() && least_initial.is_none() {
+        answer_by_cookie(endpoint, (names, now), segment);
+    } else {
+        // Without an answer the peer asks again later; an RST would end its patience [RFC 4987 3].
+        endpoint.refuse(Refusal::Full, now, sink);
     }
+}
+
+/// Way in which a connection begins by a SYN.
+type Begin = fn(ConnectionId, Names, Entropy, Arc<Config>, &Segment<'_>, &Context<'_>) -> Connection;
+
+/// Takes in a connection that `syn` asked for.
+fn admit(
+    endpoint: &mut Endpoint,
+    (names, now): (Names, Instant),
+    entropy: Entropy,
+    (begin, syn): (Begin, &Segment<'_>),
+    sink: &mut dyn EventSink,
+) -> ConnectionId {
+    let id = endpoint.take_id();
     let (config, known) = (Arc::clone(&endpoint.family.accept), endpoint.family.ways.get(names.peer));
     let path = endpoint.enter_path(now, names.peer, config.declared_rate());
     let mut context = Context { now, path, sink };
-    let mut connection = Connection::accept(id, names, entropy, config, segment, &context);
+    let mut connection = begin(id, names, entropy, config, syn, &context);
     ways::brief(known, &mut connection, &mut context);
     endpoint.insert(id, names, connection, false);
+    id
+}
+
+/// Answers an opening that there is no room to remember [RFC 4987 3.6]. The answer goes once; a peer that
+/// misses it asks again.
+fn answer_by_cookie(endpoint: &mut Endpoint, (names, now): (Names, Instant), syn: &Segment<'_>) {
+    let segment_bytes = endpoint.max_segment_bytes(names.peer);
+    let Tcp { accept: config, secrets, cookies, stats, .. } = &mut endpoint.family;
+    let agreed = Agreed::learn(config, syn, true);
+    let cookie = cookies.make(secrets, (names, now), syn, agreed);
+    let offset = secrets.entropy(names, now).timestamp_offset;
+    let value = TimestampClock::new(config.timestamp_tick_ns, offset).value(now);
+    let echo = syn.options.timestamps.map_or(0, |stamps| stamps.value);
+    let stamps = Timestamps { value: cookie.stamp(value).unwrap_or(value), echo };
+    // Where nothing can be stamped, there is no place to remember these [RFC 4987 3.6].
+    let agreed = if agreed.timestamps { agreed } else { agreed.without_options() };
+    let segment = Segment {
+        source_port: names.local_port,
+        destination_port: names.remote_port,
+        sequence: cookie.initial,
+        acknowledgement: syn.sequence.wrapping_add(1),
+        flags: flags::SYN | flags::ACK | if agreed.ecn { flags::ECE } else { 0 },
+        window: agreed.receive_limit_bytes(config).min(0xFFFF) as u16,
+        options: syn_options(config, Some(agreed), segment_bytes, stamps),
+        ..Segment::default()
+    };
+    stats.cookies_sent += 1;
+    endpoint.answer(names.peer, segment);
+}
+
+/// Takes a segment that may answer a cookie. If it does not, it is not answered either while some are out: the
+/// one before it may be lost that does, and an RST would end what this end has opened.
+fn receive_answer(
+    endpoint: &mut Endpoint,
+    arrival: Arrival<Way>,
+    segment: &Segment<'_>,
+    sink: &mut dyn EventSink,
+) {
+    let Arrival { now, key: names, .. } = arrival;
+    let Tcp { accept: config, secrets, cookies, .. } = &endpoint.family;
+    let Some((syn, initial)) = cookies.open(secrets, (names, now), segment, config.timestamps) else {
+        return endpoint.refuse(Refusal::Unknown, now, sink);
+    };
+    if endpoint.check_room().is_err() {
+        return endpoint.refuse(Refusal::Full, now, sink); // data that goes again asks again
+    }
+    let entropy = Entropy { initial, ..secrets.entropy(names, now) };
+    let id = admit(endpoint, (names, now), entropy, (Connection::resume, &syn), sink);
+    endpoint.family.stats.cookies_taken += 1;
+    Tcp::receive(endpoint, id, arrival, segment, sink);
 }
 
 /// Makes the connection `id`, which is over, give way to a SYN that may begin a new one between its ends
@@ -54,16 +140,6 @@ pub(super) fn succeed(endpoint: &mut Endpoint, id: ConnectionId, segment: &Segme
     }
     endpoint.change(id, Connection::give_way);
     Some(least)
-}
-
-/// The oldest opening whose answer had to be repeated gives way, without a word [RFC 4987 3.3]: a flood that
-/// is over bars the door for one timeout, and not until the last repeat. Who is within the first round trip
-/// stays. False if there is none, or if that would not help.
-fn make_room(endpoint: &mut Endpoint, now: Instant, sink: &mut dyn EventSink) -> bool {
-    let Some(oldest) = endpoint.find_embryo(Connection::is_likely_nobody) else { return false };
-    endpoint.change(oldest, Connection::give_way);
-    endpoint.refuse(Refusal::Full, now, sink);
-    endpoint.has_room_for_stranger()
 }
 
 /// An RST whose numbers the sender of `to` believes [RFC 9293 3.10.7.1]; none for an RST.

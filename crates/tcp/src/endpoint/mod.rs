@@ -1,6 +1,7 @@
 //! Endpoint of TCP: what [`skyhaul_core::endpoint`] leaves to the protocol.
 
 mod accept;
+mod cookies;
 mod family;
 mod icmp;
 mod secrets;
@@ -26,7 +27,8 @@ pub struct EndpointConfig {
     pub mtu_bytes: u32,
     /// Connections at most; further openings are dropped.
     pub max_connections: usize,
-    /// Of those, connections whose opening a peer has not confirmed yet: the bound of a SYN flood.
+    /// Of those, connections whose opening a peer has not confirmed yet. Further openings are answered and not
+    /// kept (SYN cookies).
     pub max_unproven: usize,
 }
 
@@ -45,6 +47,10 @@ pub struct EndpointStats {
     pub unknown: u64,
     /// Openings dropped for want of room.
     pub full: u64,
+    /// Openings that were answered and not kept: SYN cookies.
+    pub cookies_sent: u64,
+    /// Cookies that came back: connections made of them.
+    pub cookies_taken: u64,
     /// RSTs that did not end their connection: of a wrong number, or too late [RFC 5961 3, RFC 1337 3].
     pub resets_ignored: u64,
     /// ICMP messages that counted.
@@ -60,6 +66,7 @@ pub struct Tcp {
     accept: Arc<Config>,
     ways: ways::Ways,
     secrets: secrets::Secrets,
+    cookies: cookies::Cookies,
     stats: EndpointStats,
 }
 
@@ -95,6 +102,7 @@ impl Endpoint {
             accept: Arc::new(accept),
             ways: ways::Ways::default(),
             secrets: secrets::Secrets::new(&mut random),
+            cookies: cookies::Cookies::default(),
             stats: EndpointStats::default(),
         };
         Self(endpoint::Endpoint::new(family, host, random))

@@ -19,12 +19,21 @@ const PORTS: u16 = u16::MAX - FIRST_PORT + 1;
 pub(super) struct Secrets {
     numbers: (u64, u64),
     timestamps: (u64, u64),
+    cookies: (u64, u64),
 }
 
 impl Secrets {
     pub(super) fn new(random: &mut Stream) -> Self {
         let mut key = || (random.next_u64(), random.next_u64());
-        Self { numbers: key(), timestamps: key() }
+        let (numbers, timestamps) = (key(), key());
+        // Made of those, so that everything else that is drawn stays what it was; no other hash has a text of
+        // this length.
+        let derive = |key: (u64, u64)| {
+            let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
+            hasher.write(b"cookies");
+            hasher.finish()
+        };
+        Self { numbers, timestamps, cookies: (derive(numbers), derive(timestamps)) }
     }
 
     /// The initial number rises with the clock for equal ends, and is anything for others [RFC 6528 3]; the
@@ -32,15 +41,24 @@ impl Secrets {
     /// [RFC 7323 5.4, RFC 6191 2].
     pub(super) fn entropy(&self, names: Names, now: Instant) -> Entropy {
         let ticks = (now.as_ns() / TICK_NS) as u32;
-        let (ports, hosts) = (u32::from(names.local_port) << 16 | u32::from(names.remote_port), 0);
+        let (ports, hosts) = (both_ports(names), 0);
         Entropy {
-            initial: ticks.wrapping_add(hash(self.numbers, names, ports)),
-            timestamp_offset: hash(self.timestamps, names, hosts),
+            initial: ticks.wrapping_add(hash(self.numbers, names, ports, &[])),
+            timestamp_offset: hash(self.timestamps, names, hosts, &[]),
         }
+    }
+
+    /// Bits that nobody else can tell of `text` between these ends.
+    pub(super) fn cookie(&self, names: Names, text: &[u8]) -> u32 {
+        hash(self.cookies, names, both_ports(names), text)
     }
 }
 
-fn hash(key: (u64, u64), names: Names, ports: u32) -> u32 {
+fn both_ports(names: Names) -> u32 {
+    u32::from(names.local_port) << 16 | u32::from(names.remote_port)
+}
+
+fn hash(key: (u64, u64), names: Names, ports: u32, text: &[u8]) -> u32 {
     let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
     for address in [names.peer.local, names.peer.remote] {
         match address {
@@ -49,6 +67,7 @@ fn hash(key: (u64, u64), names: Names, ports: u32) -> u32 {
         }
     }
     hasher.write(&ports.to_be_bytes());
+    hasher.write(text);
     hasher.finish() as u32
 }
 

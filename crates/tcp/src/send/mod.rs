@@ -249,6 +249,11 @@ impl Sender {
         self.timer.forget_timing();
     }
 
+    /// Our SYN left before there was this connection: it measures nothing.
+    pub(crate) fn assume_syn_sent(&mut self) {
+        self.space.assume_syn_sent();
+    }
+
     /// Our SYN is acknowledged, and the peer's is known: the controller begins.
     pub(crate) fn establish(&mut self, now: Instant, path: &Path) {
         let rtt_ns = self.timer.rtt_so_far_ns(now);

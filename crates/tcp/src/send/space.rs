@@ -199,6 +199,11 @@ impl SendSpace {
         self.again = why;
     }
 
+    /// Our SYN left before there was this connection.
+    pub(super) fn assume_syn_sent(&mut self) {
+        (self.nxt, self.max) = (self.initial + 1, self.initial + 1);
+    }
+
     /// Our SYN goes again, for a reason of the peer's.
     pub(super) fn repeat_syn(&mut self) {
         self.nxt = self.initial;
