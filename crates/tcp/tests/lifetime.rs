@@ -48,6 +48,26 @@ fn an_answer_to_our_opening_that_comes_after_the_idle_time_ends_the_silence() {
     assert_eq!(lone.one().sequence, 0, "it is asked when it has been silent since its answer");
 }
 
+/// The answer is what ends the silence, not the opening: until then the timer of our SYN watches.
+#[test]
+fn openings_that_cross_after_the_idle_time_end_the_silence_when_they_are_answered() {
+    for answer in [flags::SYN | flags::ACK, flags::ACK] {
+        let keepalive = Keepalive { idle_ns: SECOND / 2, interval_ns: SECOND, max_questions: 3 };
+        let (mut lone, _) = Lone::connecting(&Config { keepalive: Some(keepalive), ..plain() });
+        lone.wait_ms(2000);
+        lone.hear();
+        lone.say(flags::SYN, 0, 0, Options::default(), b"");
+        lone.hear();
+        assert!(lone.idle_deadline().is_some_and(|at| at > lone.now), "{:?}", lone.idle_deadline());
+        lone.wait_ms(700);
+        lone.hear();
+        lone.say(answer, u32::from(answer == flags::ACK), 1, Options::default(), b"");
+        lone.hear();
+        assert_eq!(lone.state(), State::Established);
+        assert_eq!(lone.wait(), 500);
+    }
+}
+
 #[test]
 fn nobody_is_asked_unless_it_is_wanted() {
     let lone = Lone::ordinary(&plain());

@@ -156,7 +156,6 @@ impl Connection {
             self.finish_handshake(acknowledgement, segment, context);
         } else {
             // Both opened at once: our SYN goes again, with an acknowledgement [RFC 9293 3.5].
-            self.silence.heard(context.now);
             self.life.cross();
             self.sender.repeat_syn(self.sender.agreed());
         }
