@@ -1,4 +1,4 @@
-//! Ends that are killed or stopped, peers that take nothing, and few descriptors.
+//! Ends that are killed or stopped, peers that take nothing, few descriptors, and little memory.
 //!
 //! `SKYHAUL_KILLS=1000 cargo test -p skyhaul-cli --test withstand kill` is a large dose of kills, and
 //! `SKYHAUL_STOP_S=60` a long stop.
@@ -16,8 +16,9 @@ use std::time::Duration;
 use common::{Kept, Receiver, Said, file, free_port, names, noise, run, skyhaul, until};
 use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
 use skyhaul_files::{Digest, RawName, chunk_digest};
-use skyhaul_net::{Endpoint, EndpointOptions, Stream};
+use skyhaul_net::{Endpoint, EndpointOptions, Protection, Stream};
 use skyhaul_stp::Config;
+use skyhaul_stp::segment::{Opening, Segment, encode};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// Port of the file protocol's version 1.
@@ -149,9 +150,10 @@ fn a_receiver_that_never_tells_a_result_is_given_up() {
     assert!(said.err.contains("has not told the result of any file for 30 s"), "{said:?}");
 }
 
-/// A receiver that may have so many files open. (Soft and hard limit alike: nothing can be raised.)
-fn with_descriptors(limit: u32, folder: &Path, address: &str) -> Kept {
-    let script = format!("ulimit -n {limit}; exec \"$0\" receive -q --dir \"$1\" --listen \"$2\"");
+/// A receiver under this limit of the shell: `-n` descriptors, `-v` KiB of address space. (Soft and hard limit
+/// alike: nothing can be raised.)
+fn limited(limit: &str, folder: &Path, address: &str) -> Kept {
+    let script = format!("ulimit {limit} && exec \"$0\" receive -q --dir \"$1\" --listen \"$2\"");
     let mut shell = Command::new("sh");
     shell.args(["-c", &script, env!("CARGO_BIN_EXE_skyhaul"), folder.to_str().unwrap(), address]);
     let child = Kept::new(shell.spawn().unwrap());
@@ -177,7 +179,7 @@ fn damaged_files(count: u32) -> Vec<u8> {
 fn sessions_that_hold_what_they_can_leave_descriptors_for_an_honest_one() {
     let (inbox, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let address = format!("127.0.0.1:{}", free_port());
-    let _receiver = with_descriptors(256, inbox.path(), &address);
+    let _receiver = limited("-n 256", inbox.path(), &address);
     let files: Vec<String> = (0..100)
         .map(|i| file(source.path(), &format!("f{i}"), b"content").to_str().unwrap().to_string())
         .collect();
@@ -202,4 +204,57 @@ fn sessions_that_hold_what_they_can_leave_descriptors_for_an_honest_one() {
         drop(hostile);
     });
     assert_eq!(names(inbox.path()).len(), 100);
+}
+
+/// Datagrams of one who opens a connection from `port` and leaves its first packet out: all that follow must
+/// be kept, as many octets as the receiver's window has.
+fn hungry(port: u16, octets: usize) -> impl Iterator<Item = Vec<u8>> {
+    const PAYLOAD: [u8; 1400] = [7; 1400];
+    let blank =
+        Segment { source_port: port, destination_port: FILES_PORT, instance: port, ..Segment::default() };
+    let nonce = 0x5EED_0000_0000 + u64::from(port) + (u64::from(std::process::id()) << 16);
+    let opening = Opening { max_payload_bytes: 1400, window_bytes: 1 << 20, nonce, ..Opening::default() };
+    let packets = (octets / PAYLOAD.len()) as u32;
+    (0..packets).map(move |number| {
+        let bgn = (number == 0).then_some(opening);
+        let data = (number > 0).then_some((&PAYLOAD[..], &[][..]));
+        let mut datagram = vec![0; Protection::Plain.head_bytes() as usize];
+        encode(&Segment { number, bgn, data, ..blank.clone() }, &mut datagram);
+        Protection::Plain.seal(&mut datagram);
+        datagram
+    })
+}
+
+/// Address space of a process, in KiB.
+fn address_space_kib(process: &Kept) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_receiver_with_little_memory_stores_a_file_beside_peers_that_fill_their_windows() {
+    const LIMIT_KIB: u64 = 256 << 10;
+    let (inbox, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut receiver = limited(&format!("-v {LIMIT_KIB}"), inbox.path(), &address);
+    let before_kib = address_space_kib(&receiver);
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    for port in [4001, 4002] {
+        for (i, datagram) in hungry(port, 80 << 20).enumerate() {
+            stranger.send_to(&datagram, &address).unwrap();
+            if i % 64 == 0 {
+                std::thread::sleep(Duration::from_micros(200)); // as fast as it can be heard, about
+            }
+        }
+    }
+    let taken_kib = address_space_kib(&receiver) - before_kib;
+    assert!(taken_kib > 1 << 10, "nothing was kept: {taken_kib} KiB");
+    let contents = noise(3_000_000);
+    let path = file(source.path(), "data.bin", &contents);
+    let sent = run(&["send", "-q", "--rate", "80M", path.to_str().unwrap(), &address]);
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    assert!(std::fs::read(inbox.path().join("data.bin")).unwrap() == contents);
+    assert!(receiver.try_wait().unwrap().is_none(), "it ended for want of memory");
+    println!("{before_kib} KiB, and {taken_kib} for two that filled their windows, of {LIMIT_KIB}");
 }
