@@ -2,8 +2,10 @@
 //! tests replay the corpus (`tests/corpus.rs`) with the very same code.
 #![forbid(unsafe_code)]
 
+mod coding;
 mod connection;
 mod envelope;
+mod file_records;
 mod input;
 mod segment;
 mod tcp_connection;
@@ -11,8 +13,10 @@ mod tcp_options;
 mod tcp_pair;
 mod tcp_segment;
 
+pub use coding::coding;
 pub use connection::connection;
 pub use envelope::envelope;
+pub use file_records::file_records;
 pub use segment::segment_decode;
 pub use tcp_connection::tcp_connection;
 pub use tcp_options::tcp_options;

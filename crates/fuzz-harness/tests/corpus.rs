@@ -60,3 +60,13 @@ fn envelope() {
     outcomes.dedup();
     assert!(outcomes.len() >= 7, "a body and every kind of refusal: {outcomes:?}");
 }
+
+#[test]
+fn coding() {
+    replay("coding", harness::coding);
+}
+
+#[test]
+fn file_records() {
+    replay("file_records", harness::file_records);
+}
