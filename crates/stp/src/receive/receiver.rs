@@ -313,7 +313,7 @@ impl Receiver {
 
     /// Makes the STAT that leaves next, or the next part of one, if its time has come.
     pub(crate) fn make_stat(&mut self, now: Instant) {
-        if let Some(pending) = self.replies.to_make(now) {
+        if let Some(&pending) = self.replies.to_make(now) {
             self.make(pending, now);
         }
     }

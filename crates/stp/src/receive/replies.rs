@@ -173,12 +173,13 @@ impl Replies {
     }
 
     /// What is to be made next, if it may be made now.
-    pub(super) fn to_make(&self, now: Instant) -> Option<Pending> {
+    pub(super) fn to_make(&self, now: Instant) -> Option<&Pending> {
         self.waiting().filter(|_| self.budget.ready_at() <= now)
     }
 
-    fn waiting(&self) -> Option<Pending> {
-        if self.made.is_some() { None } else { self.probe.or(self.newest) }
+    /// By reference: it is asked for every segment that leaves, and nearly always there is none.
+    fn waiting(&self) -> Option<&Pending> {
+        if self.made.is_some() { None } else { self.probe.as_ref().or(self.newest.as_ref()) }
     }
 
     /// When a STAT that waits may be made, if that is not now.
