@@ -14,6 +14,8 @@ const UNIT_SHIFT: u32 = 14;
 /// Least room for the step between two timestamps. POLLs that follow each other more closely than a
 /// millisecond let timestamps run ahead of the clock.
 const MIN_ROOM: u32 = 64;
+/// Random numbers drawn at once: to key a stream costs as much as to draw some thirty numbers from it.
+const DRAWS: usize = 8;
 
 /// Record of a POLL that was sent.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +44,8 @@ pub(super) struct PollHistory {
     secret: u64,
     /// POLLs sent so far.
     count: u64,
+    /// Numbers for the POLLs of this group of `DRAWS`.
+    draws: [u64; DRAWS],
     records: VecDeque<PollRecord>,
     /// Timestamp of the last POLL of whatever kind.
     last_timestamp: Option<u32>,
@@ -61,6 +65,7 @@ impl PollHistory {
             offset,
             secret,
             count: 0,
+            draws: [0; DRAWS], // drawn for the first POLL of a group
             records: VecDeque::new(),
             last_timestamp: None,
             last: None,
@@ -94,12 +99,21 @@ impl PollHistory {
         record.timestamp
     }
 
-    fn record(&self, now: Instant, order: u64, next: u64) -> PollRecord {
+    /// Random number below `bound` for the next POLL: that of its group's stream in its place.
+    fn draw_below(&mut self, bound: u32) -> u32 {
+        let place = (self.count % DRAWS as u64) as usize;
+        if place == 0 {
+            let mut random = Stream::new(self.secret.wrapping_add(self.count), "stp/poll");
+            self.draws = core::array::from_fn(|_| random.next_u64());
+        }
+        ((u128::from(self.draws[place]) * u128::from(bound)) >> 64) as u32 // below the bound
+    }
+
+    fn record(&mut self, now: Instant, order: u64, next: u64) -> PollRecord {
         let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
         let last = self.last_timestamp.unwrap_or(ticks.wrapping_sub(MIN_ROOM));
         let room = if is_newer(ticks, last) { ticks.wrapping_sub(last).max(MIN_ROOM) } else { MIN_ROOM };
-        let mut random = Stream::new(self.secret.wrapping_add(self.count), "stp/poll");
-        let timestamp = last.wrapping_add(1 + random.below(u64::from(room)) as u32);
+        let timestamp = last.wrapping_add(1 + self.draw_below(room));
         PollRecord {
             timestamp,
             sent_at: now,
