@@ -132,6 +132,7 @@ impl Assembly {
     }
 
     /// Outcome of an SD of so many bytes that arrives now.
+    #[inline]
     pub(crate) fn verdict(&self, number: u64, bytes: usize) -> Verdict {
         if number < self.next || self.have.contains(number) {
             return Verdict::Duplicate;

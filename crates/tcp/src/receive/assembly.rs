@@ -132,12 +132,15 @@ impl Assembly {
             self.duplicate = Some((first, end.min(self.next)));
             return;
         }
+        if self.have.is_empty() {
+            return; // nothing is ahead: so it is for nearly every segment
+        }
         let gap = self.have.gaps(first, end).next();
         let known_from = match gap {
             Some((from, to)) if from == first => to,
             _ => first,
         };
-        if known_from < end && !self.have.is_empty() {
+        if known_from < end {
             let known_to = self.have.range_of(known_from).map_or(end, |(_, to)| to.min(end));
             self.duplicate = Some((known_from, known_to));
             self.recent.push_front(known_from);
