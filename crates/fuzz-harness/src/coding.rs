@@ -40,8 +40,8 @@ struct CodedPair {
     has_given_up: bool,
 }
 
-/// Interprets bytes as a transfer, and as what becomes of each of its packets. Nothing may panic, and all of it
-/// arrives when the path is whole again, unless an end gave up before, or somebody forged
+/// Interprets bytes as a transfer, and as what becomes of each of its packets. Nothing may panic, and all
+/// of it arrives when the path is whole again, unless an end gave up before, or somebody forged
 /// symbols: who can do that can forge data, too.
 ///
 /// # Panics

@@ -150,8 +150,8 @@ fn a_receiver_that_never_tells_a_result_is_given_up() {
     assert!(said.err.contains("has not told the result of any file for 30 s"), "{said:?}");
 }
 
-/// A receiver under this limit of the shell: `-n` descriptors, `-v` KiB of address space. (Soft and hard limit
-/// alike: nothing can be raised.)
+/// A receiver under this limit of the shell: `-n` descriptors, `-v` KiB of address space. (Soft and hard
+/// limit alike: nothing can be raised.)
 fn limited(limit: &str, folder: &Path, address: &str) -> Kept {
     let script = format!("ulimit {limit} && exec \"$0\" receive -q --dir \"$1\" --listen \"$2\"");
     let mut shell = Command::new("sh");

@@ -18,8 +18,8 @@ use crate::sequence::{expand, truncate};
 /// its window.
 const SUCCESSOR_STEP: u32 = 1 << 16;
 
-/// Options of a SYN, those of other protocols left out. `agreed`: what an answer goes by. `segment_bytes`: the
-/// largest segment of the path.
+/// Options of a SYN, those of other protocols left out. `agreed`: what an answer goes by.
+/// `segment_bytes`: the largest segment of the path.
 pub(crate) fn syn_options(
     config: &Config,
     agreed: Option<Agreed>,

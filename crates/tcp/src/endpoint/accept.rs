@@ -108,8 +108,8 @@ fn answer_by_cookie(endpoint: &mut Endpoint, (names, now): (Names, Instant), syn
     endpoint.answer(names.peer, segment);
 }
 
-/// Takes a segment that may answer a cookie. If it does not, it is not answered either while some are out: the
-/// one before it may be lost that does, and an RST would end what this end has opened.
+/// Takes a segment that may answer a cookie. If it does not, it is not answered either while some are
+/// out: the one before it may be lost that does, and an RST would end what this end has opened.
 fn receive_answer(
     endpoint: &mut Endpoint,
     arrival: Arrival<Way>,

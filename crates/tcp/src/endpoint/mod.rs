@@ -27,8 +27,8 @@ pub struct EndpointConfig {
     pub mtu_bytes: u32,
     /// Connections at most; further openings are dropped.
     pub max_connections: usize,
-    /// Of those, connections whose opening a peer has not confirmed yet. Further openings are answered and not
-    /// kept (SYN cookies).
+    /// Of those, connections whose opening a peer has not confirmed yet. Further openings are answered
+    /// and not kept (SYN cookies).
     pub max_unproven: usize,
 }
 
