@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     let words = words::in_order(Args::command(), std::env::args_os().collect());
     let args = match Args::try_parse_from(&words) {
         Ok(args) => args,
-        Err(error) => return misused::conclude(&words, &error),
+        Err(mut error) => return misused::conclude(&words, &mut error),
     };
     // These have no thread but this one: namespaces must be entered before there are more.
     match &args.command {

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Ends a command whose arguments clap does not take; that of help is none.
-pub(crate) fn conclude(words: &[OsString], error: &clap::Error) -> ExitCode {
+pub(crate) fn conclude(words: &[OsString], error: &mut clap::Error) -> ExitCode {
     let options: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
     let is_told = options.first().is_some_and(|word| *word == "send" || *word == "receive");
     let own = with_lone_word(words, error);
@@ -22,24 +22,49 @@ pub(crate) fn conclude(words: &[OsString], error: &clap::Error) -> ExitCode {
         let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
         let _ = output::print(&(Failure::usage(message).result().alone() + "\n"));
     }
-    match own {
-        Some(text) => output::error(&format!("skyhaul: {text}")),
-        None => drop(error.print()),
+    let tip = tip(&options, error);
+    if tip.is_some() {
+        // clap takes "-8" for a value of no option, and would have it behind "--".
+        error.remove(ContextKind::Suggested);
     }
-    if let Some(tip) = tip(&options, error) {
+    let is_printed = match own {
+        Some(text) => {
+            output::error(&format!("skyhaul: {text}"));
+            true
+        }
+        None => error.print().is_ok(),
+    };
+    if let Some(tip) = tip {
         output::error(&format!("\n  tip: {tip}"));
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    match u8::try_from(error.exit_code()) {
+        Ok(0) if !is_printed => ExitCode::FAILURE,
+        code => ExitCode::from(code.unwrap_or(2)),
+    }
 }
 
-/// What to add where clap cannot know what was meant: a command of `emulate` without `--` before it.
+/// What to add where clap cannot know what was meant: a command of `emulate` without `--` before it, or
+/// without a link; a value that begins with '-'.
 fn tip(options: &[&OsString], error: &clap::Error) -> Option<&'static str> {
-    let is_emulate = options.first().is_some_and(|word| *word == "emulate");
-    let is_word = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) => !word.starts_with('-'),
-        _ => false,
+    let word = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
     };
-    (is_emulate && is_word).then_some("a command stands behind --, like: skyhaul emulate geo -- ping gateway")
+    let is_negative =
+        |word: &str| word.starts_with('-') && word[1..].starts_with(|next: char| next.is_ascii_digit());
+    if error.kind() == ErrorKind::UnknownArgument && word.is_some_and(is_negative) {
+        return Some("rates, sizes, times and counts begin with a digit; none is negative");
+    }
+    if options.first().is_none_or(|word| *word != "emulate") {
+        return None;
+    }
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        return Some(
+            "name a scenario, like `skyhaul emulate geo`, or describe a link, like `skyhaul emulate --rate 10M --delay 275ms`",
+        );
+    }
+    let is_word = word.is_some_and(|word| !word.starts_with('-'));
+    is_word.then_some("a command stands behind --, like: skyhaul emulate geo -- ping gateway")
 }
 
 /// What to say of `send` with one word alone: with an address behind it, clap would take the command line.

@@ -25,7 +25,9 @@ fn wrong_usage_is_exit_code_2() {
     check(&["demo", "--rate", "fast"], 2, &["fast", "10M"]);
     check(&["demo", "--rate", "0"], 2, &["at least 1 bit/s"]);
     check(&["demo", "--rate", "8"], 2, &["'8' has no unit", "8M"]);
-    check(&["demo", "--size", "-5"], 2, &[]);
+    check(&["demo", "--size", "-5"], 2, &["none is negative"]);
+    check(&["send", "file", "127.0.0.1:9", "--rate", "-8M"], 2, &["'-8'", "none is negative"]);
+    check(&["emulate", "--", "true"], 2, &["skyhaul emulate geo", "--rate 10M --delay 275ms"]);
     check(&["demo", "--size", "1MB", "--file", "x"], 2, &["--size", "--file"]);
     check(&["demo", "--size", "9GiB"], 2, &["4GiB"]);
     check(&["demo", "--probing", "maybe"], 2, &["maybe", "--probing", "on, off"]);
@@ -215,6 +217,13 @@ fn a_full_standard_output_is_an_error() {
         skyhaul(&["demo", "--size", "1B", "--json"]).stdout(full).output().unwrap().into();
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("standard output"), "{said:?}");
+}
+
+#[test]
+fn a_version_that_cannot_be_printed_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let said: common::Said = skyhaul(&["--version"]).stdout(full).output().unwrap().into();
+    assert_eq!(said.code, Some(1), "{said:?}");
 }
 
 #[test]
