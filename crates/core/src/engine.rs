@@ -89,6 +89,13 @@ pub trait Connections {
     /// Ends a connection at once; the peer is told.
     fn abort(&mut self, id: ConnectionId);
 
+    /// Ends a connection at once; the peer is told that there is no room for it, where the protocol has a
+    /// word for that.
+    fn refuse(&mut self, id: ConnectionId);
+
+    /// True if the peer has shown that it receives at its address. Who opened a connection chose that.
+    fn is_proven(&self, id: ConnectionId) -> bool;
+
     /// The application lets go: what was written is delivered, and the connection is forgotten when it is
     /// over.
     fn release(&mut self, now: Instant, id: ConnectionId);

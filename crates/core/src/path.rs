@@ -31,6 +31,16 @@ pub const fn ip_udp_bytes(peer: IpAddr) -> u32 {
     ip_bytes(peer) + 8
 }
 
+/// Number of the host that an address is of: an address of IPv4, or a network of 64 bits of IPv6, of which
+/// one host has all addresses.
+pub fn host_number(ip: IpAddr) -> u64 {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => u64::from(ip.to_bits()),
+        // Networks of IPv6 begin with 2000::/3 or fc00::/6: no address of IPv4 is among them.
+        IpAddr::V6(ip) => (ip.to_bits() >> 64) as u64,
+    }
+}
+
 /// Sizes of what is sent over a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathConfig {

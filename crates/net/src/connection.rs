@@ -92,6 +92,19 @@ impl<P: Protocol> Connection<P> {
         Poll::Pending
     }
 
+    pub(crate) fn poll_proven(&self, cx: &Context<'_>) -> Poll<bool> {
+        self.handle.0.lock().poll_proven(self.id, cx)
+    }
+
+    /// Breaks the connection off; the peer is told that there is no room for it.
+    pub(crate) fn refuse(&self) {
+        let mut state = self.handle.0.lock();
+        if state.check_engine().is_ok() {
+            state.engine.refuse(self.id);
+        }
+        notify(state);
+    }
+
     pub(crate) fn set_weight(&self, weight: Weight) {
         let mut state = self.handle.0.lock();
         if state.check_engine().is_ok() {

@@ -20,6 +20,8 @@ pub(crate) enum End {
 pub(crate) struct Entry {
     reader: Option<Waker>,
     writer: Option<Waker>,
+    /// Who waits for the proof that the peer receives at its address.
+    prover: Option<Waker>,
     /// The peer accepted, or was accepted.
     pub(crate) is_connected: bool,
     /// The peer has confirmed everything, and the end.
@@ -55,10 +57,25 @@ impl Entry {
         wait(&mut self.writer, cx);
     }
 
+    /// Wakes the task of `cx` when the peer has proven its address, or is gone.
+    pub(crate) fn wait_for_proof(&mut self, cx: &Context<'_>) {
+        wait(&mut self.prover, cx);
+    }
+
+    /// True if somebody waits for that proof.
+    pub(crate) fn awaits_proof(&self) -> bool {
+        self.prover.is_some()
+    }
+
+    /// Who waits for that proof.
+    pub(crate) fn prove(&mut self) -> Option<Waker> {
+        self.prover.take()
+    }
+
     /// Takes note of an event; gives those who should look.
-    pub(crate) fn on_event(&mut self, event: StreamEvent) -> [Option<Waker>; 2] {
+    pub(crate) fn on_event(&mut self, event: StreamEvent) -> [Option<Waker>; 3] {
         match event {
-            StreamEvent::Readable => return [self.reader.take(), None],
+            StreamEvent::Readable => return [self.reader.take(), None, None],
             StreamEvent::Writable => {}
             StreamEvent::Connected => self.is_connected = true,
             StreamEvent::Finished => self.is_finished = true,
@@ -67,12 +84,12 @@ impl Entry {
                 return self.everybody();
             }
         }
-        [self.writer.take(), None]
+        [self.writer.take(), None, None]
     }
 
     /// All who wait.
-    pub(crate) fn everybody(&mut self) -> [Option<Waker>; 2] {
-        [self.reader.take(), self.writer.take()]
+    pub(crate) fn everybody(&mut self) -> [Option<Waker>; 3] {
+        [self.reader.take(), self.writer.take(), self.prover.take()]
     }
 
     /// Counts what a reader took (0: it found nothing) and says whether the driver should look: often

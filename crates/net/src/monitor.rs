@@ -1,6 +1,8 @@
 //! A look at a connection from outside.
 
+use std::future::poll_fn;
 use std::sync::{Arc, Weak};
+use std::task::Poll;
 
 use skyhaul_core::Stats;
 
@@ -27,6 +29,25 @@ impl<P: Protocol> Monitor<P> {
     /// Counters of the connection.
     pub fn stats(&self) -> Option<Stats> {
         self.0.upgrade().map(|connection| connection.stats())
+    }
+
+    /// Waits until the peer has shown that it receives at its address. False if the connection is gone
+    /// before. Whoever opened a connection chose the peer's address; of one that a peer opened, all that was
+    /// read before may come from somebody who names an address of others. One task may wait at a time.
+    pub async fn proven(&self) -> bool {
+        poll_fn(|cx| match self.0.upgrade() {
+            Some(connection) => connection.poll_proven(cx),
+            None => Poll::Ready(false),
+        })
+        .await
+    }
+
+    /// Breaks the connection off; the peer is told that there is no room for it (where its protocol has a
+    /// word for that). Nothing happens to one that is over.
+    pub fn refuse(&self) {
+        if let Some(connection) = self.0.upgrade() {
+            connection.refuse();
+        }
     }
 
     /// State of the connection.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use skyhaul_capture::Inlet;
-use skyhaul_core::{BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, ip_udp_bytes};
+use skyhaul_core::{BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, host_number, ip_udp_bytes};
 use skyhaul_stp::{Config, EndpointConfig, MtuSearch};
 
 use crate::{Protection, Watch};
@@ -34,19 +34,32 @@ pub struct EndpointOptions {
     pub capture: Option<Inlet>,
 }
 
-/// Bounds of the number of connections.
+/// Bounds of the connections that peers open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at most; further openings are refused.
+    /// Connections at most, those to other peers included, and half of them from one address; further
+    /// openings are refused.
     pub max_connections: usize,
-    /// Of those, connections of peers that have not shown yet that they receive at their address.
+    /// Of those, connections of peers that have not shown yet that they receive at their address: the oldest
+    /// gives way to a newcomer.
     pub max_unproven: usize,
+    /// Of those, connections that a [`Listener`](crate::Listener) gives out before that, for the sake of data
+    /// that comes with an opening; the others it gives out then. TCP gives none out before.
+    pub max_early: usize,
+    /// Bytes that all connections together hold of what their peers sent, at most; one has half of it at
+    /// most. Of STP alone.
+    pub receive_budget_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let engine = EndpointConfig::default();
-        Self { max_connections: engine.max_connections, max_unproven: engine.max_unproven }
+        Self {
+            max_connections: engine.max_connections,
+            max_unproven: engine.max_unproven,
+            max_early: engine.max_early,
+            receive_budget_bytes: engine.receive_budget_bytes,
+        }
     }
 }
 
@@ -88,6 +101,9 @@ impl EndpointOptions {
             tail_bytes: self.protection.tail_bytes(),
             max_connections: self.limits.max_connections,
             max_unproven: self.limits.max_unproven,
+            max_early: self.limits.max_early,
+            receive_budget_bytes: self.limits.receive_budget_bytes,
+            host_of: Some(|peer: SocketAddr| host_number(peer.ip())),
         };
         Ok(skyhaul_stp::Endpoint::new(config, random(self.seed, "net/endpoint")?))
     }

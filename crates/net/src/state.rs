@@ -1,6 +1,6 @@
 //! State that streams, listeners and the driver share under one lock: the engine and who waits for it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 use std::thread;
@@ -39,6 +39,8 @@ struct Backlog {
 pub(crate) struct State<P: Protocol> {
     pub(crate) engine: P,
     pub(crate) entries: BTreeMap<ConnectionId, Entry>,
+    /// Connections of which somebody waits for the proof of the peer's address.
+    awaiting_proof: BTreeSet<ConnectionId>,
     backlogs: BTreeMap<u16, Backlog>,
     /// Set while the driver sleeps.
     pub(crate) driver: Option<Waker>,
@@ -54,6 +56,7 @@ impl<P: Protocol> State<P> {
             accept_limit_bytes,
             engine,
             entries: BTreeMap::new(),
+            awaiting_proof: BTreeSet::new(),
             backlogs: BTreeMap::new(),
             driver: None,
             life: Life::Open,
@@ -116,6 +119,18 @@ impl<P: Protocol> State<P> {
         Poll::Pending
     }
 
+    /// Whether the peer of a connection has shown that it receives at its address: false if the connection
+    /// ended before.
+    pub(crate) fn poll_proven(&mut self, id: ConnectionId, cx: &Context<'_>) -> Poll<bool> {
+        let is_proven = self.check_engine().is_ok() && self.engine.is_proven(id);
+        match self.entries.get_mut(&id) {
+            Some(entry) if !is_proven && entry.end.is_none() => entry.wait_for_proof(cx),
+            _ => return Poll::Ready(is_proven),
+        }
+        self.awaiting_proof.insert(id);
+        Poll::Pending
+    }
+
     /// The application has no more use for a connection; with `abort` the peer is told that it broke off.
     pub(crate) fn let_go(&mut self, now: Instant, id: ConnectionId, abort: bool) {
         if abort {
@@ -135,6 +150,13 @@ impl<P: Protocol> State<P> {
         while let Some((id, event)) = self.engine.poll_event() {
             self.tell(id, event, wake);
         }
+        self.awaiting_proof.retain(|id| {
+            let (engine, Some(entry)) = (&self.engine, self.entries.get_mut(id)) else { return false };
+            if entry.awaits_proof() && engine.is_proven(*id) {
+                wake.extend(entry.prove());
+            }
+            entry.awaits_proof()
+        });
         if self.engine.connection_count() < self.entries.len() {
             let engine = &self.engine;
             self.entries.retain(|&id, _| engine.state(id).is_some());

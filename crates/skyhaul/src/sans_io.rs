@@ -46,8 +46,8 @@ pub struct EngineOptions<P = SocketAddr> {
 }
 
 impl<P> EngineOptions<P> {
-    /// Options for a carrier with such headers: packets of 1500 bytes, [`Config::standard`], 1024 connections
-    /// of which 32 may be unproven.
+    /// Options for a carrier with such headers: packets of 1500 bytes, [`Config::standard`],
+    /// [`Limits::default`].
     pub fn new(carrier_bytes: fn(P) -> u32) -> Self {
         Self { mtu_bytes: 1500, carrier_bytes, accept: Config::standard(), limits: Limits::default() }
     }
@@ -87,6 +87,10 @@ impl<P: Peer> Engine<P> {
             tail_bytes: 0,
             max_connections: limits.max_connections,
             max_unproven: limits.max_unproven,
+            max_early: limits.max_early,
+            receive_budget_bytes: limits.receive_budget_bytes,
+            // A peer is whatever the carrier calls it: nobody knows which ones are of one host.
+            host_of: None,
         };
         Self(skyhaul_stp::Endpoint::new(config, skyhaul_core::Stream::new(seed, "skyhaul/engine")))
     }

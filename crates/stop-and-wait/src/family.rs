@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_core::endpoint::{Endpoint, HostConfig};
+use skyhaul_core::endpoint::{Bounds, Endpoint, HostConfig};
 use skyhaul_scenario::keys::Key;
 use skyhaul_scenario::kinds::{Bytes, Count, Time};
 use skyhaul_scenario::{
@@ -79,8 +79,9 @@ impl Protocol for StopAndWait {
             carrier_bytes: |_| Carrier::Ip.header_bytes(),
             head_bytes: 0,
             tail_bytes: 0,
-            max_connections: usize::MAX,
-            max_unproven: usize::MAX,
+            bounds: Bounds::NONE,
+            host_of: None,
+            receive_budget_bytes: u64::MAX,
         };
         let endpoint = Endpoint::new(family, config, setup.stream("/stop-and-wait"));
         Box::new(Addressed::new(endpoint, |endpoint, now, remote, port, config| {

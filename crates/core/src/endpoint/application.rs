@@ -58,6 +58,14 @@ impl<H: Hosted> Connections for H {
         self.endpoint_mut().change(id, Connection::abort);
     }
 
+    fn refuse(&mut self, id: ConnectionId) {
+        self.endpoint_mut().change(id, Connection::refuse);
+    }
+
+    fn is_proven(&self, id: ConnectionId) -> bool {
+        self.endpoint().get(id).is_some_and(|connection| !connection.is_unproven())
+    }
+
     fn release(&mut self, now: Instant, id: ConnectionId) {
         let endpoint = self.endpoint_mut();
         if let Some(slot) = endpoint.slots.get_mut(&id) {

@@ -79,6 +79,15 @@ pub trait Connection: Clone + Debug {
     /// True while the peer's address is not proven: such connections are few, and make room.
     fn is_unproven(&self) -> bool;
 
+    /// Bytes kept of what the peer sent: for the application, or until something before them comes.
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Sets how many bytes it may keep: what would be more is not taken, as if it was lost. What it keeps
+    /// already stays.
+    fn set_room(&mut self, _: u64) {}
+
     /// Stage of its life. One that a peer opened is handed to the application when it is no longer opening.
     fn stage(&self) -> Stage;
 
@@ -124,6 +133,11 @@ pub trait Connection: Clone + Debug {
 
     /// As [`crate::Connections::abort`].
     fn abort(&mut self);
+
+    /// As [`crate::Connections::refuse`].
+    fn refuse(&mut self) {
+        self.abort();
+    }
 
     /// As [`crate::Connections::release`].
     fn release(&mut self, now: Instant);

@@ -2,9 +2,11 @@
 //! may send next (owners: endpoint > path > connection).
 
 mod application;
+mod budget;
 mod driving;
 mod events;
 mod family;
+mod places;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -16,8 +18,11 @@ use crate::{
     SchedulerEntry, Stream, Timer, TimerQueue,
 };
 
+use budget::{Booked, Budget};
 use events::{EventQueue, MAX_EVENTS_PER_CONNECTION, Waiting};
 pub use family::{Arrival, Connection, Context, Family, Hosted, Key, Peer, Stage};
+pub use places::{Bounds, Place};
+use places::{Places, Seat};
 
 /// Answers of no connection that wait; further ones are not sent.
 const MAX_ANSWERS: usize = 64;
@@ -35,10 +40,12 @@ pub struct HostConfig<P> {
     pub head_bytes: u32,
     /// Bytes kept free behind each segment.
     pub tail_bytes: u32,
-    /// Connections at most.
-    pub max_connections: usize,
-    /// Of those, connections whose peer's address is not proven yet.
-    pub max_unproven: usize,
+    /// Bounds of the number of connections.
+    pub bounds: Bounds,
+    /// Host that a peer's address is of, as a number: hosts have a bound of their own. `None`: there is none.
+    pub host_of: Option<fn(P) -> u64>,
+    /// Bytes that all connections together keep of what their peers sent, at most.
+    pub receive_budget_bytes: u64,
 }
 
 impl<P> HostConfig<P> {
@@ -65,6 +72,10 @@ struct Slot<F: Family> {
     waiting: Waiting,
     /// The application has let go of it.
     is_released: bool,
+    /// Place that it has, if a peer opened it.
+    seat: Option<Seat>,
+    /// Bytes that it keeps, as far as the budget knows.
+    booked: Booked,
 }
 
 impl<F: Family> Slot<F> {
@@ -95,6 +106,8 @@ pub struct Endpoint<F: Family> {
     scheduler: Scheduler<F::Peer>,
     accepted: VecDeque<ConnectionId>,
     events: EventQueue,
+    places: Places,
+    budget: Budget,
     answers: VecDeque<(F::Peer, F::Segment<'static>)>,
     /// Random values for connections to come.
     pub random: Stream,
@@ -115,6 +128,8 @@ impl<F: Family> Endpoint<F> {
             scheduler: Scheduler::default(),
             accepted: VecDeque::new(),
             events: EventQueue::default(),
+            places: Places::new(config.bounds, config.host_of.is_some()),
+            budget: Budget::new(config.receive_budget_bytes),
             answers: VecDeque::new(),
             random,
             last_id: 0,
@@ -129,14 +144,31 @@ impl<F: Family> Endpoint<F> {
 
     /// Room for a connection that is opened here.
     pub fn check_room(&self) -> Result<(), ConnectError> {
-        let has_room = self.slots.len() < self.config.max_connections;
-        if has_room { Ok(()) } else { Err(ConnectError::TooManyConnections) }
+        if self.places.has_room(self.slots.len()) { Ok(()) } else { Err(ConnectError::TooManyConnections) }
     }
 
-    /// True if there is room for a connection that a peer opens.
-    pub fn has_room_for_stranger(&self) -> bool {
-        let unproven = || self.slots.values().filter(|slot| slot.connection.is_unproven()).count();
-        self.slots.len() < self.config.max_connections && unproven() < self.config.max_unproven
+    /// Place for a connection that `peer` opens.
+    pub fn place_for(&self, peer: F::Peer) -> Place {
+        self.places.find(self.host_of(peer), self.slots.len())
+    }
+
+    /// True if there is room for a connection that `peer` opened and has proven.
+    pub fn has_room_for(&self, peer: F::Peer) -> bool {
+        self.places.has_room_for(self.host_of(peer), self.slots.len())
+    }
+
+    fn host_of(&self, peer: F::Peer) -> u64 {
+        self.config.host_of.map_or(0, |host_of| host_of(peer))
+    }
+
+    /// True if a connection was handed to the application.
+    pub fn is_announced(&self, id: ConnectionId) -> bool {
+        self.slots.get(&id).is_some_and(|slot| slot.is_announced)
+    }
+
+    /// Bytes that all connections keep of what their peers sent.
+    pub fn kept_bytes(&self) -> u64 {
+        self.budget.kept_bytes()
     }
 
     /// Bytes of the largest segment to a peer that nothing is known of.
@@ -202,6 +234,8 @@ impl<F: Family> Endpoint<F> {
     /// that was. `is_ours`: opened here, so that it need not be handed out.
     pub fn insert(&mut self, id: ConnectionId, key: Key<F::Peer>, connection: F::Connection, is_ours: bool) {
         self.keys.insert(key, id);
+        let host = self.host_of(key.peer);
+        let seat = (!is_ours).then(|| self.places.enter(id, host, connection.is_unproven()));
         let slot = Slot {
             key,
             connection,
@@ -210,14 +244,18 @@ impl<F: Family> Endpoint<F> {
             is_announced: is_ours,
             waiting: Waiting::default(),
             is_released: false,
+            seat,
+            booked: Booked::default(),
         };
         self.slots.insert(id, Box::new(slot));
         self.touch(id);
     }
 
-    /// Connection and its path, for a change; [`Self::touch`] must follow.
+    /// Connection and its path, for a change; [`Self::touch`] must follow. It knows how much it may keep.
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
         let slot = self.slots.get_mut(&id)?;
+        let is_unproven = slot.seat.as_ref().is_some_and(Seat::is_unproven);
+        slot.connection.set_room(self.budget.room_bytes(is_unproven));
         Some((&mut slot.connection, self.paths.get_mut(&slot.key.peer)?))
     }
 
@@ -247,14 +285,22 @@ impl<F: Family> Endpoint<F> {
     /// Collects a connection's events and puts it in line for sending.
     pub fn touch(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
-        if !slot.is_announced && slot.connection.stage() != Stage::Opening {
-            if slot.connection.stage() == Stage::Closed {
+        let stage = slot.connection.stage();
+        if let Some(seat) = slot.seat.as_mut().filter(|seat| seat.is_unproven())
+            && (stage == Stage::Closed || !slot.connection.is_unproven())
+        {
+            self.places.settle(id, seat, stage == Stage::Closed);
+        }
+        if !slot.is_announced && stage != Stage::Opening {
+            if stage == Stage::Closed {
                 slot.release(id, &mut self.events); // it never came to be: nobody waits for it
-            } else {
+            } else if slot.seat.as_mut().is_none_or(|seat| self.places.may_announce(seat)) {
                 slot.is_announced = true;
                 self.accepted.push_back(id);
             }
         }
+        let is_unproven = slot.seat.as_ref().is_some_and(Seat::is_unproven);
+        self.budget.book(&mut slot.booked, slot.connection.kept_bytes(), is_unproven);
         while let Some(event) = slot.connection.poll_event() {
             if !slot.is_released {
                 self.events.push(id, &mut slot.waiting, event);
@@ -281,6 +327,10 @@ impl<F: Family> Endpoint<F> {
         }
         self.family.on_retired(key, &slot.connection);
         if slot.is_released {
+            self.budget.book(&mut slot.booked, 0, false);
+            if let Some(seat) = slot.seat.take() {
+                self.places.leave(id, seat);
+            }
             self.paths.leave(&key.peer);
             self.slots.remove(&id);
             self.accepted.retain(|&other| other != id);
@@ -294,6 +344,7 @@ impl<F: Family> Endpoint<F> {
             return;
         }
         debug_assert!(self.keys.len() <= self.slots.len() && self.answers.len() <= MAX_ANSWERS);
+        self.places.check_invariants(self.slots.len());
         debug_assert!(self.events.len() <= MAX_EVENTS_PER_CONNECTION * self.slots.len());
         for (key, id) in self.keys.iter().take(8) {
             debug_assert!(self.slots.get(id).is_some_and(|slot| slot.key == *key), "{key:?}");

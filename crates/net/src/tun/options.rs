@@ -34,7 +34,8 @@ impl TunOptions {
     /// A host with these addresses, and otherwise the defaults.
     pub fn new(addresses: Vec<IpAddr>) -> Self {
         let engine = EndpointConfig::default();
-        let limits = Limits { max_connections: engine.max_connections, max_unproven: engine.max_unproven };
+        let (max_connections, max_unproven) = (engine.max_connections, engine.max_unproven);
+        let limits = Limits { max_connections, max_unproven, ..Limits::default() };
         Self {
             addresses,
             mtu_bytes: engine.mtu_bytes,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use skyhaul_core::Weight;
-use skyhaul_net::{Endpoint, EndpointOptions, Limits, Stream};
+use skyhaul_net::{Endpoint, EndpointOptions, Stream};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -85,8 +85,7 @@ async fn an_opening_that_is_held_goes_with_the_first_data() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_connections_share_two_sockets() {
     within(60, async {
-        let limits = Limits { max_unproven: 50, ..Limits::default() };
-        let (server, mut listener) = server(EndpointOptions { limits, ..Default::default() });
+        let (server, mut listener) = server(EndpointOptions::default());
         let client = client(&server);
         let serving = tokio::spawn(async move {
             while let Some(stream) = listener.accept().await {

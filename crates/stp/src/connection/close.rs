@@ -19,7 +19,15 @@ impl Connection {
     /// Ends the connection here and now.
     pub(super) fn close(&mut self, reason: Option<CloseReason>) {
         if self.life.close(reason) {
+            self.forget_unreadable();
             self.tell(StreamEvent::Closed(reason));
+        }
+    }
+
+    /// Drops what can never be read: something before it is missing, and will not come.
+    pub(super) fn forget_unreadable(&mut self) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.forget_unreadable();
         }
     }
 

@@ -81,6 +81,7 @@ impl Connection {
             if segment.bgnak.is_none() {
                 self.reachability.free_peer();
             }
+            self.asked24 = segment.number;
             self.on_poll(poll, call);
         }
         if let Some(end) = segment.end {

@@ -69,6 +69,8 @@ pub struct Connection {
     events: VecDeque<StreamEvent>,
     duplicates: u64,
     refused: u64,
+    /// Packet number field of the last segment that opened or asked: an RST that answers it (busy) has that.
+    asked24: u32,
 }
 
 impl Connection {
@@ -85,13 +87,13 @@ impl Connection {
         Self::new(id, names, entropy, config, life, context)
     }
 
-    /// Connection that a BGN asked for.
+    /// Connection that a BGN asked for, with its packet number field.
     pub(crate) fn accept(
         id: u64,
         names: Names,
         entropy: Entropy,
         config: Arc<Config>,
-        bgn: &Opening,
+        (bgn, number24): (&Opening, u32),
         withhold: bool,
         context: &mut Context<'_>,
     ) -> Self {
@@ -101,6 +103,7 @@ impl Connection {
         if withhold {
             receiver.withhold();
         }
+        connection.asked24 = number24;
         connection
     }
 
@@ -131,6 +134,7 @@ impl Connection {
             events: VecDeque::new(),
             duplicates: 0,
             refused: 0,
+            asked24: 0,
             config,
         }
     }
@@ -225,9 +229,32 @@ impl Connection {
     /// Ends both directions at once and tells the peer.
     pub(crate) fn abort(&mut self, reason: ResetReason) {
         if self.life.abort(reason) {
+            self.forget_unreadable();
             self.tell(StreamEvent::Closed(Some(CloseReason::AbortedHere)));
         }
         self.check_invariants();
+    }
+
+    /// Ends here and now in favour of another connection, without a word to the peer.
+    pub(crate) fn give_way(&mut self) {
+        self.close(Some(CloseReason::AbortedHere));
+    }
+
+    /// Packet number field of the last segment that opened or asked.
+    pub(crate) fn asked24(&self) -> u32 {
+        self.asked24
+    }
+
+    /// Bytes kept of what the peer sent.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.receiver.as_ref().map_or(0, Receiver::kept_bytes)
+    }
+
+    /// Sets how many bytes it may keep of what the peer sends.
+    pub(crate) fn set_room(&mut self, bytes: u64) {
+        if let Some(receiver) = &mut self.receiver {
+            receiver.set_room(bytes);
+        }
     }
 
     fn check_open(&self) -> Result<(), StreamError> {

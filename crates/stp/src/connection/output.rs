@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Alarm;
-use skyhaul_core::{Event, Instant, Limit, NetworkFields, Path, Step, StreamEvent, truncate_number};
+use skyhaul_core::{
+    Event, Instant, Limit, NetworkFields, Path, ResetReason, Step, StreamEvent, truncate_number,
+};
 
 use super::decision::Action;
 use super::{Connection, Context};
@@ -49,7 +51,10 @@ impl Connection {
             }
             (Some(Action::Reset(reason)), _) => {
                 self.life.reset_sent();
-                let segment = Segment { rst: Some(reason), ..self.blank() };
+                let mut segment = Segment { rst: Some(reason), ..self.blank() };
+                if reason == ResetReason::Busy {
+                    segment.number = self.asked24; // an answer: the peer believes numbers of its own
+                }
                 self.sender.send_reset(&segment, call, out);
             }
             (_, Some(situation)) if self.sender.rest(situation, call.now, call.path) => {

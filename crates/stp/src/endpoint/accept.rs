@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use skyhaul_core::endpoint::{self, Arrival, Context, Key, Peer};
+use skyhaul_core::endpoint::{self, Arrival, Context, Key, Peer, Place};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, ResetReason};
 
@@ -64,12 +64,39 @@ pub(super) fn receive_unknown<P: Peer>(
     if endpoint.family.memory.contains(opening.nonce) {
         return endpoint.refuse(Refusal::Replay, now, sink);
     }
-    if !endpoint.has_room_for_stranger() {
+    if !make_room(endpoint, key.peer) {
         endpoint.refuse(Refusal::Full, now, sink);
         return reset(endpoint, key, segment, ResetReason::Busy);
     }
     let id = accept(endpoint, arrival, segment, opening, sink);
     <Stp<P> as endpoint::Family>::receive(endpoint, id, arrival, segment, sink);
+}
+
+/// True if there is a place for a connection from `peer`. The oldest whose peer has proven nothing gives
+/// way, if there is need.
+fn make_room<P: Peer>(endpoint: &mut Endpoint<P>, peer: P) -> bool {
+    match endpoint.place_for(peer) {
+        Place::Free => true,
+        Place::None => false,
+        Place::Instead(id) => {
+            give_way(endpoint, id);
+            true
+        }
+    }
+}
+
+/// Ends a connection in favour of another. Its peer is told, in its own words, if it is there; if nobody was
+/// handed the connection, a repeat of its opening is no replay.
+fn give_way<P: Peer>(endpoint: &mut Endpoint<P>, id: ConnectionId) {
+    let (Some(key), Some(connection)) = (endpoint.key(id), endpoint.get(id)) else { return };
+    let (asked, names) = (connection.asked24(), connection.names);
+    let to = Segment { number: asked, instance: names.instance, ..Segment::default() };
+    if !endpoint.is_announced(id) {
+        endpoint.family.memory.forget(names.nonce);
+    }
+    endpoint.family.stats.gave_way += 1;
+    reset(endpoint, key, &to, ResetReason::Busy);
+    endpoint.change(id, Connection::give_way);
 }
 
 /// True if the segment is one of ours that somebody sent back: its ports, the other way round, and its
@@ -108,7 +135,8 @@ fn accept<P: Peer>(
     let config = Arc::clone(&endpoint.family.accept);
     let path = enter_path(endpoint, now, peer, &config);
     let mut context = Context { now, path, sink };
-    let connection = Connection::accept(id, names, entropy, config, opening, withhold, &mut context);
+    let first = (opening, segment.number);
+    let connection = Connection::accept(id, names, entropy, config, first, withhold, &mut context);
     endpoint.insert(id, key, connection, false);
     id
 }

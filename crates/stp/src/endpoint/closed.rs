@@ -32,7 +32,7 @@ impl ClosedMemory {
             if !expired && self.order.len() < MAX_REMEMBERED {
                 break;
             }
-            if !expired {
+            if !expired && self.nonces.contains(&oldest) {
                 self.unsafe_until = self.unsafe_until.max(at.after(LIFETIME_NS));
             }
             self.order.pop_front();
@@ -41,6 +41,11 @@ impl ClosedMemory {
         if self.nonces.insert(nonce) {
             self.order.push_back((now, nonce));
         }
+    }
+
+    /// Forgets an opening that brought nothing: it may come again. Its place is free when its time is over.
+    pub(super) fn forget(&mut self, nonce: u64) {
+        self.nonces.remove(&nonce);
     }
 
     /// True if something was forgotten that could still be replayed.

@@ -11,6 +11,7 @@ mod opening;
 mod own_controllers;
 mod path_mtu;
 mod pieces;
+mod places;
 mod polling;
 mod probing;
 mod recovery;

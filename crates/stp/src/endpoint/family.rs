@@ -99,6 +99,14 @@ impl endpoint::Connection for Connection {
         !self.is_proven()
     }
 
+    fn kept_bytes(&self) -> u64 {
+        self.kept_bytes()
+    }
+
+    fn set_room(&mut self, bytes: u64) {
+        self.set_room(bytes);
+    }
+
     fn stage(&self) -> Stage {
         match self.state() {
             State::BgnSent | State::BgnDataSent | State::BgnDataEndSent => Stage::Opening,
@@ -146,6 +154,10 @@ impl endpoint::Connection for Connection {
 
     fn abort(&mut self) {
         self.abort(ResetReason::Aborted);
+    }
+
+    fn refuse(&mut self) {
+        self.abort(ResetReason::Busy);
     }
 
     /// Nothing changes: what was written is delivered.

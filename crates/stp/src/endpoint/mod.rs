@@ -10,10 +10,10 @@ use alloc::sync::Arc;
 use core::net::SocketAddr;
 
 use skyhaul_congestion::PathStart;
-use skyhaul_core::endpoint::{self, Context, HostConfig, Hosted, Key, Peer, Stage};
+use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Key, Peer, Stage};
 use skyhaul_core::{
     BASE_MTU_BYTES, ConnectError, ConnectionId, Instant, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES,
-    MIN_IPV6_MTU_BYTES, MtuBounds, NullSink, Path, Stream, ip_udp_bytes,
+    MIN_IPV6_MTU_BYTES, MtuBounds, NullSink, Path, Stream, host_number, ip_udp_bytes,
 };
 
 use crate::config::Config;
@@ -38,9 +38,21 @@ pub struct EndpointConfig<P = SocketAddr> {
     pub tail_bytes: u32,
     /// Connections at most; further openings are answered with RST (busy).
     pub max_connections: usize,
-    /// Of those, connections whose peer's address is not proven yet.
+    /// Of those, connections whose peer's address is not proven yet. The oldest gives way to a newcomer, and
+    /// its peer is told by RST (busy).
     pub max_unproven: usize,
+    /// Of those, connections that the application is handed before the proof, for the sake of early data.
+    pub max_early: usize,
+    /// Host that a peer's address is of: one has half of the places at most. `None`: there is no such bound.
+    pub host_of: Option<fn(P) -> u64>,
+    /// Bytes that all connections together keep of what their peers sent, at most. One connection gets half
+    /// of it, each of n an (n + 1)th; those without proof an eighth together.
+    pub receive_budget_bytes: u64,
 }
+
+/// Budget that an endpoint has unless it is told another: the usual window fits, as one connection alone gets
+/// half.
+const USUAL_RECEIVE_BUDGET_BYTES: u64 = 128 << 20;
 
 /// Search for the largest packet of a path.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +95,11 @@ impl Default for EndpointConfig {
             carrier_bytes: |peer| ip_udp_bytes(peer.ip()),
             head_bytes: 0,
             tail_bytes: 0,
-            max_connections: 1024,
-            max_unproven: 32,
+            max_connections: 4096,
+            max_unproven: 2048,
+            max_early: 32,
+            host_of: Some(|peer| host_number(peer.ip())),
+            receive_budget_bytes: USUAL_RECEIVE_BUDGET_BYTES,
         }
     }
 }
@@ -102,6 +117,8 @@ pub struct EndpointStats {
     pub replays: u64,
     /// Openings refused for want of room.
     pub full: u64,
+    /// Connections without proof that gave way to a newcomer.
+    pub gave_way: u64,
 }
 
 /// STP as a family of [`skyhaul_core::endpoint`]: what an endpoint keeps beside its connections.
@@ -135,9 +152,17 @@ impl<P: Peer> Endpoint<P> {
     /// An endpoint whose random values come from `random`.
     pub fn new(config: EndpointConfig<P>, random: Stream) -> Self {
         let EndpointConfig { accept, mtu_bytes, carrier_bytes, head_bytes, tail_bytes, .. } = config;
-        let EndpointConfig { max_connections, max_unproven, mtu_search, .. } = config;
-        let host =
-            HostConfig { mtu_bytes, carrier_bytes, head_bytes, tail_bytes, max_connections, max_unproven };
+        let EndpointConfig { max_connections, max_unproven, max_early, .. } = config;
+        let EndpointConfig { host_of, receive_budget_bytes, mtu_search, .. } = config;
+        let host = HostConfig {
+            mtu_bytes,
+            carrier_bytes,
+            head_bytes,
+            tail_bytes,
+            bounds: Bounds { max_connections, max_unproven, max_early },
+            host_of,
+            receive_budget_bytes,
+        };
         let family = Stp {
             accept: Arc::new(accept),
             mtu_search,
@@ -212,6 +237,11 @@ impl<P: Peer> Endpoint<P> {
     /// Peer of a connection.
     pub fn remote(&self, id: ConnectionId) -> Option<P> {
         self.0.key(id).map(|key| key.peer)
+    }
+
+    /// Bytes that all connections keep of what their peers sent.
+    pub fn kept_bytes(&self) -> u64 {
+        self.0.kept_bytes()
     }
 
     /// Counters of what belongs to no connection.

@@ -51,6 +51,8 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub(crate) struct Assembly {
     limit_bytes: u64,
+    /// Bytes that may be kept, read ones included, as far as the endpoint has room.
+    room_bytes: u64,
     next: u64,
     have: RangeSet,
     cache: BTreeMap<u64, Box<[u8]>>,
@@ -64,6 +66,7 @@ impl Assembly {
     pub(crate) fn new(initial: u64, limit_bytes: u64) -> Self {
         Self {
             limit_bytes,
+            room_bytes: u64::MAX,
             next: initial,
             have: RangeSet::new(),
             cache: BTreeMap::new(),
@@ -87,6 +90,24 @@ impl Assembly {
     /// Bytes held at most.
     pub(crate) fn limit_bytes(&self) -> u64 {
         self.limit_bytes
+    }
+
+    /// Sets how many bytes may be kept.
+    #[inline]
+    pub(crate) fn set_room(&mut self, bytes: u64) {
+        self.room_bytes = bytes;
+    }
+
+    /// Bytes kept: out of sequence, unread, and read ones that a block may count on.
+    #[inline]
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.ready.kept_bytes() as u64 + self.cached_charge
+    }
+
+    /// Bytes that may be kept beside those.
+    #[inline]
+    pub(crate) fn free_bytes(&self) -> u64 {
+        self.room_bytes.saturating_sub(self.kept_bytes())
     }
 
     /// Bytes that can be read.
@@ -172,7 +193,8 @@ impl Assembly {
             return true;
         }
         let cached = if number == self.next { 0 } else { self.cached_charge };
-        self.ready.unread_bytes() as u64 + cached + charge_bytes(bytes) <= self.limit_bytes
+        let charge = charge_bytes(bytes);
+        self.ready.unread_bytes() as u64 + cached + charge <= self.limit_bytes && charge <= self.free_bytes()
     }
 
     /// True if the packet would begin a run of its own, and there are as many as there may be.
@@ -203,6 +225,12 @@ impl Assembly {
     /// Reads up to `out.len()` bytes.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
         self.ready.read(out, self.next)
+    }
+
+    /// Drops the packets out of sequence: nothing comes any more.
+    pub(crate) fn forget_unreadable(&mut self) {
+        self.cache = BTreeMap::new();
+        self.cached_charge = 0;
     }
 
     /// A STAT leaves. Once one has listed a gap, packets stay for a while after they were read: what the peer

@@ -91,6 +91,11 @@ impl Pieces {
         }
     }
 
+    /// Bytes held.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
     /// Checks the books against a recount.
     pub(super) fn check_invariants(&self) {
         let held: u64 = self.partials.iter().map(Partial::charge_bytes).sum();

@@ -34,6 +34,11 @@ impl Ready {
         self.bytes.len() - self.read_bytes
     }
 
+    /// Bytes kept, read or not.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// A packet is in sequence.
     pub(super) fn push(&mut self, data: &[u8]) {
         self.bytes.extend(data);

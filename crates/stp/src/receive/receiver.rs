@@ -152,6 +152,29 @@ impl Receiver {
         stats.ustats = self.replies.sent_ustats();
     }
 
+    /// Bytes kept: packets, pieces of some, and what repairs others.
+    #[inline]
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.assembly.kept_bytes() + self.kept_aside_bytes()
+    }
+
+    fn kept_aside_bytes(&self) -> u64 {
+        self.pieces.as_ref().map_or(0, Pieces::held_bytes) + self.repairs.as_ref().map_or(0, Repairs::kept_bytes)
+    }
+
+    /// Drops what is not in sequence: nothing comes any more.
+    pub(crate) fn forget_unreadable(&mut self) {
+        self.assembly.forget_unreadable();
+        self.pieces = None;
+        self.repairs = None;
+    }
+
+    /// Sets how many bytes may be kept. What would be more is outside of the window.
+    #[inline]
+    pub(crate) fn set_room(&mut self, bytes: u64) {
+        self.assembly.set_room(bytes.saturating_sub(self.kept_aside_bytes()));
+    }
+
     /// Invariants, checked in debug builds.
     pub(crate) fn check_invariants(&self) {
         self.assembly.check_invariants();
@@ -265,7 +288,8 @@ impl Receiver {
         if !self.assembly.is_plausible(first + block.members().last().unwrap_or(0)) {
             return Err(Refusal::Absurd);
         }
-        if block.bytes() > self.assembly.limit_bytes() {
+        // Copies of its packets, as many symbols, and while decoding once more.
+        if block.bytes() > self.assembly.limit_bytes() || 3 * block.bytes() > self.assembly.free_bytes() {
             repairs.refuse(block.id);
             return Err(Refusal::OutsideWindow);
         }
@@ -277,6 +301,9 @@ impl Receiver {
     pub(crate) fn on_repair(&mut self, number: u32, symbol: &[u8]) -> Result<(), Refusal> {
         let repairs = self.repairs.as_mut().ok_or(Refusal::Unknown)?;
         let (block, index) = repair_of(number);
+        if symbol.len() as u64 > self.assembly.free_bytes() {
+            return Err(Refusal::OutsideWindow);
+        }
         repairs.on_symbol(block, index, symbol);
         Ok(())
     }

@@ -49,6 +49,8 @@ pub(crate) struct Repairs {
     is_done: bool,
     is_hopeless: bool,
     symbols: BTreeMap<u16, Box<[u8]>>,
+    /// Size of the largest symbol of the block.
+    largest_symbol_bytes: usize,
     credits: u32,
 }
 
@@ -60,12 +62,19 @@ impl Default for Repairs {
             is_done: false,
             is_hopeless: false,
             symbols: BTreeMap::new(),
+            largest_symbol_bytes: 0,
             credits: FIRST_CREDITS,
         }
     }
 }
 
 impl Repairs {
+    /// Bytes kept at most: the packets of the block, those that are missing too, and symbols.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        let packets = self.known.as_ref().map_or(0, |known| known.packets.len() * usize::from(known.symbol_bytes));
+        (packets + self.symbols.len() * self.largest_symbol_bytes) as u64
+    }
+
     /// Makes `id` the newest block; false if it is an older one.
     fn turn_to(&mut self, id: u8) -> bool {
         match self.id {
@@ -119,6 +128,7 @@ impl Repairs {
             None => (true, MAX_EARLY_SYMBOLS),
         };
         if fits && self.symbols.len() < most {
+            self.largest_symbol_bytes = self.largest_symbol_bytes.max(symbol.len());
             self.symbols.entry(index).or_insert_with(|| symbol.into());
         }
     }

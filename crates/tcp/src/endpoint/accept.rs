@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use skyhaul_core::endpoint::{self, Arrival, Context, Family as _};
+use skyhaul_core::endpoint::{self, Arrival, Context, Family as _, Place};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Instant};
 
@@ -46,13 +46,14 @@ fn receive_opening(
     sink: &mut dyn EventSink,
 ) {
     let Arrival { now, key: names, .. } = arrival;
-    if endpoint.has_room_for_stranger() {
+    let place = endpoint.place_for(names.peer);
+    if place == Place::Free {
         let mut entropy = endpoint.family.secrets.entropy(names, now);
         if let Some(least) = least_initial.filter(|&least| is_earlier(entropy.initial, least)) {
             entropy.initial = least;
         }
         admit(endpoint, (names, now), entropy, (Connection::accept, segment), sink);
-    } else if endpoint.check_room().is_ok() && least_initial.is_none() {
+    } else if endpoint.has_room_for(names.peer) && least_initial.is_none() {
         answer_by_cookie(endpoint, (names, now), segment);
     } else {
         // Without an answer the peer asks again later; an RST would end its patience [RFC 4987 3].
@@ -121,7 +122,7 @@ fn receive_answer(
     let Some((syn, initial)) = cookies.open(secrets, (names, now), segment, config.timestamps) else {
         return endpoint.refuse(Refusal::Unknown, now, sink);
     };
-    if endpoint.check_room().is_err() {
+    if !endpoint.has_room_for(names.peer) {
         return endpoint.refuse(Refusal::Full, now, sink); // data that goes again asks again
     }
     let entropy = Entropy { initial, ..secrets.entropy(names, now) };

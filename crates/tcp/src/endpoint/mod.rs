@@ -11,8 +11,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
-use skyhaul_core::endpoint::{self, Context, HostConfig, Hosted, Stage};
-use skyhaul_core::{ConnectError, ConnectionId, Instant, NullSink, Stream, ip_bytes};
+use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage};
+use skyhaul_core::{ConnectError, ConnectionId, Instant, NullSink, Stream, host_number, ip_bytes};
 
 use crate::config::Config;
 use crate::connection::{Connection, Names, State};
@@ -25,7 +25,7 @@ pub struct EndpointConfig {
     pub accept: Config,
     /// Largest IP packet on any path, in bytes (at least 296).
     pub mtu_bytes: u32,
-    /// Connections at most; further openings are dropped.
+    /// Connections at most, of one address half of them; further openings are dropped.
     pub max_connections: usize,
     /// Of those, connections whose opening a peer has not confirmed yet. Further openings are answered
     /// and not kept (SYN cookies).
@@ -95,8 +95,11 @@ impl Endpoint {
             carrier_bytes: |way: Way| ip_bytes(way.remote),
             head_bytes: 0,
             tail_bytes: 0,
-            max_connections,
-            max_unproven,
+            // None is handed out before the handshake is over.
+            bounds: Bounds { max_connections, max_unproven, max_early: 0 },
+            host_of: Some(|way: Way| host_number(way.remote)),
+            // A buffer for reading is allotted to proven peers alone; its bound is the connection's.
+            receive_budget_bytes: u64::MAX,
         };
         let family = Tcp {
             accept: Arc::new(accept),

@@ -58,6 +58,9 @@ impl Protocol for Stp {
             head_bytes: setup.carrier.envelope_bytes(),
             max_connections: usize::MAX,
             max_unproven: usize::MAX,
+            max_early: usize::MAX,
+            host_of: None,
+            receive_budget_bytes: u64::MAX,
             ..EndpointConfig::default()
         };
         Box::new(self.host(Endpoint::new(config, setup.stream(""))))
