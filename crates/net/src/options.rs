@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use skyhaul_capture::Inlet;
-use skyhaul_core::{BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, host_number, ip_udp_bytes};
+use skyhaul_core::{
+    BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, host_number, ip_udp_bytes,
+};
 use skyhaul_stp::{Config, EndpointConfig, MtuSearch};
 
 use crate::{Protection, Watch};

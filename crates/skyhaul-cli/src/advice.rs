@@ -19,6 +19,11 @@ pub(crate) fn is_refusal(reason: CloseReason) -> bool {
     reason == CloseReason::Reset(Some(ResetReason::Refused))
 }
 
+/// True if the machine is there and has no room.
+pub(crate) fn is_busy(reason: CloseReason) -> bool {
+    reason == CloseReason::Reset(Some(ResetReason::Busy))
+}
+
 /// Reason why sending failed, and what to do; `was_heard`: the receiver had answered before.
 pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
     let (transport, port) = (E::TRANSPORT, peer.port());
@@ -54,6 +59,9 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
         (Some(CloseReason::Silence), _) => {
             "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
                 .into()
+        }
+        (Some(reason), _) if is_busy(reason) => {
+            "it has no room for another transfer; send again later (--give-up sets how long to ask)".into()
         }
         (Some(reason @ CloseReason::Reset(_)), _) => format!("{reason}; send again"),
         // We did not: who interrupts a transfer is told so elsewhere.

@@ -66,6 +66,11 @@ impl KnownFiles {
         self.announced.get().is_some_and(|announced| settled == announced as usize)
     }
 
+    /// True if the result of a file is known.
+    pub(crate) fn is_any_settled(&self) -> bool {
+        self.settled_at.borrow().iter().any(Option::is_some)
+    }
+
     /// The files that were begun.
     pub(crate) fn report(&self) -> SessionReport {
         SessionReport { files: self.files.borrow().clone() }

@@ -10,42 +10,49 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use skyhaul_capture::Inlet;
-use skyhaul_files::{Destination, Event, ReceiveError, ReceiveOptions, SessionReport, Side};
-use skyhaul_lab::transfer::Traffic;
-use skyhaul_net::{Endpoint, EndpointOptions, Listener, Protocol, Stream, is_reachable_from_outside};
+use skyhaul_core::SECOND;
+use skyhaul_files::{Destination, ReceiveOptions, SessionReport};
+use skyhaul_net::{Endpoint, EndpointOptions, Limits, Listener, Protocol, Stream, is_reachable_from_outside};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::advice;
 use crate::args::ReceiveArgs;
 use crate::descriptors;
-use crate::errors::{ErrorCode, of_fault, of_files};
+use crate::errors::ErrorCode;
 use crate::failure::Failure;
-use crate::known::KnownFiles;
-use crate::losers::failed_files;
-use crate::output::{self, note};
-use crate::progress::ProgressLine;
+use crate::output::note;
+use crate::places::{MAX_PLACES, Places};
+use crate::progress::{ProgressLine, TICK};
 use crate::result::TransferResult;
 use crate::send::{LINGER, show};
+use crate::session::{Ending, session};
 use crate::signals::stop_requested;
 use crate::strangers::Strangers;
 use crate::transport::{TcpChoice, TransportEnd, host_address};
 use crate::verbosity::Form;
 use crate::ways::{FILES_PORT, WIDE_FILES_PORT};
 
-/// Transfers at the same time; further ones wait.
-const MAX_SESSIONS: usize = 16;
+/// Sessions of peers that have not proven their address: they come and go beside the places.
+const MAX_EARLY: usize = 8;
+/// Sessions at the same time, those among them that have no place any more.
+const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
+/// Time without progress after which a transfer that is under way is not waited for.
+const WAITED_NS: u64 = 10 * SECOND;
 
 /// Needs of every session.
-struct Room<E> {
-    destination: Destination,
-    options: ReceiveOptions,
-    endpoint: E,
+pub(crate) struct Room<E> {
+    pub(crate) destination: Destination,
+    pub(crate) options: ReceiveOptions,
+    pub(crate) endpoint: E,
     /// Becomes true when every session shall end.
-    stop: watch::Sender<bool>,
-    form: Form,
-    progress: ProgressLine,
-    strangers: Strangers,
+    pub(crate) stop: watch::Sender<bool>,
+    pub(crate) form: Form,
+    pub(crate) progress: ProgressLine,
+    pub(crate) strangers: Strangers,
+    pub(crate) places: Places,
+    /// Time after which a session without progress is given up; `None`: never.
+    pub(crate) give_up_ns: Option<u64>,
 }
 
 impl<E> Room<E> {
@@ -54,15 +61,17 @@ impl<E> Room<E> {
             overwrite: args.overwrite,
             max_bytes: args.max_size,
             any_name: args.any_name,
-            max_open_files: Some(descriptors::for_each_session(MAX_SESSIONS)),
+            max_open_files: Some(descriptors::for_each_session(MAX_PLACES + MAX_EARLY)),
         };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
-        Self { destination, options, endpoint, stop, form, progress, strangers: Strangers::default() }
+        let (strangers, places) = (Strangers::default(), Places::default());
+        let give_up_ns = args.common.config().give_up_ns;
+        Self { destination, options, endpoint, stop, form, progress, strangers, places, give_up_ns }
     }
 
     /// Folder of the files, from the root where that is known.
-    fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         let path = self.destination.path();
         path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
     }
@@ -103,7 +112,7 @@ async fn at_transport(
         Some(choice) => {
             let endpoint = choice.host(host_address(args.listen)?, capture)?;
             let listener =
-                endpoint.listen(args.listen.port(), MAX_SESSIONS).map_err(|error| cannot_accept(&error))?;
+                endpoint.listen(args.listen.port(), MAX_PLACES).map_err(|error| cannot_accept(&error))?;
             let room = Room::new(args, destination, endpoint);
             wait(room, vec![listener], args.listen, args.once).await
         }
@@ -114,6 +123,7 @@ fn stp_endpoint(args: &ReceiveArgs, capture: Option<Inlet>) -> Result<Endpoint, 
     let options = EndpointOptions {
         mtu_bytes: args.common.mtu,
         accept: args.common.config(),
+        limits: Limits { max_early: MAX_EARLY, ..Limits::default() },
         capture,
         ..EndpointOptions::default()
     };
@@ -164,12 +174,9 @@ async fn serve<E: TransportEnd + 'static>(
                 None => return Err(Failure::of(E::LOST_CODE, E::LOST)),
             },
             Some(done) = sessions.join_next() => {
-                let complete = done.unwrap_or(false);
-                if once {
+                if let (true, Ok(Ending::Transfer { is_complete })) = (once, done) {
                     drop(listeners);
-                    // The sender knows every result: it does not depend on our last words.
-                    room.endpoint.wait_ended(LINGER).await;
-                    return Ok(ExitCode::from(u8::from(!complete)));
+                    return Ok(wind_up(&room, sessions, is_complete).await);
                 }
             }
             () = &mut stop => return stopped(&room, once, sessions).await,
@@ -190,15 +197,41 @@ async fn accept<P: Protocol>(listeners: &mut [Listener<P>]) -> Option<Stream<P>>
     .await
 }
 
+/// Ends after the first transfer; `is_complete`: every file of it is there. Others that are under way are
+/// waited for, while they make progress. The command succeeds if all files of one of them are there.
+async fn wind_up<E: TransportEnd>(
+    room: &Room<E>,
+    mut sessions: JoinSet<Ending>,
+    mut is_complete: bool,
+) -> ExitCode {
+    let clock = room.endpoint.clock();
+    let mut tick = tokio::time::interval(TICK);
+    let mut stop = pin!(stop_requested());
+    while room.places.is_any_busy(WAITED_NS, clock.now()) {
+        tokio::select! {
+            Some(done) = sessions.join_next() => {
+                is_complete |= matches!(done, Ok(Ending::Transfer { is_complete: true }));
+            }
+            _ = tick.tick() => {}
+            () = &mut stop => break,
+        }
+    }
+    room.stop.send_replace(true);
+    while sessions.join_next().await.is_some() {}
+    // The sender knows every result: it does not depend on our last words.
+    room.endpoint.wait_ended(LINGER).await;
+    ExitCode::from(u8::from(!is_complete))
+}
+
 async fn stopped<E: TransportEnd>(
     room: &Room<E>,
     once: bool,
-    mut sessions: JoinSet<bool>,
+    mut sessions: JoinSet<Ending>,
 ) -> Result<ExitCode, Failure> {
     room.stop.send_replace(true);
     let mut cut = 0;
     while let Some(done) = sessions.join_next().await {
-        cut += u32::from(!done.unwrap_or(false));
+        cut += u32::from(matches!(done, Ok(Ending::Transfer { is_complete: false })));
     }
     room.endpoint.close().await;
     if cut > 0 {
@@ -217,107 +250,4 @@ async fn stopped<E: TransportEnd>(
         )?;
     }
     Err(failure.in_result())
-}
-
-/// Receives what one sender sends; true if every file is there.
-async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>) -> bool {
-    let peer = stream.peer_addr();
-    let progress = room.progress.transfer(format!("from {peer}"));
-    let clock = room.endpoint.clock();
-    let drops_before = room.endpoint.socket_drops();
-    let (mut reader, mut writer) = stream.into_split();
-    let mut started_at = None;
-    let mut arrived_at = None;
-    let known = KnownFiles::default();
-    let observer = |event: &Event<'_>| {
-        known.observe(event, Side::Receiver, clock.now());
-        match event {
-            Event::Started { .. } => started_at = Some(clock.now()),
-            Event::Arrived { .. } => arrived_at = Some(clock.now()),
-            _ => {}
-        }
-        progress.observe(event);
-    };
-    let mut stop = room.stop.subscribe();
-    let received = tokio::select! {
-        received = skyhaul_files::receive(
-            &mut reader, &mut writer, &room.destination, &room.options, observer,
-        ) => Some(received),
-        _ = stop.wait_for(|&stop| stop) => None,
-    };
-    drop(progress);
-    if known.started_at().is_none() {
-        room.strangers.no_transfer(clock.now());
-        return false;
-    }
-    let is_interrupted = received.is_none();
-    let (report, failure) = outcome(peer, received, &known);
-    let stats = writer.stats();
-    let mut result = TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&report, None) };
-    result = result.of_session(peer, &known, &report, Some(&room.folder()));
-    result.forward = Traffic::received(&stats);
-    result.reverse = Traffic::sent(&stats);
-    result.socket_drops = room.endpoint.socket_drops().zip(drops_before).map(|(all, before)| all - before);
-    if let (Some(start), Some(end)) = (started_at, arrived_at) {
-        let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);
-        result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
-    }
-    result.error = failure.as_ref().map(Failure::result);
-    let brought_files = report.files.iter().any(|file| file.digest().is_some());
-    if !brought_files && !is_interrupted && !room.strangers.admit(size_bytes(&result), clock.now()) {
-        return false;
-    }
-    tell(peer, &result, room.form) && failure.is_none()
-}
-
-/// About as much as is told of a session, in whatever form.
-fn size_bytes(result: &TransferResult) -> u64 {
-    let message_bytes = result.error.as_ref().map_or(0, |error| error.message.len());
-    (result.to_json().len() + message_bytes) as u64
-}
-
-/// Files of a session, and why it failed, if it did; `received` is `None` if it was interrupted, which does
-/// no harm once every file has its result.
-fn outcome(
-    peer: SocketAddr,
-    received: Option<Result<SessionReport, ReceiveError>>,
-    known: &KnownFiles,
-) -> (SessionReport, Option<Failure>) {
-    let is_settled = received.is_none() && known.are_settled();
-    let received = if is_settled { Some(Ok(known.report())) } else { received };
-    let failed = |code, why: &str| Some(Failure::of(code, format!("receiving from {peer} failed: {why}")));
-    match received {
-        None => (known.report(), failed(ErrorCode::Interrupted, "interrupted")),
-        Some(Err(ReceiveError { cause, report })) => {
-            (report, failed(of_fault(&cause, true), &advice::of_receiving(&cause)))
-        }
-        Some(Ok(report)) => {
-            let failure = of_files(&report).map(|code| {
-                let files = failed_files(&report);
-                Failure::of(code, format!("not every file from {peer} was taken: {files}"))
-            });
-            (report, failure)
-        }
-    }
-}
-
-/// Shows the result of a session, and its error; false if it cannot be shown.
-fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> bool {
-    if matches!(form, Form::Table | Form::FullTable) {
-        note(&format!("from {peer}:"));
-    }
-    let shown = show(result, form);
-    if let Err(failure) = &shown {
-        output::error(&format!("skyhaul: {failure}"));
-    }
-    if let Some(drops @ 1..) = result.socket_drops {
-        note(&format!(
-            "this machine was too slow for {drops} packets, which were sent again: leave it more processor \
-             time, raise net.core.rmem_max to 16777216, or give the sender a --rate"
-        ));
-    }
-    if let Some(error) = &result.error {
-        output::error(&format!("skyhaul: {}", error.message));
-    }
-    shown.is_ok()
 }

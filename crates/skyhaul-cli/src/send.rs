@@ -31,6 +31,7 @@ use crate::stalled::{StallWatch, Stalled};
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
 use crate::verbosity::Form;
+use crate::waiting::Waiting;
 use crate::ways::{Nobody, Way, Ways};
 
 /// Patience with one address of several that a name has; silent ones are tried once more at the end.
@@ -83,6 +84,7 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
     let config = args.sender.config(&args.common);
     let peers = resolve(&args.to).await?;
     let mut ways = Ways::new(&peers);
+    let mut waiting = Waiting::new(config.give_up_ns);
     while let Some(way @ Way { peer, port, version, is_hasty }) = ways.next() {
         let (watch, cycles) = CycleLog::new();
         let options = EndpointOptions {
@@ -106,6 +108,15 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
         let sources = (version, sources.clone());
         let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
         let attempt = Attempt { recalled, ..attempt };
+        if attempt.is_refused_for_room() && waiting.may_ask_again(peer) {
+            if waiting.is_over().await {
+                ways.again(way);
+                continue;
+            }
+            let failure = interrupted();
+            show(&attempt.result(args, Some(&failure)), args.form())?;
+            return Err(failure.in_result());
+        }
         match attempt.nobody().and_then(|nobody| Some((nobody, ways.after(way, nobody)?))) {
             Some((nobody, next)) => tell_next(&args.to, way, nobody, next),
             None => return conclude(args, attempt).await,
@@ -225,6 +236,12 @@ fn interrupted() -> Failure {
 }
 
 impl<E: TransportEnd> Attempt<E> {
+    /// True if the receiver had no room for the transfer, and keeps nothing of it: all of it may go again.
+    fn is_refused_for_room(&self) -> bool {
+        let is_busy = self.sent.fault.as_ref().and_then(advice::close_reason).is_some_and(advice::is_busy);
+        is_busy && !self.known.is_any_settled()
+    }
+
     /// Reason why nobody was met, if so: another address of the same name is worth trying.
     fn nobody(&self) -> Option<Nobody> {
         let reason = self.sent.fault.as_ref().and_then(advice::close_reason)?;

@@ -52,6 +52,11 @@ impl Ways {
         self.0.pop_front()
     }
 
+    /// Tries this one again before all others: the receiver was there, and had no room.
+    pub(crate) fn again(&mut self, way: Way) {
+        self.0.push_front(way);
+    }
+
     /// Way to try after this one, which led to nobody; it is still what [`Self::next`] gives. An address that
     /// was silent is tried once more behind all others, by every version and with all patience.
     pub(crate) fn after(&mut self, tried: Way, nobody: Nobody) -> Option<Way> {

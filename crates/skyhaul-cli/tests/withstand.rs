@@ -240,8 +240,8 @@ fn a_receiver_with_little_memory_stores_a_file_beside_peers_that_fill_their_wind
     let mut receiver = limited(&format!("-v {LIMIT_KIB}"), inbox.path(), &address);
     let before_kib = address_space_kib(&receiver);
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    for port in [4001, 4002] {
-        for (i, datagram) in hungry(port, 80 << 20).enumerate() {
+    for port in 4001..=4008 {
+        for (i, datagram) in hungry(port, 20 << 20).enumerate() {
             stranger.send_to(&datagram, &address).unwrap();
             if i % 64 == 0 {
                 std::thread::sleep(Duration::from_micros(200)); // as fast as it can be heard, about
@@ -249,12 +249,13 @@ fn a_receiver_with_little_memory_stores_a_file_beside_peers_that_fill_their_wind
         }
     }
     let taken_kib = address_space_kib(&receiver) - before_kib;
-    assert!(taken_kib > 1 << 10, "nothing was kept: {taken_kib} KiB");
+    // Whoever proves nothing has 16 MiB together; the rest is the socket's, and slack.
+    assert!((1 << 10..=64 << 10).contains(&taken_kib), "{taken_kib} KiB");
     let contents = noise(3_000_000);
     let path = file(source.path(), "data.bin", &contents);
     let sent = run(&["send", "-q", "--rate", "80M", path.to_str().unwrap(), &address]);
     assert_eq!(sent.code, Some(0), "{sent:?}");
     assert!(std::fs::read(inbox.path().join("data.bin")).unwrap() == contents);
     assert!(receiver.try_wait().unwrap().is_none(), "it ended for want of memory");
-    println!("{before_kib} KiB, and {taken_kib} for two that filled their windows, of {LIMIT_KIB}");
+    println!("{before_kib} KiB, and {taken_kib} for eight that filled their windows, of {LIMIT_KIB}");
 }

@@ -7,9 +7,8 @@ const BOUNDS: Bounds = Bounds { max_connections: 8, max_unproven: 4, max_early: 
 /// Places with these connections, by host and whether it is unproven; they are numbered from 1.
 fn with(connections: &[(u64, bool)]) -> (Places, Vec<Seat>) {
     let mut places = Places::new(BOUNDS, true);
-    let seats = connections.iter().zip(1..).map(|(&(host, is_unproven), id)| {
-        places.enter(id, host, is_unproven)
-    });
+    let seats =
+        connections.iter().zip(1..).map(|(&(host, is_unproven), id)| places.enter(id, host, is_unproven));
     let seats = seats.collect();
     (places, seats)
 }

@@ -73,10 +73,13 @@ codes! {
         "the other end gave no sign of life for as long as `--give-up` says",
         "send again when the link is back, or wait longer by --give-up";
     Stalled = "stalled",
-        "the receiver was there, and took nothing or told no result for as long as `--give-up` says",
-        "look at the receiver and its disk, then send again";
+        "the other end was there, and took or brought nothing, or told no result, for as long as `--give-up` says",
+        "look at the other end and its disk, then send again";
+    GaveWay = "gave-way",
+        "the receiver ended a transfer that had brought nothing for some seconds, as others wanted its place",
+        "send again when the link is back";
     PeerBusy = "peer-busy",
-        "the receiver has no room for one more transfer",
+        "the receiver has no room for one more transfer, and had none for as long as `--give-up` says",
         "send again later";
     PeerAborted = "peer-aborted",
         "the other end broke the transfer off",

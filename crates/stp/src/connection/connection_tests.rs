@@ -166,7 +166,15 @@ impl Bench {
                 Names { local_port: 2, remote_port: 1, instance: segment.instance, nonce: opening.nonce };
             let withhold = opening.nonce % 2 == 1;
             self.with_path(side, |id, config, context| {
-                Connection::accept(id, names, entropy(id), config, (&opening, opening.initial), withhold, context)
+                Connection::accept(
+                    id,
+                    names,
+                    entropy(id),
+                    config,
+                    (&opening, opening.initial),
+                    withhold,
+                    context,
+                )
             });
         }
         let End { path, connection, promised } = &mut self.ends[side];

@@ -159,7 +159,8 @@ impl Receiver {
     }
 
     fn kept_aside_bytes(&self) -> u64 {
-        self.pieces.as_ref().map_or(0, Pieces::held_bytes) + self.repairs.as_ref().map_or(0, Repairs::kept_bytes)
+        self.pieces.as_ref().map_or(0, Pieces::held_bytes)
+            + self.repairs.as_ref().map_or(0, Repairs::kept_bytes)
     }
 
     /// Drops what is not in sequence: nothing comes any more.

@@ -71,7 +71,8 @@ impl Default for Repairs {
 impl Repairs {
     /// Bytes kept at most: the packets of the block, those that are missing too, and symbols.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        let packets = self.known.as_ref().map_or(0, |known| known.packets.len() * usize::from(known.symbol_bytes));
+        let packets =
+            self.known.as_ref().map_or(0, |known| known.packets.len() * usize::from(known.symbol_bytes));
         (packets + self.symbols.len() * self.largest_symbol_bytes) as u64
     }
 

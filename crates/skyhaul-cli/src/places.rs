@@ -1,0 +1,139 @@
+//! Places of transfers that come in: how many there are, and who gives way to a newcomer. Whoever brings
+//! something keeps its place.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::rc::Rc;
+
+use skyhaul_core::{Instant, SECOND, host_number};
+use skyhaul_files::Event;
+use tokio::sync::Notify;
+
+/// Transfers at the same time.
+pub(crate) const MAX_PLACES: usize = 32;
+/// Of those, transfers from one address.
+const MAX_PLACES_OF_HOST: usize = MAX_PLACES / 2;
+/// Time after which a connection without a transfer's opening gives way.
+const OPENING_GRACE_NS: u64 = SECOND;
+/// Time without progress after which a transfer gives way.
+const PROGRESS_GRACE_NS: u64 = 3 * SECOND;
+/// Least payload that is progress: less than that comes from whoever holds a place for its own sake.
+const MIN_PROGRESS_BYTES: u64 = 1024;
+/// Time in which a connection that is proven must be a transfer, whether others want its place or not.
+pub(crate) const OPENING_LIMIT_NS: u64 = 15 * SECOND;
+
+/// Progress of a session.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// True once its opening was read, and announces a file.
+    is_opened: Cell<bool>,
+    /// Time of the last progress; at first, of its begin.
+    at: Cell<Instant>,
+    /// Payload that had moved by then.
+    bytes: Cell<u64>,
+}
+
+impl Progress {
+    pub(crate) fn new(now: Instant) -> Rc<Self> {
+        Rc::new(Self { is_opened: Cell::new(false), at: Cell::new(now), bytes: Cell::new(0) })
+    }
+
+    /// Takes what the session tells.
+    pub(crate) fn observe(&self, event: &Event<'_>, now: Instant) {
+        match event {
+            Event::Started { files, .. } => self.is_opened.set(*files > 0),
+            Event::Moved { bytes, .. } if bytes.abs_diff(self.bytes.get()) < MIN_PROGRESS_BYTES => return,
+            Event::Moved { bytes, .. } => self.bytes.set(*bytes),
+            Event::Settled { .. } | Event::Arrived { .. } => {}
+            _ => return,
+        }
+        self.at.set(now);
+    }
+
+    /// Time for which nothing has come.
+    pub(crate) fn idle_ns(&self, now: Instant) -> u64 {
+        now.since(self.at.get())
+    }
+
+    /// True if its opening was read, and announces a file.
+    pub(crate) fn is_opened(&self) -> bool {
+        self.is_opened.get()
+    }
+
+    /// True if it may be asked to give way.
+    fn is_idle(&self, now: Instant) -> bool {
+        let grace_ns = if self.is_opened() { PROGRESS_GRACE_NS } else { OPENING_GRACE_NS };
+        self.idle_ns(now) >= grace_ns
+    }
+}
+
+/// Session that has a place.
+#[derive(Debug)]
+struct Holder {
+    host: u64,
+    progress: Rc<Progress>,
+    leave: Rc<Notify>,
+}
+
+/// Places that are taken.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    holders: RefCell<BTreeMap<u64, Holder>>,
+    next: Cell<u64>,
+}
+
+/// A place, until it is dropped or given to another.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    places: &'a Places,
+    key: u64,
+    leave: Rc<Notify>,
+}
+
+impl Places {
+    /// A place for a session with this peer; `None`: all are taken by transfers that make progress. Who makes
+    /// none gives way: first one without an opening, the longest without progress among them.
+    pub(crate) fn take(&self, peer: IpAddr, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
+        let host = host_number(peer);
+        let mut holders = self.holders.borrow_mut();
+        let here = holders.values().filter(|holder| holder.host == host).count();
+        let is_host_full = here >= MAX_PLACES_OF_HOST;
+        if is_host_full || holders.len() >= MAX_PLACES {
+            let idle = holders
+                .iter()
+                .filter(|(_, holder)| (!is_host_full || holder.host == host) && holder.progress.is_idle(now));
+            let order = |holder: &Holder| (holder.progress.is_opened(), holder.progress.at.get());
+            let (&key, _) = idle.min_by_key(|(_, holder)| order(holder))?;
+            holders.remove(&key)?.leave.notify_one();
+        }
+        let (key, leave) = (self.next.get(), Rc::new(Notify::new()));
+        self.next.set(key + 1);
+        let (progress, leave_too) = (Rc::clone(progress), Rc::clone(&leave));
+        holders.insert(key, Holder { host, progress, leave: leave_too });
+        Some(Place { places: self, key, leave })
+    }
+
+    /// True if a transfer is under way that has made progress for the last `ns`.
+    pub(crate) fn is_any_busy(&self, ns: u64, now: Instant) -> bool {
+        let busy = |holder: &Holder| holder.progress.is_opened() && holder.progress.idle_ns(now) < ns;
+        self.holders.borrow().values().any(busy)
+    }
+}
+
+impl Place<'_> {
+    /// Ends when the place was given to another.
+    pub(crate) async fn taken_away(&self) {
+        self.leave.notified().await;
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.places.holders.borrow_mut().remove(&self.key);
+    }
+}
+
+#[cfg(test)]
+#[path = "places_tests.rs"]
+mod tests;

@@ -1,0 +1,70 @@
+use super::*;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_ns(ms * SECOND / 1000)
+}
+
+fn address(last: u8) -> IpAddr {
+    IpAddr::from([192, 0, 2, last])
+}
+
+/// Progress of a session that began then; opened, if it has opened.
+fn begun(ms: u64, is_opened: bool) -> Rc<Progress> {
+    let progress = Progress::new(at(ms));
+    if is_opened {
+        progress.observe(&Event::Started { files: 1, bytes: 9 }, at(ms));
+    }
+    progress
+}
+
+/// True if the holder of this place is asked to leave.
+fn has_to_leave(place: &Place<'_>) -> bool {
+    use std::future::Future as _;
+    let mut leaving = std::pin::pin!(place.taken_away());
+    leaving.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_ready()
+}
+
+/// All places, half of them of each of two addresses.
+fn fill<'a>(places: &'a Places, progress: &Rc<Progress>) -> Vec<Place<'a>> {
+    let now = progress.at.get();
+    (0..MAX_PLACES).map(|i| places.take(address(1 + i as u8 % 2), progress, now).unwrap()).collect()
+}
+
+#[test]
+fn who_brings_nothing_gives_way_and_who_brings_something_does_not() {
+    let places = Places::default();
+    let progress = begun(0, true);
+    let held = fill(&places, &progress);
+    assert!(places.take(address(9), &begun(2900, false), at(2900)).is_none(), "too early");
+    progress.observe(&Event::Moved { bytes: 1024, total: 9999 }, at(2900));
+    assert!(places.take(address(9), &begun(5000, false), at(5000)).is_none());
+    progress.observe(&Event::Moved { bytes: 1124, total: 9999 }, at(5800));
+    assert!(places.take(address(9), &begun(5900, false), at(5900)).is_some(), "a little is nothing");
+    assert_eq!(held.iter().filter(|place| has_to_leave(place)).count(), 1);
+}
+
+#[test]
+fn without_an_opening_one_gives_way_sooner_and_before_others() {
+    let places = Places::default();
+    let opened = begun(0, true);
+    let mut held = fill(&places, &opened);
+    held.pop();
+    let silent = places.take(address(3), &begun(4000, false), at(4000)).unwrap();
+    let early = places.take(address(4), &begun(4500, false), at(4500)).unwrap();
+    assert!(!has_to_leave(&silent), "others have brought nothing for longer, and it is new");
+    assert_eq!(held.iter().filter(|place| has_to_leave(place)).count(), 1);
+    let next = places.take(address(5), &begun(5000, false), at(5000)).unwrap();
+    assert!(has_to_leave(&silent) && !has_to_leave(&early) && !has_to_leave(&next));
+}
+
+#[test]
+fn an_address_has_half_of_the_places_and_only_its_own_give_way_to_it() {
+    let places = Places::default();
+    let (busy, idle) = (begun(9000, true), begun(0, false));
+    let _others: Vec<_> = (0..4).map(|i| places.take(address(10 + i), &idle, at(0)).unwrap()).collect();
+    let held: Vec<_> = (0..16).map(|_| places.take(address(1), &busy, at(9000)).unwrap()).collect();
+    assert!(places.take(address(1), &begun(9000, false), at(9000)).is_none());
+    assert!(places.take(address(2), &begun(9000, false), at(9000)).is_some());
+    drop(held);
+    assert!(places.take(address(1), &begun(9000, false), at(9000)).is_some(), "a place that ended is free");
+}

@@ -1,0 +1,228 @@
+//! One session of `skyhaul receive`: what one sender sends, and its place among others.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use skyhaul_core::Instant;
+use skyhaul_files::{Event, ReceiveError, SessionReport, Side};
+use skyhaul_lab::transfer::Traffic;
+use skyhaul_net::{Clock, Monitor, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
+
+use crate::advice;
+use crate::errors::{ErrorCode, of_fault, of_files};
+use crate::failure::Failure;
+use crate::known::KnownFiles;
+use crate::losers::failed_files;
+use crate::output::{self, note};
+use crate::places::{OPENING_LIMIT_NS, Places, Progress};
+use crate::progress::TICK;
+use crate::receive::Room;
+use crate::result::TransferResult;
+use crate::send::show;
+use crate::transport::TransportEnd;
+use crate::verbosity::Form;
+
+/// Time for which the proof of an address is waited for after everything else is done.
+const PROOF_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It never was a transfer, or whoever sent it did not show that it receives at its address.
+    Stranger,
+    /// A transfer of at least one file, from a peer that is at its address.
+    Transfer {
+        /// True if every file is there.
+        is_complete: bool,
+    },
+}
+
+/// Reason for which a session was ended here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// The command ends.
+    Stop,
+    /// Its place went to another, or there was none.
+    NoPlace,
+    /// It brought nothing for too long.
+    Idle,
+}
+
+/// Receives what one sender sends. A stranger's connection ends with it: nobody waits for its last words.
+pub(crate) async fn session<E: TransportEnd>(room: Rc<Room<E>>, stream: Stream<E::Protocol>) -> Ending {
+    let monitor = stream.monitor();
+    let peer = stream.peer_addr();
+    let (mut reader, mut writer) = stream.into_split();
+    let ending = converse(&room, peer, (&mut reader, &mut writer)).await;
+    if ending == Ending::Stranger {
+        monitor.refuse();
+    }
+    ending
+}
+
+/// Receives files over the halves of a connection.
+async fn converse<E: TransportEnd>(
+    room: &Room<E>,
+    peer: SocketAddr,
+    (reader, writer): (&mut OwnedReadHalf<E::Protocol>, &mut OwnedWriteHalf<E::Protocol>),
+) -> Ending {
+    let bar = room.progress.transfer(format!("from {peer}"));
+    let clock = room.endpoint.clock();
+    let drops_before = room.endpoint.socket_drops();
+    let monitor = writer.monitor();
+    let mut started_at = None;
+    let mut arrived_at = None;
+    let known = KnownFiles::default();
+    let progress = Progress::new(clock.now());
+    let observer = |event: &Event<'_>| {
+        known.observe(event, Side::Receiver, clock.now());
+        progress.observe(event, clock.now());
+        match event {
+            Event::Started { .. } => started_at = Some(clock.now()),
+            Event::Arrived { .. } => arrived_at = Some(clock.now()),
+            _ => {}
+        }
+        bar.observe(event);
+    };
+    let mut stop = room.stop.subscribe();
+    let received = tokio::select! {
+        received = skyhaul_files::receive(
+            &mut *reader, &mut *writer, &room.destination, &room.options, observer,
+        ) => Ok(received),
+        cut = keep_place(&room.places, (&monitor, clock), &progress, peer, room.give_up_ns) => Err(cut),
+        _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
+    };
+    drop(bar);
+    if received.as_ref().is_err_and(|&cut| cut != Cut::Stop) {
+        monitor.refuse();
+    }
+    if known.started_at().is_none() {
+        room.strangers.no_transfer(clock.now());
+        return Ending::Stranger;
+    }
+    let is_stopped = matches!(received, Err(Cut::Stop));
+    let proof_patience = if received.is_ok() { PROOF_PATIENCE } else { Duration::ZERO };
+    let (report, failure) = outcome(peer, received, &known);
+    let stats = writer.stats();
+    let mut result = TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&report, None) };
+    result = result.of_session(peer, &known, &report, Some(&room.folder()));
+    result.forward = Traffic::received(&stats);
+    result.reverse = Traffic::sent(&stats);
+    result.socket_drops = room.endpoint.socket_drops().zip(drops_before).map(|(all, before)| all - before);
+    if let (Some(start), Some(end)) = (started_at, arrived_at) {
+        let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);
+        result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
+    }
+    result.error = failure.as_ref().map(Failure::result);
+    let brought_files = report.files.iter().any(|file| file.digest().is_some());
+    let is_told = brought_files || is_stopped || room.strangers.admit(size_bytes(&result), clock.now());
+    let is_shown = is_told && tell(peer, &result, room.form);
+    // Files are there as soon as they can be; whether they count is known a round trip later.
+    let counts = !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await;
+    if counts { Ending::Transfer { is_complete: is_shown && failure.is_none() } } else { Ending::Stranger }
+}
+
+/// True if the peer shows that it receives at its address.
+async fn is_at_its_address<P: Protocol>(monitor: &Monitor<P>, patience: Duration) -> bool {
+    tokio::time::timeout(patience, monitor.proven()).await.unwrap_or(false)
+}
+
+/// Takes a place once the peer has proven its address, and ends when the session has to go. Before, it has
+/// one of the few that the endpoint hands out, which give way by themselves.
+async fn keep_place<P: Protocol>(
+    places: &Places,
+    (monitor, clock): (&Monitor<P>, Clock),
+    progress: &Rc<Progress>,
+    peer: SocketAddr,
+    give_up_ns: Option<u64>,
+) -> Cut {
+    if !monitor.proven().await {
+        return std::future::pending().await; // the stream has ended: the session finds out
+    }
+    let Some(place) = places.take(peer.ip(), progress, clock.now()) else { return Cut::NoPlace };
+    tokio::select! {
+        () = place.taken_away() => Cut::NoPlace,
+        () = idle(progress, (monitor, clock), give_up_ns) => Cut::Idle,
+    }
+}
+
+/// Ends when nothing has come for too long from a sender that is there. One that is not is the connection's
+/// matter.
+async fn idle<P: Protocol>(
+    progress: &Progress,
+    (monitor, clock): (&Monitor<P>, Clock),
+    give_up_ns: Option<u64>,
+) {
+    let is_there =
+        |now: Instant, ns: u64| monitor.stats().is_some_and(|stats| now.since(stats.last_heard) < ns);
+    let is_over = |now: Instant| {
+        let limit_ns = if progress.is_opened() { give_up_ns } else { Some(OPENING_LIMIT_NS) };
+        let limit_ns = limit_ns.filter(|&limit_ns| progress.idle_ns(now) >= limit_ns);
+        limit_ns.is_some_and(|limit_ns| !progress.is_opened() || is_there(now, limit_ns / 2))
+    };
+    let mut tick = tokio::time::interval(TICK);
+    while !is_over(clock.now()) {
+        tick.tick().await;
+    }
+}
+
+/// About as much as is told of a session, in whatever form.
+fn size_bytes(result: &TransferResult) -> u64 {
+    let message_bytes = result.error.as_ref().map_or(0, |error| error.message.len());
+    (result.to_json().len() + message_bytes) as u64
+}
+
+/// Files of a session, and why it failed, if it did. That it was ended here does no harm once every file has
+/// its result.
+fn outcome(
+    peer: SocketAddr,
+    received: Result<Result<SessionReport, ReceiveError>, Cut>,
+    known: &KnownFiles,
+) -> (SessionReport, Option<Failure>) {
+    let is_settled = received.is_err() && known.are_settled();
+    let received = if is_settled { Ok(Ok(known.report())) } else { received };
+    let failed = |code, why: &str| Some(Failure::of(code, format!("receiving from {peer} failed: {why}")));
+    match received {
+        Err(Cut::Stop) => (known.report(), failed(ErrorCode::Interrupted, "interrupted")),
+        Err(Cut::NoPlace) => {
+            let why = "others wanted its place, and it brought nothing for some seconds; the sender must send again";
+            (known.report(), failed(ErrorCode::GaveWay, why))
+        }
+        Err(Cut::Idle) => {
+            let why = "the sender was there and brought nothing for as long as --give-up says";
+            (known.report(), failed(ErrorCode::Stalled, why))
+        }
+        Ok(Err(ReceiveError { cause, report })) => {
+            (report, failed(of_fault(&cause, true), &advice::of_receiving(&cause)))
+        }
+        Ok(Ok(report)) => {
+            let failure = of_files(&report).map(|code| {
+                let files = failed_files(&report);
+                Failure::of(code, format!("not every file from {peer} was taken: {files}"))
+            });
+            (report, failure)
+        }
+    }
+}
+
+/// Shows the result of a session, and its error; false if it cannot be shown.
+fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> bool {
+    if matches!(form, Form::Table | Form::FullTable) {
+        note(&format!("from {peer}:"));
+    }
+    let shown = show(result, form);
+    if let Err(failure) = &shown {
+        output::error(&format!("skyhaul: {failure}"));
+    }
+    if let Some(drops @ 1..) = result.socket_drops {
+        note(&format!(
+            "this machine was too slow for {drops} packets, which were sent again: leave it more processor \
+             time, raise net.core.rmem_max to 16777216, or give the sender a --rate"
+        ));
+    }
+    if let Some(error) = &result.error {
+        output::error(&format!("skyhaul: {}", error.message));
+    }
+    shown.is_ok()
+}

@@ -1,0 +1,54 @@
+//! Waiting for a receiver that is there and has no room.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use skyhaul_core::{Instant, SECOND};
+use skyhaul_net::Clock;
+
+use crate::output::note;
+use crate::signals::stop_requested;
+
+/// Time between two tries: whoever has a place without need loses it within a few seconds.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Patience with a receiver that has no room.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    clock: Clock,
+    limit_ns: Option<u64>,
+    since: Option<Instant>,
+}
+
+impl Waiting {
+    /// Waits for so long from the first refusal on; `None`: for ever.
+    pub(crate) fn new(limit_ns: Option<u64>) -> Self {
+        Self { clock: Clock::start(), limit_ns, since: None }
+    }
+
+    /// True if the receiver may be asked again; the first time, the user is told.
+    pub(crate) fn may_ask_again(&mut self, peer: SocketAddr) -> bool {
+        let now = self.clock.now();
+        let Some(since) = self.since else {
+            self.since = Some(now);
+            note(&format!("{peer} has no room for another transfer yet; {}", self.patience()));
+            return true;
+        };
+        self.limit_ns.is_none_or(|limit_ns| now.since(since) < limit_ns)
+    }
+
+    fn patience(&self) -> String {
+        match self.limit_ns {
+            Some(ns) => format!("asking again for {} s (--give-up sets that)", ns.div_ceil(SECOND)),
+            None => "asking again".into(),
+        }
+    }
+
+    /// Waits until it is time to ask again; false if the user ended that.
+    pub(crate) async fn is_over(&self) -> bool {
+        tokio::select! {
+            () = tokio::time::sleep(INTERVAL) => true,
+            () = stop_requested() => false,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Strangers, silent peers and killed senders beside an honest transfer: none ends `receive --once`, none keeps
+//! a newcomer out.
+#![allow(clippy::disallowed_methods, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
+mod common;
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use common::{Kept, Receiver, Said, file, noise, skyhaul, until};
+use skyhaul_core::ResetReason;
+use skyhaul_files::RawName;
+use skyhaul_files::codec::{Record, SessionOpening, Version};
+use skyhaul_net::{Endpoint, EndpointOptions, Protection, Stream};
+use skyhaul_stp::Config;
+use skyhaul_stp::segment::{Opening, Segment, encode};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+/// Port of the file protocol's version 1.
+const FILES_PORT: u16 = 1;
+/// Time within which a newcomer is to be in.
+const IN_TIME: Duration = Duration::from_secs(5);
+
+/// Datagram with a segment of the stranger who has this port.
+fn datagram(port: u16, segment: Segment<'_>) -> Vec<u8> {
+    let names = Segment { source_port: port, destination_port: FILES_PORT, instance: port, ..segment };
+    let mut datagram = vec![0; Protection::Plain.head_bytes() as usize];
+    encode(&names, &mut datagram);
+    Protection::Plain.seal(&mut datagram);
+    datagram
+}
+
+/// Opening of a stranger who answers nothing, with what comes with it.
+fn forged(port: u16, data: &[u8]) -> Vec<u8> {
+    let nonce = (u64::from(std::process::id()) << 32) + u64::from(port);
+    let opening = Opening { max_payload_bytes: 1400, window_bytes: 1 << 20, nonce, ..Opening::default() };
+    let data = (!data.is_empty()).then_some((data, &[][..]));
+    datagram(port, Segment { bgn: Some(opening), data, ..Segment::default() })
+}
+
+/// Runs `work` in a runtime of its own.
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// Endpoint at another address of this machine.
+fn endpoint(host: u8) -> Endpoint {
+    let here = SocketAddr::from((Ipv4Addr::new(127, 0, 0, host), 0));
+    Endpoint::bind(here, EndpointOptions::default()).unwrap()
+}
+
+/// Connection to a receiver that says this first.
+async fn says(endpoint: &Endpoint, receiver: &str, first: &[u8]) -> Stream {
+    let mut stream =
+        endpoint.connect(receiver.parse().unwrap(), FILES_PORT, Config::standard()).await.unwrap();
+    stream.write_all(first).await.unwrap();
+    stream
+}
+
+/// Beginning of a transfer of one file, whose contents do not come.
+fn begun() -> Vec<u8> {
+    let mut stream = SessionOpening { version: Version::One, files: 1, bytes: 1 << 20 }.encode().to_vec();
+    let name = RawName::new(format!("never-{}", std::process::id()));
+    stream.extend(Record::File { size: 1 << 20, executable: false, modified: None, name }.encode(0));
+    stream
+}
+
+struct Source {
+    folder: TempDir,
+    contents: Vec<u8>,
+}
+
+impl Source {
+    fn of(bytes: usize) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), contents: noise(bytes) }
+    }
+
+    fn sent(&self, name: &str, receiver: &str, more: &[&str]) -> Kept {
+        let path = file(self.folder.path(), name, &self.contents);
+        let args = [&["send", "--json"], more, &[path.to_str().unwrap(), receiver]].concat();
+        Kept::new(skyhaul(&args).spawn().unwrap())
+    }
+
+    fn is_at(&self, folder: &std::path::Path, name: &str) -> bool {
+        std::fs::read(folder.join(name)).is_ok_and(|there| there == self.contents)
+    }
+}
+
+/// A file gets to the receiver in time.
+fn newcomer_gets_in(receiver: &Receiver) {
+    let (source, begun) = (Source::of(1000), Instant::now());
+    let sent: Said = source.sent("newcomer", &receiver.address, &[]).wait_with_output().into();
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    assert!(source.is_at(receiver.path(), "newcomer"));
+    assert!(begun.elapsed() < IN_TIME, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn no_stranger_ends_a_receiver_that_waits_for_one_transfer_nor_what_is_under_way() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = Source::of(3_000_000);
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let attack = |from: u16| {
+        let say = |datagram: Vec<u8>| assert!(stranger.send_to(&datagram, &receiver.address).is_ok());
+        say(forged(from, &[0xA5; 28]));
+        say(forged(from + 1, b""));
+        say(datagram(from + 1, Segment { rst: Some(ResetReason::Aborted), ..Segment::default() }));
+        let none = SessionOpening { version: Version::One, files: 0, bytes: 0 }.encode();
+        say(forged(from + 2, &none));
+    };
+    attack(100);
+    let sender = source.sent("data.bin", &receiver.address, &["--rate", "8M"]); // 3 s
+    until("a file under way", || receiver.holds_a_file());
+    attack(200);
+    block_on(async {
+        let near = endpoint(2);
+        // Of no file; rubbish; and one that ends before its file does.
+        let none = SessionOpening { version: Version::One, files: 0, bytes: 0 }.encode();
+        let mut empty = says(&near, &receiver.address, &none).await;
+        empty.shutdown().await.unwrap();
+        let _rubbish = says(&near, &receiver.address, &[0xA5; 28]).await;
+        drop(says(&near, &receiver.address, &begun()).await);
+    });
+    let sent: Said = sender.wait_with_output().into();
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    let (received, folder) = receiver.wait();
+    assert_eq!(received.code, Some(0), "{received:?}");
+    assert!(source.is_at(folder.path(), "data.bin"));
+}
+
+#[test]
+fn a_transfer_of_no_files_does_not_count_as_the_one_that_is_waited_for() {
+    let receiver = Receiver::start(&["--once"]);
+    block_on(async {
+        let near = endpoint(2);
+        let none = SessionOpening { version: Version::One, files: 0, bytes: 0 }.encode();
+        let mut empty = says(&near, &receiver.address, &none).await;
+        empty.shutdown().await.unwrap();
+        let mut said = Vec::new();
+        empty.read_to_end(&mut said).await.unwrap();
+    });
+    let address = receiver.address.clone();
+    let source = Source::of(1000);
+    let sent: Said = source.sent("one", &address, &[]).wait_with_output().into();
+    let (received, folder) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    assert!(source.is_at(folder.path(), "one"));
+}
+
+#[test]
+fn forged_openings_keep_no_newcomer_out() {
+    let receiver = Receiver::start(&[]);
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for port in 0..3000 {
+        stranger.send_to(&forged(1000 + port, b""), &receiver.address).unwrap();
+        if port % 64 == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    newcomer_gets_in(&receiver);
+}
+
+#[test]
+fn silent_and_slow_peers_keep_no_newcomer_out() {
+    let receiver = Receiver::start(&[]);
+    block_on(async {
+        let (near, far) = (endpoint(1), endpoint(2));
+        let mut held = Vec::new();
+        for _ in 0..20 {
+            held.push(says(&near, &receiver.address, b"").await);
+            held.push(says(&far, &receiver.address, b"skyh").await);
+        }
+        // One that opens by an octet at a time has begun, and goes on.
+        let mut slow = says(&far, &receiver.address, b"").await;
+        let opening = begun();
+        let dripping = async {
+            for octet in opening {
+                let _ = slow.write_all(&[octet]).await;
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+        };
+        let newcomer = tokio::task::spawn_blocking(move || {
+            newcomer_gets_in(&receiver);
+            receiver
+        });
+        tokio::select! {
+            () = dripping => unreachable!(),
+            done = newcomer => drop(done.unwrap()),
+        }
+        drop(held);
+    });
+}
+
+#[test]
+fn senders_that_were_killed_hold_no_place_that_a_newcomer_wants() {
+    let receiver = Receiver::start(&[]);
+    let source = Source::of(4_000_000);
+    let mut senders: Vec<Kept> = (0..16)
+        .map(|i| source.sent(&format!("cut{i}"), &receiver.address, &["-q", "--rate", "2M"]))
+        .collect();
+    until("a file under way", || receiver.holds_a_file());
+    std::thread::sleep(Duration::from_secs(2));
+    for sender in &mut senders {
+        sender.kill().unwrap();
+        sender.wait().unwrap();
+    }
+    newcomer_gets_in(&receiver);
+}
+
+#[test]
+fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
+    let receiver = Receiver::start(&[]);
+    let source = Source::of(60_000);
+    // From one address, which has 16 places: 60 kB at 100 kbit/s take 5 s.
+    let mut senders: Vec<Kept> = (0..16)
+        .map(|i| source.sent(&format!("slow{i}"), &receiver.address, &["-q", "--rate", "100k"]))
+        .collect();
+    std::thread::sleep(Duration::from_secs(2));
+    let late: Said = source.sent("late", &receiver.address, &[]).wait_with_output().into();
+    assert_eq!(late.code, Some(0), "{late:?}");
+    assert_eq!(late.err.matches("has no room for another transfer yet").count(), 1, "{late:?}");
+    for sender in &mut senders {
+        assert_eq!(sender.wait().unwrap().code(), Some(0), "who makes progress keeps its place");
+    }
+    let names = ["late".to_string()].into_iter().chain((0..16).map(|i| format!("slow{i}")));
+    assert!(names.into_iter().all(|name| source.is_at(receiver.path(), &name)));
+}
