@@ -18,6 +18,7 @@ mod known;
 mod limited;
 mod line;
 mod link_history;
+mod listing;
 mod losers;
 mod manual;
 mod map;

@@ -28,6 +28,8 @@ pub(crate) const OPENING_LIMIT_NS: u64 = 15 * SECOND;
 pub(crate) struct Progress {
     /// True once its opening was read, and announces a file.
     is_opened: Cell<bool>,
+    /// True once it brought something.
+    has_brought: Cell<bool>,
     /// Time of the last progress; at first, of its begin.
     at: Cell<Instant>,
     /// Payload that had moved by then.
@@ -36,7 +38,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(now: Instant) -> Rc<Self> {
-        Rc::new(Self { is_opened: Cell::new(false), at: Cell::new(now), bytes: Cell::new(0) })
+        let (is_opened, has_brought) = Default::default();
+        Rc::new(Self { is_opened, has_brought, at: Cell::new(now), bytes: Cell::new(0) })
     }
 
     /// Takes what the session tells.
@@ -44,8 +47,11 @@ impl Progress {
         match event {
             Event::Started { files, .. } => self.is_opened.set(*files > 0),
             Event::Moved { bytes, .. } if bytes.abs_diff(self.bytes.get()) < MIN_PROGRESS_BYTES => return,
-            Event::Moved { bytes, .. } => self.bytes.set(*bytes),
-            Event::Settled { .. } | Event::Arrived { .. } => {}
+            Event::Moved { bytes, .. } => {
+                self.bytes.set(*bytes);
+                self.has_brought.set(true);
+            }
+            Event::Settled { .. } | Event::Arrived { .. } => self.has_brought.set(true),
             _ => return,
         }
         self.at.set(now);
@@ -92,19 +98,13 @@ pub(crate) struct Place<'a> {
 }
 
 impl Places {
-    /// A place for a session with this peer; `None`: all are taken by transfers that make progress. Who makes
-    /// none gives way: first one without an opening, the longest without progress among them.
+    /// A place for a session with this peer; `None`: all are taken by transfers that make progress.
     pub(crate) fn take(&self, peer: IpAddr, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
         let host = host_number(peer);
         let mut holders = self.holders.borrow_mut();
-        let here = holders.values().filter(|holder| holder.host == host).count();
-        let is_host_full = here >= MAX_PLACES_OF_HOST;
+        let is_host_full = count(&holders, host) >= MAX_PLACES_OF_HOST;
         if is_host_full || holders.len() >= MAX_PLACES {
-            let idle = holders
-                .iter()
-                .filter(|(_, holder)| (!is_host_full || holder.host == host) && holder.progress.is_idle(now));
-            let order = |holder: &Holder| (holder.progress.is_opened(), holder.progress.at.get());
-            let (&key, _) = idle.min_by_key(|(_, holder)| order(holder))?;
+            let key = who_gives_way(&holders, (host, is_host_full), now)?;
             holders.remove(&key)?.leave.notify_one();
         }
         let (key, leave) = (self.next.get(), Rc::new(Notify::new()));
@@ -119,6 +119,25 @@ impl Places {
         let busy = |holder: &Holder| holder.progress.is_opened() && holder.progress.idle_ns(now) < ns;
         self.holders.borrow().values().any(busy)
     }
+}
+
+fn count(holders: &BTreeMap<u64, Holder>, host: u64) -> usize {
+    holders.values().filter(|holder| holder.host == host).count()
+}
+
+/// Session that gives way to one of `host`: to a host that has as many places as it may, one of its own. It
+/// is one that makes no progress: first without an opening, the longest without progress among them. One that
+/// has brought nothing yet, from an address that has more places than this one, gives way at once: whoever
+/// opens the most is not served the most.
+fn who_gives_way(holders: &BTreeMap<u64, Holder>, (host, is_own): (u64, bool), now: Instant) -> Option<u64> {
+    let here = count(holders, host);
+    let is_greedy =
+        |holder: &Holder| !holder.progress.has_brought.get() && count(holders, holder.host) > here + 1;
+    let candidates = holders.iter().filter(|(_, holder)| {
+        (!is_own || holder.host == host) && (holder.progress.is_idle(now) || is_greedy(holder))
+    });
+    let order = |holder: &Holder| (holder.progress.is_opened(), holder.progress.at.get());
+    candidates.min_by_key(|(_, holder)| order(holder)).map(|(&key, _)| key)
 }
 
 impl Place<'_> {

@@ -35,10 +35,11 @@ fn who_brings_nothing_gives_way_and_who_brings_something_does_not() {
     let places = Places::default();
     let progress = begun(0, true);
     let held = fill(&places, &progress);
+    progress.observe(&Event::Moved { bytes: 2048, total: 9999 }, at(0));
     assert!(places.take(address(9), &begun(2900, false), at(2900)).is_none(), "too early");
-    progress.observe(&Event::Moved { bytes: 1024, total: 9999 }, at(2900));
+    progress.observe(&Event::Moved { bytes: 3072, total: 9999 }, at(2900));
     assert!(places.take(address(9), &begun(5000, false), at(5000)).is_none());
-    progress.observe(&Event::Moved { bytes: 1124, total: 9999 }, at(5800));
+    progress.observe(&Event::Moved { bytes: 3172, total: 9999 }, at(5800));
     assert!(places.take(address(9), &begun(5900, false), at(5900)).is_some(), "a little is nothing");
     assert_eq!(held.iter().filter(|place| has_to_leave(place)).count(), 1);
 }
@@ -48,6 +49,7 @@ fn without_an_opening_one_gives_way_sooner_and_before_others() {
     let places = Places::default();
     let opened = begun(0, true);
     let mut held = fill(&places, &opened);
+    opened.observe(&Event::Moved { bytes: 2048, total: 9999 }, at(0));
     held.pop();
     let silent = places.take(address(3), &begun(4000, false), at(4000)).unwrap();
     let early = places.take(address(4), &begun(4500, false), at(4500)).unwrap();
@@ -67,4 +69,15 @@ fn an_address_has_half_of_the_places_and_only_its_own_give_way_to_it() {
     assert!(places.take(address(2), &begun(9000, false), at(9000)).is_some());
     drop(held);
     assert!(places.take(address(1), &begun(9000, false), at(9000)).is_some(), "a place that ended is free");
+}
+
+#[test]
+fn whoever_opens_the_most_is_not_served_the_most() {
+    let places = Places::default();
+    let held = fill(&places, &begun(0, true));
+    let newcomer =
+        places.take(address(9), &begun(10, false), at(10)).expect("others have 16, and bring nothing");
+    assert_eq!(held.iter().filter(|place| has_to_leave(place)).count(), 1);
+    assert!(places.take(address(1), &begun(20, false), at(20)).is_none(), "not to one who has as many");
+    assert!(!has_to_leave(&newcomer));
 }

@@ -21,6 +21,7 @@ use crate::args::ReceiveArgs;
 use crate::descriptors;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
+use crate::listing::Listings;
 use crate::output::note;
 use crate::places::{MAX_PLACES, Places};
 use crate::progress::{ProgressLine, TICK};
@@ -51,6 +52,7 @@ pub(crate) struct Room<E> {
     pub(crate) progress: ProgressLine,
     pub(crate) strangers: Strangers,
     pub(crate) places: Places,
+    pub(crate) listings: Listings,
     /// Time after which a session without progress is given up; `None`: never.
     pub(crate) give_up_ns: Option<u64>,
 }
@@ -65,9 +67,9 @@ impl<E> Room<E> {
         };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
-        let (strangers, places) = (Strangers::default(), Places::default());
+        let (strangers, places, listings) = Default::default();
         let give_up_ns = args.common.config().give_up_ns;
-        Self { destination, options, endpoint, stop, form, progress, strangers, places, give_up_ns }
+        Self { destination, options, endpoint, stop, form, progress, strangers, places, listings, give_up_ns }
     }
 
     /// Folder of the files, from the root where that is known.

@@ -47,6 +47,8 @@ enum Cut {
     NoPlace,
     /// It brought nothing for too long.
     Idle,
+    /// It announced more files than there is memory for beside others.
+    NoMemory,
 }
 
 /// Receives what one sender sends. A stranger's connection ends with it: nobody waits for its last words.
@@ -74,10 +76,11 @@ async fn converse<E: TransportEnd>(
     let mut started_at = None;
     let mut arrived_at = None;
     let known = KnownFiles::default();
-    let progress = Progress::new(clock.now());
+    let (progress, listing) = (Progress::new(clock.now()), room.listings.begin());
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Receiver, clock.now());
         progress.observe(event, clock.now());
+        listing.observe(event);
         match event {
             Event::Started { .. } => started_at = Some(clock.now()),
             Event::Arrived { .. } => arrived_at = Some(clock.now()),
@@ -91,6 +94,7 @@ async fn converse<E: TransportEnd>(
             &mut *reader, &mut *writer, &room.destination, &room.options, observer,
         ) => Ok(received),
         cut = keep_place(&room.places, (&monitor, clock), &progress, peer, room.give_up_ns) => Err(cut),
+        () = listing.too_long() => Err(Cut::NoMemory),
         _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
     };
     drop(bar);
@@ -188,6 +192,11 @@ fn outcome(
         Err(Cut::NoPlace) => {
             let why = "others wanted its place, and it brought nothing for some seconds; the sender must send again";
             (known.report(), failed(ErrorCode::GaveWay, why))
+        }
+        Err(Cut::NoMemory) => {
+            let why =
+                "it has too many files beside those of other transfers; the sender must send them in parts";
+            (known.report(), failed(ErrorCode::TooManyFiles, why))
         }
         Err(Cut::Idle) => {
             let why = "the sender was there and brought nothing for as long as --give-up says";

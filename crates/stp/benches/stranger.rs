@@ -48,7 +48,7 @@ const KINDS: &[(&str, Refused, Junk)] = &[
     ("STAT of no connection", |stats| stats.unknown, |i, _| (stranger(i), stat(2, 5))),
     ("POLL of no connection", |stats| stats.unknown, |i, _| (stranger(i), poll(2, 5))),
     ("BGN, no such port", |stats| stats.unknown, |i, _| (stranger(i), begin(i, 2, 7))),
-    ("BGN, forged", |stats| stats.full, |i, _| (stranger(i), begin(i, 2, PORT))),
+    ("BGN, forged", |stats| stats.full + stats.gave_way, |i, _| (stranger(i), begin(i, 2, PORT))),
     (
         "data, another instance",
         |stats| stats.wrong_instance,
@@ -148,9 +148,9 @@ impl Scene {
             while server.poll_transmit(now, &mut buffer, 8, &mut NullSink).is_some() {}
         }
         let each_us = begun.elapsed().as_secs_f64() * 1e6 / f64::from(DATAGRAMS);
-        // A few openings find a place, and a few guesses are right.
+        // Some openings find a place and keep it, and a few guesses are right.
         let refused = refused(server.endpoint_stats());
-        assert!(refused + 100 >= u64::from(DATAGRAMS), "{refused}: not what the line says");
+        assert!(refused + 2048 >= u64::from(DATAGRAMS), "{refused}: not what the line says");
         each_us
     }
 }

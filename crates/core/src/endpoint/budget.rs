@@ -17,10 +17,18 @@ pub(super) struct Budget {
 }
 
 /// Bytes of one connection that are in the books.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Booked {
     bytes: u64,
+    /// Those, if its peer has proven nothing.
     unproven_bytes: u64,
+}
+
+impl Booked {
+    #[inline]
+    pub(super) fn of(bytes: u64, is_unproven: bool) -> Self {
+        Self { bytes, unproven_bytes: if is_unproven { bytes } else { 0 } }
+    }
 }
 
 impl Budget {
@@ -40,8 +48,7 @@ impl Budget {
 
     /// Takes in what a connection keeps now.
     #[inline]
-    pub(super) fn book(&mut self, booked: &mut Booked, bytes: u64, is_unproven: bool) {
-        let new = Booked { bytes, unproven_bytes: if is_unproven { bytes } else { 0 } };
+    pub(super) fn book(&mut self, booked: &mut Booked, new: Booked) {
         self.kept_bytes = self.kept_bytes - booked.bytes + new.bytes;
         self.unproven_bytes = self.unproven_bytes - booked.unproven_bytes + new.unproven_bytes;
         *booked = new;
@@ -65,7 +72,7 @@ mod tests {
             for one in &mut booked {
                 let bytes = one.bytes + 1;
                 if bytes <= budget.room_bytes(is_unproven) {
-                    budget.book(one, bytes, is_unproven);
+                    budget.book(one, Booked::of(bytes, is_unproven));
                 }
             }
         }
@@ -84,14 +91,14 @@ mod tests {
         assert_eq!(shares(1200, 2, true), [50; 2]);
         let mut budget = Budget::new(1200);
         let (mut one, mut other) = (Booked::default(), Booked::default());
-        budget.book(&mut one, 75, true);
+        budget.book(&mut one, Booked::of(75, true));
         assert_eq!((budget.room_bytes(true), budget.room_bytes(false)), (75, 1125));
-        budget.book(&mut one, 75, false);
+        budget.book(&mut one, Booked::of(75, false));
         assert_eq!(budget.room_bytes(true), 150, "it is proven now");
-        budget.book(&mut other, 1100, false);
+        budget.book(&mut other, Booked::of(1100, false));
         assert_eq!(budget.room_bytes(true), 25);
-        budget.book(&mut other, 0, false);
-        budget.book(&mut one, 0, false);
+        budget.book(&mut other, Booked::default());
+        budget.book(&mut one, Booked::default());
         assert_eq!(budget.kept_bytes(), 0);
     }
 }

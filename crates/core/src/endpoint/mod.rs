@@ -84,6 +84,38 @@ impl<F: Family> Slot<F> {
         (self.is_released || !F::KEEPS_PORTS) && self.connection.is_done()
     }
 
+    /// True if it has a place among those of unproven peers.
+    fn is_unproven(&self) -> bool {
+        self.seat.as_ref().is_some_and(Seat::is_unproven)
+    }
+
+    /// Takes note of a proof or an end, and hands a connection that a peer opened to the application as soon
+    /// as that may have it.
+    fn accept_or_settle(
+        &mut self,
+        id: ConnectionId,
+        places: &mut Places,
+        accepted: &mut VecDeque<ConnectionId>,
+        events: &mut EventQueue,
+    ) {
+        let stage = self.connection.stage();
+        let is_over = stage == Stage::Closed;
+        if let Some(seat) = self.seat.as_mut().filter(|seat| seat.is_unproven())
+            && (is_over || !self.connection.is_unproven())
+        {
+            places.settle(id, seat, is_over);
+        }
+        if self.is_announced || stage == Stage::Opening {
+            return;
+        }
+        if is_over {
+            self.release(id, events); // it never came to be: nobody waits for it
+        } else if self.seat.as_mut().is_none_or(|seat| places.may_announce(seat)) {
+            self.is_announced = true;
+            accepted.push_back(id);
+        }
+    }
+
     /// Takes note that the application has let go of it: nobody is told of its events any more.
     fn release(&mut self, id: ConnectionId, events: &mut EventQueue) {
         self.is_released = true;
@@ -254,8 +286,7 @@ impl<F: Family> Endpoint<F> {
     /// Connection and its path, for a change; [`Self::touch`] must follow. It knows how much it may keep.
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
         let slot = self.slots.get_mut(&id)?;
-        let is_unproven = slot.seat.as_ref().is_some_and(Seat::is_unproven);
-        slot.connection.set_room(self.budget.room_bytes(is_unproven));
+        slot.connection.set_room(self.budget.room_bytes(slot.is_unproven()));
         Some((&mut slot.connection, self.paths.get_mut(&slot.key.peer)?))
     }
 
@@ -285,22 +316,13 @@ impl<F: Family> Endpoint<F> {
     /// Collects a connection's events and puts it in line for sending.
     pub fn touch(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(&id) else { return };
-        let stage = slot.connection.stage();
-        if let Some(seat) = slot.seat.as_mut().filter(|seat| seat.is_unproven())
-            && (stage == Stage::Closed || !slot.connection.is_unproven())
-        {
-            self.places.settle(id, seat, stage == Stage::Closed);
+        if !slot.is_announced || slot.is_unproven() {
+            slot.accept_or_settle(id, &mut self.places, &mut self.accepted, &mut self.events);
         }
-        if !slot.is_announced && stage != Stage::Opening {
-            if stage == Stage::Closed {
-                slot.release(id, &mut self.events); // it never came to be: nobody waits for it
-            } else if slot.seat.as_mut().is_none_or(|seat| self.places.may_announce(seat)) {
-                slot.is_announced = true;
-                self.accepted.push_back(id);
-            }
+        let (kept_bytes, is_unproven) = (slot.connection.kept_bytes(), slot.is_unproven());
+        if slot.booked != Booked::of(kept_bytes, is_unproven) {
+            self.budget.book(&mut slot.booked, Booked::of(kept_bytes, is_unproven));
         }
-        let is_unproven = slot.seat.as_ref().is_some_and(Seat::is_unproven);
-        self.budget.book(&mut slot.booked, slot.connection.kept_bytes(), is_unproven);
         while let Some(event) = slot.connection.poll_event() {
             if !slot.is_released {
                 self.events.push(id, &mut slot.waiting, event);
@@ -327,12 +349,13 @@ impl<F: Family> Endpoint<F> {
         }
         self.family.on_retired(key, &slot.connection);
         if slot.is_released {
-            self.budget.book(&mut slot.booked, 0, false);
+            self.budget.book(&mut slot.booked, Booked::default());
             if let Some(seat) = slot.seat.take() {
                 self.places.leave(id, seat);
             }
             self.paths.leave(&key.peer);
             self.slots.remove(&id);
+            self.places.check_invariants(self.slots.len());
             self.accepted.retain(|&other| other != id);
         }
     }
@@ -344,7 +367,6 @@ impl<F: Family> Endpoint<F> {
             return;
         }
         debug_assert!(self.keys.len() <= self.slots.len() && self.answers.len() <= MAX_ANSWERS);
-        self.places.check_invariants(self.slots.len());
         debug_assert!(self.events.len() <= MAX_EVENTS_PER_CONNECTION * self.slots.len());
         for (key, id) in self.keys.iter().take(8) {
             debug_assert!(self.slots.get(id).is_some_and(|slot| slot.key == *key), "{key:?}");

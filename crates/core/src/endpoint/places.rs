@@ -54,6 +54,8 @@ pub(super) struct Places {
     unproven_of: BTreeSet<(u64, ConnectionId)>,
     /// Connections that were handed out before the proof and are not proven yet.
     early: usize,
+    /// Of those, connections that are over, of which the application has not let go: they count no more.
+    over: usize,
 }
 
 /// Place that a connection has.
@@ -62,6 +64,7 @@ pub(super) struct Seat {
     host: u64,
     is_unproven: bool,
     is_early: bool,
+    is_over: bool,
 }
 
 impl Places {
@@ -73,12 +76,13 @@ impl Places {
             unproven: BTreeSet::new(),
             unproven_of: BTreeSet::new(),
             early: 0,
+            over: 0,
         }
     }
 
     /// True if there is room for one more beside `connections`, whoever opens it.
     pub(super) fn has_room(&self, connections: usize) -> bool {
-        connections < self.bounds.max_connections
+        connections - self.over < self.bounds.max_connections
     }
 
     /// True if there is room for one more from `host` that is proven, beside `connections` in all.
@@ -122,7 +126,7 @@ impl Places {
             self.unproven.insert(id);
             self.unproven_of.insert((host, id));
         }
-        Seat { host, is_unproven, is_early: false }
+        Seat { host, is_unproven, is_early: false, is_over: false }
     }
 
     /// True if a connection may be handed out now: it is proven, or one of the few that are handed out
@@ -137,18 +141,30 @@ impl Places {
     }
 
     /// Takes note that a connection is proven, or over (`is_over`): it does not give way any more. One that
-    /// is over has its place until the application lets go of it.
+    /// is over counts among the few that were handed out until the application lets go of it.
     pub(super) fn settle(&mut self, id: ConnectionId, seat: &mut Seat, is_over: bool) {
         if !core::mem::take(&mut seat.is_unproven) {
             return;
-        }
-        if !is_over {
-            self.end_early(seat);
         }
         self.unproven.remove(&id);
         self.unproven_of.remove(&(seat.host, id));
         if let Some(count) = self.hosts.get_mut(&seat.host) {
             count.unproven -= 1;
+        }
+        if is_over {
+            seat.is_over = true;
+            self.over += 1;
+            self.uncount(seat.host);
+        } else {
+            self.end_early(seat);
+        }
+    }
+
+    fn uncount(&mut self, host: u64) {
+        let Some(count) = self.hosts.get_mut(&host) else { return };
+        count.all -= 1;
+        if count.all == 0 {
+            self.hosts.remove(&host);
         }
     }
 
@@ -160,17 +176,17 @@ impl Places {
     pub(super) fn leave(&mut self, id: ConnectionId, mut seat: Seat) {
         self.settle(id, &mut seat, true);
         self.end_early(&mut seat);
-        let Some(count) = self.hosts.get_mut(&seat.host) else { return };
-        count.all -= 1;
-        if count.all == 0 {
-            self.hosts.remove(&seat.host);
+        if seat.is_over {
+            self.over -= 1;
+        } else {
+            self.uncount(seat.host);
         }
     }
 
     /// Checks the books, in debug builds.
     pub(super) fn check_invariants(&self, connections: usize) {
         debug_assert_eq!(self.unproven.len(), self.unproven_of.len());
-        debug_assert!(self.unproven.len() <= connections && self.early <= connections);
+        debug_assert!(self.unproven.len() + self.over <= connections && self.early <= connections);
         debug_assert!(self.hosts.len() <= connections);
     }
 }

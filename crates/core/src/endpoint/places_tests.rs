@@ -49,6 +49,7 @@ fn few_are_handed_out_before_the_proof_and_each_frees_its_place_once() {
     assert!(places.may_announce(&mut seats[0]) && places.may_announce(&mut seats[1]));
     assert!(!places.may_announce(&mut seats[2]) && places.may_announce(&mut seats[3]));
     places.settle(2, &mut seats[1], true);
+    assert_eq!(places.find(9, 8), Place::Free, "of 8 one is over");
     assert!(!places.may_announce(&mut seats[2]), "it is over, and not let go");
     places.settle(1, &mut seats[0], false);
     places.settle(1, &mut seats[0], false);

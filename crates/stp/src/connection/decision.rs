@@ -10,6 +10,9 @@ use crate::send::{SenderAction, Situation};
 /// Patience with packets larger than the path takes by now, while the peer answers and nothing else arrives.
 const STUCK_NS: u64 = 60 * SECOND;
 
+/// Time without a segment of the peer after which memory is given back, at the next timer.
+const IDLE_NS: u64 = 5 * SECOND;
+
 /// Next thing that a connection does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
@@ -130,7 +133,18 @@ impl Connection {
             // All data went both ways: a peer that is silent now has left.
             if self.is_all_but_confirmed() { self.part() } else { self.close(reason) }
         }
+        if call.now.since(self.reachability.last_heard()) >= IDLE_NS && self.sender.is_settled() {
+            self.give_back();
+        }
         self.tell_state(call);
         self.check_invariants();
+    }
+
+    /// Gives memory back that grew with use: nothing has come for a while, and nothing is under way.
+    fn give_back(&mut self) {
+        self.sender.give_back();
+        if let Some(receiver) = &mut self.receiver {
+            receiver.give_back();
+        }
     }
 }

@@ -5,6 +5,7 @@ mod closing;
 mod coded;
 mod following;
 mod greedy;
+mod hostile;
 mod increments;
 mod limits;
 mod opening;

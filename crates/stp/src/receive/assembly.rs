@@ -227,6 +227,13 @@ impl Assembly {
         self.ready.read(out, self.next)
     }
 
+    /// Gives memory back that grew with use, if nothing waits to be read.
+    pub(crate) fn give_back(&mut self) {
+        if self.ready.unread_bytes() == 0 {
+            self.ready.forget_read();
+        }
+    }
+
     /// Drops the packets out of sequence: nothing comes any more.
     pub(crate) fn forget_unreadable(&mut self) {
         self.cache = BTreeMap::new();

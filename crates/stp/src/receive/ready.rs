@@ -97,6 +97,12 @@ impl Ready {
         }
     }
 
+    /// Nothing is kept any longer that was read, nor memory for it.
+    pub(super) fn forget_read(&mut self) {
+        debug_assert_eq!(self.unread_bytes(), 0);
+        *self = Self { keeps: self.keeps, ..Self::default() };
+    }
+
     /// The oldest packet is kept no longer.
     fn let_go(&mut self) {
         self.unkept_bytes += usize::from(self.sizes.pop_front().unwrap_or(0));

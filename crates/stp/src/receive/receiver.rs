@@ -163,6 +163,11 @@ impl Receiver {
             + self.repairs.as_ref().map_or(0, Repairs::kept_bytes)
     }
 
+    /// Gives memory back that grew with use, if nothing waits to be read: what was read is kept no longer.
+    pub(crate) fn give_back(&mut self) {
+        self.assembly.give_back();
+    }
+
     /// Drops what is not in sequence: nothing comes any more.
     pub(crate) fn forget_unreadable(&mut self) {
         self.assembly.forget_unreadable();

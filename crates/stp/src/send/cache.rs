@@ -102,6 +102,16 @@ impl SendCache {
         self.buffer.extend(data);
     }
 
+    /// Gives memory back that grew with use, if nothing is in it.
+    pub(super) fn give_back(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = VecDeque::new();
+        }
+        if self.entries.is_empty() {
+            self.entries = VecDeque::new();
+        }
+    }
+
     /// Bytes held, acknowledged ones behind a gap included.
     pub(super) fn held_bytes(&self) -> u64 {
         self.buffer.len() as u64

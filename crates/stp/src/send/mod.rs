@@ -235,6 +235,11 @@ impl Sender {
         self.cache.next()
     }
 
+    /// Gives memory back that grew with use and is not needed now.
+    pub(crate) fn give_back(&mut self) {
+        self.cache.give_back();
+    }
+
     /// True if everything sent is acknowledged in sequence.
     pub(crate) fn is_settled(&self) -> bool {
         self.cache.is_empty()

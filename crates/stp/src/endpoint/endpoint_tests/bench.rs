@@ -26,7 +26,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    fn other(self) -> Self {
+    pub(super) fn other(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
@@ -170,6 +170,9 @@ impl Bench {
             let mut buffer = Vec::new();
             let mut trace = core::mem::take(&mut self.trace);
             while let Some(transmit) = self.end(side).poll_transmit(now, &mut buffer, 10, &mut trace) {
+                if transmit.peer != side.other().address() {
+                    continue; // to a stranger: it is not known what becomes of that
+                }
                 for datagram in buffer.chunks(transmit.segment_bytes) {
                     self.send(side, datagram, transmit.fields.may_fragment);
                 }
