@@ -29,10 +29,13 @@ fn a_flood_of_openings_takes_the_places_of_none_but_its_own_and_goes_away() {
     liar.listen();
     let resets = liar.heard[before..].iter().filter(|heard| heard.segment.rst.is_some()).count();
     assert!(resets <= 64, "{resets} resets");
-    while let Some(id) = liar.engine.accept() {
-        liar.engine.release(liar.now, id);
+    // As soon as it lets go of some, the application has others.
+    for _ in 0..2 {
+        while let Some(id) = liar.engine.accept() {
+            liar.engine.release(liar.now, id);
+        }
+        liar.wait(31 * SECOND);
     }
-    liar.wait(31 * SECOND);
     assert_eq!(liar.engine.connection_count(), 1, "only the proven one is left");
 }
 
