@@ -2,6 +2,8 @@
 //! link heals, then every byte must have arrived once and in order, every connection must close cleanly, and
 //! nothing may remain.
 //!
+//! `attacked::` is STP once more, beside a third party that talks to both until the link heals.
+//!
 //! `SKYHAUL_SWARM=N` runs N seeds (from `SKYHAUL_SWARM_FROM` on) instead of a small dose;
 //! `SKYHAUL_SEED=S cargo test -p skyhaul-sim --test swarm tcp::replay -- --nocapture` runs one, with
 //! `SKYHAUL_TRACE=N` it prints the last N events. `stp::` and `tcp::` alone pick one of the two.
@@ -11,6 +13,8 @@ mod air;
 mod common;
 #[path = "swarm/faults.rs"]
 mod faults;
+#[path = "swarm/hostile.rs"]
+mod hostile;
 #[path = "swarm/hosts.rs"]
 mod hosts;
 #[path = "swarm/judge.rs"]
@@ -34,52 +38,81 @@ use common::trace::LastEvents;
 use shape::Shape;
 use world::{Summary, run};
 
-fn try_seed(protocol: Family, seed: u64) -> Result<Summary, String> {
-    run(&Shape::of(protocol, seed), LastEvents::from_environment())
+/// Shape of a seed's run.
+type Shaped = fn(u64) -> Shape;
+
+fn try_seed(shape: Shaped, seed: u64) -> Result<Summary, String> {
+    run(&shape(seed), LastEvents::from_environment())
 }
 
-fn run_all(protocol: Family, dose: Dose) {
+fn run_all(shape: Shaped, dose: Dose) -> Summary {
     let mut total = Summary::default();
-    for summary in dose.run(|seed| try_seed(protocol, seed)) {
+    for summary in dose.run(|seed| try_seed(shape, seed)) {
         total.connections += summary.connections;
         total.failed += summary.failed;
         total.bytes += summary.bytes;
+        total.lies += summary.lies;
+        total.strangers += summary.strangers;
     }
-    println!("{protocol:?} {total:?}");
+    println!("{total:?}");
+    total
 }
 
-fn replay(protocol: Family) {
+fn replay(shape: Shaped) {
     let Some(seed) = number("SKYHAUL_SEED") else { return };
-    println!("{:#?}", Shape::of(protocol, seed));
-    let result = caught(seed, |seed| try_seed(protocol, seed));
+    println!("{:#?}", shape(seed));
+    let result = caught(seed, |seed| try_seed(shape, seed));
     println!("{result:?}");
     assert!(result.is_ok(), "{result:?}");
 }
 
 mod stp {
-    use super::{Dose, Family};
+    use super::{Dose, Family, Shape};
+
+    fn shape(seed: u64) -> Shape {
+        Shape::of(Family::Stp, seed)
+    }
 
     #[test]
     fn after_all_faults_every_byte_arrives_and_nothing_remains() {
-        super::run_all(Family::Stp, Dose { test: "swarm stp::replay", seeds: 300 });
+        super::run_all(shape, Dose { test: "swarm stp::replay", seeds: 300 });
     }
 
     #[test]
     fn replay() {
-        super::replay(Family::Stp);
+        super::replay(shape);
+    }
+}
+
+mod attacked {
+    use super::{Dose, Shape};
+
+    #[test]
+    fn beside_a_hostile_third_party_every_byte_arrives_once_and_nothing_remains() {
+        let total = super::run_all(Shape::attacked, Dose { test: "swarm attacked::replay", seeds: 60 });
+        assert!(total.lies > 0 && total.strangers > 0, "nobody attacked: {total:?}");
+    }
+
+    #[test]
+    fn replay() {
+        super::replay(Shape::attacked);
     }
 }
 
 mod tcp {
-    use super::{Dose, Family};
+    use super::{Dose, Family, Shape};
+
+    fn shape(seed: u64) -> Shape {
+        Shape::of(Family::Tcp, seed)
+    }
 
     #[test]
     fn after_all_faults_tcp_has_delivered_every_byte_and_nothing_remains() {
-        super::run_all(Family::Tcp, Dose { test: "swarm tcp::replay", seeds: 300 });
+        super::run_all(shape, Dose { test: "swarm tcp::replay", seeds: 300 });
     }
 
     #[test]
     fn replay() {
-        super::replay(Family::Tcp);
+        super::replay(shape);
     }
 }

@@ -35,6 +35,8 @@ fn stp(shape: &Shape, index: usize, accept: &skyhaul_stp::Config) -> skyhaul_stp
         accept: accept.clone(),
         mtu_bytes: shape.mtu_bytes,
         head_bytes: envelope_bytes(Family::Stp) as u32,
+        // Room for all that a third party opens: who gets in beside more is the matter of other tests.
+        max_unproven: 512,
         ..skyhaul_stp::EndpointConfig::default()
     };
     skyhaul_stp::Endpoint::new(config, entropy(shape, index))
@@ -67,7 +69,7 @@ pub(crate) fn host(shape: &Shape, index: usize) -> Host {
     let dice = Dice::new(shape.seed, &format!("swarm/talker {index}"));
     let finish_from = if shape.finish_late { shape.heal_at } else { Instant::ZERO };
     let ends = [index, 1 - index].map(address);
-    let talker = Talker::new(shape.ends[index].clone(), ends, dice, finish_from);
+    let talker = Talker::new(shape.ends[index].clone(), ends, dice, finish_from, shape.heal_at);
     let engine: Box<dyn HostEngine> = match &shape.ends[index].config {
         Parameters::Stp(accept) => Box::new(STP.host(stp(shape, index, accept))),
         Parameters::Tcp(_) => Box::new(TcpEngine::new(address(index).ip(), tcp(shape, index))),

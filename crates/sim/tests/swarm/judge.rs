@@ -28,8 +28,9 @@ impl World {
                 return Err(format!("host {index}: {left} connections remain, deadline {deadline:?}"));
             }
         }
-        let mut summary = Summary::default();
+        let mut summary = Summary { lies: self.lies, ..Summary::default() };
         for index in [0, 1] {
+            summary.strangers += self.talker(index).stranger_count();
             summary.connections += self.shape.ends[index].opens.len();
             for talk in &self.talker(index).over {
                 summary.bytes += talk.read;
@@ -90,10 +91,13 @@ impl World {
             Family::Stp => (Reset(Some(ResetReason::UnknownConnection)), None),
             Family::Tcp => (Reset(None), Some(Reset(Some(ResetReason::Refused)))),
         };
-        let unsure = reason == unknown && talk.ended && arrived && !self.shape.finish_late;
+        let is_over = talk.ended && arrived;
+        let unsure = reason == unknown && is_over && !self.shape.finish_late;
+        // Ends of an attacked run have the patience that the others have not.
+        let alone = self.shape.is_attacked && is_over && [Silence, ConnectTimeout].contains(&reason);
         let tired =
             [unknown, Silence, ConnectTimeout, Unreachable].contains(&reason) || refused == Some(reason);
-        unsure || (self.shape.impatient && tired)
+        unsure || alone || (self.shape.impatient && tired)
     }
 
     /// Description of what is not over.

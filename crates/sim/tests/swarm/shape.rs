@@ -12,6 +12,9 @@ use crate::{stp_config, tcp_config};
 /// Longest time that an application takes for a stream by itself.
 const STEPS_NS: u64 = 60 * SECOND;
 
+/// Patience with connections of the third party that are never proven: links heal long before.
+const STRANGERS_NS: u64 = 200 * SECOND;
+
 /// One run.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
@@ -41,6 +44,8 @@ pub(crate) struct Shape {
     pub(crate) impatient: bool,
     /// Nobody finishes before the link is healed, so that nobody misses the last words.
     pub(crate) finish_late: bool,
+    /// A third party talks to both ends until the link heals.
+    pub(crate) is_attacked: bool,
 }
 
 /// Routers: fate of packets that are too large for the way, and messages about others.
@@ -154,7 +159,19 @@ impl Shape {
             ends,
             impatient,
             finish_late: d.percent(50),
+            is_attacked: false,
         }
+    }
+
+    /// The run of this seed beside a third party. Ends without patience would keep its connections for ever.
+    pub(crate) fn attacked(seed: u64) -> Self {
+        let mut shape = Self::of(Family::Stp, seed);
+        shape.is_attacked = true;
+        for end in &mut shape.ends {
+            let Parameters::Stp(config) = &mut end.config else { continue };
+            config.connect_give_up_ns.get_or_insert(STRANGERS_NS);
+        }
+        shape
     }
 
     /// Varies what only TCP has: routers that speak, queues that mark, openings that meet, aborts.

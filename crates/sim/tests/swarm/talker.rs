@@ -136,13 +136,23 @@ pub(crate) struct Talker {
     pub(crate) open: BTreeMap<ConnectionKey, Conversation>,
     /// Connections that are over.
     pub(crate) over: Vec<Conversation>,
+    /// Connections that somebody else opened, and whether they are still held: for a while.
+    strangers: BTreeMap<ConnectionKey, bool>,
+    strangers_until: Instant,
     opened: usize,
     failure: Option<String>,
 }
 
 impl Talker {
-    /// Talks from the first address to the second; finishes no stream before `finish_from`.
-    pub(crate) fn new(plan: End, [local, remote]: [SocketAddr; 2], dice: Dice, finish_from: Instant) -> Self {
+    /// Talks from the first address to the second; finishes no stream before `finish_from`, and keeps what
+    /// others open until `strangers_until`.
+    pub(crate) fn new(
+        plan: End,
+        [local, remote]: [SocketAddr; 2],
+        dice: Dice,
+        finish_from: Instant,
+        strangers_until: Instant,
+    ) -> Self {
         Self {
             plan,
             way: Way { local: local.ip(), remote: remote.ip() },
@@ -152,6 +162,8 @@ impl Talker {
             finish_from,
             open: BTreeMap::new(),
             over: Vec::new(),
+            strangers: BTreeMap::new(),
+            strangers_until,
             opened: 0,
             failure: None,
         }
@@ -178,7 +190,38 @@ impl Talker {
             }
         }
         while let Some(id) = engines.accept() {
-            self.enter(now, id);
+            if self.is_of_peer(engines, id) {
+                self.enter(now, id);
+            } else {
+                // As much as makes its window matter.
+                let _ = engines.write(id, &[0xC0; 3000]);
+                self.strangers.insert(id, true);
+            }
+        }
+    }
+
+    /// Connections that others than the peer opened.
+    pub(crate) fn stranger_count(&self) -> usize {
+        self.strangers.len()
+    }
+
+    fn is_of_peer(&self, engines: &mut Engines, id: ConnectionKey) -> bool {
+        let stp = engines.find_mut::<StpEngine>();
+        stp.and_then(|(_, engine)| engine.endpoint.remote(id.connection))
+            .is_none_or(|peer| peer == self.remote)
+    }
+
+    /// Takes what strangers bring, and lets them go when their time is over.
+    fn attend_strangers(&mut self, now: Instant, engines: &mut Engines) {
+        let is_over = now >= self.strangers_until;
+        for (&id, is_held) in self.strangers.iter_mut().filter(|(_, is_held)| **is_held) {
+            let mut buffer = [0; 4096];
+            while engines.read(id, &mut buffer).is_ok_and(|read| read.is_some_and(|bytes| bytes > 0)) {}
+            if is_over {
+                *is_held = false;
+                engines.abort(id);
+                engines.release(now, id);
+            }
         }
     }
 
@@ -215,6 +258,9 @@ impl Talker {
 
     fn hear(&mut self, engines: &mut Engines) {
         while let Some((id, event)) = engines.poll_event() {
+            if self.strangers.contains_key(&id) {
+                continue;
+            }
             let Some(talk) = self.open.get_mut(&id) else {
                 self.fail(format!("{event:?} of connection {id}, which is not open"));
                 continue;
@@ -286,6 +332,7 @@ fn read(now: Instant, engines: &mut Engines, id: ConnectionKey, talk: &mut Conve
 impl App for Talker {
     fn work(&mut self, now: Instant, engines: &mut Engines) {
         self.begin(now, engines);
+        self.attend_strangers(now, engines);
         self.hear(engines);
         self.pump(now, engines);
         if self.plan.aborts_at.is_some() {
@@ -302,11 +349,13 @@ impl App for Talker {
             let finish = (written && !talk.finished).then_some(self.finish_from);
             [write, finish, talk.may_read.then_some(talk.read_at)]
         });
-        steps.flatten().chain(opening).min()
+        let strangers = self.strangers.values().any(|&is_held| is_held).then_some(self.strangers_until);
+        steps.flatten().chain(opening).chain(strangers).min()
     }
 
     fn is_done(&self) -> bool {
-        self.opened == self.plan.opens.len() && self.open.is_empty()
+        let is_alone = self.strangers.values().all(|&is_held| !is_held);
+        self.opened == self.plan.opens.len() && self.open.is_empty() && is_alone
     }
 
     fn failure(&self) -> Option<&str> {

@@ -7,6 +7,7 @@ use skyhaul_sim::{Host, TcpEngine};
 use skyhaul_tcp::segment::Way;
 
 use super::air::{Air, Said};
+use super::hostile::{Hostile, Lie};
 use super::hosts::host;
 use super::shape::Shape;
 use super::talker::Conversation;
@@ -26,6 +27,8 @@ pub(crate) struct World {
     pub(crate) hosts: [Host; 2],
     watches: [Watch; 2],
     air: Air,
+    hostile: Option<Hostile>,
+    pub(crate) lies: u64,
     now: Instant,
     events: LastEvents,
     /// An engine's deadline made this step.
@@ -44,6 +47,10 @@ pub(crate) struct Summary {
     pub(crate) failed: usize,
     /// Bytes delivered.
     pub(crate) bytes: u64,
+    /// Packets that a third party sent to both.
+    pub(crate) lies: u64,
+    /// Connections that were accepted from it.
+    pub(crate) strangers: usize,
 }
 
 /// Runs a shape; what went wrong is in the error.
@@ -74,6 +81,8 @@ impl World {
             hosts: [host(shape, 0), host(shape, 1)],
             watches,
             air: Air::new(shape)?,
+            hostile: Hostile::of(shape),
+            lies: 0,
             shape: shape.clone(),
             now: Instant::ZERO,
             events,
@@ -89,7 +98,8 @@ impl World {
         loop {
             self.step()?;
             let hosts = self.hosts.iter().filter_map(Host::deadline);
-            match hosts.chain(self.air.deadline()).min() {
+            let hostile = self.hostile.as_ref().and_then(Hostile::deadline);
+            match hosts.chain(self.air.deadline()).chain(hostile).min() {
                 None => return self.judge(),
                 Some(at) if at > until && self.is_done() => return self.judge(),
                 Some(at) if at > until => return Err(format!("no end in sight: {}", self.describe())),
@@ -116,6 +126,10 @@ impl World {
             moved = true;
             self.deliver(to, &packet);
         }
+        while let Some(lie) = self.hostile.as_mut().and_then(|hostile| hostile.lie(self.now)) {
+            (moved, self.lies) = (true, self.lies + 1);
+            self.suffer(&lie);
+        }
         for index in [0, 1] {
             moved |= self.work(index)?;
         }
@@ -135,16 +149,29 @@ impl World {
         engine.endpoint.handle_icmp(self.now, way(*to), *message, quoted, &mut NullSink);
     }
 
+    fn suffer(&mut self, Lie { from, to, packet }: &Lie) {
+        if *from == address(1 - to) {
+            self.watches[*to].received(*to, packet);
+        }
+        self.hosts[*to].receive(self.now, *from, packet, &mut self.events);
+    }
+
     fn deliver(&mut self, to: usize, packet: &Packet) {
         self.watches[to].received(to, packet);
+        if let Some(hostile) = &mut self.hostile {
+            hostile.see(to, packet);
+        }
         self.hosts[to].receive(self.now, address(1 - to), packet, &mut self.events);
     }
 
     fn work(&mut self, index: usize) -> Result<bool, String> {
         let (now, mut result, mut moved) = (self.now, Ok(()), false);
-        let (watch, air) = (&mut self.watches[index], &mut self.air);
+        let (watch, air, hostile) = (&mut self.watches[index], &mut self.air, &mut self.hostile);
         self.hosts[index].work(now, &mut self.events, |packet, _| {
             moved = true;
+            if let Some(hostile) = hostile.as_mut().filter(|_| packet.meta.to != 1 - index as u32) {
+                return hostile.hear(index, &packet);
+            }
             if result.is_ok() {
                 result = watch.sent(now, index, &packet);
             }

@@ -5,6 +5,7 @@ mod closing;
 mod coded;
 mod following;
 mod greedy;
+mod guesses;
 mod hostile;
 mod increments;
 mod limits;

@@ -1,0 +1,197 @@
+//! Places: connections and sessions that keep others out.
+
+use std::future::pending;
+use std::io;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use skyhaul_files::Version;
+use skyhaul_files::codec::SessionOpening;
+use skyhaul_stp::segment::Segment;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::attack::{Attack, Place, Scene};
+use crate::field::Field;
+use crate::peer::crowd;
+use crate::process::Process;
+use crate::wire::{blank, datagram, opening, socket, sockets};
+
+/// Openings that an endpoint takes without proof.
+const UNPROVEN: u32 = 32;
+/// Transfers that `receive` takes at once.
+const SESSIONS: u8 = 16;
+
+pub(crate) const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "forged-openings",
+        place: Place::Off,
+        octets: "73: 1.2 openings, after 32 at once",
+        aim: "no newcomer gets in",
+        scene: Scene::PLAIN,
+        run: |field| forged(field, true),
+    },
+    Attack {
+        name: "forged-flood",
+        place: Place::Off,
+        octets: "2.4 MB: 40,000 openings",
+        aim: "no newcomer gets in; CPU",
+        scene: Scene::PLAIN,
+        run: |field| forged(field, false),
+    },
+    Attack {
+        name: "silent-proven",
+        place: Place::Peer,
+        octets: "some 100: 16 addresses",
+        aim: "16 proven connections that say nothing hold all sessions",
+        scene: Scene::PLAIN,
+        run: |field| crowd(field, SESSIONS, 1, |_| Box::pin(pending())),
+    },
+    Attack {
+        name: "silent-and-forged",
+        place: Place::Peer,
+        octets: "some 100, and 2 kB once",
+        aim: "16 silent ones, then 32 forged openings",
+        scene: Scene::PLAIN,
+        run: silent_and_forged,
+    },
+    Attack {
+        name: "slow-openings",
+        place: Place::Peer,
+        octets: "some 200: 16 addresses",
+        aim: "the opening of the files comes octet by octet, one in 5 s",
+        scene: Scene::PLAIN,
+        run: slow,
+    },
+    Attack {
+        name: "slow-files",
+        place: Place::Peer,
+        octets: "some 400: 16 addresses",
+        aim: "a valid opening, and then nothing",
+        scene: Scene::PLAIN,
+        run: slow_files,
+    },
+    Attack {
+        name: "one-address",
+        place: Place::Peer,
+        octets: "some 5000: 1024 connections",
+        aim: "one address holds all connections",
+        scene: Scene::PLAIN,
+        run: |field| crowd(field, 1, 1024, |_| Box::pin(pending())),
+    },
+    Attack {
+        name: "killed-senders",
+        place: Place::Peer,
+        octets: "none: bad luck",
+        aim: "16 senders that were killed hold all sessions",
+        scene: Scene::PLAIN,
+        run: killed,
+    },
+    Attack {
+        name: "echo-service",
+        place: Place::Off,
+        octets: "2 kB, once: 32 openings",
+        aim: "an echo service answers what was forged in its name",
+        scene: Scene::PLAIN,
+        run: echo_service,
+    },
+];
+
+fn bgn(i: u32) -> Vec<u8> {
+    datagram(&Segment { bgn: Some(opening(i)), ..blank(5000_u16.wrapping_add(i as u16)) })
+}
+
+fn forged(field: &Field<'_>, is_slow: bool) -> io::Result<()> {
+    let sockets = sockets(256)?;
+    if !is_slow {
+        field.flood(40_000, &sockets, bgn);
+        return Ok(());
+    }
+    for i in 0.. {
+        if !field.goes_on() {
+            break;
+        }
+        field.send(&sockets[i as usize % sockets.len()], &bgn(i));
+        if i >= UNPROVEN {
+            field.stand();
+            field.wait(Duration::from_millis(833));
+        }
+    }
+    Ok(())
+}
+
+fn silent_and_forged(field: &Field<'_>) -> io::Result<()> {
+    std::thread::scope(|scope| {
+        let forger = scope.spawn(|| {
+            field.wait(Duration::from_secs(2));
+            let sockets = sockets(32)?;
+            for (i, socket) in (0..).zip(&sockets) {
+                field.send(socket, &bgn(i));
+            }
+            Ok(())
+        });
+        let silent = crowd(field, SESSIONS, 1, |_| Box::pin(pending()));
+        let forged = forger.join().map_err(|_| io::Error::other("the forger panicked"))?;
+        silent.and(forged)
+    })
+}
+
+fn slow(field: &Field<'_>) -> io::Result<()> {
+    crowd(field, SESSIONS, 1, |stream| {
+        Box::pin(async move {
+            for octet in (SessionOpening { version: Version::Two, files: 1, bytes: 1 }).encode() {
+                stream.write_all(&[octet]).await?;
+                tokio::time::sleep(Duration::from_secs(5)).await;
+            }
+            pending().await
+        })
+    })
+}
+
+fn slow_files(field: &Field<'_>) -> io::Result<()> {
+    crowd(field, SESSIONS, 1, |stream| {
+        Box::pin(async move {
+            stream.write_all(&SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode()).await?;
+            stream.read_u8().await.map(drop)
+        })
+    })
+}
+
+/// Senders that are killed while their files are under way.
+fn killed(field: &Field<'_>) -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("zeros.bin");
+    std::fs::File::create(&path)?.set_len(1 << 30)?;
+    let send = |_| {
+        let mut command = Command::new(field.binary);
+        command
+            .args(["send", "-q", "--no-memory", "--rate", "200k"])
+            .arg(&path)
+            .arg(field.receiver.to_string());
+        Process::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
+    };
+    let senders: io::Result<Vec<Process>> = (0..SESSIONS).map(send).collect();
+    field.wait(Duration::from_secs(3));
+    drop(senders?);
+    field.stand();
+    while field.goes_on() {
+        field.wait(Duration::from_secs(1));
+    }
+    Ok(())
+}
+
+/// What such a service does with the datagrams that come to it.
+fn echo_service(field: &Field<'_>) -> io::Result<()> {
+    let service = socket([67, 0, 7])?;
+    service.set_read_timeout(Some(Duration::from_millis(20)))?;
+    for i in 0..UNPROVEN {
+        field.send(&service, &bgn(i));
+    }
+    field.stand();
+    let mut buffer = [0; 1 << 16];
+    while field.goes_on() {
+        if let Ok((bytes, from)) = service.recv_from(&mut buffer) {
+            let _ = service.send_to(&buffer[..bytes], from);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Two turns of an honest transfer: alone, and beside an attack.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::attack::Attack;
+use crate::field::Field;
+use crate::honest::{Entry, Transfer, newcomer};
+use crate::receiver::{Reading, Receiver};
+use crate::relay::Relay;
+
+/// The honest transfer is under way by then, and an attack that comes first has begun.
+const HEAD_START: Duration = Duration::from_secs(1);
+/// Time that an attack has until the newcomer comes, whatever has become of it.
+const STANDING_PATIENCE: Duration = Duration::from_secs(12);
+/// Time that `receive --once` has to end after its transfer.
+const ONCE_PATIENCE: Duration = Duration::from_secs(5);
+/// Datagrams from which on the cost of one is told.
+const MANY_DATAGRAMS: u64 = 10_000;
+
+/// Plan of a measurement.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) attacks: Vec<Attack>,
+    pub(crate) bytes: u64,
+    pub(crate) rate_bps: u64,
+    pub(crate) binary: Option<PathBuf>,
+    pub(crate) is_json: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { attacks: Vec::new(), bytes: 20_000_000, rate_bps: 10_000_000, binary: None, is_json: false }
+    }
+}
+
+impl Plan {
+    /// Longest time that the honest transfer may take: twice its time, and some.
+    fn patience(&self) -> Duration {
+        Duration::from_secs_f64(5.0 + 2.0 * 8.0 * self.bytes as f64 / self.rate_bps as f64)
+    }
+}
+
+/// Outcome of a turn.
+#[derive(Clone, Debug, Default)]
+struct Turn {
+    goodput_bps: Option<f64>,
+    newcomer: Option<Entry>,
+    reading: Reading,
+    /// From the begin of the attack, or of the newcomer, to the end.
+    seconds: f64,
+    datagrams: u64,
+    octets: u64,
+    achieved: Option<String>,
+}
+
+/// Outcome of an attack.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// Goodput beside the attack over goodput alone; `None` if the transfer was broken off.
+    pub(crate) honest: Option<f64>,
+    /// `None`: there was none.
+    pub(crate) newcomer: Option<Entry>,
+    pub(crate) memory_bytes: u64,
+    pub(crate) output_bytes_per_s: f64,
+    /// `None`: too few datagrams to tell.
+    pub(crate) cpu_us_per_datagram: Option<f64>,
+    pub(crate) datagrams_per_s: f64,
+    pub(crate) octets_per_s: f64,
+    pub(crate) achieved: Option<String>,
+}
+
+pub(crate) fn measure(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Row> {
+    let quiet = Attack { run: stand_still, ..*attack };
+    let alone = turn(plan, &quiet, binary)?;
+    let Some(alone_bps) = alone.goodput_bps else {
+        return Err(io::Error::other("the honest transfer failed although nobody attacked"));
+    };
+    let beside = turn(plan, attack, binary)?;
+    let cpu_s = beside.reading.cpu_s - alone.reading.cpu_s;
+    let more_output = beside.reading.output_bytes.saturating_sub(alone.reading.output_bytes);
+    Ok(Row {
+        honest: beside.goodput_bps.map(|bps| bps / alone_bps),
+        newcomer: beside.newcomer,
+        memory_bytes: beside.reading.memory_bytes.saturating_sub(alone.reading.memory_bytes),
+        output_bytes_per_s: more_output as f64 / beside.seconds,
+        cpu_us_per_datagram: (beside.datagrams >= MANY_DATAGRAMS)
+            .then(|| 1e6 * cpu_s / beside.datagrams as f64),
+        datagrams_per_s: beside.datagrams as f64 / beside.seconds,
+        octets_per_s: beside.octets as f64 / beside.seconds,
+        achieved: beside.achieved,
+    })
+}
+
+/// No attack.
+#[allow(clippy::unnecessary_wraps, reason = "it stands in for attacks")]
+fn stand_still(field: &Field<'_>) -> io::Result<()> {
+    field.stand();
+    Ok(())
+}
+
+fn turn(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Turn> {
+    let scene = attack.scene;
+    let mut receiver = Receiver::start(binary, scene)?;
+    let relay = if scene.is_relayed { Some(Relay::start(receiver.address)?) } else { None };
+    let to = relay.as_ref().map_or(Ok(receiver.address), Relay::address)?;
+    let field = Field::new(receiver.address, binary, relay.as_ref());
+    std::thread::scope(|scope| {
+        let sources = tempfile::tempdir()?;
+        let begin = |comes_first: bool| {
+            (comes_first == scene.comes_first).then(|| scope.spawn(|| (attack.run)(&field)))
+        };
+        let (first, mut begun) = (begin(true), Instant::now());
+        if first.is_some() {
+            std::thread::sleep(HEAD_START);
+        }
+        let transfer = Transfer::start(binary, sources.path(), to, plan.bytes, plan.rate_bps)?;
+        let attacker = first.or_else(|| {
+            std::thread::sleep(HEAD_START);
+            begun = Instant::now();
+            begin(false)
+        });
+        let done = beside(plan, &field, &mut receiver, transfer, sources.path(), scene.is_once, begun);
+        field.end();
+        let attacked = attacker.map(std::thread::ScopedJoinHandle::join);
+        attacked.transpose().map_err(|_| io::Error::other("the attack panicked"))?.transpose()?;
+        Ok(Turn { achieved: field.achieved(), ..done? })
+    })
+}
+
+/// What happens while the attack lasts.
+fn beside(
+    plan: &Plan,
+    field: &Field<'_>,
+    receiver: &mut Receiver,
+    transfer: Transfer,
+    sources: &Path,
+    is_once: bool,
+    begun: Instant,
+) -> io::Result<Turn> {
+    let newcomer = if is_once {
+        None
+    } else {
+        while !field.stands() && begun.elapsed() < STANDING_PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Some(newcomer(field.binary, sources, receiver.address)?)
+    };
+    let mut reading = receiver.read(Reading::default());
+    let goodput_bps = transfer.finish(receiver.folder.path(), plan.patience())?;
+    let ((datagrams, octets), seconds) = (field.count(), begun.elapsed().as_secs_f64());
+    reading = receiver.read(reading);
+    if is_once {
+        let status = receiver.process.ended_within(ONCE_PATIENCE)?;
+        let code = status.and_then(|status| status.code());
+        field.achieve(
+            code.map_or("the receiver does not end".into(), |code| format!("receiver's exit code {code}")),
+        );
+    }
+    Ok(Turn { goodput_bps, newcomer, reading, seconds, datagrams, octets, achieved: None })
+}
