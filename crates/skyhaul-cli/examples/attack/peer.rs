@@ -94,19 +94,19 @@ impl Liar {
         const PATIENCE: Duration = Duration::from_secs(5);
         let liar = Self { socket: wire::socket([99, 0, 1])?, blank: blank(port) };
         liar.socket.set_read_timeout(Some(Duration::from_millis(200)))?;
-        let (begun, mut buffer) = (Instant::now(), [0; 1 << 16]);
+        let (begun, mut buffer) = (Instant::now(), vec![0; 1 << 16]);
         while field.goes_on() && begun.elapsed() < PATIENCE {
-            liar.say(field, Segment { bgn: Some(opening), ..liar.blank.clone() });
+            liar.say(field, &Segment { bgn: Some(opening), ..liar.blank.clone() });
             let Ok(bytes) = liar.socket.recv(&mut buffer) else { continue };
             let Some(Segment { poll: Some(poll), .. }) = wire::segment(&buffer[..bytes]) else { continue };
-            liar.say(field, Segment { stat: Some(echo(poll)), ..liar.blank.clone() });
+            liar.say(field, &Segment { stat: Some(echo(poll)), ..liar.blank.clone() });
             return Ok(liar);
         }
         Err(io::Error::other("the receiver does not answer an opening"))
     }
 
-    pub(crate) fn say(&self, field: &Field<'_>, segment: Segment<'_>) {
-        field.send(&self.socket, &datagram(&segment));
+    pub(crate) fn say(&self, field: &Field<'_>, segment: &Segment<'_>) {
+        field.send(&self.socket, &datagram(segment));
     }
 
     /// Packet so many behind the first.

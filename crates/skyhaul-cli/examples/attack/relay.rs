@@ -103,7 +103,7 @@ impl Drop for Relay {
 impl Way {
     /// Datagrams that arrive at `socket`.
     fn each(&self, socket: &UdpSocket, mut take: impl FnMut(&[u8], SocketAddr)) {
-        let mut buffer = [0; 1 << 16];
+        let mut buffer = vec![0; 1 << 16];
         while !self.is_over.load(Ordering::Relaxed) {
             if let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
                 take(&buffer[..bytes], from);

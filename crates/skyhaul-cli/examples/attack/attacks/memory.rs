@@ -53,7 +53,7 @@ fn proven(field: &Field<'_>) -> io::Result<()> {
     let open = |n: u16| Liar::open(field, 4001 + n, opening(u32::from(n)));
     let liars: io::Result<Vec<Liar>> = (0..CONNECTIONS).map(open).collect();
     for liar in &liars? {
-        field.pace(PER_S, PACKETS, |i| liar.say(field, liar.packet(1 + i, &[7; 1400])));
+        field.pace(PER_S, PACKETS, |i| liar.say(field, &liar.packet(1 + i, &[7; 1400])));
         field.stand();
     }
     stay(field);

@@ -187,7 +187,7 @@ fn echo_service(field: &Field<'_>) -> io::Result<()> {
         field.send(&service, &bgn(i));
     }
     field.stand();
-    let mut buffer = [0; 1 << 16];
+    let mut buffer = vec![0; 1 << 16];
     while field.goes_on() {
         if let Ok((bytes, from)) = service.recv_from(&mut buffer) {
             let _ = service.send_to(&buffer[..bytes], from);

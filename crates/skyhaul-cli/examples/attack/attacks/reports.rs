@@ -44,12 +44,12 @@ pub(crate) const ATTACKS: &[Attack] = &[
 /// Sends so many packets of an octet, every other one missing, and then POLLs.
 fn polls(field: &Field<'_>, packets: u32, per_s: u64) -> io::Result<()> {
     let liar = Liar::open(field, 4001, opening(0))?;
-    field.pace(40_000, packets, |i| liar.say(field, liar.packet(1 + 2 * i, b"x")));
+    field.pace(40_000, packets, |i| liar.say(field, &liar.packet(1 + 2 * i, b"x")));
     field.stand();
     field.pace(per_s, u32::MAX, |i| {
         let (timestamp, next) = ((1 + i).wrapping_mul(STEP), 1 + 2 * packets);
         let poll = Some(Poll { timestamp, next, ..Poll::default() });
-        liar.say(field, Segment { number: next, poll, ..liar.blank.clone() });
+        liar.say(field, &Segment { number: next, poll, ..liar.blank.clone() });
     });
     Ok(())
 }
