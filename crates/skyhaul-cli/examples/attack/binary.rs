@@ -10,13 +10,18 @@ pub(crate) fn find(wanted: Option<&Path>) -> io::Result<PathBuf> {
     if let Some(wanted) = wanted {
         return if wanted.is_file() { Ok(wanted.to_path_buf()) } else { Err(missing(wanted)) };
     }
-    let here = std::env::current_exe()?;
-    let folder = here.parent().and_then(Path::parent).unwrap_or(Path::new("."));
-    if let Some(cargo) = std::env::var_os("CARGO") {
+    let binary = beside()?;
+    if let (Some(cargo), Some(folder)) = (std::env::var_os("CARGO"), binary.parent()) {
         build(Command::new(cargo), folder)?;
     }
-    let binary = folder.join("skyhaul");
     if binary.is_file() { Ok(binary) } else { Err(missing(&binary)) }
+}
+
+/// Where the binary of this source is, once it is built: this program is in a folder beside it.
+pub(crate) fn beside() -> io::Result<PathBuf> {
+    let here = std::env::current_exe()?;
+    let folder = here.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+    Ok(folder.join("skyhaul"))
 }
 
 fn missing(binary: &Path) -> io::Error {

@@ -1,6 +1,9 @@
 //! Tests of the tool.
 
 use crate::arguments::{Mode, parse};
+use crate::attack::all;
+use crate::binary;
+use crate::measure::{Plan, measure};
 
 fn parsed(words: &[&str]) -> Result<Mode, String> {
     parse(words.iter().map(ToString::to_string))
@@ -17,4 +20,24 @@ fn what_is_no_attack_and_no_option_is_told() {
     ] {
         assert_eq!(parsed(words).unwrap_err(), expected);
     }
+}
+
+#[test]
+fn attacks_have_names_of_their_own() {
+    let mut names: Vec<&str> = all().map(|attack| attack.name).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
+}
+
+#[test]
+fn an_attack_is_measured_beside_an_honest_transfer_that_it_does_not_harm() {
+    let binary = binary::beside().unwrap();
+    if !binary.is_file() {
+        return eprintln!("SKIPPED: {} is not built", binary.display());
+    }
+    let plan = Plan { bytes: 500_000, ..Plan::default() };
+    let attack = all().find(|attack| attack.name == "junk-short").unwrap();
+    let row = measure(&plan, &attack, &binary).unwrap();
+    assert!(row.honest.is_some() && row.newcomer.is_some_and(|entry| entry.took.is_some()), "{row:?}");
+    assert!(row.datagrams_per_s > 100.0, "{row:?}");
 }

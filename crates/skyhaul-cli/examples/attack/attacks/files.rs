@@ -19,7 +19,7 @@ const FILES: u32 = 512;
 pub(crate) const ATTACKS: &[Attack] = &[Attack {
     name: "hungry-list",
     place: Place::Peer,
-    octets: "200 kB, once: 4 sessions",
+    octets: "350 kB, once: 4 sessions",
     aim: "512 damaged files a session hold the descriptors of a receiver that has 256",
     scene: SCENE,
     run: damaged,

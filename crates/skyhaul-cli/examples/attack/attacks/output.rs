@@ -12,7 +12,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "junk-sessions",
         place: Place::Peer,
-        octets: "what the receiver takes",
+        octets: "0.8 MB, what the receiver takes",
         aim: "each session that is none writes a line",
         scene: Scene::PLAIN,
         run: junk,
@@ -20,7 +20,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "blocked-output",
         place: Place::Peer,
-        octets: "what the receiver takes",
+        octets: "0.8 MB, what the receiver takes",
         aim: "the same while nobody reads the receiver's output",
         scene: Scene { is_blocked: true, ..Scene::PLAIN },
         run: junk,

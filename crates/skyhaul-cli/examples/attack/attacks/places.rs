@@ -41,7 +41,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "silent-proven",
         place: Place::Peer,
-        octets: "some 100: 16 addresses",
+        octets: "some 350: 16 addresses",
         aim: "16 proven connections that say nothing hold all sessions",
         scene: Scene::PLAIN,
         run: |field| crowd(field, SESSIONS, 1, |_| Box::pin(pending())),
@@ -49,7 +49,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "silent-and-forged",
         place: Place::Peer,
-        octets: "some 100, and 2 kB once",
+        octets: "some 350, and 2 kB once",
         aim: "16 silent ones, then 32 forged openings",
         scene: Scene::PLAIN,
         run: silent_and_forged,
@@ -57,7 +57,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "slow-openings",
         place: Place::Peer,
-        octets: "some 200: 16 addresses",
+        octets: "some 500: 16 addresses",
         aim: "the opening of the files comes octet by octet, one in 5 s",
         scene: Scene::PLAIN,
         run: slow,
@@ -73,7 +73,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "one-address",
         place: Place::Peer,
-        octets: "some 5000: 1024 connections",
+        octets: "26 kB: 1024 connections",
         aim: "one address holds all connections",
         scene: Scene::PLAIN,
         run: |field| crowd(field, 1, 1024, |_| Box::pin(pending())),

@@ -19,7 +19,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "tiny-payload",
         place: Place::Receiver,
-        octets: "some 20 kB",
+        octets: "some 2 kB",
         aim: "a largest payload of 1 makes `send` emit tiny packets",
         scene: Scene::PLAIN,
         run: |field| emitted(field, Lies { max_payload_bytes: 1, ..LIES }),
@@ -35,7 +35,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "window-0",
         place: Place::Receiver,
-        octets: "some 10",
+        octets: "some 100",
         aim: "`send` waits for ever for a window",
         scene: Scene::PLAIN,
         run: |field| kept(field, Lies { window_bytes: 0, ..LIES }),
@@ -43,7 +43,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "no-result",
         place: Place::Receiver,
-        octets: "some 10",
+        octets: "some 100",
         aim: "`send` waits for ever for the result of a file",
         scene: Scene::PLAIN,
         run: |field| kept(field, LIES),
