@@ -119,11 +119,7 @@ impl<F: Family> Endpoint<F> {
         };
         let batch = (&mut *buffer, max_segments);
         let taken = self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
-        while let Some(event) = slot.connection.poll_event() {
-            if !slot.is_released {
-                self.events.push(id, &mut slot.waiting, event);
-            }
-        }
+        slot.tell(id, &mut self.events);
         let deadline = match taken {
             Ok(transmit) => return Some(transmit),
             Err(deadline) => deadline,

@@ -116,6 +116,19 @@ impl<F: Family> Slot<F> {
         }
     }
 
+    /// Tells the application what happened to it, once that has it, or is to have it next: of a connection that
+    /// it does not know an event would be lost.
+    fn tell(&mut self, id: ConnectionId, events: &mut EventQueue) {
+        if !self.is_announced && !self.is_released {
+            return;
+        }
+        while let Some(event) = self.connection.poll_event() {
+            if !self.is_released {
+                events.push(id, &mut self.waiting, event);
+            }
+        }
+    }
+
     /// Takes note that the application has let go of it: nobody is told of its events any more.
     fn release(&mut self, id: ConnectionId, events: &mut EventQueue) {
         self.is_released = true;
@@ -323,11 +336,7 @@ impl<F: Family> Endpoint<F> {
         if slot.booked != Booked::of(kept_bytes, is_unproven) {
             self.budget.book(&mut slot.booked, Booked::of(kept_bytes, is_unproven));
         }
-        while let Some(event) = slot.connection.poll_event() {
-            if !slot.is_released {
-                self.events.push(id, &mut slot.waiting, event);
-            }
-        }
+        slot.tell(id, &mut self.events);
         if slot.is_retirable() {
             self.retire(id);
         } else {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{Connections, Engine, ResetReason, SECOND, StreamEvent};
+use skyhaul_core::{Connections, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
 use crate::State;

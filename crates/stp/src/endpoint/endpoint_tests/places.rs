@@ -167,3 +167,19 @@ fn forged_connections_keep_an_eighth_of_the_budget_and_an_honest_one_all_that_it
     bench.run(60 * SECOND);
     assert_eq!(bench.b.kept_bytes(), 0, "what was kept for strangers goes with them");
 }
+
+#[test]
+fn nothing_is_told_of_a_connection_before_it_is_handed_out() {
+    let mut bench = Bench::between(EndpointConfig { max_early: 1, ..EndpointConfig::default() }, 1);
+    bench.reads = false;
+    hear(&mut bench, stranger(1), &forged(1));
+    assert_eq!(bench.b.accept(), Some(1), "it is the one that is handed out without proof");
+    let id = bench.open();
+    bench.a.write(id, b"hello").unwrap();
+    bench.run(DELAY_NS + MS);
+    assert_eq!((bench.b.connection_count(), bench.b.accept()), (2, None));
+    assert!(!bench.events.iter().any(|&(side, id, _)| (side, id) == (Side::B, 2)), "{:?}", bench.events);
+    bench.run(RTT_NS);
+    assert_eq!(bench.b.accept(), Some(2));
+    assert!(bench.events.contains(&(Side::B, 2, StreamEvent::Readable)), "{:?}", bench.events);
+}
