@@ -116,8 +116,8 @@ impl<F: Family> Slot<F> {
         }
     }
 
-    /// Tells the application what happened to it, once that has it, or is to have it next: of a connection that
-    /// it does not know an event would be lost.
+    /// Tells the application what happened to it, once that has it, or is to have it next: of a connection
+    /// that it does not know an event would be lost.
     fn tell(&mut self, id: ConnectionId, events: &mut EventQueue) {
         if !self.is_announced && !self.is_released {
             return;

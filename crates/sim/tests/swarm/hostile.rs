@@ -1,10 +1,10 @@
-//! A third party between two hosts that speak STP. It has addresses of its own, sees what arrives at the hosts,
-//! and says until the link heals what the seed picks: junk, openings in the name of strangers, copies of what it
-//! saw, as they were or changed, and on connections that it opened POLLs, packets with gaps and reports of
-//! nothing.
+//! A third party between two hosts that speak STP. It has addresses of its own, sees what arrives at the
+//! hosts, and says until the link heals what the seed picks: junk, openings in the name of strangers, copies
+//! of what it saw, as they were or changed, and on connections that it opened POLLs, packets with gaps and
+//! reports of nothing.
 //!
-//! What it does not do is what protects from nobody on the path (specification, 10.1): say in the name of a host
-//! what that has not said, or be quicker than what it copies.
+//! What it does not do is what protects from nobody on the path (specification, 10.1): say in the name of a
+//! host what that has not said, or be quicker than what it copies.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The binary that was asked for, or that of this source: cargo builds it where cargo runs this program, or it
-/// stands beside this program's folder.
+/// The binary that was asked for, or that of this source: cargo builds it where cargo runs this program, or
+/// it stands beside this program's folder.
 pub(crate) fn find(wanted: Option<&Path>) -> io::Result<PathBuf> {
     if let Some(wanted) = wanted {
         return if wanted.is_file() { Ok(wanted.to_path_buf()) } else { Err(missing(wanted)) };

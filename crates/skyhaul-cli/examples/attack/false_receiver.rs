@@ -34,8 +34,8 @@ pub(crate) struct Heard {
     pub(crate) given_up: Option<(f64, String)>,
 }
 
-/// Runs `skyhaul send` of a file of zeros, of so many octets, to a false receiver, until that ends or the attack
-/// has to.
+/// Runs `skyhaul send` of a file of zeros, of so many octets, to a false receiver, until that ends or the
+/// attack has to.
 pub(crate) fn lie(field: &Field<'_>, lies: Lies, file_bytes: u64) -> io::Result<Heard> {
     let (socket, folder) = (wire::socket([99, 0, 2])?, tempfile::tempdir()?);
     socket.set_read_timeout(Some(Duration::from_millis(20)))?;

@@ -1,6 +1,6 @@
-//! What attacks do to a receiver: `skyhaul receive`, as users run it, under one attack after the other, beside
-//! an honest transfer. A tool for developers; `--help` says the rest, `--list` which attacks there are. What
-//! attacks cost and achieve stands in `docs/spec/stp.md` 10.2.
+//! What attacks do to a receiver: `skyhaul receive`, as users run it, under one attack after the other,
+//! beside an honest transfer. A tool for developers; `--help` says the rest, `--list` which attacks there
+//! are. What attacks cost and achieve stands in `docs/spec/stp.md` 10.2.
 #![allow(clippy::disallowed_methods, reason = "real processes in real time")]
 
 mod arguments;

@@ -22,8 +22,8 @@ const MAX_CONNECTIONS: usize = 2048;
 /// What a peer does with a connection once its address is proven.
 pub(crate) type Talk = fn(&mut Stream) -> std::pin::Pin<Box<dyn Future<Output = io::Result<()>> + '_>>;
 
-/// Keeps `per_endpoint` connections of each of `endpoints` addresses to the receiver, on each of which `talk` is
-/// held; whoever is refused or ended comes again. Stands when each has been tried.
+/// Keeps `per_endpoint` connections of each of `endpoints` addresses to the receiver, on each of which `talk`
+/// is held; whoever is refused or ended comes again. Stands when each has been tried.
 pub(crate) fn crowd(field: &Field<'_>, endpoints: u8, per_endpoint: u32, talk: Talk) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
