@@ -18,6 +18,8 @@ pub struct EmulationReport {
     pub hosts: Vec<HostReport>,
     /// How late packets left, at all hosts together.
     pub lateness: LatenessReport,
+    /// Processor time of the thread that runs the links, in user and kernel mode.
+    pub processor_ns: u64,
     /// Packets to a host that no link leads to.
     pub unroutable_packets: u64,
 }
@@ -63,8 +65,20 @@ impl EmulationReport {
             links: links.collect(),
             hosts: hosts.collect(),
             lateness: counted.lateness,
+            processor_ns: counted.processor_ns,
             unroutable_packets: middle.unroutable_packets(),
         }
+    }
+
+    /// Share of one processor that the links took.
+    pub fn processor_share(&self) -> f64 {
+        self.processor_ns as f64 / self.at.as_ns().max(1) as f64
+    }
+
+    /// Processor time of the links for each packet that left, in us; `None` where none did.
+    pub fn processor_us_per_packet(&self) -> Option<f64> {
+        let packets = self.lateness.packets;
+        (packets > 0).then(|| self.processor_ns as f64 / 1e3 / packets as f64)
     }
 
     /// Warning if the links were not emulated exactly: more than 0.1 % of the packets missed their

@@ -86,6 +86,8 @@ fn packets_arrive_unchanged_and_not_before_their_time() {
     let report = emulation.stop();
     assert_eq!(report.links[0].directions.map(|counters| counters.delivered_packets), [1, 1]);
     assert_eq!((report.lateness.packets, report.unroutable_packets), (2, 0));
+    assert!(report.processor_ns > 0, "a thread that has carried two packets took some time");
+    assert!(report.processor_share() < 1.0, "{report:?}");
 }
 
 #[test]

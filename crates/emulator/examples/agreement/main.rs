@@ -22,6 +22,7 @@ mod wire;
 use std::process::ExitCode;
 
 use arguments::{HELP, Mode};
+use skyhaul_net::realtime::MachineTrial;
 
 fn main() -> ExitCode {
     let plan = match arguments::parse(std::env::args().skip(1)) {
@@ -35,6 +36,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(warning) = MachineTrial::run().warning() {
+        eprintln!("agreement: {warning}");
+    }
     match matrix::run(&plan) {
         Ok(rows) => {
             show::show(&plan, &rows);

@@ -91,13 +91,15 @@ impl fmt::Display for Seen {
         let lateness = &self.report.lateness;
         write!(
             f,
-            "| {} | {:.0} | {:.3} | {:.3} % | {:.3} % | {:.0} us | {:.2} % |",
+            "| {} | {:.0} | {:.3} | {:.3} % | {:.3} % | {:.0} us | {:.1} us | {:.1} % | {:.2} % |",
             self.mbps,
             self.carried_packets() as f64 / SECONDS as f64,
             self.carried_bps() / 1e9,
             self.late_than_half_ms(),
             100.0 * lateness.late_share(),
             lateness.p999_ns as f64 / 1e3,
+            self.report.processor_us_per_packet().unwrap_or_default(),
+            100.0 * self.report.processor_share(),
             100.0 * self.received as f64 / self.carried_packets().max(1) as f64
         )
     }

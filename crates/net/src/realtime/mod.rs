@@ -9,9 +9,11 @@ mod relay;
 mod running;
 mod shared;
 mod tally;
+mod trial;
 
 pub use gates::{Arrival, Gates};
 pub use lateness::{LATENESS_ROWS, LatenessReport};
 pub use medium::{Delivery, Medium};
 pub use running::Running;
 pub use tally::{Counted, GateReport};
+pub use trial::{MachineTrial, Sleeps};

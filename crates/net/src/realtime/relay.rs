@@ -1,13 +1,14 @@
 //! The thread of a medium: receives, lets the medium decide, sends on time.
 
 use std::io;
-use std::num::NonZeroU64;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use skyhaul_core::{Instant, US};
+use rustix::time::ClockId;
+use skyhaul_core::Instant;
 
 use super::early::Early;
 use super::shared::{Desk, Shared};
@@ -19,8 +20,8 @@ pub(super) const THREAD: &str = "medium";
 /// Receiving system calls at a gate, and packets sent, in a turn.
 const MAX_RECEIVES: usize = 4;
 const MAX_SENDS: usize = 256;
-/// The kernel may wake this thread so much late; 50 us is the default.
-const TIMER_SLACK_NS: u64 = US;
+/// Turns between two looks at the thread's processor time, which cost a system call each.
+const TURNS_A_LOOK: u64 = 64;
 
 /// The state of the thread.
 pub(super) struct Relay<M, G> {
@@ -46,19 +47,27 @@ impl<M: Medium, G: Gates> Relay<M, G> {
 
     /// Runs until the bell rings for the end.
     pub(super) fn run(mut self) {
-        // Without it wake-ups are some 50 us later, which the lateness report shows.
-        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS));
         priority::raise();
         let (mut deadline, mut woken) = (None, Woken::default());
-        while self.sleep(deadline, &mut woken).is_ok() {
-            if woken.bell && self.shared.answer() {
-                return;
+        for turn in 0u64.. {
+            if self.sleep(deadline, &mut woken).is_err() || (woken.bell && self.shared.answer()) {
+                break;
+            }
+            if turn.is_multiple_of(TURNS_A_LOOK) {
+                self.book_processor();
             }
             for &port in &woken.gates {
                 self.receive(port);
             }
             deadline = self.deliver();
         }
+        self.book_processor();
+    }
+
+    fn book_processor(&self) {
+        let spent = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+        let spent_ns = Duration::try_from(spent).map_or(0, |spent| spent.as_nanos() as u64);
+        self.shared.lock().processor_ns = spent_ns;
     }
 
     /// Sleeps until `deadline` or shortly before it, or until somebody has something.

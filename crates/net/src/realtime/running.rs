@@ -47,7 +47,7 @@ impl<M: Medium + 'static> Running<M> {
     /// The medium, what was counted at its gates, and the time.
     pub fn report<T>(&self, report: impl FnOnce(&M, &Counted, Instant) -> T) -> T {
         let desk = self.shared.lock();
-        report(&desk.medium, &Counted::of(&desk.tallies), self.shared.clock.now())
+        report(&desk.medium, &Counted::of(&desk.tallies, desk.processor_ns), self.shared.clock.now())
     }
 }
 

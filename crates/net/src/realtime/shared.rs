@@ -25,13 +25,16 @@ pub(super) struct Shared<M> {
 pub(super) struct Desk<M> {
     pub(super) medium: M,
     pub(super) tallies: Vec<Tally>,
+    /// Processor time that the thread has taken, as of its last look.
+    pub(super) processor_ns: u64,
 }
 
 impl<M> Shared<M> {
     /// State of a medium with so many gates, whose time zero is now.
     pub(super) fn new(medium: M, gates: usize) -> io::Result<Self> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let desk = Mutex::new(Desk { medium, tallies: (0..gates).map(|_| Tally::default()).collect() });
+        let tallies = (0..gates).map(|_| Tally::default()).collect();
+        let desk = Mutex::new(Desk { medium, tallies, processor_ns: 0 });
         Ok(Self { clock: Clock::start(), bell, is_over: AtomicBool::new(false), desk })
     }
 

@@ -25,15 +25,18 @@ pub struct Counted {
     pub gates: Vec<GateReport>,
     /// How late packets left, wherever that was.
     pub lateness: LatenessReport,
+    /// Processor time that the medium's thread has taken, in user and kernel mode; some turns old while it
+    /// works, exact once it is stopped.
+    pub processor_ns: u64,
 }
 
 impl Counted {
-    pub(super) fn of(tallies: &[Tally]) -> Self {
+    pub(super) fn of(tallies: &[Tally], processor_ns: u64) -> Self {
         let mut all = Lateness::default();
         for tally in tallies {
             all.add(&tally.lateness);
         }
-        Self { gates: tallies.iter().map(Tally::report).collect(), lateness: all.report() }
+        Self { gates: tallies.iter().map(Tally::report).collect(), lateness: all.report(), processor_ns }
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) use control::run as control;
 use scene::EmulatedScene;
 
 use crate::failure::Failure;
+use crate::race::warn_of_busy_machine;
 
 /// `skyhaul emulate`.
 pub(crate) async fn run(args: EmulateArgs) -> Result<ExitCode, Failure> {
@@ -26,6 +27,9 @@ pub(crate) async fn run(args: EmulateArgs) -> Result<ExitCode, Failure> {
         return control::clean();
     }
     let scene = EmulatedScene::load(&args)?;
+    if !args.quiet {
+        warn_of_busy_machine();
+    }
     if !args.udp.is_empty() {
         attached::udp(&args, &scene).await
     } else if !args.tun.is_empty() || !args.device.is_empty() {

@@ -24,6 +24,8 @@ pub(super) struct EmulationObject {
     hosts: BTreeMap<String, HostObject>,
     unroutable_packets: u64,
     lateness: LatenessObject,
+    /// Processor time of the thread that runs the links.
+    processor_s: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -116,6 +118,7 @@ impl EmulationObject {
             hosts: report.hosts.iter().map(host).collect(),
             unroutable_packets: report.unroutable_packets,
             lateness: LatenessObject::from(&report.lateness),
+            processor_s: report.processor_ns as f64 / 1e9,
             warning: report.warning(),
         }
     }

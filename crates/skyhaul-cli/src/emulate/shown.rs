@@ -62,10 +62,18 @@ fn text(scene: &EmulatedScene, report: &EmulationReport) -> String {
     for host in report.hosts.iter().filter(|host| host.gate.send_failures > 0) {
         let _ = writeln!(out, "  {} took {} packets not", host.name, host.gate.send_failures);
     }
+    processor(&mut out, report);
     if report.lateness.packets > 0 {
         histogram(&mut out, &report.lateness);
     }
     out
+}
+
+/// Processor time of the links.
+fn processor(out: &mut String, report: &EmulationReport) {
+    let each = report.processor_us_per_packet().map(|us| format!(", {us:.1} us for each packet"));
+    let share = 100.0 * report.processor_share();
+    let _ = writeln!(out, "  the links took {share:.2} % of a processor{}", each.unwrap_or_default());
 }
 
 fn link_text(out: &mut String, link: &EmulatedLinkReport) {

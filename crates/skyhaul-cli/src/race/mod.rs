@@ -12,6 +12,7 @@ use skyhaul_lab::race::{
     LiveRace, RaceMode, RacePlan, RacerRuns, judge, race_simulated, report, write_results,
 };
 use skyhaul_lab::{load, standard};
+use skyhaul_net::realtime::MachineTrial;
 use skyhaul_report::write_report;
 
 pub(crate) use args::RaceArgs;
@@ -31,6 +32,7 @@ pub(crate) async fn run(args: RaceArgs) -> Result<ExitCode, Failure> {
     let (rows, mode) = if args.simulated {
         (simulated(&plan, bar).await?, RaceMode::Simulated)
     } else {
+        warn_of_busy_machine();
         let race = LiveRace { plan: &plan, order: &order, end_command };
         let raced = race.race(stop_requested(), &bar).await?;
         drop(bar);
@@ -47,6 +49,13 @@ async fn simulated(plan: &RacePlan, bar: RunsBar) -> Result<Vec<RacerRuns>, Fail
 
 /// Most warnings about the machine that are told one by one.
 const TOLD_WARNINGS: usize = 5;
+
+/// Tells, before anything runs in real time, if this machine is too busy for it.
+pub(crate) fn warn_of_busy_machine() {
+    if let Some(warning) = MachineTrial::run().warning() {
+        note(&wrapped(&format!("WARNING: {warning}"), 0));
+    }
+}
 
 /// Tells what there is to say about the machine.
 pub(crate) fn tell(warnings: &[String]) {

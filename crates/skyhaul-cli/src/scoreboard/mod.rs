@@ -14,7 +14,7 @@ pub(crate) use args::ScoreboardArgs;
 use crate::failure::Failure;
 use crate::output::{note, print};
 use crate::progress::RunsBar;
-use crate::race::{end_command, tell};
+use crate::race::{end_command, tell, warn_of_busy_machine};
 use crate::signals::stop_requested;
 use crate::sweep::{show, stoppable, tell_found, tell_interrupted, tell_problems};
 
@@ -48,6 +48,7 @@ async fn in_real_time(
     mut backlog: SweepBacklog,
     bar: &RunsBar,
 ) -> Result<(Board, SweepBacklog), Failure> {
+    warn_of_busy_machine();
     let (warnings, result) = run_live(&board, &mut backlog, end_command, stop_requested(), bar).await;
     tell(&warnings);
     result?;
