@@ -13,6 +13,7 @@ pub mod checksum;
 mod connection;
 pub mod endpoint;
 mod engine;
+pub mod envelope;
 pub mod event;
 #[cfg(test)]
 mod event_tests;

@@ -1,21 +1,8 @@
-//! The octet in front of every datagram over UDP, and the seam for protection. The bits are in
-//! `docs/spec/envelope.md`.
+//! What surrounds the body of a datagram over UDP, and the seam for protection: `docs/spec/envelope.md`.
 
 use std::ops::Range;
 
-use thiserror::Error;
-
-/// Version of the envelope, in the three highest bits.
-pub const VERSION: u8 = 1;
-
-const VERSION_SHIFT: u8 = 5;
-const MODE_SHIFT: u8 = 2;
-const MODE_MASK: u8 = 0b111;
-const PATH_HEADER: u8 = 0b10;
-const RESERVED: u8 = 0b01;
-
-/// Mode that leaves the body as it is.
-const MODE_PLAIN: u8 = 0;
+use skyhaul_core::envelope::{EnvelopeError, Mode};
 
 /// Protection of datagrams. Both ends must be set to the same mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,26 +11,6 @@ pub enum Protection {
     /// Not at all: bodies travel as they are.
     #[default]
     Plain,
-}
-
-/// Reason why a datagram was not opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum EnvelopeError {
-    /// A datagram without a single octet.
-    #[error("the datagram is empty")]
-    Empty,
-    /// Not this version (or not skyhaul at all).
-    #[error("envelope version {0} is not known")]
-    Version(u8),
-    /// Another protection mode than this end's.
-    #[error("protection mode {0} is not this endpoint's")]
-    Mode(u8),
-    /// A path header, which this version does not have.
-    #[error("path headers are not known")]
-    PathHeader,
-    /// The reserved bit is set.
-    #[error("the reserved bit is set")]
-    Reserved,
 }
 
 impl Protection {
@@ -61,35 +28,21 @@ impl Protection {
     /// [`Self::tail_bytes`] behind.
     pub fn seal(self, datagram: &mut [u8]) {
         if let Some(first) = datagram.first_mut() {
-            *first = VERSION << VERSION_SHIFT | self.mode() << MODE_SHIFT;
+            *first = self.mode().octet();
         }
     }
 
     /// Checks what surrounds the body and says where in `datagram` it is.
     pub fn open(self, datagram: &mut [u8]) -> Result<Range<usize>, EnvelopeError> {
         let &first = datagram.first().ok_or(EnvelopeError::Empty)?;
-        self.check(first)?;
+        self.mode().check(first)?;
         Ok(self.head_bytes() as usize..datagram.len())
     }
 
-    fn mode(self) -> u8 {
+    fn mode(self) -> Mode {
         match self {
-            Self::Plain => MODE_PLAIN,
+            Self::Plain => Mode::Plain,
         }
-    }
-
-    fn check(self, first: u8) -> Result<(), EnvelopeError> {
-        let (version, mode) = (first >> VERSION_SHIFT, first >> MODE_SHIFT & MODE_MASK);
-        if version != VERSION {
-            return Err(EnvelopeError::Version(version));
-        }
-        if mode != self.mode() {
-            return Err(EnvelopeError::Mode(mode));
-        }
-        if first & PATH_HEADER != 0 {
-            return Err(EnvelopeError::PathHeader);
-        }
-        if first & RESERVED != 0 { Err(EnvelopeError::Reserved) } else { Ok(()) }
     }
 }
 

@@ -63,7 +63,7 @@ pub use clock::Clock;
 pub use counters::Counters;
 pub use embedded_link::{DirectionReport, EmbeddedLink, LinkReport, UdpGates};
 pub use endpoint::Endpoint;
-pub use envelope::{EnvelopeError, Protection, VERSION as ENVELOPE_VERSION};
+pub use envelope::Protection;
 pub use errors::EndpointError;
 pub use listener::Listener;
 pub use memory::{MAX_PATHS, MemoryError, PathKey, PathMemory};
@@ -71,6 +71,8 @@ pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;
 pub use realtime::LatenessReport;
+#[doc(no_inline)]
+pub use skyhaul_core::envelope::{EnvelopeError, VERSION as ENVELOPE_VERSION};
 #[doc(no_inline)]
 pub use skyhaul_stp::Config;
 pub use split::{OwnedReadHalf, OwnedWriteHalf};
