@@ -1,6 +1,6 @@
-//! Protected associations between two machines (`docs/spec/protection.md`): handshake, keys, datagram
-//! numbers and replay windows as a state machine. Nothing here reads a clock, opens a socket or has
-//! randomness of its own: time and secrets come with the calls.
+//! Protected associations between two machines (`docs/spec/protection.md`): handshake, keys, datagram numbers
+//! and replay windows as a state machine. Nothing here reads a clock, opens a socket or has randomness of its
+//! own: time and secrets come with the calls.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -9,11 +9,29 @@ extern crate alloc;
 extern crate std;
 
 pub mod aead;
+mod association;
+#[cfg(test)]
+mod association_tests;
+mod associations;
+mod cookie;
+mod counter;
+#[cfg(test)]
+mod freshness_tests;
+#[cfg(test)]
+mod handshake_tests;
 mod keys;
 #[cfg(test)]
 mod keys_tests;
+mod keyset;
+mod message;
+mod noise;
+#[cfg(test)]
+mod noise_tests;
 #[cfg(test)]
 mod nonces;
+mod opening;
+mod peers;
+mod pending;
 mod record;
 #[cfg(test)]
 mod record_tests;
@@ -21,11 +39,30 @@ mod replay;
 #[cfg(test)]
 mod replay_tests;
 mod secret;
+#[cfg(test)]
+mod swarm_tests;
+mod token;
+#[cfg(test)]
+mod world;
 
+pub use association::{GIVE_UP_NS, IDLE_NS, SILENCE_NS};
+pub use associations::{
+    Arrived, AssociationId, Associations, Config, Counters, Event, MAX_ASSOCIATIONS_PER_PEER, MAX_EVENTS,
+    MAX_WAITING, Outgoing, Released, SealError, Sealed, Secrecy,
+};
+pub use cookie::{COOKIE_NS, MAX_HANDSHAKES_PER_S, MAX_HANDSHAKES_PER_S_AND_ADDRESS};
+pub use counter::RESERVATION;
 pub use keys::{
     GENERATION_DATAGRAMS, LATE_NS, MAX_GENERATION_NS, MAX_GENERATIONS_AHEAD, NumbersUsedUp, Opened,
     OpeningKeys, Protection, SealingKeys,
 };
+pub use keyset::REHANDSHAKE_NS;
+pub use message::{COOKIE_MESSAGE_BYTES, MAX_MESSAGE_1_BYTES, MESSAGE_1_BYTES, MESSAGE_2_BYTES, Offer};
+pub use noise::{Identity, NOISE_NAME, PUBLIC_KEY_BYTES, PublicKey};
+pub use opening::{FIRST_RETRY_NS, MAX_RETRY_NS, MESSAGE_LIFE_NS};
+pub use peers::{MAX_PEERS, PeerError, PeerId, PeerSettings};
+pub use pending::{MAX_PENDING, MAX_WITHHELD_BYTES, PENDING_NS, UNPROVEN_NS};
 pub use record::{Addressee, HEAD_BYTES, Head, Index, MAX_INDEX, OVERHEAD_BYTES, RecordError};
 pub use replay::{REPLAY_WINDOW, Replay, ReplayWindow};
 pub use secret::{SECRET_BYTES, Secret};
+pub use token::{TOKEN_BYTES, Token};

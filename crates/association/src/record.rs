@@ -36,6 +36,17 @@ impl Index {
     pub const fn number(self) -> u32 {
         self.0
     }
+
+    /// Octets of this index in messages.
+    pub(crate) const fn octets(self) -> [u8; 3] {
+        let [_, a, b, c] = self.0.to_be_bytes();
+        [a, b, c]
+    }
+
+    /// Index of these octets; `None` if they are none.
+    pub(crate) const fn from_octets([a, b, c]: [u8; 3]) -> Option<Self> {
+        Self::new(u32::from_be_bytes([0, a, b, c]))
+    }
 }
 
 /// Whose keys a record is sealed under.

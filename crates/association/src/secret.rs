@@ -46,6 +46,30 @@ impl fmt::Debug for Secret {
     }
 }
 
+/// Source of random secrets, begun with octets that its owner hands in. After each draw its state is
+/// replaced by a hash, so that nobody finds in it what was drawn before.
+#[derive(Debug)]
+pub(crate) struct Entropy(Secret);
+
+impl Entropy {
+    /// Source from 32 octets of the operating system's randomness.
+    pub(crate) fn new(seed: Secret) -> Self {
+        Self(seed)
+    }
+
+    /// Secret that nobody else has.
+    pub(crate) fn draw(&mut self) -> Secret {
+        let drawn = self.0.derive("skyhaul draw");
+        self.0 = self.0.derive("skyhaul next");
+        drawn
+    }
+
+    /// Mixes further randomness in.
+    pub(crate) fn stir(&mut self, more: &Secret) {
+        self.0 = Secret::new(self.0.mac(&[b"stir", more.octets()]));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::format;

@@ -1,0 +1,291 @@
+//! Association: what this end shares with one peer: keys in use, the last ones, a handshake under way.
+
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+
+use skyhaul_core::{Instant, SECOND};
+
+use crate::Index;
+use crate::keys::{LATE_NS, NumbersUsedUp, Opened};
+use crate::keyset::{Keyset, Part};
+use crate::opening::{Opening, Retry};
+use crate::peers::PeerId;
+use crate::record::{Head, RecordError};
+
+/// Time for which records stay unanswered until this end opens new keys: the peer may have restarted.
+pub const SILENCE_NS: u64 = 5 * SECOND;
+
+/// Time for which an end calls without an answer until it gives up.
+pub const GIVE_UP_NS: u64 = 600 * SECOND;
+
+/// Time without a datagram after which keys are wiped.
+pub const IDLE_NS: u64 = 3 * 3600 * SECOND;
+
+/// Empty records that tell the acceptor that this end has the keys, if nothing is heard of it.
+const MAX_CONFIRMATIONS: u32 = 6;
+
+/// Handshake under way, and its timers.
+#[derive(Debug)]
+struct Calling {
+    opening: Opening,
+    retry: Retry,
+    since: Instant,
+}
+
+/// Keys in use.
+#[derive(Debug)]
+struct Current {
+    keys: Keyset,
+    /// Timer of the next confirmation, while the peer has not shown that it has the keys.
+    confirmation: Option<(Retry, u32)>,
+}
+
+/// What an association wants at a time.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Message 1 goes again.
+    Call(Vec<u8>),
+    /// Another message 1 takes the place of the last one.
+    CallAnew,
+    /// An empty record goes.
+    Confirm,
+    /// Nobody answered.
+    GiveUp,
+    /// Nothing was heard or sent for a long time.
+    Idle,
+}
+
+/// Association with a peer.
+#[derive(Debug)]
+pub(crate) struct Association {
+    peer: PeerId,
+    address: SocketAddr,
+    /// Whether this end's owner asked for it: it stays when its keys go.
+    is_ours: bool,
+    current: Option<Current>,
+    previous: Option<(Keyset, Instant)>,
+    calling: Option<Calling>,
+    /// When records began to stay unanswered.
+    unanswered_since: Option<Instant>,
+    used_at: Instant,
+    is_proven: bool,
+}
+
+impl Association {
+    pub(crate) fn new(peer: PeerId, address: SocketAddr, is_ours: bool, now: Instant) -> Self {
+        Self {
+            peer,
+            address,
+            is_ours,
+            current: None,
+            previous: None,
+            calling: None,
+            unanswered_since: None,
+            used_at: now,
+            is_proven: false,
+        }
+    }
+
+    pub(crate) fn peer(&self) -> PeerId {
+        self.peer
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn is_ours(&self) -> bool {
+        self.is_ours
+    }
+
+    pub(crate) fn used_at(&self) -> Instant {
+        self.used_at
+    }
+
+    pub(crate) fn has_keys(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Whether the peer has shown that it has the keys in use.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| {
+            // An acceptor shows it by message 2.
+            current.keys.is_heard() || current.keys.agreement().part == Part::Opener
+        })
+    }
+
+    /// Keys that a record with this local index is under.
+    pub(crate) fn keys(&self, local: Index) -> Option<&Keyset> {
+        let current = self.current.as_ref().map(|current| &current.keys);
+        let previous = self.previous.as_ref().map(|(keys, _)| keys);
+        [current, previous].into_iter().flatten().find(|keys| keys.agreement().local == local)
+    }
+
+    /// Whether the peer has ever shown that it has keys of this association.
+    pub(crate) fn is_proven(&self) -> bool {
+        self.is_proven
+    }
+
+    /// Peer's index of the keys in use, which a handshake says that it continues.
+    pub(crate) fn remote(&self) -> Option<Index> {
+        self.current.as_ref().map(|current| current.keys.agreement().remote)
+    }
+
+    /// Indices that records or messages for this association come with.
+    pub(crate) fn locals(&self) -> impl Iterator<Item = Index> {
+        let current = self.current.as_ref().map(|current| current.keys.agreement().local);
+        let previous = self.previous.as_ref().map(|(keys, _)| keys.agreement().local);
+        let calling = self.calling.as_ref().map(|calling| calling.opening.index());
+        [current, previous, calling].into_iter().flatten()
+    }
+
+    /// Takes keys into use, unless those in use outrank them. The others stay for late records; `Some` are
+    /// those whose place they take.
+    pub(crate) fn install(
+        &mut self,
+        now: Instant,
+        keys: Keyset,
+        from: SocketAddr,
+        leads: bool,
+    ) -> Option<Index> {
+        (self.address, self.used_at, self.unanswered_since) = (from, now, None);
+        let stays = self.current.as_ref().is_some_and(|current| current.keys.outranks(&keys, now, leads));
+        let confirmation = (keys.agreement().part == Part::Opener).then(|| (Retry::new(now), 0));
+        self.is_proven |= confirmation.is_some();
+        let new = Current { keys, confirmation };
+        let late = if stays { Some(new) } else { self.current.replace(new) };
+        let freed = self.previous.take().map(|(keys, _)| keys.agreement().local);
+        self.previous = late.map(|late| (late.keys, now.after(LATE_NS)));
+        freed
+    }
+
+    /// Seals under the keys in use. `counts`: an answer is expected.
+    pub(crate) fn seal(
+        &mut self,
+        now: Instant,
+        datagram: &mut [u8],
+        counts: bool,
+    ) -> Option<Result<(), NumbersUsedUp>> {
+        let current = self.current.as_mut()?;
+        self.used_at = now;
+        if counts && self.unanswered_since.is_none() {
+            self.unanswered_since = Some(now);
+        }
+        Some(current.keys.seal(now, datagram))
+    }
+
+    /// Opens a record that came with this local index.
+    pub(crate) fn open(
+        &mut self,
+        now: Instant,
+        local: Index,
+        head: Head,
+        datagram: &mut [u8],
+    ) -> Result<Opened, RecordError> {
+        let current = self.current.as_mut().filter(|current| current.keys.agreement().local == local);
+        let opened = if let Some(current) = current {
+            let opened = current.keys.open(now, head, datagram)?;
+            current.confirmation = None;
+            opened
+        } else {
+            let previous = self.previous.as_mut().filter(|(keys, _)| keys.agreement().local == local);
+            let (keys, wiped_at) = previous.ok_or(RecordError::UnknownIndex)?;
+            let opened = keys.open(now, head, datagram)?;
+            // The peer may not know of the new ones yet.
+            *wiped_at = now.after(LATE_NS);
+            opened
+        };
+        (self.used_at, self.unanswered_since, self.is_proven) = (now, None, true);
+        Ok(opened)
+    }
+
+    /// Whether this end is to open new keys: it has none, they are old, or nobody answers under them.
+    pub(crate) fn wants_keys(&self, now: Instant) -> bool {
+        let is_silent = self.unanswered_since.is_some_and(|since| now.since(since) >= SILENCE_NS);
+        self.calling.is_none()
+            && self.current.as_ref().is_none_or(|current| is_silent || current.keys.is_due(now))
+    }
+
+    /// Begins to call. A handshake that takes the place of another goes on with its timers.
+    pub(crate) fn call(&mut self, now: Instant, opening: Opening) -> Option<Index> {
+        let last = self.calling.take();
+        let (retry, since) = last.as_ref().map_or((Retry::new(now), now), |last| (last.retry, last.since));
+        self.calling = Some(Calling { opening, retry, since });
+        last.map(|last| last.opening.index())
+    }
+
+    pub(crate) fn opening(&mut self, index: Index) -> Option<&mut Opening> {
+        self.calling.as_mut().map(|calling| &mut calling.opening).filter(|opening| opening.index() == index)
+    }
+
+    /// Handshake under way, whose keys early data is sealed under.
+    pub(crate) fn under_way(&mut self) -> Option<&mut Opening> {
+        self.calling.as_mut().map(|calling| &mut calling.opening)
+    }
+
+    /// Ends to call.
+    pub(crate) fn hang_up(&mut self) {
+        self.calling = None;
+    }
+
+    /// Wipes all keys.
+    pub(crate) fn wipe(&mut self) {
+        (self.current, self.previous, self.calling, self.unanswered_since) = (None, None, None, None);
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let current = self.current.as_ref();
+        [
+            self.calling.as_ref().map(|calling| calling.retry.at()),
+            current.and_then(|current| current.confirmation).map(|(retry, _)| retry.at()),
+            current.and_then(|current| current.keys.deadline()),
+            self.previous.as_ref().map(|&(_, wiped_at)| wiped_at),
+            current.map(|_| self.used_at.after(IDLE_NS)),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Wipes what is to be wiped; the local index that goes with it.
+    pub(crate) fn wipe_late(&mut self, now: Instant) -> Option<Index> {
+        if let Some(current) = &mut self.current {
+            current.keys.handle_timeout(now);
+        }
+        let is_over = self.previous.as_ref().is_some_and(|&(_, wiped_at)| wiped_at <= now);
+        let over = if is_over { self.previous.take() } else { None };
+        over.map(|(keys, _)| keys.agreement().local)
+    }
+
+    /// What is to be done by now. Ask again until there is nothing.
+    pub(crate) fn wish(&mut self, now: Instant) -> Option<Wish> {
+        if self.current.is_some() && now.since(self.used_at) >= IDLE_NS {
+            return Some(Wish::Idle);
+        }
+        if let Some(calling) = &mut self.calling
+            && calling.retry.fire(now)
+        {
+            if now.since(calling.since) >= GIVE_UP_NS {
+                return Some(Wish::GiveUp);
+            }
+            let is_stale = calling.opening.is_stale(now);
+            return Some(if is_stale { Wish::CallAnew } else { Wish::Call(calling.opening.datagram()) });
+        }
+        self.wishes_to_confirm(now).then_some(Wish::Confirm)
+    }
+
+    fn wishes_to_confirm(&mut self, now: Instant) -> bool {
+        let Some(confirmation) = self.current.as_mut().map(|current| &mut current.confirmation) else {
+            return false;
+        };
+        let Some((retry, times)) = confirmation else { return false };
+        if !retry.fire(now) {
+            return false;
+        }
+        *times += 1;
+        if *times >= MAX_CONFIRMATIONS {
+            *confirmation = None;
+        }
+        true
+    }
+}

@@ -1,0 +1,231 @@
+//! Handshakes that peers open.
+
+use alloc::vec::Vec;
+use core::net::SocketAddr;
+
+use skyhaul_core::Instant;
+
+use super::{AssociationId, Associations, Event, Owner};
+use crate::Secret;
+use crate::cookie::{Admission, Cookie, has_mac1, mac1, sealed_cookie};
+use crate::keys::OpeningKeys;
+use crate::keyset::{Agreement, Keyset, Part};
+use crate::message::{
+    COOKIE_NONCE_BYTES, Kind, MAC_BYTES, MESSAGE_HEAD_BYTES, MessageHead, Payload1, Payload2, prologue,
+};
+use crate::noise::Acceptor;
+use crate::opening::early_protection;
+use crate::peers::{Freshness, PeerId};
+use crate::pending::{Beginning, Digest, Early, Pending, digest};
+
+/// Message 1 that was read, and what is known of it.
+struct First<'a> {
+    head: MessageHead,
+    from: SocketAddr,
+    digest: Digest,
+    peer: PeerId,
+    payload: Payload1<'a>,
+    freshness: Freshness,
+}
+
+impl First<'_> {
+    fn is_fresh(&self) -> bool {
+        matches!(self.freshness, Freshness::Fresh { .. })
+    }
+}
+
+impl Associations {
+    pub(super) fn handle_message(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        head: MessageHead,
+        message: &[u8],
+    ) {
+        match head.kind {
+            Kind::First => self.handle_first(now, from, head, message),
+            Kind::Second => self.handle_second(now, head, message),
+            Kind::Cookie => self.handle_cookie(head, message),
+        }
+    }
+
+    /// Takes message 1: cheap proofs first, then copies, then the limits, then the handshake.
+    fn handle_first(&mut self, now: Instant, from: SocketAddr, head: MessageHead, message: &[u8]) {
+        let (front, mac2) = message.split_at(message.len() - MAC_BYTES);
+        if !has_mac1(self.identity.public(), front, front.len()) {
+            self.counters.strangers += 1;
+            return;
+        }
+        let noise = front.len() - MAC_BYTES;
+        let digest = digest(&front[..noise]);
+        if self.is_copy(now, from, &digest) {
+            self.counters.copies += 1;
+            return;
+        }
+        match self.doorkeeper.admit(now, from, front, mac2) {
+            Admission::Dropped => self.counters.dropped += 1,
+            Admission::Cookie(cookie) => self.send_cookie(from, head, &front[noise..], cookie),
+            Admission::Computed => {
+                self.counters.computed += 1;
+                let sealed = &front[MESSAGE_HEAD_BYTES..noise];
+                if self.compute(now, from, head, digest, sealed).is_none() {
+                    self.counters.refused += 1;
+                }
+            }
+        }
+    }
+
+    /// Gives the same answer to a copy of message 1, unless its opener has proven the keys. One that gave
+    /// way gets none: its opener sends another message before it is forgotten.
+    fn is_copy(&mut self, now: Instant, from: SocketAddr, digest: &Digest) -> bool {
+        let Some(pending) = self.pending.get_mut(digest) else {
+            return self.pending.was_displaced(now, digest);
+        };
+        if !pending.is_proven() {
+            let answer = pending.answer.clone();
+            self.transmit(from, answer);
+        }
+        true
+    }
+
+    fn send_cookie(&mut self, to: SocketAddr, head: MessageHead, mac1: &[u8], cookie: Cookie) {
+        self.counters.cookies += 1;
+        let mut nonce = [0; COOKIE_NONCE_BYTES];
+        nonce.copy_from_slice(&self.entropy.draw().octets()[..COOKIE_NONCE_BYTES]);
+        let (maker, key) = (self.config.maker, self.identity.public());
+        let message = sealed_cookie(maker, key, (head.mode, head.opener), nonce, mac1, cookie);
+        self.transmit(to, message.to_vec());
+    }
+
+    /// Computes a handshake; `None` if it is none of a peer, or not in its mode.
+    fn compute(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        head: MessageHead,
+        digest: Digest,
+        sealed: &[u8],
+    ) -> Option<()> {
+        let prologue = prologue(head.mode, head.opener);
+        let mut noise = Acceptor::new(&self.identity, &prologue, self.entropy.draw(), sealed).ok()?;
+        let payload = core::mem::take(&mut noise.payload);
+        let payload = Payload1::decode(&payload)?;
+        let (peer_id, peer) = self.peers.by_key(noise.opener)?;
+        if peer.mode() != head.mode {
+            return None;
+        }
+        let freshness = peer.judge(payload.token, payload.counter, from.ip());
+        let first = First { head, from, digest, peer: peer_id, payload, freshness };
+        if freshness == Freshness::Taken {
+            self.tell(Event::CounterTaken { peer: peer_id });
+        }
+        let Ok(way) = self.pending.gives_way(peer_id, first.is_fresh()) else {
+            self.counters.crowded += 1;
+            return Some(());
+        };
+        if let Some(way) = way {
+            let displaced = self.pending.displace(&way);
+            self.bury(displaced);
+        }
+        self.answer(now, &first, noise)
+    }
+
+    /// Answers a handshake, and keeps what is needed until it is proven.
+    fn answer(&mut self, now: Instant, first: &First<'_>, noise: Acceptor) -> Option<()> {
+        let local = self.free_index();
+        let aead = self.config.offer.choose(first.payload.offer);
+        let peer = self.peers.get(first.peer)?;
+        let (token, counter) = peer.next_handshake(first.from.ip());
+        let payload = Payload2 { counter, token, acceptor: local, aead };
+        let opener = noise.opener;
+        let (sealed, secrets) = noise.answer(peer.psk(), &payload.encode()).ok()?;
+        let head = MessageHead { kind: Kind::Second, ..first.head };
+        let mut answer = [&head.encode()[..], &sealed].concat();
+        answer.extend(mac1(opener, &answer));
+        let agreement = Agreement {
+            mode: first.head.mode,
+            aead,
+            maker: self.config.maker,
+            local,
+            remote: first.head.opener,
+            part: Part::Acceptor(first.digest),
+            counter: first.payload.counter,
+        };
+        self.transmit(first.from, answer.clone());
+        let keys = Keyset::new(agreement, &secrets, now);
+        self.hold(now, first, answer, keys);
+        Some(())
+    }
+
+    /// Holds a handshake. A fresh one that continues nothing begins an association at once.
+    fn hold(&mut self, now: Instant, first: &First<'_>, answer: Vec<u8>, keys: Keyset) {
+        let continues = self.continued(first);
+        let early_keys = OpeningKeys::new(
+            early_protection(first.head.mode, self.config.maker),
+            &Secret::new(first.payload.early),
+        );
+        let beginning = Beginning {
+            peer: first.peer,
+            from: first.from,
+            opener: first.head.opener,
+            counter: first.payload.counter,
+            answer,
+            is_fresh: first.is_fresh(),
+            continues,
+            early_keys,
+        };
+        let pending = match (first.freshness, continues) {
+            (Freshness::Fresh { .. }, Some(id)) => Pending::new(now, beginning, Early::To(id), Some(keys)),
+            (Freshness::Fresh { is_here }, None) if self.has_room(first.peer) => {
+                let id = self.begin(now, first, keys, is_here);
+                Pending::new(now, beginning, Early::To(id), None)
+            }
+            _ => Pending::new(now, beginning, Early::Withheld, Some(keys)),
+        };
+        self.keep(first, pending);
+    }
+
+    fn begin(&mut self, now: Instant, first: &First<'_>, keys: Keyset, is_here: bool) -> AssociationId {
+        let id = self.create(now, first.peer, first.from, false);
+        self.install(now, id, keys, first.from);
+        let (peer, address) = (first.peer, first.from);
+        self.tell(Event::Accepted { association: id, peer, address, is_address_proven: is_here });
+        id
+    }
+
+    fn keep(&mut self, first: &First<'_>, mut pending: Pending) {
+        match pending.early() {
+            Early::To(id) => self.release(id, first.payload.segment.to_vec()),
+            Early::Withheld => pending.withhold(first.payload.segment),
+        }
+        if let Some(local) = pending.local() {
+            self.indices.insert(local, Owner::Pending(first.digest));
+        }
+        self.pending.insert(first.digest, pending);
+    }
+
+    /// Association that a handshake continues: one of the opener's, by an index that this end gave.
+    fn continued(&self, first: &First<'_>) -> Option<AssociationId> {
+        let Some(&Owner::Association(id)) = self.indices.get(&first.payload.continues?) else { return None };
+        let association = &self.entries.get(&id)?.association;
+        (association.peer() == first.peer && association.has_keys()).then_some(id)
+    }
+
+    /// Association that proven keys go to: the one that they continue, or a new one.
+    pub(super) fn destination(
+        &mut self,
+        now: Instant,
+        digest: &Digest,
+        from: SocketAddr,
+    ) -> Option<AssociationId> {
+        let pending = self.pending.get_mut(digest)?;
+        let (peer, continues) = (pending.peer, pending.continues);
+        if let Some(id) = continues.filter(|id| self.entries.contains_key(id)) {
+            return Some(id);
+        }
+        self.make_room(peer);
+        let id = self.create(now, peer, from, false);
+        self.tell(Event::Accepted { association: id, peer, address: from, is_address_proven: true });
+        Some(id)
+    }
+}

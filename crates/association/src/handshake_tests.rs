@@ -1,0 +1,395 @@
+use std::net::SocketAddr;
+use std::string::String;
+use std::vec::Vec;
+
+use skyhaul_core::envelope::Mode;
+use skyhaul_core::{Instant, MS, SECOND};
+
+use crate::aead::{AeadName, ring_aead};
+use crate::message::{Kind, MessageHead, Payload2, prologue};
+use crate::noise::Acceptor;
+use crate::opening::{Occasion, Opening};
+use crate::world::{A, B, Datagram, World};
+use crate::*;
+
+const MODES: [Mode; 2] = [Mode::Encrypted, Mode::Authenticated];
+
+fn hex(octets: &[u8]) -> String {
+    octets.iter().fold(String::new(), |text, octet| text + &std::format!("{octet:02x}"))
+}
+
+#[test]
+fn messages_have_the_sizes_of_the_specification() {
+    assert_eq!((MESSAGE_1_BYTES, MESSAGE_2_BYTES, COOKIE_MESSAGE_BYTES), (212, 116, 56));
+    for mode in MODES {
+        let mut world = World::acquainted(mode);
+        let id = world.open(A);
+        world.send(A, id, &[7; 1300]);
+        let seen = world.settle();
+        let sizes: Vec<usize> = seen.iter().map(|datagram| datagram.octets.len()).collect();
+        assert_eq!(sizes, [212, 1324, 116, 24, 24], "two messages, early data, and a proof each way");
+    }
+}
+
+#[test]
+fn messages_are_the_golden_octets_of_the_specification() {
+    let index = |number| Index::new(number).unwrap();
+    let (opener, acceptor, psk) = (world::identity(A), world::identity(B), Secret::new([0x33; 32]));
+    let occasion = Occasion {
+        identity: &opener,
+        peer: acceptor.public(),
+        psk: &psk,
+        mode: Mode::Encrypted,
+        offer: Offer { aes: true },
+        maker: ring_aead,
+        index: index(0x0A_0B0C),
+        continues: None,
+        token: Token([0x55; 32]),
+        counter: 5,
+        segment: b"",
+    };
+    let mut opening = Opening::new(Instant::ZERO, &occasion, &Secret::new([0x44; 32])).unwrap();
+    let first = opening.datagram();
+    let noise = Acceptor::new(
+        &acceptor,
+        &prologue(Mode::Encrypted, occasion.index),
+        Secret::new([0x66; 32]),
+        &first[8..first.len() - 32],
+    );
+    let (aead, token) = (AeadName::Aes128Gcm, Token([0x77; 32]));
+    let payload = Payload2 { counter: 6, token, acceptor: index(0x0D_0E0F), aead };
+    let (sealed, secrets) = noise.unwrap().answer(&psk, &payload.encode()).unwrap();
+    let head = MessageHead { mode: Mode::Encrypted, kind: Kind::Second, opener: occasion.index };
+    let mut second = [&head.encode()[..], &sealed].concat();
+    second.extend(cookie::mac1(opener.public(), &second));
+    let (read, ours) = opening.read(head, &second).unwrap();
+    assert_eq!((read, ours.from_opener.octets()), (payload, secrets.from_opener.octets()));
+    let rows = [
+        ("message 1", &first[..]),
+        ("message 2", &second),
+        ("S(0) of the opener", ours.from_opener.octets()),
+        ("S(0) of the acceptor", ours.from_acceptor.octets()),
+    ];
+    let rows = rows.map(|(name, octets)| std::format!("| {name} | `{}` |", hex(octets))).join("\n");
+    assert!(include_str!("../../../docs/spec/protection.md").contains(&rows), "the page lacks:\n{rows}");
+}
+
+#[test]
+fn both_ends_talk_after_one_round_trip() {
+    for mode in MODES {
+        let mut world = World::new(mode);
+        let id = world.open(A);
+        world.send(A, id, b"question");
+        world.settle();
+        assert_eq!(world.ends[B].delivered, [b"question"]);
+        let back = world.ends[B].last.unwrap();
+        assert!(world.ends[A].associations.is_confirmed(id) && world.ends[B].associations.is_confirmed(back));
+        world.send(B, back, b"answer");
+        let seen = world.settle();
+        assert_eq!(seen.len(), 1, "no further message");
+        assert_eq!(world.ends[A].delivered, [b"answer"]);
+    }
+}
+
+#[test]
+fn a_small_segment_rides_in_message_1_unless_all_may_read() {
+    for (mode, rides) in MODES.into_iter().zip([true, false]) {
+        let mut world = World::acquainted(mode);
+        let id = world.open(A);
+        world.send(A, id, b"rides");
+        let sent = world.take(A);
+        assert_eq!(sent.len(), if rides { 1 } else { 2 });
+        assert_eq!(sent[0].octets.len(), if rides { 217 } else { 212 });
+        let clear = sent.iter().any(|datagram| datagram.octets.windows(5).any(|octets| octets == b"rides"));
+        assert_eq!(clear, mode == Mode::Authenticated);
+        world.deliver_all(&sent);
+        assert_eq!(world.ends[B].delivered, [b"rides"]);
+    }
+}
+
+#[test]
+fn the_aead_is_one_that_both_offer() {
+    for (aes, expected) in [
+        ([true, true], AeadName::Aes128Gcm),
+        ([true, false], AeadName::ChaCha20Poly1305),
+        ([false, true], AeadName::ChaCha20Poly1305),
+    ] {
+        let mut world = World::with_aes(Mode::Encrypted, aes);
+        let id = world.open(A);
+        world.send(A, id, b"x");
+        world.settle();
+        assert_eq!(world.ends[B].delivered, [b"x"]);
+        assert_eq!(Offer { aes: aes[A] }.choose(Offer { aes: aes[B] }), expected);
+    }
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_of_the_messages_is_refused() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"once");
+    let first = world.take(A).remove(0);
+    for octets in mutations(&first.octets) {
+        // Bits of mac2 are looked at under load alone.
+        if octets.len() == first.octets.len()
+            && octets[..octets.len() - 16] == first.octets[..octets.len() - 16]
+        {
+            continue;
+        }
+        world.deliver(&Datagram { octets, ..first.clone() });
+        assert_eq!((world.take(B).len(), world.ends[B].associations.len()), (0, 0), "no answer, no state");
+    }
+    world.deliver(&first);
+    let second = world.take(B).remove(0);
+    for octets in mutations(&second.octets) {
+        world.deliver(&Datagram { octets, ..second.clone() });
+        assert!(!world.ends[A].associations.is_confirmed(id));
+        assert_eq!(world.take(A).len(), 0);
+    }
+    world.deliver(&second);
+    assert!(world.ends[A].associations.is_confirmed(id), "the genuine one is still taken");
+    assert_eq!(world.ends[B].delivered, [b"once"]);
+}
+
+/// All flips of one bit, and all cuts.
+fn mutations(octets: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let flips = (0..octets.len() * 8).map(|bit| {
+        let mut flipped = octets.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        flipped
+    });
+    flips.chain((0..octets.len()).map(|length| octets[..length].to_vec()))
+}
+
+#[test]
+fn who_does_not_know_the_key_gets_no_answer() {
+    let mut world = World::new(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"x");
+    let mut first = world.take(A).remove(0);
+    let end = first.octets.len() - 16;
+    first.octets[end - 16..end].fill(0);
+    world.deliver(&first);
+    assert_eq!(world.wire, []);
+    assert_eq!(world.ends[B].associations.counters().strangers, 1);
+}
+
+#[test]
+fn an_unknown_peer_and_a_removed_one_meet_silence() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"x");
+    world.settle();
+    let peer = world.ends[B].peer;
+    world.ends[B].associations.remove_peer(peer);
+    assert!(world.ends[B].associations.is_empty());
+    world.send(A, id, b"y");
+    world.settle();
+    let id = world.open(A);
+    world.send(A, id, b"z");
+    assert_eq!(world.settle().len(), 1);
+    assert_eq!(world.ends[B].delivered, [b"x"]);
+    assert_eq!(world.ends[B].associations.counters().refused, 1);
+}
+
+#[test]
+fn other_modes_meet_silence() {
+    for (ours, theirs) in [(0, 1), (1, 0)] {
+        let (mut world, mut other) = (World::new(MODES[ours]), World::new(MODES[theirs]));
+        let id = world.open(A);
+        world.send(A, id, b"x");
+        for datagram in world.take(A) {
+            other.deliver(&datagram);
+        }
+        assert_eq!((other.wire.len(), other.ends[B].delivered.len()), (0, 0));
+        assert_eq!(other.ends[B].associations.counters().refused, 1);
+    }
+}
+
+#[test]
+fn a_plain_datagram_is_dropped() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let (from, to) = (world.ends[A].address, world.ends[B].address);
+    world.deliver(&Datagram { from, to, octets: [&[0x20][..], &[0; 100]].concat() });
+    assert_eq!((world.wire.len(), world.ends[B].delivered.len()), (0, 0));
+    assert_eq!(world.ends[B].associations.counters().alien, 1);
+}
+
+#[test]
+fn message_1_goes_again_more_and_more_rarely() {
+    let mut world = World::new(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"x");
+    let (begun, mut times) = (world.now, Vec::new());
+    for _ in 0..700 {
+        times.extend(world.take(A).iter().map(|_| world.now.since(begun) / SECOND));
+        world.pass(SECOND);
+    }
+    assert_eq!(times, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303, 363, 423, 483, 543]);
+    assert_eq!(world.ends[A].events.last(), Some(&Event::Unanswered { association: id }));
+    assert_eq!(world.ends[A].associations.deadline(), None);
+    world.send(A, id, b"y");
+    world.settle();
+    assert_eq!(world.ends[B].delivered, [b"y"], "what is sealed next calls again");
+}
+
+#[test]
+fn a_copy_of_message_1_gets_the_same_answer_until_the_keys_are_proven() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"x");
+    let first = world.take(A).remove(0);
+    world.deliver(&first);
+    world.deliver(&first);
+    let answers = world.take(B);
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(world.ends[B].delivered, [b"x"], "delivered once");
+    world.wire.push(answers[0].clone());
+    world.settle();
+    world.deliver(&first);
+    assert_eq!(world.take(B).len(), 0);
+    assert_eq!(world.ends[B].associations.counters().computed, 2, "one of the acquaintance, one of this");
+}
+
+#[test]
+fn a_lost_confirmation_goes_again() {
+    let mut world = World::new(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"x");
+    let first = world.take(A).remove(0);
+    world.deliver(&first);
+    let second = world.take(B).remove(0);
+    world.deliver(&second);
+    assert_eq!(world.take(A).len(), 1, "the proof, which is lost");
+    assert_eq!(world.ends[B].delivered.len(), 0);
+    world.pass(1100 * MS);
+    world.settle();
+    assert_eq!(world.ends[B].delivered, [b"x"]);
+    world.pass(100 * SECOND);
+    assert_eq!(world.settle().len(), 0, "it is heard");
+}
+
+/// Message 1 of a peer at an address of its own, each with a fresh index.
+fn flood(world: &mut World, number: u16) -> Datagram {
+    let id = world.open(A);
+    world.send(A, id, b"");
+    let mut first = world.take(A).remove(0);
+    world.ends[A].associations.close(id);
+    let [high, low] = number.to_be_bytes();
+    first.from = SocketAddr::from(([198, 51, high, low], 9));
+    first
+}
+
+#[test]
+fn under_load_200_handshakes_a_second_are_computed_without_a_cookie() {
+    let mut world = World::new(Mode::Encrypted);
+    let floods: Vec<Datagram> = (0..2000).map(|number| flood(&mut world, number)).collect();
+    let begun = world.ends[B].associations.counters();
+    for datagram in &floods {
+        world.deliver(datagram);
+        for answer in world.take(B) {
+            assert!(answer.octets.len() <= datagram.octets.len(), "no answer is longer than its question");
+        }
+        world.pass(500_000);
+    }
+    let counters = world.ends[B].associations.counters();
+    let computed = counters.computed - begun.computed;
+    assert!((390..=402).contains(&computed), "200 at once, 200 in the second: {computed}");
+    assert_eq!(counters.cookies, 2000 - computed);
+    assert!(world.ends[B].associations.len() <= MAX_ASSOCIATIONS_PER_PEER);
+}
+
+/// Message 1 of somebody who knows B's key but is no peer of B's.
+fn strangers_message(world: &World, number: u16, port: u16) -> Datagram {
+    let identity = Identity::new(Secret::new([0x99; 32]));
+    let occasion = Occasion {
+        identity: &identity,
+        peer: world::identity(B).public(),
+        psk: &Secret::new([0; 32]),
+        mode: Mode::Encrypted,
+        offer: Offer { aes: true },
+        maker: ring_aead,
+        index: Index::new(u32::from(number) + 1).unwrap(),
+        continues: None,
+        token: Token::NONE,
+        counter: 0,
+        segment: b"",
+    };
+    let [high, low] = number.to_be_bytes();
+    let opening = Opening::new(Instant::ZERO, &occasion, &Secret::new([low; 32])).unwrap();
+    let from = SocketAddr::from(([198, 51, high, low], port));
+    Datagram { from, to: world.ends[B].address, octets: opening.datagram() }
+}
+
+#[test]
+fn a_cookie_lets_an_honest_opener_in_while_others_flood() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    for number in 0..300 {
+        let datagram = strangers_message(&world, number, 9);
+        world.deliver(&datagram);
+    }
+    assert_eq!(world.ends[B].associations.counters().cookies, 300 - 199, "one was of the acquaintance");
+    world.take(B);
+    let id = world.open(A);
+    world.send(A, id, b"in");
+    let sizes: Vec<usize> = world.settle().iter().map(|datagram| datagram.octets.len()).collect();
+    assert_eq!(sizes, [214, 56, 214, 116, 24, 24], "a cookie costs a round trip");
+    assert_eq!(world.ends[B].delivered, [b"in"]);
+}
+
+#[test]
+fn a_cookie_holds_for_its_address_and_for_four_minutes_at_most() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let exhaust = |world: &mut World| {
+        for number in 0..300 {
+            let datagram = strangers_message(world, number, 9);
+            world.deliver(&datagram);
+        }
+        world.take(B);
+    };
+    exhaust(&mut world);
+    let id = world.open(A);
+    world.send(A, id, b"in");
+    let first = world.take(A).remove(0);
+    world.deliver(&first);
+    let cookie = world.take(B).remove(0);
+    world.deliver(&cookie);
+    let proven = world.take(A).remove(0);
+    let elsewhere = Datagram { from: "203.0.113.9:4700".parse().unwrap(), ..proven.clone() };
+    world.deliver(&elsewhere);
+    assert_eq!(world.take(B)[0].octets.len(), COOKIE_MESSAGE_BYTES);
+    world.pass(2 * COOKIE_NS);
+    world.take(A);
+    exhaust(&mut world);
+    exhaust(&mut world);
+    world.pass(COOKIE_NS);
+    world.take(A);
+    exhaust(&mut world);
+    world.deliver(&proven);
+    assert_eq!(world.take(B)[0].octets.len(), COOKIE_MESSAGE_BYTES);
+    assert!(world.ends[B].delivered.is_empty());
+}
+
+#[test]
+fn of_a_peer_few_handshakes_wait_and_none_gives_way_to_one_that_is_not_fresh() {
+    let mut world = World::new(Mode::Encrypted);
+    world.ends[A].disk.is_writable = false;
+    for number in 0..MAX_PENDING as u16 + 3 {
+        let datagram = flood(&mut world, number);
+        world.deliver(&datagram);
+    }
+    assert_eq!(world.take(B).len(), MAX_PENDING);
+    assert_eq!(world.ends[B].associations.counters().crowded, 3);
+    assert_eq!(world.ends[B].associations.len(), 0);
+}
+
+#[test]
+fn debug_output_has_no_secret() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"x");
+    let text = std::format!("{:?}", world.ends[A].associations);
+    // Octets of the identity (17) and of the shared secret (51), four in a row.
+    assert!(!text.contains("17, 17, 17, 17") && !text.contains("51, 51, 51, 51"), "{text}");
+    assert!(text.contains("Secret(..)"));
+}
