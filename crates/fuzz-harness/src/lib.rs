@@ -2,21 +2,25 @@
 //! tests replay the corpus (`tests/corpus.rs`) with the very same code.
 #![forbid(unsafe_code)]
 
+mod association;
 mod coding;
 mod connection;
 mod envelope;
 mod file_records;
 mod input;
+mod record;
 mod segment;
 mod tcp_connection;
 mod tcp_options;
 mod tcp_pair;
 mod tcp_segment;
 
+pub use association::association;
 pub use coding::coding;
 pub use connection::connection;
 pub use envelope::envelope;
 pub use file_records::file_records;
+pub use record::record;
 pub use segment::segment_decode;
 pub use tcp_connection::tcp_connection;
 pub use tcp_options::tcp_options;

@@ -70,3 +70,13 @@ fn coding() {
 fn file_records() {
     replay("file_records", harness::file_records);
 }
+
+#[test]
+fn record() {
+    replay("record", harness::record);
+}
+
+#[test]
+fn association() {
+    replay("association", harness::association);
+}
