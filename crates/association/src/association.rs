@@ -12,8 +12,15 @@ use crate::opening::{Opening, Retry};
 use crate::peers::PeerId;
 use crate::record::{Head, RecordError};
 
-/// Time for which records stay unanswered until this end opens new keys: the peer may have restarted.
+/// Time for which records stay unanswered until this end opens new keys: the peer may have restarted. Over
+/// paths with long round trips, two of those and [`ACKNOWLEDGED_NS`].
 pub const SILENCE_NS: u64 = 5 * SECOND;
+
+/// Records that stay unanswered, at least, until this end opens new keys: the last one of few may be lost.
+const MIN_UNANSWERED: u32 = 3;
+
+/// Time after which an end that has nothing to say answers a record by an empty one.
+pub const ACKNOWLEDGED_NS: u64 = 2 * SECOND;
 
 /// Time for which an end calls without an answer until it gives up.
 pub const GIVE_UP_NS: u64 = 600 * SECOND;
@@ -65,8 +72,12 @@ pub(crate) struct Association {
     current: Option<Current>,
     previous: Option<(Keyset, Instant)>,
     calling: Option<Calling>,
-    /// When records began to stay unanswered.
-    unanswered_since: Option<Instant>,
+    /// When records began to stay unanswered, and how many.
+    unanswered: Option<(Instant, u32)>,
+    /// When an empty record is due, since a segment came and nothing went since.
+    acknowledgement_at: Option<Instant>,
+    /// Round trip of the last handshake.
+    rtt_ns: u64,
     used_at: Instant,
     is_proven: bool,
 }
@@ -80,7 +91,9 @@ impl Association {
             current: None,
             previous: None,
             calling: None,
-            unanswered_since: None,
+            unanswered: None,
+            acknowledgement_at: None,
+            rtt_ns: 0,
             used_at: now,
             is_proven: false,
         }
@@ -135,8 +148,7 @@ impl Association {
     pub(crate) fn locals(&self) -> impl Iterator<Item = Index> {
         let current = self.current.as_ref().map(|current| current.keys.agreement().local);
         let previous = self.previous.as_ref().map(|(keys, _)| keys.agreement().local);
-        let calling = self.calling.as_ref().map(|calling| calling.opening.index());
-        [current, previous, calling].into_iter().flatten()
+        [current, previous, self.called()].into_iter().flatten()
     }
 
     /// Takes keys into use, unless those in use outrank them. The others stay for late records; `Some` are
@@ -146,9 +158,10 @@ impl Association {
         now: Instant,
         keys: Keyset,
         from: SocketAddr,
-        leads: bool,
+        (leads, rtt_ns): (bool, u64),
     ) -> Option<Index> {
-        (self.address, self.used_at, self.unanswered_since) = (from, now, None);
+        (self.address, self.used_at, self.unanswered) = (from, now, None);
+        self.rtt_ns = rtt_ns;
         let stays = self.current.as_ref().is_some_and(|current| current.keys.outranks(&keys, now, leads));
         let confirmation = (keys.agreement().part == Part::Opener).then(|| (Retry::new(now), 0));
         self.is_proven |= confirmation.is_some();
@@ -167,9 +180,10 @@ impl Association {
         counts: bool,
     ) -> Option<Result<(), NumbersUsedUp>> {
         let current = self.current.as_mut()?;
-        self.used_at = now;
-        if counts && self.unanswered_since.is_none() {
-            self.unanswered_since = Some(now);
+        (self.used_at, self.acknowledgement_at) = (now, None);
+        if counts {
+            let (since, number) = self.unanswered.unwrap_or((now, 0));
+            self.unanswered = Some((since, number + 1));
         }
         Some(current.keys.seal(now, datagram))
     }
@@ -195,23 +209,33 @@ impl Association {
             *wiped_at = now.after(LATE_NS);
             opened
         };
-        (self.used_at, self.unanswered_since, self.is_proven) = (now, None, true);
+        (self.used_at, self.unanswered, self.is_proven) = (now, None, true);
+        if !opened.text.is_empty() && self.acknowledgement_at.is_none() {
+            self.acknowledgement_at = Some(now.after(ACKNOWLEDGED_NS));
+        }
         Ok(opened)
     }
 
     /// Whether this end is to open new keys: it has none, they are old, or nobody answers under them.
     pub(crate) fn wants_keys(&self, now: Instant) -> bool {
-        let is_silent = self.unanswered_since.is_some_and(|since| now.since(since) >= SILENCE_NS);
+        let silence_ns = SILENCE_NS.max(2 * self.rtt_ns + ACKNOWLEDGED_NS);
+        let is_silent = self
+            .unanswered
+            .is_some_and(|(since, number)| number + 1 >= MIN_UNANSWERED && now.since(since) >= silence_ns);
         self.calling.is_none()
             && self.current.as_ref().is_none_or(|current| is_silent || current.keys.is_due(now))
     }
 
     /// Begins to call. A handshake that takes the place of another goes on with its timers.
-    pub(crate) fn call(&mut self, now: Instant, opening: Opening) -> Option<Index> {
+    pub(crate) fn call(&mut self, now: Instant, opening: Opening) {
         let last = self.calling.take();
-        let (retry, since) = last.as_ref().map_or((Retry::new(now), now), |last| (last.retry, last.since));
+        let (retry, since) = last.map_or((Retry::new(now), now), |last| (last.retry, last.since));
         self.calling = Some(Calling { opening, retry, since });
-        last.map(|last| last.opening.index())
+    }
+
+    /// Index of the handshake under way.
+    pub(crate) fn called(&self) -> Option<Index> {
+        self.calling.as_ref().map(|calling| calling.opening.index())
     }
 
     pub(crate) fn opening(&mut self, index: Index) -> Option<&mut Opening> {
@@ -230,7 +254,8 @@ impl Association {
 
     /// Wipes all keys.
     pub(crate) fn wipe(&mut self) {
-        (self.current, self.previous, self.calling, self.unanswered_since) = (None, None, None, None);
+        (self.current, self.previous, self.calling) = (None, None, None);
+        (self.unanswered, self.acknowledgement_at) = (None, None);
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -241,6 +266,7 @@ impl Association {
             current.and_then(|current| current.keys.deadline()),
             self.previous.as_ref().map(|&(_, wiped_at)| wiped_at),
             current.map(|_| self.used_at.after(IDLE_NS)),
+            current.and(self.acknowledgement_at),
         ]
         .into_iter()
         .flatten()
@@ -271,7 +297,8 @@ impl Association {
             let is_stale = calling.opening.is_stale(now);
             return Some(if is_stale { Wish::CallAnew } else { Wish::Call(calling.opening.datagram()) });
         }
-        self.wishes_to_confirm(now).then_some(Wish::Confirm)
+        let is_due = self.current.is_some() && self.acknowledgement_at.is_some_and(|at| at <= now);
+        (is_due || self.wishes_to_confirm(now)).then_some(Wish::Confirm)
     }
 
     fn wishes_to_confirm(&mut self, now: Instant) -> bool {

@@ -176,7 +176,7 @@ fn spliced_handshakes_are_refused() {
 #[test]
 fn idle_keys_are_wiped_and_the_next_segment_calls_again() {
     let (mut world, id, back) = talking(Mode::Encrypted);
-    world.pass(IDLE_NS + SECOND);
+    world.pass(IDLE_NS + 10 * SECOND);
     assert_eq!(world.ends[B].events, [Event::Closed { association: back }]);
     assert_eq!(world.ends[A].associations.deadline(), None);
     world.send(A, id, b"back");
@@ -237,4 +237,32 @@ fn an_association_whose_first_handshake_was_never_proven_lives_on_with_the_next_
     assert!(world.ends[B].associations.is_confirmed(back), "the acceptor called itself");
     world.pass(PENDING_NS);
     assert!(world.ends[B].associations.contains(back));
+}
+
+#[test]
+fn keys_that_the_opener_never_proved_do_not_outrank_others() {
+    // The end that does not lead accepts, its answer is lost, and it calls within the minute.
+    let leading = usize::from(world::identity(B).public() < world::identity(A).public());
+    let other = 1 - leading;
+    let mut world = World::acquainted(Mode::Encrypted);
+    let id = world.open(leading);
+    world.send(leading, id, b"first");
+    let sent = world.take(leading);
+    world.deliver_all(&sent);
+    world.take(other);
+    let back = world.ends[other].last.unwrap();
+    for _ in 0..7 {
+        world.send(other, back, b"anybody?");
+        if messages(&world.wire) > 0 {
+            break;
+        }
+        world.wire.clear();
+        world.pass(SECOND);
+        world.take(leading);
+    }
+    world.settle();
+    world.ends[leading].delivered.clear();
+    world.send(other, back, b"heard");
+    world.settle();
+    assert_eq!(world.ends[leading].delivered, [b"heard"]);
 }

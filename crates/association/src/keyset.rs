@@ -67,6 +67,10 @@ impl Keyset {
         self.agreement
     }
 
+    pub(crate) fn agreed_at(&self) -> Instant {
+        self.agreed_at
+    }
+
     pub(crate) fn is_heard(&self) -> bool {
         self.is_heard
     }
@@ -93,7 +97,9 @@ impl Keyset {
         if ours(self) == ours(new) {
             return new.agreement.counter != 0 && new.agreement.counter < self.agreement.counter;
         }
-        now.since(self.agreed_at) < LATE_NS && ours(self) == leads
+        // An opener may never have had the answer, and would not know keys that it did not prove.
+        let is_shared = ours(self) || self.is_heard;
+        is_shared && now.since(self.agreed_at) < LATE_NS && ours(self) == leads
     }
 
     /// Whether this end is to open new keys, since these have served their time.

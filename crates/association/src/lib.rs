@@ -38,6 +38,9 @@ mod record_tests;
 mod replay;
 #[cfg(test)]
 mod replay_tests;
+mod sealed;
+#[cfg(test)]
+mod sealed_tests;
 mod secret;
 #[cfg(test)]
 mod swarm_tests;
@@ -45,7 +48,7 @@ mod token;
 #[cfg(test)]
 mod world;
 
-pub use association::{GIVE_UP_NS, IDLE_NS, SILENCE_NS};
+pub use association::{ACKNOWLEDGED_NS, GIVE_UP_NS, IDLE_NS, SILENCE_NS};
 pub use associations::{
     Arrived, AssociationId, Associations, Config, Counters, Event, MAX_ASSOCIATIONS_PER_PEER, MAX_EVENTS,
     MAX_WAITING, Outgoing, Released, SealError, Sealed, Secrecy,
@@ -64,5 +67,6 @@ pub use peers::{MAX_PEERS, PeerError, PeerId, PeerSettings};
 pub use pending::{MAX_PENDING, MAX_WITHHELD_BYTES, PENDING_NS, UNPROVEN_NS};
 pub use record::{Addressee, HEAD_BYTES, Head, Index, MAX_INDEX, OVERHEAD_BYTES, RecordError};
 pub use replay::{REPLAY_WINDOW, Replay, ReplayWindow};
+pub use sealed::SealedEngine;
 pub use secret::{SECRET_BYTES, Secret};
 pub use token::{TOKEN_BYTES, Token};

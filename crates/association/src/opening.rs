@@ -112,6 +112,10 @@ impl Opening {
         self.index
     }
 
+    pub(crate) fn begun_at(&self) -> Instant {
+        self.begun_at
+    }
+
     pub(crate) fn counter(&self) -> u64 {
         self.counter
     }

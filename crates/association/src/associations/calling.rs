@@ -15,7 +15,8 @@ impl Associations {
     pub(super) fn call(&mut self, now: Instant, id: AssociationId, segment: &[u8]) -> Result<(), SealError> {
         let entry = self.entries.get(&id).ok_or(SealError::Unknown)?;
         let (peer_id, continues) = (entry.association.peer(), entry.association.remote());
-        let index = self.free_index();
+        // The acceptor knows by it what a message takes the place of.
+        let index = entry.association.called().unwrap_or_else(|| self.free_index());
         let random = self.entropy.draw();
         let peer = self.peers.get_mut(peer_id).ok_or(SealError::Unknown)?;
         let (token, counter) = peer.take_own();
@@ -42,9 +43,7 @@ impl Associations {
     fn dial(&mut self, now: Instant, id: AssociationId, opening: Opening) {
         self.indices.insert(opening.index(), Owner::Association(id));
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        if let Some(last) = entry.association.call(now, opening) {
-            self.indices.remove(&last);
-        }
+        entry.association.call(now, opening);
         self.retime(id);
     }
 
@@ -87,7 +86,7 @@ impl Associations {
     fn take_second(&mut self, now: Instant, head: MessageHead, message: &[u8]) -> Option<()> {
         let (id, opening) = self.answered(head)?;
         let (payload, secrets) = opening.read(head, message).ok()?;
-        let counter = opening.counter();
+        let (counter, rtt_ns) = (opening.counter(), now.since(opening.begun_at()));
         let agreement = Agreement {
             mode: head.mode,
             aead: payload.aead,
@@ -100,7 +99,7 @@ impl Associations {
         let entry = self.entries.get_mut(&id)?;
         let (peer_id, address) = (entry.association.peer(), entry.association.address());
         entry.association.hang_up();
-        self.install(now, id, Keyset::new(agreement, &secrets, now), address);
+        self.install(now, id, Keyset::new(agreement, &secrets, now), (address, rtt_ns));
         self.tell(Event::Confirmed { association: id });
         if self.peers.get_mut(peer_id)?.learn(payload.token, payload.counter) {
             self.tell(Event::Token { peer: peer_id, token: payload.token });
@@ -110,13 +109,20 @@ impl Associations {
         Some(())
     }
 
-    /// Takes keys into use, by their local index.
-    pub(super) fn install(&mut self, now: Instant, id: AssociationId, keys: Keyset, address: SocketAddr) {
+    /// Takes keys into use, by their local index. The handshake took a round trip of `rtt_ns`, 0 if that is
+    /// not known.
+    pub(super) fn install(
+        &mut self,
+        now: Instant,
+        id: AssociationId,
+        keys: Keyset,
+        (address, rtt_ns): (SocketAddr, u64),
+    ) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
         self.indices.insert(keys.agreement().local, Owner::Association(id));
         let peer = self.peers.get(entry.association.peer());
         let leads = peer.is_some_and(|peer| self.identity.public() < peer.key());
-        if let Some(freed) = entry.association.install(now, keys, address, leads) {
+        if let Some(freed) = entry.association.install(now, keys, address, (leads, rtt_ns)) {
             self.indices.remove(&freed);
         }
         self.retime(id);

@@ -187,7 +187,7 @@ impl Associations {
 
     fn begin(&mut self, now: Instant, first: &First<'_>, keys: Keyset, is_here: bool) -> AssociationId {
         let id = self.create(now, first.peer, first.from, false);
-        self.install(now, id, keys, first.from);
+        self.install(now, id, keys, (first.from, 0));
         let (peer, address) = (first.peer, first.from);
         self.tell(Event::Accepted { association: id, peer, address, is_address_proven: is_here });
         id
@@ -204,11 +204,23 @@ impl Associations {
         self.pending.insert(first.digest, pending);
     }
 
-    /// Association that a handshake continues: one of the opener's, by an index that this end gave.
+    /// Association of the opener's that a handshake continues: by an index that this end gave, or by that of
+    /// the opener, which a message has that takes the place of another one.
     fn continued(&self, first: &First<'_>) -> Option<AssociationId> {
-        let Some(&Owner::Association(id)) = self.indices.get(&first.payload.continues?) else { return None };
-        let association = &self.entries.get(&id)?.association;
-        (association.peer() == first.peer && association.has_keys()).then_some(id)
+        let of_peer = |id: &AssociationId| {
+            self.entries.get(id).is_some_and(|entry| entry.association.peer() == first.peer)
+        };
+        let by_ours = first.payload.continues.and_then(|index| match self.indices.get(&index) {
+            Some(&Owner::Association(id)) => Some(id).filter(of_peer),
+            _ => None,
+        });
+        let by_theirs = || {
+            let remote = Some(first.head.opener);
+            let mut entries = self.entries.iter();
+            let found = entries.find(|(id, entry)| entry.association.remote() == remote && of_peer(id));
+            found.map(|(&id, _)| id)
+        };
+        by_ours.or_else(by_theirs)
     }
 
     /// Association that proven keys go to: the one that they continue, or a new one.

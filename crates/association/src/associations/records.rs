@@ -143,7 +143,8 @@ impl Associations {
         let (peer, counter, from): (PeerId, u64, SocketAddr) = (pending.peer, pending.counter, pending.from);
         let (keys, withheld) = pending.prove(id);
         if let Some(keys) = keys {
-            self.install(now, id, keys, from);
+            let rtt_ns = now.since(keys.agreed_at());
+            self.install(now, id, keys, (from, rtt_ns));
         }
         if let Some(peer) = self.peers.get_mut(peer) {
             peer.take_counter(counter);
