@@ -319,3 +319,25 @@ fn polling_in_any_order_keeps_the_message_in_front() {
     assert!(second.segment_bytes > 24 && buffer[1] & 0x80 != 0, "early data follows");
     assert_eq!(*before, pair.left);
 }
+
+#[test]
+fn under_a_seal_no_checksum_is_made() {
+    let mut pair = Pair::new(1, Mode::Authenticated);
+    (pair.way.loss_percent, pair.way.copies_percent) = (0, 0);
+    let id = pair.connect(A);
+    pair.hosts[A].engine.write(id, &content(1, 5000)).unwrap();
+    pair.hosts[A].engine.finish(id);
+    let until = pair.now.after(30 * SECOND);
+    let mut records = 0;
+    pair.transmit();
+    while pair.step(until) {
+        for (_, datagram) in pair.under_way.values() {
+            // Readable segments: the checksum is the 9th and 10th octet.
+            if datagram[1..4] != [0; 3] && datagram.len() > crate::OVERHEAD_BYTES {
+                assert_eq!(datagram[8 + 8..8 + 10], [0, 0]);
+                records += 1;
+            }
+        }
+    }
+    assert!(records > 10 && pair.hosts[B].received.values().any(|received| received.len() == 5000));
+}

@@ -18,6 +18,7 @@ pub mod event;
 #[cfg(test)]
 mod event_tests;
 mod fair_queue;
+mod integrity;
 mod internet_checksum;
 mod limits;
 mod number;
@@ -42,6 +43,7 @@ pub use connection::{CloseReason, ConnectError, ConnectionId, ResetReason, Strea
 pub use engine::{Connections, Engine, Transmit};
 pub use event::{Event, EventSink, NullSink, Verdict};
 pub use fair_queue::Weight;
+pub use integrity::Integrity;
 pub use internet_checksum::{internet_checksum, internet_sum, pseudo_header_sum};
 pub use limits::{Limit, LimitTimes};
 pub use number::{NUMBER_MODULUS, expand, nearest, truncate_number};

@@ -30,8 +30,8 @@ struct Scene {
     segments: u32,
 }
 
-/// Whatever happens to datagrams, nothing panics, no segment is delivered twice or changed, and no end answers at
-/// length.
+/// Whatever happens to datagrams, nothing panics, no segment is delivered twice or changed, and no end
+/// answers at length.
 ///
 /// # Panics
 /// If that does not hold.

@@ -9,8 +9,8 @@ use skyhaul_core::envelope::Mode;
 
 use super::input::Input;
 
-/// Any datagram gives a head or an error, and nothing that was not sealed opens. The first octet chooses mode,
-/// AEAD and whether a record is forged out of what follows or sealed from it and then damaged.
+/// Any datagram gives a head or an error, and nothing that was not sealed opens. The first octet chooses
+/// mode, AEAD and whether a record is forged out of what follows or sealed from it and then damaged.
 ///
 /// # Panics
 /// If a head does not survive, a forgery opens, or a record does not open once.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use skyhaul_core::endpoint::{self, Arrival, Context, Endpoint, Family, Key, Stage};
 use skyhaul_core::event::{Refusal, Repeat};
 use skyhaul_core::{
-    CloseReason, ConnectionId, Event, EventSink, Instant, NetworkFields, Path, Stats, StreamError,
+    CloseReason, ConnectionId, Event, EventSink, Instant, Integrity, NetworkFields, Path, Stats, StreamError,
     StreamEvent,
 };
 
@@ -324,7 +324,7 @@ impl Family for StopAndWait {
 
     const KEEPS_PORTS: bool = false;
 
-    fn decode(_: Self::Peer, _: NetworkFields, bytes: &[u8]) -> Option<Segment> {
+    fn decode(_: Self::Peer, _: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Segment> {
         Segment::decode(bytes)
     }
 
@@ -332,7 +332,7 @@ impl Family for StopAndWait {
         (segment.ports.1, segment.ports.0)
     }
 
-    fn encode(_: Self::Peer, segment: &Segment, out: &mut Vec<u8>) -> (u8, u64) {
+    fn encode(_: Self::Peer, _: Integrity, segment: &Segment, out: &mut Vec<u8>) -> (u8, u64) {
         segment.encode(out);
         (segment.flags, u64::from(segment.number))
     }

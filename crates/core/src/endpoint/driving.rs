@@ -18,7 +18,8 @@ impl<H: Hosted> Engine for H {
         sink: &mut dyn EventSink,
     ) {
         let endpoint = self.endpoint_mut();
-        let Some(segment) = H::Family::decode(peer, fields, bytes) else {
+        let Some(segment) = H::Family::decode(peer, endpoint.config.path(peer).integrity(), fields, bytes)
+        else {
             return endpoint.refuse(Refusal::Undecodable, now, sink);
         };
         let (local_port, remote_port) = H::Family::ports(&segment);
@@ -83,7 +84,7 @@ impl<F: Family> Endpoint<F> {
         let (peer, segment) = self.answers.pop_front()?;
         let path = self.config.path(peer);
         buffer.resize(path.head_bytes as usize, 0);
-        let (types, number) = F::encode(peer, &segment, buffer);
+        let (types, number) = F::encode(peer, path.integrity(), &segment, buffer);
         buffer.resize(buffer.len() + path.tail_bytes as usize, 0);
         let wire_bytes = path.carrier_bytes + buffer.len() as u32;
         // Where a rate is kept, everything to that peer counts.

@@ -6,7 +6,8 @@ use core::fmt::Debug;
 use super::Endpoint;
 use crate::event::Refusal;
 use crate::{
-    ConnectionId, Description, EventSink, Instant, NetworkFields, Path, Stats, StreamError, StreamEvent,
+    ConnectionId, Description, EventSink, Instant, Integrity, NetworkFields, Path, Stats, StreamError,
+    StreamEvent,
 };
 
 /// Name of a peer: a small value of the carrier's choice. Equal names are one peer, with one path. An
@@ -165,14 +166,24 @@ pub trait Family: Clone + Debug {
     /// peer that missed the end.
     const KEEPS_PORTS: bool;
 
-    /// Segment in the body of a packet with these fields; `None`: it is none.
-    fn decode(peer: Self::Peer, fields: NetworkFields, bytes: &[u8]) -> Option<Self::Segment<'_>>;
+    /// Segment in the body of a packet with these fields, proven by `integrity`; `None`: it is none.
+    fn decode(
+        peer: Self::Peer,
+        integrity: Integrity,
+        fields: NetworkFields,
+        bytes: &[u8],
+    ) -> Option<Self::Segment<'_>>;
 
     /// Ports of a segment that arrived: ours, then the sender's.
     fn ports(segment: &Self::Segment<'_>) -> (u16, u16);
 
     /// Appends an answer of no connection to `out`; its types and number, for traces.
-    fn encode(peer: Self::Peer, segment: &Self::Segment<'_>, out: &mut Vec<u8>) -> (u8, u64);
+    fn encode(
+        peer: Self::Peer,
+        integrity: Integrity,
+        segment: &Self::Segment<'_>,
+        out: &mut Vec<u8>,
+    ) -> (u8, u64);
 
     /// Takes a segment whose key is that of connection `id`.
     fn receive(

@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 use skyhaul_core::endpoint::{self, Arrival, Context, Family, Key, Peer, Stage};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
-    ConnectionId, EventSink, Instant, NetworkFields, Path, ResetReason, Stats, StreamError, StreamEvent,
+    ConnectionId, EventSink, Instant, Integrity, NetworkFields, Path, ResetReason, Stats, StreamError,
+    StreamEvent,
 };
 
 use super::{Stp, accept};
 use crate::connection::{Connection, State};
-use crate::segment::{Segment, decode, encode};
+use crate::segment::{Segment, decode_with, encode_with};
 
 impl<P: Peer> Family for Stp<P> {
     type Peer = P;
@@ -21,16 +22,16 @@ impl<P: Peer> Family for Stp<P> {
     /// [`super::Farewells`] do.
     const KEEPS_PORTS: bool = true;
 
-    fn decode(_: P, _: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
-        decode(bytes).ok()
+    fn decode(_: P, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
+        decode_with(integrity, bytes).ok()
     }
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {
         (segment.destination_port, segment.source_port)
     }
 
-    fn encode(_: P, segment: &Segment<'_>, out: &mut Vec<u8>) -> (u8, u64) {
-        encode(segment, out);
+    fn encode(_: P, integrity: Integrity, segment: &Segment<'_>, out: &mut Vec<u8>) -> (u8, u64) {
+        encode_with(integrity, segment, out);
         (segment.type_bits(), u64::from(segment.number))
     }
 

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use skyhaul_core::Integrity;
 use skyhaul_core::checksum::{START, crc16};
 
 use super::block::take_block;
@@ -51,12 +52,19 @@ impl fmt::Display for Malformed {
 
 impl core::error::Error for Malformed {}
 
-/// Decodes a whole datagram body.
+/// Decodes a whole datagram body, by its checksum.
 pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    decode_with(Integrity::Checksum, bytes)
+}
+
+/// Decodes a whole datagram body. Under a seal its checksum is not looked at.
+pub fn decode_with(integrity: Integrity, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     if bytes.len() < HEADER_BYTES {
         return Err(Malformed::Truncated);
     }
-    check_sum(bytes)?;
+    if integrity == Integrity::Checksum {
+        check_sum(bytes)?;
+    }
     let kind = bytes[4];
     check_type(kind)?;
     let mut segment = Segment {

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use skyhaul_core::Integrity;
 use skyhaul_core::checksum::{START, crc16};
 
 use super::block::put_block;
@@ -13,8 +14,13 @@ use super::{
     TIMING_BYTES, Timing, WIRE_VERSION, block_len, poll_flags, reset_code,
 };
 
-/// Appends the segment to `out`. Expects what [`super::decode`] would accept.
+/// Appends the segment to `out`, with its checksum. Expects what [`super::decode`] would accept.
 pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
+    encode_with(Integrity::Checksum, segment, out);
+}
+
+/// Appends the segment to `out`. Under a seal its checksum is 0.
+pub fn encode_with(integrity: Integrity, segment: &Segment<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     put_header(segment, out);
     for opening in segment.bgn.iter().chain(segment.bgnak.iter()) {
@@ -52,8 +58,10 @@ pub fn encode(segment: &Segment<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(first);
         out.extend_from_slice(second);
     }
-    let sum = crc16(START, &out[start..]);
-    out[start + 8..start + 10].copy_from_slice(&sum.to_be_bytes());
+    if integrity == Integrity::Checksum {
+        let sum = crc16(START, &out[start..]);
+        out[start + 8..start + 10].copy_from_slice(&sum.to_be_bytes());
+    }
 }
 
 fn put_24(out: &mut Vec<u8>, value: u32) {

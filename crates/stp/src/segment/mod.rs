@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 use skyhaul_core::ResetReason;
 
 pub use block::{Block, MAX_BLOCK_BYTES, MAX_BLOCK_PACKETS, block_len};
-pub use decode::{Malformed, decode};
-pub use encode::{encode, encoded_len, report_len, stat_len};
+pub use decode::{Malformed, decode, decode_with};
+pub use encode::{encode, encode_with, encoded_len, report_len, stat_len};
 pub use gap_list::{GapList, ListBounds, MAX_RUNS};
 pub use piece::{MIN_PIECE_BYTES, PIECE_BYTES, Piece};
 

@@ -8,7 +8,7 @@ use skyhaul_core::{Instant, Path, truncate_number};
 use super::coded_tail::{Gaps, Next};
 use super::{Sender, Situation};
 use crate::call::Call;
-use crate::segment::{HEADER_BYTES, Segment, encode, repair_number};
+use crate::segment::{HEADER_BYTES, Segment, encode_with, repair_number};
 
 impl Sender {
     fn may_code(&self, situation: &Situation) -> bool {
@@ -76,13 +76,13 @@ impl Sender {
         let (types, number) = match next {
             Next::Block(first, block) => {
                 let segment = Segment { number: truncate_number(first), block: Some(block), ..blank };
-                encode(&segment, out);
+                encode_with(call.path.config().integrity(), &segment, out);
                 (segment.type_bits(), segment.number)
             }
             Next::Symbol(block, index, symbol) => {
                 let segment = Segment { number: repair_number(block, index), repair: Some(&symbol), ..blank };
                 self.note_symbol(call.now);
-                encode(&segment, out);
+                encode_with(call.path.config().integrity(), &segment, out);
                 (segment.type_bits(), segment.number)
             }
         };

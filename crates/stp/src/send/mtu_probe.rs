@@ -8,7 +8,7 @@ use skyhaul_core::{Event, Instant, MS, Path, truncate_number};
 use super::choice::{Choice, DataStep};
 use super::{Sender, Situation};
 use crate::call::Call;
-use crate::segment::{HEADER_BYTES, Poll, Segment, encode};
+use crate::segment::{HEADER_BYTES, Poll, Segment, encode_with};
 
 /// Packets of early data behind which an opening goes alone, so that an answer tells what became of them.
 const DOUBTED_PACKETS: u64 = 3;
@@ -57,7 +57,7 @@ impl Sender {
         // Numbers begin at the modulus, never at 0.
         let number = truncate_number(self.cache.first() - 1);
         let segment = Segment { number, poll: Some(poll), data: Some((padding, &[])), ..blank };
-        encode(&segment, out);
+        encode_with(call.path.config().integrity(), &segment, out);
         let wire_bytes = call.path.wire_bytes(out.len() - start);
         debug_assert_eq!(wire_bytes, bytes);
         // Its octets are not counted: a probe that is lost says nothing about the rate.

@@ -11,7 +11,7 @@ use super::choice::Choice;
 use super::plan::Plan;
 use super::{Sender, Situation};
 use crate::call::Call;
-use crate::segment::{HEADER_BYTES, MIN_PIECE_BYTES, PIECE_BYTES, Piece, Segment, encode};
+use crate::segment::{HEADER_BYTES, MIN_PIECE_BYTES, PIECE_BYTES, Piece, Segment, encode_with};
 
 /// Packet of which further pieces follow.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +99,7 @@ impl Sender {
         let data = self.cache.part(packet, offset, bytes);
         let piece = Some(Piece { offset, total, data });
         let segment = Segment { number: truncate_number(number), piece, ..blank };
-        encode(&segment, out);
+        encode_with(call.path.config().integrity(), &segment, out);
         let (types, number24) = (segment.type_bits(), segment.number);
         self.pieces.note_sent(number, offset + bytes as u16, total, why);
         self.charge(types, number24, out.len() - start, Some(choice), call);

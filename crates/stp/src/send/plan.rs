@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::receive::ReplySize;
 use crate::segment::types::POLL;
 use crate::segment::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, Options, POLL_BYTES, Payload, Poll, Segment, encode,
+    END_BYTES, HEADER_BYTES, OPENING_BYTES, Options, POLL_BYTES, Payload, Poll, Segment, encode_with,
 };
 
 /// Rest of the connection as the sender must know it to decide.
@@ -347,7 +347,7 @@ impl Sender {
         let data = number.and_then(|number| self.payload(number));
         let segment =
             Segment { number: truncate_number(number.unwrap_or(self.cache.next())), data, ..segment };
-        encode(&segment, out);
+        encode_with(call.path.config().integrity(), &segment, out);
         let (types, number) = (segment.type_bits(), segment.number);
         self.charge(types, number, out.len() - start, plan.data, call);
     }
@@ -391,7 +391,7 @@ impl Sender {
     /// Appends a RST to `out`.
     pub(crate) fn send_reset(&mut self, segment: &Segment<'_>, call: &mut Call<'_>, out: &mut Vec<u8>) {
         let start = out.len();
-        encode(segment, out);
+        encode_with(call.path.config().integrity(), segment, out);
         self.charge(segment.type_bits(), segment.number, out.len() - start, None, call);
     }
 }

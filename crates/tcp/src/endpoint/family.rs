@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::endpoint::{self, Arrival, Connection as _, Context, Family};
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{ConnectionId, EventSink, NetworkFields};
+use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields};
 
 use super::{Tcp, accept};
 use crate::connection::{Connection, State};
@@ -18,7 +18,7 @@ impl Family for Tcp {
     /// Late questions of a peer are answered in TIME-WAIT, before the connection is over.
     const KEEPS_PORTS: bool = false;
 
-    fn decode(way: Way, fields: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
+    fn decode(way: Way, _: Integrity, fields: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
         match fields.described_bytes {
             0 => decode(way, bytes).ok(),
             described_bytes => decode_described(way, described_bytes, bytes),
@@ -29,7 +29,7 @@ impl Family for Tcp {
         (segment.destination_port, segment.source_port)
     }
 
-    fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) -> (u8, u64) {
+    fn encode(way: Way, _: Integrity, segment: &Segment<'_>, out: &mut Vec<u8>) -> (u8, u64) {
         encode(way, segment, out);
         (segment.flags, u64::from(segment.sequence))
     }
