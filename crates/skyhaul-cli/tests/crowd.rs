@@ -1,5 +1,5 @@
-//! Strangers, silent peers and killed senders beside an honest transfer: none ends `receive --once`, none keeps
-//! a newcomer out.
+//! Strangers, silent peers and killed senders beside an honest transfer: none ends `receive --once`, and none
+//! keeps a newcomer out.
 #![allow(clippy::disallowed_methods, reason = "real processes in real time")]
 #![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]

@@ -85,7 +85,7 @@ impl Talker {
             5 => {
                 let data = Some((&[0x5A; 100][..], &[][..]));
                 let poll = Some(Poll { timestamp: self.random.next_u64() as u32, ..Poll::default() });
-                encode(&Segment { data, poll, ..names }, &mut bytes);
+                encode(&Segment { poll, data, ..names }, &mut bytes);
             }
             6 => {
                 let report = Report { next: names.number, window_bytes: 0, ..Report::default() };
