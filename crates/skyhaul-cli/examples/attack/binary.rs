@@ -33,7 +33,8 @@ fn missing(binary: &Path) -> io::Error {
 
 /// Builds it in the profile that this program was built in.
 fn build(mut cargo: Command, folder: &Path) -> io::Result<()> {
-    cargo.args(["build", "--quiet", "--package", "skyhaul-cli", "--bin", "skyhaul"]);
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    cargo.args(["build", "--quiet", "--manifest-path", manifest, "--bin", "skyhaul"]);
     if folder.ends_with("release") {
         cargo.arg("--release");
     }
