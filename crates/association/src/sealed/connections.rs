@@ -48,6 +48,14 @@ impl<E: Connections> Connections for SealedEngine<E> {
         self.inner.abort(id);
     }
 
+    fn refuse(&mut self, id: ConnectionId) {
+        self.inner.refuse(id);
+    }
+
+    fn is_proven(&self, id: ConnectionId) -> bool {
+        self.inner.is_proven(id)
+    }
+
     fn release(&mut self, now: Instant, id: ConnectionId) {
         self.inner.release(now, id);
     }
