@@ -50,6 +50,9 @@ fn engine(end: usize, mode: Mode, life: u8, token: Token, reserved: u64) -> (Stp
         tail_bytes: StpEngine::TAIL_BYTES,
         max_connections: 64,
         max_unproven: 32,
+        max_early: 8,
+        host_of: None,
+        receive_budget_bytes: 16 << 20,
     };
     let random = Stream::new(u64::from(life) * 2 + end as u64, "sealed stp");
     let mut engine = SealedEngine::new(Endpoint::new(stp, random), associations);
