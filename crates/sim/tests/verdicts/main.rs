@@ -2,6 +2,8 @@
 //! Example `verdicts` prints the whole matrix.
 
 mod matrix;
+mod neighbours;
+mod no_damage;
 mod short_queues;
 
 use matrix::{Cell, NOISES, PATHS, RIVALS, STARTS, score, sum};

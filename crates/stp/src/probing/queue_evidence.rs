@@ -48,6 +48,11 @@ const OVERLOAD_LOSSES: u64 = 8;
 /// fill and empty it between two POLLs.
 const SHOWN_FACTOR: u64 = 4;
 
+/// Part of what the queue is known to have held that is as good as empty, ...
+const ROOMY_PART: u64 = 2;
+/// ... with so many packets more: what is shorter holds too little to be told from a full one.
+const ROOMY_PACKETS: u64 = 2;
+
 /// Losses directly behind another that chance explains, at most: so many times as many as it makes on
 /// average.
 const PAIR_FACTOR: u64 = 2;
@@ -111,6 +116,8 @@ pub(crate) struct QueueEvidence {
     since: Option<Instant>,
     previous: Option<Range>,
     current: Option<Range>,
+    /// Longest delay of any POLL of late, of those behind a train, too: the queue has held that.
+    deepest_ns: [Option<i64>; 2],
     rtt_min_ns: u64,
     noise_ns: u64,
     /// Time in which the path's queue empties, if its controller knows it to be a short one.
@@ -161,6 +168,11 @@ impl QueueEvidence {
         self.marks.push_back(Mark { order, delay_ns, lost: 0, lost_to: 0, usual: 0 });
     }
 
+    /// Takes the delay of any answered POLL, one behind a train, too, up to the constant of the others.
+    pub(crate) fn note_held(&mut self, delay_ns: i64) {
+        self.deepest_ns[0] = self.deepest_ns[0].max(Some(delay_ns));
+    }
+
     /// Takes in that so many packets leave at once, from this order on.
     pub(crate) fn note_burst(&mut self, order: u64, packets: u64) {
         if let Some((_, end)) = self.bursts.back_mut().filter(|(_, end)| *end == order) {
@@ -198,6 +210,7 @@ impl QueueEvidence {
         let since = *self.since.get_or_insert(now);
         if now.since(since) >= self.window_ns() {
             self.previous = self.current.take();
+            self.deepest_ns = [None, self.deepest_ns[0]];
             self.since = Some(now);
         }
     }
@@ -259,7 +272,9 @@ impl QueueEvidence {
         let is_cluster = |lost| lost >= CLUSTER_PACKETS + CLUSTER_FACTOR * self.usual_of(sent);
         let clustered = is_cluster(lost);
         let is_in_burst = self.is_in_burst(order);
-        if queue == Queue::Short && !is_in_burst && !is_cluster(before.map_or(0, |mark| mark.usual)) {
+        let is_hidden = self.hides_queue(delay_ns);
+        let is_usual = !is_in_burst && !is_cluster(before.map_or(0, |mark| mark.usual));
+        if queue == Queue::Short && is_usual && !is_hidden {
             self.usual_losses += 1;
             if let Some(mark) = at.and_then(|at| self.marks.get_mut(at)) {
                 mark.usual += 1;
@@ -279,7 +294,7 @@ impl QueueEvidence {
                 Verdict::Congestion => Verdict::Congestion,
                 _ => Verdict::Unknown,
             }),
-            Verdict::Corruption if self.hides_queue() || self.is_doubtful(is_in_burst, lost, sent) => {
+            Verdict::Corruption if is_hidden || self.is_doubtful(is_in_burst, lost, sent) => {
                 Some(Verdict::Unknown)
             }
             verdict => Some(verdict),
@@ -304,12 +319,23 @@ impl QueueEvidence {
         self.rtt_min_ns <= NOISE_FACTOR * MIN_NOISE_NS
     }
 
-    /// True if the queue may be full while no waiting is long: it is known to be too short to show, or others
-    /// have a part of the path, and the longest was no plain queue.
-    fn hides_queue(&self) -> bool {
+    /// True if the queue may be full while no waiting is long: it is known to be too short to show, or the
+    /// longest was no plain queue, packets vanish in rows, and others have a part of the path or the queue
+    /// never held much more than what waits around a loss, `delay_ns`.
+    fn hides_queue(&self, delay_ns: i64) -> bool {
         let shows = self.range().is_some_and(|range| range.longest_ns() > SHOWN_FACTOR * self.noise_ns);
         let is_short = self.short_queue_ns.is_some_and(|short_queue_ns| short_queue_ns <= self.noise_ns);
-        is_short || self.is_shared && !shows && !self.is_one_by_one()
+        let may_be_full = self.is_shared || !self.is_roomy(delay_ns);
+        is_short || may_be_full && !shows && !self.is_one_by_one()
+    }
+
+    /// True if the queue is known to have held more than twice what waits at this delay; also where nobody
+    /// looks for what it holds, as under a declared rate.
+    fn is_roomy(&self, delay_ns: i64) -> bool {
+        let deepest_ns = self.deepest_ns.into_iter().flatten().max();
+        let Some((range, deepest_ns)) = self.range().zip(deepest_ns) else { return true };
+        let waits_ns = |delay_ns: i64| delay_ns.saturating_sub(range.min_ns).max(0).unsigned_abs();
+        (waits_ns(delay_ns) + ROOMY_PACKETS * self.packet_ns) * ROOMY_PART <= waits_ns(deepest_ns)
     }
 
     /// True if packets vanish as often behind a lost one as behind any: that is how damage does it, while a
@@ -371,6 +397,7 @@ mod tests {
             let now = Instant::from_ns((550 + 20 * poll) * MS);
             evidence.answered(now, 17 * poll, 275 * MS as i64, [550 * MS, 1_200_000]);
         }
+        evidence.note_held(295 * MS as i64);
         evidence
     }
 
@@ -403,9 +430,10 @@ mod tests {
     }
 
     /// Losses of a path whose queue never exceeds 3 ms, of which others have a part, in rows of so many: a
-    /// tenth of all.
-    fn beside_others(is_shared: bool, row: u64) -> Verdict {
+    /// tenth of all. It is known to have held `held_ms`.
+    fn beside_others(is_shared: bool, row: u64, held_ms: u64) -> Verdict {
         let mut evidence = QueueEvidence::default();
+        evidence.note_held(((20 + held_ms) * MS) as i64);
         let mut last = Verdict::Outage;
         for poll in 0..60 {
             let now = Instant::from_ns((40 + 20 * poll) * MS);
@@ -421,9 +449,15 @@ mod tests {
 
     #[test]
     fn rows_lost_beside_others_are_no_damage_where_their_queue_does_not_show() {
-        assert_eq!(beside_others(true, 3), Verdict::Unknown);
-        assert_eq!(beside_others(true, 1), Verdict::Corruption, "one by one, as damage does it");
-        assert_eq!(beside_others(false, 3), Verdict::Corruption, "nobody is there");
+        assert_eq!(beside_others(true, 3, 20), Verdict::Unknown);
+        assert_eq!(beside_others(true, 1, 20), Verdict::Corruption, "one by one, as damage does it");
+        assert_eq!(beside_others(false, 3, 20), Verdict::Corruption, "nobody is there");
+    }
+
+    #[test]
+    fn rows_lost_where_the_queue_never_held_much_more_are_no_damage() {
+        assert_eq!(beside_others(false, 3, 3), Verdict::Unknown);
+        assert_eq!(beside_others(false, 1, 3), Verdict::Corruption, "one by one");
     }
 
     #[test]

@@ -122,8 +122,9 @@ impl Sender {
             return Ok(());
         }
         if let Some(sample) = following.sample(stat, poll, call.now, call.path) {
+            let delay_ns = (sample.arrived_ns as i64).wrapping_sub(poll.sent_at.as_ns() as i64);
+            self.queue.note_held(delay_ns);
             if !sample.behind_train {
-                let delay_ns = (sample.arrived_ns as i64).wrapping_sub(poll.sent_at.as_ns() as i64);
                 self.note_delay(poll, delay_ns, call);
             }
             call.path.report(call.now, &sample);
