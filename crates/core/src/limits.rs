@@ -72,6 +72,11 @@ pub struct LimitTimes {
     due: Option<Instant>,
     /// Limit that takes the time of questions which nobody has judged.
     suspected: Limit,
+    /// Time that a confirmation takes on the empty path, the time that the present one has taken, and the
+    /// limit that takes what exceeds it: what has left waits for its turn on the way.
+    confirms_ns: u64,
+    drained_ns: u64,
+    beyond: Limit,
 }
 
 impl Default for LimitTimes {
@@ -89,13 +94,24 @@ impl LimitTimes {
             since: now,
             due: None,
             suspected: Limit::Outage,
+            confirms_ns: u64::MAX,
+            drained_ns: 0,
+            beyond: Limit::PathRate,
         }
     }
 
     /// Takes in that nothing more leaves now, why, and when the sender is to be asked again.
     pub fn rest(&mut self, now: Instant, limit: Limit, due: Option<Instant>) {
         self.book(now);
+        if limit != Limit::Drained {
+            self.drained_ns = 0;
+        }
         (self.current, self.due) = (limit, due);
+    }
+
+    /// Takes in how long a confirmation takes on the empty path, and the limit that takes what exceeds it.
+    pub fn confirm_within(&mut self, ns: u64, beyond: Limit) {
+        (self.confirms_ns, self.beyond) = (ns, beyond);
     }
 
     /// Takes in that a segment leaves: until the next rest it is up to this machine.
@@ -139,6 +155,15 @@ impl LimitTimes {
         self.spent_ns.iter().sum()
     }
 
+    /// Part of this time, at most all of it, that a confirmation takes beyond that of the empty path.
+    fn take_drained(&mut self, ns: u64) -> u64 {
+        if self.current != Limit::Drained {
+            return 0;
+        }
+        self.drained_ns += ns;
+        self.drained_ns.saturating_sub(self.confirms_ns).min(ns)
+    }
+
     fn book(&mut self, now: Instant) {
         let passed_ns = now.since(self.since);
         if passed_ns == 0 {
@@ -146,7 +171,10 @@ impl LimitTimes {
         }
         let allowed_ns = self.due.map_or(passed_ns, |due| due.after(CREDIT_NS).since(self.since));
         let late_ns = passed_ns.saturating_sub(allowed_ns);
-        self.spent_ns[self.current as usize] += passed_ns - late_ns;
+        let booked_ns = passed_ns - late_ns;
+        let beyond_ns = self.take_drained(booked_ns);
+        self.spent_ns[self.current as usize] += booked_ns - beyond_ns;
+        self.spent_ns[self.beyond as usize] += beyond_ns;
         self.spent_ns[Limit::Machine as usize] += late_ns;
         self.since = now;
     }

@@ -64,6 +64,21 @@ fn questions_are_charged_to_what_they_found() {
 }
 
 #[test]
+fn a_confirmation_takes_a_round_trip_and_what_is_beyond_waits_on_the_way() {
+    let mut limits = LimitTimes::new(at(0));
+    limits.confirm_within(500 * MS, Limit::PathRate);
+    limits.rest(at(0), Limit::Drained, None);
+    assert_eq!(spent(&limits, 300, Limit::Drained), 300);
+    limits.depart(at(300));
+    limits.rest(at(300), Limit::Drained, None); // a POLL alone
+    assert_eq!((spent(&limits, 5000, Limit::Drained), spent(&limits, 5000, Limit::PathRate)), (500, 4500));
+    limits.rest(at(5000), Limit::Settled, None);
+    limits.rest(at(6000), Limit::Drained, None);
+    assert_eq!(spent(&limits, 6400, Limit::Drained), 900, "another one");
+    assert_eq!(limits.until(at(7000)).total_ns() / MS, 7000);
+}
+
+#[test]
 fn a_clock_that_stands_or_goes_back_costs_nothing() {
     let mut limits = LimitTimes::new(at(9));
     limits.rest(at(3), Limit::PathRate, Some(at(1)));

@@ -3,11 +3,13 @@
 
 use std::fmt::Write as _;
 
-use skyhaul_core::NullSink;
+use skyhaul_core::{Limit, LimitTimes, NullSink};
 use skyhaul_scenario::{File, Register};
-use skyhaul_sim::{CAUSES, Confusion, STP, Simulation, TCP, VERDICTS};
+use skyhaul_sim::{CAUSES, Confusion, Flows, STP, Simulation, TCP, VERDICTS};
 
 const SECONDS: u32 = 20;
+/// Number of the transfer: flows are numbered in the order of their names.
+const OURS: u32 = 0;
 /// Starts of a transfer, in thousandths of a second behind its due time: each meets others in another state.
 pub(crate) const SHIFTS_MS: [u32; 4] = [0, 170, 430, 910];
 
@@ -41,6 +43,7 @@ pub(crate) struct Beside {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub(crate) confusion: Confusion,
+    limits: LimitTimes,
 }
 
 impl Run {
@@ -48,6 +51,20 @@ impl Run {
     pub(crate) fn damage(&self) -> (u64, u64) {
         let [congestion, corruption, ..] = self.confusion[0];
         (corruption, congestion + corruption)
+    }
+}
+
+impl Run {
+    /// The limit of most of the time, but for what passes before the first byte and behind the last.
+    pub(crate) fn first(&self) -> Limit {
+        let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled);
+        let longest = Limit::ALL.into_iter().filter(counts).max_by_key(|&limit| self.limits.spent_ns(limit));
+        longest.unwrap_or(Limit::Unwritten)
+    }
+
+    /// Time under a limit, in ms.
+    pub(crate) fn spent_ms(&self, limit: Limit) -> u64 {
+        self.limits.spent_ns(limit) / skyhaul_core::MS
     }
 }
 
@@ -110,7 +127,14 @@ impl Beside {
         let ended = simulation.run(&mut NullSink);
         let measured = simulation.measured(ended).unwrap_or_else(|error| panic!("{error}"));
         let of = |cause: &str, verdict: &str| measured.metrics[&format!("verdicts.{cause}.{verdict}")] as u64;
-        Run { confusion: CAUSES.map(|cause| VERDICTS.map(|verdict| of(cause, verdict))) }
+        let hosts = simulation.network().hosts();
+        let limits = hosts.flat_map(|(_, host)| {
+            let flows = host.app.as_any().downcast_ref::<Flows>().into_iter();
+            let ends: Vec<_> = flows.flat_map(|flows| flows.records(&host.engines)).collect();
+            ends.into_iter().filter(|end| end.0 == OURS && end.1).filter_map(|end| end.3.limits)
+        });
+        let limits = limits.last().unwrap_or_default();
+        Run { confusion: CAUSES.map(|cause| VERDICTS.map(|verdict| of(cause, verdict))), limits }
     }
 
     /// Runs from each start, with so many seeds.

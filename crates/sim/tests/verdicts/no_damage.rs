@@ -1,6 +1,8 @@
 //! Packets that a full queue dropped on links that lose nothing by themselves, which none may call damaged:
 //! over short queues and long ones, alone and beside others, in each single run.
 
+use skyhaul_core::Limit;
+
 use crate::neighbours::{Beside, Other};
 
 const SHORT: Beside = Beside {
@@ -66,5 +68,26 @@ fn damage_before_a_long_queue_is_named_from_the_first_packets_on() {
     for run in noisy.runs(2) {
         let [_, damaged, _, unknown] = run.confusion[1];
         assert!(damaged > 50 && unknown * PART <= damaged, "{:?}", run.confusion);
+    }
+}
+
+#[test]
+fn what_a_thin_path_takes_to_carry_what_has_left_is_its_rate_and_no_confirmation() {
+    let thin = Beside { rate_kbps: 16, delay: "250ms", queue: "", bytes: 20_000, ..ALONE };
+    for run in thin.runs(1) {
+        assert_eq!(run.first(), Limit::PathRate);
+        assert!(run.spent_ms(Limit::Drained) <= 1300, "a round trip with a packet's time: {run:?}");
+    }
+}
+
+#[test]
+fn a_sender_that_nobody_is_beside_never_waits_for_a_neighbour() {
+    for case in [
+        Beside { rate_kbps: 10_000, delay: "50ms", queue: "", ..ALONE },
+        Beside { rate_kbps: 16, delay: "250ms", queue: "", bytes: 20_000, ..ALONE },
+    ] {
+        for run in case.runs(1) {
+            assert_eq!((run.first(), run.spent_ms(Limit::Neighbour)), (Limit::PathRate, 0), "{case:?}");
+        }
     }
 }

@@ -71,6 +71,8 @@ impl Connection {
         }
         let deadline = self.or_close(next, call.now).map(|step| step.at);
         self.limits.rest(call.now, self.limit(situation.as_ref(), call.path), deadline);
+        let (confirms_ns, beyond) = self.sender.confirmation(call.path);
+        self.limits.confirm_within(confirms_ns, beyond);
         Err(deadline)
     }
 

@@ -30,6 +30,14 @@ impl Sender {
         if fits { self.pace_limit(path) } else { self.window_limit(situation, path) }
     }
 
+    /// Time that a confirmation takes on the empty path, and the limit that takes what exceeds it: what has
+    /// left waits in a queue, which the path's rate empties.
+    pub(crate) fn confirmation(&self, path: &Path) -> (u64, Limit) {
+        let shortest_ns = if self.rtt.is_known() { self.rtt.min_ns() } else { u64::MAX };
+        let beyond = if path.is_shared() { Limit::Neighbour } else { Limit::PathRate };
+        (shortest_ns, beyond)
+    }
+
     /// Limit of data that waits for its moment alone.
     fn pace_limit(&self, path: &Path) -> Limit {
         if self.activity.was_repair {
