@@ -13,6 +13,8 @@ const WORTH_TELLING_S: f64 = 0.1;
 const SAFE_PART: f64 = 0.95;
 /// Part of the packets beyond which losses are more than a link's damage, with a declared rate.
 const MUCH: f64 = 0.25;
+/// Round trips beyond which an opening is more than a handshake and a search for a rate.
+const OPENING_RTTS: f64 = 12.0;
 /// IP bytes for each byte of a file, in packets of 1500.
 const WITH_HEADERS: f64 = 1.03;
 
@@ -77,6 +79,11 @@ fn is_inherent(cause: Cause) -> bool {
     matches!(cause, Cause::PathRate | Cause::Confirmation)
 }
 
+/// True if the opening took more round trips of the empty path than a handshake and a search do.
+fn is_drowned(by: &LimitedBy, result: &TransferResult) -> bool {
+    result.rtt_ms.min.is_some_and(|min_ms| by.seconds(Cause::Opening) * 1e3 > OPENING_RTTS * min_ms)
+}
+
 fn shown(seconds: f64) -> String {
     if seconds >= 0.1 { format!("{seconds:.1} s") } else { format!("{:.1} ms", seconds * 1e3) }
 }
@@ -101,6 +108,10 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
             "the standard input was read to its end before anything left; feed it faster, or send a file"
         }
         Cause::Source => "the files were read more slowly than they could leave; a faster disk helps",
+        Cause::Opening if is_drowned(by, result) => {
+            "it was not answered at once: nobody listened yet, or its packets were lost or waited in a queue on the \
+             way; if others fill the path, it is faster when they are done"
+        }
         Cause::Opening => {
             "the handshake and the search for a rate take round trips; many files in one command share \
              them, and a path that is remembered (no --no-memory) is not searched again"

@@ -104,3 +104,15 @@ fn a_suggested_rate_is_one_that_options_take() {
         assert!(skyhaul_core::units::parse_rate_bps(text).is_ok_and(|rate| rate as f64 <= bps));
     }
 }
+
+#[test]
+fn an_opening_that_was_lost_in_a_queue_gets_no_advice_on_files() {
+    let after = |ms| {
+        let mut opened = result(&[(Cause::Opening, ms), (Cause::PathRate, 200)]);
+        opened.rtt_ms.min = Some(120.0);
+        sentence(&opened)
+    };
+    assert!(after(360).contains("many files in one command"), "{}", after(360));
+    let drowned = after(4_000);
+    assert!(!drowned.contains("many files") && drowned.contains("lost or waited in a queue"), "{drowned}");
+}
