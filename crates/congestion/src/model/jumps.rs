@@ -29,6 +29,11 @@ impl Jumps {
         self.failures > 0
     }
 
+    /// Forgets the failures: nobody is there who made them.
+    pub(super) fn forgive(&mut self) {
+        self.failures = 0;
+    }
+
     /// Takes in a jump to this estimate.
     pub(super) fn went(&mut self, now: Instant, estimate_bps: f64) {
         self.last.get_or_insert((now, estimate_bps));

@@ -74,6 +74,16 @@ impl LossNoise {
         self.limit_bps
     }
 
+    /// Moves the policer, if there is one: more got through than was found, or that was too much.
+    pub(super) fn move_limit(&mut self, bps: f64) {
+        self.limit_bps = self.limit_bps.map(|_| bps);
+    }
+
+    /// True while less is sent to find out which of the two it is.
+    pub(super) fn is_testing(&self) -> bool {
+        self.test.is_some()
+    }
+
     /// Bound of the rate for the sake of that, or of finding out.
     pub(super) fn max_bps(&self) -> Option<f64> {
         self.test.map(|test| test.through_bps * BELOW).or(self.limit_bps)

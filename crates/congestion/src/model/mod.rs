@@ -2,6 +2,7 @@
 //! explains it and argues for each constant.
 
 mod competition;
+mod growth;
 mod jumps;
 mod loss_noise;
 mod min_delay;
@@ -16,6 +17,7 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND};
 
 use competition::{CompetitionDetector, CubicClaim, QueueCause, unusual_bytes};
+use growth::{Fit, Growth, Step};
 use jumps::Jumps;
 use loss_noise::LossNoise;
 use min_delay::MinDelayFilter;
@@ -92,6 +94,7 @@ pub struct Model {
     competition: CompetitionDetector,
     competing: Option<CubicClaim>,
     jumps: Jumps,
+    growth: Growth,
     /// True while others fill the queue, and until what they left is ours.
     is_shared: bool,
     /// Time of the last report at which no train showed much more than is ours.
@@ -122,6 +125,7 @@ impl Model {
             competition: CompetitionDetector::default(),
             competing: None,
             jumps: Jumps::default(),
+            growth: Growth::default(),
             is_shared: false,
             had_all_at: None,
             lost_at: None,
@@ -173,9 +177,13 @@ impl Model {
         let patience_ns = competition::PATIENCE_RTTS.saturating_mul(self.rtt_min_ns);
         let is_within = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= patience_ns);
         let is_taken = !is_within(self.had_all_at) && is_within(self.lost_at);
-        let is_theirs =
-            is_taken || self.jumps.have_failed() || self.competing.is_some() || self.competition.is_crowded();
-        self.is_shared = is_theirs || self.is_shared && !has_all;
+        let is_filled = self.competing.is_some() || self.competition.is_crowded();
+        if has_all && !is_filled && !is_within(self.lost_at) {
+            self.jumps.forgive();
+        }
+        let is_theirs = is_taken || is_filled || self.jumps.have_failed();
+        let is_loose = self.growth.is_loose(now, self.rtt_min_ns);
+        self.is_shared = !is_loose && (is_theirs || self.is_shared && !has_all);
     }
 
     /// Time that a train takes for which the queue has room, if longer ones had none.
@@ -192,11 +200,10 @@ impl Model {
         let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
         let measured_bps = carried_bps.or(delivered_bps.filter(|_| is_queueing));
         let found_bps = measured_bps.or_else(|| {
-            // A few packets in a short round trip are no rate to hold, but one to search from.
-            let long =
-                sample.long.filter(|long| !self.is_started() && long.arrived_bytes >= self.mss_bytes)?;
-            let arrived_bps = rate_bps(long.arrived_bytes, long.arrived_ns.max(long.sent_ns).max(1));
-            self.start.search(now, sample, arrived_bps, self.mss_bytes)
+            // A few packets in a short round trip are no rate to hold, but one to search from. A packet with a
+            // POLL has less data than others, and may be all that arrives.
+            let bps = Some(arrived_bps(sample)).filter(|bps| !self.is_started() && *bps > 0.0)?;
+            self.start.search(now, sample, bps, self.mss_bytes)
         });
         if let Some(bps) = found_bps {
             self.set_estimate(bps);
@@ -249,6 +256,34 @@ impl Model {
         self.stay_below_policer();
     }
 
+    /// Raises the rate, whatever keeps it down, where nothing is lost and nothing waits, until something is.
+    fn grow(&mut self, now: Instant, sample: &PathSample) {
+        let bps = match self.growth.saw(now, sample, self.fit(sample), self.rate_bps, self.rtt_min_ns) {
+            Step::Stay => return,
+            Step::Raise(bps) => self.estimate_bps.max(bps),
+            Step::Return(bps) => bps.max(self.estimate_bps.min(arrived_bps(sample))),
+        };
+        self.set_estimate(bps);
+        self.noise.move_limit(self.estimate_bps);
+        self.rate_bps = self.estimate_bps.min(self.proven_bps());
+    }
+
+    /// Tells how what was sent fits into the path.
+    fn fit(&self, sample: &PathSample) -> Fit {
+        let Some(long) = sample.long.filter(|long| long.sent_ns > 0) else { return Fit::Unused };
+        // Where trains leave and show no more than is ours, that is all there is.
+        let is_shown =
+            self.has_all() && self.trains.are_leaving(sample.sent_at, growth::QUIET_RTTS, self.rtt_min_ns);
+        if 2 * self.waits_ns[0] > self.target_ns() || self.competing.is_some() || is_shown {
+            return Fit::Queued;
+        }
+        let was_used = rate_bps(long.sent_bytes, long.sent_ns) > self.rate_bps * FULL_PART;
+        if !was_used || self.noise.is_testing() {
+            return Fit::Unused;
+        }
+        if long.arrived_bytes < long.sent_bytes { Fit::Lossy } else { Fit::Loose }
+    }
+
     /// Takes what is missing of what was sent between two marks. A train makes a queue of its own, which the
     /// marks around it do not meet: what is lost of it tells that it was too long, and nothing of noise.
     fn take_losses(&mut self, now: Instant, sample: &PathSample, long: &Interval, is_calm: bool) {
@@ -256,8 +291,10 @@ impl Model {
         let is_first = self.started_at.is_some_and(|at| began_at < at);
         if is_first || self.trains.are_within(began_at, sample.sent_at) {
             let lost_packets = unusual_bytes(long, self.noise.part()) / self.mss_bytes.max(1);
-            if self.noise.is_known() && !sample.behind_train {
-                self.trains.lost(now, began_at, sample.sent_at, lost_packets);
+            let is_telling = self.noise.is_known();
+            if is_telling && !sample.behind_train {
+                let interval = [began_at, sample.sent_at];
+                self.trains.lost(now, interval, lost_packets);
             }
         } else if is_calm {
             self.noise.saw(now, sample, self.rate_bps, self.base_window_ns());
@@ -347,6 +384,11 @@ fn rate_bps(bytes: u64, ns: u64) -> f64 {
     bytes as f64 * 8.0 * SECOND as f64 / ns as f64
 }
 
+/// Rate in bit/s at which arrived what was sent between two marks; 0 without any.
+fn arrived_bps(sample: &PathSample) -> f64 {
+    sample.long.map_or(0.0, |long| rate_bps(long.arrived_bytes, long.arrived_ns.max(long.sent_ns).max(1)))
+}
+
 /// Rate that the path carried of a train: what is lost of it was carried, too, unless it is so much that no
 /// queue took it. Packets that arrived no further apart than they left show what it carries at least.
 pub(crate) fn carried_bps(train: &Interval) -> Option<f64> {
@@ -399,6 +441,7 @@ impl PathController for Model {
         if self.competing.is_none() {
             self.hold(now, sample);
         }
+        self.grow(now, sample);
         self.take_shared(now, sample);
     }
 
@@ -411,6 +454,7 @@ impl PathController for Model {
         self.noise.forget_limit();
         self.competition = CompetitionDetector::default();
         self.jumps = Jumps::default();
+        self.growth = Growth::default();
         self.is_shared = self.competing.is_some();
         self.had_all_at = None;
         self.lost_at = None;

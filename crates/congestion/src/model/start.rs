@@ -3,6 +3,7 @@
 
 use skyhaul_core::{Instant, PathSample, SECOND, UNMEASURED_RATE_BPS};
 
+use super::POLL_NS;
 use super::competition::lost_part;
 
 /// Part of what left at once that has to be missing before it leaves at a pace: noise takes less.
@@ -67,7 +68,7 @@ impl Start {
         let is_telling = missing_bytes >= TELLING_PACKETS * mss_bytes && lost_part(&long) > TELLING_LOSS;
         let Some(rate_bps) = self.rate_bps else {
             if is_telling {
-                self.pace(now, delivered_bps);
+                self.pace(now, sample, delivered_bps);
             }
             return None;
         };
@@ -85,14 +86,20 @@ impl Start {
         if self.full_rounds >= FULL_ROUNDS {
             return Some(self.best_bps);
         }
-        if was_used {
-            self.pace(now, self.best_bps);
+        // Bursts of what may be under way were shorter than the pace says, and lost for the most part.
+        if was_used || is_telling {
+            self.pace(now, sample, self.best_bps);
         }
         None
     }
 
-    fn pace(&mut self, now: Instant, delivered_bps: f64) {
-        self.rate_bps = Some(GROWTH * delivered_bps);
+    /// Spreads what leaves over the time to the next answer: the pace decides, not the window.
+    fn pace(&mut self, now: Instant, sample: &PathSample, delivered_bps: f64) {
+        let rate_bps = GROWTH * delivered_bps;
+        let answer_ns = sample.rtt_ns.saturating_add(POLL_NS);
+        let under_way_bytes = GROWTH * rate_bps * answer_ns as f64 / (8.0 * SECOND as f64);
+        self.window_bytes = self.window_bytes.max(under_way_bytes as u64);
+        self.rate_bps = Some(rate_bps);
         self.raised_at = now;
     }
 }
