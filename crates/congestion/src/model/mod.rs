@@ -200,8 +200,8 @@ impl Model {
         let is_queueing = self.waits_ns[0].min(self.waits_ns[1]) > MAX_TARGET_NS;
         let measured_bps = carried_bps.or(delivered_bps.filter(|_| is_queueing));
         let found_bps = measured_bps.or_else(|| {
-            // A few packets in a short round trip are no rate to hold, but one to search from. A packet with a
-            // POLL has less data than others, and may be all that arrives.
+            // A few packets in a short round trip are no rate to hold, but one to search from. A packet with
+            // a POLL has less data than others, and may be all that arrives.
             let bps = Some(arrived_bps(sample)).filter(|bps| !self.is_started() && *bps > 0.0)?;
             self.start.search(now, sample, bps, self.mss_bytes)
         });
