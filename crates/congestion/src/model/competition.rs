@@ -19,6 +19,9 @@ pub(super) const UNUSUAL_FACTOR: f64 = 1.5;
 const ALONE_TRAINS: u32 = 3;
 /// ... when so much of what a train shows is what arrives anyway.
 pub(super) const ALONE_PART: f64 = 0.85;
+/// Noise that what arrives is made up for at most when it is compared with what trains show: more says that
+/// others take it.
+pub(super) const ALONE_NOISE: f64 = 0.2;
 /// Round trips (of the empty path) without a queue after which nobody fills it any more: CUBIC's is back
 /// within fewer, and BBR empties it for two.
 const EMPTY_RTTS: u64 = 4;

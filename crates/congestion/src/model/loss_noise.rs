@@ -1,12 +1,16 @@
 //! Loss without a queue: noise, or a policer, who drops what exceeds a rate. Which of the two it is shows
 //! when less is sent: noise takes the same part of it, a policer nothing.
 
-use skyhaul_core::{Instant, PathSample};
+use skyhaul_core::{Instant, Interval, PathSample};
 
-use super::competition::{UNUSUAL_FACTOR, lost_part};
+use super::competition::{UNUSUAL_FACTOR, lost_part, unusual_bytes};
 
 /// Weight of a report: a few round trips are remembered.
 const WEIGHT: f64 = 1.0 / 8.0;
+/// Standard deviations of what is lost anyway that chance may take beyond [`UNUSUAL_FACTOR`] of it.
+const UNUSUAL_DEVIATIONS: f64 = 3.0;
+/// Loss that may be noise beside others, unless a test found more.
+const EXCUSED_LOSS: f64 = 0.01;
 /// Reports after which the loss is known.
 const KNOWN_REPORTS: u32 = 8;
 /// Largest part that is reckoned with: with more, what arrives would be taken for several times as much.
@@ -59,6 +63,20 @@ impl LossNoise {
         self.part.min(MAX_NOISE)
     }
 
+    /// Part of it that may be noise beside others: of several who overflow a short queue, each would take the
+    /// others' packets for noise.
+    pub(super) fn excused_part(&self) -> f64 {
+        self.part().min(EXCUSED_LOSS.max(self.noise_part))
+    }
+
+    /// True if more is missing than may be noise beside others.
+    pub(super) fn is_exceeded(&self, long: &Interval) -> bool {
+        let part = self.excused_part();
+        let usual = part * long.sent_bytes as f64 / 1500.0;
+        let unusual = unusual_bytes(long, part) as f64 / 1500.0;
+        unusual * unusual > UNUSUAL_DEVIATIONS * UNUSUAL_DEVIATIONS * usual
+    }
+
     /// True if it was measured often enough.
     pub(super) fn is_known(&self) -> bool {
         self.counted >= KNOWN_REPORTS
@@ -90,8 +108,15 @@ impl LossNoise {
     }
 
     /// Takes in a report while there is no queue, and `rate_bps` is sent. `window_ns`: unit of
-    /// [`HOLDS_WINDOWS`].
-    pub(super) fn saw(&mut self, now: Instant, sample: &PathSample, rate_bps: f64, window_ns: u64) {
+    /// [`HOLDS_WINDOWS`]. Beside others no test begins: they answer it, too.
+    pub(super) fn saw(
+        &mut self,
+        now: Instant,
+        sample: &PathSample,
+        rate_bps: f64,
+        window_ns: u64,
+        is_shared: bool,
+    ) {
         let Some(long) = sample.long else { return };
         self.busy_reports = 0;
         let is_old = |at: Instant| now.since(at) >= HOLDS_WINDOWS.saturating_mul(window_ns);
@@ -108,7 +133,7 @@ impl LossNoise {
         self.counted = self.counted.saturating_add(1);
         self.part += (lost_part(&long) - self.part) * WEIGHT;
         let is_telling = self.part > TELLING_LOSS + UNUSUAL_FACTOR * self.noise_part;
-        self.reports = if is_telling { self.reports + 1 } else { 0 };
+        self.reports = if is_telling && !is_shared { self.reports + 1 } else { 0 };
         if self.reports >= SETTLED_REPORTS {
             self.test = Some(PolicerTest::new(now, rate_bps * (1.0 - self.part)));
         }
@@ -160,5 +185,36 @@ impl PolicerTest {
     fn answer(&self, part: f64) -> Option<bool> {
         let usual_bytes = self.sent_bytes * part;
         (usual_bytes >= EXPECTED_PACKETS * 1500.0).then_some(self.lost_bytes < usual_bytes * POLICED_PART)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_core::SECOND;
+
+    use super::*;
+
+    /// Interval in which so many of `sent` packets are missing.
+    fn missing(lost: u64, sent: u64) -> Interval {
+        let bytes = |packets: u64| packets * 1500;
+        Interval {
+            sent_ns: SECOND,
+            sent_bytes: bytes(sent),
+            arrived_ns: SECOND,
+            arrived_bytes: bytes(sent - lost),
+        }
+    }
+
+    #[test]
+    fn beside_others_a_hundredth_may_be_noise_and_what_a_test_found() {
+        let mut noise = LossNoise { part: 0.3, ..LossNoise::default() };
+        assert!(noise.is_exceeded(&missing(1, 5)));
+        assert!(!noise.is_exceeded(&missing(3, 100)), "chance");
+        assert!(noise.is_exceeded(&missing(6, 100)));
+        noise.noise_part = 0.3;
+        assert!(!noise.is_exceeded(&missing(6, 10)), "chance");
+        assert!(noise.is_exceeded(&missing(70, 100)));
+        noise.part = 0.0;
+        assert!(noise.is_exceeded(&missing(1, 100)), "there is no noise any more");
     }
 }

@@ -8,6 +8,7 @@ mod loss_noise;
 mod min_delay;
 #[cfg(test)]
 mod model_tests;
+mod sharing;
 mod start;
 mod trains;
 
@@ -21,6 +22,7 @@ use growth::{Fit, Growth, Step};
 use jumps::Jumps;
 use loss_noise::LossNoise;
 use min_delay::MinDelayFilter;
+use sharing::{Evidence, Sharing};
 use start::Start;
 use trains::Trains;
 
@@ -95,12 +97,7 @@ pub struct Model {
     competing: Option<CubicClaim>,
     jumps: Jumps,
     growth: Growth,
-    /// True while others fill the queue, and until what they left is ours.
-    is_shared: bool,
-    /// Time of the last report at which no train showed much more than is ours.
-    had_all_at: Option<Instant>,
-    /// Time of the last report that missed something.
-    lost_at: Option<Instant>,
+    sharing: Sharing,
 }
 
 impl Model {
@@ -126,9 +123,7 @@ impl Model {
             competing: None,
             jumps: Jumps::default(),
             growth: Growth::default(),
-            is_shared: false,
-            had_all_at: None,
-            lost_at: None,
+            sharing: Sharing::default(),
         }
     }
 
@@ -159,31 +154,46 @@ impl Model {
         self.waits_ns[0] <= self.target_ns()
     }
 
-    /// True if no train shows that the path carries much more than is ours.
-    fn has_all(&self) -> bool {
-        self.estimate_bps > self.trains.latest_bps() * competition::ALONE_PART
+    /// True if no train shows that the path carries much more than this.
+    fn is_all(&self, bps: f64) -> bool {
+        bps > self.trains.latest_bps() * competition::ALONE_PART
+    }
+
+    /// True if that is so of what arrives and what noise takes: others' packets may have been taken for noise
+    /// in the estimate.
+    fn has_all(&self, sample: &PathSample) -> bool {
+        let noise_part = self.noise.part().min(competition::ALONE_NOISE);
+        let arrived_bps = sample.long.and_then(|long| self.arrived_bps(&long));
+        let ours_bps = arrived_bps.map_or(self.estimate_bps, |bps| bps / (1.0 - noise_part));
+        self.is_all(ours_bps.min(self.estimate_bps))
     }
 
     /// Takes in whether others have a part of the path: they fill its queue, or, if it is a short one, what
     /// we lose is theirs although trains show it.
     fn take_shared(&mut self, now: Instant, sample: &PathSample) {
-        if sample.long.is_some_and(|long| long.arrived_bytes < long.sent_bytes) {
-            self.lost_at = Some(now);
-        }
-        let has_all = self.has_all();
-        if has_all || self.had_all_at.is_none() {
-            self.had_all_at = Some(now);
-        }
-        let patience_ns = competition::PATIENCE_RTTS.saturating_mul(self.rtt_min_ns);
-        let is_within = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= patience_ns);
-        let is_taken = !is_within(self.had_all_at) && is_within(self.lost_at);
+        let evidence = Evidence {
+            is_train: sample.train.is_some(),
+            has_all: self.has_all(sample),
+            has_lost: sample.long.is_some_and(|long| self.noise.is_exceeded(&long)),
+        };
+        self.sharing.saw(now, evidence, self.patience_ns());
+        let has_all = self.is_all(self.estimate_bps);
         let is_filled = self.competing.is_some() || self.competition.is_crowded();
-        if has_all && !is_filled && !is_within(self.lost_at) {
+        let is_loose = self.growth.is_loose(now, self.rtt_min_ns);
+        if has_all && !is_filled && is_loose {
             self.jumps.forgive();
         }
-        let is_theirs = is_taken || is_filled || self.jumps.have_failed();
-        let is_loose = self.growth.is_loose(now, self.rtt_min_ns);
-        self.is_shared = !is_loose && (is_theirs || self.is_shared && !has_all);
+        let are_there = is_filled || self.jumps.have_failed();
+        self.sharing.conclude(are_there, has_all, is_loose);
+    }
+
+    /// Part of what is sent that is lost whatever is sent: beside others most of it may be theirs.
+    fn noise_part(&self) -> f64 {
+        if self.sharing.is_shared() { self.noise.excused_part() } else { self.noise.part() }
+    }
+
+    fn patience_ns(&self) -> u64 {
+        competition::PATIENCE_RTTS.saturating_mul(self.rtt_min_ns)
     }
 
     /// Time that a train takes for which the queue has room, if longer ones had none.
@@ -218,9 +228,14 @@ impl Model {
     /// Rate that the path carried between two marks, when there was a queue: what arrived, and what is lost
     /// anyway.
     fn delivered_bps(&self, long: &Interval) -> Option<f64> {
+        self.arrived_bps(long).map(|bps| bps / (1.0 - self.noise_part()))
+    }
+
+    /// Rate at which packets arrived between two marks, if they are enough to tell.
+    fn arrived_bps(&self, long: &Interval) -> Option<f64> {
         let is_enough = long.arrived_bytes >= MIN_BYTES && long.arrived_ns > 0
             || long.arrived_bytes >= self.mss_bytes && long.arrived_ns >= MIN_ARRIVAL_NS;
-        is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns) / (1.0 - self.noise.part()))
+        is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns))
     }
 
     /// Claims a share, until nobody else is there.
@@ -234,7 +249,7 @@ impl Model {
         if !competing.is_opposed(now, is_calm, self.rtt_min_ns) {
             return;
         }
-        if competing.on_sample(now, sample, delivered_bps, carried_bps, self.noise.part()) {
+        if competing.on_sample(now, sample, delivered_bps, carried_bps, self.noise_part()) {
             self.rate_bps = competing.rate_bps().clamp(MIN_RATE_BPS, MAX_RATE_BPS);
             self.competing = Some(competing);
         }
@@ -249,7 +264,7 @@ impl Model {
             self.take_losses(now, sample, &long, is_calm);
             self.take_delivered(&long, target_ns);
         }
-        if is_calm {
+        if is_calm && !self.sharing.is_taken() {
             self.take_trains(now);
         }
         self.rate_bps = (self.estimate_bps * self.correction(now, target_ns)).min(self.proven_bps());
@@ -272,8 +287,8 @@ impl Model {
     fn fit(&self, sample: &PathSample) -> Fit {
         let Some(long) = sample.long.filter(|long| long.sent_ns > 0) else { return Fit::Unused };
         // Where trains leave and show no more than is ours, that is all there is.
-        let is_shown =
-            self.has_all() && self.trains.are_leaving(sample.sent_at, growth::QUIET_RTTS, self.rtt_min_ns);
+        let is_shown = self.is_all(self.estimate_bps)
+            && self.trains.are_leaving(sample.sent_at, growth::QUIET_RTTS, self.rtt_min_ns);
         if 2 * self.waits_ns[0] > self.target_ns() || self.competing.is_some() || is_shown {
             return Fit::Queued;
         }
@@ -297,7 +312,7 @@ impl Model {
                 self.trains.lost(now, interval, lost_packets);
             }
         } else if is_calm {
-            self.noise.saw(now, sample, self.rate_bps, self.base_window_ns());
+            self.noise.saw(now, sample, self.rate_bps, self.base_window_ns(), self.sharing.is_shared());
         } else {
             self.noise.interrupt();
         }
@@ -455,9 +470,7 @@ impl PathController for Model {
         self.competition = CompetitionDetector::default();
         self.jumps = Jumps::default();
         self.growth = Growth::default();
-        self.is_shared = self.competing.is_some();
-        self.had_all_at = None;
-        self.lost_at = None;
+        self.sharing.forget(self.competing.is_some());
     }
 
     fn rate_bps(&self) -> u64 {
@@ -500,7 +513,7 @@ impl PathController for Model {
         match (self.is_started(), &self.competing) {
             (false, _) => Phase::Measuring,
             (true, Some(_)) => Phase::Competing,
-            (true, None) if self.is_shared => Phase::Sharing,
+            (true, None) if self.sharing.is_shared() => Phase::Sharing,
             (true, None) => Phase::Holding,
         }
     }

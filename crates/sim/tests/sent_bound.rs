@@ -1,0 +1,80 @@
+//! Bound of what leaves: however short the queue, whatever is lost in a row, and where the path's MTU falls
+//! in mid-flow, it is not many times the file.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use skyhaul_core::{Event, Instant, MS, SECOND};
+use skyhaul_link::{BurstLoss, DirectionConfig, LinkConfig, QueueLimit, ScheduleStep};
+use skyhaul_sim::{Outcome, Source, Transfer};
+use skyhaul_stp::ControllerKind;
+
+const BYTES: u64 = 5_000_000;
+/// Queues that rows of packets overflow: rate, delay one way, packets.
+const SHORT_QUEUES: [(u64, u64, u32); 4] =
+    [(20_000_000, 3, 3), (20_000_000, 10, 6), (50_000_000, 2, 10), (30_000_000, 25, 40)];
+
+fn direction(rate_bps: u64, delay_ms: u64, packets: u32) -> DirectionConfig {
+    DirectionConfig {
+        rate_bps: Some(rate_bps),
+        delay_ns: delay_ms * MS,
+        queue: QueueLimit::Packets(packets),
+        mtu_bytes: Some(1500),
+        ..DirectionConfig::default()
+    }
+}
+
+/// Sizes of packets in turn, and what came of the transfer.
+fn run(forward: DirectionConfig, seed: u64) -> (Vec<u32>, Outcome) {
+    let reverse =
+        DirectionConfig { burst_loss: BurstLoss::default(), schedule: Vec::new(), ..forward.clone() };
+    let link = LinkConfig { forward, reverse, ..LinkConfig::default() };
+    let mut transfer = Transfer::new(link, seed, BYTES);
+    for end in [&mut transfer.sender, &mut transfer.receiver] {
+        end.controller = ControllerKind::Model;
+        end.discover_mtu = true;
+    }
+    let mut events: Vec<(Instant, Source, Event)> = Vec::new();
+    let outcome = transfer.run(&mut events).unwrap();
+    let size = |event: &Event| match event {
+        Event::PathMtu { mtu_bytes } => Some(*mtu_bytes),
+        _ => None,
+    };
+    (events.iter().filter_map(|(_, _, event)| size(event)).collect(), outcome)
+}
+
+/// Rows of twenty packets, large or small, that are lost one behind the other.
+fn in_rows() -> BurstLoss {
+    BurstLoss { good_to_bad: 0.002, bad_to_good: 0.05, loss_good: 0.0, loss_bad: 0.95 }
+}
+
+#[test]
+fn rows_of_losses_in_short_queues_send_little_again() {
+    for (rate_bps, delay_ms, packets) in SHORT_QUEUES {
+        for (seed, burst_loss) in (1..=5).flat_map(|seed| [(seed, BurstLoss::default()), (seed, in_rows())]) {
+            let what = format!("{rate_bps} bit/s, {delay_ms} ms, {packets} packets, seed {seed}");
+            let (_, outcome) =
+                run(DirectionConfig { burst_loss, ..direction(rate_bps, delay_ms, packets) }, seed);
+            assert!(outcome.sender.sent_bytes < 3 * BYTES, "{what}: {} B", outcome.sender.sent_bytes);
+        }
+    }
+}
+
+#[test]
+fn where_the_mtu_falls_at_most_twice_the_file_leaves() {
+    for (rate_bps, delay_ms, packets) in SHORT_QUEUES.into_iter().chain([(5_000_000, 270, 250)]) {
+        for mtu_bytes in [1280, 1400, 600] {
+            let at = Instant::from_ns(SECOND);
+            let forward = direction(rate_bps, delay_ms, packets);
+            let step = ScheduleStep {
+                at,
+                rate_bps: forward.rate_bps,
+                delay_ns: forward.delay_ns,
+                mtu_bytes: Some(mtu_bytes),
+            };
+            let (sizes, outcome) = run(DirectionConfig { schedule: vec![step], ..forward }, 1);
+            let sent_bytes = outcome.sender.sent_bytes;
+            let what =
+                format!("{rate_bps} bit/s, {delay_ms} ms, {packets} packets to {mtu_bytes}: {sizes:?}");
+            assert!(sent_bytes < 2 * BYTES, "{what}: {sent_bytes} B");
+        }
+    }
+}
