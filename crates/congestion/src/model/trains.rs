@@ -27,11 +27,6 @@ const AGREEING: usize = 2;
 /// Trains by whose spread is judged what jitter does to one.
 const COMPARED: usize = 4;
 
-/// Pairs in a row that lost their second packet, after which none leave: one packet is all that fits. The
-/// last ones may not be answered yet.
-const VAIN_PAIRS: usize = 4;
-const UNANSWERED: usize = 2;
-
 /// Time between two trains at least, however short the round trip: some marks have to show the path without
 /// one, and they are [`POLL_NS`] apart.
 const MIN_INTERVAL_NS: u64 = 3 * POLL_NS;
@@ -110,12 +105,6 @@ impl Trains {
         (self.fitted, self.room) = (None, None);
     }
 
-    /// True if the queue had no room for the second packets of the last pairs.
-    fn are_pairs_vain(&self) -> bool {
-        let answered = &self.departures[UNANSWERED..UNANSWERED + VAIN_PAIRS];
-        answered.iter().all(|train| train.is_some_and(|train| train.packets <= MIN_PACKETS && !train.ended))
-    }
-
     /// Packets that the queue has room for, if trains were longer.
     pub(super) fn room_packets(&self) -> Option<u64> {
         self.room.map(|(_, packets)| packets)
@@ -162,8 +151,8 @@ impl Trains {
         if self.departures[0].is_some_and(|last| now.since(last.at) < rtt_ns.max(MIN_INTERVAL_NS)) {
             return 0;
         }
-        let is_old = |at: Instant| now.since(at) >= HOLDS_WINDOWS.saturating_mul(window_ns);
-        if self.room.is_some_and(|(at, _)| is_old(at)) {
+        let is_old = |(at, _): (Instant, u64)| now.since(at) >= HOLDS_WINDOWS.saturating_mul(window_ns);
+        if self.room.is_some_and(is_old) {
             self.forget_room();
         }
         let packets_in = |ns: u64| (rate_bps * ns as f64 / (8 * SECOND * mss_bytes.max(1)) as f64) as u64;
@@ -174,10 +163,6 @@ impl Trains {
             return 0;
         }
         let packets = packets_in(QUEUE_NS).clamp(least, most);
-        let is_late = self.departures[0].is_some_and(|last| is_old(last.at));
-        if packets <= MIN_PACKETS && self.are_pairs_vain() && !is_late {
-            return 0;
-        }
         self.departures.rotate_right(1);
         self.departures[0] = Some(Departure { at: now, packets, ended: false, judged: false });
         packets as u32
