@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{STP, TCP, simulate};
@@ -26,13 +27,13 @@ fn hosts(count: usize, queue_bytes: u64, loss: f64) -> BTreeMap<String, f64> {
     let access = both("rate = \"100Mbit/s\", delay = \"100us\"");
     let mut text = String::from(NETWORK) + &format!("[links.far]\nbetween = [\"east\", \"far\"]\n{access}");
     let line = format!("rate = \"10Mbit/s\", delay = \"20ms\", loss = {loss}, queue = \"{queue_bytes}B\"");
-    text += &format!("[links.bottleneck]\nbetween = [\"west\", \"east\"]\n{}", both(&line));
+    write!(text, "[links.bottleneck]\nbetween = [\"west\", \"east\"]\n{}", both(&line)).unwrap();
     for number in 1..=count {
         let host = format!("host{number}");
-        text += &format!("[nodes.{host}]\nkind = \"host\"\n");
-        text += &format!("[links.{host}]\nbetween = [\"{host}\", \"west\"]\n{access}");
-        text += &format!("[flows.own{number}]\nfrom = \"{host}\"\nto = \"far\"\ntransport = \"stp\"\n");
-        text += &format!("start = \"{}ms\"\nworkload = {{ kind = \"bulk\" }}\n", 700 * (number - 1));
+        write!(text, "[nodes.{host}]\nkind = \"host\"\n").unwrap();
+        write!(text, "[links.{host}]\nbetween = [\"{host}\", \"west\"]\n{access}").unwrap();
+        write!(text, "[flows.own{number}]\nfrom = \"{host}\"\nto = \"far\"\ntransport = \"stp\"\n").unwrap();
+        write!(text, "start = \"{}ms\"\nworkload = {{ kind = \"bulk\" }}\n", 700 * (number - 1)).unwrap();
     }
     let file = File::parse(&Register::new(&[&STP, &TCP]), "hosts.toml", &text)
         .unwrap_or_else(|error| panic!("{error}"));
