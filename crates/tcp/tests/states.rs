@@ -248,7 +248,8 @@ fn flood(lone: &mut Lone, ports: std::ops::Range<u16>) {
 fn a_syn_flood_is_bounded() {
     let mut lone = Lone::new(&plain());
     flood(&mut lone, 1000..2000);
-    assert_eq!((lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().cookies_sent), (128, 872));
+    // One address has half of the 128 places for what is half open.
+    assert_eq!((lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().cookies_sent), (64, 936));
     while lone.endpoint.connection_count() > 0 {
         lone.hear();
         lone.wait();
@@ -263,7 +264,7 @@ fn a_flood_that_is_over_does_not_keep_others_out() {
     lone.hear();
     let places =
         |lone: &Lone| (lone.endpoint.connection_count(), lone.endpoint.endpoint_stats().cookies_sent);
-    assert_eq!(places(&lone), (128, 72));
+    assert_eq!(places(&lone), (64, 136));
     for wait_ms in [0, 1000] {
         lone.wait_ms(wait_ms);
         lone.hear();
@@ -272,7 +273,7 @@ fn a_flood_that_is_over_does_not_keep_others_out() {
     }
     lone.ack(1, 1);
     assert!(lone.endpoint.accept().is_some());
-    assert_eq!(places(&lone), (129, 74));
+    assert_eq!(places(&lone), (65, 138));
 }
 
 #[test]
