@@ -9,6 +9,7 @@ use skyhaul_core::units::parse_bytes;
 
 use crate::address::listen_address;
 use crate::capture::CaptureArgs;
+use crate::dimension::DimensionArgs;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::manual::{CompletionsArgs, ManArgs};
 use crate::map::MapArgs;
@@ -62,6 +63,9 @@ pub(crate) enum Command {
     RaceEnd(EndArgs),
     /// Every figure of a paper, drawn anew, and every claim beside what was measured
     Reproduce(ReproduceArgs),
+    /// How large windows, buffers, packets and timeouts must be where relays split a path around a satellite
+    /// link
+    Dimension(DimensionArgs),
     /// Completions of commands and options for a shell, to standard output
     Completions(CompletionsArgs),
     /// Manual pages, a file for each command, out of what `--help` says

@@ -10,6 +10,7 @@ mod counted;
 mod cycles;
 mod demo;
 mod descriptors;
+mod dimension;
 mod emulate;
 mod errors;
 mod failure;
@@ -108,6 +109,7 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Scoreboard(args) => scoreboard::run(args).await,
         Command::Map(args) => map::run(args).await,
         Command::RaceEnd(args) => race::run_end(args).await,
+        Command::Dimension(args) => dimension::run(&args),
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,
         Command::Control(args) => emulate::control(&args),

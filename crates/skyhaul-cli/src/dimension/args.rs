@@ -1,0 +1,183 @@
+//! Arguments of `dimension`.
+
+use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
+use skyhaul_petra::dimensioning::{Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire};
+
+use crate::args::MORE;
+use crate::failure::Failure;
+
+/// Nanoseconds of a second.
+const SECOND_NS: f64 = 1e9;
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DimensionArgs {
+    /// Rate of the satellite link
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
+    satellite: u64,
+    /// Rate of the wires between the hosts and the relays
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
+    wire: u64,
+    /// Round-trip time of the satellite link
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_time_ns)]
+    satellite_rtt: u64,
+    /// Round-trip time of each wire
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_time_ns)]
+    wire_rtt: u64,
+    /// Part of the bits that arrive wrong over the satellite link, like 1e-5
+    #[arg(long, value_name = "PART", default_value_t = 0.0)]
+    bit_error_rate: f64,
+    /// Segments of a batch that is confirmed end to end
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(super) batch: u64,
+    #[command(flatten)]
+    checked: CheckedArgs,
+    #[command(flatten)]
+    further: FurtherArgs,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Values that an operator has already, held against the formulas.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct CheckedArgs {
+    /// Check this threshold of a relay's buffer, in segments, instead of proposing one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub(super) threshold: Option<u64>,
+    /// Check this size of a relay's buffer, in segments
+    #[arg(long, value_name = "N")]
+    pub(super) buffer: Option<u64>,
+    /// Check this timeout of the end-to-end layer
+    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    utl_timeout: Option<u64>,
+    /// Check this window of the end-to-end layer, in batches
+    #[arg(long, value_name = "N")]
+    pub(super) utl_window: Option<u64>,
+    /// Check this window of the satellite hop, in PDUs
+    #[arg(long, value_name = "N")]
+    pub(super) stpp_window: Option<u64>,
+}
+
+/// What few need to change: the paper's values.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = MORE)]
+pub(crate) struct FurtherArgs {
+    /// Rate of the receiver's wire [default: as the sender's]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
+    far_wire: Option<u64>,
+    /// Round-trip time of the receiver's wire [default: as the sender's]
+    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    far_wire_rtt: Option<u64>,
+    /// Largest window of the transport on the wires, in segments
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    window: u64,
+    /// Payload of a full segment
+    #[arg(long, value_name = "SIZE", default_value = "1000B", value_parser = parse_bytes)]
+    segment: u64,
+    /// Header of a segment
+    #[arg(long, value_name = "SIZE", default_value = "40B", value_parser = parse_bytes)]
+    segment_header: u64,
+    /// What a relay adds to a segment
+    #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = parse_bytes)]
+    relay_header: u64,
+    /// Payload of a PDU of the satellite hop [default: what carries most, (22), up to --largest-pdu]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    pdu: Option<u64>,
+    /// Header and checksum of a PDU
+    #[arg(long, value_name = "SIZE", default_value = "20B", value_parser = parse_bytes)]
+    pdu_overhead: u64,
+    /// Largest PDU with its header, where the size is chosen
+    #[arg(long, value_name = "SIZE", default_value = "1500B", value_parser = parse_bytes, conflicts_with = "pdu")]
+    largest_pdu: u64,
+    /// Time between two statuses of the satellite hop's receiver [default: an eighth of its round trip]
+    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    status_interval: Option<u64>,
+    /// Bits of a status that name one damaged PDU
+    #[arg(long, value_name = "BITS", default_value_t = 1.16)]
+    alpha: f64,
+    /// Length of the end-to-end layer's acknowledgement
+    #[arg(long, value_name = "SIZE", default_value = "40B", value_parser = parse_bytes)]
+    acknowledgement: u64,
+}
+
+impl DimensionArgs {
+    /// Set of values, if the formulas hold for it.
+    pub(super) fn plan(&self) -> Result<Plan, Failure> {
+        let further = &self.further;
+        if !(0.0..=0.5).contains(&self.bit_error_rate) {
+            return Err(Failure::usage("--bit-error-rate must be between 0 and 0.5, like 1e-5"));
+        }
+        let segments = Segments {
+            payload_bits: bits(further.segment),
+            header_bits: bits(further.segment_header),
+            relay_header_bits: bits(further.relay_header),
+            window_segments: further.window,
+        };
+        Plan::new(self.path(), segments, self.pdus()?).map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    fn path(&self) -> SplitPath {
+        let near = Wire { rate_bps: self.wire as f64, rtt_s: seconds(self.wire_rtt) };
+        let far = Wire {
+            rate_bps: self.further.far_wire.map_or(near.rate_bps, |bps| bps as f64),
+            rtt_s: self.further.far_wire_rtt.map_or(near.rtt_s, seconds),
+        };
+        let satellite = Satellite {
+            rate_bps: self.satellite as f64,
+            rtt_s: seconds(self.satellite_rtt),
+            bit_error_rate: self.bit_error_rate,
+        };
+        SplitPath { wires: [near, far], satellite }
+    }
+
+    fn pdus(&self) -> Result<Pdus, Failure> {
+        let overhead_bits = bits(self.further.pdu_overhead);
+        if let Some(bytes) = self.further.pdu {
+            return Ok(Pdus { payload_bits: bits(bytes), overhead_bits });
+        }
+        let largest_bits = bits(self.further.largest_pdu) - overhead_bits;
+        if largest_bits < 8.0 {
+            return Err(Failure::usage(
+                "--largest-pdu leaves no octet beside --pdu-overhead: make it larger",
+            ));
+        }
+        let best = Pdus::best(overhead_bits, self.bit_error_rate, largest_bits);
+        // Whole octets, as every PDU has.
+        let payload_bits = ((best.payload_bits / 8.0).floor() * 8.0).max(8.0);
+        Ok(Pdus { payload_bits, ..best })
+    }
+
+    pub(super) fn statuses(&self) -> Result<Statuses, Failure> {
+        let interval_s =
+            self.further.status_interval.map_or_else(|| seconds(self.satellite_rtt) / 8.0, seconds);
+        if interval_s <= 0.0 {
+            return Err(Failure::usage("--status-interval must be above 0"));
+        }
+        if !(0.0..=1e6).contains(&self.further.alpha) {
+            return Err(Failure::usage("--alpha must be between 0 and 1000000 bits"));
+        }
+        Ok(Statuses { interval_s, bits_per_damaged: self.further.alpha })
+    }
+
+    pub(super) fn acknowledgement_bits(&self) -> f64 {
+        bits(self.further.acknowledgement)
+    }
+
+    pub(super) fn checked(&self) -> &CheckedArgs {
+        &self.checked
+    }
+}
+
+impl CheckedArgs {
+    pub(super) fn utl_timeout_s(&self) -> Option<f64> {
+        self.utl_timeout.map(seconds)
+    }
+}
+
+fn bits(bytes: u64) -> f64 {
+    bytes as f64 * 8.0
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / SECOND_NS
+}
