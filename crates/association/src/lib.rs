@@ -65,7 +65,9 @@ pub use noise::{Identity, NOISE_NAME, PUBLIC_KEY_BYTES, PublicKey};
 pub use opening::{FIRST_RETRY_NS, MAX_RETRY_NS, MESSAGE_LIFE_NS};
 pub use peers::{MAX_PEERS, PeerError, PeerId, PeerSettings};
 pub use pending::{MAX_PENDING, MAX_WITHHELD_BYTES, PENDING_NS, UNPROVEN_NS};
-pub use record::{Addressee, HEAD_BYTES, Head, Index, MAX_INDEX, OVERHEAD_BYTES, RecordError};
+pub use record::{
+    Addressee, HEAD_BYTES, Head, Index, MAX_INDEX, OVERHEAD_BYTES, RecordError, protected_mode,
+};
 pub use replay::{REPLAY_WINDOW, Replay, ReplayWindow};
 pub use sealed::SealedEngine;
 pub use secret::{SECRET_BYTES, Secret};

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use core::fmt;
 use core::net::IpAddr;
 
 use skyhaul_core::envelope::Mode;
@@ -44,6 +45,18 @@ pub enum PeerError {
     /// The mode is no protection.
     Plain,
 }
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "there are too many peers",
+            Self::Known => "the key is that of a peer that is known, or this end's own",
+            Self::Plain => "a peer without protection is none of a sealed endpoint",
+        })
+    }
+}
+
+impl core::error::Error for PeerError {}
 
 /// Whether a handshake was seen before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +187,10 @@ impl Peers {
 
     pub(crate) fn get_mut(&mut self, id: PeerId) -> Option<&mut Peer> {
         self.by_id.get_mut(&id)
+    }
+
+    pub(crate) fn id_of(&self, key: PublicKey) -> Option<PeerId> {
+        self.by_key.get(&key).copied()
     }
 
     pub(crate) fn by_key(&mut self, key: PublicKey) -> Option<(PeerId, &mut Peer)> {

@@ -101,7 +101,7 @@ impl Head {
 }
 
 /// Mode of a protected datagram, by its first octet.
-pub(crate) fn protected_mode(first: u8) -> Result<Mode, EnvelopeError> {
+pub fn protected_mode(first: u8) -> Result<Mode, EnvelopeError> {
     let mode = match Mode::named_by(first) {
         Some(mode) if mode != Mode::Plain => mode,
         // Version and mode are refused in this order; the mode asked for is none that passes.

@@ -57,6 +57,12 @@ impl Assembly {
     pub fn of_sent(&mut self, packet: u64) -> Vec<Event> {
         self.told.remove(&packet).unwrap_or_default()
     }
+
+    /// Events of `end` that wait, for the next packet that it sends, where nobody knows which one an event
+    /// tells of.
+    pub fn take_loose(&mut self, end: u32) -> Vec<Event> {
+        self.loose.remove(&end).unwrap_or_default()
+    }
 }
 
 fn push(events: &mut Vec<Event>, event: Event) {

@@ -20,7 +20,7 @@ const MAX_COPY_BYTES: usize = 256 << 10;
 /// Handle of a connection, in a stream or its two halves.
 pub(crate) struct Connection<P: Protocol> {
     handle: Arc<Handle<P>>,
-    id: ConnectionId,
+    pub(crate) id: ConnectionId,
     pub(crate) peer: SocketAddr,
     is_finishing: AtomicBool,
 }

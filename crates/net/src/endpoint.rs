@@ -5,7 +5,6 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skyhaul_core::Connections as _;
 use skyhaul_stp::{Config, EndpointStats};
 use tokio::runtime;
 
@@ -15,7 +14,7 @@ use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::state::State;
 use crate::tap::Tap;
-use crate::udp::{Place, Udp};
+use crate::udp::{OverUdp, Place, Udp};
 use crate::watch::Sink;
 use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, udp};
 
@@ -24,45 +23,35 @@ use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, u
 ///
 /// The endpoint lives until the last clone, [`Listener`] and [`Stream`] is dropped and its last
 /// connection has come to an end, or until [`Self::close`].
-#[derive(Clone)]
-pub struct Endpoint {
-    handle: Arc<Handle<skyhaul_stp::Endpoint>>,
-    place: Place,
+pub struct Endpoint<P: OverUdp = skyhaul_stp::Endpoint> {
+    pub(crate) handle: Arc<Handle<P>>,
+    pub(crate) place: Place,
 }
 
+impl<P: OverUdp> Clone for Endpoint<P> {
+    fn clone(&self) -> Self {
+        Self { handle: Arc::clone(&self.handle), place: self.place }
+    }
+}
+
+/// Endpoint without protection.
 impl Endpoint {
     /// An endpoint that peers can reach at `address` (both IPv6 and IPv4 if that is `[::]`). Must be
     /// called within a tokio runtime.
     pub fn bind(address: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
-        Self::start(udp::bound(normalised(address))?, None, options)
+        let socket = udp::bound(normalised(address))?;
+        let place = Place { local: normalised(socket.local_addr()?), peer: None };
+        Self::start((socket, place), options, |options| options.engine(None))
     }
 
     /// An endpoint on a free port for connections to `peer` only. The system tells it when nobody
     /// receives there. Must be called within a tokio runtime.
     pub fn client(peer: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
         let peer = as_peer(peer);
-        Self::start(udp::connected(peer)?, Some(peer), options)
-    }
-
-    fn start(socket: UdpSocket, peer: Option<SocketAddr>, options: EndpointOptions) -> io::Result<Self> {
-        let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
-        let protection = options.protection;
-        // What stands behind an address of this machine is a relay or an emulated link, more often than not.
-        let is_elsewhere = peer.is_some_and(|peer| !peer.ip().to_canonical().is_loopback());
-        let route_bytes = if is_elsewhere { udp::route_mtu_bytes(&socket) } else { None };
-        let (watch, capture) = (options.watch.clone(), options.capture.clone());
-        let accept_limit_bytes = options.accept.receive_limit_bytes;
-        let shared = Arc::new(Shared::new(State::new(options.engine(route_bytes)?, accept_limit_bytes)));
-        let place = Place { local: normalised(socket.local_addr()?), peer };
-        let sink = Sink::new(watch, capture.map(|inlet| Tap::new(inlet, shared.clock)));
-        let keeper = Keeper::new(Arc::clone(&shared), sink)?;
-        runtime.spawn(Driver::new(keeper, Udp::new(socket, place, protection)?));
-        Ok(Self { handle: Arc::new(Handle(shared)), place })
-    }
-
-    /// Accepts connections to `port` (a port of STP, not of UDP) from now on, until the listener is dropped.
-    pub fn listen(&self, port: u16) -> io::Result<Listener> {
-        Listener::begin(&self.handle, port, usize::MAX)
+        let socket = udp::connected(peer)?;
+        let place = Place { local: normalised(socket.local_addr()?), peer: Some(peer) };
+        let route_bytes = route_bytes(&socket, peer);
+        Self::start((socket, place), options, |options| options.engine(route_bytes))
     }
 
     /// A stream to `port` at `peer`, at once: the opening goes with the first data written (or with
@@ -88,6 +77,29 @@ impl Endpoint {
         Stream::begin(&self.handle, peer, limit_bytes, |engine, now| {
             engine.connect(now, peer, port, config, held)
         })
+    }
+}
+
+impl<P: OverUdp> Endpoint<P> {
+    /// Endpoint at a socket, of the engine that its options make.
+    pub(crate) fn start(
+        (socket, place): (UdpSocket, Place),
+        options: EndpointOptions,
+        engine: impl FnOnce(EndpointOptions) -> io::Result<P>,
+    ) -> io::Result<Self> {
+        let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
+        let (watch, capture) = (options.watch.clone(), options.capture.clone());
+        let accept_limit_bytes = options.accept.receive_limit_bytes;
+        let shared = Arc::new(Shared::new(State::new(engine(options)?, accept_limit_bytes)));
+        let sink = Sink::new(watch, capture.map(|inlet| Tap::new(inlet, shared.clock, P::TELLS_ALL)));
+        let keeper = Keeper::new(Arc::clone(&shared), sink)?;
+        runtime.spawn(Driver::new(keeper, Udp::new(socket, place)?));
+        Ok(Self { handle: Arc::new(Handle(shared)), place })
+    }
+
+    /// Accepts connections to `port` (a port of STP, not of UDP) from now on, until the listener is dropped.
+    pub fn listen(&self, port: u16) -> io::Result<Listener<P>> {
+        Listener::begin(&self.handle, port, usize::MAX)
     }
 
     /// Waits until no connection has anything left to do - all data confirmed, late repeats of the peers
@@ -137,12 +149,19 @@ impl Endpoint {
         self.shared().lock().engine.connection_count()
     }
 
-    fn shared(&self) -> &Shared<skyhaul_stp::Endpoint> {
+    pub(crate) fn shared(&self) -> &Shared<P> {
         &self.handle.0
     }
 }
 
-impl std::fmt::Debug for Endpoint {
+/// Largest packet that the route of a socket to its peer takes, as far as the system knows. What stands behind
+/// an address of this machine is a relay or an emulated link, more often than not.
+pub(crate) fn route_bytes(connected: &UdpSocket, peer: SocketAddr) -> Option<u32> {
+    let is_elsewhere = !peer.ip().to_canonical().is_loopback();
+    if is_elsewhere { udp::route_mtu_bytes(connected) } else { None }
+}
+
+impl<P: OverUdp> std::fmt::Debug for Endpoint<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Endpoint").field("local", &self.local_addr()).finish_non_exhaustive()
     }

@@ -1,5 +1,6 @@
 //! Stream errors as [`io::Error`]: the right kind, readable text, and the [`CloseReason`] inside.
 
+use skyhaul_association::PeerError;
 use skyhaul_core::{CloseReason, ConnectError, ResetReason, StreamError};
 use std::io::{self, ErrorKind};
 
@@ -20,6 +21,16 @@ pub enum EndpointError {
     /// A client endpoint talks to the one peer that it was made for.
     #[error("this endpoint is for another peer")]
     OtherPeer,
+    /// A sealed endpoint talks to peers that it knows alone.
+    #[error("this endpoint does not know the peer")]
+    UnknownPeer,
+    /// It has as many associations with a peer as it may
+    /// ([`MAX_ASSOCIATIONS_PER_PEER`](skyhaul_association::MAX_ASSOCIATIONS_PER_PEER)).
+    #[error("this endpoint has too many associations with the peer")]
+    TooManyAssociations,
+    /// A peer cannot be taken.
+    #[error("{0}")]
+    Peer(PeerError),
 }
 
 impl From<EndpointError> for io::Error {
@@ -28,7 +39,9 @@ impl From<EndpointError> for io::Error {
             EndpointError::Closed => ErrorKind::NotConnected,
             EndpointError::Failed => ErrorKind::Other,
             EndpointError::AlreadyListening => ErrorKind::AddrInUse,
-            EndpointError::OtherPeer => ErrorKind::InvalidInput,
+            EndpointError::OtherPeer | EndpointError::Peer(_) => ErrorKind::InvalidInput,
+            EndpointError::UnknownPeer => ErrorKind::NotFound,
+            EndpointError::TooManyAssociations => ErrorKind::QuotaExceeded,
         };
         Self::new(kind, error)
     }

@@ -2,7 +2,9 @@
 //!
 //! - [`Endpoint`]: one UDP socket that carries many connections of the Satellite Transport Protocol,
 //!   each a [`Stream`] for tokio.
-//! - [`Protection`]: the envelope of every datagram (`docs/spec/envelope.md`).
+//! - [`SealedEndpoint`]: the same under a seal, between peers that know each other's keys
+//!   (`docs/spec/protection.md`).
+//! - [`Protection`]: the envelope of plain datagrams (`docs/spec/envelope.md`).
 //! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
 //! - [`realtime`]: any medium between any gates, in real time.
 //! - [`PathMemory`]: what was found out about paths, from one run to the next.
@@ -48,6 +50,7 @@ mod monitor;
 mod options;
 mod protocol;
 pub mod realtime;
+mod sealed;
 mod shared;
 mod split;
 mod state;
@@ -71,10 +74,14 @@ pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;
 pub use realtime::LatenessReport;
+pub use sealed::{Seal, SealedEndpoint};
+#[doc(no_inline)]
+pub use skyhaul_association as association;
 #[doc(no_inline)]
 pub use skyhaul_core::envelope::{EnvelopeError, VERSION as ENVELOPE_VERSION};
 #[doc(no_inline)]
 pub use skyhaul_stp::Config;
 pub use split::{OwnedReadHalf, OwnedWriteHalf};
 pub use stream::Stream;
+pub use udp::{OverUdp, SealedStp};
 pub use watch::{Observations, Observed, Watch, watch};

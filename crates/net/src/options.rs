@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use skyhaul_capture::Inlet;
+use skyhaul_core::endpoint::Peer;
 use skyhaul_core::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, host_number, ip_udp_bytes,
 };
@@ -28,8 +29,6 @@ pub struct EndpointOptions {
     /// Seed of random values (initial numbers, nonces, ports), for tests that
     /// must repeat, or else the operating system.
     pub seed: Option<u64>,
-    /// Protection of datagrams; the peer's setting must be the same.
-    pub protection: Protection,
     /// Receiver of events ([`watch`](crate::watch())), if somebody wants to see them.
     pub watch: Option<Watch>,
     /// Capture that gets every datagram with its events. It has one interface, this endpoint.
@@ -72,7 +71,6 @@ impl Default for EndpointOptions {
             accept: Config { discover_mtu: true, ..Config::standard() },
             limits: Limits::default(),
             seed: None,
-            protection: Protection::Plain,
             watch: None,
             capture: None,
         }
@@ -88,27 +86,54 @@ impl EndpointOptions {
     /// The engine that these options ask for. `route_bytes`: what the first link to the only peer takes, as
     /// far as the system knows.
     pub(crate) fn engine(self, route_bytes: Option<u32>) -> io::Result<skyhaul_stp::Endpoint> {
+        let names = Names {
+            carrier_bytes: |peer: SocketAddr| ip_udp_bytes(peer.ip()),
+            min_bytes: MtuSearch::<SocketAddr>::default().min_bytes,
+            host_of: |peer: SocketAddr| host_number(peer.ip()),
+        };
+        let room = (Protection::Plain.head_bytes(), Protection::Plain.tail_bytes());
+        self.engine_of(route_bytes, names, room)
+    }
+
+    /// The engine that has such names of its peers, and keeps so much room in front of segments and behind.
+    pub(crate) fn engine_of<P: Peer>(
+        self,
+        route_bytes: Option<u32>,
+        names: Names<P>,
+        (head_bytes, tail_bytes): (u32, u32),
+    ) -> io::Result<skyhaul_stp::Endpoint<P>> {
         let mtu_search = MtuSearch {
             base_bytes: route_bytes.unwrap_or(BASE_MTU_BYTES).clamp(MIN_IPV4_MTU_BYTES, BASE_MTU_BYTES),
+            min_bytes: names.min_bytes,
             taken_bytes: self.mtu_bytes.unwrap_or(MAX_MTU_BYTES),
             link_bytes: route_bytes.unwrap_or(0).max(USUAL_MTU_BYTES),
-            ..MtuSearch::default()
         };
         let config = EndpointConfig {
             mtu_bytes: self.sent_bytes(route_bytes),
             mtu_search,
-            carrier_bytes: |peer: SocketAddr| ip_udp_bytes(peer.ip()),
+            carrier_bytes: names.carrier_bytes,
             accept: self.accept,
-            head_bytes: self.protection.head_bytes(),
-            tail_bytes: self.protection.tail_bytes(),
+            head_bytes,
+            tail_bytes,
             max_connections: self.limits.max_connections,
             max_unproven: self.limits.max_unproven,
             max_early: self.limits.max_early,
             receive_budget_bytes: self.limits.receive_budget_bytes,
-            host_of: Some(|peer: SocketAddr| host_number(peer.ip())),
+            host_of: Some(names.host_of),
         };
         Ok(skyhaul_stp::Endpoint::new(config, random(self.seed, "net/endpoint")?))
     }
+}
+
+/// What an engine has to know of its names of peers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<P> {
+    /// Bytes of IP and UDP headers towards a peer.
+    pub(crate) carrier_bytes: fn(P) -> u32,
+    /// Least size of full packets to it.
+    pub(crate) min_bytes: fn(P) -> u32,
+    /// Host that it is, as a number.
+    pub(crate) host_of: fn(P) -> u64,
 }
 
 /// Random values of an endpoint: by the seed, if a test gives one, else from 256 bits of the operating
@@ -118,7 +143,13 @@ pub(crate) fn random(seed: Option<u64>, name: &str) -> io::Result<RandomStream> 
         return Ok(RandomStream::new(seed, name));
     }
     let mut key = [0; 32];
-    // A request this small is never answered in part.
-    getrandom(&mut key, GetRandomFlags::empty())?;
+    fill_random(&mut key)?;
     Ok(RandomStream::from_entropy(key))
+}
+
+/// Fills in octets of the operating system's randomness.
+pub(crate) fn fill_random(octets: &mut [u8; 32]) -> io::Result<()> {
+    // A request this small is never answered in part.
+    getrandom(&mut *octets, GetRandomFlags::empty())?;
+    Ok(())
 }

@@ -7,7 +7,7 @@ use skyhaul_core::endpoint::Stage;
 use skyhaul_core::{ConnectionId, Engine};
 
 /// Endpoint in real time, as far as the contract of an [`Engine`] does not say it. Implemented for the
-/// endpoints of STP (over UDP) and TCP (over IP, [`crate::tun`]).
+/// endpoints of STP (over UDP, plain and sealed) and TCP (over IP, [`crate::tun`]).
 pub trait Protocol: Engine + Send + 'static {
     /// States of a connection.
     type State: Copy + Debug + Send;
@@ -26,6 +26,11 @@ pub trait Protocol: Engine + Send + 'static {
 
     /// Address of the other end.
     fn address(&self, id: ConnectionId) -> Option<SocketAddr>;
+
+    /// True if something waits for whoever looks after the endpoint.
+    fn has_news(&self) -> bool {
+        false
+    }
 
     /// Takes the carrier's report that nobody receives at `peer`. All connections to it end if its driver
     /// believes that; else those that wait for nothing but the peer's last words.

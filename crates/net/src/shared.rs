@@ -17,6 +17,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) idle: Notify,
     /// Tells that every connection has ended at both ends, and nothing is left to send at present.
     pub(crate) parted: Notify,
+    /// Tells that something waits for whoever looks after the endpoint, or that nothing will any more.
+    pub(crate) news: Notify,
     /// Tells that the driver is gone and the socket closed.
     pub(crate) ended: Notify,
     state: Mutex<State<P>>,
@@ -24,8 +26,14 @@ pub(crate) struct Shared<P: Protocol> {
 
 impl<P: Protocol> Shared<P> {
     pub(crate) fn new(state: State<P>) -> Self {
-        let (idle, parted, ended) = (Notify::new(), Notify::new(), Notify::new());
-        Self { clock: Clock::start(), idle, parted, ended, state: Mutex::new(state) }
+        Self {
+            clock: Clock::start(),
+            idle: Notify::new(),
+            parted: Notify::new(),
+            news: Notify::new(),
+            ended: Notify::new(),
+            state: Mutex::new(state),
+        }
     }
 
     /// The state. A panic under the lock is remembered: what it left behind is not used.

@@ -11,6 +11,13 @@ const INTERFACE: u32 = 0;
 /// Name of the endpoint among the ends of an [`Assembly`]: the only one.
 const END: u32 = 0;
 
+/// Numbers of segments told of, and seen.
+#[derive(Debug, Default)]
+struct Order {
+    told: u64,
+    seen: u64,
+}
+
 /// Tap of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Tap {
@@ -18,22 +25,26 @@ pub(crate) struct Tap {
     /// Time of the world when the endpoint's clock showed zero, ns since 1970.
     origin_ns: u64,
     assembly: Assembly,
-    /// Segments that the engine has told of, and segments seen: they come in one order.
-    told: u64,
-    seen: u64,
+    /// Segments that the engine has told of, and segments seen: they come in one order. `None`: there are
+    /// datagrams among them that it does not tell of, and events stand with the next that leaves.
+    order: Option<Order>,
 }
 
 impl Tap {
-    /// Tap of an endpoint with this clock.
-    pub(crate) fn new(inlet: Inlet, clock: Clock) -> Self {
+    /// Tap of an endpoint with this clock. `tells_all`: its engine tells of each segment that leaves.
+    pub(crate) fn new(inlet: Inlet, clock: Clock, tells_all: bool) -> Self {
         let origin_ns = clock.unix_origin_ns();
-        Self { inlet, origin_ns, assembly: Assembly::default(), told: 0, seen: 0 }
+        let order = tells_all.then(Order::default);
+        Self { inlet, origin_ns, assembly: Assembly::default(), order }
     }
 
     /// The engine says something.
     pub(crate) fn event(&mut self, at: Instant, event: Event) {
-        let packet = matches!(event, Event::Sent { .. }).then_some(self.told);
-        self.told += u64::from(packet.is_some());
+        let order = self.order.as_mut().filter(|_| matches!(event, Event::Sent { .. }));
+        let packet = order.map(|order| {
+            order.told += 1;
+            order.told - 1
+        });
         self.assembly.event(at, END, event, packet);
     }
 
@@ -57,8 +68,13 @@ impl Tap {
     pub(crate) fn left(&mut self, now: Instant, heads: Option<Heads>, bytes: &[u8]) {
         let mut record = self.record(now, Direction::Outbound, heads, bytes);
         if heads.is_some() {
-            record.events = self.assembly.of_sent(self.seen);
-            self.seen += 1;
+            record.events = match &mut self.order {
+                Some(order) => {
+                    order.seen += 1;
+                    self.assembly.of_sent(order.seen - 1)
+                }
+                None => self.assembly.take_loose(END),
+            };
         }
         self.inlet.offer(record);
     }

@@ -17,7 +17,7 @@ use crate::aead::{AeadMaker, ring_aead};
 use crate::association::{Association, Wish};
 use crate::cookie::Doorkeeper;
 use crate::message::Offer;
-use crate::noise::Identity;
+use crate::noise::{Identity, PublicKey};
 use crate::peers::{Peer, PeerError, PeerId, PeerSettings, Peers};
 use crate::pending::{Digest, Pending, PendingTable};
 use crate::secret::Entropy;
@@ -33,9 +33,26 @@ pub const MAX_EVENTS: usize = 1024;
 /// Datagrams, and segments, that wait for their poll.
 pub const MAX_WAITING: usize = 64;
 
-/// Name of an association at this end.
+/// Name of an association at this end. It tells the family of the addresses that the peer has, as sizes of
+/// packets depend on that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AssociationId(u64);
+
+impl AssociationId {
+    fn new(number: u64, address: SocketAddr) -> Self {
+        Self(number << 1 | u64::from(address.is_ipv6()))
+    }
+
+    /// Number that no other association of this end has.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Whether the peer has addresses of IPv6; else of IPv4.
+    pub fn is_ipv6(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
 
 /// What an owner decides.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +181,11 @@ impl Associations {
         self.events.pop_front()
     }
 
+    /// Whether an event waits.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// Counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
@@ -172,6 +194,43 @@ impl Associations {
     /// Whether the peer has proven that it has the keys in use.
     pub fn is_confirmed(&self, id: AssociationId) -> bool {
         self.entries.get(&id).is_some_and(|entry| entry.association.is_confirmed())
+    }
+
+    /// Address of the peer of an association.
+    pub fn address(&self, id: AssociationId) -> Option<SocketAddr> {
+        Some(self.entries.get(&id)?.association.address())
+    }
+
+    /// Peer of an association.
+    pub fn peer(&self, id: AssociationId) -> Option<PeerId> {
+        Some(self.entries.get(&id)?.association.peer())
+    }
+
+    /// Key of a peer.
+    pub fn key_of(&self, peer: PeerId) -> Option<PublicKey> {
+        self.peers.get(peer).map(Peer::key)
+    }
+
+    /// Peer that has this key.
+    pub fn peer_of(&self, key: PublicKey) -> Option<PeerId> {
+        self.peers.id_of(key)
+    }
+
+    /// Associations with whoever is at this address.
+    pub fn at(&self, address: SocketAddr) -> impl Iterator<Item = AssociationId> {
+        self.entries
+            .iter()
+            .filter(move |(_, entry)| entry.association.address() == address)
+            .map(|(&id, _)| id)
+    }
+
+    /// Association that this end's owner asked for, with a peer at this address.
+    pub fn find(&self, peer: PeerId, address: SocketAddr) -> Option<AssociationId> {
+        self.at(address).find(|id| {
+            self.entries
+                .get(id)
+                .is_some_and(|Entry { association, .. }| association.peer() == peer && association.is_ours())
+        })
     }
 
     /// Whether there is such an association.
@@ -265,7 +324,7 @@ impl Associations {
 
     fn create(&mut self, now: Instant, peer: PeerId, address: SocketAddr, is_ours: bool) -> AssociationId {
         self.next_id += 1;
-        let id = AssociationId(self.next_id);
+        let id = AssociationId::new(self.next_id, address);
         let association = Association::new(peer, address, is_ours, now);
         self.entries.insert(id, Entry { association, timer: None });
         id

@@ -34,7 +34,12 @@ impl<E> SealedEngine<E> {
         Self { inner, associations, sealed: None, scratch: Vec::new() }
     }
 
-    /// Inner engine: for what is its own, as opening connections.
+    /// Inner engine: for what is its own.
+    pub fn inner(&self) -> &E {
+        &self.inner
+    }
+
+    /// Inner engine, for a change: as opening connections.
     pub fn inner_mut(&mut self) -> &mut E {
         &mut self.inner
     }
@@ -56,6 +61,23 @@ impl<E: Engine<Peer = AssociationId>> SealedEngine<E> {
         while let Some(released) = self.associations.poll_released() {
             let fields = NetworkFields::default();
             self.inner.handle(now, released.association, fields, &released.segment, sink);
+        }
+    }
+
+    /// Takes a datagram as [`Engine::handle`] does, and opens it in place.
+    pub fn handle_in_place(
+        &mut self,
+        now: Instant,
+        peer: SocketAddr,
+        fields: NetworkFields,
+        datagram: &mut [u8],
+        sink: &mut dyn EventSink,
+    ) {
+        let arrived = self.associations.handle(now, peer, datagram);
+        // What was withheld came first.
+        self.take_released(now, sink);
+        if let Some(arrived) = arrived {
+            self.inner.handle(now, arrived.association, fields, &datagram[arrived.segment], sink);
         }
     }
 
@@ -107,14 +129,11 @@ impl<E: Engine<Peer = AssociationId>> Engine for SealedEngine<E> {
         bytes: &[u8],
         sink: &mut dyn EventSink,
     ) {
-        self.scratch.clear();
-        self.scratch.extend_from_slice(bytes);
-        let arrived = self.associations.handle(now, peer, &mut self.scratch);
-        // What was withheld came first.
-        self.take_released(now, sink);
-        if let Some(arrived) = arrived {
-            self.inner.handle(now, arrived.association, fields, &self.scratch[arrived.segment], sink);
-        }
+        let mut datagram = core::mem::take(&mut self.scratch);
+        datagram.clear();
+        datagram.extend_from_slice(bytes);
+        self.handle_in_place(now, peer, fields, &mut datagram, sink);
+        self.scratch = datagram;
     }
 
     fn poll_transmit(

@@ -1,6 +1,6 @@
 //! How fast one stream is between two endpoints on this machine, without a link between them, what it
-//! costs, and how that compares with the kernel's TCP under the same load. Each end has a thread and a
-//! runtime of its own.
+//! costs plain and sealed, and how that compares with the kernel's TCP under the same load. Each end has a
+//! thread and a runtime of its own; the ways take turns.
 //!
 //! `cargo bench -p skyhaul-net --bench loopback -- [--bytes 1GiB] [--runs 3] [--mtu 1500]`
 //!
@@ -8,13 +8,16 @@
 //! measure of distance, not a race between equals.
 
 mod ends;
+mod sealed;
 mod stp;
 mod tcp;
 
 use std::process::ExitCode;
 
 use ends::{Cost, Plan};
+use skyhaul_core::Stats;
 use skyhaul_core::units::{parse_bytes, show_bytes};
+use skyhaul_net::Counters;
 
 fn main() -> ExitCode {
     let plan = match plan(std::env::args().skip(1)) {
@@ -25,19 +28,53 @@ fn main() -> ExitCode {
         }
     };
     println!("{} a run, packets of {} bytes", show_bytes(plan.bytes), plan.mtu_bytes);
-    let runs = (1..=plan.runs).map(|run| (stp_run(run, plan), tcp_run(run, plan)));
-    let (stp, tcp): (Vec<Cost>, Vec<Cost>) = runs.unzip();
-    let (stp, tcp) = (medians(&stp), medians(&tcp));
-    println!("median of {}: STP {}", plan.runs, show(plan, stp));
-    println!("median of {}: TCP {}", plan.runs, show(plan, tcp));
+    let runs: Vec<_> = (1..=plan.runs).map(|run| WAYS.map(|way| way.run(run, plan))).collect();
+    let medians: Vec<Cost> = (0..WAYS.len()).map(|way| medians(runs.iter().map(|run| run[way]))).collect();
+    for (way, &cost) in WAYS.iter().zip(&medians) {
+        println!("median of {}: {} {}", plan.runs, way.name, show(plan, cost));
+    }
     // The kernel does TCP's work at either end as it likes: only the sum can be compared.
     let cpu_s = |cost: Cost| cost.sender_cpu_s + cost.receiver_cpu_s;
-    println!(
-        "STP / TCP: speed {:.2}, CPU of both ends {:.1}",
-        tcp.seconds / stp.seconds,
-        cpu_s(stp) / cpu_s(tcp)
-    );
+    let plain = medians[0];
+    for (way, &cost) in WAYS.iter().zip(&medians).skip(1) {
+        let (speed, cpu) = (plain.seconds / cost.seconds, cpu_s(cost) / cpu_s(plain));
+        println!("{} / {}: speed {speed:.2}, CPU of both ends {cpu:.2}", way.name, WAYS[0].name);
+    }
     ExitCode::SUCCESS
+}
+
+/// Way to carry the bytes.
+#[derive(Clone, Copy)]
+struct Way {
+    name: &'static str,
+    /// Cost of one run, and what else there is to tell.
+    transfer: fn(Plan) -> (Cost, String),
+}
+
+const WAYS: [Way; 4] = [
+    Way { name: "plain STP", transfer: |plan| told(stp::transfer(plan)) },
+    Way { name: "sealed STP, AES-128-GCM", transfer: |plan| told(sealed::transfer(plan, true)) },
+    Way { name: "sealed STP, ChaCha20-Poly1305", transfer: |plan| told(sealed::transfer(plan, false)) },
+    Way { name: "TCP", transfer: |plan| (tcp::transfer(plan), String::new()) },
+];
+
+impl Way {
+    fn run(self, run: usize, plan: Plan) -> Cost {
+        let (cost, told) = (self.transfer)(plan);
+        println!("run {run}: {} {}{told}", self.name, show(plan, cost));
+        cost
+    }
+}
+
+/// Cost of a run over STP, and what the sender counted.
+fn told((cost, stats, counters): (Cost, Stats, Counters)) -> (Cost, String) {
+    let told = format!(
+        "; {:.1} datagrams a send call, {} sent again, {} waits",
+        counters.sent_datagrams as f64 / counters.send_calls as f64,
+        stats.retransmitted_packets,
+        counters.send_waits,
+    );
+    (cost, told)
 }
 
 fn plan(arguments: impl Iterator<Item = String>) -> Result<Plan, String> {
@@ -56,24 +93,6 @@ fn plan(arguments: impl Iterator<Item = String>) -> Result<Plan, String> {
     Ok(plan)
 }
 
-fn stp_run(run: usize, plan: Plan) -> Cost {
-    let (cost, stats, counters) = stp::transfer(plan);
-    println!(
-        "run {run}: STP {}; {:.1} datagrams a send call, {} sent again, {} waits",
-        show(plan, cost),
-        counters.sent_datagrams as f64 / counters.send_calls as f64,
-        stats.retransmitted_packets,
-        counters.send_waits,
-    );
-    cost
-}
-
-fn tcp_run(run: usize, plan: Plan) -> Cost {
-    let cost = tcp::transfer(plan);
-    println!("run {run}: TCP {}", show(plan, cost));
-    cost
-}
-
 fn show(plan: Plan, cost: Cost) -> String {
     let gigabytes = plan.bytes as f64 / 1e9;
     format!(
@@ -84,7 +103,8 @@ fn show(plan: Plan, cost: Cost) -> String {
     )
 }
 
-fn medians(runs: &[Cost]) -> Cost {
+fn medians(runs: impl Iterator<Item = Cost>) -> Cost {
+    let runs: Vec<Cost> = runs.collect();
     let median = |value: fn(&Cost) -> f64| {
         let mut values: Vec<f64> = runs.iter().map(value).collect();
         values.sort_by(f64::total_cmp);

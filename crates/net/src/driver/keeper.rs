@@ -93,9 +93,13 @@ impl<P: Protocol> Keeper<P> {
         let is_quiet = sent == Sent::All && state.is_idle();
         let is_parted = sent == Sent::All && state.is_ended();
         let is_over = sent == Sent::All && state.is_over();
+        let has_news = state.engine.has_news();
         let deadline = state.engine.deadline();
         drop(state);
         wake_all(&mut self.wakers);
+        if has_news {
+            self.shared.news.notify_waiters();
+        }
         if is_quiet {
             self.shared.idle.notify_waiters();
         }
@@ -129,6 +133,7 @@ impl<P: Protocol> Drop for Keeper<P> {
         wake_all(&mut self.wakers);
         self.shared.idle.notify_waiters();
         self.shared.parted.notify_waiters();
+        self.shared.news.notify_waiters();
         self.shared.ended.notify_waiters();
     }
 }

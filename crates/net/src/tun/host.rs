@@ -53,7 +53,7 @@ impl TunHost {
         let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
         let state = State::new(options.engine()?, options.accept.receive_limit_bytes);
         let shared = Arc::new(Shared::new(state));
-        let sink = Sink::new(options.watch, options.capture.map(|inlet| Tap::new(inlet, shared.clock)));
+        let sink = Sink::new(options.watch, options.capture.map(|inlet| Tap::new(inlet, shared.clock, true)));
         let keeper = Keeper::new(Arc::clone(&shared), sink)?;
         let addresses: Arc<[IpAddr]> = options.addresses.into();
         runtime.spawn(Driver::new(keeper, Tun::new(fd, &addresses)?));

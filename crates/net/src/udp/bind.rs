@@ -6,6 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
 
+use super::reports;
+
 /// Bytes asked for each socket buffer, of which the system counts its own overhead, too: some 100 ms at
 /// 1 Gbit/s. Who may not exceed the system's limit (`net.core.rmem_max`) gets that.
 const BUFFER_BYTES: usize = 16 << 20;
@@ -25,13 +27,26 @@ pub(crate) fn bound(address: SocketAddr) -> io::Result<UdpSocket> {
 /// A non-blocking socket on a free port, connected to `peer`: only `peer` is heard, and the
 /// system reports when nobody receives there.
 pub(crate) fn connected(peer: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = bound(anywhere(peer))?;
+    socket.connect(peer)?;
+    Ok(socket)
+}
+
+/// A non-blocking socket on a free port for datagrams to `peer`, which hears everybody: both ends may move.
+/// The system keeps reports for it.
+pub(crate) fn reporting(peer: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = bound(anywhere(peer))?;
+    reports::keep(&socket, peer.is_ipv6())?;
+    Ok(socket)
+}
+
+/// Any address of this machine of the family of `peer`, any port.
+fn anywhere(peer: SocketAddr) -> SocketAddr {
     let any: IpAddr = match peer {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let socket = bound(SocketAddr::new(any, 0))?;
-    socket.connect(peer)?;
-    Ok(socket)
+    SocketAddr::new(any, 0)
 }
 
 fn explain(error: io::Error, address: SocketAddr) -> io::Error {

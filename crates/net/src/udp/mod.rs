@@ -4,29 +4,35 @@ mod bind;
 mod drops;
 mod fragments;
 mod inbox;
+mod over;
 mod refusals;
+mod reports;
+mod sealed;
 mod socket;
 mod stp;
 #[cfg(test)]
 mod udp_tests;
 
 use std::io::{self, ErrorKind};
+use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::task::{Context, Poll};
 
 use skyhaul_capture::Heads;
 use skyhaul_core::packet::ip_protocol;
-use skyhaul_core::{Engine as _, NetworkFields, Transmit, ip_udp_bytes};
-use skyhaul_stp::Endpoint;
+use skyhaul_core::{NetworkFields, Transmit, ip_udp_bytes};
 
+use crate::Counters;
+use crate::address::normalised;
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
-use crate::{Counters, Protection};
-pub(crate) use bind::{bound, connected};
+pub(crate) use bind::{bound, connected, reporting};
 use drops::SocketDrops;
 pub(crate) use fragments::route_mtu_bytes;
 use inbox::Inbox;
+pub use over::OverUdp;
 use refusals::Refusals;
-use socket::Socket;
+pub use sealed::SealedStp;
+use socket::{Socket, Trouble};
 
 /// Receiving system calls in a turn.
 const MAX_RECEIVES: usize = 4;
@@ -50,8 +56,8 @@ pub(crate) struct Place {
     pub(crate) peer: Option<SocketAddr>,
 }
 
-/// A UDP socket as a carrier of STP.
-pub(crate) struct Udp {
+/// A UDP socket as a carrier of a protocol.
+pub(crate) struct Udp<P> {
     socket: Socket,
     inbox: Inbox,
     /// The socket has all addresses of the machine. An answer that leaves from another one than the peer
@@ -69,9 +75,9 @@ pub(crate) struct Udp {
     drops: SocketDrops,
     /// Receiving calls when it was last asked for them.
     asked_at: u64,
-    protection: Protection,
     /// Address of the socket.
     local: SocketAddr,
+    protocol: PhantomData<fn() -> P>,
 }
 
 /// Packet that was too large for its route.
@@ -90,10 +96,10 @@ pub(crate) struct UdpPeer {
     source: IpAddr,
 }
 
-impl Udp {
-    pub(crate) fn new(socket: UdpSocket, place: Place, protection: Protection) -> io::Result<Self> {
+impl<P: OverUdp> Udp<P> {
+    pub(crate) fn new(socket: UdpSocket, place: Place) -> io::Result<Self> {
         Ok(Self {
-            socket: Socket::new(socket, place.local)?,
+            socket: Socket::new(socket, place.local, place.peer.is_some())?,
             inbox: Inbox::new(),
             is_wild: place.local.ip().is_unspecified() && place.peer.is_none(),
             peer: place.peer,
@@ -102,8 +108,8 @@ impl Udp {
             too_large: Vec::new(),
             drops: SocketDrops::default(),
             asked_at: 0,
-            protection,
             local: place.local,
+            protocol: PhantomData,
         })
     }
 
@@ -112,7 +118,7 @@ impl Udp {
         &mut self,
         cx: &mut Context<'_>,
         peers: &mut Peers<SocketAddr, UdpPeer>,
-        keeper: &mut Keeper<Endpoint>,
+        keeper: &mut Keeper<P>,
     ) -> bool {
         for _ in 0..MAX_RECEIVES {
             match self.inbox.poll(cx, &self.socket) {
@@ -135,7 +141,7 @@ impl Udp {
     }
 
     /// Counts what the system dropped, if something came since it was last asked.
-    fn count_drops(&mut self, keeper: &mut Keeper<Endpoint>) {
+    fn count_drops(&mut self, keeper: &mut Keeper<P>) {
         if self.asked_at != keeper.counters.receive_calls {
             self.asked_at = keeper.counters.receive_calls;
             keeper.counters.socket_drops += self.drops.since(self.socket.drops());
@@ -143,17 +149,11 @@ impl Udp {
     }
 
     /// Hands a message - datagrams from one peer - to the engine.
-    fn deliver(
-        &mut self,
-        index: usize,
-        peers: &mut Peers<SocketAddr, UdpPeer>,
-        keeper: &mut Keeper<Endpoint>,
-    ) {
+    fn deliver(&mut self, index: usize, peers: &mut Peers<SocketAddr, UdpPeer>, keeper: &mut Keeper<P>) {
         let (message, datagrams) = self.inbox.message(index);
         if let (true, Some(source)) = (self.is_wild, message.local_ip) {
             peers.set(message.peer, UdpPeer { source });
         }
-        let protection = self.protection;
         let destination = local_towards(self.local, message.peer, message.local_ip);
         let heads = Heads { source: message.peer, destination, fields: message.fields };
         keeper.work(|state, now, sink, counters| {
@@ -163,12 +163,8 @@ impl Udp {
                 if let Some(tap) = &mut sink.tap {
                     tap.arrived(now, Some(heads), datagram);
                 }
-                match protection.open(datagram) {
-                    Ok(body) => {
-                        state.engine.handle(now, message.peer, message.fields, &datagram[body], sink);
-                    }
-                    Err(_) => counters.bad_envelopes += 1,
-                }
+                let arrived = state.engine.arrive(now, message.peer, message.fields, datagram, sink);
+                counters.bad_envelopes += u64::from(arrived.is_err());
             }
             if let Some(tap) = &mut sink.tap {
                 tap.handled();
@@ -176,9 +172,9 @@ impl Udp {
         });
     }
 
-    fn on_failure(&mut self, error: &io::Error, keeper: &mut Keeper<Endpoint>) {
+    fn on_failure(&mut self, error: &io::Error, keeper: &mut Keeper<P>) {
         if is_refusal(error) {
-            self.reported += 1;
+            self.note_refusal();
         } else if is_too_large(error) {
             self.note_report();
         } else {
@@ -186,9 +182,29 @@ impl Udp {
         }
     }
 
+    /// Takes what the system says about earlier datagrams.
+    fn on_trouble(&mut self, trouble: &Trouble, keeper: &mut Keeper<P>) {
+        match trouble {
+            Trouble::Error(error) => self.on_failure(error, keeper),
+            Trouble::Report(report) => {
+                let (to, told_bytes) = (normalised(report.to), report.told_bytes);
+                self.reported += u64::from(is_refusal(&report.error) && self.peer == Some(to));
+                if told_bytes.is_some() && self.too_large.len() < MAX_TOO_LARGE {
+                    self.too_large.push(TooLarge { peer: to, refused_bytes: None, told_bytes });
+                }
+            }
+        }
+    }
+
+    /// The system refuses a call, as nobody receives what was sent earlier.
+    fn note_refusal(&mut self) {
+        // A queue tells to whom that was sent.
+        self.reported += u64::from(!self.socket.has_queue());
+    }
+
     /// A router reports that a packet was too large, and the system takes it for an answer to ours.
     fn note_report(&mut self) {
-        if let Some(peer) = self.peer {
+        if let Some(peer) = self.peer.filter(|_| !self.socket.has_queue()) {
             self.note_too_large(peer, None);
         }
     }
@@ -201,7 +217,7 @@ impl Udp {
     }
 
     /// Tells the engine which packets were too large.
-    fn tell_too_large(&mut self, keeper: &mut Keeper<Endpoint>) {
+    fn tell_too_large(&mut self, keeper: &mut Keeper<P>) {
         for TooLarge { peer, refused_bytes, told_bytes } in std::mem::take(&mut self.too_large) {
             keeper.work(|state, now, _, _| match (refused_bytes, told_bytes) {
                 (Some(bytes), told) => state.engine.packet_refused(now, peer, bytes, told),
@@ -213,7 +229,7 @@ impl Udp {
 
     /// Judges the system's word that nobody receives at the peer's address. It says so before it hands out
     /// what the peer sent earlier, so this comes when all of that was received.
-    fn judge_refusals(&mut self, keeper: &mut Keeper<Endpoint>) {
+    fn judge_refusals(&mut self, keeper: &mut Keeper<P>) {
         let times = std::mem::take(&mut self.reported);
         let (Some(peer), true) = (self.peer, times > 0) else { return };
         keeper.counters.refusals += times;
@@ -224,18 +240,18 @@ impl Udp {
     }
 }
 
-impl Carrier for Udp {
-    type Protocol = Endpoint;
+impl<P: OverUdp> Carrier for Udp<P> {
+    type Protocol = P;
     type PeerState = UdpPeer;
 
     fn receive(
         &mut self,
         cx: &mut Context<'_>,
         peers: &mut Peers<SocketAddr, UdpPeer>,
-        keeper: &mut Keeper<Endpoint>,
+        keeper: &mut Keeper<P>,
     ) -> Received {
-        while let Poll::Ready(error) = self.socket.poll_trouble(cx) {
-            self.on_failure(&error, keeper);
+        while let Poll::Ready(trouble) = self.socket.poll_trouble(cx) {
+            self.on_trouble(&trouble, keeper);
         }
         let has_all = self.fetch(cx, peers, keeper);
         self.tell_too_large(keeper);
@@ -257,9 +273,8 @@ impl Carrier for Udp {
         Heads { source, destination: transmit.peer, fields }
     }
 
-    /// Puts each datagram into its envelope.
     fn seal(&mut self, batch: &mut Batch<SocketAddr>, _: &Peers<SocketAddr, UdpPeer>) {
-        batch.segments_mut().for_each(|datagram| self.protection.seal(datagram));
+        batch.segments_mut().for_each(P::complete);
     }
 
     fn flush(
@@ -286,7 +301,7 @@ impl Carrier for Udp {
                 // The report of an earlier datagram: this one was not sent.
                 Poll::Ready(Err(error)) if is_refusal(&error) && refused_in_a_row < MAX_REFUSALS => {
                     refused_in_a_row += 1;
-                    self.reported += 1;
+                    self.note_refusal();
                     continue;
                 }
                 // The device cannot split batches: from now on they are sent one by one.
@@ -318,7 +333,7 @@ impl Carrier for Udp {
     }
 }
 
-impl Udp {
+impl<P: OverUdp> Udp<P> {
     /// True if `quinn-udp` has just stopped to use the offload.
     fn lost_offload(&self, error: &io::Error) -> bool {
         matches!(error.raw_os_error(), Some(EIO | EINVAL)) && self.socket.max_segments() == 1

@@ -13,6 +13,7 @@ use skyhaul_core::{Ecn, Transmit};
 use socket2::SockRef;
 use tokio::io::{Interest, Ready};
 
+use super::reports::{self, Report};
 use super::{drops, fragments};
 use crate::address::for_family;
 
@@ -22,36 +23,64 @@ pub(super) struct Socket {
     state: UdpSocketState,
     is_v6: bool,
     /// Waits for the system to report an error; `None` on sockets to which none is reported.
-    trouble: Option<Trouble>,
+    trouble: Option<Watcher>,
+    /// The system keeps reports in a queue: the socket is not connected.
+    has_queue: bool,
+    /// There may be reports in it.
+    may_tell: bool,
     /// True while what is sent may be cut by IP.
     cuts: bool,
 }
 
-type Trouble = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
+type Watcher = Pin<Box<dyn Future<Output = io::Result<Ready>> + Send>>;
+
+/// What the system says about earlier datagrams.
+pub(super) enum Trouble {
+    /// Error about one to the only peer that it talks to.
+    Error(io::Error),
+    /// Report about one to whomever.
+    Report(Report),
+}
 
 impl Socket {
-    pub(super) fn new(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
+    /// Socket at `local`. `is_told`: the system reports errors to it, since it is connected or keeps reports.
+    pub(super) fn new(socket: UdpSocket, local: SocketAddr, is_told: bool) -> io::Result<Self> {
         let is_v6 = socket.local_addr().unwrap_or(local).is_ipv6();
         let io = Arc::new(tokio::net::UdpSocket::from_std(socket)?);
-        let trouble = io.peer_addr().is_ok().then(|| watch(&io));
+        let trouble = is_told.then(|| watch(&io));
+        let has_queue = is_told && io.peer_addr().is_err();
         let state = UdpSocketState::new((&*io).into())?;
         drop_timestamps(&*io)?;
-        Ok(Self { io, state, is_v6, trouble, cuts: false })
+        Ok(Self { io, state, is_v6, trouble, has_queue, may_tell: false, cuts: false })
     }
 
     /// An error that the system reports about earlier datagrams. Nothing else tells of it: such a
     /// socket is neither readable nor newly writable.
-    pub(super) fn poll_trouble(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+    pub(super) fn poll_trouble(&mut self, cx: &mut Context<'_>) -> Poll<Trouble> {
         loop {
+            if self.may_tell {
+                match reports::next(&*self.io) {
+                    Some(report) => return Poll::Ready(Trouble::Report(report)),
+                    None => self.may_tell = false,
+                }
+            }
             let Some(trouble) = &mut self.trouble else { return Poll::Pending };
             let is_alive = ready!(trouble.as_mut().poll(cx)).is_ok();
             self.trouble = is_alive.then(|| watch(&self.io));
+            self.may_tell = self.has_queue;
             let take = || SockRef::from(&*self.io).take_error()?.ok_or(ErrorKind::WouldBlock.into());
             match self.io.try_io(Interest::ERROR, take) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Ok(error) | Err(error) => return Poll::Ready(error),
+                // The queue says more.
+                _ if self.has_queue => {}
+                Ok(error) | Err(error) => return Poll::Ready(Trouble::Error(error)),
             }
         }
+    }
+
+    /// True if errors of calls are told with more by [`Self::poll_trouble`].
+    pub(super) fn has_queue(&self) -> bool {
+        self.has_queue
     }
 
     /// Lets IP cut what is sent from now on, or not: IPv4 by the flag DF, IPv6 at this machine.
@@ -133,7 +162,7 @@ fn drop_timestamps(io: &impl AsRawFd) -> io::Result<()> {
     fragments::set_option(io, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 0)
 }
 
-fn watch(io: &Arc<tokio::net::UdpSocket>) -> Trouble {
+fn watch(io: &Arc<tokio::net::UdpSocket>) -> Watcher {
     let io = Arc::clone(io);
     Box::pin(async move { io.ready(Interest::ERROR).await })
 }

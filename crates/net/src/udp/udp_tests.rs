@@ -15,10 +15,10 @@ use super::{bound, connected};
 async fn arrives(local: SocketAddr, name: SocketAddr, ecn: Ecn) -> NetworkFields {
     let receiver = bound(local).unwrap();
     let peer = SocketAddr::new(name.ip(), receiver.local_addr().unwrap().port());
-    let receiver = Socket::new(receiver, local).unwrap();
+    let receiver = Socket::new(receiver, local, false).unwrap();
     let sender = connected(peer).unwrap();
     let from = sender.local_addr().unwrap();
-    let sender = Socket::new(sender, from).unwrap();
+    let sender = Socket::new(sender, from, true).unwrap();
 
     let fields = NetworkFields { ecn, ..NetworkFields::default() };
     let transmit = Transmit { peer, connection: 1, segment_bytes: 2, fields };

@@ -7,6 +7,7 @@ mod closing;
 mod embedded;
 mod hostile;
 mod refusals;
+mod sealed;
 mod sockets;
 mod support;
 mod transfer;

@@ -1,0 +1,217 @@
+//! Endpoints whose datagrams are all sealed: `docs/spec/protection.md`.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+use skyhaul_association::{
+    AssociationId, Associations, Config as AssociationConfig, Counters as SealCounters, Event, Identity,
+    Offer, PeerError, PeerId, PeerSettings, PublicKey, SealedEngine, Secret,
+};
+use skyhaul_core::{MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES};
+use skyhaul_stp::Config;
+
+use crate::address::{as_peer, normalised};
+use crate::endpoint::route_bytes;
+use crate::options::{Names, fill_random};
+use crate::shared::notify;
+use crate::udp::{self, Place};
+use crate::{Endpoint, EndpointError, EndpointOptions, SealedStp, Stream};
+
+/// Endpoint whose datagrams are all sealed. It talks to peers that it knows, and nobody else gets an answer.
+/// Either end may get another address meanwhile.
+pub type SealedEndpoint = Endpoint<SealedStp>;
+
+/// Who an endpoint is, and whom it knows.
+#[derive(Clone, Debug)]
+pub struct Seal {
+    /// Who it is.
+    pub identity: Identity,
+    /// Whom it knows from the beginning.
+    pub peers: Vec<PeerSettings>,
+    /// AEADs that it offers.
+    pub offer: Offer,
+}
+
+impl Seal {
+    /// Seal of an end that offers AES where this machine's processor has it.
+    pub fn new(identity: Identity, peers: Vec<PeerSettings>) -> Self {
+        Self { identity, peers, offer: Offer { aes: has_aes() } }
+    }
+
+    /// Associations with nobody so far, with randomness of the operating system.
+    fn associations(&self) -> io::Result<Associations> {
+        let mut seed = [0; 32];
+        fill_random(&mut seed)?;
+        let config = AssociationConfig { offer: self.offer, ..AssociationConfig::default() };
+        let mut associations = Associations::new(config, self.identity.clone(), Secret::new(seed));
+        for peer in &self.peers {
+            associations.add_peer(peer.clone()).map_err(refused)?;
+        }
+        Ok(associations)
+    }
+}
+
+/// True if the processor has AES and the multiplication that GCM needs.
+fn has_aes() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("pclmulqdq");
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("aes")
+        && std::arch::is_aarch64_feature_detected!("pmull");
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    false
+}
+
+fn refused(error: PeerError) -> io::Error {
+    EndpointError::Peer(error).into()
+}
+
+impl SealedEndpoint {
+    /// Sealed endpoint that peers can reach at `address`, as [`Endpoint::bind`]. An error of kind
+    /// `InvalidInput`: a peer of the seal cannot be taken.
+    pub fn bind_sealed(address: SocketAddr, options: EndpointOptions, seal: &Seal) -> io::Result<Self> {
+        let socket = udp::bound(normalised(address))?;
+        let place = Place { local: normalised(socket.local_addr()?), peer: None };
+        Self::begin((socket, place), options, seal, None)
+    }
+
+    /// Sealed endpoint on a free port for connections to who is at `address` now. The system tells it when
+    /// nobody receives there; that ends what is being opened, and nothing that is protected.
+    pub fn client_sealed(address: SocketAddr, options: EndpointOptions, seal: &Seal) -> io::Result<Self> {
+        let peer = as_peer(address);
+        let socket = udp::reporting(peer)?;
+        // What the route is now: a socket that is not connected is not told.
+        let route = udp::connected(peer)?;
+        let local = SocketAddr::new(route.local_addr()?.ip(), socket.local_addr()?.port());
+        let place = Place { local: normalised(local), peer: Some(peer) };
+        Self::begin((socket, place), options, seal, route_bytes(&route, peer))
+    }
+
+    fn begin(
+        at: (UdpSocket, Place),
+        options: EndpointOptions,
+        seal: &Seal,
+        route_bytes: Option<u32>,
+    ) -> io::Result<Self> {
+        let names = Names {
+            carrier_bytes: |id: AssociationId| if id.is_ipv6() { 48 } else { 28 },
+            min_bytes: |id| if id.is_ipv6() { MIN_IPV6_MTU_BYTES } else { MIN_IPV4_MTU_BYTES },
+            host_of: AssociationId::number,
+        };
+        let room = (SealedStp::HEAD_BYTES, SealedStp::TAIL_BYTES);
+        let associations = seal.associations()?;
+        Self::start(at, options, |options| {
+            Ok(SealedEngine::new(options.engine_of(route_bytes, names, room)?, associations))
+        })
+    }
+
+    /// Stream to `port` of the peer with this key, which is at `address`, at once: as [`Endpoint::open`].
+    pub fn open_to(
+        &self,
+        peer: PublicKey,
+        address: SocketAddr,
+        port: u16,
+        config: Config,
+    ) -> io::Result<Stream<SealedStp>> {
+        self.begin_to(peer, address, port, config, true)
+    }
+
+    /// Stream to `port` of the peer with this key, which is at `address`, when it has accepted: as
+    /// [`Endpoint::connect`].
+    pub async fn connect_to(
+        &self,
+        peer: PublicKey,
+        address: SocketAddr,
+        port: u16,
+        config: Config,
+    ) -> io::Result<Stream<SealedStp>> {
+        let stream = self.begin_to(peer, address, port, config, false)?;
+        stream.connected().await?;
+        Ok(stream)
+    }
+
+    fn begin_to(
+        &self,
+        peer: PublicKey,
+        address: SocketAddr,
+        port: u16,
+        config: Config,
+        held: bool,
+    ) -> io::Result<Stream<SealedStp>> {
+        let address = as_peer(address);
+        if self.place.peer.is_some_and(|only| only != address) {
+            return Err(EndpointError::OtherPeer.into());
+        }
+        let id = self.association(peer, address)?;
+        let limit_bytes = config.receive_limit_bytes;
+        Stream::begin(&self.handle, address, limit_bytes, |engine, now| {
+            engine.inner_mut().connect(now, id, port, config, held)
+        })
+    }
+
+    /// Association with a peer at an address: that which there is, or a new one.
+    fn association(&self, key: PublicKey, address: SocketAddr) -> io::Result<AssociationId> {
+        let mut state = self.shared().lock();
+        state.check()?;
+        let associations = state.engine.associations_mut();
+        let peer = associations.peer_of(key).ok_or(EndpointError::UnknownPeer)?;
+        let found = associations.find(peer, address);
+        let id = found.or_else(|| associations.open(self.shared().now(), peer, address));
+        Ok(id.ok_or(EndpointError::TooManyAssociations)?)
+    }
+
+    /// Takes a peer.
+    pub fn add_peer(&self, settings: PeerSettings) -> io::Result<PeerId> {
+        let mut state = self.shared().lock();
+        state.check()?;
+        state.engine.associations_mut().add_peer(settings).map_err(refused)
+    }
+
+    /// Forgets a peer, and all that it shares with this end. Connections to it are given up when they have
+    /// been silent for long enough.
+    pub fn remove_peer(&self, key: PublicKey) {
+        let mut state = self.shared().lock();
+        let associations = state.engine.associations_mut();
+        if let Some(peer) = associations.peer_of(key) {
+            associations.remove_peer(peer);
+        }
+        notify(state);
+    }
+
+    /// Key of the peer behind a connection that it opened, or that was opened to it.
+    pub fn peer_of(&self, stream: &Stream<SealedStp>) -> Option<PublicKey> {
+        let state = self.shared().lock();
+        let associations = state.engine.associations();
+        let id = state.engine.inner().remote(stream.id())?;
+        associations.key_of(associations.peer(id)?)
+    }
+
+    /// Next event that waits, for whoever writes tokens and counters down.
+    pub fn take_event(&self) -> Option<Event> {
+        self.shared().lock().engine.associations_mut().poll_event()
+    }
+
+    /// Next event; `None` when there will be none, as the endpoint is closed.
+    pub async fn next_event(&self) -> Option<Event> {
+        loop {
+            let told = self.shared().news.notified();
+            if let Some(event) = self.take_event() {
+                return Some(event);
+            }
+            if !self.shared().lock().has_driver() {
+                return None;
+            }
+            told.await;
+        }
+    }
+
+    /// Takes the word of who looks after the endpoint that the counters of [`Event::Reserve`] are written down.
+    pub fn reserved(&self, peer: PeerId, up_to: u64) {
+        self.shared().lock().engine.associations_mut().reserved(peer, up_to);
+    }
+
+    /// Counters of what was refused under the seal, and why.
+    pub fn seal_counters(&self) -> SealCounters {
+        self.shared().lock().engine.associations().counters()
+    }
+}

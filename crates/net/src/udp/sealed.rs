@@ -1,0 +1,91 @@
+//! STP under a seal as the protocol of endpoints over UDP. To STP an association is a peer, to the carrier an
+//! address.
+
+use std::net::SocketAddr;
+
+use skyhaul_association::{AssociationId, SealedEngine};
+use skyhaul_core::endpoint::Stage;
+use skyhaul_core::envelope::EnvelopeError;
+use skyhaul_core::{ConnectionId, EventSink, Instant, NetworkFields};
+use skyhaul_stp::{Endpoint, EndpointStats};
+
+use super::OverUdp;
+use crate::{Counters, Protocol};
+
+/// STP whose segments travel sealed.
+pub type SealedStp = SealedEngine<Endpoint<AssociationId>>;
+
+impl Protocol for SealedStp {
+    type State = skyhaul_stp::State;
+    type Counters = Counters;
+    const CLOSED: Self::State = skyhaul_stp::State::Closed;
+    const WORKS_WHEN_ENDED: bool = true;
+
+    fn state(&self, id: ConnectionId) -> Option<Self::State> {
+        self.inner().state(id)
+    }
+
+    fn stage(&self, id: ConnectionId) -> Option<Stage> {
+        self.inner().stage(id)
+    }
+
+    fn address(&self, id: ConnectionId) -> Option<SocketAddr> {
+        self.associations().address(self.inner().remote(id)?)
+    }
+
+    /// Anybody can forge such a report. Where the peer has proven its keys it ends nothing but what waits for
+    /// the peer's last words alone.
+    fn unreachable(&mut self, peer: SocketAddr, is_believed: bool) {
+        for id in at(self, peer) {
+            let is_open = self.associations().is_confirmed(id);
+            self.inner_mut().unreachable(id, is_believed && !is_open);
+        }
+    }
+
+    fn has_news(&self) -> bool {
+        self.associations().has_events()
+    }
+}
+
+impl OverUdp for SealedStp {
+    /// Handshakes and empty records are the associations' own.
+    const TELLS_ALL: bool = false;
+
+    fn arrive(
+        &mut self,
+        now: Instant,
+        peer: SocketAddr,
+        fields: NetworkFields,
+        datagram: &mut [u8],
+        sink: &mut dyn EventSink,
+    ) -> Result<(), EnvelopeError> {
+        let &first = datagram.first().ok_or(EnvelopeError::Empty)?;
+        skyhaul_association::protected_mode(first)?;
+        self.handle_in_place(now, peer, fields, datagram, sink);
+        Ok(())
+    }
+
+    /// Nothing: the engine has sealed it.
+    fn complete(_: &mut [u8]) {}
+
+    fn packet_refused(&mut self, now: Instant, peer: SocketAddr, bytes: u32, told_bytes: Option<u32>) {
+        for id in at(self, peer) {
+            self.inner_mut().packet_refused(now, id, bytes, told_bytes);
+        }
+    }
+
+    fn packet_too_big(&mut self, now: Instant, peer: SocketAddr, bytes: u32) {
+        for id in at(self, peer) {
+            self.inner_mut().packet_too_big(now, id, bytes);
+        }
+    }
+
+    fn endpoint_stats(&self) -> EndpointStats {
+        self.inner().endpoint_stats()
+    }
+}
+
+/// Associations with whoever is at this address.
+fn at(engine: &SealedStp, peer: SocketAddr) -> Vec<AssociationId> {
+    engine.associations().at(peer).collect()
+}
