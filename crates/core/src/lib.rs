@@ -9,6 +9,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod black_hole;
 pub mod checksum;
 mod connection;
 pub mod endpoint;

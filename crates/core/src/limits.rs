@@ -72,6 +72,8 @@ pub struct LimitTimes {
     due: Option<Instant>,
     /// Limit that takes the time of questions which nobody has judged.
     suspected: Limit,
+    /// Part of the outages that may have been packets too large for the path, until that is decided.
+    doubted_ns: u64,
     /// Time that a confirmation takes on the empty path, the time that the present one has taken, and the
     /// limit that takes what exceeds it: what has left waits for its turn on the way.
     confirms_ns: u64,
@@ -94,6 +96,7 @@ impl LimitTimes {
             since: now,
             due: None,
             suspected: Limit::Outage,
+            doubted_ns: 0,
             confirms_ns: u64::MAX,
             drained_ns: 0,
             beyond: Limit::PathRate,
@@ -128,8 +131,20 @@ impl LimitTimes {
     /// Takes in whose time that of the questions was; `None`: as was suspected.
     pub fn judge(&mut self, now: Instant, limit: Option<Limit>) {
         self.book(now);
-        self.spent_ns[limit.unwrap_or(self.suspected) as usize] += self.spent_ns[Limit::Asking as usize];
+        let (limit, ns) = (limit.unwrap_or(self.suspected), self.spent_ns[Limit::Asking as usize]);
+        self.spent_ns[limit as usize] += ns;
+        self.doubted_ns += if limit == Limit::Outage { ns } else { 0 };
         self.spent_ns[Limit::Asking as usize] = 0;
+    }
+
+    /// Takes in whether the outages of late were packets too large for the path: then it was the time of
+    /// losses.
+    pub fn settle_outages(&mut self, were_too_large: bool) {
+        let ns = core::mem::take(&mut self.doubted_ns);
+        if were_too_large {
+            self.spent_ns[Limit::Outage as usize] -= ns;
+            self.spent_ns[Limit::Losses as usize] += ns;
+        }
     }
 
     /// The limit that holds now.

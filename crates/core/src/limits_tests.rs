@@ -85,3 +85,20 @@ fn a_clock_that_stands_or_goes_back_costs_nothing() {
     limits.rest(at(9), Limit::PathRate, Some(at(1)));
     assert_eq!(limits.until(at(2)).total_ns(), 0);
 }
+
+#[test]
+fn outages_that_were_packets_too_large_are_losses() {
+    for (were_too_large, losses_ms, outage_ms) in [(true, 30, 0), (false, 0, 30)] {
+        let mut limits = LimitTimes::new(at(0));
+        limits.rest(at(0), Limit::Asking, None);
+        limits.judge(at(30), Some(Limit::Outage));
+        limits.settle_outages(were_too_large);
+        limits.settle_outages(true); // what is decided stays
+        assert_eq!(
+            [Limit::Losses, Limit::Outage].map(|limit| spent(&limits, 30, limit)),
+            [losses_ms, outage_ms],
+            "{were_too_large}"
+        );
+        assert_eq!(limits.until(at(30)).total_ns(), 30 * 1_000_000);
+    }
+}

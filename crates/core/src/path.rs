@@ -175,9 +175,20 @@ impl Path {
         &self.config
     }
 
-    /// Largest IP packet to send now, in bytes.
+    /// Largest IP packet to make now, in bytes.
     pub fn mtu_bytes(&self) -> u32 {
+        self.mtu.as_ref().map_or(self.config.mtu_bytes, PathMtu::new_bytes)
+    }
+
+    /// Largest IP packet that leaves whole, in bytes: more than [`Self::mtu_bytes`] while it is in doubt that
+    /// the path takes it.
+    pub fn whole_mtu_bytes(&self) -> u32 {
         self.mtu.as_ref().map_or(self.config.mtu_bytes, PathMtu::packet_bytes)
+    }
+
+    /// Largest segment that leaves whole.
+    pub fn max_whole_segment_bytes(&self) -> usize {
+        self.segment_bytes(self.whole_mtu_bytes())
     }
 
     /// Largest segment (transport header included) that fits into that, in bytes.
@@ -205,7 +216,7 @@ impl Path {
 
     /// True if the path is not known to take so many bytes, head and tail included.
     pub fn is_oversize(&self, bytes: usize) -> bool {
-        bytes as u64 + u64::from(self.config.carrier_bytes) > u64::from(self.mtu_bytes())
+        bytes as u64 + u64::from(self.config.carrier_bytes) > u64::from(self.whole_mtu_bytes())
     }
 
     /// Size on the wire of a segment of `segment_bytes`.

@@ -8,9 +8,13 @@
 //! - *Complete*: what is left to gain is not worth a probe. Larger sizes are tried again after a while.
 //! - *Error*: not even the base size arrives, so packets have the least size, and IP may cut them.
 //!
+//! Whether packets of the size found still arrive is told by a row of losses first, and by a comparison with
+//! smaller ones then (`black_hole.rs`): as long as that is in doubt, new packets are smaller than those found.
+//!
 //! Reports of routers are hints: they choose the next probe, and shorten the proof that large packets vanish.
 //! Nothing depends on them, and a forged one costs a probe.
 
+use crate::black_hole::BlackHole;
 use crate::{Instant, SECOND};
 
 /// Size of packets before anything is known [RFC 8899 5.1.2]: what every link of IPv6 takes, and with few
@@ -35,10 +39,8 @@ const MAX_TRIES: u32 = 3;
 const BUDGET_PART: u64 = 100;
 /// The search ends when the size is known but for this part of it.
 const WORTHWHILE_PART: u32 = 64;
-/// Packets lost in a row, large ones with none of their size arriving, that make a black hole [RFC 8899 4.3].
-const BLACK_HOLE_PACKETS: u32 = 5;
-/// As many where a router has said that they must, or none ever arrived.
-const LIKELY_PACKETS: u32 = 2;
+/// Part of the size of new packets above which what becomes of a packet tells what becomes of those.
+const COMPARABLE_PART: u32 = 2;
 /// Time after which larger sizes are tried again: at first, and at most [RFC 8899 5.1.1]. It doubles.
 const RAISE_NS: (u64, u64) = (5 * SECOND, 600 * SECOND);
 
@@ -69,16 +71,6 @@ pub enum MtuState {
     Error,
 }
 
-/// Large packets lost since one arrived.
-#[derive(Clone, Copy, Debug, Default)]
-struct Vanished {
-    packets: u32,
-    /// When the oldest of them left.
-    since: Instant,
-    /// When the newest large packet that arrived had left.
-    arrived: Option<Instant>,
-}
-
 /// What is known of the largest packet that a path takes.
 #[derive(Clone, Debug)]
 pub struct PathMtu {
@@ -86,19 +78,17 @@ pub struct PathMtu {
     /// Largest size that is to be looked for.
     max_bytes: u32,
     state: MtuState,
-    /// Size of full packets now.
+    /// Size that the path was found to take.
     packet_bytes: u32,
     /// Least size that is known not to arrive.
     failed_bytes: u32,
     /// Size that somebody named: it is tried next.
     hint_bytes: Option<u32>,
-    /// Size that a router named, below that of packets, and when: it takes little to believe it.
-    suspected: Option<(u32, Instant)>,
     /// Probe under way.
     probe_bytes: Option<u32>,
     /// Probes of the size looked for that were lost.
     lost_probes: u32,
-    vanished: Vanished,
+    black_hole: BlackHole,
     /// When larger sizes are tried again, in state `Complete`; and the time until the next time.
     raise_at: Instant,
     raise_ns: u64,
@@ -117,10 +107,9 @@ impl PathMtu {
             packet_bytes,
             failed_bytes: u32::MAX,
             hint_bytes: remembered_bytes,
-            suspected: None,
             probe_bytes: None,
             lost_probes: 0,
-            vanished: Vanished::default(),
+            black_hole: BlackHole::default(),
             raise_at: Instant::MAX,
             raise_ns: RAISE_NS.0,
             sent_bytes: 0,
@@ -128,9 +117,31 @@ impl PathMtu {
         }
     }
 
-    /// Size of full packets now.
+    /// Size that the path was found to take: larger packets are cut.
     pub fn packet_bytes(&self) -> u32 {
         self.packet_bytes
+    }
+
+    /// Size of full packets that are made now: less than [`Self::packet_bytes`] while that is in doubt.
+    pub fn new_bytes(&self) -> u32 {
+        self.black_hole.doubted().map_or(self.packet_bytes, |(bytes, _)| bytes)
+    }
+
+    /// True while it is in doubt that packets of the size found arrive.
+    pub fn is_in_doubt(&self) -> bool {
+        self.black_hole.doubted().is_some()
+    }
+
+    /// Sizes of packets, one excluded, that are compared with larger ones while it is doubted that these
+    /// arrive, and when the first of them leaves; `None`: nothing is in doubt.
+    pub fn compared(&self) -> Option<(u32, u32, Instant)> {
+        self.black_hole.doubted().map(|(bytes, since)| (bytes / COMPARABLE_PART, bytes, since))
+    }
+
+    /// When the oldest large packet left of those that are lost in a row now, which may be too large; `None`:
+    /// none is.
+    pub fn row_since(&self) -> Option<Instant> {
+        self.black_hole.row_since()
     }
 
     /// Largest packet that is to be taken from the peer.
@@ -184,8 +195,11 @@ impl PathMtu {
         self.probed_bytes
     }
 
-    /// Size of a probe that is due now; `None`: none is.
+    /// Size of a probe that is due now; `None`: none is. The search rests while the size found is in doubt.
     pub fn probe_due(&self, now: Instant) -> Option<u32> {
+        if self.is_in_doubt() {
+            return None;
+        }
         if self.probe_bytes.is_some() || self.state == MtuState::Complete && now < self.raise_at {
             return None;
         }
@@ -236,7 +250,7 @@ impl PathMtu {
         if self.failed_bytes <= bytes {
             self.failed_bytes = u32::MAX; // the one that failed was lost by chance, or the path has changed
         }
-        (self.suspected, self.vanished.packets) = (None, 0);
+        self.black_hole.end_doubt();
         self.lost_probes = 0;
         self.settle(now);
     }
@@ -292,7 +306,7 @@ impl PathMtu {
         if bytes > self.packet_bytes && bytes < self.failed_bytes.min(self.max_bytes) {
             self.hint_bytes = Some(bytes);
         } else if bytes < self.packet_bytes && bytes >= self.bounds.min_bytes.min(BASE_MTU_BYTES) {
-            self.suspected = Some((bytes, now));
+            self.black_hole.take_told(bytes, now);
         }
     }
 
@@ -304,7 +318,7 @@ impl PathMtu {
 
     /// True if not even packets of the size that they have now are sure to arrive.
     pub fn is_doubtful(&self) -> bool {
-        self.vanished.arrived.is_none() && self.telling_bytes() < self.packet_bytes
+        !self.black_hole.has_seen_arrival() && self.telling_bytes() < self.packet_bytes
     }
 
     /// Size above which the loss of a packet tells anything.
@@ -319,33 +333,32 @@ impl PathMtu {
 
     /// A packet above [`Self::telling_bytes`], which left at `sent_at`, arrived.
     pub fn arrived(&mut self, sent_at: Instant) {
-        let vanished = &mut self.vanished;
-        vanished.arrived = vanished.arrived.max(Some(sent_at));
-        if vanished.packets > 0 && sent_at >= vanished.since {
-            vanished.packets = 0;
-        }
-        self.suspected = self.suspected.filter(|&(_, told_at)| sent_at <= told_at);
+        self.black_hole.large_arrived(sent_at);
+    }
+
+    /// So many packets arrived that [`Self::compared`] tells of.
+    pub fn arrived_small(&mut self, packets: u32) {
+        self.black_hole.small_arrived(packets);
     }
 
     /// A packet with data, which left at `sent_at`, is missing, though something that left later arrived.
     pub fn lost(&mut self, bytes: u32, sent_at: Instant) {
-        if !self.is_telling(bytes) || self.vanished.arrived.is_some_and(|arrived| sent_at <= arrived) {
-            return;
+        if self.is_telling(bytes) {
+            self.black_hole.large_lost(sent_at);
+        } else if self.compared().is_some_and(|(above, most, _)| above < bytes && bytes <= most) {
+            self.black_hole.small_lost(sent_at);
         }
-        let vanished = &mut self.vanished;
-        vanished.since = if vanished.packets == 0 { sent_at } else { vanished.since.min(sent_at) };
-        vanished.packets = vanished.packets.saturating_add(1);
     }
 
     /// A report was read: decides whether large packets vanish. True if packets are smaller from now on.
-    pub fn conclude(&mut self) -> bool {
-        let is_likely = self.suspected.is_some() || self.vanished.arrived.is_none();
-        let enough = if is_likely { LIKELY_PACKETS } else { BLACK_HOLE_PACKETS };
-        if self.vanished.packets < enough || self.packet_bytes <= self.bounds.min_bytes {
+    pub fn conclude(&mut self, now: Instant) -> bool {
+        let (lost_bytes, min_bytes) = (self.packet_bytes, self.bounds.min_bytes);
+        if lost_bytes <= min_bytes || !self.black_hole.conclude(now, self.refuge_bytes(), min_bytes) {
             return false;
         }
-        let lost_bytes = self.packet_bytes;
-        self.fall(self.suspected.map_or_else(|| self.refuge_bytes(), |(bytes, _)| bytes));
+        let doubted_bytes = self.black_hole.doubted().map(|(bytes, _)| bytes);
+        let told_bytes = self.black_hole.told_bytes().or(doubted_bytes);
+        self.fall(told_bytes.unwrap_or_else(|| self.refuge_bytes()));
         // It may have been something else: an outage, a queue.
         self.hint_bytes = Some(lost_bytes);
         true
@@ -357,8 +370,8 @@ impl PathMtu {
         self.packet_bytes = bytes;
         self.state = if bytes < self.bounds.base_bytes { MtuState::Error } else { MtuState::Base };
         (self.failed_bytes, self.lost_probes) = (u32::MAX, 0);
-        (self.suspected, self.probe_bytes) = (None, None);
-        (self.vanished.packets, self.raise_ns) = (0, RAISE_NS.0);
+        (self.probe_bytes, self.raise_ns) = (None, RAISE_NS.0);
+        self.black_hole = self.black_hole.behind_fall();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decision about what a connection does next, and when. Nothing else says when.
 
-use skyhaul_core::{CloseReason, Instant, Path, ResetReason, SECOND, Step};
+use skyhaul_core::{CloseReason, Instant, Path, PathMtu, ResetReason, SECOND, Step};
 
 use super::{Connection, Context};
 use crate::call::Call;
@@ -93,6 +93,7 @@ impl Connection {
             end_at: self.life.end_due(),
             has_ended: self.life.has_ended(),
             reply: receiver.and_then(|receiver| receiver.next_reply(now)),
+            doubts_size: path.mtu().is_some_and(PathMtu::is_in_doubt),
             reply_at: receiver.and_then(|receiver| receiver.stat_at(now)),
         })
     }

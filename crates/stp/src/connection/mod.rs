@@ -130,7 +130,7 @@ impl Connection {
             state_told: life.state(false, false),
             life,
             resume_told: None,
-            mtu_told_bytes: context.path.mtu_bytes(),
+            mtu_told_bytes: context.path.whole_mtu_bytes(),
             events: VecDeque::new(),
             duplicates: 0,
             refused: 0,
@@ -292,7 +292,7 @@ impl Connection {
     }
 
     fn tell_mtu(&mut self, call: &mut Call<'_>) {
-        let mtu_bytes = call.path.mtu_bytes();
+        let mtu_bytes = call.path.whole_mtu_bytes();
         let told_bytes = core::mem::replace(&mut self.mtu_told_bytes, mtu_bytes);
         if told_bytes != mtu_bytes {
             self.sender.take_packet_size(mtu_bytes < told_bytes, call.now, call.path);

@@ -94,7 +94,7 @@ impl Connection {
             Some(Action::Send(SenderAction::Coded)) => false,
             _ => true,
         };
-        let (wire_bytes, mtu_bytes) = (call.path.wire_bytes(octets), call.path.mtu_bytes());
+        let (wire_bytes, mtu_bytes) = (call.path.wire_bytes(octets), call.path.whole_mtu_bytes());
         let may_fragment = call.path.mtu().is_some_and(|mtu| mtu.may_fragment(wire_bytes, is_control));
         if wire_bytes > mtu_bytes {
             call.emit(Event::Oversized { wire_bytes, mtu_bytes });

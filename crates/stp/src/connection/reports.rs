@@ -61,7 +61,9 @@ impl Connection {
         self.sender.acknowledge(&missing, answer.and_then(|answer| answer.rtt_ns), call);
         if self.may_repeat(&missing, call) {
             let verdicts = self.prober.verdicts(self.default_verdict());
-            self.sender.lose(&missing, &verdicts, call);
+            if let Some(were_too_large) = self.sender.lose(&missing, &verdicts, call) {
+                self.limits.settle_outages(were_too_large);
+            }
         }
         if self.sender.is_settled() {
             self.abort_probing(call); // nothing is left to ask about

@@ -91,7 +91,7 @@ impl Sender {
         if let Some(piece) = self.next_piece(path) {
             return Some(Step { at: self.paced_at(path), action: Some(piece) });
         }
-        if let Some(choice) = self.queued_packet(situation) {
+        if let Some(choice) = self.queued_packet(situation).filter(|_| !self.repeats_wait(situation, path)) {
             let choice = self.in_pieces(choice, situation, path);
             // A packet larger than the allowance waits for the proof of the address.
             let fits = choice.bytes() + HEADER_BYTES <= Self::room_bytes(situation, path);
@@ -160,9 +160,11 @@ impl Sender {
         self.config.idle_repeat && !codes_first && self.has_idle_capacity(situation)
     }
 
-    /// True if nothing new is left, and the capacity is the user's.
+    /// True if nothing new is left, and the capacity is the user's. What is lost for its size needs no
+    /// further copies.
     pub(super) fn has_idle_capacity(&self, situation: &Situation) -> bool {
-        self.path_rate_bps().is_some() && situation.is_proven && self.cache.unsent_bytes() == 0
+        let is_idle = situation.is_proven && !situation.doubts_size && self.cache.unsent_bytes() == 0;
+        is_idle && self.path_rate_bps().is_some()
     }
 
     /// Size of the new SD that windows, Nagle and the unsent data allow; 0: none.

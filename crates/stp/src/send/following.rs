@@ -1,7 +1,7 @@
 //! Measuring of the path's rate: what a connection that goes by it reports, and the trains that it sends.
 
 use skyhaul_core::event::{Phase, Refusal};
-use skyhaul_core::{Event, Instant, MS, Path, PathSample, Terms};
+use skyhaul_core::{Event, Instant, MS, Path, PathMtu, PathSample, Terms};
 
 use super::arrivals::Arrivals;
 use super::{PollRecord, Sender};
@@ -127,7 +127,10 @@ impl Sender {
             if !sample.behind_train {
                 self.note_delay(poll, delay_ns, call);
             }
-            call.path.report(call.now, &sample);
+            // In doubt of their size, it is not known yet that packets are missing for the rate.
+            if !call.path.mtu().is_some_and(PathMtu::is_in_doubt) {
+                call.path.report(call.now, &sample);
+            }
             self.take_terms(call);
         } else if following.strikes >= MAX_STRIKES {
             call.path.stop_measuring();

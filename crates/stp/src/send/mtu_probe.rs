@@ -5,13 +5,17 @@ use alloc::vec::Vec;
 
 use skyhaul_core::{Event, Instant, MS, Path, truncate_number};
 
+use super::cache::{Compared, SentPacket};
 use super::choice::{Choice, DataStep};
+use super::pieces::is_oversized;
 use super::{Sender, Situation};
 use crate::call::Call;
-use crate::segment::{HEADER_BYTES, Poll, Segment, encode_with};
+use crate::segment::{HEADER_BYTES, PIECE_BYTES, Poll, Segment, encode_with};
 
 /// Packets of early data behind which an opening goes alone, so that an answer tells what became of them.
 const DOUBTED_PACKETS: u64 = 3;
+/// One packet in so many is one that was sent before, while it is in doubt whether its size arrives.
+const COMPARED_PART: u64 = 4;
 /// Padding of the largest probe.
 static PADDING: [u8; 1 << 16] = [0; 1 << 16];
 /// Room for a packet that was formed when the path took larger ones, and what goes with it: IP cuts it.
@@ -75,13 +79,27 @@ impl Sender {
     /// Situation in which `data` is to leave. A packet that was formed when the path took larger ones has the
     /// room that it needs, unless its peer's address is not proven.
     pub(super) fn make_room(data: Option<&DataStep>, situation: &Situation, path: &Path) -> Situation {
-        let most = path.max_segment_bytes();
-        let is_oversized = data.and_then(|step| step.action).is_some_and(|choice| {
-            matches!(choice, Choice::Again { .. }) && choice.bytes() + HEADER_BYTES > most
-        });
-        let allowance_bytes =
-            if is_oversized { Self::room_bytes(situation, path) } else { situation.allowance_bytes };
+        let needed_bytes = match data.and_then(|step| step.action) {
+            Some(Choice::Again { bytes, .. }) => HEADER_BYTES + bytes,
+            Some(Choice::Piece { bytes, .. }) => HEADER_BYTES + PIECE_BYTES + bytes,
+            _ => 0,
+        };
+        let allowance_bytes = if needed_bytes > path.max_whole_segment_bytes() {
+            Self::room_bytes(situation, path)
+        } else if situation.doubts_size && needed_bytes > path.max_segment_bytes() {
+            path.max_whole_segment_bytes()
+        } else {
+            situation.allowance_bytes
+        };
         Situation { allowance_bytes, ..*situation }
+    }
+
+    /// True if packets that were sent before wait while new ones may leave: in doubt whether their size
+    /// arrives. One in four goes again all the same, at places that no other rhythm keeps step with (those
+    /// of the golden ratio), and what becomes of those is compared.
+    pub(super) fn repeats_wait(&self, situation: &Situation, path: &Path) -> bool {
+        let place = self.activity.order.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        situation.doubts_size && place >= u64::MAX / COMPARED_PART && self.new_data_bytes(path) > 0
     }
 
     /// Room for a packet that is sent again.
@@ -96,9 +114,22 @@ impl Sender {
         segment_bytes.saturating_sub(HEADER_BYTES).min(usize::from(u16::MAX)) as u16
     }
 
-    /// Takes in that a large packet arrived that left at `sent_at`.
-    pub(super) fn note_large_arrival(sent_at: Option<Instant>, path: &mut Path) {
-        if let (Some(sent_at), Some(mtu)) = (sent_at, path.mtu_mut()) {
+    /// Small packets that are compared with large ones, while their arrival is in doubt: none arrived yet.
+    pub(super) fn compared(path: &Path) -> Compared {
+        let payload = |bytes| path.segment_bytes(bytes).saturating_sub(HEADER_BYTES) as u16;
+        let compared = path.mtu().and_then(skyhaul_core::PathMtu::compared);
+        compared.map_or_else(Compared::default, |(above, most, since)| Compared {
+            payload_bytes: (payload(above), payload(most)),
+            since,
+            packets: 0,
+        })
+    }
+
+    /// Takes in that a large packet arrived that left at `sent_at`, and so many small ones.
+    pub(super) fn note_sizes(sent_at: Option<Instant>, small_packets: u32, path: &mut Path) {
+        let Some(mtu) = path.mtu_mut() else { return };
+        mtu.arrived_small(small_packets);
+        if let Some(sent_at) = sent_at {
             mtu.arrived(sent_at);
         }
     }
@@ -112,11 +143,32 @@ impl Sender {
         }
     }
 
-    /// A report was read: if large packets vanish, what was measured of the path says nothing.
-    pub(super) fn conclude_mtu(&mut self, call: &mut Call<'_>) {
-        if call.path.mtu_mut().is_some_and(skyhaul_core::PathMtu::conclude) {
+    /// A report was read, which tells of losses `in_fragments` perhaps: if large packets vanish, what was
+    /// measured of the path says nothing. Result: whether what was lost of late was too large; `None`: that is
+    /// open.
+    pub(super) fn conclude_mtu(&mut self, in_fragments: bool, call: &mut Call<'_>) -> Option<bool> {
+        let now = call.now;
+        let vanish = call.path.mtu_mut().is_some_and(|mtu| mtu.conclude(now));
+        if vanish {
+            self.traffic.blame_size();
             self.forget_path(call);
         }
+        let is_open = call.path.mtu().is_some_and(|mtu| mtu.row_since().is_some());
+        let were_too_large = vanish || in_fragments;
+        (were_too_large || !is_open).then_some(were_too_large)
+    }
+
+    /// When the oldest packet of the row left that `packet`, which is lost, belongs to: large ones, of which
+    /// it is open whether they were too large.
+    pub(super) fn row_of(packet: &SentPacket, path: &Path) -> Option<Instant> {
+        let since = path.mtu()?.row_since()?;
+        (packet.whole_bytes > Self::telling_bytes(path) && packet.last_sent >= since).then_some(since)
+    }
+
+    /// True if a packet that is lost was too large for the path: it left whole when that was thought to take
+    /// it, or in fragments.
+    pub(super) fn was_too_large(packet: &SentPacket, path: &Path) -> bool {
+        packet.whole_bytes == 0 || is_oversized(usize::from(packet.whole_bytes), path)
     }
 
     /// The path takes larger packets, or smaller ones, from now on.

@@ -108,10 +108,10 @@ impl Sender {
 
 /// True if a packet with so many bytes of payload is larger than the path is known to take.
 pub(super) fn is_oversized(bytes: usize, path: &Path) -> bool {
-    path.mtu().is_some() && bytes + HEADER_BYTES > path.max_segment_bytes()
+    path.mtu().is_some() && bytes + HEADER_BYTES > path.max_whole_segment_bytes()
 }
 
 /// Octets of a piece that fills a packet.
 fn piece_bytes(path: &Path) -> usize {
-    path.max_segment_bytes().saturating_sub(HEADER_BYTES + PIECE_BYTES)
+    path.max_whole_segment_bytes().saturating_sub(HEADER_BYTES + PIECE_BYTES)
 }

@@ -38,6 +38,8 @@ pub(crate) struct Situation {
     pub(crate) end_at: Option<Instant>,
     /// END was sent.
     pub(crate) has_ended: bool,
+    /// It is in doubt whether packets as large as those that were sent arrive: new ones are smaller.
+    pub(crate) doubts_size: bool,
     /// Replies that wait.
     pub(crate) reply: Option<ReplySize>,
     /// When a STAT may leave that waits because too many did.

@@ -142,6 +142,7 @@ fn settled(sender: &Sender) -> Option<u64> {
         begin_at: None,
         end_at: None,
         has_ended: false,
+        doubts_size: false,
         reply: None,
         reply_at: None,
     })

@@ -121,7 +121,8 @@ impl Sender {
     pub(crate) fn acknowledge(&mut self, missing: &Missing<'_>, rtt_ns: Option<u64>, call: &mut Call<'_>) {
         let in_flight_before_bytes = self.cache.in_flight_bytes();
         let app_limited = self.cache.unsent_bytes() == 0;
-        let mut count = Count { large_bytes: Self::telling_bytes(call.path), ..Count::default() };
+        let (large_bytes, compared) = (Self::telling_bytes(call.path), Self::compared(call.path));
+        let mut count = Count { large_bytes, compared, ..Count::default() };
         self.regulator.log_received(self.cache.first(), missing.next, missing.next);
         self.cache.acknowledge_below(missing.next, &mut count);
         if count.packets > 0 && self.cache.is_empty() {
@@ -132,7 +133,7 @@ impl Sender {
             self.regulator.log_received(from, end, 0);
             self.cache.acknowledge(from, end, &mut count);
         }
-        Self::note_large_arrival(count.newest_large, call.path);
+        Self::note_sizes(count.newest_large, count.compared.packets, call.path);
         if count.packets > 0 {
             let acked = Acked {
                 bytes: count.bytes,
@@ -209,8 +210,14 @@ impl Sender {
         }
     }
 
-    /// Judges the missing packets lost whose last copy had its time.
-    pub(crate) fn lose(&mut self, missing: &Missing<'_>, verdicts: &Verdicts, call: &mut Call<'_>) {
+    /// Judges the missing packets lost whose last copy had its time. Result: whether what was lost of late was
+    /// too large for the path; `None`: that is open.
+    pub(crate) fn lose(
+        &mut self,
+        missing: &Missing<'_>,
+        verdicts: &Verdicts,
+        call: &mut Call<'_>,
+    ) -> Option<bool> {
         let mut losses = LossReport::none();
         let mut lost = Vec::new();
         for number in missing.numbers() {
@@ -223,21 +230,27 @@ impl Sender {
             Self::note_mtu_loss(packet.whole_bytes, sent_at, call.path);
             self.pieces.note_lost(&packet);
             self.queue.count_lost(order);
-            lost.push((number, order, sent_at));
+            lost.push((number, packet));
         }
-        for (number, order, sent_at) in lost {
-            let verdict = self.told_verdict(order, sent_at, verdicts);
-            self.traffic.count_lost(verdict, 1);
+        let in_fragments = lost.iter().any(|(_, packet): &(u64, SentPacket)| packet.whole_bytes == 0);
+        for (number, packet) in lost {
+            let verdict = self.told_verdict(&packet, verdicts, call.path);
+            self.traffic.count_lost(verdict, Self::row_of(&packet, call.path));
             losses.tell(Some((number, verdict)), call);
         }
         losses.tell(None, call);
         self.note_lost(&losses, call.now);
-        self.conclude_mtu(call);
+        self.conclude_mtu(in_fragments, call)
     }
 
     /// Verdict that the user is told. Where a window is kept it is that of the cycle, by which the window
-    /// goes; under a rate, which goes by none, the queue that the packet met decides.
-    fn told_verdict(&mut self, order: u64, sent_at: Instant, verdicts: &Verdicts) -> Verdict {
+    /// goes; under a rate, which goes by none, the queue that the packet met decides. What was too large met
+    /// none of the causes.
+    fn told_verdict(&mut self, packet: &SentPacket, verdicts: &Verdicts, path: &Path) -> Verdict {
+        let SentPacket { order, last_sent: sent_at, .. } = *packet;
+        if Self::was_too_large(packet, path) {
+            return Verdict::Unknown;
+        }
         let found = verdicts.of(sent_at);
         let by_queue = self.config.probing.is_some_and(|probing| probing.judges_in_passing);
         if !by_queue || !self.is_rate_paced() {

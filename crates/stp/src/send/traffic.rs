@@ -1,10 +1,18 @@
 //! Counters of what was sent and what became of it.
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Stats, Verdict};
+use skyhaul_core::{Instant, Stats, Verdict};
 
 use super::choice::Choice;
 use crate::segment::types;
+
+/// Packets by verdict that are lost in a row, of which it is open whether they were too large.
+#[derive(Clone, Copy, Debug, Default)]
+struct LostRow {
+    /// When the oldest of them left.
+    since: Instant,
+    packets: [u64; 4],
+}
 
 /// Counters of a sender; names and units as in [`Stats`].
 #[derive(Clone, Debug, Default)]
@@ -23,6 +31,7 @@ pub(super) struct Traffic {
     polls: u64,
     acknowledged_bytes: u64,
     lost_packets: [u64; 4],
+    row: LostRow,
 }
 
 impl Traffic {
@@ -89,9 +98,22 @@ impl Traffic {
         self.acknowledged_bytes += bytes;
     }
 
-    /// Packets were judged lost.
-    pub(super) fn count_lost(&mut self, verdict: Verdict, packets: u32) {
-        self.lost_packets[verdict as usize] += u64::from(packets);
+    /// A packet was judged lost. It may have been too large if it belongs to a row of such, the oldest of
+    /// which left at `row_since`.
+    pub(super) fn count_lost(&mut self, verdict: Verdict, row_since: Option<Instant>) {
+        self.lost_packets[verdict as usize] += 1;
+        let Some(since) = row_since else { return };
+        if since > self.row.since {
+            self.row = LostRow { since, ..LostRow::default() };
+        }
+        self.row.packets[verdict as usize] += 1;
+    }
+
+    /// The row was too large: no verdict names that cause.
+    pub(super) fn blame_size(&mut self) {
+        let row = core::mem::take(&mut self.row.packets);
+        self.lost_packets.iter_mut().zip(row).for_each(|(lost, row)| *lost -= row);
+        self.lost_packets[Verdict::Unknown as usize] += row.iter().sum::<u64>();
     }
 
     /// Writes the counters.

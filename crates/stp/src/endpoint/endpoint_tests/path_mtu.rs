@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{CloseReason, ConnectionId, Connections, Event, MS, SECOND, StreamEvent};
+use skyhaul_core::{CloseReason, ConnectionId, Connections, Event, Limit, MS, SECOND, StreamEvent, Verdict};
 
 use super::bench::{Bench, RTT_NS, Side};
 use crate::{Config, ControllerKind};
@@ -256,4 +256,50 @@ fn what_the_machine_refuses_and_what_routers_say_is_told_to_the_path() {
     transfer.bench.a.packet_refused(now, peer, 1500, Some(1300));
     assert_eq!(transfer.mtu(), Some(1300));
     transfer.finish().unwrap();
+}
+
+/// As in front of a full queue, all data is lost for two round trips, whatever its size.
+#[test]
+fn a_row_of_losses_makes_new_packets_smaller_for_a_while_and_cuts_none() {
+    for config in senders() {
+        let mut transfer = Transfer::begin(&config, 1500, 8_000_000);
+        transfer.run(20);
+        assert_eq!(transfer.mtu(), Some(1500), "{:?}", config.controller);
+        let before = transfer.bench.trace.len();
+        transfer.bench.drop =
+            alloc::boxed::Box::new(|side, segment| side == Side::A && segment.data.is_some());
+        transfer.bench.run(2 * RTT_NS);
+        transfer.bench.drop = alloc::boxed::Box::new(|_, _| false);
+        transfer.finish().unwrap();
+        let count = |of: &dyn Fn(&Event) -> bool| {
+            transfer.bench.trace[before..].iter().filter(|(_, _, event)| of(event)).count()
+        };
+        let told = count(&|event| matches!(event, Event::Oversized { .. } | Event::PathMtu { .. }));
+        assert_eq!((transfer.mtu(), told), (Some(1500), 0), "{:?}", config.controller);
+        let small = count(&|event| matches!(event, Event::Sent { wire_bytes: 1280, repeat: None, .. }));
+        assert!((1..2000).contains(&small), "{:?}: {small} new packets in doubt", config.controller);
+    }
+}
+
+/// A link that takes less is there: packets that are too large for it tell of no outage, and of no damage.
+#[test]
+fn what_became_too_large_is_counted_as_unknown_and_its_time_as_that_of_losses() {
+    for config in senders() {
+        for carries_fragments in [true, false] {
+            let mut transfer = Transfer::begin(&config, 1500, 12_000_000);
+            transfer.run(20);
+            transfer.bench.path_bytes = [1300; 2];
+            transfer.bench.carries_fragments = carries_fragments;
+            transfer.run(30);
+            let stats = transfer.bench.a.stats(transfer.id).unwrap();
+            let what =
+                alloc::format!("{:?}, {carries_fragments}: {:?}", config.controller, stats.lost_packets);
+            let lost = |verdict| stats.lost_packets[verdict as usize];
+            assert_eq!((lost(Verdict::Outage), lost(Verdict::Corruption)), (0, 0), "{what}");
+            assert!(lost(Verdict::Unknown) > 100, "{what}");
+            let limits = stats.limits.unwrap().until(transfer.bench.now);
+            assert_eq!(limits.spent_ns(Limit::Outage), 0, "{what}: {limits:?}");
+            assert!(limits.spent_ns(Limit::Losses) > 0, "{what}: {limits:?}");
+        }
+    }
 }
