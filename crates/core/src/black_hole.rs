@@ -1,7 +1,7 @@
-//! Doubt whether large packets vanish while small ones arrive, and its end [RFC 8899 4.3, RFC 4821 7.7]. A full
-//! queue takes rows of packets, too, but takes them whatever their size: so a row of losses raises a doubt and
-//! no more. While it lasts new packets are small, some of the old large ones go again among them, and what
-//! becomes of both decides.
+//! Doubt whether large packets vanish while small ones arrive, and its end [RFC 8899 4.3, RFC 4821 7.7]. A
+//! full queue takes rows of packets, too, but takes them whatever their size: so a row of losses raises a
+//! doubt and no more. While it lasts new packets are small, some of the old large ones go again among them,
+//! and what becomes of both decides.
 
 use crate::Instant;
 

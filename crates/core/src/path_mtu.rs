@@ -9,7 +9,7 @@
 //! - *Error*: not even the base size arrives, so packets have the least size, and IP may cut them.
 //!
 //! Whether packets of the size found still arrive is told by a row of losses first, and by a comparison with
-//! smaller ones then (`black_hole.rs`): as long as that is in doubt, new packets are smaller than those found.
+//! smaller ones then (`black_hole.rs`): while that is in doubt, new packets are smaller than those found.
 //!
 //! Reports of routers are hints: they choose the next probe, and shorten the proof that large packets vanish.
 //! Nothing depends on them, and a forged one costs a probe.

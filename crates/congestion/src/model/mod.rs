@@ -231,8 +231,12 @@ impl Model {
         self.arrived_bps(long).map(|bps| bps / (1.0 - self.noise_part()))
     }
 
-    /// Rate at which packets arrived between two marks, if they are enough to tell.
+    /// Rate at which packets arrived between two marks, if they are enough to tell. A queue empties while at
+    /// least the lowest correction of the rate is sent: what arrives in less of the time than that explains
+    /// was held up, and let go at once, by the receiver's machine perhaps.
     fn arrived_bps(&self, long: &Interval) -> Option<f64> {
+        let least_ns = (long.sent_ns as f64 * MIN_CORRECTION) as u64;
+        let long = Interval { arrived_ns: long.arrived_ns.max(least_ns), ..*long };
         let is_enough = long.arrived_bytes >= MIN_BYTES && long.arrived_ns > 0
             || long.arrived_bytes >= self.mss_bytes && long.arrived_ns >= MIN_ARRIVAL_NS;
         is_enough.then(|| rate_bps(long.arrived_bytes, long.arrived_ns))

@@ -56,6 +56,34 @@ fn packets_that_arrive_at_once_tell_nothing() {
     assert_eq!(model.phase(), Phase::Measuring);
 }
 
+/// A receiver whose machine stands still reads what has come meanwhile at once, and its clock says so.
+#[test]
+fn what_was_held_up_and_read_at_once_makes_no_rate() {
+    let mut model = started(10_000_000);
+    for (step, (waited_ms, arrived_ms)) in [(0, 330), (300, 330), (300, 5), (300, 5)].into_iter().enumerate()
+    {
+        let now = Instant::from_ns((1000 + step as u64 * 330) * MS);
+        let sent_at = now.before(550 * MS);
+        let bytes = 10_000_000 * 330 / 8000;
+        let long = Interval {
+            sent_ns: 330 * MS,
+            sent_bytes: bytes,
+            arrived_ns: arrived_ms * MS,
+            arrived_bytes: bytes,
+        };
+        let sample = PathSample {
+            sent_at,
+            arrived_ns: sent_at.as_ns() + 7 * SECOND + waited_ms * MS,
+            rtt_ns: (550 + waited_ms) * MS,
+            long: Some(long),
+            train: None,
+            behind_train: false,
+        };
+        model.on_sample(now, &sample);
+    }
+    assert!(model.rate_bps() <= 21_000_000, "486 Mbit/s before: {}", model.rate_bps());
+}
+
 /// Bytes that a model sends in the last of 40 s that was shown 10 Mbit/s over a path without a queue, on
 /// which of the bytes sent in 330 ms so many get `through`.
 fn sent_bps_without_a_queue(through: impl Fn(u64) -> u64) -> u64 {

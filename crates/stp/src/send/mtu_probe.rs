@@ -144,8 +144,8 @@ impl Sender {
     }
 
     /// A report was read, which tells of losses `in_fragments` perhaps: if large packets vanish, what was
-    /// measured of the path says nothing. Result: whether what was lost of late was too large; `None`: that is
-    /// open.
+    /// measured of the path says nothing. Result: whether what was lost of late was too large; `None`: that
+    /// is open.
     pub(super) fn conclude_mtu(&mut self, in_fragments: bool, call: &mut Call<'_>) -> Option<bool> {
         let now = call.now;
         let vanish = call.path.mtu_mut().is_some_and(|mtu| mtu.conclude(now));

@@ -210,8 +210,8 @@ impl Sender {
         }
     }
 
-    /// Judges the missing packets lost whose last copy had its time. Result: whether what was lost of late was
-    /// too large for the path; `None`: that is open.
+    /// Judges the missing packets lost whose last copy had its time. Result: whether what was lost of late
+    /// was too large for the path; `None`: that is open.
     pub(crate) fn lose(
         &mut self,
         missing: &Missing<'_>,
