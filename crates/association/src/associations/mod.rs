@@ -35,7 +35,7 @@ pub const MAX_WAITING: usize = 64;
 
 /// Name of an association at this end. It tells the family of the addresses that the peer has, as sizes of
 /// packets depend on that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssociationId(u64);
 
 impl AssociationId {

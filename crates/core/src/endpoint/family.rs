@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
+use core::hash::Hash;
 
 use super::Endpoint;
 use crate::event::Refusal;
@@ -11,10 +12,10 @@ use crate::{
 };
 
 /// Name of a peer: a small value of the carrier's choice. Equal names are one peer, with one path. An
-/// endpoint compares and copies it, and looks for nothing inside.
-pub trait Peer: Copy + Ord + Debug {}
+/// endpoint compares, hashes and copies it, and looks for nothing inside.
+pub trait Peer: Copy + Ord + Hash + Debug {}
 
-impl<T: Copy + Ord + Debug> Peer for T {}
+impl<T: Copy + Ord + Hash + Debug> Peer for T {}
 
 /// Peer and ports: what a segment finds its connection by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

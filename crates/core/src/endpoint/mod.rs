@@ -197,6 +197,11 @@ impl<F: Family> Endpoint<F> {
         self.places.find(self.host_of(peer), self.slots.len())
     }
 
+    /// Place for a connection that `peer` opened and has proven.
+    pub fn place_for_proven(&self, peer: F::Peer) -> Place {
+        self.places.find_proven(self.host_of(peer), self.slots.len())
+    }
+
     /// True if there is room for a connection that `peer` opened and has proven.
     pub fn has_room_for(&self, peer: F::Peer) -> bool {
         self.places.has_room_for(self.host_of(peer), self.slots.len())
@@ -218,7 +223,12 @@ impl<F: Family> Endpoint<F> {
 
     /// Bytes of the largest segment to a peer that nothing is known of.
     pub fn max_segment_bytes(&self, peer: F::Peer) -> usize {
-        Path::new(self.config.path(peer)).max_segment_bytes()
+        self.new_path(peer).max_segment_bytes()
+    }
+
+    /// Path to a peer that nothing is known of.
+    pub fn new_path(&self, peer: F::Peer) -> Path {
+        Path::new(self.config.path(peer))
     }
 
     /// True if openings to this port are accepted.

@@ -113,6 +113,15 @@ impl Places {
         Place::Free
     }
 
+    /// Place for one that is proven, however many are not.
+    pub(super) fn find_proven(&self, host: u64, connections: usize) -> Place {
+        if self.has_room_for(host, connections) {
+            return Place::Free;
+        }
+        let is_host_full = self.count(host).all >= self.share(self.bounds.max_connections);
+        instead_of(if is_host_full { self.oldest_of(host) } else { self.unproven.first().copied() })
+    }
+
     fn oldest_of(&self, host: u64) -> Option<ConnectionId> {
         self.unproven_of.range((host, 0)..=(host, ConnectionId::MAX)).next().map(|&(_, id)| id)
     }

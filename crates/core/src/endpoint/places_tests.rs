@@ -35,6 +35,17 @@ fn a_host_has_half_of_the_places_and_gives_way_to_itself() {
 }
 
 #[test]
+fn a_proven_newcomer_needs_a_place_among_all_and_none_among_the_unproven() {
+    let (places, _) = with(&[(1, true), (2, true), (3, true), (4, true)]);
+    assert_eq!((places.find(9, 4), places.find_proven(9, 4)), (Place::Instead(1), Place::Free));
+    assert_eq!(places.find_proven(9, 8), Place::Instead(1), "all places are taken");
+    let (places, _) = with(&[(1, true), (7, false), (7, true), (7, false), (7, false)]);
+    assert_eq!(places.find_proven(7, 8), Place::Instead(3), "a host makes room for itself");
+    let (places, _) = with(&[(7, false), (7, false), (7, false), (7, false)]);
+    assert_eq!(places.find_proven(7, 4), Place::None);
+}
+
+#[test]
 fn hosts_that_nobody_tells_apart_have_all_places() {
     let mut places = Places::new(BOUNDS, false);
     for id in 1..=7 {

@@ -273,7 +273,12 @@ impl Bench {
 }
 
 fn entropy(id: u64) -> Entropy {
-    Entropy { initial: 0xFF_FFF0 + id as u32, timestamp_offset: u32::MAX - 5, secret: id }
+    Entropy {
+        initial: 0xFF_FFF0 + id as u32,
+        timestamp_offset: u32::MAX - 5,
+        secret: id,
+        last_timestamp: None,
+    }
 }
 
 /// The segment with one of its words changed.

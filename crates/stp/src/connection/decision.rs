@@ -90,6 +90,7 @@ impl Connection {
             allowance_bytes,
             probe_at: self.prober.probe_at(|| self.sender.probe_ns(path)),
             begin_at: self.life.begin_due(),
+            begins_again: self.doubts.begins_again(),
             end_at: self.life.end_due(),
             has_ended: self.life.has_ended(),
             reply: receiver.and_then(|receiver| receiver.next_reply(now)),

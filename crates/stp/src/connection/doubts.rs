@@ -15,6 +15,8 @@ pub(super) struct Doubts {
     /// Packet number fields of the last segments with a POLL.
     asked: VecDeque<u32>,
     challenged_at: Option<Instant>,
+    /// True if the next POLL is to bring our BGN once more.
+    begins_again: bool,
 }
 
 impl Doubts {
@@ -33,6 +35,21 @@ impl Doubts {
     /// somebody who read it.
     pub(super) fn has_asked(&self, number24: u32) -> bool {
         self.asked.contains(&number24)
+    }
+
+    /// The peer knows nothing of a connection that it has accepted: it is to hear of it again.
+    pub(super) fn begin_again(&mut self) {
+        self.begins_again = true;
+    }
+
+    /// True if the next POLL is to bring our BGN once more.
+    pub(super) fn begins_again(&self) -> bool {
+        self.begins_again
+    }
+
+    /// A BGN left.
+    pub(super) fn begun(&mut self) {
+        self.begins_again = false;
     }
 
     /// True if the peer may be asked now whether it knows the connection.

@@ -8,7 +8,7 @@ use skyhaul_core::{CloseReason, Event, Instant, ResetReason, StreamEvent, expand
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::{PacketArrival, PollArrival, Receiver};
-use crate::segment::{Opening, Piece, Poll, Segment};
+use crate::segment::{Opening, Piece, Poll, Segment, types};
 
 impl Connection {
     /// Segment for this connection (ports and instance match), `wire_bytes` long on the wire.
@@ -50,6 +50,10 @@ impl Connection {
     }
 
     fn apply(&mut self, segment: &Segment<'_>, call: &mut Call<'_>) {
+        let answers_bgn = segment.bgnak.is_some() && segment.type_bits() & !(types::BGNAK | types::POLL) == 0;
+        if !answers_bgn {
+            self.reachability.note_memory();
+        }
         if let Some(opening) = &segment.bgn {
             // A copy beside data has one with a POLL behind it, which is answered.
             let asks = segment.poll.is_some() || segment.payload_bytes() == 0;
@@ -129,6 +133,9 @@ impl Connection {
         } else if !self.is_opened() {
             self.learn_peer(opening, call.path);
             self.become_open();
+        } else if self.receiver.as_ref().is_some_and(|receiver| receiver.initial24() != opening.initial) {
+            // Whoever answered our BGN before knows it no more.
+            self.close(Some(CloseReason::Reset(Some(ResetReason::UnknownConnection))));
         }
     }
 
@@ -232,6 +239,10 @@ impl Connection {
         }
         if is_unknown && self.is_all_but_confirmed() {
             return self.part();
+        }
+        if is_unknown && !self.reachability.has_peer_memory() {
+            self.doubts.begin_again();
+            return self.challenge(now);
         }
         self.close(Some(CloseReason::Reset(Some(reason))));
     }

@@ -32,7 +32,7 @@ use doubts::Doubts;
 use life::Life;
 use reachability::Reachability;
 
-pub(crate) use crate::send::Entropy;
+pub(crate) use crate::send::{Entropy, opening};
 pub(crate) use close::Farewell;
 pub(crate) use skyhaul_core::endpoint::Context;
 pub use state::State;
@@ -104,6 +104,23 @@ impl Connection {
             receiver.withhold();
         }
         connection.asked24 = number24;
+        connection
+    }
+
+    /// Connection whose peer has our answer to its BGN, of which nothing was kept, and has proven so: of the
+    /// BGN what is known. A POLL shows the peer that there is a connection now.
+    pub(crate) fn resume(
+        id: u64,
+        names: Names,
+        entropy: Entropy,
+        config: Arc<Config>,
+        bgn: &Opening,
+        context: &mut Context<'_>,
+    ) -> Self {
+        let mut connection = Self::new(id, names, entropy, config, Life::open(), context);
+        connection.learn_peer(bgn, context.path);
+        connection.reachability.prove();
+        connection.sender.challenge(true);
         connection
     }
 

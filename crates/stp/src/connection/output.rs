@@ -129,6 +129,7 @@ impl Connection {
         let due_at = self.life.begin_due();
         if plan.begin {
             self.life.begin_sent(call.now);
+            self.doubts.begun();
         }
         if plan.has_data()
             && !self.is_opened()

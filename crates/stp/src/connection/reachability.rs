@@ -16,6 +16,8 @@ pub(super) struct Reachability {
     proven: bool,
     /// True if the peer has the proof of our address (its POLLs no longer carry BGNAK), or needs none.
     peer_is_free: bool,
+    /// True if the peer has said what takes a connection: more than an answer to our BGN.
+    peer_remembers: bool,
     last_heard: Instant,
     received_packets: u64,
     received_bytes: u64,
@@ -29,6 +31,7 @@ impl Reachability {
         Self {
             proven: is_opener,
             peer_is_free: !is_opener,
+            peer_remembers: !is_opener,
             last_heard: now,
             received_packets: 0,
             received_bytes: 0,
@@ -63,6 +66,16 @@ impl Reachability {
     /// True if the peer has shown that it receives what is sent to its address.
     pub(super) fn is_proven(&self) -> bool {
         self.proven
+    }
+
+    /// The peer has said what takes a connection.
+    pub(super) fn note_memory(&mut self) {
+        self.peer_remembers = true;
+    }
+
+    /// True if the peer has said what takes a connection. One that has not may have kept nothing of our BGN.
+    pub(super) fn has_peer_memory(&self) -> bool {
+        self.peer_remembers
     }
 
     /// True if the peer may say as much as it likes.

@@ -4,11 +4,12 @@ use alloc::sync::Arc;
 
 use skyhaul_core::endpoint::{self, Arrival, Context, Key, Peer, Place};
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{ConnectionId, EventSink, ResetReason};
+use skyhaul_core::{ConnectionId, EventSink, Instant, ResetReason};
 
-use super::{Stp, enter_path, entropy};
-use crate::connection::{Connection, Farewell, Names, State};
-use crate::segment::{Opening, Report, Segment};
+use super::cookies::{Cookie, MAX_WINDOW_BYTES, Returned};
+use super::{Stp, discover_mtu, enter_path, entropy};
+use crate::connection::{Connection, Entropy, Farewell, Names, State, opening};
+use crate::segment::{Opening, Poll, Report, Segment};
 
 type Endpoint<P> = endpoint::Endpoint<Stp<P>>;
 
@@ -21,6 +22,10 @@ pub(super) fn receive_foreign<P: Peer>(
     sink: &mut dyn EventSink,
 ) {
     let Arrival { now, .. } = arrival;
+    let is_ended = |connection: &Connection| matches!(connection.state(), State::Closed | State::Linger);
+    if endpoint.get(id).is_some_and(is_ended) && take_returned(endpoint, arrival, segment, sink) {
+        return;
+    }
     endpoint.refuse(Refusal::WrongInstance, now, sink);
     let Some(opening) = &segment.bgn else { return };
     let Some((connection, path)) = endpoint.get_mut(id) else { return };
@@ -48,6 +53,9 @@ pub(super) fn receive_unknown<P: Peer>(
         return endpoint.refuse(Refusal::Unknown, now, sink);
     }
     let Some(opening) = &segment.bgn else {
+        if take_returned(endpoint, arrival, segment, sink) {
+            return;
+        }
         if let Some(farewell) = farewell(endpoint, key, segment).filter(|_| segment.rst.is_none()) {
             return say_farewell(endpoint, key, segment, farewell);
         }
@@ -64,25 +72,72 @@ pub(super) fn receive_unknown<P: Peer>(
     if endpoint.family.memory.contains(opening.nonce) {
         return endpoint.refuse(Refusal::Replay, now, sink);
     }
-    if !make_room(endpoint, key.peer) {
-        endpoint.refuse(Refusal::Full, now, sink);
-        return reset(endpoint, key, segment, ResetReason::Busy);
-    }
-    let id = accept(endpoint, arrival, segment, opening, sink);
-    <Stp<P> as endpoint::Family>::receive(endpoint, id, arrival, segment, sink);
-}
-
-/// True if there is a place for a connection from `peer`. The oldest whose peer has proven nothing gives
-/// way, if there is need.
-fn make_room<P: Peer>(endpoint: &mut Endpoint<P>, peer: P) -> bool {
-    match endpoint.place_for(peer) {
-        Place::Free => true,
-        Place::None => false,
-        Place::Instead(id) => {
-            give_way(endpoint, id);
-            true
+    match endpoint.place_for(key.peer) {
+        Place::Free => {
+            let id = accept(endpoint, arrival, segment, opening, sink);
+            <Stp<P> as endpoint::Family>::receive(endpoint, id, arrival, segment, sink);
+        }
+        Place::Instead(_) => answer_by_cookie(endpoint, arrival, segment, opening),
+        Place::None => {
+            endpoint.refuse(Refusal::Full, now, sink);
+            reset(endpoint, key, segment, ResetReason::Busy);
         }
     }
+}
+
+/// Answers an opening that there is no room to remember. What came with it is not taken. The answer goes
+/// once; a peer that misses it asks again.
+fn answer_by_cookie<P: Peer>(
+    endpoint: &mut Endpoint<P>,
+    Arrival { now, key, .. }: Arrival<P>,
+    to: &Segment<'_>,
+    bgn: &Opening,
+) {
+    let mut path = endpoint.new_path(key.peer);
+    discover_mtu(&endpoint.family.accept, endpoint.family.mtu_search.bounds(key.peer), &mut path);
+    let cookie = endpoint.family.cookies.make(&mut endpoint.random, now, (key, to.instance), bgn);
+    endpoint.family.stats.cookies_sent += 1;
+    let config = &endpoint.family.accept;
+    let window_bytes = config.receive_limit_bytes.min(MAX_WINDOW_BYTES);
+    let ours = opening(config, cookie.initial, bgn.nonce, window_bytes, &path);
+    let poll = Poll { timestamp: cookie.timestamp, next: cookie.initial, ..Poll::default() };
+    let segment = Segment {
+        source_port: key.local_port,
+        destination_port: key.remote_port,
+        number: cookie.initial,
+        instance: to.instance,
+        bgnak: Some(ours),
+        poll: Some(poll),
+        ..Segment::default()
+    };
+    endpoint.answer(key.peer, segment);
+}
+
+/// Takes a segment that proves to have answered a cookie, and opens the connection that this stands for.
+/// Result: true if it does.
+fn take_returned<P: Peer>(
+    endpoint: &mut Endpoint<P>,
+    arrival: Arrival<P>,
+    segment: &Segment<'_>,
+    sink: &mut dyn EventSink,
+) -> bool {
+    let Arrival { now, key, .. } = arrival;
+    let Some(returned) = endpoint.family.cookies.open(now, key, segment) else { return false };
+    if endpoint.family.memory.contains(returned.name) || !endpoint.listens(key.local_port) {
+        return false;
+    }
+    match endpoint.place_for_proven(key.peer) {
+        Place::Free => {}
+        Place::Instead(id) => give_way(endpoint, id),
+        Place::None => {
+            endpoint.refuse(Refusal::Full, now, sink);
+            reset(endpoint, key, segment, ResetReason::Busy);
+            return true;
+        }
+    }
+    let id = resume(endpoint, arrival, segment, &returned, sink);
+    <Stp<P> as endpoint::Family>::receive(endpoint, id, arrival, segment, sink);
+    true
 }
 
 /// Ends a connection in favour of another. Its peer is told, in its own words, if it is there; if nobody was
@@ -127,7 +182,9 @@ fn accept<P: Peer>(
 ) -> ConnectionId {
     let Key { peer, local_port, remote_port } = key;
     let names = Names { local_port, remote_port, instance: segment.instance, nonce: opening.nonce };
-    let (entropy, id) = (entropy(&mut endpoint.random), endpoint.take_id());
+    // The peer may have an answer already that was forgotten: its numbers hold.
+    let cookie = endpoint.family.cookies.known(now, (key, segment.instance), opening);
+    let (entropy, id) = (entropy_after(endpoint, now, cookie), endpoint.take_id());
     let withhold = endpoint.family.memory.has_holes(now);
     // Remembered from the start: a copy of the opening that arrives from another address while
     // the connection lives is a replay, too.
@@ -139,6 +196,38 @@ fn accept<P: Peer>(
     let connection = Connection::accept(id, names, entropy, config, first, withhold, &mut context);
     endpoint.insert(id, key, connection, false);
     id
+}
+
+/// Opens the connection of an opening that came back, whose peer is proven by that. A copy of the BGN would
+/// not be known: until none is under way any more, early data waits for proof.
+fn resume<P: Peer>(
+    endpoint: &mut Endpoint<P>,
+    Arrival { now, key, .. }: Arrival<P>,
+    segment: &Segment<'_>,
+    returned: &Returned,
+    sink: &mut dyn EventSink,
+) -> ConnectionId {
+    let Key { peer, local_port, remote_port } = key;
+    let names = Names { local_port, remote_port, instance: segment.instance, nonce: 0 };
+    let (entropy, id) = (entropy_after(endpoint, now, Some(returned.cookie)), endpoint.take_id());
+    endpoint.family.memory.remember(now, returned.name);
+    endpoint.family.memory.miss(now);
+    endpoint.family.stats.cookies_taken += 1;
+    let config = Arc::clone(&endpoint.family.accept);
+    let path = enter_path(endpoint, now, peer, &config);
+    let mut context = Context { now, path, sink };
+    let connection = Connection::resume(id, names, entropy, config, &returned.opening, &mut context);
+    endpoint.insert(id, key, connection, false);
+    id
+}
+
+/// Random values of a connection whose opening was answered by a cookie before, perhaps.
+fn entropy_after<P: Peer>(endpoint: &mut Endpoint<P>, now: Instant, cookie: Option<Cookie>) -> Entropy {
+    let entropy = entropy(&mut endpoint.random);
+    match cookie {
+        Some(Cookie { initial, timestamp }) => entropy.after(now, initial, timestamp),
+        None => entropy,
+    }
 }
 
 /// Confirms everything to a peer that repeats itself after a clean end, and ends our direction once more;

@@ -48,6 +48,11 @@ impl ClosedMemory {
         self.nonces.remove(&nonce);
     }
 
+    /// Takes note that an opening was taken whose nonce is not known.
+    pub(super) fn miss(&mut self, now: Instant) {
+        self.unsafe_until = self.unsafe_until.max(now.after(LIFETIME_NS));
+    }
+
     /// True if something was forgotten that could still be replayed.
     pub(super) fn has_holes(&self, now: Instant) -> bool {
         now < self.unsafe_until

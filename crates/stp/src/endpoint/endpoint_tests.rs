@@ -3,6 +3,7 @@
 mod bench;
 mod closing;
 mod coded;
+mod cookies;
 mod following;
 mod greedy;
 mod guesses;

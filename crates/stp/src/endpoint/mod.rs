@@ -2,6 +2,7 @@
 
 mod accept;
 mod closed;
+mod cookies;
 #[cfg(test)]
 mod endpoint_tests;
 mod family;
@@ -20,6 +21,7 @@ use crate::config::Config;
 use crate::connection::{Connection, Entropy, Names, State};
 use crate::segment::HEADER_BYTES;
 use closed::{ClosedMemory, Farewells};
+use cookies::Cookies;
 
 /// Parameters of an endpoint.
 #[derive(Clone, Debug)]
@@ -38,8 +40,8 @@ pub struct EndpointConfig<P = SocketAddr> {
     pub tail_bytes: u32,
     /// Connections at most; further openings are answered with RST (busy).
     pub max_connections: usize,
-    /// Of those, connections whose peer's address is not proven yet. The oldest gives way to a newcomer, and
-    /// its peer is told by RST (busy).
+    /// Of those, connections whose peer's address is not proven yet. Of further ones nothing is kept but what
+    /// their peers return (cookies); what came with the opening comes again.
     pub max_unproven: usize,
     /// Of those, connections that the application is handed before the proof, for the sake of early data.
     pub max_early: usize,
@@ -117,8 +119,12 @@ pub struct EndpointStats {
     pub replays: u64,
     /// Openings refused for want of room.
     pub full: u64,
-    /// Connections without proof that gave way to a newcomer.
+    /// Connections without proof that gave way to a proven newcomer.
     pub gave_way: u64,
+    /// Openings answered by a cookie, of which nothing is kept.
+    pub cookies_sent: u64,
+    /// Connections whose peers have returned one.
+    pub cookies_taken: u64,
 }
 
 /// STP as a family of [`skyhaul_core::endpoint`]: what an endpoint keeps beside its connections.
@@ -129,6 +135,7 @@ pub struct Stp<P: Peer> {
     mtu_search: MtuSearch<P>,
     memory: ClosedMemory,
     farewells: Farewells<Key<P>>,
+    cookies: Cookies,
     stats: EndpointStats,
 }
 
@@ -168,6 +175,7 @@ impl<P: Peer> Endpoint<P> {
             mtu_search,
             memory: ClosedMemory::default(),
             farewells: Farewells::default(),
+            cookies: Cookies::default(),
             stats: EndpointStats::default(),
         };
         Self(endpoint::Endpoint::new(family, host, random))
@@ -265,6 +273,14 @@ fn entropy(random: &mut Stream) -> Entropy {
         initial: one as u32 & 0xFF_FFFF,
         timestamp_offset: other as u32,
         secret: (one >> 24 & 0xFFFF_FFFF) << 32 | other >> 32,
+        last_timestamp: None,
+    }
+}
+
+/// Makes the path find its MTU out, if connections do.
+fn discover_mtu(config: &Config, bounds: MtuBounds, path: &mut Path) {
+    if config.discover_mtu {
+        path.discover_mtu(bounds, config.remembered_mtu_bytes);
     }
 }
 
@@ -278,9 +294,7 @@ fn enter_path<'a, P: Peer>(
 ) -> &'a mut Path {
     let bounds = endpoint.family.mtu_search.bounds(peer);
     let path = endpoint.enter_path(now, peer, config.declared_rate());
-    if config.discover_mtu {
-        path.discover_mtu(bounds, config.remembered_mtu_bytes);
-    }
+    discover_mtu(config, bounds, path);
     if config.wants_timing() {
         path.measure(config.budget_burst_ns, |path| {
             let mss_bytes = (path.max_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes) as u64;

@@ -48,6 +48,8 @@ pub(crate) struct PollArrival {
 /// and what packets in pieces may take.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
+    /// Initial number of the peer.
+    initial: u64,
     assembly: Assembly,
     gaps: GapDetector,
     /// Packets in pieces; `None` if our opening does not say that we take any.
@@ -80,6 +82,7 @@ impl Receiver {
     pub(crate) fn new(opening: &Opening, config: &Config, codes: bool) -> Self {
         let initial = NUMBER_MODULUS + u64::from(opening.initial);
         Self {
+            initial,
             assembly: Assembly::new(initial, config.receive_limit_bytes),
             gaps: GapDetector::new(initial, config.ustat_threshold),
             pieces: config.discover_mtu.then(Pieces::default),
@@ -96,6 +99,11 @@ impl Receiver {
             tells_timing: opening.options.timing,
             withholds: false,
         }
+    }
+
+    /// Initial number of the peer (24 bits).
+    pub(crate) fn initial24(&self) -> u32 {
+        truncate_number(self.initial)
     }
 
     /// Holds back what arrives until [`Self::deliver`].

@@ -37,6 +37,7 @@ use cache::SendCache;
 use coded_tail::CodedTail;
 use following::Following;
 use pieces::Pieces;
+use poll_history::PollHistory;
 use polling::PollPolicy;
 use regulator::Regulator;
 use reported_gaps::ReportedGaps;
@@ -64,6 +65,16 @@ pub(crate) struct Entropy {
     pub(crate) timestamp_offset: u32,
     /// What the timestamps of POLLs are drawn from.
     pub(crate) secret: u64,
+    /// Timestamp of a POLL before the first, if the peer has one.
+    pub(crate) last_timestamp: Option<u32>,
+}
+
+impl Entropy {
+    /// Values of a connection whose peer has our initial number and a POLL already.
+    pub(crate) fn after(self, now: Instant, initial: u32, timestamp: u32) -> Self {
+        let timestamp_offset = PollHistory::offset_at(now, timestamp);
+        Self { initial, timestamp_offset, last_timestamp: Some(timestamp), ..self }
+    }
 }
 
 /// Terms of the peer's opening, and its window as last told.
@@ -180,14 +191,7 @@ impl Sender {
 
     /// Opening of our side, which accepts `window_bytes`.
     pub(crate) fn opening(&self, nonce: u64, window_bytes: u64, path: &Path) -> Opening {
-        let max = (path.max_taken_segment_bytes() - HEADER_BYTES).min(self.config.max_payload_bytes);
-        Opening {
-            max_payload_bytes: max.min(usize::from(u16::MAX)) as u16,
-            initial: truncate_number(self.initial),
-            window_bytes: window_bytes.min(u64::from(u32::MAX)) as u32,
-            nonce,
-            options: self.options(),
-        }
+        opening(&self.config, self.initial24(), nonce, window_bytes, path)
     }
 
     /// First number of our direction, as in the opening.
@@ -202,17 +206,7 @@ impl Sender {
 
     /// Length of that opening.
     fn opening_bytes(&self) -> usize {
-        OPENING_BYTES + self.options().bytes()
-    }
-
-    fn options(&self) -> Options {
-        Options {
-            timing: self.config.wants_timing(),
-            repairs: self.config.coded_tail,
-            increments: self.config.incremental_stats,
-            pieces: self.config.discover_mtu,
-            padding: 0,
-        }
+        OPENING_BYTES + options(&self.config).bytes()
     }
 
     /// Largest payload of an SD without other bodies.
@@ -376,6 +370,35 @@ impl Sender {
         self.cache.check_invariants();
         self.polls.check_invariants(self.activity.order, self.cache.next());
         debug_assert!(self.activity.first_data_at.is_some() || self.cache.is_empty());
+    }
+}
+
+/// Opening of an end with these parameters, whose first packet has the number `initial24` and which accepts
+/// `window_bytes`.
+pub(crate) fn opening(
+    config: &Config,
+    initial24: u32,
+    nonce: u64,
+    window_bytes: u64,
+    path: &Path,
+) -> Opening {
+    let max = (path.max_taken_segment_bytes() - HEADER_BYTES).min(config.max_payload_bytes);
+    Opening {
+        max_payload_bytes: max.min(usize::from(u16::MAX)) as u16,
+        initial: initial24,
+        window_bytes: window_bytes.min(u64::from(u32::MAX)) as u32,
+        nonce,
+        options: options(config),
+    }
+}
+
+fn options(config: &Config) -> Options {
+    Options {
+        timing: config.wants_timing(),
+        repairs: config.coded_tail,
+        increments: config.incremental_stats,
+        pieces: config.discover_mtu,
+        padding: 0,
     }
 }
 

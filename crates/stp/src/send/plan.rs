@@ -34,6 +34,8 @@ pub(crate) struct Situation {
     pub(crate) probe_at: Option<Instant>,
     /// When BGN is due.
     pub(crate) begin_at: Option<Instant>,
+    /// The next POLL without replies is to bring BGN once more.
+    pub(crate) begins_again: bool,
     /// When END is due again.
     pub(crate) end_at: Option<Instant>,
     /// END was sent.
@@ -199,7 +201,8 @@ impl Sender {
         }
         let is_new = matches!(chosen, Some(Choice::New { .. }));
         let is_early = is_new && self.activity.order < self.config.bgn_repeats;
-        let begin = !situation.is_opened && (begin_due || is_early || poll != PollDecision::No);
+        let repeats = situation.begins_again && situation.reply.is_none() && poll != PollDecision::No;
+        let begin = repeats || !situation.is_opened && (begin_due || is_early || poll != PollDecision::No);
         let mut plan =
             Plan { data: chosen, poll, owes_poll: false, end, begin, proof: false, is_withheld: false };
         if plan.is_empty() {

@@ -75,6 +75,16 @@ impl PollHistory {
         }
     }
 
+    /// History of a connection whose first timestamps are newer than this one.
+    pub(crate) fn after(self, last_timestamp: Option<u32>) -> Self {
+        Self { last_timestamp, ..self }
+    }
+
+    /// Offset of a clock that shows `timestamp` now.
+    pub(crate) fn offset_at(now: Instant, timestamp: u32) -> u32 {
+        timestamp.wrapping_sub((now.as_ns() >> UNIT_SHIFT) as u32)
+    }
+
     /// Notes a POLL sent now and returns its timestamp, newer than every one before.
     pub(crate) fn send(
         &mut self,

@@ -60,7 +60,7 @@ impl PollPolicy {
     /// Policy of a connection whose POLLs take the timestamps that `entropy` makes nobody guess.
     pub(super) fn new(entropy: Entropy, max_timer_ns: u64) -> Self {
         Self {
-            history: PollHistory::new(entropy.timestamp_offset, entropy.secret),
+            history: PollHistory::new(entropy.timestamp_offset, entropy.secret).after(entropy.last_timestamp),
             owed: false,
             persist: Retry::new(SECOND, max_timer_ns),
             bytes_since_poll: 0,

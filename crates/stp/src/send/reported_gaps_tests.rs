@@ -110,7 +110,7 @@ fn parts_count_only_when_all_of_them_came() {
 fn with_window(window_bytes: u64) -> Sender {
     let mut path = Path::new(PathConfig { mtu_bytes: 1500, carrier_bytes: 28, head_bytes: 0, tail_bytes: 0 });
     path.declare(Instant::ZERO, DeclaredRate { rate_bps: 1_000_000, burst_ns: 0 });
-    let entropy = Entropy { initial: 0, timestamp_offset: 0, secret: 0 };
+    let entropy = Entropy { initial: 0, timestamp_offset: 0, secret: 0, last_timestamp: None };
     let config = Arc::new(Config { rate_bps: Some(1_000_000), ..Config::standard() });
     let mut sender = Sender::new(&config, entropy, Instant::ZERO, &path);
     sender.regulator.take_terms(Instant::ZERO, Terms::unmeasured(window_bytes, "model"));
@@ -140,6 +140,7 @@ fn settled(sender: &Sender) -> Option<u64> {
         allowance_bytes: 1472,
         probe_at: None,
         begin_at: None,
+        begins_again: false,
         end_at: None,
         has_ended: false,
         doubts_size: false,

@@ -49,7 +49,7 @@ pub mod flags {
 }
 
 /// Addresses between which segments travel: what the checksum covers beside the segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Way {
     /// This end.
     pub local: IpAddr,

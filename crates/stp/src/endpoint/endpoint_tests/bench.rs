@@ -265,7 +265,7 @@ impl Bench {
         }
         let mut buffer = vec![0; 65_536];
         let ids: Vec<(Side, ConnectionId)> =
-            [Side::A, Side::B].into_iter().flat_map(|s| (1..20).map(move |id| (s, id))).collect();
+            [Side::A, Side::B].into_iter().flat_map(|s| (1..48).map(move |id| (s, id))).collect();
         for (side, id) in ids {
             while let Ok(Some(n)) = self.end(side).read(id, &mut buffer) {
                 if n == 0 {

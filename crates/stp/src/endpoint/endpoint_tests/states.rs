@@ -296,7 +296,7 @@ fn with_data_under_way_a_connection_does_what_the_table_says() {
         (Kind::Endak, " | | | | >HCL | | | | |"),
         (
             Kind::ResetUnknown,
-            " | | | >CLD reset | >CLD reset | >CLD reset | >CLD reset | >CLD reset | >CLD clean | unknown",
+            " | | | BGN+POLL | BGN+POLL | >CLD reset | >CLD reset | >CLD reset | >CLD clean | unknown",
         ),
         (Kind::ResetEarly, " | | | POLL | POLL | POLL | POLL+ENDAK | POLL+ENDAK | >CLD clean | unknown"),
     ];
@@ -314,7 +314,7 @@ fn with_all_data_acknowledged_a_connection_does_what_the_table_says() {
         (Kind::Endak, " | | finished | | >HCL finished | | | >CLD finished clean | |"),
         (
             Kind::ResetUnknown,
-            " | | | >CLD reset | >CLD reset | >CLD reset | >CLD reset | >CLD finished clean | >CLD clean
+            " | | | BGN+POLL | BGN+POLL | >CLD reset | >CLD reset | >CLD finished clean | >CLD clean
                 | unknown",
         ),
     ];
