@@ -11,6 +11,10 @@ use crate::keyset::{Keyset, Part};
 use crate::opening::{Opening, Retry};
 use crate::peers::PeerId;
 use crate::record::{Head, RecordError};
+use crate::unproven::Unproven;
+use crate::voice::Voice;
+use crate::way::Way;
+use crate::word::WORD_BYTES;
 
 /// Time for which records stay unanswered until this end opens new keys: the peer may have restarted. Over
 /// paths with long round trips, two of those and [`ACKNOWLEDGED_NS`].
@@ -56,6 +60,8 @@ pub(crate) enum Wish {
     CallAnew,
     /// An empty record goes.
     Confirm,
+    /// The challenge goes again.
+    Challenge,
     /// Nobody answered.
     GiveUp,
     /// Nothing was heard or sent for a long time.
@@ -66,7 +72,7 @@ pub(crate) enum Wish {
 #[derive(Debug)]
 pub(crate) struct Association {
     peer: PeerId,
-    address: SocketAddr,
+    way: Way,
     /// Whether this end's owner asked for it: it stays when its keys go.
     is_ours: bool,
     current: Option<Current>,
@@ -76,26 +82,30 @@ pub(crate) struct Association {
     unanswered: Option<(Instant, u32)>,
     /// When an empty record is due, since a segment came and nothing went since.
     acknowledgement_at: Option<Instant>,
+    voice: Voice,
     /// Round trip of the last handshake.
     rtt_ns: u64,
     used_at: Instant,
     is_proven: bool,
+    unproven: Unproven,
 }
 
 impl Association {
-    pub(crate) fn new(peer: PeerId, address: SocketAddr, is_ours: bool, now: Instant) -> Self {
+    pub(crate) fn new(peer: PeerId, way: Way, is_ours: bool, now: Instant) -> Self {
         Self {
             peer,
-            address,
+            way,
             is_ours,
             current: None,
             previous: None,
             calling: None,
             unanswered: None,
             acknowledgement_at: None,
+            voice: Voice::default(),
             rtt_ns: 0,
             used_at: now,
             is_proven: false,
+            unproven: Unproven::default(),
         }
     }
 
@@ -103,8 +113,17 @@ impl Association {
         self.peer
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    pub(crate) fn way(&self) -> &Way {
+        &self.way
+    }
+
+    pub(crate) fn way_mut(&mut self) -> &mut Way {
+        &mut self.way
+    }
+
+    /// The peer is elsewhere now.
+    pub(crate) fn go(&mut self, way: Way) {
+        self.way = way;
     }
 
     pub(crate) fn is_ours(&self) -> bool {
@@ -125,6 +144,15 @@ impl Association {
             // An acceptor shows it by message 2.
             current.keys.is_heard() || current.keys.agreement().part == Part::Opener
         })
+    }
+
+    /// Handshakes whose early data is in doubt.
+    pub(crate) fn unproven(&self) -> &Unproven {
+        &self.unproven
+    }
+
+    pub(crate) fn unproven_mut(&mut self) -> &mut Unproven {
+        &mut self.unproven
     }
 
     /// Keys that a record with this local index is under.
@@ -160,7 +188,10 @@ impl Association {
         from: SocketAddr,
         (leads, rtt_ns): (bool, u64),
     ) -> Option<Index> {
-        (self.address, self.used_at, self.unanswered) = (from, now, None);
+        if self.way.address() != from {
+            self.way = Way::new(from);
+        }
+        (self.used_at, self.unanswered) = (now, None);
         self.rtt_ns = rtt_ns;
         let stays = self.current.as_ref().is_some_and(|current| current.keys.outranks(&keys, now, leads));
         let confirmation = (keys.agreement().part == Part::Opener).then(|| (Retry::new(now), 0));
@@ -188,18 +219,20 @@ impl Association {
         Some(current.keys.seal(now, datagram))
     }
 
-    /// Opens a record that came with this local index.
+    /// Opens a record that came with this local index. True if the peer has moved to where it came from.
     pub(crate) fn open(
         &mut self,
         now: Instant,
-        local: Index,
+        (from, local): (SocketAddr, Index),
         head: Head,
         datagram: &mut [u8],
-    ) -> Result<Opened, RecordError> {
+    ) -> Result<(Opened, bool), RecordError> {
+        let mut moves = false;
         let current = self.current.as_mut().filter(|current| current.keys.agreement().local == local);
         let opened = if let Some(current) = current {
             let opened = current.keys.open(now, head, datagram)?;
             current.confirmation = None;
+            moves = opened.is_highest && self.way.leads_elsewhere(from);
             opened
         } else {
             let previous = self.previous.as_mut().filter(|(keys, _)| keys.agreement().local == local);
@@ -210,10 +243,13 @@ impl Association {
             opened
         };
         (self.used_at, self.unanswered, self.is_proven) = (now, None, true);
-        if !opened.text.is_empty() && self.acknowledgement_at.is_none() {
+        let has_segment = opened.text.len() > WORD_BYTES;
+        self.voice.heard(now, has_segment);
+        self.way.heard(from, datagram.len());
+        if has_segment && self.acknowledgement_at.is_none() {
             self.acknowledgement_at = Some(now.after(ACKNOWLEDGED_NS));
         }
-        Ok(opened)
+        Ok((opened, moves))
     }
 
     /// Whether this end is to open new keys: it has none, they are old, or nobody answers under them.
@@ -255,7 +291,7 @@ impl Association {
     /// Wipes all keys.
     pub(crate) fn wipe(&mut self) {
         (self.current, self.previous, self.calling) = (None, None, None);
-        (self.unanswered, self.acknowledgement_at) = (None, None);
+        (self.unanswered, self.acknowledgement_at, self.voice) = (None, None, Voice::default());
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -267,6 +303,8 @@ impl Association {
             self.previous.as_ref().map(|&(_, wiped_at)| wiped_at),
             current.map(|_| self.used_at.after(IDLE_NS)),
             current.and(self.acknowledgement_at),
+            current.and(self.voice.deadline()),
+            current.and(self.way.deadline()),
         ]
         .into_iter()
         .flatten()
@@ -297,8 +335,12 @@ impl Association {
             let is_stale = calling.opening.is_stale(now);
             return Some(if is_stale { Wish::CallAnew } else { Wish::Call(calling.opening.datagram()) });
         }
-        let is_due = self.current.is_some() && self.acknowledgement_at.is_some_and(|at| at <= now);
-        (is_due || self.wishes_to_confirm(now)).then_some(Wish::Confirm)
+        self.current.as_ref()?;
+        if self.way.fire(now) {
+            return Some(Wish::Challenge);
+        }
+        let is_due = self.acknowledgement_at.is_some_and(|at| at <= now);
+        (is_due || self.wishes_to_confirm(now) || self.voice.fire(now)).then_some(Wish::Confirm)
     }
 
     fn wishes_to_confirm(&mut self, now: Instant) -> bool {

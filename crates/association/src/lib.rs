@@ -24,6 +24,8 @@ mod keys;
 mod keys_tests;
 mod keyset;
 mod message;
+#[cfg(test)]
+mod moving_tests;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
@@ -45,6 +47,10 @@ mod secret;
 #[cfg(test)]
 mod swarm_tests;
 mod token;
+mod unproven;
+mod voice;
+mod way;
+mod word;
 #[cfg(test)]
 mod world;
 
@@ -72,3 +78,4 @@ pub use replay::{REPLAY_WINDOW, Replay, ReplayWindow};
 pub use sealed::SealedEngine;
 pub use secret::{SECRET_BYTES, Secret};
 pub use token::{TOKEN_BYTES, Token};
+pub use voice::SPEAK_UP_NS;

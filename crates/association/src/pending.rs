@@ -171,8 +171,9 @@ impl PendingTable {
     }
 
     /// Handshake whose early data has this index and comes from there.
-    pub(crate) fn by_early(&mut self, index: Index, from: SocketAddr) -> Option<&mut Pending> {
-        self.all.get_mut(self.early.get(&(index, from))?)
+    pub(crate) fn by_early(&mut self, index: Index, from: SocketAddr) -> Option<(Digest, &mut Pending)> {
+        let digest = *self.early.get(&(index, from))?;
+        Some((digest, self.all.get_mut(&digest)?))
     }
 
     /// Handshake that makes room for another one of its peer: `Ok(None)` if there is room, `Err` if none

@@ -364,6 +364,13 @@ impl PathMtu {
         true
     }
 
+    /// The path is another one: the search begins anew, with the size that packets had.
+    pub fn restart(&mut self) {
+        let last_bytes = self.packet_bytes;
+        self.fall(self.bounds.base_bytes);
+        (self.vanished, self.hint_bytes) = (Vanished::default(), Some(last_bytes));
+    }
+
     /// Packets are of `bytes` from now on, and the search begins anew.
     fn fall(&mut self, bytes: u32) {
         let bytes = bytes.max(self.bounds.min_bytes).min(self.packet_bytes);

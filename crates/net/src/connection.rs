@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use skyhaul_core::{CloseReason, ConnectionId, Stats, StreamError, Weight};
 use tokio::io::ReadBuf;
 
-use crate::entry::End;
+use crate::entry::{End, Proof};
 use crate::handle::Handle;
 use crate::shared::notify;
 use crate::{Protocol, errors};
@@ -92,8 +92,8 @@ impl<P: Protocol> Connection<P> {
         Poll::Pending
     }
 
-    pub(crate) fn poll_proven(&self, cx: &Context<'_>) -> Poll<bool> {
-        self.handle.0.lock().poll_proven(self.id, cx)
+    pub(crate) fn poll_proven(&self, proof: Proof, cx: &Context<'_>) -> Poll<bool> {
+        self.handle.0.lock().poll_proven(self.id, proof, cx)
     }
 
     /// Breaks the connection off; the peer is told that there is no room for it.

@@ -15,13 +15,22 @@ pub(crate) enum End {
     Broken(CloseReason),
 }
 
+/// What somebody waits for the peer to prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Proof {
+    /// That it receives at its address.
+    Address,
+    /// That what came of it is its own, and of now.
+    Origin,
+}
+
 /// A connection as its streams see it.
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
     reader: Option<Waker>,
     writer: Option<Waker>,
-    /// Who waits for the proof that the peer receives at its address.
-    prover: Option<Waker>,
+    /// Who waits for each [`Proof`].
+    provers: [Option<Waker>; 2],
     /// The peer accepted, or was accepted.
     pub(crate) is_connected: bool,
     /// The peer has confirmed everything, and the end.
@@ -57,25 +66,25 @@ impl Entry {
         wait(&mut self.writer, cx);
     }
 
-    /// Wakes the task of `cx` when the peer has proven its address, or is gone.
-    pub(crate) fn wait_for_proof(&mut self, cx: &Context<'_>) {
-        wait(&mut self.prover, cx);
+    /// Wakes the task of `cx` when the peer has proven it, or is gone.
+    pub(crate) fn wait_for_proof(&mut self, proof: Proof, cx: &Context<'_>) {
+        wait(&mut self.provers[proof as usize], cx);
     }
 
     /// True if somebody waits for that proof.
-    pub(crate) fn awaits_proof(&self) -> bool {
-        self.prover.is_some()
+    pub(crate) fn awaits_proof(&self, proof: Proof) -> bool {
+        self.provers[proof as usize].is_some()
     }
 
     /// Who waits for that proof.
-    pub(crate) fn prove(&mut self) -> Option<Waker> {
-        self.prover.take()
+    pub(crate) fn prove(&mut self, proof: Proof) -> Option<Waker> {
+        self.provers[proof as usize].take()
     }
 
     /// Takes note of an event; gives those who should look.
-    pub(crate) fn on_event(&mut self, event: StreamEvent) -> [Option<Waker>; 3] {
+    pub(crate) fn on_event(&mut self, event: StreamEvent) -> [Option<Waker>; 4] {
         match event {
-            StreamEvent::Readable => return [self.reader.take(), None, None],
+            StreamEvent::Readable => return [self.reader.take(), None, None, None],
             StreamEvent::Writable => {}
             StreamEvent::Connected => self.is_connected = true,
             StreamEvent::Finished => self.is_finished = true,
@@ -84,12 +93,13 @@ impl Entry {
                 return self.everybody();
             }
         }
-        [self.writer.take(), None, None]
+        [self.writer.take(), None, None, None]
     }
 
     /// All who wait.
-    pub(crate) fn everybody(&mut self) -> [Option<Waker>; 3] {
-        [self.reader.take(), self.writer.take(), self.prover.take()]
+    pub(crate) fn everybody(&mut self) -> [Option<Waker>; 4] {
+        let [address, origin] = &mut self.provers;
+        [self.reader.take(), self.writer.take(), address.take(), origin.take()]
     }
 
     /// Counts what a reader took (0: it found nothing) and says whether the driver should look: often

@@ -8,6 +8,7 @@ use skyhaul_core::Stats;
 
 use crate::Protocol;
 use crate::connection::Connection;
+use crate::entry::Proof;
 
 /// Reads what a connection counts while its stream is in use elsewhere: for progress bars and
 /// metrics. Costs one short lock a look. Keeps nothing alive: once the stream is dropped there is
@@ -35,8 +36,18 @@ impl<P: Protocol> Monitor<P> {
     /// before. Whoever opened a connection chose the peer's address; of one that a peer opened, all that was
     /// read before may come from somebody who names an address of others. One task may wait at a time.
     pub async fn proven(&self) -> bool {
+        self.wait_for(Proof::Address).await
+    }
+
+    /// Waits until what the peer sent is known to be its own, and of now: as
+    /// [`Stream::confirmed`](crate::Stream::confirmed). One task may wait at a time.
+    pub async fn confirmed(&self) -> bool {
+        self.wait_for(Proof::Origin).await
+    }
+
+    async fn wait_for(&self, proof: Proof) -> bool {
         poll_fn(|cx| match self.0.upgrade() {
-            Some(connection) => connection.poll_proven(cx),
+            Some(connection) => connection.poll_proven(proof, cx),
             None => Poll::Ready(false),
         })
         .await

@@ -27,6 +27,11 @@ pub trait Protocol: Engine + Send + 'static {
     /// Address of the other end.
     fn address(&self, id: ConnectionId) -> Option<SocketAddr>;
 
+    /// True if what the peer of a connection sent is known to be its own, and of now.
+    fn is_confirmed(&self, id: ConnectionId) -> bool {
+        self.is_proven(id)
+    }
+
     /// True if something waits for whoever looks after the endpoint.
     fn has_news(&self) -> bool {
         false

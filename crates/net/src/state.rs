@@ -8,7 +8,7 @@ use std::thread;
 use skyhaul_core::endpoint::Stage;
 use skyhaul_core::{ConnectionId, Instant, StreamEvent};
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Proof};
 use crate::{EndpointError, Protocol};
 
 /// How far an endpoint's life has gone.
@@ -39,8 +39,8 @@ struct Backlog {
 pub(crate) struct State<P: Protocol> {
     pub(crate) engine: P,
     pub(crate) entries: BTreeMap<ConnectionId, Entry>,
-    /// Connections of which somebody waits for the proof of the peer's address.
-    awaiting_proof: BTreeSet<ConnectionId>,
+    /// Connections of which somebody waits for a proof of the peer's.
+    awaiting_proof: BTreeSet<(ConnectionId, Proof)>,
     backlogs: BTreeMap<u16, Backlog>,
     /// Set while the driver sleeps.
     pub(crate) driver: Option<Waker>,
@@ -119,15 +119,14 @@ impl<P: Protocol> State<P> {
         Poll::Pending
     }
 
-    /// Whether the peer of a connection has shown that it receives at its address: false if the connection
-    /// ended before.
-    pub(crate) fn poll_proven(&mut self, id: ConnectionId, cx: &Context<'_>) -> Poll<bool> {
-        let is_proven = self.check_engine().is_ok() && self.engine.is_proven(id);
+    /// Whether the peer of a connection has given a proof: false if the connection ended before.
+    pub(crate) fn poll_proven(&mut self, id: ConnectionId, proof: Proof, cx: &Context<'_>) -> Poll<bool> {
+        let is_proven = self.check_engine().is_ok() && has_proven(&self.engine, id, proof);
         match self.entries.get_mut(&id) {
-            Some(entry) if !is_proven && entry.end.is_none() => entry.wait_for_proof(cx),
+            Some(entry) if !is_proven && entry.end.is_none() => entry.wait_for_proof(proof, cx),
             _ => return Poll::Ready(is_proven),
         }
-        self.awaiting_proof.insert(id);
+        self.awaiting_proof.insert((id, proof));
         Poll::Pending
     }
 
@@ -150,12 +149,12 @@ impl<P: Protocol> State<P> {
         while let Some((id, event)) = self.engine.poll_event() {
             self.tell(id, event, wake);
         }
-        self.awaiting_proof.retain(|id| {
-            let (engine, Some(entry)) = (&self.engine, self.entries.get_mut(id)) else { return false };
-            if entry.awaits_proof() && engine.is_proven(*id) {
-                wake.extend(entry.prove());
+        self.awaiting_proof.retain(|&(id, proof)| {
+            let (engine, Some(entry)) = (&self.engine, self.entries.get_mut(&id)) else { return false };
+            if entry.awaits_proof(proof) && has_proven(engine, id, proof) {
+                wake.extend(entry.prove(proof));
             }
-            entry.awaits_proof()
+            entry.awaits_proof(proof)
         });
         if self.engine.connection_count() < self.entries.len() {
             let engine = &self.engine;
@@ -264,5 +263,12 @@ impl<P: Protocol> State<P> {
         let hit = !established || persist;
         self.engine.unreachable(peer, hit);
         hit
+    }
+}
+
+fn has_proven<P: Protocol>(engine: &P, id: ConnectionId, proof: Proof) -> bool {
+    match proof {
+        Proof::Address => engine.is_proven(id),
+        Proof::Origin => engine.is_confirmed(id),
     }
 }

@@ -97,7 +97,7 @@ impl Associations {
             counter,
         };
         let entry = self.entries.get_mut(&id)?;
-        let (peer_id, address) = (entry.association.peer(), entry.association.address());
+        let (peer_id, address) = (entry.association.peer(), entry.association.way().address());
         entry.association.hang_up();
         self.install(now, id, Keyset::new(agreement, &secrets, now), (address, rtt_ns));
         self.tell(Event::Confirmed { association: id });

@@ -22,6 +22,14 @@ pub enum Event {
         /// Whether a fresh token or a record under the new keys proves the address.
         is_address_proven: bool,
     },
+    /// A peer has another address: a record came from there. Until it has answered a challenge, three times as
+    /// much goes there as came from there, at most.
+    Moved {
+        /// Which one.
+        association: AssociationId,
+        /// Where its peer is now.
+        address: SocketAddr,
+    },
     /// The peer has proven that it has the keys in use: new ones, each time.
     Confirmed {
         /// Whose keys they are.
@@ -117,6 +125,8 @@ pub enum SealError {
     NoRoom,
     /// Every number of the keys was used; new keys are under way.
     NumbersUsedUp,
+    /// Too little came from the peer's address, which it has not proven.
+    Unproven,
     /// A key is none that a handshake can be made with.
     BadKey,
 }

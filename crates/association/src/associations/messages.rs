@@ -11,12 +11,14 @@ use crate::cookie::{Admission, Cookie, has_mac1, mac1, sealed_cookie};
 use crate::keys::OpeningKeys;
 use crate::keyset::{Agreement, Keyset, Part};
 use crate::message::{
-    COOKIE_NONCE_BYTES, Kind, MAC_BYTES, MESSAGE_HEAD_BYTES, MessageHead, Payload1, Payload2, prologue,
+    COOKIE_NONCE_BYTES, Kind, MAC_BYTES, MESSAGE_1_BYTES, MESSAGE_2_BYTES, MESSAGE_HEAD_BYTES, MessageHead,
+    Payload1, Payload2, prologue,
 };
 use crate::noise::Acceptor;
 use crate::opening::early_protection;
 use crate::peers::{Freshness, PeerId};
 use crate::pending::{Beginning, Digest, Early, Pending, digest};
+use crate::way::Way;
 
 /// Message 1 that was read, and what is known of it.
 struct First<'a> {
@@ -186,7 +188,13 @@ impl Associations {
     }
 
     fn begin(&mut self, now: Instant, first: &First<'_>, keys: Keyset, is_here: bool) -> AssociationId {
-        let id = self.create(now, first.peer, first.from, false);
+        let asked = (MESSAGE_1_BYTES + first.payload.segment.len()) as u64;
+        let way = if is_here {
+            Way::new(first.from)
+        } else {
+            Way::unproven(first.from, asked, MESSAGE_2_BYTES as u64)
+        };
+        let id = self.create(now, first.peer, way, false);
         self.install(now, id, keys, (first.from, 0));
         let (peer, address) = (first.peer, first.from);
         self.tell(Event::Accepted { association: id, peer, address, is_address_proven: is_here });
@@ -195,7 +203,11 @@ impl Associations {
 
     fn keep(&mut self, first: &First<'_>, mut pending: Pending) {
         match pending.early() {
-            Early::To(id) => self.release(id, first.payload.segment.to_vec()),
+            Early::To(_) if first.payload.segment.is_empty() => {}
+            Early::To(id) => {
+                self.doubt(id, first.digest);
+                self.release(id, first.payload.segment.to_vec());
+            }
             Early::Withheld => pending.withhold(first.payload.segment),
         }
         if let Some(local) = pending.local() {
@@ -236,7 +248,7 @@ impl Associations {
             return Some(id);
         }
         self.make_room(peer);
-        let id = self.create(now, peer, from, false);
+        let id = self.create(now, peer, Way::new(from), false);
         self.tell(Event::Accepted { association: id, peer, address: from, is_address_proven: true });
         Some(id)
     }

@@ -1,11 +1,13 @@
 //! All associations of an end: peers, handshakes, indices and timers, behind one set of calls.
 
+mod asking;
 mod calling;
 mod events;
 mod messages;
+mod moving;
 mod records;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
@@ -17,10 +19,11 @@ use crate::aead::{AeadMaker, ring_aead};
 use crate::association::{Association, Wish};
 use crate::cookie::Doorkeeper;
 use crate::message::Offer;
-use crate::noise::{Identity, PublicKey};
+use crate::noise::Identity;
 use crate::peers::{Peer, PeerError, PeerId, PeerSettings, Peers};
 use crate::pending::{Digest, Pending, PendingTable};
 use crate::secret::Entropy;
+use crate::way::Way;
 use crate::{Index, MAX_INDEX, Secret};
 
 /// Associations of a peer: one for each of its processes. A proven further one closes the one that was used
@@ -98,6 +101,8 @@ pub struct Associations {
     indices: BTreeMap<Index, Owner>,
     outgoing: VecDeque<Outgoing>,
     released: VecDeque<Released>,
+    /// Associations whose peer moved.
+    moved: BTreeSet<AssociationId>,
     events: VecDeque<Event>,
     counters: Counters,
     next_id: u64,
@@ -120,6 +125,7 @@ impl Associations {
             indices: BTreeMap::new(),
             outgoing: VecDeque::new(),
             released: VecDeque::new(),
+            moved: BTreeSet::new(),
             events: VecDeque::new(),
             counters: Counters::default(),
             next_id: 0,
@@ -163,7 +169,7 @@ impl Associations {
     /// unknown peer, and one that has [`MAX_ASSOCIATIONS_PER_PEER`] already.
     pub fn open(&mut self, now: Instant, peer: PeerId, address: SocketAddr) -> Option<AssociationId> {
         self.peers.get(peer)?;
-        self.has_room(peer).then(|| self.create(now, peer, address, true))
+        self.has_room(peer).then(|| self.create(now, peer, Way::new(address), true))
     }
 
     /// Datagram that leaves now, before what was sealed since.
@@ -174,6 +180,12 @@ impl Associations {
     /// Segment that came in a message, or was withheld, in the order of arrival.
     pub fn poll_released(&mut self) -> Option<Released> {
         self.released.pop_front()
+    }
+
+    /// Association whose peer has another address: what was found out about the way to it says nothing any
+    /// more.
+    pub fn poll_moved(&mut self) -> Option<AssociationId> {
+        self.moved.pop_first()
     }
 
     /// Next event.
@@ -189,63 +201,6 @@ impl Associations {
     /// Counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
-    }
-
-    /// Whether the peer has proven that it has the keys in use.
-    pub fn is_confirmed(&self, id: AssociationId) -> bool {
-        self.entries.get(&id).is_some_and(|entry| entry.association.is_confirmed())
-    }
-
-    /// Address of the peer of an association.
-    pub fn address(&self, id: AssociationId) -> Option<SocketAddr> {
-        Some(self.entries.get(&id)?.association.address())
-    }
-
-    /// Peer of an association.
-    pub fn peer(&self, id: AssociationId) -> Option<PeerId> {
-        Some(self.entries.get(&id)?.association.peer())
-    }
-
-    /// Key of a peer.
-    pub fn key_of(&self, peer: PeerId) -> Option<PublicKey> {
-        self.peers.get(peer).map(Peer::key)
-    }
-
-    /// Peer that has this key.
-    pub fn peer_of(&self, key: PublicKey) -> Option<PeerId> {
-        self.peers.id_of(key)
-    }
-
-    /// Associations with whoever is at this address.
-    pub fn at(&self, address: SocketAddr) -> impl Iterator<Item = AssociationId> {
-        self.entries
-            .iter()
-            .filter(move |(_, entry)| entry.association.address() == address)
-            .map(|(&id, _)| id)
-    }
-
-    /// Association that this end's owner asked for, with a peer at this address.
-    pub fn find(&self, peer: PeerId, address: SocketAddr) -> Option<AssociationId> {
-        self.at(address).find(|id| {
-            self.entries
-                .get(id)
-                .is_some_and(|Entry { association, .. }| association.peer() == peer && association.is_ours())
-        })
-    }
-
-    /// Whether there is such an association.
-    pub fn contains(&self, id: AssociationId) -> bool {
-        self.entries.contains_key(&id)
-    }
-
-    /// Associations that there are.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there is no association.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// Time at which [`Self::handle_timeout`] is to be called.
@@ -283,6 +238,7 @@ impl Associations {
                 let _ = self.call(now, id, &[]);
             }
             Wish::Confirm => self.send_empty(now, id),
+            Wish::Challenge => self.send_challenge(now, id),
             Wish::GiveUp => {
                 self.hang_up(id);
                 self.tell(Event::Unanswered { association: id });
@@ -322,10 +278,10 @@ impl Associations {
         }
     }
 
-    fn create(&mut self, now: Instant, peer: PeerId, address: SocketAddr, is_ours: bool) -> AssociationId {
+    fn create(&mut self, now: Instant, peer: PeerId, way: Way, is_ours: bool) -> AssociationId {
         self.next_id += 1;
-        let id = AssociationId::new(self.next_id, address);
-        let association = Association::new(peer, address, is_ours, now);
+        let id = AssociationId::new(self.next_id, way.address());
+        let association = Association::new(peer, way, is_ours, now);
         self.entries.insert(id, Entry { association, timer: None });
         id
     }
@@ -334,6 +290,7 @@ impl Associations {
     pub fn close(&mut self, id: AssociationId) {
         let Some(mut entry) = self.entries.remove(&id) else { return };
         self.timers.set(&mut entry.timer, id.0, None);
+        self.moved.remove(&id);
         for local in entry.association.locals() {
             self.indices.remove(&local);
         }
@@ -381,6 +338,13 @@ impl Associations {
         push(&mut self.events, MAX_EVENTS, event, &mut self.counters);
     }
 
+    /// Early data of a handshake goes to its association.
+    fn doubt(&mut self, id: AssociationId, digest: Digest) {
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.association.unproven_mut().note(digest);
+        }
+    }
+
     fn release(&mut self, association: AssociationId, segment: Vec<u8>) {
         if !segment.is_empty() {
             push(&mut self.released, MAX_WAITING, Released { association, segment }, &mut self.counters);
@@ -392,7 +356,7 @@ impl Associations {
     }
 
     fn transmit_to(&mut self, id: AssociationId, datagram: Vec<u8>) {
-        if let Some(to) = self.entries.get(&id).map(|entry| entry.association.address()) {
+        if let Some(to) = self.entries.get(&id).map(|entry| entry.association.way().address()) {
             self.transmit(to, datagram);
         }
     }

@@ -6,17 +6,17 @@ use core::net::SocketAddr;
 use skyhaul_core::Instant;
 
 use super::{Arrived, AssociationId, Associations, Event, Owner, SealError, Sealed, Secrecy};
-use crate::aead::TAG_BYTES;
 use crate::keys::NumbersUsedUp;
 use crate::keyset::Part;
 use crate::message::{MessageHead, has_room_for};
 use crate::pending::{Digest, Early};
-use crate::record::{Addressee, HEAD_BYTES, Head, OVERHEAD_BYTES, RecordError, text_range};
+use crate::record::{Addressee, Head, OVERHEAD_BYTES, RecordError, text_range};
+use crate::word::Word;
 use crate::{Index, PeerId};
 
 impl Associations {
-    /// Seals a segment in place: `datagram` has [`HEAD_BYTES`] of room in front of it and [`TAG_BYTES`]
-    /// behind. Without keys a handshake begins, and the segment rides in its message or is sealed as early
+    /// Seals a segment in place: `datagram` has [`crate::HEAD_BYTES`] of room in front of it and
+    /// [`crate::aead::TAG_BYTES`] behind. Without keys a handshake begins, and the segment rides in its message or is sealed as early
     /// data.
     pub fn seal(
         &mut self,
@@ -33,11 +33,14 @@ impl Associations {
             return Ok(Sealed::InMessage);
         }
         let entry = self.entries.get_mut(&id).ok_or(SealError::Unknown)?;
+        if !entry.association.way_mut().may_send(datagram.len()) {
+            return Err(SealError::Unproven);
+        }
         let sealed = match entry.association.seal(now, datagram, true) {
             Some(sealed) => sealed,
             None => entry.association.under_way().ok_or(SealError::BadKey)?.seal(now, datagram),
         };
-        let address = entry.association.address();
+        let address = entry.association.way().address();
         self.retime(id);
         sealed.map_err(|NumbersUsedUp| SealError::NumbersUsedUp)?;
         Ok(Sealed::InPlace(address))
@@ -95,9 +98,13 @@ impl Associations {
             Addressee::Association(local) => local,
         };
         let association = match *self.indices.get(&local).ok_or(RecordError::UnknownIndex)? {
-            Owner::Association(id) => self.open_in_use(now, id, local, head, datagram)?,
+            Owner::Association(id) => self.open_in_use(now, id, (from, local), head, datagram)?,
             Owner::Pending(digest) => self.open_pending(now, from, digest, head, datagram)?,
         };
+        if let Some(word) = Word::decode(&datagram[text_range(datagram.len())]) {
+            self.take_word(now, association, from, word);
+            return Ok(None);
+        }
         Ok(arrived(association, datagram.len(), Secrecy::Full))
     }
 
@@ -105,16 +112,19 @@ impl Associations {
         &mut self,
         now: Instant,
         id: AssociationId,
-        local: Index,
+        (from, local): (SocketAddr, Index),
         head: Head,
         datagram: &mut [u8],
     ) -> Result<AssociationId, RecordError> {
         let entry = self.entries.get_mut(&id).ok_or(RecordError::UnknownIndex)?;
         let unheard = entry.association.keys(local).filter(|keys| !keys.is_heard());
         let part = unheard.map(|keys| keys.agreement().part);
-        entry.association.open(now, local, head, datagram)?;
+        let (_, moves) = entry.association.open(now, (from, local), head, datagram)?;
         if let Some(Part::Acceptor(digest)) = part {
             self.prove(now, id, &digest);
+        }
+        if moves {
+            self.go(now, id, from, datagram.len());
         }
         self.retime(id);
         Ok(id)
@@ -149,6 +159,10 @@ impl Associations {
         if let Some(peer) = self.peers.get_mut(peer) {
             peer.take_counter(counter);
         }
+        if let Some(entry) = self.entries.get_mut(&id) {
+            entry.association.way_mut().prove(from);
+            entry.association.unproven_mut().settle(digest);
+        }
         self.tell(Event::Confirmed { association: id });
         for segment in withheld {
             self.release(id, segment);
@@ -164,10 +178,13 @@ impl Associations {
         head: Head,
         datagram: &mut [u8],
     ) -> Result<Option<Arrived>, RecordError> {
-        let pending = self.pending.by_early(index, from).ok_or(RecordError::UnknownIndex)?;
+        let (digest, pending) = self.pending.by_early(index, from).ok_or(RecordError::UnknownIndex)?;
         let opened = pending.open_early(now, head, datagram)?;
         match pending.early() {
             Early::To(id) if self.entries.contains_key(&id) => {
+                if !pending.is_proven() {
+                    self.doubt(id, digest);
+                }
                 Ok(arrived(id, datagram.len(), Secrecy::Early))
             }
             Early::To(_) => Err(RecordError::UnknownIndex),
@@ -180,10 +197,20 @@ impl Associations {
 
     /// Seals an empty record, which says that this end has the keys.
     pub(super) fn send_empty(&mut self, now: Instant, id: AssociationId) {
+        if let Some(to) = self.address(id) {
+            self.send_text(now, id, to, &[]);
+        }
+    }
+
+    /// Seals a text of the association's own, for an address.
+    pub(super) fn send_text(&mut self, now: Instant, id: AssociationId, to: SocketAddr, text: &[u8]) {
         let Some(entry) = self.entries.get_mut(&id) else { return };
-        let mut datagram: Vec<u8> = alloc::vec![0; HEAD_BYTES + TAG_BYTES];
-        if let Some(Ok(())) = entry.association.seal(now, &mut datagram, false) {
-            self.transmit_to(id, datagram);
+        let mut datagram: Vec<u8> = alloc::vec![0; OVERHEAD_BYTES + text.len()];
+        datagram[text_range(OVERHEAD_BYTES + text.len())].copy_from_slice(text);
+        let may =
+            to != entry.association.way().address() || entry.association.way_mut().may_send(datagram.len());
+        if may && let Some(Ok(())) = entry.association.seal(now, &mut datagram, false) {
+            self.transmit(to, datagram);
         }
     }
 }

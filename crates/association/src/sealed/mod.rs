@@ -76,6 +76,9 @@ impl<E: Engine<Peer = AssociationId>> SealedEngine<E> {
         let arrived = self.associations.handle(now, peer, datagram);
         // What was withheld came first.
         self.take_released(now, sink);
+        while let Some(id) = self.associations.poll_moved() {
+            self.inner.peer_moved(now, id);
+        }
         if let Some(arrived) = arrived {
             self.inner.handle(now, arrived.association, fields, &datagram[arrived.segment], sink);
         }

@@ -57,6 +57,19 @@ impl<H: Hosted> Engine for H {
         None
     }
 
+    fn peer_moved(&mut self, now: Instant, peer: Self::Peer) {
+        let endpoint = self.endpoint_mut();
+        if let Some(path) = endpoint.paths.get_mut(&peer) {
+            path.outage(now);
+            if let Some(mtu) = path.mtu_mut() {
+                mtu.restart();
+            }
+        }
+        for id in endpoint.connections_to(peer) {
+            endpoint.touch(id);
+        }
+    }
+
     fn deadline(&self) -> Option<Instant> {
         self.endpoint().timers.first()
     }

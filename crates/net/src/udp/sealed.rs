@@ -33,6 +33,11 @@ impl Protocol for SealedStp {
         self.associations().address(self.inner().remote(id)?)
     }
 
+    /// Keys are proven, and no early data came since that waits for a proof.
+    fn is_confirmed(&self, id: ConnectionId) -> bool {
+        self.inner().remote(id).is_some_and(|id| self.associations().is_beyond_doubt(id))
+    }
+
     /// Anybody can forge such a report. Where the peer has proven its keys it ends nothing but what waits for
     /// the peer's last words alone.
     fn unreachable(&mut self, peer: SocketAddr, is_believed: bool) {

@@ -6,6 +6,7 @@
 mod closing;
 mod embedded;
 mod hostile;
+mod moving;
 mod refusals;
 mod sealed;
 mod sockets;

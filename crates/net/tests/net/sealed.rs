@@ -89,6 +89,7 @@ async fn megabytes_cross_sealed_and_nobody_on_the_way_can_read_them() {
         let serving = async {
             let mut far = listener.accept().await.unwrap();
             assert_eq!(server.peer_of(&far), Some(key(NEAR)));
+            assert!(far.confirmed().await);
             let received = receive(&mut far).await;
             send(&mut far, LINE).await;
             received
@@ -224,6 +225,11 @@ async fn who_holds_a_token_is_heard_before_it_hears_anything() {
             near.write_all(b"hello").await.unwrap();
             let accepted = tokio::time::timeout(Duration::from_millis(800), listener.accept()).await;
             assert_eq!(accepted.is_ok(), is_heard);
+            if let Ok(far) = accepted {
+                let far = far.unwrap();
+                let confirming = tokio::time::timeout(Duration::from_millis(300), far.confirmed()).await;
+                assert!(confirming.is_err(), "the keys are not proven");
+            }
         }
         relay.stop();
     })
