@@ -1,6 +1,8 @@
 //! Counters of an opener's handshakes. They are on its owner's disk, reserved in steps ahead, so that no
 //! handshake waits for a disk (`docs/spec/protection.md`, section 5).
 
+use core::ops::Range;
+
 /// Counters that are reserved at once.
 pub const RESERVATION: u64 = 64;
 
@@ -8,7 +10,7 @@ pub const RESERVATION: u64 = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counter {
     next: u64,
-    /// What the owner has on its disk: all below may have been used.
+    /// End of the counters that are on the owner's disk as this one's.
     reserved: u64,
     /// What the owner was asked to reserve.
     asked: u64,
@@ -46,8 +48,16 @@ impl Counter {
         is_news.then_some(up_to)
     }
 
-    /// Owner's word that its disk says so.
-    pub(crate) fn reserve(&mut self, up_to: u64) {
-        self.reserved = self.reserved.max(up_to);
+    /// Owner's word that these counters are on its disk as this one's. Those in front that it had not are
+    /// another's: what was left of its own is given up.
+    pub(crate) fn reserve(&mut self, counters: Range<u64>) {
+        if counters.end <= self.reserved {
+            return;
+        }
+        if counters.start > self.reserved {
+            self.next = self.next.max(counters.start);
+        }
+        self.reserved = counters.end;
+        self.asked = self.asked.max(counters.end);
     }
 }

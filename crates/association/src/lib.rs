@@ -16,6 +16,8 @@ mod associations;
 mod cookie;
 mod counter;
 #[cfg(test)]
+mod counter_tests;
+#[cfg(test)]
 mod freshness_tests;
 #[cfg(test)]
 mod handshake_tests;
@@ -26,6 +28,7 @@ mod keyset;
 mod message;
 #[cfg(test)]
 mod moving_tests;
+mod name;
 mod noise;
 #[cfg(test)]
 mod noise_tests;
@@ -67,6 +70,7 @@ pub use keys::{
 };
 pub use keyset::REHANDSHAKE_NS;
 pub use message::{COOKIE_MESSAGE_BYTES, MAX_MESSAGE_1_BYTES, MESSAGE_1_BYTES, MESSAGE_2_BYTES, Offer};
+pub use name::{Callsign, MAX_CALLSIGN_BYTES, MAX_NAME_BYTES, Name, NameError};
 pub use noise::{Identity, NOISE_NAME, PUBLIC_KEY_BYTES, PublicKey};
 pub use opening::{FIRST_RETRY_NS, MAX_RETRY_NS, MESSAGE_LIFE_NS};
 pub use peers::{MAX_PEERS, PeerError, PeerId, PeerSettings};

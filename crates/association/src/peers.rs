@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use core::fmt;
 use core::net::IpAddr;
+use core::ops::Range;
 
 use skyhaul_core::envelope::Mode;
 
@@ -137,8 +138,8 @@ impl Peer {
         self.counter.ask()
     }
 
-    pub(crate) fn reserve(&mut self, up_to: u64) {
-        self.counter.reserve(up_to);
+    pub(crate) fn reserve(&mut self, counters: Range<u64>) {
+        self.counter.reserve(counters);
     }
 }
 

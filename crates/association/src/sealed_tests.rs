@@ -80,8 +80,8 @@ impl Host {
             match event {
                 Event::Token { token, .. } => self.token = token,
                 Event::Reserve { peer, up_to } => {
-                    self.reserved = up_to;
-                    associations.reserved(peer, up_to);
+                    let reserved = std::mem::replace(&mut self.reserved, up_to);
+                    associations.reserved(peer, reserved..up_to);
                 }
                 _ => {}
             }

@@ -19,8 +19,8 @@ impl Secret {
         Self(Zeroizing::new(octets))
     }
 
-    /// Octets, for those alone that compute with them.
-    pub(crate) fn octets(&self) -> &[u8; SECRET_BYTES] {
+    /// Octets, for those alone that compute with them or keep them.
+    pub fn octets(&self) -> &[u8; SECRET_BYTES] {
         &self.0
     }
 

@@ -109,8 +109,8 @@ impl End {
             match event {
                 Event::Token { token, .. } if self.disk.is_writable => self.disk.token = token,
                 Event::Reserve { peer, up_to } if self.disk.is_writable => {
-                    self.disk.reserved = up_to;
-                    self.associations.reserved(peer, up_to);
+                    let reserved = std::mem::replace(&mut self.disk.reserved, up_to);
+                    self.associations.reserved(peer, reserved..up_to);
                 }
                 Event::Accepted { association, .. } => self.last = Some(association),
                 _ => {}

@@ -110,7 +110,7 @@ impl Scene {
         let end = &mut self.ends[at];
         while let Some(event) = end.associations.poll_event() {
             if let Event::Reserve { peer, up_to } = event {
-                end.associations.reserved(peer, up_to);
+                end.associations.reserved(peer, 0..up_to);
             }
         }
         while let Some(released) = end.associations.poll_released() {

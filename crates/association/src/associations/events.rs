@@ -52,12 +52,13 @@ pub enum Event {
         /// What it issued.
         token: Token,
     },
-    /// All counters of handshakes with a peer below `up_to` are to be written down as used. Call
-    /// [`super::Associations::reserved`] when they are; until then handshakes may not pass for fresh.
+    /// The [`crate::RESERVATION`] counters of handshakes with a peer below `up_to` are to be written down as
+    /// used, or later ones if others have these. Call [`super::Associations::reserved`] when they are; until
+    /// then handshakes may not pass for fresh.
     Reserve {
         /// Whose counters.
         peer: PeerId,
-        /// First one that is still unused.
+        /// First one behind them.
         up_to: u64,
     },
     /// A peer's handshake had a counter that was taken: a copy, a disk that went back, or an identity that

@@ -10,6 +10,7 @@ mod records;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
+use core::ops::Range;
 
 use skyhaul_core::{Instant, Timer, TimerQueue};
 
@@ -158,10 +159,11 @@ impl Associations {
         self.peers.remove(peer);
     }
 
-    /// Owner's word that the counters of [`Event::Reserve`] are written down.
-    pub fn reserved(&mut self, peer: PeerId, up_to: u64) {
+    /// Owner's word that these counters, asked for by [`Event::Reserve`], are written down as used, and used
+    /// by nobody else: neither by an earlier life of this end nor by another process of its machine.
+    pub fn reserved(&mut self, peer: PeerId, counters: Range<u64>) {
         if let Some(peer) = self.peers.get_mut(peer) {
-            peer.reserve(up_to);
+            peer.reserve(counters);
         }
     }
 
