@@ -69,7 +69,7 @@ pub use endpoint::Endpoint;
 pub use envelope::Protection;
 pub use errors::EndpointError;
 pub use listener::Listener;
-pub use memory::{MAX_PATHS, MemoryError, PathKey, PathMemory};
+pub use memory::{MAX_PATHS, PathKey, PathMemory};
 pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;

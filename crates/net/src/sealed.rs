@@ -38,7 +38,7 @@ impl Seal {
         Self { identity, peers, offer: Offer { aes: has_aes() } }
     }
 
-    /// Associations with nobody so far, with randomness of the operating system.
+    /// Associations with nobody but these peers, with randomness of the operating system.
     fn associations(&self) -> io::Result<Associations> {
         let mut seed = [0; 32];
         fill_random(&mut seed)?;
@@ -205,9 +205,12 @@ impl SealedEndpoint {
         }
     }
 
-    /// Takes the word of who looks after the endpoint that the counters of [`Event::Reserve`] are written down.
-    pub fn reserved(&self, peer: PeerId, up_to: u64) {
-        self.shared().lock().engine.associations_mut().reserved(peer, up_to);
+    /// Gives who looks after the endpoint its associations, for a change.
+    pub fn change_associations<T>(&self, change: impl FnOnce(&mut Associations) -> T) -> T {
+        let mut state = self.shared().lock();
+        let changed = change(state.engine.associations_mut());
+        notify(state);
+        changed
     }
 
     /// Counters of what was refused under the seal, and why.

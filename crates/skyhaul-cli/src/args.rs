@@ -14,6 +14,7 @@ use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::manual::{CompletionsArgs, ManArgs};
 use crate::map::MapArgs;
 use crate::parameters::{CommonArgs, SenderArgs};
+use crate::peers::{IdArgs, PeersArgs};
 use crate::race::{EndArgs, RaceArgs};
 use crate::remembered::MemoryArgs;
 use crate::reproduce::ReproduceArgs;
@@ -66,6 +67,10 @@ pub(crate) enum Command {
     /// How large windows, buffers, packets and timeouts must be where relays split a path around a satellite
     /// link
     Dimension(DimensionArgs),
+    /// Name and public key of this machine, which get made the first time
+    Id(IdArgs),
+    /// Machines that this one knows
+    Peers(PeersArgs),
     /// Completions of commands and options for a shell, to standard output
     Completions(CompletionsArgs),
     /// Manual pages, a file for each command, out of what `--help` says

@@ -14,6 +14,7 @@ use skyhaul_lab::sweep::ResultsError;
 use skyhaul_report::ReportError;
 use skyhaul_scenario::ScenarioError;
 use skyhaul_sim::sweep::SweepError;
+use skyhaul_store::StoreError;
 
 use crate::errors::{ErrorCode, ErrorResult, of_source};
 
@@ -133,6 +134,18 @@ impl From<DestinationError> for Failure {
             _ => "",
         };
         Self::of(ErrorCode::DestinationUnusable, format!("{error}{advice}"))
+    }
+}
+
+/// What depends on what this machine knows is no wrong usage.
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let code = match &error {
+            StoreError::UnknownPeer { .. } => ErrorCode::PeerUnknown,
+            StoreError::NameTaken(_) | StoreError::KeyTaken(_) | StoreError::OwnKey => ErrorCode::PeerKnown,
+            _ => ErrorCode::KeysUnusable,
+        };
+        Self::of(code, error.to_string())
     }
 }
 

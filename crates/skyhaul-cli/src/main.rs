@@ -27,6 +27,7 @@ mod misused;
 mod output;
 mod parameters;
 mod pauses;
+mod peers;
 mod places;
 mod progress;
 mod race;
@@ -113,6 +114,8 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,
         Command::Control(args) => emulate::control(&args),
+        Command::Id(args) => peers::id(args),
+        Command::Peers(args) => peers::run(args),
         Command::Completions(args) => manual::completions(Args::command(), &args),
         Command::Man(args) => manual::pages(Args::command(), &args),
         Command::EmulatedHost(args) => Ok(emulate::host(&args)),

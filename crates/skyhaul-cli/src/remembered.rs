@@ -8,7 +8,8 @@ use serde::Serialize;
 use skyhaul_congestion::memory::verdict;
 use skyhaul_core::event::ResumePhase;
 use skyhaul_core::{MS, SECOND, Stats};
-use skyhaul_net::{MemoryError, PathKey, PathMemory};
+use skyhaul_net::{PathKey, PathMemory};
+use skyhaul_store::FileError;
 use skyhaul_stp::{Config, ControllerKind, SavedPath};
 
 use crate::args::MORE;
@@ -105,10 +106,11 @@ impl Recalled {
     }
 
     /// Says it once: a file that cannot be read cannot be replaced either, for the same reason.
-    fn complain(&mut self, what: &str, error: &MemoryError) {
+    fn complain(&mut self, what: &str, error: &FileError) {
         if self.trouble.is_none() {
             let place = self.memory.place().display();
-            let text = format!("what is remembered of paths is {what}: '{place}': {error}");
+            let advice = if matches!(error, FileError::Damaged) { "; it will be replaced" } else { "" };
+            let text = format!("what is remembered of paths is {what}: '{place}': {error}{advice}");
             note(&format!("skyhaul: {text}"));
             self.trouble = Some(text);
         }

@@ -109,7 +109,7 @@ fn the_oldest_paths_leave() {
             mtu_bytes: None,
         })
         .collect();
-    place::write(memory.place(), &text::encode(&all)).unwrap();
+    write(memory.place(), text::encode(&all).as_bytes()).unwrap();
     let later = NOW + MAX_PATHS as u64;
     memory.keep(key(MAX_PATHS), Some(FOUND), MTU, later).unwrap();
     assert_eq!(memory.recall(key(0), later).unwrap(), None);
@@ -162,7 +162,7 @@ fn what_is_too_old_from_the_future_or_absurd_is_not_used_and_leaves() {
         Entry { rtt_min_ns: 0, ..entry },
         Entry { rtt_min_ns: u64::MAX, ..entry },
     ] {
-        place::write(memory.place(), &text::encode(&[bad])).unwrap();
+        write(memory.place(), text::encode(&[bad]).as_bytes()).unwrap();
         assert_eq!(memory.recall(key(7), NOW).unwrap(), None, "{bad:?}");
         memory.keep(key(8), Some(FOUND), MTU, NOW).unwrap();
         assert_eq!(text(&memory).lines().count(), 3, "{bad:?} leaves");
@@ -208,10 +208,10 @@ fn what_cannot_be_written_leaves_the_old_file_and_nothing_beside_it() {
     assert!(beneath.keep(key(7), Some(FOUND), MTU, NOW).is_err(), "a file is no folder");
     let taken = folder.path().join("taken");
     fs::create_dir(&taken).unwrap();
-    assert!(place::write(&taken, "text").is_err(), "written, but no file can take the place of a folder");
+    assert!(write(&taken, b"text").is_err(), "written, but no file can take the place of a folder");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left of it");
     let gone = PathMemory::at("/proc/none/paths".into());
-    assert!(matches!(gone.keep(key(7), Some(FOUND), MTU, NOW), Err(MemoryError::Io(_))));
+    assert!(matches!(gone.keep(key(7), Some(FOUND), MTU, NOW), Err(FileError::Io(_))));
     assert!(memory(&folder).recall(key(7), NOW).unwrap().is_some());
 }
 
@@ -220,7 +220,7 @@ fn the_example_of_the_page_is_such_a_file() {
     let page = include_str!("../../../../docs/spec/remembered-paths.md");
     let begins = page.find("skyhaul-paths 2\n").unwrap();
     let example = page[begins..].split_once("```").unwrap().0;
-    let entries = text::decode(example).unwrap();
+    let entries = text::decode(example.as_bytes()).unwrap();
     assert_eq!((entries.len(), entries[0].key), (1, key(7)));
-    assert_eq!(text::encode(&entries), example);
+    assert_eq!(*text::encode(&entries), example);
 }

@@ -1,23 +1,23 @@
 //! Memory of paths, kept in a file from one run to the next.
 
 mod entry;
-mod errors;
 #[cfg(test)]
 mod memory_tests;
-mod place;
 mod text;
 
 use std::path::{Path, PathBuf};
 
 use skyhaul_core::{MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, PathEstimate};
+use skyhaul_store::{FileError, Others, STATE, read, write};
 use skyhaul_stp::SavedPath;
 
 use entry::Entry;
 pub use entry::PathKey;
-pub use errors::MemoryError;
 
 /// Paths kept; the oldest leave.
 pub const MAX_PATHS: usize = 256;
+/// A file of all paths that are kept is smaller.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// A file of remembered paths. Times are seconds since 1970, by whatever calendar the caller has.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl PathMemory {
     /// The user's own: `$XDG_STATE_HOME/skyhaul/paths`, or `~/.local/state/skyhaul/paths`. `None` where there
     /// is neither.
     pub fn of_user() -> Option<Self> {
-        place::default_place(|name| std::env::var_os(name).map(PathBuf::from)).map(Self::at)
+        STATE.of_user().map(|folder| Self::at(folder.join("paths")))
     }
 
     /// Where it lies.
@@ -46,7 +46,7 @@ impl PathMemory {
     ///
     /// # Errors
     /// The file cannot be used: go on as if there were none, and say so.
-    pub fn recall(&self, key: PathKey, now_unix_s: u64) -> Result<Option<SavedPath>, MemoryError> {
+    pub fn recall(&self, key: PathKey, now_unix_s: u64) -> Result<Option<SavedPath>, FileError> {
         let entries = self.entries()?;
         let entry = entries.iter().find(|entry| entry.key == key);
         Ok(entry.and_then(|entry| entry.saved(now_unix_s).ok()))
@@ -56,7 +56,7 @@ impl PathMemory {
     ///
     /// # Errors
     /// The file cannot be used.
-    pub fn recall_mtu(&self, key: PathKey, now_unix_s: u64) -> Result<Option<u32>, MemoryError> {
+    pub fn recall_mtu(&self, key: PathKey, now_unix_s: u64) -> Result<Option<u32>, FileError> {
         let entries = self.entries()?;
         let entry = entries.iter().find(|entry| entry.key == key && entry.saved(now_unix_s).is_ok());
         let sizes = MIN_IPV4_MTU_BYTES..=MAX_MTU_BYTES;
@@ -74,9 +74,9 @@ impl PathMemory {
         measured: Option<PathEstimate>,
         mtu_bytes: Option<u32>,
         now_unix_s: u64,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), FileError> {
         let old = match self.entries() {
-            Err(error) if error.may_replace() => Vec::new(),
+            Err(FileError::Damaged) => Vec::new(),
             entries => entries?,
         };
         let mut entries: Vec<Entry> = old.iter().copied().filter(|entry| entry.key != key).collect();
@@ -95,11 +95,11 @@ impl PathMemory {
         if entries == old {
             return Ok(());
         }
-        Ok(place::write(&self.place, &text::encode(&entries))?)
+        Ok(write(&self.place, text::encode(&entries).as_bytes())?)
     }
 
-    fn entries(&self) -> Result<Vec<Entry>, MemoryError> {
-        let Some(text) = place::read(&self.place)? else { return Ok(Vec::new()) };
-        text::decode(&text)
+    fn entries(&self) -> Result<Vec<Entry>, FileError> {
+        let octets = read(&self.place, Others::MayRead, MAX_BYTES)?;
+        octets.map_or(Ok(Vec::new()), |octets| text::decode(&octets))
     }
 }

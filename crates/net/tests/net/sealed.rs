@@ -190,7 +190,7 @@ fn client_with(address: SocketAddr, known: &PeerSettings) -> SealedEndpoint {
         (EndpointOptions::default(), Seal { peers: vec![known.clone()], ..seal(NEAR, &[]) });
     let client = SealedEndpoint::client_sealed(address, options, &seal).unwrap();
     let Some(Event::Reserve { peer, up_to }) = client.take_event() else { panic!("no counters") };
-    client.reserved(peer, up_to);
+    client.change_associations(|associations| associations.reserved(peer, known.reserved..up_to));
     client
 }
 

@@ -120,6 +120,15 @@ codes! {
     FilesFailed = "files-failed",
         "several files failed, for different reasons",
         "see the errors of `files`";
+    KeysUnusable = "keys-unusable",
+        "this machine's identity, its peers or their counters cannot be read, trusted or written",
+        "do what the message says: mend the file's permissions, put it back from a copy, or make room";
+    PeerKnown = "peer-known",
+        "a machine of this name or with this key is known already, or the key is this machine's own",
+        "choose another name, or remove the one that is known";
+    PeerUnknown = "peer-unknown",
+        "no machine of this name is known",
+        "see `skyhaul peers list`";
     Interrupted = "interrupted",
         "a signal ended this command",
         "start it again to send what is missing";

@@ -1,0 +1,83 @@
+//! `skyhaul id` and `skyhaul peers`: this machine and those that it knows, on the disk.
+
+mod args;
+mod object;
+mod psk;
+mod table;
+
+use std::process::ExitCode;
+
+use skyhaul_association::Name;
+use skyhaul_store::{KnownPeer, Store, StoreError};
+
+use crate::failure::Failure;
+use crate::output::print;
+use args::{AddArgs, AllowArgs, NamedArgs, PeersAction};
+pub(crate) use args::{IdArgs, PeersArgs};
+use object::{MachineObject, PeerObject, PeersObject};
+
+/// `skyhaul id`.
+pub(crate) fn id(args: IdArgs) -> Result<ExitCode, Failure> {
+    let store = Store::of_user()?;
+    let IdArgs { name, callsign, json } = args;
+    let machine = if name.is_none() && callsign.is_none() {
+        store.machine_or_new()?
+    } else {
+        store.change_machine(|machine| {
+            machine.name = name.unwrap_or_else(|| machine.name.clone());
+            machine.callsign = callsign.or(machine.callsign.take());
+        })?
+    };
+    let object = MachineObject::new(&machine);
+    print(&if json { object::line(&object) } else { table::machine(&object) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `skyhaul peers`.
+pub(crate) fn run(args: PeersArgs) -> Result<ExitCode, Failure> {
+    let store = Store::of_user()?;
+    match args.action {
+        PeersAction::List { json } => list(&store, json),
+        PeersAction::Add(args) => add(&store, args),
+        PeersAction::Remove(args) => remove(&store, &args),
+        PeersAction::Allow(args) => allow(&store, &args),
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(store: &Store, json: bool) -> Result<(), Failure> {
+    let object = PeersObject::new(store.book()?.peers());
+    print(&if json { object::line(&object) } else { table::peers(&object) })
+}
+
+fn add(store: &Store, args: AddArgs) -> Result<(), Failure> {
+    let psk = psk::read(&args.psk)?;
+    let AddArgs { name, key, mode, callsign, address, allow, json, .. } = args;
+    let peer = KnownPeer { name, key, psk, mode, callsign, address, may_send: allow };
+    store.change_book(|book| book.add(peer.clone()))?;
+    tell(&peer, json)
+}
+
+fn remove(store: &Store, args: &NamedArgs) -> Result<(), Failure> {
+    let peer = store.book()?.by_name(&args.name)?.clone();
+    store.remove_peer(&args.name)?;
+    tell(&peer, args.json)
+}
+
+fn allow(store: &Store, args: &AllowArgs) -> Result<(), Failure> {
+    let peer = store.change_book(|book| -> Result<KnownPeer, StoreError> {
+        book.allow(&args.name, !args.revoke)?;
+        book.by_name(&args.name).cloned()
+    })?;
+    tell(&peer, args.json)
+}
+
+/// Tells programs of a change; people asked for it themselves.
+fn tell(peer: &KnownPeer, json: bool) -> Result<(), Failure> {
+    if json { print(&object::line(&PeerObject::new(peer))) } else { Ok(()) }
+}
+
+/// Name of a machine, as an argument.
+fn name(text: &str) -> Result<Name, String> {
+    text.parse().map_err(|error: skyhaul_association::NameError| error.to_string())
+}
