@@ -368,7 +368,7 @@ impl PathMtu {
     pub fn restart(&mut self) {
         let last_bytes = self.packet_bytes;
         self.fall(self.bounds.base_bytes);
-        (self.vanished, self.hint_bytes) = (Vanished::default(), Some(last_bytes));
+        (self.black_hole, self.hint_bytes) = (BlackHole::default(), Some(last_bytes));
     }
 
     /// Packets are of `bytes` from now on, and the search begins anew.
