@@ -1,6 +1,6 @@
 //! Accounting of what held a sender back, by time. It only observes: nothing is decided by it.
 
-use crate::{Instant, MS};
+use crate::{Instant, MS, Others};
 
 /// Lateness that the credit of pacers makes up for: what is later than this was lost.
 const CREDIT_NS: u64 = 10 * MS;
@@ -25,6 +25,8 @@ pub enum Limit {
     Neighbour,
     /// Packets sent again in the place of new ones.
     Losses,
+    /// Packets sent again that a full queue dropped.
+    Overflow,
     /// Questions why packets vanish, until [`LimitTimes::judge`] says whose time that was.
     Asking,
     /// The link was gone.
@@ -52,6 +54,7 @@ impl Limit {
         Self::PathRate,
         Self::Neighbour,
         Self::Losses,
+        Self::Overflow,
         Self::Asking,
         Self::Outage,
         Self::PeerWindow,
@@ -59,6 +62,11 @@ impl Limit {
         Self::SendBuffer,
         Self::Machine,
     ];
+
+    /// True if that time is others' where they have a part of the path: alone, the sender would have had it.
+    const fn is_shared(self) -> bool {
+        matches!(self, Self::PathRate | Self::Overflow)
+    }
 }
 
 /// Time by limit, in nanoseconds, and the limit that holds now. Two moments bound what it knows: every
@@ -74,11 +82,14 @@ pub struct LimitTimes {
     suspected: Limit,
     /// Part of the outages that may have been packets too large for the path, until that is decided.
     doubted_ns: u64,
-    /// Time that a confirmation takes on the empty path, the time that the present one has taken, and the
-    /// limit that takes what exceeds it: what has left waits for its turn on the way.
+    /// Time that a confirmation takes on the empty path, and the time that the present one has taken: what
+    /// exceeds the first is time of the path's rate, as what has left waits for its turn on the way.
     confirms_ns: u64,
     drained_ns: u64,
-    beyond: Limit,
+    /// What is known of others on the path, and the time of each row since it is thought that they may be
+    /// there.
+    others: Others,
+    doubtful_ns: [u64; Limit::COUNT],
 }
 
 impl Default for LimitTimes {
@@ -99,7 +110,8 @@ impl LimitTimes {
             doubted_ns: 0,
             confirms_ns: u64::MAX,
             drained_ns: 0,
-            beyond: Limit::PathRate,
+            others: Others::Absent,
+            doubtful_ns: [0; Limit::COUNT],
         }
     }
 
@@ -112,9 +124,26 @@ impl LimitTimes {
         (self.current, self.due) = (limit, due);
     }
 
-    /// Takes in how long a confirmation takes on the empty path, and the limit that takes what exceeds it.
-    pub fn confirm_within(&mut self, ns: u64, beyond: Limit) {
-        (self.confirms_ns, self.beyond) = (ns, beyond);
+    /// Takes in how long a confirmation takes on the empty path.
+    pub fn confirm_within(&mut self, ns: u64) {
+        self.confirms_ns = ns;
+    }
+
+    /// Takes in what is known of others on the path. Where it turns out that they are there, the time since
+    /// that was thought first is theirs, too; where not, it stays where it is.
+    pub fn meet(&mut self, now: Instant, others: Others) {
+        self.book(now);
+        if others == Others::Present {
+            for limit in Limit::ALL {
+                let ns = self.doubtful_ns[limit as usize];
+                self.spent_ns[limit as usize] -= ns; // a part of it
+                self.spent_ns[Limit::Neighbour as usize] += ns;
+            }
+        }
+        if others != Others::Suspected {
+            self.doubtful_ns = [0; Limit::COUNT];
+        }
+        self.others = others;
     }
 
     /// Takes in that a segment leaves: until the next rest it is up to this machine.
@@ -131,10 +160,10 @@ impl LimitTimes {
     /// Takes in whose time that of the questions was; `None`: as was suspected.
     pub fn judge(&mut self, now: Instant, limit: Option<Limit>) {
         self.book(now);
-        let (limit, ns) = (limit.unwrap_or(self.suspected), self.spent_ns[Limit::Asking as usize]);
-        self.spent_ns[limit as usize] += ns;
-        self.doubted_ns += if limit == Limit::Outage { ns } else { 0 };
-        self.spent_ns[Limit::Asking as usize] = 0;
+        let asked_ns = core::mem::take(&mut self.spent_ns[Limit::Asking as usize]);
+        let limit = limit.unwrap_or(self.suspected);
+        self.doubted_ns += if limit == Limit::Outage { asked_ns } else { 0 };
+        self.charge(limit, asked_ns);
     }
 
     /// Takes in whether the outages of late were packets too large for the path: then it was the time of
@@ -149,7 +178,11 @@ impl LimitTimes {
 
     /// The limit that holds now.
     pub fn current(&self) -> Limit {
-        if self.current == Limit::Asking { self.suspected } else { self.current }
+        match self.current {
+            Limit::Asking => self.suspected,
+            limit if limit.is_shared() && self.others == Others::Present => Limit::Neighbour,
+            limit => limit,
+        }
     }
 
     /// Table as it is at `now` if nothing happens before, without unjudged questions.
@@ -179,6 +212,18 @@ impl LimitTimes {
         self.drained_ns.saturating_sub(self.confirms_ns).min(ns)
     }
 
+    /// Adds time to the row that it belongs to, as far as is known.
+    fn charge(&mut self, limit: Limit, ns: u64) {
+        let row = match self.others {
+            Others::Present if limit.is_shared() => Limit::Neighbour,
+            _ => limit,
+        };
+        self.spent_ns[row as usize] += ns;
+        if self.others == Others::Suspected && limit.is_shared() {
+            self.doubtful_ns[row as usize] += ns;
+        }
+    }
+
     fn book(&mut self, now: Instant) {
         let passed_ns = now.since(self.since);
         if passed_ns == 0 {
@@ -188,9 +233,9 @@ impl LimitTimes {
         let late_ns = passed_ns.saturating_sub(allowed_ns);
         let booked_ns = passed_ns - late_ns;
         let beyond_ns = self.take_drained(booked_ns);
-        self.spent_ns[self.current as usize] += booked_ns - beyond_ns;
-        self.spent_ns[self.beyond as usize] += beyond_ns;
-        self.spent_ns[Limit::Machine as usize] += late_ns;
+        self.charge(self.current, booked_ns - beyond_ns);
+        self.charge(Limit::PathRate, beyond_ns);
+        self.charge(Limit::Machine, late_ns);
         self.since = now;
     }
 }

@@ -64,9 +64,32 @@ fn questions_are_charged_to_what_they_found() {
 }
 
 #[test]
+fn what_is_thought_to_be_others_time_is_moved_to_them_when_they_are_there() {
+    let mut limits = LimitTimes::new(at(0));
+    limits.rest(at(0), Limit::PathRate, None);
+    limits.meet(at(100), Others::Suspected);
+    limits.rest(at(130), Limit::Overflow, None);
+    limits.rest(at(140), Limit::Losses, None);
+    limits.rest(at(145), Limit::PathRate, None);
+    limits.meet(at(200), Others::Suspected);
+    assert_eq!((spent(&limits, 200, Limit::PathRate), spent(&limits, 200, Limit::Neighbour)), (185, 0));
+    limits.meet(at(200), Others::Present);
+    let rows = [Limit::PathRate, Limit::Overflow, Limit::Losses, Limit::Neighbour];
+    assert_eq!(rows.map(|row| spent(&limits, 300, row)), [100, 0, 5, 195], "damage stays what it is");
+    assert_eq!(limits.current(), Limit::Neighbour);
+    limits.meet(at(300), Others::Absent);
+    limits.meet(at(400), Others::Suspected);
+    limits.meet(at(450), Others::Absent);
+    limits.meet(at(470), Others::Suspected);
+    limits.meet(at(500), Others::Present);
+    assert_eq!(rows.map(|row| spent(&limits, 500, row)), [270, 0, 5, 225], "an old suspicion is none");
+    assert_eq!(limits.until(at(500)).total_ns() / MS, 500);
+}
+
+#[test]
 fn a_confirmation_takes_a_round_trip_and_what_is_beyond_waits_on_the_way() {
     let mut limits = LimitTimes::new(at(0));
-    limits.confirm_within(500 * MS, Limit::PathRate);
+    limits.confirm_within(500 * MS);
     limits.rest(at(0), Limit::Drained, None);
     assert_eq!(spent(&limits, 300, Limit::Drained), 300);
     limits.depart(at(300));

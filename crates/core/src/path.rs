@@ -14,7 +14,7 @@ use core::net::IpAddr;
 use crate::event::{Phase, ResumePhase};
 use crate::fair_queue::{FairQueue, FairShare};
 use crate::{
-    ConnectionId, Instant, MtuBounds, Pacer, PathController, PathEstimate, PathMtu, PathSample,
+    ConnectionId, Instant, MtuBounds, Others, Pacer, PathController, PathEstimate, PathMtu, PathSample,
     UNMEASURED_RATE_BPS,
 };
 
@@ -336,10 +336,14 @@ impl Path {
         self.controller().and_then(PathController::short_queue_ns)
     }
 
-    /// True if the controller knows that others have a part of the path: they fill its queue, or did.
+    /// What the controller knows of others on the path.
+    pub fn others(&self) -> Others {
+        self.controller().map_or(Others::Absent, PathController::others)
+    }
+
+    /// True if they have a part of it: they fill its queue, or did.
     pub fn is_shared(&self) -> bool {
-        self.controller()
-            .is_some_and(|controller| matches!(controller.phase(), Phase::Competing | Phase::Sharing))
+        self.others() == Others::Present
     }
 
     /// Tells the controller that the first packets, which leave at once, have left.

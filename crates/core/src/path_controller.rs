@@ -53,6 +53,18 @@ pub struct PathEstimate {
     pub confirmed_bytes: u64,
 }
 
+/// Knowledge of others who send over a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    /// Nothing says that anybody is there.
+    #[default]
+    Absent,
+    /// Something says so that may have another cause.
+    Suspected,
+    /// They have a part of the path.
+    Present,
+}
+
 /// Controller of a path's rate. All methods are total: any order of calls with any values is allowed.
 pub trait PathController: Debug + Send {
     /// Takes in a report.
@@ -89,6 +101,14 @@ pub trait PathController: Debug + Send {
     }
     /// Phase, for events.
     fn phase(&self) -> Phase;
+    /// What it knows of others on the path. Where they are suspected first and present then, they were there
+    /// from the suspicion on.
+    fn others(&self) -> Others {
+        match self.phase() {
+            Phase::Competing | Phase::Sharing => Others::Present,
+            _ => Others::Absent,
+        }
+    }
     /// Name, for reports.
     fn name(&self) -> &'static str;
     /// Copy: engines are `Clone`.

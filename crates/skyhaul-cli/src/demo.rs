@@ -256,7 +256,7 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &DemoOutcome) -> Trans
     let result = TransferResult::new(&measured.sent.report, Some(&measured.sender));
     let probing = args.sender.config(&args.common).probing;
     let mut result = result.with_cycles(&measured.cycles, measured.sent.started_at, probing.as_ref());
-    result = result.with_limits(measured.held, &measured.sender);
+    result = result.with_limits(measured.held);
     result.link = Some(args.link.clone());
     result.seed = Some(args.seed);
     result.declared_rate_bps = args.sender.rate;

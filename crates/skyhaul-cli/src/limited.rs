@@ -76,7 +76,7 @@ impl Cause {
             Limit::DeclaredRate => Self::DeclaredRate,
             Limit::PathRate => Self::PathRate,
             Limit::Neighbour => Self::Neighbour,
-            Limit::Losses => Self::Losses,
+            Limit::Losses | Limit::Overflow => Self::Losses,
             Limit::Asking | Limit::Outage => Self::Outage,
             Limit::PeerWindow => Self::ReceiverWindow,
             Limit::SendBuffer => Self::SendBuffer,
@@ -111,17 +111,6 @@ impl LimitedBy {
     /// The same, after `ns` in which the standard input was read.
     pub(crate) fn after_reading(mut self, ns: u64) -> Self {
         self.add(Cause::Source, ns);
-        self
-    }
-
-    /// Gives the outages their part of the time in which lost packets were sent again. Packets lost by
-    /// verdict: congestion, corruption, outage, unknown.
-    pub(crate) fn with_losses(mut self, lost_packets: [u64; 4]) -> Self {
-        let all: u64 = lost_packets.iter().sum();
-        let losses_ns = self.ns[Cause::Losses as usize];
-        let part_ns = u128::from(losses_ns) * u128::from(lost_packets[2]) / u128::from(all.max(1));
-        self.ns[Cause::Losses as usize] -= part_ns as u64; // at most all of it
-        self.add(Cause::Outage, part_ns as u64);
         self
     }
 
@@ -386,13 +375,6 @@ mod tests {
         assert_eq!(notes.recent(at(21_000), &limits.until(at(21_000))), Some(Cause::PathRate));
         assert_eq!(notes.recent(at(23_000), &limits.until(at(23_000))), Some(Cause::ReceiverDisk));
         assert!(notes.recent.len() <= MAX_LOOKS);
-    }
-
-    #[test]
-    fn repeats_of_what_an_outage_took_are_its_own() {
-        let by = table(&[(Cause::Losses, 100), (Cause::Outage, 7)]);
-        assert_eq!(by.with_losses([1, 2, 9, 0]), table(&[(Cause::Losses, 25), (Cause::Outage, 82)]));
-        assert_eq!(by.with_losses([0; 4]), by);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod address;
 mod advice;
 mod args;
+mod beside;
 mod capture;
 mod confirmed;
 mod counted;

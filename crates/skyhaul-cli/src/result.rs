@@ -162,9 +162,9 @@ impl TransferResult {
     }
 
     /// Adds what held the sender back.
-    pub(crate) fn with_limits(self, held: Held, stats: &Stats) -> Self {
+    pub(crate) fn with_limits(self, held: Held) -> Self {
         let read_ns = held.read_ns.unwrap_or(0);
-        let limited_by = held.by.map(|by| by.with_losses(stats.lost_packets).after_reading(read_ns));
+        let limited_by = held.by.map(|by| by.after_reading(read_ns));
         Self { limited_by, read_s: held.read_ns.map(seconds), ..self }
     }
 

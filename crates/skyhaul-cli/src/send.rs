@@ -1,11 +1,12 @@
 //! `skyhaul send FILE... ADDRESS:PORT`.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use skyhaul_capture::Inlet;
-use skyhaul_core::{CloseReason, Instant, SECOND, Stats};
+use skyhaul_core::{CloseReason, Instant, Stats};
 use skyhaul_files::{Event, Fault, SendError, SessionReport, Side, Source, Version};
 use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 use skyhaul_stp::Config;
@@ -13,6 +14,7 @@ use skyhaul_stp::Config;
 use crate::address::{resolve, unknown};
 use crate::advice;
 use crate::args::SendArgs;
+use crate::beside::first_to_answer;
 use crate::confirmed::ConfirmedLine;
 use crate::cycles::{CycleLog, CycleRecord};
 use crate::errors::{ErrorCode, of_fault, of_files};
@@ -34,8 +36,6 @@ use crate::verbosity::Form;
 use crate::waiting::Waiting;
 use crate::ways::{Nobody, Way, Ways};
 
-/// Patience with one address of several that a name has; silent ones are tried once more at the end.
-const HASTE_NS: u64 = 5 * SECOND;
 /// Time for which late repeats of the peer are answered after the result is known.
 pub(crate) const LINGER: Duration = Duration::from_secs(15);
 
@@ -50,6 +50,8 @@ struct Attempt<E> {
     held: Held,
     /// Memory of the path to it.
     recalled: Option<Recalled>,
+    /// Address that was silent so long that this one was preferred: files may have arrived there all the same.
+    abandoned: Option<SocketAddr>,
 }
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
@@ -85,7 +87,8 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
     let peers = resolve(&args.to).await?;
     let mut ways = Ways::new(&peers);
     let mut waiting = Waiting::new(config.give_up_ns);
-    while let Some(way @ Way { peer, port, version, is_hasty }) = ways.next() {
+    let mut abandoned = None;
+    while let Some(way @ Way { peer, port, version, .. }) = ways.next() {
         let (watch, cycles) = CycleLog::new();
         let options = EndpointOptions {
             mtu_bytes: args.common.mtu,
@@ -101,13 +104,23 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
             remembered_mtu_bytes: recalled.as_ref().and_then(Recalled::mtu_bytes),
             ..config.clone()
         };
-        let haste_ns = is_hasty.then_some(HASTE_NS);
-        let patience_ns = config.connect_give_up_ns.into_iter().chain(haste_ns).min();
-        let config = Config { connect_give_up_ns: patience_ns, ..config };
+        let patience_ns = config.connect_give_up_ns;
+        let rival = Config { remembered: None, remembered_mtu_bytes: None, ..config.clone() };
         let stream = endpoint.open(peer, port, config).map_err(|error| cannot_send(peer, error))?;
         let sources = (version, sources.clone());
-        let attempt = attempt(args, endpoint, stream, cycles, sources, patience_ns).await?;
-        let attempt = Attempt { recalled, ..attempt };
+        let rival = first_to_answer(stream.monitor(), ways.rivals(way), rival);
+        let attempt = tokio::select! {
+            attempt = attempt(args, endpoint.clone(), stream, cycles, sources, patience_ns) => attempt?,
+            rival = rival => {
+                endpoint.close().await;
+                abandoned = Some(peer);
+                if let Some(next) = ways.prefer(rival, way) {
+                    tell_next(&args.to, way, Nobody::Silent, next);
+                }
+                continue;
+            }
+        };
+        let attempt = Attempt { recalled, abandoned, ..attempt };
         if attempt.is_refused_for_room() && waiting.may_ask_again(peer) {
             if waiting.is_over().await {
                 ways.again(way);
@@ -125,21 +138,14 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
     Err(unknown(format!("'{}' has no address", args.to)))
 }
 
-/// Says which address has its turn, unless that one before took no time and this one is new.
+/// Says which address has its turn, unless the one before took no time and this one is new.
 fn tell_next(name: &str, tried: Way, nobody: Nobody, next: Way) {
-    let is_told = nobody == Nobody::Silent || next.peer != tried.peer && !next.is_hasty;
-    if !is_told {
-        return;
-    }
-    let why = if nobody == Nobody::Silent { "did not answer" } else { "has no receiver" };
-    let next = match next {
-        Way { peer, .. } if peer == tried.peer => "asking it once more, for longer".to_string(),
-        Way { peer, is_hasty: true, .. } => {
-            format!("trying {peer}, which '{}' means, too", name.escape_debug())
-        }
-        Way { peer, .. } => format!("trying {peer} once more, for longer"),
+    let why = match nobody {
+        Nobody::Silent => "did not answer",
+        _ if next.peer == tried.peer || next.is_raced => return,
+        _ => "has no receiver",
     };
-    note(&format!("{} {why}; {next}", tried.peer));
+    note(&format!("{} {why}; trying {}, which '{}' means, too", tried.peer, next.peer, name.escape_debug()));
 }
 
 /// Every address of the receiver that is of the family of ours is tried.
@@ -219,7 +225,8 @@ async fn attempt<E: TransportEnd>(
         endpoint.close().await;
         let sent = SendOutcome::interrupted(&known);
         let cycles = cycles.finish(stats.probes);
-        let attempt = Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None };
+        let attempt =
+            Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None, abandoned: None };
         let failure = interrupted();
         show(&attempt.result(args, Some(&failure)), args.form())?;
         return Err(failure.in_result());
@@ -228,7 +235,7 @@ async fn attempt<E: TransportEnd>(
         endpoint.close().await; // the receiver is there: it is told
     }
     let cycles = cycles.finish(stats.probes);
-    Ok(Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None })
+    Ok(Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None, abandoned: None })
 }
 
 fn interrupted() -> Failure {
@@ -266,8 +273,11 @@ impl<E: TransportEnd> Attempt<E> {
             return Some(Failure::of(of_fault(fault, was_heard), message));
         }
         let code = of_files(&self.sent.report)?;
-        let files = failed_files(&self.sent.report);
-        Some(Failure::of(code, format!("not every file arrived: {files}")))
+        let mut told = format!("not every file arrived: {}", failed_files(&self.sent.report));
+        if let Some(before) = self.abandoned.filter(|_| code == ErrorCode::Exists) {
+            let _ = write!(told, "; {before}, which was tried first and did not answer, may have brought it");
+        }
+        Some(Failure::of(code, told))
     }
 
     fn result(&self, args: &SendArgs, failure: Option<&Failure>) -> TransferResult {
@@ -275,7 +285,7 @@ impl<E: TransportEnd> Attempt<E> {
         let result = self.sent.result(&self.stats);
         let result = result.with_cycles(&self.cycles, self.sent.started_at, probing.as_ref());
         let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
-        let result = result.with_limits(self.held, &self.stats);
+        let result = result.with_limits(self.held);
         let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
         TransferResult { transport: E::TRANSPORT, declared_rate_bps, error, ..result }
     }

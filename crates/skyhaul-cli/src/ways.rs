@@ -21,8 +21,9 @@ pub(crate) struct Way {
     /// STP port.
     pub(crate) port: u16,
     pub(crate) version: Version,
-    /// True of the first try of one address of several: it may be one that never answers.
-    pub(crate) is_hasty: bool,
+    /// True if other addresses are asked while this one does not answer, and the first of them that does has
+    /// its turn.
+    pub(crate) is_raced: bool,
 }
 
 /// Reason why a way led to nobody.
@@ -43,8 +44,8 @@ pub(crate) struct Ways(VecDeque<Way>);
 impl Ways {
     /// Ways to a receiver with these addresses.
     pub(crate) fn new(peers: &[SocketAddr]) -> Self {
-        let is_hasty = peers.len() > 1;
-        Self(peers.iter().flat_map(|&peer| to(peer, is_hasty)).collect())
+        let is_raced = peers.len() > 1;
+        Self(peers.iter().flat_map(|&peer| to(peer, is_raced)).collect())
     }
 
     /// The next way to try.
@@ -57,22 +58,43 @@ impl Ways {
         self.0.push_front(way);
     }
 
-    /// Way to try after this one, which led to nobody; it is still what [`Self::next`] gives. An address that
-    /// was silent is tried once more behind all others, by every version and with all patience.
+    /// Way to try after this one, which led to nobody; it is still what [`Self::next`] gives.
     pub(crate) fn after(&mut self, tried: Way, nobody: Nobody) -> Option<Way> {
         if nobody != Nobody::Refused {
-            self.0.retain(|other| other.peer != tried.peer);
-        }
-        if nobody == Nobody::Silent && tried.is_hasty {
-            self.0.extend(to(tried.peer, false));
+            self.forget(tried.peer);
         }
         self.0.front().copied()
+    }
+
+    /// Addresses to ask while `tried` does not answer.
+    pub(crate) fn rivals(&self, tried: Way) -> Vec<SocketAddr> {
+        let mut peers: Vec<SocketAddr> = self.0.iter().map(|way| way.peer).collect();
+        peers.dedup();
+        peers.retain(|&peer| tried.is_raced && peer != tried.peer);
+        peers
+    }
+
+    /// Gives `peer`, which has answered, its turn before all others: `tried` was silent, and is tried once
+    /// more behind them, by every version.
+    pub(crate) fn prefer(&mut self, peer: SocketAddr, tried: Way) -> Option<Way> {
+        for other in [tried.peer, peer] {
+            self.forget(other);
+        }
+        self.0.extend(to(tried.peer, false));
+        for way in to(peer, false).rev() {
+            self.0.push_front(way);
+        }
+        self.0.front().copied()
+    }
+
+    fn forget(&mut self, peer: SocketAddr) {
+        self.0.retain(|other| other.peer != peer);
     }
 }
 
 /// Ways to one address.
-fn to(peer: SocketAddr, is_hasty: bool) -> impl Iterator<Item = Way> {
-    PORTS.into_iter().map(move |(port, version)| Way { peer, port, version, is_hasty })
+fn to(peer: SocketAddr, is_raced: bool) -> impl DoubleEndedIterator<Item = Way> {
+    PORTS.into_iter().map(move |(port, version)| Way { peer, port, version, is_raced })
 }
 
 #[cfg(test)]
@@ -81,44 +103,55 @@ mod tests {
 
     const FIRST: &str = "[2001:db8::7]:4700";
     const SECOND: &str = "192.0.2.7:4700";
+    const THIRD: &str = "192.0.2.8:4700";
 
     fn ways(peers: &[&str]) -> Ways {
         Ways::new(&peers.iter().map(|peer| peer.parse().unwrap()).collect::<Vec<_>>())
     }
 
-    /// The next way is this one; then `nobody` is found there.
-    fn finds(ways: &mut Ways, peer: &str, version: Version, is_hasty: bool, nobody: Nobody) -> bool {
+    /// The next way, which is this one.
+    fn next(ways: &mut Ways, peer: &str, version: Version, is_raced: bool) -> Way {
         let way = ways.next().unwrap();
-        assert_eq!((way.peer.to_string().as_str(), way.version, way.is_hasty), (peer, version, is_hasty));
-        ways.after(way, nobody).is_some()
+        assert_eq!((way.peer.to_string().as_str(), way.version, way.is_raced), (peer, version, is_raced));
+        way
     }
 
     #[test]
-    fn a_silent_address_is_tried_once_more_by_every_version_behind_the_others() {
-        let mut ways = ways(&[FIRST, SECOND]);
-        assert!(finds(&mut ways, FIRST, Version::Two, true, Nobody::Silent));
-        assert!(finds(&mut ways, SECOND, Version::Two, true, Nobody::Refused));
-        assert!(finds(&mut ways, SECOND, Version::One, true, Nobody::Refused));
-        assert!(finds(&mut ways, FIRST, Version::Two, false, Nobody::Refused));
-        assert!(!finds(&mut ways, FIRST, Version::One, false, Nobody::Refused));
+    fn who_answers_while_another_is_silent_has_its_turn_and_the_silent_one_a_last() {
+        let mut ways = ways(&[FIRST, SECOND, THIRD]);
+        let tried = next(&mut ways, FIRST, Version::Two, true);
+        assert_eq!(ways.rivals(tried), [SECOND.parse().unwrap(), THIRD.parse().unwrap()]);
+        assert_eq!(ways.prefer(THIRD.parse().unwrap(), tried).unwrap().peer, THIRD.parse().unwrap());
+        for (peer, is_raced) in [(THIRD, false), (SECOND, true), (FIRST, false)] {
+            for version in [Version::Two, Version::One] {
+                let way = next(&mut ways, peer, version, is_raced);
+                assert!(is_raced || ways.rivals(way).is_empty());
+                ways.after(way, Nobody::Refused);
+            }
+        }
         assert_eq!(ways.next(), None);
     }
 
     #[test]
-    fn every_silent_address_is_tried_twice_and_no_more() {
+    fn every_address_that_is_silent_to_the_end_is_tried_once() {
         let mut ways = ways(&[FIRST, SECOND]);
-        for (peer, is_hasty) in [(FIRST, true), (SECOND, true), (FIRST, false)] {
-            assert!(finds(&mut ways, peer, Version::Two, is_hasty, Nobody::Silent));
-        }
-        assert!(!finds(&mut ways, SECOND, Version::Two, false, Nobody::Silent));
+        let first = next(&mut ways, FIRST, Version::Two, true);
+        let second = ways.after(first, Nobody::Silent);
+        assert_eq!(second, Some(next(&mut ways, SECOND, Version::Two, true)));
+        assert!(ways.rivals(second.unwrap()).is_empty());
+        assert_eq!(ways.after(second.unwrap(), Nobody::Silent), None);
     }
 
     #[test]
-    fn the_only_address_is_tried_with_all_patience_and_an_unreachable_one_once() {
-        assert!(!finds(&mut ways(&[SECOND]), SECOND, Version::Two, false, Nobody::Silent));
-        assert!(!finds(&mut ways(&[SECOND]), SECOND, Version::Two, false, Nobody::Unreachable));
+    fn the_only_address_is_tried_by_every_version_and_an_unreachable_one_once() {
+        let mut one = ways(&[SECOND]);
+        let way = next(&mut one, SECOND, Version::Two, false);
+        assert!(one.after(way, Nobody::Unreachable).is_none());
         let mut both = ways(&[FIRST, SECOND]);
-        assert!(finds(&mut both, FIRST, Version::Two, true, Nobody::Unreachable));
-        assert!(finds(&mut both, SECOND, Version::Two, true, Nobody::Refused));
+        let way = next(&mut both, FIRST, Version::Two, true);
+        assert!(both.after(way, Nobody::Unreachable).is_some());
+        let way = next(&mut both, SECOND, Version::Two, true);
+        assert!(both.after(way, Nobody::Refused).is_some());
+        next(&mut both, SECOND, Version::One, true);
     }
 }

@@ -122,6 +122,10 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
         Cause::Neighbour => {
             "they keep its queue filled, and this transfer took its share; it is faster when they are done"
         }
+        Cause::Outage if result.losses.outage == 0 => {
+            "nothing was heard for a while, and nothing was lost: the link held it back, or the receiver's machine \
+             stood still"
+        }
         Cause::Outage => "nothing passed; --give-up says how long such a link is waited for",
         Cause::ReceiverWindow => {
             "its buffer holds less than this long and fast a path; several commands at once share the path"
@@ -166,7 +170,11 @@ fn losses(by: &LimitedBy, result: &TransferResult) -> String {
             "others send, too, or a queue is short: the path has no more room",
         ),
     ];
-    let (_, cause, remedy) = taken.into_iter().max_by_key(|(count, ..)| *count).unwrap_or_default();
+    // What is known of some holds for others of them, unless most are unknown.
+    let known = counts.corruption + counts.congestion;
+    let skipped = usize::from(counts.unknown <= known);
+    let told = taken.into_iter().skip(skipped).max_by_key(|(count, ..)| *count);
+    let (_, cause, remedy) = told.unwrap_or_default();
     format!("most were taken for {cause}, and {}; {remedy}", per_mb(result))
 }
 

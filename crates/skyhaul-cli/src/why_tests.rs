@@ -89,6 +89,26 @@ fn a_declaration_that_is_a_little_too_high_is_not_to_be_raised() {
 }
 
 #[test]
+fn losses_of_which_most_are_known_to_be_of_a_full_queue_are_not_called_a_faulty_link() {
+    let lost = |congestion, corruption, unknown| {
+        let losses = LossCounts { congestion, corruption, outage: 0, unknown };
+        sentence(&TransferResult { losses, ..result(&[(Cause::Losses, 2_000), (Cause::PathRate, 1_000)]) })
+    };
+    assert!(lost(118, 78, 147).contains("a full queue"), "{}", lost(118, 78, 147));
+    assert!(lost(10, 90, 80).contains("damage"), "{}", lost(10, 90, 80));
+    assert!(lost(10, 20, 80).contains("no known reason"), "{}", lost(10, 20, 80));
+}
+
+#[test]
+fn a_silence_in_which_nothing_was_lost_is_no_lost_link() {
+    let silent = result(&[(Cause::Outage, 4_000), (Cause::PathRate, 1_000)]);
+    assert!(sentence(&silent).contains("stood still"), "{}", sentence(&silent));
+    let losses = LossCounts { congestion: 0, corruption: 0, outage: 5, unknown: 0 };
+    let told = sentence(&TransferResult { losses, ..silent });
+    assert!(told.contains("nothing passed"), "{told}");
+}
+
+#[test]
 fn the_standard_input_is_told_from_a_disk() {
     let read = result(&[(Cause::Source, 9_000), (Cause::PathRate, 100)]);
     assert!(sentence(&read).contains("the files were read"));

@@ -40,6 +40,8 @@ struct Transfer {
     receiver: String,
     /// Shell text around `skyhaul send ...`, which stands for `SEND`.
     sender: String,
+    /// Address at which it is waited.
+    listen: &'static str,
 }
 
 impl Transfer {
@@ -48,7 +50,7 @@ impl Transfer {
         let content: Vec<u8> = (0..bytes).map(|i| (i * 31 + i / 1000) as u8).collect();
         file(folder.path(), "data", &content);
         std::fs::create_dir(folder.path().join("in")).unwrap();
-        Self { folder, receiver: String::new(), sender: "SEND".into() }
+        Self { folder, receiver: String::new(), sender: "SEND".into(), listen: "0.0.0.0:4700" }
     }
 
     /// Result of the sender; `None`: no namespaces here.
@@ -57,7 +59,7 @@ impl Transfer {
         let send = format!("{BINARY} send --no-memory --json {arguments} > said");
         let near = format!("near={}", self.sender.replace("SEND", &send));
         let far =
-            format!("far={} {BINARY} receive --once --dir in --listen 0.0.0.0:4700 --json", self.receiver);
+            format!("far={} {BINARY} receive --once --dir in --listen {} --json", self.receiver, self.listen);
         let rest = ["--duration", "60s", "--quiet", "--run", &far, "--run", &near];
         let mut command = skyhaul(&[&["emulate"], path, &rest].concat());
         let said: Said = command.current_dir(self.folder.path()).output().unwrap().into();
@@ -107,6 +109,16 @@ fn a_declared_rate_above_the_paths_is_losses() {
 fn a_tiny_file_is_its_opening() {
     let path = ["--rate", "10M", "--delay", "275ms"];
     is_first(Transfer::of(1000).over(&path, "data far:4700"), "opening", 0.5);
+}
+
+#[test]
+fn a_thin_link_to_a_name_with_two_addresses_brings_a_file_once() {
+    // The first answer takes longer than the patience after which another address is asked.
+    let path = ["--rate", "2400bit/s", "--delay", "300ms"];
+    let transfer = Transfer { listen: "[::]:4700", ..Transfer::of(4000) };
+    let Some(result) = transfer.over(&path, "data far:4700") else { return };
+    assert!(result["files"][0]["digest"].is_string() && result["error"].is_null(), "{result}");
+    assert!(result["confirmed_s"].as_f64().unwrap() < 25.0, "{result}");
 }
 
 #[test]

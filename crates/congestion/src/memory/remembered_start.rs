@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use skyhaul_core::event::{Phase, ResumePhase};
-use skyhaul_core::{Instant, MS, Pacer, PathController, PathEstimate, PathSample, SECOND};
+use skyhaul_core::{Instant, MS, Others, Pacer, PathController, PathEstimate, PathSample, SECOND};
 
 use super::{Carried, Resume, ResumeReport, SavedPath};
 use crate::Model;
@@ -159,6 +159,10 @@ impl PathController for RememberedStart {
 
     fn phase(&self) -> Phase {
         self.model.phase()
+    }
+
+    fn others(&self) -> Others {
+        self.model.others()
     }
 
     fn name(&self) -> &'static str {

@@ -62,6 +62,11 @@ pub(super) enum QueueCause {
 }
 
 impl CompetitionDetector {
+    /// True while a queue stands that is longer than one that the sender means to make.
+    pub(super) fn is_filled(&self) -> bool {
+        self.max_wait_ns > 0
+    }
+
     /// True while a queue stands for longer than one would that the sender made itself.
     pub(super) fn is_crowded(&self) -> bool {
         self.min_wait_ns != u64::MAX

@@ -15,7 +15,7 @@ mod trains;
 use alloc::boxed::Box;
 
 use skyhaul_core::event::Phase;
-use skyhaul_core::{Instant, Interval, MS, PathController, PathSample, SECOND};
+use skyhaul_core::{Instant, Interval, MS, Others, PathController, PathSample, SECOND};
 
 use competition::{CompetitionDetector, CubicClaim, QueueCause, unusual_bytes};
 use growth::{Fit, Growth, Step};
@@ -519,6 +519,15 @@ impl PathController for Model {
             (true, Some(_)) => Phase::Competing,
             (true, None) if self.sharing.is_shared() => Phase::Sharing,
             (true, None) => Phase::Holding,
+        }
+    }
+
+    fn others(&self) -> Others {
+        let is_in_doubt = self.competition.is_filled() || self.sharing.is_in_doubt();
+        match self.phase() {
+            Phase::Competing | Phase::Sharing => Others::Present,
+            _ if is_in_doubt => Others::Suspected,
+            _ => Others::Absent,
         }
     }
 

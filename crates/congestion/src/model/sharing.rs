@@ -40,6 +40,11 @@ impl Sharing {
         self.is_taken
     }
 
+    /// True while the last train has shown much more than is ours, however short the time.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.had_part_at > self.had_all_at
+    }
+
     /// Takes in a report. What it says has to have held for `patience_ns`.
     pub(super) fn saw(&mut self, now: Instant, evidence: Evidence, patience_ns: u64) {
         if evidence.has_lost {

@@ -55,11 +55,26 @@ impl Run {
 }
 
 impl Run {
-    /// The limit of most of the time, but for what passes before the first byte and behind the last.
+    /// The limit of most of the time, but for what passes before the first byte and behind the last. Losses of
+    /// any cause are one.
     pub(crate) fn first(&self) -> Limit {
-        let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled);
-        let longest = Limit::ALL.into_iter().filter(counts).max_by_key(|&limit| self.limits.spent_ns(limit));
-        longest.unwrap_or(Limit::Unwritten)
+        let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled | Limit::Overflow);
+        let spent = |limit: &Limit| match limit {
+            Limit::Losses => self.limits.spent_ns(*limit) + self.limits.spent_ns(Limit::Overflow),
+            _ => self.limits.spent_ns(*limit),
+        };
+        Limit::ALL.into_iter().filter(counts).max_by_key(spent).unwrap_or(Limit::Unwritten)
+    }
+
+    /// Time from the first byte to the last, in ms.
+    pub(crate) fn total_ms(&self) -> u64 {
+        let outside = [Limit::Unwritten, Limit::Settled];
+        Limit::ALL
+            .iter()
+            .filter(|limit| !outside.contains(limit))
+            .map(|&limit| self.limits.spent_ns(limit))
+            .sum::<u64>()
+            / skyhaul_core::MS
     }
 
     /// Time under a limit, in ms.

@@ -71,8 +71,8 @@ impl Connection {
         }
         let deadline = self.or_close(next, call.now).map(|step| step.at);
         self.limits.rest(call.now, self.limit(situation.as_ref(), call.path), deadline);
-        let (confirms_ns, beyond) = self.sender.confirmation(call.path);
-        self.limits.confirm_within(confirms_ns, beyond);
+        self.limits.confirm_within(self.sender.confirmation_ns());
+        self.limits.meet(call.now, call.path.others());
         Err(deadline)
     }
 

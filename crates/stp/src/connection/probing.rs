@@ -96,16 +96,23 @@ impl Connection {
 
     /// On as before, if a cycle lasts.
     pub(super) fn abort_probing(&mut self, call: &mut Call<'_>) {
+        // Nothing is missing: where that was known so soon, a machine or a queue was slow, and no link gone.
+        let limit = self.prober.is_short(call.now).then(|| self.sender.rate_limit(call.path));
         if let Some(event) = self.prober.abort(call.now) {
-            self.limits.judge(call.now, None);
+            self.limits.judge(call.now, limit);
             call.emit(event);
         }
     }
 
     fn end_probing(&mut self, judgement: &Judgement, evidence: &Evidence, call: &mut Call<'_>) {
         let Some(event) = self.prober.end(call.now, judgement, evidence) else { return };
-        let is_outage = judgement.verdict == Verdict::Outage;
-        self.limits.judge(call.now, Some(if is_outage { Limit::Outage } else { Limit::Losses }));
+        match judgement.verdict {
+            // What is found lost says whose time that was.
+            Verdict::Outage if self.prober.was_brief() => {}
+            Verdict::Outage => self.limits.judge(call.now, Some(Limit::Outage)),
+            Verdict::Congestion => self.limits.judge(call.now, Some(Limit::Overflow)),
+            Verdict::Corruption | Verdict::Unknown => self.limits.judge(call.now, Some(Limit::Losses)),
+        }
         match judgement.verdict {
             Verdict::Congestion => self.sender.slow_down(judgement.duration_ns, call.now),
             Verdict::Outage => {

@@ -61,7 +61,9 @@ impl Connection {
         self.sender.acknowledge(&missing, answer.and_then(|answer| answer.rtt_ns), call);
         if self.may_repeat(&missing, call) {
             let verdicts = self.prober.verdicts(self.default_verdict());
-            if let Some(were_too_large) = self.sender.lose(&missing, &verdicts, call) {
+            let were_too_large = self.sender.lose(&missing, &verdicts, call);
+            self.limits.judge(call.now, Some(self.sender.repeat_limit()));
+            if let Some(were_too_large) = were_too_large {
                 self.limits.settle_outages(were_too_large);
             }
         }

@@ -119,6 +119,18 @@ impl Prober {
         cycle.judge(now, evidence)
     }
 
+    /// True if the last verdict was an outage too brief to be told from a row of damage, or from a queue that
+    /// took all for a moment.
+    pub(crate) fn was_brief(&self) -> bool {
+        self.is_brief
+    }
+
+    /// True if the cycle that lasts is no longer than machines stand still, or answers are late.
+    pub(crate) fn is_short(&self, now: Instant) -> bool {
+        let is_short = |cycle: &Cycle| now.since(cycle.started_at) < BRIEF_NS.max(cycle.loss_rtt_ns / 2);
+        self.cycle.as_deref().is_some_and(is_short)
+    }
+
     /// Ends a cycle as a false alarm, if one lasts: nothing is missing, it was reordering or a late answer.
     pub(crate) fn abort(&mut self, now: Instant) -> Option<Event> {
         let cycle = self.cycle.take()?;

@@ -1,7 +1,7 @@
 //! Limit of a sender while nothing leaves: what [`skyhaul_core::LimitTimes`] books the time to.
 
 use skyhaul_core::event::Phase;
-use skyhaul_core::{Limit, Path};
+use skyhaul_core::{Limit, Path, Verdict};
 
 use super::{Sender, Situation};
 
@@ -30,12 +30,19 @@ impl Sender {
         if fits { self.pace_limit(path) } else { self.window_limit(situation, path) }
     }
 
-    /// Time that a confirmation takes on the empty path, and the limit that takes what exceeds it: what has
-    /// left waits in a queue, which the path's rate empties.
-    pub(crate) fn confirmation(&self, path: &Path) -> (u64, Limit) {
-        let shortest_ns = if self.rtt.is_known() { self.rtt.min_ns() } else { u64::MAX };
-        let beyond = if path.is_shared() { Limit::Neighbour } else { Limit::PathRate };
-        (shortest_ns, beyond)
+    /// Time that a confirmation takes on the empty path.
+    pub(crate) fn confirmation_ns(&self) -> u64 {
+        if self.rtt.is_known() { self.rtt.min_ns() } else { u64::MAX }
+    }
+
+    /// Limit of packets that go again.
+    pub(crate) fn repeat_limit(&self) -> Limit {
+        self.activity.lost.limit()
+    }
+
+    /// Limit of data that the pace alone holds.
+    pub(crate) fn rate_limit(&self, path: &Path) -> Limit {
+        self.regulator.pace_phase(path).map_or(Limit::DeclaredRate, rate_limit)
     }
 
     /// Limit of data that waits for its moment alone.
@@ -43,12 +50,9 @@ impl Sender {
         if self.activity.was_repair {
             // A peer whose window is closed takes no repeats either.
             let is_closed = self.peer.window_bytes < self.mss_bytes(path) as u64;
-            return if is_closed { self.peer_limit() } else { Limit::Losses };
+            return if is_closed { self.peer_limit() } else { self.repeat_limit() };
         }
-        match self.regulator.pace_phase(path) {
-            Some(phase) => rate_limit(phase),
-            None => Limit::DeclaredRate,
-        }
+        self.rate_limit(path)
     }
 
     /// Limit of data that a window holds: the path's, the peer's, or one of ours.
@@ -57,7 +61,7 @@ impl Sender {
         let bytes = self.cache.unsent_bytes().min(self.mss_bytes(path)) as u64;
         let flight = self.cache.in_flight_bytes();
         if has_repairs && self.cache.queued_outside(self.coded_packets(situation)).is_none() {
-            return Limit::Losses; // repair symbols go in their place
+            return self.repeat_limit(); // repair symbols go in their place
         }
         if has_repairs || flight > 0 && flight + bytes > self.regulator.window_bytes() {
             return rate_limit(self.regulator.snapshot().phase);
@@ -78,14 +82,39 @@ impl Sender {
     }
 }
 
+/// Packets found lost since none waited to be sent again, by verdict.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LostOfLate([u64; 4]);
+
+impl LostOfLate {
+    /// Takes in a packet that is lost.
+    pub(super) fn count(&mut self, verdict: Verdict) {
+        self.0[verdict as usize] += 1;
+    }
+
+    /// Limit of packets that go again: the cause for which most of them were lost.
+    fn limit(self) -> Limit {
+        let [congestion, corruption, outage, unknown] = self.0;
+        match congestion.max(outage) {
+            most if most <= corruption + unknown => Limit::Losses,
+            most if most == outage => Limit::Outage,
+            _ => Limit::Overflow,
+        }
+    }
+}
+
 /// Limit of what a controller in this phase lets leave.
 fn rate_limit(phase: Phase) -> Limit {
     match phase {
         Phase::FixedRate => Limit::DeclaredRate,
         Phase::SlowStart | Phase::Startup | Phase::Measuring => Limit::Opening,
-        Phase::Competing | Phase::Sharing => Limit::Neighbour,
-        Phase::Avoidance | Phase::Drain | Phase::ProbeBandwidth | Phase::ProbeRtt | Phase::Holding => {
-            Limit::PathRate
-        }
+        // Whose time that is depends on what is known of others.
+        Phase::Avoidance
+        | Phase::Drain
+        | Phase::ProbeBandwidth
+        | Phase::ProbeRtt
+        | Phase::Holding
+        | Phase::Competing
+        | Phase::Sharing => Limit::PathRate,
     }
 }

@@ -36,6 +36,7 @@ use crate::segment::{HEADER_BYTES, OPENING_BYTES, Opening, Options};
 use cache::SendCache;
 use coded_tail::CodedTail;
 use following::Following;
+use limiting::LostOfLate;
 use pieces::Pieces;
 use poll_history::PollHistory;
 use polling::PollPolicy;
@@ -99,6 +100,7 @@ struct Activity {
     order: u64,
     /// The last one was a packet that had been judged lost.
     was_repair: bool,
+    lost: LostOfLate,
     first_data_at: Option<Instant>,
     last_data_at: Instant,
     /// When the last outstanding packet was acknowledged.
@@ -163,6 +165,7 @@ impl Sender {
             activity: Activity {
                 order: 0,
                 was_repair: false,
+                lost: LostOfLate::default(),
                 first_data_at: None,
                 last_data_at: now,
                 emptied_at: now,

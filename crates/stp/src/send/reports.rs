@@ -8,6 +8,7 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{Event, Instant, Path, Verdict, expand};
 
 use super::cache::{Count, SentPacket};
+use super::limiting::LostOfLate;
 use super::missing::longest_row;
 use super::regulator::Spreading;
 use super::{Missing, PollRecord, Sender};
@@ -220,6 +221,9 @@ impl Sender {
     ) -> Option<bool> {
         let mut losses = LossReport::none();
         let mut lost = Vec::new();
+        if self.cache.queued_packets() == 0 {
+            self.activity.lost = LostOfLate::default();
+        }
         for number in missing.numbers() {
             if !self.may_go_again(number, missing.poll, call.now) {
                 continue;
@@ -236,6 +240,7 @@ impl Sender {
         for (number, packet) in lost {
             let verdict = self.told_verdict(&packet, verdicts, call.path);
             self.traffic.count_lost(verdict, Self::row_of(&packet, call.path));
+            self.activity.lost.count(verdict);
             losses.tell(Some((number, verdict)), call);
         }
         losses.tell(None, call);
