@@ -161,9 +161,7 @@ impl LimitTimes {
     pub fn judge(&mut self, now: Instant, limit: Option<Limit>) {
         self.book(now);
         let asked_ns = core::mem::take(&mut self.spent_ns[Limit::Asking as usize]);
-        let limit = limit.unwrap_or(self.suspected);
-        self.doubted_ns += if limit == Limit::Outage { asked_ns } else { 0 };
-        self.charge(limit, asked_ns);
+        self.charge(limit.unwrap_or(self.suspected), asked_ns);
     }
 
     /// Takes in whether the outages of late were packets too large for the path: then it was the time of
@@ -219,6 +217,7 @@ impl LimitTimes {
             _ => limit,
         };
         self.spent_ns[row as usize] += ns;
+        self.doubted_ns += if row == Limit::Outage { ns } else { 0 };
         if self.others == Others::Suspected && limit.is_shared() {
             self.doubtful_ns[row as usize] += ns;
         }

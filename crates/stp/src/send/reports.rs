@@ -245,7 +245,11 @@ impl Sender {
         }
         losses.tell(None, call);
         self.note_lost(&losses, call.now);
-        self.conclude_mtu(in_fragments, call)
+        let were_too_large = self.conclude_mtu(in_fragments, call);
+        if were_too_large == Some(true) {
+            self.activity.lost = LostOfLate::default(); // for no cause that was thought of
+        }
+        were_too_large
     }
 
     /// Verdict that the user is told. Where a window is kept it is that of the cycle, by which the window
