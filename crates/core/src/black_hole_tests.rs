@@ -22,9 +22,9 @@ fn a_fall_is_proven_by_thirty_four_packets() {
     let mut hole = doubted();
     for packets in 1.. {
         if packets % 4 == 0 {
-            hole.large_lost(at(110))
+            hole.large_lost(at(110));
         } else {
-            hole.small_arrived(1)
+            hole.small_arrived(1);
         }
         if hole.conclude(at(300), 1280, 576) {
             assert_eq!(packets, 34);
