@@ -74,6 +74,10 @@ struct Sizes {
     falls: u32,
     oversized: u32,
     sent_bytes: u64,
+    /// Next packet in order that is not confirmed, since when, and the longest time that one was.
+    next: u64,
+    next_since: Instant,
+    stalled_ns: u64,
 }
 
 impl EventSink<Source> for Sizes {
@@ -81,7 +85,7 @@ impl EventSink<Source> for Sizes {
         true
     }
 
-    fn emit(&mut self, _: Instant, source: Source, event: Event) {
+    fn emit(&mut self, now: Instant, source: Source, event: Event) {
         if source.host() != Some(0) {
             return;
         }
@@ -89,6 +93,10 @@ impl EventSink<Source> for Sizes {
             Event::PathMtu { mtu_bytes } => {
                 self.falls += u32::from(mtu_bytes < self.packet_bytes);
                 self.packet_bytes = mtu_bytes;
+            }
+            Event::Acknowledged { next, .. } if next > self.next => {
+                self.stalled_ns = self.stalled_ns.max(now.since(self.next_since));
+                (self.next, self.next_since) = (next, now);
             }
             Event::Oversized { .. } => self.oversized += 1,
             Event::Sent { wire_bytes, .. } => self.sent_bytes += u64::from(wire_bytes),
@@ -98,17 +106,17 @@ impl EventSink<Source> for Sizes {
 }
 
 fn run(text: &str, seed: u64) -> Sizes {
-    run_falling(text, seed, None)
+    run_falling(text, seed, 0, None)
 }
 
-/// A run in which the bottleneck takes no more than this from 0.7 s on.
-fn run_falling(text: &str, seed: u64, falls_to: Option<u32>) -> Sizes {
+/// A run in which the bottleneck takes no more than this from a moment on.
+fn run_falling(text: &str, seed: u64, at_ms: u64, falls_to: Option<u32>) -> Sizes {
     let file = File::parse(&Register::new(&[&STP, &TCP]), "black_holes.toml", text)
         .unwrap_or_else(|error| panic!("{error}"));
     let mut scenario = file.first_scenario().unwrap();
     for link in scenario.links.iter_mut().filter(|link| link.config.name == "bottleneck") {
         let forward = &mut link.config.forward;
-        let (at, first) = (Instant::from_ns(700 * MS), forward.first_step());
+        let (at, first) = (Instant::from_ns(at_ms * MS), forward.first_step());
         let step = falls_to.map(|mtu_bytes| ScheduleStep { at, mtu_bytes: Some(mtu_bytes), ..first });
         forward.schedule.extend(step);
     }
@@ -156,6 +164,25 @@ fn no_row_of_losses_in_front_of_a_short_queue_is_taken_for_a_black_hole() {
     assert!(bad.is_empty(), "{} of {runs}: {bad:#?}", bad.len());
 }
 
+#[test]
+fn where_a_satellite_path_falls_in_mid_flow_data_flows_again_within_five_seconds() {
+    for rate in ["", "rate = \"10Mbit/s\"\n"] {
+        for falls_to in [1400, 1280, 600] {
+            let text =
+                network(10, 275_000, "687500B", "", "").replace("duration = \"2s\"", "duration = \"30s\"");
+            let text = text.replace("discover_mtu = true\n", &format!("discover_mtu = true\n{rate}"));
+            let sizes = run_falling(&text, 1, 8000, Some(falls_to));
+            let what = format!("{rate:?} to {falls_to}: {} ms", sizes.stalled_ns / MS);
+            println!("{what}, {} B", sizes.packet_bytes);
+            assert!(
+                sizes.stalled_ns < 5000 * MS && sizes.next_since > Instant::from_ns(29_000 * MS),
+                "{what}"
+            );
+            assert!(sizes.falls > 0 && sizes.packet_bytes <= falls_to, "{what}: {} B", sizes.packet_bytes);
+        }
+    }
+}
+
 /// What was known of the path is forgotten behind an outage and where large packets vanish: here in front of
 /// a queue that others keep full.
 #[test]
@@ -166,7 +193,7 @@ fn what_is_learnt_anew_beside_a_blind_neighbour_lets_no_storm_leave() {
         for percent in [60, 80, 100] {
             let rival = rival(&format!("protocol = \"stp\"\nrate = \"{}kbit/s\"", 300 * percent));
             for (more, falls_to) in [(outage, None), ("", Some(1280)), ("", Some(1400))] {
-                let sizes = run_falling(&network(30, delay_us, queue, &rival, more), 1, falls_to);
+                let sizes = run_falling(&network(30, delay_us, queue, &rival, more), 1, 700, falls_to);
                 let part = sizes.sent_bytes as f64 / (30_000_000.0 * 2.0 / 8.0);
                 let what = format!(
                     "{delay_us} us, {queue}, {percent} %, {falls_to:?}: {part:.2}, {} cut",
