@@ -63,9 +63,11 @@ impl Limit {
         Self::Machine,
     ];
 
-    /// True if that time is others' where they have a part of the path: alone, the sender would have had it.
-    const fn is_shared(self) -> bool {
-        matches!(self, Self::PathRate | Self::Overflow)
+    /// Limits whose time is others' where they have a part of the path: alone, the sender would have had it.
+    const SHARED: [Self; 2] = [Self::PathRate, Self::Overflow];
+
+    fn is_shared(self) -> bool {
+        Self::SHARED.contains(&self)
     }
 }
 
@@ -86,10 +88,10 @@ pub struct LimitTimes {
     /// exceeds the first is time of the path's rate, as what has left waits for its turn on the way.
     confirms_ns: u64,
     drained_ns: u64,
-    /// What is known of others on the path, and the time of each row since it is thought that they may be
-    /// there.
+    /// What is known of others on the path, and the time of [`Limit::SHARED`] since it is thought that they
+    /// may be there.
     others: Others,
-    doubtful_ns: [u64; Limit::COUNT],
+    doubtful_ns: [u64; 2],
 }
 
 impl Default for LimitTimes {
@@ -111,7 +113,7 @@ impl LimitTimes {
             confirms_ns: u64::MAX,
             drained_ns: 0,
             others: Others::Absent,
-            doubtful_ns: [0; Limit::COUNT],
+            doubtful_ns: [0; 2],
         }
     }
 
@@ -134,14 +136,13 @@ impl LimitTimes {
     pub fn meet(&mut self, now: Instant, others: Others) {
         self.book(now);
         if others == Others::Present {
-            for limit in Limit::ALL {
-                let ns = self.doubtful_ns[limit as usize];
+            for (limit, ns) in Limit::SHARED.into_iter().zip(self.doubtful_ns) {
                 self.spent_ns[limit as usize] -= ns; // a part of it
                 self.spent_ns[Limit::Neighbour as usize] += ns;
             }
         }
         if others != Others::Suspected {
-            self.doubtful_ns = [0; Limit::COUNT];
+            self.doubtful_ns = [0; 2];
         }
         self.others = others;
     }
@@ -218,8 +219,11 @@ impl LimitTimes {
         };
         self.spent_ns[row as usize] += ns;
         self.doubted_ns += if row == Limit::Outage { ns } else { 0 };
-        if self.others == Others::Suspected && limit.is_shared() {
-            self.doubtful_ns[row as usize] += ns;
+        let place = Limit::SHARED.iter().position(|shared| *shared == row);
+        if self.others == Others::Suspected
+            && let Some(place) = place
+        {
+            self.doubtful_ns[place] += ns;
         }
     }
 

@@ -341,9 +341,10 @@ impl Path {
         self.controller().map_or(Others::Absent, PathController::others)
     }
 
-    /// True if they have a part of it: they fill its queue, or did.
+    /// True if the controller goes by that others have a part of the path: they fill its queue, or did.
     pub fn is_shared(&self) -> bool {
-        self.others() == Others::Present
+        self.controller()
+            .is_some_and(|controller| matches!(controller.phase(), Phase::Competing | Phase::Sharing))
     }
 
     /// Tells the controller that the first packets, which leave at once, have left.

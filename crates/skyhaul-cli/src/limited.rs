@@ -114,6 +114,16 @@ impl LimitedBy {
         self
     }
 
+    /// The same for a path within this machine on which nothing is emulated: what it carries, and every delay
+    /// on it, is up to the machine.
+    pub(crate) fn within_machine(mut self) -> Self {
+        for cause in [Cause::PathRate, Cause::Neighbour, Cause::Outage] {
+            let ns = std::mem::take(&mut self.ns[cause as usize]);
+            self.add(Cause::Machine, ns);
+        }
+        self
+    }
+
     fn add(&mut self, cause: Cause, ns: u64) {
         self.ns[cause as usize] += ns;
     }
@@ -375,6 +385,12 @@ mod tests {
         assert_eq!(notes.recent(at(21_000), &limits.until(at(21_000))), Some(Cause::PathRate));
         assert_eq!(notes.recent(at(23_000), &limits.until(at(23_000))), Some(Cause::ReceiverDisk));
         assert!(notes.recent.len() <= MAX_LOOKS);
+    }
+
+    #[test]
+    fn within_a_machine_it_is_the_path() {
+        let by = table(&[(Cause::PathRate, 800), (Cause::Neighbour, 20), (Cause::Source, 5)]);
+        assert_eq!(by.within_machine(), table(&[(Cause::Machine, 820), (Cause::Source, 5)]));
     }
 
     #[test]

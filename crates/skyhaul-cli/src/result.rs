@@ -1,5 +1,7 @@
 //! Result of a transfer: the JSON object of every command (docs/guide/json.md).
 
+use std::net::SocketAddr;
+
 use serde::Serialize;
 use skyhaul_core::{Instant, Stats};
 use skyhaul_files::SessionReport;
@@ -14,6 +16,11 @@ use crate::remembered::PathMemoryResult;
 use crate::session_facts::SessionFacts;
 use crate::verdicts::{VerdictResult, seconds, verdicts};
 use crate::wall_time::WallTime;
+
+/// Bounds of a path within this machine on which nothing is emulated: no link has both a shorter round trip and
+/// a higher rate.
+const WITHIN_RTT_MS: f64 = 1.0;
+const WITHIN_RATE_BPS: f64 = 1e8;
 
 /// One file.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -166,6 +173,17 @@ impl TransferResult {
         let read_ns = held.read_ns.unwrap_or(0);
         let limited_by = held.by.map(|by| by.after_reading(read_ns));
         Self { limited_by, read_s: held.read_ns.map(seconds), ..self }
+    }
+
+    /// The same of a path to `peer`: where it lies within this machine, and nothing on it - a relay, an emulated
+    /// link - has shown a delay or a rate of its own, what it carries is what the machine does.
+    pub(crate) fn of_path_to(self, peer: SocketAddr) -> Self {
+        let is_within = peer.ip().to_canonical().is_loopback();
+        let is_short = self.rtt_ms.min.is_some_and(|ms| ms < WITHIN_RTT_MS);
+        let is_fast = self.goodput_bps.is_some_and(|bps| bps > WITHIN_RATE_BPS);
+        let by =
+            self.limited_by.map(|by| if is_within && is_short && is_fast { by.within_machine() } else { by });
+        Self { limited_by: by, ..self }
     }
 
     /// One line of JSON.

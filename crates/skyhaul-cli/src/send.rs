@@ -285,7 +285,7 @@ impl<E: TransportEnd> Attempt<E> {
         let result = self.sent.result(&self.stats);
         let result = result.with_cycles(&self.cycles, self.sent.started_at, probing.as_ref());
         let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
-        let result = result.with_limits(self.held);
+        let result = result.with_limits(self.held).of_path_to(self.peer);
         let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
         TransferResult { transport: E::TRANSPORT, declared_rate_bps, error, ..result }
     }

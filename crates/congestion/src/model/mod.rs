@@ -523,10 +523,13 @@ impl PathController for Model {
     }
 
     fn others(&self) -> Others {
-        let is_in_doubt = self.competition.is_filled() || self.sharing.is_in_doubt();
+        let is_filled = self.competition.is_filled();
+        // Who has had a part is not there while no queue stands and trains show that all is ours.
+        let has_all = self.is_all(self.estimate_bps) && !is_filled;
         match self.phase() {
-            Phase::Competing | Phase::Sharing => Others::Present,
-            _ if is_in_doubt => Others::Suspected,
+            Phase::Competing => Others::Present,
+            Phase::Sharing if !has_all => Others::Present,
+            _ if is_filled || self.sharing.is_in_doubt() => Others::Suspected,
             _ => Others::Absent,
         }
     }
