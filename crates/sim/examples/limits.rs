@@ -30,7 +30,7 @@ const SHOWN: [Limit; 9] = [
 
 fn row(name: &str, run: &Run) {
     let spent = SHOWN.map(|limit| format!("{:>6.2}", run.spent_ms(limit) as f64 / 1e3));
-    let total_s = run.total_ms() as f64 / 1e3;
+    let total_s = cells::total_ms(run) as f64 / 1e3;
     let first = format!("{:?}", run.first());
     println!("{name:<44} {first:<10} {} {total_s:>6.2} {:?}", spent.join(" "), run.confusion[0]);
 }

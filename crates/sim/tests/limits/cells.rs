@@ -1,6 +1,8 @@
 //! Transfers of which it is known what holds them back: others have a part of the path, or nobody else is
 //! there.
 
+use skyhaul_core::Limit;
+
 use crate::neighbours::{Beside, Other, Run};
 
 /// Rates of the path in kbit/s, ...
@@ -30,6 +32,12 @@ const HELD_PERCENT: u64 = 130;
 const START_MS: u32 = 6_000;
 const OWN_START_MS: u32 = 5_000;
 
+/// Time of a run from the first byte to the last, in ms.
+pub(crate) fn total_ms(run: &Run) -> u64 {
+    let outside = [Limit::Unwritten, Limit::Settled];
+    Limit::ALL.iter().filter(|limit| !outside.contains(limit)).map(|&limit| run.spent_ms(limit)).sum()
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Queue {
     Packets(u32),
@@ -57,7 +65,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// True if a run took so much longer than alone that something held it back.
     pub(crate) fn is_held_back(&self, run: &Run) -> bool {
-        run.total_ms() * 100 > self.alone_ms * HELD_PERCENT
+        total_ms(run) * 100 > self.alone_ms * HELD_PERCENT
     }
 }
 

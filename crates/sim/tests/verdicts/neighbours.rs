@@ -66,17 +66,6 @@ impl Run {
         Limit::ALL.into_iter().filter(counts).max_by_key(spent).unwrap_or(Limit::Unwritten)
     }
 
-    /// Time from the first byte to the last, in ms.
-    pub(crate) fn total_ms(&self) -> u64 {
-        let outside = [Limit::Unwritten, Limit::Settled];
-        Limit::ALL
-            .iter()
-            .filter(|limit| !outside.contains(limit))
-            .map(|&limit| self.limits.spent_ns(limit))
-            .sum::<u64>()
-            / skyhaul_core::MS
-    }
-
     /// Time under a limit, in ms.
     pub(crate) fn spent_ms(&self, limit: Limit) -> u64 {
         self.limits.spent_ns(limit) / skyhaul_core::MS
