@@ -59,6 +59,8 @@ const MAX_EXCESS: f64 = 1.02;
 const MAX_JUMP: f64 = 2.0;
 /// POLLs are not much closer together than this, however short the round trip: answers come no faster.
 const POLL_NS: u64 = 20 * MS;
+/// Time for which a receiver's machine may stand still.
+const STALL_NS: u64 = 20 * MS;
 /// Bytes between two marks below which they say more about packet sizes than about a rate, ...
 const MIN_BYTES: u64 = 4 * 1500;
 /// ... and the time from which on they do not: what takes that long is slow, and less than a tenth of it is
@@ -233,9 +235,9 @@ impl Model {
 
     /// Rate at which packets arrived between two marks, if they are enough to tell. A queue empties while at
     /// least the lowest correction of the rate is sent: what arrives in less of the time than that explains
-    /// was held up, and let go at once, by the receiver's machine perhaps.
+    /// may have been held up for a moment by the receiver's machine, and read at once.
     fn arrived_bps(&self, long: &Interval) -> Option<f64> {
-        let least_ns = (long.sent_ns as f64 * MIN_CORRECTION) as u64;
+        let least_ns = ((long.sent_ns as f64 * MIN_CORRECTION) as u64).min(STALL_NS);
         let long = Interval { arrived_ns: long.arrived_ns.max(least_ns), ..*long };
         let is_enough = long.arrived_bytes >= MIN_BYTES && long.arrived_ns > 0
             || long.arrived_bytes >= self.mss_bytes && long.arrived_ns >= MIN_ARRIVAL_NS;
