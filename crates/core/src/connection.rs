@@ -53,6 +53,8 @@ pub enum CloseReason {
     Oversized,
     /// The carrier says that nobody receives at the peer's address.
     Unreachable,
+    /// The peer confirmed what was never sent: nothing that it says is to be believed.
+    FalseReport,
 }
 
 impl fmt::Display for CloseReason {
@@ -77,6 +79,7 @@ impl fmt::Display for CloseReason {
                 "packets that were made when the path took larger ones do not arrive, nor do their fragments"
             }
             Self::Unreachable => "nothing receives at the peer's address",
+            Self::FalseReport => "the peer confirmed data that was never sent",
         })
     }
 }

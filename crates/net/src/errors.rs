@@ -59,6 +59,7 @@ fn kind(reason: CloseReason) -> ErrorKind {
         }
         CloseReason::ConnectTimeout | CloseReason::Silence | CloseReason::Oversized => ErrorKind::TimedOut,
         CloseReason::AbortedHere => ErrorKind::ConnectionAborted,
+        CloseReason::FalseReport => ErrorKind::InvalidData,
         CloseReason::Reset(_) => ErrorKind::ConnectionReset,
     }
 }

@@ -30,7 +30,7 @@ fn of_close(reason: CloseReason, was_heard: bool) -> ErrorCode {
             ErrorCode::PeerGone
         }
         CloseReason::Reset(Some(ResetReason::Busy)) => ErrorCode::PeerBusy,
-        CloseReason::Reset(Some(ResetReason::Protocol)) => ErrorCode::Protocol,
+        CloseReason::Reset(Some(ResetReason::Protocol)) | CloseReason::FalseReport => ErrorCode::Protocol,
         CloseReason::Reset(_) => ErrorCode::PeerAborted,
         CloseReason::ConnectTimeout => ErrorCode::NoAnswer,
         CloseReason::Silence | CloseReason::Oversized => ErrorCode::GaveUp,

@@ -208,10 +208,10 @@ impl Life {
     }
 
     /// Ends it with a reset for the peer. Result: false if it was over already.
-    pub(super) fn abort(&mut self, with: ResetReason) -> bool {
+    pub(super) fn abort(&mut self, with: ResetReason, reason: CloseReason) -> bool {
         let is_news = !self.is_closed();
         if is_news {
-            *self = Self::Closed { reason: Some(CloseReason::AbortedHere), reset: Some(with) };
+            *self = Self::Closed { reason: Some(reason), reset: Some(with) };
         }
         is_news
     }

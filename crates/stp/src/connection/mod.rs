@@ -245,11 +245,16 @@ impl Connection {
 
     /// Ends both directions at once and tells the peer.
     pub(crate) fn abort(&mut self, reason: ResetReason) {
-        if self.life.abort(reason) {
-            self.forget_unreadable();
-            self.tell(StreamEvent::Closed(Some(CloseReason::AbortedHere)));
-        }
+        self.end_with(reason, CloseReason::AbortedHere);
         self.check_invariants();
+    }
+
+    /// Ends both directions at once for a reason, and tells the peer another.
+    fn end_with(&mut self, told: ResetReason, reason: CloseReason) {
+        if self.life.abort(told, reason) {
+            self.forget_unreadable();
+            self.tell(StreamEvent::Closed(Some(reason)));
+        }
     }
 
     /// Ends here and now in favour of another connection, without a word to the peer.

@@ -34,6 +34,13 @@ impl Connection {
             situation = self.situation(call.now, call.path);
             next = self.next_transmission(situation.as_ref(), call.now, call.path);
         }
+        if let (Some(Action::Send(SenderAction::Segment(plan))), Some(now)) =
+            (due(next, call.now), &situation)
+            && self.sender.withholds(&plan, now, call)
+        {
+            situation = self.situation(call.now, call.path);
+            next = self.next_transmission(situation.as_ref(), call.now, call.path);
+        }
         let due = due(next, call.now);
         match (due, &situation) {
             (Some(Action::Send(action)), Some(situation)) => {

@@ -1,7 +1,7 @@
 //! STATs and USTATs: what they mean for sender and prober, and in which order these hear of it.
 
-use skyhaul_core::StreamEvent;
 use skyhaul_core::event::Refusal;
+use skyhaul_core::{CloseReason, ResetReason, StreamEvent};
 
 use super::Connection;
 use crate::call::Call;
@@ -59,6 +59,9 @@ impl Connection {
             Err(why) => return self.refuse(why, call),
         };
         self.sender.acknowledge(&missing, answer.and_then(|answer| answer.rtt_ns), call);
+        if self.sender.has_peer_lied() {
+            return self.end_with(ResetReason::Protocol, CloseReason::FalseReport);
+        }
         if self.may_repeat(&missing, call) {
             let verdicts = self.prober.verdicts(self.default_verdict());
             let were_too_large = self.sender.lose(&missing, &verdicts, call);

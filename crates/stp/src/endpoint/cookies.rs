@@ -1,9 +1,9 @@
 //! Cookies: openings that nothing is kept of but what the peer returns of our answer, as TCP's SYN cookies
 //! [RFC 4987 3.6].
 //!
-//! The peer's first STAT returns two numbers of our BGNAK and POLL: our initial number as the next one that it
-//! expects, and the POLL's timestamp as its echo. The first is what the BGN said, hidden by a keyed hash of
-//! who said it; the second is a counter of time, and a keyed hash of all of that. `docs/spec/stp.md` 4.17.
+//! The peer's first STAT returns two numbers of our BGNAK and POLL: our initial number as the next one that
+//! it expects, and the POLL's timestamp as its echo. The first is what the BGN said, hidden by a keyed hash
+//! of who said it; the second is a counter of time, and a keyed hash of all of that. `docs/spec/stp.md` 4.17.
 
 use core::hash::Hasher;
 
@@ -103,7 +103,7 @@ impl Cookies {
         tick(now) - self.last_tick < GOOD_TICKS
     }
 
-    /// The opening that a segment proves to have answered; `None`: it returns no cookie, or one that is stale.
+    /// Opening whose answer a segment returns; `None`: it returns no cookie, or a stale one.
     pub(super) fn open<P: Peer>(&self, now: Instant, key: Key<P>, segment: &Segment<'_>) -> Option<Returned> {
         let keys = self.keys.filter(|_| self.are_out(now))?;
         let stat = segment.stat.as_ref()?;

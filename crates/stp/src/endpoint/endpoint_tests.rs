@@ -22,3 +22,4 @@ mod sharing;
 mod states;
 mod strays;
 mod unsent;
+mod withheld;

@@ -68,6 +68,7 @@ impl Sender {
 
     /// Appends the BLOCK or REPAIR that is due, in a segment like `blank`.
     pub(crate) fn send_coded(&mut self, blank: Segment<'static>, call: &mut Call<'_>, out: &mut Vec<u8>) {
+        self.withholding.give_up();
         let loss = self.tail.loss(&self.cache);
         self.coded.begin(&self.cache, loss, call.now, block_room_bytes(call.path));
         let gaps = self.coding_gaps();

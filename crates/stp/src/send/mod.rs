@@ -22,6 +22,7 @@ mod reported_gaps;
 mod reports;
 mod tail_repeat;
 mod traffic;
+mod withheld;
 
 use alloc::sync::Arc;
 use core::ops::RangeInclusive;
@@ -44,6 +45,7 @@ use regulator::Regulator;
 use reported_gaps::ReportedGaps;
 use tail_repeat::TailRepeat;
 use traffic::Traffic;
+use withheld::Withholding;
 
 pub(crate) use missing::Missing;
 pub(crate) use plan::{Plan, SenderAction, Situation};
@@ -129,6 +131,7 @@ pub(crate) struct Sender {
     queue: QueueEvidence,
     activity: Activity,
     traffic: Traffic,
+    withholding: Withholding,
     /// True if the application writes nothing more.
     is_finished: bool,
     /// True if the application waits for room.
@@ -172,6 +175,7 @@ impl Sender {
                 oldest: (initial, now),
             },
             traffic: Traffic::default(),
+            withholding: Withholding::new(entropy.secret),
             is_finished: false,
             writer_waits: false,
             config: Arc::clone(config),

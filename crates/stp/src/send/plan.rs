@@ -90,6 +90,11 @@ impl Plan {
         self.data
     }
 
+    /// True if it is data and nothing else.
+    pub(super) fn is_data_alone(&self) -> bool {
+        self.has_data() && !(self.polls() || self.owes_poll || self.end || self.begin || self.proof)
+    }
+
     /// True if it is a piece of a packet, and nothing else.
     pub(crate) fn is_piece(&self) -> bool {
         matches!(self.data, Some(Choice::Piece { .. }))
@@ -327,6 +332,7 @@ impl Sender {
                 return number;
             }
             Choice::Again { number, why, .. } | Choice::Piece { number, why, .. } => {
+                self.withholding.let_go(number);
                 if why == skyhaul_core::event::Repeat::Idle {
                     self.tail.advance(number);
                 }

@@ -151,6 +151,7 @@ impl Sender {
         if let Some(poll) = &missing.poll {
             self.told.take(poll, missing);
         }
+        self.test_report();
     }
 
     fn note_acknowledged(&mut self, acked: &Acked, call: &mut Call<'_>) {
@@ -229,6 +230,9 @@ impl Sender {
                 continue;
             }
             let Some(packet) = self.cache.lose(number, missing.poll.is_none()) else { continue };
+            if self.withholding.is_found(number) {
+                continue; // it was not lost
+            }
             let SentPacket { order, last_sent: sent_at, .. } = packet;
             losses.add(verdicts.of(sent_at), u64::from(packet.bytes), sent_at);
             Self::note_mtu_loss(packet.whole_bytes, sent_at, call.path);

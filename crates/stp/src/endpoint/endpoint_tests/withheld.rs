@@ -1,0 +1,75 @@
+//! Peers that call received what never left.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use skyhaul_core::{CloseReason, ConnectionId, Connections, MS, ResetReason, StreamEvent};
+
+use super::bench::*;
+use crate::segment::{decode, encode};
+use crate::{Config, State};
+
+/// A writes 240 Mbit/s, some at a time, over 10 ms each way, for so long or until it has ended; with `lies`,
+/// B's STATs call everything received. Result: IP bytes that A sent, and megabits a second in the last 100 ms.
+fn run(bench: &mut Bench, id: ConnectionId, ms: u64, lies: bool) -> (u64, u64) {
+    let (data, mut asked, mut sent) = (vec![7; 240_000], BTreeMap::new(), Vec::new());
+    bench.delay_ns = 10 * MS;
+    for at in 0..ms {
+        if at % 8 == 0 {
+            let _ = bench.a.write(id, &data);
+        }
+        bench.run(MS);
+        for flight in &mut bench.wire {
+            let mut segment = decode(&flight.bytes).unwrap();
+            if let (Side::B, Some(poll)) = (flight.to, segment.poll) {
+                asked.insert(poll.timestamp, poll.next);
+            }
+            if let (Side::A, Some(stat), true) = (flight.to, &mut segment.stat, lies) {
+                stat.report.next = asked[&stat.echo];
+                (stat.report.start, stat.report.silent) = (0, None);
+                stat.report.runs.clear();
+                let mut bytes = Vec::new();
+                encode(&segment, &mut bytes);
+                flight.bytes = bytes;
+            }
+        }
+        sent.push(bench.a.stats(id).unwrap().sent_bytes);
+        if bench.a.state(id) == Some(State::Closed) {
+            break;
+        }
+    }
+    let before = sent[sent.len().saturating_sub(100)];
+    (sent[sent.len() - 1], (sent[sent.len() - 1] - before) * 8 / 100_000)
+}
+
+fn opened() -> (Bench, ConnectionId) {
+    let mut bench = Bench::new();
+    let id = bench.open_with(Config::standard());
+    (bench, id)
+}
+
+#[test]
+fn a_peer_that_confirms_what_never_left_is_left_at_once() {
+    let (mut bench, id) = opened();
+    let (sent_bytes, _) = run(&mut bench, id, 4000, true);
+    assert!(bench.heard(Side::A, StreamEvent::Closed(Some(CloseReason::FalseReport))), "{sent_bytes}");
+    assert!(sent_bytes < 100 << 20, "{sent_bytes}");
+    bench.run(100 * MS);
+    let told = CloseReason::Reset(Some(ResetReason::Protocol));
+    assert!(bench.heard(Side::B, StreamEvent::Closed(Some(told))), "{:?}", bench.events);
+}
+
+#[test]
+fn an_honest_peer_calls_missing_what_never_left_and_nothing_is_lost() {
+    let (mut bench, id) = opened();
+    let (sent_bytes, rate_mbps) = run(&mut bench, id, 3000, false);
+    let stats = bench.a.stats(id).unwrap();
+    assert!(rate_mbps > 150, "{rate_mbps} Mbit/s");
+    assert!((2..=12).contains(&stats.retransmitted_packets), "{}", stats.retransmitted_packets);
+    assert_eq!(stats.lost_packets, [0; 4], "nothing was lost");
+    assert_eq!((bench.a.state(id), stats.refused), (Some(State::Established), 0));
+    let missing = sent_bytes.saturating_sub(bench.received(1).len() as u64);
+    assert!(missing < 16 << 20, "{missing} of {sent_bytes}");
+    assert!(bench.received(1).iter().all(|&byte| byte == 7));
+}
