@@ -1,6 +1,5 @@
 //! Stream errors as [`io::Error`]: the right kind, readable text, and the [`CloseReason`] inside.
 
-use skyhaul_association::PeerError;
 use skyhaul_core::{CloseReason, ConnectError, ResetReason, StreamError};
 use std::io::{self, ErrorKind};
 
@@ -28,9 +27,6 @@ pub enum EndpointError {
     /// ([`MAX_ASSOCIATIONS_PER_PEER`](skyhaul_association::MAX_ASSOCIATIONS_PER_PEER)).
     #[error("this endpoint has too many associations with the peer")]
     TooManyAssociations,
-    /// A peer cannot be taken.
-    #[error("{0}")]
-    Peer(PeerError),
 }
 
 impl From<EndpointError> for io::Error {
@@ -39,7 +35,7 @@ impl From<EndpointError> for io::Error {
             EndpointError::Closed => ErrorKind::NotConnected,
             EndpointError::Failed => ErrorKind::Other,
             EndpointError::AlreadyListening => ErrorKind::AddrInUse,
-            EndpointError::OtherPeer | EndpointError::Peer(_) => ErrorKind::InvalidInput,
+            EndpointError::OtherPeer => ErrorKind::InvalidInput,
             EndpointError::UnknownPeer => ErrorKind::NotFound,
             EndpointError::TooManyAssociations => ErrorKind::QuotaExceeded,
         };

@@ -74,7 +74,7 @@ pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;
 pub use realtime::LatenessReport;
-pub use sealed::{Seal, SealedEndpoint};
+pub use sealed::{SealedEndpoint, machine_config};
 #[doc(no_inline)]
 pub use skyhaul_association as association;
 #[doc(no_inline)]

@@ -143,13 +143,7 @@ pub(crate) fn random(seed: Option<u64>, name: &str) -> io::Result<RandomStream> 
         return Ok(RandomStream::new(seed, name));
     }
     let mut key = [0; 32];
-    fill_random(&mut key)?;
-    Ok(RandomStream::from_entropy(key))
-}
-
-/// Fills in octets of the operating system's randomness.
-pub(crate) fn fill_random(octets: &mut [u8; 32]) -> io::Result<()> {
     // A request this small is never answered in part.
-    getrandom(&mut *octets, GetRandomFlags::empty())?;
-    Ok(())
+    getrandom(&mut key, GetRandomFlags::empty())?;
+    Ok(RandomStream::from_entropy(key))
 }

@@ -4,15 +4,15 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
 use skyhaul_association::{
-    AssociationId, Associations, Config as AssociationConfig, Counters as SealCounters, Event, Identity,
-    Offer, PeerError, PeerId, PeerSettings, PublicKey, SealedEngine, Secret,
+    AssociationId, Associations, Config as AssociationConfig, Counters as SealCounters, Event, Offer,
+    PublicKey, SealedEngine,
 };
 use skyhaul_core::{MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES};
 use skyhaul_stp::Config;
 
 use crate::address::{as_peer, normalised};
 use crate::endpoint::route_bytes;
-use crate::options::{Names, fill_random};
+use crate::options::Names;
 use crate::shared::notify;
 use crate::udp::{self, Place};
 use crate::{Endpoint, EndpointError, EndpointOptions, SealedStp, Stream};
@@ -21,34 +21,9 @@ use crate::{Endpoint, EndpointError, EndpointOptions, SealedStp, Stream};
 /// Either end may get another address meanwhile.
 pub type SealedEndpoint = Endpoint<SealedStp>;
 
-/// Who an endpoint is, and whom it knows.
-#[derive(Clone, Debug)]
-pub struct Seal {
-    /// Who it is.
-    pub identity: Identity,
-    /// Whom it knows from the beginning.
-    pub peers: Vec<PeerSettings>,
-    /// AEADs that it offers.
-    pub offer: Offer,
-}
-
-impl Seal {
-    /// Seal of an end that offers AES where this machine's processor has it.
-    pub fn new(identity: Identity, peers: Vec<PeerSettings>) -> Self {
-        Self { identity, peers, offer: Offer { aes: has_aes() } }
-    }
-
-    /// Associations with nobody but these peers, with randomness of the operating system.
-    fn associations(&self) -> io::Result<Associations> {
-        let mut seed = [0; 32];
-        fill_random(&mut seed)?;
-        let config = AssociationConfig { offer: self.offer, ..AssociationConfig::default() };
-        let mut associations = Associations::new(config, self.identity.clone(), Secret::new(seed));
-        for peer in &self.peers {
-            associations.add_peer(peer.clone()).map_err(refused)?;
-        }
-        Ok(associations)
-    }
+/// Decisions for associations of this machine: AES is offered where the processor has it.
+pub fn machine_config() -> AssociationConfig {
+    AssociationConfig { offer: Offer { aes: has_aes() }, ..AssociationConfig::default() }
 }
 
 /// True if the processor has AES and the multiplication that GCM needs.
@@ -62,35 +37,38 @@ fn has_aes() -> bool {
     false
 }
 
-fn refused(error: PeerError) -> io::Error {
-    EndpointError::Peer(error).into()
-}
-
 impl SealedEndpoint {
-    /// Sealed endpoint that peers can reach at `address`, as [`Endpoint::bind`]. An error of kind
-    /// `InvalidInput`: a peer of the seal cannot be taken.
-    pub fn bind_sealed(address: SocketAddr, options: EndpointOptions, seal: &Seal) -> io::Result<Self> {
+    /// Sealed endpoint that the peers of `associations` can reach at `address`, as [`Endpoint::bind`].
+    pub fn bind_sealed(
+        address: SocketAddr,
+        options: EndpointOptions,
+        associations: Associations,
+    ) -> io::Result<Self> {
         let socket = udp::bound(normalised(address))?;
         let place = Place { local: normalised(socket.local_addr()?), peer: None };
-        Self::begin((socket, place), options, seal, None)
+        Self::begin((socket, place), options, associations, None)
     }
 
     /// Sealed endpoint on a free port for connections to who is at `address` now. The system tells it when
     /// nobody receives there; that ends what is being opened, and nothing that is protected.
-    pub fn client_sealed(address: SocketAddr, options: EndpointOptions, seal: &Seal) -> io::Result<Self> {
+    pub fn client_sealed(
+        address: SocketAddr,
+        options: EndpointOptions,
+        associations: Associations,
+    ) -> io::Result<Self> {
         let peer = as_peer(address);
         let socket = udp::reporting(peer)?;
         // What the route is now: a socket that is not connected is not told.
         let route = udp::connected(peer)?;
         let local = SocketAddr::new(route.local_addr()?.ip(), socket.local_addr()?.port());
         let place = Place { local: normalised(local), peer: Some(peer) };
-        Self::begin((socket, place), options, seal, route_bytes(&route, peer))
+        Self::begin((socket, place), options, associations, route_bytes(&route, peer))
     }
 
     fn begin(
         at: (UdpSocket, Place),
         options: EndpointOptions,
-        seal: &Seal,
+        associations: Associations,
         route_bytes: Option<u32>,
     ) -> io::Result<Self> {
         let names = Names {
@@ -99,7 +77,6 @@ impl SealedEndpoint {
             host_of: AssociationId::number,
         };
         let room = (SealedStp::HEAD_BYTES, SealedStp::TAIL_BYTES);
-        let associations = seal.associations()?;
         Self::start(at, options, |options| {
             Ok(SealedEngine::new(options.engine_of(route_bytes, names, room)?, associations))
         })
@@ -160,24 +137,6 @@ impl SealedEndpoint {
         Ok(id.ok_or(EndpointError::TooManyAssociations)?)
     }
 
-    /// Takes a peer.
-    pub fn add_peer(&self, settings: PeerSettings) -> io::Result<PeerId> {
-        let mut state = self.shared().lock();
-        state.check()?;
-        state.engine.associations_mut().add_peer(settings).map_err(refused)
-    }
-
-    /// Forgets a peer, and all that it shares with this end. Connections to it are given up when they have
-    /// been silent for long enough.
-    pub fn remove_peer(&self, key: PublicKey) {
-        let mut state = self.shared().lock();
-        let associations = state.engine.associations_mut();
-        if let Some(peer) = associations.peer_of(key) {
-            associations.remove_peer(peer);
-        }
-        notify(state);
-    }
-
     /// Key of the peer behind a connection that it opened, or that was opened to it.
     pub fn peer_of(&self, stream: &Stream<SealedStp>) -> Option<PublicKey> {
         let state = self.shared().lock();
@@ -205,7 +164,7 @@ impl SealedEndpoint {
         }
     }
 
-    /// Gives who looks after the endpoint its associations, for a change.
+    /// Gives who looks after the endpoint its associations, for a change: of peers, or of their counters.
     pub fn change_associations<T>(&self, change: impl FnOnce(&mut Associations) -> T) -> T {
         let mut state = self.shared().lock();
         let changed = change(state.engine.associations_mut());

@@ -5,8 +5,10 @@ use std::sync::mpsc;
 
 use skyhaul_core::Stats;
 use skyhaul_core::envelope::Mode;
-use skyhaul_net::association::{Identity, Offer, PeerSettings, Secret, Token};
-use skyhaul_net::{Clock, Counters, EndpointOptions, Seal, SealedEndpoint};
+use skyhaul_net::association::{
+    Associations, Config as AssociationConfig, Identity, Offer, PeerSettings, Secret, Token,
+};
+use skyhaul_net::{Clock, Counters, EndpointOptions, SealedEndpoint};
 use skyhaul_stp::Config;
 use tokio::io::AsyncReadExt;
 
@@ -31,17 +33,21 @@ fn identity(end: u8) -> Identity {
     Identity::new(Secret::new([end; 32]))
 }
 
-fn seal(end: u8, of: u8, aes: bool) -> Seal {
+fn associations(end: u8, of: u8, aes: bool) -> Associations {
+    let config = AssociationConfig { offer: Offer { aes }, ..AssociationConfig::default() };
+    let seed = skyhaul_store::random_secret().expect("the system has randomness");
+    let mut associations = Associations::new(config, identity(end), seed);
     let (key, psk) = (identity(of).public(), Secret::new([3; 32]));
     let peer = PeerSettings { key, psk, mode: Mode::Encrypted, token: Token::NONE, reserved: 0 };
-    Seal { offer: Offer { aes }, ..Seal::new(identity(end), vec![peer]) }
+    associations.add_peer(peer).expect("there is room");
+    associations
 }
 
 async fn receive(plan: Plan, aes: bool, tell: mpsc::Sender<SocketAddr>) -> u64 {
     let address = "127.0.0.1:0".parse().expect("an address");
     let [sender, own] = ENDS;
-    let endpoint =
-        SealedEndpoint::bind_sealed(address, options(plan), &seal(own, sender, aes)).expect("a socket");
+    let endpoint = SealedEndpoint::bind_sealed(address, options(plan), associations(own, sender, aes))
+        .expect("a socket");
     let mut listener = endpoint.listen(PORT).expect("a listener");
     tell.send(endpoint.local_addr()).expect("the sender is there");
     drain(&mut listener.accept().await.expect("a connection")).await
@@ -50,8 +56,8 @@ async fn receive(plan: Plan, aes: bool, tell: mpsc::Sender<SocketAddr>) -> u64 {
 /// Ends when the receiver has confirmed everything.
 async fn send(plan: Plan, aes: bool, peer: SocketAddr) -> (f64, (Stats, Counters)) {
     let [own, receiver] = ENDS;
-    let endpoint =
-        SealedEndpoint::client_sealed(peer, options(plan), &seal(own, receiver, aes)).expect("a socket");
+    let endpoint = SealedEndpoint::client_sealed(peer, options(plan), associations(own, receiver, aes))
+        .expect("a socket");
     let clock = Clock::start();
     let key = identity(receiver).public();
     let mut stream = endpoint.open_to(key, peer, PORT, Config::standard()).expect("a stream");

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use skyhaul_core::envelope::Mode;
 use skyhaul_core::{CloseReason, MS, SECOND};
-use skyhaul_net::association::{Event, Identity, PeerSettings, PublicKey, Secret, Token};
-use skyhaul_net::{Clock, EndpointOptions, Listener, Seal, SealedEndpoint, SealedStp, Stream};
+use skyhaul_net::association::{Associations, Event, Identity, PeerSettings, PublicKey, Secret, Token};
+use skyhaul_net::{Clock, EndpointOptions, Listener, SealedEndpoint, SealedStp, Stream, machine_config};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -33,9 +33,14 @@ pub(crate) fn settings(of: u8) -> PeerSettings {
     PeerSettings { key, psk, mode: Mode::Encrypted, token: Token::NONE, reserved: 0 }
 }
 
-/// Seal of an end that knows others.
-pub(crate) fn seal(end: u8, knows: &[u8]) -> Seal {
-    Seal::new(identity(end), knows.iter().map(|&of| settings(of)).collect())
+/// Associations of an end that knows others.
+pub(crate) fn associations(end: u8, knows: &[PeerSettings]) -> Associations {
+    let seed = skyhaul_store::random_secret().unwrap();
+    let mut associations = Associations::new(machine_config(), identity(end), seed);
+    for peer in knows {
+        associations.add_peer(peer.clone()).unwrap();
+    }
+    associations
 }
 
 pub(crate) fn sealed_server(options: EndpointOptions) -> (SealedEndpoint, Listener<SealedStp>) {
@@ -43,14 +48,15 @@ pub(crate) fn sealed_server(options: EndpointOptions) -> (SealedEndpoint, Listen
 }
 
 fn sealed_server_at(address: SocketAddr, options: EndpointOptions) -> (SealedEndpoint, Listener<SealedStp>) {
-    let endpoint = SealedEndpoint::bind_sealed(address, options, &seal(FAR, &[NEAR])).unwrap();
+    let endpoint =
+        SealedEndpoint::bind_sealed(address, options, associations(FAR, &[settings(NEAR)])).unwrap();
     let listener = endpoint.listen(PORT).unwrap();
     (endpoint, listener)
 }
 
 pub(crate) fn sealed_client(address: SocketAddr) -> SealedEndpoint {
     let options = EndpointOptions::default();
-    SealedEndpoint::client_sealed(address, options, &seal(NEAR, &[FAR])).unwrap()
+    SealedEndpoint::client_sealed(address, options, associations(NEAR, &[settings(FAR)])).unwrap()
 }
 
 pub(crate) fn patient(ns: u64) -> Config {
@@ -159,7 +165,9 @@ async fn a_stranger_meets_silence_and_is_told_when_its_patience_ends() {
     within(30, async {
         let (server, _listener) = sealed_server(EndpointOptions::default());
         let (address, options) = (server.local_addr(), EndpointOptions::default());
-        let stranger = SealedEndpoint::client_sealed(address, options, &seal(STRANGER, &[FAR])).unwrap();
+        let stranger =
+            SealedEndpoint::client_sealed(address, options, associations(STRANGER, &[settings(FAR)]))
+                .unwrap();
         let clock = Clock::start();
         let error = stranger.connect_to(key(FAR), address, PORT, patient(1500 * MS)).await.unwrap_err();
         assert!(clock.now().as_ns() >= 1500 * MS);
@@ -186,9 +194,8 @@ async fn nobody_at_the_address_is_told_at_once_though_the_socket_hears_everybody
 
 /// Client that has this to say of its peer, with the counters that it asks for.
 fn client_with(address: SocketAddr, known: &PeerSettings) -> SealedEndpoint {
-    let (options, seal) =
-        (EndpointOptions::default(), Seal { peers: vec![known.clone()], ..seal(NEAR, &[]) });
-    let client = SealedEndpoint::client_sealed(address, options, &seal).unwrap();
+    let known_by = associations(NEAR, std::slice::from_ref(known));
+    let client = SealedEndpoint::client_sealed(address, EndpointOptions::default(), known_by).unwrap();
     let Some(Event::Reserve { peer, up_to }) = client.take_event() else { panic!("no counters") };
     client.change_associations(|associations| associations.reserved(peer, known.reserved..up_to));
     client
