@@ -143,7 +143,8 @@ pub(crate) struct SendArgs {
     #[arg(
         required = true,
         value_name = "ADDRESS:PORT",
-        help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700"
+        help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700; or a peer \
+                (`skyhaul peers`) that the transfer is sealed to: NAME, or NAME@ADDRESS:PORT"
     )]
     pub(crate) to: String,
     #[command(flatten)]
@@ -181,6 +182,10 @@ pub(crate) struct ReceiveArgs {
     /// an address that others can reach must be asked for, and the transfer is not protected
     #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
+    /// Take files from peers alone that have leave to send them (`skyhaul peers allow`), sealed; nobody else
+    /// gets an answer
+    #[arg(long)]
+    pub(crate) peers_only: bool,
     /// Stop after one transfer
     #[arg(long)]
     pub(crate) once: bool,

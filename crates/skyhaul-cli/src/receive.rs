@@ -12,12 +12,15 @@ use std::task::Poll;
 use skyhaul_capture::Inlet;
 use skyhaul_core::SECOND;
 use skyhaul_files::{Destination, ReceiveOptions, SessionReport};
-use skyhaul_net::{Endpoint, EndpointOptions, Limits, Listener, Protocol, Stream, is_reachable_from_outside};
+use skyhaul_net::{
+    Endpoint, EndpointOptions, Limits, Listener, OverUdp, Protocol, Stream, is_reachable_from_outside,
+};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::advice;
 use crate::args::ReceiveArgs;
+use crate::counted::counted;
 use crate::descriptors;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
@@ -26,6 +29,7 @@ use crate::output::note;
 use crate::places::{MAX_PLACES, Places};
 use crate::progress::{ProgressLine, TICK};
 use crate::result::TransferResult;
+use crate::sealed::{Keys, SealedEnd};
 use crate::send::{LINGER, show};
 use crate::session::{Ending, session};
 use crate::signals::stop_requested;
@@ -102,37 +106,53 @@ async fn at_transport(
     destination: Destination,
 ) -> Result<ExitCode, Failure> {
     match choice {
+        None if args.peers_only => {
+            let keys = Keys::of_user()?;
+            let explain = |error: &io::Error| cannot_listen(args, error);
+            let (end, peers) = SealedEnd::waiting(&keys, args.listen, options(args, capture), explain)?;
+            let (address, listeners) = (end.endpoint.local_addr(), listeners(&end.endpoint)?);
+            announce_sealed(address, peers);
+            wait(Room::new(args, destination, end), listeners, args.once).await
+        }
         None => {
-            let endpoint = stp_endpoint(args, capture)?;
-            let address = endpoint.local_addr();
-            let listeners = [WIDE_FILES_PORT, FILES_PORT].map(|port| endpoint.listen(port));
-            let listeners: Result<_, _> = listeners.into_iter().collect();
-            let listeners = listeners.map_err(|error| cannot_accept(&error))?;
-            let room = Room::new(args, destination, endpoint);
-            wait(room, listeners, address, args.once).await
+            let endpoint = Endpoint::bind(args.listen, options(args, capture));
+            let endpoint = endpoint.map_err(|error| cannot_listen(args, &error))?;
+            let (address, listeners) = (endpoint.local_addr(), listeners(&endpoint)?);
+            announce(address);
+            wait(Room::new(args, destination, endpoint), listeners, args.once).await
+        }
+        Some(_) if args.peers_only => {
+            Err(Failure::usage("--peers-only is for --transport stp: TCP protects nothing"))
         }
         Some(choice) => {
             let endpoint = choice.host(host_address(args.listen)?, capture)?;
             let listener =
                 endpoint.listen(args.listen.port(), MAX_PLACES).map_err(|error| cannot_accept(&error))?;
-            let room = Room::new(args, destination, endpoint);
-            wait(room, vec![listener], args.listen, args.once).await
+            announce(args.listen);
+            wait(Room::new(args, destination, endpoint), vec![listener], args.once).await
         }
     }
 }
 
-fn stp_endpoint(args: &ReceiveArgs, capture: Option<Inlet>) -> Result<Endpoint, Failure> {
-    let options = EndpointOptions {
+fn options(args: &ReceiveArgs, capture: Option<Inlet>) -> EndpointOptions {
+    EndpointOptions {
         mtu_bytes: args.common.mtu,
         accept: args.common.config(),
         limits: Limits { max_early: MAX_EARLY, ..Limits::default() },
         capture,
         ..EndpointOptions::default()
-    };
-    Endpoint::bind(args.listen, options).map_err(|error| {
-        let advice = advice::of_listening(args.listen, &error);
-        Failure::of(ErrorCode::CannotListen, format!("cannot wait at {}: {error}{advice}", args.listen))
-    })
+    }
+}
+
+/// Listeners for every version of the file protocol.
+fn listeners<P: OverUdp>(endpoint: &Endpoint<P>) -> Result<Vec<Listener<P>>, Failure> {
+    let listeners = [WIDE_FILES_PORT, FILES_PORT].map(|port| endpoint.listen(port));
+    listeners.into_iter().collect::<Result<_, _>>().map_err(|error| cannot_accept(&error))
+}
+
+fn cannot_listen(args: &ReceiveArgs, error: &io::Error) -> Failure {
+    let advice = advice::of_listening(args.listen, error);
+    Failure::of(ErrorCode::CannotListen, format!("cannot wait at {}: {error}{advice}", args.listen))
 }
 
 fn cannot_accept(error: &io::Error) -> Failure {
@@ -142,10 +162,8 @@ fn cannot_accept(error: &io::Error) -> Failure {
 async fn wait<E: TransportEnd + 'static>(
     room: Room<E>,
     listeners: Vec<Listener<E::Protocol>>,
-    address: SocketAddr,
     once: bool,
 ) -> Result<ExitCode, Failure> {
-    announce(address);
     let room = Rc::new(room);
     let done = LocalSet::new().run_until(serve(Rc::clone(&room), listeners, once)).await;
     room.strangers.finish();
@@ -160,6 +178,11 @@ fn announce(address: SocketAddr) {
              anyone can send files here, and anyone on the path can read and change them"
         ));
     }
+}
+
+fn announce_sealed(address: SocketAddr, peers: usize) {
+    let peers = counted(peers as u64, "peer");
+    note(&format!("waiting for files at {address}, sealed, from {peers} with leave to send them"));
 }
 
 async fn serve<E: TransportEnd + 'static>(

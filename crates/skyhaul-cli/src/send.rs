@@ -8,7 +8,7 @@ use std::time::Duration;
 use skyhaul_capture::Inlet;
 use skyhaul_core::{CloseReason, Instant, Stats};
 use skyhaul_files::{Event, Fault, SendError, SessionReport, Side, Source, Version};
-use skyhaul_net::{Clock, Endpoint, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
+use skyhaul_net::{Clock, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
 use skyhaul_stp::Config;
 
 use crate::address::{resolve, unknown};
@@ -17,6 +17,7 @@ use crate::args::SendArgs;
 use crate::beside::first_to_answer;
 use crate::confirmed::ConfirmedLine;
 use crate::cycles::{CycleLog, CycleRecord};
+use crate::dial::{Dial, Plain, Sealed};
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
 use crate::known::KnownFiles;
@@ -27,6 +28,7 @@ use crate::output::{note, print};
 use crate::progress::TransferBar;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
+use crate::sealed::{Recipient, recipient};
 use crate::signals::stop_requested;
 use crate::sources::{self, Sources};
 use crate::stalled::{StallWatch, Stalled};
@@ -56,11 +58,14 @@ struct Attempt<E> {
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     args.verbosity.begin();
-    misused::has_address(&args.files, &args.to)?;
+    let recipient = recipient(&args.to)?;
+    if recipient.peer.is_none() {
+        misused::has_address(&args.files, &args.to)?;
+    }
     let sources = sources::open(&args.files, args.name.as_deref())?;
     let choice = args.transport.tcp(&args.common)?;
     let capture = args.capture.start("skyhaul send", &["sender".to_string()])?;
-    let done = over(&args, choice, capture.inlet(), sources).await;
+    let done = over(&args, choice, recipient, capture.inlet(), sources).await;
     capture.finish();
     done
 }
@@ -69,22 +74,47 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
 async fn over(
     args: &SendArgs,
     choice: Option<TcpChoice>,
+    recipient: Recipient,
     capture: Option<Inlet>,
     sources: Sources,
 ) -> Result<ExitCode, Failure> {
     match choice {
         None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
-        None => over_stp(args, capture, sources).await,
+        None => over_stp(args, recipient, capture, sources).await,
+        Some(_) if recipient.peer.is_some() => Err(Failure::usage(
+            "--transport tcp protects nothing: write ADDRESS:PORT instead of a peer's name",
+        )),
         Some(choice) => over_tcp(args, choice.sending(&args.sender)?, capture, sources).await,
     }
 }
 
-async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> Result<ExitCode, Failure> {
+async fn over_stp(
+    args: &SendArgs,
+    recipient: Recipient,
+    capture: Option<Inlet>,
+    sources: Sources,
+) -> Result<ExitCode, Failure> {
     if args.sender.controller.is_some() {
         return Err(Failure::usage("--controller is for --transport tcp: add that"));
     }
+    let Recipient { address, peer } = recipient;
+    match peer {
+        None => over_udp(args, &Plain, &address, capture, sources).await,
+        Some((keys, peer)) => {
+            over_udp(args, &Sealed { keys, peer: peer.key }, &address, capture, sources).await
+        }
+    }
+}
+
+async fn over_udp<D: Dial>(
+    args: &SendArgs,
+    dial: &D,
+    address: &str,
+    capture: Option<Inlet>,
+    sources: Sources,
+) -> Result<ExitCode, Failure> {
     let config = args.sender.config(&args.common);
-    let peers = resolve(&args.to).await?;
+    let peers = resolve(address).await?;
     let mut ways = Ways::new(&peers);
     let mut waiting = Waiting::new(config.give_up_ns);
     let mut abandoned = None;
@@ -97,8 +127,8 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
             capture: capture.clone(),
             ..EndpointOptions::default()
         };
-        let endpoint = Endpoint::client(peer, options).map_err(|error| cannot_send(peer, error))?;
-        let recalled = args.memory.recall(endpoint.local_addr(), peer, &config);
+        let endpoint = dial.end(peer, options)?;
+        let recalled = args.memory.recall(D::local_addr(&endpoint), peer, &config);
         let config = Config {
             remembered: recalled.as_ref().and_then(Recalled::saved),
             remembered_mtu_bytes: recalled.as_ref().and_then(Recalled::mtu_bytes),
@@ -106,16 +136,18 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
         };
         let patience_ns = config.connect_give_up_ns;
         let rival = Config { remembered: None, remembered_mtu_bytes: None, ..config.clone() };
-        let stream = endpoint.open(peer, port, config).map_err(|error| cannot_send(peer, error))?;
+        let stream = dial.open(&endpoint, peer, port, config)?;
         let sources = (version, sources.clone());
-        let rival = first_to_answer(stream.monitor(), ways.rivals(way), rival);
+        let monitor = stream.monitor();
+        let is_silent = || monitor.stats().is_some_and(|stats| stats.received_packets == 0);
+        let rival = first_to_answer(dial, is_silent, ways.rivals(way), rival);
         let attempt = tokio::select! {
             attempt = attempt(args, endpoint.clone(), stream, cycles, sources, patience_ns) => attempt?,
             rival = rival => {
                 endpoint.close().await;
                 abandoned = Some(peer);
                 if let Some(next) = ways.prefer(rival, way) {
-                    tell_next(&args.to, way, Nobody::Silent, next);
+                    tell_next(address, way, Nobody::Silent, next);
                 }
                 continue;
             }
@@ -131,11 +163,11 @@ async fn over_stp(args: &SendArgs, capture: Option<Inlet>, sources: Sources) -> 
             return Err(failure.in_result());
         }
         match attempt.nobody().and_then(|nobody| Some((nobody, ways.after(way, nobody)?))) {
-            Some((nobody, next)) => tell_next(&args.to, way, nobody, next),
+            Some((nobody, next)) => tell_next(address, way, nobody, next),
             None => return conclude(args, attempt).await,
         }
     }
-    Err(unknown(format!("'{}' has no address", args.to)))
+    Err(unknown(format!("'{address}' has no address")))
 }
 
 /// Says which address has its turn, unless the one before took no time and this one is new.
@@ -183,7 +215,7 @@ async fn over_tcp(
     Err(unknown(format!("'{}' has no {family} address, of which family --address {address} is", args.to)))
 }
 
-fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
+pub(crate) fn cannot_send(peer: SocketAddr, error: impl std::fmt::Display) -> Failure {
     Failure::of(ErrorCode::SocketFailed, format!("cannot send to {peer}: {error}"))
 }
 

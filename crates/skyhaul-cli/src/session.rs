@@ -90,9 +90,11 @@ async fn converse<E: TransportEnd>(
     };
     let mut stop = room.stop.subscribe();
     let received = tokio::select! {
-        received = skyhaul_files::receive(
-            &mut *reader, &mut *writer, &room.destination, &room.options, observer,
-        ) => Ok(received),
+        received = async {
+            // What takes the place of a file must be the sender's own, and no copy of what it sent once.
+            let _ = !room.options.overwrite || monitor.confirmed().await;
+            skyhaul_files::receive(&mut *reader, &mut *writer, &room.destination, &room.options, observer).await
+        } => Ok(received),
         cut = keep_place(&room.places, (&monitor, clock), &progress, peer, room.give_up_ns) => Err(cut),
         () = listing.too_long() => Err(Cut::NoMemory),
         _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),

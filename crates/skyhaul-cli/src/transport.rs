@@ -125,6 +125,8 @@ pub(crate) trait TransportEnd {
     type Protocol: Protocol;
     /// The name of that in results.
     const TRANSPORT: &'static str;
+    /// True if nobody else reads or changes what it carries.
+    const IS_SEALED: bool = false;
     /// Words when there will be no connections any more.
     const LOST: &'static str;
     /// The code of that.

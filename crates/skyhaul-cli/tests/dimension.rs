@@ -65,7 +65,10 @@ fn sets_that_cannot_be_are_refused_with_a_reason() {
         (vec!["--satellite", "128k", "--wire", "2M", "--window", "0"], "window of the segments"),
         (vec!["--satellite", "128k", "--wire", "2M", "--batch", "0"], "segments of a batch"),
         (vec!["--satellite", "128k", "--wire", "2M", "--largest-pdu", "20B"], "--largest-pdu"),
-        (vec!["--satellite", "128k", "--wire", "2M", "--satellite-rtt", "2h"], "round-trip time of the satellite"),
+        (
+            vec!["--satellite", "128k", "--wire", "2M", "--satellite-rtt", "2h"],
+            "round-trip time of the satellite",
+        ),
         (vec!["--satellite", "128", "--wire", "2M"], "no unit"),
     ] {
         let said = run(&[&["dimension"], &given[..]].concat());
