@@ -1,6 +1,7 @@
 //! Many seeds: handshakes and records lost, doubled, reordered; ends that restart, with a disk that may have
-//! gone back; hours that pass. A segment is delivered once at most, and when the faults are over, all are.
+//! gone back; an opener whose address changes; hours that pass. A segment is delivered once at most, and when the faults are over, all are.
 
+use std::net::SocketAddr;
 use std::vec::Vec;
 
 use skyhaul_core::envelope::Mode;
@@ -17,6 +18,7 @@ struct Faults {
     delay_ms: u64,
     restarts_percent: u64,
     hours_percent: u64,
+    moves_percent: u64,
 }
 
 impl Faults {
@@ -28,6 +30,7 @@ impl Faults {
             delay_ms: 1 + random.below(3000),
             restarts_percent: random.below(4),
             hours_percent: random.below(6),
+            moves_percent: random.below(6),
             random,
         }
     }
@@ -90,7 +93,7 @@ fn run(seed: u64) -> [Counters; 2] {
         step(&mut world, &mut way, &mut faults, &mut backups, aes);
     }
     (faults.loss_percent, faults.copies_percent, faults.restarts_percent) = (0, 0, 0);
-    faults.hours_percent = 0;
+    (faults.hours_percent, faults.moves_percent) = (0, 0);
     heal(&mut world, &mut way, &mut faults, &mut backups, aes, seed);
     for end in [A, B] {
         no_copies(&world, end);
@@ -112,6 +115,10 @@ fn step(world: &mut World, way: &mut Way, faults: &mut Faults, backups: &mut [Di
         world.ends[end].delivered.clear();
         world.ends[end].restart(aes[end]);
         world.collect();
+    }
+    if faults.happens(faults.moves_percent) {
+        // One end alone: of two that move at once neither knows where the other is.
+        world.ends[A].address = SocketAddr::from(([198, 51, 100, 7], faults.random.below(60_000) as u16));
     }
     let hours = u64::from(faults.happens(faults.hours_percent)) * faults.random.below(9000) * SECOND;
     let pause_ns = faults.random.below(2 * SECOND) + hours;

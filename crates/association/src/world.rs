@@ -11,7 +11,7 @@ use skyhaul_core::envelope::Mode;
 use crate::nonces::{forget, recording_aead};
 use crate::{
     AssociationId, Associations, Config, Event, HEAD_BYTES, Identity, OVERHEAD_BYTES, Offer, PeerId,
-    PeerSettings, Sealed, Secrecy, Secret, Token,
+    PeerSettings, SealError, Sealed, Secrecy, Secret, Token,
 };
 
 pub(crate) const A: usize = 0;
@@ -164,13 +164,15 @@ impl World {
         id
     }
 
-    /// Seals a segment; it is on the wire then, behind what had to leave before.
+    /// Seals a segment; it is on the wire then, behind what had to leave before. One that may not go to an
+    /// unproven address is lost.
     pub(crate) fn send(&mut self, end: usize, id: AssociationId, segment: &[u8]) {
         let mut octets = vec![0; segment.len() + OVERHEAD_BYTES];
         octets[HEAD_BYTES..HEAD_BYTES + segment.len()].copy_from_slice(segment);
-        let sealed = self.ends[end].associations.seal(self.now, id, &mut octets).unwrap();
+        let sealed = self.ends[end].associations.seal(self.now, id, &mut octets);
+        assert!(matches!(sealed, Ok(_) | Err(SealError::Unproven)), "{sealed:?}");
         self.collect();
-        if let Sealed::InPlace(to) = sealed {
+        if let Ok(Sealed::InPlace(to)) = sealed {
             let from = self.ends[end].address;
             self.wire.push(Datagram { from, to, octets });
         }

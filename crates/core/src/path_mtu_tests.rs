@@ -59,6 +59,17 @@ impl Bench {
 }
 
 #[test]
+fn another_path_is_searched_anew_with_the_last_size_first() {
+    let mut bench = Bench::new(V4, 1500, 1500);
+    assert_eq!(bench.rounds(10), 1500);
+    bench.mtu.restart();
+    bench.path_bytes = 1400;
+    bench.probes.clear();
+    assert_eq!((bench.mtu.packet_bytes(), bench.rounds(100)), (1280, 1400));
+    assert_eq!(bench.probes[0], 1500);
+}
+
+#[test]
 fn every_size_is_found_but_for_a_part_that_is_worth_nothing_and_probes_are_a_hundredth() {
     for bounds in [V4, V6] {
         for path_bytes in (bounds.min_bytes..=1600).chain([4000, 4352, 9000, 9001, 20_000, 65_535]) {
