@@ -74,6 +74,13 @@ impl Stream {
         self.0.set_weight(weight);
     }
 
+    /// Waits until what the peer sent is known to be its own, and of now; false if the connection is gone
+    /// before. Of a connection that a peer opened, what was read before that may be a copy which somebody else
+    /// sends again: who overwrites, deletes or forwards waits for this, a round trip at most.
+    pub async fn confirmed(&self) -> bool {
+        self.0.confirmed().await
+    }
+
     /// Halves for two tasks. The connection is let go when both are dropped, by the rules of [`Stream`].
     pub fn into_split(self) -> (ReadHalf, WriteHalf) {
         let (reader, writer) = self.0.into_split();
@@ -89,6 +96,12 @@ impl WriteHalf {
 }
 
 impl Monitor {
+    /// Waits until what the peer sent is known to be its own, and of now: as [`Stream::confirmed`]. One task may
+    /// wait at a time.
+    pub async fn confirmed(&self) -> bool {
+        self.0.confirmed().await
+    }
+
     /// Counters of the connection; `None` once its stream is dropped.
     pub fn stats(&self) -> Option<Stats> {
         self.0.stats()

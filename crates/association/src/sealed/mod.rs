@@ -110,7 +110,9 @@ impl<E: Engine<Peer = AssociationId>> SealedEngine<E> {
                 self.associations.seal(now, transmit.peer, &mut buffer[start..end])
             {
                 peer = Some(to);
-                buffer.copy_within(start..end, kept);
+                if kept < start {
+                    buffer.copy_within(start..end, kept);
+                }
                 kept += end - start;
             }
             start = end;
