@@ -26,6 +26,7 @@ mod keys;
 mod keys_tests;
 mod keyset;
 mod message;
+mod mode;
 #[cfg(test)]
 mod moving_tests;
 mod name;
@@ -35,6 +36,7 @@ mod noise_tests;
 #[cfg(test)]
 mod nonces;
 mod opening;
+pub mod pairing;
 mod peers;
 mod pending;
 mod record;
@@ -70,8 +72,9 @@ pub use keys::{
 };
 pub use keyset::REHANDSHAKE_NS;
 pub use message::{COOKIE_MESSAGE_BYTES, MAX_MESSAGE_1_BYTES, MESSAGE_1_BYTES, MESSAGE_2_BYTES, Offer};
+pub use mode::{mode_of, mode_word};
 pub use name::{Callsign, MAX_CALLSIGN_BYTES, MAX_NAME_BYTES, Name, NameError};
-pub use noise::{Identity, NOISE_NAME, PUBLIC_KEY_BYTES, PublicKey};
+pub use noise::{Identity, NOISE_NAME, PAIRING_NOISE_NAME, PUBLIC_KEY_BYTES, PublicKey};
 pub use opening::{FIRST_RETRY_NS, MAX_RETRY_NS, MESSAGE_LIFE_NS};
 pub use peers::{MAX_PEERS, PeerError, PeerId, PeerSettings};
 pub use pending::{MAX_PENDING, MAX_WITHHELD_BYTES, PENDING_NS, UNPROVEN_NS};

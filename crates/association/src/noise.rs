@@ -1,5 +1,8 @@
-//! Handshake `Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s`: the one module that knows `snow`. It is fed with the
-//! octets that are random, and gives the secrets of both directions.
+//! Handshake `Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s`, and below it that of pairings: the one module that
+//! knows
+//! `snow`. It is fed with the octets that are random, and gives the secrets of both directions.
+
+mod pairing;
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -13,6 +16,8 @@ use snow::{Builder, Error, HandshakeState};
 
 use crate::Secret;
 use crate::secret::SECRET_BYTES;
+pub(crate) use pairing::Mutual;
+pub use pairing::PAIRING_NOISE_NAME;
 
 /// Name of the handshake in the Noise framework.
 pub const NOISE_NAME: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
@@ -90,7 +95,7 @@ impl Opener {
         ephemeral: Secret,
         payload: &[u8],
     ) -> Result<(Self, Vec<u8>), Refused> {
-        let mut state = builder(identity, prologue, ephemeral)?
+        let mut state = builder(NOISE_NAME, identity, prologue, ephemeral)?
             .remote_public_key(&peer.0)?
             .psk(PSK_PLACE, psk.octets())?
             .build_initiator()?;
@@ -122,7 +127,7 @@ impl Acceptor {
         ephemeral: Secret,
         message: &[u8],
     ) -> Result<Self, Refused> {
-        let mut state = builder(identity, prologue, ephemeral)?.build_responder()?;
+        let mut state = builder(NOISE_NAME, identity, prologue, ephemeral)?.build_responder()?;
         let payload = read(&mut state, FIRST_BYTES, message)?;
         let opener = state.get_remote_static().and_then(|key| key.try_into().ok()).ok_or(Refused)?;
         Ok(Self { state, opener: PublicKey(opener), payload })
@@ -143,11 +148,12 @@ impl fmt::Debug for Opener {
 }
 
 fn builder<'a>(
+    name: &str,
     identity: &'a Identity,
     prologue: &'a [u8],
     ephemeral: Secret,
 ) -> Result<Builder<'a>, Refused> {
-    let params: NoiseParams = NOISE_NAME.parse()?;
+    let params: NoiseParams = name.parse()?;
     let resolver = Box::new(HandedIn(ephemeral));
     Ok(Builder::with_resolver(params, resolver)
         .local_private_key(identity.secret.octets())?

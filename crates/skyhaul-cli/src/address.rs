@@ -63,6 +63,11 @@ pub(crate) fn is_address(text: &str) -> bool {
     host_of(text).is_ok()
 }
 
+/// Address of another machine, as it was written.
+pub(crate) fn peer_address(text: &str) -> Result<String, String> {
+    host_of(text).map(|_| text.into())
+}
+
 /// Address to wait at, one of this machine in figures.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     let like = "like 127.0.0.1:4700, [::1]:4700, or [::]:4700 for every network of this machine";

@@ -13,6 +13,7 @@ use crate::dimension::DimensionArgs;
 use crate::emulate::{ControlArgs, EmulateArgs, HostArgs, InitArgs};
 use crate::manual::{CompletionsArgs, ManArgs};
 use crate::map::MapArgs;
+use crate::pair::PairArgs;
 use crate::parameters::{CommonArgs, SenderArgs};
 use crate::peers::{IdArgs, PeersArgs};
 use crate::race::{EndArgs, RaceArgs};
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     /// How large windows, buffers, packets and timeouts must be where relays split a path around a satellite
     /// link
     Dimension(DimensionArgs),
+    /// Make two machines known to each other, by a code that one shows and the other asks for
+    Pair(PairArgs),
     /// Name and public key of this machine, which get made the first time
     Id(IdArgs),
     /// Machines that this one knows
@@ -84,7 +87,7 @@ pub(crate) enum Command {
 impl Command {
     /// True if it has connections, which nobody who reads its output may hold up.
     pub(crate) fn moves_files(&self) -> bool {
-        matches!(self, Self::Demo(_) | Self::Send(_) | Self::Receive(_))
+        matches!(self, Self::Demo(_) | Self::Send(_) | Self::Receive(_) | Self::Pair(_))
     }
 
     /// True if every error goes to standard output, too, as an object.
@@ -92,6 +95,7 @@ impl Command {
         match self {
             Self::Send(args) => args.common.json,
             Self::Receive(args) => args.common.json,
+            Self::Pair(args) => args.tells_errors(),
             _ => false,
         }
     }

@@ -27,6 +27,7 @@ mod manual;
 mod map;
 mod misused;
 mod output;
+mod pair;
 mod parameters;
 mod pauses;
 mod peers;
@@ -117,6 +118,7 @@ async fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Reproduce(args) => reproduce::run(args).await,
         Command::Emulate(args) => emulate::run(args).await,
         Command::Control(args) => emulate::control(&args),
+        Command::Pair(args) => pair::run(args).await,
         Command::Id(args) => peers::id(args),
         Command::Peers(args) => peers::run(args),
         Command::Completions(args) => manual::completions(Args::command(), &args),

@@ -15,7 +15,8 @@ use crate::output;
 /// Ends a command whose arguments clap does not take; that of help is none.
 pub(crate) fn conclude(words: &[OsString], error: &mut clap::Error) -> ExitCode {
     let options: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
-    let is_told = options.first().is_some_and(|word| *word == "send" || *word == "receive");
+    let is_told =
+        options.first().is_some_and(|word| *word == "send" || *word == "receive" || *word == "pair");
     let own = with_lone_word(words, error);
     if error.use_stderr() && is_told && options.iter().any(|word| *word == "--json") {
         let text = own.clone().unwrap_or_else(|| error.render().to_string());

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use skyhaul_association::{Callsign, MAX_PEERS, Name, PublicKey, Secret};
+use skyhaul_association::{Callsign, MAX_PEERS, Name, PublicKey, Secret, mode_of, mode_word};
 use skyhaul_core::envelope::Mode;
 use zeroize::Zeroizing;
 
@@ -95,7 +95,11 @@ impl Book {
 
     /// Keeps the address at which a peer was reached.
     pub fn move_to(&mut self, name: &Name, address: String) -> Result<(), StoreError> {
-        self.by_name_mut(name)?.address = Some(address);
+        let peer = self.by_name_mut(name)?;
+        if !is_address(&address) {
+            return Err(StoreError::Address(address));
+        }
+        peer.address = Some(address);
         Ok(())
     }
 
@@ -108,6 +112,7 @@ impl Book {
     }
 
     fn put(&mut self, peer: KnownPeer) -> Result<(), StoreError> {
+        peer.check()?;
         if self.peers.iter().any(|known| known.name == peer.name) {
             return Err(StoreError::NameTaken(peer.name));
         }
@@ -151,6 +156,17 @@ impl AsRef<str> for WipedLine {
 }
 
 impl KnownPeer {
+    /// Refusal of what could not be written so that it comes back.
+    fn check(&self) -> Result<(), StoreError> {
+        if self.mode == Mode::Plain {
+            return Err(StoreError::Plain(self.name.clone()));
+        }
+        match self.address.as_deref() {
+            Some(address) if !is_address(address) => Err(StoreError::Address(address.into())),
+            _ => Ok(()),
+        }
+    }
+
     fn line(&self) -> Zeroizing<String> {
         let Self { name, key, psk, mode, callsign, address, may_send } = self;
         let (key, psk) = (to_hex(&key.0), Zeroizing::new(to_hex(psk.octets())));
@@ -172,29 +188,11 @@ impl KnownPeer {
         let may_send = optional(words.next()?, |word| (word == MAY_SEND).then_some(()))?.is_some();
         words.next().is_none().then_some(Self { name, key, psk, mode, callsign, address, may_send })
     }
-
-    /// Whether a text can stand as an address: HOST:PORT, of which only the form is looked at.
-    pub fn is_address(text: &str) -> bool {
-        is_address(text)
-    }
 }
 
 const MAY_SEND: &str = "may-send";
 
-/// Word for a mode, in files and to people.
-pub fn mode_word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Plain => "plain",
-        Mode::Encrypted => "encrypted",
-        Mode::Authenticated => "authenticated",
-    }
-}
-
-/// Mode that protects, by its word.
-pub fn mode_of(word: &str) -> Option<Mode> {
-    [Mode::Encrypted, Mode::Authenticated].into_iter().find(|&mode| mode_word(mode) == word)
-}
-
+/// Whether a text can stand as an address: HOST:PORT, of which only the form is looked at.
 fn is_address(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else { return false };
     let is_clean = text.bytes().all(|byte| byte.is_ascii_graphic());

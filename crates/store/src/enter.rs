@@ -22,8 +22,9 @@ pub struct Entered {
     pub troubles: Vec<StoreError>,
 }
 
-/// Associations with all peers of a book. For the one that will be called at once (`calls`) counters are claimed
-/// first, so that its handshake is fresh; those of others are asked for by events ([`crate::Clerk`]).
+/// Associations with all peers of a book. For the one that will be called at once (`calls`) counters are
+/// claimed first, so that its handshake is fresh; those of others are asked for by events
+/// ([`crate::Clerk`]).
 pub fn enter(
     store: &Store,
     machine: &Machine,
@@ -69,6 +70,6 @@ fn of(error: PeerError, peer: &KnownPeer) -> StoreError {
     match error {
         PeerError::Full => StoreError::Full,
         PeerError::Known => StoreError::OwnKey,
-        PeerError::Plain => StoreError::KeyTaken(peer.name.clone()),
+        PeerError::Plain => StoreError::Plain(peer.name.clone()),
     }
 }

@@ -90,6 +90,12 @@ pub enum StoreError {
     /// The key is this machine's own.
     #[error("this key is this machine's own")]
     OwnKey,
+    /// A text is no address.
+    #[error("'{0}' is no ADDRESS:PORT")]
+    Address(String),
+    /// A mode that is no protection.
+    #[error("'{0}' would not be protected: its mode must be encrypted or authenticated")]
+    Plain(Name),
     /// There are as many peers as there may be.
     #[error("{MAX_PEERS} peers are known, and no more can be")]
     Full,
@@ -114,7 +120,7 @@ const MAX_TOLD: usize = 8;
 
 fn known(names: &[Name]) -> String {
     if names.is_empty() {
-        return "none is known yet: `skyhaul peers add`".into();
+        return "none is known yet: `skyhaul pair`".into();
     }
     let told: Vec<&str> = names.iter().take(MAX_TOLD).map(Name::as_str).collect();
     let more = if names.len() > MAX_TOLD { ", ..." } else { "" };

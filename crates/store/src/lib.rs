@@ -1,6 +1,6 @@
 //! What stays on a machine's disk from one run to the next: its identity, the peers that it knows, the
-//! counters of its handshakes (`docs/spec/protection.md`, section 10); and how such files are read, written and
-//! told from those of others.
+//! counters of its handshakes (`docs/spec/protection.md`, section 10); and how such files are read, written
+//! and told from those of others.
 #![forbid(unsafe_code)]
 
 mod book;
@@ -17,7 +17,7 @@ mod random;
 mod store;
 mod table;
 
-pub use book::{Book, KnownPeer, MAX_ADDRESS_BYTES, mode_of, mode_word};
+pub use book::{Book, KnownPeer, MAX_ADDRESS_BYTES};
 pub use clerk::{Clerk, MAX_REQUESTS};
 pub use counters::{Counters, Remembered};
 pub use enter::{Entered, enter};

@@ -120,6 +120,29 @@ fn names_and_keys_that_are_taken_and_ones_own_are_refused() {
 }
 
 #[test]
+fn what_could_not_be_read_again_is_not_written() {
+    let scene = Scene::filled();
+    let refused = |peer| scene.store.change_book(|book| book.add(peer)).unwrap_err().to_string();
+    let at = |address: &str| KnownPeer { address: Some(address.into()), ..peer("moon", 8) };
+    for bad in [
+        "",
+        "moon",
+        "a b:1",
+        "moon:0",
+        "moon:99999",
+        "::1:4700",
+        "moon:1\nx",
+        &format!("{}:1", "m".repeat(300)),
+    ] {
+        assert!(refused(at(bad)).ends_with("is no ADDRESS:PORT"), "{bad:?}");
+    }
+    assert!(refused(KnownPeer { mode: Mode::Plain, ..peer("moon", 8) }).contains("would not be protected"));
+    let moved = scene.store.change_book(|book| book.move_to(&"ship".parse().unwrap(), "x y:1".into()));
+    assert!(matches!(moved, Err(StoreError::Address(_))));
+    assert_eq!(scene.names(), ["ground", "ship"]);
+}
+
+#[test]
 fn who_is_not_known_is_told_with_those_that_are() {
     let scene = Scene::filled();
     let moon = "moon".parse().unwrap();

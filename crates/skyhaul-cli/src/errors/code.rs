@@ -123,12 +123,15 @@ codes! {
     KeysUnusable = "keys-unusable",
         "this machine's identity, its peers or their counters cannot be read, trusted or written",
         "do what the message says: mend the file's permissions, put it back from a copy, or make room";
+    PairingFailed = "pairing-failed",
+        "the machines were not paired: wrong code, different modes, another version, or nobody came",
+        "do what the message says, with a new code";
     PeerKnown = "peer-known",
         "a machine of this name or with this key is known already, or the key is this machine's own",
         "choose another name, or remove the one that is known";
     PeerUnknown = "peer-unknown",
         "no machine of this name is known",
-        "see `skyhaul peers list`";
+        "see `skyhaul peers list`, or pair with it";
     Interrupted = "interrupted",
         "a signal ended this command",
         "start it again to send what is missing";

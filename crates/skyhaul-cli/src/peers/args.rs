@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use skyhaul_association::{Callsign, Name, NameError, PublicKey};
+use skyhaul_association::{Callsign, Name, NameError, PublicKey, mode_of};
 use skyhaul_core::envelope::Mode;
-use skyhaul_store::{KnownPeer, from_hex, mode_of};
+use skyhaul_store::from_hex;
 
-use super::name;
+use crate::address::peer_address;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct IdArgs {
@@ -63,7 +63,7 @@ pub(super) struct AddArgs {
     #[arg(long, value_name = "CALLSIGN", value_parser = callsign)]
     pub(super) callsign: Option<Callsign>,
     /// Where it is
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = peer_address)]
     pub(super) address: Option<String>,
     /// Give it leave to send files to this machine
     #[arg(long)]
@@ -96,7 +96,13 @@ pub(super) struct AllowArgs {
     pub(super) json: bool,
 }
 
-fn callsign(text: &str) -> Result<Callsign, String> {
+/// Name of a machine, as an argument.
+pub(crate) fn name(text: &str) -> Result<Name, String> {
+    text.parse().map_err(|error: NameError| error.to_string())
+}
+
+/// Callsign, as an argument.
+pub(crate) fn callsign(text: &str) -> Result<Callsign, String> {
     text.parse().map_err(|error: NameError| error.to_string())
 }
 
@@ -105,13 +111,7 @@ fn public_key(text: &str) -> Result<PublicKey, String> {
     key.ok_or_else(|| "a public key has 64 hexadecimal digits: `skyhaul id` shows it there".into())
 }
 
-fn mode(text: &str) -> Result<Mode, String> {
+/// Mode that protects, as an argument.
+pub(crate) fn mode(text: &str) -> Result<Mode, String> {
     mode_of(text).ok_or_else(|| "there are encrypted and authenticated".into())
-}
-
-fn address(text: &str) -> Result<String, String> {
-    let is_one = KnownPeer::is_address(text);
-    is_one
-        .then(|| text.into())
-        .ok_or_else(|| "write ADDRESS:PORT, like 192.0.2.7:4700 or [2001:db8::7]:4700".into())
 }

@@ -7,30 +7,38 @@ mod table;
 
 use std::process::ExitCode;
 
-use skyhaul_association::Name;
-use skyhaul_store::{KnownPeer, Store, StoreError};
+use skyhaul_association::{Callsign, Name};
+use skyhaul_store::{KnownPeer, Machine, Store, StoreError};
 
 use crate::failure::Failure;
 use crate::output::print;
 use args::{AddArgs, AllowArgs, NamedArgs, PeersAction};
-pub(crate) use args::{IdArgs, PeersArgs};
+pub(crate) use args::{IdArgs, PeersArgs, callsign, mode, name};
 use object::{MachineObject, PeerObject, PeersObject};
 
 /// `skyhaul id`.
 pub(crate) fn id(args: IdArgs) -> Result<ExitCode, Failure> {
     let store = Store::of_user()?;
     let IdArgs { name, callsign, json } = args;
-    let machine = if name.is_none() && callsign.is_none() {
-        store.machine_or_new()?
-    } else {
-        store.change_machine(|machine| {
-            machine.name = name.unwrap_or_else(|| machine.name.clone());
-            machine.callsign = callsign.or(machine.callsign.take());
-        })?
-    };
+    let machine = renamed(&store, name, callsign)?;
     let object = MachineObject::new(&machine);
     print(&if json { object::line(&object) } else { table::machine(&object) })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// This machine, which from now on has this name and this callsign, where they are given.
+pub(crate) fn renamed(
+    store: &Store,
+    name: Option<Name>,
+    callsign: Option<Callsign>,
+) -> Result<Machine, StoreError> {
+    if name.is_none() && callsign.is_none() {
+        return store.machine_or_new();
+    }
+    store.change_machine(|machine| {
+        machine.name = name.unwrap_or_else(|| machine.name.clone());
+        machine.callsign = callsign.or(machine.callsign.take());
+    })
 }
 
 /// `skyhaul peers`.
@@ -72,12 +80,13 @@ fn allow(store: &Store, args: &AllowArgs) -> Result<(), Failure> {
     tell(&peer, args.json)
 }
 
+/// Shows a machine that was paired.
+pub(crate) fn tell_paired(peer: &KnownPeer, json: bool) -> Result<(), Failure> {
+    let object = PeerObject::new(peer);
+    print(&if json { object::line(&object) } else { table::paired(&object) })
+}
+
 /// Tells programs of a change; people asked for it themselves.
 fn tell(peer: &KnownPeer, json: bool) -> Result<(), Failure> {
     if json { print(&object::line(&PeerObject::new(peer))) } else { Ok(()) }
-}
-
-/// Name of a machine, as an argument.
-fn name(text: &str) -> Result<Name, String> {
-    text.parse().map_err(|error: skyhaul_association::NameError| error.to_string())
 }

@@ -1,8 +1,8 @@
 //! This machine and its peers as JSON (docs/guide/json.md). No secret is in it.
 
 use serde::Serialize;
-use skyhaul_association::Callsign;
-use skyhaul_store::{KnownPeer, Machine, mode_word, to_hex};
+use skyhaul_association::{Callsign, mode_word};
+use skyhaul_store::{KnownPeer, Machine, to_hex};
 
 /// This machine.
 #[derive(Debug, Serialize)]

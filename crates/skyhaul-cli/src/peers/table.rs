@@ -9,6 +9,13 @@ pub(super) fn machine(machine: &MachineObject) -> String {
     format!("  name        {name}\n  public key  {public_key}\n{callsign}")
 }
 
+/// Machine that was paired, below each other.
+pub(super) fn paired(peer: &PeerObject) -> String {
+    let PeerObject { name, public_key, mode, callsign, .. } = peer;
+    let callsign = callsign.as_ref().map_or(String::new(), |callsign| format!("  callsign     {callsign}\n"));
+    format!("  paired with  {name}\n  public key   {public_key}\n  mode         {mode}\n{callsign}")
+}
+
 /// Heads of the columns.
 const HEADS: [&str; 6] = ["name", "mode", "may send", "callsign", "address", "public key"];
 

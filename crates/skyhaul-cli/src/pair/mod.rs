@@ -1,0 +1,101 @@
+//! `skyhaul pair`: two machines become peers by a code that one shows and the other asks for.
+
+mod args;
+mod conversation;
+mod listening;
+mod opening;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use skyhaul_association::pairing::{Card, PAIRING_NS, Paired, PairingError};
+use skyhaul_core::SECOND;
+use skyhaul_store::{KnownPeer, Machine, Store, random_secret};
+
+use crate::errors::ErrorCode;
+use crate::failure::Failure;
+use crate::output::{note, print};
+use crate::peers;
+pub(crate) use args::PairArgs;
+
+/// STP port of pairings.
+const PORT: u16 = 3;
+/// Longest pairing, once two ends talk.
+const PATIENCE: Duration = Duration::from_secs(PAIRING_NS / SECOND);
+/// Time for which the other end's last words are waited for.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(args: PairArgs) -> Result<ExitCode, Failure> {
+    let store = Store::of_user()?;
+    let peer = match (args.listen, &args.address) {
+        (Some(address), _) => listening::run(&Scene::new(&store, &args)?, address).await?,
+        (None, Some(address)) => opening::run(&Scene::new(&store, &args)?, address).await?,
+        (None, None) => {
+            return Err(Failure::usage(
+                "name the address where the other machine shows a code, or show one here by --listen",
+            ));
+        }
+    };
+    peers::tell_paired(&peer, args.json)?;
+    if !peer.may_send {
+        note(&format!("`skyhaul peers allow {}` gives it leave to send files to this machine", peer.name));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What both sides need.
+struct Scene<'a> {
+    store: &'a Store,
+    args: &'a PairArgs,
+    machine: Machine,
+    card: Card,
+}
+
+impl<'a> Scene<'a> {
+    /// Scene of the machine as the arguments want it to be called.
+    fn new(store: &'a Store, args: &'a PairArgs) -> Result<Self, Failure> {
+        // Before anything is said to anybody: what could not be read could not be kept.
+        store.book()?;
+        let machine = peers::renamed(store, args.name.clone(), args.callsign.clone())?;
+        let card = Card { name: machine.name.clone(), mode: args.mode, callsign: machine.callsign.clone() };
+        Ok(Self { store, args, machine, card })
+    }
+
+    /// Keeps the other end, which is at this address; what is known of it now.
+    fn keep(&self, paired: Paired, address: Option<String>) -> Result<KnownPeer, Failure> {
+        let Paired { key, card, psk } = paired;
+        let name = self.args.called.clone().unwrap_or(card.name);
+        let peer = KnownPeer {
+            name: name.clone(),
+            key,
+            psk,
+            mode: card.mode,
+            callsign: card.callsign,
+            address,
+            may_send: self.args.allow,
+        };
+        Ok(self.store.change_book(|book| {
+            book.pair(peer)?;
+            book.by_name(&name).cloned()
+        })?)
+    }
+}
+
+/// Randomness of the system for one purpose.
+fn random() -> Result<skyhaul_association::Secret, Failure> {
+    random_secret().map_err(|error| Failure::new(format!("the system gives no random numbers: {error}")))
+}
+
+fn failed(error: PairingError) -> Failure {
+    Failure::of(ErrorCode::PairingFailed, format!("not paired: {error}"))
+}
+
+fn interrupted() -> Failure {
+    Failure::of(ErrorCode::Interrupted, "interrupted; nobody is paired")
+}
+
+/// Shows the code.
+fn show(code: &str, json: bool) -> Result<(), Failure> {
+    note(&format!("code: {code}"));
+    if json { print(&format!("{{\"code\":\"{code}\"}}\n")) } else { Ok(()) }
+}
