@@ -77,6 +77,11 @@ fn record() {
 }
 
 #[test]
+fn pairing() {
+    replay("pairing", harness::pairing);
+}
+
+#[test]
 fn association() {
     replay("association", harness::association);
 }
