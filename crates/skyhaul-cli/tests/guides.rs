@@ -10,6 +10,8 @@ mod demo;
 mod namespace;
 #[path = "common/pages.rs"]
 mod pages;
+#[path = "guides/protection.rs"]
+mod protection;
 #[path = "guides/readme.rs"]
 mod readme;
 #[path = "guides/transfer.rs"]

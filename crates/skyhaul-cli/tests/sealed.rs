@@ -1,5 +1,4 @@
-//! Sealed transfers of the built binary: `receive --peers-only`, `send FILE NAME[@ADDRESS:PORT]`, and what their
-//! guide says.
+//! Sealed transfers of the built binary: `receive --peers-only`, `send FILE NAME[@ADDRESS:PORT]`.
 #![allow(clippy::disallowed_methods, reason = "real processes in real time")]
 #![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
@@ -49,17 +48,6 @@ impl Machine {
         let said = self.run(words);
         assert_eq!(said.code, Some(0), "{words:?}: {said:?}");
         said
-    }
-
-    /// Runs a line of a page.
-    fn shell(&self, line: &str) {
-        let folder = Path::new(env!("CARGO_BIN_EXE_skyhaul")).parent().unwrap();
-        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-        let mut shell = Command::new("sh");
-        shell.args(["-euc", line]).env("PATH", path).current_dir(self.0.path());
-        shell.env("XDG_CONFIG_HOME", self.place("config")).env("XDG_STATE_HOME", self.place("state"));
-        let said: Said = shell.output().unwrap().into();
-        assert_eq!(said.code, Some(0), "{line}: {said:?}");
     }
 
     fn key(&self) -> String {
@@ -183,47 +171,4 @@ fn what_is_missing_is_said() {
     fails(&["send", "a", &nobody], 1, "receive --peers-only");
     fs::remove_dir_all(ship.place("config")).unwrap();
     fails(&["receive", "--dir", "inbox", "--peers-only"], 1, "skyhaul id");
-}
-
-/// Lines of commands of a page, with the machine of each.
-fn lines(page: &str) -> Vec<(&str, &str)> {
-    let blocks = page.split("\n```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
-    blocks.flat_map(str::lines).map(|line| line.rsplit_once('#').unwrap()).collect()
-}
-
-#[test]
-fn every_command_of_the_guide_works() {
-    let page = include_str!("../../../docs/guide/protection.md");
-    let machines = [("ship", bare()), ("ground", bare())];
-    let machine = |name: &str| &machines.iter().find(|(own, _)| *own == name).unwrap().1;
-    file(machine("ship").0.path(), "report.pdf", &noise(100_000));
-    let (address, mut receiver, mut run) = (address(), None, 0);
-    for (line, name) in lines(page) {
-        let own = machine(name.trim());
-        let mut line = line.trim().replace("192.0.2.7:4700", &address);
-        for (marker, name) in [("SHIP_KEY", "ship"), ("GROUND_KEY", "ground")] {
-            if line.contains(marker) {
-                line = line.replace(marker, &machine(name).key());
-            }
-        }
-        run += 1;
-        if line.starts_with("scp ") {
-            fs::copy(own.place("psk"), machine("ground").place("psk")).unwrap();
-        } else if let Some((before, _)) = line.split_once(" && skyhaul receive") {
-            own.shell(before);
-            let (started, _) = own.receiver(&address, &["--peers-only", "--overwrite"]);
-            assert!(line.ends_with("--peers-only"), "what runs here is that, and goes on: {line}");
-            receiver = Some(started);
-        } else {
-            own.shell(&line);
-        }
-    }
-    assert_eq!(run, 9);
-    drop(receiver);
-    assert!(content(&machine("ground").place("inbox/report.pdf")).len() == 100_000);
-}
-
-/// Machine on which nothing was run yet.
-fn bare() -> Machine {
-    Machine(tempfile::tempdir().unwrap())
 }

@@ -1,5 +1,5 @@
 //! Pairing: two machines that know nothing of each other but a code of 40 bits learn each other's keys, and
-//! get a secret that nobody else has (`docs/spec/protection.md`, section 11). A state machine over any
+//! get a secret that nobody else has (`docs/spec/protection.md`, section 13). A state machine over any
 //! stream: octets that arrived go in, octets to send and one event come out. Time is its owner's:
 //! [`PAIRING_NS`], [`SILENCE_NS`], [`CODE_NS`].
 

@@ -131,7 +131,7 @@ codes! {
         "choose another name, or remove the one that is known";
     PeerUnknown = "peer-unknown",
         "no machine of this name is known",
-        "see `skyhaul peers list`, or pair with it";
+        "see `skyhaul peers list`, or pair with it (docs/guide/protection.md)";
     Interrupted = "interrupted",
         "a signal ended this command",
         "start it again to send what is missing";
