@@ -16,8 +16,8 @@ use snow::{Builder, Error, HandshakeState};
 
 use crate::Secret;
 use crate::secret::SECRET_BYTES;
-pub(crate) use pairing::Mutual;
 pub use pairing::PAIRING_NOISE_NAME;
+pub(crate) use pairing::{Mutual, Side};
 
 /// Name of the handshake in the Noise framework.
 pub const NOISE_NAME: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";

@@ -8,7 +8,6 @@ use snow::HandshakeState;
 
 use super::{Identity, PublicKey, Refused, Split, builder, read, split, written};
 use crate::Secret;
-use crate::pairing::Side;
 
 /// Name of the handshake in the Noise framework.
 pub const PAIRING_NOISE_NAME: &str = "Noise_XXpsk0_25519_ChaChaPoly_BLAKE2s";
@@ -18,6 +17,15 @@ const PSK_PLACE: u8 = 0;
 
 /// Most octets of a message beside its payload: ephemeral key, sealed static key, two tags.
 const MOST_BYTES: usize = 96;
+
+/// Side of a pairing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// End at which the code is typed.
+    Opener,
+    /// End that shows it.
+    Acceptor,
+}
 
 /// Handshake of either end.
 pub(crate) struct Mutual(HandshakeState);

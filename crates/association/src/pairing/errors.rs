@@ -4,7 +4,7 @@ use core::fmt;
 
 use skyhaul_core::envelope::Mode;
 
-use super::VERSION;
+use super::frame::VERSION;
 use crate::mode_word;
 
 /// Reason why there is no pairing.

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::PairingError;
-
+/// Version of the format. Other ones are refused.
+pub const VERSION: u8 = 1;
 /// Octets in front of a body: kind and length.
 const HEAD_BYTES: usize = 3;
 /// Longest body: what is announced as longer is no pairing.
@@ -30,16 +30,20 @@ pub(super) fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
     frame
 }
 
+/// Octets that no frame begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoFrame;
+
 /// First frame of what has arrived, with all its octets; `None`: not all of it is there.
-pub(super) fn next(octets: &[u8]) -> Result<Option<(Kind, Vec<u8>)>, PairingError> {
+pub(super) fn next(octets: &[u8]) -> Result<Option<(Kind, Vec<u8>)>, NoFrame> {
     let Some((&[kind, high, low], rest)) = octets.split_first_chunk::<HEAD_BYTES>() else {
         return Ok(None);
     };
     let kinds = [Kind::Hello, Kind::Handshake, Kind::Paired, Kind::Refusal];
-    let kind = kinds.into_iter().find(|&known| known as u8 == kind).ok_or(PairingError::Alien)?;
+    let kind = kinds.into_iter().find(|&known| known as u8 == kind).ok_or(NoFrame)?;
     let length = usize::from(u16::from_be_bytes([high, low]));
     if length > MAX_BODY_BYTES {
-        return Err(PairingError::Alien);
+        return Err(NoFrame);
     }
     let is_whole = rest.len() >= length;
     Ok(is_whole.then(|| (kind, octets[..HEAD_BYTES + length].to_vec())))

@@ -20,31 +20,19 @@ use skyhaul_core::SECOND;
 pub use card::Card;
 pub use code::{CODE_BITS, Code, CodeError};
 pub use errors::PairingError;
-pub use frame::MAX_BODY_BYTES;
+pub use frame::{MAX_BODY_BYTES, VERSION};
 pub use invitation::{Invitation, MAX_SESSIONS};
+pub use steps::Paired;
 
-use crate::{Identity, PublicKey, Secret};
+use crate::{Identity, Secret};
 use steps::Step;
 
-/// Version of the format. Other ones are refused.
-pub const VERSION: u8 = 1;
 /// Longest pairing: beyond it, its owner ends it.
 pub const PAIRING_NS: u64 = 60 * SECOND;
 /// Longest silence of an opener, once it is talked to: beyond it, the acceptor's owner turns to the next one.
 pub const SILENCE_NS: u64 = 15 * SECOND;
 /// Life of a code: beyond it, its owner shows another one.
 pub const CODE_NS: u64 = 600 * SECOND;
-
-/// What two machines agreed on.
-#[derive(Clone, Debug)]
-pub struct Paired {
-    /// Public key of the other end, which it proved to own.
-    pub key: PublicKey,
-    /// What it tells of itself.
-    pub card: Card,
-    /// Secret that both share.
-    pub psk: Secret,
-}
 
 /// What came of a pairing. There is one.
 #[derive(Clone, Debug)]
@@ -54,15 +42,6 @@ pub enum PairingEvent {
     Paired(Paired),
     /// There is no pairing.
     Failed(PairingError),
-}
-
-/// Side of a pairing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// End at which the code is typed.
-    Opener,
-    /// End that shows it.
-    Acceptor,
 }
 
 /// One end of a pairing. What waits to be sent is a few frames, what waits to be understood less than one.
@@ -101,7 +80,7 @@ impl Pairing {
                     self.advance(kind, &whole);
                 }
                 Ok(None) => return,
-                Err(error) => self.fail(error),
+                Err(frame::NoFrame) => self.fail(PairingError::Alien),
             }
         }
     }

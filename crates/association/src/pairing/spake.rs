@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use rand_core::{CryptoRng, Error, RngCore};
 use spake2::{Ed25519Group, Identity, Password, Spake2};
 
-use super::Side;
 use super::code::Code;
 use crate::Secret;
+use crate::noise::Side;
 use crate::secret::SECRET_BYTES;
 
 /// Octets of what each end sends.

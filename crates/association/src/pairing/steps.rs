@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use skyhaul_core::envelope::Mode;
 
 use super::card::Card;
-use super::errors::Refusal;
-use super::frame::{Kind, body, encode};
+use super::code::Code;
+use super::errors::{PairingError, Refusal};
+use super::frame::{Kind, VERSION, body, encode};
 use super::spake::{ELEMENT_BYTES, Half};
-use super::{Code, Paired, PairingError, Side, VERSION};
-use crate::noise::{Mutual, Split};
+use crate::noise::{Mutual, Side, Split};
 use crate::token::is_equal;
 use crate::{Identity, PublicKey, Secret};
 
@@ -17,6 +17,17 @@ use crate::{Identity, PublicKey, Secret};
 const MAGIC: &[u8] = b"skyhaul pairing";
 /// Octets of the proof that ends a pairing.
 const PROOF_BYTES: usize = 16;
+
+/// What two machines agreed on.
+#[derive(Clone, Debug)]
+pub struct Paired {
+    /// Public key of the other end, which it proved to own.
+    pub key: PublicKey,
+    /// What it tells of itself.
+    pub card: Card,
+    /// Secret that both share.
+    pub psk: Secret,
+}
 
 /// What this end is and has.
 #[derive(Debug)]
