@@ -48,6 +48,11 @@ impl Failure {
         Self { is_in_result: true, ..self }
     }
 
+    /// This one, with more to say.
+    pub(crate) fn and(self, more: &str) -> Self {
+        Self { message: format!("{}; {more}", self.message), ..self }
+    }
+
     /// True if a result object tells of it.
     pub(crate) fn is_in_result(&self) -> bool {
         self.is_in_result

@@ -249,6 +249,27 @@ fn a_machine_that_is_gone_in_mid_pairing_spends_no_code_and_holds_nobody_up_for_
 }
 
 #[test]
+fn who_cannot_keep_the_machine_that_shows_the_code_pairs_again_under_another_name() {
+    let (ship, second, ground) = (Machine::new("ship"), Machine::new("ship"), Machine::new("ground"));
+    for (acceptor, options, code_of) in [(&ship, "", 0), (&second, "", 1), (&second, " --as second", 0)] {
+        let waiting = acceptor.waits("");
+        let said = ground.run(&format!("pair {} --code {}{options}", waiting.address, waiting.code));
+        assert_eq!((said.code, waiting.end().code), (Some(code_of), Some(0)), "{said:?}");
+        assert_eq!(
+            said.err.contains("'ship' already") && said.err.contains("by --as"),
+            code_of == 1,
+            "{said:?}"
+        );
+    }
+    assert_eq!(ground.peers().as_array().unwrap().len(), 2);
+    assert_eq!(
+        (second.peers().as_array().unwrap().len(), second.psk()),
+        (1, ground.psk()),
+        "the newest secret"
+    );
+}
+
+#[test]
 fn strangers_and_a_killed_machine_do_not_spend_the_code() {
     let (ship, ground) = (Machine::new("ship"), Machine::new("ground"));
     let waiting = ship.waits("");

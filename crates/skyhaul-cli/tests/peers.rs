@@ -121,7 +121,11 @@ fn what_makes_no_sense_is_exit_code_2() {
         2,
         &["encrypted and authenticated"],
     );
-    machine.fails(&format!("peers add moon {OTHER} --psk psk --address ship"), 2, &["no port", "like ship:4700"]);
+    machine.fails(
+        &format!("peers add moon {OTHER} --psk psk --address ship"),
+        2,
+        &["no port", "like ship:4700"],
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub const MAX_BODY_BYTES: usize = 256;
 
 /// What a frame has inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FrameKind {
     /// Version and element of SPAKE2.
     Hello = 1,
     /// Message of Noise.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Refusal = 4,
 }
 
-pub(super) fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
+pub(super) fn encode(kind: FrameKind, body: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(HEAD_BYTES + body.len());
     frame.push(kind as u8);
     frame.extend((body.len() as u16).to_be_bytes()); // bodies that this end makes are short
@@ -35,11 +35,11 @@ pub(super) fn encode(kind: Kind, body: &[u8]) -> Vec<u8> {
 pub(super) struct NoFrame;
 
 /// First frame of what has arrived, with all its octets; `None`: not all of it is there.
-pub(super) fn next(octets: &[u8]) -> Result<Option<(Kind, Vec<u8>)>, NoFrame> {
+pub(super) fn next(octets: &[u8]) -> Result<Option<(FrameKind, Vec<u8>)>, NoFrame> {
     let Some((&[kind, high, low], rest)) = octets.split_first_chunk::<HEAD_BYTES>() else {
         return Ok(None);
     };
-    let kinds = [Kind::Hello, Kind::Handshake, Kind::Paired, Kind::Refusal];
+    let kinds = [FrameKind::Hello, FrameKind::Handshake, FrameKind::Paired, FrameKind::Refusal];
     let kind = kinds.into_iter().find(|&known| known as u8 == kind).ok_or(NoFrame)?;
     let length = usize::from(u16::from_be_bytes([high, low]));
     if length > MAX_BODY_BYTES {

@@ -85,7 +85,7 @@ impl Pairing {
         }
     }
 
-    fn advance(&mut self, kind: frame::Kind, whole: &[u8]) {
+    fn advance(&mut self, kind: frame::FrameKind, whole: &[u8]) {
         match core::mem::replace(&mut self.step, Step::Over).advance(kind, whole) {
             Ok(progress) => {
                 self.step = progress.step;

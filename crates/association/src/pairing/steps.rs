@@ -7,7 +7,7 @@ use skyhaul_core::envelope::Mode;
 use super::card::Card;
 use super::code::Code;
 use super::errors::{PairingError, Refusal};
-use super::frame::{Kind, VERSION, body, encode};
+use super::frame::{FrameKind, VERSION, body, encode};
 use super::spake::{ELEMENT_BYTES, Half};
 use crate::noise::{Mutual, Side, Split};
 use crate::token::is_equal;
@@ -101,17 +101,17 @@ impl Step {
     }
 
     /// Step behind a frame.
-    pub(super) fn advance(self, kind: Kind, frame: &[u8]) -> Result<Progress, Failed> {
-        if kind == Kind::Refusal {
+    pub(super) fn advance(self, kind: FrameKind, frame: &[u8]) -> Result<Progress, Failed> {
+        if kind == FrameKind::Refusal {
             return Err(PairingError::of_refusal(body(frame)).into());
         }
         match (self, kind) {
-            (Self::OpenerHello(own, half, hello), Kind::Hello) => first(own, half, &hello, frame),
-            (Self::AcceptorHello(own, half, hello), Kind::Hello) => greet(own, half, hello, frame),
-            (Self::AcceptorFirst(own, noise), Kind::Handshake) => second(own, noise, body(frame)),
-            (Self::OpenerSecond(own, noise), Kind::Handshake) => third(&own, noise, body(frame)),
-            (Self::AcceptorThird(own, noise), Kind::Handshake) => decide(&own, noise, body(frame)),
-            (Self::OpenerPaired(paired), Kind::Paired) => conclude(paired, body(frame)),
+            (Self::OpenerHello(own, half, hello), FrameKind::Hello) => first(own, half, &hello, frame),
+            (Self::AcceptorHello(own, half, hello), FrameKind::Hello) => greet(own, half, hello, frame),
+            (Self::AcceptorFirst(own, noise), FrameKind::Handshake) => second(own, noise, body(frame)),
+            (Self::OpenerSecond(own, noise), FrameKind::Handshake) => third(&own, noise, body(frame)),
+            (Self::AcceptorThird(own, noise), FrameKind::Handshake) => decide(&own, noise, body(frame)),
+            (Self::OpenerPaired(paired), FrameKind::Paired) => conclude(paired, body(frame)),
             _ => Err(PairingError::Alien.into()),
         }
     }
@@ -120,7 +120,7 @@ impl Step {
 fn begin(side: Side, code: &Code, identity: Identity, card: Card, seed: &Secret) -> (Own, Half, Vec<u8>) {
     let (half, element) = Half::new(side, code, seed.derive("skyhaul pairing scalar"));
     let own = Own { identity, card, ephemeral: seed.derive("skyhaul pairing ephemeral") };
-    (own, half, encode(Kind::Hello, &[MAGIC, &[VERSION], &element].concat()))
+    (own, half, encode(FrameKind::Hello, &[MAGIC, &[VERSION], &element].concat()))
 }
 
 /// Element of a hello of this version.
@@ -150,7 +150,7 @@ fn handshake(
 fn first(own: Own, half: Half, hello: &[u8], frame: &[u8]) -> Result<Progress, Failed> {
     let mut noise = handshake(Side::Opener, &own, half, [hello, frame], element(frame)?)?;
     let message = noise.write(&[]).map_err(|_| PairingError::Alien)?;
-    Ok(Progress::to(Step::OpenerSecond(own, noise), encode(Kind::Handshake, &message)))
+    Ok(Progress::to(Step::OpenerSecond(own, noise), encode(FrameKind::Handshake, &message)))
 }
 
 /// Acceptor's hello, behind the opener's. Nothing in it helps who does not know the code.
@@ -163,14 +163,14 @@ fn greet(own: Own, half: Half, hello: Vec<u8>, frame: &[u8]) -> Result<Progress,
 fn second(own: Own, mut noise: Mutual, message: &[u8]) -> Result<Progress, Failed> {
     noise.read(message).map_err(|_| PairingError::WrongCode)?;
     let reply = noise.write(&own.card.encode()).map_err(|_| PairingError::Alien)?;
-    Ok(Progress::to(Step::AcceptorThird(own, noise), encode(Kind::Handshake, &reply)))
+    Ok(Progress::to(Step::AcceptorThird(own, noise), encode(FrameKind::Handshake, &reply)))
 }
 
 /// Opener's third message, behind the acceptor's, which says who that is.
 fn third(own: &Own, mut noise: Mutual, message: &[u8]) -> Result<Progress, Failed> {
     let (key, card) = introduced(own, &mut noise, message)?;
     let reply = noise.write(&own.card.encode()).map_err(|_| PairingError::Alien)?;
-    let reply = encode(Kind::Handshake, &reply);
+    let reply = encode(FrameKind::Handshake, &reply);
     // The acceptor finds out by that message what the modes are.
     check_mode(own, card.mode).map_err(|error| Failed { error, reply: reply.clone() })?;
     let psk = psk(&noise.split());
@@ -182,7 +182,7 @@ fn decide(own: &Own, mut noise: Mutual, message: &[u8]) -> Result<Progress, Fail
     let (key, card) = introduced(own, &mut noise, message)?;
     check_mode(own, card.mode)?;
     let paired = Paired { key, card, psk: psk(&noise.split()) };
-    let step = Step::Deciding(encode(Kind::Paired, &proof(&paired.psk)));
+    let step = Step::Deciding(encode(FrameKind::Paired, &proof(&paired.psk)));
     Ok(Progress { step, reply: Vec::new(), paired: Some(paired) })
 }
 
@@ -221,6 +221,6 @@ fn proof(psk: &Secret) -> [u8; PROOF_BYTES] {
 impl Refusal {
     /// Frame that tells it.
     pub(super) fn frame(self) -> Vec<u8> {
-        encode(Kind::Refusal, &[self as u8, VERSION])
+        encode(FrameKind::Refusal, &[self as u8, VERSION])
     }
 }

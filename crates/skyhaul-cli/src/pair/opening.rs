@@ -23,6 +23,9 @@ use crate::signals::stop_requested;
 const MAX_TYPED: u32 = 3;
 /// Patience with an address that does not answer.
 const CONNECT_NS: u64 = 20 * SECOND;
+/// What to do if the other machine has kept this one, and this one cannot keep it.
+const KEPT_THERE: &str =
+    "the other machine has kept this one already: mend that, or name it by --as, and pair again";
 /// Longest line that is read.
 const MAX_LINE_BYTES: u64 = 1024;
 
@@ -114,7 +117,9 @@ async fn talk(
     let event = timeout(PATIENCE, converse(&mut stream, &mut pairing, PATIENCE)).await;
     part(stream, &mut pairing).await;
     match event {
-        Ok(PairingEvent::Paired(paired)) => scene.keep(paired, Some(address.into())),
+        Ok(PairingEvent::Paired(paired)) => {
+            scene.keep(paired, Some(address.into())).map_err(|failure| failure.and(KEPT_THERE))
+        }
         Ok(PairingEvent::Failed(error)) => Err(failed(error)),
         Err(_) => Err(failed(PairingError::Cut)),
     }
