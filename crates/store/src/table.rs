@@ -1,5 +1,5 @@
-//! Form of the files: a first line with name and version, a line for each entry, and a last one that tells the
-//! whole from a part. Lines are words with one space between.
+//! Form of the files: a first line with name and version, a line for each entry, and a last one that tells
+//! the whole from a part. Lines are words with one space between.
 
 use std::fmt::Write as _;
 
