@@ -163,19 +163,21 @@ impl Model {
 
     /// True if that is so of what arrives and what noise takes: others' packets may have been taken for noise
     /// in the estimate.
-    fn has_all(&self, sample: &PathSample) -> bool {
+    fn has_all(&self) -> bool {
         let noise_part = self.noise.part().min(competition::ALONE_NOISE);
-        let arrived_bps = sample.long.and_then(|long| self.arrived_bps(&long));
-        let ours_bps = arrived_bps.map_or(self.estimate_bps, |bps| bps / (1.0 - noise_part));
+        let ours_bps = self.sharing.arrived_bps().map_or(self.estimate_bps, |bps| bps / (1.0 - noise_part));
         self.is_all(ours_bps.min(self.estimate_bps))
     }
 
     /// Takes in whether others have a part of the path: they fill its queue, or, if it is a short one, what
     /// we lose is theirs although trains show it.
     fn take_shared(&mut self, now: Instant, sample: &PathSample) {
+        if let Some((long, bps)) = sample.long.and_then(|long| Some((long, self.arrived_bps(&long)?))) {
+            self.sharing.arrived(bps, long.arrived_bytes / self.mss_bytes.max(1));
+        }
         let evidence = Evidence {
             is_train: sample.train.is_some(),
-            has_all: self.has_all(sample),
+            has_all: self.has_all(),
             has_lost: sample.long.is_some_and(|long| self.noise.is_exceeded(&long)),
         };
         self.sharing.saw(now, evidence, self.patience_ns());
@@ -192,6 +194,12 @@ impl Model {
     /// Part of what is sent that is lost whatever is sent: beside others most of it may be theirs.
     fn noise_part(&self) -> f64 {
         if self.sharing.is_shared() { self.noise.excused_part() } else { self.noise.part() }
+    }
+
+    /// Rate of a window of two packets: no TCP gives way further, and who sends less has no train, nor enough
+    /// reports to learn by that others have gone.
+    fn least_share_bps(&self) -> f64 {
+        rate_bps(trains::MIN_PACKETS * self.mss_bytes, self.rtt_ns.max(self.rtt_min_ns))
     }
 
     fn patience_ns(&self) -> u64 {
@@ -272,6 +280,9 @@ impl Model {
         }
         if is_calm && !self.sharing.is_taken() {
             self.take_trains(now);
+        }
+        if self.sharing.is_shared() {
+            self.set_estimate(self.estimate_bps.max(self.least_share_bps()));
         }
         self.rate_bps = (self.estimate_bps * self.correction(now, target_ns)).min(self.proven_bps());
         self.stay_below_policer();

@@ -3,9 +3,14 @@
 
 use skyhaul_core::Instant;
 
+/// Packets over which what arrives is averaged: how many of a few arrive between two marks is chance.
+const AVERAGED_PACKETS: f64 = 16.0;
+
 /// Evidence of late that others have a part of the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sharing {
+    /// Rate in bit/s that arrives, on average over some packets.
+    arrived_bps: Option<f64>,
     /// Time of the last report of which no train showed much more than is ours.
     had_all_at: Option<Instant>,
     /// Time of the last train that showed much more.
@@ -45,6 +50,18 @@ impl Sharing {
         self.had_part_at > self.had_all_at
     }
 
+    /// Rate in bit/s that arrives, on average over some packets; `None`: nothing has.
+    pub(super) fn arrived_bps(&self) -> Option<f64> {
+        self.arrived_bps
+    }
+
+    /// Takes in the rate at which so many packets arrived between two marks.
+    pub(super) fn arrived(&mut self, bps: f64, packets: u64) {
+        let before_bps = self.arrived_bps.unwrap_or(bps);
+        let weight = (packets as f64 / AVERAGED_PACKETS).min(1.0);
+        self.arrived_bps = Some(before_bps + (bps - before_bps) * weight);
+    }
+
     /// Takes in a report. What it says has to have held for `patience_ns`.
     pub(super) fn saw(&mut self, now: Instant, evidence: Evidence, patience_ns: u64) {
         if evidence.has_lost {
@@ -78,6 +95,20 @@ mod tests {
     use skyhaul_core::MS;
 
     use super::*;
+
+    #[test]
+    fn one_report_of_few_packets_does_not_say_that_all_is_ours() {
+        let mut sharing = Sharing::default();
+        assert_eq!(sharing.arrived_bps(), None);
+        for bps in [1e6, 1e6, 9e6] {
+            sharing.arrived(bps, 2);
+        }
+        assert_eq!(sharing.arrived_bps(), Some(2e6));
+        (0..24).for_each(|_| sharing.arrived(9e6, 2));
+        assert!(sharing.arrived_bps().unwrap() > 8.5e6, "what lasts counts");
+        sharing.arrived(1e6, 20);
+        assert_eq!(sharing.arrived_bps(), Some(1e6), "many packets tell at once");
+    }
 
     #[test]
     fn losses_are_others_where_trains_show_for_long_that_they_have_the_rest() {

@@ -14,7 +14,7 @@ const QUEUE_NS: u64 = 20 * MS;
 /// round trip, and two in any case. A pair is no longer than the queue that is aimed at.
 const USUAL_PACKETS: u64 = 4;
 const USUAL_PART: u64 = 8;
-const MIN_PACKETS: u64 = 2;
+pub(super) const MIN_PACKETS: u64 = 2;
 /// Packets above which a train shows nothing new.
 pub(super) const MAX_PACKETS: u64 = 64;
 /// Factor of more that trains must show to be worth a jump: with less they may err.
