@@ -180,7 +180,11 @@ impl Sender {
     /// When the newest missing packet that is worth a retransmission was last sent: only if there is
     /// one the report is taken for a loss [XSTP 4.2].
     pub(crate) fn newest_worth_sent_at(&self, missing: &Missing<'_>, now: Instant) -> Option<Instant> {
-        let worth = |&n: &u64| self.cache.is_open(n) && self.may_go_again(n, missing.poll, now);
+        let worth = |&n: &u64| {
+            self.cache.is_open(n)
+                && !self.withholding.is_withheld(n)
+                && self.may_go_again(n, missing.poll, now)
+        };
         let entries = missing.numbers().filter(worth).filter_map(|n| self.cache.entry(n));
         entries.map(|entry| entry.last_sent).max()
     }

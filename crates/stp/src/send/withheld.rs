@@ -64,6 +64,11 @@ impl Withholding {
         self.withheld = None;
     }
 
+    /// True if a packet is missing because it never left.
+    pub(super) fn is_withheld(&self, number: u64) -> bool {
+        self.withheld == Some(number)
+    }
+
     /// The peer calls a packet missing. Result: true if it is the one that was withheld.
     pub(super) fn is_found(&mut self, number: u64) -> bool {
         let is_found = self.withheld == Some(number);
@@ -92,7 +97,8 @@ impl Sender {
         self.withholding.is_fast
             && now >= self.withholding.next_at
             && self.withholding.withheld.is_none()
-            && self.following.as_ref().is_some_and(|following| !following.is_in_train())
+            && self.config.rate_bps.is_none()
+            && self.following.as_ref().is_none_or(|following| !following.is_in_train())
             && plan.is_data_alone()
             && situation.reply.is_none()
             && self.cache.unsent_bytes() >= bytes + MIN_BEHIND_BYTES
