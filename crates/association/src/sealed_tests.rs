@@ -117,7 +117,10 @@ struct Pair {
     now: Instant,
     hosts: [Host; 2],
     way: Way,
-    under_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    /// Where each host is; what goes to another address is lost.
+    addresses: [SocketAddr; 2],
+    /// Receiver, sender's address and octets, by the time of arrival.
+    under_way: BTreeMap<(Instant, u64), (usize, SocketAddr, Vec<u8>)>,
     sequence: u64,
     /// Datagrams of each size that left, messages among them.
     left: [u64; 2],
@@ -138,7 +141,8 @@ impl Pair {
         let hosts = [Host::new(A, mode), Host::new(B, mode)];
         let under_way = BTreeMap::new();
         let now = Instant::from_ns(SECOND);
-        let mut pair = Self { now, hosts, way, under_way, sequence: 0, left: [0; 2], messages: 0 };
+        let addresses = [address(A), address(B)];
+        let mut pair = Self { now, hosts, way, addresses, under_way, sequence: 0, left: [0; 2], messages: 0 };
         pair.transmit();
         pair
     }
@@ -158,12 +162,14 @@ impl Pair {
             while let Some(transmit) =
                 self.hosts[end].engine.poll_transmit(self.now, &mut buffer, 17, &mut NullSink)
             {
-                assert_eq!(transmit.peer, address(1 - end));
+                let is_there = transmit.peer == self.addresses[1 - end];
                 for datagram in buffer.chunks(transmit.segment_bytes) {
                     assert!(datagram.len() + 28 <= 1500, "larger than the path");
                     self.messages += u64::from(datagram[1..4] == [0; 3]);
                     self.left[end] += 1;
-                    self.launch(1 - end, datagram);
+                    if is_there {
+                        self.launch(1 - end, datagram);
+                    }
                 }
             }
         }
@@ -179,7 +185,8 @@ impl Pair {
         for _ in 0..copies {
             self.sequence += 1;
             let delay_ns = (way.delay_ms + way.random.below(way.jitter_ms)) * MS;
-            self.under_way.insert((self.now.after(delay_ns), self.sequence), (to, datagram.to_vec()));
+            let arrival = (to, self.addresses[1 - to], datagram.to_vec());
+            self.under_way.insert((self.now.after(delay_ns), self.sequence), arrival);
         }
     }
 
@@ -190,9 +197,9 @@ impl Pair {
         let next = [arrival, timers].into_iter().flatten().min().filter(|&next| next <= until);
         self.now = self.now.max(next.unwrap_or(until));
         while self.under_way.first_key_value().is_some_and(|(&(at, _), _)| at <= self.now) {
-            let (_, (to, datagram)) = self.under_way.pop_first().expect("it was there");
+            let (_, (to, from, datagram)) = self.under_way.pop_first().expect("it was there");
             let engine = &mut self.hosts[to].engine;
-            engine.handle(self.now, address(1 - to), NetworkFields::default(), &datagram, &mut NullSink);
+            engine.handle(self.now, from, NetworkFields::default(), &datagram, &mut NullSink);
         }
         for host in &mut self.hosts {
             if host.engine.deadline().is_some_and(|at| at <= self.now) {
@@ -334,7 +341,7 @@ fn under_a_seal_no_checksum_is_made() {
     let mut records = 0;
     pair.transmit();
     while pair.step(until) {
-        for (_, datagram) in pair.under_way.values() {
+        for (_, _, datagram) in pair.under_way.values() {
             // Readable segments: the checksum is the 9th and 10th octet.
             if datagram[1..4] != [0; 3] && datagram.len() > crate::OVERHEAD_BYTES {
                 assert_eq!(datagram[8 + 8..8 + 10], [0, 0]);
@@ -343,4 +350,53 @@ fn under_a_seal_no_checksum_is_made() {
         }
     }
     assert!(records > 10 && pair.hosts[B].received.values().any(|received| received.len() == 5000));
+}
+
+/// Longest time, in ns, for which nothing arrives of a steady stream of 8 Mbit/s from `sender` after the opener
+/// has got another address; the round trip is 100 ms.
+fn wait_after_moving(seed: u64, sender: usize) -> u64 {
+    let mut pair = Pair::new(seed, Mode::Encrypted);
+    (pair.way.loss_percent, pair.way.copies_percent) = (0, 0);
+    (pair.way.delay_ms, pair.way.jitter_ms) = (50, 1);
+    let id = pair.connect(A);
+    pair.hosts[A].received.insert(id, Vec::new());
+    pair.hosts[A].engine.write(id, b"?").unwrap();
+    pair.transmit();
+    pair.run(SECOND);
+    let ids = [id, *pair.hosts[B].received.last_key_value().unwrap().0];
+    let (mut longest_ns, mut last) = (0, pair.now);
+    for round in 0..500 {
+        if round == 100 {
+            // What is under way to the old address is lost.
+            pair.addresses[A] = SocketAddr::from(([198, 51, 100, 7], 4700));
+            pair.under_way.retain(|_, &mut (to, ..)| to != A);
+        }
+        assert_eq!(pair.hosts[sender].engine.write(ids[sender], &[7; 10_000]), Ok(10_000), "round {round}");
+        let before = pair.hosts[1 - sender].received[&ids[1 - sender]].len();
+        pair.transmit();
+        pair.run(10 * MS);
+        if pair.hosts[1 - sender].received[&ids[1 - sender]].len() > before {
+            longest_ns = longest_ns.max(pair.now.since(last));
+            last = pair.now;
+        }
+    }
+    pair.run(SECOND);
+    assert!(pair.hosts[1 - sender].received[&ids[1 - sender]].len() >= 500 * 10_000, "all of it arrives");
+    longest_ns
+}
+
+#[test]
+fn data_of_an_end_that_moved_flows_again_within_a_second() {
+    for seed in 0..4 {
+        let longest_ns = wait_after_moving(seed, A);
+        assert!(longest_ns <= SECOND, "seed {seed}: {longest_ns} ns");
+    }
+}
+
+#[test]
+fn data_to_an_end_that_only_answers_flows_again_within_three_seconds() {
+    for seed in 0..4 {
+        let longest_ns = wait_after_moving(seed, B);
+        assert!(longest_ns > SECOND / 2 && longest_ns <= 3 * SECOND, "seed {seed}: {longest_ns} ns");
+    }
 }
