@@ -352,8 +352,8 @@ fn under_a_seal_no_checksum_is_made() {
     assert!(records > 10 && pair.hosts[B].received.values().any(|received| received.len() == 5000));
 }
 
-/// Longest time, in ns, for which nothing arrives of a steady stream of 8 Mbit/s from `sender` after the opener
-/// has got another address; the round trip is 100 ms.
+/// Longest time, in ns, for which nothing arrives of a steady stream of 8 Mbit/s from `sender` after the
+/// opener has got another address; the round trip is 100 ms.
 fn wait_after_moving(seed: u64, sender: usize) -> u64 {
     let mut pair = Pair::new(seed, Mode::Encrypted);
     (pair.way.loss_percent, pair.way.copies_percent) = (0, 0);

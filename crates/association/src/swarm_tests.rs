@@ -1,5 +1,6 @@
 //! Many seeds: handshakes and records lost, doubled, reordered; ends that restart, with a disk that may have
-//! gone back; an opener whose address changes; hours that pass. A segment is delivered once at most, and when the faults are over, all are.
+//! gone back; an opener whose address changes; hours that pass. A segment is delivered once at most, and when
+//! the faults are over, all are.
 
 use std::net::SocketAddr;
 use std::vec::Vec;

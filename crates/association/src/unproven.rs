@@ -1,5 +1,5 @@
-//! Handshakes whose early data was delivered and whose opener has not proven the keys: who stole the acceptor's
-//! key can forge such data (`docs/spec/protection.md`, section 6).
+//! Handshakes whose early data was delivered and whose opener has not proven the keys: who stole the
+//! acceptor's key can forge such data (`docs/spec/protection.md`, section 6).
 
 use alloc::vec::Vec;
 

@@ -44,8 +44,8 @@ pub trait Engine: Connections {
         sink: &mut dyn EventSink,
     ) -> Option<Transmit<Self::Peer>>;
 
-    /// Takes in that a peer has another address: what was found out about the way to it says nothing any more.
-    /// Its connections go on.
+    /// Takes in that a peer has another address: what was found out about the way to it says nothing any
+    /// more. Its connections go on.
     fn peer_moved(&mut self, _: Instant, _: Self::Peer) {}
 
     /// Time at which [`Self::handle_timeout`] is to be called next, provided that everything to transmit was

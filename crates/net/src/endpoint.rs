@@ -154,8 +154,8 @@ impl<P: OverUdp> Endpoint<P> {
     }
 }
 
-/// Largest packet that the route of a socket to its peer takes, as far as the system knows. What stands behind
-/// an address of this machine is a relay or an emulated link, more often than not.
+/// Largest packet that the route of a socket to its peer takes, as far as the system knows. What stands
+/// behind an address of this machine is a relay or an emulated link, more often than not.
 pub(crate) fn route_bytes(connected: &UdpSocket, peer: SocketAddr) -> Option<u32> {
     let is_elsewhere = !peer.ip().to_canonical().is_loopback();
     if is_elsewhere { udp::route_mtu_bytes(connected) } else { None }

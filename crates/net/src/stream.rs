@@ -63,9 +63,9 @@ impl<P: Protocol> Stream<P> {
 
     /// Waits until what the peer sent is known to be its own, and of now; false if the connection is gone
     /// before. What came before that of a connection which a peer opened has no forward secrecy under a seal,
-    /// and may be forged by who stole this end's key; without a seal it may be a copy that somebody else sends
-    /// again. Who overwrites, deletes or forwards waits for this: a round trip at most. Of a connection that
-    /// this end opened it is so as soon as the peer has answered.
+    /// and may be forged by who stole this end's key; without a seal it may be a copy that somebody else
+    /// sends again. Who overwrites, deletes or forwards waits for this: a round trip at most. Of a connection
+    /// that this end opened it is so as soon as the peer has answered.
     pub async fn confirmed(&self) -> bool {
         self.monitor().confirmed().await
     }

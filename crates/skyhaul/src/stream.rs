@@ -75,8 +75,8 @@ impl Stream {
     }
 
     /// Waits until what the peer sent is known to be its own, and of now; false if the connection is gone
-    /// before. Of a connection that a peer opened, what was read before that may be a copy which somebody else
-    /// sends again: who overwrites, deletes or forwards waits for this, a round trip at most.
+    /// before. Of a connection that a peer opened, what was read before that may be a copy which somebody
+    /// else sends again: who overwrites, deletes or forwards waits for this, a round trip at most.
     pub async fn confirmed(&self) -> bool {
         self.0.confirmed().await
     }
@@ -96,8 +96,8 @@ impl WriteHalf {
 }
 
 impl Monitor {
-    /// Waits until what the peer sent is known to be its own, and of now: as [`Stream::confirmed`]. One task may
-    /// wait at a time.
+    /// Waits until what the peer sent is known to be its own, and of now: as [`Stream::confirmed`]. One task
+    /// may wait at a time.
     pub async fn confirmed(&self) -> bool {
         self.0.confirmed().await
     }

@@ -22,8 +22,8 @@ pub enum Event {
         /// Whether a fresh token or a record under the new keys proves the address.
         is_address_proven: bool,
     },
-    /// A peer has another address: a record came from there. Until it has answered a challenge, three times as
-    /// much goes there as came from there, at most.
+    /// A peer has another address: a record came from there. Until it has answered a challenge, three times
+    /// as much goes there as came from there, at most.
     Moved {
         /// Which one.
         association: AssociationId,

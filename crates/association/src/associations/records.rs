@@ -16,8 +16,8 @@ use crate::{Index, PeerId};
 
 impl Associations {
     /// Seals a segment in place: `datagram` has [`crate::HEAD_BYTES`] of room in front of it and
-    /// [`crate::aead::TAG_BYTES`] behind. Without keys a handshake begins, and the segment rides in its message or is sealed as early
-    /// data.
+    /// [`crate::aead::TAG_BYTES`] behind. Without keys a handshake begins, and the segment rides in its
+    /// message or is sealed as early data.
     pub fn seal(
         &mut self,
         now: Instant,

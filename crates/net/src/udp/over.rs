@@ -8,7 +8,8 @@ use skyhaul_stp::EndpointStats;
 
 use crate::{Counters, Protocol};
 
-/// Protocol in datagrams of UDP, as far as [`Protocol`] does not say it. Implemented for STP, plain and sealed.
+/// Protocol in datagrams of UDP, as far as [`Protocol`] does not say it. Implemented for STP, plain and
+/// sealed.
 pub trait OverUdp: Protocol<Peer = SocketAddr, Counters = Counters> {
     /// True if the engine tells of each datagram that it sends by an event.
     const TELLS_ALL: bool;
@@ -30,7 +31,8 @@ pub trait OverUdp: Protocol<Peer = SocketAddr, Counters = Counters> {
     /// which is `told_bytes` if the system says that.
     fn packet_refused(&mut self, now: Instant, peer: SocketAddr, bytes: u32, told_bytes: Option<u32>);
 
-    /// Takes a router's report that it forwards no larger packets to `peer` than of `bytes`. It may be forged.
+    /// Takes a router's report that it forwards no larger packets to `peer` than of `bytes`. It may be
+    /// forged.
     fn packet_too_big(&mut self, now: Instant, peer: SocketAddr, bytes: u32);
 
     /// Counters of what belongs to no connection.

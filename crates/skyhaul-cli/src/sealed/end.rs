@@ -37,8 +37,8 @@ impl SealedEnd {
         Self::with_books(keys, endpoint, names).map_err(|error| crate::send::cannot_send(address, error))
     }
 
-    /// End at which the peers with leave are waited for, and how many these are; `explain` says why the address
-    /// cannot be used.
+    /// End at which the peers with leave are waited for, and how many these are; `explain` says why the
+    /// address cannot be used.
     pub(crate) fn waiting(
         keys: &Keys,
         address: SocketAddr,
