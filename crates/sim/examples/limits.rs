@@ -1,6 +1,7 @@
 //! What held transfers back, over the paths of `tests/limits/cells.rs`, beside others and alone: seconds by
-//! limit. `cargo run -p skyhaul-sim --example limits -- [--only TEXT] [--wrong 1] [--part N --of M]`. `--wrong`:
-//! only where others are not first, or where nobody is and others are named; `--part`: every M-th of the paths.
+//! limit. `cargo run -p skyhaul-sim --example limits -- [--only TEXT] [--wrong 1] [--part N --of M]`.
+//! `--wrong`: only where others are not first, or where nobody is and others are named; `--part`: every
+//! M-th of the paths.
 #![allow(dead_code)]
 
 #[path = "../tests/limits/cells.rs"]

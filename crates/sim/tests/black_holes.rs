@@ -152,7 +152,8 @@ fn no_row_of_losses_in_front_of_a_short_queue_is_taken_for_a_black_hole() {
                 let what = format!("{queue}, {rate_mbps} Mbit/s, {delay_us} us, {name}");
                 sent.push((sizes.sent_bytes as f64 / most, what.clone()));
                 total += sizes.falls;
-                // Where a full queue has room for what is small and never for what is large, size does matter.
+                // Where a full queue has room for what is small and never for what is large, size does
+                // matter.
                 if sizes.falls > if *queue == "4000B" { 3 } else { 0 } {
                     bad.push(format!("{what}: {} falls, {} oversized", sizes.falls, sizes.oversized));
                 }

@@ -1,5 +1,6 @@
-//! Other addresses of a receiver's name, asked beside one that does not answer [RFC 8305]. They are asked at a
-//! port where nobody waits: who refuses that is there, and no transfer has begun that could arrive twice.
+//! Other addresses of a receiver's name, asked beside one that does not answer [RFC 8305]. They are asked
+//! at a port where nobody waits: who refuses that is there, and no transfer has begun that could arrive
+//! twice.
 
 use std::future::{pending, poll_fn};
 use std::net::SocketAddr;
@@ -21,8 +22,8 @@ const HASTE: Duration = Duration::from_secs(5);
 /// Addresses asked at once; more of them are not asked before their turn.
 const MAX_ASKED: usize = 8;
 
-/// Address of `peers` that answers first, while the tried one `is_silent`. Ends never if it is not, or if nobody
-/// answers.
+/// Address of `peers` that answers first, while the tried one `is_silent`. Ends never if it is not, or if
+/// nobody answers.
 pub(crate) async fn first_to_answer<D: Dial>(
     dial: &D,
     is_silent: impl Fn() -> bool,

@@ -17,8 +17,8 @@ use crate::session_facts::SessionFacts;
 use crate::verdicts::{VerdictResult, seconds, verdicts};
 use crate::wall_time::WallTime;
 
-/// Bounds of a path within this machine on which nothing is emulated: no link has both a shorter round trip and
-/// a higher rate.
+/// Bounds of a path within this machine on which nothing is emulated: no link has both a shorter round trip
+/// and a higher rate.
 const WITHIN_RTT_MS: f64 = 1.0;
 const WITHIN_RATE_BPS: f64 = 1e8;
 
@@ -175,8 +175,8 @@ impl TransferResult {
         Self { limited_by, read_s: held.read_ns.map(seconds), ..self }
     }
 
-    /// The same of a path to `peer`: where it lies within this machine, and nothing on it - a relay, an emulated
-    /// link - has shown a delay or a rate of its own, what it carries is what the machine does.
+    /// The same of a path to `peer`: where it lies within this machine, and nothing on it - a relay, an
+    /// emulated link - has shown a delay or a rate of its own, what it carries is what the machine does.
     pub(crate) fn of_path_to(self, peer: SocketAddr) -> Self {
         let is_within = peer.ip().to_canonical().is_loopback();
         let is_short = self.rtt_ms.min.is_some_and(|ms| ms < WITHIN_RTT_MS);

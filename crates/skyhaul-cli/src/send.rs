@@ -52,7 +52,8 @@ struct Attempt<E> {
     held: Held,
     /// Memory of the path to it.
     recalled: Option<Recalled>,
-    /// Address that was silent so long that this one was preferred: files may have arrived there all the same.
+    /// Address that was silent so long that this one was preferred: files may have arrived there all the
+    /// same.
     abandoned: Option<SocketAddr>,
 }
 

@@ -1,10 +1,10 @@
-//! quinn beside skyhaul's endpoints on loopback, in one process, by turns: packets of 1500 octets, the same ends,
-//! the same bytes. Each end has a thread and a runtime of its own.
+//! quinn beside skyhaul's endpoints on loopback, in one process, by turns: packets of 1500 octets, the same
+//! ends, the same bytes. Each end has a thread and a runtime of its own.
 //!
 //! `cargo run --release --manifest-path rivals/quinn/Cargo.toml -- [--bytes 1GiB] [--runs 3]`
 //!
-//! quinn has what its users get: CUBIC and its default pacing, windows that are no limit here, no path MTU search
-//! (skyhaul has none here either).
+//! quinn has what its users get: CUBIC and its default pacing, windows that are no limit here, no path MTU
+//! search (skyhaul has none here either).
 
 #[path = "../../../crates/net/benches/loopback/ends.rs"]
 mod ends;

@@ -25,8 +25,8 @@ fn a_cycle_drains_what_it_brings() {
     }
 }
 
-/// The paper's printed 1 and 24 are these rounded down, with segments of 1040 octets on the satellite link; (16)
-/// rounds up.
+/// The paper's printed 1 and 24 are these rounded down, with segments of 1040 octets on the satellite link;
+/// (16) rounds up.
 #[test]
 fn the_least_threshold_is_rounded_up() {
     assert_eq!(plan(128e3, 2e6, 0.0).least_threshold_segments(), 2);

@@ -1,4 +1,5 @@
-//! Beginning of a connection over the first wire: slow start until the relay's threshold [PETRA IV-A, appendix].
+//! Beginning of a connection over the first wire: slow start until the relay's threshold [PETRA IV-A,
+//! appendix].
 
 use libm::{ceil, floor};
 
@@ -26,8 +27,8 @@ struct Full {
 }
 
 impl Plan {
-    /// Segments that the sender has sent after `time_s`, in slow start: `TX(t)` [PETRA (29) to (31)]. The window
-    /// ends at the largest one, which (30) leaves out.
+    /// Segments that the sender has sent after `time_s`, in slow start: `TX(t)` [PETRA (29) to (31)]. The
+    /// window ends at the largest one, which (30) leaves out.
     pub fn sent_segments(&self, time_s: f64) -> f64 {
         let rtt_s = self.path().wires[0].rtt_s;
         let number = floor(time_s / rtt_s) + 1.0;
@@ -46,8 +47,8 @@ impl Plan {
     }
 
     /// Time for which the acknowledgements of a new connection stop, s: what the sender's window still brings
-    /// then leaves over the satellite link. The sender knows nothing but the wire's round trip by then. `None`
-    /// if they never stop.
+    /// then leaves over the satellite link. The sender knows nothing but the wire's round trip by then.
+    /// `None` if they never stop.
     pub fn first_pause_s(&self, threshold_segments: u64) -> Option<f64> {
         let full = self.first_full(threshold_segments)?;
         // In slow start each acknowledged segment of this round has opened the window by one.

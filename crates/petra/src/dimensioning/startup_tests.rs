@@ -35,8 +35,8 @@ fn a_window_that_the_satellite_link_drains_never_fills_the_buffer() {
     assert_eq!(plan.first_pause_s(100), None);
 }
 
-/// [PETRA Fig. 6]: with a threshold of 20 the new connection's timer ends before acknowledgements go on, with 5 it
-/// does not. A timer of a wire of 100 ms is 1 s by coarse clocks.
+/// [PETRA Fig. 6]: with a threshold of 20 the new connection's timer ends before acknowledgements go on,
+/// with 5 it does not. A timer of a wire of 100 ms is 1 s by coarse clocks.
 #[test]
 fn a_large_threshold_stops_acknowledgements_for_longer_than_a_timer_waits() {
     let plan = plan(128e3, 2e6, 0.0);

@@ -42,8 +42,8 @@ impl Batches {
         plan.buffer_segments(self.threshold_segments) as f64 / plan.drain_per_s()
     }
 
-    /// Bound of the time from a batch's first bit to its acknowledgement, s: `RTT_UTL` [PETRA (10)]. A timeout
-    /// below it ends connections that nothing is wrong with.
+    /// Bound of the time from a batch's first bit to its acknowledgement, s: `RTT_UTL` [PETRA (10)]. A
+    /// timeout below it ends connections that nothing is wrong with.
     pub fn rtt_bound_s(&self, plan: &Plan, acknowledgement: Acknowledgement) -> f64 {
         let [sender, receiver] = plan.path().wires;
         plan.first_full_s(self.threshold_segments).unwrap_or(0.0)

@@ -1,5 +1,5 @@
-//! What held transfers back, where that is known: others on the path, or nobody. Example `limits` prints it for
-//! every path.
+//! What held transfers back, where that is known: others on the path, or nobody. Example `limits` prints it
+//! for every path.
 
 mod cells;
 #[allow(dead_code, reason = "tests of verdicts use the rest")]

@@ -55,8 +55,8 @@ impl Run {
 }
 
 impl Run {
-    /// The limit of most of the time, but for what passes before the first byte and behind the last. Losses of
-    /// any cause are one.
+    /// The limit of most of the time, but for what passes before the first byte and behind the last. Losses
+    /// of any cause are one.
     pub(crate) fn first(&self) -> Limit {
         let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled | Limit::Overflow);
         let spent = |limit: &Limit| match limit {

@@ -10,8 +10,8 @@ use super::bench::*;
 use crate::segment::{decode, encode};
 use crate::{Config, State};
 
-/// How STATs lie: as one who tells when POLLs came, so that A measures, or one who does not, so that A keeps a
-/// window.
+/// How STATs lie: as one who tells when POLLs came, so that A measures, or one who does not, so that A
+/// keeps a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lie {
     Timed,
@@ -19,7 +19,8 @@ enum Lie {
 }
 
 /// A writes 240 Mbit/s, some at a time, over 10 ms each way, for so long or until it has ended; with a lie,
-/// B's STATs call everything received. Result: IP bytes that A sent, and megabits a second in the last 100 ms.
+/// B's STATs call everything received. Result: IP bytes that A sent, and megabits a second in the last 100
+/// ms.
 fn run(bench: &mut Bench, id: ConnectionId, ms: u64, lie: Option<Lie>) -> (u64, u64) {
     let (data, mut asked, mut sent) = (vec![7; 240_000], BTreeMap::new(), Vec::new());
     bench.delay_ns = 10 * MS;
