@@ -91,7 +91,7 @@ codes! {
         "the two ends speak no common version",
         "install a skyhaul of a fitting version at both ends";
     Protocol = "protocol",
-        "what came is no file transfer of skyhaul, or is damaged",
+        "what came is no file transfer of skyhaul, or is damaged; or the receiver confirmed what was never sent",
         "check that skyhaul is at both ends, and send again";
     Exists = "exists",
         "the receiver has a file of this name",
