@@ -303,3 +303,26 @@ fn what_became_too_large_is_counted_as_unknown_and_its_time_as_that_of_losses() 
         }
     }
 }
+
+/// An outage that is over before the path takes less has nothing to do with it.
+#[test]
+fn an_outage_before_a_fall_stays_one() {
+    for config in senders() {
+        let mut transfer = Transfer::begin(&config, 1500, 30_000_000);
+        transfer.run(20);
+        transfer.bench.drop = alloc::boxed::Box::new(|_, _| true);
+        transfer.bench.run(2 * SECOND);
+        transfer.bench.drop = alloc::boxed::Box::new(|_, _| false);
+        transfer.run(20);
+        let outage_ns = |transfer: &Transfer| {
+            let limits = transfer.bench.a.stats(transfer.id).unwrap().limits.unwrap();
+            limits.until(transfer.bench.now).spent_ns(Limit::Outage)
+        };
+        let before_ns = outage_ns(&transfer);
+        assert!(before_ns > SECOND, "{:?}: {before_ns}", config.controller);
+        transfer.bench.path_bytes = [1300; 2];
+        transfer.run(30);
+        assert!(transfer.mtu() < Some(1500), "{:?}", config.controller);
+        assert!(outage_ns(&transfer) >= before_ns, "{:?}", config.controller);
+    }
+}
