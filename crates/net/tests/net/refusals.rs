@@ -10,7 +10,7 @@ use skyhaul_net::{Clock, Endpoint, EndpointOptions, Limits};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::support::{PORT, Relay, client, connected, loopback, server, within};
+use crate::support::{PORT, Relay, client, connected, loopback, server, short_lived, within};
 
 /// A port at which nobody receives.
 fn vacant() -> std::net::SocketAddr {
@@ -95,25 +95,6 @@ async fn a_peer_that_never_answers() {
     .await;
 }
 
-/// Runs a server that accepts one connection and reads a little, then takes it down without a word.
-fn short_lived_server() -> (std::net::SocketAddr, thread::JoinHandle<()>) {
-    let (tell, told) = std::sync::mpsc::channel();
-    let thread = thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (endpoint, listener) = runtime.block_on(async {
-            let (endpoint, mut listener) = server(EndpointOptions::default());
-            tell.send(endpoint.local_addr()).unwrap();
-            let mut stream = listener.accept().await.unwrap();
-            stream.read_exact(&mut vec![0; 100_000]).await.unwrap();
-            std::mem::forget(stream); // no reset
-            (endpoint, listener)
-        });
-        drop(runtime); // the socket is gone, nothing was said
-        drop((endpoint, listener));
-    });
-    (told.recv().unwrap(), thread)
-}
-
 async fn write_for_ever(client: &Endpoint, peer: std::net::SocketAddr, config: Config) -> std::io::Error {
     let mut stream = client.connect(peer, PORT, config).await.unwrap();
     let data = vec![7; 100_000];
@@ -127,7 +108,7 @@ async fn write_for_ever(client: &Endpoint, peer: std::net::SocketAddr, config: C
 #[tokio::test]
 async fn a_peer_that_vanishes_is_noticed_by_its_silence() {
     within(30, async {
-        let (peer, thread) = short_lived_server();
+        let (peer, thread) = short_lived(server);
         // Bound, so that reports of the system are not heard.
         let client = Endpoint::bind(loopback(), EndpointOptions::default()).unwrap();
         let config = Config { give_up_ns: Some(2 * SECOND), ..Config::standard() };
@@ -141,7 +122,7 @@ async fn a_peer_that_vanishes_is_noticed_by_its_silence() {
 #[tokio::test]
 async fn a_peer_that_vanishes_is_noticed_by_persistent_refusals() {
     within(60, async {
-        let (peer, thread) = short_lived_server();
+        let (peer, thread) = short_lived(server);
         let client = Endpoint::client(peer, EndpointOptions::default()).unwrap();
         let error = write_for_ever(&client, peer, Config::standard()).await;
         assert_eq!(error.to_string(), CloseReason::Unreachable.to_string());

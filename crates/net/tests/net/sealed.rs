@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
 use skyhaul_core::envelope::Mode;
@@ -13,7 +12,9 @@ use skyhaul_net::{Clock, EndpointOptions, Listener, SealedEndpoint, SealedStp, S
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::support::{PORT, Relay, Tamper, client, loopback, pattern, receive, send, server, within};
+use crate::support::{
+    PORT, Relay, Tamper, client, loopback, pattern, receive, send, server, short_lived, within,
+};
 
 /// Ends of a pair, and a stranger, by their numbers.
 pub(crate) const NEAR: u8 = 1;
@@ -243,25 +244,6 @@ async fn who_holds_a_token_is_heard_before_it_hears_anything() {
     .await;
 }
 
-/// Runs a sealed server that reads a little, then goes without a word.
-fn short_lived_server() -> (SocketAddr, thread::JoinHandle<()>) {
-    let (tell, told) = std::sync::mpsc::channel();
-    let thread = thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (endpoint, listener) = runtime.block_on(async {
-            let (endpoint, mut listener) = sealed_server(EndpointOptions::default());
-            tell.send(endpoint.local_addr()).unwrap();
-            let mut stream = listener.accept().await.unwrap();
-            stream.read_exact(&mut vec![0; 100_000]).await.unwrap();
-            std::mem::forget(stream); // no reset
-            (endpoint, listener)
-        });
-        drop(runtime); // the socket is gone, nothing was said
-        drop((endpoint, listener));
-    });
-    (told.recv().unwrap(), thread)
-}
-
 async fn write_for_ever(mut stream: Stream<SealedStp>) -> std::io::Error {
     let data = vec![7; 100_000];
     loop {
@@ -274,7 +256,7 @@ async fn write_for_ever(mut stream: Stream<SealedStp>) -> std::io::Error {
 #[tokio::test]
 async fn connections_to_a_receiver_that_restarted_end_by_its_resets() {
     within(60, async {
-        let (address, thread) = short_lived_server();
+        let (address, thread) = short_lived(sealed_server);
         let client = sealed_client(address);
         let stream = client.connect_to(key(FAR), address, PORT, Config::standard()).await.unwrap();
         let writing = tokio::spawn(write_for_ever(stream));

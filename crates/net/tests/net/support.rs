@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use skyhaul_net::{Endpoint, EndpointOptions, Listener, Stream};
+use skyhaul_net::{Endpoint, EndpointOptions, Listener, OverUdp, Stream};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -34,6 +34,27 @@ pub(crate) fn loopback() -> SocketAddr {
 /// An endpoint that listens on [`PORT`].
 pub(crate) fn server(options: EndpointOptions) -> (Endpoint, Listener) {
     server_at(loopback(), options)
+}
+
+/// Runs a server, plain or sealed, that reads a little, then goes without a word.
+pub(crate) fn short_lived<P: OverUdp>(
+    server: fn(EndpointOptions) -> (Endpoint<P>, Listener<P>),
+) -> (SocketAddr, JoinHandle<()>) {
+    let (tell, told) = std::sync::mpsc::channel();
+    let thread = thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (endpoint, listener) = runtime.block_on(async {
+            let (endpoint, mut listener) = server(EndpointOptions::default());
+            tell.send(endpoint.local_addr()).unwrap();
+            let mut stream = listener.accept().await.unwrap();
+            stream.read_exact(&mut vec![0; 100_000]).await.unwrap();
+            std::mem::forget(stream); // no reset
+            (endpoint, listener)
+        });
+        drop(runtime); // the socket is gone, nothing was said
+        drop((endpoint, listener));
+    });
+    (told.recv().unwrap(), thread)
 }
 
 pub(crate) fn server_at(address: SocketAddr, options: EndpointOptions) -> (Endpoint, Listener) {
