@@ -3,6 +3,7 @@
 
 use skyhaul_core::{Instant, Interval, PathSample, SECOND, Verdict};
 
+use super::neighbours::Delivered;
 use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, IdleRestart, Lost, Signal};
 
 /// Round trips (of the empty path) for which a queue does not go away though the sender gave way.
@@ -157,16 +158,9 @@ impl CubicClaim {
         now.since(self.queued_at) <= EMPTY_RTTS.saturating_mul(rtt_min_ns)
     }
 
-    /// Takes in a report; true while others are still there. `carried_bps`: rate that a train showed, if it
-    /// ended one.
-    pub(super) fn on_sample(
-        &mut self,
-        now: Instant,
-        sample: &PathSample,
-        delivered_bps: f64,
-        carried_bps: Option<f64>,
-        calm_loss: f64,
-    ) -> bool {
+    /// Takes in a report; true while others are still there.
+    pub(super) fn on_sample(&mut self, now: Instant, sample: &PathSample, delivered: &Delivered) -> bool {
+        let Delivered { delivered_bps, carried_bps, noise_part: calm_loss, .. } = *delivered;
         let window_bytes = self.cubic.window_bytes();
         let passed_ns = sample.arrived_ns.saturating_sub(self.arrived_ns);
         self.arrived_ns = sample.arrived_ns;

@@ -1,7 +1,10 @@
 //! Growth while nothing is lost and nothing waits: whatever held the rate down, it does so no longer. A
 //! policer may have been a neighbour, trains may find no room, and who was pushed down may be alone again.
 
-use skyhaul_core::{Instant, PathSample};
+use skyhaul_core::{Instant, Interval, PathSample};
+
+use super::estimate::FULL_PART;
+use super::rates::rate_bps;
 
 /// Round trips (of the empty path) without loss and queue after which the rate is raised first.
 pub(super) const QUIET_RTTS: u64 = 4;
@@ -23,6 +26,16 @@ pub(super) enum Fit {
     Queued,
     /// It was not used.
     Unused,
+}
+
+impl Fit {
+    /// What a report without a queue says of `bps`, at which is sent.
+    pub(super) fn without_queue(long: &Interval, bps: f64) -> Self {
+        if rate_bps(long.sent_bytes, long.sent_ns) <= bps * FULL_PART {
+            return Self::Unused;
+        }
+        if long.arrived_bytes < long.sent_bytes { Self::Lossy } else { Self::Loose }
+    }
 }
 
 /// What is done about it.
@@ -110,7 +123,7 @@ impl Growth {
 
 #[cfg(test)]
 mod tests {
-    use skyhaul_core::{Interval, MS};
+    use skyhaul_core::MS;
 
     use super::*;
 

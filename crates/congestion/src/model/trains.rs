@@ -105,9 +105,10 @@ impl Trains {
         (self.fitted, self.room) = (None, None);
     }
 
-    /// Packets that the queue has room for, if trains were longer.
-    pub(super) fn room_packets(&self) -> Option<u64> {
-        self.room.map(|(_, packets)| packets)
+    /// Time that a train takes for which the queue has room, in ns, if longer ones had none; `packet_ns`: that
+    /// of a packet.
+    pub(super) fn room_ns(&self, packet_ns: f64) -> Option<u64> {
+        self.room.map(|(_, packets)| (packets as f64 * packet_ns) as u64)
     }
 
     /// True if a train left within so many round trips of 20 ms or more, and the queue may have room for it.
