@@ -134,6 +134,9 @@ impl LimitTimes {
     /// Takes in what is known of others on the path. Where it turns out that they are there, the time since
     /// that was thought first is theirs, too; where not, it stays where it is.
     pub fn meet(&mut self, now: Instant, others: Others) {
+        if others == self.others {
+            return; // asked for every packet; time of an unchanged state is booked whenever that is next done
+        }
         self.book(now);
         if others == Others::Present {
             for (limit, ns) in Limit::SHARED.into_iter().zip(self.doubtful_ns) {
@@ -213,6 +216,9 @@ impl LimitTimes {
 
     /// Adds time to the row that it belongs to, as far as is known.
     fn charge(&mut self, limit: Limit, ns: u64) {
+        if ns == 0 {
+            return;
+        }
         let row = match self.others {
             Others::Present if limit.is_shared() => Limit::Neighbour,
             _ => limit,

@@ -15,6 +15,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod allowance;
 mod call;
 mod coding;
 mod config;

@@ -61,13 +61,13 @@ pub(super) fn receive_unknown<P: Peer>(
         }
         endpoint.refuse(Refusal::Unknown, now, sink);
         if segment.rst.is_none() {
-            reset(endpoint, key, segment, ResetReason::UnknownConnection);
+            turn_away(endpoint, arrival, segment, ResetReason::UnknownConnection);
         }
         return;
     };
     if !endpoint.listens(key.local_port) {
         endpoint.refuse(Refusal::Unknown, now, sink);
-        return reset(endpoint, key, segment, ResetReason::Refused);
+        return turn_away(endpoint, arrival, segment, ResetReason::Refused);
     }
     if endpoint.family.memory.contains(opening.nonce) {
         return endpoint.refuse(Refusal::Replay, now, sink);
@@ -80,19 +80,23 @@ pub(super) fn receive_unknown<P: Peer>(
         Place::Instead(_) => answer_by_cookie(endpoint, arrival, segment, opening),
         Place::None => {
             endpoint.refuse(Refusal::Full, now, sink);
-            reset(endpoint, key, segment, ResetReason::Busy);
+            turn_away(endpoint, arrival, segment, ResetReason::Busy);
         }
     }
 }
 
-/// Answers an opening that there is no room to remember. What came with it is not taken. The answer goes
-/// once; a peer that misses it asks again.
+/// Answers an opening that there is no room to remember, unless there are too many. What came with it is not
+/// taken. The answer goes once; a peer that misses it asks again.
 fn answer_by_cookie<P: Peer>(
     endpoint: &mut Endpoint<P>,
     Arrival { now, key, .. }: Arrival<P>,
     to: &Segment<'_>,
     bgn: &Opening,
 ) {
+    if !endpoint.family.strangers.may_have_cookie(now, bgn.nonce) {
+        endpoint.family.stats.unanswered += 1;
+        return;
+    }
     let mut path = endpoint.new_path(key.peer);
     discover_mtu(&endpoint.family.accept, endpoint.family.mtu_search.bounds(key.peer), &mut path);
     let cookie = endpoint.family.cookies.make(&mut endpoint.random, now, (key, to.instance), bgn);
@@ -248,6 +252,20 @@ fn say_farewell<P: Peer>(endpoint: &mut Endpoint<P>, key: Key<P>, to: &Segment<'
         ..Segment::default()
     };
     endpoint.answer(key.peer, segment);
+}
+
+/// Tells whoever sent a segment of no connection what there is to tell, unless too many are told.
+fn turn_away<P: Peer>(
+    endpoint: &mut Endpoint<P>,
+    Arrival { now, key, .. }: Arrival<P>,
+    to: &Segment<'_>,
+    reason: ResetReason,
+) {
+    if endpoint.family.strangers.may_reset(now) {
+        reset(endpoint, key, to, reason);
+    } else {
+        endpoint.family.stats.unanswered += 1;
+    }
 }
 
 fn reset<P: Peer>(endpoint: &mut Endpoint<P>, key: Key<P>, to: &Segment<'_>, reason: ResetReason) {

@@ -20,6 +20,7 @@ mod probing;
 mod recovery;
 mod sharing;
 mod states;
+mod strangers;
 mod strays;
 mod unsent;
 mod withheld;

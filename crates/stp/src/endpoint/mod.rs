@@ -6,6 +6,7 @@ mod cookies;
 #[cfg(test)]
 mod endpoint_tests;
 mod family;
+mod strangers;
 
 use alloc::sync::Arc;
 use core::net::SocketAddr;
@@ -22,6 +23,7 @@ use crate::connection::{Connection, Entropy, Names, State};
 use crate::segment::HEADER_BYTES;
 use closed::{ClosedMemory, Farewells};
 use cookies::Cookies;
+use strangers::Strangers;
 
 /// Parameters of an endpoint.
 #[derive(Clone, Debug)]
@@ -125,6 +127,8 @@ pub struct EndpointStats {
     pub cookies_sent: u64,
     /// Connections whose peers have returned one.
     pub cookies_taken: u64,
+    /// Segments of strangers that had no answer, since many others had one at that time.
+    pub unanswered: u64,
 }
 
 /// STP as a family of [`skyhaul_core::endpoint`]: what an endpoint keeps beside its connections.
@@ -136,6 +140,7 @@ pub struct Stp<P: Peer> {
     memory: ClosedMemory,
     farewells: Farewells<Key<P>>,
     cookies: Cookies,
+    strangers: Strangers,
     stats: EndpointStats,
 }
 
@@ -176,6 +181,7 @@ impl<P: Peer> Endpoint<P> {
             memory: ClosedMemory::default(),
             farewells: Farewells::default(),
             cookies: Cookies::default(),
+            strangers: Strangers::default(),
             stats: EndpointStats::default(),
         };
         Self(endpoint::Endpoint::new(family, host, random))

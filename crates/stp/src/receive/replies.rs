@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use skyhaul_core::Instant;
 
 use super::PollArrival;
+use crate::allowance::Allowance;
 use crate::segment::{Report, Stat, report_len, stat_len};
 
 /// Segments of one STAT at most; the rest is left to the next.
@@ -85,23 +86,9 @@ struct Made {
     of: Pending,
 }
 
-/// Time spent on STATs: what a flood of POLLs can cost.
-#[derive(Clone, Copy, Debug)]
-struct StatBudget {
-    /// Moment from which on nothing is owed any more.
-    settled_at: Instant,
-}
-
-impl StatBudget {
-    /// When the next STAT may be made: in the past if at once.
-    fn ready_at(self) -> Instant {
-        self.settled_at.before(STAT_BURST_NS)
-    }
-
-    fn spend(&mut self, now: Instant, gaps: usize) {
-        let cost_ns = STAT_NS + STAT_NS * gaps as u64 / GAPS_PER_STAT_NS;
-        self.settled_at = self.settled_at.max(now).after(cost_ns);
-    }
+/// Time that a STAT with a list of so many gaps costs.
+fn stat_cost_ns(gaps: usize) -> u64 {
+    STAT_NS + STAT_NS * gaps as u64 / GAPS_PER_STAT_NS
 }
 
 /// Queue of replies. A STAT is made when it leaves, so a POLL that a later one overtakes costs nothing.
@@ -117,7 +104,8 @@ pub(super) struct Replies {
     /// Answer to the newest POLL, or what is left of it.
     newest: Option<Pending>,
     made: Option<Made>,
-    budget: StatBudget,
+    /// Time spent on STATs.
+    budget: Allowance<STAT_BURST_NS>,
     ustats: VecDeque<Report>,
     sent_stats: u64,
     sent_ustats: u64,
@@ -131,7 +119,7 @@ impl Default for Replies {
             probe: None,
             newest: None,
             made: None,
-            budget: StatBudget { settled_at: Instant::ZERO },
+            budget: Allowance::default(),
             ustats: VecDeque::new(),
             sent_stats: 0,
             sent_ustats: 0,
@@ -197,7 +185,7 @@ impl Replies {
             }
             _ => None,
         };
-        self.budget.spend(now, stat.report.runs.len() / 2);
+        self.budget.spend(now, stat_cost_ns(stat.report.runs.len() / 2));
         self.made = Some(Made { bytes: stat_len(&stat), stat, of });
     }
 

@@ -76,22 +76,26 @@ impl Sender {
         call.emit(Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
     }
 
-    /// Situation in which `data` is to leave. A packet that was formed when the path took larger ones has the
-    /// room that it needs, unless its peer's address is not proven.
-    pub(super) fn make_room(data: Option<&DataStep>, situation: &Situation, path: &Path) -> Situation {
-        let needed_bytes = match data.and_then(|step| step.action) {
-            Some(Choice::Again { bytes, .. }) => HEADER_BYTES + bytes,
-            Some(Choice::Piece { bytes, .. }) => HEADER_BYTES + PIECE_BYTES + bytes,
-            _ => 0,
+    /// Situation in which `data` is to leave, if it has more room than `situation` says: a packet that was
+    /// formed when the path took larger ones has what it needs, unless its peer's address is not proven.
+    pub(super) fn make_room(
+        data: Option<&DataStep>,
+        situation: &Situation,
+        path: &Path,
+    ) -> Option<Situation> {
+        let needed_bytes = match data.and_then(|step| step.action)? {
+            Choice::Again { bytes, .. } => HEADER_BYTES + bytes,
+            Choice::Piece { bytes, .. } => HEADER_BYTES + PIECE_BYTES + bytes,
+            Choice::New { .. } => return None,
         };
         let allowance_bytes = if needed_bytes > path.max_whole_segment_bytes() {
             Self::room_bytes(situation, path)
         } else if situation.doubts_size && needed_bytes > path.max_segment_bytes() {
             path.max_whole_segment_bytes()
         } else {
-            situation.allowance_bytes
+            return None;
         };
-        Situation { allowance_bytes, ..*situation }
+        Some(Situation { allowance_bytes, ..*situation })
     }
 
     /// True if packets that were sent before wait while new ones may leave: in doubt whether their size

@@ -189,7 +189,8 @@ impl Sender {
         now: Instant,
         path: &Path,
     ) -> (Plan, Option<Instant>) {
-        let situation = &Self::make_room(data, situation, path);
+        let roomy = Self::make_room(data, situation, path);
+        let situation = roomy.as_ref().unwrap_or(situation);
         let has_bgnak = situation.reply.is_some_and(|reply| reply.accepts);
         let reply_bytes = situation.reply.map_or(0, |reply| reply.bytes);
         let base_bytes = HEADER_BYTES + reply_bytes + if has_bgnak { self.opening_bytes() } else { 0 };
