@@ -167,9 +167,12 @@ impl Association {
         self.is_proven
     }
 
-    /// Peer's index of the keys in use, which a handshake says that it continues.
+    /// Peer's index of the keys in use, or of those that were retired, which a handshake says that it
+    /// continues.
     pub(crate) fn remote(&self) -> Option<Index> {
-        self.current.as_ref().map(|current| current.keys.agreement().remote)
+        let current = self.current.as_ref().map(|current| &current.keys);
+        let keys = current.or(self.previous.as_ref().map(|(keys, _)| keys));
+        keys.map(|keys| keys.agreement().remote)
     }
 
     /// Indices that records or messages for this association come with.
@@ -288,6 +291,21 @@ impl Association {
         self.calling = None;
     }
 
+    /// Seals nothing under the keys in use any more: they open late records only. What is sealed next calls.
+    /// Result: the local index of keys that are wiped for it.
+    pub(crate) fn retire(&mut self, now: Instant) -> Option<Index> {
+        let current = self.current.take()?;
+        self.unanswered = None;
+        let freed = self.previous.replace((current.keys, now.after(LATE_NS)));
+        freed.map(|(keys, _)| keys.agreement().local)
+    }
+
+    /// Whether it comes to its end if nothing is heard or sent for [`IDLE_NS`]: with keys to wipe, or as the
+    /// peer's, without any.
+    fn rests(&self) -> bool {
+        self.current.is_some() || !self.is_ours
+    }
+
     /// Wipes all keys.
     pub(crate) fn wipe(&mut self) {
         (self.current, self.previous, self.calling) = (None, None, None);
@@ -301,7 +319,7 @@ impl Association {
             current.and_then(|current| current.confirmation).map(|(retry, _)| retry.at()),
             current.and_then(|current| current.keys.deadline()),
             self.previous.as_ref().map(|&(_, wiped_at)| wiped_at),
-            current.map(|_| self.used_at.after(IDLE_NS)),
+            self.rests().then(|| self.used_at.after(IDLE_NS)),
             current.and(self.acknowledgement_at),
             current.and(self.voice.deadline()),
             current.and(self.way.deadline()),
@@ -323,7 +341,7 @@ impl Association {
 
     /// What is to be done by now. Ask again until there is nothing.
     pub(crate) fn wish(&mut self, now: Instant) -> Option<Wish> {
-        if self.current.is_some() && now.since(self.used_at) >= IDLE_NS {
+        if self.rests() && now.since(self.used_at) >= IDLE_NS {
             return Some(Wish::Idle);
         }
         if let Some(calling) = &mut self.calling

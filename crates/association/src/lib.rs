@@ -36,12 +36,18 @@ mod noise_tests;
 #[cfg(test)]
 mod nonces;
 mod opening;
+#[cfg(test)]
+mod pair;
 pub mod pairing;
+#[cfg(test)]
+mod parts_tests;
 mod peers;
 mod pending;
 mod record;
 #[cfg(test)]
 mod record_tests;
+#[cfg(test)]
+mod renewing_tests;
 mod replay;
 #[cfg(test)]
 mod replay_tests;

@@ -240,6 +240,12 @@ impl PendingTable {
         (at <= now).then_some(digest)
     }
 
+    /// Handshakes whose keys are not in use yet.
+    pub(crate) fn unused(&self) -> Vec<Digest> {
+        let unused = self.all.iter().filter(|(_, pending)| pending.keys.is_some());
+        unused.map(|(digest, _)| *digest).collect()
+    }
+
     /// Handshakes of a peer.
     pub(crate) fn of(&self, peer: PeerId) -> Vec<Digest> {
         self.all.iter().filter(|(_, pending)| pending.peer == peer).map(|(digest, _)| *digest).collect()

@@ -34,7 +34,7 @@ impl Clock {
 
     /// Time of the world when this clock showed zero, in ns since 1970: what the machine takes it for now.
     pub fn unix_origin_ns(self) -> u64 {
-        ns_of(ClockId::Realtime).saturating_sub(self.now().as_ns())
+        wall_ns().saturating_sub(self.now().as_ns())
     }
 
     /// `at` in the kernel's absolute terms.
@@ -50,6 +50,11 @@ impl Clock {
 /// A duration as the kernel wants it.
 pub(crate) fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / SECOND) as i64, tv_nsec: (ns % SECOND) as i64 }
+}
+
+/// Wall time, in ns since 1970.
+pub(crate) fn wall_ns() -> u64 {
+    ns_of(ClockId::Realtime)
 }
 
 fn monotonic_ns() -> u64 {

@@ -44,6 +44,9 @@ mod entry;
 mod envelope;
 mod errors;
 mod handle;
+mod jump;
+#[cfg(test)]
+mod jump_tests;
 mod listener;
 mod memory;
 mod monitor;

@@ -1,10 +1,11 @@
 //! Contract of a protocol whose connections are streams here.
 
 use std::fmt::Debug;
+use std::io;
 use std::net::SocketAddr;
 
 use skyhaul_core::endpoint::Stage;
-use skyhaul_core::{ConnectionId, Engine};
+use skyhaul_core::{ConnectionId, Engine, Instant};
 
 /// Endpoint in real time, as far as the contract of an [`Engine`] does not say it. Implemented for the
 /// endpoints of STP (over UDP, plain and sealed) and TCP (over IP, [`crate::tun`]).
@@ -35,6 +36,12 @@ pub trait Protocol: Engine + Send + 'static {
     /// True if something waits for whoever looks after the endpoint.
     fn has_news(&self) -> bool {
         false
+    }
+
+    /// Takes note that wall time has jumped: this process may be a copy of another that runs, too. An error:
+    /// what must not repeat would repeat, and the endpoint must end.
+    fn wall_time_jumped(&mut self, _: Instant) -> io::Result<()> {
+        Ok(())
     }
 
     /// Takes the carrier's report that nobody receives at `peer`. All connections to it end if its driver

@@ -157,6 +157,8 @@ pub struct Counters {
     pub crowded: u64,
     /// Handshakes that were computed as acceptor.
     pub computed: u64,
+    /// Times that all keys were given up, as this end may be a copy of itself.
+    pub renewals: u64,
     /// Events, segments and datagrams that found no room in their queue.
     pub overflows: u64,
 }

@@ -6,6 +6,7 @@ mod events;
 mod messages;
 mod moving;
 mod records;
+mod renewing;
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -131,11 +132,6 @@ impl Associations {
             counters: Counters::default(),
             next_id: 0,
         }
-    }
-
-    /// Mixes 32 further octets of randomness in.
-    pub fn stir(&mut self, more: &Secret) {
-        self.entropy.stir(more);
     }
 
     /// Takes a peer, up to [`crate::MAX_PEERS`].

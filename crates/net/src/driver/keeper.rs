@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use skyhaul_core::Instant;
 
 use crate::Protocol;
+use crate::jump::JumpWatch;
 use crate::shared::{Shared, wake_all};
 use crate::state::State;
 use crate::timer::Timer;
@@ -27,6 +28,7 @@ pub(super) enum Sent {
 pub(crate) struct Keeper<P: Protocol> {
     shared: Arc<Shared<P>>,
     timer: Timer,
+    jumps: JumpWatch,
     /// Receiver of events.
     pub(crate) sink: Sink,
     /// The original of the copy in [`State`].
@@ -37,16 +39,23 @@ pub(crate) struct Keeper<P: Protocol> {
 impl<P: Protocol> Keeper<P> {
     pub(crate) fn new(shared: Arc<Shared<P>>, sink: Sink) -> io::Result<Self> {
         let timer = Timer::new(shared.clock)?;
-        Ok(Self { shared, timer, sink, counters: P::Counters::default(), wakers: Vec::new() })
+        let jumps = JumpWatch::new(shared.clock);
+        Ok(Self { shared, timer, jumps, sink, counters: P::Counters::default(), wakers: Vec::new() })
     }
 
     pub(crate) fn now(&self) -> Instant {
         self.shared.now()
     }
 
-    /// A turn begins.
+    /// A turn begins: before anything leaves, clocks are compared.
     pub(super) fn begin(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        self.shared.lock().driver = Some(cx.waker().clone());
+        let has_jumped = self.jumps.has_jumped(self.shared.clock);
+        let mut state = self.shared.lock();
+        state.driver = Some(cx.waker().clone());
+        if has_jumped {
+            state.engine.wall_time_jumped(self.shared.now())?;
+        }
+        drop(state);
         while self.timer.poll(cx)?.is_ready() {}
         Ok(())
     }

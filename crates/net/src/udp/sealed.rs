@@ -1,6 +1,7 @@
 //! STP under a seal as the protocol of endpoints over UDP. To STP an association is a peer, to the carrier an
 //! address.
 
+use std::io;
 use std::net::SocketAddr;
 
 use skyhaul_association::{AssociationId, SealedEngine};
@@ -45,6 +46,12 @@ impl Protocol for SealedStp {
             let is_open = self.associations().is_confirmed(id);
             self.inner_mut().unreachable(id, is_believed && !is_open);
         }
+    }
+
+    fn wall_time_jumped(&mut self, now: Instant) -> io::Result<()> {
+        let random = skyhaul_store::random_secret()?;
+        self.associations_mut().renew(now, &random);
+        Ok(())
     }
 
     fn has_news(&self) -> bool {

@@ -1,10 +1,10 @@
-//! Packets that are larger than the path takes by now, where fragments of IP vanish, too: they leave in
-//! pieces (`docs/spec/stp.md`, section 14.4).
+//! Packets that are larger than the path takes by now, under a seal or where fragments of IP vanish, too: they
+//! leave in pieces (`docs/spec/stp.md`, section 14.4).
 
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Path, truncate_number};
+use skyhaul_core::{Integrity, Path, truncate_number};
 
 use super::cache::{SendCache, SentPacket};
 use super::choice::Choice;
@@ -34,6 +34,12 @@ impl Pieces {
     /// Takes in that `packet` is lost.
     pub(super) fn note_lost(&mut self, packet: &SentPacket) {
         self.fragments_vanish |= packet.whole_bytes == 0;
+    }
+
+    /// True if packets that are too large are not left to IP to cut. A fragment that somebody forges or
+    /// loses costs a whole sealed packet, and the receiver's IP holds fragments that nothing proves.
+    fn replace_fragments(&self, path: &Path) -> bool {
+        self.fragments_vanish || path.config().integrity() == Integrity::Seal
     }
 
     /// True if further pieces of this packet are to leave: nothing can be said of what became of it.
@@ -75,7 +81,7 @@ impl Sender {
     /// The first piece of a packet in its place, if it is to leave in pieces.
     pub(super) fn in_pieces(&self, choice: Choice, situation: &Situation, path: &Path) -> Choice {
         let Choice::Again { number, bytes: total, why } = choice else { return choice };
-        let may_cut = self.pieces.fragments_vanish && self.peer.takes_pieces && situation.is_proven;
+        let may_cut = self.pieces.replace_fragments(path) && self.peer.takes_pieces && situation.is_proven;
         let bytes = piece_bytes(path);
         if !may_cut || !is_oversized(total, path) || bytes < MIN_PIECE_BYTES || bytes >= total {
             return choice;
