@@ -1,8 +1,10 @@
 //! Association: what this end shares with one peer: keys in use, the last ones, a handshake under way.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
+use skyhaul_core::envelope::Mode;
 use skyhaul_core::{Instant, SECOND};
 
 use crate::Index;
@@ -31,6 +33,10 @@ pub const GIVE_UP_NS: u64 = 600 * SECOND;
 
 /// Time without a datagram after which keys are wiped.
 pub const IDLE_NS: u64 = 3 * 3600 * SECOND;
+
+/// Time after which an end that sends tells its callsign again, where all may read: what rules of radio
+/// amateurs ask for.
+pub const CALLSIGN_NS: u64 = 600 * SECOND;
 
 /// Empty records that tell the acceptor that this end has the keys, if nothing is heard of it.
 const MAX_CONFIRMATIONS: u32 = 6;
@@ -76,8 +82,9 @@ pub(crate) struct Association {
     /// Whether this end's owner asked for it: it stays when its keys go.
     is_ours: bool,
     current: Option<Current>,
-    previous: Option<(Keyset, Instant)>,
-    calling: Option<Calling>,
+    /// Last keys, and when they are wiped: seldom there, as a handshake under way is.
+    previous: Option<Box<(Keyset, Instant)>>,
+    calling: Option<Box<Calling>>,
     /// When records began to stay unanswered, and how many.
     unanswered: Option<(Instant, u32)>,
     /// When an empty record is due, since a segment came and nothing went since.
@@ -88,6 +95,8 @@ pub(crate) struct Association {
     used_at: Instant,
     is_proven: bool,
     unproven: Unproven,
+    /// When this end told its callsign: messages of handshakes do, too.
+    identified_at: Instant,
 }
 
 impl Association {
@@ -106,6 +115,7 @@ impl Association {
             used_at: now,
             is_proven: false,
             unproven: Unproven::default(),
+            identified_at: now,
         }
     }
 
@@ -158,7 +168,7 @@ impl Association {
     /// Keys that a record with this local index is under.
     pub(crate) fn keys(&self, local: Index) -> Option<&Keyset> {
         let current = self.current.as_ref().map(|current| &current.keys);
-        let previous = self.previous.as_ref().map(|(keys, _)| keys);
+        let previous = self.previous.as_deref().map(|(keys, _)| keys);
         [current, previous].into_iter().flatten().find(|keys| keys.agreement().local == local)
     }
 
@@ -171,14 +181,14 @@ impl Association {
     /// continues.
     pub(crate) fn remote(&self) -> Option<Index> {
         let current = self.current.as_ref().map(|current| &current.keys);
-        let keys = current.or(self.previous.as_ref().map(|(keys, _)| keys));
+        let keys = current.or(self.previous.as_deref().map(|(keys, _)| keys));
         keys.map(|keys| keys.agreement().remote)
     }
 
     /// Indices that records or messages for this association come with.
     pub(crate) fn locals(&self) -> impl Iterator<Item = Index> {
         let current = self.current.as_ref().map(|current| current.keys.agreement().local);
-        let previous = self.previous.as_ref().map(|(keys, _)| keys.agreement().local);
+        let previous = self.previous.as_deref().map(|(keys, _)| keys.agreement().local);
         [current, previous, self.called()].into_iter().flatten()
     }
 
@@ -194,16 +204,27 @@ impl Association {
         if self.way.address() != from {
             self.way = Way::new(from);
         }
-        (self.used_at, self.unanswered) = (now, None);
+        (self.used_at, self.unanswered, self.identified_at) = (now, None, now);
         self.rtt_ns = rtt_ns;
         let stays = self.current.as_ref().is_some_and(|current| current.keys.outranks(&keys, now, leads));
         let confirmation = (keys.agreement().part == Part::Opener).then(|| (Retry::new(now), 0));
         self.is_proven |= confirmation.is_some();
         let new = Current { keys, confirmation };
         let late = if stays { Some(new) } else { self.current.replace(new) };
-        let freed = self.previous.take().map(|(keys, _)| keys.agreement().local);
-        self.previous = late.map(|late| (late.keys, now.after(LATE_NS)));
+        let freed = self.previous.take().map(|late| late.0.agreement().local);
+        self.previous = late.map(|late| Box::new((late.keys, now.after(LATE_NS))));
         freed
+    }
+
+    /// Whether this end is to tell its callsign before it seals: under keys of a mode in which all may read,
+    /// and [`CALLSIGN_NS`] after it last did. Then it has.
+    pub(crate) fn is_to_identify(&mut self, now: Instant) -> bool {
+        let mode = self.current.as_ref().map(|current| current.keys.agreement().mode);
+        let is_due = mode == Some(Mode::Authenticated) && now.since(self.identified_at) >= CALLSIGN_NS;
+        if is_due {
+            self.identified_at = now;
+        }
+        is_due
     }
 
     /// Seals under the keys in use. `counts`: an answer is expected.
@@ -238,7 +259,7 @@ impl Association {
             moves = opened.is_highest && self.way.leads_elsewhere(from);
             opened
         } else {
-            let previous = self.previous.as_mut().filter(|(keys, _)| keys.agreement().local == local);
+            let previous = self.previous.as_deref_mut().filter(|(keys, _)| keys.agreement().local == local);
             let (keys, wiped_at) = previous.ok_or(RecordError::UnknownIndex)?;
             let opened = keys.open(now, head, datagram)?;
             // The peer may not know of the new ones yet.
@@ -269,7 +290,8 @@ impl Association {
     pub(crate) fn call(&mut self, now: Instant, opening: Opening) {
         let last = self.calling.take();
         let (retry, since) = last.map_or((Retry::new(now), now), |last| (last.retry, last.since));
-        self.calling = Some(Calling { opening, retry, since });
+        self.calling = Some(Box::new(Calling { opening, retry, since }));
+        self.identified_at = now;
     }
 
     /// Index of the handshake under way.
@@ -296,8 +318,8 @@ impl Association {
     pub(crate) fn retire(&mut self, now: Instant) -> Option<Index> {
         let current = self.current.take()?;
         self.unanswered = None;
-        let freed = self.previous.replace((current.keys, now.after(LATE_NS)));
-        freed.map(|(keys, _)| keys.agreement().local)
+        let freed = self.previous.replace(Box::new((current.keys, now.after(LATE_NS))));
+        freed.map(|late| late.0.agreement().local)
     }
 
     /// Whether it comes to its end if nothing is heard or sent for [`IDLE_NS`]: with keys to wipe, or as the
@@ -318,7 +340,7 @@ impl Association {
             self.calling.as_ref().map(|calling| calling.retry.at()),
             current.and_then(|current| current.confirmation).map(|(retry, _)| retry.at()),
             current.and_then(|current| current.keys.deadline()),
-            self.previous.as_ref().map(|&(_, wiped_at)| wiped_at),
+            self.previous.as_deref().map(|&(_, wiped_at)| wiped_at),
             self.rests().then(|| self.used_at.after(IDLE_NS)),
             current.and(self.acknowledgement_at),
             current.and(self.voice.deadline()),
@@ -334,9 +356,9 @@ impl Association {
         if let Some(current) = &mut self.current {
             current.keys.handle_timeout(now);
         }
-        let is_over = self.previous.as_ref().is_some_and(|&(_, wiped_at)| wiped_at <= now);
+        let is_over = self.previous.as_deref().is_some_and(|&(_, wiped_at)| wiped_at <= now);
         let over = if is_over { self.previous.take() } else { None };
-        over.map(|(keys, _)| keys.agreement().local)
+        over.map(|late| late.0.agreement().local)
     }
 
     /// What is to be done by now. Ask again until there is nothing.

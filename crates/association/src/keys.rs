@@ -222,7 +222,7 @@ pub struct OpeningKeys {
     protection: Protection,
     current: Incoming,
     /// Last generation, and when it is wiped.
-    late: Option<(Incoming, Instant)>,
+    late: Option<Box<(Incoming, Instant)>>,
     forgeries: u64,
 }
 
@@ -257,7 +257,7 @@ impl OpeningKeys {
             return self.current.open(mode, number, datagram);
         }
         if generation < current {
-            let late = self.late.as_mut().filter(|(late, _)| late.key.generation == generation);
+            let late = self.late.as_deref_mut().filter(|(late, _)| late.key.generation == generation);
             return late.ok_or(RecordError::Old)?.0.open(mode, number, datagram);
         }
         if generation - current > MAX_GENERATIONS_AHEAD {
@@ -266,7 +266,7 @@ impl OpeningKeys {
         let mut next = Incoming::new(self.current.key.ahead(self.protection, generation));
         next.open(mode, number, datagram)?;
         let late = core::mem::replace(&mut self.current, next);
-        self.late = Some((late, now.after(LATE_NS)));
+        self.late = Some(Box::new((late, now.after(LATE_NS))));
         Ok(())
     }
 
@@ -279,7 +279,7 @@ impl OpeningKeys {
 
     /// Time at which a key is to be wiped.
     pub fn deadline(&self) -> Option<Instant> {
-        self.late.as_ref().map(|(_, wiped_at)| *wiped_at)
+        self.late.as_deref().map(|(_, wiped_at)| *wiped_at)
     }
 
     /// Wipes the key whose time is over.

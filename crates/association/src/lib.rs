@@ -13,6 +13,8 @@ mod association;
 #[cfg(test)]
 mod association_tests;
 mod associations;
+#[cfg(test)]
+mod callsign_tests;
 mod cookie;
 mod counter;
 #[cfg(test)]
@@ -65,7 +67,7 @@ mod word;
 #[cfg(test)]
 mod world;
 
-pub use association::{ACKNOWLEDGED_NS, GIVE_UP_NS, IDLE_NS, SILENCE_NS};
+pub use association::{ACKNOWLEDGED_NS, CALLSIGN_NS, GIVE_UP_NS, IDLE_NS, SILENCE_NS};
 pub use associations::{
     Arrived, AssociationId, Associations, Config, Counters, Event, MAX_ASSOCIATIONS_PER_PEER, MAX_EVENTS,
     MAX_WAITING, Outgoing, Released, SealError, Sealed, Secrecy,

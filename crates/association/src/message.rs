@@ -6,6 +6,7 @@ use skyhaul_core::envelope::Mode;
 
 use crate::Index;
 use crate::aead::AeadName;
+use crate::name::{CALLSIGN_BYTES, CallsignOctets};
 use crate::noise::{FIRST_BYTES, SECOND_BYTES};
 use crate::record::protected_mode;
 use crate::token::{TOKEN_BYTES, Token};
@@ -22,9 +23,9 @@ const PAYLOAD_1_BYTES: usize = 8 + TOKEN_BYTES + 32 + 3 + 1;
 /// Octets of message 2's payload.
 const PAYLOAD_2_BYTES: usize = 8 + TOKEN_BYTES + 3 + 1;
 
-/// Octets of message 1 without a segment.
+/// Octets of message 1 without a segment, in mode `encrypted`.
 pub const MESSAGE_1_BYTES: usize = MESSAGE_HEAD_BYTES + FIRST_BYTES + PAYLOAD_1_BYTES + 2 * MAC_BYTES;
-/// Octets of message 2.
+/// Octets of message 2, in mode `encrypted`.
 pub const MESSAGE_2_BYTES: usize = MESSAGE_HEAD_BYTES + SECOND_BYTES + PAYLOAD_2_BYTES + MAC_BYTES;
 /// Octets of a cookie message.
 pub const COOKIE_MESSAGE_BYTES: usize = MESSAGE_HEAD_BYTES + COOKIE_NONCE_BYTES + 2 * MAC_BYTES;
@@ -65,8 +66,8 @@ impl MessageHead {
         let mode = protected_mode(first).ok()?;
         let opener = Index::from_octets([a, b, c])?;
         let (kind, lengths) = match kind {
-            1 => (Kind::First, MESSAGE_1_BYTES..=longest(mode)),
-            2 => (Kind::Second, MESSAGE_2_BYTES..=MESSAGE_2_BYTES),
+            1 => (Kind::First, first_bytes(mode)..=longest(mode)),
+            2 => (Kind::Second, second_bytes(mode)..=second_bytes(mode)),
             3 => (Kind::Cookie, COOKIE_MESSAGE_BYTES..=COOKIE_MESSAGE_BYTES),
             _ => return None,
         };
@@ -74,17 +75,40 @@ impl MessageHead {
     }
 }
 
+/// Octets of the callsign in clear behind the head: where anybody can read, it is told who sends.
+pub(crate) const fn callsign_bytes(mode: Mode) -> usize {
+    match mode {
+        Mode::Authenticated => CALLSIGN_BYTES,
+        _ => 0,
+    }
+}
+
+/// Octets in front of what Noise seals.
+pub(crate) const fn front_bytes(mode: Mode) -> usize {
+    MESSAGE_HEAD_BYTES + callsign_bytes(mode)
+}
+
+/// Octets of message 1 without a segment.
+pub(crate) const fn first_bytes(mode: Mode) -> usize {
+    MESSAGE_1_BYTES + callsign_bytes(mode)
+}
+
+/// Octets of message 2, whose payload has the callsign once more: so it is proven.
+pub(crate) const fn second_bytes(mode: Mode) -> usize {
+    MESSAGE_2_BYTES + 2 * callsign_bytes(mode)
+}
+
 /// Longest message 1 of a mode: what anybody can read has no segment in it.
 const fn longest(mode: Mode) -> usize {
     match mode {
         Mode::Encrypted => MAX_MESSAGE_1_BYTES,
-        _ => MESSAGE_1_BYTES,
+        _ => first_bytes(mode),
     }
 }
 
 /// Whether a segment of `bytes` rides in message 1 of this mode.
 pub(crate) const fn has_room_for(mode: Mode, bytes: usize) -> bool {
-    MESSAGE_1_BYTES + bytes <= longest(mode)
+    first_bytes(mode) + bytes <= longest(mode)
 }
 
 /// AEADs that an end offers: a set that always has `ChaCha20-Poly1305`.
@@ -187,8 +211,9 @@ impl Payload2 {
         octets
     }
 
-    pub(crate) fn decode(octets: &[u8]) -> Option<Self> {
-        let (counter, rest) = octets.split_first_chunk()?;
+    /// Payload that is followed by this callsign, or by nothing.
+    pub(crate) fn decode(octets: &[u8], callsign: &[u8]) -> Option<Self> {
+        let (counter, rest) = octets.strip_suffix(callsign)?.split_first_chunk()?;
         let (token, rest) = rest.split_first_chunk()?;
         let (&acceptor, rest) = rest.split_first_chunk()?;
         let &[aead] = rest else { return None };
@@ -202,8 +227,12 @@ impl Payload2 {
     }
 }
 
-/// Prologue of a handshake: version, mode and the opener's index, by the head of message 1.
-pub(crate) fn prologue(mode: Mode, opener: Index) -> Vec<u8> {
-    let head = MessageHead { mode, kind: Kind::First, opener };
-    [&b"skyhaul association"[..], &head.encode()].concat()
+/// What a message has in front of what Noise seals: its head, and the callsign where anybody can read.
+pub(crate) fn front(head: MessageHead, callsign: &CallsignOctets) -> Vec<u8> {
+    [&head.encode()[..], &callsign[..callsign_bytes(head.mode)]].concat()
+}
+
+/// Prologue of a handshake: version, mode, the opener's index and its callsign, by the front of message 1.
+pub(crate) fn prologue(front: &[u8]) -> Vec<u8> {
+    [b"skyhaul association", front].concat()
 }

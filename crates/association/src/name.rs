@@ -10,6 +10,12 @@ pub const MAX_NAME_BYTES: usize = 63;
 /// Longest callsign.
 pub const MAX_CALLSIGN_BYTES: usize = 15;
 
+/// Octets of a callsign in clear: at least one is 0.
+pub(crate) const CALLSIGN_BYTES: usize = MAX_CALLSIGN_BYTES + 1;
+
+/// Callsign in clear; all 0 for none.
+pub(crate) type CallsignOctets = [u8; CALLSIGN_BYTES];
+
 /// Name of a machine: 1 to [`MAX_NAME_BYTES`] letters, digits, '-', '_' and '.' of ASCII, of which the first
 /// is a letter or a digit. So it is neither an option, nor a path, nor an address with a port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +45,13 @@ impl Callsign {
     /// Text of the callsign.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Octets of a callsign in clear: its text, and zeros behind it.
+    pub(crate) fn octets(&self) -> CallsignOctets {
+        let mut octets = [0; CALLSIGN_BYTES];
+        octets[..self.0.len()].copy_from_slice(self.0.as_bytes());
+        octets
     }
 }
 

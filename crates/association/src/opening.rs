@@ -8,7 +8,10 @@ use skyhaul_core::{Instant, SECOND};
 use crate::aead::{AeadMaker, AeadName};
 use crate::cookie::{Cookie, mac1, mac2, opened_cookie};
 use crate::keys::{NumbersUsedUp, Protection, SealingKeys};
-use crate::message::{Kind, MAC_BYTES, MESSAGE_HEAD_BYTES, MessageHead, Offer, Payload1, Payload2, prologue};
+use crate::message::{
+    Kind, MAC_BYTES, MESSAGE_HEAD_BYTES, MessageHead, Offer, Payload1, Payload2, front, front_bytes, prologue,
+};
+use crate::name::CallsignOctets;
 use crate::noise::{Identity, Opener, PublicKey, Refused, Split};
 use crate::record::Addressee;
 use crate::token::Token;
@@ -63,6 +66,8 @@ pub(crate) struct Occasion<'a> {
     pub(crate) continues: Option<Index>,
     pub(crate) token: Token,
     pub(crate) counter: u64,
+    /// Callsign of this end's operator.
+    pub(crate) callsign: CallsignOctets,
     /// First segment; empty for none.
     pub(crate) segment: &'a [u8],
 }
@@ -96,12 +101,12 @@ impl Opening {
             offer,
             segment: occasion.segment,
         };
-        let prologue = prologue(mode, index);
+        let front = front(MessageHead { mode, kind: Kind::First, opener: index }, &occasion.callsign);
+        let prologue = prologue(&front);
         let ephemeral = random.derive("ephemeral");
         let (noise, sealed) =
             Opener::new(identity, peer, occasion.psk, &prologue, ephemeral, &payload.encode())?;
-        let head = MessageHead { mode, kind: Kind::First, opener: index }.encode();
-        let mut message = [&head[..], &sealed].concat();
+        let mut message = [front, sealed].concat();
         message.extend(mac1(peer, &message));
         let early = SealingKeys::new(early_protection(mode, maker), Addressee::Early(index), &early, now);
         let (counter, cookie) = (occasion.counter, None);
@@ -147,9 +152,10 @@ impl Opening {
         if head.mode != self.mode {
             return Err(Refused);
         }
-        let sealed = message.get(MESSAGE_HEAD_BYTES..message.len() - MAC_BYTES).ok_or(Refused)?;
+        let (front, sealed) = message.split_at_checked(front_bytes(self.mode)).ok_or(Refused)?;
+        let sealed = sealed.len().checked_sub(MAC_BYTES).map(|end| &sealed[..end]).ok_or(Refused)?;
         let (payload, secrets) = self.noise.read(sealed)?;
-        let payload = Payload2::decode(&payload).ok_or(Refused)?;
+        let payload = Payload2::decode(&payload, &front[MESSAGE_HEAD_BYTES..]).ok_or(Refused)?;
         if self.offer.has(payload.aead) { Ok((payload, secrets)) } else { Err(Refused) }
     }
 

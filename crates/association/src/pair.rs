@@ -9,7 +9,7 @@ use skyhaul_core::{ConnectionId, Connections, Engine, Instant, MS, NetworkFields
 use skyhaul_stp::{Config as StpConfig, Endpoint, EndpointConfig, MtuSearch};
 
 use crate::nonces::{forget, recording_aead};
-use crate::world::{A, B, identity};
+use crate::world::{A, B, callsign, identity};
 use crate::{
     AssociationId, Associations, Config, Event, Offer, PeerId, PeerSettings, SealedEngine, Secret, Token,
 };
@@ -48,6 +48,7 @@ fn engine(making: &Making, token: Token, reserved: u64) -> (StpEngine, PeerId) {
     let seed = Secret::new([life; 32]).mac(&[&[end as u8]]);
     let mut associations = Associations::new(config, identity(end), Secret::new(seed));
     let (key, psk) = (identity(1 - end).public(), Secret::new([0x33; 32]));
+    associations = associations.with_callsign(Some(&callsign(end)));
     let peer = associations.add_peer(PeerSettings { key, psk, mode, token, reserved }).unwrap();
     let stp = EndpointConfig {
         accept: stp.clone(),

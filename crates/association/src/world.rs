@@ -10,8 +10,8 @@ use skyhaul_core::envelope::Mode;
 
 use crate::nonces::{forget, recording_aead};
 use crate::{
-    AssociationId, Associations, Config, Event, HEAD_BYTES, Identity, OVERHEAD_BYTES, Offer, PeerId,
-    PeerSettings, SealError, Sealed, Secrecy, Secret, Token,
+    AssociationId, Associations, Callsign, Config, Event, HEAD_BYTES, Identity, OVERHEAD_BYTES, Offer,
+    PeerId, PeerSettings, SealError, Sealed, Secrecy, Secret, Token,
 };
 
 pub(crate) const A: usize = 0;
@@ -60,6 +60,11 @@ pub(crate) fn identity(end: usize) -> Identity {
     Identity::new(Secret::new([0x11 * (end as u8 + 1); 32]))
 }
 
+/// Callsign of an end's operator: a short one, and the longest.
+pub(crate) fn callsign(end: usize) -> Callsign {
+    ["DL1ABC", "K1ABCDEF/P-1234"][end].parse().expect("a callsign")
+}
+
 fn settings(end: usize, mode: Mode) -> PeerSettings {
     let key = identity(1 - end).public();
     PeerSettings { key, psk: Secret::new([0x33; 32]), mode, token: Token::NONE, reserved: 0 }
@@ -71,6 +76,7 @@ impl End {
         let config = Config { offer: Offer { aes }, maker: recording_aead };
         let identity = identity(end);
         let mut associations = Associations::new(config, identity.clone(), Secret::new([end as u8; 32]));
+        associations = associations.with_callsign(Some(&callsign(end)));
         let peer = associations.add_peer(settings(end, mode)).unwrap();
         let disk = Disk { token: Token::NONE, reserved: 0, is_writable: true };
         let settings = settings(end, mode);
@@ -96,7 +102,9 @@ impl End {
         self.lives += 1;
         let seed = Secret::new([self.lives; 32]);
         let seed = Secret::new(seed.mac(&[&self.identity.public().0]));
-        self.associations = Associations::new(config, self.identity.clone(), seed);
+        let end = usize::from(self.identity.public() == identity(B).public());
+        let associations = Associations::new(config, self.identity.clone(), seed);
+        self.associations = associations.with_callsign(Some(&callsign(end)));
         let Disk { token, reserved, .. } = self.disk;
         let settings = PeerSettings { token, reserved, ..self.settings.clone() };
         self.peer = self.associations.add_peer(settings).unwrap();

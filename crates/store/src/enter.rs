@@ -34,6 +34,7 @@ pub fn enter(
 ) -> Result<Entered, StoreError> {
     let seed = random_secret().map_err(StoreError::Random)?;
     let associations = Associations::new(config, machine.identity(), seed);
+    let associations = associations.with_callsign(machine.callsign.as_ref());
     let mut entered = Entered { associations, keys: BTreeMap::new(), troubles: Vec::new() };
     for peer in book.peers() {
         entered.add(store, peer, calls == Some(peer.key))?;

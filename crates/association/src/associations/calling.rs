@@ -31,6 +31,7 @@ impl Associations {
             continues,
             token,
             counter,
+            callsign: self.callsign,
             segment,
         };
         let opening = Opening::new(now, &occasion, &random).map_err(|_| SealError::BadKey)?;

@@ -11,8 +11,8 @@ use crate::cookie::{Admission, Cookie, has_mac1, mac1, sealed_cookie};
 use crate::keys::OpeningKeys;
 use crate::keyset::{Agreement, Keyset, Part};
 use crate::message::{
-    COOKIE_NONCE_BYTES, Kind, MAC_BYTES, MESSAGE_1_BYTES, MESSAGE_2_BYTES, MESSAGE_HEAD_BYTES, MessageHead,
-    Payload1, Payload2, prologue,
+    COOKIE_NONCE_BYTES, Kind, MAC_BYTES, MessageHead, Payload1, Payload2, callsign_bytes, first_bytes, front,
+    front_bytes, prologue, second_bytes,
 };
 use crate::noise::Acceptor;
 use crate::opening::early_protection;
@@ -53,24 +53,23 @@ impl Associations {
 
     /// Takes message 1: cheap proofs first, then copies, then the limits, then the handshake.
     fn handle_first(&mut self, now: Instant, from: SocketAddr, head: MessageHead, message: &[u8]) {
-        let (front, mac2) = message.split_at(message.len() - MAC_BYTES);
-        if !has_mac1(self.identity.public(), front, front.len()) {
+        let (proven, mac2) = message.split_at(message.len() - MAC_BYTES);
+        if !has_mac1(self.identity.public(), proven, proven.len()) {
             self.counters.strangers += 1;
             return;
         }
-        let noise = front.len() - MAC_BYTES;
-        let digest = digest(&front[..noise]);
+        let (first, mac1) = proven.split_at(proven.len() - MAC_BYTES);
+        let digest = digest(first);
         if self.is_copy(now, from, &digest) {
             self.counters.copies += 1;
             return;
         }
-        match self.doorkeeper.admit(now, from, front, mac2) {
+        match self.doorkeeper.admit(now, from, proven, mac2) {
             Admission::Dropped => self.counters.dropped += 1,
-            Admission::Cookie(cookie) => self.send_cookie(from, head, &front[noise..], cookie),
+            Admission::Cookie(cookie) => self.send_cookie(from, head, mac1, cookie),
             Admission::Computed => {
                 self.counters.computed += 1;
-                let sealed = &front[MESSAGE_HEAD_BYTES..noise];
-                if self.compute(now, from, head, digest, sealed).is_none() {
+                if self.compute(now, from, head, digest, first).is_none() {
                     self.counters.refused += 1;
                 }
             }
@@ -106,9 +105,10 @@ impl Associations {
         from: SocketAddr,
         head: MessageHead,
         digest: Digest,
-        sealed: &[u8],
+        first: &[u8],
     ) -> Option<()> {
-        let prologue = prologue(head.mode, head.opener);
+        let (front, sealed) = first.split_at_checked(front_bytes(head.mode))?;
+        let prologue = prologue(front);
         let mut noise = Acceptor::new(&self.identity, &prologue, self.entropy.draw(), sealed).ok()?;
         let payload = core::mem::take(&mut noise.payload);
         let payload = Payload1::decode(&payload)?;
@@ -140,9 +140,11 @@ impl Associations {
         let (token, counter) = peer.next_handshake(first.from.ip());
         let payload = Payload2 { counter, token, acceptor: local, aead };
         let opener = noise.opener;
-        let (sealed, secrets) = noise.answer(peer.psk(), &payload.encode()).ok()?;
+        let callsign = &self.callsign[..callsign_bytes(first.head.mode)];
+        let payload = [&payload.encode()[..], callsign].concat();
+        let (sealed, secrets) = noise.answer(peer.psk(), &payload).ok()?;
         let head = MessageHead { kind: Kind::Second, ..first.head };
-        let mut answer = [&head.encode()[..], &sealed].concat();
+        let mut answer = [front(head, &self.callsign), sealed].concat();
         answer.extend(mac1(opener, &answer));
         let agreement = Agreement {
             mode: first.head.mode,
@@ -188,11 +190,12 @@ impl Associations {
     }
 
     fn begin(&mut self, now: Instant, first: &First<'_>, keys: Keyset, is_here: bool) -> AssociationId {
-        let asked = (MESSAGE_1_BYTES + first.payload.segment.len()) as u64;
+        let mode = first.head.mode;
+        let asked = (first_bytes(mode) + first.payload.segment.len()) as u64;
         let way = if is_here {
             Way::new(first.from)
         } else {
-            Way::unproven(first.from, asked, MESSAGE_2_BYTES as u64)
+            Way::unproven(first.from, asked, second_bytes(mode) as u64)
         };
         let id = self.create(now, first.peer, way, false);
         self.install(now, id, keys, (first.from, 0));

@@ -3,11 +3,13 @@
 mod asking;
 mod calling;
 mod events;
+mod identifying;
 mod messages;
 mod moving;
 mod records;
 mod renewing;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::SocketAddr;
@@ -21,6 +23,7 @@ use crate::aead::{AeadMaker, ring_aead};
 use crate::association::{Association, Wish};
 use crate::cookie::Doorkeeper;
 use crate::message::Offer;
+use crate::name::{CALLSIGN_BYTES, Callsign, CallsignOctets};
 use crate::noise::Identity;
 use crate::peers::{Peer, PeerError, PeerId, PeerSettings, Peers};
 use crate::pending::{Digest, Pending, PendingTable};
@@ -85,7 +88,8 @@ enum Owner {
 /// Association and its timer.
 #[derive(Debug)]
 struct Entry {
-    association: Association,
+    /// Apart, since a tree keeps room for nearly twice the values that it has.
+    association: Box<Association>,
     timer: Option<Timer>,
 }
 
@@ -94,6 +98,8 @@ struct Entry {
 pub struct Associations {
     config: Config,
     identity: Identity,
+    /// Callsign of this end's operator; all 0 for none.
+    callsign: CallsignOctets,
     entropy: Entropy,
     doorkeeper: Doorkeeper,
     peers: Peers,
@@ -118,6 +124,7 @@ impl Associations {
         Self {
             config,
             identity,
+            callsign: [0; CALLSIGN_BYTES],
             doorkeeper: Doorkeeper::new(&entropy.draw()),
             entropy,
             peers: Peers::default(),
@@ -132,6 +139,14 @@ impl Associations {
             counters: Counters::default(),
             next_id: 0,
         }
+    }
+
+    /// End whose operator has this callsign. In mode `authenticated` it is told in clear: in both messages of
+    /// a handshake, and every [`crate::CALLSIGN_NS`] in which something is sent.
+    #[must_use]
+    pub fn with_callsign(mut self, callsign: Option<&Callsign>) -> Self {
+        self.callsign = callsign.map_or([0; CALLSIGN_BYTES], Callsign::octets);
+        self
     }
 
     /// Takes a peer, up to [`crate::MAX_PEERS`].
@@ -279,7 +294,7 @@ impl Associations {
     fn create(&mut self, now: Instant, peer: PeerId, way: Way, is_ours: bool) -> AssociationId {
         self.next_id += 1;
         let id = AssociationId::new(self.next_id, way.address());
-        let association = Association::new(peer, way, is_ours, now);
+        let association = Box::new(Association::new(peer, way, is_ours, now));
         self.entries.insert(id, Entry { association, timer: None });
         id
     }

@@ -38,6 +38,7 @@ impl Associations {
     pub(super) fn take_word(&mut self, now: Instant, id: AssociationId, from: SocketAddr, word: Word) {
         match word {
             Word::Challenge(challenge) => self.send_text(now, id, from, &Word::Answer(challenge).encode()),
+            Word::CallsignBegins(_) | Word::CallsignEnds(_) => {} // for others who listen
             Word::Answer(answer) => {
                 if let Some(entry) = self.entries.get_mut(&id) {
                     entry.association.way_mut().answered(from, answer);

@@ -32,6 +32,7 @@ impl Associations {
         if wants_keys && self.rides(now, id, has_keys, datagram)? {
             return Ok(Sealed::InMessage);
         }
+        self.identify(now, id);
         let entry = self.entries.get_mut(&id).ok_or(SealError::Unknown)?;
         if !entry.association.way_mut().may_send(datagram.len()) {
             return Err(SealError::Unproven);
@@ -204,6 +205,7 @@ impl Associations {
 
     /// Seals a text of the association's own, for an address.
     pub(super) fn send_text(&mut self, now: Instant, id: AssociationId, to: SocketAddr, text: &[u8]) {
+        self.identify(now, id);
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let mut datagram: Vec<u8> = alloc::vec![0; OVERHEAD_BYTES + text.len()];
         datagram[text_range(OVERHEAD_BYTES + text.len())].copy_from_slice(text);
