@@ -6,6 +6,9 @@ const CHECKSUM: std::ops::Range<usize> = 8..10;
 /// Octets of the checksum in a TCP segment.
 const TCP_CHECKSUM: std::ops::Range<usize> = 16..18;
 
+/// Octets of the CRC in a PDU of STPP.
+const CRC32: std::ops::Range<usize> = 16..20;
+
 /// Takes values from the front until nothing is left; then everything is 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
@@ -50,6 +53,17 @@ pub(super) fn with_checksum(bytes: &[u8]) -> Vec<u8> {
         bytes[CHECKSUM].fill(0);
         let sum = skyhaul_core::checksum::crc16(skyhaul_core::checksum::START, &bytes);
         bytes[CHECKSUM].copy_from_slice(&sum.to_be_bytes());
+    }
+    bytes
+}
+
+/// Puts the right CRC into what may be a PDU of STPP.
+pub(super) fn with_crc32(bytes: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    if bytes.len() >= CRC32.end {
+        bytes[CRC32].fill(0);
+        let crc = skyhaul_petra::stpp::pdu::crc32(&[&bytes]);
+        bytes[CRC32].copy_from_slice(&crc.to_be_bytes());
     }
     bytes
 }

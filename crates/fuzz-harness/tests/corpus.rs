@@ -30,6 +30,11 @@ fn segment_decode() {
 }
 
 #[test]
+fn stpp_pdu() {
+    replay("stpp_pdu", harness::stpp_pdu);
+}
+
+#[test]
 fn connection() {
     replay("connection", harness::connection);
 }

@@ -1,10 +1,13 @@
 //! PETRA (Marchese, Rossi, Morabito, JSAC 2004): two relays split a path into a wire, a satellite link and a
-//! second wire. What is here so far is section IV of the paper: how large windows, buffers, packets and times
-//! must be (`docs/spec/petra.md`). The protocols themselves are not.
+//! second wire. What is here so far is section IV of the paper (how large windows, buffers, packets and times
+//! must be) and the transport of the satellite hop, STPP (`docs/spec/petra.md`). The relays and the
+//! end-to-end layer are not.
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
 pub mod dimensioning;
+pub mod stpp;

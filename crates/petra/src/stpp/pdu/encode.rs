@@ -1,0 +1,72 @@
+//! PDUs to bytes.
+
+use alloc::vec::Vec;
+
+use skyhaul_core::Integrity;
+
+use super::{Body, CRC, HEADER_BYTES, Opening, Pdu, Status, WIRE_VERSION, crc32, flags, kinds};
+
+/// Appends a PDU with its CRC.
+pub fn encode(pdu: &Pdu<'_>, out: &mut Vec<u8>) {
+    encode_with(Integrity::Checksum, pdu, out);
+}
+
+/// Appends a PDU. Under a seal its CRC is 0.
+pub fn encode_with(integrity: Integrity, pdu: &Pdu<'_>, out: &mut Vec<u8>) {
+    let start = out.len();
+    let (kind, flags, clock) = head(&pdu.body);
+    out.extend_from_slice(&pdu.source_port.to_be_bytes());
+    out.extend_from_slice(&pdu.destination_port.to_be_bytes());
+    out.extend_from_slice(&[kind, flags]);
+    out.extend_from_slice(&pdu.tag.to_be_bytes());
+    out.extend_from_slice(&pdu.number().to_be_bytes());
+    out.extend_from_slice(&clock.to_be_bytes());
+    out.extend_from_slice(&[0; CRC.end - CRC.start]);
+    debug_assert_eq!(out.len() - start, HEADER_BYTES);
+    encode_body(&pdu.body, out);
+    if integrity == Integrity::Checksum {
+        let crc = crc32(&[&out[start..]]);
+        out[start + CRC.start..start + CRC.end].copy_from_slice(&crc.to_be_bytes());
+    }
+}
+
+/// Kind, flags, and the field that is a clock in DATA and POLL and LAST_SEQ_NO in a status.
+fn head(body: &Body<'_>) -> (u8, u8, u32) {
+    match body {
+        Body::Open(_) => (kinds::OPEN, 0, 0),
+        Body::OpenAck(_) => (kinds::OPEN_ACK, 0, 0),
+        Body::Data { poll, .. } => (kinds::DATA, poll.map_or(0, |_| flags::POLL), poll.unwrap_or(0)),
+        Body::Poll { clock } => (kinds::POLL, 0, *clock),
+        Body::Status(status) => (kinds::STATUS, status_flags(status), status.last_seq_no),
+        Body::Reset { is_reflected, .. } => {
+            (kinds::RESET, if *is_reflected { flags::REFLECTED } else { 0 }, 0)
+        }
+    }
+}
+
+fn status_flags(status: &Status) -> u8 {
+    let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+    bit(status.echo.is_some(), flags::SOLICITED)
+        | bit(status.is_stopped, flags::STOPPED)
+        | bit(status.mask.is_bitmap(), flags::BITMAP)
+}
+
+fn encode_body(body: &Body<'_>, out: &mut Vec<u8>) {
+    match body {
+        Body::Open(opening) | Body::OpenAck(opening) => encode_opening(*opening, out),
+        Body::Data { payload, .. } => out.extend_from_slice(payload),
+        Body::Status(status) => {
+            out.extend(status.echo.into_iter().flat_map(u32::to_be_bytes));
+            status.mask.encode(status.last_seq_no.wrapping_sub(status.last_io), out);
+        }
+        Body::Poll { .. } | Body::Reset { .. } => {}
+    }
+}
+
+fn encode_opening(opening: Opening, out: &mut Vec<u8>) {
+    let Opening { tag, payload_bytes, window_pdus, sdu_header_bytes } = opening;
+    out.extend_from_slice(&[WIRE_VERSION, 0]);
+    for word in [tag, payload_bytes, window_pdus, sdu_header_bytes, 0] {
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+}
