@@ -1,11 +1,13 @@
 //! Doubt whether large packets vanish while small ones arrive, and its end [RFC 8899 4.3, RFC 4821 7.7]. A
 //! full queue takes rows of packets, too, but takes them whatever their size: so a row of losses raises a
-//! doubt and no more. While it lasts new packets are small, some of the old large ones go again among them,
-//! and what becomes of both decides.
+//! doubt and no more, and none if such rows are usual on the path. While it lasts new packets are small,
+//! some of the old large ones go again among them, and what becomes of both decides.
 
 use crate::Instant;
+use crate::usual_losses::UsualLosses;
 
-/// Large packets lost in a row, with none of their size arriving, that raise a doubt [RFC 8899 4.3].
+/// Large packets lost in a row, with none of their size arriving, that raise a doubt [RFC 8899 4.3]; more
+/// where more are lost anyway.
 const DOUBTFUL_PACKETS: u32 = 5;
 /// As many that prove a black hole where a router has said so, or no large one ever arrived.
 const LIKELY_PACKETS: u32 = 2;
@@ -14,8 +16,8 @@ const MAX_CHANCE: f64 = 1e-4;
 /// Small packets that have to arrive one after the other where a large one would: a queue with a limit in
 /// octets takes small ones until it has no room for a large one.
 const ROOM_FACTOR: u32 = 3;
-/// As many losses in a row decide where too little can be compared: so many more large packets are lost than
-/// small ones are sent, or all of those are lost.
+/// As many losses in a row decide where too little can be compared, and more where more are lost anyway: so
+/// many more large packets are lost than small ones are sent, or all of those are lost.
 const BLIND_PACKETS: u32 = 12;
 
 /// Large packets lost since one arrived, and the doubt that they raise.
@@ -26,6 +28,7 @@ pub(crate) struct BlackHole {
     row_since: Instant,
     /// When the newest large packet that arrived had left.
     arrived: Option<Instant>,
+    usual: UsualLosses,
     /// Size that a router named, below that of packets, and when: it takes little to believe it.
     told: Option<(u32, Instant)>,
     doubt: Option<Doubt>,
@@ -57,22 +60,21 @@ impl Doubt {
         (1..=self.large_lost.min(10_000)).map(of_large).product()
     }
 
-    /// True if all the small ones are lost, too: so many that the path may take even less.
-    fn has_lost_all(&self, packets: u32) -> bool {
-        self.small_arrived == 0 && self.small_lost >= packets
+    /// Small packets lost one after the other, while none arrives: the path may take even less.
+    fn small_row(&self) -> u32 {
+        if self.small_arrived == 0 { self.small_lost } else { 0 }
     }
 
-    fn is_proven(&self) -> bool {
-        let small = self.small_arrived.saturating_add(self.small_lost);
-        let is_blind = self.large_lost >= small.saturating_add(BLIND_PACKETS);
-        is_blind || self.has_lost_all(BLIND_PACKETS) || self.chance() <= MAX_CHANCE
+    /// Large packets lost beyond as many as there are small ones to compare them with.
+    fn blind_row(&self) -> u32 {
+        self.large_lost.saturating_sub(self.small_arrived.saturating_add(self.small_lost))
     }
 }
 
 impl BlackHole {
     /// State behind a fall of the size, which ends row and doubt.
     pub(crate) fn behind_fall(self) -> Self {
-        Self { arrived: self.arrived, ..Self::default() }
+        Self { arrived: self.arrived, usual: self.usual, ..Self::default() }
     }
 
     /// True if a large packet ever arrived.
@@ -100,10 +102,13 @@ impl BlackHole {
         self.told = Some((bytes, now));
     }
 
-    /// Takes in that a large packet arrived that left at `sent_at`: it ends a row that began no later.
-    pub(crate) fn large_arrived(&mut self, sent_at: Instant) {
+    /// Takes in that so many large packets arrived, the last of which left at `sent_at`: it ends a row that
+    /// began no later.
+    pub(crate) fn large_arrived(&mut self, sent_at: Instant, packets: u32) {
         self.arrived = self.arrived.max(Some(sent_at));
+        self.usual.count(0, packets);
         if self.row_packets > 0 && sent_at >= self.row_since {
+            self.usual.count(self.row_packets, 0);
             (self.row_packets, self.doubt) = (0, None);
         }
         self.told = self.told.filter(|&(_, told_at)| sent_at <= told_at);
@@ -112,6 +117,7 @@ impl BlackHole {
     /// Takes in that a large packet is lost that left at `sent_at`.
     pub(crate) fn large_lost(&mut self, sent_at: Instant) {
         if self.arrived.is_some_and(|arrived| sent_at <= arrived) {
+            self.usual.count(1, 0);
             return;
         }
         self.row_since = if self.row_packets == 0 { sent_at } else { self.row_since.min(sent_at) };
@@ -148,15 +154,26 @@ impl BlackHole {
             return true;
         }
         let Some(doubt) = self.doubt else {
-            let begins = self.row_packets >= DOUBTFUL_PACKETS;
+            let begins = self.is_unusual(self.row_packets, DOUBTFUL_PACKETS);
             self.doubt = begins.then(|| Doubt::new(now, refuge_bytes));
             return false;
         };
-        if doubt.has_lost_all(DOUBTFUL_PACKETS) && doubt.small_bytes > min_bytes {
+        if doubt.small_bytes > min_bytes && self.is_unusual(doubt.small_row(), DOUBTFUL_PACKETS) {
             self.doubt = Some(Doubt::new(now, min_bytes));
             return false;
         }
-        doubt.is_proven()
+        let blind_row = doubt.blind_row().max(doubt.small_row());
+        self.is_unusual(blind_row, BLIND_PACKETS) || doubt.chance() <= MAX_CHANCE
+    }
+
+    /// Chance that so many packets in a row are lost for another reason than their size.
+    pub(crate) fn chance_of_row(&self, packets: u32) -> f64 {
+        self.usual.chance_of_row(packets)
+    }
+
+    /// True if a row has `least_packets` and is no chance where packets are lost as they usually are.
+    fn is_unusual(&self, row_packets: u32, least_packets: u32) -> bool {
+        row_packets >= least_packets && self.chance_of_row(row_packets) <= MAX_CHANCE
     }
 }
 

@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
 /// A doubt that began at 100 ms: packets of 1500 bytes are lost, new ones have 1280.
 fn doubted() -> BlackHole {
     let mut hole = BlackHole::default();
-    hole.large_arrived(at(1));
+    hole.large_arrived(at(1), 1);
     (0..5).for_each(|_| hole.large_lost(at(10)));
     assert!(!hole.conclude(at(100), 1280, 576));
     assert_eq!(hole.doubted(), Some((1280, at(100))));
@@ -39,9 +39,9 @@ fn what_left_before_a_doubt_proves_nothing_and_what_arrives_of_it_ends_the_doubt
     hole.small_arrived(100);
     (0..50).for_each(|_| hole.large_lost(at(99)));
     assert!(!hole.conclude(at(300), 1280, 576));
-    hole.large_arrived(at(9));
+    hole.large_arrived(at(9), 1);
     assert!(hole.doubted().is_some(), "older than the row");
-    hole.large_arrived(at(11));
+    hole.large_arrived(at(11), 1);
     assert_eq!((hole.doubted(), hole.row_since()), (None, None));
 }
 
@@ -92,4 +92,23 @@ fn blamed(loss_percent: u64) -> u32 {
 fn chance_passes_for_a_fall_once_in_thousands_of_doubts() {
     let counts: std::vec::Vec<u32> = (10..=70).step_by(10).map(blamed).collect();
     assert!(counts.iter().all(|&count| count <= 3), "of 10,000 at a loss of 10, 20 ... 70 %: {counts:?}");
+}
+
+#[test]
+fn rows_that_are_usual_raise_no_doubt_and_decide_none() {
+    let mut dice = Stream::new(1, "overload");
+    let mut hole = BlackHole::default();
+    hole.large_arrived(at(1), 10);
+    (0..90).for_each(|_| hole.large_lost(at(0))); // as the first report tells
+    for packet in 2..100_000 {
+        if dice.next_u64() % 10 == 0 {
+            hole.large_arrived(at(packet), 1);
+        } else {
+            hole.large_lost(at(packet));
+        }
+        assert!(!hole.conclude(at(packet), 1280, 576), "nine of ten are lost, whatever their size");
+    }
+    (0..200).for_each(|_| hole.large_lost(at(200_000)));
+    assert!(!hole.conclude(at(200_000), 1280, 576));
+    assert_eq!(hole.doubted(), Some((1280, at(200_000))), "more than is usual");
 }

@@ -39,6 +39,7 @@ mod step;
 mod time;
 mod timers;
 pub mod units;
+mod usual_losses;
 
 pub use connection::{CloseReason, ConnectError, ConnectionId, ResetReason, StreamError, StreamEvent};
 pub use engine::{Connections, Engine, Transmit};

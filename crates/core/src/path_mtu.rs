@@ -33,8 +33,10 @@ const USUAL_BYTES: [u32; 27] = [
     576, 1006, 1280, 1300, 1320, 1340, 1360, 1380, 1400, 1412, 1420, 1436, 1450, 1460, 1472, 1480, 1492,
     1500, 2304, 4352, 4470, 8192, 9000, 9216, 16_384, 32_768, 65_535,
 ];
-/// A probe is given up when this many of a size are lost [RFC 8899 5.1.2].
+/// A probe is given up when this many of a size are lost [RFC 8899 5.1.2] ...
 const MAX_TRIES: u32 = 3;
+/// ... and that is as unlikely where packets that are known to be small enough are lost as they usually are.
+const MAX_CHANCE_OF_TRIES: f64 = 0.01;
 /// Part of what is sent that probes may take: a hundredth.
 const BUDGET_PART: u64 = 100;
 /// The search ends when the size is known but for this part of it.
@@ -263,9 +265,14 @@ impl PathMtu {
         self.probe_bytes = None;
         self.lost_probes += 1;
         let is_told = self.hint_bytes.is_some_and(|hint| hint < bytes && hint > self.packet_bytes);
-        if self.lost_probes >= MAX_TRIES || is_told {
+        if is_told || self.has_tried_enough() {
             self.fail(now, bytes);
         }
+    }
+
+    fn has_tried_enough(&self) -> bool {
+        self.lost_probes >= MAX_TRIES
+            && self.black_hole.chance_of_row(self.lost_probes) <= MAX_CHANCE_OF_TRIES
     }
 
     /// Size `bytes` does not arrive.
@@ -331,9 +338,9 @@ impl PathMtu {
         self.telling_bytes() < bytes && bytes <= self.packet_bytes
     }
 
-    /// A packet above [`Self::telling_bytes`], which left at `sent_at`, arrived.
-    pub fn arrived(&mut self, sent_at: Instant) {
-        self.black_hole.large_arrived(sent_at);
+    /// So many packets above [`Self::telling_bytes`] arrived, the last of which left at `sent_at`.
+    pub fn arrived(&mut self, sent_at: Instant, packets: u32) {
+        self.black_hole.large_arrived(sent_at, packets);
     }
 
     /// So many packets arrived that [`Self::compared`] tells of.

@@ -166,6 +166,31 @@ fn no_row_of_losses_in_front_of_a_short_queue_is_taken_for_a_black_hole() {
 }
 
 #[test]
+fn a_declared_rate_far_above_the_path_leaves_packets_their_size() {
+    let mut bad = Vec::new();
+    for (rate_mbps, declared_mbps, delay_us) in
+        [(10, 30, 25_000), (10, 100, 25_000), (50, 200, 5000), (50, 500, 25_000), (10, 200, 275_000)]
+    {
+        for seed in 1..=4 {
+            let text = network(rate_mbps, delay_us, "100packets", "", "")
+                .replace("duration = \"2s\"", "duration = \"6s\"")
+                .replace(
+                    "discover_mtu = true\n",
+                    &format!("discover_mtu = true\nrate = \"{declared_mbps}Mbit/s\"\n"),
+                );
+            let sizes = run(&text, seed);
+            let what = format!(
+                "{declared_mbps} on {rate_mbps} Mbit/s, {delay_us} us, seed {seed}: {} falls, {} B",
+                sizes.falls, sizes.packet_bytes
+            );
+            println!("{what}");
+            bad.extend((sizes.falls > 0 || sizes.packet_bytes < 1500).then_some(what));
+        }
+    }
+    assert!(bad.is_empty(), "{bad:#?}");
+}
+
+#[test]
 fn where_a_satellite_path_falls_in_mid_flow_data_flows_again_within_five_seconds() {
     for rate in ["", "rate = \"10Mbit/s\"\n"] {
         for falls_to in [1400, 1280, 600] {

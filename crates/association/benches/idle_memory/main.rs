@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p skyhaul-association --bench idle_memory [-- ASSOCIATIONS]` (1000 unless told).
 //!
-//! As many peers as associations are known to one end. Each opens one, segments go both ways, and virtual time
-//! runs on until nothing is left of the handshakes.
+//! As many peers as associations are known to one end. Each opens one, segments go both ways, and virtual
+//! time runs on until nothing is left of the handshakes.
 #![allow(missing_docs, reason = "a program")]
 
 #[path = "../../../stp/benches/idle_memory/heap.rs"]

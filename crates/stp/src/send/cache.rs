@@ -69,7 +69,8 @@ pub(super) struct Count {
     pub(super) bytes: u64,
     /// Payload above which a packet is large; 0: none is looked for.
     pub(super) large_bytes: u16,
-    /// When the large one that left last did so.
+    /// Large ones, and when the one of them that left last did so.
+    pub(super) large_packets: u32,
     pub(super) newest_large: Option<Instant>,
     pub(super) compared: Compared,
 }
@@ -80,6 +81,7 @@ impl Count {
         self.bytes += u64::from(entry.bytes);
         self.compared.add(entry);
         if self.large_bytes > 0 && entry.whole_bytes > self.large_bytes {
+            self.large_packets += 1;
             self.newest_large = self.newest_large.max(Some(entry.last_sent));
         }
     }

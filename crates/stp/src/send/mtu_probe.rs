@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::{Event, Instant, MS, Path, truncate_number};
 
-use super::cache::{Compared, SentPacket};
+use super::cache::{Compared, Count, SentPacket};
 use super::choice::{Choice, DataStep};
 use super::pieces::is_oversized;
 use super::{Sender, Situation};
@@ -129,12 +129,12 @@ impl Sender {
         })
     }
 
-    /// Takes in that a large packet arrived that left at `sent_at`, and so many small ones.
-    pub(super) fn note_sizes(sent_at: Option<Instant>, small_packets: u32, path: &mut Path) {
+    /// Takes in how many large and small packets have arrived.
+    pub(super) fn note_sizes(count: &Count, path: &mut Path) {
         let Some(mtu) = path.mtu_mut() else { return };
-        mtu.arrived_small(small_packets);
-        if let Some(sent_at) = sent_at {
-            mtu.arrived(sent_at);
+        mtu.arrived_small(count.compared.packets);
+        if let Some(sent_at) = count.newest_large {
+            mtu.arrived(sent_at, count.large_packets);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Packets that are larger than the path takes by now, under a seal or where fragments of IP vanish, too: they
-//! leave in pieces (`docs/spec/stp.md`, section 14.4).
+//! Packets that are larger than the path takes by now, under a seal or where fragments of IP vanish, too:
+//! they leave in pieces (`docs/spec/stp.md`, section 14.4).
 
 use alloc::vec::Vec;
 

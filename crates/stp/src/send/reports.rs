@@ -134,7 +134,7 @@ impl Sender {
             self.regulator.log_received(from, end, 0);
             self.cache.acknowledge(from, end, &mut count);
         }
-        Self::note_sizes(count.newest_large, count.compared.packets, call.path);
+        Self::note_sizes(&count, call.path);
         if count.packets > 0 {
             let acked = Acked {
                 bytes: count.bytes,
