@@ -190,7 +190,8 @@ pub(crate) struct ReceiveArgs {
     /// gets an answer
     #[arg(long)]
     pub(crate) peers_only: bool,
-    /// Stop after one transfer
+    /// Stop after one transfer that came to its end: every file of it is there, or was refused. One that is
+    /// broken off does not count, as its sender may send again
     #[arg(long)]
     pub(crate) once: bool,
     /// Replace existing files

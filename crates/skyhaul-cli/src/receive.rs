@@ -44,6 +44,8 @@ const MAX_EARLY: usize = 8;
 const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
 /// Time without progress after which a transfer that is under way is not waited for.
 const WAITED_NS: u64 = 10 * SECOND;
+/// Text for whoever waits for one transfer, and got a part of one.
+const WAITS_ON: &str = "waiting on: a transfer that is broken off does not count for --once";
 
 /// Needs of every session.
 pub(crate) struct Room<E> {
@@ -199,9 +201,13 @@ async fn serve<E: TransportEnd + 'static>(
                 None => return Err(Failure::of(E::LOST_CODE, E::LOST)),
             },
             Some(done) = sessions.join_next() => {
-                if let (true, Ok(Ending::Transfer { is_complete })) = (once, done) {
-                    drop(listeners);
-                    return Ok(wind_up(&room, sessions, is_complete).await);
+                match done {
+                    Ok(Ending::Transfer { is_complete }) if once => {
+                        drop(listeners);
+                        return Ok(wind_up(&room, sessions, is_complete).await);
+                    }
+                    Ok(Ending::BrokenOff { is_told: true }) if once => note(WAITS_ON),
+                    _ => {}
                 }
             }
             () = &mut stop => return stopped(&room, once, sessions).await,
@@ -222,8 +228,9 @@ async fn accept<P: Protocol>(listeners: &mut [Listener<P>]) -> Option<Stream<P>>
     .await
 }
 
-/// Ends after the first transfer; `is_complete`: every file of it is there. Others that are under way are
-/// waited for, while they make progress. The command succeeds if all files of one of them are there.
+/// Ends after the first transfer that came to its end; `is_complete`: every file of it is there. Others that
+/// are under way are waited for, while they make progress. The command succeeds if all files of one of them
+/// are there.
 async fn wind_up<E: TransportEnd>(
     room: &Room<E>,
     mut sessions: JoinSet<Ending>,
@@ -256,7 +263,8 @@ async fn stopped<E: TransportEnd>(
     room.stop.send_replace(true);
     let mut cut = 0;
     while let Some(done) = sessions.join_next().await {
-        cut += u32::from(matches!(done, Ok(Ending::Transfer { is_complete: false })));
+        cut +=
+            u32::from(matches!(done, Ok(Ending::BrokenOff { .. } | Ending::Transfer { is_complete: false })));
     }
     room.endpoint.close().await;
     if cut > 0 {
@@ -266,7 +274,7 @@ async fn stopped<E: TransportEnd>(
     if !once {
         return Ok(ExitCode::SUCCESS);
     }
-    let failure = Failure::of(ErrorCode::Interrupted, "interrupted before a transfer came");
+    let failure = Failure::of(ErrorCode::Interrupted, "interrupted before a transfer came to its end");
     if room.form == Form::Json {
         let nothing = TransferResult::new(&SessionReport::default(), None);
         show(

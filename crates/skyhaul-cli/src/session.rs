@@ -31,7 +31,12 @@ const PROOF_PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) enum Ending {
     /// It never was a transfer, or whoever sent it did not show that it receives at its address.
     Stranger,
-    /// A transfer of at least one file, from a peer that is at its address.
+    /// A transfer that ended before every file of it had its result. Its sender must send again.
+    BrokenOff {
+        /// True if it was told of.
+        is_told: bool,
+    },
+    /// A transfer of at least one file, from a peer that is at its address: each file is there, or refused.
     Transfer {
         /// True if every file is there.
         is_complete: bool,
@@ -108,6 +113,7 @@ async fn converse<E: TransportEnd>(
         return Ending::Stranger;
     }
     let is_stopped = matches!(received, Err(Cut::Stop));
+    let is_settled = matches!(received, Ok(Ok(_))) || known.are_settled();
     let proof_patience = if received.is_ok() { PROOF_PATIENCE } else { Duration::ZERO };
     let (report, failure) = outcome(peer, received, &known);
     let stats = writer.stats();
@@ -125,8 +131,13 @@ async fn converse<E: TransportEnd>(
     let is_told = brought_files || is_stopped || room.strangers.admit(size_bytes(&result), clock.now());
     let is_shown = is_told && tell(peer, &result, room.form);
     // Files are there as soon as they can be; whether they count is known a round trip later.
-    let counts = !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await;
-    if counts { Ending::Transfer { is_complete: is_shown && failure.is_none() } } else { Ending::Stranger }
+    if report.files.is_empty() || !is_at_its_address(&monitor, proof_patience).await {
+        Ending::Stranger
+    } else if is_settled {
+        Ending::Transfer { is_complete: is_shown && failure.is_none() }
+    } else {
+        Ending::BrokenOff { is_told }
+    }
 }
 
 /// True if the peer shows that it receives at its address.

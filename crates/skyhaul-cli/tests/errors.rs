@@ -111,12 +111,20 @@ fn an_interrupted_command_and_one_whose_peer_went_say_so() {
     let sent: Said = sender.wait_with_output().unwrap().into();
     assert_eq!(checked(&sent)["code"], "interrupted");
     assert_eq!(sent.json()["files"][0]["error_code"], "unfinished");
+    until("the end of its session", || !receiver.holds_a_file());
+    std::process::Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
     let (received, _inbox) = receiver.wait();
-    assert_eq!(checked(&received)["code"], "peer-aborted");
+    let said = received.err.clone();
     assert!(
-        received.err.ends_with("failed: the peer aborted the connection; the sender must send again\n"),
+        said.contains("failed: the peer aborted the connection; the sender must send again\n"),
         "{received:?}"
     );
+    let (first, last) = received.out.trim_end().split_once('\n').unwrap();
+    for (out, code) in [(first, "peer-aborted"), (last, "interrupted")] {
+        let received = Said { code: Some(1), out: out.into(), err: said.clone() };
+        assert_eq!(checked(&received)["code"], code);
+    }
+    assert_eq!(received.code, Some(1), "{received:?}");
 }
 
 /// A moment as JSON has it, like `2026-11-23T05:32:25.123Z`: of equal lengths, text compares as time does.

@@ -71,6 +71,20 @@ impl<P: Protocol> Keeper<P> {
         result
     }
 
+    /// Changes the state so many times, by `work` of 0, 1, 2, ..., each at its own moment, and sees once at
+    /// the end whom it concerns: most of what strangers send concerns nobody.
+    pub(crate) fn work_through(
+        &mut self,
+        times: usize,
+        mut work: impl FnMut(usize, &mut State<P>, Instant, &mut Sink, &mut P::Counters),
+    ) {
+        let mut state = self.shared.lock();
+        for index in 0..times {
+            work(index, &mut state, self.shared.now(), &mut self.sink, &mut self.counters);
+        }
+        state.dispatch(self.shared.now(), &mut self.wakers);
+    }
+
     /// Tells the streams what has happened.
     pub(crate) fn wake(&mut self) {
         wake_all(&mut self.wakers);

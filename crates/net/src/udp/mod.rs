@@ -20,11 +20,13 @@ use std::task::{Context, Poll};
 
 use skyhaul_capture::Heads;
 use skyhaul_core::packet::ip_protocol;
-use skyhaul_core::{NetworkFields, Transmit, ip_udp_bytes};
+use skyhaul_core::{Instant, NetworkFields, Transmit, ip_udp_bytes};
 
 use crate::Counters;
 use crate::address::normalised;
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
+use crate::state::State;
+use crate::watch::Sink;
 pub(crate) use bind::{bound, connected, reporting};
 use drops::SocketDrops;
 pub(crate) use fragments::route_mtu_bytes;
@@ -129,9 +131,9 @@ impl<P: OverUdp> Udp<P> {
                 Poll::Ready(Ok(messages)) => {
                     self.refusals.heard();
                     keeper.counters.receive_calls += 1;
-                    for index in 0..messages {
-                        self.deliver(index, peers, keeper);
-                    }
+                    keeper.work_through(messages, |index, state, now, sink, counters| {
+                        self.deliver(index, peers, (state, now, sink, counters));
+                    });
                     keeper.wake();
                 }
                 Poll::Ready(Err(error)) => self.on_failure(&error, keeper),
@@ -149,27 +151,30 @@ impl<P: OverUdp> Udp<P> {
     }
 
     /// Hands a message - datagrams from one peer - to the engine.
-    fn deliver(&mut self, index: usize, peers: &mut Peers<SocketAddr, UdpPeer>, keeper: &mut Keeper<P>) {
+    fn deliver(
+        &mut self,
+        index: usize,
+        peers: &mut Peers<SocketAddr, UdpPeer>,
+        (state, now, sink, counters): (&mut State<P>, Instant, &mut Sink, &mut Counters),
+    ) {
         let (message, datagrams) = self.inbox.message(index);
         if let (true, Some(source)) = (self.is_wild, message.local_ip) {
             peers.set(message.peer, UdpPeer { source });
         }
         let destination = local_towards(self.local, message.peer, message.local_ip);
         let heads = Heads { source: message.peer, destination, fields: message.fields };
-        keeper.work(|state, now, sink, counters| {
-            for datagram in datagrams {
-                counters.received_datagrams += 1;
-                counters.received_bytes += datagram.len() as u64;
-                if let Some(tap) = &mut sink.tap {
-                    tap.arrived(now, Some(heads), datagram);
-                }
-                let arrived = state.engine.arrive(now, message.peer, message.fields, datagram, sink);
-                counters.bad_envelopes += u64::from(arrived.is_err());
-            }
+        for datagram in datagrams {
+            counters.received_datagrams += 1;
+            counters.received_bytes += datagram.len() as u64;
             if let Some(tap) = &mut sink.tap {
-                tap.handled();
+                tap.arrived(now, Some(heads), datagram);
             }
-        });
+            let arrived = state.engine.arrive(now, message.peer, message.fields, datagram, sink);
+            counters.bad_envelopes += u64::from(arrived.is_err());
+        }
+        if let Some(tap) = &mut sink.tap {
+            tap.handled();
+        }
     }
 
     fn on_failure(&mut self, error: &io::Error, keeper: &mut Keeper<P>) {

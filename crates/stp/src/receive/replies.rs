@@ -94,7 +94,7 @@ fn stat_cost_ns(gaps: usize) -> u64 {
 /// Queue of replies. A STAT is made when it leaves, so a POLL that a later one overtakes costs nothing.
 /// Bounds: the newest POLL and one probe of the path's MTU, a part at a time, [`MAX_STAT_PARTS`],
 /// [`MAX_USTATS`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Replies {
     accepts: bool,
     confirms_end: bool,
@@ -109,22 +109,6 @@ pub(super) struct Replies {
     ustats: VecDeque<Report>,
     sent_stats: u64,
     sent_ustats: u64,
-}
-
-impl Default for Replies {
-    fn default() -> Self {
-        Self {
-            accepts: false,
-            confirms_end: false,
-            probe: None,
-            newest: None,
-            made: None,
-            budget: Allowance::default(),
-            ustats: VecDeque::new(),
-            sent_stats: 0,
-            sent_ustats: 0,
-        }
-    }
 }
 
 impl Replies {

@@ -4,8 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use skyhaul_core::ResetReason;
-use skyhaul_files::Version;
-use skyhaul_files::codec::SessionOpening;
+use skyhaul_files::codec::{Record, SessionOpening};
+use skyhaul_files::{RawName, Version};
 use skyhaul_stp::segment::Segment;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -41,6 +41,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         scene: SCENE,
         run: nothing,
     },
+    Attack {
+        name: "once-aborted",
+        place: Place::Peer,
+        octets: "some 500, one a second",
+        aim: "`receive --once` ends: a file is announced, and the session broken off",
+        scene: SCENE,
+        run: aborted,
+    },
 ];
 
 /// Sends what `make` makes of the i-th opening, once a second.
@@ -69,6 +77,21 @@ fn reset(field: &Field<'_>) -> io::Result<()> {
     each_second(field, |blank, i| {
         let bgn = Segment { bgn: Some(opening(i)), ..blank.clone() };
         vec![datagram(&bgn), datagram(&Segment { rst: Some(ResetReason::Aborted), ..blank })]
+    })
+}
+
+/// A megabyte is announced, begun, and broken off.
+fn aborted(field: &Field<'_>) -> io::Result<()> {
+    crowd(field, 1, 1, |stream| {
+        Box::pin(async move {
+            let opening = SessionOpening { version: Version::Two, files: 1, bytes: 1 << 20 };
+            stream.write_all(&opening.encode()).await?;
+            let name = RawName::new("never");
+            let file = Record::File { size: 1 << 20, executable: false, modified: None, name };
+            stream.write_all(&file.encode(0)).await?;
+            tokio::time::sleep(Duration::from_millis(200)).await; // it has arrived, and is proven
+            Err(io::Error::other("once more, after a second"))
+        })
     })
 }
 
