@@ -45,9 +45,11 @@ impl<'a> Run<'a> {
 
     /// Counters of all links so far.
     fn counters(&self) -> Vec<[LinkCounters; 2]> {
-        let now = self.network.now();
-        let both = |edge: &Edge| [0, 1].map(|port| edge.link.counters(port, now));
-        self.network.edges().iter().map(both).collect()
+        self.network.edges().iter().map(|edge| self.counters_of(edge)).collect()
+    }
+
+    fn counters_of(&self, edge: &Edge) -> [LinkCounters; 2] {
+        [0, 1].map(|port| edge.link.counters(port, self.network.now()))
     }
 
     /// Counters of a link at the end of the warm-up: forward, reverse.
@@ -59,7 +61,7 @@ impl<'a> Run<'a> {
     pub(crate) fn counters_at_end(&self, index: usize) -> (Instant, [LinkCounters; 2]) {
         match &self.served {
             Some((at, counters)) => (*at, counters[index]),
-            None => (self.network.now(), self.counters()[index]),
+            None => (self.network.now(), self.counters_of(&self.network.edges()[index])),
         }
     }
 }
