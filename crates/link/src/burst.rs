@@ -38,7 +38,8 @@ impl GilbertElliott {
         lost
     }
 
-    fn is_never(&self) -> bool {
+    /// True if no packet is ever lost.
+    pub(crate) fn is_never(&self) -> bool {
         let [good, bad] = self.loss.map(|loss| loss == Chance::NEVER);
         good && (bad || self.change[0] == Chance::NEVER)
     }

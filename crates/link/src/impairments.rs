@@ -22,11 +22,17 @@ pub(crate) struct Impairment {
     pub(crate) twice: bool,
 }
 
+impl Impairment {
+    const NONE: Self = Self { lost: false, hit: false, late: false, twice: false };
+}
+
 /// The random streams of one direction. Each packet takes exactly one draw (for bursts two) of every
 /// stream that is in use, so the n-th packet meets the n-th draw, whatever its length and whatever
 /// became of the packets before it. (A stream is not in use if its probability is zero for every packet.)
 #[derive(Clone, Debug)]
 pub(crate) struct Impairments {
+    /// True if no stream is in use: nothing ever happens to a packet.
+    is_clear: bool,
     loss: Chance,
     burst: GilbertElliott,
     bit_errors: BitErrors,
@@ -41,7 +47,8 @@ pub(crate) struct Impairments {
 impl Impairments {
     pub(crate) fn new(config: &DirectionConfig, seed: u64, direction_name: &str) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("{direction_name}/{what}"));
-        Self {
+        let impairments = Self {
+            is_clear: false,
             loss: Chance::new(config.loss),
             burst: GilbertElliott::new(config.burst_loss, stream("burst")),
             bit_errors: BitErrors::new(config.bit_error_rate),
@@ -51,18 +58,28 @@ impl Impairments {
             bits_stream: stream("bits"),
             reorder_stream: stream("reorder"),
             duplicate_stream: stream("duplicate"),
-        }
+        };
+        Self { is_clear: impairments.uses_none(), ..impairments }
+    }
+
+    fn uses_none(&self) -> bool {
+        let chances = [self.loss, self.reorder, self.duplicate];
+        chances == [Chance::NEVER; 3] && self.burst.is_never() && self.bit_errors.is_never()
     }
 
     /// For packets that are drawn for from now on.
     pub(crate) fn set_loss(&mut self, probability: f64) {
         self.loss = Chance::new(probability);
+        self.is_clear = self.uses_none();
     }
 
     /// Draws for the pieces of the next packet, and what they come to for the packet: it is lost, hit or late
     /// if any piece is, and comes twice if all do.
     #[inline]
     pub(crate) fn draw_pieces(&mut self, pieces: Pieces) -> Impairment {
+        if self.is_clear {
+            return Impairment::NONE;
+        }
         let first = self.draw(pieces.piece_bytes);
         if pieces.count == 1 { first } else { self.draw_others(first, pieces) }
     }

@@ -40,13 +40,13 @@ impl Link {
     /// [`set_rate`](Self::set_rate).
     ///
     /// A time earlier than that of a previous call for this port counts as the time of that call.
-    pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
+    pub fn handle(&mut self, now: Instant, port: u32, mut packet: Packet, sink: &mut dyn EventSink) {
         if self.conditions.forced_outage().is_some() {
             self.settle(now, sink);
         }
         self.conditions.pass(now);
         let down = KnownOutages { scheduled: &self.config.outages, forced: self.conditions.forced_outage() };
-        let dropped = self.directions[port as usize].enter(now, packet, down);
+        let dropped = self.directions[port as usize].enter(now, &mut packet, down);
         if let Some(dropped) = dropped {
             self.report(port, &[dropped], sink);
         }
@@ -90,12 +90,21 @@ impl Link {
     /// which they entered.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(u32, Packet)> {
+        let port = self.due_port(now)?;
+        Some((port, self.take_due(port)?))
+    }
+
+    /// The next packet of those that leave at `port`, due or not.
+    #[inline]
+    pub fn take_due(&mut self, port: u32) -> Option<Packet> {
+        self.directions[1 - port as usize].deliver()
+    }
+
+    /// Port at which the next packet leaves, if its delivery time has come.
+    #[inline]
+    pub fn due_port(&self, now: Instant) -> Option<u32> {
         let (at, start) = self.next_delivery();
-        if at > now {
-            return None;
-        }
-        let packet = self.directions[start].deliver()?;
-        Some((1 - start as u32, packet))
+        (at <= now && at < Instant::MAX).then_some(1 - start as u32)
     }
 
     /// Next time at which [`poll_transmit`](Self::poll_transmit) has a packet; in the past if it has one now.

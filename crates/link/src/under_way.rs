@@ -13,7 +13,7 @@ type ArrivalKey = (Instant, u64);
 /// in a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct UnderWay<T> {
-    in_order: VecDeque<(ArrivalKey, T)>,
+    in_order: VecDeque<(Instant, u64, T)>,
     overtaking: BTreeMap<ArrivalKey, T>,
     /// Arrival of the next item; the end of time if there is none.
     next_at: Instant,
@@ -28,17 +28,17 @@ impl<T> UnderWay<T> {
     pub(crate) fn push(&mut self, arrival: Instant, place: u64, item: T) {
         let turn = (arrival, place);
         self.next_at = self.next_at.min(arrival);
-        if self.in_order.back().is_some_and(|&(last, _)| last > turn) {
+        if self.in_order.back().is_some_and(|&(at, place, _)| (at, place) > turn) {
             self.overtaking.insert(turn, item);
         } else {
-            self.in_order.push_back((turn, item));
+            self.in_order.push_back((arrival, place, item));
         }
     }
 
     /// True if the next item is one that overtakes.
     fn is_overtaken(&self) -> bool {
         let Some((&first, _)) = self.overtaking.first_key_value() else { return false };
-        self.in_order.front().is_none_or(|&(turn, _)| first < turn)
+        self.in_order.front().is_none_or(|&(at, place, _)| first < (at, place))
     }
 
     /// Arrival of the next item; the end of time if there is none.
@@ -56,7 +56,7 @@ impl<T> UnderWay<T> {
         if self.is_overtaken() {
             return self.overtaking.first_key_value().map(|(&(at, place), item)| (at, place, item));
         }
-        self.in_order.front().map(|&((at, place), ref item)| (at, place, item))
+        self.in_order.front().map(|&(at, place, ref item)| (at, place, item))
     }
 
     /// Takes an item that comes before all that are there.
@@ -69,16 +69,20 @@ impl<T> UnderWay<T> {
     /// Gives back the next item.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Instant, u64, T)> {
-        let next = if self.is_overtaken() { self.overtaking.pop_first() } else { self.in_order.pop_front() };
+        let next = if self.is_overtaken() {
+            self.overtaking.pop_first().map(|((at, place), item)| (at, place, item))
+        } else {
+            self.in_order.pop_front()
+        };
         self.next_at = self.find_next_at();
-        next.map(|((at, place), item)| (at, place, item))
+        next
     }
 
     /// Takes out those from `place` on in the order of entry, in no particular order.
     pub(crate) fn take_from(&mut self, place: u64) -> Vec<(u64, T)> {
         // In the line places rise along with the arrivals.
-        let end = self.in_order.partition_point(|&((_, other), _)| other < place);
-        let mut taken: Vec<_> = self.in_order.drain(end..).map(|((_, place), item)| (place, item)).collect();
+        let end = self.in_order.partition_point(|&(_, other, _)| other < place);
+        let mut taken: Vec<_> = self.in_order.drain(end..).map(|(_, place, item)| (place, item)).collect();
         let turns: Vec<ArrivalKey> =
             self.overtaking.keys().copied().filter(|&(_, other)| other >= place).collect();
         taken.extend(turns.iter().filter_map(|turn| Some((turn.1, self.overtaking.remove(turn)?))));
@@ -88,7 +92,7 @@ impl<T> UnderWay<T> {
 
     /// All items with their arrivals, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Instant, &T)> {
-        let line = self.in_order.iter().map(|&((at, _), ref item)| (at, item));
+        let line = self.in_order.iter().map(|&(at, _, ref item)| (at, item));
         line.chain(self.overtaking.iter().map(|(&(at, _), item)| (at, item)))
     }
 

@@ -108,17 +108,26 @@ impl Fabric {
         Some((mtu_bytes, LinkEnd { link: index, port }))
     }
 
-    /// The next packet that link `index` delivers now, and the node that it reaches.
-    pub(crate) fn deliver(&mut self, now: Instant, index: usize) -> Option<(u32, Packet)> {
-        let edge = &mut self.edges[index];
-        let Some((port, packet)) = edge.link.poll_transmit(now) else {
+    /// Node that the next packet of link `index` reaches, and the end of the link there, if it is delivered
+    /// now. [`Self::deliver`] gives the packet itself: each move of it costs.
+    #[inline]
+    pub(crate) fn reached(&mut self, now: Instant, index: usize) -> Option<(u32, LinkEnd)> {
+        let edge = &self.edges[index];
+        let Some(port) = edge.link.due_port(now) else {
             self.schedule.set(index, edge.link.deadline());
             return None;
         };
-        if let Some(tap) = &mut self.tap {
-            tap.left(now, LinkEnd { link: index as u32, port }, &packet);
+        Some((edge.ends[port as usize], LinkEnd { link: index as u32, port }))
+    }
+
+    /// The packet that is delivered at this end of a link.
+    #[inline]
+    pub(crate) fn deliver(&mut self, now: Instant, end: LinkEnd) -> Option<Packet> {
+        let packet = self.edges[end.link as usize].link.take_due(end.port);
+        if let (Some(tap), Some(packet)) = (&mut self.tap, &packet) {
+            tap.left(now, end, packet);
         }
-        Some((edge.ends[port as usize], packet))
+        packet
     }
 }
 
@@ -209,7 +218,8 @@ impl Middle {
     pub fn poll(&mut self, now: Instant) -> Option<(Instant, u32, Packet)> {
         loop {
             let (at, index) = self.fabric.schedule.first().filter(|&(at, _)| at <= now)?;
-            let Some((node, packet)) = self.fabric.deliver(at, index) else { continue };
+            let Some((node, end)) = self.fabric.reached(at, index) else { continue };
+            let Some(packet) = self.fabric.deliver(at, end) else { continue };
             if !self.is_router.get(node as usize).is_some_and(|is| *is) {
                 return Some((at, node, packet));
             }

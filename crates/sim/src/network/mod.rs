@@ -210,7 +210,8 @@ impl Network {
 
     /// Everything that link `index` has to deliver now.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
-        while let Some((at, packet)) = self.fabric.deliver(self.now, index) {
+        while let Some((at, end)) = self.fabric.reached(self.now, index) {
+            let Some(packet) = self.fabric.deliver(self.now, end) else { return };
             self.events += 1;
             match &mut self.nodes[at as usize] {
                 Node::Host(host) if packet.meta.to == at => {
