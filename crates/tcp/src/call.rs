@@ -18,9 +18,14 @@ impl<'a> Call<'a> {
         Self { now: context.now, path: context.path, sink: context.sink, id, stats }
     }
 
+    /// True if somebody listens: what is costly to say is worth making only then.
+    pub(crate) fn wants(&self) -> bool {
+        self.sink.wants()
+    }
+
     /// Tells whoever listens.
     pub(crate) fn emit(&mut self, event: Event) {
-        if self.sink.wants() {
+        if self.wants() {
             self.sink.emit(self.now, self.id, event);
         }
     }

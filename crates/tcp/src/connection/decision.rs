@@ -54,7 +54,7 @@ impl Connection {
 
     /// Next thing to do, where `segment` is the next to leave.
     fn or_timeout(&self, segment: Option<Step<Action>>, now: Instant) -> Option<Step<Action>> {
-        self.next_timeout(now).into_iter().chain(segment).min_by_key(|step| step.at)
+        sooner(self.next_timeout(now), segment)
     }
 
     /// Moment at which data may leave that a pace or the path's rate holds back.
@@ -82,7 +82,7 @@ impl Connection {
         let ask = asks.then_some(Step { at: now, action: Action::Ask });
         let ack_at = self.receiver.ack_at();
         let acknowledge = ack_at.map(|at| Step { at: at.max(now), action: Action::Acknowledge });
-        [ask, acknowledge, send].into_iter().flatten().min_by_key(|step| step.at)
+        sooner(sooner(ask, acknowledge), send)
     }
 
     /// Next waiting to be over; of those that are over, the first one here takes precedence.
@@ -99,10 +99,9 @@ impl Connection {
             (self.sender.gives_up_at(max_repeats), Timeout::Probes),
             (self.keepalive_at(), Timeout::Keepalive),
         ];
-        let step = |(at, timeout): (Option<Instant>, _)| {
-            Some(Step { at: at?.max(now), action: Action::Timeout(timeout) })
-        };
-        timeouts.into_iter().filter_map(step).min_by_key(|step| step.at)
+        let running = timeouts.into_iter().filter_map(|(at, timeout)| Some((at?.max(now), timeout)));
+        let (at, timeout) = running.min_by_key(|&(at, _)| at)?;
+        Some(Step { at, action: Action::Timeout(timeout) })
     }
 
     /// Moment at which a silent peer is asked or given up. While something is under way, its own timers
@@ -188,6 +187,15 @@ impl Connection {
                 Err(self.or_timeout(next, context.now).map(|step| step.at))
             }
         }
+    }
+}
+
+/// The sooner one; of those of one moment the first.
+fn sooner(first: Option<Step<Action>>, second: Option<Step<Action>>) -> Option<Step<Action>> {
+    match (first, second) {
+        (Some(one), Some(other)) if other.at < one.at => second,
+        (Some(_), _) => first,
+        (None, _) => second,
     }
 }
 

@@ -50,7 +50,8 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> NetworkFields {
         let piece = Piece { first: number, data_end: number, bits, repeat: None, is_probe: false };
-        self.push(piece, context, out)
+        let options = self.options(bits & flags::SYN != 0, context);
+        self.push(piece, options, context, out)
     }
 
     pub(super) fn send_chunk(
@@ -59,8 +60,9 @@ impl Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> NetworkFields {
-        let chunk = self.fit(chunk);
         let is_syn = chunk.first == self.sender.initial();
+        let options = self.options(is_syn, context);
+        let chunk = self.fit(chunk, &options);
         let mut bits = if is_syn { flags::SYN | self.ecn_setup() } else { 0 };
         if !is_syn || self.life.state() == State::SynReceived {
             bits |= flags::ACK;
@@ -74,7 +76,7 @@ impl Connection {
         }
         let Chunk { first, end, repeat, is_probe, .. } = chunk;
         let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe };
-        let fields = self.push(piece, context, out);
+        let fields = self.push(piece, options, context, out);
         self.sender.on_sent(chunk, &mut Call::new(self.id, &mut self.stats, context));
         if bits & flags::FIN != 0 {
             self.life.on_fin_sent();
@@ -82,31 +84,36 @@ impl Connection {
         fields
     }
 
-    /// Makes room for SACK blocks.
-    fn fit(&self, chunk: Chunk) -> Chunk {
-        let sack = self.ack_options().encoded_len() as u64;
+    /// Makes room for SACK blocks: timestamps have theirs already.
+    fn fit(&self, chunk: Chunk, options: &Options) -> Chunk {
+        let others = options.encoded_len().saturating_sub(self.sender.agreed().timestamp_bytes()) as u64;
         let full_bytes = chunk.tried_bytes.map_or(self.sender.mss_bytes(), |_| chunk.end - chunk.first);
-        let max_bytes = full_bytes.saturating_sub(sack).max(1);
+        let max_bytes = full_bytes.saturating_sub(others).max(1);
         chunk.cut(max_bytes, self.sender.data_end())
     }
 
-    fn ack_options(&self) -> Options {
+    /// Options of the next segment, as long as nothing happens.
+    fn options(&self, is_syn: bool, context: &Context<'_>) -> Options {
+        if is_syn {
+            return self.opening_options(context.path, context.now);
+        }
         let extra = self.extensions.as_ref().map(|extensions| extensions.attached()).unwrap_or_default();
         let others = extra.encoded_len() + self.sender.agreed().timestamp_bytes();
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
-        Options { sack: self.receiver.sack(max_blocks), extra, ..Options::default() }
+        let timestamps = self.sender.agreed().timestamps.then(|| self.timestamps(context.now));
+        Options { timestamps, sack: self.receiver.sack(max_blocks), extra, ..Options::default() }
     }
 
     /// Appends the segment with its data and everything that each one carries.
-    fn push(&mut self, piece: Piece, context: &mut Context<'_>, out: &mut Vec<u8>) -> NetworkFields {
+    fn push(
+        &mut self,
+        piece: Piece,
+        options: Options,
+        context: &mut Context<'_>,
+        out: &mut Vec<u8>,
+    ) -> NetworkFields {
         let Piece { first, data_end, bits, repeat, is_probe } = piece;
         let is_syn = bits & flags::SYN != 0;
-        let options = if is_syn {
-            self.opening_options(context.path, context.now)
-        } else {
-            let timestamps = self.sender.agreed().timestamps.then(|| self.timestamps(context.now));
-            Options { timestamps, ..self.ack_options() }
-        };
         let (acknowledgement, window) = self.acknowledge(bits, is_syn);
         let has_data = !is_syn && first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
@@ -125,7 +132,7 @@ impl Connection {
             described,
         };
         let payload_bytes = segment.payload_bytes() as u32;
-        let bytes = HEADER_BYTES + options.encoded_len() + payload_bytes as usize;
+        let bytes = HEADER_BYTES + segment.options.encoded_len() + payload_bytes as usize;
         encode(self.names.peer, &segment, out);
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());

@@ -8,7 +8,7 @@ use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields};
 
 use super::{Tcp, accept};
 use crate::connection::{Connection, State};
-use crate::segment::{Segment, Way, decode, decode_described, encode, flags};
+use crate::segment::{Segment, Way, decode_described, encode, flags};
 
 impl Family for Tcp {
     type Peer = Way;
@@ -19,10 +19,7 @@ impl Family for Tcp {
     const KEEPS_PORTS: bool = false;
 
     fn decode(way: Way, _: Integrity, fields: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
-        match fields.described_bytes {
-            0 => decode(way, bytes).ok(),
-            described_bytes => decode_described(way, described_bytes, bytes),
-        }
+        decode_described(way, fields.described_bytes, bytes)
     }
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {

@@ -18,7 +18,8 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let long = |at: usize| u32::from(short(at)) << 16 | u32::from(short(at + 2));
     check_flags(header[13])?;
-    Ok(Segment {
+    // Its options are read where they stay: a segment is moved as rarely as can be.
+    let mut segment = Segment {
         source_port: short(0),
         destination_port: short(2),
         sequence: long(4),
@@ -26,18 +27,26 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
         flags: header[13],
         window: short(14),
         urgent: short(18),
-        options: Options::decode(&head[HEADER_BYTES..])?,
+        options: Options::default(),
         payload: (payload, &[]),
         described: None,
-    })
+    };
+    segment.options.read(&head[HEADER_BYTES..])?;
+    Ok(segment)
 }
 
-/// Decodes a segment whose data is described, as that of so many octets.
+/// Decodes a segment whose data may be described, as that of so many octets (0: it is not).
 pub(crate) fn decode_described(way: Way, described_bytes: u16, bytes: &[u8]) -> Option<Segment<'_>> {
-    let segment = decode(way, bytes).ok()?;
-    let described = Description::decode(segment.payload.0)?;
-    let is_right = described.length == u64::from(described_bytes);
-    is_right.then_some(Segment { payload: (&[], &[]), described: Some(described), ..segment })
+    let mut segment = decode(way, bytes).ok()?;
+    if described_bytes > 0 {
+        let described = Description::decode(segment.payload.0)?;
+        if described.length != u64::from(described_bytes) {
+            return None;
+        }
+        segment.payload = (&[], &[]);
+        segment.described = Some(described);
+    }
+    Some(segment)
 }
 
 /// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with FIN or

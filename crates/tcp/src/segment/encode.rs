@@ -15,22 +15,29 @@ pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     let words = (HEADER_BYTES + segment.options.encoded_len()) / 4;
     debug_assert!(words < 16, "options of more than 40 bytes");
-    out.extend_from_slice(&segment.source_port.to_be_bytes());
-    out.extend_from_slice(&segment.destination_port.to_be_bytes());
-    out.extend_from_slice(&segment.sequence.to_be_bytes());
-    out.extend_from_slice(&segment.acknowledgement.to_be_bytes());
-    out.extend_from_slice(&[(words as u8) << 4, segment.flags]);
-    out.extend_from_slice(&segment.window.to_be_bytes());
-    out.extend_from_slice(&[0, 0]);
-    out.extend_from_slice(&segment.urgent.to_be_bytes());
+    out.extend_from_slice(&header(segment, words as u8));
     segment.options.encode(out);
-    out.extend_from_slice(segment.payload.0);
-    out.extend_from_slice(segment.payload.1);
     if let Some(description) = segment.described {
         description.encode(out);
+    } else {
+        out.extend_from_slice(segment.payload.0);
+        out.extend_from_slice(segment.payload.1);
     }
     let sum = checksum(way, &out[start..]);
     out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// Header of so many words, options counted, without its checksum.
+fn header(segment: &Segment<'_>, words: u8) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..2].copy_from_slice(&segment.source_port.to_be_bytes());
+    header[2..4].copy_from_slice(&segment.destination_port.to_be_bytes());
+    header[4..8].copy_from_slice(&segment.sequence.to_be_bytes());
+    header[8..12].copy_from_slice(&segment.acknowledgement.to_be_bytes());
+    (header[12], header[13]) = (words << 4, segment.flags);
+    header[14..16].copy_from_slice(&segment.window.to_be_bytes());
+    header[18..].copy_from_slice(&segment.urgent.to_be_bytes());
+    header
 }
 
 /// Zero for a segment that carries its right checksum; the checksum to write for one whose field is zero.

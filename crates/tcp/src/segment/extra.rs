@@ -56,6 +56,9 @@ impl ExtraOptions {
     }
 
     pub(super) fn encode(&self, no_operation: u8, out: &mut Vec<u8>) {
+        if self.length == 0 {
+            return;
+        }
         out.extend_from_slice(&self.bytes[..usize::from(self.length)]);
         out.extend((usize::from(self.length)..self.encoded_len()).map(|_| no_operation));
     }

@@ -60,6 +60,7 @@ pub struct Way {
 /// By the local address, then by the remote one. Every packet is looked up by it: two addresses of IPv4 are
 /// compared as one number.
 impl Ord for Way {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.number(), other.number()) {
             (Some(one), Some(other)) => one.cmp(&other),
@@ -76,6 +77,7 @@ impl PartialOrd for Way {
 
 impl Way {
     /// Both addresses as one number, if they are of IPv4.
+    #[inline]
     fn number(&self) -> Option<u64> {
         let (IpAddr::V4(local), IpAddr::V4(remote)) = (self.local, self.remote) else { return None };
         Some(u64::from(local.to_bits()) << 32 | u64::from(remote.to_bits()))

@@ -108,21 +108,20 @@ impl Options {
         self.extra.encode(NOP, out);
     }
 
-    /// Reads all options of a segment. Of one that comes twice the last one counts.
-    pub(super) fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
-        let mut options = Self::default();
+    /// Reads all options of a segment into these, which are none. Of one that comes twice the last one counts.
+    pub(super) fn read(&mut self, mut bytes: &[u8]) -> Result<(), Malformed> {
         while let [kind, rest @ ..] = bytes {
             bytes = match *kind {
                 END => break, // what follows is padding [RFC 9293 3.1]
                 NOP => rest,
-                kind => options.decode_one(kind, bytes)?,
+                kind => self.read_one(kind, bytes)?,
             };
         }
-        Ok(options)
+        Ok(())
     }
 
     /// Reads the option that `bytes` begin with; returns what follows.
-    fn decode_one<'a>(&mut self, kind: u8, bytes: &'a [u8]) -> Result<&'a [u8], Malformed> {
+    fn read_one<'a>(&mut self, kind: u8, bytes: &'a [u8]) -> Result<&'a [u8], Malformed> {
         let length = usize::from(*bytes.get(1).ok_or(Malformed::Options)?);
         let (option, rest) = bytes.split_at_checked(length).ok_or(Malformed::Options)?;
         let value = option.get(2..).ok_or(Malformed::Options)?;

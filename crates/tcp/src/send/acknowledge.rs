@@ -263,6 +263,9 @@ impl Sender {
     }
 
     fn tell_window(&self, call: &mut Call<'_>) {
+        if !call.wants() {
+            return;
+        }
         let snapshot = self.controller.snapshot();
         call.emit(Event::Window {
             cwnd_bytes: snapshot.cwnd_bytes,

@@ -175,12 +175,15 @@ impl Sender {
         let space = &self.space;
         let (nxt, max) = (space.nxt(), space.max());
         let first = if nxt < max { self.board.skip(nxt) } else { nxt };
-        let room = self.congestion_room();
         let all = space.end().saturating_sub(first);
+        if all == 0 {
+            return None;
+        }
+        let room = self.congestion_room();
         // FIN takes no room of its own in a segment.
         let data = space.data_end().saturating_sub(first);
         let length = data.min(self.mss_bytes).min(space.edge().saturating_sub(first));
-        if all == 0 || (room < length.max(1) && room < self.mss_bytes) {
+        if room < length.max(1) && room < self.mss_bytes {
             return None;
         }
         let repeat = space.repeat_at(first);

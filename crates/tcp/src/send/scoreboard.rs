@@ -86,7 +86,15 @@ impl Scoreboard {
     }
 
     /// Bytes below `end` that the peer has.
+    #[inline]
     pub(crate) fn bytes_below(&self, end: u64) -> u64 {
+        if self.bytes == 0 {
+            return 0; // so it is as long as nothing is lost
+        }
+        self.bytes_of_ranges_below(end)
+    }
+
+    fn bytes_of_ranges_below(&self, end: u64) -> u64 {
         if self.highest().is_none_or(|highest| highest <= end) {
             return self.bytes;
         }
