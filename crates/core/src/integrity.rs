@@ -11,9 +11,17 @@ pub enum Integrity {
     Seal,
 }
 
+impl Integrity {
+    /// What proves segments that have so many bytes kept free behind them: a seal where there is room for its
+    /// tag.
+    pub(crate) const fn with_tail(tail_bytes: u32) -> Self {
+        if tail_bytes == 0 { Self::Checksum } else { Self::Seal }
+    }
+}
+
 impl PathConfig {
-    /// What proves segments: a seal where room is kept for its tag.
+    /// What proves segments.
     pub const fn integrity(&self) -> Integrity {
-        if self.tail_bytes == 0 { Integrity::Checksum } else { Integrity::Seal }
+        Integrity::with_tail(self.tail_bytes)
     }
 }

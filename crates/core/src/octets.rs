@@ -40,9 +40,8 @@ impl Description {
 
     /// Appends it to a segment.
     pub fn encode(self, out: &mut Vec<u8>) {
-        for word in [self.stream, self.first, self.length] {
-            out.extend_from_slice(&word.to_be_bytes());
-        }
+        let words = [self.stream, self.first, self.length].map(u64::to_be_bytes);
+        out.extend_from_slice(words.as_flattened());
     }
 
     /// Description that is all of `bytes`; `None`: it is none.

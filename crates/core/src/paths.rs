@@ -1,21 +1,41 @@
 //! Paths of an endpoint.
 
-use alloc::collections::BTreeMap;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use crate::{DeclaredRate, Instant, Path, PathConfig};
 
 /// Paths of an endpoint by what names a peer, each for as long as a connection uses it: there are never more
 /// than connections.
 #[derive(Clone, Debug)]
-pub struct Paths<Key>(BTreeMap<Key, Path>);
+pub struct Paths<Key> {
+    /// In the order of their keys. Boxed: others come and go in front of them.
+    sorted: Vec<(Key, Box<Path>)>,
+    /// Place of the path that was changed last, which is the likeliest to be changed next.
+    recent: usize,
+}
 
 impl<Key> Default for Paths<Key> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { sorted: Vec::new(), recent: 0 }
     }
 }
 
 impl<Key: Ord> Paths<Key> {
+    /// Place of a key; its error is the place that it would have.
+    #[inline]
+    fn place(&self, key: &Key) -> Result<usize, usize> {
+        if self.sorted.get(self.recent).is_some_and(|(recent, _)| recent == key) {
+            return Ok(self.recent);
+        }
+        self.search(key)
+    }
+
+    #[cold]
+    fn search(&self, key: &Key) -> Result<usize, usize> {
+        self.sorted.binary_search_by(|(other, _)| other.cmp(key))
+    }
+
     /// Path for one more connection; its first one makes it by `new`. A declared rate holds for all its
     /// connections, until the last has left or another one is declared.
     pub fn enter(
@@ -25,7 +45,12 @@ impl<Key: Ord> Paths<Key> {
         new: PathConfig,
         declared: Option<DeclaredRate>,
     ) -> &mut Path {
-        let path = self.0.entry(key).or_insert_with(|| Path::new(new));
+        let place = self.place(&key).unwrap_or_else(|place| {
+            self.sorted.insert(place, (key, Box::new(Path::new(new))));
+            place
+        });
+        self.recent = place;
+        let path = &mut *self.sorted[place].1; // it is there by now
         path.enter();
         if let Some(declared) = declared {
             path.declare(now, declared);
@@ -35,18 +60,20 @@ impl<Key: Ord> Paths<Key> {
 
     /// Path to this peer, while a connection uses it.
     pub fn get(&self, key: &Key) -> Option<&Path> {
-        self.0.get(key)
+        let place = self.place(key).ok()?;
+        self.sorted.get(place).map(|(_, path)| &**path)
     }
 
     /// Path to this peer for a change, while a connection uses it.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Path> {
-        self.0.get_mut(key)
+        self.recent = self.place(key).ok()?;
+        self.sorted.get_mut(self.recent).map(|(_, path)| &mut **path)
     }
 
     /// Takes in that a connection that entered it uses the path no more.
     pub fn leave(&mut self, key: &Key) {
-        if self.0.get_mut(key).is_some_and(Path::leave) {
-            self.0.remove(key);
+        if self.get_mut(key).is_some_and(Path::leave) {
+            self.sorted.remove(self.recent);
         }
     }
 }
@@ -55,9 +82,33 @@ impl<Key: Ord> Paths<Key> {
 mod tests {
     use super::*;
     use crate::{Instant, SECOND};
+    use proptest::prelude::*;
 
     const CONFIG: PathConfig =
         PathConfig { mtu_bytes: 1500, carrier_bytes: 20, head_bytes: 0, tail_bytes: 0 };
+
+    proptest! {
+        #[test]
+        fn each_peer_finds_its_own_path_whichever_was_changed_last_and_whoever_has_left(
+            steps in proptest::collection::vec((0u8..4, 0u8..6), 1..80),
+        ) {
+            let (mut paths, mut users) = (Paths::default(), [0; 6]);
+            for (what, peer) in steps {
+                if what == 0 {
+                    paths.leave(&peer);
+                    users[usize::from(peer)] -= u32::from(users[usize::from(peer)] > 0);
+                } else {
+                    paths.enter(Instant::ZERO, peer, PathConfig { carrier_bytes: peer.into(), ..CONFIG }, None);
+                    users[usize::from(peer)] += 1;
+                }
+                for peer in 0..6 {
+                    let expected = (users[usize::from(peer)] > 0).then_some(u32::from(peer));
+                    prop_assert_eq!(paths.get(&peer).map(|path| path.config().carrier_bytes), expected);
+                    prop_assert_eq!(paths.get_mut(&peer).map(|path| path.config().carrier_bytes), expected);
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_path_lives_as_long_as_somebody_uses_it() {

@@ -21,12 +21,12 @@ impl<H: Hosted> Connections for H {
     fn poll_event(&mut self) -> Option<(ConnectionId, StreamEvent)> {
         let endpoint = self.endpoint_mut();
         let slots = &mut endpoint.slots;
-        endpoint.events.pop(|id| slots.get_mut(&id).map(|slot| &mut slot.waiting))
+        endpoint.events.pop(|id| slots.get_mut(id).map(|slot| &mut slot.waiting))
     }
 
     fn write(&mut self, id: ConnectionId, data: &[u8]) -> Result<usize, StreamError> {
         let endpoint = self.endpoint_mut();
-        let slot = endpoint.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let slot = endpoint.slots.get_mut(id).ok_or(StreamError::Unknown)?;
         let taken = slot.connection.write(data)?;
         endpoint.touch(id);
         Ok(taken)
@@ -39,7 +39,7 @@ impl<H: Hosted> Connections for H {
 
     fn write_described(&mut self, id: ConnectionId, data: Description) -> Result<u64, StreamError> {
         let endpoint = self.endpoint_mut();
-        let slot = endpoint.slots.get_mut(&id).ok_or(StreamError::Unknown)?;
+        let slot = endpoint.slots.get_mut(id).ok_or(StreamError::Unknown)?;
         let taken = slot.connection.write_described(data)?;
         endpoint.touch(id);
         Ok(taken)
@@ -68,21 +68,21 @@ impl<H: Hosted> Connections for H {
 
     fn release(&mut self, now: Instant, id: ConnectionId) {
         let endpoint = self.endpoint_mut();
-        if let Some(slot) = endpoint.slots.get_mut(&id) {
+        if let Some(slot) = endpoint.slots.get_mut(id) {
             slot.release(id, &mut endpoint.events);
             endpoint.change(id, |connection| connection.release(now));
         }
     }
 
     fn set_weight(&mut self, id: ConnectionId, weight: Weight) {
-        if let Some(slot) = self.endpoint_mut().slots.get_mut(&id) {
+        if let Some(slot) = self.endpoint_mut().slots.get_mut(id) {
             slot.entry.set_weight(weight);
         }
     }
 
     fn stats(&self, id: ConnectionId) -> Option<Stats> {
         let endpoint = self.endpoint();
-        let slot = endpoint.slots.get(&id)?;
+        let slot = endpoint.slots.get(id)?;
         let path = endpoint.paths.get(&slot.key.peer);
         let own = slot.connection.stats();
         Some(Stats {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Arrival, Connection, Context, Endpoint, Family, Hosted, Key};
 use crate::event::Refusal;
-use crate::{Engine, Event, EventSink, Instant, NetworkFields, Path, Transmit};
+use crate::{Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, Transmit};
 
 impl<H: Hosted> Engine for H {
     type Peer = <H::Family as Family>::Peer;
@@ -18,12 +18,12 @@ impl<H: Hosted> Engine for H {
         sink: &mut dyn EventSink,
     ) {
         let endpoint = self.endpoint_mut();
-        let Some(segment) = H::Family::decode(peer, endpoint.config.path(peer).integrity(), fields, bytes)
-        else {
+        let integrity = Integrity::with_tail(endpoint.config.tail_bytes);
+        let Some(segment) = H::Family::decode(peer, integrity, fields, bytes) else {
             return endpoint.refuse(Refusal::Undecodable, now, sink);
         };
         let (local_port, remote_port) = H::Family::ports(&segment);
-        let key = Key { peer, local_port, remote_port };
+        let key = Key { local_port, remote_port, peer };
         let arrival = Arrival { now, key, fields, bytes: fields.whole_bytes(bytes.len()) };
         match endpoint.find(key) {
             Some(id) => H::Family::receive(endpoint, id, arrival, &segment, sink),
@@ -77,7 +77,7 @@ impl<H: Hosted> Engine for H {
     fn handle_timeout(&mut self, now: Instant, sink: &mut dyn EventSink) {
         let endpoint = self.endpoint_mut();
         while let Some(id) = endpoint.timers.pop_due(now) {
-            let Some(slot) = endpoint.slots.get_mut(&id) else { continue };
+            let Some(slot) = endpoint.slots.get_mut(id) else { continue };
             slot.timer = None;
             let Some(path) = endpoint.paths.get_mut(&slot.key.peer) else { continue };
             slot.connection.handle_timeout(&mut Context { now, path, sink });
@@ -121,7 +121,7 @@ impl<F: Family> Endpoint<F> {
     ) -> Option<Transmit<F::Peer>> {
         let path = self.paths.get_mut(&peer)?;
         let id = path.next_connection()?;
-        let slot = self.slots.get_mut(&id)?;
+        let slot = self.slots.get_mut(id)?;
         let (head, tail) = (path.config().head_bytes as usize, path.config().tail_bytes as usize);
         let connection = &mut slot.connection;
         let poll = |path: &mut Path, buffer: &mut Vec<u8>| {

@@ -17,15 +17,16 @@ pub trait Peer: Copy + Ord + Hash + Debug {}
 
 impl<T: Copy + Ord + Hash + Debug> Peer for T {}
 
-/// Peer and ports: what a segment finds its connection by.
+/// Peer and ports: what a segment finds its connection by. In the order of ports: they differ where the
+/// connections of a host are many, and are quickly compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<P> {
-    /// Other end.
-    pub peer: P,
     /// Port at this end.
     pub local_port: u16,
     /// Port at the other end.
     pub remote_port: u16,
+    /// Other end.
+    pub peer: P,
 }
 
 /// Surroundings of a connection during one call.

@@ -7,8 +7,8 @@ mod driving;
 mod events;
 mod family;
 mod places;
+mod slots;
 
-use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
@@ -23,6 +23,7 @@ use events::{EventQueue, MAX_EVENTS_PER_CONNECTION, Waiting};
 pub use family::{Arrival, Connection, Context, Family, Hosted, Key, Peer, Stage};
 pub use places::{Bounds, Place};
 use places::{Places, Seat};
+use slots::Slots;
 
 /// Answers of no connection that wait; further ones are not sent.
 const MAX_ANSWERS: usize = 64;
@@ -143,8 +144,7 @@ pub struct Endpoint<F: Family> {
     pub family: F,
     config: HostConfig<F::Peer>,
     listening: BTreeSet<u16>,
-    /// Boxed: a node of the tree has room for eleven, and about half of them stay empty.
-    slots: BTreeMap<ConnectionId, Box<Slot<F>>>,
+    slots: Slots<Slot<F>>,
     keys: BTreeMap<Key<F::Peer>, ConnectionId>,
     paths: Paths<F::Peer>,
     timers: TimerQueue,
@@ -166,7 +166,7 @@ impl<F: Family> Endpoint<F> {
             family,
             config,
             listening: BTreeSet::new(),
-            slots: BTreeMap::new(),
+            slots: Slots::default(),
             keys: BTreeMap::new(),
             paths: Paths::default(),
             timers: TimerQueue::default(),
@@ -213,7 +213,7 @@ impl<F: Family> Endpoint<F> {
 
     /// True if a connection was handed to the application.
     pub fn is_announced(&self, id: ConnectionId) -> bool {
-        self.slots.get(&id).is_some_and(|slot| slot.is_announced)
+        self.slots.get(id).is_some_and(|slot| slot.is_announced)
     }
 
     /// Bytes that all connections keep of what their peers sent.
@@ -243,7 +243,7 @@ impl<F: Family> Endpoint<F> {
 
     /// Connection by its number.
     pub fn get(&self, id: ConnectionId) -> Option<&F::Connection> {
-        self.slots.get(&id).map(|slot| &slot.connection)
+        self.slots.get(id).map(|slot| &slot.connection)
     }
 
     /// State of a connection.
@@ -258,20 +258,18 @@ impl<F: Family> Endpoint<F> {
 
     /// Peer and ports of a connection.
     pub fn key(&self, id: ConnectionId) -> Option<Key<F::Peer>> {
-        self.slots.get(&id).map(|slot| slot.key)
+        self.slots.get(id).map(|slot| slot.key)
     }
 
     /// Connections to a peer that have their ports, in the order of those.
     pub fn connections_to(&self, peer: F::Peer) -> Vec<ConnectionId> {
-        let first = Key { peer, local_port: 0, remote_port: 0 };
-        let last = Key { peer, local_port: u16::MAX, remote_port: u16::MAX };
-        self.keys.range(first..=last).map(|(_, &id)| id).collect()
+        self.keys.iter().filter(|(key, _)| key.peer == peer).map(|(_, &id)| id).collect()
     }
 
     /// Oldest connection that was not handed out yet and of which `is_sought` holds.
     pub fn find_embryo(&self, is_sought: impl Fn(&F::Connection) -> bool) -> Option<ConnectionId> {
         let mut slots = self.slots.iter();
-        slots.find(|(_, slot)| !slot.is_announced && is_sought(&slot.connection)).map(|(&id, _)| id)
+        slots.find(|(_, slot)| !slot.is_announced && is_sought(&slot.connection)).map(|(id, _)| id)
     }
 
     /// Path to a peer for one more connection, which [`Self::insert`] must bring. `declared`: the rate that
@@ -302,13 +300,13 @@ impl<F: Family> Endpoint<F> {
             seat,
             booked: Booked::default(),
         };
-        self.slots.insert(id, Box::new(slot));
+        self.slots.insert(id, slot);
         self.touch(id);
     }
 
     /// Connection and its path, for a change; [`Self::touch`] must follow. It knows how much it may keep.
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
-        let slot = self.slots.get_mut(&id)?;
+        let slot = self.slots.get_mut(id)?;
         slot.connection.set_room(self.budget.room_bytes(slot.is_unproven()));
         Some((&mut slot.connection, self.paths.get_mut(&slot.key.peer)?))
     }
@@ -316,7 +314,7 @@ impl<F: Family> Endpoint<F> {
     /// Changes a connection, and asks it in its turn what there is to send. `None`: there is no such
     /// connection.
     pub fn change<R>(&mut self, id: ConnectionId, change: impl FnOnce(&mut F::Connection) -> R) -> Option<R> {
-        let result = change(&mut self.slots.get_mut(&id)?.connection);
+        let result = change(&mut self.slots.get_mut(id)?.connection);
         self.touch(id);
         Some(result)
     }
@@ -338,7 +336,7 @@ impl<F: Family> Endpoint<F> {
 
     /// Collects a connection's events and puts it in line for sending.
     pub fn touch(&mut self, id: ConnectionId) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
+        let Some(slot) = self.slots.get_mut(id) else { return };
         if !slot.is_announced || slot.is_unproven() {
             slot.accept_or_settle(id, &mut self.places, &mut self.accepted, &mut self.events);
         }
@@ -357,7 +355,7 @@ impl<F: Family> Endpoint<F> {
 
     /// Frees the ports of a connection that is over, and forgets it once the application has let go.
     fn retire(&mut self, id: ConnectionId) {
-        let Some(slot) = self.slots.get_mut(&id) else { return };
+        let Some(slot) = self.slots.get_mut(id) else { return };
         let key = slot.key;
         self.timers.set(&mut slot.timer, id, None);
         if let Some(path) = self.paths.get_mut(&key.peer) {
@@ -373,7 +371,7 @@ impl<F: Family> Endpoint<F> {
                 self.places.leave(id, seat);
             }
             self.paths.leave(&key.peer);
-            self.slots.remove(&id);
+            self.slots.remove(id);
             self.places.check_invariants(self.slots.len());
             self.accepted.retain(|&other| other != id);
         }
@@ -388,10 +386,10 @@ impl<F: Family> Endpoint<F> {
         debug_assert!(self.keys.len() <= self.slots.len() && self.answers.len() <= MAX_ANSWERS);
         debug_assert!(self.events.len() <= MAX_EVENTS_PER_CONNECTION * self.slots.len());
         for (key, id) in self.keys.iter().take(8) {
-            debug_assert!(self.slots.get(id).is_some_and(|slot| slot.key == *key), "{key:?}");
+            debug_assert!(self.slots.get(*id).is_some_and(|slot| slot.key == *key), "{key:?}");
         }
         for (id, slot) in self.slots.iter().rev().take(8) {
-            debug_assert!(*id <= self.last_id, "{id} was not given out");
+            debug_assert!(id <= self.last_id, "{id} was not given out");
             debug_assert!(self.paths.get(&slot.key.peer).is_some(), "{id} has no path");
             debug_assert!(slot.timer.is_none_or(|(at, _)| self.timers.first() <= Some(at)), "{id}");
         }
