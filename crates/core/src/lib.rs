@@ -61,7 +61,7 @@ pub use paths::Paths;
 pub use random::Stream;
 pub use ranges::RangeSet;
 pub use rtt::RttEstimator;
-pub use scheduler::{Scheduler, SchedulerEntry};
+pub use scheduler::{AfterTurn, Scheduler, SchedulerEntry};
 pub use stats::Stats;
 pub use step::Step;
 pub use time::{Instant, MS, SECOND, US};

@@ -49,6 +49,15 @@ impl SchedulerEntry {
     }
 }
 
+/// Place of a connection after its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterTurn {
+    /// It stands in line again: there may be more, or its timer is to be set when others had their turns.
+    InLine,
+    /// It has nothing more to send and left the line: its timer is to be set to this.
+    Silent(Option<Instant>),
+}
+
 /// Connections of an endpoint that may have something to send, in line.
 #[derive(Clone, Debug)]
 pub struct Scheduler<Peer> {
@@ -84,6 +93,25 @@ impl<Peer: Copy> Scheduler<Peer> {
         }
     }
 
+    /// Place of a connection that has sent. Where nobody else is in line, who might send before it is asked
+    /// again, one that said that this was all leaves at once.
+    fn end_turn(
+        &mut self,
+        id: ConnectionId,
+        turn: &mut SchedulerEntry,
+        peer: Peer,
+        path: &mut Path,
+    ) -> AfterTurn {
+        let is_alone = self.line.is_empty() && self.stash.is_none() && !path.shares_rate();
+        if let Some(silence) = turn.silence.take_if(|_| is_alone) {
+            turn.is_in_line = false;
+            return AfterTurn::Silent(silence.deadline);
+        }
+        // Even if this was all: another may be next, and its timer is to be set.
+        self.line_up(id, turn, peer, path);
+        AfterTurn::InLine
+    }
+
     fn line_up(&mut self, id: ConnectionId, turn: &mut SchedulerEntry, peer: Peer, path: &mut Path) {
         turn.is_in_line = true;
         path.line_up(id, &mut turn.share);
@@ -105,9 +133,8 @@ impl<Peer: Copy> Scheduler<Peer> {
 
     /// Turn of connection `id`: `poll` appends its next segment to the buffer, as long as there is one, the
     /// batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline of a
-    /// connection that has none. The error of the turn is that deadline: there was no segment, the connection
-    /// left the line, and its timer is due to be set. A segment that is larger than what the path takes, or
-    /// may be, goes alone: a carrier that sends batches as one packet would lose them as one.
+    /// connection that has none. A segment that is larger than what the path takes, or may be, goes alone: a
+    /// carrier that sends batches as one packet would lose them as one.
     pub fn take(
         &mut self,
         id: ConnectionId,
@@ -116,7 +143,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         (peer, path): (Peer, &mut Path),
         (buffer, max_segments): (&mut Vec<u8>, usize),
         mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Result<NetworkFields, Option<Instant>>,
-    ) -> Result<Transmit<Peer>, Option<Instant>> {
+    ) -> (Option<Transmit<Peer>>, AfterTurn) {
         let mut batch = Transmit { peer, connection: id, segment_bytes: 0, fields: NetworkFields::default() };
         let mut sent_bytes = 0;
         // Whoever has just said that this was all need not be asked again, unless others have sent since:
@@ -124,7 +151,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         if let Some(silence) = turn.silence.take().filter(|last| (last.at, last.batch) == (now, self.batches))
         {
             turn.is_in_line = false;
-            return Err(silence.deadline);
+            return (None, AfterTurn::Silent(silence.deadline));
         }
         for count in 0..max_segments.max(1) {
             if sent_bytes >= QUANTUM_BYTES {
@@ -135,7 +162,7 @@ impl<Peer: Copy> Scheduler<Peer> {
                 Ok(fields) => fields,
                 Err(deadline) if count == 0 => {
                     turn.is_in_line = false;
-                    return Err(deadline);
+                    return (None, AfterTurn::Silent(deadline));
                 }
                 Err(deadline) => {
                     turn.silence = Some(Silence { at: now, batch: self.batches + 1, deadline });
@@ -158,9 +185,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         }
         self.batches += 1;
         path.count_turn(&mut turn.share, sent_bytes as u64);
-        // Even if this was all: another may be next, and its timer is to be set.
-        self.line_up(id, turn, peer, path);
-        Ok(batch)
+        (Some(batch), self.end_turn(id, turn, peer, path))
     }
 }
 

@@ -53,7 +53,7 @@ fn poll(line: &mut Line, talkers: &mut [Talker], max: usize) -> Option<(Connecti
     while turns.call().is_some() {
         let id = path.next_connection().unwrap();
         let talker = talkers.iter_mut().find(|talker| talker.id == id).unwrap();
-        let sent = turns.take(
+        let (sent, _) = turns.take(
             id,
             &mut talker.turn,
             Instant::ZERO,
@@ -66,7 +66,7 @@ fn poll(line: &mut Line, talkers: &mut [Talker], max: usize) -> Option<(Connecti
                 Ok(ecn.into())
             },
         );
-        if let Ok(sent) = sent {
+        if let Some(sent) = sent {
             return Some(sizes(sent, buffer.len()));
         }
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Arrival, Connection, Context, Endpoint, Family, Hosted, Key};
 use crate::event::Refusal;
-use crate::{Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, Transmit};
+use crate::{AfterTurn, Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, Transmit};
 
 impl<H: Hosted> Engine for H {
     type Peer = <H::Family as Family>::Peer;
@@ -132,12 +132,10 @@ impl<F: Family> Endpoint<F> {
             fields
         };
         let batch = (&mut *buffer, max_segments);
-        let taken = self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
+        let (transmit, after) =
+            self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
         slot.tell(id, &mut self.events);
-        let deadline = match taken {
-            Ok(transmit) => return Some(transmit),
-            Err(deadline) => deadline,
-        };
+        let AfterTurn::Silent(deadline) = after else { return transmit };
         if slot.is_retirable() {
             self.retire(id);
         } else {
@@ -147,6 +145,6 @@ impl<F: Family> Endpoint<F> {
             slot.entry.rest(path, |path| deadline.and_then(|_| slot.connection.data_due(now, path)));
             self.timers.set(&mut slot.timer, id, deadline);
         }
-        None
+        transmit
     }
 }
