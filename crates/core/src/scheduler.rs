@@ -8,8 +8,12 @@ use alloc::vec::Vec;
 use crate::fair_queue::FairShare;
 use crate::{ConnectionId, Instant, NetworkFields, Path, Transmit, Weight};
 
-/// Bytes after which a turn ends.
+/// Bytes after which a turn ends while others are in line.
 const QUANTUM_BYTES: usize = 16 * 1500;
+
+/// Bytes of a batch at most: what UDP over IPv4 takes in one call. Each call costs a carrier as much as some
+/// packets do, so that who is alone in line fills it.
+const MAX_BATCH_BYTES: usize = 65_507;
 
 /// Place of one connection with the scheduler.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,6 +150,7 @@ impl<Peer: Copy> Scheduler<Peer> {
     ) -> (Option<Transmit<Peer>>, AfterTurn) {
         let mut batch = Transmit { peer, connection: id, segment_bytes: 0, fields: NetworkFields::default() };
         let mut sent_bytes = 0;
+        let quantum_bytes = if self.line.is_empty() { MAX_BATCH_BYTES } else { QUANTUM_BYTES };
         // Whoever has just said that this was all need not be asked again, unless others have sent since:
         // what they take of a shared path can make more due (a POLL, where data has to wait).
         if let Some(silence) = turn.silence.take().filter(|last| (last.at, last.batch) == (now, self.batches))
@@ -154,10 +159,11 @@ impl<Peer: Copy> Scheduler<Peer> {
             return (None, AfterTurn::Silent(silence.deadline));
         }
         for count in 0..max_segments.max(1) {
-            if sent_bytes >= QUANTUM_BYTES {
+            let start = buffer.len();
+            let is_full = start + batch.segment_bytes > MAX_BATCH_BYTES;
+            if count > 0 && (sent_bytes >= quantum_bytes || is_full) {
                 break;
             }
-            let start = buffer.len();
             let fields = match poll(path, buffer) {
                 Ok(fields) => fields,
                 Err(deadline) if count == 0 => {

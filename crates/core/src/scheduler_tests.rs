@@ -111,6 +111,22 @@ fn those_who_always_have_something_to_send_get_equal_shares_of_bytes() {
 }
 
 #[test]
+fn who_is_alone_fills_what_one_call_takes_and_others_wait_for_less() {
+    let mut line = Line::new();
+    let segments = [(1472, PLAIN); 200];
+    let mut talkers = [Talker::new(&mut line, 1, &segments), Talker::new(&mut line, 2, &segments)];
+    let mut sizes = |most| poll(&mut line, &mut talkers, most).map(|(id, sizes)| (id, sizes.len()));
+    for id in [1, 2, 1, 2] {
+        assert_eq!(sizes(64), Some((id, 17)), "the other waits");
+    }
+    let mut line = Line::new();
+    let mut talkers = [Talker::new(&mut line, 1, &segments)];
+    let mut sizes = |most| poll(&mut line, &mut talkers, most).map(|(_, sizes)| sizes.len());
+    assert_eq!([sizes(64), sizes(64), sizes(10)], [Some(44), Some(44), Some(10)]);
+    assert!(44 * 1472 <= MAX_BATCH_BYTES && 45 * 1472 > MAX_BATCH_BYTES);
+}
+
+#[test]
 fn one_who_said_that_this_was_all_is_asked_again_only_when_something_happened() {
     let mut line = Line::new();
     let mut talkers = [Talker::new(&mut line, 1, &[(900, PLAIN)])];

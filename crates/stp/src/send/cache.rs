@@ -8,6 +8,10 @@ use skyhaul_core::Instant;
 
 use crate::segment::{Payload, charge_bytes};
 
+/// Memory of an empty buffer that is kept until the connection rests: on a fast path it empties and fills
+/// many times a second, and the system clears all that is given back.
+const KEPT_CAPACITY_BYTES: usize = 4 << 20;
+
 /// Packets up to which every check of the books recounts them.
 const MAX_RECOUNT: usize = 64;
 
@@ -273,7 +277,7 @@ impl SendCache {
         let keep_from = self.entries.front().map_or(self.sent_to, |e| e.offset);
         self.buffer.drain(..(keep_from - self.base) as usize);
         self.base = keep_from;
-        if self.buffer.is_empty() && self.buffer.capacity() > 1 << 16 {
+        if self.buffer.is_empty() && self.buffer.capacity() > KEPT_CAPACITY_BYTES {
             self.buffer = VecDeque::new();
         }
     }
