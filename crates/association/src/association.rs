@@ -1,7 +1,6 @@
 //! Association: what this end shares with one peer: keys in use, the last ones, a handshake under way.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use skyhaul_core::envelope::Mode;
@@ -16,6 +15,7 @@ use crate::record::{Head, RecordError};
 use crate::unproven::Unproven;
 use crate::voice::Voice;
 use crate::way::Way;
+use crate::wish::Wish;
 use crate::word::WORD_BYTES;
 
 /// Time for which records stay unanswered until this end opens new keys: the peer may have restarted. Over
@@ -55,23 +55,6 @@ struct Current {
     keys: Keyset,
     /// Timer of the next confirmation, while the peer has not shown that it has the keys.
     confirmation: Option<(Retry, u32)>,
-}
-
-/// What an association wants at a time.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    /// Message 1 goes again.
-    Call(Vec<u8>),
-    /// Another message 1 takes the place of the last one.
-    CallAnew,
-    /// An empty record goes.
-    Confirm,
-    /// The challenge goes again.
-    Challenge,
-    /// Nobody answered.
-    GiveUp,
-    /// Nothing was heard or sent for a long time.
-    Idle,
 }
 
 /// Association with a peer.

@@ -28,7 +28,7 @@ fn told(datagrams: &[Datagram]) -> Vec<String> {
             ([0, 0, 0, 1 | 2], _) => told.push(text(&octets[8..24])),
             (_, [3, half @ ..]) if half.len() == 8 => told.push(text(half)),
             (_, [4, half @ ..]) if half.len() == 8 => {
-                told.last_mut().expect("a first half").push_str(&text(half))
+                told.last_mut().expect("a first half").push_str(&text(half));
             }
             _ => {}
         }

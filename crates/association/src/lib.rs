@@ -14,11 +14,15 @@ mod association;
 mod association_tests;
 mod associations;
 #[cfg(test)]
+mod attack_tests;
+#[cfg(test)]
 mod callsign_tests;
 mod cookie;
 mod counter;
 #[cfg(test)]
 mod counter_tests;
+#[cfg(test)]
+mod exchange_tests;
 #[cfg(test)]
 mod freshness_tests;
 #[cfg(test)]
@@ -63,6 +67,7 @@ mod token;
 mod unproven;
 mod voice;
 mod way;
+mod wish;
 mod word;
 #[cfg(test)]
 mod world;

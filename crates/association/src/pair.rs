@@ -16,9 +16,9 @@ use crate::{
 
 pub(crate) const PORT: u16 = 7;
 
-type StpEngine = SealedEngine<Endpoint<AssociationId>>;
+pub(crate) type StpEngine = SealedEngine<Endpoint<AssociationId>>;
 
-fn address(end: usize) -> SocketAddr {
+pub(crate) fn address(end: usize) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, end as u8 + 1], 4700))
 }
 
@@ -35,11 +35,28 @@ pub(crate) struct Host {
 
 /// What an engine is made of: its place, its mode, how it speaks STP, and which life it is.
 #[derive(Clone)]
-struct Making {
-    end: usize,
-    mode: Mode,
-    stp: StpConfig,
-    life: u8,
+pub(crate) struct Making {
+    pub(crate) end: usize,
+    pub(crate) mode: Mode,
+    pub(crate) stp: StpConfig,
+    pub(crate) life: u8,
+}
+
+/// Parameters of an endpoint with such connections on paths of 1500, in datagrams with so much room.
+pub(crate) fn endpoint_config<P>(stp: &StpConfig, head_bytes: u32, tail_bytes: u32) -> EndpointConfig<P> {
+    EndpointConfig {
+        accept: stp.clone(),
+        mtu_bytes: 1500,
+        mtu_search: MtuSearch { base_bytes: 1280, min_bytes: |_| 576, taken_bytes: 1500, link_bytes: 0 },
+        carrier_bytes: |_| 28,
+        head_bytes,
+        tail_bytes,
+        max_connections: 64,
+        max_unproven: 32,
+        max_early: 8,
+        host_of: None,
+        receive_budget_bytes: 16 << 20,
+    }
 }
 
 fn engine(making: &Making, token: Token, reserved: u64) -> (StpEngine, PeerId) {
@@ -50,19 +67,7 @@ fn engine(making: &Making, token: Token, reserved: u64) -> (StpEngine, PeerId) {
     let (key, psk) = (identity(1 - end).public(), Secret::new([0x33; 32]));
     associations = associations.with_callsign(Some(&callsign(end)));
     let peer = associations.add_peer(PeerSettings { key, psk, mode, token, reserved }).unwrap();
-    let stp = EndpointConfig {
-        accept: stp.clone(),
-        mtu_bytes: 1500,
-        mtu_search: MtuSearch { base_bytes: 1280, min_bytes: |_| 576, taken_bytes: 1500, link_bytes: 0 },
-        carrier_bytes: |_| 28,
-        head_bytes: StpEngine::HEAD_BYTES,
-        tail_bytes: StpEngine::TAIL_BYTES,
-        max_connections: 64,
-        max_unproven: 32,
-        max_early: 8,
-        host_of: None,
-        receive_budget_bytes: 16 << 20,
-    };
+    let stp = endpoint_config(stp, StpEngine::HEAD_BYTES, StpEngine::TAIL_BYTES);
     let random = Stream::new(u64::from(life) * 2 + end as u64, "sealed stp");
     let mut engine = SealedEngine::new(Endpoint::new(stp, random), associations);
     engine.listen(PORT);
@@ -70,7 +75,7 @@ fn engine(making: &Making, token: Token, reserved: u64) -> (StpEngine, PeerId) {
 }
 
 impl Host {
-    fn new(making: Making) -> Self {
+    pub(crate) fn new(making: Making) -> Self {
         let (engine, peer) = engine(&making, Token::NONE, 0);
         let (received, ended) = (BTreeMap::new(), Vec::new());
         Self { engine, peer, token: Token::NONE, reserved: 0, received, ended, making }
@@ -82,8 +87,8 @@ impl Host {
         self.received.clear();
     }
 
-    /// Owner and application: writes down, accepts, reads.
-    pub(crate) fn attend(&mut self, now: Instant) {
+    /// Owner: writes tokens and counters down.
+    pub(crate) fn write_down(&mut self) {
         let associations = self.engine.associations_mut();
         while let Some(event) = associations.poll_event() {
             match event {
@@ -95,6 +100,11 @@ impl Host {
                 _ => {}
             }
         }
+    }
+
+    /// Owner and application: writes down, accepts, reads.
+    pub(crate) fn attend(&mut self, now: Instant) {
+        self.write_down();
         while let Some(id) = self.engine.accept() {
             self.received.insert(id, Vec::new());
         }

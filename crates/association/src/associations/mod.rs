@@ -20,7 +20,7 @@ use skyhaul_core::{Instant, Timer, TimerQueue};
 pub use events::{Arrived, Counters, Event, Outgoing, Released, SealError, Sealed, Secrecy};
 
 use crate::aead::{AeadMaker, ring_aead};
-use crate::association::{Association, Wish};
+use crate::association::Association;
 use crate::cookie::Doorkeeper;
 use crate::message::Offer;
 use crate::name::{CALLSIGN_BYTES, Callsign, CallsignOctets};
@@ -29,6 +29,7 @@ use crate::peers::{Peer, PeerError, PeerId, PeerSettings, Peers};
 use crate::pending::{Digest, Pending, PendingTable};
 use crate::secret::Entropy;
 use crate::way::Way;
+use crate::wish::Wish;
 use crate::{Index, MAX_INDEX, Secret};
 
 /// Associations of a peer: one for each of its processes. A proven further one closes the one that was used

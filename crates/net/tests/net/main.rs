@@ -9,6 +9,7 @@ mod hostile;
 mod moving;
 mod refusals;
 mod sealed;
+mod sealed_attacks;
 mod sockets;
 mod support;
 mod transfer;

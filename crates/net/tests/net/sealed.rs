@@ -48,7 +48,10 @@ pub(crate) fn sealed_server(options: EndpointOptions) -> (SealedEndpoint, Listen
     sealed_server_at(loopback(), options)
 }
 
-fn sealed_server_at(address: SocketAddr, options: EndpointOptions) -> (SealedEndpoint, Listener<SealedStp>) {
+pub(crate) fn sealed_server_at(
+    address: SocketAddr,
+    options: EndpointOptions,
+) -> (SealedEndpoint, Listener<SealedStp>) {
     let endpoint =
         SealedEndpoint::bind_sealed(address, options, associations(FAR, &[settings(NEAR)])).unwrap();
     let listener = endpoint.listen(PORT).unwrap();
@@ -65,7 +68,7 @@ pub(crate) fn patient(ns: u64) -> Config {
 }
 
 /// Relay, and all that it carried.
-fn overheard(server: SocketAddr) -> (Relay, Arc<Mutex<Vec<Vec<u8>>>>) {
+pub(crate) fn overheard(server: SocketAddr) -> (Relay, Arc<Mutex<Vec<Vec<u8>>>>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let ear = || {
         let heard = Arc::clone(&heard);
