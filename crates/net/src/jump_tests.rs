@@ -36,14 +36,14 @@ async fn new_keys_come_first_when_wall_time_jumps_and_streams_go_on() {
     let client = SealedEndpoint::client_sealed(to, options(), associations(1, 2)).unwrap();
     let key = Identity::new(Secret::new([2; 32])).public();
     let mut sending = client.open_to(key, to, PORT, Config::standard()).unwrap();
-    sending.write_all(&[1; BYTES]).await.unwrap();
+    sending.write_all(&vec![1; BYTES]).await.unwrap();
     let mut receiving = listener.accept().await.unwrap();
     let mut room = vec![0; BYTES];
     receiving.read_exact(&mut room).await.unwrap();
     let computed = server.seal_counters().computed + client.seal_counters().computed;
     for round in 1..=2 {
         AHEAD_NS.set(AHEAD_NS.get() + 3600 * SECOND);
-        sending.write_all(&[2; BYTES]).await.unwrap();
+        sending.write_all(&vec![2; BYTES]).await.unwrap();
         let all = tokio::time::timeout(Duration::from_secs(20), receiving.read_exact(&mut room));
         all.await.expect("the stream goes on").unwrap();
         assert_eq!([&server, &client].map(|end| end.seal_counters().renewals), [round; 2]);
