@@ -160,6 +160,11 @@ impl Association {
         self.is_proven
     }
 
+    /// Whether keys that the peer has proven are in use, or were until they were retired.
+    pub(crate) fn has_proven_keys(&self) -> bool {
+        self.is_proven && (self.current.is_some() || self.previous.is_some())
+    }
+
     /// Peer's index of the keys in use, or of those that were retired, which a handshake says that it
     /// continues.
     pub(crate) fn remote(&self) -> Option<Index> {

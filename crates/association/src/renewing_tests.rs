@@ -112,6 +112,7 @@ fn new_keys_after_a_jump_cost_no_association_and_no_round_trip() {
     let now = world.now;
     world.ends[A].associations.renew(now, &Secret::new([9; 32]));
     assert!(!world.ends[A].associations.is_confirmed(id), "nobody has proven new keys");
+    assert!(world.ends[A].associations.has_proven_keys(id), "no report of a refusal is believed meanwhile");
     // Late records of the peer still open.
     world.send(B, theirs, &[3; 40]);
     world.settle();

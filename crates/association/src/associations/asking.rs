@@ -12,6 +12,12 @@ impl Associations {
         self.entries.get(&id).is_some_and(|entry| entry.association.is_confirmed())
     }
 
+    /// Whether keys that the peer has proven are in use, or were until this end gave them up
+    /// ([`Associations::renew`]).
+    pub fn has_proven_keys(&self, id: AssociationId) -> bool {
+        self.entries.get(&id).is_some_and(|entry| entry.association.has_proven_keys())
+    }
+
     /// Whether all that was delivered is the peer's own and of now: no early data is in doubt.
     pub fn is_beyond_doubt(&self, id: AssociationId) -> bool {
         self.is_confirmed(id) && self.entries[&id].association.unproven().is_empty()

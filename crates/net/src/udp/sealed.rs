@@ -43,8 +43,8 @@ impl Protocol for SealedStp {
     /// the peer's last words alone.
     fn unreachable(&mut self, peer: SocketAddr, is_believed: bool) {
         for id in at(self, peer) {
-            let is_open = self.associations().is_confirmed(id);
-            self.inner_mut().unreachable(id, is_believed && !is_open);
+            let is_protected = self.associations().has_proven_keys(id);
+            self.inner_mut().unreachable(id, is_believed && !is_protected);
         }
     }
 
