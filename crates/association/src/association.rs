@@ -7,6 +7,7 @@ use skyhaul_core::envelope::Mode;
 use skyhaul_core::{Instant, SECOND};
 
 use crate::Index;
+use crate::aead::AeadName;
 use crate::keys::{LATE_NS, NumbersUsedUp, Opened};
 use crate::keyset::{Keyset, Part};
 use crate::opening::{Opening, Retry};
@@ -137,6 +138,11 @@ impl Association {
             // An acceptor shows it by message 2.
             current.keys.is_heard() || current.keys.agreement().part == Part::Opener
         })
+    }
+
+    /// AEAD of the keys in use.
+    pub(crate) fn aead(&self) -> Option<AeadName> {
+        self.current.as_ref().map(|current| current.keys.agreement().aead)
     }
 
     /// Handshakes whose early data is in doubt.

@@ -5,6 +5,7 @@
 //! - [`papers`]: the figures of a paper drawn anew, its claims beside what was measured.
 //! - [`map`]: the controller of a measured rate beside others, in some hundred cells.
 //! - [`sweep`]: what is missing of a sweep, run; what is finished, kept and read.
+//! - [`Acquaintance`]: keys that are made for one run, sealed.
 //! - [`transfer`]: the parts of a transfer's result that every command names in the same way.
 //!
 //! [`standard`] is the register of the protocol families that ship: what carries flows, and who races, is
@@ -15,6 +16,7 @@
 //! uses `sweep`; those use `transfer`.
 #![forbid(unsafe_code)]
 
+mod acquaintance;
 mod load;
 pub mod map;
 mod names;
@@ -27,6 +29,7 @@ pub mod scoreboard;
 pub mod sweep;
 pub mod transfer;
 
+pub use acquaintance::{Acquaintance, MODE};
 pub use load::{LoadError, load};
 pub use names::UnknownName;
 pub use progress::Progress;

@@ -77,7 +77,7 @@ pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits};
 pub use protocol::Protocol;
 pub use realtime::LatenessReport;
-pub use sealed::{SealedEndpoint, machine_config};
+pub use sealed::{Seal, SealedEndpoint, machine_config};
 #[doc(no_inline)]
 pub use skyhaul_association as association;
 #[doc(no_inline)]

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 
-use skyhaul_core::Stats;
+use skyhaul_core::{ConnectionId, Stats};
 
 use crate::Protocol;
 use crate::connection::Connection;
@@ -25,6 +25,11 @@ impl<P: Protocol> Clone for Monitor<P> {
 impl<P: Protocol> Monitor<P> {
     pub(crate) fn new(connection: &Arc<Connection<P>>) -> Self {
         Self(Arc::downgrade(connection))
+    }
+
+    /// Name of the connection at its endpoint.
+    pub fn id(&self) -> Option<ConnectionId> {
+        self.0.upgrade().map(|connection| connection.id)
     }
 
     /// Counters of the connection.

@@ -3,11 +3,13 @@
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
+use skyhaul_association::aead::AeadName;
 use skyhaul_association::{
-    AssociationId, Associations, Config as AssociationConfig, Counters as SealCounters, Event, Offer,
+    AssociationId, Associations, Config as AssociationConfig, Counters as SealCounters, Event, Offer, PeerId,
     PublicKey, SealedEngine,
 };
-use skyhaul_core::{MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES};
+use skyhaul_core::envelope::Mode;
+use skyhaul_core::{ConnectionId, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES};
 use skyhaul_stp::Config;
 
 use crate::address::{as_peer, normalised};
@@ -20,6 +22,19 @@ use crate::{Endpoint, EndpointError, EndpointOptions, SealedStp, Stream};
 /// Endpoint whose datagrams are all sealed. It talks to peers that it knows, and nobody else gets an answer.
 /// Either end may get another address meanwhile.
 pub type SealedEndpoint = Endpoint<SealedStp>;
+
+/// Seal of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seal {
+    /// Who is at the other end, by its name at this endpoint.
+    pub peer: PeerId,
+    /// Its public key.
+    pub key: PublicKey,
+    /// What it protects from.
+    pub mode: Mode,
+    /// AEAD of the keys in use; `None` before the peer has answered.
+    pub aead: Option<AeadName>,
+}
 
 /// Decisions for associations of this machine: AES is offered where the processor has it.
 pub fn machine_config() -> AssociationConfig {
@@ -137,12 +152,14 @@ impl SealedEndpoint {
         Ok(id.ok_or(EndpointError::TooManyAssociations)?)
     }
 
-    /// Key of the peer behind a connection that it opened, or that was opened to it.
-    pub fn peer_of(&self, stream: &Stream<SealedStp>) -> Option<PublicKey> {
+    /// Seal of a connection; `None` once it is gone.
+    pub fn seal_of(&self, id: ConnectionId) -> Option<Seal> {
         let state = self.shared().lock();
         let associations = state.engine.associations();
-        let id = state.engine.inner().remote(stream.id())?;
-        associations.key_of(associations.peer(id)?)
+        let id = state.engine.inner().remote(id)?;
+        let peer = associations.peer(id)?;
+        let (key, mode) = (associations.key_of(peer)?, associations.mode(peer)?);
+        Some(Seal { peer, key, mode, aead: associations.aead(id) })
     }
 
     /// Next event that waits, for whoever writes tokens and counters down.

@@ -51,11 +51,6 @@ impl<P: Protocol> Stream<P> {
         Ok(Self::new(Arc::clone(handle), id, peer))
     }
 
-    /// Number of the connection in its engine.
-    pub(crate) fn id(&self) -> ConnectionId {
-        self.connection.id
-    }
-
     /// Waits for the peer to accept.
     pub(crate) async fn connected(&self) -> io::Result<()> {
         poll_fn(|cx| self.connection.poll_connected(cx)).await

@@ -28,8 +28,8 @@ pub(crate) fn is_busy(reason: CloseReason) -> bool {
 pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
     let (transport, port) = (E::TRANSPORT, peer.port());
     let (below, switches) =
-        if transport == "tcp" { ("TCP", "--transport tcp --tun NAME ") } else { ("UDP", "") };
-    let switches = if E::IS_SEALED { "--peers-only " } else { switches };
+        if transport == "tcp" { ("TCP", "--transport tcp --tun NAME ") } else { ("UDP", "--plain ") };
+    let switches = if E::IS_SEALED { "" } else { switches };
     let nobody = || {
         format!(
             "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
@@ -44,13 +44,13 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
         }
         (Some(CloseReason::ConnectTimeout), _) if E::IS_SEALED => format!(
             "it did not answer, as a receiver does that does not know this machine; check the address, that \
-             `skyhaul receive --peers-only` waits there, that firewalls let UDP port {port} through, and by \
+             `skyhaul receive` waits there without --plain, that firewalls let UDP port {port} through, and by \
              `skyhaul id` and `skyhaul peers list` on both machines that each has the other's key, with one mode \
              and leave to send"
         ),
         (Some(CloseReason::ConnectTimeout), _) => format!(
-            "it did not answer; check the address, that `skyhaul receive` waits there, and that firewalls \
-             let {below} port {port} through"
+            "it did not answer; check the address, that `skyhaul receive {switches}--dir DIR` waits there, and that \
+             firewalls let {below} port {port} through"
         ),
         (Some(CloseReason::Silence), _) if transport == "tcp" => {
             "it gave no sign of life for too long; send again when the link is back".into()

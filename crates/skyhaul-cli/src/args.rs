@@ -146,11 +146,15 @@ pub(crate) struct SendArgs {
     pub(crate) files: Vec<PathBuf>,
     #[arg(
         required = true,
-        value_name = "ADDRESS:PORT",
-        help = "Address of the receiver, like 192.0.2.7:4700, [2001:db8::7]:4700 or ship.example:4700; or a peer \
-                (`skyhaul peers`) that the transfer is sealed to: NAME, or NAME@ADDRESS:PORT"
+        value_name = "NAME",
+        help = "Peer (`skyhaul pair`) that the transfer is sealed to: NAME, NAME@ADDRESS:PORT where it is elsewhere, or \
+                the ADDRESS:PORT that it was paired at. With --plain an ADDRESS:PORT of anybody, like 192.0.2.7:4700, \
+                [2001:db8::7]:4700 or ship.example:4700"
     )]
     pub(crate) to: String,
+    /// Send without protection: anybody on the way can read and change it. The receiver needs --plain, too
+    #[arg(long)]
+    pub(crate) plain: bool,
     #[command(flatten)]
     pub(crate) sender: SenderArgs,
     /// Name that the standard input gets at the receiver [default: stdin]
@@ -182,14 +186,13 @@ pub(crate) struct ReceiveArgs {
     /// Folder that the files go to; it must exist
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: PathBuf,
-    /// Address to wait at; [::]:4700 is every one of this machine. Only this machine can reach the default;
-    /// an address that others can reach must be asked for, and the transfer is not protected
+    /// Address to wait at; [::]:4700 is every one of this machine. Only this machine can reach the default
     #[arg(long, default_value = "127.0.0.1:4700", value_name = "ADDRESS:PORT", value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
-    /// Take files from peers alone that have leave to send them (`skyhaul peers allow`), sealed; nobody else
-    /// gets an answer
+    /// Take files from anybody, without protection. Otherwise peers with leave to send them (`skyhaul peers
+    /// allow`) send them sealed, and nobody else gets an answer
     #[arg(long)]
-    pub(crate) peers_only: bool,
+    pub(crate) plain: bool,
     /// Stop after one transfer that came to its end: every file of it is there, or was refused. One that is
     /// broken off does not count, as its sender may send again
     #[arg(long)]

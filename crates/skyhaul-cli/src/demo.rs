@@ -1,16 +1,20 @@
-//! `skyhaul demo`: two endpoints, an emulated link between them, a real file, the result set beside
-//! the physical limit.
+//! `skyhaul demo`: two sealed endpoints that know each other, an emulated link between them, a real file, the
+//! result set beside the physical limit.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
+use skyhaul_association::PublicKey;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stats, Stream as Random};
 use skyhaul_files::{Destination, Event, ReceiveOptions, SessionReport, Side, Source, Version};
 use skyhaul_lab::transfer::{LatenessMs, Traffic};
+use skyhaul_lab::{Acquaintance, MODE};
 use skyhaul_link::LinkConfig;
-use skyhaul_net::{EmbeddedLink, Endpoint, EndpointOptions, LinkReport, Listener, PathKey, PathMemory};
+use skyhaul_net::{
+    EmbeddedLink, EndpointOptions, LinkReport, Listener, PathKey, PathMemory, Seal, SealedEndpoint, SealedStp,
+};
 use skyhaul_stp::Config;
 
 use crate::args::DemoArgs;
@@ -24,9 +28,11 @@ use crate::link_history::LinkHistory;
 use crate::output::note;
 use crate::parameters::CommonArgs;
 use crate::progress::{TICK, TransferBar};
+use crate::protection::Protection;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
-use crate::send::{self, SendOutcome, show};
+use crate::send::show;
+use crate::sent::{self, SendOutcome};
 use crate::signals::stop_requested;
 use crate::transport::USUAL_MTU_BYTES;
 use crate::ways::FILES_PORT;
@@ -38,10 +44,12 @@ const MAX_RANDOM_BYTES: u64 = 4 << 30;
 /// The two ends and the link between them.
 struct DemoSetup {
     link: EmbeddedLink,
-    sender: Endpoint,
+    sender: SealedEndpoint,
+    /// Key of the receiver.
+    key: PublicKey,
     cycles: CycleLog,
-    receiver: Endpoint,
-    listener: Listener,
+    receiver: SealedEndpoint,
+    listener: Listener<SealedStp>,
 }
 
 /// Outcome of the receiving end.
@@ -62,6 +70,7 @@ struct DemoOutcome {
     started_at: Option<Instant>,
     confirmed_at: Option<Instant>,
     link: LinkReport,
+    seal: Option<Seal>,
     recalled: Option<Recalled>,
     held: Held,
 }
@@ -110,15 +119,20 @@ impl DemoSetup {
             ..EndpointOptions::default()
         };
         let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let receiver = Endpoint::bind(loopback, options()).map_err(|e| cannot("start the receiver", e))?;
+        let made = Acquaintance::new().and_then(|keys| Ok((keys.acceptor(loopback.ip())?, keys)));
+        let ((associations, token), keys) = made.map_err(|e| cannot("make keys", e))?;
+        let receiver = SealedEndpoint::bind_sealed(loopback, options(), associations);
+        let receiver = receiver.map_err(|e| cannot("start the receiver", e))?;
         let listener = receiver.listen(FILES_PORT).map_err(|e| cannot("start the receiver", e))?;
         let link = EmbeddedLink::start(config.clone(), seed, receiver.local_addr())
             .map_err(|e| cannot("start the link", e))?;
         let (watch, cycles) = CycleLog::new();
         let watched = EndpointOptions { watch: Some(watch), ..options() };
-        let sender =
-            Endpoint::client(link.front_addr(), watched).map_err(|e| cannot("start the sender", e))?;
-        Ok(Self { link, sender, cycles, receiver, listener })
+        let sender = keys
+            .opener(token)
+            .and_then(|associations| SealedEndpoint::client_sealed(link.front_addr(), watched, associations));
+        let sender = sender.map_err(|e| cannot("start the sender", e))?;
+        Ok(Self { link, sender, key: keys.acceptor_key(), cycles, receiver, listener })
     }
 
     async fn play(
@@ -134,7 +148,7 @@ impl DemoSetup {
         let config = Config { remembered: recalled.as_ref().and_then(Recalled::saved), ..config };
         let stream = self
             .sender
-            .open(peer, FILES_PORT, config)
+            .open_to(self.key, peer, FILES_PORT, config)
             .map_err(|e| Failure::new(format!("cannot open the connection: {e}")))?;
         let (mut reader, mut writer) = stream.into_split();
         progress.begin(1, source.size());
@@ -144,7 +158,7 @@ impl DemoSetup {
             known.observe(event, Side::Sender, clock.now());
             limits.observe(event);
         };
-        let sending = send::session(
+        let sending = sent::session(
             self.sender.clock(),
             &mut reader,
             &mut writer,
@@ -158,6 +172,7 @@ impl DemoSetup {
             () = stop_requested() => (SendOutcome::interrupted(&known), Received::nothing("interrupted")),
         };
         let limited_by = limits.finish(sent.started_at, sent.confirmed_at);
+        let seal = writer.monitor().id().and_then(|id| self.sender.seal_of(id));
         let (sender, clocks) = (writer.stats(), (self.sender.clock(), self.link.clock()));
         drop((reader, writer));
         let by_link = |at: Instant| clocks.0.translate(at, clocks.1);
@@ -170,6 +185,7 @@ impl DemoSetup {
             received: Received { arrived_at: received_at, ..received },
             sent,
             link: self.link.stop(),
+            seal,
             recalled,
             held: Held { by: limited_by, read_ns: None },
         })
@@ -182,8 +198,8 @@ fn recall(args: &DemoArgs, key: PathKey, config: &Config) -> Option<Recalled> {
 }
 
 async fn receive(
-    endpoint: &Endpoint,
-    listener: &mut Listener,
+    endpoint: &SealedEndpoint,
+    listener: &mut Listener<SealedStp>,
     destination: &Destination,
     progress: &TransferBar,
 ) -> Received {
@@ -257,6 +273,9 @@ fn result(args: &DemoArgs, config: &LinkConfig, measured: &DemoOutcome) -> Trans
     let probing = args.sender.config(&args.common).probing;
     let mut result = result.with_cycles(&measured.cycles, measured.sent.started_at, probing.as_ref());
     result = result.with_limits(measured.held);
+    let protection =
+        measured.seal.map_or_else(|| Protection::wanted(MODE, None), |seal| Protection::sealed(seal, None));
+    result.protection = Some(protection);
     result.link = Some(args.link.clone());
     result.seed = Some(args.seed);
     result.declared_rate_bps = args.sender.rate;

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
-use skyhaul_association::PublicKey;
 use skyhaul_net::{Endpoint, EndpointOptions, Stream};
+use skyhaul_store::KnownPeer;
 use skyhaul_stp::Config;
 
 use crate::failure::Failure;
@@ -59,17 +59,17 @@ impl Dial for Plain {
     }
 }
 
-/// Sealed to the peer with this key.
+/// Sealed to this peer.
 pub(crate) struct Sealed {
     pub(crate) keys: Keys,
-    pub(crate) peer: PublicKey,
+    pub(crate) peer: KnownPeer,
 }
 
 impl Dial for Sealed {
     type End = SealedEnd;
 
     fn end(&self, peer: SocketAddr, options: EndpointOptions) -> Result<SealedEnd, Failure> {
-        SealedEnd::calling(&self.keys, self.peer, peer, options)
+        SealedEnd::calling(&self.keys, &self.peer, peer, options)
     }
 
     fn local_addr(end: &SealedEnd) -> SocketAddr {
@@ -83,10 +83,10 @@ impl Dial for Sealed {
         port: u16,
         config: Config,
     ) -> Result<Stream<skyhaul_net::SealedStp>, Failure> {
-        end.endpoint.open_to(self.peer, peer, port, config).map_err(|error| cannot_send(peer, error))
+        end.endpoint.open_to(self.peer.key, peer, port, config).map_err(|error| cannot_send(peer, error))
     }
 
     async fn connect(&self, end: &SealedEnd, peer: SocketAddr, port: u16, config: Config) -> io::Result<()> {
-        end.endpoint.connect_to(self.peer, peer, port, config).await.map(drop)
+        end.endpoint.connect_to(self.peer.key, peer, port, config).await.map(drop)
     }
 }

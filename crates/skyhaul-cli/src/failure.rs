@@ -122,7 +122,7 @@ impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         let advice = match &error {
             SourceError::NotAFile { kind: "directory", .. } => {
-                "; pack it: tar c FOLDER | skyhaul send - ADDRESS:PORT --name FOLDER.tar"
+                "; pack it: tar c FOLDER | skyhaul send - NAME --name FOLDER.tar"
             }
             _ => "",
         };
@@ -146,7 +146,9 @@ impl From<DestinationError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let code = match &error {
-            StoreError::UnknownPeer { .. } => ErrorCode::PeerUnknown,
+            StoreError::UnknownPeer { .. } | StoreError::NobodyAt { .. } | StoreError::SeveralAt { .. } => {
+                ErrorCode::PeerUnknown
+            }
             StoreError::NameTaken(_) | StoreError::KeyTaken(_) | StoreError::OwnKey => ErrorCode::PeerKnown,
             _ => ErrorCode::KeysUnusable,
         };

@@ -88,7 +88,7 @@ pub(crate) fn has_address(files: &[PathBuf], to: &str) -> Result<(), Failure> {
     let first = files.first().filter(|first| !first.exists()).and_then(|first| first.to_str());
     match first {
         Some(first) if is_address(first) => Err(Failure::usage(format!(
-            "'{}' looks like an address: write the files first and the receiver's ADDRESS:PORT last",
+            "'{}' looks like an address: write the files first and the receiver last",
             first.escape_debug()
         ))),
         _ if Path::new(to).exists() => {
@@ -102,13 +102,16 @@ pub(crate) fn has_address(files: &[PathBuf], to: &str) -> Result<(), Failure> {
 fn lone_word(word: &OsStr) -> String {
     let shown = word.to_string_lossy().escape_debug().to_string();
     if word.to_str().is_some_and(|word| is_address(word) && !Path::new(word).exists()) {
-        return format!("no file to send: write files before the address, like `skyhaul send FILE {shown}`");
+        return format!(
+            "no file to send: write files before the address, like `skyhaul send --plain FILE {shown}`"
+        );
     }
     address_missing(&format!("'{shown}' stands alone"))
 }
 
 fn address_missing(why: &str) -> String {
     format!(
-        "the receiver's address is missing, {why}: write it behind the files, like `skyhaul send FILE 192.0.2.7:4700`"
+        "the receiver is missing, {why}: write its name behind the files, like `skyhaul send FILE ship`, or its \
+         address with --plain, like `skyhaul send --plain FILE 192.0.2.7:4700`"
     )
 }

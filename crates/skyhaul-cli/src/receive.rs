@@ -108,7 +108,7 @@ async fn at_transport(
     destination: Destination,
 ) -> Result<ExitCode, Failure> {
     match choice {
-        None if args.peers_only => {
+        None if !args.plain => {
             let keys = Keys::of_user()?;
             let explain = |error: &io::Error| cannot_listen(args, error);
             let (end, peers) = SealedEnd::waiting(&keys, args.listen, options(args, capture), explain)?;
@@ -120,17 +120,14 @@ async fn at_transport(
             let endpoint = Endpoint::bind(args.listen, options(args, capture));
             let endpoint = endpoint.map_err(|error| cannot_listen(args, &error))?;
             let (address, listeners) = (endpoint.local_addr(), listeners(&endpoint)?);
-            announce(address);
+            announce(address, "--plain");
             wait(Room::new(args, destination, endpoint), listeners, args.once).await
-        }
-        Some(_) if args.peers_only => {
-            Err(Failure::usage("--peers-only is for --transport stp: TCP protects nothing"))
         }
         Some(choice) => {
             let endpoint = choice.host(host_address(args.listen)?, capture)?;
             let listener =
                 endpoint.listen(args.listen.port(), MAX_PLACES).map_err(|error| cannot_accept(&error))?;
-            announce(args.listen);
+            announce(args.listen, "--transport tcp");
             wait(Room::new(args, destination, endpoint), vec![listener], args.once).await
         }
     }
@@ -172,14 +169,13 @@ async fn wait<E: TransportEnd + 'static>(
     done
 }
 
-fn announce(address: SocketAddr) {
+/// Announces an end without protection, which was done without by this option.
+fn announce(address: SocketAddr, option: &str) {
     note(&format!("waiting for files at {address}"));
-    if is_reachable_from_outside(address) {
-        note(&format!(
-            "WARNING: {address} can be reached from outside and the transfer is NOT protected: \
-             anyone can send files here, and anyone on the path can read and change them"
-        ));
-    }
+    let who = if is_reachable_from_outside(address) { "anyone" } else { "any program of this machine" };
+    note(&format!(
+        "WARNING: {option}: NOT protected: {who} can send files here, and anyone on the way can read and change them"
+    ));
 }
 
 fn announce_sealed(address: SocketAddr, peers: usize) {
@@ -277,10 +273,8 @@ async fn stopped<E: TransportEnd>(
     let failure = Failure::of(ErrorCode::Interrupted, "interrupted before a transfer came to its end");
     if room.form == Form::Json {
         let nothing = TransferResult::new(&SessionReport::default(), None);
-        show(
-            &TransferResult { transport: E::TRANSPORT, error: Some(failure.result()), ..nothing },
-            room.form,
-        )?;
+        let (transport, error) = (E::TRANSPORT, Some(failure.result()));
+        show(&TransferResult { transport, error, ..nothing }, room.form)?;
     }
     Err(failure.in_result())
 }

@@ -12,6 +12,7 @@ use crate::cycles::CycleRecord;
 use crate::errors::{ErrorResult, of_file};
 use crate::limited::{Held, LimitedBy};
 use crate::link_history::LinkHistory;
+use crate::protection::Protection;
 use crate::remembered::PathMemoryResult;
 use crate::session_facts::SessionFacts;
 use crate::verdicts::{VerdictResult, seconds, verdicts};
@@ -45,6 +46,8 @@ pub(crate) struct FileResult {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct TransferResult {
     pub(crate) transport: &'static str,
+    /// `None` where no transfer came.
+    pub(crate) protection: Option<Protection>,
     pub(crate) controller: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
@@ -112,6 +115,7 @@ impl TransferResult {
         let stats = sender.copied().unwrap_or_default();
         Self {
             transport: "stp",
+            protection: None,
             controller: sender.map_or_else(|| "receiver".into(), |s| s.controller.into()),
             link: None,
             seed: None,

@@ -1,4 +1,4 @@
-//! `skyhaul send FILE... ADDRESS:PORT`.
+//! `skyhaul send FILE... NAME`.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use skyhaul_capture::Inlet;
-use skyhaul_core::{CloseReason, Instant, Stats};
-use skyhaul_files::{Event, Fault, SendError, SessionReport, Side, Source, Version};
-use skyhaul_net::{Clock, EndpointOptions, OwnedReadHalf, OwnedWriteHalf, Protocol, Stream};
+use skyhaul_core::{CloseReason, Stats};
+use skyhaul_files::{Event, Side, Version};
+use skyhaul_net::{EndpointOptions, Stream};
 use skyhaul_stp::Config;
 
 use crate::address::{resolve, unknown};
@@ -23,15 +23,16 @@ use crate::failure::Failure;
 use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
-use crate::misused;
 use crate::output::{note, print};
 use crate::progress::TransferBar;
+use crate::protection::Protection;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::sealed::{Recipient, recipient};
+use crate::sent::{SendOutcome, session};
 use crate::signals::stop_requested;
 use crate::sources::{self, Sources};
-use crate::stalled::{StallWatch, Stalled};
+use crate::stalled::StallWatch;
 use crate::table::table;
 use crate::transport::{TcpChoice, TransportEnd};
 use crate::verbosity::Form;
@@ -46,6 +47,7 @@ struct Attempt<E> {
     peer: SocketAddr,
     endpoint: E,
     sent: SendOutcome,
+    protection: Protection,
     known: KnownFiles,
     stats: Stats,
     cycles: Vec<CycleRecord>,
@@ -59,12 +61,16 @@ struct Attempt<E> {
 
 pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     args.verbosity.begin();
-    let recipient = recipient(&args.to)?;
-    if recipient.peer.is_none() {
-        misused::has_address(&args.files, &args.to)?;
-    }
+    let unprotected = args.transport.unprotected(args.plain);
+    let recipient = recipient(&args, unprotected)?;
     let sources = sources::open(&args.files, args.name.as_deref())?;
     let choice = args.transport.tcp(&args.common)?;
+    if let Some(option) = unprotected {
+        let to = recipient.address.escape_debug();
+        note(&format!(
+            "WARNING: {option}: NOT protected: anyone on the way to {to} can read and change this"
+        ));
+    }
     let capture = args.capture.start("skyhaul send", &["sender".to_string()])?;
     let done = over(&args, choice, recipient, capture.inlet(), sources).await;
     capture.finish();
@@ -82,9 +88,6 @@ async fn over(
     match choice {
         None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
         None => over_stp(args, recipient, capture, sources).await,
-        Some(_) if recipient.peer.is_some() => Err(Failure::usage(
-            "--transport tcp protects nothing: write ADDRESS:PORT instead of a peer's name",
-        )),
         Some(choice) => over_tcp(args, choice.sending(&args.sender)?, capture, sources).await,
     }
 }
@@ -101,9 +104,7 @@ async fn over_stp(
     let Recipient { address, peer } = recipient;
     match peer {
         None => over_udp(args, &Plain, &address, capture, sources).await,
-        Some((keys, peer)) => {
-            over_udp(args, &Sealed { keys, peer: peer.key }, &address, capture, sources).await
-        }
+        Some((keys, peer)) => over_udp(args, &Sealed { keys, peer }, &address, capture, sources).await,
     }
 }
 
@@ -236,6 +237,7 @@ async fn attempt<E: TransportEnd>(
     let limits = LimitLog::new(writer.monitor(), clock);
     let confirmed = ConfirmedLine::new(&progress, (&cycles, &limits), writer.monitor(), clock, no_answer);
     let stall = StallWatch::new(writer.monitor(), clock, args.common.config().give_up_ns);
+    let (Protection { peer: called, .. }, name) = endpoint.protection(&writer.monitor());
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Sender, clock.now());
         stall.observe(event);
@@ -246,9 +248,11 @@ async fn attempt<E: TransportEnd>(
         sent = session(clock, &mut reader, &mut writer, (version, sources.list), observer) => Some(sent),
         stalled = stall.stalled() => Some(SendOutcome::stalled(&known, stalled)),
         never = confirmed.show() => match never {},
+        () = endpoint.dismissed(name) => Some(SendOutcome::dismissed(&known)),
         () = stop_requested() => None,
     };
     drop(progress);
+    let protection = Protection { peer: called, ..endpoint.protection(&writer.monitor()).0 };
     let stats = writer.stats();
     let ends =
         outcome.as_ref().map_or((known.started_at(), None), |sent| (sent.started_at, sent.confirmed_at));
@@ -258,17 +262,19 @@ async fn attempt<E: TransportEnd>(
         endpoint.close().await;
         let sent = SendOutcome::interrupted(&known);
         let cycles = cycles.finish(stats.probes);
+        let (recalled, abandoned) = (None, None);
         let attempt =
-            Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None, abandoned: None };
+            Attempt { peer, endpoint, sent, protection, known, stats, cycles, held, recalled, abandoned };
         let failure = interrupted();
         show(&attempt.result(args, Some(&failure)), args.form())?;
         return Err(failure.in_result());
     };
-    if sent.stalled.is_some() {
+    if sent.stalled.is_some() || sent.is_dismissed {
         endpoint.close().await; // the receiver is there: it is told
     }
     let cycles = cycles.finish(stats.probes);
-    Ok(Attempt { peer, endpoint, sent, known, stats, cycles, held, recalled: None, abandoned: None })
+    let (recalled, abandoned) = (None, None);
+    Ok(Attempt { peer, endpoint, sent, protection, known, stats, cycles, held, recalled, abandoned })
 }
 
 fn interrupted() -> Failure {
@@ -300,6 +306,14 @@ impl<E: TransportEnd> Attempt<E> {
         if let Some(stalled) = self.sent.stalled {
             return Some(stalled.failure(peer));
         }
+        if self.sent.is_dismissed {
+            let who = self.protection.peer.as_deref().unwrap_or("the receiver");
+            let message = format!(
+                "sending to {peer} ended: {who} was removed from the peers, or paired again, meanwhile; see `skyhaul \
+                 peers list`, then send again"
+            );
+            return Some(Failure::of(ErrorCode::PeerUnknown, message));
+        }
         if let Some(fault) = &self.sent.fault {
             let why = advice::of_sending::<E>(peer, fault, was_heard);
             let message = format!("sending to {peer} failed: {why}");
@@ -320,7 +334,8 @@ impl<E: TransportEnd> Attempt<E> {
         let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
         let result = result.with_limits(self.held).of_path_to(self.peer);
         let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
-        TransferResult { transport: E::TRANSPORT, declared_rate_bps, error, ..result }
+        let protection = Some(self.protection.clone());
+        TransferResult { transport: E::TRANSPORT, protection, declared_rate_bps, error, ..result }
     }
 }
 
@@ -340,63 +355,5 @@ pub(crate) fn show(result: &TransferResult, form: Form) -> Result<(), Failure> {
         Form::Json => print(&format!("{}\n", result.to_json())),
         Form::Table | Form::FullTable => print(&table(result, form == Form::FullTable)),
         Form::Nothing => Ok(()),
-    }
-}
-
-/// Outcome of a sending session.
-pub(crate) struct SendOutcome {
-    pub(crate) report: SessionReport,
-    /// Reason why it ended early, if it did.
-    pub(crate) fault: Option<Fault>,
-    /// What stood still, if that ended it.
-    pub(crate) stalled: Option<Stalled>,
-    pub(crate) started_at: Option<Instant>,
-    /// Time at which the result of every file was known.
-    pub(crate) confirmed_at: Option<Instant>,
-}
-
-impl SendOutcome {
-    /// Outcome of an interrupted sender.
-    pub(crate) fn interrupted(known: &KnownFiles) -> Self {
-        let started_at = known.started_at();
-        Self { report: known.report(), fault: None, stalled: None, started_at, confirmed_at: None }
-    }
-
-    /// Outcome of a transfer that stood still.
-    fn stalled(known: &KnownFiles, stalled: Stalled) -> Self {
-        Self { stalled: Some(stalled), ..Self::interrupted(known) }
-    }
-
-    fn result(&self, stats: &Stats) -> TransferResult {
-        let result = TransferResult::new(&self.report, Some(stats));
-        let Some((start, end)) = self.started_at.zip(self.confirmed_at) else { return result };
-        let confirmed_s = end.since(start) as f64 / 1e9;
-        TransferResult { confirmed_s: Some(confirmed_s), ..result.with_goodput(confirmed_s) }
-    }
-}
-
-/// Sends the sources over an open stream.
-pub(crate) async fn session<P: Protocol>(
-    clock: Clock,
-    reader: &mut OwnedReadHalf<P>,
-    writer: &mut OwnedWriteHalf<P>,
-    (version, sources): (Version, Vec<Source>),
-    mut observer: impl FnMut(&Event<'_>),
-) -> SendOutcome {
-    let mut started_at = None;
-    let mut confirmed_at = None;
-    let stamping = |event: &Event<'_>| {
-        match event {
-            Event::Started { .. } => started_at = Some(clock.now()),
-            Event::Settled { .. } => confirmed_at = Some(clock.now()),
-            _ => {}
-        }
-        observer(event);
-    };
-    match skyhaul_files::send_as(version, reader, writer, sources, stamping).await {
-        Ok(report) => SendOutcome { report, fault: None, stalled: None, started_at, confirmed_at },
-        Err(SendError { cause, report }) => {
-            SendOutcome { report, fault: Some(cause), stalled: None, started_at, confirmed_at: None }
-        }
     }
 }

@@ -17,6 +17,7 @@ use crate::losers::failed_files;
 use crate::output::{self, note};
 use crate::places::{OPENING_LIMIT_NS, Places, Progress};
 use crate::progress::TICK;
+use crate::protection::Protection;
 use crate::receive::Room;
 use crate::result::TransferResult;
 use crate::send::show;
@@ -52,6 +53,8 @@ enum Cut {
     NoPlace,
     /// It brought nothing for too long.
     Idle,
+    /// Its sender is no peer with leave any more.
+    Dismissed,
     /// It announced more files than there is memory for beside others.
     NoMemory,
 }
@@ -93,6 +96,7 @@ async fn converse<E: TransportEnd>(
         }
         bar.observe(event);
     };
+    let (Protection { peer: called, .. }, name) = room.endpoint.protection(&monitor);
     let mut stop = room.stop.subscribe();
     let received = tokio::select! {
         received = async {
@@ -102,10 +106,12 @@ async fn converse<E: TransportEnd>(
         } => Ok(received),
         cut = keep_place(&room.places, (&monitor, clock), &progress, peer, room.give_up_ns) => Err(cut),
         () = listing.too_long() => Err(Cut::NoMemory),
+        () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),
         _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
     };
     drop(bar);
-    if received.as_ref().is_err_and(|&cut| cut != Cut::Stop) {
+    // Another one is told that there is no room, and asks again.
+    if received.as_ref().is_err_and(|&cut| !matches!(cut, Cut::Stop | Cut::Dismissed)) {
         monitor.refuse();
     }
     if known.started_at().is_none() {
@@ -117,7 +123,10 @@ async fn converse<E: TransportEnd>(
     let proof_patience = if received.is_ok() { PROOF_PATIENCE } else { Duration::ZERO };
     let (report, failure) = outcome(peer, received, &known);
     let stats = writer.stats();
-    let mut result = TransferResult { transport: E::TRANSPORT, ..TransferResult::new(&report, None) };
+    // Under the name that it had: it may have none any more.
+    let protection = Protection { peer: called, ..room.endpoint.protection(&monitor).0 };
+    let (transport, protection) = (E::TRANSPORT, Some(protection));
+    let mut result = TransferResult { transport, protection, ..TransferResult::new(&report, None) };
     result = result.of_session(peer, &known, &report, Some(&room.folder()));
     result.forward = Traffic::received(&stats);
     result.reverse = Traffic::sent(&stats);
@@ -205,6 +214,10 @@ fn outcome(
         Err(Cut::NoPlace) => {
             let why = "others wanted its place, and it brought nothing for some seconds; the sender must send again";
             (known.report(), failed(ErrorCode::GaveWay, why))
+        }
+        Err(Cut::Dismissed) => {
+            let why = "it has no leave any more: it was removed from the peers, or paired again, meanwhile";
+            (known.report(), failed(ErrorCode::PeerUnknown, why))
         }
         Err(Cut::NoMemory) => {
             let why =

@@ -9,6 +9,7 @@ use crate::counted::packets;
 use crate::file_lines::file_lines;
 use crate::link_history::{Dropped, noticed};
 use crate::pauses::pauses;
+use crate::protection::Protection;
 use crate::remembered::{KnownPath, PathMemoryResult};
 use crate::result::TransferResult;
 use crate::why::why;
@@ -54,6 +55,7 @@ fn before(result: &TransferResult) -> Lines {
     known([
         ("link", result.link.as_ref().map(|link| format!("{link}, seed {}", result.seed.unwrap_or(0)))),
         ("delivered", Some(show_bytes(result.payload_bytes))),
+        ("protection", result.protection.as_ref().map(Protection::words)),
         ("took", result.elapsed_s.map(|s| format!("{s:.2} s, until the last byte had arrived"))),
         ("confirmed after", result.confirmed_s.map(|s| format!("{s:.2} s, when the sender knew it"))),
         ("held back by", why(result)),

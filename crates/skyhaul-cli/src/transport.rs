@@ -1,18 +1,21 @@
 //! Carriers of files: STP over UDP, or TCP over a TUN device.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use skyhaul_capture::Inlet;
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
-use skyhaul_net::{Clock, Endpoint, Protocol};
+use skyhaul_net::{Clock, Endpoint, Monitor, Protocol};
 use skyhaul_tcp::Config;
 
 use crate::args::MORE;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::parameters::{CommonArgs, ProbingSwitch, SenderArgs};
+use crate::protection::Protection;
 
 /// Words where a switch makes no sense.
 const STP_ONLY: &str = "is for --transport stp";
@@ -50,6 +53,14 @@ pub(crate) struct TcpChoice {
 }
 
 impl TransportArgs {
+    /// Option by which protection was done without: `--plain`, if `is_plain`, or TCP, which has none.
+    pub(crate) fn unprotected(&self, is_plain: bool) -> Option<&'static str> {
+        match self.transport {
+            TransportName::Tcp => Some("--transport tcp"),
+            TransportName::Stp => is_plain.then_some("--plain"),
+        }
+    }
+
     /// Choice of TCP; `None`: STP carries the files.
     pub(crate) fn tcp(&self, common: &CommonArgs) -> Result<Option<TcpChoice>, Failure> {
         let device = match (self.transport, &self.tun) {
@@ -127,6 +138,8 @@ pub(crate) trait TransportEnd {
     const TRANSPORT: &'static str;
     /// True if nobody else reads or changes what it carries.
     const IS_SEALED: bool = false;
+    /// Name of a peer at this end; nobody has one where nothing is sealed.
+    type PeerName: Copy + 'static;
     /// Words when there will be no connections any more.
     const LOST: &'static str;
     /// The code of that.
@@ -134,6 +147,12 @@ pub(crate) trait TransportEnd {
 
     /// The clock of its connections.
     fn clock(&self) -> Clock;
+
+    /// Protection of a connection, and who is at its other end.
+    fn protection(&self, monitor: &Monitor<Self::Protocol>) -> (Protection, Option<Self::PeerName>);
+
+    /// Waits until this peer is not to be heard any more.
+    async fn dismissed(&self, peer: Option<Self::PeerName>);
 
     /// Breaks everything off, and tells the peers.
     async fn close(&self);
@@ -151,6 +170,7 @@ pub(crate) trait TransportEnd {
 
 impl TransportEnd for Endpoint {
     type Protocol = skyhaul_stp::Endpoint;
+    type PeerName = Infallible;
     const TRANSPORT: &'static str = "stp";
     const LOST: &'static str = "the socket failed";
     const LOST_CODE: ErrorCode = ErrorCode::SocketFailed;
@@ -161,6 +181,14 @@ impl TransportEnd for Endpoint {
 
     fn socket_drops(&self) -> Option<u64> {
         Some(self.counters().socket_drops)
+    }
+
+    fn protection(&self, _: &Monitor<Self::Protocol>) -> (Protection, Option<Infallible>) {
+        (Protection::plain(), None)
+    }
+
+    async fn dismissed(&self, _: Option<Infallible>) {
+        pending().await
     }
 
     async fn close(&self) {
@@ -178,6 +206,7 @@ impl TransportEnd for Endpoint {
 
 impl TransportEnd for TunHost {
     type Protocol = skyhaul_tcp::Endpoint;
+    type PeerName = Infallible;
     const TRANSPORT: &'static str = "tcp";
     const LOST: &'static str = "the TUN device is gone; make it again, then start this command again";
     const LOST_CODE: ErrorCode = ErrorCode::DeviceFailed;
@@ -188,6 +217,14 @@ impl TransportEnd for TunHost {
 
     fn socket_drops(&self) -> Option<u64> {
         None
+    }
+
+    fn protection(&self, _: &Monitor<Self::Protocol>) -> (Protection, Option<Infallible>) {
+        (Protection::plain(), None)
+    }
+
+    async fn dismissed(&self, _: Option<Infallible>) {
+        pending().await
     }
 
     async fn close(&self) {

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{Said, file, noise, run};
+use serde_json::Value;
 
 #[test]
 fn every_field_of_the_result_is_there() {
@@ -40,6 +41,21 @@ fn every_field_of_the_result_is_there() {
     assert_eq!(json["payload_bytes"], 300_000);
     assert!(json["rtt_ms"]["min"].as_f64().unwrap() >= 550.0, "not faster than light: {json}");
     assert!(json["elapsed_s"].as_f64().unwrap() >= 0.275 + 0.24, "{json}");
+}
+
+#[test]
+fn the_file_is_sealed_and_costs_no_round_trip_more() {
+    let said = run(&["demo", "--size", "1kB", "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    assert_eq!(
+        (&json["protection"]["mode"], &json["protection"]["peer"]),
+        (&"encrypted".into(), &Value::Null)
+    );
+    assert!(json["protection"]["aead"].is_string(), "{json}");
+    // The way there takes 275 ms; what is withheld until keys are proven comes after 825.
+    let elapsed_s = json["elapsed_s"].as_f64().unwrap();
+    assert!((0.275..0.7).contains(&elapsed_s), "{json}");
 }
 
 #[test]

@@ -56,10 +56,12 @@ impl Transfer {
     /// Result of the sender; `None`: no namespaces here.
     fn over(&self, path: &[&str], arguments: &str) -> Option<Value> {
         let _turn = turn();
-        let send = format!("{BINARY} send --no-memory --json {arguments} > said");
+        let send = format!("{BINARY} send --plain --no-memory --json {arguments} > said");
         let near = format!("near={}", self.sender.replace("SEND", &send));
-        let far =
-            format!("far={} {BINARY} receive --once --dir in --listen {} --json", self.receiver, self.listen);
+        let far = format!(
+            "far={} {BINARY} receive --plain --once --dir in --listen {} --json",
+            self.receiver, self.listen
+        );
         let rest = ["--duration", "60s", "--quiet", "--run", &far, "--run", &near];
         let mut command = skyhaul(&[&["emulate"], path, &rest].concat());
         let said: Said = command.current_dir(self.folder.path()).output().unwrap().into();

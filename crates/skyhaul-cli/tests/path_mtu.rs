@@ -151,10 +151,11 @@ impl Network {
         std::fs::write(&file, &content).unwrap();
         std::fs::create_dir(&arrived).unwrap();
         let into = arrived.to_str().unwrap();
-        let receiver = self.start(2, &["receive", "--once", "--listen", self.address(), "--dir", into]);
+        let receiver =
+            self.start(2, &["receive", "--plain", "--once", "--listen", self.address(), "--dir", into]);
         let receiver = Kept::new(receiver);
         thread::sleep(Duration::from_millis(300));
-        let own = ["send", "--no-memory", "--json", file.to_str().unwrap(), self.address()];
+        let own = ["send", "--plain", "--no-memory", "--json", file.to_str().unwrap(), self.address()];
         let sender = Kept::new(self.start(0, &[&own, more].concat()));
         meanwhile();
         let said: Said = sender.wait_with_output().into();

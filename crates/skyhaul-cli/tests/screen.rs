@@ -115,12 +115,12 @@ fn of_many_files_that_fail_a_bounded_number_is_named_and_the_reason_stands_once_
     let sent = send_all(&files, &receiver.address, &[]);
     receiver.wait();
     assert_eq!(sent.code, Some(1), "{sent:?}");
-    assert!(sent.out.lines().count() <= 25 && sent.out.contains("280 more FAILED"), "{sent:?}");
+    assert!(sent.out.lines().count() <= 26 && sent.out.contains("280 more FAILED"), "{sent:?}");
     assert!(
         sent.err.contains("290 of 300 files failed. 'f0'") && sent.err.contains("exists already"),
         "{sent:?}"
     );
-    assert_eq!(sent.err.lines().count(), 1, "{sent:?}");
+    assert_eq!(sent.err.lines().count(), 2, "with the warning that nothing is protected: {sent:?}");
 }
 
 #[test]
@@ -154,5 +154,8 @@ fn whoever_meets_nobody_sees_the_reason_alone() {
     let source = tempfile::tempdir().unwrap();
     let said = send_all(&many(source.path(), 3), &format!("127.0.0.1:{}", free_port()), &[]);
     assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{said:?}");
-    assert!(said.err.starts_with("skyhaul: sending to") && said.err.lines().count() == 1, "{said:?}");
+    let [warning, reason] = said.err.lines().collect::<Vec<_>>()[..] else { panic!("{said:?}") };
+    assert!(
+        warning.starts_with("WARNING: --plain: NOT protected") && reason.starts_with("skyhaul: sending to")
+    );
 }

@@ -253,7 +253,7 @@ fn more_files_than_may_be_open_go_one_after_another() {
     for i in 0..60 {
         file(source.path(), &format!("f{i}"), b"content");
     }
-    let script = "ulimit -n 24; exec \"$0\" send \"$1\"/* \"$2\"";
+    let script = "ulimit -n 24; exec \"$0\" send --plain \"$1\"/* \"$2\"";
     let sent: Said = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_skyhaul"), source.path().to_str().unwrap()])
         .arg(&receiver.address)
@@ -358,7 +358,7 @@ fn of_a_standard_input_that_fails_nothing_is_sent() {
 fn a_standard_input_that_nobody_feeds_is_an_error() {
     let receiver = Receiver::start(&[]);
     let binary = env!("CARGO_BIN_EXE_skyhaul");
-    let send = format!("'{binary}' send --json - {}", receiver.address);
+    let send = format!("'{binary}' send --plain --json - {}", receiver.address);
     for (how, why) in [("<&-", "is closed"), ("0>written", "cannot read the standard input: ")] {
         let mut shell = std::process::Command::new("sh");
         let folder = tempfile::tempdir().unwrap();
@@ -459,7 +459,7 @@ fn a_silent_address_of_a_name_costs_seconds_and_is_said() {
     let receiver = Receiver::at(&address, tempfile::tempdir().unwrap(), &["--once", "--json"]);
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "data.bin", &noise(10_000));
-    let args = ["send", "--json", path.to_str().unwrap(), &format!("twice:{port}")];
+    let args = ["send", "--plain", "--json", path.to_str().unwrap(), &format!("twice:{port}")];
     let Some(sent) = send_to_twice(source.path(), &args) else { return };
     assert_eq!((sent.code, receiver.wait().0.code), (Some(0), Some(0)), "{sent:?}");
     let said = format!("[::1]:{port} did not answer; trying {address}, which 'twice:{port}' means, too\n");

@@ -39,7 +39,7 @@ fn wrong_usage_is_exit_code_2() {
         2,
         &["--memory", "--no-memory"],
     );
-    check(&["send"], 2, &["<FILE>...", "<ADDRESS:PORT>"]);
+    check(&["send"], 2, &["<FILE>...", "<NAME>"]);
     check(&["send", "-q", "-v", "file", "127.0.0.1:9"], 2, &["--quiet", "--verbose"]);
     check(&["receive"], 2, &["--dir"]);
     check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
@@ -70,10 +70,10 @@ fn addresses_without_sense_are_exit_code_2() {
 
 #[test]
 fn who_names_no_file_or_no_address_is_told_which_is_missing() {
-    let no_address = ["the receiver's address is missing", "`skyhaul send FILE 192.0.2.7:4700`"];
+    let no_address = ["the receiver is missing", "`skyhaul send FILE ship`"];
     check(&["send", "f1k"], 2, &[&["'f1k' stands alone"], &no_address[..]].concat());
     check(&["send", "--rate", "8M", "--", "-f"], 2, &[&["'-f'"], &no_address[..]].concat());
-    let no_file = ["no file to send", "`skyhaul send FILE 192.0.2.9:4711`"];
+    let no_file = ["no file to send", "`skyhaul send --plain FILE 192.0.2.9:4711`"];
     check(&["send", "192.0.2.9:4711", "-q"], 2, &no_file);
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = ["a", "b"].map(|name| file(folder.path(), name, b"x").to_str().unwrap().to_string());
@@ -122,7 +122,7 @@ fn nobody_there_is_told_at_once() {
     let path = file(folder.path(), "f", b"x");
     let start = Instant::now();
     let address = format!("127.0.0.1:{}", free_port());
-    let advice = format!("skyhaul receive --dir DIR --listen {address}");
+    let advice = format!("skyhaul receive --plain --dir DIR --listen {address}");
     check(&["send", path.to_str().unwrap(), &address], 1, &[&address, "nothing receives", &advice]);
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
@@ -190,7 +190,7 @@ fn help_has_no_marks_of_its_source() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_comes_with_a_warning() {
+fn a_receiver_without_protection_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let listen = format!("0.0.0.0:{}", free_port());
     let mut child =
@@ -198,7 +198,7 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     std::thread::sleep(Duration::from_millis(300));
     child.kill().unwrap();
     let said: common::Said = child.wait_with_output().unwrap().into();
-    assert!(said.err.contains("NOT protected"), "{said:?}");
+    assert!(said.err.contains("WARNING: --plain: NOT protected: anyone can send files here"), "{said:?}");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn manual_pages_and_completions_know_every_command() {
         assert!(page.contains(".SH SYNOPSIS") && page.contains("\\fB\\-\\-help\\fR"), "{page}");
     }
     let page = std::fs::read_to_string(folder.path().join("man/skyhaul-send.1")).unwrap();
-    assert!(page.contains("\nskyhaul send [OPTIONS] <FILE>... <ADDRESS:PORT>\n.SH DESCRIPTION"), "{page}");
+    assert!(page.contains("\nskyhaul send [OPTIONS] <FILE>... <NAME>\n.SH DESCRIPTION"), "{page}");
     for shell in ["bash", "zsh", "fish"] {
         let said = run(&["completions", shell]);
         assert!(said.out.contains("receive") && said.out.contains("listen"), "{shell}: {said:?}");

@@ -153,7 +153,7 @@ fn a_receiver_that_never_tells_a_result_is_given_up() {
 /// A receiver under this limit of the shell: `-n` descriptors, `-v` KiB of address space. (Soft and hard
 /// limit alike: nothing can be raised.)
 fn limited(limit: &str, folder: &Path, address: &str) -> Kept {
-    let script = format!("ulimit {limit} && exec \"$0\" receive -q --dir \"$1\" --listen \"$2\"");
+    let script = format!("ulimit {limit} && exec \"$0\" receive --plain -q --dir \"$1\" --listen \"$2\"");
     let mut shell = Command::new("sh");
     shell.args(["-c", &script, env!("CARGO_BIN_EXE_skyhaul"), folder.to_str().unwrap(), address]);
     let child = Kept::new(shell.spawn().unwrap());

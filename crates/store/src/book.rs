@@ -1,6 +1,6 @@
 //! Peers: machines that this one knows.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use skyhaul_association::{Callsign, MAX_PEERS, Name, PublicKey, Secret, mode_of, mode_word};
 use skyhaul_core::envelope::Mode;
@@ -57,6 +57,21 @@ impl Book {
     /// Peer with this key.
     pub fn by_key(&self, key: PublicKey) -> Option<&KnownPeer> {
         self.peers.iter().find(|peer| peer.key == key)
+    }
+
+    /// Peer that is known to be at this ADDRESS:PORT, and the only one there. Names of hosts are compared
+    /// without regard to case, and not looked up.
+    pub fn by_address(&self, address: &str) -> Result<&KnownPeer, StoreError> {
+        let mut there =
+            self.peers.iter().filter(|peer| peer.address.as_deref().is_some_and(|own| is_one(own, address)));
+        match (there.next(), there.next()) {
+            (Some(peer), None) => Ok(peer),
+            (None, _) => Err(StoreError::NobodyAt { address: address.into(), names: self.names() }),
+            (Some(one), Some(other)) => {
+                let names = [one, other].into_iter().chain(there).map(|peer| peer.name.clone()).collect();
+                Err(StoreError::SeveralAt { address: address.into(), names })
+            }
+        }
     }
 
     /// Takes a new peer.
@@ -125,8 +140,11 @@ impl Book {
     }
 
     fn unknown(&self, name: &Name) -> StoreError {
-        let names = self.peers.iter().map(|peer| peer.name.clone()).collect();
-        StoreError::UnknownPeer { name: name.clone(), names }
+        StoreError::UnknownPeer { name: name.clone(), names: self.names() }
+    }
+
+    fn names(&self) -> Vec<Name> {
+        self.peers.iter().map(|peer| peer.name.clone()).collect()
     }
 
     /// File with them.
@@ -198,6 +216,12 @@ fn is_address(text: &str) -> bool {
     let is_clean = text.bytes().all(|byte| byte.is_ascii_graphic());
     let is_bare_v6 = host.contains(':') && host.parse::<IpAddr>().is_ok();
     is_clean && text.len() <= MAX_ADDRESS_BYTES && !host.is_empty() && !is_bare_v6 && is_port(port)
+}
+
+/// Whether two texts name one ADDRESS:PORT.
+fn is_one(one: &str, other: &str) -> bool {
+    let in_figures = one.parse::<SocketAddr>().ok().zip(other.parse().ok());
+    in_figures.map_or_else(|| one.eq_ignore_ascii_case(other), |(one, other)| one == other)
 }
 
 fn is_port(text: &str) -> bool {

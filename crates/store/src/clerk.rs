@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use skyhaul_association::{Associations, Event, PeerId, PublicKey, Token};
 
 use crate::counters::Counters;
 use crate::errors::StoreError;
+
+/// Time after which a claim that failed is made again: a disk that was full may have room.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// Requests that wait for the disk. Further ones are dropped: the next handshake with that peer is not fresh,
 /// which costs a round trip.
@@ -18,6 +22,8 @@ pub const MAX_REQUESTS: usize = 64;
 /// What is to be written down.
 #[derive(Debug)]
 enum Request {
+    Know(PeerId, PublicKey),
+    Forget(PeerId),
     Reserve(PeerId, u64),
     Token(PeerId, Token),
 }
@@ -38,7 +44,8 @@ impl Clerk {
     pub fn start(counters: Counters, keys: BTreeMap<PeerId, PublicKey>) -> io::Result<Self> {
         let (requests, orders) = sync_channel(MAX_REQUESTS);
         let (reports, answers) = sync_channel(MAX_REQUESTS);
-        let work = move || serve(&counters, &keys, &orders, &reports);
+        let desk = Desk { counters, keys, reports, owed: BTreeMap::new() };
+        let work = move || desk.serve(&orders);
         let thread = Builder::new().name("skyhaul-clerk".into()).spawn(work)?;
         Ok(Self { requests: Some(requests), answers, thread: Some(thread) })
     }
@@ -50,6 +57,20 @@ impl Clerk {
             Event::Token { peer, token } => Request::Token(peer, token),
             _ => return,
         };
+        self.ask(request);
+    }
+
+    /// Takes a peer that is known from now on.
+    pub fn know(&self, peer: PeerId, key: PublicKey) {
+        self.ask(Request::Know(peer, key));
+    }
+
+    /// Has a peer forgotten; what is on the disk stays.
+    pub fn forget(&self, peer: PeerId) {
+        self.ask(Request::Forget(peer));
+    }
+
+    fn ask(&self, request: Request) {
         if let Some(requests) = &self.requests {
             let _ = requests.try_send(request);
         }
@@ -87,26 +108,72 @@ impl Drop for Clerk {
     }
 }
 
-/// Answers requests until nobody can make any.
-fn serve(
-    counters: &Counters,
-    keys: &BTreeMap<PeerId, PublicKey>,
-    orders: &Receiver<Request>,
-    reports: &SyncSender<Answer>,
-) {
-    for order in orders {
-        let report = match order {
-            Request::Reserve(peer, up_to) => {
-                keys.get(&peer).map(|&key| counters.claim(key, up_to).map(|granted| (peer, granted)))
+/// Work of the thread.
+struct Desk {
+    counters: Counters,
+    keys: BTreeMap<PeerId, PublicKey>,
+    reports: SyncSender<Answer>,
+    /// Claims that failed: they are made again.
+    owed: BTreeMap<PeerId, u64>,
+}
+
+impl Desk {
+    /// Answers requests until nobody can make any.
+    fn serve(mut self, orders: &Receiver<Request>) {
+        loop {
+            let order = match self.owed.is_empty() {
+                true => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => orders.recv_timeout(AGAIN),
+            };
+            match order {
+                Ok(order) => self.take(order),
+                Err(RecvTimeoutError::Timeout) => self.claim_again(),
+                Err(RecvTimeoutError::Disconnected) => return,
             }
-            Request::Token(peer, token) => {
-                let kept = keys.get(&peer).map(|&key| counters.keep_token(key, token));
-                kept.and_then(Result::err).map(Err)
-            }
-        };
-        if let Some(report) = report {
-            // Nobody may want to know any more: counters that are never used do no harm.
-            let _ = reports.try_send(report);
         }
+    }
+
+    fn take(&mut self, order: Request) {
+        match order {
+            Request::Know(peer, key) => drop(self.keys.insert(peer, key)),
+            Request::Forget(peer) => {
+                self.keys.remove(&peer);
+                self.owed.remove(&peer);
+            }
+            Request::Reserve(peer, up_to) => self.claim(peer, up_to),
+            Request::Token(peer, token) => {
+                let kept = self.keys.get(&peer).map(|&key| self.counters.keep_token(key, token));
+                if let Some(Err(trouble)) = kept {
+                    self.report(Err(trouble));
+                }
+            }
+        }
+    }
+
+    /// Claims counters; a failure is told when it is the first one.
+    fn claim(&mut self, peer: PeerId, up_to: u64) {
+        let Some(&key) = self.keys.get(&peer) else { return };
+        match self.counters.claim(key, up_to) {
+            Ok(granted) => {
+                self.owed.remove(&peer);
+                self.report(Ok((peer, granted)));
+            }
+            Err(trouble) => {
+                if self.owed.insert(peer, up_to).is_none() {
+                    self.report(Err(trouble));
+                }
+            }
+        }
+    }
+
+    fn claim_again(&mut self) {
+        for (peer, up_to) in self.owed.clone() {
+            self.claim(peer, up_to);
+        }
+    }
+
+    /// Nobody may want to know any more: counters that are never used do no harm.
+    fn report(&self, answer: Answer) {
+        let _ = self.reports.try_send(answer);
     }
 }

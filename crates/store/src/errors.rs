@@ -81,6 +81,22 @@ pub enum StoreError {
         /// Those that there are.
         names: Vec<Name>,
     },
+    /// No peer is known to be at an address.
+    #[error("no peer is known to be at {address}; {}", known(names))]
+    NobodyAt {
+        /// ADDRESS:PORT.
+        address: String,
+        /// All peers.
+        names: Vec<Name>,
+    },
+    /// Several peers are known to be at an address.
+    #[error("several peers are known to be at {address}: {}", told(names))]
+    SeveralAt {
+        /// ADDRESS:PORT.
+        address: String,
+        /// These.
+        names: Vec<Name>,
+    },
     /// Another peer has the name.
     #[error("another peer is called '{0}' already: choose another name for one of them, or remove that one")]
     NameTaken(Name),
@@ -122,7 +138,11 @@ fn known(names: &[Name]) -> String {
     if names.is_empty() {
         return "none is known yet: `skyhaul pair`".into();
     }
+    format!("there are {}", told(names))
+}
+
+fn told(names: &[Name]) -> String {
     let told: Vec<&str> = names.iter().take(MAX_TOLD).map(Name::as_str).collect();
     let more = if names.len() > MAX_TOLD { ", ..." } else { "" };
-    format!("there are {}{more}", told.join(", "))
+    told.join(", ") + more
 }

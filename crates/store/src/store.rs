@@ -1,5 +1,6 @@
 //! Both folders of a user: what it decides (identity, peers), and what its programs remember (counters).
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use skyhaul_association::{Name, PublicKey};
@@ -12,6 +13,14 @@ use crate::file::{FileError, Others, read, write};
 use crate::folders::{CONFIG, Folder, STATE};
 use crate::machine::{self, Machine, host_name};
 use crate::random::random_secret;
+
+/// What tells a file from the one that takes its place: it is written beside it, and then given its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    inode: u64,
+    modified_ns: i128,
+    bytes: u64,
+}
 
 /// Store of one user. Nothing is held: each call reads what is there, and changes are made under a lock.
 #[derive(Clone, Debug)]
@@ -65,6 +74,13 @@ impl Store {
         let octets = self.read(Kind::Peers, book::MAX_BYTES)?;
         let decoded = octets.map_or(Ok(Book::default()), |octets| Book::decode(&octets));
         decoded.map_err(|error| self.unusable(Kind::Peers, error))
+    }
+
+    /// Stamp of the file of peers; `None` if there is none.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let file = std::fs::metadata(self.place(Kind::Peers)).ok()?;
+        let modified_ns = i128::from(file.mtime()) * 1_000_000_000 + i128::from(file.mtime_nsec());
+        Some(Stamp { inode: file.ino(), modified_ns, bytes: file.size() })
     }
 
     /// Changes the peers; a change that fails leaves them as they were.

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use skyhaul_association::{
     AssociationId, Associations, Config, Event, HEAD_BYTES, Identity, OVERHEAD_BYTES, PeerId, PeerSettings,
@@ -14,7 +15,7 @@ use skyhaul_association::{
 };
 use skyhaul_core::Instant;
 use skyhaul_core::envelope::Mode;
-use skyhaul_store::{Clerk, Counters, Entered, KnownPeer, Remembered, Store, StoreError, enter};
+use skyhaul_store::{Clerk, Counters, Entered, KnownPeer, Remembered, Store, StoreError, Whom, enter};
 use tempfile::TempDir;
 
 const KEY: PublicKey = PublicKey([7; 32]);
@@ -113,10 +114,10 @@ impl World {
 
     fn start(&self) -> Process {
         let machine = self.store.machine().unwrap().unwrap();
-        let book = self.store.book().unwrap();
-        let entered = enter(&self.store, &machine, &book, Config::default(), Some(self.peer.key)).unwrap();
-        let clerk = Clerk::start(self.store.counters(), entered.keys.clone()).unwrap();
-        let id = *entered.keys.keys().next().unwrap();
+        let whom = Whom::Called(self.peer.key);
+        let entered = enter(&self.store, &machine, Config::default(), whom).unwrap();
+        let clerk = Clerk::start(self.store.counters(), entered.roster.keys()).unwrap();
+        let id = *entered.roster.keys().keys().next().unwrap();
         Process { entered, clerk, id }
     }
 
@@ -305,6 +306,31 @@ fn without_room_on_the_disk_nothing_is_fresh_and_nothing_refused() {
     fs::remove_file(disk.0.path().join("filler")).unwrap();
     let mut process = world.start();
     assert!(world.exchange(&mut process).0, "with room it is as before");
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a thread that works in real time")]
+fn a_claim_that_failed_is_made_again_and_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path());
+    fs::create_dir_all(&world.state).unwrap();
+    fs::write(world.state.join("counters"), "in the place of the folder").unwrap();
+    let mut process = world.start();
+    assert_eq!(std::mem::take(&mut process.entered.troubles).len(), 2, "neither claimed nor read");
+    process.attend();
+    std::thread::sleep(Duration::from_millis(2500));
+    process.attend();
+    let told = std::mem::take(&mut process.entered.troubles);
+    assert_eq!(told.len(), 1, "the second failure of the claim is not told: {told:?}");
+    fs::remove_file(world.state.join("counters")).unwrap();
+    let folder = world.state.join("counters");
+    for _ in 0..100 {
+        std::thread::sleep(Duration::from_millis(100));
+        if folder.is_dir() && fs::read_dir(&folder).unwrap().next().is_some() {
+            return assert!(process.end().is_empty());
+        }
+    }
+    panic!("it was not made again");
 }
 
 #[test]

@@ -153,6 +153,24 @@ fn who_is_not_known_is_told_with_those_that_are() {
 }
 
 #[test]
+fn a_peer_is_found_by_its_address_if_it_is_the_only_one_there() {
+    let scene = Scene::filled();
+    scene.store.change_book(|book| book.move_to(&"ship".parse().unwrap(), "[::1]:4700".into())).unwrap();
+    let book = scene.store.book().unwrap();
+    for (address, name) in [("Ship.Example:4700", "ground"), ("[0:0::1]:4700", "ship")] {
+        assert_eq!(book.by_address(address).unwrap().name.as_str(), name, "{address}");
+    }
+    let said = book.by_address("ship.example:4701").unwrap_err().to_string();
+    assert_eq!(said, "no peer is known to be at ship.example:4701; there are ground, ship");
+    scene
+        .store
+        .change_book(|book| book.move_to(&"ship".parse().unwrap(), "ship.example:4700".into()))
+        .unwrap();
+    let said = scene.store.book().unwrap().by_address("ship.example:4700").unwrap_err().to_string();
+    assert_eq!(said, "several peers are known to be at ship.example:4700: ground, ship");
+}
+
+#[test]
 fn leave_address_and_removal_concern_one_peer() {
     let scene = Scene::filled();
     let [ship, ground] = ["ship", "ground"].map(|name| name.parse().unwrap());

@@ -1,10 +1,13 @@
 //! What can be asked about associations.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
+
+use skyhaul_core::envelope::Mode;
 
 use super::{AssociationId, Associations, Entry};
-use crate::PublicKey;
+use crate::aead::AeadName;
 use crate::peers::{Peer, PeerId};
+use crate::{PublicKey, Token};
 
 impl Associations {
     /// Whether the peer has proven that it has the keys in use.
@@ -31,6 +34,22 @@ impl Associations {
     /// Peer of an association.
     pub fn peer(&self, id: AssociationId) -> Option<PeerId> {
         Some(self.entries.get(&id)?.association.peer())
+    }
+
+    /// AEAD of the keys in use; `None` before there are any.
+    pub fn aead(&self, id: AssociationId) -> Option<AeadName> {
+        self.entries.get(&id)?.association.aead()
+    }
+
+    /// Mode of a peer.
+    pub fn mode(&self, peer: PeerId) -> Option<Mode> {
+        self.peers.get(peer).map(Peer::mode)
+    }
+
+    /// Token that a handshake of a peer from `address` would bring home. With it the next one is fresh, and
+    /// proves that address, as if there had been one: for whoever owns both ends.
+    pub fn token_for(&self, peer: PeerId, address: IpAddr) -> Option<Token> {
+        self.peers.get(peer).map(|peer| peer.next_handshake(address).0)
     }
 
     /// Key of a peer.

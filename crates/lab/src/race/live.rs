@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skyhaul_core::Instant;
+use skyhaul_core::envelope::Mode;
 use skyhaul_emulator::{
     Addresses, EmulationReport, Home, HostAddress, HostPlan, Output, Testbed, TestbedOptions,
 };
 use skyhaul_net::Clock;
+use skyhaul_net::association::mode_word;
 use skyhaul_scenario::Scenario;
 
 use super::bottleneck::Bottleneck;
@@ -21,8 +23,8 @@ use super::outcome::{RaceRun, RacerRuns};
 use super::plan::{RaceOrder, RacePlan, Work};
 use super::play::{play, report};
 use super::racer::Racer;
-use crate::Progress;
 use crate::transfer::{LatenessMs, Traffic};
+use crate::{MODE, Progress};
 
 /// Port of the serving end.
 const PORT: u16 = 4700;
@@ -159,7 +161,7 @@ impl Stage<'_> {
         let [from, to] = self.hosts(&scenario, &addresses)?;
         let at = SocketAddr::from((to.v4, PORT));
         let plans = [(from, Role::Send), (to, Role::Serve)].map(|(host, role)| {
-            let end = EndOrder { racer: self.racer, work, limit_ns, role, at, signs };
+            let end = EndOrder { racer: self.racer, work, limit_ns, role, at, from: from.v4.into(), signs };
             let command = (self.end_command)(self.order, &end);
             HostPlan { host: host.clone(), home: Home::New, command: Some(command), output: Output::Capture }
         });
@@ -206,6 +208,7 @@ impl Stage<'_> {
         let run = RaceRun {
             seed: self.seed,
             transport: self.racer.transport_name(),
+            protection: Some(mode_word(if self.racer.is_sealed() { MODE } else { Mode::Plain })),
             declared_rate_bps: plan.rate_bps.filter(|_| self.racer.is_declared()),
             complete: served.received_bytes >= plan.payload_bytes,
             payload_bytes: served.received_bytes,

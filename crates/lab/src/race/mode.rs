@@ -32,7 +32,9 @@ impl RaceMode {
     pub fn words(&self) -> String {
         match self {
             Self::Simulated => "in virtual time, TCP by skyhaul's own engine".into(),
-            Self::RealTime(release) => format!("in real time, TCP by the kernel ({release})"),
+            Self::RealTime(release) => {
+                format!("in real time, skyhaul sealed, all others plain, TCP by the kernel ({release})")
+            }
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct RaceRun {
     pub seed: u64,
     /// `stp` or `tcp`.
     pub transport: &'static str,
+    /// `plain`, or what it was sealed for: `encrypted`; `None` in virtual time, where nothing is.
+    pub protection: Option<&'static str>,
     /// Controller that decided how fast it sends.
     pub controller: String,
     /// Rate that it was told.

@@ -87,6 +87,12 @@ impl Racer {
         self.entry.is_subject
     }
 
+    /// True if what it carries in real time is sealed: as all that skyhaul sends without an option. Protocols
+    /// of papers have no seal.
+    pub(super) fn is_sealed(self) -> bool {
+        self.is_subject()
+    }
+
     /// Controller of the kernel that plays it in real time, if one does.
     pub(super) fn kernel_controller(self) -> Option<&'static str> {
         self.entry.kernel_controller

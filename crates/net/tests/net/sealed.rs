@@ -98,7 +98,8 @@ async fn megabytes_cross_sealed_and_nobody_on_the_way_can_read_them() {
         let mut near = client.open_to(key(FAR), relay.front(), PORT, Config::standard()).unwrap();
         let serving = async {
             let mut far = listener.accept().await.unwrap();
-            assert_eq!(server.peer_of(&far), Some(key(NEAR)));
+            let seal = server.seal_of(far.monitor().id().unwrap()).unwrap();
+            assert_eq!((seal.key, seal.mode), (key(NEAR), Mode::Encrypted));
             assert!(far.confirmed().await);
             let received = receive(&mut far).await;
             send(&mut far, LINE).await;

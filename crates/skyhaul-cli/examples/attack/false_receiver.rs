@@ -42,7 +42,7 @@ pub(crate) fn lie(field: &Field<'_>, lies: Lies, file_bytes: u64) -> io::Result<
     let path = folder.path().join("zeros.bin");
     std::fs::File::create(&path)?.set_len(file_bytes)?;
     let (path, to) = (path.display().to_string(), socket.local_addr()?.to_string());
-    let words = ["send", "--json", "--no-memory", "--give-up", "8s", &path, &to];
+    let words = ["send", "--plain", "--json", "--no-memory", "--give-up", "8s", &path, &to];
     let mut command: Command = skyhaul(field.binary, &words);
     let mut sender = Process::start(&mut command)?;
     let (begun, mut ear) = (Instant::now(), Ear::new(socket, lies));

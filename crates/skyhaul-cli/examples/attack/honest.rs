@@ -42,7 +42,7 @@ impl Transfer {
         let (name, contents) = ("honest.bin", noise(bytes as usize));
         let path = file(folder, name, &contents)?;
         let (path, to, rate) = (path.display().to_string(), to.to_string(), format!("{rate_bps}bit/s"));
-        let words = ["send", "--json", "--no-memory", "--rate", &rate, &path, &to];
+        let words = ["send", "--plain", "--json", "--no-memory", "--rate", &rate, &path, &to];
         Ok(Self { process: Process::start(&mut skyhaul(binary, &words))?, contents, name })
     }
 
@@ -74,7 +74,8 @@ pub(crate) fn newcomer(binary: &Path, folder: &Path, to: SocketAddr) -> io::Resu
     let (begun, mut tries) = (Instant::now(), 0);
     loop {
         tries += 1;
-        let mut process = Process::start(&mut skyhaul(binary, &["send", "-q", "--no-memory", &path, &to]))?;
+        let mut process =
+            Process::start(&mut skyhaul(binary, &["send", "--plain", "-q", "--no-memory", &path, &to]))?;
         let left = NEWCOMER_PATIENCE.saturating_sub(begun.elapsed());
         if process.ended_within(left)?.is_some_and(|status| status.success()) {
             return Ok(Entry { took: Some(begun.elapsed()), tries });

@@ -107,7 +107,7 @@ impl Receiver {
 
 fn command(binary: &Path, scene: Scene, folder: &Path, address: SocketAddr) -> Command {
     let (folder, address) = (folder.display().to_string(), address.to_string());
-    let mut words = vec!["receive", "--dir", &folder, "--listen", &address];
+    let mut words = vec!["receive", "--plain", "--dir", &folder, "--listen", &address];
     if scene.is_once {
         words.push("--once");
     }

@@ -130,8 +130,8 @@ codes! {
         "a machine of this name or with this key is known already, or the key is this machine's own",
         "choose another name, or remove the one that is known";
     PeerUnknown = "peer-unknown",
-        "no machine of this name is known",
-        "see `skyhaul peers list`, or pair with it (docs/guide/protection.md)";
+        "no machine of this name, or at this address, is known, or has leave to send files here",
+        "see `skyhaul peers list`; pair with it (docs/guide/protection.md), or add `--plain` at both ends";
     Interrupted = "interrupted",
         "a signal ended this command",
         "start it again to send what is missing";

@@ -24,16 +24,24 @@ const SILENCE: Duration = Duration::from_secs(SILENCE_NS / SECOND);
 /// Connections at once: one is talked to, others wait.
 const MAX_CONNECTIONS: usize = 16;
 
+/// Time for which a code is worth a try.
+const CODE_LIFE: Duration = Duration::from_secs(CODE_NS / SECOND);
+
 /// Shows a code, and waits for the machine at which it is typed.
 pub(super) async fn run(scene: &Scene<'_>, address: SocketAddr) -> Result<KnownPeer, Failure> {
+    run_for(scene, address, CODE_LIFE).await
+}
+
+/// [`run`] with a code that lives for so long.
+async fn run_for(scene: &Scene<'_>, address: SocketAddr, life: Duration) -> Result<KnownPeer, Failure> {
     let (endpoint, mut listener) = listen(address)?;
     let code = Code::new(&random()?);
     let mut invitation = Invitation::new(code, scene.machine.identity(), scene.card.clone());
     note(&format!("on the other machine: skyhaul pair {}", hint(endpoint.local_addr())));
     show(&invitation.code().to_string(), scene.args.json)?;
     let paired = tokio::select! {
-        paired = timeout(Duration::from_secs(CODE_NS / SECOND), invite(scene, &mut invitation, &mut listener)) => {
-            paired.unwrap_or_else(|_| Err(too_late()))
+        paired = timeout(life, invite(scene, &mut invitation, &mut listener)) => {
+            paired.unwrap_or_else(|_| Err(too_late(life)))
         }
         () = stop_requested() => Err(interrupted()),
     };
@@ -61,8 +69,9 @@ fn hint(address: SocketAddr) -> String {
     if address.ip().is_unspecified() { format!("ADDRESS:{}", address.port()) } else { address.to_string() }
 }
 
-fn too_late() -> Failure {
-    let text = format!("not paired: nobody typed the code within {} s", CODE_NS / SECOND);
+fn too_late(life: Duration) -> Failure {
+    let text =
+        format!("not paired: nobody typed the code within {} s; start it again for another", life.as_secs());
     Failure::of(ErrorCode::PairingFailed, text)
 }
 
@@ -117,3 +126,7 @@ async fn talk(
     invitation.take_back(session);
     done
 }
+
+#[cfg(test)]
+#[path = "listening_tests.rs"]
+mod tests;

@@ -1,7 +1,7 @@
 //! `skyhaul race-end`: one end of one run in real time, as a process of its own. It prints its report as one
 //! JSON line. For `skyhaul race` and `scoreboard`, not for people.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -24,6 +24,9 @@ pub(crate) struct EndArgs {
     /// Where the serving end listens
     #[arg(long, value_name = "ADDRESS:PORT")]
     at: SocketAddr,
+    /// Address of the sending end
+    #[arg(long, value_name = "ADDRESS")]
+    from: IpAddr,
     /// Folder in which both ends and whoever starts them tell each other what has happened, by files
     #[arg(long, value_name = "DIR")]
     signs: PathBuf,
@@ -74,7 +77,8 @@ pub(crate) fn end_command(order: &RaceOrder, end: &EndOrder<'_>) -> Vec<String> 
     let head = ["/proc/self/exe", "race-end", "--role", role, "--work", work, "--with", end.racer.name()];
     let mut words: Vec<String> = head.map(String::from).to_vec();
     words.push(format!("--signs={}", end.signs.display()));
-    words.extend(["--at".into(), end.at.to_string(), "--time-limit".into(), format!("{}ns", end.limit_ns)]);
+    words.extend(["--at".into(), end.at.to_string(), "--from".into(), end.from.to_string()]);
+    words.extend(["--time-limit".into(), format!("{}ns", end.limit_ns)]);
     words.extend(order.set.iter().map(|(key, value)| format!("--set={key}={value}")));
     let own = |name: &str, value: Option<u64>, unit: &str| Some(format!("--{name}={}{unit}", value?));
     let own = [
@@ -97,6 +101,7 @@ pub(crate) async fn run(args: EndArgs) -> Result<ExitCode, Failure> {
         limit_ns: order.time_limit_ns.unwrap_or(u64::MAX),
         role: args.role.into(),
         at: args.at,
+        from: args.from,
         signs: &args.signs,
     };
     let report = run_end(&plan, &end).await;

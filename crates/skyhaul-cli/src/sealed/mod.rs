@@ -7,7 +7,7 @@ mod recipient;
 
 use skyhaul_association::PublicKey;
 use skyhaul_net::machine_config;
-use skyhaul_store::{Book, Entered, KnownPeer, Machine, Store, StoreError, enter};
+use skyhaul_store::{Book, Entered, KnownPeer, Machine, Store, StoreError, Whom, enter};
 
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
@@ -31,47 +31,48 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// The user's own. Without an identity nobody can be known.
+    /// The user's own.
     pub(crate) fn of_user() -> Result<Self, Failure> {
-        let store = Store::of_user()?;
-        let Some(machine) = store.machine()? else {
-            let message = "this machine has no identity yet: `skyhaul id` makes one, and `skyhaul peers add` makes it and \
-                           another known to each other";
-            return Err(Failure::of(ErrorCode::KeysUnusable, message));
-        };
-        Ok(Self { machine, book: store.book()?, store })
+        Self::of(Store::of_user()?)
     }
 
-    /// Peers with leave to send files to this machine.
-    fn with_leave(&self) -> impl Iterator<Item = &KnownPeer> {
-        self.book.peers().iter().filter(|peer| peer.may_send)
+    /// Those of a store; this machine gets an identity if it has none.
+    fn of(store: Store) -> Result<Self, Failure> {
+        Ok(Self { machine: store.machine_or_new()?, book: store.book()?, store })
     }
 
     /// Associations with this peer, which is called at once.
     fn calling(&self, peer: PublicKey) -> Result<Entered, Failure> {
-        self.enter(Some(peer))
+        self.enter(Whom::Called(peer))
     }
 
-    /// Associations with those that have leave; how many these are.
-    fn waiting(&self) -> Result<(Entered, usize), Failure> {
-        let count = self.with_leave().count();
-        if count == 0 {
-            let message = "--peers-only: no peer has leave to send files to this machine: `skyhaul peers allow NAME` gives it";
-            return Err(Failure::of(ErrorCode::PeerUnknown, message));
+    /// Associations with those that have leave.
+    fn waiting(&self) -> Result<Entered, Failure> {
+        if !self.book.peers().iter().any(|peer| peer.may_send) {
+            return Err(nobody_may_send(self.book.peers()));
         }
-        let mut entered = self.enter(None)?;
-        let may_send = |key: PublicKey| self.book.by_key(key).is_some_and(|peer| peer.may_send);
-        let out: Vec<_> =
-            entered.keys.iter().filter(|&(_, &key)| !may_send(key)).map(|(&id, _)| id).collect();
-        for id in out {
-            entered.associations.remove_peer(id);
-        }
-        Ok((entered, count))
+        self.enter(Whom::WithLeave)
     }
 
-    fn enter(&self, calls: Option<PublicKey>) -> Result<Entered, Failure> {
-        let entered = enter(&self.store, &self.machine, &self.book, machine_config(), calls)?;
+    fn enter(&self, whom: Whom) -> Result<Entered, Failure> {
+        let entered = enter(&self.store, &self.machine, machine_config(), whom)?;
         warn(&entered.troubles);
         Ok(entered)
     }
+}
+
+/// What to do where nobody has leave to send files here.
+fn nobody_may_send(known: &[KnownPeer]) -> Failure {
+    const WITHOUT: &str = "--plain takes files from anybody, without protection";
+    let (lack, remedy) = match known.first() {
+        Some(peer) => ("none of the peers has", format!("`skyhaul peers allow {}` gives it", peer.name)),
+        None => (
+            "no peer is known yet that has",
+            "`skyhaul pair --listen ADDRESS:PORT --allow` here, and `skyhaul pair ADDRESS:PORT` on the other \
+             machine, make it known (docs/guide/protection.md)"
+                .into(),
+        ),
+    };
+    let message = format!("{lack} leave to send files to this machine: {remedy}; {WITHOUT}");
+    Failure::of(ErrorCode::PeerUnknown, message)
 }

@@ -63,7 +63,8 @@ fn a_packet_that_is_too_large_and_the_message_to_its_sender_are_there() {
     std::fs::write(&big, vec![7; 1400]).unwrap();
     let skyhaul = env!("CARGO_BIN_EXE_skyhaul");
     // The first packets of a transfer are of 1280 octets.
-    let command = format!("{skyhaul} send --no-memory --give-up 1s {} gateway:4700; exit 0", big.display());
+    let command =
+        format!("{skyhaul} send --plain --no-memory --give-up 1s {} gateway:4700; exit 0", big.display());
     let Some(said) = emulate(&path, &["--rate", "10M", "--mtu", "1000"], &command) else { return };
     assert_eq!(said.code, Some(0), "{said:?}");
     let large =

@@ -11,8 +11,22 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A command of the built binary.
+/// A command of the built binary. Files go unprotected: most tests are not about who may send to whom.
 pub fn skyhaul(args: &[&str]) -> Command {
+    as_written(&unprotected(args))
+}
+
+/// Words of a command with `--plain`, if it sends or receives files.
+pub fn unprotected<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    let mut words = args.to_vec();
+    if matches!(args, ["send" | "receive", ..]) {
+        words.insert(1, "--plain");
+    }
+    words
+}
+
+/// A command of the built binary, with these words alone.
+pub fn as_written(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skyhaul"));
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -67,8 +67,9 @@ fn commands_on_two_hosts_reach_each_other_by_name_at_the_links_rate() {
     file(folder.path(), "data", &data);
     let (program, dir) = (env!("CARGO_BIN_EXE_skyhaul"), folder.path().to_str().unwrap());
     std::fs::create_dir(folder.path().join("in")).unwrap();
-    let receive = format!("ground={program} receive --dir {dir}/in --listen 0.0.0.0:4700 --once 2>&1");
-    let send = format!("ship={program} send {dir}/data ground:4700 --rate 10M --json");
+    let receive =
+        format!("ground={program} receive --plain --dir {dir}/in --listen 0.0.0.0:4700 --once 2>&1");
+    let send = format!("ship={program} send --plain {dir}/data ground:4700 --rate 10M --json");
     let Some(said) = emulate(&[&scenario, "--run", &receive, "--run", &send, "--json"]) else { return };
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(names(&folder.path().join("in")), ["data"]);
@@ -150,8 +151,8 @@ fn routers_live_inside_and_hosts_reach_each_other_by_them() {
     let data = file(folder.path(), "data", &noise(20_000));
     std::fs::create_dir(folder.path().join("in")).unwrap();
     let program = env!("CARGO_BIN_EXE_skyhaul");
-    let receive = format!("ground={program} receive --dir {dir}/in --listen [::]:4700 --once 2>&1");
-    let send = format!("boat={program} send {} [fd77::3]:4700 --json", data.display());
+    let receive = format!("ground={program} receive --plain --dir {dir}/in --listen [::]:4700 --once 2>&1");
+    let send = format!("boat={program} send --plain {} [fd77::3]:4700 --json", data.display());
     let said = emulate(&[path.to_str().unwrap(), "--run", &receive, "--run", &send, "--json"]);
     let Some(said) = said else { return };
     assert_eq!(said.code, Some(0), "{said:?}");

@@ -2,7 +2,7 @@
 
 use crate::namespace::inside;
 use crate::pages::every_command_works;
-use crate::two_machines::{SET_UP, in_one_shell};
+use crate::two_machines::{SET_UP, once_paired};
 
 #[test]
 fn every_command_of_the_page_about_two_machines_works() {
@@ -10,9 +10,9 @@ fn every_command_of_the_page_about_two_machines_works() {
         every_command_works(
             include_str!("../../../../docs/guide/transfer.md"),
             |_| true,
-            in_one_shell,
-            (2, 0),
-            &["inbox/report.pdf", "inbox/photos.tar"],
+            once_paired,
+            (3, 0),
+            &["inbox/report.pdf", "inbox/photos.tar", "inbox/notes.txt"],
         );
     });
 }

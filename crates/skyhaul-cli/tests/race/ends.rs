@@ -16,7 +16,8 @@ fn ends(racer: &str, work: &str, more: &[&str]) -> [Value; 2] {
     let signs = place.path("signs");
     std::fs::create_dir(&signs).unwrap();
     let ready = signs.join("ready");
-    let common = ["race-end", &place.file, "--with", racer, "--work", work, "--at", &at];
+    let common =
+        ["race-end", &place.file, "--with", racer, "--work", work, "--at", &at, "--from", "127.0.0.1"];
     let common = [&common[..], more].concat();
     let common = [&common[..], &["--signs", signs.to_str().unwrap()]].concat();
     let serving = skyhaul(&[&common[..], &["--role", "serve"]].concat()).spawn().unwrap();
@@ -36,7 +37,7 @@ fn ns(end: &Value, field: &str) -> u64 {
 
 #[test]
 fn a_transfer_by_every_transport_is_timed_by_one_clock() {
-    for racer in ["xstp-declared", "stp-undeclared", "tcp-cubic", "tcp-reno"] {
+    for racer in ["skyhaul", "xstp-declared", "stp-undeclared", "tcp-cubic", "tcp-reno"] {
         let [sent, received] = ends(racer, "bulk", &["--size", "2MB"]);
         assert_eq!(
             (ns(&received, "received_bytes"), ns(&received, "wrong_bytes")),
@@ -54,7 +55,7 @@ fn a_transfer_by_every_transport_is_timed_by_one_clock() {
         assert_eq!(own.is_null(), racer.starts_with("tcp"), "{sent}");
         let controller = sent["counted"]["controller"].as_str().unwrap();
         assert!(
-            ["fixed-rate", "slow-start-avoidance", "cubic", "reno"].contains(&controller),
+            ["model", "fixed-rate", "slow-start-avoidance", "cubic", "reno"].contains(&controller),
             "{controller}"
         );
     }
@@ -62,7 +63,7 @@ fn a_transfer_by_every_transport_is_timed_by_one_clock() {
 
 #[test]
 fn exchanges_by_every_transport_over_fresh_and_kept_connections() {
-    for racer in ["xstp-undeclared", "tcp-cubic"] {
+    for racer in ["skyhaul", "xstp-undeclared", "tcp-cubic"] {
         for work in ["fresh", "kept"] {
             let [asked, answered] = ends(racer, work, &["--requests", "4"]);
             assert_eq!(asked["exchanges_ms"].as_array().unwrap().len(), 4, "{racer} {work}: {asked}");
@@ -103,6 +104,8 @@ fn nobody_there_is_an_error_with_a_reason() {
         "send",
         "--at",
         "127.0.0.1:1",
+        "--from",
+        "127.0.0.1",
         "--signs",
         ".",
     ];

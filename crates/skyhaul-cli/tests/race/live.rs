@@ -54,7 +54,8 @@ fn a_race_against_the_kernel_is_timed_checked_and_set_beside_the_limit() {
             assert!(times.len() == 2 && times.iter().all(|ms| number(ms) >= 40.0), "{run}");
         }
         assert!(run["lateness"]["p99_ms"].is_number() && run["error"].is_null(), "{run}");
-        let kernel = racer["name"].as_str().unwrap().starts_with("tcp");
+        let (name, kernel) = (&racer["name"], racer["name"].as_str().unwrap().starts_with("tcp"));
+        assert_eq!(run["protection"], if name == "skyhaul" { "encrypted" } else { "plain" }, "{run}");
         assert_eq!(
             (run["probing"].is_null(), run["retransmitted_packets"].is_number()),
             (kernel, true),

@@ -20,7 +20,7 @@ fn runs_against_the_kernel_have_the_metrics_of_simulated_ones() {
     };
     assert_eq!(said.code, Some(0), "{said:?}");
     let object = said.json();
-    assert!(object["title"].as_str().unwrap().contains("in real time"), "{object}");
+    assert!(object["title"].as_str().unwrap().contains("in real time, skyhaul sealed"), "{object}");
     let metrics = |object: &serde_json::Value| -> Vec<Vec<String>> {
         let points = object["points"].as_array().unwrap().clone();
         points.iter().map(|point| point["metrics"].as_object().unwrap().keys().cloned().collect()).collect()

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::common::Kept;
+use crate::common::{Kept, unprotected};
 
 /// A command of the built binary on a pseudo terminal of `script`, and the file with what it wrote.
 pub struct Shown {
@@ -19,7 +19,7 @@ pub struct Shown {
 pub fn on_a_terminal(args: &[&str]) -> Option<Shown> {
     let folder = tempfile::tempdir().unwrap();
     let (written, pid) = (folder.path().join("written"), folder.path().join("pid"));
-    let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
+    let quoted: Vec<String> = unprotected(args).iter().map(|arg| format!("'{arg}'")).collect();
     let line = format!(
         "stty cols 80 rows 24; echo $$ >'{}'; exec '{}' {}",
         pid.display(),

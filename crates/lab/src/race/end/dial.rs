@@ -1,14 +1,17 @@
 //! Opening and accepting connections of whatever transport.
 
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
-use skyhaul_net::{Config, Endpoint, EndpointOptions, Listener};
+use skyhaul_net::association::PublicKey;
+use skyhaul_net::{Config, Endpoint, EndpointOptions, Listener, SealedEndpoint, SealedStp};
 use skyhaul_scenario::EndConfig;
 use socket2::{Domain, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpSocket};
 
+use super::keys;
 use super::snmp::retransmitted_segments;
 use super::stream::{ByteStream, CounterSource};
 use crate::race::error::RaceError;
@@ -25,6 +28,8 @@ pub(in crate::race) enum Player {
     Kernel { controller: &'static str, mss_bytes: u16 },
     /// Our own endpoint over UDP.
     Own(Box<Config>),
+    /// Our own endpoint over UDP, under a seal.
+    Sealed(Box<Config>),
 }
 
 impl Player {
@@ -34,26 +39,35 @@ impl Player {
             let mss_bytes = config.protocol().max_payload_bytes(config);
             return Ok(Self::Kernel { controller, mss_bytes: u16::try_from(mss_bytes).unwrap_or(u16::MAX) });
         }
-        let own = config.get::<Config>().cloned();
-        own.map(|config| Self::Own(Box::new(config))).ok_or(RaceError::NotInRealTime(racer.name()))
+        let own = config.get::<Config>().cloned().map(Box::new);
+        let own = own.map(|config| if racer.is_sealed() { Self::Sealed(config) } else { Self::Own(config) });
+        own.ok_or(RaceError::NotInRealTime(racer.name()))
     }
 }
 
 /// End that opens connections.
 pub(super) enum Dial {
     Own { endpoint: Endpoint, peer: SocketAddr, config: Box<Config> },
+    Sealed { endpoint: SealedEndpoint, key: PublicKey, peer: SocketAddr, config: Box<Config> },
     Kernel { controller: &'static str, mss_bytes: u16, peer: SocketAddr },
 }
 
 /// End that accepts them.
 pub(super) enum Listen {
     Own(Listener),
+    Sealed(Listener<SealedStp>),
     Kernel(TcpListener),
 }
 
 impl Dial {
-    pub(super) fn new(player: Player, peer: SocketAddr) -> io::Result<Self> {
+    /// End of a run whose signs are in this folder.
+    pub(super) fn new(player: Player, peer: SocketAddr, signs: &Path) -> io::Result<Self> {
         Ok(match player {
+            Player::Sealed(config) => {
+                let (associations, key) = keys::found(signs)?;
+                let endpoint = SealedEndpoint::client_sealed(peer, EndpointOptions::default(), associations)?;
+                Self::Sealed { endpoint, key, peer, config }
+            }
             Player::Own(config) => {
                 let endpoint = Endpoint::client(peer, EndpointOptions::default())?;
                 Self::Own { endpoint, peer, config }
@@ -71,6 +85,11 @@ impl Dial {
                 let look = CounterSource::Own(stream.monitor());
                 Ok((Box::pin(stream), look))
             }
+            Self::Sealed { endpoint, key, peer, config } => {
+                let stream = endpoint.open_to(*key, *peer, OWN_PORT, (**config).clone())?;
+                let look = CounterSource::Sealed(stream.monitor());
+                Ok((Box::pin(stream), look))
+            }
             Self::Kernel { controller, mss_bytes, peer } => {
                 let retransmitted_before = retransmitted_segments().unwrap_or(0);
                 let socket = kernel_socket(controller, *mss_bytes, *peer)?;
@@ -82,15 +101,23 @@ impl Dial {
 
     /// Waits for the last words of connections that are closed; the kernel sees to its own.
     pub(super) async fn wait(&self, patience: Duration) {
-        if let Self::Own { endpoint, .. } = self {
-            endpoint.wait_idle(patience).await;
+        match self {
+            Self::Own { endpoint, .. } => drop(endpoint.wait_idle(patience).await),
+            Self::Sealed { endpoint, .. } => drop(endpoint.wait_idle(patience).await),
+            Self::Kernel { .. } => {}
         }
     }
 }
 
 impl Listen {
-    pub(super) fn new(player: Player, at: SocketAddr) -> io::Result<Self> {
+    /// End of a run whose signs are in this folder, and whose opener is at `from`.
+    pub(super) fn new(player: Player, at: SocketAddr, (from, signs): (IpAddr, &Path)) -> io::Result<Self> {
         match player {
+            Player::Sealed(config) => {
+                let options = EndpointOptions { accept: *config, ..EndpointOptions::default() };
+                let endpoint = SealedEndpoint::bind_sealed(at, options, keys::made(signs, from)?)?;
+                Ok(Self::Sealed(endpoint.listen(OWN_PORT)?))
+            }
             Player::Own(config) => {
                 let endpoint =
                     Endpoint::bind(at, EndpointOptions { accept: *config, ..EndpointOptions::default() })?;
@@ -107,10 +134,8 @@ impl Listen {
 
     pub(super) async fn accept(&mut self) -> io::Result<ByteStream> {
         match self {
-            Self::Own(listener) => {
-                let stream = listener.accept().await;
-                Ok(Box::pin(stream.ok_or_else(|| io::Error::other("the socket failed"))?))
-            }
+            Self::Own(listener) => Ok(Box::pin(listener.accept().await.ok_or_else(lost)?)),
+            Self::Sealed(listener) => Ok(Box::pin(listener.accept().await.ok_or_else(lost)?)),
             Self::Kernel(listener) => {
                 let (stream, _) = listener.accept().await?;
                 stream.set_nodelay(true)?;
@@ -118,6 +143,10 @@ impl Listen {
             }
         }
     }
+}
+
+fn lost() -> io::Error {
+    io::Error::other("the socket failed")
 }
 
 fn kernel_socket(controller: &str, mss_bytes: u16, address: SocketAddr) -> io::Result<Socket> {

@@ -3,12 +3,13 @@
 mod bulk;
 mod dial;
 mod exchanges;
+mod keys;
 mod report;
 mod snmp;
 mod stream;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
@@ -54,6 +55,8 @@ pub struct EndOrder<'a> {
     pub role: Role,
     /// Address at which the serving end listens.
     pub at: SocketAddr,
+    /// Address of the sending end.
+    pub from: IpAddr,
     /// Folder in which both ends and whoever starts them tell each other what has happened, by files.
     pub signs: &'a Path,
 }
@@ -102,7 +105,7 @@ async fn work(order: &EndOrder<'_>, plan: &RacePlan, report: &mut EndReport) -> 
     match order.role {
         Role::Send => {
             let player = Player::new(order.racer, &transport.opener).map_err(io::Error::other)?;
-            let dial = Dial::new(player, order.at)?;
+            let dial = Dial::new(player, order.at, order.signs)?;
             match order.work {
                 Work::Bulk => bulk::send(&dial, plan, report).await?,
                 Work::Exchanges { keep } => exchanges::ask(&dial, plan, keep, report).await?,
@@ -111,7 +114,7 @@ async fn work(order: &EndOrder<'_>, plan: &RacePlan, report: &mut EndReport) -> 
         }
         Role::Serve => {
             let player = Player::new(order.racer, &transport.acceptor).map_err(io::Error::other)?;
-            let mut listen = Listen::new(player, order.at)?;
+            let mut listen = Listen::new(player, order.at, (order.from, order.signs))?;
             std::fs::write(order.signs.join(READY), "")?;
             let over = order.signs.join(OVER);
             match order.work {

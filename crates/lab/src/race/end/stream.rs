@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use skyhaul_net::Monitor;
+use skyhaul_net::{Monitor, SealedStp};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::report::EndCounters;
@@ -19,6 +19,8 @@ impl<S: AsyncRead + AsyncWrite + Send> Both for S {}
 pub(super) enum CounterSource {
     /// Our own engine.
     Own(Monitor),
+    /// Our own engine, under a seal.
+    Sealed(Monitor<SealedStp>),
     /// The kernel, whose counters are those of the namespace: they were so many before.
     Kernel { controller: &'static str, retransmitted_before: u64 },
 }
@@ -27,6 +29,7 @@ impl CounterSource {
     pub(super) fn counted(&self) -> Option<EndCounters> {
         match self {
             Self::Own(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
+            Self::Sealed(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
             Self::Kernel { controller, retransmitted_before } => Some(EndCounters {
                 controller: (*controller).to_string(),
                 retransmitted_packets: retransmitted_segments()?.saturating_sub(*retransmitted_before),

@@ -164,7 +164,7 @@ fn killed(field: &Field<'_>) -> io::Result<()> {
     let send = |_| {
         let mut command = Command::new(field.binary);
         command
-            .args(["send", "-q", "--no-memory", "--rate", "200k"])
+            .args(["send", "--plain", "-q", "--no-memory", "--rate", "200k"])
             .arg(&path)
             .arg(field.receiver.to_string());
         Process::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()))
