@@ -188,7 +188,7 @@ impl TransportEnd for Endpoint {
     }
 
     async fn dismissed(&self, _: Option<Infallible>) {
-        pending().await
+        pending::<()>().await;
     }
 
     async fn close(&self) {
@@ -224,7 +224,7 @@ impl TransportEnd for TunHost {
     }
 
     async fn dismissed(&self, _: Option<Infallible>) {
-        pending().await
+        pending::<()>().await;
     }
 
     async fn close(&self) {

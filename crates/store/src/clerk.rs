@@ -20,7 +20,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 pub const MAX_REQUESTS: usize = 64;
 
 /// What is to be written down.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Request {
     Know(PeerId, PublicKey),
     Forget(PeerId),
@@ -121,9 +121,10 @@ impl Desk {
     /// Answers requests until nobody can make any.
     fn serve(mut self, orders: &Receiver<Request>) {
         loop {
-            let order = match self.owed.is_empty() {
-                true => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => orders.recv_timeout(AGAIN),
+            let order = if self.owed.is_empty() {
+                orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                orders.recv_timeout(AGAIN)
             };
             match order {
                 Ok(order) => self.take(order),

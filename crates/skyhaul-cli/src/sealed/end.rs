@@ -99,7 +99,7 @@ impl TransportEnd for SealedEnd {
         let mut names = self.names.clone();
         let is_out = |names: &BTreeMap<PeerId, Name>| peer.is_some_and(|peer| !names.contains_key(&peer));
         if names.wait_for(is_out).await.is_err() {
-            std::future::pending().await // nobody looks any more
+            std::future::pending::<()>().await; // nobody looks any more
         }
     }
 
