@@ -20,6 +20,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "joining.toml",
     "leo-handoff.toml",
     "leo-passes.toml",
+    "petra-hop.toml",
     "rain-fade.csv",
     "rain-fade.toml",
     "remembered.toml",

@@ -30,6 +30,8 @@ pub enum Carrier {
     Udp,
     /// IPv4 alone, as in the papers: 20 octets.
     Ip,
+    /// Nothing: segments are the frames of a link. No scenario asks for it; families may have no other.
+    Bare,
 }
 
 impl Carrier {
@@ -38,6 +40,7 @@ impl Carrier {
         match self {
             Self::Udp => ip_udp_bytes([10, 0, 0, 1].into()),
             Self::Ip => 20,
+            Self::Bare => 0,
         }
     }
 
@@ -45,7 +48,7 @@ impl Carrier {
     pub fn envelope_bytes(self) -> u32 {
         match self {
             Self::Udp => 1,
-            Self::Ip => 0,
+            Self::Ip | Self::Bare => 0,
         }
     }
 }
@@ -70,7 +73,7 @@ pub trait Protocol: Debug + Send + Sync {
     /// Engine of a host.
     fn engine(&self, setup: &HostSetup<'_>) -> Box<dyn HostEngine>;
 
-    /// Headers around its segments in a scenario with this carrier; some protocols are always carried by IP.
+    /// Headers around its segments in a scenario with this carrier; some protocols are always carried by IP, or by nothing.
     fn carrier(&self, of_scenario: Carrier) -> Carrier;
 
     /// Number in the IP header of its packets under this carrier. Families at one host differ in it.

@@ -26,7 +26,7 @@ pub use measure::{
 pub use network::{Ended, Network, Node, Until};
 #[cfg(test)]
 pub(crate) use protocols::standard;
-pub use protocols::{STP, Stp, StpEngine, TCP, Tcp, TcpEngine};
+pub use protocols::{STP, STPP, Stp, StpEngine, Stpp, TCP, Tcp, TcpEngine};
 pub use share::{PACKET_BYTES, limit_bytes};
 pub use simulate::{Measured, Simulation, simulate};
 pub use source::{EngineId, Origin, Source};

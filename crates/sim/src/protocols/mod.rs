@@ -2,15 +2,17 @@
 //! racers.
 
 mod stp;
+mod stpp;
 mod tcp;
 
 pub use stp::{STP, Stp, StpEngine};
+pub use stpp::{STPP, Stpp};
 pub use tcp::{TCP, Tcp, TcpEngine};
 
-/// Register of both families, for tests.
+/// Register of the families that ship, for tests.
 #[cfg(test)]
 pub(crate) fn standard() -> skyhaul_scenario::Register {
-    skyhaul_scenario::Register::new(&[&STP, &TCP])
+    skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP])
 }
 
 /// Names of the bits that are set, with a plus between them.

@@ -54,6 +54,7 @@ impl Protocol for Stp {
             carrier_bytes: match setup.carrier {
                 Carrier::Udp => |_| Carrier::Udp.header_bytes(),
                 Carrier::Ip => |_| Carrier::Ip.header_bytes(),
+                Carrier::Bare => |_| Carrier::Bare.header_bytes(),
             },
             head_bytes: setup.carrier.envelope_bytes(),
             max_connections: usize::MAX,
@@ -73,7 +74,7 @@ impl Protocol for Stp {
     fn number(&self, of_scenario: Carrier) -> u8 {
         match of_scenario {
             Carrier::Udp => ip_protocol::UDP,
-            Carrier::Ip => ip_protocol::EXPERIMENT,
+            Carrier::Ip | Carrier::Bare => ip_protocol::EXPERIMENT,
         }
     }
 
