@@ -87,6 +87,11 @@ pub trait Connections {
     /// the stream, `None` when nothing is there yet.
     fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError>;
 
+    /// Holds the peer of a connection back (`holds`), or lets it go on: what arrives is taken and kept, and the
+    /// protocol lets the peer send no new data in its own way. TCP acknowledges nothing meanwhile, and all
+    /// of it then (ACK stop); STPP says STOP_TX. Nothing where a protocol has no way.
+    fn hold(&mut self, id: ConnectionId, holds: bool);
+
     /// Nothing more will be written.
     fn finish(&mut self, id: ConnectionId);
 
@@ -118,6 +123,9 @@ pub trait Connections {
 
     /// Bytes written and not yet acknowledged in sequence: what the send buffer holds.
     fn held_bytes(&self, id: ConnectionId) -> u64;
+
+    /// Bytes of these that never left, at most: a protocol that does not tell them apart says all of them.
+    fn unsent_bytes(&self, id: ConnectionId) -> u64;
 
     /// Bytes that [`Self::write`] would take now.
     fn writable_bytes(&self, id: ConnectionId) -> u64;

@@ -1,7 +1,7 @@
 //! PETRA (Marchese, Rossi, Morabito, JSAC 2004): two relays split a path into a wire, a satellite link and a
 //! second wire. What is here so far is section IV of the paper (how large windows, buffers, packets and times
-//! must be) and the transport of the satellite hop, STPP (`docs/spec/petra.md`). The relays and the
-//! end-to-end layer are not.
+//! must be), the transport of the satellite hop, STPP, and what couples connections at a relay
+//! (`docs/spec/petra.md`). The end-to-end layer is not.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -10,4 +10,5 @@ extern crate alloc;
 extern crate std;
 
 pub mod dimensioning;
+pub mod relay;
 pub mod stpp;

@@ -284,12 +284,19 @@ impl Config {
         }
     }
 
+    /// TCP of the wires of a path that relays split, LTL: a window of 32 segments of 1000 bytes, each of which
+    /// is acknowledged, with the timers of [`Self::paper`] [PETRA V].
+    pub fn petra() -> Self {
+        Self { receive_limit_bytes: 32_000, ack_policy: AckPolicy::Immediate, ..Self::paper() }
+    }
+
     /// The profile of this name.
     pub fn profile(name: &str) -> Option<Self> {
         match name {
             "standard" => Some(Self::standard()),
             "paper" => Some(Self::paper()),
             "sunos-4.1.3" => Some(Self::sunos_4_1_3()),
+            "petra" => Some(Self::petra()),
             _ => None,
         }
     }

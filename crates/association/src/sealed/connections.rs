@@ -40,6 +40,10 @@ impl<E: Connections> Connections for SealedEngine<E> {
         self.inner.read_described(id)
     }
 
+    fn hold(&mut self, id: ConnectionId, holds: bool) {
+        self.inner.hold(id, holds);
+    }
+
     fn finish(&mut self, id: ConnectionId) {
         self.inner.finish(id);
     }
@@ -78,6 +82,10 @@ impl<E: Connections> Connections for SealedEngine<E> {
 
     fn held_bytes(&self, id: ConnectionId) -> u64 {
         self.inner.held_bytes(id)
+    }
+
+    fn unsent_bytes(&self, id: ConnectionId) -> u64 {
+        self.inner.unsent_bytes(id)
     }
 
     fn writable_bytes(&self, id: ConnectionId) -> u64 {

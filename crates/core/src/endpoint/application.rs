@@ -50,6 +50,10 @@ impl<H: Hosted> Connections for H {
         read.unwrap_or(Err(StreamError::Unknown))
     }
 
+    fn hold(&mut self, id: ConnectionId, holds: bool) {
+        self.endpoint_mut().change(id, |connection| connection.hold(holds));
+    }
+
     fn finish(&mut self, id: ConnectionId) {
         self.endpoint_mut().change(id, Connection::finish);
     }
@@ -103,6 +107,10 @@ impl<H: Hosted> Connections for H {
 
     fn held_bytes(&self, id: ConnectionId) -> u64 {
         self.endpoint().get(id).map_or(0, Connection::held_bytes)
+    }
+
+    fn unsent_bytes(&self, id: ConnectionId) -> u64 {
+        self.endpoint().get(id).map_or(0, Connection::unsent_bytes)
     }
 
     fn writable_bytes(&self, id: ConnectionId) -> u64 {

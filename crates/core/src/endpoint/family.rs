@@ -131,6 +131,9 @@ pub trait Connection: Clone + Debug {
         Ok(None)
     }
 
+    /// As [`crate::Connections::hold`].
+    fn hold(&mut self, _: bool) {}
+
     /// As [`crate::Connections::finish`].
     fn finish(&mut self);
 
@@ -150,6 +153,11 @@ pub trait Connection: Clone + Debug {
 
     /// As [`crate::Connections::held_bytes`].
     fn held_bytes(&self) -> u64;
+
+    /// As [`crate::Connections::unsent_bytes`].
+    fn unsent_bytes(&self) -> u64 {
+        self.held_bytes()
+    }
 
     /// As [`crate::Connections::writable_bytes`].
     fn writable_bytes(&self) -> u64;

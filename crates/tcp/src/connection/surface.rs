@@ -85,6 +85,11 @@ impl endpoint::Connection for Connection {
         Ok(count.map(|_| read))
     }
 
+    fn hold(&mut self, holds: bool) {
+        self.receiver.hold(holds);
+        self.check_invariants();
+    }
+
     fn finish(&mut self) {
         self.sender.finish();
         self.check_invariants();
@@ -107,6 +112,10 @@ impl endpoint::Connection for Connection {
 
     fn held_bytes(&self) -> u64 {
         self.sender.held_bytes()
+    }
+
+    fn unsent_bytes(&self) -> u64 {
+        self.sender.unsent_bytes()
     }
 
     fn writable_bytes(&self) -> u64 {

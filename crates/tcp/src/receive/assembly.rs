@@ -236,6 +236,13 @@ impl Assembly {
         units as u16
     }
 
+    /// Window beyond `from`, which is not beyond the next number, up to the edge that was told before, in
+    /// units of 2^`shift` bytes.
+    pub(crate) fn window_from(&self, from: u64, shift: u8) -> u16 {
+        debug_assert!(from <= self.next);
+        ((self.edge - from) >> shift).min(0xFFFF) as u16
+    }
+
     fn wanted_edge(&self) -> u64 {
         self.next + self.limit_bytes.saturating_sub(self.ready.len() as u64)
     }

@@ -34,6 +34,8 @@ pub(crate) struct Receiver {
     last_ack_sent: u64,
     /// Each acknowledgement says that a mark arrived, until the peer has answered [RFC 3168 6.1.3].
     echoes_mark: bool,
+    /// ACK stop: nothing is acknowledged, duplicates included [PETRA III-E].
+    is_held: bool,
 }
 
 /// Changes that data made.
@@ -56,6 +58,7 @@ impl Receiver {
             recent_at: Instant::ZERO,
             last_ack_sent: 0,
             echoes_mark: false,
+            is_held: false,
         }
     }
 
@@ -217,14 +220,27 @@ impl Receiver {
         self.acks.challenge(max_per_s, now)
     }
 
-    /// Moment at which an acknowledgement is due, unless something takes it along before.
-    pub(crate) fn ack_at(&self) -> Option<Instant> {
-        self.acks.due()
+    /// Stops acknowledging (`holds`), or acknowledges at once all that has come meanwhile.
+    pub(crate) fn hold(&mut self, holds: bool) {
+        let is_released = self.is_held && !holds;
+        self.is_held = holds;
+        if is_released && self.acks.due().is_some() {
+            self.acks.owe_now();
+        }
     }
 
-    /// Acknowledgement and window for a segment that leaves; what was owed is paid.
+    /// Moment at which an acknowledgement is due, unless something takes it along before.
+    pub(crate) fn ack_at(&self) -> Option<Instant> {
+        self.acks.due().filter(|_| !self.is_held)
+    }
+
+    /// Acknowledgement and window for a segment that leaves; what was owed is paid, unless it is held: then
+    /// data takes along what was acknowledged before.
     pub(crate) fn acknowledge(&mut self, is_syn: bool, mss_bytes: u64) -> (u32, u16) {
         let shift = if is_syn { 0 } else { self.agreed.receive_shift };
+        if self.is_held && !is_syn {
+            return (truncate(self.last_ack_sent), self.assembly.window_from(self.last_ack_sent, shift));
+        }
         self.acks.pay();
         self.assembly.report_duplicate_no_more();
         self.last_ack_sent = self.assembly.next();
@@ -233,7 +249,7 @@ impl Receiver {
 
     /// Blocks for a segment that leaves, at most `max_blocks`.
     pub(crate) fn sack(&self, max_blocks: usize) -> SackBlocks {
-        if self.agreed.sack { self.assembly.sack(max_blocks) } else { SackBlocks::default() }
+        if self.agreed.sack && !self.is_held { self.assembly.sack(max_blocks) } else { SackBlocks::default() }
     }
 
     /// Control bits that tell the peer of marks.

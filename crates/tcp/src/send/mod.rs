@@ -194,6 +194,11 @@ impl Sender {
         self.space.held_bytes()
     }
 
+    /// Bytes that were never sent.
+    pub(crate) fn unsent_bytes(&self) -> u64 {
+        self.space.data_end().saturating_sub(self.space.max())
+    }
+
     /// Bytes that [`Self::write`] would take.
     pub(crate) fn writable_bytes(&self) -> u64 {
         self.space.writable_bytes()

@@ -21,8 +21,8 @@ pub use life::State;
 
 /// Events that wait for the endpoint to take them, at most; it takes them after each call.
 const MAX_EVENTS: usize = 16;
-/// Times `T_o(STPP)` that a connection lingers: as often a late repeat of the peer may be lost.
-const LINGER_TIMEOUTS: u64 = 4;
+/// Times `T_o(STPP)` that a connection lingers whose peer may wait for ever.
+const LINGER_TIMEOUTS: u64 = 64;
 
 /// Ports and tags: what every PDU of a connection carries.
 #[derive(Clone, Copy, Debug)]
@@ -135,10 +135,12 @@ impl Connection {
         self.life.close(reason, reset);
     }
 
-    /// Ends cleanly once both directions are over.
+    /// Ends cleanly once both directions are over. It lingers as long as a peer that has not heard of it may
+    /// wait: one that was forgotten before would be told that it failed.
     fn linger_if_over(&mut self, now: Instant) {
         if !self.life.is_over() && self.sender.is_over() && self.receiver.is_over() {
-            self.life.linger(now.after(self.config.timeout_ns().saturating_mul(LINGER_TIMEOUTS)));
+            let timeouts_ns = self.config.timeout_ns().saturating_mul(LINGER_TIMEOUTS);
+            self.life.linger(now.after(self.config.give_up_ns.unwrap_or(timeouts_ns)));
             self.tell(StreamEvent::Closed(None));
         }
     }

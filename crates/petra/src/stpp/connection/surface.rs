@@ -95,6 +95,10 @@ impl endpoint::Connection for Connection {
         Ok(read)
     }
 
+    fn hold(&mut self, holds: bool) {
+        self.receiver.hold(holds);
+    }
+
     fn finish(&mut self) {
         self.sender.finish();
     }
@@ -119,6 +123,10 @@ impl endpoint::Connection for Connection {
 
     fn held_bytes(&self) -> u64 {
         self.sender.held_bytes()
+    }
+
+    fn unsent_bytes(&self) -> u64 {
+        self.sender.unsent_bytes()
     }
 
     fn writable_bytes(&self) -> u64 {

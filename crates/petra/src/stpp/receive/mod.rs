@@ -50,6 +50,8 @@ pub(super) struct Receiver {
     assembly: Assembly,
     joiner: Joiner,
     reporter: Reporter,
+    /// True while the application holds the peer back.
+    is_held: bool,
 }
 
 impl Receiver {
@@ -64,6 +66,7 @@ impl Receiver {
             assembly: Assembly::new(),
             joiner: Joiner::new(sdu_header_bytes),
             reporter: Reporter::new(config.status_interval_ns()),
+            is_held: false,
         }
     }
 
@@ -72,9 +75,14 @@ impl Receiver {
         self.joiner.unread_bytes() + self.assembly.waiting_bytes()
     }
 
-    /// True if the peer is to stop: more waits for the reader than B_th.
+    /// Holds the peer back, or lets it go on.
+    pub(super) fn hold(&mut self, holds: bool) {
+        self.is_held = holds;
+    }
+
+    /// True if the peer is to stop: it is held back, or B_th waits for the reader.
     fn is_stopped(&self) -> bool {
-        self.joiner.unread_bytes() >= self.threshold_bytes
+        self.is_held || self.joiner.unread_bytes() >= self.threshold_bytes
     }
 
     /// True if the stream is whole.

@@ -131,6 +131,10 @@ impl Sender {
         self.cutter.unsent_octets() as u64 + self.flight.unconfirmed_octets()
     }
 
+    pub(super) fn unsent_bytes(&self) -> u64 {
+        self.cutter.unsent_octets() as u64
+    }
+
     pub(super) fn writable_bytes(&self) -> u64 {
         self.send_limit_bytes.saturating_sub(self.held_bytes())
     }
