@@ -87,9 +87,9 @@ pub trait Connections {
     /// the stream, `None` when nothing is there yet.
     fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError>;
 
-    /// Holds the peer of a connection back (`holds`), or lets it go on: what arrives is taken and kept, and the
-    /// protocol lets the peer send no new data in its own way. TCP acknowledges nothing meanwhile, and all
-    /// of it then (ACK stop); STPP says STOP_TX. Nothing where a protocol has no way.
+    /// Holds the peer of a connection back (`holds`), or lets it go on: what arrives is taken and kept, and
+    /// the protocol lets the peer send no new data in its own way. TCP acknowledges nothing meanwhile, and
+    /// all of it then (ACK stop); STPP says STOP_TX. Nothing where a protocol has no way.
     fn hold(&mut self, id: ConnectionId, holds: bool);
 
     /// Nothing more will be written.

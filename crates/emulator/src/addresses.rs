@@ -39,7 +39,7 @@ pub struct Addresses {
 impl Addresses {
     /// Those of all hosts of `scenario`. At most 65,534 hosts have an address; scenarios have fewer.
     pub fn new(scenario: &Scenario) -> Self {
-        let nodes = scenario.nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Host);
+        let nodes = scenario.nodes.iter().enumerate().filter(|(_, node)| node.kind != NodeKind::Router);
         let hosts: Vec<HostAddress> = nodes
             .zip(1u16..)
             .map(|((number, node), place)| HostAddress {

@@ -21,6 +21,7 @@ pub(crate) const FILES: &[(&str, &str)] = files![
     "leo-handoff.toml",
     "leo-passes.toml",
     "petra-hop.toml",
+    "petra.toml",
     "rain-fade.csv",
     "rain-fade.toml",
     "remembered.toml",

@@ -1,7 +1,7 @@
 //! PETRA (Marchese, Rossi, Morabito, JSAC 2004): two relays split a path into a wire, a satellite link and a
 //! second wire. What is here so far is section IV of the paper (how large windows, buffers, packets and times
-//! must be), the transport of the satellite hop, STPP, and what couples connections at a relay
-//! (`docs/spec/petra.md`). The end-to-end layer is not.
+//! must be), the transport of the satellite hop, STPP, what couples connections at a relay, and the
+//! end-to-end layer, UTL (`docs/spec/petra.md`).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -12,3 +12,4 @@ extern crate std;
 pub mod dimensioning;
 pub mod relay;
 pub mod stpp;
+pub mod utl;

@@ -123,11 +123,13 @@ fn flow(
     let flow = &scenario.flows[number];
     starts(document, scenario, number)?;
     let lost = |lost: Lost, to: usize| no_way(document, scenario, number, lost, to);
-    let forward = ways.walk(flow.from, flow.to).map_err(|why| lost(why, flow.to))?;
-    let reverse = ways.walk(flow.to, flow.from).map_err(|why| lost(why, flow.from))?;
-    queues(document, scenario, flow, &flow.transport.opener, &forward)?;
-    if flow.workload.is_answered() {
-        queues(document, scenario, flow, &flow.transport.acceptor, &reverse)?;
+    for hop in flow.hops() {
+        let forward = ways.walk(hop.from, hop.to).map_err(|why| lost(why, hop.to))?;
+        let reverse = ways.walk(hop.to, hop.from).map_err(|why| lost(why, hop.from))?;
+        queues(document, scenario, flow, &hop.transport.opener, &forward)?;
+        if flow.workload.is_answered() {
+            queues(document, scenario, flow, &hop.transport.acceptor, &reverse)?;
+        }
     }
     Ok(())
 }
@@ -183,22 +185,24 @@ fn acceptors(document: &Document, scenario: &Scenario) -> Result<(), ScenarioErr
     // By kind: as far as they count at a receiver, and, of flows that are answered, all.
     let mut first: BTreeMap<(usize, &str, bool), (&str, String)> = BTreeMap::new();
     for (item, flow) in document.flows.iter().zip(&scenario.flows) {
-        let (protocol, acceptor) = (flow.transport.protocol(), &flow.transport.acceptor);
-        let receiving = Some((false, format!("{:?}", protocol.receiving(acceptor))));
-        let sending = flow.workload.is_answered().then(|| (true, format!("{acceptor:?}")));
-        for (is_answered, parameters) in receiving.into_iter().chain(sending) {
-            let key = (flow.to, protocol.name(), is_answered);
-            let (other, at_first) = first.entry(key).or_insert_with(|| (&item.name, parameters.clone()));
-            if *at_first != parameters {
-                return Err(other_acceptor(item, other));
+        for hop in flow.hops() {
+            let (protocol, acceptor) = (hop.transport.protocol(), &hop.transport.acceptor);
+            let receiving = Some((false, format!("{:?}", protocol.receiving(acceptor))));
+            let sending = flow.workload.is_answered().then(|| (true, format!("{acceptor:?}")));
+            for (is_answered, parameters) in receiving.into_iter().chain(sending) {
+                let key = (hop.to, protocol.name(), is_answered);
+                let (other, at_first) = first.entry(key).or_insert_with(|| (&item.name, parameters.clone()));
+                if *at_first != parameters {
+                    return Err(other_acceptor(item, &scenario.nodes[hop.to].name, other));
+                }
             }
         }
     }
     Ok(())
 }
 
-fn other_acceptor(item: &Item<FlowDraft>, other: &str) -> ScenarioError {
-    let found = format!("other parameters for accepting at `{}` than flow `{other}` has", item.is.to.name);
+fn other_acceptor(item: &Item<FlowDraft>, at: &str, other: &str) -> ScenarioError {
+    let found = format!("other parameters for accepting at `{at}` than flow `{other}` has");
     let hint = "make the `acceptor` tables of the transports alike, or use another host";
     let key = join(&join("flows", &item.name), "transport");
     item.is.transport.place.refuse(&key, &found, "the same for all flows to a host", hint)
@@ -208,12 +212,14 @@ fn other_acceptor(item: &Item<FlowDraft>, other: &str) -> ScenarioError {
 fn ports(document: &Document, scenario: &Scenario) -> Result<(), ScenarioError> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for (item, flow) in document.flows.iter().zip(&scenario.flows) {
-        let count = counts.entry(flow.to).or_default();
-        *count += flow.count as usize;
-        if *count > MAX_FLOWS_PER_HOST {
-            let found = format!("{count} flows to `{}`", item.is.to.name);
-            let (key, allowed) = (join("flows", &item.name), format!("at most {MAX_FLOWS_PER_HOST}"));
-            return Err(item.entry.place.refuse(&key, &found, &allowed, "use another host"));
+        for hop in flow.hops() {
+            let count = counts.entry(hop.to).or_default();
+            *count += flow.count as usize;
+            if *count > MAX_FLOWS_PER_HOST {
+                let found = format!("{count} flows to `{}`", scenario.nodes[hop.to].name);
+                let (key, allowed) = (join("flows", &item.name), format!("at most {MAX_FLOWS_PER_HOST}"));
+                return Err(item.entry.place.refuse(&key, &found, &allowed, "use another host"));
+            }
         }
     }
     Ok(())

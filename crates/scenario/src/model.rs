@@ -1,5 +1,7 @@
 //! A scenario with its names resolved and its values checked: what one run simulates.
 
+use std::fmt;
+
 use skyhaul_core::Weight;
 use skyhaul_link::LinkConfig;
 
@@ -44,6 +46,8 @@ pub enum NodeKind {
     Host,
     /// Forwards.
     Router,
+    /// Splits flows: it is an end of each of their hops there, and forwards nothing.
+    Relay,
 }
 
 /// A link with the nodes at its two ports.
@@ -67,7 +71,7 @@ pub struct Route {
 }
 
 /// A group of equal flows.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Flow {
     /// Unique name.
     pub name: String,
@@ -83,10 +87,49 @@ pub struct Flow {
     pub stagger_ns: u64,
     /// How much each gets of the rate of a path that it shares with others between the same hosts.
     pub weight: Weight,
-    /// Transport that carries them.
+    /// Transport that carries them, on the first hop.
     pub transport: Transport,
+    /// Relays on their way, in the order of it.
+    pub via: Vec<Via>,
     /// Workload that they carry.
     pub workload: Workload,
+}
+
+impl fmt::Debug for Flow {
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, from, to, count, start_ns, stagger_ns, weight, transport, via, workload } = self;
+        let mut text = f.debug_struct("Flow");
+        text.field("name", name).field("from", from).field("to", to).field("count", count);
+        text.field("start_ns", start_ns).field("stagger_ns", stagger_ns).field("weight", weight);
+        text.field("transport", transport);
+        if !via.is_empty() {
+            text.field("via", via);
+        }
+        text.field("workload", workload).finish()
+    }
+}
+
+/// Relay on the way of a flow, and the hop that begins there.
+#[derive(Clone, Debug)]
+pub struct Via {
+    /// The relay.
+    pub node: usize,
+    /// Transport of the hop.
+    pub transport: Transport,
+    /// Bounds of the relay's buffer, in either direction.
+    pub buffer: RelayBuffer,
+}
+
+/// Bounds of a relay's buffer for one connection and direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelayBuffer {
+    /// Octets from which on whoever sends is held back.
+    pub threshold_bytes: u64,
+    /// Octets at most.
+    pub size_bytes: u64,
+    /// True if senders are held back in the way of their protocol; false: by its window alone.
+    pub holds: bool,
 }
 
 /// Part of a flow between two ends of one connection.
@@ -102,9 +145,12 @@ pub struct Hop<'a> {
 
 impl Flow {
     /// Hops of the flow from its first node to its last: each begins where the one before it ends. A flow has
-    /// one hop as long as no node relays.
-    pub fn hops(&self) -> [Hop<'_>; 1] {
-        [Hop { from: self.from, to: self.to, transport: &self.transport }]
+    /// one hop if no node relays it.
+    pub fn hops(&self) -> Vec<Hop<'_>> {
+        let starts = [(self.from, &self.transport)].into_iter();
+        let starts = starts.chain(self.via.iter().map(|via| (via.node, &via.transport)));
+        let ends = self.via.iter().map(|via| via.node).chain([self.to]);
+        starts.zip(ends).map(|((from, transport), to)| Hop { from, to, transport }).collect()
     }
 }
 
@@ -121,15 +167,20 @@ impl Scenario {
         found
     }
 
-    /// Parameters of the connections of a family that a node accepts: those of the first flow whose acceptor
-    /// sends data, too, or else of the first flow. They suit all its flows there.
+    /// Parameters of the connections of a family that a node accepts: those of the first hop there whose
+    /// acceptor sends data, too, or else of the first hop. They suit all its flows there.
     pub fn acceptor_at(&self, node: usize, protocol: &dyn Protocol) -> Option<&EndConfig> {
-        let is_here = |flow: &&Flow| {
-            flow.hops().iter().any(|hop| hop.to == node && hop.transport.protocol().name() == protocol.name())
+        let here = |flow: &'_ Flow| {
+            let mut hops = flow.hops().into_iter();
+            let place =
+                hops.position(|hop| hop.to == node && hop.transport.protocol().name() == protocol.name());
+            place.map(|place| place.checked_sub(1))
         };
-        let mut sending = self.flows.iter().filter(is_here).filter(|flow| flow.workload.is_answered());
-        let flow = sending.next().or_else(|| self.flows.iter().find(is_here))?;
-        Some(&flow.transport.acceptor)
+        let of = |flow: &'_ Flow| here(flow).is_some();
+        let mut sending = self.flows.iter().filter(|flow| flow.workload.is_answered());
+        let flow = sending.find(|flow| of(flow)).or_else(|| self.flows.iter().find(|flow| of(flow)))?;
+        let transport = here(flow)?.map_or(&flow.transport, |via| &flow.via[via].transport);
+        Some(&transport.acceptor)
     }
 }
 

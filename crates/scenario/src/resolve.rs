@@ -7,7 +7,7 @@ use super::check;
 use super::error::{Place, ScenarioError};
 use super::keys::join;
 use super::kinds::Named;
-use super::model::{Flow, LinkBetween, Node, NodeKind, Route, Scenario, Stop, Transport};
+use super::model::{Flow, LinkBetween, Node, NodeKind, Route, Scenario, Stop, Transport, Via};
 use super::nearest::did_you_mean;
 use super::protocol::EndConfig;
 use super::tables::{Document, FlowDraft, Item, LinkDraft};
@@ -191,6 +191,10 @@ fn flow(
             NodeKind::Router => {
                 Err(named.place.refuse(&key, &format!("the router `{}`", named.name), "a host", ""))
             }
+            NodeKind::Relay => {
+                let hint = "relays stand in `via`";
+                Err(named.place.refuse(&key, &format!("the relay `{}`", named.name), "a host", hint))
+            }
         }
     };
     let (from, to) = (host(&item.is.from, "from")?, host(&item.is.to, "to")?);
@@ -209,6 +213,32 @@ fn flow(
         stagger_ns: item.is.stagger_ns,
         weight: item.is.weight,
         transport: transports[transport].clone(),
+        via: vias(document, item, transports, &path)?,
         workload: item.is.workload,
     })
+}
+
+fn vias(
+    document: &Document,
+    item: &Item<FlowDraft>,
+    transports: &[Transport],
+    path: &str,
+) -> Result<Vec<Via>, ScenarioError> {
+    let mut vias: Vec<Via> = Vec::new();
+    for (number, draft) in item.is.via.iter().enumerate() {
+        let path = format!("{path}.via[{number}]");
+        let key = join(&path, "relay");
+        let node = number_of(&draft.relay, &document.nodes, &key, "node")?;
+        let refuse = |found: &str, allowed: &str| Err(draft.relay.place.refuse(&key, found, allowed, ""));
+        if document.nodes[node].is != NodeKind::Relay {
+            return refuse(&format!("`{}`, which is no relay", draft.relay.name), "a node of kind \"relay\"");
+        }
+        if vias.iter().any(|via| via.node == node) {
+            return refuse(&format!("`{}` for the second time", draft.relay.name), "each relay once");
+        }
+        let transport =
+            number_of(&draft.transport, &document.transports, &join(&path, "transport"), "transport")?;
+        vias.push(Via { node, transport: transports[transport].clone(), buffer: draft.buffer });
+    }
+    Ok(vias)
 }

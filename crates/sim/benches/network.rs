@@ -95,6 +95,7 @@ fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> S
             opener: speaker.config.clone(),
             acceptor: speaker.config.clone(),
         },
+        via: Vec::new(),
         workload: Workload::Bulk { bytes: None, chunk_bytes: speaker.payload_bytes, rate_bps: None },
     };
     Scenario {

@@ -9,6 +9,7 @@ mod host;
 mod measure;
 mod network;
 mod protocols;
+mod relays;
 mod run;
 mod share;
 mod simulate;
@@ -27,6 +28,7 @@ pub use network::{Ended, Network, Node, Until};
 #[cfg(test)]
 pub(crate) use protocols::standard;
 pub use protocols::{STP, STPP, Stp, StpEngine, Stpp, TCP, Tcp, TcpEngine};
+pub use relays::{RelayRecord, Relays};
 pub use share::{PACKET_BYTES, limit_bytes};
 pub use simulate::{Measured, Simulation, simulate};
 pub use source::{EngineId, Origin, Source};

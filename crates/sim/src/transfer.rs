@@ -101,6 +101,7 @@ impl Transfer {
                 opener: STP.end(self.sender.clone()),
                 acceptor: STP.end(self.receiver.clone()),
             },
+            via: Vec::new(),
             workload: Workload::Bulk { bytes: Some(self.bytes), chunk_bytes: CHUNK_BYTES, rate_bps: None },
         };
         Scenario {

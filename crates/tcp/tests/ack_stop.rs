@@ -28,8 +28,9 @@ fn drain(pair: &mut Pair, id: u64, into: &mut Vec<u8>) {
 /// Runs until end 1 has read so much, or until `end`.
 fn run(pair: &mut Pair, (id, data): (u64, &[u8]), received: &mut Vec<u8>, (bytes, end): (usize, Instant)) {
     while received.len() < bytes && pair.step(end) {
-        let held = pair.ends[0].held_bytes(id) + pair.ends[0].stats(id).unwrap().acknowledged_bytes;
-        pair.ends[0].write(id, &data[held as usize..]).unwrap_or(0);
+        let confirmed = pair.ends[0].stats(id).map_or(0, |stats| stats.acknowledged_bytes);
+        let written = (pair.ends[0].held_bytes(id) + confirmed) as usize;
+        pair.ends[0].write(id, &data[written..]).unwrap_or(0);
         drain(pair, 1, received);
     }
 }

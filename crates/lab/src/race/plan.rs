@@ -145,6 +145,7 @@ impl RacePlan {
             stagger_ns: 0,
             weight: skyhaul_core::Weight::ONE,
             transport: self.transport(racer),
+            via: Vec::new(),
             workload: self.workload(work),
         };
         Scenario {

@@ -118,7 +118,8 @@ impl Direction {
         debug_assert!(self.occupancy_bytes() <= self.bounds.size_bytes, "a buffer beyond its size");
     }
 
-    /// Passes on as much as the next hop takes; true if something went.
+    /// Passes on as much as the next hop takes; true if something went, or has left since: then the other
+    /// side may be let go.
     pub(super) fn write(&mut self, to: &mut dyn Connections, id: ConnectionId) -> Result<bool, StreamError> {
         let mut went = false;
         while !self.buffer.is_empty() {
@@ -136,8 +137,9 @@ impl Direction {
             self.has_finished = true;
             went = true;
         }
-        self.unsent_bytes = to.unsent_bytes(id);
-        Ok(went)
+        let unsent_bytes = to.unsent_bytes(id);
+        let left = core::mem::replace(&mut self.unsent_bytes, unsent_bytes) != unsent_bytes;
+        Ok(went || left)
     }
 
     /// Holds the sender back, or lets it go on, as the buffer says; true if that changed.

@@ -9,6 +9,7 @@ use skyhaul_core::{
 };
 use skyhaul_petra::relay::{Bounds, Coupling, Side};
 use skyhaul_petra::stpp::{Config, Endpoint, EndpointConfig};
+use skyhaul_petra::utl::{self, UtlEvent, UtlLayer};
 
 const PORT: u16 = 4;
 
@@ -45,6 +46,10 @@ pub(crate) struct Chain {
     pub(crate) now: Instant,
     /// When a host last read something.
     pub(crate) last_read: Instant,
+    /// UTL at both hosts, if they have it, and what it told them.
+    pub(crate) layers: Option<[UtlLayer; 2]>,
+    pub(crate) told: [Vec<UtlEvent>; 2],
+    failed_at: Option<Instant>,
     onward: Config,
     unwritten: [VecDeque<u8>; 2],
     under_way: VecDeque<(Instant, usize, Vec<u8>)>,
@@ -96,6 +101,9 @@ impl Chain {
             is_dead: false,
             now: Instant::ZERO,
             last_read: Instant::ZERO,
+            layers: None,
+            told: [Vec::new(), Vec::new()],
+            failed_at: None,
             onward,
             unwritten: counts.map(|count| octets(count).into()),
             under_way: VecDeque::new(),
@@ -104,15 +112,22 @@ impl Chain {
         }
     }
 
+    /// The chain, with UTL above both hosts' connections.
+    pub(crate) fn with_utl(self, config: utl::Config) -> Self {
+        Self { layers: Some([UtlLayer::new(config), UtlLayer::new(config)]), ..self }
+    }
+
     /// Runs until this time, or until nothing is left to do.
     pub(crate) fn run_until(&mut self, end_ns: u64) {
         loop {
             self.settle();
             let alive = |end: usize| !self.is_dead || end == HOST || end == OTHER;
             let deadlines = (0..4).filter(|&end| alive(end)).filter_map(|end| self.ends[end].deadline());
-            let next = deadlines.chain(self.under_way.front().map(|&(at, ..)| at)).min();
+            let layers = self.layers.iter().flatten().filter_map(UtlLayer::deadline);
+            let next = deadlines.chain(layers).chain(self.under_way.front().map(|&(at, ..)| at)).min();
             let Some(at) = next.filter(|at| at.as_ns() <= end_ns) else { return };
             self.now = self.now.max(at);
+            self.time_layers();
             while self.under_way.front().is_some_and(|(at, ..)| *at <= self.now) {
                 let Some((_, to, bytes)) = self.under_way.pop_front() else { break };
                 let from = address(peer(to));
@@ -160,6 +175,9 @@ impl Chain {
             }
         }
         self.ids[OTHER] = self.ids[OTHER].or_else(|| self.ends[OTHER].accept());
+        if self.layers.is_some() {
+            return self.hosts_with_utl();
+        }
         for (place, end) in [HOST, OTHER].into_iter().enumerate() {
             let Some(id) = self.ids[end] else { continue };
             let data = self.unwritten[place].make_contiguous();
@@ -176,6 +194,54 @@ impl Chain {
                     break;
                 }
             }
+        }
+    }
+
+    /// When a layer failed by its timer.
+    pub(crate) fn failed_at_ns(&self) -> u64 {
+        self.failed_at.map_or(0, Instant::as_ns)
+    }
+
+    /// Ends what is too old.
+    fn time_layers(&mut self) {
+        for (place, end) in [HOST, OTHER].into_iter().enumerate() {
+            let is_late = self.layers.as_mut().is_some_and(|layers| layers[place].handle_timeout(self.now));
+            if let (true, Some(id)) = (is_late, self.ids[end]) {
+                self.failed_at.get_or_insert(self.now);
+                self.ends[end].abort(id);
+            }
+        }
+    }
+
+    fn hosts_with_utl(&mut self) {
+        let Some(layers) = &mut self.layers else { return };
+        for ((place, end), layer) in [HOST, OTHER].into_iter().enumerate().zip(layers) {
+            let Some(id) = self.ids[end] else { continue };
+            loop {
+                let taken = layer.write(self.unwritten[place].make_contiguous());
+                self.unwritten[place].drain(..taken);
+                if self.unwritten[place].is_empty() {
+                    layer.finish();
+                }
+                let mut moves = layer.work(self.now, &mut self.ends[end], id);
+                let mut out = [0; 4096];
+                while (end == HOST || self.reads)
+                    && let Some(count @ 1..) = layer.read(&mut out)
+                {
+                    self.read[place].extend(&out[..count]);
+                    moves = true;
+                }
+                if !moves && taken == 0 {
+                    break;
+                }
+            }
+            if self.events[end].iter().any(|event| matches!(event, StreamEvent::Closed(_))) {
+                layer.on_closed();
+            }
+            if layer.failure().is_some() {
+                self.ends[end].abort(id);
+            }
+            self.told[place].extend(std::iter::from_fn(|| layer.poll_event()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Relays between two hops of STPP: nothing is lost, nothing is kept beyond the bounds, whatever vanishes.
 
 mod chain;
+mod end_to_end;
 
 use proptest::prelude::*;
 use skyhaul_core::{CloseReason, Connections, MS, ResetReason, SECOND, StreamEvent};
@@ -113,7 +114,8 @@ proptest! {
     #[test]
     fn nothing_is_lost_or_kept_beyond_its_bounds_whatever_vanishes(
         seed in 0u64..1000, percent in 0u64..30, outage_s in 0u64..20, threshold_bytes in 1u64..20_000,
-        beyond_bytes in 1u64..30_000, onwards in 0usize..150_000, back in 0usize..60_000, holds in any::<bool>(),
+        beyond_bytes in 1u64..30_000, onwards in 0usize..150_000, back in 0usize..60_000,
+        holds in any::<bool>(),
     ) {
         let control = if holds { Control::Hold } else { Control::Window };
         let bounds = Bounds { threshold_bytes, size_bytes: threshold_bytes + beyond_bytes, control };

@@ -117,10 +117,11 @@ pub(crate) fn document_keys() -> &'static [Key<Document>] {
 
 pub(crate) fn node_keys() -> &'static [Key<NodeKind>] {
     static KEYS: LazyLock<Vec<Key<NodeKind>>> = LazyLock::new(|| {
-        let kinds = Choice(&[("host", NodeKind::Host), ("router", NodeKind::Router)]);
+        let kinds =
+            Choice(&[("host", NodeKind::Host), ("router", NodeKind::Router), ("relay", NodeKind::Relay)]);
         vec![
             Key::new("kind", kinds, |kind: &mut NodeKind| kind)
-                .means("A host is the end of flows and forwards nothing; a router forwards.")
+                .means("A host is the end of flows and forwards nothing; a router forwards; a relay splits flows that go `via` it.")
                 .required(),
         ]
     });

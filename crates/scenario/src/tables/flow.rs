@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::via::{ViaDraft, read_via};
 use crate::error::ScenarioError;
 use crate::keys::{Key, expect_table, join, read_table};
 use crate::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Number, Rate, Switch, Time};
@@ -27,6 +28,7 @@ pub(crate) struct FlowDraft {
     pub(crate) start_ns: u64,
     pub(crate) stagger_ns: u64,
     pub(crate) weight: Weight,
+    pub(crate) via: Vec<ViaDraft>,
     pub(crate) workload: Workload,
 }
 
@@ -35,7 +37,7 @@ impl Default for FlowDraft {
         let [from, to, transport] = [Named::default(), Named::default(), Named::default()];
         let workload = Bulk::default().into();
         let weight = Weight::ONE;
-        Self { from, to, transport, count: 1, start_ns: 0, stagger_ns: 0, weight, workload }
+        Self { from, to, transport, count: 1, start_ns: 0, stagger_ns: 0, weight, via: Vec::new(), workload }
     }
 }
 
@@ -62,6 +64,8 @@ pub(crate) fn flow_keys() -> &'static [Key<FlowDraft>] {
                  path: with twice the weight twice the rate, while all have something to send. It counts where a rate \
                  is declared or measured.",
             ),
+            Key::custom("via", "a list of tables, [[flows.NAME.via]]", read_via)
+                .means("The relays on their way, in the order of it; `transport` is that of the first hop then."),
             Key::custom("workload", "a table", read_workload)
                 .means("What they carry; its `kind` decides which other keys it has.")
                 .required(),

@@ -5,8 +5,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use skyhaul_core::{
-    ConnectError, ConnectionId, Description, EventSink, Instant, NetworkFields, Stats, StreamError,
-    StreamEvent, Transmit, Weight,
+    ConnectError, ConnectionId, Connections, Description, EventSink, Instant, NetworkFields, Stats,
+    StreamError, StreamEvent, Transmit, Weight,
 };
 use skyhaul_scenario::{Carrier, EndConfig, HostEngine, Protocol};
 
@@ -116,6 +116,12 @@ impl Engines {
 
     fn of_mut(&mut self, key: ConnectionKey) -> Option<&mut (dyn HostEngine + 'static)> {
         Some(&mut *self.members.get_mut(usize::from(key.engine))?.engine)
+    }
+
+    /// Connections of the engine that has this one, for a relay.
+    pub fn connections_of(&mut self, key: ConnectionKey) -> Option<&mut dyn Connections> {
+        let member = self.members.get_mut(usize::from(key.engine))?;
+        Some(&mut *member.engine)
     }
 
     fn all(&mut self) -> impl Iterator<Item = (EngineId, &mut (dyn HostEngine + 'static))> {

@@ -66,6 +66,32 @@ transport = "window"
 workload = { kind = "requests", request = "200B", response = "5kB", think = "100ms", requests = 5 }
 "#;
 
+/// The path with a relay in the middle.
+const SPLIT: &str = r#"
+[run]
+duration = "20s"
+[nodes]
+a = { kind = "host" }
+relay = { kind = "relay" }
+b = { kind = "host" }
+[links.wire]
+between = ["a", "relay"]
+forward = { delay = "1ms" }
+reverse = { delay = "1ms" }
+[links.space]
+between = ["relay", "b"]
+forward = { rate = "2Mbit/s", delay = "50ms" }
+[transports]
+window = { protocol = "stp" }
+hop = { protocol = "stpp" }
+[flows.file]
+from = "a"
+to = "b"
+transport = "window"
+via = [{ relay = "relay", transport = "hop" }]
+workload = { kind = "bulk", size = "500kB" }
+"#;
+
 fn check<'a>(names: impl Iterator<Item = &'a String>, documented: &[&str], groups: &[&str]) {
     let mut met = BTreeSet::new();
     for name in names {
@@ -90,7 +116,9 @@ fn the_guide_lists_every_metric() {
     let (head, tail) = declared.rsplit_once("queue = \"20packets\" }").expect("the reverse direction");
     let three = run(&format!("{head}{outage}{tail}"));
     let four = run(&PATH.replace("loss = 0.05", "mtu = \"1500B\""));
-    let runs = [&one, &two, &three, &four];
+    let five = run(SPLIT);
+    assert_eq!(five.metrics["relays.relay.read_bytes"], 500_000.0);
+    let runs = [&one, &two, &three, &four, &five];
     let names = runs.into_iter().flat_map(|run| run.metrics.keys());
     check(names, &documented, &["file", "web"]);
     assert!(two.metrics.contains_key("flows.web.completion_ms.p99"));

@@ -10,6 +10,7 @@ mod loss_oracle;
 mod measure_tests;
 #[cfg(test)]
 mod metrics_doc_tests;
+mod relays;
 mod series;
 
 use skyhaul_core::Instant;
@@ -36,6 +37,7 @@ pub(crate) fn measure(run: &Run<'_>, oracle: Option<&LossOracle>) -> Result<Metr
     let mut metrics = Metrics::new();
     flows::add(run, &mut metrics)?;
     links::add(run, &mut metrics);
+    relays::add(run, &mut metrics);
     metrics.insert("events".into(), run.network.events() as f64);
     if let Some(oracle) = oracle {
         add_verdicts(oracle.confusion(), &mut metrics);

@@ -1,12 +1,15 @@
 //! A scenario becomes a network.
 
+use std::collections::BTreeMap;
+
 use skyhaul_core::{Instant, Stream};
 use skyhaul_link::Damage;
 
 use super::{Network, Node};
 use crate::fabric::{RunError, address, edges};
 use crate::flows::{FlowTerms, Flows, Remote};
-use crate::host::{Engines, Host};
+use crate::host::{App, Engines, Host};
+use crate::relays::{Onward, Relays};
 use skyhaul_scenario::{Flow, HostSetup, NodeKind, Routes, Scenario};
 
 /// The network of `scenario` at time zero, with everything random drawn from `seed`.
@@ -17,6 +20,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError>
         .iter()
         .map(|_| Flows::new(Instant::from_ns(scenario.warm_up_ns), scenario.stop.max_memory_bytes))
         .collect();
+    let mut relays: BTreeMap<usize, Relays> = BTreeMap::new();
     let mut flow = 0;
     for (group, spec) in scenario.flows.iter().enumerate() {
         for member in 0..spec.count {
@@ -24,17 +28,42 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError>
             let port =
                 apps[spec.to].next_port().ok_or_else(|| RunError::too_many_flows(scenario, spec.to))?;
             apps[spec.to].accept(&terms, port);
-            let remote = Remote { address: address(spec.to as u32), port };
+            let last = Remote { address: address(spec.to as u32), port };
+            let remote = relay(scenario, spec, flow, last, &mut relays)?;
             apps[spec.from].open(&terms, remote, spec.transport.opener.clone());
             flow += 1;
         }
     }
-    let nodes = apps.into_iter().enumerate().map(|(index, app)| node(scenario, seed, index, app)).collect();
+    let app = |(index, flows): (usize, Flows)| -> (usize, Box<dyn App>) {
+        let relays = relays.remove(&index);
+        (index, relays.map_or_else(|| Box::new(flows) as Box<dyn App>, |relays| Box::new(relays)))
+    };
+    let nodes = apps.into_iter().enumerate().map(app);
+    let nodes = nodes.map(|(index, app)| node(scenario, seed, index, app)).collect();
     let mut network = Network::new(nodes, edges(scenario, seed)?, routes);
     if delivers_damage(scenario) {
         network.show_octets();
     }
     Ok(network)
+}
+
+/// Sets up the relays of one flow, the last one first; where its opener opens to.
+fn relay(
+    scenario: &Scenario,
+    spec: &Flow,
+    flow: u32,
+    last: Remote,
+    relays: &mut BTreeMap<usize, Relays>,
+) -> Result<Remote, RunError> {
+    let mut remote = last;
+    for via in spec.via.iter().rev() {
+        let (config, buffer, weight) = (via.transport.opener.clone(), via.buffer, spec.weight);
+        let onward = Onward { flow, remote, config, buffer, weight };
+        let port = relays.entry(via.node).or_default().relay(onward);
+        let port = port.ok_or_else(|| RunError::too_many_flows(scenario, via.node))?;
+        remote = Remote { address: address(via.node as u32), port };
+    }
+    Ok(remote)
 }
 
 /// True if a link may change octets.
@@ -53,12 +82,13 @@ fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerm
         workload: spec.workload,
         start: Instant::from_ns(spec.start_ns.saturating_add(delay_ns)),
         weight: spec.weight,
-        is_described: spec.transport.opener.protocol().takes_descriptions(),
+        // Relays read octets.
+        is_described: spec.via.is_empty() && spec.transport.opener.protocol().takes_descriptions(),
         stream: Stream::new(seed, &format!("flow/{}/{member}", spec.name)),
     }
 }
 
-fn node(scenario: &Scenario, seed: u64, index: usize, app: Flows) -> Node {
+fn node(scenario: &Scenario, seed: u64, index: usize, app: Box<dyn App>) -> Node {
     let spec = &scenario.nodes[index];
     if spec.kind == NodeKind::Router {
         return Node::Router;
@@ -71,5 +101,5 @@ fn node(scenario: &Scenario, seed: u64, index: usize, app: Flows) -> Node {
         let accept = scenario.acceptor_at(index, protocol);
         engines = engines.with(protocol, protocol.engine(&HostSetup { accept, ..setup }));
     }
-    Node::Host(Box::new(Host::new(engines, address, Box::new(app))))
+    Node::Host(Box::new(Host::new(engines, address, app)))
 }

@@ -34,7 +34,18 @@ fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
         acceptor: crate::STP.end(Config::standard()),
     };
     let weight = skyhaul_core::Weight::ONE;
-    Flow { name: name.into(), from, to, count: 1, start_ns: 0, stagger_ns: 0, weight, transport, workload }
+    Flow {
+        name: name.into(),
+        from,
+        to,
+        count: 1,
+        start_ns: 0,
+        stagger_ns: 0,
+        weight,
+        transport,
+        via: Vec::new(),
+        workload,
+    }
 }
 
 /// Hosts 0 and 3 at the ends of a row with two routers, and host 4 beside the second router.

@@ -153,6 +153,7 @@ fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links
         weight: skyhaul_core::Weight::ONE,
         stagger_ns: d.pick(&[0, MS, SECOND]),
         transport,
+        via: Vec::new(),
         workload: workload(d),
     }
 }

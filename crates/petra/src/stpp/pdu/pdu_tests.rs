@@ -132,7 +132,8 @@ fn the_shorter_coding_is_a_bitmap_where_much_is_missing() {
 proptest! {
     #[test]
     fn any_bytes_give_a_pdu_or_an_error_and_a_pdu_is_encoded_as_it_came(
-        kind in 0u8..8, flags in 0u8..32, rest in proptest::collection::vec(any::<u8>(), 14..80), near in any::<bool>(),
+        kind in 0u8..8, flags in 0u8..32, near in any::<bool>(),
+        rest in proptest::collection::vec(any::<u8>(), 14..80),
     ) {
         let mut bytes = rest;
         bytes.splice(4..4, [kind, flags]);
@@ -152,7 +153,9 @@ proptest! {
     ) {
         let missing: Vec<u16> = places.into_iter().collect();
         let span = u32::from(missing.last().copied().unwrap_or(0)) + beyond;
-        let sent = Status { last_io: u32::MAX - 3, last_seq_no: (u32::MAX - 3).wrapping_add(span), mask: Mask::new(missing, span, coding), ..status(&[], coding) };
+        let last_io = u32::MAX - 3;
+        let mask = Mask::new(missing, span, coding);
+        let sent = Status { last_io, last_seq_no: last_io.wrapping_add(span), mask, ..status(&[], coding) };
         let bytes = encoded(&pdu(Body::Status(sent.clone())));
         prop_assert_eq!(decode(&bytes).map(|pdu| pdu.body), Ok(Body::Status(sent)));
     }

@@ -3,8 +3,7 @@
 use skyhaul_core::Instant;
 
 /// Policy of POLLs. The paper's window is that of UTL, which no relay sees: the window here is that of the
-/// satellite hop itself. A sender that is stopped polls, too, so that a lost RESUME_TX stops nothing for
-/// ever.
+/// satellite hop itself. A sender that is stopped polls, too: a lost RESUME_TX stops nothing for ever.
 #[derive(Clone, Debug)]
 pub(super) struct Polling {
     /// Part of the window in use from which on it asks, percent.

@@ -13,7 +13,7 @@ use skyhaul_scenario::tree::Node;
 use skyhaul_scenario::{Page, ScenarioError, TransportTable};
 
 /// Names of the profiles.
-pub(super) const TCP_PROFILES: [&str; 3] = ["standard", "paper", "sunos-4.1.3"];
+pub(super) const TCP_PROFILES: [&str; 4] = ["standard", "paper", "sunos-4.1.3", "petra"];
 
 /// A transport as the file says it.
 #[derive(Clone, Debug)]
@@ -73,8 +73,8 @@ pub(super) fn describe(page: &mut Page) {
 pub(super) fn transport_keys() -> &'static [Key<TcpDraft>] {
     static KEYS: LazyLock<Vec<Key<TcpDraft>>> = LazyLock::new(|| {
         let mut keys = vec![Key::custom("profile", &PROFILES.allowed(), read_profile).means(
-            "Start values: what a user today should have, the regular TCP of the papers, or that of the \
-                 SCPS-TP paper.",
+            "Start values: what a user today should have, the regular TCP of the papers, that of the \
+                 SCPS-TP paper, or that of the wires between hosts and relays.",
         )];
         keys.extend(config_keys().into_iter().map(|key| key.within(|t: &mut TcpDraft| &mut t.end)));
         keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
@@ -87,8 +87,12 @@ pub(super) fn transport_keys() -> &'static [Key<TcpDraft>] {
     &KEYS
 }
 
-const PROFILES: Choice<&str> =
-    Choice(&[("standard", "standard"), ("paper", "paper"), ("sunos-4.1.3", "sunos-4.1.3")]);
+const PROFILES: Choice<&str> = Choice(&[
+    ("standard", "standard"),
+    ("paper", "paper"),
+    ("sunos-4.1.3", "sunos-4.1.3"),
+    ("petra", "petra"),
+]);
 
 fn read_profile(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
     let name = PROFILES

@@ -1,0 +1,135 @@
+//! Sending half of UTL: batches, the window of them, and which are confirmed.
+
+use alloc::collections::VecDeque;
+
+use skyhaul_core::Instant;
+
+use super::frame::Frame;
+use super::layer::{Config, UtlError};
+
+/// Batch that is not confirmed.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    octets: u64,
+    /// Place of its first octet in what was given to the hop.
+    start: u64,
+    /// When that left; `None`: it has not.
+    left_at: Option<Instant>,
+}
+
+/// Sender. Payload is kept until the hop below takes it, and no longer.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    config: Config,
+    unsent: VecDeque<u8>,
+    /// Batches that are not confirmed, at most a window.
+    batches: VecDeque<Batch>,
+    /// Number of the first of those.
+    first: u32,
+    /// Octets of the batch that is being given to the hop which it has not taken.
+    payload_left: usize,
+    has_finished: bool,
+    has_ended: bool,
+}
+
+impl Sender {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            unsent: VecDeque::new(),
+            batches: VecDeque::new(),
+            first: 1,
+            payload_left: 0,
+            has_finished: false,
+            has_ended: false,
+        }
+    }
+
+    /// Octets taken of `data`.
+    pub(super) fn write(&mut self, data: &[u8]) -> usize {
+        let room = usize::try_from(self.config.send_limit_bytes).unwrap_or(usize::MAX);
+        let taken = data.len().min(room.saturating_sub(self.unsent.len()));
+        if self.has_finished {
+            return 0;
+        }
+        self.unsent.extend(&data[..taken]);
+        taken
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.has_finished = true;
+    }
+
+    /// Octets that the far application is not known to have.
+    pub(super) fn unconfirmed_bytes(&self) -> u64 {
+        // Those of the batch under way are in both: what was not taken of it still waits.
+        let batches: u64 = self.batches.iter().map(|batch| batch.octets).sum();
+        batches + (self.unsent.len() - self.payload_left) as u64
+    }
+
+    /// True if all is confirmed, the end included.
+    pub(super) fn is_over(&self) -> bool {
+        self.has_ended && self.batches.is_empty()
+    }
+
+    /// True if the last batch has been given to the hop.
+    pub(super) fn has_given_all(&self) -> bool {
+        self.has_ended && self.payload_left == 0
+    }
+
+    /// Header of the next batch, which begins at place `start` of what the hop is given.
+    pub(super) fn begin(&mut self, start: u64) -> Option<Frame> {
+        let has_more = !self.unsent.is_empty() || (self.has_finished && !self.has_ended);
+        if self.payload_left > 0 || !has_more || self.batches.len() >= self.config.window_batches {
+            return None;
+        }
+        let length = self.unsent.len().min(self.config.batch_bytes as usize);
+        self.payload_left = length;
+        self.has_ended = self.has_finished && length == self.unsent.len();
+        self.batches.push_back(Batch { octets: length as u64, start, left_at: None });
+        let number = self.first.wrapping_add(self.batches.len() as u32 - 1);
+        Some(Frame::Batch { number, length: length as u32, ends: self.has_ended })
+    }
+
+    /// Payload of the batch under way that the hop is to be given next.
+    pub(super) fn payload(&self) -> &[u8] {
+        let (octets, _) = self.unsent.as_slices();
+        &octets[..octets.len().min(self.payload_left)]
+    }
+
+    /// Takes in that the hop took so much of that.
+    pub(super) fn given(&mut self, octets: usize) {
+        self.unsent.drain(..octets);
+        self.payload_left -= octets;
+    }
+
+    /// Takes in that the octets before place `left` have left.
+    pub(super) fn on_left(&mut self, left: u64, now: Instant) {
+        for batch in self.batches.iter_mut().filter(|batch| batch.start < left) {
+            batch.left_at.get_or_insert(now);
+        }
+    }
+
+    /// When the oldest batch is too old [PETRA IV-A].
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let left_at = self.batches.front()?.left_at?;
+        Some(left_at.after(self.config.timeout_ns))
+    }
+
+    /// Takes a confirmation; true if it confirms something new. One of what was never sent is an error.
+    pub(super) fn on_confirm(&mut self, number: u32) -> Result<bool, UtlError> {
+        let count = number.wrapping_sub(self.first).wrapping_add(1) as usize;
+        if count > self.batches.len() {
+            // One that came before is nothing new.
+            let is_old = self.first.wrapping_sub(number) <= u32::MAX / 2;
+            return if is_old { Ok(false) } else { Err(UtlError::FalseConfirmation) };
+        }
+        let is_under_way = count == self.batches.len() && self.payload_left > 0;
+        if is_under_way {
+            return Err(UtlError::FalseConfirmation);
+        }
+        self.batches.drain(..count);
+        self.first = self.first.wrapping_add(count as u32);
+        Ok(count > 0)
+    }
+}

@@ -1,0 +1,193 @@
+//! The application of a simulated relay: each connection that it accepts goes on as another one.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use skyhaul_core::{Instant, StreamEvent, Weight};
+use skyhaul_petra::relay::{Bounds, Control, Coupling, Side};
+use skyhaul_scenario::{EndConfig, MAX_FLOWS_PER_HOST, RelayBuffer};
+
+use crate::flows::Remote;
+use crate::host::{App, ConnectionKey, Engines};
+
+/// Port of the first flow that a relay accepts.
+const FIRST_PORT: u16 = 4;
+
+/// Way of a flow from a relay on.
+#[derive(Clone, Debug)]
+pub(crate) struct Onward {
+    pub(crate) flow: u32,
+    pub(crate) remote: Remote,
+    pub(crate) config: EndConfig,
+    pub(crate) buffer: RelayBuffer,
+    pub(crate) weight: Weight,
+}
+
+/// Two connections that are one to the flow.
+#[derive(Debug)]
+struct Pair {
+    flow: u32,
+    near: ConnectionKey,
+    far: ConnectionKey,
+    coupling: Coupling,
+}
+
+impl Pair {
+    fn key(&self, side: Side) -> ConnectionKey {
+        if side == Side::Near { self.near } else { self.far }
+    }
+
+    /// Moves what can be moved.
+    fn work(&mut self, engines: &mut Engines) {
+        let mut moves = true;
+        while moves {
+            moves = false;
+            for side in [Side::Far, Side::Near] {
+                let key = self.key(side);
+                if let Some(connections) = engines.connections_of(key) {
+                    moves |= self.coupling.work(side, connections, key.connection);
+                }
+            }
+        }
+    }
+}
+
+/// Measurement of a relay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RelayRecord {
+    /// Connections that were coupled.
+    pub couplings: u64,
+    /// Of those, couplings that a failed connection ended.
+    pub failed: u64,
+    /// Octets that were read, of all connections.
+    pub read_bytes: u64,
+    /// Octets that were passed on.
+    pub written_bytes: u64,
+    /// Most octets in the buffer of one connection and direction.
+    pub most_bytes: u64,
+    /// Times that a sender was held back.
+    pub holds: u64,
+}
+
+/// All flows that one relay splits.
+#[derive(Debug, Default)]
+pub struct Relays {
+    onwards: BTreeMap<u16, Onward>,
+    is_listening: bool,
+    pairs: BTreeMap<u64, Pair>,
+    keys: BTreeMap<ConnectionKey, u64>,
+    last_pair: u64,
+    /// Of the pairs that are over.
+    record: RelayRecord,
+}
+
+impl Relays {
+    /// Adds a flow that goes on like this; its port here, if there is one left.
+    pub(crate) fn relay(&mut self, onward: Onward) -> Option<u16> {
+        let count = u16::try_from(self.onwards.len()).ok()?;
+        let port = FIRST_PORT + Some(count).filter(|&count| usize::from(count) < MAX_FLOWS_PER_HOST)?;
+        self.onwards.insert(port, onward);
+        Some(port)
+    }
+
+    /// Measurement until now.
+    pub fn record(&self) -> RelayRecord {
+        self.pairs.values().fold(self.record, |record, pair| with(record, &pair.coupling))
+    }
+
+    fn accept_all(&mut self, now: Instant, engines: &mut Engines) {
+        while let Some(near) = engines.accept() {
+            let onward = engines.local_port(near).and_then(|port| self.onwards.get(&port));
+            let far = onward.map(|onward| {
+                let Remote { address, port } = onward.remote;
+                (onward, engines.connect(now, address, port, &onward.config))
+            });
+            let Some((onward, Ok(far))) = far else {
+                engines.abort(near);
+                engines.release(now, near);
+                continue;
+            };
+            engines.set_weight(near, onward.weight);
+            engines.set_weight(far, onward.weight);
+            self.last_pair += 1;
+            let bounds = bounds(onward.buffer);
+            let pair = Pair { flow: onward.flow, near, far, coupling: Coupling::new(bounds, bounds) };
+            self.keys.extend([(near, self.last_pair), (far, self.last_pair)]);
+            self.pairs.insert(self.last_pair, pair);
+        }
+    }
+
+    fn take_events(&mut self, engines: &mut Engines) {
+        while let Some((key, event)) = engines.poll_event() {
+            let pair = self.keys.get(&key).and_then(|number| self.pairs.get_mut(number));
+            if let (Some(pair), StreamEvent::Closed(Some(_))) = (pair, event) {
+                pair.coupling.fail();
+            }
+        }
+    }
+
+    /// Lets go of the pairs that are over.
+    fn release_all(&mut self, now: Instant, engines: &mut Engines) {
+        while let Some((&number, _)) = self.pairs.iter().find(|(_, pair)| pair.coupling.is_over()) {
+            let Some(pair) = self.pairs.remove(&number) else { return };
+            self.record = with(self.record, &pair.coupling);
+            for key in [pair.near, pair.far] {
+                if pair.coupling.has_failed() {
+                    engines.abort(key);
+                }
+                engines.release(now, key);
+                self.keys.remove(&key);
+            }
+        }
+    }
+}
+
+fn bounds(buffer: RelayBuffer) -> Bounds {
+    let RelayBuffer { threshold_bytes, size_bytes, holds } = buffer;
+    Bounds { threshold_bytes, size_bytes, control: if holds { Control::Hold } else { Control::Window } }
+}
+
+/// Measurement with that of a coupling.
+fn with(record: RelayRecord, coupling: &Coupling) -> RelayRecord {
+    let start = RelayRecord {
+        couplings: record.couplings + 1,
+        failed: record.failed + u64::from(coupling.has_failed()),
+        ..record
+    };
+    [Side::Near, Side::Far].into_iter().map(|side| coupling.counters(side)).fold(start, |record, counters| {
+        RelayRecord {
+            read_bytes: record.read_bytes + counters.read_bytes,
+            written_bytes: record.written_bytes + counters.written_bytes,
+            most_bytes: record.most_bytes.max(counters.most_bytes),
+            holds: record.holds + counters.holds,
+            ..record
+        }
+    })
+}
+
+impl App for Relays {
+    fn work(&mut self, now: Instant, engines: &mut Engines) {
+        if !self.is_listening {
+            self.onwards.keys().for_each(|&port| engines.listen(port));
+            self.is_listening = true;
+        }
+        self.accept_all(now, engines);
+        self.take_events(engines);
+        self.pairs.values_mut().for_each(|pair| pair.work(engines));
+        self.release_all(now, engines);
+    }
+
+    /// True at any time: a run is over when the hosts are done.
+    fn is_done(&self) -> bool {
+        true
+    }
+
+    fn flow(&self, key: ConnectionKey) -> u32 {
+        let pair = self.keys.get(&key).and_then(|number| self.pairs.get(number));
+        pair.map_or(u32::MAX, |pair| pair.flow)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
