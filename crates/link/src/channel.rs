@@ -17,6 +17,13 @@ pub(crate) struct Passage {
     pub(crate) delay_ns: u64,
 }
 
+impl Passage {
+    /// Passage that takes so much longer.
+    pub(crate) fn later(self, extra_ns: u64) -> Self {
+        Self { delay_ns: self.delay_ns.saturating_add(extra_ns), ..self }
+    }
+}
+
 /// The stays that the packets of one direction meet, one after the other, and the losses in them.
 /// Each direction walks along the same sequence at its own pace: how far ahead its packets end
 /// depends on its queue. Nothing that was passed is kept.

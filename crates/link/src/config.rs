@@ -54,6 +54,8 @@ pub struct DirectionConfig {
     pub rate_bps: Option<u64>,
     /// Propagation delay of each packet, in nanoseconds. That of the channel's state comes on top.
     pub delay_ns: u64,
+    /// Most that a packet's delay is longer, in nanoseconds: each draws anew, uniformly from 0 to this.
+    pub jitter_ns: u64,
     /// Order of packets when the delay changes.
     pub order: Order,
     /// Largest packet, in bytes on the wire, [`MIN_MTU_BYTES`] to [`MAX_MTU_BYTES`]; `None`: there is none. A
@@ -98,6 +100,7 @@ impl fmt::Debug for DirectionConfig {
         let Self {
             rate_bps,
             delay_ns,
+            jitter_ns,
             order,
             mtu_bytes,
             queue,
@@ -112,6 +115,9 @@ impl fmt::Debug for DirectionConfig {
         } = self;
         let mut text = f.debug_struct("DirectionConfig");
         text.field("rate_bps", rate_bps).field("delay_ns", delay_ns).field("order", order);
+        if *jitter_ns > 0 {
+            text.field("jitter_ns", jitter_ns);
+        }
         if let Some(mtu_bytes) = mtu_bytes {
             text.field("mtu_bytes", mtu_bytes);
         }

@@ -20,10 +20,12 @@ pub(crate) struct Impairment {
     pub(crate) late: bool,
     /// Arrives twice, if it does.
     pub(crate) twice: bool,
+    /// Time for which it is longer on its way.
+    pub(crate) jitter_ns: u64,
 }
 
 impl Impairment {
-    const NONE: Self = Self { lost: false, hit: false, late: false, twice: false };
+    const NONE: Self = Self { lost: false, hit: false, late: false, twice: false, jitter_ns: 0 };
 }
 
 /// The random streams of one direction. Each packet takes exactly one draw (for bursts two) of every
@@ -38,10 +40,13 @@ pub(crate) struct Impairments {
     bit_errors: BitErrors,
     reorder: Chance,
     duplicate: Chance,
+    /// Most of a packet's jitter.
+    jitter_ns: u64,
     loss_stream: Stream,
     bits_stream: Stream,
     reorder_stream: Stream,
     duplicate_stream: Stream,
+    jitter_stream: Stream,
 }
 
 impl Impairments {
@@ -54,17 +59,22 @@ impl Impairments {
             bit_errors: BitErrors::new(config.bit_error_rate),
             reorder: Chance::new(config.reordering.probability),
             duplicate: Chance::new(config.duplication),
+            jitter_ns: config.jitter_ns,
             loss_stream: stream("loss"),
             bits_stream: stream("bits"),
             reorder_stream: stream("reorder"),
             duplicate_stream: stream("duplicate"),
+            jitter_stream: stream("jitter"),
         };
         Self { is_clear: impairments.uses_none(), ..impairments }
     }
 
     fn uses_none(&self) -> bool {
         let chances = [self.loss, self.reorder, self.duplicate];
-        chances == [Chance::NEVER; 3] && self.burst.is_never() && self.bit_errors.is_never()
+        chances == [Chance::NEVER; 3]
+            && self.burst.is_never()
+            && self.bit_errors.is_never()
+            && self.jitter_ns == 0
     }
 
     /// For packets that are drawn for from now on.
@@ -74,7 +84,7 @@ impl Impairments {
     }
 
     /// Draws for the pieces of the next packet, and what they come to for the packet: it is lost, hit or late
-    /// if any piece is, and comes twice if all do.
+    /// if any piece is, as long on its way as the slowest, and comes twice if all do.
     #[inline]
     pub(crate) fn draw_pieces(&mut self, pieces: Pieces) -> Impairment {
         if self.is_clear {
@@ -93,6 +103,7 @@ impl Impairments {
                 hit: all.hit || drawn.hit,
                 late: all.late || drawn.late,
                 twice: all.twice && drawn.twice,
+                jitter_ns: all.jitter_ns.max(drawn.jitter_ns),
             }
         })
     }
@@ -106,7 +117,13 @@ impl Impairments {
             hit: self.draw_bit_error(wire_bytes),
             late: draw(self.reorder, &mut self.reorder_stream),
             twice: draw(self.duplicate, &mut self.duplicate_stream),
+            jitter_ns: self.draw_jitter_ns(),
         }
+    }
+
+    /// Draws for how much longer a packet is on its way; anew if a change of a running link sends it anew.
+    pub(crate) fn draw_jitter_ns(&mut self) -> u64 {
+        if self.jitter_ns == 0 { 0 } else { self.jitter_stream.below(self.jitter_ns.saturating_add(1)) }
     }
 
     /// The chance that a packet of so many bytes is hit by a bit error.

@@ -123,7 +123,7 @@ impl TransmissionLine {
         } else if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) {
             Fate::Lost(DropCause::BitError)
         } else {
-            self.carry(service, passage, Journey::new(drawn), down)
+            self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), down)
         };
         (service, fate)
     }
@@ -140,7 +140,8 @@ impl TransmissionLine {
         if passage.lost.is_some() || down.takes(service, now) {
             return Fate::Lost(DropCause::Outage);
         }
-        self.carry(service, passage, journey, down)
+        let jitter_ns = self.impairments.draw_jitter_ns();
+        self.carry(service, passage.later(jitter_ns), journey, down)
     }
 
     fn carry(

@@ -87,3 +87,28 @@ fn without_a_channel_both_orders_are_the_same() {
     let [preserved, free] = [Order::Preserve, Order::Free].map(|o| arrivals(&both_ways(direction(o)), 1));
     assert_eq!(preserved, free);
 }
+
+/// Longer by up to 4 ms, anew for each packet.
+fn jittered(order: Order) -> LinkConfig {
+    both_ways(DirectionConfig { delay_ns: 7 * MS, jitter_ns: 4 * MS, order, ..DirectionConfig::default() })
+}
+
+#[test]
+fn jitter_makes_each_packet_later_by_itself_and_holds_back_those_behind_it_or_not() {
+    let late_ns = |order: Order| {
+        let (mut arrived, _) = arrivals(&jittered(order), 1);
+        arrived.sort_by_key(|&(_, number)| number);
+        let late = |&(time, number): &(Instant, u32)| time.since(at(u64::from(number) * GAP_NS + 7 * MS));
+        arrived.iter().map(late).collect::<Vec<_>>()
+    };
+    let free = late_ns(Order::Free);
+    assert!(free.iter().all(|&ns| ns <= 4 * MS));
+    let mean_ns = free.iter().sum::<u64>() / free.len() as u64;
+    assert!(mean_ns.abs_diff(2 * MS) < MS / 10, "{mean_ns}");
+    let (mut held, mut latest) = (Vec::new(), 0);
+    for (number, ns) in (0..).zip(free) {
+        latest = u64::max(latest, number * GAP_NS + ns);
+        held.push(latest - number * GAP_NS);
+    }
+    assert_eq!(late_ns(Order::Preserve), held);
+}

@@ -21,13 +21,15 @@ pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
             ),
             Key::new("delay", Time::default(), |d: &mut DirectionConfig| &mut d.delay_ns)
                 .means("Propagation delay. That of the channel's state comes on top."),
+            Key::new("jitter", Time::default(), |d: &mut DirectionConfig| &mut d.jitter_ns)
+                .means("Most that a packet's delay is longer: each draws anew, uniformly from 0 to this."),
             Key::new(
                 "order",
                 Choice(&[("preserve", Order::Preserve), ("free", Order::Free)]),
                 |d: &mut DirectionConfig| &mut d.order,
             )
             .means(
-                "When the channel's delay becomes shorter: packets wait for earlier ones \
+                "When the delay becomes shorter, by the channel or by jitter: packets wait for earlier ones \
              (`preserve`), or may overtake them (`free`, as in [XSTP 5]).",
             ),
             Key::new("mtu", Or("none", MtuBytes), |d: &mut DirectionConfig| &mut d.mtu_bytes).means(
