@@ -127,6 +127,7 @@ fn a_file_over_the_limit_is_refused() {
 
 /// A receiver that waits for one transfer, and whose first one was broken off for the reason with this code,
 /// told that and waits on: the next one ends it.
+#[allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 fn ends_with_what_is_sent_again(receiver: Receiver, code: &str) {
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "again", b"content");

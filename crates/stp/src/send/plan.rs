@@ -356,9 +356,9 @@ impl Sender {
         out: &mut Vec<u8>,
     ) {
         let start = out.len();
-        let data = number.and_then(|number| self.payload(number));
-        let segment =
-            Segment { number: truncate_number(number.unwrap_or(self.cache.next())), data, ..segment };
+        let mut segment: Segment<'_> = segment;
+        segment.number = truncate_number(number.unwrap_or(self.cache.next()));
+        segment.data = number.and_then(|number| self.payload(number));
         encode_with(call.path.config().integrity(), &segment, out);
         let (types, number) = (segment.type_bits(), segment.number);
         self.charge(types, number, out.len() - start, plan.data, call);
