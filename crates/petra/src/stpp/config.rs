@@ -2,30 +2,14 @@
 
 use skyhaul_core::{DeclaredRate, MS, SECOND};
 
-use super::pdu::{HEADER_BYTES, MIN_SDU_HEADER_BYTES};
-
-/// Largest payload of a PDU, so that it fits into an IP packet of 65 535 octets, whatever is around it.
-pub const MAX_PAYLOAD_BYTES: u16 = 65_000;
-/// Largest window: a bitmap over all of it has 2 kB.
-pub const MAX_WINDOW_PDUS: u16 = 16_384;
-/// Longest header of an SDU.
-pub const MAX_SDU_HEADER_BYTES: u16 = 1024;
+use super::pdu::{
+    HEADER_BYTES, MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS, MIN_SDU_HEADER_BYTES, MaskCoding,
+};
 
 /// Credit of the declared rate for a sender that wakes up late.
 const BURST_NS: u64 = 10 * MS;
 /// Periods of statuses in a round trip where nobody says otherwise, as in [PETRA V].
 const STATUSES_PER_RTT: u64 = 8;
-
-/// Coding of the mask of a status, which lists the PDUs that are missing [PETRA V-C].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MaskCoding {
-    /// A bit for each PDU from LAST_IO to LAST_SEQ_NO.
-    Bitmap,
-    /// 16 bits for each missing PDU.
-    List,
-    /// Whichever of the two is shorter.
-    Shorter,
-}
 
 /// Parameters of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ pub mod pdu;
 mod receive;
 mod send;
 
-pub use config::{Config, MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS, MaskCoding};
+pub use config::Config;
 pub use connection::{Connection, State};
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStats, Stpp};
+pub use pdu::{MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS, MaskCoding};

@@ -1,65 +1,17 @@
 //! UTL at one end: an application above, a connection of the first hop below.
 
 use alloc::collections::VecDeque;
-use core::fmt;
 
 use skyhaul_core::{ConnectionId, Connections, Instant};
 
+use super::config::Config;
+use super::error::UtlError;
 use super::frame::{FRAME_BYTES, Frame};
 use super::receiver::Receiver;
 use super::sender::Sender;
 
 /// Octets that are read from the hop at a time.
 const CHUNK_BYTES: usize = 4096;
-
-/// Parameters of UTL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Octets of a full batch: n segments of LTL.
-    pub batch_bytes: u32,
-    /// Batches that are not confirmed, at most: `W_UTL`.
-    pub window_batches: usize,
-    /// Time from a batch's first bit on the wire in which it must be confirmed: `T_o(UTL)`.
-    pub timeout_ns: u64,
-    /// Octets written that the hop has not taken, at most.
-    pub send_limit_bytes: u64,
-}
-
-/// Why a stream is not known to have arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UtlError {
-    /// A batch was not confirmed in time.
-    Timeout {
-        /// Octets that the far application is not known to have.
-        unconfirmed_bytes: u64,
-    },
-    /// The connection below ended before everything was confirmed.
-    Closed {
-        /// Octets that the far application is not known to have.
-        unconfirmed_bytes: u64,
-    },
-    /// The peer confirmed what it was never sent.
-    FalseConfirmation,
-    /// The peer sent what is no frame, or a batch out of turn.
-    Malformed,
-}
-
-impl fmt::Display for UtlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Timeout { unconfirmed_bytes } => {
-                write!(f, "the far application did not confirm {unconfirmed_bytes} bytes in time")
-            }
-            Self::Closed { unconfirmed_bytes } => {
-                write!(f, "the connection ended before the far application had {unconfirmed_bytes} bytes")
-            }
-            Self::FalseConfirmation => f.write_str("the peer confirmed batches that were never sent"),
-            Self::Malformed => f.write_str("the peer sent what is no batch"),
-        }
-    }
-}
-
-impl core::error::Error for UtlError {}
 
 /// News for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

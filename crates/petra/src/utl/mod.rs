@@ -3,10 +3,14 @@
 //! all of it; what is not confirmed in time ends the connection with an error that says how much that is.
 //! Nothing is repeated: that is what the hops are for (`docs/spec/petra.md`, 9).
 
+mod config;
+mod error;
 mod frame;
 mod layer;
 mod receiver;
 mod sender;
 
+pub use config::Config;
+pub use error::UtlError;
 pub use frame::{FRAME_BYTES, Frame};
-pub use layer::{Config, UtlError, UtlEvent, UtlLayer};
+pub use layer::{UtlEvent, UtlLayer};

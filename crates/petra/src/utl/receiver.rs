@@ -2,8 +2,8 @@
 
 use alloc::collections::VecDeque;
 
+use super::error::UtlError;
 use super::frame::{FRAME_BYTES, Frame};
-use super::layer::UtlError;
 
 /// Octets that wait for the reader at most; nothing more is taken from the hop below then.
 const MAX_UNREAD_BYTES: usize = 65_536;

@@ -4,8 +4,9 @@ use alloc::collections::VecDeque;
 
 use skyhaul_core::Instant;
 
+use super::config::Config;
+use super::error::UtlError;
 use super::frame::Frame;
-use super::layer::{Config, UtlError};
 
 /// Batch that is not confirmed.
 #[derive(Clone, Copy, Debug)]

@@ -118,6 +118,11 @@ impl Connection {
         }
     }
 
+    /// True if a peer opened it and has not shown yet that it receives at its address.
+    fn is_unproven_yet(&self) -> bool {
+        self.is_accepted && !self.is_proven
+    }
+
     fn tell(&mut self, event: StreamEvent) {
         if self.events.len() < MAX_EVENTS && self.events.back() != Some(&event) {
             self.events.push_back(event);

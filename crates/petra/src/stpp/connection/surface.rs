@@ -140,11 +140,6 @@ impl Connection {
         self.receiver.tell();
     }
 
-    /// True if a peer opened it and has not shown yet that it receives at its address.
-    pub(super) fn is_unproven_yet(&self) -> bool {
-        self.is_accepted && !self.is_proven
-    }
-
     /// Ends at once; a peer whose tag is known is told.
     fn reset(&mut self, reason: ResetReason) {
         let told = (self.names.remote_tag != 0 && !self.life.is_over()).then_some(reason);

@@ -4,10 +4,9 @@ use core::fmt;
 
 use skyhaul_core::Integrity;
 
-use super::super::{MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS};
 use super::{
-    Body, CRC, HEADER_BYTES, MAX_MASK_PDUS, MIN_SDU_HEADER_BYTES, Mask, OPENING_BYTES, Opening, Pdu, Status,
-    WIRE_VERSION, crc32, flags, kinds,
+    Body, CRC, HEADER_BYTES, MAX_MASK_PDUS, MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS,
+    MIN_SDU_HEADER_BYTES, Mask, OPENING_BYTES, Opening, Pdu, Status, WIRE_VERSION, crc32, flags, kinds,
 };
 
 /// Why bytes are not a PDU. The receiver drops them and counts.

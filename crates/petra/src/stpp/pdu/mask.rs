@@ -2,7 +2,16 @@
 
 use alloc::vec::Vec;
 
-use super::super::MaskCoding;
+/// Coding of the mask of a status, which lists the PDUs that are missing [PETRA V-C].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaskCoding {
+    /// A bit for each PDU from LAST_IO to LAST_SEQ_NO.
+    Bitmap,
+    /// 16 bits for each missing PDU.
+    List,
+    /// Whichever of the two is shorter.
+    Shorter,
+}
 
 /// Missing numbers as distances from LAST_IO, rising, from 1 on; and the distance of LAST_SEQ_NO.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

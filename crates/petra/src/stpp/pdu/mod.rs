@@ -11,10 +11,17 @@ mod pdu_tests;
 pub use crc32::crc32;
 pub use decode::{Malformed, decode, decode_with};
 pub use encode::{encode, encode_with};
-pub use mask::Mask;
+pub use mask::{Mask, MaskCoding};
 
 /// Octets of the header, its CRC included.
 pub const HEADER_BYTES: usize = 20;
+/// Largest payload of a PDU, so that it fits into an IP packet of 65 535 octets, whatever is around it.
+pub const MAX_PAYLOAD_BYTES: u16 = 65_000;
+/// Largest window: a bitmap over all of it has 2 kB.
+pub const MAX_WINDOW_PDUS: u16 = 16_384;
+/// Longest header of an SDU.
+pub const MAX_SDU_HEADER_BYTES: u16 = 1024;
+
 /// Version of the layout, in openings.
 pub const WIRE_VERSION: u8 = 1;
 /// Shortest header of an SDU: length and flags.
@@ -24,7 +31,7 @@ pub const SDU_ENDS: u8 = 1;
 /// Modulus of numbers as PDUs carry them.
 pub const MODULUS: u64 = 1 << 32;
 /// PDUs that a mask speaks of at most: the largest window.
-pub const MAX_MASK_PDUS: u32 = super::MAX_WINDOW_PDUS as u32;
+pub const MAX_MASK_PDUS: u32 = MAX_WINDOW_PDUS as u32;
 
 /// Place of the CRC in the header.
 const CRC: core::ops::Range<usize> = 16..20;

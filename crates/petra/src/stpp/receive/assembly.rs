@@ -3,8 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::super::config::MaskCoding;
-use super::super::pdu::Mask;
+use super::super::pdu::{Mask, MaskCoding};
 
 /// Octets of an entry in a list.
 const ENTRY_BYTES: usize = 2;

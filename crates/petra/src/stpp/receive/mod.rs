@@ -9,8 +9,8 @@ mod reporting;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Instant, nearest};
 
-use super::config::{Config, MaskCoding};
-use super::pdu::{MODULUS, Status};
+use super::config::Config;
+use super::pdu::{MODULUS, MaskCoding, Status};
 use assembly::{Arrived, Assembly};
 use joining::{BrokenSdu, Joiner};
 use reporting::Reporter;
