@@ -1,6 +1,7 @@
 //! Flows that relays split: PETRA's path with TCP on the wires and STPP between the relays.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{STP, STPP, TCP, simulate};
@@ -164,6 +165,9 @@ acceptor = { rate = "1Mbit/s" }
 rtt = "200ms"
 "#;
 
+/// Names of them.
+const ALL: [&str; 4] = ["ltl", "tcp", "stp", "stpp"];
+
 /// Path of a shape that the seed picks: one to three relays, a protocol for each hop, losses both ways on every
 /// link, an outage of one of them, buffers from hardly anything up, any way of holding.
 fn shape(seed: u64) -> String {
@@ -175,37 +179,38 @@ fn shape(seed: u64) -> String {
     let mut text = String::from("[run]\ngoal = \"done\"\nduration = \"2h\"\n[nodes]\n");
     for node in &nodes {
         let kind = if node.starts_with("relay") { "relay" } else { "host" };
-        text += &format!("{node} = {{ kind = \"{kind}\" }}\n");
+        let _ = writeln!(text, "{node} = {{ kind = \"{kind}\" }}");
     }
     let outage = dice.below(relays as u64 + 1) as usize;
     for (number, pair) in nodes.windows(2).enumerate() {
         let loss = dice.below(6) as f64 / 100.0;
         let direction =
             format!("{{ rate = \"1Mbit/s\", delay = \"{}ms\", loss = {loss} }}", 10 + dice.below(90));
-        text += &format!(
+        let _ = write!(
+            text,
             "[links.l{number}]\nbetween = [\"{}\", \"{}\"]\nforward = {direction}\nreverse = {direction}\n",
             pair[0], pair[1]
         );
         if number == outage {
             let (from, length) = (1 + dice.below(4), 1 + dice.below(8));
-            text += &format!("outages = [{{ from = \"{from}s\", to = \"{}s\" }}]\n", from + length);
+            let _ = writeln!(text, "outages = [{{ from = \"{from}s\", to = \"{}s\" }}]", from + length);
         }
     }
     let mut pick = |of: &[&'static str]| of[dice.below(of.len() as u64) as usize];
-    const ALL: [&str; 4] = ["ltl", "tcp", "stp", "stpp"];
     let workload = pick(&[
         "{ kind = \"bulk\", size = \"200kB\" }",
         "{ kind = \"requests\", request = \"3kB\", response = \"20kB\", requests = 4, keep = true }",
     ]);
     text += TRANSPORTS;
-    text += &format!(
+    let _ = write!(
+        text,
         "[flows.file]\nfrom = \"alice\"\nto = \"bob\"\ntransport = \"{}\"\nworkload = {workload}\n",
         pick(&ALL)
     );
     for name in &names {
         let (threshold, control) = (pick(&["1B", "2kB", "20kB"]), pick(&["hold", "window"]));
-        text += &format!("[[flows.file.via]]\nrelay = \"{name}\"\ntransport = \"{}\"\n", pick(&ALL));
-        text += &format!("threshold = \"{threshold}\"\nsize = \"30kB\"\ncontrol = \"{control}\"\n");
+        let _ = write!(text, "[[flows.file.via]]\nrelay = \"{name}\"\ntransport = \"{}\"\n", pick(&ALL));
+        let _ = write!(text, "threshold = \"{threshold}\"\nsize = \"30kB\"\ncontrol = \"{control}\"\n");
     }
     text
 }
