@@ -43,11 +43,13 @@ pub(super) struct CompetitionDetector {
     /// Least and most waiting of the queue; the least is [`u64::MAX`] before it counts.
     min_wait_ns: u64,
     max_wait_ns: u64,
+    /// True if the queue lost packets: it is full.
+    has_lost: bool,
 }
 
 impl Default for CompetitionDetector {
     fn default() -> Self {
-        Self { calm_at: None, min_wait_ns: u64::MAX, max_wait_ns: 0 }
+        Self { calm_at: None, min_wait_ns: u64::MAX, max_wait_ns: 0, has_lost: false }
     }
 }
 
@@ -73,8 +75,16 @@ impl CompetitionDetector {
         self.min_wait_ns != u64::MAX
     }
 
-    /// Takes in how long a packet waited.
-    pub(super) fn saw(&mut self, now: Instant, wait_ns: u64, target_ns: u64, rtt_min_ns: u64) -> QueueCause {
+    /// Takes in how long a packet waited, and whether more was lost around it than noise takes. A path that has
+    /// become longer loses nothing, while a queue that is full all the time is as steady as that.
+    pub(super) fn saw(
+        &mut self,
+        now: Instant,
+        wait_ns: u64,
+        target_ns: u64,
+        rtt_min_ns: u64,
+        has_lost: bool,
+    ) -> QueueCause {
         let calm_at = *self.calm_at.get_or_insert(now);
         if wait_ns <= CROWDED_TARGETS * target_ns {
             *self = Self { calm_at: Some(now), ..Self::default() };
@@ -85,18 +95,19 @@ impl CompetitionDetector {
         // The first round trips show what the sender did itself.
         if crowded_ns > PATIENCE_RTTS / 2 * rtt_min_ns {
             self.min_wait_ns = self.min_wait_ns.min(wait_ns);
+            self.has_lost |= has_lost;
         }
         if crowded_ns
             <= PATIENCE_RTTS.saturating_mul(rtt_min_ns).saturating_add(2 * self.max_wait_ns.min(u64::MAX / 4))
         {
             return QueueCause::Unknown;
         }
-        if wait_ns.abs_diff(self.min_wait_ns) < target_ns / STEADY_PART {
+        if !self.has_lost && wait_ns.abs_diff(self.min_wait_ns) < target_ns / STEADY_PART {
             *self = Self::default();
             return QueueCause::LongerPath;
         }
         // What has changed once is others' until it is gone, though it stand still for a moment.
-        *self = Self { calm_at: Some(now), min_wait_ns: 0, max_wait_ns: 0 };
+        *self = Self { calm_at: Some(now), min_wait_ns: 0, max_wait_ns: 0, has_lost: false };
         QueueCause::OtherFlows
     }
 }
@@ -235,6 +246,20 @@ mod tests {
     use skyhaul_core::MS;
 
     use super::*;
+
+    #[test]
+    fn a_steady_wait_is_a_longer_path_only_where_nothing_is_lost() {
+        const RTT_NS: u64 = 40 * MS;
+        let cause = |loses: bool| {
+            let mut detector = CompetitionDetector::default();
+            let mut saw = |rtts: u64| {
+                detector.saw(Instant::from_ns(rtts * RTT_NS), 10 * MS, 4 * MS, RTT_NS, loses && rtts == 5)
+            };
+            (0..20).map(&mut saw).find(|cause| *cause != QueueCause::Unknown)
+        };
+        assert_eq!(cause(false), Some(QueueCause::LongerPath));
+        assert_eq!(cause(true), Some(QueueCause::OtherFlows), "a full queue");
+    }
 
     #[test]
     fn who_claims_a_share_of_an_empty_path_competes_with_nobody() {
