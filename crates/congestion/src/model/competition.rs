@@ -75,8 +75,8 @@ impl CompetitionDetector {
         self.min_wait_ns != u64::MAX
     }
 
-    /// Takes in how long a packet waited, and whether more was lost around it than noise takes. A path that has
-    /// become longer loses nothing, while a queue that is full all the time is as steady as that.
+    /// Takes in how long a packet waited, and whether more was lost around it than noise takes. A path that
+    /// has become longer loses nothing, while a queue that is full all the time is as steady as that.
     pub(super) fn saw(
         &mut self,
         now: Instant,
