@@ -73,8 +73,8 @@ pub trait Protocol: Debug + Send + Sync {
     /// Engine of a host.
     fn engine(&self, setup: &HostSetup<'_>) -> Box<dyn HostEngine>;
 
-    /// Headers around its segments in a scenario with this carrier; some protocols are always carried by IP, or
-    /// by nothing.
+    /// Headers around its segments in a scenario with this carrier; some protocols are always carried by
+    /// IP, or by nothing.
     fn carrier(&self, of_scenario: Carrier) -> Carrier;
 
     /// Number in the IP header of its packets under this carrier. Families at one host differ in it.

@@ -134,8 +134,8 @@ fn relays_that_cannot_be_are_refused_where_they_stand() {
     assert!(problem(straight).contains("no way from"), "relays forward nothing: {}", problem(straight));
 }
 
-/// What has left is noticed on the near side of a relay, and lets the far one go on: there is no further event
-/// for it. Found by the swarm below.
+/// What has left is noticed on the near side of a relay, and lets the far one go on: there is no further
+/// event for it. Found by the swarm below.
 #[test]
 fn a_far_sender_that_was_held_is_let_go_as_soon_as_what_waited_has_left() {
     let workload = "{ kind = \"requests\", request = \"100B\", response = \"100kB\", requests = 1 }";
@@ -168,8 +168,8 @@ rtt = "200ms"
 /// Names of them.
 const ALL: [&str; 4] = ["ltl", "tcp", "stp", "stpp"];
 
-/// Path of a shape that the seed picks: one to three relays, a protocol for each hop, losses both ways on every
-/// link, an outage of one of them, buffers from hardly anything up, any way of holding.
+/// Path of a shape that the seed picks: one to three relays, a protocol for each hop, losses both ways on
+/// every link, an outage of one of them, buffers from hardly anything up, any way of holding.
 fn shape(seed: u64) -> String {
     let mut dice = skyhaul_core::Stream::new(seed, "relays");
     let relays = 1 + dice.below(3) as usize;

@@ -284,8 +284,8 @@ impl Config {
         }
     }
 
-    /// TCP of the wires of a path that relays split, LTL: a window of 32 segments of 1000 bytes, each of which
-    /// is acknowledged, with the timers of [`Self::paper`] [PETRA V].
+    /// TCP of the wires of a path that relays split, LTL: a window of 32 segments of 1000 bytes, each of
+    /// which is acknowledged, with the timers of [`Self::paper`] [PETRA V].
     pub fn petra() -> Self {
         Self { receive_limit_bytes: 32_000, ack_policy: AckPolicy::Immediate, ..Self::paper() }
     }

@@ -67,7 +67,7 @@ impl Neighbours {
         self.sharing.arrived_bps()
     }
 
-    /// Takes in how long a packet waited, and whether more than noise was lost, and tells why the queue stays.
+    /// Takes in how long a packet waited, and whether more than noise was lost, tells why a queue stays.
     pub(super) fn waited(
         &mut self,
         now: Instant,

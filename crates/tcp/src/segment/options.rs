@@ -108,7 +108,8 @@ impl Options {
         self.extra.encode(NOP, out);
     }
 
-    /// Reads all options of a segment into these, which are none. Of one that comes twice the last one counts.
+    /// Reads all options of a segment into these, which are none. Of one that comes twice the last one
+    /// counts.
     pub(super) fn read(&mut self, mut bytes: &[u8]) -> Result<(), Malformed> {
         while let [kind, rest @ ..] = bytes {
             bytes = match *kind {
