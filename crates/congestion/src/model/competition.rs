@@ -43,13 +43,11 @@ pub(super) struct CompetitionDetector {
     /// Least and most waiting of the queue; the least is [`u64::MAX`] before it counts.
     min_wait_ns: u64,
     max_wait_ns: u64,
-    /// True if the queue lost packets: it is full.
-    has_lost: bool,
 }
 
 impl Default for CompetitionDetector {
     fn default() -> Self {
-        Self { calm_at: None, min_wait_ns: u64::MAX, max_wait_ns: 0, has_lost: false }
+        Self { calm_at: None, min_wait_ns: u64::MAX, max_wait_ns: 0 }
     }
 }
 
@@ -75,16 +73,8 @@ impl CompetitionDetector {
         self.min_wait_ns != u64::MAX
     }
 
-    /// Takes in how long a packet waited, and whether more was lost around it than noise takes. A path that
-    /// has become longer loses nothing, while a queue that is full all the time is as steady as that.
-    pub(super) fn saw(
-        &mut self,
-        now: Instant,
-        wait_ns: u64,
-        target_ns: u64,
-        rtt_min_ns: u64,
-        has_lost: bool,
-    ) -> QueueCause {
+    /// Takes in how long a packet waited.
+    pub(super) fn saw(&mut self, now: Instant, wait_ns: u64, target_ns: u64, rtt_min_ns: u64) -> QueueCause {
         let calm_at = *self.calm_at.get_or_insert(now);
         if wait_ns <= CROWDED_TARGETS * target_ns {
             *self = Self { calm_at: Some(now), ..Self::default() };
@@ -95,19 +85,18 @@ impl CompetitionDetector {
         // The first round trips show what the sender did itself.
         if crowded_ns > PATIENCE_RTTS / 2 * rtt_min_ns {
             self.min_wait_ns = self.min_wait_ns.min(wait_ns);
-            self.has_lost |= has_lost;
         }
         if crowded_ns
             <= PATIENCE_RTTS.saturating_mul(rtt_min_ns).saturating_add(2 * self.max_wait_ns.min(u64::MAX / 4))
         {
             return QueueCause::Unknown;
         }
-        if !self.has_lost && wait_ns.abs_diff(self.min_wait_ns) < target_ns / STEADY_PART {
+        if wait_ns.abs_diff(self.min_wait_ns) < target_ns / STEADY_PART {
             *self = Self::default();
             return QueueCause::LongerPath;
         }
         // What has changed once is others' until it is gone, though it stand still for a moment.
-        *self = Self { calm_at: Some(now), min_wait_ns: 0, max_wait_ns: 0, has_lost: false };
+        *self = Self { calm_at: Some(now), min_wait_ns: 0, max_wait_ns: 0 };
         QueueCause::OtherFlows
     }
 }
@@ -246,20 +235,6 @@ mod tests {
     use skyhaul_core::MS;
 
     use super::*;
-
-    #[test]
-    fn a_steady_wait_is_a_longer_path_only_where_nothing_is_lost() {
-        const RTT_NS: u64 = 40 * MS;
-        let cause = |loses: bool| {
-            let mut detector = CompetitionDetector::default();
-            let mut saw = |rtts: u64| {
-                detector.saw(Instant::from_ns(rtts * RTT_NS), 10 * MS, 4 * MS, RTT_NS, loses && rtts == 5)
-            };
-            (0..20).map(&mut saw).find(|cause| *cause != QueueCause::Unknown)
-        };
-        assert_eq!(cause(false), Some(QueueCause::LongerPath));
-        assert_eq!(cause(true), Some(QueueCause::OtherFlows), "a full queue");
-    }
 
     #[test]
     fn who_claims_a_share_of_an_empty_path_competes_with_nobody() {

@@ -32,8 +32,8 @@ impl Estimate {
         self.bps
     }
 
-    /// Rate in bit/s that is due beside a newcomer. Who gave way for long has nothing left; with one newcomer
-    /// a half was due, if trains show (`shown_bps`) that the path still carries that.
+    /// Rate in bit/s that is due beside a newcomer. Who gave way for long has nothing left; with one
+    /// newcomer a half was due, if trains show (`shown_bps`) that the path still carries that.
     pub(super) fn due_bps(&self, shown_bps: f64) -> f64 {
         self.bps.max(self.calm_bps.min(shown_bps) / 2.0)
     }

@@ -5,11 +5,8 @@ use skyhaul_core::{Instant, Interval, PathSample};
 
 use super::competition::{UNUSUAL_FACTOR, lost_part, unusual_bytes};
 
-/// Weight of a report: a few round trips are remembered, ...
+/// Weight of a report: a few round trips are remembered.
 const WEIGHT: f64 = 1.0 / 8.0;
-/// ... and more of the first reports, as far as they have many packets: so many that arrived are assumed
-/// before them.
-const ASSUMED_BYTES: f64 = 100.0 * 1500.0;
 /// Standard deviations of what is lost anyway that chance may take beyond [`UNUSUAL_FACTOR`] of it.
 const UNUSUAL_DEVIATIONS: f64 = 3.0;
 /// Loss that may be noise beside others, unless a test found more.
@@ -37,9 +34,8 @@ pub(super) const HOLDS_WINDOWS: u64 = 4;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossNoise {
     part: f64,
-    /// Reports that it is made of, and IP bytes sent that they speak of.
+    /// Reports that it is made of.
     counted: u32,
-    counted_bytes: f64,
     /// Reports since it is above [`TELLING_LOSS`].
     reports: u32,
     /// Reports with a queue since the last one without.
@@ -75,11 +71,7 @@ impl LossNoise {
 
     /// True if more is missing than may be noise beside others.
     pub(super) fn is_exceeded(&self, long: &Interval) -> bool {
-        Self::is_unusual(long, self.excused_part())
-    }
-
-    /// True if more is missing than chance takes where this part is lost anyway.
-    pub(super) fn is_unusual(long: &Interval, part: f64) -> bool {
+        let part = self.excused_part();
         let usual = part * long.sent_bytes as f64 / 1500.0;
         let unusual = unusual_bytes(long, part) as f64 / 1500.0;
         unusual * unusual > UNUSUAL_DEVIATIONS * UNUSUAL_DEVIATIONS * usual
@@ -138,21 +130,13 @@ impl LossNoise {
             }
             return;
         }
-        self.count(&long);
+        self.counted = self.counted.saturating_add(1);
+        self.part += (lost_part(&long) - self.part) * WEIGHT;
         let is_telling = self.part > TELLING_LOSS + UNUSUAL_FACTOR * self.noise_part;
         self.reports = if is_telling && !is_shared { self.reports + 1 } else { 0 };
         if self.reports >= SETTLED_REPORTS {
             self.test = Some(PolicerTest::new(now, rate_bps * (1.0 - self.part)));
         }
-    }
-
-    /// Counts what is missing: at first everything since the beginning has equal weight.
-    fn count(&mut self, long: &Interval) {
-        let bytes = long.sent_bytes as f64;
-        self.counted = self.counted.saturating_add(1);
-        self.counted_bytes += bytes;
-        let weight = (bytes / (ASSUMED_BYTES + self.counted_bytes)).max(WEIGHT);
-        self.part += (lost_part(long) - self.part) * weight;
     }
 
     fn found(&mut self, now: Instant, is_policed: bool) {
@@ -219,20 +203,6 @@ mod tests {
             arrived_ns: SECOND,
             arrived_bytes: bytes(sent - lost),
         }
-    }
-
-    #[test]
-    fn the_first_report_tells_the_noise_if_it_has_many_packets() {
-        let part = |reports: &[(u64, u64)]| {
-            let mut noise = LossNoise::default();
-            reports.iter().for_each(|&(lost, sent)| noise.count(&missing(lost, sent)));
-            noise.part()
-        };
-        let (one, two) = (part(&[(30, 300)]), part(&[(30, 300), (30, 300)]));
-        assert!(one > 0.07 && two > 0.08 && two < 0.1, "{one}, {two}: a hundredth before");
-        assert!(part(&[(1, 5)]) < 0.03, "chance");
-        let many = [(0, 300); 20];
-        assert!(part(&[&many[..], &[(30, 300); 16]].concat()) > 0.08, "noise that begins is found");
     }
 
     #[test]

@@ -32,7 +32,7 @@ use loss_noise::LossNoise;
 use neighbours::{Delivered, Neighbours, Part};
 use pace::Pace;
 pub(crate) use rates::carried_bps;
-use rates::{MAX_RATE_BPS, arrived_bps, packet_ns, rate_bps, seen_bps};
+use rates::{MAX_RATE_BPS, packet_ns, rate_bps, seen_bps};
 use sharing::Evidence;
 use start::Start;
 use trains::Trains;
@@ -107,9 +107,7 @@ impl Model {
 
     /// Takes in what a report says of the part of the path that is ours.
     fn take_shared(&mut self, now: Instant, sample: &PathSample) {
-        if let Some((long, bps)) =
-            sample.long.and_then(|long| Some((long, arrived_bps(&long, self.mss_bytes)?)))
-        {
+        if let Some((long, bps)) = sample.long.and_then(|long| Some((long, self.arrived_bps(&long)?))) {
             self.neighbours.left(bps, long.arrived_bytes / self.mss_bytes.max(1));
         }
         let rtt_min_ns = self.delays.rtt_min_ns();
@@ -154,8 +152,7 @@ impl Model {
             // A few packets in a short round trip are no rate to hold, but one to search from. A packet with
             // a POLL has less data than others, and may be all that arrives.
             let bps = Some(seen_bps(sample)).filter(|bps| !self.estimate.is_known() && *bps > 0.0)?;
-            let least_bps = self.least_share_bps();
-            self.start.search(now, sample, bps, self.mss_bytes).map(|bps| bps.max(least_bps))
+            self.start.search(now, sample, bps, self.mss_bytes)
         });
         if let Some(bps) = found_bps {
             self.estimate.set(bps);
@@ -166,7 +163,11 @@ impl Model {
     /// Rate that the path carried between two marks, when there was a queue: what arrived, and what is lost
     /// anyway.
     fn delivered_bps(&self, long: &Interval) -> Option<f64> {
-        arrived_bps(long, self.mss_bytes).map(|bps| bps / (1.0 - self.noise_part()))
+        self.arrived_bps(long).map(|bps| bps / (1.0 - self.noise_part()))
+    }
+
+    fn arrived_bps(&self, long: &Interval) -> Option<f64> {
+        rates::arrived_bps(long, self.mss_bytes)
     }
 
     /// Claims a share, until nobody else is there; true while somebody is.
@@ -289,10 +290,8 @@ impl Model {
 
     /// Takes in that the queue does not go away: somebody fills it, or the path has become longer.
     fn take_queue(&mut self, now: Instant, sample: &PathSample) {
-        let (waited_ns, rtt_min_ns) = (self.delays.waited_ns(), self.delays.rtt_min_ns());
-        let noise_part = self.noise_part();
-        let has_lost = sample.long.is_some_and(|long| LossNoise::is_unusual(&long, noise_part));
-        match self.neighbours.waited(now, waited_ns, self.target_ns(), rtt_min_ns, has_lost) {
+        let waited_ns = self.delays.waited_ns();
+        match self.neighbours.waited(now, waited_ns, self.target_ns(), self.delays.rtt_min_ns()) {
             QueueCause::OtherFlows if self.neighbours.claim().is_none() => {
                 let due_bps = self.estimate.due_bps(self.trains.latest_bps());
                 self.neighbours.begin_claim(now, sample, due_bps, self.mss_bytes);

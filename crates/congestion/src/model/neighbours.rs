@@ -67,16 +67,15 @@ impl Neighbours {
         self.sharing.arrived_bps()
     }
 
-    /// Takes in how long a packet waited, and whether more than noise was lost, tells why a queue stays.
+    /// Takes in how long a packet waited, and tells why the queue stays.
     pub(super) fn waited(
         &mut self,
         now: Instant,
         wait_ns: u64,
         target_ns: u64,
         rtt_min_ns: u64,
-        has_lost: bool,
     ) -> QueueCause {
-        self.detector.saw(now, wait_ns, target_ns, rtt_min_ns, has_lost)
+        self.detector.saw(now, wait_ns, target_ns, rtt_min_ns)
     }
 
     /// Begins to claim a share, with the window that `bps` fills.

@@ -105,8 +105,8 @@ impl Trains {
         (self.fitted, self.room) = (None, None);
     }
 
-    /// Time that a train takes for which the queue has room, in ns, if longer ones had none;
-    /// `packet_ns`: that of a packet.
+    /// Time that a train takes for which the queue has room, in ns, if longer ones had none; `packet_ns`:
+    /// that of a packet.
     pub(super) fn room_ns(&self, packet_ns: f64) -> Option<u64> {
         self.room.map(|(_, packets)| (packets as f64 * packet_ns) as u64)
     }
