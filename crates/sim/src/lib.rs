@@ -20,7 +20,7 @@ mod transfer;
 pub use capture::{Interfaces, RunCapture};
 pub use fabric::{Edge, LinkEnd, LinkTap, Middle, OversizedPacket, RunError};
 pub use flows::{Flows, MAX_COMPLETIONS, Record, fill_pattern, pattern, wrong_in_pattern};
-pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch};
+pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch, Standstills};
 pub use measure::{
     CAUSES, Confusion, LadderLine, LossOracle, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, VERDICTS,
 };

@@ -39,7 +39,9 @@ const LOSS_SAMPLES: f64 = 24.0;
 /// Watch over a queue that does not go away.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompetitionDetector {
-    calm_at: Option<Instant>,
+    /// Receiver's clock when the first mark arrived that met it; `None`: there is no queue. What a machine
+    /// that stood still reads at once arrives at one time, however long it took.
+    since_ns: Option<u64>,
     /// Least and most waiting of the queue; the least is [`u64::MAX`] before it counts.
     min_wait_ns: u64,
     max_wait_ns: u64,
@@ -47,7 +49,7 @@ pub(super) struct CompetitionDetector {
 
 impl Default for CompetitionDetector {
     fn default() -> Self {
-        Self { calm_at: None, min_wait_ns: u64::MAX, max_wait_ns: 0 }
+        Self { since_ns: None, min_wait_ns: u64::MAX, max_wait_ns: 0 }
     }
 }
 
@@ -73,15 +75,20 @@ impl CompetitionDetector {
         self.min_wait_ns != u64::MAX
     }
 
-    /// Takes in how long a packet waited.
-    pub(super) fn saw(&mut self, now: Instant, wait_ns: u64, target_ns: u64, rtt_min_ns: u64) -> QueueCause {
-        let calm_at = *self.calm_at.get_or_insert(now);
+    /// Takes in how long a packet waited that arrived at this time of the receiver's clock.
+    pub(super) fn saw(
+        &mut self,
+        arrived_ns: u64,
+        wait_ns: u64,
+        target_ns: u64,
+        rtt_min_ns: u64,
+    ) -> QueueCause {
         if wait_ns <= CROWDED_TARGETS * target_ns {
-            *self = Self { calm_at: Some(now), ..Self::default() };
+            *self = Self::default();
             return QueueCause::Unknown;
         }
         self.max_wait_ns = self.max_wait_ns.max(wait_ns);
-        let crowded_ns = now.since(calm_at);
+        let crowded_ns = arrived_ns.saturating_sub(*self.since_ns.get_or_insert(arrived_ns));
         // The first round trips show what the sender did itself.
         if crowded_ns > PATIENCE_RTTS / 2 * rtt_min_ns {
             self.min_wait_ns = self.min_wait_ns.min(wait_ns);
@@ -96,7 +103,7 @@ impl CompetitionDetector {
             return QueueCause::LongerPath;
         }
         // What has changed once is others' until it is gone, though it stand still for a moment.
-        *self = Self { calm_at: Some(now), min_wait_ns: 0, max_wait_ns: 0 };
+        *self = Self { since_ns: Some(arrived_ns), min_wait_ns: 0, max_wait_ns: 0 };
         QueueCause::OtherFlows
     }
 }
@@ -235,6 +242,21 @@ mod tests {
     use skyhaul_core::MS;
 
     use super::*;
+
+    /// Answers of one machine that stood still for a second: their marks left one behind the other, and were
+    /// read at one time.
+    #[test]
+    fn what_is_read_at_once_is_no_queue_that_stays() {
+        const RTT_NS: u64 = 20 * MS;
+        let mut detector = CompetitionDetector::default();
+        for waited_ms in (20..1000).rev().step_by(20) {
+            let cause = detector.saw(7 * SECOND, waited_ms * MS, 4 * MS, RTT_NS);
+            assert_eq!(cause, QueueCause::Unknown);
+        }
+        assert!(detector.is_filled() && !detector.is_crowded());
+        let causes = (0..150).map(|mark| detector.saw(7 * SECOND + mark * RTT_NS, 40 * MS, 4 * MS, RTT_NS));
+        assert!(causes.collect::<alloc::vec::Vec<_>>().iter().any(|cause| *cause != QueueCause::Unknown));
+    }
 
     #[test]
     fn who_claims_a_share_of_an_empty_path_competes_with_nobody() {

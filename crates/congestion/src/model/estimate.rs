@@ -4,7 +4,7 @@ use skyhaul_core::{Instant, Interval};
 
 use super::delays::Delays;
 use super::pace::Pace;
-use super::rates::{MAX_RATE_BPS, MIN_RATE_BPS, rate_bps};
+use super::rates::{MAX_RATE_BPS, MIN_RATE_BPS, rate_bps, was_held_up};
 
 /// Part of the estimate below which a path was not full: the lowest correction, less some packets.
 pub(super) const FULL_PART: f64 = 0.45;
@@ -22,6 +22,8 @@ pub(super) struct Estimate {
     bps: f64,
     /// What it was at the last report without a queue.
     calm_bps: f64,
+    /// The most that it was at any of those.
+    most_calm_bps: f64,
     /// Time at which it was known first.
     known_at: Option<Instant>,
 }
@@ -60,6 +62,7 @@ impl Estimate {
     /// Takes in a report without a queue.
     pub(super) fn was_calm(&mut self) {
         self.calm_bps = self.bps;
+        self.most_calm_bps = self.most_calm_bps.max(self.bps);
     }
 
     /// Takes the rate of what arrived: with a queue it is what the path carries, without one the least that
@@ -72,6 +75,7 @@ impl Estimate {
         delays: &Delays,
         target_ns: u64,
     ) {
+        let delivered_bps = if was_held_up(long) { self.known_bps(long) } else { delivered_bps };
         // A link that was given too little has carried less than it can.
         let given_bps = self.bps.min(pace.proven_bps(delays));
         let was_full = rate_bps(long.sent_bytes, long.sent_ns) > given_bps * FULL_PART;
@@ -85,6 +89,13 @@ impl Estimate {
             // nothing.
             self.set(self.bps.max(delivered_bps.min(pace.bps() * MAX_EXCESS)));
         }
+    }
+
+    /// Rate in bit/s that what may have been held up and read at once shows: at most what was sent, or what
+    /// the path was known to carry without a queue, which it may carry again.
+    fn known_bps(&self, long: &Interval) -> f64 {
+        let most_bps = self.most_calm_bps.max(rate_bps(long.sent_bytes, long.sent_ns));
+        rate_bps(long.arrived_bytes, long.arrived_ns.max(1)).min(most_bps)
     }
 
     /// Jumps towards what trains show, by this part of the way.

@@ -290,8 +290,8 @@ impl Model {
 
     /// Takes in that the queue does not go away: somebody fills it, or the path has become longer.
     fn take_queue(&mut self, now: Instant, sample: &PathSample) {
-        let waited_ns = self.delays.waited_ns();
-        match self.neighbours.waited(now, waited_ns, self.target_ns(), self.delays.rtt_min_ns()) {
+        let (waited_ns, rtt_min_ns) = (self.delays.waited_ns(), self.delays.rtt_min_ns());
+        match self.neighbours.waited(sample.arrived_ns, waited_ns, self.target_ns(), rtt_min_ns) {
             QueueCause::OtherFlows if self.neighbours.claim().is_none() => {
                 let due_bps = self.estimate.due_bps(self.trains.latest_bps());
                 self.neighbours.begin_claim(now, sample, due_bps, self.mss_bytes);

@@ -67,15 +67,16 @@ impl Neighbours {
         self.sharing.arrived_bps()
     }
 
-    /// Takes in how long a packet waited, and tells why the queue stays.
+    /// Takes in how long a packet waited that arrived at this time of the receiver's clock, and tells why the
+    /// queue stays.
     pub(super) fn waited(
         &mut self,
-        now: Instant,
+        arrived_ns: u64,
         wait_ns: u64,
         target_ns: u64,
         rtt_min_ns: u64,
     ) -> QueueCause {
-        self.detector.saw(now, wait_ns, target_ns, rtt_min_ns)
+        self.detector.saw(arrived_ns, wait_ns, target_ns, rtt_min_ns)
     }
 
     /// Begins to claim a share, with the window that `bps` fills.

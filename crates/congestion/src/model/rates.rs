@@ -8,8 +8,6 @@ use super::aim::MIN_CORRECTION;
 pub(super) const MIN_RATE_BPS: f64 = 1000.0;
 /// Highest: what a receiver says may be anything.
 pub(super) const MAX_RATE_BPS: f64 = 1e11;
-/// Time for which a receiver's machine may stand still.
-const STALL_NS: u64 = 20 * MS;
 /// Bytes between two marks below which they say more about packet sizes than about a rate, ...
 const MIN_BYTES: u64 = 4 * 1500;
 /// ... and the time from which on they do not: what takes that long is slow, and less than a tenth of it is
@@ -31,12 +29,22 @@ pub(super) fn seen_bps(sample: &PathSample) -> f64 {
     sample.long.map_or(0.0, |long| rate_bps(long.arrived_bytes, long.arrived_ns.max(long.sent_ns).max(1)))
 }
 
-/// Rate at which packets arrived between two marks, if they are enough to tell. A queue empties while at
-/// least the lowest correction of the rate is sent: what arrives in less of the time than that explains
-/// may have been held up for a moment by the receiver's machine, and read at once.
+/// Time in ns in which what was sent between two marks arrives at least: a queue empties while no less than
+/// the lowest correction of the rate is sent.
+fn least_arrival_ns(long: &Interval) -> u64 {
+    (long.sent_ns as f64 * MIN_CORRECTION) as u64
+}
+
+/// True if what was sent between two marks arrived in less time than a queue that empties explains: the
+/// receiver's machine stood still, for however long, and read at once what its socket held.
+pub(super) fn was_held_up(long: &Interval) -> bool {
+    long.arrived_ns < least_arrival_ns(long)
+}
+
+/// Rate at which packets arrived between two marks, if they are enough to tell; at most what a queue that
+/// empties explains.
 pub(super) fn arrived_bps(long: &Interval, mss_bytes: u64) -> Option<f64> {
-    let least_ns = ((long.sent_ns as f64 * MIN_CORRECTION) as u64).min(STALL_NS);
-    let arrived_ns = long.arrived_ns.max(least_ns);
+    let arrived_ns = long.arrived_ns.max(least_arrival_ns(long));
     let is_enough = long.arrived_bytes >= MIN_BYTES && arrived_ns > 0
         || long.arrived_bytes >= mss_bytes && arrived_ns >= MIN_ARRIVAL_NS;
     is_enough.then(|| rate_bps(long.arrived_bytes, arrived_ns))

@@ -2,6 +2,7 @@
 
 mod app;
 mod engines;
+mod standstills;
 
 use std::mem;
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use crate::fabric::node;
 use crate::source::Source;
 pub use app::App;
 pub use engines::{Around, ConnectionKey, Engines, SegmentBatch};
+pub use standstills::Standstills;
 
 /// Datagrams per batch that an endpoint may hand out.
 const MAX_SEGMENTS: usize = 16;
@@ -33,6 +35,7 @@ pub struct Host {
     node: u32,
     next_packet: u64,
     buffer: Vec<u8>,
+    standstills: Standstills,
 }
 
 impl Host {
@@ -40,18 +43,34 @@ impl Host {
     pub fn new(engines: Engines, address: SocketAddr, app: Box<dyn App>) -> Self {
         let node = node(address).unwrap_or_default();
         let next_packet = u64::from(node) * PACKETS_PER_HOST;
-        Self { engines, address, app, node, next_packet, buffer: Vec::new() }
+        Self {
+            engines,
+            address,
+            app,
+            node,
+            next_packet,
+            buffer: Vec::new(),
+            standstills: Standstills::default(),
+        }
+    }
+
+    /// Has its machine stand still at these times.
+    pub fn set_standstills(&mut self, standstills: Standstills) {
+        self.standstills = standstills;
     }
 
     /// When an engine or the application has something to do next.
     pub fn deadline(&self) -> Option<Instant> {
+        if let Some(until) = self.standstills.until() {
+            return Some(until);
+        }
         match (self.engines.deadline(), self.app.deadline()) {
             (Some(engines), Some(app)) => Some(engines.min(app)),
             (engines, app) => engines.or(app),
         }
     }
 
-    /// Takes a packet that arrived from `from`.
+    /// Takes a packet that arrived from `from`: while the machine stands still, its socket does.
     pub fn receive(
         &mut self,
         now: Instant,
@@ -59,6 +78,12 @@ impl Host {
         packet: &Packet,
         sink: &mut dyn EventSink<Source>,
     ) {
+        if !self.standstills.hold(now, from, packet) {
+            self.read(now, from, packet, sink);
+        }
+    }
+
+    fn read(&mut self, now: Instant, from: SocketAddr, packet: &Packet, sink: &mut dyn EventSink<Source>) {
         self.app.arrived(now, &packet.meta);
         if sink.wants() {
             sink.emit(now, Source::Host(self.node), Event::Arrived { packet: packet.meta.id });
@@ -66,13 +91,18 @@ impl Host {
         self.engines.handle(now, from, packet.meta.fields, &packet.bytes, sink);
     }
 
-    /// Lets timers, the application and the engines do what is due; sends by `send`.
+    /// Lets timers, the application and the engines do what is due; sends by `send`. Nothing is while the
+    /// machine stands still.
     pub fn work(
         &mut self,
         now: Instant,
         sink: &mut dyn EventSink<Source>,
         mut send: impl FnMut(Packet, &mut dyn EventSink<Source>),
     ) {
+        let Some(held) = self.standstills.read(now) else { return };
+        for (from, packet) in held {
+            self.read(now, from, &packet, sink);
+        }
         self.engines.handle_timeout(now, sink);
         loop {
             self.app.work(now, &mut self.engines);

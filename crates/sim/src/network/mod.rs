@@ -11,7 +11,7 @@ use skyhaul_scenario::Routes;
 pub(crate) use build::build;
 
 use crate::fabric::{Edge, Fabric, LinkTap, address};
-use crate::host::Host;
+use crate::host::{Host, Standstills};
 use crate::source::Source;
 
 /// How a run ended.
@@ -135,6 +135,14 @@ impl Network {
         match self.nodes.get(node)? {
             Node::Host(host) => Some(host),
             Node::Router => None,
+        }
+    }
+
+    /// Has the machine of the host with this node number stand still at these times; nothing where there is no
+    /// such host.
+    pub fn set_standstills(&mut self, node: usize, standstills: Standstills) {
+        if let Some(Node::Host(host)) = self.nodes.get_mut(node) {
+            host.set_standstills(standstills);
         }
     }
 
