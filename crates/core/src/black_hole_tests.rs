@@ -101,7 +101,7 @@ fn rows_that_are_usual_raise_no_doubt_and_decide_none() {
     hole.large_arrived(at(1), 10);
     (0..90).for_each(|_| hole.large_lost(at(0))); // as the first report tells
     for packet in 2..100_000 {
-        if dice.next_u64() % 10 == 0 {
+        if dice.next_u64().is_multiple_of(10) {
             hole.large_arrived(at(packet), 1);
         } else {
             hole.large_lost(at(packet));

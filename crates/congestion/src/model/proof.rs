@@ -30,7 +30,7 @@ impl Proof {
     }
 
     /// Highest rate at which to send, in bit/s.
-    pub(super) fn max_bps(&self, rtt_min_ns: u64) -> f64 {
+    pub(super) fn max_bps(self, rtt_min_ns: u64) -> f64 {
         rate_bps(PROOF_FACTOR.saturating_mul(self.bytes), rtt_min_ns).max(MIN_RATE_BPS)
     }
 }

@@ -138,8 +138,8 @@ impl Network {
         }
     }
 
-    /// Has the machine of the host with this node number stand still at these times; nothing where there is no
-    /// such host.
+    /// Has the machine of the host with this node number stand still at these times; nothing where there is
+    /// no such host.
     pub fn set_standstills(&mut self, node: usize, standstills: Standstills) {
         if let Some(Node::Host(host)) = self.nodes.get_mut(node) {
             host.set_standstills(standstills);
