@@ -14,9 +14,9 @@ fn channel() -> ChannelConfig {
     ChannelConfig { good: state, bad: state, start: ChannelState::Good }
 }
 
-/// With a largest packet: without one, there is no such field in the text.
+/// With a largest packet and jitter: without them, there are no such fields in the text.
 fn direction() -> DirectionConfig {
-    DirectionConfig { mtu_bytes: Some(1400), ..DirectionConfig::default() }
+    DirectionConfig { mtu_bytes: Some(1400), jitter_ns: 1, ..DirectionConfig::default() }
 }
 
 #[test]

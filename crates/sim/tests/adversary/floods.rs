@@ -23,7 +23,9 @@ fn a_flood_of_openings_takes_the_places_of_none_but_its_own_and_goes_away() {
         assert!(liar.engine.connection_count() <= 100 + 32);
     }
     let stats = liar.engine.endpoint_stats();
-    assert_eq!((stats.full, stats.gave_way, stats.cookies_sent), (0, 0, 10_000 - 99), "by cookies beyond");
+    assert_eq!((stats.full, stats.gave_way), (0, 0));
+    assert_eq!(stats.cookies_sent + stats.unanswered, 10_000 - 99, "by cookies beyond");
+    assert!((1..=260).contains(&stats.cookies_sent), "at once so many leave: {}", stats.cookies_sent);
     assert_eq!(liar.state(), Some(skyhaul_stp::State::Established), "who is proven gives no way");
     let before = liar.heard.len();
     liar.listen();
