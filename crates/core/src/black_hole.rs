@@ -102,13 +102,16 @@ impl BlackHole {
         self.told = Some((bytes, now));
     }
 
-    /// Takes in that so many large packets arrived, the last of which left at `sent_at`: it ends a row that
-    /// began no later.
-    pub(crate) fn large_arrived(&mut self, sent_at: Instant, packets: u32) {
+    /// Takes in that so many full packets arrived, the last of which left at `sent_at`.
+    pub(crate) fn full_arrived(&mut self, sent_at: Instant, packets: u32) {
+        self.usual.arrived(sent_at, packets);
+    }
+
+    /// Takes in that a large packet arrived that left at `sent_at`: it ends a row that began no later.
+    pub(crate) fn large_arrived(&mut self, sent_at: Instant) {
         self.arrived = self.arrived.max(Some(sent_at));
-        self.usual.count(0, packets);
         if self.row_packets > 0 && sent_at >= self.row_since {
-            self.usual.count(self.row_packets, 0);
+            self.usual.lost(self.row_since, self.row_packets);
             (self.row_packets, self.doubt) = (0, None);
         }
         self.told = self.told.filter(|&(_, told_at)| sent_at <= told_at);
@@ -117,7 +120,7 @@ impl BlackHole {
     /// Takes in that a large packet is lost that left at `sent_at`.
     pub(crate) fn large_lost(&mut self, sent_at: Instant) {
         if self.arrived.is_some_and(|arrived| sent_at <= arrived) {
-            self.usual.count(1, 0);
+            self.usual.lost(sent_at, 1);
             return;
         }
         self.row_since = if self.row_packets == 0 { sent_at } else { self.row_since.min(sent_at) };

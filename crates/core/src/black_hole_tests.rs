@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
 /// A doubt that began at 100 ms: packets of 1500 bytes are lost, new ones have 1280.
 fn doubted() -> BlackHole {
     let mut hole = BlackHole::default();
-    hole.large_arrived(at(1), 1);
+    hole.large_arrived(at(1));
     (0..5).for_each(|_| hole.large_lost(at(10)));
     assert!(!hole.conclude(at(100), 1280, 576));
     assert_eq!(hole.doubted(), Some((1280, at(100))));
@@ -39,9 +39,9 @@ fn what_left_before_a_doubt_proves_nothing_and_what_arrives_of_it_ends_the_doubt
     hole.small_arrived(100);
     (0..50).for_each(|_| hole.large_lost(at(99)));
     assert!(!hole.conclude(at(300), 1280, 576));
-    hole.large_arrived(at(9), 1);
+    hole.large_arrived(at(9));
     assert!(hole.doubted().is_some(), "older than the row");
-    hole.large_arrived(at(11), 1);
+    hole.large_arrived(at(11));
     assert_eq!((hole.doubted(), hole.row_since()), (None, None));
 }
 
@@ -98,11 +98,13 @@ fn chance_passes_for_a_fall_once_in_thousands_of_doubts() {
 fn rows_that_are_usual_raise_no_doubt_and_decide_none() {
     let mut dice = Stream::new(1, "overload");
     let mut hole = BlackHole::default();
-    hole.large_arrived(at(1), 10);
+    hole.full_arrived(at(1), 10);
+    hole.large_arrived(at(1));
     (0..90).for_each(|_| hole.large_lost(at(0))); // as the first report tells
     for packet in 2..100_000 {
         if dice.next_u64().is_multiple_of(10) {
-            hole.large_arrived(at(packet), 1);
+            hole.full_arrived(at(packet), 1);
+            hole.large_arrived(at(packet));
         } else {
             hole.large_lost(at(packet));
         }
@@ -111,4 +113,14 @@ fn rows_that_are_usual_raise_no_doubt_and_decide_none() {
     (0..200).for_each(|_| hole.large_lost(at(200_000)));
     assert!(!hole.conclude(at(200_000), 1280, 576));
     assert_eq!(hole.doubted(), Some((1280, at(200_000))), "more than is usual");
+}
+
+#[test]
+fn a_short_packet_that_arrives_makes_no_losses_usual() {
+    let mut hole = BlackHole::default();
+    hole.large_arrived(at(50)); // the rest of a file: above the least size, and far from full
+    (0..150).for_each(|packet| hole.large_lost(at(packet / 4)));
+    (0..5).for_each(|_| hole.large_lost(at(60)));
+    assert!(!hole.conclude(at(100), 576, 576));
+    assert_eq!(hole.doubted(), Some((576, at(100))), "five in a row are enough");
 }

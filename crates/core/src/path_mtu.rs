@@ -15,6 +15,7 @@
 //! Nothing depends on them, and a forged one costs a probe.
 
 use crate::black_hole::BlackHole;
+use crate::usual_losses::UsualLosses;
 use crate::{Instant, SECOND};
 
 /// Size of packets before anything is known [RFC 8899 5.1.2]: what every link of IPv6 takes, and with few
@@ -338,9 +339,20 @@ impl PathMtu {
         self.telling_bytes() < bytes && bytes <= self.packet_bytes
     }
 
-    /// So many packets above [`Self::telling_bytes`] arrived, the last of which left at `sent_at`.
-    pub fn arrived(&mut self, sent_at: Instant, packets: u32) {
-        self.black_hole.large_arrived(sent_at, packets);
+    /// A packet above [`Self::telling_bytes`], which left at `sent_at`, arrived.
+    pub fn arrived(&mut self, sent_at: Instant) {
+        self.black_hole.large_arrived(sent_at);
+    }
+
+    /// Least size of a packet that is as large as they are, but for control.
+    pub fn full_bytes(&self) -> u32 {
+        UsualLosses::full_bytes(self.packet_bytes)
+    }
+
+    /// So many packets of at least [`Self::full_bytes`] arrived, the last of which left at `sent_at`; told
+    /// before [`Self::arrived`].
+    pub fn arrived_full(&mut self, sent_at: Instant, packets: u32) {
+        self.black_hole.full_arrived(sent_at, packets);
     }
 
     /// So many packets arrived that [`Self::compared`] tells of.

@@ -34,7 +34,7 @@ impl Bench {
             let arrives = bytes <= self.path_bytes || self.mtu.may_fragment(bytes, false);
             match (arrives, bytes > self.mtu.telling_bytes()) {
                 (false, _) => self.mtu.lost(bytes, now),
-                (true, true) => self.mtu.arrived(now, 1),
+                (true, true) => self.mtu.arrived(now),
                 (true, false) => self.mtu.arrived_small(1),
             }
         }
@@ -172,7 +172,8 @@ fn losses_among_arrivals_are_no_black_hole_and_an_outage_raises_a_doubt_that_one
     for loss in 0..1000 {
         bench.mtu.lost(1500, at(10_000 + loss));
         if loss % 4 == 3 {
-            bench.mtu.arrived(at(10_000 + loss), 1);
+            bench.mtu.arrived_full(at(10_000 + loss), 1);
+            bench.mtu.arrived(at(10_000 + loss));
         }
         assert!(!bench.mtu.conclude(at(10_000 + loss)));
         assert_eq!(bench.mtu.new_bytes(), 1500);
@@ -184,7 +185,7 @@ fn losses_among_arrivals_are_no_black_hole_and_an_outage_raises_a_doubt_that_one
     assert!(!bench.mtu.conclude(at(20_000)), "as an outage looks");
     assert_eq!((bench.mtu.packet_bytes(), bench.mtu.new_bytes()), (1500, 1280));
     assert_eq!(bench.mtu.probe_due(at(20_000)), None);
-    bench.mtu.arrived(at(20_000), 1);
+    bench.mtu.arrived(at(20_000));
     assert!(!bench.mtu.conclude(at(20_001)));
     assert_eq!((bench.mtu.packet_bytes(), bench.mtu.new_bytes()), (1500, 1500));
 }
@@ -193,7 +194,8 @@ fn losses_among_arrivals_are_no_black_hole_and_an_outage_raises_a_doubt_that_one
 fn a_lost_probe_tells_less_where_more_is_lost_anyway() {
     for (lost, arrived, tries) in [(0, 100, 3), (20, 80, 3), (50, 50, 7), (90, 10, 44)] {
         let mut mtu = PathMtu::new(V4, 1500, None);
-        mtu.arrived(at(2), arrived);
+        mtu.arrived_full(at(2), arrived);
+        mtu.arrived(at(2));
         (0..lost).for_each(|_| mtu.lost(1280, at(1)));
         (0..1_000_000).for_each(|_| mtu.count_sent(1280));
         let mut sent = 0;

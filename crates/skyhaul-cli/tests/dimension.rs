@@ -27,7 +27,7 @@ fn value(said: &Said, name: &str) -> f64 {
 #[test]
 fn every_command_of_the_page_about_dimensions_works() {
     let page = include_str!("../../../docs/guide/dimension.md");
-    every_command_works(page, |_| true, str::to_owned, (3, 0), &[]);
+    every_command_works(page, |_| true, str::to_owned, (4, 0), &[]);
 }
 
 /// [PETRA Fig. 4]: 10.01 s with a threshold of two.

@@ -64,6 +64,9 @@ fn as_table(rows: &[Row]) -> String {
         table.rows.push(cells.map(str::to_owned).to_vec());
     }
     let mut text = table.to_terminal();
-    let _ = writeln!(text, "\nFormulas: docs/spec/petra.md. The paths of PETRA's relays cannot be run yet.");
+    let _ = writeln!(
+        text,
+        "\nFormulas: docs/spec/petra.md. Paths with relays are simulated: scenarios/petra.toml."
+    );
     text
 }

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
+use super::count::Count;
 use crate::segment::{Payload, charge_bytes};
 
 /// Memory of an empty buffer that is kept until the connection rests: on a fast path it empties and fills
@@ -39,56 +40,6 @@ pub(super) struct SentPacket {
     pub(super) queued: bool,
     /// A USTAT had it sent again already.
     pub(super) by_ustat: bool,
-}
-
-/// Small packets that are compared with large ones, by their payload, and how many of them arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Compared {
-    /// Least payload, excluded, and most.
-    pub(super) payload_bytes: (u16, u16),
-    /// When the first of them left.
-    pub(super) since: Instant,
-    pub(super) packets: u32,
-}
-
-impl Default for Compared {
-    /// None.
-    fn default() -> Self {
-        Self { payload_bytes: (u16::MAX, 0), since: Instant::MAX, packets: 0 }
-    }
-}
-
-impl Compared {
-    fn add(&mut self, entry: &SentPacket) {
-        let (above, most) = self.payload_bytes;
-        let is_one = above < entry.whole_bytes && entry.whole_bytes <= most && entry.last_sent >= self.since;
-        self.packets += u32::from(is_one);
-    }
-}
-
-/// Newly acknowledged packets and their payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
-    pub(super) packets: u32,
-    pub(super) bytes: u64,
-    /// Payload above which a packet is large; 0: none is looked for.
-    pub(super) large_bytes: u16,
-    /// Large ones, and when the one of them that left last did so.
-    pub(super) large_packets: u32,
-    pub(super) newest_large: Option<Instant>,
-    pub(super) compared: Compared,
-}
-
-impl Count {
-    fn add(&mut self, entry: &SentPacket) {
-        self.packets += 1;
-        self.bytes += u64::from(entry.bytes);
-        self.compared.add(entry);
-        if self.large_bytes > 0 && entry.whole_bytes > self.large_bytes {
-            self.large_packets += 1;
-            self.newest_large = self.newest_large.max(Some(entry.last_sent));
-        }
-    }
 }
 
 /// Send buffer and send cache in one, since the one indexes the other.

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use skyhaul_core::Instant;
 
-use super::cache::{Count, SendCache};
+use super::cache::SendCache;
+use super::count::Count;
 
 #[derive(Clone, Debug)]
 enum Op {

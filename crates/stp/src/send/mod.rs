@@ -8,6 +8,7 @@ mod cache_tests;
 mod choice;
 mod coded;
 mod coded_tail;
+mod count;
 mod following;
 mod limiting;
 mod loss;

@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use skyhaul_core::{Event, Instant, MS, Path, truncate_number};
 
-use super::cache::{Compared, Count, SentPacket};
+use super::cache::SentPacket;
 use super::choice::{Choice, DataStep};
+use super::count::{Compared, Count, Full};
 use super::pieces::is_oversized;
 use super::{Sender, Situation};
 use crate::call::Call;
@@ -20,6 +21,12 @@ const COMPARED_PART: u64 = 4;
 static PADDING: [u8; 1 << 16] = [0; 1 << 16];
 /// Room for a packet that was formed when the path took larger ones, and what goes with it: IP cuts it.
 const OVERSIZE_ROOM_BYTES: usize = 65_000;
+
+/// Payload of a packet of `wire_bytes`.
+fn payload_bytes(path: &Path, wire_bytes: u32) -> u16 {
+    let bytes = path.segment_bytes(wire_bytes).saturating_sub(HEADER_BYTES);
+    bytes.min(usize::from(u16::MAX)) as u16
+}
 
 impl Sender {
     /// Size of the probe that leaves now in the place of new data; `None`: none. Without data that waits
@@ -114,16 +121,22 @@ impl Sender {
 
     /// Payload above which a packet shows what the path takes; 0 where nobody wants to know.
     pub(super) fn telling_bytes(path: &Path) -> u16 {
-        let segment_bytes = path.mtu().map_or(0, |mtu| path.segment_bytes(mtu.telling_bytes()));
-        segment_bytes.saturating_sub(HEADER_BYTES).min(usize::from(u16::MAX)) as u16
+        path.mtu().map_or(0, |mtu| payload_bytes(path, mtu.telling_bytes()))
+    }
+
+    /// Count of what arrives, by the sizes that tell what the path takes: nothing arrived yet.
+    pub(super) fn count_by_size(path: &Path) -> Count {
+        let least_bytes = path.mtu().map_or(0, |mtu| payload_bytes(path, mtu.full_bytes()));
+        let full = Full { least_bytes, ..Full::default() };
+        let (large_bytes, compared) = (Self::telling_bytes(path), Self::compared(path));
+        Count { large_bytes, full, compared, ..Count::default() }
     }
 
     /// Small packets that are compared with large ones, while their arrival is in doubt: none arrived yet.
-    pub(super) fn compared(path: &Path) -> Compared {
-        let payload = |bytes| path.segment_bytes(bytes).saturating_sub(HEADER_BYTES) as u16;
+    fn compared(path: &Path) -> Compared {
         let compared = path.mtu().and_then(skyhaul_core::PathMtu::compared);
         compared.map_or_else(Compared::default, |(above, most, since)| Compared {
-            payload_bytes: (payload(above), payload(most)),
+            payload_bytes: (payload_bytes(path, above), payload_bytes(path, most)),
             since,
             packets: 0,
         })
@@ -133,8 +146,11 @@ impl Sender {
     pub(super) fn note_sizes(count: &Count, path: &mut Path) {
         let Some(mtu) = path.mtu_mut() else { return };
         mtu.arrived_small(count.compared.packets);
+        if let Some(sent_at) = count.full.newest {
+            mtu.arrived_full(sent_at, count.full.packets);
+        }
         if let Some(sent_at) = count.newest_large {
-            mtu.arrived(sent_at, count.large_packets);
+            mtu.arrived(sent_at);
         }
     }
 

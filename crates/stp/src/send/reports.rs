@@ -7,7 +7,7 @@ use skyhaul_congestion::{Acked, Lost};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Event, Instant, Path, Verdict, expand};
 
-use super::cache::{Count, SentPacket};
+use super::cache::SentPacket;
 use super::limiting::LostOfLate;
 use super::missing::longest_row;
 use super::regulator::Spreading;
@@ -122,8 +122,7 @@ impl Sender {
     pub(crate) fn acknowledge(&mut self, missing: &Missing<'_>, rtt_ns: Option<u64>, call: &mut Call<'_>) {
         let in_flight_before_bytes = self.cache.in_flight_bytes();
         let app_limited = self.cache.unsent_bytes() == 0;
-        let (large_bytes, compared) = (Self::telling_bytes(call.path), Self::compared(call.path));
-        let mut count = Count { large_bytes, compared, ..Count::default() };
+        let mut count = Self::count_by_size(call.path);
         self.regulator.log_received(self.cache.first(), missing.next, missing.next);
         self.cache.acknowledge_below(missing.next, &mut count);
         if count.packets > 0 && self.cache.is_empty() {

@@ -3,7 +3,7 @@
 use alloc::vec;
 
 use super::*;
-use crate::send::cache::Count;
+use crate::send::count::Count;
 use skyhaul_core::MS;
 
 const GAPS: Gaps = Gaps { block_ns: 10 * MS, begin_ns: 100 * MS };

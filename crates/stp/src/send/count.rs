@@ -1,0 +1,74 @@
+//! Count of the packets that a report acknowledges, by the sizes that tell what the path takes.
+
+use skyhaul_core::Instant;
+
+use super::cache::SentPacket;
+
+/// Small packets that are compared with large ones, by their payload, and how many of them arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Compared {
+    /// Least payload, excluded, and most.
+    pub(super) payload_bytes: (u16, u16),
+    /// When the first of them left.
+    pub(super) since: Instant,
+    pub(super) packets: u32,
+}
+
+impl Default for Compared {
+    /// None.
+    fn default() -> Self {
+        Self { payload_bytes: (u16::MAX, 0), since: Instant::MAX, packets: 0 }
+    }
+}
+
+impl Compared {
+    fn add(&mut self, entry: &SentPacket) {
+        let (above, most) = self.payload_bytes;
+        let is_one = above < entry.whole_bytes && entry.whole_bytes <= most && entry.last_sent >= self.since;
+        self.packets += u32::from(is_one);
+    }
+}
+
+/// Full packets that arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Full {
+    /// Payload from which on a packet is full; 0: none is looked for.
+    pub(super) least_bytes: u16,
+    pub(super) packets: u32,
+    /// When the one that left last did so.
+    pub(super) newest: Option<Instant>,
+}
+
+impl Full {
+    fn add(&mut self, entry: &SentPacket) {
+        if self.least_bytes > 0 && entry.whole_bytes >= self.least_bytes {
+            self.packets += 1;
+            self.newest = self.newest.max(Some(entry.last_sent));
+        }
+    }
+}
+
+/// Newly acknowledged packets and their payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) packets: u32,
+    pub(super) bytes: u64,
+    /// Payload above which a packet is large; 0: none is looked for.
+    pub(super) large_bytes: u16,
+    /// When the large one that left last did so.
+    pub(super) newest_large: Option<Instant>,
+    pub(super) full: Full,
+    pub(super) compared: Compared,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, entry: &SentPacket) {
+        self.packets += 1;
+        self.bytes += u64::from(entry.bytes);
+        self.compared.add(entry);
+        self.full.add(entry);
+        if self.large_bytes > 0 && entry.whole_bytes > self.large_bytes {
+            self.newest_large = self.newest_large.max(Some(entry.last_sent));
+        }
+    }
+}
