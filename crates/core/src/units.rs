@@ -81,6 +81,7 @@ pub fn parse_rate_bps(text: &str) -> Result<u64, String> {
 
 /// Time in nanoseconds: `275ms`, `1.5s`, `10min`, `250us`.
 pub fn parse_time_ns(text: &str) -> Result<u64, String> {
+    with_unit(text, ["us", "ms", "s"])?;
     let factor = |unit: &str| {
         Some(match unit {
             "ns" => 1,
@@ -138,7 +139,7 @@ mod tests {
             assert!(parse_bytes(text).is_err(), "{text}");
         }
         assert!(parse_rate_bps("0").is_err());
-        assert!(parse_time_ns("5").is_err(), "a time without a unit is ambiguous");
+        assert_eq!(parse_time_ns("10").unwrap_err(), "'10' has no unit; write 10us, 10ms or 10s");
         let error = parse_rate_bps("8").unwrap_err();
         assert_eq!(error, "'8' has no unit; write 8bit/s, 8k or 8M");
         assert_eq!(parse_bytes("500").unwrap_err(), "'500' has no unit; write 500B, 500kB or 500MB");

@@ -7,7 +7,7 @@ use skyhaul_scenario::{File, MAX_FILE_BYTES, Register, ScenarioError};
 use thiserror::Error;
 
 use crate::UnknownName;
-use crate::ready::{FILES, ready_text};
+use crate::ready::{FILES, ready_names, ready_text};
 
 /// Failure to read a scenario file.
 #[derive(Debug, Error)]
@@ -15,6 +15,15 @@ pub enum LoadError {
     /// The file cannot be read, or is no text.
     #[error("cannot read the scenario '{}': {error}", path.display())]
     Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+    /// There is no such file.
+    #[error("cannot read the scenario '{}': {error}; the ready scenarios have neither folder nor ending: {}",
+        path.display(), ready_names().collect::<Vec<_>>().join(", "))]
+    Missing {
         /// The file.
         path: PathBuf,
         /// The system's answer.
@@ -48,7 +57,10 @@ pub fn load(register: &Register, path: &Path, overrides: &[(String, String)]) ->
             Err(error) => return Err(LoadError::Unknown { name: name.to_string(), error }),
         }
     }
-    let text = text_of(path).map_err(|error| LoadError::Read { path: path.to_path_buf(), error })?;
+    let text = text_of(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => LoadError::Missing { path: path.to_path_buf(), error },
+        _ => LoadError::Read { path: path.to_path_buf(), error },
+    })?;
     Ok(File::load(register, &path.display().to_string(), &text, overrides)?)
 }
 

@@ -95,7 +95,7 @@ impl From<LoadError> for Failure {
         match error {
             LoadError::Scenario(error) => error.into(),
             error @ LoadError::Unknown { .. } => Self::usage(error.to_string()),
-            error @ LoadError::Read { .. } => Self::new(error.to_string()),
+            error @ (LoadError::Read { .. } | LoadError::Missing { .. }) => Self::new(error.to_string()),
         }
     }
 }

@@ -15,7 +15,7 @@ fn refused(args: &[&str], code: i32, words: &[&str]) {
 fn arguments_that_make_no_sense_are_refused() {
     let (_folder, file) = scenario();
     let file = file.as_str();
-    refused(&["nowhere.toml"], 1, &["cannot read the scenario 'nowhere.toml'", "No such file"]);
+    refused(&["nowhere.toml"], 1, &["cannot read the scenario 'nowhere.toml'", "No such file", "geo-noisy"]);
     refused(&["/dev", "--", "true"], 1, &["cannot read the scenario '/dev'", "directory"]);
     refused(&[file, "--at", "mars", "--", "true"], 2, &["no host 'mars'", "ship, ground"]);
     refused(&[file, "--run", "mars=true"], 2, &["no host 'mars'", "ship, ground"]);
