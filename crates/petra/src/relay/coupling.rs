@@ -53,8 +53,9 @@ impl Coupling {
         if side == Side::Near { &self.onwards } else { &self.back }
     }
 
-    /// Moves what can be moved on one side; true if something did. A connection that is gone takes the other
-    /// with it: [`Self::has_failed`] says so, and both are to be aborted.
+    /// Moves what can be moved on one side; true if something did. A connection that turns out to be gone takes
+    /// the other with it: [`Self::has_failed`] says so, and both are to be aborted. One that nothing is to be
+    /// read from or written to any more is not asked: its owner hears of its end, and calls [`Self::fail`].
     pub fn work(&mut self, side: Side, connections: &mut dyn Connections, id: ConnectionId) -> bool {
         if self.has_failed {
             return false;

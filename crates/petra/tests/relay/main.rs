@@ -2,6 +2,7 @@
 
 mod chain;
 mod end_to_end;
+mod exhaustive;
 
 use proptest::prelude::*;
 use skyhaul_core::{CloseReason, Connections, MS, ResetReason, SECOND, StreamEvent};
