@@ -16,6 +16,7 @@ mod tcp_connection;
 mod tcp_options;
 mod tcp_pair;
 mod tcp_segment;
+mod utl;
 
 pub use association::association;
 pub use coding::coding;
@@ -29,3 +30,4 @@ pub use stpp_pdu::stpp_pdu;
 pub use tcp_connection::tcp_connection;
 pub use tcp_options::tcp_options;
 pub use tcp_segment::tcp_segment;
+pub use utl::utl;

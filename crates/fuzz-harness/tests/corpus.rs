@@ -35,6 +35,11 @@ fn stpp_pdu() {
 }
 
 #[test]
+fn utl() {
+    replay("utl", harness::utl);
+}
+
+#[test]
 fn connection() {
     replay("connection", harness::connection);
 }
