@@ -1,6 +1,6 @@
 //! Every order in which a small coupling's surroundings can act: none of them is a dead end.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use skyhaul_core::{
     CloseReason, ConnectionId, Connections, Description, Instant, ResetReason, Stats, StreamError,
@@ -256,7 +256,7 @@ impl World {
 
 /// Visits every state; returns how many there are.
 fn explore(first: World, bounds: Bounds) -> usize {
-    let mut seen = HashSet::from([format!("{first:?}")]);
+    let mut seen = BTreeSet::from([format!("{first:?}")]);
     let mut open = vec![first];
     while let Some(world) = open.pop() {
         world.check(bounds);
