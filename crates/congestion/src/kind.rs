@@ -7,7 +7,7 @@ use skyhaul_core::PathController;
 use crate::memory::RememberedStart;
 use crate::{
     Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, PathControllerFactory, PathStart, Reno,
-    SlowStartAvoidance,
+    SlowStartAvoidance, Vegas,
 };
 
 /// Controller that an engine is told to use: one of those here, or anybody's.
@@ -21,6 +21,8 @@ pub enum ControllerKind {
     Cubic,
     /// [`Bbr`].
     Bbr,
+    /// [`Vegas`].
+    Vegas,
     /// Rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
     Model,
     /// Window of a controller from elsewhere.
@@ -31,20 +33,22 @@ pub enum ControllerKind {
 
 impl ControllerKind {
     /// Kinds with a window, for STP and TCP, by their names in scenario files and reports.
-    pub const WINDOWS: [(&'static str, Self); 4] = [
+    pub const WINDOWS: [(&'static str, Self); 5] = [
         ("slow-start-avoidance", Self::SlowStartAvoidance),
         ("reno", Self::Reno),
         ("cubic", Self::Cubic),
         ("bbr", Self::Bbr),
+        ("vegas", Self::Vegas),
     ];
 
     /// Kinds that have a name.
-    pub const NAMES: [(&'static str, Self); 5] = [
+    pub const NAMES: [(&'static str, Self); 6] = [
         ("model", Self::Model),
         ("slow-start-avoidance", Self::SlowStartAvoidance),
         ("reno", Self::Reno),
         ("cubic", Self::Cubic),
         ("bbr", Self::Bbr),
+        ("vegas", Self::Vegas),
     ];
 
     /// Name in scenario files and reports; those from elsewhere tell their names once they are built.
@@ -54,6 +58,7 @@ impl ControllerKind {
             Self::Reno => "reno",
             Self::Cubic => "cubic",
             Self::Bbr => "bbr",
+            Self::Vegas => "vegas",
             Self::Model => "model",
             Self::Window(_) => "window",
             Self::Path(_) => "path",
@@ -77,6 +82,7 @@ impl ControllerKind {
             Self::Reno => Box::new(Reno::new(config)),
             Self::Cubic => Box::new(Cubic::new(config)),
             Self::Bbr => Box::new(Bbr::new(config)),
+            Self::Vegas => Box::new(Vegas::new(config)),
             Self::Window(factory) => factory.build(config),
             Self::SlowStartAvoidance | Self::Model | Self::Path(_) => {
                 Box::new(SlowStartAvoidance::new(config))
@@ -120,6 +126,6 @@ mod tests {
         for (name, kind) in ControllerKind::NAMES {
             assert_eq!((kind.name(), ControllerKind::from_name(name)), (name, Some(kind)));
         }
-        assert_eq!(ControllerKind::from_name("vegas"), None);
+        assert_eq!(ControllerKind::from_name("vegan"), None);
     }
 }

@@ -28,8 +28,12 @@ mod pipe_tests;
 mod reno;
 #[cfg(test)]
 mod reno_tests;
+mod rounds;
 #[cfg(test)]
 mod totality_tests;
+mod vegas;
+#[cfg(test)]
+mod vegas_tests;
 mod window;
 #[cfg(test)]
 mod window_tests;
@@ -50,6 +54,7 @@ pub use kind::ControllerKind;
 pub use loss_events::LossEvents;
 pub use model::Model;
 pub use reno::Reno;
+pub use vegas::Vegas;
 pub use window::SlowStartAvoidance;
 
 /// Packets acknowledged by one report. A STAT acknowledges hundreds at once.

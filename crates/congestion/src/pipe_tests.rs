@@ -28,6 +28,11 @@ fn bbr_behaves_as_ever() {
 }
 
 #[test]
+fn vegas_behaves_as_ever() {
+    insta::assert_snapshot!(behaviour(&ControllerKind::Vegas));
+}
+
+#[test]
 fn each_controller_fills_a_clean_path() {
     for (name, kind) in ControllerKind::WINDOWS {
         let mut run = Run::new(&kind, PATH);

@@ -23,8 +23,8 @@ pub(crate) struct SenderArgs {
     /// gone, and without --rate it slows down at every loss
     #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off", help_heading = MORE)]
     pub(crate) probing: ProbingSwitch,
-    /// Congestion control of TCP: cubic, bbr, reno, slow-start-avoidance [default: cubic; profile paper:
-    /// reno]
+    /// Congestion control of TCP: cubic, bbr, reno, vegas, slow-start-avoidance [default: cubic; profile
+    /// paper: reno]
     #[arg(long, value_name = "NAME", value_parser = controller, help_heading = MORE)]
     pub(crate) controller: Option<ControllerKind>,
 }

@@ -3,7 +3,7 @@
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
-use super::model::{ExtraAcked, FullPipe, MaxBwFilter, Rounds};
+use super::model::{ExtraAcked, FullPipe, MaxBwFilter};
 use super::policer::{Policer, Report, Totals};
 use super::state::{BBR_UNIT, Bbr, DRAIN_GAIN, HIGH_GAIN, Mode, PACING_GAIN_CYCLE, Repair};
 use crate::pipe::{MSS_BYTES, Path, Run, config};
@@ -31,17 +31,6 @@ fn the_first_pace_is_the_first_window_in_a_round_trip() {
     // 10 000 bytes * 1040/1000 * 739/256 * 99/100, each millisecond.
     assert_eq!(pace(None), Some(237_773_256));
     assert_eq!(pace(Some(100 * MS)), Some(2_377_728), "a hundredth of that, rounded");
-}
-
-#[test]
-fn a_round_ends_when_a_packet_sent_after_its_start_is_acknowledged() {
-    let mut rounds = Rounds::default();
-    rounds.update(0, 1000);
-    assert!(rounds.is_start);
-    rounds.update(999, 5000);
-    assert!(!rounds.is_start);
-    rounds.update(1000, 6000);
-    assert_eq!((rounds.is_start, rounds.count), (true, 2));
 }
 
 #[test]

@@ -21,8 +21,9 @@ use alloc::boxed::Box;
 use skyhaul_core::event::{Phase, Verdict};
 use skyhaul_core::{Instant, MS, SECOND};
 
+use crate::rounds::Rounds;
 use crate::{Acked, Controller, ControllerConfig, Delivery, Lost, Needs, Signal, Snapshot};
-use model::{ExtraAcked, FullPipe, MaxBwFilter, Rounds};
+use model::{ExtraAcked, FullPipe, MaxBwFilter};
 use policer::{Policer, Report, Totals};
 pub use state::Bbr;
 use state::{BBR_UNIT, HIGH_GAIN, Mode, Repair, scaled};

@@ -21,35 +21,6 @@ pub(super) fn bytes_in(bw: u64, ns: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// Round trips told by packets: one ends when a packet sent after its start is acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rounds {
-    pub(super) count: u64,
-    /// True if this acknowledgement begins one.
-    pub(super) is_start: bool,
-    ends_at_bytes: u64,
-}
-
-impl Rounds {
-    pub(super) fn update(&mut self, prior_total_bytes: u64, total_bytes: u64) {
-        self.is_start = prior_total_bytes >= self.ends_at_bytes;
-        if self.is_start {
-            self.restart(total_bytes);
-            self.count += 1;
-        }
-    }
-
-    /// Goes on with the running round trip, until [`Self::update`] finds that it ends.
-    pub(super) fn go_on(&mut self) {
-        self.is_start = false;
-    }
-
-    /// Begins the running round trip here.
-    pub(super) fn restart(&mut self, total_bytes: u64) {
-        self.ends_at_bytes = total_bytes;
-    }
-}
-
 /// Highest bandwidth of the last [`BANDWIDTH_ROUNDS`] round trips (`BtlBwFilter`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxBwFilter {

@@ -2,9 +2,10 @@
 
 use skyhaul_core::Instant;
 
-use super::model::{ExtraAcked, FullPipe, MaxBwFilter, Rounds};
+use super::model::{ExtraAcked, FullPipe, MaxBwFilter};
 use super::policer::{Policer, Totals};
 use crate::ControllerConfig;
+use crate::rounds::Rounds;
 
 /// One, as a gain: gains are multiples of 1/256.
 pub(super) const BBR_UNIT: u64 = 256;
