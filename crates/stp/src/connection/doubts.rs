@@ -2,12 +2,17 @@
 
 use alloc::collections::VecDeque;
 
-use skyhaul_core::{Instant, MS};
+use skyhaul_core::{Instant, MS, SECOND};
 
 /// Segments with a POLL whose numbers are remembered.
 const MAX_ASKED: usize = 64;
 /// Least time between two challenges: a flood of what is in doubt costs the peer nothing.
 const CHALLENGE_INTERVAL_NS: u64 = 100 * MS;
+/// Segments of other instances within [`GUESSING_NS`] that tell of somebody who guesses ours. Whoever keeps
+/// below needs 12 days for 2^18 guesses.
+const MIN_GUESSES: u32 = 16;
+/// Time within which these are counted, and for which a guess is likely from the last one on.
+const GUESSING_NS: u64 = 60 * SECOND;
 
 /// Numbers that a peer which has forgotten the connection has seen of late, and the last challenge.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +22,11 @@ pub(super) struct Doubts {
     challenged_at: Option<Instant>,
     /// True if the next POLL is to bring our BGN once more.
     begins_again: bool,
+    /// Guesses at our instance since a moment.
+    guesses: u32,
+    counted_since: Instant,
+    /// End of the time in which a further one is likely.
+    guessed_until: Instant,
 }
 
 impl Doubts {
@@ -50,6 +60,22 @@ impl Doubts {
     /// A BGN left.
     pub(super) fn begun(&mut self) {
         self.begins_again = false;
+    }
+
+    /// A segment of another instance arrived.
+    pub(super) fn note_guess(&mut self, now: Instant) {
+        if now.since(self.counted_since) >= GUESSING_NS {
+            (self.guesses, self.counted_since) = (0, now);
+        }
+        self.guesses = self.guesses.saturating_add(1);
+        if self.guesses >= MIN_GUESSES {
+            self.guessed_until = now.after(GUESSING_NS);
+        }
+    }
+
+    /// True if somebody guesses at our instance, and may have found it.
+    pub(super) fn are_guesses_likely(&self, now: Instant) -> bool {
+        now < self.guessed_until
     }
 
     /// True if the peer may be asked now whether it knows the connection.

@@ -68,8 +68,36 @@ impl Connection {
         if let Some(report) = &segment.ustat {
             self.on_ustat(report, call);
         }
-        let is_padding = segment.poll.is_some_and(|poll| poll.pads);
-        if let Some((data, _)) = segment.data.filter(|_| !is_padding) {
+        if self.is_in_doubt(segment, call.now) {
+            self.apply_in_doubt(segment, call);
+        } else {
+            self.apply_stream(segment, call);
+        }
+        if segment.endak {
+            self.life.confirm_end();
+        }
+    }
+
+    /// True if the segment tells of numbers far beyond all known ones while somebody guesses. An honest
+    /// peer's are after long losses.
+    fn is_in_doubt(&self, segment: &Segment<'_>, now: Instant) -> bool {
+        self.doubts.are_guesses_likely(now)
+            && self.receiver.as_ref().is_some_and(|receiver| !receiver.reaches(segment))
+    }
+
+    /// What it brings counts as lost; its POLL is answered. So the peer sends again what is missing, from the
+    /// first on, and is known to have come so far.
+    fn apply_in_doubt(&mut self, segment: &Segment<'_>, call: &mut Call<'_>) {
+        if segment.payload_bytes() > 0 || segment.end.is_some() {
+            self.refuse(Refusal::OutsideWindow, call);
+        }
+        if let Some(poll) = &segment.poll {
+            self.on_poll(poll, true, call);
+        }
+    }
+
+    fn apply_stream(&mut self, segment: &Segment<'_>, call: &mut Call<'_>) {
+        if let Some((data, _)) = segment.packet() {
             self.on_data(segment.number, data, call);
         }
         if let Some(piece) = &segment.piece {
@@ -86,13 +114,10 @@ impl Connection {
                 self.reachability.free_peer();
             }
             self.asked24 = segment.number;
-            self.on_poll(poll, call);
+            self.on_poll(poll, false, call);
         }
         if let Some(end) = segment.end {
             self.on_end(end, call);
-        }
-        if segment.endak {
-            self.life.confirm_end();
         }
     }
 
@@ -195,7 +220,7 @@ impl Connection {
         }
     }
 
-    fn on_poll(&mut self, poll: &Poll, call: &mut Call<'_>) {
+    fn on_poll(&mut self, poll: &Poll, is_in_doubt: bool, call: &mut Call<'_>) {
         let Some(receiver) = &mut self.receiver else {
             return self.refuse(Refusal::Unknown, call);
         };
@@ -204,7 +229,7 @@ impl Connection {
             octets: self.reachability.received_octets(),
             max_segment_bytes: call.path.max_segment_bytes(),
         };
-        if let Err(why) = receiver.on_poll(poll, &arrival) {
+        if let Err(why) = receiver.on_poll(poll, is_in_doubt, &arrival) {
             self.refuse(why, call);
         }
     }

@@ -343,6 +343,11 @@ impl Connection {
         self.reachability.is_proven()
     }
 
+    /// Takes in that a segment of another instance came under this connection's ports.
+    pub(crate) fn note_guess(&mut self, now: Instant) {
+        self.doubts.note_guess(now);
+    }
+
     /// Asks the peer to show whether it still knows this connection, unless that was done just now.
     pub(crate) fn challenge(&mut self, now: Instant) {
         if self.doubts.may_challenge(now) {

@@ -27,8 +27,9 @@ pub(super) fn receive_foreign<P: Peer>(
         return;
     }
     endpoint.refuse(Refusal::WrongInstance, now, sink);
-    let Some(opening) = &segment.bgn else { return };
     let Some((connection, path)) = endpoint.get_mut(id) else { return };
+    connection.note_guess(now);
+    let Some(opening) = &segment.bgn else { return };
     match connection.state() {
         // If the opening is accepted, it takes the key over.
         State::Closed | State::Linger => return receive_unknown(endpoint, arrival, segment, sink),

@@ -1,6 +1,7 @@
 //! The receiving half: assembly, delivery, and what is reported of it.
 
 mod assembly;
+mod frontier;
 mod gap_detector;
 mod pieces;
 mod ready;
@@ -15,6 +16,7 @@ mod replies;
 pub(crate) use assembly::Assembly;
 #[cfg(test)]
 use assembly::Verdict;
+use frontier::Frontier;
 use gap_detector::GapDetector;
 use pieces::Pieces;
 pub(crate) use receiver::{PacketArrival, PollArrival, Receiver};

@@ -7,17 +7,15 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{Instant, NUMBER_MODULUS, Stats, expand, truncate_number};
 
 use super::replies::{Asked, Pending, Replies};
-use super::{Assembly, GapDetector, Pieces, Repairs, Reply, ReplySize};
+use super::{Assembly, Frontier, GapDetector, Pieces, Repairs, Reply, ReplySize};
 use crate::config::Config;
 use crate::segment::{
-    Block, CLOCK_SHIFT, GapList, HEADER_BYTES, ListBounds, Opening, Piece, Poll, Report, Stat, Timing,
-    is_newer, repair_of,
+    Block, CLOCK_SHIFT, GapList, HEADER_BYTES, ListBounds, Opening, Piece, Poll, Report, Segment, Stat,
+    Timing, repair_of,
 };
 
 /// Octets of a STAT besides its coded runs, with room to spare.
 const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
-/// Packets in front of an RST that may have been lost: as many as leave 2^32 guesses to whoever sees nothing.
-const MAX_UNSEEN: u64 = 256;
 /// Gaps in a segment of a STAT at most: what making one costs does not depend on what arrived.
 const MAX_STAT_GAPS: usize = 384;
 /// Bounds of a USTAT's list: what of a gap has filled in more places is left to the STAT.
@@ -57,9 +55,7 @@ pub(crate) struct Receiver {
     /// Repair symbols; `None` if one of the two ends has no use for them.
     repairs: Option<Repairs>,
     replies: Replies,
-    newest_poll: Option<u32>,
-    /// Next number of the newest POLL.
-    asked_to: u64,
+    frontier: Frontier,
     /// One past the last packet that STATs have told of.
     told_to: u64,
     /// True if the peer does not want to be told of gaps by USTAT.
@@ -88,8 +84,7 @@ impl Receiver {
             pieces: config.discover_mtu.then(Pieces::default),
             repairs: codes.then(Repairs::default),
             replies: Replies::default(),
-            newest_poll: None,
-            asked_to: initial,
+            frontier: Frontier::new(initial),
             told_to: initial,
             spares_ustats: false,
             polled_again: false,
@@ -134,8 +129,17 @@ impl Receiver {
     /// True if this is the number of the peer's next new packet (24 bits), as far as that can be known: a
     /// few of those before it may have been lost.
     pub(crate) fn is_next_new(&self, number24: u32) -> bool {
-        let known = self.assembly.known_to().max(self.asked_to);
-        (known..known + MAX_UNSEEN).contains(&expand(number24, known))
+        let known = self.frontier.known(&self.assembly);
+        let number = expand(number24, known);
+        number >= known && self.frontier.reaches(number, &self.assembly)
+    }
+
+    /// True if the segment tells of no number that is far beyond the known ones: after long losses the peer's
+    /// are, and those of whoever guesses.
+    pub(crate) fn reaches(&self, segment: &Segment<'_>) -> bool {
+        let next = self.assembly.next();
+        let mut numbers = segment.told_numbers().map(|number24| expand(number24, next));
+        numbers.all(|number| self.frontier.reaches(number, &self.assembly))
     }
 
     /// True if the peer has said where its stream ends.
@@ -328,28 +332,41 @@ impl Receiver {
         decoded.into_iter().map(|(number, data)| self.take(number, &data)).collect()
     }
 
-    /// POLL: queues a STAT. Only newer POLLs are answered [XSTP 3].
-    pub(crate) fn on_poll(&mut self, poll: &Poll, arrival: &PollArrival) -> Result<(), Refusal> {
-        if self.newest_poll.is_some_and(|newest| !is_newer(poll.timestamp, newest)) {
+    /// POLL: queues a STAT. Only newer POLLs are answered [XSTP 3]. One in doubt changes nothing else: if it
+    /// is forged, the true ones would pass for old, and packets would be taken that are not sent yet.
+    pub(crate) fn on_poll(
+        &mut self,
+        poll: &Poll,
+        is_in_doubt: bool,
+        arrival: &PollArrival,
+    ) -> Result<(), Refusal> {
+        if !self.frontier.is_newer(poll) {
             return Ok(());
         }
         let next = expand(poll.next, self.assembly.next());
-        if !self.assembly.is_plausible(next) {
+        if !self.assembly.is_plausible(next) || self.frontier.is_behind(next) {
             return Err(Refusal::Absurd);
         }
-        self.polled_again = self.replies.sent_stats() > 0;
-        self.newest_poll = Some(poll.timestamp);
-        self.asked_to = next;
-        self.spares_ustats = poll.spares_ustats;
-        self.gaps.on_stat(next);
-        let budget = self.ustats_per_poll.unwrap_or(0);
-        self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
+        if !is_in_doubt {
+            self.note_poll(poll, next);
+        }
         let settled = poll.settled.map(|settled| expand(settled, next));
         let (echo, is_probe) = (poll.timestamp, poll.pads);
         let window_bytes = self.assembly.window_bytes();
         self.window_closed |= is_small(window_bytes, arrival);
-        self.replies.ask(Asked { echo, covers: next, settled, is_probe, arrival: *arrival, window_bytes });
+        let asked =
+            Asked { echo, covers: next, settled, is_probe, is_in_doubt, arrival: *arrival, window_bytes };
+        self.replies.ask(asked);
         Ok(())
+    }
+
+    fn note_poll(&mut self, poll: &Poll, next: u64) {
+        self.polled_again = self.replies.sent_stats() > 0;
+        self.frontier.note_poll(poll, next);
+        self.spares_ustats = poll.spares_ustats;
+        self.gaps.on_stat(next);
+        let budget = self.ustats_per_poll.unwrap_or(0);
+        self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
     }
 
     /// Makes the STAT that leaves next, or the next part of one, if its time has come.
@@ -398,7 +415,7 @@ impl Receiver {
     /// END: one past the peer's last packet (24 bits). Result: true if the stream is complete.
     pub(crate) fn on_end(&mut self, end24: u32) -> Result<bool, Refusal> {
         let end = expand(end24, self.assembly.next());
-        if !self.assembly.set_end(end) {
+        if self.frontier.is_behind(end) || !self.assembly.set_end(end) {
             return Err(Refusal::Absurd);
         }
         self.replies.confirm_end();

@@ -54,6 +54,8 @@ pub(super) struct Asked {
     pub(super) settled: Option<u64>,
     /// True if it came in a probe of the path's MTU.
     pub(super) is_probe: bool,
+    /// True if it is in doubt who asked: the answer need not have been heard by the peer.
+    pub(super) is_in_doubt: bool,
     pub(super) arrival: PollArrival,
     /// Window when it arrived: what was read since then opens no more of it at once.
     pub(super) window_bytes: u64,
@@ -191,7 +193,8 @@ impl Replies {
         let ustat = if made.is_none() { self.ustats.pop_front() } else { None };
         self.sent_stats += u64::from(made.is_some());
         self.sent_ustats += u64::from(ustat.is_some());
-        let ends = made.as_ref().filter(|made| !made.stat.report.more && !made.of.is_overtaken);
+        let tells = |of: &Pending| !of.is_overtaken && !of.asked.is_in_doubt;
+        let ends = made.as_ref().filter(|made| !made.stat.report.more && tells(&made.of));
         let told_to = ends.map(|made| made.of.asked.covers);
         let accepts = core::mem::take(&mut self.accepts);
         let confirms_end = core::mem::take(&mut self.confirms_end);

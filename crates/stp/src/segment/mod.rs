@@ -303,6 +303,19 @@ impl Segment<'_> {
             | bit(self.endak, types::ENDAK)
     }
 
+    /// Data of the SD, unless it is the padding of a probe.
+    pub fn packet(&self) -> Option<Payload<'_>> {
+        self.data.filter(|_| !self.poll.is_some_and(|poll| poll.pads))
+    }
+
+    /// Numbers (24 bits) that the segment says were given out: of its packet, and those that its POLL and END
+    /// tell.
+    pub fn told_numbers(&self) -> impl Iterator<Item = u32> {
+        let has_packet = self.piece.is_some() || self.packet().is_some();
+        let of_packet = has_packet.then_some(self.number);
+        [of_packet, self.poll.map(|poll| poll.next), self.end].into_iter().flatten()
+    }
+
     /// Bytes of application data.
     pub fn payload_bytes(&self) -> usize {
         let data = self.piece.map(|piece| piece.data).or(self.data);
