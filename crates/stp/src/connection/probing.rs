@@ -79,7 +79,8 @@ impl Connection {
     /// A STAT while a cycle lasts: false alarm, one more answer, or the end.
     fn take_probe_answer(&mut self, missing: &Missing<'_>, call: &mut Call<'_>) -> bool {
         let Some(poll) = missing.poll else { return false };
-        if missing.report.runs.is_empty() && !missing.report.more {
+        let is_alarm_false = missing.report.runs.is_empty() || self.sender.misses_withheld_alone(missing);
+        if is_alarm_false && !missing.report.more {
             self.abort_probing(call);
             return true;
         }

@@ -5,7 +5,7 @@
 use skyhaul_core::{Instant, MS, SECOND, Stream};
 
 use super::choice::Choice;
-use super::{Plan, Sender, Situation};
+use super::{Missing, Plan, Sender, Situation};
 use crate::call::Call;
 
 /// Octets that leave within [`WINDOW_NS`] where reports are tested, 150 Mbit/s: below it a peer may lie.
@@ -108,6 +108,12 @@ impl Sender {
     pub(super) fn test_report(&mut self) {
         let Some(number) = self.withholding.withheld else { return };
         self.withholding.has_lied |= self.cache.entry(number).is_none_or(|entry| entry.acknowledged);
+    }
+
+    /// True if what was withheld is all that a report calls missing: nothing was lost.
+    pub(crate) fn misses_withheld_alone(&self, missing: &Missing<'_>) -> bool {
+        let mut numbers = missing.numbers();
+        numbers.next().is_some_and(|number| self.withholding.is_withheld(number)) && numbers.next().is_none()
     }
 
     /// True if the peer has called something received that never left.

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use skyhaul_core::{CloseReason, ConnectionId, Connections, MS, ResetReason, StreamEvent};
+use skyhaul_core::{CloseReason, ConnectionId, Connections, MS, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
 use crate::segment::{decode, encode};
@@ -87,4 +87,27 @@ fn an_honest_peer_calls_missing_what_never_left_and_nothing_is_lost() {
     let missing = sent_bytes.saturating_sub(bench.received(1).len() as u64);
     assert!(missing < 16 << 20, "{missing} of {sent_bytes}");
     assert!(bench.received(1).iter().all(|&byte| byte == 7));
+}
+
+/// Answers of B vanish for so long, again and again: while A asks, what it withheld just before may be all that
+/// is missing, and no answer said more, for ever.
+#[test]
+fn a_sender_that_asks_for_what_it_withheld_itself_goes_on() {
+    for phase in 0..8 {
+        let (mut bench, id) = opened();
+        let data = vec![7; 240_000];
+        bench.delay_ns = 10 * MS;
+        for at in 0..4000 {
+            if at % 8 == 0 {
+                let _ = bench.a.write(id, &data);
+            }
+            if (at + 53 * phase) % 420 < 150 {
+                bench.wire.retain(|flight| flight.to == Side::B);
+            }
+            bench.run(MS);
+        }
+        bench.a.finish(id);
+        bench.run(5 * SECOND);
+        assert_eq!(bench.a.stats(id).unwrap().in_flight_bytes, 0, "phase {phase}: it stands still");
+    }
 }
