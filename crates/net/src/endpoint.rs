@@ -5,17 +5,13 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skyhaul_stp::{Config, EndpointStats};
-use tokio::runtime;
+use skyhaul_stp::Config;
 
-use crate::address::{as_peer, normalised};
-use crate::driver::{Driver, Keeper};
+use crate::address::as_peer;
+use crate::driver::{Outlook, start};
 use crate::handle::Handle;
 use crate::shared::Shared;
-use crate::state::State;
-use crate::tap::Tap;
 use crate::udp::{OverUdp, Place, Udp};
-use crate::watch::Sink;
 use crate::{Clock, Counters, EndpointError, EndpointOptions, Listener, Stream, udp};
 
 /// One UDP socket with all connections over it. Clones refer to the same endpoint. Its work is done
@@ -39,19 +35,24 @@ impl Endpoint {
     /// An endpoint that peers can reach at `address` (both IPv6 and IPv4 if that is `[::]`). Must be
     /// called within a tokio runtime.
     pub fn bind(address: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
-        let socket = udp::bound(normalised(address))?;
-        let place = Place { local: normalised(socket.local_addr()?), peer: None };
-        Self::start((socket, place), options, |options| options.engine(None))
+        Self::start_stp(Place::bound(address)?, options, None)
     }
 
     /// An endpoint on a free port for connections to `peer` only. The system tells it when nobody
     /// receives there. Must be called within a tokio runtime.
     pub fn client(peer: SocketAddr, options: EndpointOptions) -> io::Result<Self> {
-        let peer = as_peer(peer);
-        let socket = udp::connected(peer)?;
-        let place = Place { local: normalised(socket.local_addr()?), peer: Some(peer) };
-        let route_bytes = route_bytes(&socket, peer);
-        Self::start((socket, place), options, |options| options.engine(route_bytes))
+        let (socket, place) = Place::connected(peer)?;
+        let route_bytes = route_bytes(&socket, as_peer(peer));
+        Self::start_stp((socket, place), options, route_bytes)
+    }
+
+    fn start_stp(
+        at: (UdpSocket, Place),
+        options: EndpointOptions,
+        route_bytes: Option<u32>,
+    ) -> io::Result<Self> {
+        let limit_bytes = options.accept.receive_limit_bytes;
+        Self::start(at, options, limit_bytes, |options| options.engine(route_bytes))
     }
 
     /// A stream to `port` at `peer`, at once: the opening goes with the first data written (or with
@@ -69,10 +70,7 @@ impl Endpoint {
     }
 
     fn begin(&self, peer: SocketAddr, port: u16, config: Config, held: bool) -> io::Result<Stream> {
-        let peer = as_peer(peer);
-        if self.place.peer.is_some_and(|only| only != peer) {
-            return Err(EndpointError::OtherPeer.into());
-        }
+        let peer = self.check_peer(peer)?;
         let limit_bytes = config.receive_limit_bytes;
         Stream::begin(&self.handle, peer, limit_bytes, |engine, now| {
             engine.connect(now, peer, port, config, held)
@@ -81,23 +79,31 @@ impl Endpoint {
 }
 
 impl<P: OverUdp> Endpoint<P> {
-    /// Endpoint at a socket, of the engine that its options make.
-    pub(crate) fn start(
+    /// Endpoint at a socket, of the engine that its options make. An accepted connection keeps so many octets
+    /// for its reader, at most.
+    pub(crate) fn start<C>(
         (socket, place): (UdpSocket, Place),
-        options: EndpointOptions,
-        engine: impl FnOnce(EndpointOptions) -> io::Result<P>,
+        options: EndpointOptions<C>,
+        accept_limit_bytes: u64,
+        engine: impl FnOnce(EndpointOptions<C>) -> io::Result<P>,
     ) -> io::Result<Self> {
-        let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
         let (watch, capture) = (options.watch.clone(), options.capture.clone());
-        let accept_limit_bytes = options.accept.receive_limit_bytes;
-        let shared = Arc::new(Shared::new(State::new(engine(options)?, accept_limit_bytes)));
-        let sink = Sink::new(watch, capture.map(|inlet| Tap::new(inlet, shared.clock, P::TELLS_ALL)));
-        let keeper = Keeper::new(Arc::clone(&shared), sink)?;
-        runtime.spawn(Driver::new(keeper, Udp::new(socket, place)?));
+        let outlook = Outlook { watch, capture, accept_limit_bytes, tells_all: P::TELLS_ALL };
+        let shared = start(engine(options)?, || Udp::new(socket, place), outlook)?;
         Ok(Self { handle: Arc::new(Handle(shared)), place })
     }
 
-    /// Accepts connections to `port` (a port of STP, not of UDP) from now on, until the listener is dropped.
+    /// `peer` as this endpoint knows it, if it talks to that.
+    pub(crate) fn check_peer(&self, peer: SocketAddr) -> Result<SocketAddr, EndpointError> {
+        let peer = as_peer(peer);
+        if self.place.peer.is_some_and(|only| only != peer) {
+            Err(EndpointError::OtherPeer)
+        } else {
+            Ok(peer)
+        }
+    }
+
+    /// Accepts connections to `port` (a port of the protocol, not of UDP) from now on, until the listener is dropped.
     pub fn listen(&self, port: u16) -> io::Result<Listener<P>> {
         Listener::begin(&self.handle, port, usize::MAX)
     }
@@ -140,7 +146,7 @@ impl<P: OverUdp> Endpoint<P> {
     }
 
     /// Counters of the engine for segments that belong to no connection.
-    pub fn stats(&self) -> EndpointStats {
+    pub fn stats(&self) -> P::Stats {
         self.shared().lock().engine.endpoint_stats()
     }
 

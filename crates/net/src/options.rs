@@ -4,11 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 
 use rustix::rand::{GetRandomFlags, getrandom};
+use skyhaul_association::AssociationId;
 use skyhaul_capture::Inlet;
-use skyhaul_core::endpoint::Peer;
+use skyhaul_core::endpoint::{Bounds, HostConfig, Peer};
 use skyhaul_core::{
-    BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, Stream as RandomStream, host_number, ip_udp_bytes,
+    BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, Stream as RandomStream,
+    host_number, ip_udp_bytes,
 };
+use skyhaul_petra::stpp;
 use skyhaul_stp::{Config, EndpointConfig, MtuSearch};
 
 use crate::{Protection, Watch};
@@ -16,14 +19,14 @@ use crate::{Protection, Watch};
 /// Largest packet of which no more is known: that of Ethernet.
 const USUAL_MTU_BYTES: u32 = 1500;
 
-/// Options of an endpoint.
+/// Options of an endpoint of STP, or of another protocol whose connections have parameters `C`.
 #[derive(Clone, Debug)]
-pub struct EndpointOptions {
-    /// Largest IP packet that is sent to any peer, or taken from it. `None`: 1500 bytes, or more where the
-    /// route to the only peer takes more; and whatever comes is taken.
+pub struct EndpointOptions<C = Config> {
+    /// Largest IP packet that is sent to any peer, or taken from it. `None`: 1500 bytes, or with STP more
+    /// where the route to the only peer takes more; and whatever comes is taken.
     pub mtu_bytes: Option<u32>,
     /// Parameters of the connections that peers open.
-    pub accept: Config,
+    pub accept: C,
     /// Bounds of the number of connections.
     pub limits: Limits,
     /// Seed of random values (initial numbers, nonces, ports), for tests that
@@ -34,6 +37,9 @@ pub struct EndpointOptions {
     /// Capture that gets every datagram with its events. It has one interface, this endpoint.
     pub capture: Option<Inlet>,
 }
+
+/// Options of an endpoint of STPP.
+pub type StppOptions = EndpointOptions<stpp::Config>;
 
 /// Bounds of the connections that peers open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +54,7 @@ pub struct Limits {
     /// that comes with an opening; the others it gives out then. TCP gives none out before.
     pub max_early: usize,
     /// Bytes that all connections together hold of what their peers sent, at most; one has half of it at
-    /// most. Of STP alone.
+    /// most. Not of TCP.
     pub receive_budget_bytes: u64,
 }
 
@@ -66,14 +72,41 @@ impl Default for Limits {
 
 impl Default for EndpointOptions {
     fn default() -> Self {
-        Self {
-            mtu_bytes: None,
-            accept: Config { discover_mtu: true, ..Config::standard() },
-            limits: Limits::default(),
-            seed: None,
-            watch: None,
-            capture: None,
-        }
+        Self::accepting(Config { discover_mtu: true, ..Config::standard() })
+    }
+}
+
+impl Default for StppOptions {
+    fn default() -> Self {
+        Self::accepting(stpp::Config::standard())
+    }
+}
+
+impl<C> EndpointOptions<C> {
+    /// Defaults, with these parameters of the connections that peers open.
+    pub fn accepting(accept: C) -> Self {
+        Self { mtu_bytes: None, accept, limits: Limits::default(), seed: None, watch: None, capture: None }
+    }
+}
+
+impl StppOptions {
+    /// The engine that has such names of its peers, and keeps so much room in front of PDUs and behind.
+    pub(crate) fn stpp_engine<P: Peer>(
+        self,
+        names: Names<P>,
+        (head_bytes, tail_bytes): (u32, u32),
+    ) -> io::Result<stpp::Endpoint<P>> {
+        let Limits { max_connections, max_unproven, max_early, receive_budget_bytes } = self.limits;
+        let host = HostConfig {
+            mtu_bytes: self.mtu_bytes.unwrap_or(USUAL_MTU_BYTES),
+            carrier_bytes: names.carrier_bytes,
+            head_bytes,
+            tail_bytes,
+            bounds: Bounds { max_connections, max_unproven, max_early },
+            host_of: Some(names.host_of),
+            receive_budget_bytes,
+        };
+        Ok(stpp::Endpoint::on_host(self.accept, host, random(self.seed, "net/stpp")?))
     }
 }
 
@@ -86,13 +119,7 @@ impl EndpointOptions {
     /// The engine that these options ask for. `route_bytes`: what the first link to the only peer takes, as
     /// far as the system knows.
     pub(crate) fn engine(self, route_bytes: Option<u32>) -> io::Result<skyhaul_stp::Endpoint> {
-        let names = Names {
-            carrier_bytes: |peer: SocketAddr| ip_udp_bytes(peer.ip()),
-            min_bytes: MtuSearch::<SocketAddr>::default().min_bytes,
-            host_of: |peer: SocketAddr| host_number(peer.ip()),
-        };
-        let room = (Protection::Plain.head_bytes(), Protection::Plain.tail_bytes());
-        self.engine_of(route_bytes, names, room)
+        self.engine_of(route_bytes, Names::addresses(), plain_room())
     }
 
     /// The engine that has such names of its peers, and keeps so much room in front of segments and behind.
@@ -134,6 +161,33 @@ pub(crate) struct Names<P> {
     pub(crate) min_bytes: fn(P) -> u32,
     /// Host that it is, as a number.
     pub(crate) host_of: fn(P) -> u64,
+}
+
+impl Names<SocketAddr> {
+    /// Names of plain endpoints.
+    pub(crate) fn addresses() -> Self {
+        Self {
+            carrier_bytes: |peer| ip_udp_bytes(peer.ip()),
+            min_bytes: MtuSearch::<SocketAddr>::default().min_bytes,
+            host_of: |peer| host_number(peer.ip()),
+        }
+    }
+}
+
+impl Names<AssociationId> {
+    /// Names of sealed endpoints.
+    pub(crate) fn associations() -> Self {
+        Self {
+            carrier_bytes: |id| if id.is_ipv6() { 48 } else { 28 },
+            min_bytes: |id| if id.is_ipv6() { MIN_IPV6_MTU_BYTES } else { MIN_IPV4_MTU_BYTES },
+            host_of: AssociationId::number,
+        }
+    }
+}
+
+/// Room that a plain envelope needs in front of its body, and behind.
+pub(crate) fn plain_room() -> (u32, u32) {
+    (Protection::Plain.head_bytes(), Protection::Plain.tail_bytes())
 }
 
 /// Random values of an endpoint: by the seed, if a test gives one, else from 256 bits of the operating

@@ -9,14 +9,14 @@ use skyhaul_association::{
     PublicKey, SealedEngine,
 };
 use skyhaul_core::envelope::Mode;
-use skyhaul_core::{ConnectionId, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES};
+use skyhaul_core::{ConnectError, ConnectionId, Instant};
 use skyhaul_stp::Config;
 
-use crate::address::{as_peer, normalised};
+use crate::address::as_peer;
 use crate::endpoint::route_bytes;
 use crate::options::Names;
 use crate::shared::notify;
-use crate::udp::{self, Place};
+use crate::udp::{Datagrams, Place};
 use crate::{Endpoint, EndpointError, EndpointOptions, SealedStp, Stream};
 
 /// Endpoint whose datagrams are all sealed. It talks to peers that it knows, and nobody else gets an answer.
@@ -59,9 +59,7 @@ impl SealedEndpoint {
         options: EndpointOptions,
         associations: Associations,
     ) -> io::Result<Self> {
-        let socket = udp::bound(normalised(address))?;
-        let place = Place { local: normalised(socket.local_addr()?), peer: None };
-        Self::begin((socket, place), options, associations, None)
+        Self::begin(Place::bound(address)?, options, associations, None)
     }
 
     /// Sealed endpoint on a free port for connections to who is at `address` now. The system tells it when
@@ -71,13 +69,8 @@ impl SealedEndpoint {
         options: EndpointOptions,
         associations: Associations,
     ) -> io::Result<Self> {
-        let peer = as_peer(address);
-        let socket = udp::reporting(peer)?;
-        // What the route is now: a socket that is not connected is not told.
-        let route = udp::connected(peer)?;
-        let local = SocketAddr::new(route.local_addr()?.ip(), socket.local_addr()?.port());
-        let place = Place { local: normalised(local), peer: Some(peer) };
-        Self::begin((socket, place), options, associations, route_bytes(&route, peer))
+        let (at, route) = Place::reporting(address)?;
+        Self::begin(at, options, associations, route_bytes(&route, as_peer(address)))
     }
 
     fn begin(
@@ -86,14 +79,12 @@ impl SealedEndpoint {
         associations: Associations,
         route_bytes: Option<u32>,
     ) -> io::Result<Self> {
-        let names = Names {
-            carrier_bytes: |id: AssociationId| if id.is_ipv6() { 48 } else { 28 },
-            min_bytes: |id| if id.is_ipv6() { MIN_IPV6_MTU_BYTES } else { MIN_IPV4_MTU_BYTES },
-            host_of: AssociationId::number,
-        };
-        let room = (SealedStp::HEAD_BYTES, SealedStp::TAIL_BYTES);
-        Self::start(at, options, |options| {
-            Ok(SealedEngine::new(options.engine_of(route_bytes, names, room)?, associations))
+        let limit_bytes = options.accept.receive_limit_bytes;
+        Self::start(at, options, limit_bytes, |options| {
+            Ok(SealedEngine::new(
+                options.engine_of(route_bytes, Names::associations(), sealed_room())?,
+                associations,
+            ))
         })
     }
 
@@ -130,15 +121,32 @@ impl SealedEndpoint {
         config: Config,
         held: bool,
     ) -> io::Result<Stream<SealedStp>> {
-        let address = as_peer(address);
-        if self.place.peer.is_some_and(|only| only != address) {
-            return Err(EndpointError::OtherPeer.into());
-        }
-        let id = self.association(peer, address)?;
         let limit_bytes = config.receive_limit_bytes;
-        Stream::begin(&self.handle, address, limit_bytes, |engine, now| {
-            engine.inner_mut().connect(now, id, port, config, held)
+        self.begin_with(peer, address, limit_bytes, |engine, id, now| {
+            engine.connect(now, id, port, config, held)
         })
+    }
+}
+
+/// Room that a seal needs in front of a segment, and behind.
+pub(crate) fn sealed_room() -> (u32, u32) {
+    (SealedEngine::<()>::HEAD_BYTES, SealedEngine::<()>::TAIL_BYTES)
+}
+
+/// Parts that no protocol under the seal makes a difference to.
+impl<E: Datagrams<Peer = AssociationId>> Endpoint<SealedEngine<E>> {
+    /// Stream over the connection that `connect` opens to the peer with this key, which is at `address`. Its
+    /// reader is given so many octets at most.
+    pub(crate) fn begin_with(
+        &self,
+        key: PublicKey,
+        address: SocketAddr,
+        limit_bytes: u64,
+        connect: impl FnOnce(&mut E, AssociationId, Instant) -> Result<ConnectionId, ConnectError>,
+    ) -> io::Result<Stream<SealedEngine<E>>> {
+        let address = self.check_peer(address)?;
+        let id = self.association(key, address)?;
+        Stream::begin(&self.handle, address, limit_bytes, |engine, now| connect(engine.inner_mut(), id, now))
     }
 
     /// Association with a peer at an address: that which there is, or a new one.

@@ -4,6 +4,7 @@
 mod batch;
 mod keeper;
 mod peers;
+mod start;
 
 use std::future::Future;
 use std::io;
@@ -18,6 +19,7 @@ pub(crate) use batch::Batch;
 pub(crate) use keeper::Keeper;
 use keeper::Sent;
 pub(crate) use peers::Peers;
+pub(crate) use start::{Outlook, start};
 
 /// Batches sent in a turn.
 const MAX_SENDS: usize = 16;

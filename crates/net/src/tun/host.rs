@@ -9,17 +9,13 @@ use std::time::Duration;
 use skyhaul_core::Connections as _;
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{Config, Endpoint, EndpointStats};
-use tokio::runtime;
 
 use super::carrier::Tun;
 use super::{TcpListener, TcpStream, TunCounters, TunDevice, TunOptions};
 use crate::Clock;
-use crate::driver::{Driver, Keeper};
+use crate::driver::{Outlook, start};
 use crate::handle::Handle;
 use crate::shared::Shared;
-use crate::state::State;
-use crate::tap::Tap;
-use crate::watch::Sink;
 
 /// A host with addresses and TCP of its own, in user space. Clones refer to the same host. Its work is done
 /// by a task of the tokio runtime in which it was made, of either flavour, with I/O enabled.
@@ -50,13 +46,12 @@ impl TunHost {
                 "the host has no address: give it at least one",
             ));
         }
-        let runtime = runtime::Handle::try_current().map_err(io::Error::other)?;
-        let state = State::new(options.engine()?, options.accept.receive_limit_bytes);
-        let shared = Arc::new(Shared::new(state));
-        let sink = Sink::new(options.watch, options.capture.map(|inlet| Tap::new(inlet, shared.clock, true)));
-        let keeper = Keeper::new(Arc::clone(&shared), sink)?;
-        let addresses: Arc<[IpAddr]> = options.addresses.into();
-        runtime.spawn(Driver::new(keeper, Tun::new(fd, &addresses)?));
+        let engine = options.engine()?;
+        let TunOptions { addresses, accept, watch, capture, .. } = options;
+        let outlook =
+            Outlook { watch, capture, accept_limit_bytes: accept.receive_limit_bytes, tells_all: true };
+        let shared = start(engine, || Tun::new(fd, &addresses), outlook)?;
+        let addresses: Arc<[IpAddr]> = addresses.into();
         Ok(Self { handle: Arc::new(Handle(shared)), addresses })
     }
 

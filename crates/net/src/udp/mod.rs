@@ -5,11 +5,14 @@ mod drops;
 mod fragments;
 mod inbox;
 mod over;
+mod place;
+mod plain;
 mod refusals;
 mod reports;
 mod sealed;
 mod socket;
 mod stp;
+mod stpp;
 #[cfg(test)]
 mod udp_tests;
 
@@ -27,13 +30,14 @@ use crate::address::normalised;
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
 use crate::state::State;
 use crate::watch::Sink;
-pub(crate) use bind::{bound, connected, reporting};
+pub(crate) use bind::bound;
 use drops::SocketDrops;
 pub(crate) use fragments::route_mtu_bytes;
 use inbox::Inbox;
-pub use over::OverUdp;
+pub use over::{Datagrams, OverUdp};
+pub(crate) use place::Place;
 use refusals::Refusals;
-pub use sealed::SealedStp;
+pub use sealed::{SealedStp, SealedStpp};
 use socket::{Socket, Trouble};
 
 /// Receiving system calls in a turn.
@@ -50,13 +54,6 @@ const MAX_SIZE_REPORTS: u64 = 16;
 const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();
 const EIO: i32 = rustix::io::Errno::IO.raw_os_error();
 const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
-
-/// Address of a socket, and the only peer that it talks to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) local: SocketAddr,
-    pub(crate) peer: Option<SocketAddr>,
-}
 
 /// A UDP socket as a carrier of a protocol.
 pub(crate) struct Udp<P> {

@@ -1,5 +1,4 @@
-//! STP under a seal as the protocol of endpoints over UDP. To STP an association is a peer, to the carrier an
-//! address.
+//! Protocols under a seal over UDP. To the inner engine an association is a peer, to the carrier an address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,18 +7,19 @@ use skyhaul_association::{AssociationId, SealedEngine};
 use skyhaul_core::endpoint::Stage;
 use skyhaul_core::envelope::EnvelopeError;
 use skyhaul_core::{ConnectionId, EventSink, Instant, NetworkFields};
-use skyhaul_stp::{Endpoint, EndpointStats};
 
-use super::OverUdp;
+use super::{Datagrams, OverUdp};
 use crate::{Counters, Protocol};
 
 /// STP whose segments travel sealed.
-pub type SealedStp = SealedEngine<Endpoint<AssociationId>>;
+pub type SealedStp = SealedEngine<skyhaul_stp::Endpoint<AssociationId>>;
+/// STPP whose PDUs travel sealed.
+pub type SealedStpp = SealedEngine<skyhaul_petra::stpp::Endpoint<AssociationId>>;
 
-impl Protocol for SealedStp {
-    type State = skyhaul_stp::State;
+impl<E: Datagrams<Peer = AssociationId>> Protocol for SealedEngine<E> {
+    type State = E::State;
     type Counters = Counters;
-    const CLOSED: Self::State = skyhaul_stp::State::Closed;
+    const CLOSED: Self::State = E::CLOSED;
     const WORKS_WHEN_ENDED: bool = true;
 
     fn state(&self, id: ConnectionId) -> Option<Self::State> {
@@ -59,7 +59,9 @@ impl Protocol for SealedStp {
     }
 }
 
-impl OverUdp for SealedStp {
+impl<E: Datagrams<Peer = AssociationId>> OverUdp for SealedEngine<E> {
+    type Stats = E::Stats;
+
     /// Handshakes and empty records are the associations' own.
     const TELLS_ALL: bool = false;
 
@@ -92,12 +94,12 @@ impl OverUdp for SealedStp {
         }
     }
 
-    fn endpoint_stats(&self) -> EndpointStats {
+    fn endpoint_stats(&self) -> E::Stats {
         self.inner().endpoint_stats()
     }
 }
 
 /// Associations with whoever is at this address.
-fn at(engine: &SealedStp, peer: SocketAddr) -> Vec<AssociationId> {
+fn at<E>(engine: &SealedEngine<E>, peer: SocketAddr) -> Vec<AssociationId> {
     engine.associations().at(peer).collect()
 }

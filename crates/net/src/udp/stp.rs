@@ -1,22 +1,17 @@
-//! STP as the protocol of endpoints over UDP that protect nothing.
+//! STP as a protocol of endpoints over UDP.
 
-use std::net::SocketAddr;
+use skyhaul_core::endpoint::{Peer, Stage};
+use skyhaul_core::{ConnectionId, Instant};
+use skyhaul_stp::{Endpoint, EndpointStats, State};
 
-use skyhaul_core::endpoint::Stage;
-use skyhaul_core::envelope::EnvelopeError;
-use skyhaul_core::{ConnectionId, Engine as _, EventSink, Instant, NetworkFields};
-use skyhaul_stp::EndpointStats;
+use super::Datagrams;
 
-use super::OverUdp;
-use crate::{Counters, Protection, Protocol};
+impl<P: Peer + Send + 'static> Datagrams for Endpoint<P> {
+    type State = State;
+    type Stats = EndpointStats;
+    const CLOSED: State = State::Closed;
 
-impl Protocol for skyhaul_stp::Endpoint {
-    type State = skyhaul_stp::State;
-    type Counters = Counters;
-    const CLOSED: Self::State = skyhaul_stp::State::Closed;
-    const WORKS_WHEN_ENDED: bool = true;
-
-    fn state(&self, id: ConnectionId) -> Option<Self::State> {
+    fn state(&self, id: ConnectionId) -> Option<State> {
         self.state(id)
     }
 
@@ -24,45 +19,23 @@ impl Protocol for skyhaul_stp::Endpoint {
         self.stage(id)
     }
 
-    fn address(&self, id: ConnectionId) -> Option<SocketAddr> {
+    fn remote(&self, id: ConnectionId) -> Option<P> {
         self.remote(id)
-    }
-
-    fn unreachable(&mut self, peer: SocketAddr, is_believed: bool) {
-        self.unreachable(peer, is_believed);
-    }
-}
-
-impl OverUdp for skyhaul_stp::Endpoint {
-    const TELLS_ALL: bool = true;
-
-    fn arrive(
-        &mut self,
-        now: Instant,
-        peer: SocketAddr,
-        fields: NetworkFields,
-        datagram: &mut [u8],
-        sink: &mut dyn EventSink,
-    ) -> Result<(), EnvelopeError> {
-        let body = Protection::Plain.open(datagram)?;
-        self.handle(now, peer, fields, &datagram[body], sink);
-        Ok(())
-    }
-
-    /// Puts the datagram into its envelope.
-    fn complete(datagram: &mut [u8]) {
-        Protection::Plain.seal(datagram);
-    }
-
-    fn packet_refused(&mut self, now: Instant, peer: SocketAddr, bytes: u32, told_bytes: Option<u32>) {
-        self.packet_refused(now, peer, bytes, told_bytes);
-    }
-
-    fn packet_too_big(&mut self, now: Instant, peer: SocketAddr, bytes: u32) {
-        self.packet_too_big(now, peer, bytes);
     }
 
     fn endpoint_stats(&self) -> EndpointStats {
         self.endpoint_stats()
+    }
+
+    fn unreachable(&mut self, peer: P, is_believed: bool) {
+        self.unreachable(peer, is_believed);
+    }
+
+    fn packet_refused(&mut self, now: Instant, peer: P, bytes: u32, told_bytes: Option<u32>) {
+        self.packet_refused(now, peer, bytes, told_bytes);
+    }
+
+    fn packet_too_big(&mut self, now: Instant, peer: P, bytes: u32) {
+        self.packet_too_big(now, peer, bytes);
     }
 }

@@ -3,9 +3,12 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 use core::net::SocketAddr;
 
-use skyhaul_core::endpoint::{self, Arrival, Bounds, Context, Family, HostConfig, Hosted, Key, Place, Stage};
+use skyhaul_core::endpoint::{
+    self, Arrival, Bounds, Context, Family, HostConfig, Hosted, Key, Peer, Place, Stage,
+};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
     ConnectError, ConnectionId, EventSink, Instant, Integrity, NetworkFields, ResetReason, Stream,
@@ -52,23 +55,24 @@ pub struct EndpointStats {
 
 /// STPP: what an endpoint keeps beside its connections.
 #[derive(Clone, Debug)]
-pub struct Stpp {
+pub struct Stpp<P> {
     accept: Arc<Config>,
     stats: EndpointStats,
+    peer: PhantomData<fn() -> P>,
 }
 
-/// All connections of a relay, or of a host.
+/// All connections of a relay, or of a host, behind one carrier, whose name of a peer is `P`.
 #[derive(Clone, Debug)]
-pub struct Endpoint(endpoint::Endpoint<Stpp>);
+pub struct Endpoint<P: Peer = SocketAddr>(endpoint::Endpoint<Stpp<P>>);
 
-impl Hosted for Endpoint {
-    type Family = Stpp;
+impl<P: Peer> Hosted for Endpoint<P> {
+    type Family = Stpp<P>;
 
-    fn endpoint(&self) -> &endpoint::Endpoint<Stpp> {
+    fn endpoint(&self) -> &endpoint::Endpoint<Stpp<P>> {
         &self.0
     }
 
-    fn endpoint_mut(&mut self) -> &mut endpoint::Endpoint<Stpp> {
+    fn endpoint_mut(&mut self) -> &mut endpoint::Endpoint<Stpp<P>> {
         &mut self.0
     }
 }
@@ -87,7 +91,16 @@ impl Endpoint {
             host_of: None,
             receive_budget_bytes,
         };
-        let family = Stpp { accept: Arc::new(accept.checked()), stats: EndpointStats::default() };
+        Self::on_host(accept, host, random)
+    }
+}
+
+impl<P: Peer> Endpoint<P> {
+    /// Endpoint on such a host, which accepts connections with parameters `accept`. Random values come from
+    /// `random`.
+    pub fn on_host(accept: Config, host: HostConfig<P>, random: Stream) -> Self {
+        let accept = Arc::new(accept.checked());
+        let family = Stpp { accept, stats: EndpointStats::default(), peer: PhantomData };
         Self(endpoint::Endpoint::new(family, host, random))
     }
 
@@ -95,7 +108,7 @@ impl Endpoint {
     pub fn connect(
         &mut self,
         now: Instant,
-        peer: SocketAddr,
+        peer: P,
         port: u16,
         config: Config,
     ) -> Result<ConnectionId, ConnectError> {
@@ -110,6 +123,19 @@ impl Endpoint {
         endpoint.enter_path(now, peer, config.declared_rate());
         endpoint.insert(id, key, Connection::open(id, &key, tag, config, now), true);
         Ok(id)
+    }
+
+    /// The carrier reports that nobody receives at `peer`. If its driver believes it, all connections to that
+    /// end; else those do for which only the peer's last words are missing.
+    pub fn unreachable(&mut self, peer: P, is_believed: bool) {
+        for id in self.0.connections_to(peer) {
+            self.0.change(id, |connection| connection.unreachable(is_believed));
+        }
+    }
+
+    /// Peer of a connection.
+    pub fn remote(&self, id: ConnectionId) -> Option<P> {
+        self.0.key(id).map(|key| key.peer)
     }
 
     /// State of a connection.
@@ -129,19 +155,19 @@ impl Endpoint {
 }
 
 /// Tag for a new connection.
-fn new_tag(endpoint: &mut endpoint::Endpoint<Stpp>) -> u16 {
+fn new_tag<P: Peer>(endpoint: &mut endpoint::Endpoint<Stpp<P>>) -> u16 {
     1 + endpoint.random.below(u64::from(u16::MAX)) as u16
 }
 
-impl Family for Stpp {
-    type Peer = SocketAddr;
+impl<P: Peer> Family for Stpp<P> {
+    type Peer = P;
     type Connection = Connection;
     type Segment<'a> = Pdu<'a>;
 
     /// Late repeats of a peer are answered while a connection lingers, before it is over.
     const KEEPS_PORTS: bool = false;
 
-    fn decode(_: SocketAddr, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Pdu<'_>> {
+    fn decode(_: P, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Pdu<'_>> {
         decode_with(integrity, bytes).ok()
     }
 
@@ -149,7 +175,7 @@ impl Family for Stpp {
         (pdu.destination_port, pdu.source_port)
     }
 
-    fn encode(_: SocketAddr, integrity: Integrity, pdu: &Pdu<'_>, out: &mut Vec<u8>) -> (u8, u64) {
+    fn encode(_: P, integrity: Integrity, pdu: &Pdu<'_>, out: &mut Vec<u8>) -> (u8, u64) {
         encode_with(integrity, pdu, out);
         (pdu.types(), u64::from(pdu.number()))
     }
@@ -157,7 +183,7 @@ impl Family for Stpp {
     fn receive(
         endpoint: &mut endpoint::Endpoint<Self>,
         id: ConnectionId,
-        arrival: Arrival<SocketAddr>,
+        arrival: Arrival<P>,
         pdu: &Pdu<'_>,
         sink: &mut dyn EventSink,
     ) {
@@ -172,7 +198,7 @@ impl Family for Stpp {
 
     fn receive_stray(
         endpoint: &mut endpoint::Endpoint<Self>,
-        arrival: Arrival<SocketAddr>,
+        arrival: Arrival<P>,
         pdu: &Pdu<'_>,
         sink: &mut dyn EventSink,
     ) {
@@ -198,9 +224,9 @@ impl Family for Stpp {
 
 /// Takes in a connection that a peer opens, where there is a place: the oldest of those whose peers have
 /// proven nothing gives way.
-fn accept(
-    endpoint: &mut endpoint::Endpoint<Stpp>,
-    arrival: Arrival<SocketAddr>,
+fn accept<P: Peer>(
+    endpoint: &mut endpoint::Endpoint<Stpp<P>>,
+    arrival: Arrival<P>,
     opening: Opening,
     sink: &mut dyn EventSink,
 ) {
@@ -220,10 +246,10 @@ fn accept(
 /// Answers a PDU of an earlier connection between the ports of `id`. A peer that opens again after a restart
 /// is shown the tag of the connection that it has forgotten, which it resets then; one that has not forgotten
 /// is told that this end has.
-fn on_wrong_tag(
-    endpoint: &mut endpoint::Endpoint<Stpp>,
+fn on_wrong_tag<P: Peer>(
+    endpoint: &mut endpoint::Endpoint<Stpp<P>>,
     id: ConnectionId,
-    arrival: Arrival<SocketAddr>,
+    arrival: Arrival<P>,
     pdu: &Pdu<'_>,
 ) {
     endpoint.family.stats.wrong_tag += 1;
@@ -235,7 +261,7 @@ fn on_wrong_tag(
 }
 
 /// Answers a PDU of no connection, unless that is a reset: by the tag that it carries, as no other is known.
-fn answer_by_reset(endpoint: &mut endpoint::Endpoint<Stpp>, key: Key<SocketAddr>, pdu: &Pdu<'_>) {
+fn answer_by_reset<P: Peer>(endpoint: &mut endpoint::Endpoint<Stpp<P>>, key: Key<P>, pdu: &Pdu<'_>) {
     let (tag, is_reflected, reason) = match &pdu.body {
         Body::Reset { .. } => return,
         Body::Open(opening) => (opening.tag, false, ResetReason::Refused),

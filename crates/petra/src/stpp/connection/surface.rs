@@ -140,6 +140,16 @@ impl Connection {
         self.receiver.tell();
     }
 
+    /// Takes in that nobody receives at the peer's address, as its endpoint believes or not: where only the
+    /// peer's last words are missing it ends in either case.
+    pub(in crate::stpp) fn unreachable(&mut self, is_believed: bool) {
+        if self.life.is_over() {
+            self.close(None, None);
+        } else if is_believed {
+            self.close(Some(CloseReason::Unreachable), None);
+        }
+    }
+
     /// Ends at once; a peer whose tag is known is told.
     fn reset(&mut self, reason: ResetReason) {
         let told = (self.names.remote_tag != 0 && !self.life.is_over()).then_some(reason);
