@@ -340,9 +340,10 @@ impl Association {
             current.and(self.voice.deadline()),
             current.and(self.way.deadline()),
         ]
-        .into_iter()
+        .iter()
         .flatten()
         .min()
+        .copied()
     }
 
     /// Wipes what is to be wiped; the local index that goes with it.

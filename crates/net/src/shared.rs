@@ -1,5 +1,6 @@
 //! The lock around an endpoint's state, and its handles.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
@@ -21,6 +22,8 @@ pub(crate) struct Shared<P: Protocol> {
     pub(crate) news: Notify,
     /// Tells that the driver is gone and the socket closed.
     pub(crate) ended: Notify,
+    /// Moment of the turn that sends, in nanoseconds; 0 while none does.
+    held_ns: AtomicU64,
     state: Mutex<State<P>>,
 }
 
@@ -32,6 +35,7 @@ impl<P: Protocol> Shared<P> {
             parted: Notify::new(),
             news: Notify::new(),
             ended: Notify::new(),
+            held_ns: AtomicU64::new(0),
             state: Mutex::new(state),
         }
     }
@@ -45,8 +49,26 @@ impl<P: Protocol> Shared<P> {
         })
     }
 
+    /// Time for the engine, to be asked for under the lock: so it never goes back. It stands still while a turn
+    /// sends ([`Self::hold_time`]).
     pub(crate) fn now(&self) -> Instant {
-        self.clock.now()
+        match self.held_ns.load(Ordering::Relaxed) {
+            0 => self.clock.now(),
+            ns => Instant::from_ns(ns),
+        }
+    }
+
+    /// A turn begins to send what is due now. What would become due meanwhile, a packet or two each time, waits
+    /// for the next turn: each call of the system costs as much as some packets do.
+    pub(crate) fn hold_time(&self) {
+        let _state = self.lock();
+        self.held_ns.store(self.clock.now().as_ns(), Ordering::Relaxed);
+    }
+
+    /// The turn has sent.
+    pub(crate) fn release_time(&self) {
+        let _state = self.lock();
+        self.held_ns.store(0, Ordering::Relaxed);
     }
 }
 
@@ -71,6 +93,18 @@ mod tests {
     use super::*;
     use crate::{EndpointError, EndpointOptions};
     use std::sync::Arc;
+
+    #[test]
+    fn time_stands_still_while_a_turn_sends_and_never_goes_back() {
+        let shared = Shared::new(State::new(EndpointOptions::default().engine(None).unwrap(), 1000));
+        let before = shared.now();
+        shared.hold_time();
+        let held = shared.now();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert_eq!(shared.now(), held);
+        shared.release_time();
+        assert!(before <= held && held.after(skyhaul_core::MS) < shared.now());
+    }
 
     #[test]
     fn a_panic_under_the_lock_is_remembered() {

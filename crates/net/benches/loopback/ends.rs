@@ -5,6 +5,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use rustix::time::{ClockId, clock_gettime};
+use skyhaul_core::MS;
+use skyhaul_stp::Config;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 const CHUNK_BYTES: usize = 256 << 10;
@@ -23,6 +25,11 @@ pub(crate) struct Cost {
     pub(crate) seconds: f64,
     pub(crate) sender_cpu_s: f64,
     pub(crate) receiver_cpu_s: f64,
+}
+
+/// Parameters of our connections: those of `skyhaul send`, which writes no more ahead than leaves in a moment.
+pub(crate) fn config() -> Config {
+    Config { unsent_limit_ns: Some(100 * MS), ..Config::standard() }
 }
 
 /// Runs a receiver, which says where it is and gives the bytes that came, and a sender, which gives

@@ -9,7 +9,6 @@ use skyhaul_net::association::{
     Associations, Config as AssociationConfig, Identity, Offer, PeerSettings, Secret, Token,
 };
 use skyhaul_net::{Clock, Counters, EndpointOptions, SealedEndpoint};
-use skyhaul_stp::Config;
 use tokio::io::AsyncReadExt;
 
 use crate::ends::{Cost, Plan, drain, fill};
@@ -60,7 +59,7 @@ async fn send(plan: Plan, aes: bool, peer: SocketAddr) -> (f64, (Stats, Counters
         .expect("a socket");
     let clock = Clock::start();
     let key = identity(receiver).public();
-    let mut stream = endpoint.open_to(key, peer, PORT, Config::standard()).expect("a stream");
+    let mut stream = endpoint.open_to(key, peer, PORT, crate::ends::config()).expect("a stream");
     fill(&mut stream, plan.bytes).await;
     let seconds = clock.now().as_secs_f64();
     assert_eq!(stream.read(&mut [0]).await.expect("the receiver's end"), 0);

@@ -5,7 +5,6 @@ use std::sync::mpsc;
 
 use skyhaul_core::Stats;
 use skyhaul_net::{Clock, Counters, Endpoint, EndpointOptions};
-use skyhaul_stp::Config;
 use tokio::io::AsyncReadExt;
 
 use crate::ends::{Cost, Plan, drain, fill};
@@ -35,7 +34,7 @@ async fn receive(plan: Plan, tell: mpsc::Sender<SocketAddr>) -> u64 {
 async fn send(plan: Plan, peer: SocketAddr) -> (f64, (Stats, Counters)) {
     let endpoint = Endpoint::client(peer, options(plan)).expect("a socket");
     let clock = Clock::start();
-    let mut stream = endpoint.open(peer, PORT, Config::standard()).expect("a stream");
+    let mut stream = endpoint.open(peer, PORT, crate::ends::config()).expect("a stream");
     fill(&mut stream, plan.bytes).await;
     let seconds = clock.now().as_secs_f64();
     assert_eq!(stream.read(&mut [0]).await.expect("the receiver's end"), 0);

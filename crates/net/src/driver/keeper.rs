@@ -60,6 +60,16 @@ impl<P: Protocol> Keeper<P> {
         Ok(())
     }
 
+    /// A turn begins to send: until [`Self::has_sent`], time stands still for the engine.
+    pub(super) fn begins_to_send(&self) {
+        self.shared.hold_time();
+    }
+
+    /// The turn has sent.
+    pub(super) fn has_sent(&self) {
+        self.shared.release_time();
+    }
+
     /// Changes the state. Those whom it concerns are told by [`Self::wake`], or when the turn is concluded.
     pub(crate) fn work<T>(
         &mut self,
@@ -150,6 +160,7 @@ fn run_timers<P: Protocol>(now: Instant, state: &mut State<P>, sink: &mut Sink) 
 impl<P: Protocol> Drop for Keeper<P> {
     /// However the driver ends - also when its runtime is dropped - nobody waits for it in vain.
     fn drop(&mut self) {
+        self.has_sent();
         let mut state = self.shared.lock();
         state.end(self.shared.now(), &mut self.wakers);
         drop(state);

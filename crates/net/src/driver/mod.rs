@@ -110,8 +110,15 @@ impl<C: Carrier> Driver<C> {
         self.keeper.conclude(cx, received == Received::Part || self.carrier.has_news(), sent)
     }
 
-    /// Takes batches from the engine to the carrier.
+    /// Takes what is due now from the engine to the carrier.
     fn send(&mut self, cx: &mut Context<'_>) -> Sent {
+        self.keeper.begins_to_send();
+        let sent = self.send_batches(cx);
+        self.keeper.has_sent();
+        sent
+    }
+
+    fn send_batches(&mut self, cx: &mut Context<'_>) -> Sent {
         for _ in 0..MAX_SENDS {
             if self.batch.is_empty() && !self.fill() {
                 return Sent::All;

@@ -42,6 +42,8 @@ use socket::{Socket, Trouble};
 
 /// Receiving system calls in a turn.
 const MAX_RECEIVES: usize = 4;
+/// Octets received after which a turn ends: what the streams read next is in the processor's caches still.
+const MAX_TURN_BYTES: u64 = 256 << 10;
 /// Datagrams that were too large and that the engine has yet to hear of; of more it hears nothing.
 const MAX_TOO_LARGE: usize = 64;
 /// Reports of a refusal in a row after which a datagram is given up.
@@ -119,7 +121,11 @@ impl<P: OverUdp> Udp<P> {
         peers: &mut Peers<SocketAddr, UdpPeer>,
         keeper: &mut Keeper<P>,
     ) -> bool {
+        let before = keeper.counters.received_bytes;
         for _ in 0..MAX_RECEIVES {
+            if keeper.counters.received_bytes - before >= MAX_TURN_BYTES {
+                break;
+            }
             match self.inbox.poll(cx, &self.socket) {
                 Poll::Pending => {
                     self.count_drops(keeper);

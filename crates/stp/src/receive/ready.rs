@@ -10,6 +10,9 @@ use alloc::vec::Vec;
 const MAX_KEPT_BYTES: usize = crate::segment::MAX_BLOCK_BYTES as usize;
 /// Packets kept, read or not: those of two blocks.
 const MAX_KEPT_PACKETS: usize = 2 * crate::segment::MAX_BLOCK_PACKETS as usize;
+/// Memory of an empty buffer that is kept until the connection rests: on a fast path it empties and fills many
+/// times a second, and the system clears all that is given back.
+const KEPT_CAPACITY_BYTES: usize = 4 << 20;
 /// STATs after which the peer knows what arrived before them: at three STATs a round trip that is two
 /// round trips, so one of them may be lost.
 const STATS_KEPT: usize = 6;
@@ -37,6 +40,12 @@ impl Ready {
     /// Bytes kept, read or not.
     pub(super) fn kept_bytes(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Bytes that the buffer has memory for (tests).
+    #[cfg(test)]
+    pub(super) fn capacity_bytes(&self) -> usize {
+        self.bytes.capacity()
     }
 
     /// A packet is in sequence.
@@ -92,7 +101,7 @@ impl Ready {
             self.drop_unkept();
         }
         self.drop_unkept();
-        if self.bytes.is_empty() && self.bytes.capacity() > 1 << 20 {
+        if self.bytes.is_empty() && self.bytes.capacity() > KEPT_CAPACITY_BYTES {
             self.bytes = VecDeque::new();
         }
     }

@@ -64,6 +64,18 @@ fn what_was_read_is_kept_up_to_a_bound() {
 }
 
 #[test]
+fn an_empty_buffer_keeps_what_a_fast_path_fills_again_and_no_more() {
+    for (bytes, keeps) in [(1 << 21, true), (1 << 23, false)] {
+        let (mut ready, mut out) = (Ready::default(), vec![0; bytes]);
+        ready.push(&out);
+        assert_eq!(ready.read(&mut out, 1), bytes);
+        assert_eq!(ready.capacity_bytes() > 0, keeps, "{bytes}");
+        ready.forget_read();
+        assert_eq!(ready.capacity_bytes(), 0, "{bytes}");
+    }
+}
+
+#[test]
 fn an_idle_connection_keeps_nothing() {
     let mut ready = Ready::default();
     ready.mark(0, true);

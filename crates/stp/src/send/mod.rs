@@ -57,6 +57,10 @@ pub(crate) use reports::Answer;
 /// known.
 const MIN_UNSENT_LIMIT_BYTES: u64 = 128 << 10;
 
+/// Greatest bound of what waits to be sent for the first time: what was written is in the processor's caches
+/// still when it leaves.
+const MAX_UNSENT_LIMIT_BYTES: u64 = 2 << 20;
+
 /// Least largest payload of a peer that is heeded, in bytes: no packet is cut smaller, or a peer could have
 /// as many of them as it likes. Every endpoint takes it: the smallest IP packet that one may be set to has
 /// 296 octets.
@@ -283,7 +287,7 @@ impl Sender {
     fn unsent_limit_bytes(&self) -> Option<u64> {
         let ns = self.config.unsent_limit_ns?;
         let bits = u128::from(self.path_rate_bps().unwrap_or(0)) * u128::from(ns) / u128::from(SECOND);
-        Some(((bits / 8) as u64).max(MIN_UNSENT_LIMIT_BYTES))
+        Some(((bits / 8) as u64).clamp(MIN_UNSENT_LIMIT_BYTES, MAX_UNSENT_LIMIT_BYTES))
     }
 
     /// Room in the send buffer.

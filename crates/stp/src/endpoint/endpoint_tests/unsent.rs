@@ -8,6 +8,7 @@ use super::bench::*;
 use crate::Config;
 
 const LEAST_BYTES: usize = 128 << 10;
+const MOST_BYTES: usize = 2 << 20;
 
 fn config(rate_bps: u64) -> Config {
     Config { rate_bps: Some(rate_bps), unsent_limit_ns: Some(100 * MS), ..Config::standard() }
@@ -15,7 +16,9 @@ fn config(rate_bps: u64) -> Config {
 
 #[test]
 fn what_waits_to_be_sent_is_what_leaves_in_a_moment() {
-    for (rate_bps, expected) in [(1_000_000, LEAST_BYTES), (80_000_000, 1_000_000)] {
+    for (rate_bps, expected) in
+        [(1_000_000, LEAST_BYTES), (80_000_000, 1_000_000), (1_000_000_000, MOST_BYTES)]
+    {
         let mut bench = Bench::new();
         let id = bench.open_with(config(rate_bps));
         assert_eq!(bench.a.write(id, &vec![1; 4_000_000]), Ok(expected), "{rate_bps}");
