@@ -100,7 +100,7 @@ mod tests {
         let before = shared.now();
         shared.hold_time();
         let held = shared.now();
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        while shared.clock.now() < held.after(2 * skyhaul_core::MS) {}
         assert_eq!(shared.now(), held);
         shared.release_time();
         assert!(before <= held && held.after(skyhaul_core::MS) < shared.now());
