@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::attacks::{files, forgery, junk, memory, once, output, places, reports, senders};
+use crate::attacks::{files, forgery, junk, memory, once, output, places, reports, sealed, senders};
 use crate::field::Field;
 
 /// Where the attacker must be.
@@ -43,6 +43,8 @@ pub(crate) struct Scene {
     pub(crate) is_relayed: bool,
     /// The attack begins before the honest transfer.
     pub(crate) comes_first: bool,
+    /// Receiver and honest senders are peers, with the link of `geo` between them: all is sealed.
+    pub(crate) is_sealed: bool,
 }
 
 impl Scene {
@@ -53,6 +55,7 @@ impl Scene {
         has_few_descriptors: false,
         is_relayed: false,
         comes_first: false,
+        is_sealed: false,
     };
 }
 
@@ -82,6 +85,7 @@ pub(crate) fn all() -> impl Iterator<Item = Attack> {
         forgery::ATTACKS,
         junk::ATTACKS,
         files::ATTACKS,
+        sealed::ATTACKS,
     ];
     themes.into_iter().flatten().copied()
 }

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::machines::Machines;
 use crate::relay::Relay;
 use crate::wire::ip_bytes;
 
@@ -20,6 +21,8 @@ pub(crate) struct Field<'a> {
     pub(crate) binary: &'a Path,
     /// Relay that the honest sender's packets pass, if the scene has one.
     relay: Option<&'a Relay>,
+    /// Machines that are peers, if the scene is sealed.
+    machines: Option<&'a Machines>,
     is_over: AtomicBool,
     stands: AtomicBool,
     datagrams: AtomicU64,
@@ -28,11 +31,17 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(crate) fn new(receiver: SocketAddr, binary: &'a Path, relay: Option<&'a Relay>) -> Self {
+    pub(crate) fn new(
+        receiver: SocketAddr,
+        binary: &'a Path,
+        relay: Option<&'a Relay>,
+        machines: Option<&'a Machines>,
+    ) -> Self {
         Self {
             receiver,
             binary,
             relay,
+            machines,
             is_over: AtomicBool::new(false),
             stands: AtomicBool::new(false),
             datagrams: AtomicU64::new(0),
@@ -44,6 +53,11 @@ impl<'a> Field<'a> {
     /// Relay of a scene that has one.
     pub(crate) fn relay(&self) -> io::Result<&'a Relay> {
         self.relay.ok_or_else(|| io::Error::other("this attack needs a relay in its scene"))
+    }
+
+    /// Machines of a sealed scene.
+    pub(crate) fn machines(&self) -> io::Result<&'a Machines> {
+        self.machines.ok_or_else(|| io::Error::other("this attack needs a sealed scene"))
     }
 
     /// False once the attack has to end.

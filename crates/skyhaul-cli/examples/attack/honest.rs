@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::machines::{GROUND, Machines};
 use crate::process::{Process, skyhaul};
 
 /// Time that a newcomer has to get in.
@@ -13,6 +14,28 @@ const NEWCOMER_PATIENCE: Duration = Duration::from_secs(20);
 const TRY_AGAIN: Duration = Duration::from_millis(250);
 /// Octets of its file.
 const NEWCOMER_BYTES: usize = 10_000;
+
+/// Way to the receiver: where packets go, and between whom, if they are sealed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way<'a> {
+    pub(crate) to: SocketAddr,
+    pub(crate) machines: Option<&'a Machines>,
+}
+
+impl Way<'_> {
+    /// `send` of a file along it.
+    fn send(self, binary: &Path, options: &[&str], path: &Path) -> io::Result<Process> {
+        let (path, to) = (path.display().to_string(), self.to.to_string());
+        let to = if self.machines.is_some() { format!("{GROUND}@{to}") } else { to };
+        let plain: &[&str] = if self.machines.is_some() { &[] } else { &["--plain"] };
+        let words = [&["send", "--no-memory"], plain, options, &[&path, &to]].concat();
+        let mut command = skyhaul(binary, &words);
+        if let Some(machines) = self.machines {
+            machines.ship.runs(&mut command);
+        }
+        Process::start(&mut command)
+    }
+}
 
 /// A transfer at a declared rate.
 #[derive(Debug)]
@@ -35,15 +58,14 @@ impl Transfer {
     pub(crate) fn start(
         binary: &Path,
         folder: &Path,
-        to: SocketAddr,
+        way: Way<'_>,
         bytes: u64,
         rate_bps: u64,
     ) -> io::Result<Self> {
         let (name, contents) = ("honest.bin", noise(bytes as usize));
         let path = file(folder, name, &contents)?;
-        let (path, to, rate) = (path.display().to_string(), to.to_string(), format!("{rate_bps}bit/s"));
-        let words = ["send", "--plain", "--json", "--no-memory", "--rate", &rate, &path, &to];
-        Ok(Self { process: Process::start(&mut skyhaul(binary, &words))?, contents, name })
+        let process = way.send(binary, &["--json", "--rate", &format!("{rate_bps}bit/s")], &path)?;
+        Ok(Self { process, contents, name })
     }
 
     /// Goodput in bit/s, if the file was stored in time and is what was sent.
@@ -68,14 +90,12 @@ pub(crate) fn json(output: &[u8]) -> serde_json::Value {
 }
 
 /// A newcomer who tries until it gets in.
-pub(crate) fn newcomer(binary: &Path, folder: &Path, to: SocketAddr) -> io::Result<Entry> {
+pub(crate) fn newcomer(binary: &Path, folder: &Path, way: Way<'_>) -> io::Result<Entry> {
     let path = file(folder, "newcomer.bin", &noise(NEWCOMER_BYTES))?;
-    let (path, to) = (path.display().to_string(), to.to_string());
     let (begun, mut tries) = (Instant::now(), 0);
     loop {
         tries += 1;
-        let mut process =
-            Process::start(&mut skyhaul(binary, &["send", "--plain", "-q", "--no-memory", &path, &to]))?;
+        let mut process = way.send(binary, &["-q"], &path)?;
         let left = NEWCOMER_PATIENCE.saturating_sub(begun.elapsed());
         if process.ended_within(left)?.is_some_and(|status| status.success()) {
             return Ok(Entry { took: Some(begun.elapsed()), tries });

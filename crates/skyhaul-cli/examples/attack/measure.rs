@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::attack::Attack;
 use crate::field::Field;
-use crate::honest::{Entry, Transfer, newcomer};
+use crate::geo::Geo;
+use crate::honest::{Entry, Transfer, Way, newcomer};
+use crate::machines::Machines;
 use crate::receiver::{Reading, Receiver};
 use crate::relay::Relay;
 
@@ -102,10 +104,14 @@ fn stand_still(field: &Field<'_>) -> io::Result<()> {
 
 fn turn(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Turn> {
     let scene = attack.scene;
-    let mut receiver = Receiver::start(binary, scene)?;
+    let machines = if scene.is_sealed { Some(Machines::new()?) } else { None };
+    let mut receiver = Receiver::start(binary, scene, machines.as_ref())?;
+    let geo = if scene.is_sealed { Some(Geo::start(binary, receiver.address)?) } else { None };
     let relay = if scene.is_relayed { Some(Relay::start(receiver.address)?) } else { None };
-    let to = relay.as_ref().map_or(Ok(receiver.address), Relay::address)?;
-    let field = Field::new(receiver.address, binary, relay.as_ref());
+    let direct = geo.as_ref().map_or(receiver.address, |geo| geo.address);
+    let to = relay.as_ref().map_or(Ok(direct), Relay::address)?;
+    let field = Field::new(receiver.address, binary, relay.as_ref(), machines.as_ref());
+    let way = |to| Way { to, machines: machines.as_ref() };
     std::thread::scope(|scope| {
         let sources = tempfile::tempdir()?;
         let begin = |comes_first: bool| {
@@ -115,13 +121,15 @@ fn turn(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Turn> {
         if first.is_some() {
             std::thread::sleep(HEAD_START);
         }
-        let transfer = Transfer::start(binary, sources.path(), to, plan.bytes, plan.rate_bps)?;
+        let transfer = Transfer::start(binary, sources.path(), way(to), plan.bytes, plan.rate_bps)?;
         let attacker = first.or_else(|| {
             std::thread::sleep(HEAD_START);
             begun = Instant::now();
             begin(false)
         });
-        let done = beside(plan, &field, &mut receiver, transfer, sources.path(), scene.is_once, begun);
+        // The emulated link has one sender: a newcomer goes past it.
+        let newcomer = (!scene.is_once).then(|| (sources.path(), way(receiver.address)));
+        let done = beside(plan, &field, &mut receiver, transfer, newcomer, begun);
         field.end();
         let attacked = attacker.map(std::thread::ScopedJoinHandle::join);
         attacked.transpose().map_err(|_| io::Error::other("the attack panicked"))?.transpose()?;
@@ -135,23 +143,22 @@ fn beside(
     field: &Field<'_>,
     receiver: &mut Receiver,
     transfer: Transfer,
-    sources: &Path,
-    is_once: bool,
+    comes: Option<(&Path, Way<'_>)>,
     begun: Instant,
 ) -> io::Result<Turn> {
-    let newcomer = if is_once {
-        None
-    } else {
+    let newcomer = if let Some((sources, way)) = comes {
         while !field.stands() && begun.elapsed() < STANDING_PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
         }
-        Some(newcomer(field.binary, sources, receiver.address)?)
+        Some(newcomer(field.binary, sources, way)?)
+    } else {
+        None
     };
     let mut reading = receiver.read(Reading::default());
     let goodput_bps = transfer.finish(receiver.folder.path(), plan.patience())?;
     let ((datagrams, octets), seconds) = (field.count(), begun.elapsed().as_secs_f64());
     reading = receiver.read(reading);
-    if is_once {
+    if comes.is_none() {
         let status = receiver.process.ended_within(ONCE_PATIENCE)?;
         let code = status.and_then(|status| status.code());
         field.achieve(

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::attack::Scene;
+use crate::machines::Machines;
 use crate::process::{Process, skyhaul};
 
 /// Octets that a pipe takes.
@@ -40,16 +41,28 @@ pub(crate) struct Reading {
 }
 
 impl Receiver {
-    /// One that waits at a free port.
-    pub(crate) fn start(binary: &Path, scene: Scene) -> io::Result<Self> {
+    /// One that waits at a free port; with machines, sealed.
+    pub(crate) fn start(binary: &Path, scene: Scene, machines: Option<&Machines>) -> io::Result<Self> {
         let address = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-        Self::at(address, binary, scene)
+        Self::run(address, binary, scene, machines)
     }
 
     /// One that waits at this address.
     pub(crate) fn at(address: SocketAddr, binary: &Path, scene: Scene) -> io::Result<Self> {
+        Self::run(address, binary, scene, None)
+    }
+
+    fn run(
+        address: SocketAddr,
+        binary: &Path,
+        scene: Scene,
+        machines: Option<&Machines>,
+    ) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
         let mut command = command(binary, scene, folder.path(), address);
+        if let Some(machines) = machines {
+            machines.ground.runs(&mut command);
+        }
         let (read, unread, output_bytes) = (!scene.is_blocked, Vec::new(), Arc::new(AtomicU64::new(0)));
         let mut receiver = if read {
             let process = Process::start(&mut command)?;
@@ -107,7 +120,10 @@ impl Receiver {
 
 fn command(binary: &Path, scene: Scene, folder: &Path, address: SocketAddr) -> Command {
     let (folder, address) = (folder.display().to_string(), address.to_string());
-    let mut words = vec!["receive", "--plain", "--dir", &folder, "--listen", &address];
+    let mut words = vec!["receive", "--dir", &folder, "--listen", &address];
+    if !scene.is_sealed {
+        words.push("--plain");
+    }
     if scene.is_once {
         words.push("--once");
     }

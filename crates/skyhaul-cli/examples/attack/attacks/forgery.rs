@@ -9,7 +9,7 @@ use skyhaul_stp::segment::{Report, Segment};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
-use crate::honest::newcomer;
+use crate::honest::{Way, newcomer};
 use crate::receiver::Receiver;
 use crate::relay::Relay;
 use crate::wire::{FILES_PORT, datagram};
@@ -107,9 +107,9 @@ fn reflect(field: &Field<'_>) -> io::Result<()> {
 /// Beside the honest transfer: a receiver of its own, which is restarted.
 fn replay(field: &Field<'_>) -> io::Result<()> {
     let scene = Scene::PLAIN;
-    let (sources, first) = (tempfile::tempdir()?, Receiver::start(field.binary, scene)?);
+    let (sources, first) = (tempfile::tempdir()?, Receiver::start(field.binary, scene, None)?);
     let (address, relay) = (first.address, Relay::start(first.address)?);
-    newcomer(field.binary, sources.path(), relay.address()?)?;
+    newcomer(field.binary, sources.path(), Way { to: relay.address()?, machines: None })?;
     let session = relay.kept();
     drop(first);
     let second = Receiver::at(address, field.binary, scene)?;

@@ -8,4 +8,5 @@ pub(crate) mod once;
 pub(crate) mod output;
 pub(crate) mod places;
 pub(crate) mod reports;
+pub(crate) mod sealed;
 pub(crate) mod senders;
