@@ -162,7 +162,7 @@ impl<P: OverUdp> Udp<P> {
     ) {
         let (message, datagrams) = self.inbox.message(index);
         if let (true, Some(source)) = (self.is_wild, message.local_ip) {
-            peers.set(message.peer, UdpPeer { source });
+            peers.set(message.peer, UdpPeer { source }, |peer| state.engine.has_connection_to(peer));
         }
         let destination = local_towards(self.local, message.peer, message.local_ip);
         let heads = Heads { source: message.peer, destination, fields: message.fields };

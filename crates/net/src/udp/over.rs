@@ -29,6 +29,9 @@ pub trait Datagrams: Engine<Peer: endpoint::Peer> + Send + 'static {
     /// Peer of a connection.
     fn remote(&self, id: ConnectionId) -> Option<Self::Peer>;
 
+    /// True if there is a connection with this peer, whoever opened it.
+    fn has_connection_to(&mut self, peer: Self::Peer) -> bool;
+
     /// Counters of what belongs to no connection.
     fn endpoint_stats(&self) -> Self::Stats;
 
@@ -61,6 +64,9 @@ pub trait OverUdp: Protocol<Peer = SocketAddr, Counters = Counters> {
         datagram: &mut [u8],
         sink: &mut dyn EventSink,
     ) -> Result<(), EnvelopeError>;
+
+    /// True if there is a connection with whoever is at this address, or keys are agreed upon.
+    fn has_connection_to(&mut self, peer: SocketAddr) -> bool;
 
     /// Completes a datagram that leaves, in the room that the engine kept.
     fn complete(datagram: &mut [u8]);

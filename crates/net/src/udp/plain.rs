@@ -49,6 +49,10 @@ impl<E: Datagrams<Peer = SocketAddr>> OverUdp for E {
         Ok(())
     }
 
+    fn has_connection_to(&mut self, peer: SocketAddr) -> bool {
+        Datagrams::has_connection_to(self, peer)
+    }
+
     /// Puts the datagram into its envelope.
     fn complete(datagram: &mut [u8]) {
         Protection::Plain.seal(datagram);

@@ -79,6 +79,10 @@ impl<E: Datagrams<Peer = AssociationId>> OverUdp for SealedEngine<E> {
         Ok(())
     }
 
+    fn has_connection_to(&mut self, peer: SocketAddr) -> bool {
+        self.associations().at(peer).next().is_some()
+    }
+
     /// Nothing: the engine has sealed it.
     fn complete(_: &mut [u8]) {}
 

@@ -23,6 +23,10 @@ impl<P: Peer + Send + 'static> Datagrams for Endpoint<P> {
         self.remote(id)
     }
 
+    fn has_connection_to(&mut self, peer: P) -> bool {
+        self.has_connection_to(peer)
+    }
+
     fn endpoint_stats(&self) -> EndpointStats {
         self.endpoint_stats()
     }

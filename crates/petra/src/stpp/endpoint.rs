@@ -133,6 +133,11 @@ impl<P: Peer> Endpoint<P> {
         }
     }
 
+    /// True if there is a connection with this peer, whoever opened it.
+    pub fn has_connection_to(&mut self, peer: P) -> bool {
+        self.0.path_mut(peer).is_some()
+    }
+
     /// Peer of a connection.
     pub fn remote(&self, id: ConnectionId) -> Option<P> {
         self.0.key(id).map(|key| key.peer)

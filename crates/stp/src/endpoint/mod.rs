@@ -253,6 +253,11 @@ impl<P: Peer> Endpoint<P> {
         self.0.key(id).map(|key| key.peer)
     }
 
+    /// True if there is a connection with this peer, whoever opened it.
+    pub fn has_connection_to(&mut self, remote: P) -> bool {
+        self.0.path_mut(remote).is_some()
+    }
+
     /// Bytes that all connections keep of what their peers sent.
     pub fn kept_bytes(&self) -> u64 {
         self.0.kept_bytes()
