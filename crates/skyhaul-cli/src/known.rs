@@ -1,6 +1,7 @@
 //! Facts about the files while a session runs: all that is left of it when it is interrupted.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use skyhaul_core::Instant;
 use skyhaul_files::{Event, FileReport, SessionReport, Side};
@@ -17,6 +18,8 @@ pub(crate) struct KnownFiles {
     begun_at: Cell<Option<WallTime>>,
     /// Of each file the time at which its result was known.
     settled_at: RefCell<Vec<Option<WallTime>>>,
+    /// Files whose data is all here, and whose result is not known yet.
+    arrived: RefCell<BTreeSet<u32>>,
 }
 
 impl KnownFiles {
@@ -32,7 +35,11 @@ impl KnownFiles {
             Event::File { name, bytes, .. } => {
                 files.push(FileReport::unfinished((*name).clone(), *bytes, side));
             }
+            Event::Arrived { file } => {
+                self.arrived.borrow_mut().insert(*file);
+            }
             Event::Settled { file, report } => {
+                self.arrived.borrow_mut().remove(file);
                 self.settle(*file as usize);
                 if let Some(entry) = files.get_mut(*file as usize) {
                     entry.clone_from(report);
@@ -62,8 +69,22 @@ impl KnownFiles {
 
     /// True once the result of every file is known: what may still come is the other end's farewell.
     pub(crate) fn are_settled(&self) -> bool {
-        let settled = self.settled_at.borrow().iter().flatten().count();
-        self.announced.get().is_some_and(|announced| settled == announced as usize)
+        self.announced.get().is_some_and(|announced| self.settled() == announced as usize)
+    }
+
+    fn settled(&self) -> usize {
+        self.settled_at.borrow().iter().flatten().count()
+    }
+
+    /// True once nothing of any file is to come: the data of each is here, or it was refused.
+    pub(crate) fn is_all_here(&self) -> bool {
+        let here = self.settled() + self.arrived.borrow().len();
+        self.announced.get().is_some_and(|announced| here == announced as usize)
+    }
+
+    /// True if something may be kept of the transfer: a whole file is here, or its result is known.
+    pub(crate) fn is_any_kept(&self) -> bool {
+        self.is_any_settled() || !self.arrived.borrow().is_empty()
     }
 
     /// True if the result of a file is known.
@@ -96,15 +117,21 @@ mod tests {
         let events = [
             Event::Started { files: 2, bytes: 10 },
             Event::File { file: 0, name: &name, bytes: 5 },
+            Event::Arrived { file: 0 },
             Event::Settled { file: 0, report: &report },
             Event::File { file: 1, name: &name, bytes: 5 },
+            Event::Arrived { file: 1 },
             Event::Settled { file: 1, report: &report },
         ];
-        let mut settled = Vec::new();
+        let (mut kept, mut here, mut settled) = (Vec::new(), Vec::new(), Vec::new());
         for event in &events {
             known.observe(event, Side::Receiver, Instant::ZERO);
+            kept.push(known.is_any_kept());
+            here.push(known.is_all_here());
             settled.push(known.are_settled());
         }
-        assert_eq!(settled, [false, false, false, false, true]);
+        assert_eq!(kept, [false, false, true, true, true, true, true]);
+        assert_eq!(here, [false, false, false, false, false, true, true]);
+        assert_eq!(settled, [false, false, false, false, false, false, true]);
     }
 }

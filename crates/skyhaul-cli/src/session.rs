@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
 use crate::output::{self, note};
-use crate::places::{OPENING_LIMIT_NS, Places, Progress};
+use crate::places::{OPENING_LIMIT_NS, Progress};
 use crate::progress::TICK;
 use crate::protection::Protection;
 use crate::receive::Room;
@@ -26,6 +26,8 @@ use crate::verbosity::Form;
 
 /// Time for which the proof of an address is waited for after everything else is done.
 const PROOF_PATIENCE: Duration = Duration::from_secs(10);
+/// Time for which a session without a place, of which nothing is to come, waits for its sender's farewell.
+const FAREWELL_PATIENCE: Duration = Duration::from_secs(15);
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,19 +101,21 @@ async fn converse<E: TransportEnd>(
     let (Protection { peer: called, .. }, name) = room.endpoint.protection(&monitor);
     let mut stop = room.stop.subscribe();
     let received = tokio::select! {
+        biased; // what is here already counts before a place is asked for
         received = async {
             // What takes the place of a file must be the sender's own, and no copy of what it sent once.
             let _ = !room.options.overwrite || monitor.confirmed().await;
             skyhaul_files::receive(&mut *reader, &mut *writer, &room.destination, &room.options, observer).await
         } => Ok(received),
-        cut = keep_place(&room.places, (&monitor, clock), &progress, peer, room.give_up_ns) => Err(cut),
+        cut = keep_place(room, (&monitor, clock), &progress, (&known, peer)) => Err(cut),
         () = listing.too_long() => Err(Cut::NoMemory),
         () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),
         _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
     };
     drop(bar);
-    // Another one is told that there is no room, and asks again.
-    if received.as_ref().is_err_and(|&cut| !matches!(cut, Cut::Stop | Cut::Dismissed)) {
+    // Another one is told that there is no room, and asks again: so nothing of it may be kept.
+    let is_for_room = |&cut: &Cut| !matches!(cut, Cut::Stop | Cut::Dismissed) && !known.is_any_kept();
+    if received.as_ref().is_err_and(is_for_room) {
         monitor.refuse();
     }
     if known.started_at().is_none() {
@@ -156,21 +160,26 @@ async fn is_at_its_address<P: Protocol>(monitor: &Monitor<P>, patience: Duration
 
 /// Takes a place once the peer has proven its address, and ends when the session has to go. Before, it has
 /// one of the few that the endpoint hands out, which give way by themselves.
-async fn keep_place<P: Protocol>(
-    places: &Places,
-    (monitor, clock): (&Monitor<P>, Clock),
+async fn keep_place<E: TransportEnd>(
+    room: &Room<E>,
+    (monitor, clock): (&Monitor<E::Protocol>, Clock),
     progress: &Rc<Progress>,
-    peer: SocketAddr,
-    give_up_ns: Option<u64>,
+    (known, peer): (&KnownFiles, SocketAddr),
 ) -> Cut {
     if !monitor.proven().await {
         return std::future::pending().await; // the stream has ended: the session finds out
     }
-    let Some(place) = places.take(peer.ip(), progress, clock.now()) else { return Cut::NoPlace };
-    tokio::select! {
-        () = place.taken_away() => Cut::NoPlace,
-        () = idle(progress, (monitor, clock), give_up_ns) => Cut::Idle,
+    if let Some(place) = room.places.take(peer.ip(), progress, clock.now()) {
+        tokio::select! {
+            () = place.taken_away() => {}
+            () = idle(progress, (monitor, clock), room.give_up_ns) => return Cut::Idle,
+        }
     }
+    // Small files are here before the proof: told that there is no room, the sender would send them again.
+    if known.is_all_here() {
+        tokio::time::sleep(FAREWELL_PATIENCE).await;
+    }
+    Cut::NoPlace
 }
 
 /// Ends when nothing has come for too long from a sender that is there. One that is not is the connection's

@@ -211,6 +211,25 @@ fn senders_that_were_killed_hold_no_place_that_a_newcomer_wants() {
 }
 
 #[test]
+fn a_file_that_is_here_before_a_place_is_asked_for_needs_none() {
+    let receiver = Receiver::start(&[]);
+    let (large, small) = (Source::of(200_000), Source::of(1000));
+    // All 16 places of one address: 200 kB at 100 kbit/s take 16 s.
+    let senders: Vec<Kept> = (0..16)
+        .map(|i| large.sent(&format!("slow{i}"), &receiver.address, &["-q", "--rate", "100k"]))
+        .collect();
+    std::thread::sleep(Duration::from_secs(2));
+    for i in 0..5 {
+        let name = format!("small{i}");
+        let sent: Said = small.sent(&name, &receiver.address, &[]).wait_with_output().into();
+        assert_eq!(sent.code, Some(0), "{sent:?}");
+        assert!(!sent.err.contains("has no room"), "{sent:?}");
+        assert!(small.is_at(receiver.path(), &name));
+    }
+    drop(senders);
+}
+
+#[test]
 fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
     let receiver = Receiver::start(&[]);
     let source = Source::of(60_000);
