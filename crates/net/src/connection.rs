@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use skyhaul_core::{CloseReason, ConnectionId, Stats, StreamError, Weight};
+use skyhaul_core::{CloseReason, ConnectionId, Connections, Instant, Stats, StreamError, Weight};
 use tokio::io::ReadBuf;
 
 use crate::entry::{End, Proof};
@@ -90,6 +90,36 @@ impl<P: Protocol> Connection<P> {
             notify(state);
         }
         Poll::Pending
+    }
+
+    /// Has `work` move what it can, true if it did, and wakes the task of `cx` at whatever happens next. Both
+    /// directions belong to that task. An error: the connection has failed.
+    pub(crate) fn work(
+        &self,
+        cx: &Context<'_>,
+        work: impl FnOnce(Instant, &mut dyn Connections, ConnectionId) -> bool,
+    ) -> io::Result<bool> {
+        let mut state = self.handle.0.lock();
+        state.check_engine()?;
+        if let Some(End::Broken(reason)) = state.entries.get(&self.id).and_then(|entry| entry.end) {
+            return Err(errors::closed(reason));
+        }
+        let has_moved = work(self.handle.0.now(), &mut state.engine, self.id);
+        state.wait_for_anything(self.id, cx);
+        if has_moved {
+            notify(state);
+        }
+        Ok(has_moved)
+    }
+
+    /// Time by the endpoint's clock.
+    pub(crate) fn now(&self) -> Instant {
+        self.handle.0.now()
+    }
+
+    /// From now on the connection may end in the background: its streams were passed on to their ends.
+    pub(crate) fn part(&self) {
+        self.is_finishing.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn poll_proven(&self, proof: Proof, cx: &Context<'_>) -> Poll<bool> {

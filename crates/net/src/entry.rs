@@ -96,6 +96,11 @@ impl Entry {
         [self.writer.take(), None, None, None]
     }
 
+    /// Who waits for what was written to leave.
+    pub(crate) fn departed(&mut self) -> Option<Waker> {
+        self.writer.take()
+    }
+
     /// All who wait.
     pub(crate) fn everybody(&mut self) -> [Option<Waker>; 4] {
         let [address, origin] = &mut self.provers;

@@ -2,11 +2,13 @@
 //!
 //! - [`Endpoint`]: one UDP socket that carries many connections of the Satellite Transport Protocol,
 //!   each a [`Stream`] for tokio.
+//! - [`StppEndpoint`]: one of STPP, the transport of a satellite hop between relays.
 //! - [`SealedEndpoint`]: the same under a seal, between peers that know each other's keys
 //!   (`docs/spec/protection.md`).
 //! - [`Protection`]: the envelope of plain datagrams (`docs/spec/envelope.md`).
 //! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
 //! - [`realtime`]: any medium between any gates, in real time.
+//! - [`relay`]: what couples two connections of any of these; [`UtlStream`]: what is confirmed end to end above.
 //! - [`PathMemory`]: what was found out about paths, from one run to the next.
 //! - [`Clock`]: the monotonic clock by which all of them tell time.
 //!
@@ -53,6 +55,7 @@ mod monitor;
 mod options;
 mod protocol;
 pub mod realtime;
+pub mod relay;
 mod sealed;
 mod shared;
 mod split;
@@ -63,6 +66,7 @@ mod tap;
 mod timer;
 pub mod tun;
 mod udp;
+mod utl;
 mod watch;
 
 pub use address::is_reachable_from_outside;
@@ -89,4 +93,5 @@ pub use split::{OwnedReadHalf, OwnedWriteHalf};
 pub use stpp::{SealedStppEndpoint, StppEndpoint};
 pub use stream::Stream;
 pub use udp::{Datagrams, OverUdp, SealedStp, SealedStpp};
+pub use utl::UtlStream;
 pub use watch::{Observations, Observed, Watch, watch};

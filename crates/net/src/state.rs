@@ -41,6 +41,8 @@ pub(crate) struct State<P: Protocol> {
     pub(crate) entries: BTreeMap<ConnectionId, Entry>,
     /// Connections of which somebody waits for a proof of the peer's.
     awaiting_proof: BTreeSet<(ConnectionId, Proof)>,
+    /// Connections of which somebody waits until what was written leaves, with the octets that had not.
+    awaiting_departure: BTreeMap<ConnectionId, u64>,
     backlogs: BTreeMap<u16, Backlog>,
     /// Set while the driver sleeps.
     pub(crate) driver: Option<Waker>,
@@ -57,6 +59,7 @@ impl<P: Protocol> State<P> {
             engine,
             entries: BTreeMap::new(),
             awaiting_proof: BTreeSet::new(),
+            awaiting_departure: BTreeMap::new(),
             backlogs: BTreeMap::new(),
             driver: None,
             life: Life::Open,
@@ -130,6 +133,17 @@ impl<P: Protocol> State<P> {
         Poll::Pending
     }
 
+    /// Wakes the task of `cx` at whatever happens next to a connection, what was written and leaves included.
+    pub(crate) fn wait_for_anything(&mut self, id: ConnectionId, cx: &Context<'_>) {
+        let Some(entry) = self.entries.get_mut(&id) else { return };
+        entry.wait_to_read(cx);
+        entry.wait_to_write(cx);
+        let unsent_bytes = self.engine.unsent_bytes(id);
+        if unsent_bytes > 0 {
+            self.awaiting_departure.insert(id, unsent_bytes);
+        }
+    }
+
     /// The application has no more use for a connection; with `abort` the peer is told that it broke off.
     pub(crate) fn let_go(&mut self, now: Instant, id: ConnectionId, abort: bool) {
         if abort {
@@ -155,6 +169,13 @@ impl<P: Protocol> State<P> {
                 wake.extend(entry.prove(proof));
             }
             entry.awaits_proof(proof)
+        });
+        self.awaiting_departure.retain(|&id, &mut unsent_bytes| {
+            let is_unchanged = self.engine.unsent_bytes(id) == unsent_bytes;
+            if let (false, Some(entry)) = (is_unchanged, self.entries.get_mut(&id)) {
+                wake.extend(entry.departed());
+            }
+            is_unchanged
         });
         if self.engine.connection_count() < self.entries.len() {
             let engine = &self.engine;

@@ -51,6 +51,11 @@ impl<P: Protocol> Stream<P> {
         Ok(Self::new(Arc::clone(handle), id, peer))
     }
 
+    /// Connection of the stream.
+    pub(crate) fn connection(&self) -> &Connection<P> {
+        &self.connection
+    }
+
     /// Waits for the peer to accept.
     pub(crate) async fn connected(&self) -> io::Result<()> {
         poll_fn(|cx| self.connection.poll_connected(cx)).await

@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Ecn, NetworkFields, Transmit};
 
+use super::bind::{bound, connected};
 use super::inbox::Inbox;
 use super::socket::Socket;
-use super::{bound, connected};
 
 /// Fields with which a batch of two datagrams arrives that is sent with these, from a socket to one at
 /// `local`, by the name `name` of that.

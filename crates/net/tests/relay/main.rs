@@ -4,4 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod hop;
+mod split;
 mod support;
+mod through;

@@ -2,8 +2,10 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use skyhaul_core::MS;
 use skyhaul_core::envelope::Mode;
 use skyhaul_link::{DirectionConfig, LinkConfig};
@@ -24,6 +26,12 @@ pub(crate) async fn within<T>(seconds: u64, work: impl Future<Output = T>) -> T 
 
 pub(crate) fn loopback() -> SocketAddr {
     "127.0.0.1:0".parse().unwrap()
+}
+
+/// Two ends that keep packets apart.
+pub(crate) fn wire() -> (OwnedFd, OwnedFd) {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap()
 }
 
 /// Satellite link: 8 Mbit/s each way, 60 ms there and back, and packets that are lost.

@@ -3,6 +3,7 @@
 use skyhaul_core::{ConnectionId, Connections, StreamError};
 
 use super::direction::{Bounds, Counters, Direction};
+use super::end::{End, EngineEnd};
 
 /// Connection of a coupling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,25 +58,25 @@ impl Coupling {
     /// the other with it: [`Self::has_failed`] says so, and both are to be aborted. One that nothing is to be
     /// read from or written to any more is not asked: its owner hears of its end, and calls [`Self::fail`].
     pub fn work(&mut self, side: Side, connections: &mut dyn Connections, id: ConnectionId) -> bool {
+        self.work_at(side, &mut EngineEnd { connections, id })
+    }
+
+    /// As [`Self::work`], with whatever is at that side.
+    pub fn work_at(&mut self, side: Side, end: &mut dyn End) -> bool {
         if self.has_failed {
             return false;
         }
-        self.try_work(side, connections, id).unwrap_or_else(|_| {
+        self.try_work(side, end).unwrap_or_else(|_| {
             self.fail();
             true
         })
     }
 
-    fn try_work(
-        &mut self,
-        side: Side,
-        connections: &mut dyn Connections,
-        id: ConnectionId,
-    ) -> Result<bool, StreamError> {
+    fn try_work(&mut self, side: Side, end: &mut dyn End) -> Result<bool, StreamError> {
         let (read, written) = self.directions(side);
-        let went = !written.is_over() && written.write(connections, id)?;
-        let came = read.read(connections, id)?;
-        let changed = read.control(connections, id);
+        let went = !written.is_over() && written.write(end)?;
+        let came = read.read(end)?;
+        let changed = read.control(end);
         Ok(went || came || changed)
     }
 

@@ -3,7 +3,9 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use skyhaul_core::{ConnectionId, Connections, StreamError};
+use skyhaul_core::StreamError;
+
+use super::end::End;
 
 /// Octets that are read at a time.
 const CHUNK_BYTES: usize = 4096;
@@ -91,7 +93,7 @@ impl Direction {
     }
 
     /// Reads as much as there is room for; true if something came.
-    pub(super) fn read(&mut self, from: &mut dyn Connections, id: ConnectionId) -> Result<bool, StreamError> {
+    pub(super) fn read(&mut self, from: &mut dyn End) -> Result<bool, StreamError> {
         let mut came = false;
         let mut chunk: Vec<u8> = Vec::new();
         while !self.has_ended {
@@ -101,7 +103,7 @@ impl Direction {
                 break;
             }
             chunk.resize(length, 0);
-            match from.read(id, &mut chunk)? {
+            match from.read(&mut chunk)? {
                 None => break,
                 Some(0) => self.has_ended = true,
                 Some(count) => self.take(&chunk[..count]),
@@ -120,11 +122,11 @@ impl Direction {
 
     /// Passes on as much as the next hop takes; true if something went, or has left since: then the other
     /// side may be let go.
-    pub(super) fn write(&mut self, to: &mut dyn Connections, id: ConnectionId) -> Result<bool, StreamError> {
+    pub(super) fn write(&mut self, to: &mut dyn End) -> Result<bool, StreamError> {
         let mut went = false;
         while !self.buffer.is_empty() {
             let (octets, _) = self.buffer.as_slices();
-            let count = to.write(id, octets)?;
+            let count = to.write(octets)?;
             if count == 0 {
                 break;
             }
@@ -133,17 +135,17 @@ impl Direction {
             went = true;
         }
         if self.has_ended && self.buffer.is_empty() && !self.has_finished {
-            to.finish(id);
+            to.finish();
             self.has_finished = true;
             went = true;
         }
-        let unsent_bytes = to.unsent_bytes(id);
+        let unsent_bytes = to.unsent_bytes();
         let left = core::mem::replace(&mut self.unsent_bytes, unsent_bytes) != unsent_bytes;
         Ok(went || left)
     }
 
     /// Holds the sender back, or lets it go on, as the buffer says; true if that changed.
-    pub(super) fn control(&mut self, from: &mut dyn Connections, id: ConnectionId) -> bool {
+    pub(super) fn control(&mut self, from: &mut dyn End) -> bool {
         let is_full = self.occupancy_bytes() >= self.bounds.threshold_bytes && !self.has_ended;
         let holds = self.bounds.control == Control::Hold && is_full;
         if holds == self.is_holding {
@@ -151,7 +153,7 @@ impl Direction {
         }
         self.is_holding = holds;
         self.counters.holds += u64::from(holds);
-        from.hold(id, holds);
+        from.hold(holds);
         true
     }
 }

@@ -3,6 +3,10 @@
 
 mod coupling;
 mod direction;
+mod end;
+mod record;
 
 pub use coupling::{Coupling, Side};
 pub use direction::{Bounds, Control, Counters};
+pub use end::End;
+pub use record::Record;

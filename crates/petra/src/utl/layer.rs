@@ -92,6 +92,12 @@ impl UtlLayer {
         self.failure
     }
 
+    /// True if everything is confirmed that either end has written, and both know it, or will by what was
+    /// given to the hop.
+    pub fn is_over(&self) -> bool {
+        self.has_finished_below && self.sender.is_over()
+    }
+
     /// When [`Self::handle_timeout`] is due.
     pub fn deadline(&self) -> Option<Instant> {
         self.sender.deadline().filter(|_| self.failure.is_none())
@@ -108,8 +114,8 @@ impl UtlLayer {
 
     /// Takes in that the connection below is gone.
     pub fn on_closed(&mut self) {
-        if !self.sender.is_over() {
-            self.fail(UtlError::Closed { unconfirmed_bytes: self.sender.unconfirmed_bytes() });
+        if let Err(error) = self.check_end() {
+            self.fail(error);
         }
     }
 
@@ -151,7 +157,14 @@ impl UtlLayer {
         let (mut chunk, mut came, mut confirmed) = ([0; CHUNK_BYTES], false, false);
         loop {
             let room = self.receiver.room().min(CHUNK_BYTES);
-            let Ok(Some(count @ 1..)) = below.read(id, &mut chunk[..room]) else { break };
+            let count = match below.read(id, &mut chunk[..room]) {
+                Ok(Some(0)) if room > 0 => {
+                    self.check_end()?;
+                    break;
+                }
+                Ok(Some(count @ 1..)) => count,
+                _ => break,
+            };
             came = true;
             let sender = &mut self.sender;
             self.receiver.push(&chunk[..count], |number| {
@@ -166,6 +179,13 @@ impl UtlLayer {
             self.tell(UtlEvent::Writable);
         }
         Ok(came)
+    }
+
+    /// Checks that nothing is missed if nothing more comes from the hop: both streams are whole.
+    fn check_end(&self) -> Result<(), UtlError> {
+        let is_whole = self.receiver.has_all() && self.sender.is_over();
+        let unconfirmed_bytes = self.sender.unconfirmed_bytes();
+        if is_whole { Ok(()) } else { Err(UtlError::Closed { unconfirmed_bytes }) }
     }
 
     /// Gives to the hop: what is left of a frame, payload, a confirmation, the next batch.

@@ -95,7 +95,7 @@ impl Receiver {
             left -= part;
             self.settle();
         }
-        let is_end = self.has_ended && self.payload_left == 0 && self.unread.is_empty();
+        let is_end = self.has_all() && self.unread.is_empty();
         (length > 0 || is_end).then_some(length)
     }
 
@@ -104,9 +104,14 @@ impl Receiver {
         !self.unread.is_empty() || self.is_over()
     }
 
+    /// True if all of the stream has come.
+    pub(super) fn has_all(&self) -> bool {
+        self.has_ended && self.payload_left == 0
+    }
+
     /// True if the stream was read to its end.
     pub(super) fn is_over(&self) -> bool {
-        self.has_ended && self.payload_left == 0 && self.unread.is_empty()
+        self.has_all() && self.unread.is_empty()
     }
 
     /// Confirmation that is owed.

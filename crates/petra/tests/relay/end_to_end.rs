@@ -84,6 +84,18 @@ fn a_peer_that_confirms_what_was_never_sent_or_sends_nonsense_ends_it() {
     }
 }
 
+#[test]
+fn a_peer_that_ends_the_hop_before_its_stream_leaves_no_reader_waiting() {
+    let mut chain = chain(setup(10_000, 0), UTL, 1);
+    chain.run_until(210 * MS);
+    let other = chain.ids[3].expect("accepted");
+    chain.ends[3].finish(other);
+    chain.run_until(10 * SECOND);
+    let failure = chain.layers.as_ref().expect("UTL")[0].failure();
+    assert!(matches!(failure, Some(Closed { .. })), "{failure:?}");
+    assert!(chain.now.as_ns() < 10 * SECOND, "by the end of the hop, not by a timer");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
