@@ -8,7 +8,7 @@
 //! - [`Protection`]: the envelope of plain datagrams (`docs/spec/envelope.md`).
 //! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
 //! - [`realtime`]: any medium between any gates, in real time.
-//! - [`relay`]: what couples two connections of any of these; [`UtlStream`]: what is confirmed end to end above.
+//! - [`relay`]: what couples two connections of any of these; [`UtlStream`]: what is confirmed end to end.
 //! - [`PathMemory`]: what was found out about paths, from one run to the next.
 //! - [`Clock`]: the monotonic clock by which all of them tell time.
 //!

@@ -118,7 +118,13 @@ pub(crate) struct Split {
 impl Split {
     /// Path whose satellite link loses so many packets.
     pub(crate) fn new(loss: f64) -> Self {
-        let ((near_end, near_relay_end), (far_relay_end, far_end)) = (wire(), wire());
+        let ((near, near_relay), (far_relay, far)) = (wire(), wire());
+        Self::over([near, near_relay, far_relay, far], loss)
+    }
+
+    /// Path whose hosts and relays have these ends of wires, in the order of the path.
+    pub(crate) fn over(ends: [OwnedFd; 4], loss: f64) -> Self {
+        let [near_end, near_relay_end, far_relay_end, far_end] = ends;
         let (near, far) = (host(0, 1, near_end), host(1, 2, far_end));
         let listener = far.listen(PORT, 8).unwrap();
         let (tell, told) = std::sync::mpsc::channel();
