@@ -157,6 +157,7 @@ fn vertical(results: &Results, metric: &str) -> YDefinition {
     YDefinition {
         metric: Some(metric.to_owned()),
         divided_by: None,
+        times_x: false,
         label: label(metric),
         unit: (!unit.is_empty()).then(|| unit.to_owned()),
         scale,

@@ -30,9 +30,9 @@ pub use error::{Place, ScenarioError};
 pub use file::{File, MAX_FILE_BYTES, MAX_POINTS, Point, Settings};
 pub use keys::TransportTable;
 pub use model::{
-    DEFAULT_MAX_EVENTS, DEFAULT_MAX_MEMORY_BYTES, Flow, HEAD_BYTES, Hop, LinkBetween, MAX_FLOWS_PER_HOST,
-    MAX_OBJECTS, Metrics, Node, NodeKind, RelayBuffer, Route, Scenario, Stop, Transport, Via, WebLoad,
-    Workload,
+    DEFAULT_MAX_EVENTS, DEFAULT_MAX_MEMORY_BYTES, EndToEnd, Flow, HEAD_BYTES, Hop, LinkBetween,
+    MAX_FLOWS_PER_HOST, MAX_OBJECTS, Metrics, Node, NodeKind, RelayBuffer, Route, Scenario, Stop, Transport,
+    Via, WebLoad, Workload,
 };
 pub use nearest::did_you_mean;
 pub use page::Page;

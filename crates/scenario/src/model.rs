@@ -91,20 +91,48 @@ pub struct Flow {
     pub transport: Transport,
     /// Relays on their way, in the order of it.
     pub via: Vec<Via>,
+    /// Layer that confirms end to end, above all hops.
+    pub end_to_end: Option<EndToEnd>,
     /// Workload that they carry.
     pub workload: Workload,
+}
+
+/// Parameters of the end-to-end layer, UTL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndToEnd {
+    /// Octets of a batch that is confirmed at once.
+    pub batch_bytes: u32,
+    /// Batches that are not confirmed, at most.
+    pub window_batches: u32,
+    /// Time in which a batch must be confirmed, or the connection ends.
+    pub timeout_ns: u64,
 }
 
 impl fmt::Debug for Flow {
     /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, from, to, count, start_ns, stagger_ns, weight, transport, via, workload } = self;
+        let Self {
+            name,
+            from,
+            to,
+            count,
+            start_ns,
+            stagger_ns,
+            weight,
+            transport,
+            via,
+            end_to_end,
+            workload,
+        } = self;
         let mut text = f.debug_struct("Flow");
         text.field("name", name).field("from", from).field("to", to).field("count", count);
         text.field("start_ns", start_ns).field("stagger_ns", stagger_ns).field("weight", weight);
         text.field("transport", transport);
         if !via.is_empty() {
             text.field("via", via);
+        }
+        if let Some(end_to_end) = end_to_end {
+            text.field("utl", end_to_end);
         }
         text.field("workload", workload).finish()
     }

@@ -56,29 +56,30 @@ impl KeyPath {
         })
     }
 
-    /// Puts `value` where this leads to. Tables that are not there are made; those that are there are
-    /// replaced only by tables.
+    /// Puts `value` where this leads to; a number leads into a list, from 0. Tables that are not there are
+    /// made; those that are there are replaced only by tables.
     pub(super) fn set(&self, root: &mut Node, value: Node) -> Result<(), ScenarioError> {
         self.check_name(root, &value)?;
         let mut at = root;
         let mut path = String::new();
         for (depth, key) in self.0.iter().enumerate() {
-            let shown = at.shown();
-            let Value::Table(table) = &mut at.value else {
-                let hint = format!("so it has no `{key}`");
-                return Err(value.place.refuse(&path, &format!("{shown} in the file"), "a table", &hint));
-            };
-            path = join(&path, key);
-            let Some(number) = table.entries.iter().position(|entry| entry.name == *key) else {
+            let Some(number) = place_in(at, key, &path, &value)? else {
                 let entry = Entry {
                     name: key.clone(),
                     place: value.place.clone(),
                     node: Self::nest(&self.0[depth + 1..], value),
                 };
-                table.entries.push(entry);
+                if let Value::Table(table) = &mut at.value {
+                    table.entries.push(entry);
+                }
                 return Ok(());
             };
-            at = &mut table.entries[number].node;
+            path = join(&path, key);
+            at = match &mut at.value {
+                Value::List(items) => &mut items[number],
+                Value::Table(table) => &mut table.entries[number].node,
+                _ => return Ok(()),
+            };
         }
         if at.table().is_some() && value.table().is_none() {
             let is_switch = path.ends_with(".probing");
@@ -101,6 +102,23 @@ impl KeyPath {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Which of the entries or items of `at`, which stands at `path`, a key leads to; `None`: a table has none
+/// yet.
+fn place_in(at: &Node, key: &str, path: &str, value: &Node) -> Result<Option<usize>, ScenarioError> {
+    let refuse = |allowed: &str| {
+        let hint = format!("so it has no `{key}`");
+        Err(value.place.refuse(path, &format!("{} in the file", at.shown()), allowed, &hint))
+    };
+    match &at.value {
+        Value::Table(table) => Ok(table.entries.iter().position(|entry| entry.name == *key)),
+        Value::List(items) => match key.parse::<usize>() {
+            Ok(number) if number < items.len() => Ok(Some(number)),
+            _ => refuse(&format!("the number of one of its {} items, from 0", items.len())),
+        },
+        _ => refuse("a table"),
     }
 }
 

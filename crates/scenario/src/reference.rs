@@ -8,7 +8,7 @@ use super::protocol::{Protocol, Register};
 use super::tables::{
     bulk_keys, burst_keys, channel_keys, direction_keys, document_keys, every_keys, flow_keys, link_keys,
     metrics_keys, node_keys, on_off_keys, outage_keys, red_keys, reordering_keys, requests_keys, route_keys,
-    run_keys, state_keys, via_keys, web_keys,
+    run_keys, state_keys, utl_keys, via_keys, web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -53,6 +53,7 @@ fn links(page: &mut Page) {
 fn flows(page: &mut Page) {
     page.plain("[flows.NAME]", flow_keys());
     page.plain("[[flows.NAME.via]]", via_keys());
+    page.plain("[flows.NAME.utl]", utl_keys());
     page.plain("[flows.NAME.workload], kind = \"bulk\"", bulk_keys());
     page.plain("[flows.NAME.workload], kind = \"requests\"", requests_keys());
     page.plain("[flows.NAME.workload], kind = \"on_off\"", on_off_keys());

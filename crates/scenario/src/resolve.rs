@@ -214,6 +214,7 @@ fn flow(
         weight: item.is.weight,
         transport: transports[transport].clone(),
         via: vias(document, item, transports, &path)?,
+        end_to_end: item.is.end_to_end,
         workload: item.is.workload,
     })
 }

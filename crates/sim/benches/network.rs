@@ -96,6 +96,7 @@ fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> S
             acceptor: speaker.config.clone(),
         },
         via: Vec::new(),
+        end_to_end: None,
         workload: Workload::Bulk { bytes: None, chunk_bytes: speaker.payload_bytes, rate_bps: None },
     };
     Scenario {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 
-use skyhaul_core::{Instant, StreamEvent, Weight};
+use skyhaul_core::{Instant, StreamEvent, US, Weight};
 use skyhaul_petra::relay::{Bounds, Control, Coupling, Side};
 use skyhaul_scenario::{EndConfig, MAX_FLOWS_PER_HOST, RelayBuffer};
 
@@ -30,6 +30,37 @@ struct Pair {
     near: ConnectionKey,
     far: ConnectionKey,
     coupling: Coupling,
+    /// What was read of the near side.
+    read: Passage,
+    /// Of that, what has left for the first time.
+    left: Passage,
+}
+
+/// Octets that passed a place, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passage {
+    /// How many did.
+    pub bytes: u64,
+    /// Sum of their times: microseconds from the start of the run.
+    pub time_sum_us: u128,
+}
+
+impl Passage {
+    /// Takes in that so many have passed until now.
+    fn reach(&mut self, bytes: u64, now: Instant) {
+        let more = bytes.saturating_sub(self.bytes);
+        self.time_sum_us += u128::from(more) * u128::from(now.as_ns() / US);
+        self.bytes += more;
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, time_sum_us: self.time_sum_us + other.time_sum_us }
+    }
+
+    /// Mean of their times, s from the start of the run; `None` if none passed.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.bytes > 0).then(|| self.time_sum_us as f64 / self.bytes as f64 / 1e6)
+    }
 }
 
 impl Pair {
@@ -38,7 +69,15 @@ impl Pair {
     }
 
     /// Moves what can be moved.
-    fn work(&mut self, engines: &mut Engines) {
+    fn work(&mut self, now: Instant, engines: &mut Engines) {
+        self.move_all(engines);
+        let read_bytes = self.coupling.counters(Side::Near).read_bytes;
+        self.read.reach(read_bytes, now);
+        // A protocol may count its opening among what has not left.
+        self.left.reach(read_bytes.saturating_sub(self.coupling.occupancy_bytes(Side::Near)), now);
+    }
+
+    fn move_all(&mut self, engines: &mut Engines) {
         let mut moves = true;
         while moves {
             moves = false;
@@ -67,6 +106,10 @@ pub struct RelayRecord {
     pub most_bytes: u64,
     /// Times that a sender was held back.
     pub holds: u64,
+    /// Octets that were read of connections that peers opened.
+    pub read: Passage,
+    /// Of these, those that have left for the first time.
+    pub left: Passage,
 }
 
 /// All flows that one relay splits.
@@ -92,7 +135,12 @@ impl Relays {
 
     /// Measurement until now.
     pub fn record(&self) -> RelayRecord {
-        self.pairs.values().fold(self.record, |record, pair| with(record, &pair.coupling))
+        self.pairs.values().fold(self.record, with)
+    }
+
+    /// Octets that wait for the next hop of what peers send that opened a connection.
+    pub fn occupancy_bytes(&self) -> u64 {
+        self.pairs.values().map(|pair| pair.coupling.occupancy_bytes(Side::Near)).sum()
     }
 
     fn accept_all(&mut self, now: Instant, engines: &mut Engines) {
@@ -111,7 +159,8 @@ impl Relays {
             engines.set_weight(far, onward.weight);
             self.last_pair += 1;
             let bounds = bounds(onward.buffer);
-            let pair = Pair { flow: onward.flow, near, far, coupling: Coupling::new(bounds, bounds) };
+            let (coupling, none) = (Coupling::new(bounds, bounds), Passage::default());
+            let pair = Pair { flow: onward.flow, near, far, coupling, read: none, left: none };
             self.keys.extend([(near, self.last_pair), (far, self.last_pair)]);
             self.pairs.insert(self.last_pair, pair);
         }
@@ -130,7 +179,7 @@ impl Relays {
     fn release_all(&mut self, now: Instant, engines: &mut Engines) {
         while let Some((&number, _)) = self.pairs.iter().find(|(_, pair)| pair.coupling.is_over()) {
             let Some(pair) = self.pairs.remove(&number) else { return };
-            self.record = with(self.record, &pair.coupling);
+            self.record = with(self.record, &pair);
             for key in [pair.near, pair.far] {
                 if pair.coupling.has_failed() {
                     engines.abort(key);
@@ -147,11 +196,14 @@ fn bounds(buffer: RelayBuffer) -> Bounds {
     Bounds { threshold_bytes, size_bytes, control: if holds { Control::Hold } else { Control::Window } }
 }
 
-/// Measurement with that of a coupling.
-fn with(record: RelayRecord, coupling: &Coupling) -> RelayRecord {
+/// Measurement with that of a pair.
+fn with(record: RelayRecord, pair: &Pair) -> RelayRecord {
+    let coupling = &pair.coupling;
     let start = RelayRecord {
         couplings: record.couplings + 1,
         failed: record.failed + u64::from(coupling.has_failed()),
+        read: record.read.and(pair.read),
+        left: record.left.and(pair.left),
         ..record
     };
     [Side::Near, Side::Far].into_iter().map(|side| coupling.counters(side)).fold(start, |record, counters| {
@@ -173,7 +225,7 @@ impl App for Relays {
         }
         self.accept_all(now, engines);
         self.take_events(engines);
-        self.pairs.values_mut().for_each(|pair| pair.work(engines));
+        self.pairs.values_mut().for_each(|pair| pair.work(now, engines));
         self.release_all(now, engines);
     }
 

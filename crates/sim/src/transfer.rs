@@ -102,6 +102,7 @@ impl Transfer {
                 acceptor: STP.end(self.receiver.clone()),
             },
             via: Vec::new(),
+            end_to_end: None,
             workload: Workload::Bulk { bytes: Some(self.bytes), chunk_bytes: CHUNK_BYTES, rate_bps: None },
         };
         Scenario {

@@ -236,3 +236,35 @@ fn a_swarm_of_split_paths_delivers_everything_and_keeps_its_bounds() {
         }
     }
 }
+
+/// The path with an end-to-end layer.
+fn confirmed(bit_error_rate: &str, utl: &str) -> String {
+    let text = text(bit_error_rate, "0", "", "threshold = \"8kB\"\nsize = \"60kB\"", FILE);
+    text.replace("workload = ", &format!("utl = {{ {utl} }}\nworkload = "))
+}
+
+#[test]
+fn an_end_to_end_layer_confirms_everything_and_costs_little() {
+    let bare = run(&text("0", "0", "", "threshold = \"8kB\"\nsize = \"60kB\"", FILE), 1);
+    let layered = run(&confirmed("0", "batch = \"50kB\", window_batches = 5"), 1);
+    let ratio = layered["goodput_bps"] / bare["goodput_bps"];
+    assert!((0.97..1.01).contains(&ratio), "{ratio}");
+    // Two satellite hops, all wires and what waits in the first relay.
+    assert!((0.9..4.0).contains(&layered["utl_rtt_s.max"]), "{layered:?}");
+    for seed in 1..=3 {
+        run(&confirmed("1e-4", "batch = \"10kB\", window_batches = 40"), seed);
+    }
+}
+
+#[test]
+fn a_batch_that_is_not_confirmed_in_time_ends_the_flow_with_what_is_unknown() {
+    let file = confirmed("0", "batch = \"50kB\", window_batches = 5, timeout = \"1s\"");
+    let register = Register::new(&[&STP, &TCP, &STPP]);
+    let scenario = File::parse(&register, "relays.toml", &file).unwrap().first_scenario().unwrap();
+    let measured = simulate(&scenario, 1).unwrap();
+    assert!(
+        measured.metrics["failed"] > 0.5 && measured.metrics["completed"] < 0.5,
+        "{:?}",
+        measured.metrics
+    );
+}

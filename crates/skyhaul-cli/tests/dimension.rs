@@ -27,7 +27,7 @@ fn value(said: &Said, name: &str) -> f64 {
 #[test]
 fn every_command_of_the_page_about_dimensions_works() {
     let page = include_str!("../../../docs/guide/dimension.md");
-    every_command_works(page, |_| true, str::to_owned, (4, 0), &[]);
+    every_command_works(page, |_| true, str::to_owned, (6, 0), &["split.toml"]);
 }
 
 /// [PETRA Fig. 4]: 10.01 s with a threshold of two.
@@ -35,7 +35,7 @@ fn every_command_of_the_page_about_dimensions_works() {
 fn the_papers_set_has_the_papers_values() {
     let said = with(&["--threshold", "2", "--json"]);
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert!((value(&said, "utl_timeout_s") - 10.01).abs() < 0.01, "{said:?}");
+    assert!((value(&said, "utl_rtt_s") - 10.01).abs() < 0.01, "{said:?}");
     assert!((value(&said, "buffer_segments") - 34.0).abs() < 1e-9, "{said:?}");
 }
 
@@ -48,6 +48,7 @@ fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
         (["--utl-timeout", "5s"], "(10)"),
         (["--utl-window", "1"], "(14)"),
         (["--stpp-window", "12"], "(1)"),
+        (["--window", "1"], "(16): a window of 1 segments"),
     ] {
         let said = with(&given);
         assert_eq!(said.code, Some(1), "{said:?}");
@@ -59,15 +60,18 @@ fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
 #[test]
 fn sets_that_cannot_be_are_refused_with_a_reason() {
     for (given, words) in [
-        (vec!["--satellite", "2M", "--wire", "2M"], "not slower than the wire"),
-        (vec!["--satellite", "128k", "--wire", "2M", "--bit-error-rate", "0.4", "--pdu", "600B"], "damaged"),
-        (vec!["--satellite", "128k", "--wire", "2M", "--bit-error-rate", "NaN"], "--bit-error-rate"),
-        (vec!["--satellite", "128k", "--wire", "2M", "--window", "0"], "window of the segments"),
-        (vec!["--satellite", "128k", "--wire", "2M", "--batch", "0"], "segments of a batch"),
-        (vec!["--satellite", "128k", "--wire", "2M", "--largest-pdu", "20B"], "--largest-pdu"),
+        (
+            vec!["--satellite", "2M", "--wire", "2M"],
+            "not slower than the wire at the sender: formulas (2) to (19)",
+        ),
+        (vec!["--satellite", "128k", "--wire", "2M", "--bit-error-rate", "0.4", "--pdu", "600B"], "(22)"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--bit-error-rate", "NaN"], "(20)"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--window", "0"], "(7): window of the segments"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--batch", "0"], "(9): segments of a batch"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--largest-pdu", "20B"], "(22): --largest-pdu"),
         (
             vec!["--satellite", "128k", "--wire", "2M", "--satellite-rtt", "2h"],
-            "round-trip time of the satellite",
+            "(1): round-trip time of the satellite",
         ),
         (vec!["--satellite", "128", "--wire", "2M"], "no unit"),
     ] {
@@ -76,4 +80,137 @@ fn sets_that_cannot_be_are_refused_with_a_reason() {
         assert!(said.err.contains(words), "{given:?}: {}", said.err);
         assert!(said.out.is_empty() && !said.err.contains("panicked"), "{said:?}");
     }
+}
+
+/// Draws numbers of a test, from a seed.
+struct Draws(u64);
+
+impl Draws {
+    /// A number from 0 to below 1.
+    fn part(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A number between both, each magnitude alike.
+    fn between(&mut self, low: f64, high: f64) -> f64 {
+        (low.ln() + (high / low).ln() * self.part()).exp()
+    }
+}
+
+/// Set of values, drawn.
+struct Drawn {
+    options: Vec<String>,
+    satellite_rtt_s: f64,
+    wire_rtt_s: f64,
+    has_errors: bool,
+}
+
+fn drawn(draws: &mut Draws) -> Drawn {
+    let satellite = draws.between(64e3, 4e6).round();
+    let wire = (satellite * draws.between(1.3, 15.0)).round();
+    let (satellite_ms, wire_ms) = (draws.between(100.0, 800.0).round(), draws.between(5.0, 200.0).round());
+    let errors = if draws.part() < 0.5 { 0.0 } else { draws.between(1e-7, 1e-4) };
+    let in_a_round_trip = satellite * wire_ms / 1000.0 / 8320.0;
+    let window = (2.0 * in_a_round_trip).ceil().max(24.0) + 8.0;
+    let batch = [10, 50, 100][(3.0 * draws.part()) as usize];
+    let options = [
+        ("--satellite", format!("{satellite}bit/s")),
+        ("--wire", format!("{wire}bit/s")),
+        ("--satellite-rtt", format!("{satellite_ms}ms")),
+        ("--wire-rtt", format!("{wire_ms}ms")),
+        ("--bit-error-rate", format!("{errors:e}")),
+        ("--window", window.to_string()),
+        ("--batch", batch.to_string()),
+    ];
+    Drawn {
+        options: options.into_iter().flat_map(|(name, value)| [name.to_string(), value]).collect(),
+        satellite_rtt_s: satellite_ms / 1000.0,
+        wire_rtt_s: wire_ms / 1000.0,
+        has_errors: errors > 0.0,
+    }
+}
+
+/// Sets that are dimensioned, written and run.
+const SETS: usize = 50;
+/// Time after which a flow has begun in every set, s.
+const STARTED_S: f64 = 20.0;
+
+#[test]
+fn drawn_sets_run_as_dimensioned_nothing_overflows_or_waits_or_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("drawn.toml").to_str().unwrap().to_string();
+    let mut draws = Draws(1);
+    for set in 0..SETS {
+        let drawn = drawn(&mut draws);
+        let options: Vec<&str> = drawn.options.iter().map(String::as_str).collect();
+        let said = run(&[&["dimension", "--json", "--scenario", &file], &options[..]].concat());
+        assert!(said.code == Some(0) || said.err.contains("(11)"), "set {set}, {options:?}: {said:?}");
+        let size_bytes = 1000.0 * value(&said, "buffer_segments");
+        let ran = run(&["simulate", &file, "--set", "run.warm_up=\"20s\"", "--json"]);
+        let told = format!("set {set}: {options:?}: {ran:?}");
+        let result = ran.json();
+        let mean = |name: &str| {
+            let mean = &result["points"][0]["metrics"][name]["mean"];
+            mean.as_f64().unwrap_or_else(|| panic!("no {name}: {told}"))
+        };
+        assert!(mean("completed") > 0.5 && mean("failed") < 0.5, "{told}");
+        assert!(mean("relays.west.buffer_bytes.max") <= size_bytes, "{told}");
+        // The link idles once everything has left, and repeats of the last PDUs come one after the other.
+        let idle_s = (1.0 - mean("links.satellite.forward.utilisation")) * mean("elapsed_s");
+        let rounds = if drawn.has_errors { 6.0 } else { 1.0 };
+        let end_s = rounds * drawn.satellite_rtt_s + 2.0 * drawn.wire_rtt_s + 0.1;
+        assert!(
+            mean("elapsed_s") > STARTED_S && idle_s < end_s,
+            "idle for {idle_s:.2} of {end_s:.2} s, {told}"
+        );
+    }
+}
+
+#[test]
+fn a_written_scenario_is_checked_and_keeps_every_constraint() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("path.toml").to_str().unwrap().to_string();
+    assert_eq!(with(&["--threshold", "5", "--scenario", &file]).code, Some(0));
+    let said = run(&["dimension", "--check", &file, "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!((value(&said, "threshold_segments") - 5.0).abs() < 1e-9, "{said:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (right, wrong, words) in [
+        ("threshold = \"5000B\"", "threshold = \"1000B\"", "(16): flows.file.via.0.threshold"),
+        ("size = \"37000B\"", "size = \"30000B\"", "(19): flows.file.via.0.size"),
+        ("window_pdus = ", "window_pdus = 1 # ", "(1): transports.hop.window_pdus 1"),
+        ("timeout = \"", "timeout = \"5s\" } # ", "(10): flows.file.utl.timeout"),
+        (
+            "window_batches = ",
+            "window_batches = 1, timeout = \"60s\" } # ",
+            "(14): flows.file.utl.window_batches",
+        ),
+        ("rate = \"2000000bit/s\", delay", "rate = \"100000bit/s\", delay", "formulas (2) to (19)"),
+        ("[[flows.file.via]]\nrelay = \"east\"", "[[flows.file.vie]]\nrelay = \"east\"", "vie"),
+    ] {
+        std::fs::write(&file, text.replace(right, wrong)).unwrap();
+        let said = run(&["dimension", "--check", &file]);
+        assert!(said.code == Some(1) || said.code == Some(2), "{wrong}: {said:?}");
+        assert!(said.err.contains(words), "{wrong}: {}", said.err);
+    }
+}
+
+#[test]
+fn what_no_scenario_can_have_is_refused_with_the_formulas_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("none.toml").to_str().unwrap().to_string();
+    for (given, words) in [
+        (["--pdu-overhead", "8B"], "(20): no scenario can be written"),
+        (["--segment-header", "20B"], "(4): no scenario can be written"),
+        (["--satellite-rtt", "1000s"], "(1): no scenario can be written"),
+    ] {
+        let said = with(&[&given[..], &["--scenario", &file]].concat());
+        assert_eq!(said.code, Some(2), "{given:?}: {said:?}");
+        assert!(said.err.contains(words), "{given:?}: {}", said.err);
+        assert!(!std::path::Path::new(&file).exists(), "{given:?}");
+    }
+    let said = run(&["dimension", "--check", "geo"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.contains("via two relays"), "{}", said.err);
 }

@@ -19,7 +19,8 @@ fn a_quick_reproduction_writes_the_same_report_twice_and_judges_every_claim() {
     let mut pages = Vec::new();
     for (name, jobs) in [("one", "1"), ("two", "2")] {
         let out = at(dir.path(), name);
-        let said = run(&["reproduce", "stp", "--quick", "--json", "--jobs", jobs, "--out", &out]);
+        let said =
+            run(&["reproduce", "stp", "S-5.7", "S-5.8", "--quick", "--json", "--jobs", jobs, "--out", &out]);
         assert_eq!(said.code, Some(0), "{said:?}");
         let json = said.json();
         let claims = json["claims"].as_array().unwrap();
@@ -65,10 +66,40 @@ fn a_second_run_uses_what_is_there_and_a_quick_one_can_become_a_full_one() {
 }
 
 #[test]
+fn formulas_are_computed_and_exact_values_decide_by_themselves() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let said = run(&["reproduce", "petra", "R-4", "R-9", "R-14", "--quick", "--json", "--out", &out]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    let claims = json["claims"].as_array().unwrap();
+    assert!(claims.len() > 50, "{}", claims.len());
+    let others: Vec<_> = claims.iter().filter(|claim| claim["verdict"] != "reproduced").collect();
+    assert!(others.is_empty(), "{others:?}");
+    assert_eq!(names(&Path::new(&out).join("results")), ["formula-14", "formula-4", "formula-9"]);
+}
+
+#[test]
+fn a_cycle_of_a_relays_buffer_is_drawn_from_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let said = run(&["reproduce", "petra", "R-3", "R-6", "--quick", "--json", "--out", &out]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    let verdict = |id: &str| {
+        let claim = json["claims"].as_array().unwrap().iter().find(|claim| claim["id"] == id);
+        claim.unwrap()["verdict"].as_str().unwrap().to_string()
+    };
+    for id in ["R-3-a", "R-3-b", "R-3-d", "R-3-e", "R-6-b", "R-6-c"] {
+        assert_eq!(verdict(id), "reproduced", "{id}: {json}");
+    }
+}
+
+#[test]
 fn wrong_papers_and_items_are_wrong_usage_and_the_right_ones_are_told() {
     for (args, told) in [
-        (&["reproduce", "tcp"][..], "possible values: xstp, stp"),
-        (&["reproduce", "stp", "X-6"][..], "its items are S-5.7, S-5.8"),
+        (&["reproduce", "tcp"][..], "possible values: xstp, stp, petra"),
+        (&["reproduce", "stp", "X-6"][..], "its items are S-5.10, S-5.11, S-5.7, S-5.8, S-5.9"),
     ] {
         let said = run(args);
         assert_eq!(said.code, Some(2), "{said:?}");

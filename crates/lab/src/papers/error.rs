@@ -1,5 +1,7 @@
 //! Failures of reproductions.
 
+use std::path::PathBuf;
+
 use skyhaul_report::ReportError;
 use skyhaul_scenario::ScenarioError;
 use skyhaul_sim::sweep::SweepError;
@@ -34,6 +36,14 @@ pub enum PaperError {
     /// A scenario of the paper makes no sweep, or its runs cannot be kept.
     #[error(transparent)]
     Sweep(#[from] SweepError),
+    /// Results of a formula have no folder.
+    #[error("{}: {error}", folder.display())]
+    Formula {
+        /// The folder.
+        folder: PathBuf,
+        /// Cause.
+        error: std::io::Error,
+    },
     /// Results cannot be kept or read.
     #[error(transparent)]
     Results(#[from] ResultsError),

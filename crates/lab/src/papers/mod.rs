@@ -7,6 +7,7 @@
 mod claims_tests;
 mod classification;
 mod error;
+mod formulas;
 mod paper;
 mod reproduction;
 mod selection;

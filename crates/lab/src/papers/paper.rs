@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::error::PaperError;
+use super::formulas::{self, Formula};
 
 /// Files of a paper.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Paper {
     pub(super) claims: &'static str,
     /// Scenario files by name; the results of NAME go to the folder NAME.
     pub(super) scenarios: &'static [(&'static str, &'static str)],
+    /// Results that formulas give.
+    pub(super) formulas: &'static [Formula],
 }
 
 /// Text about a paper: `paper.toml`.
@@ -40,15 +43,16 @@ macro_rules! file {
     };
 }
 
-/// Paper with the scenarios of these names.
+/// Paper with the scenarios of these names, and formulas.
 macro_rules! paper {
-    ($paper:literal, [$($scenario:literal),* $(,)?]) => {
+    ($paper:literal, [$($scenario:literal),* $(,)?], $formulas:expr) => {
         Paper {
             name: $paper,
             about: file!($paper, "paper"),
             figures: file!($paper, "figures"),
             claims: file!($paper, "claims"),
             scenarios: &[$(($scenario, file!($paper, $scenario))),*],
+            formulas: $formulas,
         }
     };
 }
@@ -68,9 +72,24 @@ pub static PAPERS: &[Paper] = &[
             "false-timeout",
             "handoff-0.5s",
             "handoff-1s",
-        ]
+        ],
+        &[]
     ),
-    paper!("stp", ["rate-mode"]),
+    paper!("stp", ["rate-mode", "split"], &[]),
+    paper!(
+        "petra",
+        [
+            "buffer",
+            "forward-best",
+            "forward-fixed",
+            "idle-satellite",
+            "repeated-timeouts",
+            "reverse",
+            "round-trips",
+            "wire-loss"
+        ],
+        formulas::PETRA
+    ),
 ];
 
 impl Paper {

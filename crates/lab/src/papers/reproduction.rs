@@ -1,15 +1,16 @@
 //! Reproductions of papers.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use skyhaul_report::{Figure, ReportPage, evaluate_claims, read_results};
 use skyhaul_scenario::File;
-use skyhaul_sim::sweep::{RESULTS, Sweep};
+use skyhaul_sim::sweep::{RESULTS, Sweep, save};
 
 use super::classification;
 use super::error::PaperError;
+use super::formulas::Formula;
 use super::paper::{About, Paper};
 use super::selection::Selection;
 use crate::Progress;
@@ -81,13 +82,26 @@ impl Reproduction {
         })
     }
 
+    /// Writes the results that formulas give, of those that the items need.
+    fn compute(&self, folder: &Path) -> Result<(), PaperError> {
+        let is_needed = |formula: &&Formula| self.selection.formulas.contains(formula.0);
+        for (name, computed) in self.paper.formulas.iter().filter(is_needed) {
+            let folder = folder.join(name);
+            let failed = |error| PaperError::Formula { folder: folder.clone(), error };
+            std::fs::create_dir_all(&folder).map_err(failed)?;
+            save(&folder.join(RESULTS), computed().text(name).as_bytes())?;
+        }
+        Ok(())
+    }
+
     /// Page about the paper, when all its scenarios were simulated.
     ///
     /// # Errors
-    /// Results are missing, or make no figure.
+    /// Results are missing, make no figure, or cannot be written.
     pub fn report(&self) -> Result<ReportPage, PaperError> {
         let Self { order, about, selection, .. } = self;
         let folder = order.out.join(RESULTS_FOLDER);
+        self.compute(&folder)?;
         let figures = selection.figures.iter().map(|definition| Figure::from_definition(definition, &folder));
         let figures: Vec<Figure> = figures.collect::<Result<_, _>>()?;
         let mut table = classification::table();

@@ -15,6 +15,8 @@ pub(super) struct Selection {
     pub(super) claims: Claims,
     /// Names of the scenarios that the figures draw.
     pub(super) scenarios: BTreeSet<String>,
+    /// Names of the formulas that they draw.
+    pub(super) formulas: BTreeSet<String>,
 }
 
 impl Selection {
@@ -35,8 +37,9 @@ impl Selection {
                 |id: &str| items.iter().any(|item| id.strip_prefix(item.as_str()).is_some_and(is_part));
             figures.retain(|figure| wanted.contains(&figure.id) || belongs(&figure.id));
         }
-        let scenarios = figures.iter().flat_map(scenarios_of).collect();
-        Ok(Self { figures, claims, scenarios })
+        let is_formula = |name: &String| paper.formulas.iter().any(|formula| formula.0 == name);
+        let (formulas, scenarios) = figures.iter().flat_map(sources_of).partition(is_formula);
+        Ok(Self { figures, claims, scenarios, formulas })
     }
 }
 
@@ -60,8 +63,8 @@ fn wanted_figures(claims: &Claims, items: &[String]) -> BTreeSet<String> {
     wanted
 }
 
-/// Folders that a figure draws from: `NAME/results.jsonl` is made by the scenario NAME.
-fn scenarios_of(figure: &FigureDefinition) -> Vec<String> {
+/// Folders that a figure draws from: `NAME/results.jsonl` is made by the scenario or the formula NAME.
+fn sources_of(figure: &FigureDefinition) -> Vec<String> {
     let panels = figure.panel.iter().chain(&figure.panels).map(|panel| panel.results.as_str());
     let paths = panels.chain(figure.ladder.iter().map(|ladder| ladder.events.as_str()));
     paths.filter_map(|path| path.split_once('/')).map(|(name, _)| name.to_string()).collect()
@@ -94,6 +97,9 @@ mod tests {
             let there: BTreeSet<String> =
                 paper.scenarios.iter().map(|(name, _)| (*name).to_string()).collect();
             assert_eq!(all.scenarios, there, "{}", paper.name);
+            let formulas: BTreeSet<String> =
+                paper.formulas.iter().map(|(name, _)| (*name).to_string()).collect();
+            assert_eq!(all.formulas, formulas, "{}", paper.name);
         }
     }
 
@@ -116,17 +122,19 @@ mod tests {
     }
 
     #[test]
-    fn every_item_of_the_xstp_paper_has_a_claim() {
-        let all = selection(&[]);
-        for number in 1..=17 {
-            let item = format!("X-{number}");
-            assert!(all.claims.claims.iter().any(|claim| claim.item == item), "{item}");
+    fn every_item_of_a_paper_has_a_claim() {
+        for (paper, items) in [(0, ("X", 17)), (2, ("R", 15))] {
+            let all = Selection::new(&PAPERS[paper], &[]).unwrap();
+            for number in 1..=items.1 {
+                let item = format!("{}-{number}", items.0);
+                assert!(all.claims.claims.iter().any(|claim| claim.item == item), "{item}");
+            }
         }
     }
 
     #[test]
     fn an_unknown_item_is_wrong_usage_and_the_known_ones_are_told() {
         let error = Selection::new(&PAPERS[1], &["X-6".to_string()]).unwrap_err();
-        assert!(error.to_string().contains("S-5.7, S-5.8"), "{error}");
+        assert!(error.to_string().contains("S-5.10, S-5.11, S-5.7, S-5.8, S-5.9"), "{error}");
     }
 }

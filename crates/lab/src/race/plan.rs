@@ -146,6 +146,7 @@ impl RacePlan {
             weight: skyhaul_core::Weight::ONE,
             transport: self.transport(racer),
             via: Vec::new(),
+            end_to_end: None,
             workload: self.workload(work),
         };
         Scenario {

@@ -1,8 +1,14 @@
 //! Size of PDUs, and the window of the satellite hop [PETRA III-F, IV-E].
 
-use libm::{ceil, exp, expm1, log1p, sqrt};
+use libm::{ceil, exp, expm1, log, log1p, sqrt};
 
 use super::Plan;
+
+/// Windows of the satellite hop, of whose PDUs the unluckiest decides.
+const WINDOWS: f64 = 100.0;
+
+/// PDUs of a window that are not wholly under way: the one that is leaving, and the one that arrives.
+const WHOLE_PDUS: u64 = 2;
 
 /// PDUs of the satellite hop, STPP.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,5 +60,20 @@ impl Plan {
     pub fn stpp_window_for_pdus(&self, status_interval_s: f64) -> u64 {
         let satellite = self.path().satellite;
         ceil(satellite.rate_bps * (satellite.rtt_s + status_interval_s) / self.pdus().length_bits()) as u64
+    }
+
+    /// Window, PDUs, that fills the link: beyond [`Plan::stpp_window_for_pdus`] two whole PDUs, the one that
+    /// is leaving and the one that arrives, and a window for each of [`Plan::repeats`], as the window stands
+    /// still behind a PDU that is repeated. Ours: the paper has (1) alone.
+    pub fn stpp_window_with_repeats_pdus(&self, status_interval_s: f64) -> u64 {
+        let window = self.stpp_window_for_pdus(status_interval_s) + WHOLE_PDUS;
+        (window as f64 * (1.0 + self.repeats(status_interval_s))) as u64
+    }
+
+    /// Times that the unluckiest PDU of a hundred windows is repeated.
+    pub fn repeats(&self, status_interval_s: f64) -> f64 {
+        let (window, damaged) =
+            (self.stpp_window_for_pdus(status_interval_s) as f64, self.pdu_error_probability());
+        if damaged > 0.0 { ceil(log(WINDOWS * window) / -log(damaged)) } else { 0.0 }
     }
 }

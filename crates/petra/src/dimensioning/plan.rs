@@ -122,19 +122,19 @@ impl Plan {
     pub fn new(path: SplitPath, segments: Segments, pdus: Pdus) -> Result<Self, PlanError> {
         let [sender, receiver] = path.wires;
         for (what, value, least, largest) in [
-            ("rate of the wire at the sender (bit/s)", sender.rate_bps, 1.0, LARGEST),
-            ("rate of the wire at the receiver (bit/s)", receiver.rate_bps, 1.0, LARGEST),
-            ("rate of the satellite link (bit/s)", path.satellite.rate_bps, 1.0, LARGEST),
-            ("round-trip time of the wire at the sender (s)", sender.rtt_s, 1e-6, 3600.0),
-            ("round-trip time of the wire at the receiver (s)", receiver.rtt_s, 1e-6, 3600.0),
-            ("round-trip time of the satellite link (s)", path.satellite.rtt_s, 1e-6, 3600.0),
-            ("bit error rate of the satellite link", path.satellite.bit_error_rate, 0.0, 0.5),
-            ("payload of a segment (bit)", segments.payload_bits, 8.0, LARGEST),
-            ("header of a segment (bit)", segments.header_bits, 0.0, LARGEST),
-            ("header of a relay (bit)", segments.relay_header_bits, 0.0, LARGEST),
-            ("window of the segments", segments.window_segments as f64, 1.0, LARGEST_WINDOW),
-            ("payload of a PDU (bit)", pdus.payload_bits, 8.0, LARGEST),
-            ("overhead of a PDU (bit)", pdus.overhead_bits, 0.0, LARGEST),
+            ("(2): rate of the wire at the sender (bit/s)", sender.rate_bps, 1.0, LARGEST),
+            ("(2): rate of the wire at the receiver (bit/s)", receiver.rate_bps, 1.0, LARGEST),
+            ("(3): rate of the satellite link (bit/s)", path.satellite.rate_bps, 1.0, LARGEST),
+            ("(5): round-trip time of the wire at the sender (s)", sender.rtt_s, 1e-6, 3600.0),
+            ("(10): round-trip time of the wire at the receiver (s)", receiver.rtt_s, 1e-6, 3600.0),
+            ("(1): round-trip time of the satellite link (s)", path.satellite.rtt_s, 1e-6, 3600.0),
+            ("(20): bit error rate of the satellite link", path.satellite.bit_error_rate, 0.0, 0.5),
+            ("(4): payload of a segment (bit)", segments.payload_bits, 8.0, LARGEST),
+            ("(4): header of a segment (bit)", segments.header_bits, 0.0, LARGEST),
+            ("(4): header of a relay (bit)", segments.relay_header_bits, 0.0, LARGEST),
+            ("(7): window of the segments", segments.window_segments as f64, 1.0, LARGEST_WINDOW),
+            ("(20): payload of a PDU (bit)", pdus.payload_bits, 8.0, LARGEST),
+            ("(20): overhead of a PDU (bit)", pdus.overhead_bits, 0.0, LARGEST),
         ] {
             within(what, value, least, largest)?;
         }

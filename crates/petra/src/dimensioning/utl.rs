@@ -22,8 +22,8 @@ const LARGEST_BATCH: f64 = 16_777_216.0;
 impl Batches {
     /// Batches of so many segments each, n, through a relay with this threshold.
     pub fn new(segments: u64, threshold_segments: u64) -> Result<Self, PlanError> {
-        within("segments of a batch", segments as f64, 1.0, LARGEST_BATCH)?;
-        within("threshold of a relay (segments)", threshold_segments as f64, 1.0, LARGEST_BATCH)?;
+        within("(9): segments of a batch", segments as f64, 1.0, LARGEST_BATCH)?;
+        within("(16): threshold of a relay (segments)", threshold_segments as f64, 1.0, LARGEST_BATCH)?;
         Ok(Self { segments, threshold_segments })
     }
 
@@ -55,10 +55,35 @@ impl Batches {
             + receiver.rtt_s
     }
 
+    /// Timeout of the end-to-end layer that nothing usual exceeds, s. [`Batches::rtt_bound_s`] has neither the
+    /// opening of the further hops, which the first batch waits for, nor the round trips of [`Plan::repeats`]. Ours.
+    pub fn timeout_s(&self, plan: &Plan, acknowledgement: Acknowledgement, status_interval_s: f64) -> f64 {
+        let (satellite_s, receiver_s) = (plan.path().satellite.rtt_s, plan.path().wires[1].rtt_s);
+        let opening_s = satellite_s + receiver_s;
+        let repeats_s = plan.repeats(status_interval_s) * (satellite_s + status_interval_s);
+        self.rtt_bound_s(plan, acknowledgement) + opening_s + repeats_s
+    }
+
     /// Least window of the end-to-end layer, batches: `W_UTL` [PETRA (14)].
     pub fn window_batches(&self, plan: &Plan, acknowledgement: Acknowledgement) -> u64 {
+        self.in_flight_batches(plan, self.rtt_bound_s(plan, acknowledgement))
+    }
+
+    /// Window of the end-to-end layer, batches, that also lasts for [`Batches::timeout_s`] where PDUs are
+    /// repeated, and one for the batch that is being filled. Ours.
+    pub fn ample_window_batches(
+        &self,
+        plan: &Plan,
+        acknowledgement: Acknowledgement,
+        status_interval_s: f64,
+    ) -> u64 {
+        self.in_flight_batches(plan, self.timeout_s(plan, acknowledgement, status_interval_s)) + 1
+    }
+
+    /// Batches that the satellite link carries in this time.
+    fn in_flight_batches(&self, plan: &Plan, time_s: f64) -> u64 {
         let batch_bits = self.segments as f64 * plan.carried_bits();
-        ceil(plan.path().satellite.rate_bps * self.rtt_bound_s(plan, acknowledgement) / batch_bits) as u64
+        ceil(plan.path().satellite.rate_bps * time_s / batch_bits) as u64
     }
 }
 

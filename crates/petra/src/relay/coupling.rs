@@ -92,7 +92,7 @@ impl Coupling {
         self.has_failed
     }
 
-    /// True if both streams were passed on to their ends.
+    /// True if both streams were passed on to their ends, and have left.
     pub fn is_over(&self) -> bool {
         self.has_failed || (self.onwards.is_over() && self.back.is_over())
     }

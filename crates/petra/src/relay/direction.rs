@@ -81,9 +81,9 @@ impl Direction {
         self.buffer.len() as u64 + self.unsent_bytes
     }
 
-    /// True if the stream was passed on to its end.
+    /// True if the stream was passed on to its end and has left.
     pub(super) fn is_over(&self) -> bool {
-        self.has_finished
+        self.has_finished && self.unsent_bytes == 0
     }
 
     /// Drops what waits: one of both connections is gone.

@@ -8,7 +8,7 @@ use super::config::Config;
 use super::error::UtlError;
 use super::frame::{FRAME_BYTES, Frame};
 use super::receiver::Receiver;
-use super::sender::Sender;
+use super::sender::{RoundTrips, Sender};
 
 /// Octets that are read from the hop at a time.
 const CHUNK_BYTES: usize = 4096;
@@ -38,6 +38,8 @@ pub struct UtlLayer {
     given: u64,
     has_finished_below: bool,
     was_told_finished: bool,
+    /// True if the application had more to write than there was room for.
+    is_blocked: bool,
     failure: Option<UtlError>,
     /// At most one of each kind.
     events: VecDeque<UtlEvent>,
@@ -56,6 +58,7 @@ impl UtlLayer {
             given: 0,
             has_finished_below: false,
             was_told_finished: false,
+            is_blocked: false,
             failure: None,
             events: VecDeque::new(),
         }
@@ -63,7 +66,9 @@ impl UtlLayer {
 
     /// Octets taken of `data`; none after [`Self::finish`] or a failure.
     pub fn write(&mut self, data: &[u8]) -> usize {
-        if self.failure.is_some() { 0 } else { self.sender.write(data) }
+        let taken = if self.failure.is_some() { 0 } else { self.sender.write(data) };
+        self.is_blocked |= taken < data.len();
+        taken
     }
 
     /// Nothing more will be written. [`UtlEvent::Finished`] follows once everything is confirmed.
@@ -85,6 +90,21 @@ impl UtlLayer {
     /// Octets that the far application is not known to have.
     pub fn unconfirmed_bytes(&self) -> u64 {
         self.sender.unconfirmed_bytes()
+    }
+
+    /// Octets that [`Self::write`] would take now.
+    pub fn writable_bytes(&self) -> u64 {
+        if self.failure.is_some() { 0 } else { self.sender.room() }
+    }
+
+    /// Octets written that the hop has not taken.
+    pub fn unsent_bytes(&self) -> u64 {
+        self.sender.unsent_bytes()
+    }
+
+    /// Round trips of the batches that are confirmed.
+    pub fn round_trips(&self) -> RoundTrips {
+        self.sender.round_trips()
     }
 
     /// Why it failed.
@@ -138,11 +158,12 @@ impl UtlLayer {
         if self.failure.is_some() {
             return false;
         }
-        let came = self.take(below, id).unwrap_or_else(|error| {
+        let came = self.take(now, below, id).unwrap_or_else(|error| {
             self.fail(error);
             true
         });
         let went = self.give(below, id);
+        self.tell_of_room();
         self.sender.on_left(self.given - below.unsent_bytes(id).min(self.given), now);
         self.finish_below(below, id);
         if self.sender.is_over() && !self.was_told_finished {
@@ -153,8 +174,13 @@ impl UtlLayer {
     }
 
     /// Reads from the hop.
-    fn take(&mut self, below: &mut dyn Connections, id: ConnectionId) -> Result<bool, UtlError> {
-        let (mut chunk, mut came, mut confirmed) = ([0; CHUNK_BYTES], false, false);
+    fn take(
+        &mut self,
+        now: Instant,
+        below: &mut dyn Connections,
+        id: ConnectionId,
+    ) -> Result<bool, UtlError> {
+        let (mut chunk, mut came) = ([0; CHUNK_BYTES], false);
         loop {
             let room = self.receiver.room().min(CHUNK_BYTES);
             let count = match below.read(id, &mut chunk[..room]) {
@@ -167,18 +193,20 @@ impl UtlLayer {
             };
             came = true;
             let sender = &mut self.sender;
-            self.receiver.push(&chunk[..count], |number| {
-                confirmed |= sender.on_confirm(number)?;
-                Ok(())
-            })?;
+            self.receiver.push(&chunk[..count], |number| sender.on_confirm(number, now).map(|_| ()))?;
         }
         if came && self.receiver.is_readable() {
             self.tell(UtlEvent::Readable);
         }
-        if confirmed {
+        Ok(came)
+    }
+
+    /// Tells an application that had more to write of room for it.
+    fn tell_of_room(&mut self) {
+        if self.is_blocked && self.sender.room() > 0 {
+            self.is_blocked = false;
             self.tell(UtlEvent::Writable);
         }
-        Ok(came)
     }
 
     /// Checks that nothing is missed if nothing more comes from the hop: both streams are whole.

@@ -14,3 +14,4 @@ pub use config::Config;
 pub use error::UtlError;
 pub use frame::{FRAME_BYTES, Frame};
 pub use layer::{UtlEvent, UtlLayer};
+pub use sender::RoundTrips;

@@ -18,6 +18,23 @@ struct Batch {
     left_at: Option<Instant>,
 }
 
+/// Round trips of confirmed batches: from a batch's first bit on the wire to its confirmation, `RTT_UTL`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundTrips {
+    /// How many.
+    pub count: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Last one.
+    pub last_ns: u64,
+}
+
+impl RoundTrips {
+    fn add(&mut self, took_ns: u64) {
+        *self = Self { count: self.count + 1, max_ns: self.max_ns.max(took_ns), last_ns: took_ns };
+    }
+}
+
 /// Sender. Payload is kept until the hop below takes it, and no longer.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
@@ -31,6 +48,7 @@ pub(super) struct Sender {
     payload_left: usize,
     has_finished: bool,
     has_ended: bool,
+    round_trips: RoundTrips,
 }
 
 impl Sender {
@@ -43,7 +61,22 @@ impl Sender {
             payload_left: 0,
             has_finished: false,
             has_ended: false,
+            round_trips: RoundTrips::default(),
         }
+    }
+
+    pub(super) fn round_trips(&self) -> RoundTrips {
+        self.round_trips
+    }
+
+    /// Octets that [`Self::write`] would take now.
+    pub(super) fn room(&self) -> u64 {
+        self.config.send_limit_bytes.saturating_sub(self.unsent.len() as u64)
+    }
+
+    /// Octets that wait for the hop.
+    pub(super) fn unsent_bytes(&self) -> u64 {
+        self.unsent.len() as u64
     }
 
     /// Octets taken of `data`.
@@ -118,7 +151,7 @@ impl Sender {
     }
 
     /// Takes a confirmation; true if it confirms something new. One of what was never sent is an error.
-    pub(super) fn on_confirm(&mut self, number: u32) -> Result<bool, UtlError> {
+    pub(super) fn on_confirm(&mut self, number: u32, now: Instant) -> Result<bool, UtlError> {
         let count = number.wrapping_sub(self.first).wrapping_add(1) as usize;
         if count > self.batches.len() {
             // One that came before is nothing new.
@@ -129,7 +162,10 @@ impl Sender {
         if is_under_way {
             return Err(UtlError::FalseConfirmation);
         }
-        self.batches.drain(..count);
+        for batch in self.batches.drain(..count) {
+            // What is confirmed has left, whether that was noticed or not.
+            self.round_trips.add(now.since(batch.left_at.unwrap_or(now)));
+        }
         self.first = self.first.wrapping_add(count as u32);
         Ok(count > 0)
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::order::{self, WantedOrder};
 use super::paired::{self, Decision};
-use super::{CompareFigures, Finding, LargerGain, curve, gain_percent, pairs, percent, short};
+use super::{CompareFigures, Finding, LargerGain, curve, gain_percent, is_at, pairs, percent, short};
 use crate::figure::{Datum, PanelData};
 use crate::stats::Summary;
 
@@ -79,7 +79,8 @@ pub(super) fn compare(
     test: &CompareFigures,
     wanted: WantedOrder,
 ) -> Finding {
-    let pairs = pairs(curve(own, &test.series)?, curve(other, &test.series)?);
+    let mut pairs = pairs(curve(own, &test.series)?, curve(other, &test.series)?);
+    pairs.retain(|(datum, _)| !test.except.iter().any(|x| is_at(datum, x)));
     let (decision, words) = order::compared(&pairs, wanted, test.tolerance)?;
     Ok((decision, format!("'{}' beside {}: {words}", test.series, test.than_figure)))
 }

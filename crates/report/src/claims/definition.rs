@@ -45,6 +45,10 @@ pub struct Claim {
     /// but never counted among the paper's.
     #[serde(default)]
     pub ours: bool,
+    /// True of numbers in which there is no chance: of a formula, or of runs without any. Single values
+    /// decide then, since every run would have them.
+    #[serde(default)]
+    pub exact: bool,
     /// Condition that has to hold.
     pub test: Test,
 }
@@ -179,6 +183,9 @@ pub struct CompareFigures {
     /// Its panel, from 1.
     #[serde(default = "first")]
     pub than_panel: usize,
+    /// Not at these places.
+    #[serde(default)]
+    pub except: Vec<AxisValue>,
     /// As in [`Compare`].
     #[serde(default)]
     pub tolerance: f64,
@@ -206,8 +213,15 @@ pub struct ValueAt {
     pub x: AxisValue,
     /// The stated value in the shown unit.
     pub expected: f64,
-    /// How far off it may be, in percent of the stated value.
+    /// How far off it may be, in percent of the stated value; of a stated 0 in the shown unit.
     pub tolerance: f64,
+}
+
+impl ValueAt {
+    /// How far off it may be, in the shown unit.
+    pub fn slack(&self) -> f64 {
+        if self.expected == 0.0 { self.tolerance } else { self.tolerance / 100.0 * self.expected.abs() }
+    }
 }
 
 /// A range of values.

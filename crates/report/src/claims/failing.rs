@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::definition::{Compare, CompareFigures, GainAt, GainBetween, Phase, Test, Trend, ValueAt};
 use super::{percent, short};
 use crate::error::listed;
+use crate::results::AxisValue;
 
 impl Test {
     /// Outcome that would have had the claim judged *differs*, in words; none if nothing can.
@@ -55,17 +56,23 @@ fn phase(test: &Phase) -> String {
 }
 
 fn compared(test: &Compare, side: &str, other: &str) -> String {
-    let places = match (&test.at[..], &test.except[..]) {
+    let places = places(&test.at, &test.except);
+    format!("{places} {} is {} {}", test.series, wrong(test.tolerance, side, other), test.than)
+}
+
+/// Where a claim that names some places, or leaves some out, would fail.
+fn places(at: &[AxisValue], except: &[AxisValue]) -> String {
+    match (at, except) {
         ([], []) => "at some place".to_owned(),
         ([], except) => format!("at some place but {}", listed(except)),
         (at, _) => format!("at one of {}", listed(at)),
-    };
-    format!("{places} {} is {} {}", test.series, wrong(test.tolerance, side, other), test.than)
+    }
 }
 
 fn across(test: &CompareFigures, side: &str, other: &str) -> String {
     let wrong = wrong(test.tolerance, side, other);
-    format!("at some place {} is {wrong} that of {}", test.series, test.than_figure)
+    let places = places(&[], &test.except);
+    format!("{places} {} is {wrong} that of {}", test.series, test.than_figure)
 }
 
 /// Where a series must not lie, with what is tolerated.
@@ -100,7 +107,7 @@ fn gain_at(test: &GainAt) -> String {
 }
 
 fn value_at(test: &ValueAt) -> String {
-    let slack = test.tolerance / 100.0 * test.expected.abs();
+    let slack = test.slack();
     let (low, high) = (short(test.expected - slack), short(test.expected + slack));
     format!("at {} the 95 % interval of the mean lies wholly outside of {low} to {high}", test.x)
 }

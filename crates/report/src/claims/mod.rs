@@ -5,6 +5,7 @@
 
 mod across;
 mod definition;
+mod exact;
 mod failing;
 mod gain;
 mod order;
@@ -147,6 +148,8 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     if let Test::Phase(test) = &claim.test {
         return phase::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
     }
+    let settled = if claim.exact { exact::settled(figures) } else { Vec::new() };
+    let figures = if claim.exact { &settled[..] } else { figures };
     let own = panel(figures, claim.figure.as_deref().unwrap_or_default(), claim.panel)?;
     match &claim.test {
         Test::Greater(compare) => order::judge(own, compare, order::WantedOrder::Greater),

@@ -8,7 +8,7 @@ pub(super) fn at(panel: &PanelData, test: &ValueAt) -> Finding {
     let curve = curve(panel, &test.series)?;
     let datum = curve.data.iter().find(|datum| is_at(datum, &test.x));
     let datum = datum.ok_or_else(|| format!("nothing was measured at {}", test.x))?;
-    let slack = test.tolerance / 100.0 * test.expected.abs();
+    let slack = test.slack();
     let decision = Decision::inside(&datum.y, test.expected - slack, test.expected + slack);
     let (low, high) = datum.y.interval();
     let interval = datum.y.ci95.map(|half| format!(" ± {}", short(half))).unwrap_or_default();

@@ -130,6 +130,9 @@ pub struct YDefinition {
     /// Divide by this metric, run by run.
     #[serde(default)]
     pub divided_by: Option<String>,
+    /// Multiply by the value of the horizontal axis, as shown.
+    #[serde(default)]
+    pub times_x: bool,
     /// Text beside it.
     pub label: String,
     /// The unit, after scaling.
@@ -162,6 +165,9 @@ pub struct SeriesDefinition {
     /// Other names for its values.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
+    /// Values of it that are drawn; all if there are none.
+    #[serde(default)]
+    pub only: Vec<AxisValue>,
     /// Metrics that are curves, in their order.
     #[serde(default)]
     pub metrics: Vec<MetricCurve>,
@@ -241,6 +247,13 @@ pub struct LadderDefinition {
     /// The length of the time lines, in pixels.
     #[serde(default)]
     pub height: Option<f64>,
+}
+
+impl SeriesDefinition {
+    /// True if a value of the axis is drawn.
+    pub(super) fn draws(&self, value: &AxisValue) -> bool {
+        self.only.is_empty() || self.only.contains(value)
+    }
 }
 
 fn one() -> f64 {

@@ -145,12 +145,17 @@ pub(super) fn select(id: &str, panel: &PanelDefinition, samples: &Samples) -> Re
 
 /// True if a sample is shown: of the run `usual`, unless a filter says otherwise or the runs make the series.
 fn chosen(panel: &PanelDefinition, sample: &MetricSample, usual: (usize, usize)) -> bool {
-    let by = panel.series.as_ref().and_then(|series| series.axis.as_deref());
+    let draws = |value: &AxisValue| panel.series.as_ref().is_some_and(|series| series.draws(value));
     let fits = |key: &str, found: usize, usual: usize| match panel.filter.get(key) {
         Some(value) => value == &AxisValue::Number(found as f64),
-        None => found == usual || by == Some(key),
+        None if is_series(panel, key) => draws(&AxisValue::Number(found as f64)),
+        None => found == usual,
     };
     fits("point", sample.point, usual.0) && fits("replication", sample.replication, usual.1)
+}
+
+fn is_series(panel: &PanelDefinition, key: &str) -> bool {
+    panel.series.as_ref().is_some_and(|series| series.axis.as_deref() == Some(key))
 }
 
 fn value(panel: &PanelDefinition, sample: &MetricSample, metric: &str) -> Option<f64> {

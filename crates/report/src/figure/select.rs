@@ -181,7 +181,8 @@ fn curves_of(
     };
     let mut curves: Vec<(&AxisValue, CurveSource)> = Vec::new();
     for point in points {
-        let Some(value) = results.coordinates(*point).get(key) else {
+        let drawn = |value: &&AxisValue| panel.series.as_ref().is_none_or(|series| series.draws(value));
+        let Some(value) = results.coordinates(*point).get(key).filter(drawn) else {
             continue;
         };
         if let Some((_, curve)) = curves.iter_mut().find(|(known, _)| *known == value) {
@@ -222,7 +223,7 @@ fn fill(
         let values: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
         match Summary::of(&values) {
             Some(y) => {
-                let scale = panel.y.scale;
+                let scale = panel.y.scale * if panel.y.times_x { x } else { 1.0 };
                 let runs = samples.into_iter().map(|(seed, value)| (seed, value * scale)).collect();
                 data.push(Datum { x, name, y: y.scaled(scale), runs });
             }

@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use super::utl::read_utl;
 use super::via::{ViaDraft, read_via};
 use crate::error::ScenarioError;
 use crate::keys::{Key, expect_table, join, read_table};
 use crate::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Number, Rate, Switch, Time};
-use crate::model::{HEAD_BYTES, MAX_FLOWS_PER_HOST, MAX_OBJECTS};
+use crate::model::{EndToEnd, HEAD_BYTES, MAX_FLOWS_PER_HOST, MAX_OBJECTS};
 use crate::model::{WebLoad, Workload};
 use crate::tree::Node;
 use skyhaul_core::{SECOND, Weight};
@@ -29,6 +30,7 @@ pub(crate) struct FlowDraft {
     pub(crate) stagger_ns: u64,
     pub(crate) weight: Weight,
     pub(crate) via: Vec<ViaDraft>,
+    pub(crate) end_to_end: Option<EndToEnd>,
     pub(crate) workload: Workload,
 }
 
@@ -37,7 +39,18 @@ impl Default for FlowDraft {
         let [from, to, transport] = [Named::default(), Named::default(), Named::default()];
         let workload = Bulk::default().into();
         let weight = Weight::ONE;
-        Self { from, to, transport, count: 1, start_ns: 0, stagger_ns: 0, weight, via: Vec::new(), workload }
+        Self {
+            from,
+            to,
+            transport,
+            count: 1,
+            start_ns: 0,
+            stagger_ns: 0,
+            weight,
+            via: Vec::new(),
+            end_to_end: None,
+            workload,
+        }
     }
 }
 
@@ -66,6 +79,8 @@ pub(crate) fn flow_keys() -> &'static [Key<FlowDraft>] {
             ),
             Key::custom("via", "a list of tables, [[flows.NAME.via]]", read_via)
                 .means("The relays on their way, in the order of it; `transport` is that of the first hop then."),
+            Key::custom("utl", "a table", read_utl)
+                .means("Confirmation from end to end above all hops, PETRA's UTL. Without it, none."),
             Key::custom("workload", "a table", read_workload)
                 .means("What they carry; its `kind` decides which other keys it has.")
                 .required(),

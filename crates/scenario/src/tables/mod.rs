@@ -6,6 +6,7 @@ mod link;
 mod link_parts;
 mod run;
 mod transport;
+mod utl;
 mod via;
 
 pub(super) use document::{Document, Item, document_keys, node_keys, place_of, route_keys};
@@ -15,4 +16,5 @@ pub(super) use link_parts::{
     burst_keys, channel_keys, direction_keys, red_keys, reordering_keys, state_keys,
 };
 pub(super) use run::{MetricsDraft, RunDraft, metrics_keys, run_keys};
+pub(super) use utl::utl_keys;
 pub(super) use via::via_keys;

@@ -293,3 +293,15 @@ fn a_link_has_a_largest_packet_if_the_file_says_so() {
         assert!(error.contains("links.space.forward.mtu") && error.contains(why), "{value}: {error}");
     }
 }
+
+#[test]
+fn a_number_leads_into_a_list() {
+    let text = format!("{BASE}\n[[links.space.outages]]\nfrom = \"1s\"\nto = \"2s\"\n");
+    let set = |key: &str| load("f.toml", &text, &[(key.to_string(), "\"3s\"".to_string())]);
+    let outages = |key: &str| first(&set(key).unwrap()).links[0].config.outages.clone();
+    assert_eq!(outages("links.space.outages.0.to")[0].to.as_ns(), 3000 * MS);
+    for wrong in ["links.space.outages.1.to", "links.space.outages.to", "links.space.outages.-1.to"] {
+        let refusal = set(wrong).unwrap_err().to_string();
+        assert!(refusal.contains("the number of one of its 1 items, from 0"), "{wrong}: {refusal}");
+    }
+}

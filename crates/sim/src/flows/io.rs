@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 
 use skyhaul_core::{ConnectError, Description, Instant, StreamEvent};
 
+use skyhaul_petra::utl;
+
 use crate::host::{ConnectionKey, Engines};
 use skyhaul_scenario::{EndConfig, HEAD_BYTES};
 
@@ -47,6 +49,8 @@ pub(super) struct Io<'a> {
     pub(super) warm_up: Instant,
     /// True if streams are written octet by octet, even where engines take descriptions.
     pub(super) shows_octets: bool,
+    /// End-to-end layer above its connections.
+    pub(super) utl: Option<utl::Config>,
     /// Connections opened in this call.
     pub(super) opened: &'a mut Vec<ConnectionKey>,
     pub(super) scratch: &'a mut Vec<u8>,
@@ -62,6 +66,9 @@ impl Io<'_> {
         config: &EndConfig,
     ) -> Result<ConnectionKey, ConnectError> {
         let id = self.engines.connect(self.now, remote.address, remote.port, config)?;
+        if let Some(utl) = self.utl {
+            self.engines.add_layer(id, utl);
+        }
         self.opened.push(id);
         Ok(id)
     }

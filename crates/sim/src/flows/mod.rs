@@ -21,6 +21,7 @@ use io::{End, Io, Writer};
 pub use pattern::{count_wrong as wrong_in_pattern, fill as fill_pattern, pattern};
 pub use record::{MAX_COMPLETIONS, Record};
 use requests::{Client, Server, Terms};
+use skyhaul_petra::utl;
 use skyhaul_scenario::EndConfig;
 use skyhaul_scenario::{MAX_FLOWS_PER_HOST, Workload};
 use source::{OnOff, Steady, Supply};
@@ -46,6 +47,8 @@ pub(crate) struct FlowTerms {
     pub(crate) weight: Weight,
     /// True if its engines take streams by description.
     pub(crate) is_described: bool,
+    /// End-to-end layer above its connections.
+    pub(crate) utl: Option<utl::Config>,
     /// Random stream of the workload.
     pub(crate) stream: Stream,
 }
@@ -57,6 +60,7 @@ struct Slot {
     record: Record,
     timer: Option<Instant>,
     weight: Weight,
+    utl: Option<utl::Config>,
     was_done: bool,
     was_served: bool,
     /// True if packets that arrive here have their delay taken: at acceptors.
@@ -176,6 +180,7 @@ impl Flows {
             record: Record::default(),
             timer: None,
             weight: terms.weight,
+            utl: terms.utl,
             was_done,
             was_served,
             is_acceptor,
@@ -246,6 +251,7 @@ impl Flows {
             engines,
             record: &mut slot.record,
             warm_up: self.warm_up,
+            utl: slot.utl,
             shows_octets: self.shows_octets,
             opened,
             scratch,
@@ -261,9 +267,15 @@ impl Flows {
 
     fn event(&mut self, now: Instant, id: ConnectionKey, event: StreamEvent, engines: &mut Engines) {
         let Some(&index) = self.connections.get(&id) else { return };
+        if let Some(round_trips) = engines.layer_round_trips(id) {
+            self.slots[index].record.confirm(round_trips);
+        }
         self.with(index, now, engines, |end, io| end.on_event(id, event, io));
         if let StreamEvent::Closed(reason) = event {
             let record = &mut self.slots[index].record;
+            if let Some(failure) = engines.layer_failure(id) {
+                record.fail(&failure);
+            }
             if let Some(reason) = reason {
                 record.fail(&reason);
             }
@@ -285,6 +297,9 @@ impl Flows {
             };
             self.connections.insert(id, index);
             engines.set_weight(id, self.slots[index].weight);
+            if let Some(utl) = self.slots[index].utl {
+                engines.add_layer(id, utl);
+            }
             self.event(now, id, StreamEvent::Readable, engines);
         }
     }

@@ -1,6 +1,7 @@
 //! Record of an end of a flow.
 
 use skyhaul_core::{Instant, Stats};
+use skyhaul_petra::utl::RoundTrips;
 
 /// Record of one end of one flow so far.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Record {
     pub completions: u64,
     /// How long the first [`MAX_COMPLETIONS`] of them took, in nanoseconds.
     pub completion_ns: Vec<u64>,
+    /// Round trips of batches that were confirmed end to end: the longest, and the last.
+    pub round_trips: RoundTrips,
     /// Counters of connections that are gone.
     pub closed: Stats,
     /// Why it failed, if it did.
@@ -33,6 +36,12 @@ pub const MAX_COMPLETIONS: usize = 100_000;
 impl Record {
     pub(crate) fn fail(&mut self, why: &impl ToString) {
         self.failure.get_or_insert_with(|| why.to_string());
+    }
+
+    /// Takes in what a connection's end-to-end layer has measured.
+    pub(crate) fn confirm(&mut self, round_trips: RoundTrips) {
+        let max_ns = self.round_trips.max_ns.max(round_trips.max_ns);
+        self.round_trips = RoundTrips { max_ns, ..round_trips };
     }
 
     pub(crate) fn read(&mut self, now: Instant, bytes: u64, wrong: u64, warm_up: Instant) {

@@ -10,6 +10,9 @@ use skyhaul_core::{
 };
 use skyhaul_scenario::{Carrier, EndConfig, HostEngine, Protocol};
 
+use skyhaul_petra::utl::{self, RoundTrips, UtlError, UtlLayer};
+
+use super::layers::Layers;
 use crate::source::{EngineId, EngineSink, Source};
 
 /// Connection of a host.
@@ -40,10 +43,10 @@ pub struct Around {
 
 /// Engine with its family.
 #[derive(Clone, Debug)]
-struct Member {
+pub(super) struct Member {
     protocol: &'static dyn Protocol,
     around: Around,
-    engine: Box<dyn HostEngine>,
+    pub(super) engine: Box<dyn HostEngine>,
 }
 
 /// All engines at one address. Whatever is asked of all is asked in their order.
@@ -55,6 +58,7 @@ pub struct Engines {
     /// Packet that the next `Sent` event tells of.
     next_told: u64,
     members: Vec<Member>,
+    layers: Layers,
 }
 
 /// Batch that an engine hands out.
@@ -71,7 +75,7 @@ pub struct SegmentBatch {
 impl Engines {
     /// No engine yet, at the host with this node number in a scenario with this carrier.
     pub fn new(host: u32, carrier: Carrier) -> Self {
-        Self { host, carrier, next_told: 0, members: Vec::new() }
+        Self { host, carrier, next_told: 0, members: Vec::new(), layers: Layers::default() }
     }
 
     /// Adds the engine of a family, behind those that are there.
@@ -140,19 +144,55 @@ impl Engines {
 
     /// Next event for the application.
     pub fn poll_event(&mut self) -> Option<(ConnectionKey, StreamEvent)> {
+        loop {
+            let Some((key, event)) = self.poll_below() else { return self.layers.poll_event() };
+            if let Some(event) = self.layers.above(key, event) {
+                return Some((key, event));
+            }
+        }
+    }
+
+    fn poll_below(&mut self) -> Option<(ConnectionKey, StreamEvent)> {
         self.all().find_map(|(engine, of)| {
             let (connection, event) = of.poll_event()?;
             Some((ConnectionKey { engine, connection }, event))
         })
     }
 
+    /// Puts an end-to-end layer above a connection that nothing was written to or read of.
+    pub fn add_layer(&mut self, key: ConnectionKey, config: utl::Config) {
+        self.layers.add(key, config);
+    }
+
+    /// Lets the end-to-end layers work; true if something moved.
+    pub fn work_layers(&mut self, now: Instant) -> bool {
+        let Self { members, layers, .. } = self;
+        layers.work(now, members)
+    }
+
+    /// Why the end-to-end layer above a connection failed.
+    pub fn layer_failure(&self, key: ConnectionKey) -> Option<UtlError> {
+        self.layers.get(key)?.failure()
+    }
+
+    /// Round trips of the batches of the end-to-end layer above a connection.
+    pub fn layer_round_trips(&self, key: ConnectionKey) -> Option<RoundTrips> {
+        Some(self.layers.get(key)?.round_trips())
+    }
+
     /// Number of bytes taken of `data`, see [`skyhaul_core::Connections::write`].
     pub fn write(&mut self, key: ConnectionKey, data: &[u8]) -> Result<usize, StreamError> {
+        if let Some(layer) = self.layers.get_mut(key) {
+            return Ok(layer.write(data));
+        }
         self.of_mut(key).map_or(Err(StreamError::Unknown), |of| of.write(key.connection, data))
     }
 
     /// Number of bytes read, see [`skyhaul_core::Connections::read`].
     pub fn read(&mut self, key: ConnectionKey, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
+        if let Some(layer) = self.layers.get_mut(key) {
+            return Ok(layer.read(out));
+        }
         self.of_mut(key).map_or(Err(StreamError::Unknown), |of| of.read(key.connection, out))
     }
 
@@ -168,6 +208,9 @@ impl Engines {
 
     /// Ends the stream of a connection: nothing more will be written.
     pub fn finish(&mut self, key: ConnectionKey) {
+        if let Some(layer) = self.layers.get_mut(key) {
+            return layer.finish();
+        }
         self.of_mut(key).into_iter().for_each(|of| of.finish(key.connection));
     }
 
@@ -178,6 +221,7 @@ impl Engines {
 
     /// Lets go of a connection, which is forgotten when it is over.
     pub fn release(&mut self, now: Instant, key: ConnectionKey) {
+        self.layers.remove(key);
         self.of_mut(key).into_iter().for_each(|of| of.release(now, key.connection));
     }
 
@@ -203,11 +247,15 @@ impl Engines {
 
     /// Bytes that a connection's send buffer holds.
     pub fn held_bytes(&self, key: ConnectionKey) -> u64 {
-        self.of(key).map_or(0, |of| of.held_bytes(key.connection))
+        let above = self.layers.get(key).map_or(0, UtlLayer::unsent_bytes);
+        above + self.of(key).map_or(0, |of| of.held_bytes(key.connection))
     }
 
     /// Bytes that [`write`](Self::write) would take now.
     pub fn writable_bytes(&self, key: ConnectionKey) -> u64 {
+        if let Some(layer) = self.layers.get(key) {
+            return layer.writable_bytes();
+        }
         self.of(key).map_or(0, |of| of.writable_bytes(key.connection))
     }
 
@@ -263,7 +311,8 @@ impl Engines {
 
     /// Time at which [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn deadline(&self) -> Option<Instant> {
-        self.members.iter().filter_map(|member| member.engine.deadline()).min()
+        let engines = self.members.iter().filter_map(|member| member.engine.deadline());
+        engines.chain(self.layers.deadline()).min()
     }
 
     /// Fires the timers that are due.

@@ -2,6 +2,7 @@
 
 mod app;
 mod engines;
+mod layers;
 mod standstills;
 
 use std::mem;
@@ -105,8 +106,11 @@ impl Host {
         }
         self.engines.handle_timeout(now, sink);
         loop {
+            // Layers take in what arrived before the application works, and hand down what it wrote after.
+            self.engines.work_layers(now);
             self.app.work(now, &mut self.engines);
-            if !self.transmit(now, sink, &mut send) {
+            let moved = self.engines.work_layers(now);
+            if !self.transmit(now, sink, &mut send) && !moved {
                 return;
             }
         }

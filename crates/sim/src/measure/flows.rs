@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use skyhaul_core::{Instant, SECOND, Stats};
 
+use skyhaul_petra::utl::RoundTrips;
+
 use super::loss_oracle::VERDICTS;
 use crate::fabric::RunError;
 use crate::flows::{Delays, Flows, Record, delay_histogram};
@@ -41,6 +43,11 @@ impl FlowAt<'_> {
 
     fn last_byte_at(&self) -> Option<Instant> {
         self.records.iter().flatten().filter_map(|record| record.last_byte_at).max()
+    }
+
+    /// Round trips of batches of the opener's that were confirmed end to end.
+    pub(crate) fn round_trips(&self) -> Option<RoundTrips> {
+        Some(self.records[0]?.round_trips).filter(|round_trips| round_trips.count > 0)
     }
 
     fn failure(&self) -> Option<&str> {
@@ -187,6 +194,11 @@ fn add_set<'h>(
     }
     add_bytes(flows, payload_bytes, &mut add);
     add_counts(flows, &mut add);
+    let longest =
+        flows.iter().filter_map(|flow| flow.at.round_trips()).map(|round_trips| round_trips.max_ns).max();
+    if let Some(longest_ns) = longest {
+        add("utl_rtt_s.max", longest_ns as f64 / SECOND as f64);
+    }
     add_quantiles("completion_ms", &completions_ms(flows), &mut add);
     add_delays(delays, &mut add);
 }
@@ -230,6 +242,7 @@ fn add_counts(flows: &[&Flow<'_>], add: &mut impl FnMut(&str, f64)) {
     };
     add("retransmitted_packets", both(&|s| s.retransmitted_packets));
     add("duplicates", both(&|s| s.duplicates));
+    add("timeouts", both(&|s| s.timeouts));
     for (index, verdict) in VERDICTS.iter().enumerate() {
         add(&format!("losses.{verdict}"), both(&|s| s.lost_packets[index]));
     }

@@ -19,4 +19,25 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) {
             metrics.insert(format!("relays.{name}.{metric}"), value as f64);
         }
     }
+    add_hop(run, metrics);
+}
+
+/// Mean time of an octet on the hop between two relays, until the next relay read it: from its first
+/// departure, and from when the relay before read it. Of a single flow, since relays do not tell flows apart.
+fn add_hop(run: &Run<'_>, metrics: &mut Metrics) {
+    let [flow] = &run.scenario.flows[..] else { return };
+    let record = |node: usize| {
+        let host = run.network.hosts().find(|(at, _)| *at == node)?.1;
+        Some(host.app.as_any().downcast_ref::<Relays>()?.record())
+    };
+    for pair in flow.via.windows(2).filter(|_| flow.count == 1) {
+        let (Some(from), Some(to)) = (record(pair[0].node), record(pair[1].node)) else { continue };
+        let (Some(left_s), Some(read_s)) = (from.left.mean_s(), to.read.mean_s()) else { continue };
+        if from.left.bytes == to.read.bytes {
+            let name = &run.scenario.nodes[pair[1].node].name;
+            metrics.insert(format!("relays.{name}.hop_ms.mean"), 1e3 * (read_s - left_s));
+            let waited_s = from.read.mean_s().map(|entered_s| read_s - entered_s);
+            metrics.extend(waited_s.map(|s| (format!("relays.{name}.buffer_and_hop_ms.mean"), 1e3 * s)));
+        }
+    }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use skyhaul_core::{Instant, SECOND};
+use skyhaul_core::{Instant, SECOND, Stats};
 
 use super::flows::flows_at;
 use crate::network::Network;
+use crate::relays::Relays;
 use skyhaul_scenario::Scenario;
 
 /// Samples kept; further ones are not taken.
@@ -58,17 +59,27 @@ impl Series {
         let mut values = BTreeMap::new();
         self.add_flows(scenario, network, &mut values);
         add_links(scenario, network, &mut values);
+        add_relays(scenario, network, &mut values);
         self.samples.push(Sample { at_s: network.now().as_ns() as f64 / SECOND as f64, values });
     }
 
     fn add_flows(&mut self, scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
         self.delivered.resize(scenario.flows.len(), 0);
-        let mut sums = vec![(0, 0, 0); scenario.flows.len()];
+        let mut sums = vec![(0, 0, 0, [0; 3]); scenario.flows.len()];
+        let mut round_trips = vec![None; scenario.flows.len()];
         for flow in flows_at(scenario, network) {
             let sum = &mut sums[flow.group];
             sum.0 += flow.received_bytes();
             sum.1 = u64::saturating_add(sum.1, flow.opener.cwnd_bytes);
             sum.2 += flow.opener.in_flight_bytes;
+            round_trips[flow.group] =
+                round_trips[flow.group].max(flow.round_trips().map(|last| last.last_ns));
+            let Stats { data_packets, retransmitted_packets, timeouts, .. } = flow.opener;
+            sum.3 = [sum.3[0] + data_packets, sum.3[1] + retransmitted_packets, sum.3[2] + timeouts];
+        }
+        for (spec, last_ns) in scenario.flows.iter().zip(round_trips) {
+            let name = format!("flows.{}.utl_rtt_s", spec.name);
+            values.extend(last_ns.map(|last_ns| (name, last_ns as f64 / SECOND as f64)));
         }
         let seconds = self.every_ns as f64 / SECOND as f64;
         for ((spec, sum), before) in scenario.flows.iter().zip(sums).zip(&mut self.delivered) {
@@ -80,6 +91,10 @@ impl Series {
                 values.insert(format!("flows.{}.cwnd_bytes", spec.name), sum.1 as f64);
             }
             values.insert(format!("flows.{}.in_flight_bytes", spec.name), sum.2 as f64);
+            values.insert(format!("flows.{}.received_bytes", spec.name), sum.0 as f64);
+            for (name, value) in ["new_packets", "repeated_packets", "timeouts"].into_iter().zip(sum.3) {
+                values.insert(format!("flows.{}.{name}", spec.name), value as f64);
+            }
         }
     }
 }
@@ -91,5 +106,14 @@ fn add_links(scenario: &Scenario, network: &Network, values: &mut BTreeMap<Strin
             let name = format!("links.{}.{direction}.queue_bytes", spec.config.name);
             values.insert(name, queue_bytes as f64);
         }
+    }
+}
+
+fn add_relays(scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
+    for (node, host) in network.hosts() {
+        let Some(relays) = host.app.as_any().downcast_ref::<Relays>() else { continue };
+        let (name, record) = (&scenario.nodes[node].name, relays.record());
+        values.insert(format!("relays.{name}.buffer_bytes"), relays.occupancy_bytes() as f64);
+        values.insert(format!("relays.{name}.left_bytes"), record.left.bytes as f64);
     }
 }

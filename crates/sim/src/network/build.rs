@@ -10,7 +10,8 @@ use crate::fabric::{RunError, address, edges};
 use crate::flows::{FlowTerms, Flows, Remote};
 use crate::host::{App, Engines, Host};
 use crate::relays::{Onward, Relays};
-use skyhaul_scenario::{Flow, HostSetup, NodeKind, Routes, Scenario};
+use skyhaul_petra::utl;
+use skyhaul_scenario::{EndToEnd, Flow, HostSetup, NodeKind, Routes, Scenario};
 
 /// The network of `scenario` at time zero, with everything random drawn from `seed`.
 pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError> {
@@ -82,9 +83,23 @@ fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerm
         workload: spec.workload,
         start: Instant::from_ns(spec.start_ns.saturating_add(delay_ns)),
         weight: spec.weight,
-        // Relays read octets.
-        is_described: spec.via.is_empty() && spec.transport.opener.protocol().takes_descriptions(),
+        utl: spec.end_to_end.map(utl),
+        // Relays and end-to-end layers read octets.
+        is_described: spec.via.is_empty()
+            && spec.end_to_end.is_none()
+            && spec.transport.opener.protocol().takes_descriptions(),
         stream: Stream::new(seed, &format!("flow/{}/{member}", spec.name)),
+    }
+}
+
+fn utl(spec: EndToEnd) -> utl::Config {
+    let EndToEnd { batch_bytes, window_batches, timeout_ns } = spec;
+    utl::Config {
+        batch_bytes,
+        window_batches: window_batches as usize,
+        timeout_ns,
+        // A batch that is being handed down, and the next one behind it.
+        send_limit_bytes: 2 * u64::from(batch_bytes),
     }
 }
 

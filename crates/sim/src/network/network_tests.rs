@@ -44,6 +44,7 @@ fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
         weight,
         transport,
         via: Vec::new(),
+        end_to_end: None,
         workload,
     }
 }

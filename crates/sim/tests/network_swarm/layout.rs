@@ -154,6 +154,7 @@ fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links
         stagger_ns: d.pick(&[0, MS, SECOND]),
         transport,
         via: Vec::new(),
+        end_to_end: None,
         workload: workload(d),
     }
 }

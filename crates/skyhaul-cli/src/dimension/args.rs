@@ -1,8 +1,11 @@
 //! Arguments of `dimension`.
 
+use std::path::PathBuf;
+
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_petra::dimensioning::{Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire};
 
+use super::rows::{Checked, Names};
 use crate::args::MORE;
 use crate::failure::Failure;
 
@@ -12,11 +15,11 @@ const SECOND_NS: f64 = 1e9;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct DimensionArgs {
     /// Rate of the satellite link
-    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
-    satellite: u64,
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps, required_unless_present = "check")]
+    satellite: Option<u64>,
     /// Rate of the wires between the hosts and the relays
-    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
-    wire: u64,
+    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps, required_unless_present = "check")]
+    wire: Option<u64>,
     /// Round-trip time of the satellite link
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_time_ns)]
     satellite_rtt: u64,
@@ -29,6 +32,16 @@ pub(crate) struct DimensionArgs {
     /// Segments of a batch that is confirmed end to end
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(super) batch: u64,
+    /// Write a scenario file with these dimensions, for `skyhaul simulate`
+    #[arg(long, value_name = "OUT")]
+    pub(super) scenario: Option<PathBuf>,
+    /// Take path and values out of this scenario file, and name what they break
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "satellite", "wire", "satellite_rtt", "wire_rtt", "bit_error_rate", "batch", "scenario", "threshold", "buffer",
+        "utl_timeout", "utl_window", "stpp_window", "far_wire", "far_wire_rtt", "window", "segment", "segment_header",
+        "relay_header", "pdu", "pdu_overhead", "largest_pdu", "status_interval", "alpha", "acknowledgement",
+    ])]
+    pub(super) check: Option<PathBuf>,
     #[command(flatten)]
     checked: CheckedArgs,
     #[command(flatten)]
@@ -43,19 +56,19 @@ pub(crate) struct DimensionArgs {
 pub(crate) struct CheckedArgs {
     /// Check this threshold of a relay's buffer, in segments, instead of proposing one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
-    pub(super) threshold: Option<u64>,
+    threshold: Option<u64>,
     /// Check this size of a relay's buffer, in segments
     #[arg(long, value_name = "N")]
-    pub(super) buffer: Option<u64>,
+    buffer: Option<u64>,
     /// Check this timeout of the end-to-end layer
     #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
     utl_timeout: Option<u64>,
     /// Check this window of the end-to-end layer, in batches
     #[arg(long, value_name = "N")]
-    pub(super) utl_window: Option<u64>,
+    utl_window: Option<u64>,
     /// Check this window of the satellite hop, in PDUs
     #[arg(long, value_name = "N")]
-    pub(super) stpp_window: Option<u64>,
+    stpp_window: Option<u64>,
 }
 
 /// What few need to change: the paper's values.
@@ -105,7 +118,7 @@ impl DimensionArgs {
     pub(super) fn plan(&self) -> Result<Plan, Failure> {
         let further = &self.further;
         if !(0.0..=0.5).contains(&self.bit_error_rate) {
-            return Err(Failure::usage("--bit-error-rate must be between 0 and 0.5, like 1e-5"));
+            return Err(Failure::usage("(20): --bit-error-rate must be between 0 and 0.5, like 1e-5"));
         }
         let segments = Segments {
             payload_bits: bits(further.segment),
@@ -117,13 +130,15 @@ impl DimensionArgs {
     }
 
     fn path(&self) -> SplitPath {
-        let near = Wire { rate_bps: self.wire as f64, rtt_s: seconds(self.wire_rtt) };
+        // Both rates are required where no file is checked.
+        let rate_bps = |rate: Option<u64>| rate.unwrap_or(0) as f64;
+        let near = Wire { rate_bps: rate_bps(self.wire), rtt_s: seconds(self.wire_rtt) };
         let far = Wire {
             rate_bps: self.further.far_wire.map_or(near.rate_bps, |bps| bps as f64),
             rtt_s: self.further.far_wire_rtt.map_or(near.rtt_s, seconds),
         };
         let satellite = Satellite {
-            rate_bps: self.satellite as f64,
+            rate_bps: rate_bps(self.satellite),
             rtt_s: seconds(self.satellite_rtt),
             bit_error_rate: self.bit_error_rate,
         };
@@ -138,7 +153,7 @@ impl DimensionArgs {
         let largest_bits = bits(self.further.largest_pdu) - overhead_bits;
         if largest_bits < 8.0 {
             return Err(Failure::usage(
-                "--largest-pdu leaves no octet beside --pdu-overhead: make it larger",
+                "(22): --largest-pdu leaves no octet beside --pdu-overhead: make it larger",
             ));
         }
         let best = Pdus::best(overhead_bits, self.bit_error_rate, largest_bits);
@@ -151,10 +166,10 @@ impl DimensionArgs {
         let interval_s =
             self.further.status_interval.map_or_else(|| seconds(self.satellite_rtt) / 8.0, seconds);
         if interval_s <= 0.0 {
-            return Err(Failure::usage("--status-interval must be above 0"));
+            return Err(Failure::usage("(25): --status-interval must be above 0"));
         }
         if !(0.0..=1e6).contains(&self.further.alpha) {
-            return Err(Failure::usage("--alpha must be between 0 and 1000000 bits"));
+            return Err(Failure::usage("(23): --alpha must be between 0 and 1000000 bits"));
         }
         Ok(Statuses { interval_s, bits_per_damaged: self.further.alpha })
     }
@@ -163,14 +178,16 @@ impl DimensionArgs {
         bits(self.further.acknowledgement)
     }
 
-    pub(super) fn checked(&self) -> &CheckedArgs {
-        &self.checked
-    }
-}
-
-impl CheckedArgs {
-    pub(super) fn utl_timeout_s(&self) -> Option<f64> {
-        self.utl_timeout.map(seconds)
+    pub(super) fn checked(&self) -> Checked {
+        let CheckedArgs { threshold, buffer, utl_timeout, utl_window, stpp_window } = self.checked;
+        Checked {
+            threshold,
+            buffer,
+            utl_timeout_s: utl_timeout.map(seconds),
+            utl_window,
+            stpp_window,
+            names: Names::Options,
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! `skyhaul dimension`: how large everything must be where relays split a path [PETRA IV].
 
 mod args;
+mod read;
 mod rows;
+mod written;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -26,8 +28,15 @@ struct DimensionResult<'a> {
 }
 
 pub(crate) fn run(args: &DimensionArgs) -> Result<ExitCode, Failure> {
-    let dimensions = dimensions(args)?;
-    let (rows, broken) = (dimensions.rows(), dimensions.broken(args.checked()));
+    let (dimensions, broken) = match &args.check {
+        Some(file) => read::check(file)?,
+        None => given(args)?,
+    };
+    let rows = dimensions.rows();
+    if let Some(out) = &args.scenario {
+        let text = dimensions.scenario()?;
+        std::fs::write(out, text).map_err(|error| Failure::new(format!("{}: {error}", out.display())))?;
+    }
     let text = if args.json { as_json(&rows, &broken)? } else { as_table(&rows) };
     print(&text)?;
     for words in &broken {
@@ -36,19 +45,22 @@ pub(crate) fn run(args: &DimensionArgs) -> Result<ExitCode, Failure> {
     Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn dimensions(args: &DimensionArgs) -> Result<Dimensions, Failure> {
-    let plan = args.plan()?;
-    let threshold_segments = args.checked().threshold.unwrap_or_else(|| proposed_threshold(&plan));
+/// Dimensions of the options, and what the values among them break.
+fn given(args: &DimensionArgs) -> Result<(Dimensions, Vec<String>), Failure> {
+    let (plan, checked) = (args.plan()?, args.checked());
+    let threshold_segments = checked.threshold.unwrap_or_else(|| proposed_threshold(&plan));
     let batches =
         Batches::new(args.batch, threshold_segments).map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Dimensions {
+    let dimensions = Dimensions {
         plan,
         statuses: args.statuses()?,
         batches,
         batch_segments: args.batch,
         threshold_segments,
         acknowledgement: Acknowledgement(args.acknowledgement_bits()),
-    })
+    };
+    let broken = dimensions.broken(&checked);
+    Ok((dimensions, broken))
 }
 
 fn as_json(rows: &[Row], broken: &[String]) -> Result<String, Failure> {

@@ -88,12 +88,12 @@ impl Dimensions {
     }
 
     fn end_to_end(&self) -> Vec<Row> {
-        let bound_s = self.batches.rtt_bound_s(&self.plan, self.acknowledgement);
-        let window = self.batches.window_batches(&self.plan, self.acknowledgement);
+        let (bound_s, timeout_s, window) = (self.utl_bound_s(), self.utl_timeout_s(), self.utl_window());
         vec![
             count("batch_segments", "batch of the end-to-end layer, segments", "-", self.batch_segments)
                 .broken("more acknowledgements lead back", "a dead path is noticed later"),
-            time("utl_timeout_s", "timeout of the end-to-end layer", "10", bound_s)
+            time("utl_rtt_s", "longest round trip end to end", "10", bound_s),
+            time("utl_timeout_s", "timeout of the end-to-end layer", "10", timeout_s)
                 .broken("connections end for nothing", "a dead path is noticed later"),
             count("utl_window_batches", "window of the end-to-end layer, batches", "14", window)
                 .broken("the satellite link waits", "more is unconfirmed when a relay dies"),
@@ -111,41 +111,51 @@ impl Dimensions {
         ]
     }
 
-    fn stpp_window(&self) -> u64 {
-        self.plan.stpp_window_for_pdus(self.statuses.interval_s)
+    /// Window of the satellite hop, PDUs.
+    pub(super) fn stpp_window(&self) -> u64 {
+        self.plan.stpp_window_with_repeats_pdus(self.statuses.interval_s)
     }
 
-    /// What a value of the operator's breaks, with the formula's number.
-    pub(super) fn broken(&self, checked: &super::args::CheckedArgs) -> Vec<String> {
-        let (plan, threshold) = (&self.plan, self.threshold_segments);
+    /// Least timeout of the end-to-end layer by (10), s.
+    fn utl_bound_s(&self) -> f64 {
+        self.batches.rtt_bound_s(&self.plan, self.acknowledgement)
+    }
+
+    /// Timeout of the end-to-end layer with time for repeats, s.
+    pub(super) fn utl_timeout_s(&self) -> f64 {
+        self.batches.timeout_s(&self.plan, self.acknowledgement, self.statuses.interval_s)
+    }
+
+    /// Window of the end-to-end layer with time for repeats, batches.
+    pub(super) fn utl_window(&self) -> u64 {
+        self.batches.ample_window_batches(&self.plan, self.acknowledgement, self.statuses.interval_s)
+    }
+
+    /// What given values break, with the formula's number.
+    pub(super) fn broken(&self, checked: &Checked) -> Vec<String> {
+        let (plan, threshold, names) = (&self.plan, self.threshold_segments, &checked.names);
         let least_threshold = plan.without_errors().least_threshold_segments();
-        let bound_s = self.batches.rtt_bound_s(plan, self.acknowledgement);
+        let waits = "the satellite link will wait";
         let counts = [
-            ("--threshold", checked.threshold, least_threshold, "(16)", "the satellite link will wait"),
-            ("--buffer", checked.buffer, plan.buffer_segments(threshold), "(19)", "segments can overflow"),
+            (What::Threshold, checked.threshold, least_threshold, "(16)", waits),
+            (What::Buffer, checked.buffer, plan.buffer_segments(threshold), "(19)", "segments can overflow"),
             (
-                "--utl-window",
+                What::UtlWindow,
                 checked.utl_window,
                 self.batches.window_batches(plan, self.acknowledgement),
                 "(14)",
-                "the satellite link will wait",
+                waits,
             ),
-            (
-                "--stpp-window",
-                checked.stpp_window,
-                plan.stpp_window_pdus(),
-                "(1)",
-                "the satellite link will wait",
-            ),
+            (What::StppWindow, checked.stpp_window, plan.stpp_window_pdus(), "(1)", waits),
         ];
-        let short = counts.into_iter().filter_map(|(option, given, least, formula, harm)| {
+        let short = counts.into_iter().filter_map(|(what, given, least, formula, harm)| {
             let given = given.filter(|given| *given < least)?;
-            Some(format!("{formula}: {option} {given} is below {least}: {harm}"))
+            Some(format!("{formula}: {} {given} is below {least}: {harm}", names.of(what)))
         });
-        let early = checked.utl_timeout_s().filter(|given_s| *given_s < bound_s).map(|given_s| {
-            format!(
-                "(10): --utl-timeout {given_s} s is below {bound_s:.2} s: connections will end for nothing"
-            )
+        let bound_s = self.utl_bound_s();
+        let early = checked.utl_timeout_s.filter(|given_s| *given_s < bound_s).map(|given_s| {
+            let name = names.of(What::UtlTimeout);
+            format!("(10): {name} {given_s} s is below {bound_s:.2} s: connections will end for nothing")
         });
         let first_s = plan.first_pause_s(threshold).unwrap_or(0.0);
         let timer = (first_s > LEAST_TIMEOUT_S).then(|| {
@@ -154,7 +164,67 @@ impl Dimensions {
                  least timeout of {LEAST_TIMEOUT_S} s: the sender will repeat what is not lost"
             )
         });
-        short.chain(early).chain(timer).collect()
+        let window = plan.segments().window_segments;
+        let narrow = (window < least_threshold).then(|| {
+            format!(
+                "(16): a window of {window} segments is below the {least_threshold} that leave in a round trip of the \
+                 wire: {waits}"
+            )
+        });
+        short.chain(early).chain(timer).chain(narrow).collect()
+    }
+}
+
+/// Values that somebody has already, held against the formulas.
+pub(super) struct Checked {
+    /// Of the first relay's buffer, segments.
+    pub(super) threshold: Option<u64>,
+    pub(super) buffer: Option<u64>,
+    pub(super) utl_timeout_s: Option<f64>,
+    /// Batches.
+    pub(super) utl_window: Option<u64>,
+    /// PDUs.
+    pub(super) stpp_window: Option<u64>,
+    pub(super) names: Names,
+}
+
+/// Value that is checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum What {
+    Threshold,
+    Buffer,
+    UtlTimeout,
+    UtlWindow,
+    StppWindow,
+}
+
+/// What the values are called where they were given.
+pub(super) enum Names {
+    /// Options of the command.
+    Options,
+    /// Keys of a scenario file with this flow and this transport of the satellite hop.
+    Keys { flow: String, hop: String },
+}
+
+impl Names {
+    fn of(&self, what: What) -> String {
+        match self {
+            Self::Options => match what {
+                What::Threshold => "--threshold",
+                What::Buffer => "--buffer",
+                What::UtlTimeout => "--utl-timeout",
+                What::UtlWindow => "--utl-window",
+                What::StppWindow => "--stpp-window",
+            }
+            .to_string(),
+            Self::Keys { flow, hop } => match what {
+                What::Threshold => format!("flows.{flow}.via.0.threshold in segments,"),
+                What::Buffer => format!("flows.{flow}.via.0.size in segments,"),
+                What::UtlTimeout => format!("flows.{flow}.utl.timeout"),
+                What::UtlWindow => format!("flows.{flow}.utl.window_batches"),
+                What::StppWindow => format!("transports.{hop}.window_pdus"),
+            },
+        }
     }
 }
 

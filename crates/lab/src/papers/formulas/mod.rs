@@ -1,0 +1,67 @@
+//! Results that formulas give: figures of a paper that need no run. They are kept as those of a sweep are, so
+//! that figures and claims read them alike.
+
+mod petra;
+
+use serde_json::{Map, Value, json};
+
+pub(super) use petra::PETRA;
+
+/// Results that a formula gives, by name; those of NAME go to the folder NAME.
+pub(super) type Formula = (&'static str, fn() -> Computed);
+
+/// Seeds of simulated results, at most: scenarios of papers have 1 to 20.
+const SEEDS: usize = 20;
+
+/// Names and values of metrics.
+type Values = Vec<(&'static str, f64)>;
+
+/// Table of computed values: every combination of the axes' values.
+#[derive(Debug)]
+pub(super) struct Computed {
+    title: &'static str,
+    /// Name and values of each; the last one varies fastest.
+    axes: Vec<(&'static str, Vec<Value>)>,
+    /// Metrics of a point, by what it sets.
+    metrics: fn(&Map<String, Value>) -> Values,
+}
+
+impl Computed {
+    /// Text of a result file. Each point has a run for each of the seeds that simulated results may have, all
+    /// of them alike, so that both can be compared seed by seed.
+    pub(super) fn text(&self, name: &str) -> String {
+        let sizes = self.axes.iter().map(|axis| axis.1.len());
+        let points: usize = sizes.product();
+        let axes: Vec<Value> =
+            self.axes.iter().map(|(key, values)| json!({ "key": key, "values": values })).collect();
+        let header = json!({
+            "skyhaul_results": skyhaul_sim::sweep::FORMAT, "version": env!("CARGO_PKG_VERSION"), "scenario": name,
+            "title": self.title, "axes": axes, "points": points, "replications": SEEDS, "seed": 1,
+        });
+        let lines =
+            (0..points).flat_map(|point| (0..SEEDS).map(move |replication| self.line(point, replication)));
+        std::iter::once(format!("{header}\n")).chain(lines).collect()
+    }
+
+    fn line(&self, point: usize, replication: usize) -> String {
+        let set = self.set_at(point);
+        let metrics: Map<String, Value> =
+            (self.metrics)(&set).into_iter().map(|(name, value)| (name.to_string(), json!(value))).collect();
+        let line = json!({ "point": point, "replication": replication, "seed": replication + 1, "set": set, "metrics": metrics });
+        format!("{line}\n")
+    }
+
+    fn set_at(&self, point: usize) -> Map<String, Value> {
+        let (mut rest, mut set) = (point, Map::new());
+        for (key, values) in self.axes.iter().rev() {
+            set.insert((*key).to_string(), values[rest % values.len()].clone());
+            rest /= values.len();
+        }
+        set
+    }
+}
+
+/// Number that a point sets for this axis; 0 if it is none.
+fn number(set: &Map<String, Value>, key: &str) -> f64 {
+    set.get(key).and_then(Value::as_f64).unwrap_or(0.0)
+}

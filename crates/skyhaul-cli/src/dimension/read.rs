@@ -1,0 +1,136 @@
+//! Dimensions of a path out of a scenario file.
+
+use std::path::Path;
+
+use skyhaul_lab::{load, standard};
+use skyhaul_link::DirectionConfig;
+use skyhaul_petra::dimensioning::{
+    Acknowledgement, Batches, Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire,
+};
+use skyhaul_petra::stpp;
+use skyhaul_scenario::{Flow, Hop, Scenario};
+
+use super::rows::{Checked, Dimensions, Names};
+use crate::failure::Failure;
+
+/// Points of a sweep that are looked at; further ones are left out.
+const MAX_CHECKED_POINTS: usize = 1000;
+/// Header of a PDU of STPP, bits.
+const PDU_HEADER_BITS: f64 = 160.0;
+/// Headers of a segment of TCP over IP, octets.
+const SEGMENT_HEADER_BYTES: u16 = 40;
+/// Header of a UTL confirmation that goes as a segment, bits.
+const ACKNOWLEDGEMENT_BITS: f64 = 320.0;
+/// Bits of a status that name one damaged PDU, with a bitmap.
+const BITMAP_ALPHA: f64 = 1.16;
+/// Segments of a batch where a file has no end-to-end layer.
+const BATCH_SEGMENTS: u64 = 50;
+
+/// Dimensions of the first point of a file, and what the values of all its points break.
+pub(super) fn check(path: &Path) -> Result<(Dimensions, Vec<String>), Failure> {
+    let file = load(&standard(), path, &[]).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut first = None;
+    let mut broken: Vec<String> = Vec::new();
+    for point in file.points().take(MAX_CHECKED_POINTS) {
+        let scenario = file.scenario_at(&point).map_err(|error| Failure::usage(error.to_string()))?;
+        let refused = |problem: String| Failure::usage(format!("{}: {problem}", path.display()));
+        let (dimensions, checked) = of(&scenario).map_err(refused)?;
+        let new = dimensions.broken(&checked).into_iter().filter(|words| !broken.contains(words));
+        let new: Vec<String> = new.collect();
+        broken.extend(new);
+        first.get_or_insert(dimensions);
+    }
+    let first = first.ok_or_else(|| Failure::usage(format!("{}: it has no point", path.display())))?;
+    Ok((first, broken))
+}
+
+/// Ends of the wires and of the satellite hop, with what carries them.
+struct Split<'a> {
+    flow: &'a Flow,
+    hops: [Hop<'a>; 3],
+    tcp: &'a skyhaul_tcp::Config,
+    stpp: &'a stpp::Config,
+}
+
+fn of(scenario: &Scenario) -> Result<(Dimensions, Checked), String> {
+    let split = scenario.flows.iter().find_map(split).ok_or_else(|| {
+        "(1) to (31) are about a flow that goes via two relays, with TCP on the wires and STPP between them; there is \
+         none"
+            .to_string()
+    })?;
+    let wrong = |error: skyhaul_petra::dimensioning::PlanError| error.to_string();
+    let segment = u64::from(split.tcp.mss_bytes);
+    let pdus =
+        Pdus { payload_bits: 8.0 * f64::from(split.stpp.payload_bytes), overhead_bits: PDU_HEADER_BITS };
+    let plan = Plan::new(path(scenario, &split)?, segments(&split), pdus).map_err(wrong)?;
+    let buffer = split.flow.via[0].buffer;
+    let threshold = (buffer.threshold_bytes / segment).max(1);
+    let utl = split.flow.end_to_end;
+    let batch = utl.map_or(BATCH_SEGMENTS, |utl| u64::from(utl.batch_bytes).div_ceil(segment));
+    let dimensions = Dimensions {
+        plan,
+        statuses: Statuses {
+            interval_s: split.stpp.status_interval_ns() as f64 / 1e9,
+            bits_per_damaged: BITMAP_ALPHA,
+        },
+        batches: Batches::new(batch, threshold).map_err(wrong)?,
+        batch_segments: batch,
+        threshold_segments: threshold,
+        acknowledgement: Acknowledgement(ACKNOWLEDGEMENT_BITS),
+    };
+    let checked = Checked {
+        threshold: Some(buffer.threshold_bytes / segment),
+        buffer: Some(buffer.size_bytes / segment),
+        utl_timeout_s: utl.map(|utl| utl.timeout_ns as f64 / 1e9),
+        utl_window: utl.map(|utl| u64::from(utl.window_batches)),
+        stpp_window: Some(u64::from(split.stpp.window_pdus)),
+        names: Names::Keys { flow: split.flow.name.clone(), hop: split.hops[1].transport.name.clone() },
+    };
+    Ok((dimensions, checked))
+}
+
+fn split(flow: &Flow) -> Option<Split<'_>> {
+    let hops: [Hop<'_>; 3] = flow.hops().try_into().ok()?;
+    // The end that accepts has the window of the wire, and sends the statuses.
+    let tcp = hops[0].transport.acceptor.get()?;
+    let stpp = hops[1].transport.acceptor.get()?;
+    Some(Split { flow, hops, tcp, stpp })
+}
+
+fn segments(split: &Split<'_>) -> Segments {
+    let payload = u64::from(split.tcp.mss_bytes);
+    Segments {
+        payload_bits: 8.0 * payload as f64,
+        header_bits: 8.0 * f64::from(SEGMENT_HEADER_BYTES),
+        relay_header_bits: 8.0 * f64::from(split.stpp.sdu_header_bytes.saturating_sub(SEGMENT_HEADER_BYTES)),
+        window_segments: split.tcp.receive_limit_bytes / payload.max(1),
+    }
+}
+
+fn path(scenario: &Scenario, split: &Split<'_>) -> Result<SplitPath, String> {
+    let [first, between, last] = split.hops;
+    let (rate_bps, rtt_s, bit_error_rate) = link(scenario, between)?;
+    let wire = |hop| link(scenario, hop).map(|(rate_bps, rtt_s, _)| Wire { rate_bps, rtt_s });
+    Ok(SplitPath {
+        wires: [wire(first)?, wire(last)?],
+        satellite: Satellite { rate_bps, rtt_s, bit_error_rate },
+    })
+}
+
+/// Rate, round trip and bit error rate of the link of a hop, in its direction.
+fn link(scenario: &Scenario, hop: Hop<'_>) -> Result<(f64, f64, f64), String> {
+    let name = |node: usize| &scenario.nodes[node].name;
+    let found = scenario.links.iter().find_map(|link| {
+        let port = link.ends.iter().position(|end| *end == hop.from)?;
+        (link.ends[1 - port] == hop.to).then_some((&link.config, port as u32))
+    });
+    let (config, port) = found.ok_or_else(|| {
+        format!("(2) and (3) need the link between {} and {}; there is none", name(hop.from), name(hop.to))
+    })?;
+    let there: &DirectionConfig = config.direction(port);
+    let rate_bps = there
+        .rate_bps
+        .ok_or_else(|| format!("(2) and (3) need a rate; that of links.{} is unlimited", config.name))?;
+    let rtt_ns = there.delay_ns + config.direction(1 - port).delay_ns;
+    Ok((rate_bps as f64, rtt_ns as f64 / 1e9, there.bit_error_rate))
+}
