@@ -105,7 +105,16 @@ fn a_fixed_size_with_an_ample_window_has_what_20_says_whatever_the_statuses() {
 }
 
 #[test]
-fn the_best_size_has_what_20_says_where_a_packet_has_room_for_it() {
+fn a_pdu_may_be_larger_than_a_packet_of_ip() {
+    for (bit_error_rate, payload_bytes) in [(1e-6, 1571), (1e-7, 4990)] {
+        let best = Pdus::best(OVERHEAD_BITS, bit_error_rate, 1e9);
+        assert_eq!((best.payload_bits / 8.0).round() as u64, payload_bytes);
+        check(Hop { bit_error_rate, payload_bytes, status_interval_ms: 62.5, ..Hop::STANDARD });
+    }
+}
+
+#[test]
+fn the_best_size_has_what_20_says() {
     for (bit_error_rate, payload_bytes) in [(1e-5, 490), (1e-4, 148), (1e-3, 41)] {
         let best = Pdus::best(OVERHEAD_BITS, bit_error_rate, 1e9);
         assert_eq!((best.payload_bits / 8.0).round() as u64, payload_bytes);

@@ -83,6 +83,7 @@ pub static PAPERS: &[Paper] = &[
             "forward-best",
             "forward-fixed",
             "idle-satellite",
+            "plain-tcp",
             "repeated-timeouts",
             "reverse",
             "round-trips",

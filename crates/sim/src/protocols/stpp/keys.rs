@@ -19,8 +19,8 @@ pub(super) fn config_keys() -> Vec<Key<Config>> {
 fn pdu_keys() -> Vec<Key<Config>> {
     vec![
         Key::new("payload", PayloadBytes, |c: &mut Config| &mut c.payload_bytes).means(
-            "Largest payload of a PDU, which has a header of 20 octets; the path's largest packet of 1500 bytes \
-             may lower it.",
+            "Largest payload of a PDU, which has a header of 20 octets. A PDU is one frame of its link, of any size up \
+             to 65 020 octets; a link with an `mtu` drops larger ones.",
         ),
         Key::new("window_pdus", WINDOW, |c: &mut Config| &mut c.window_pdus)
             .means("PDUs sent and not confirmed in order, at most; those of the other end, if they are less."),

@@ -8,12 +8,13 @@ mod transport;
 
 use std::net::SocketAddr;
 
+use skyhaul_core::MAX_MTU_BYTES;
 use skyhaul_core::endpoint::Bounds;
 use skyhaul_petra::stpp::pdu::HEADER_BYTES;
 use skyhaul_petra::stpp::{Config, Endpoint, EndpointConfig};
 use skyhaul_scenario::{
-    Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, ScenarioError,
-    SegmentLabel, SentSegment, TransportTable,
+    Addressed, Carrier, EndConfig, HostEngine, HostSetup, Page, Protocol, ScenarioError, SegmentLabel,
+    SentSegment, TransportTable,
 };
 
 /// PDUs have no IP header; this number, which IP has not assigned, tells them apart at a host.
@@ -65,7 +66,8 @@ impl Protocol for Stpp {
     fn engine(&self, setup: &HostSetup<'_>) -> Box<dyn HostEngine> {
         let config = EndpointConfig {
             accept: setup.accept().cloned().unwrap_or_else(Config::standard),
-            mtu_bytes: MTU_BYTES,
+            // PDUs are frames of their link: what it takes is its own affair, and it drops what is larger.
+            mtu_bytes: MAX_MTU_BYTES,
             carrier_bytes,
             head_bytes: 0,
             bounds: Bounds::NONE,
