@@ -61,3 +61,17 @@ fn the_papers_own_case_needs_numbers_above_8_bits() {
     let plan = Plan::new(*base.path(), *base.segments(), pdus).unwrap();
     assert_eq!(plan.stpp_window_pdus(), 743);
 }
+
+/// What the window must be for repeats: none without errors, twelve times (1) and less at 1e-4.
+#[test]
+fn a_window_has_room_for_as_many_round_trips_as_the_unluckiest_pdu_is_repeated() {
+    let clean = plan(384e3, 2e6, 0.0);
+    assert!(clean.repeats(0.0625).abs() < 1e-9);
+    assert_eq!(clean.stpp_window_with_repeats_pdus(0.0625), 46);
+    let noisy = plan(384e3, 2e6, 1e-4);
+    let repeats = noisy.repeats(0.0625);
+    // Of a hundred windows of 44 PDUs, none or one is damaged so often and once more.
+    let left = 4400.0 * noisy.pdu_error_probability().powf(repeats);
+    assert!(left <= 1.0 && left / noisy.pdu_error_probability() > 1.0, "{repeats}: {left}");
+    assert_eq!(noisy.stpp_window_with_repeats_pdus(0.0625), 46 * 10);
+}

@@ -48,3 +48,18 @@ fn batches_of_nothing_are_refused() {
     assert!(matches!(Batches::new(0, 2), Err(PlanError::OutOfRange { .. })));
     assert!(matches!(Batches::new(1, 0), Err(PlanError::OutOfRange { .. })));
 }
+
+#[test]
+fn a_timeout_has_the_opening_of_the_hops_and_the_round_trips_of_repeats_on_top() {
+    let batches = Batches::new(100, 2).unwrap();
+    let over_s = |errors: f64| {
+        let plan = plan(128e3, 2e6, errors);
+        batches.timeout_s(&plan, ACKNOWLEDGEMENT, 0.0625) - batches.rtt_bound_s(&plan, ACKNOWLEDGEMENT)
+    };
+    assert!((over_s(0.0) - 0.6).abs() < 1e-9, "{}", over_s(0.0));
+    let repeats = plan(128e3, 2e6, 1e-5).repeats(0.0625);
+    assert!(repeats > 0.5 && (over_s(1e-5) - 0.6 - repeats * 0.5625).abs() < 1e-9, "{repeats}");
+    let plan = plan(128e3, 2e6, 1e-5);
+    let least = batches.window_batches(&plan, ACKNOWLEDGEMENT);
+    assert!(batches.ample_window_batches(&plan, ACKNOWLEDGEMENT, 0.0625) > least, "{least}");
+}

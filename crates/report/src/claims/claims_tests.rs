@@ -263,3 +263,32 @@ proptest! {
         let _ = Claims::parse(&format!("{}{text}{}", &base[..at], &base[end..]), "x");
     }
 }
+
+#[test]
+fn a_single_exact_value_decides_and_a_single_drawn_one_does_not() {
+    let mut figures = figures(0.0);
+    for datum in figures.iter_mut().flat_map(|figure| &mut figure.panels[0].curves).flat_map(|c| &mut c.data)
+    {
+        datum.runs.truncate(1);
+        datum.y = crate::stats::Summary::of(&[datum.y.mean]).unwrap();
+    }
+    let tests = [
+        (
+            "{ kind = \"value_at\", series = \"on\", x = 5, expected = 90, tolerance = 1 }",
+            ClaimVerdict::Reproduced,
+        ),
+        (
+            "{ kind = \"value_at\", series = \"on\", x = 5, expected = 80, tolerance = 1 }",
+            ClaimVerdict::Differs,
+        ),
+        ("{ kind = \"greater\", series = \"on\", than = \"off\" }", ClaimVerdict::Reproduced),
+        ("{ kind = \"less\", series = \"on\", than = \"off\" }", ClaimVerdict::Differs),
+        ("{ kind = \"falls\", series = \"on\" }", ClaimVerdict::Reproduced),
+    ];
+    for (test, verdict) in tests {
+        let mut claims = claims(&[test]);
+        assert_eq!(evaluate_claims(&claims, &figures)[0].verdict, ClaimVerdict::Undecided, "{test}");
+        claims.claims[0].exact = true;
+        assert_eq!(evaluate_claims(&claims, &figures)[0].verdict, verdict, "{test}");
+    }
+}

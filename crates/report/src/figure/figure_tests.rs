@@ -206,3 +206,21 @@ fn bars_on_a_logarithmic_axis_are_dots() {
     let (circles, _) = shapes(&bars.replace("scale = 0.001", "scale = 0.001, log = true"));
     assert_eq!(circles, 5, "one of the two series has circles for markers");
 }
+
+#[test]
+fn values_are_multiplied_by_their_place_and_some_curves_alone_are_drawn() {
+    let text = LINE.replace("metric = \"goodput_bps\",", "metric = \"goodput_bps\", times_x = true,");
+    let text = text
+        .replace("axis = \"flows.file.transport\",", "axis = \"flows.file.transport\", only = [\"off\"],");
+    let results = made_up_results();
+    let figure = Figure::from_results(&definition(&text), &results).unwrap();
+    let [off] = &figure.panels[0].curves[..] else { panic!("one curve") };
+    let expected = 50.0 * results.summary(9, "goodput_bps").unwrap().mean / 1000.0;
+    assert_eq!(off.name, "XSTP-OFF");
+    assert!((off.data[4].y.mean - expected).abs() < 1e-9, "{:?}", off.data[4]);
+    assert!(
+        (off.data[4].runs.iter().map(|run| run.1).sum::<f64>() / off.data[4].runs.len() as f64 - expected)
+            .abs()
+            < 1e-9
+    );
+}
