@@ -268,3 +268,11 @@ fn a_batch_that_is_not_confirmed_in_time_ends_the_flow_with_what_is_unknown() {
         measured.metrics
     );
 }
+
+/// What a writer waits for is room, not the next confirmation.
+#[test]
+fn an_application_is_told_of_room_before_anything_is_confirmed() {
+    let metrics = run(&confirmed("0", "batch = \"100kB\", window_batches = 20"), 1);
+    let goodput = metrics["goodput_bps"] / 384_000.0;
+    assert!((0.82..0.931).contains(&goodput), "{goodput}");
+}
