@@ -1,5 +1,5 @@
-//! Vegas, as SCPS-TP uses it [SCPS-TP 3.1.1]: the window follows the queue that it makes, told by round trips.
-//! Thresholds are those of the public reference implementation (`docs/spec/vegas.md`).
+//! Vegas, as SCPS-TP uses it [SCPS-TP 3.1.1]: the window follows the queue that it makes, told by round
+//! trips. Thresholds are those of the public reference implementation (`docs/spec/vegas.md`).
 
 use alloc::boxed::Box;
 

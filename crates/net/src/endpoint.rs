@@ -103,7 +103,8 @@ impl<P: OverUdp> Endpoint<P> {
         }
     }
 
-    /// Accepts connections to `port` (of the protocol, not of UDP) from now on, until the listener is dropped.
+    /// Accepts connections to `port` (of the protocol, not of UDP) from now on, until the
+    /// listener is dropped.
     pub fn listen(&self, port: u16) -> io::Result<Listener<P>> {
         Listener::begin(&self.handle, port, usize::MAX)
     }

@@ -49,8 +49,8 @@ impl<P: Protocol> Shared<P> {
         })
     }
 
-    /// Time for the engine, to be asked for under the lock: so it never goes back. It stands still while a turn
-    /// sends ([`Self::hold_time`]).
+    /// Time for the engine, to be asked for under the lock: so it never goes back. It stands still while a
+    /// turn sends ([`Self::hold_time`]).
     pub(crate) fn now(&self) -> Instant {
         match self.held_ns.load(Ordering::Relaxed) {
             0 => self.clock.now(),
@@ -58,8 +58,8 @@ impl<P: Protocol> Shared<P> {
         }
     }
 
-    /// A turn begins to send what is due now. What would become due meanwhile, a packet or two each time, waits
-    /// for the next turn: each call of the system costs as much as some packets do.
+    /// A turn begins to send what is due now. What would become due meanwhile, a packet or two each time,
+    /// waits for the next turn: each call of the system costs as much as some packets do.
     pub(crate) fn hold_time(&self) {
         let _state = self.lock();
         self.held_ns.store(self.clock.now().as_ns(), Ordering::Relaxed);

@@ -14,8 +14,8 @@ use tokio::io::unix::AsyncFd;
 use crate::Clock;
 use crate::clock::timespec;
 
-/// Sleeps are not shorter than this, in which a call of the system is filled at 2.6 Gbit/s: waking and calling
-/// cost as much as some packets do, and pacing catches up exactly what a wake-up is late.
+/// Sleeps are not shorter than this, in which a call of the system is filled at 2.6 Gbit/s: waking and
+/// calling cost as much as some packets do, and pacing catches up exactly what a wake-up is late.
 const SHORTEST_SLEEP_NS: u64 = 200 * US;
 
 /// A `timerfd` at absolute times of a [`Clock`].

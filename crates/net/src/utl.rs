@@ -1,5 +1,5 @@
-//! UTL above a stream: what relays have acknowledged is worth nothing here, what the far application has read is
-//! (`docs/spec/petra.md`, 9).
+//! UTL above a stream: what relays have acknowledged is worth nothing here, what the far application has read
+//! is (`docs/spec/petra.md`, 9).
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -68,10 +68,11 @@ fn wake(waker: Option<Waker>) {
 /// Stream that is confirmed end to end, over a connection of a path that relays split. Both ends must have
 /// one, and both must end their direction.
 ///
-/// `shutdown` ends our direction and resolves when the far *application* has read everything, and never before;
-/// it fails with an error, of which [`UtlError`] can be had, that says how much is not known to have arrived.
-/// Dropped before a shutdown was begun, the connection is broken off; after that, it goes on in the background
-/// until everything is confirmed, or not in time.
+/// `shutdown` ends our direction and resolves when the far *application* has read everything, and never
+/// before; it fails with an error, of which [`UtlError`] can be had, that says how much is not known to have
+/// arrived.
+/// Dropped before a shutdown was begun, the connection is broken off; after that, it goes on in the
+/// background until everything is confirmed, or not in time.
 #[derive(Debug)]
 pub struct UtlStream(Arc<Mutex<Inner>>);
 

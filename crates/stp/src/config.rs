@@ -64,8 +64,8 @@ pub struct Config {
     /// `send_limit_bytes`).
     pub send_limit_bdps: Option<u64>,
     /// Most application bytes that wait to be sent for the first time, as the time in which they leave at the
-    /// path's rate (128 KiB at least, 2 MiB at most): what is written later may be something else. `None`: the
-    /// send limit.
+    /// path's rate (128 KiB at least, 2 MiB at most): what is written later may be something else. `None`:
+    /// the send limit.
     pub unsent_limit_ns: Option<u64>,
     /// Most application bytes held for reading or reassembly.
     pub receive_limit_bytes: u64,

@@ -27,7 +27,8 @@ pub(crate) struct Cost {
     pub(crate) receiver_cpu_s: f64,
 }
 
-/// Parameters of our connections: those of `skyhaul send`, which writes no more ahead than leaves in a moment.
+/// Parameters of our connections: those of `skyhaul send`, which writes no more ahead than leaves in a
+/// moment.
 pub(crate) fn config() -> Config {
     Config { unsent_limit_ns: Some(100 * MS), ..Config::standard() }
 }

@@ -7,8 +7,8 @@ use skyhaul_petra::relay::{Coupling, Side};
 use crate::{Protocol, Stream};
 
 /// End of a coupling in real time. Implemented for every [`Stream`]; for a socket of the kernel it is for
-/// whoever has that: [`Coupling::work_at`] takes what reads and writes it. Dropped, an end is broken off, and its
-/// peer is told; unless [`Self::part`] came before.
+/// whoever has that: [`Coupling::work_at`] takes what reads and writes it. Dropped, an end is broken off, and
+/// its peer is told; unless [`Self::part`] came before.
 pub trait RelayEnd: Send {
     /// Has `coupling` move what it can on `side`, where this end is; true if something moved. The task of
     /// `cx` is woken when there may be more: something arrived, there is room, something written has left, or

@@ -1,4 +1,5 @@
-//! The split path on TUN devices, whose packets the kernel forwards, in a network namespace of the test's own.
+//! The split path on TUN devices, whose packets the kernel forwards, in a network namespace of the
+//! test's own.
 
 use std::os::fd::OwnedFd;
 

@@ -55,8 +55,9 @@ impl Batches {
             + receiver.rtt_s
     }
 
-    /// Timeout of the end-to-end layer that nothing usual exceeds, s. [`Batches::rtt_bound_s`] has neither the
-    /// opening of the further hops, which the first batch waits for, nor the round trips of [`Plan::repeats`]. Ours.
+    /// Timeout of the end-to-end layer that nothing usual exceeds, s. [`Batches::rtt_bound_s`] has neither
+    /// the opening of the further hops, which the first batch waits for, nor the round trips of
+    /// [`Plan::repeats`]. Ours.
     pub fn timeout_s(&self, plan: &Plan, acknowledgement: Acknowledgement, status_interval_s: f64) -> f64 {
         let (satellite_s, receiver_s) = (plan.path().satellite.rtt_s, plan.path().wires[1].rtt_s);
         let opening_s = satellite_s + receiver_s;

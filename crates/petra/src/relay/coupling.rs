@@ -55,8 +55,9 @@ impl Coupling {
     }
 
     /// Moves what can be moved on one side; true if something did. A connection that turns out to be gone
-    /// takes the other with it: [`Self::has_failed`] says so, and both are to be aborted. One that nothing is to be
-    /// read from or written to any more is not asked: its owner hears of its end, and calls [`Self::fail`].
+    /// takes the other with it: [`Self::has_failed`] says so, and both are to be aborted. One that nothing is
+    /// to be read from or written to any more is not asked: its owner hears of its end, and calls
+    /// [`Self::fail`].
     pub fn work(&mut self, side: Side, connections: &mut dyn Connections, id: ConnectionId) -> bool {
         self.work_at(side, &mut EngineEnd { connections, id })
     }

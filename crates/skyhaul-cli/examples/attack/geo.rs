@@ -1,4 +1,5 @@
-//! The link of `scenarios/geo.toml` between honest senders and the receiver: `skyhaul emulate` with UDP ports.
+//! The link of `scenarios/geo.toml` between honest senders and the receiver: `skyhaul emulate` with UDP
+//! ports.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::net::SocketAddr;

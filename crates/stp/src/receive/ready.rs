@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 const MAX_KEPT_BYTES: usize = crate::segment::MAX_BLOCK_BYTES as usize;
 /// Packets kept, read or not: those of two blocks.
 const MAX_KEPT_PACKETS: usize = 2 * crate::segment::MAX_BLOCK_PACKETS as usize;
-/// Memory of an empty buffer that is kept until the connection rests: on a fast path it empties and fills many
-/// times a second, and the system clears all that is given back.
+/// Memory of an empty buffer that is kept until the connection rests: on a fast path it empties and fills
+/// many times a second, and the system clears all that is given back.
 const KEPT_CAPACITY_BYTES: usize = 4 << 20;
 /// STATs after which the peer knows what arrived before them: at three STATs a round trip that is two
 /// round trips, so one of them may be lost.

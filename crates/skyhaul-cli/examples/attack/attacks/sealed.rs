@@ -1,5 +1,5 @@
-//! Strangers beside a sealed transfer: datagrams that are nobody's, and first messages of a known peer that are
-//! sent again.
+//! Strangers beside a sealed transfer: datagrams that are nobody's, and first messages of a known peer that
+//! are sent again.
 
 use std::io;
 use std::net::UdpSocket;

@@ -89,8 +89,8 @@ fn an_honest_peer_calls_missing_what_never_left_and_nothing_is_lost() {
     assert!(bench.received(1).iter().all(|&byte| byte == 7));
 }
 
-/// Answers of B vanish for so long, again and again: while A asks, what it withheld just before may be all that
-/// is missing, and no answer said more, for ever.
+/// Answers of B vanish for so long, again and again: while A asks, what it withheld just before may be all
+/// that is missing, and no answer said more, for ever.
 #[test]
 fn a_sender_that_asks_for_what_it_withheld_itself_goes_on() {
     for phase in 0..8 {
