@@ -285,6 +285,17 @@ fn strangers_and_a_killed_machine_do_not_spend_the_code() {
 }
 
 #[test]
+fn a_silent_address_is_told_of_while_it_is_asked() {
+    let ground = Machine::new("ground");
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let said = ground.run(&format!("pair {address} --code 000-431-181-030-512"));
+    let first = format!("{address} has not answered yet; asking for 20 s");
+    assert!(said.code == Some(1) && said.err.contains(&first), "{said:?}");
+    assert!(said.err.contains("it did not answer"), "{said:?}");
+}
+
+#[test]
 fn nobody_there_and_bad_arguments_are_told() {
     let ground = Machine::new("ground");
     let code = "000-431-181-030-512";

@@ -48,7 +48,11 @@ const KINDS: &[(&str, Refused, Junk)] = &[
     ("STAT of no connection", |stats| stats.unknown, |i, _| (stranger(i), stat(2, 5))),
     ("POLL of no connection", |stats| stats.unknown, |i, _| (stranger(i), poll(2, 5))),
     ("BGN, no such port", |stats| stats.unknown, |i, _| (stranger(i), begin(i, 2, 7))),
-    ("BGN, forged", |stats| stats.full + stats.cookies_sent, |i, _| (stranger(i), begin(i, 2, PORT))),
+    (
+        "BGN, forged",
+        |stats| stats.full + stats.cookies_sent + stats.unanswered,
+        |i, _| (stranger(i), begin(i, 2, PORT)),
+    ),
     (
         "data, another instance",
         |stats| stats.wrong_instance,

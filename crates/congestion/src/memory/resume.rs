@@ -1,7 +1,7 @@
 //! From the saved rate to a confirmed one, or back.
 
 use skyhaul_core::event::ResumePhase;
-use skyhaul_core::{Instant, PathEstimate, SECOND};
+use skyhaul_core::{Instant, MS, PathEstimate, SECOND};
 
 use super::{FIRST_FLIGHT_AGE_NS, SavedPath, Unfit, bytes_in};
 
@@ -12,6 +12,10 @@ const JUMP_DIVISOR: u64 = 2;
 /// Factor by which a shortest round trip is that of another path, if it is longer than the saved one by more
 /// [RFC 9959 4.2.1].
 const LONGEST_FACTOR: u64 = 10;
+
+/// Difference of two round trips that says nothing of the path: a busy machine makes it, and a saved window of
+/// so short a round trip does no harm.
+const MACHINE_NS: u64 = 20 * MS;
 
 /// Percent of what was sent that may be missing without being a contradiction: links of satellites damage
 /// packets, and a tenth and more is usual on the noisiest that can be used.
@@ -190,7 +194,8 @@ impl Resume {
 
     fn contradicts(&self, report: &ResumeReport) -> Option<Contradiction> {
         let (saved_ns, rtt_ns) = (self.saved.rtt_min_ns, self.round_trip_ns());
-        let is_other = rtt_ns <= saved_ns / 2 || rtt_ns > saved_ns.saturating_mul(LONGEST_FACTOR);
+        let is_far = rtt_ns.abs_diff(saved_ns) > MACHINE_NS;
+        let is_other = is_far && (rtt_ns <= saved_ns / 2 || rtt_ns > saved_ns.saturating_mul(LONGEST_FACTOR));
         if is_other {
             Some(Contradiction::RoundTrip)
         } else if report.congested {

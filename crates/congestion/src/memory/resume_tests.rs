@@ -75,6 +75,15 @@ fn an_older_path_that_is_contradicted_has_nothing_to_retreat_from() {
 }
 
 #[test]
+fn a_busy_machine_makes_no_other_path_of_a_short_one() {
+    let saved = SavedPath { rate_bps: 500_000_000, rtt_min_ns: MS / 10, age_ns: 0 };
+    for (rtt_ns, phase) in [(15 * MS, ResumePhase::Validating), (25 * MS, ResumePhase::SafeRetreat)] {
+        let mut resume = begin(saved);
+        assert_eq!(report(&mut resume, 0, |r| r.rtt_ns = rtt_ns), Some(phase), "{rtt_ns} ns");
+    }
+}
+
+#[test]
 fn each_contradiction_ends_in_half_of_what_arrives_until_the_flight_is_accounted_for() {
     const LOSSY: Carried = Carried { sent_bytes: 64_000, arrived_bytes: 44_000, arrived_ns: SECOND };
     type Change = dyn Fn(&mut ResumeReport);

@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
+use std::pin::pin;
+use std::time::Duration;
 
 use skyhaul_association::pairing::{Code, Pairing, PairingError, PairingEvent};
 use skyhaul_core::{CloseReason, SECOND};
@@ -23,6 +25,8 @@ use crate::signals::stop_requested;
 const MAX_TYPED: u32 = 3;
 /// Patience with an address that does not answer.
 const CONNECT_NS: u64 = 20 * SECOND;
+/// Silence after which it is said that somebody is still waited for: ten round trips of a geostationary link.
+const SILENCE: Duration = Duration::from_secs(5);
 /// What to do if the other machine has kept this one, and this one cannot keep it.
 const KEPT_THERE: &str =
     "the other machine has kept this one already: mend that, or name it by --as, and pair again";
@@ -88,7 +92,14 @@ async fn pair(
 async fn connect(peer: SocketAddr) -> io::Result<(Endpoint, Stream)> {
     let endpoint = Endpoint::client(peer, EndpointOptions::default())?;
     let config = Config { connect_give_up_ns: Some(CONNECT_NS), ..Config::standard() };
-    let stream = endpoint.connect(peer, PORT, config).await?;
+    let mut connecting = pin!(endpoint.connect(peer, PORT, config));
+    let stream = match timeout(SILENCE, &mut connecting).await {
+        Ok(connected) => connected?,
+        Err(_) => {
+            note(&format!("{peer} has not answered yet; asking for {} s", CONNECT_NS / SECOND));
+            connecting.await?
+        }
+    };
     Ok((endpoint, stream))
 }
 
