@@ -304,7 +304,7 @@ fn switches_that_make_no_sense_together_are_refused() {
         "--give-up is for --transport stp",
     );
     usage(
-        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--controller", "vegas"]),
+        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--controller", "tahoe"]),
         "no such controller; there are",
     );
     usage(

@@ -92,15 +92,21 @@ async fn pair(
 async fn connect(peer: SocketAddr) -> io::Result<(Endpoint, Stream)> {
     let endpoint = Endpoint::client(peer, EndpointOptions::default())?;
     let config = Config { connect_give_up_ns: Some(CONNECT_NS), ..Config::standard() };
-    let mut connecting = pin!(endpoint.connect(peer, PORT, config));
-    let stream = match timeout(SILENCE, &mut connecting).await {
-        Ok(connected) => connected?,
-        Err(_) => {
-            note(&format!("{peer} has not answered yet; asking for {} s", CONNECT_NS / SECOND));
-            connecting.await?
-        }
-    };
+    let stream = said_if_silent(peer, endpoint.connect(peer, PORT, config)).await?;
     Ok((endpoint, stream))
+}
+
+/// Waits for whoever is asked, and says so after a while.
+async fn said_if_silent(
+    peer: SocketAddr,
+    connecting: impl Future<Output = io::Result<Stream>>,
+) -> io::Result<Stream> {
+    let mut connecting = pin!(connecting);
+    if let Ok(connected) = timeout(SILENCE, &mut connecting).await {
+        return connected;
+    }
+    note(&format!("{peer} has not answered yet; asking for {} s", CONNECT_NS / SECOND));
+    connecting.await
 }
 
 /// Reason why nobody was reached, and what to do.
