@@ -14,9 +14,9 @@ use tokio::io::unix::AsyncFd;
 use crate::Clock;
 use crate::clock::timespec;
 
-/// Sleeps are not shorter than this: waking costs a few microseconds itself, and pacing catches up exactly what
-/// a wake-up is late. 200 us would fill calls better, and answers of a LAN then come between two turns: a path
-/// that takes less than the packets of the first flight was not found there.
+/// Sleeps are not shorter than this: waking costs a few microseconds itself, and pacing catches up exactly
+/// what a wake-up is late. 200 us would fill calls better, and answers of a LAN then come between two
+/// turns: a path that takes less than the packets of the first flight was not found there.
 const SHORTEST_SLEEP_NS: u64 = 50 * US;
 
 /// A `timerfd` at absolute times of a [`Clock`].

@@ -13,8 +13,8 @@ const JUMP_DIVISOR: u64 = 2;
 /// [RFC 9959 4.2.1].
 const LONGEST_FACTOR: u64 = 10;
 
-/// Difference of two round trips that says nothing of the path: a busy machine makes it, and a saved window of
-/// so short a round trip does no harm.
+/// Difference of two round trips that says nothing of the path: a busy machine makes it, and a saved window
+/// of so short a round trip does no harm.
 const MACHINE_NS: u64 = 20 * MS;
 
 /// Percent of what was sent that may be missing without being a contradiction: links of satellites damage
