@@ -27,6 +27,14 @@ pub struct ControllerConfig {
     pub seed: u64,
 }
 
+impl ControllerConfig {
+    /// Window after a silence: the first one again, if it is due and that is less [RFC 5681 4.1].
+    pub(crate) fn window_after_idle(&self, cwnd_bytes: u64, idle_ns: u64, rto_ns: u64) -> u64 {
+        let is_due = self.idle_restart.is_due(idle_ns, rto_ns);
+        if is_due { cwnd_bytes.min(self.initial_window_bytes) } else { cwnd_bytes }
+    }
+}
+
 /// Measure of the growth of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {

@@ -160,9 +160,7 @@ impl Controller for Vegas {
                 self.cwnd_bytes = self.config.mss_bytes;
             }
             Signal::Idle { idle_ns, rto_ns } => {
-                if self.config.idle_restart.is_due(idle_ns, rto_ns) {
-                    self.cwnd_bytes = self.cwnd_bytes.min(self.config.initial_window_bytes);
-                }
+                self.cwnd_bytes = self.config.window_after_idle(self.cwnd_bytes, idle_ns, rto_ns);
             }
             Signal::SegmentSize { mss_bytes } => self.config.mss_bytes = mss_bytes,
             Signal::Recovered | Signal::Spurious => {}

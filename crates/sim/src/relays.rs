@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 
 use skyhaul_core::{Instant, StreamEvent, US, Weight};
-use skyhaul_petra::relay::{Bounds, Control, Coupling, Side};
+use skyhaul_petra::relay::{Bounds, Control, Coupling, Record, Side};
 use skyhaul_scenario::{EndConfig, MAX_FLOWS_PER_HOST, RelayBuffer};
 
 use crate::flows::Remote;
@@ -94,18 +94,8 @@ impl Pair {
 /// Measurement of a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RelayRecord {
-    /// Connections that were coupled.
-    pub couplings: u64,
-    /// Of those, couplings that a failed connection ended.
-    pub failed: u64,
-    /// Octets that were read, of all connections.
-    pub read_bytes: u64,
-    /// Octets that were passed on.
-    pub written_bytes: u64,
-    /// Most octets in the buffer of one connection and direction.
-    pub most_bytes: u64,
-    /// Times that a sender was held back.
-    pub holds: u64,
+    /// Its counters.
+    pub counters: Record,
     /// Octets that were read of connections that peers opened.
     pub read: Passage,
     /// Of these, those that have left for the first time.
@@ -198,23 +188,11 @@ fn bounds(buffer: RelayBuffer) -> Bounds {
 
 /// Measurement with that of a pair.
 fn with(record: RelayRecord, pair: &Pair) -> RelayRecord {
-    let coupling = &pair.coupling;
-    let start = RelayRecord {
-        couplings: record.couplings + 1,
-        failed: record.failed + u64::from(coupling.has_failed()),
+    RelayRecord {
+        counters: record.counters.with(&pair.coupling),
         read: record.read.and(pair.read),
         left: record.left.and(pair.left),
-        ..record
-    };
-    [Side::Near, Side::Far].into_iter().map(|side| coupling.counters(side)).fold(start, |record, counters| {
-        RelayRecord {
-            read_bytes: record.read_bytes + counters.read_bytes,
-            written_bytes: record.written_bytes + counters.written_bytes,
-            most_bytes: record.most_bytes.max(counters.most_bytes),
-            holds: record.holds + counters.holds,
-            ..record
-        }
-    })
+    }
 }
 
 impl App for Relays {

@@ -11,6 +11,8 @@ mod refusals;
 mod sealed;
 mod sealed_attacks;
 mod sockets;
+#[path = "../common/streams.rs"]
+mod streams;
 mod support;
 mod transfer;
 mod watching;

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use skyhaul_net::{Endpoint, EndpointOptions, Listener, OverUdp, Stream};
 use skyhaul_stp::Config;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt as _;
+
+pub(crate) use crate::streams::{receive, send};
 
 /// The port of STP that servers listen on.
 pub(crate) const PORT: u16 = 7;
@@ -80,19 +82,6 @@ pub(crate) async fn connected(server: &Endpoint, listener: &mut Listener) -> (En
 pub(crate) fn pattern(key: u64, bytes: usize) -> Vec<u8> {
     let mut data = vec![0; bytes];
     skyhaul_core::Stream::new(key, "tests/pattern").fill(&mut data);
-    data
-}
-
-/// Writes everything and ends our direction.
-pub(crate) async fn send(stream: &mut (impl AsyncWriteExt + Unpin), data: &[u8]) {
-    stream.write_all(data).await.unwrap();
-    stream.shutdown().await.unwrap();
-}
-
-/// Reads to the end.
-pub(crate) async fn receive(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
-    let mut data = Vec::new();
-    stream.read_to_end(&mut data).await.unwrap();
     data
 }
 

@@ -11,5 +11,7 @@ mod hop;
 mod namespace;
 mod seats;
 mod split;
+#[path = "../common/streams.rs"]
+mod streams;
 mod support;
 mod through;

@@ -12,7 +12,8 @@ use skyhaul_link::{DirectionConfig, LinkConfig};
 use skyhaul_net::association::{Associations, Identity, PeerSettings, PublicKey, Secret, Token};
 use skyhaul_net::machine_config;
 use skyhaul_petra::stpp;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+pub(crate) use crate::streams::{receive, send};
 
 /// Port of the far end.
 pub(crate) const PORT: u16 = 7;
@@ -82,18 +83,5 @@ pub(crate) fn associations(end: u8, other: u8) -> Associations {
 pub(crate) fn pattern(bytes: usize) -> Vec<u8> {
     let mut data = vec![0; bytes];
     skyhaul_core::Stream::new(bytes as u64, "tests/relay").fill(&mut data);
-    data
-}
-
-/// Writes everything and ends our direction.
-pub(crate) async fn send(stream: &mut (impl AsyncWriteExt + Unpin), data: &[u8]) {
-    stream.write_all(data).await.unwrap();
-    stream.shutdown().await.unwrap();
-}
-
-/// Reads to the end.
-pub(crate) async fn receive(stream: &mut (impl AsyncReadExt + Unpin)) -> Vec<u8> {
-    let mut data = Vec::new();
-    stream.read_to_end(&mut data).await.unwrap();
     data
 }

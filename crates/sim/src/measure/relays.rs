@@ -9,12 +9,12 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) {
         let Some(relays) = host.app.as_any().downcast_ref::<Relays>() else { continue };
         let (name, record) = (&run.scenario.nodes[node].name, relays.record());
         for (metric, value) in [
-            ("couplings", record.couplings),
-            ("failed", record.failed),
-            ("read_bytes", record.read_bytes),
-            ("written_bytes", record.written_bytes),
-            ("buffer_bytes.max", record.most_bytes),
-            ("holds", record.holds),
+            ("couplings", record.counters.couplings),
+            ("failed", record.counters.failed),
+            ("read_bytes", record.counters.read_bytes),
+            ("written_bytes", record.counters.written_bytes),
+            ("buffer_bytes.max", record.counters.most_bytes),
+            ("holds", record.counters.holds),
         ] {
             metrics.insert(format!("relays.{name}.{metric}"), value as f64);
         }
