@@ -54,7 +54,7 @@ impl EmulationReport {
         let links = middle.edges().iter().map(|edge| EmulatedLinkReport {
             name: edge.link.config().name.clone(),
             is_up: edge.link.is_up(at),
-            directions: [0, 1].map(|port| edge.link.counters(port, at)),
+            directions: [0, 1].map(|port| edge.counters(port, at)),
             packets_inside: [0, 1].map(|port| edge.link.packets_inside(port)),
             has_mtu: [0, 1].map(|port| edge.link.conditions().has_mtu(port)),
         });

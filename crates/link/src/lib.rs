@@ -45,6 +45,8 @@
 //! channel's stays (one logarithm of a portable library each) and the average queue of random early
 //! detection (sums and products, and a power of that library after an idle time).
 //!
+//! [`Arq`] is a link layer above one that repeats what was lost.
+//!
 //! Left out: priority classes, outages of one direction only, and word to the sender of a packet that was
 //! too large (an emulator gives it).
 #![no_std]
@@ -54,6 +56,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod arq;
 mod burst;
 mod capacity;
 mod chance;
@@ -81,6 +84,8 @@ mod timeline;
 mod under_way;
 mod waits;
 
+#[cfg(test)]
+mod arq_tests;
 #[cfg(test)]
 mod burst_tests;
 #[cfg(test)]
@@ -124,6 +129,7 @@ mod stays_tests;
 #[cfg(test)]
 mod test_support;
 
+pub use arq::{Arq, ArqConfig, Delivery};
 pub use capacity::carried_packets;
 pub use channel_config::{ChannelConfig, ChannelState, MIN_MEAN_STAY_NS, StateConfig};
 pub use check::{ConfigError, Problem};

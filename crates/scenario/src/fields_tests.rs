@@ -1,12 +1,13 @@
 //! A field that is added to what a link's tables configure has a key, or these tests fail.
 
 use skyhaul_link::{
-    BurstLoss, ChannelConfig, ChannelState, DirectionConfig, LinkConfig, RedConfig, Reordering, StateConfig,
+    ArqConfig, BurstLoss, ChannelConfig, ChannelState, DirectionConfig, LinkConfig, RedConfig, Reordering,
+    StateConfig,
 };
 
 use super::fields::{each_sets_its_field, field_names, names};
 use super::tables::{
-    burst_keys, channel_keys, direction_keys, link_keys, red_keys, reordering_keys, state_keys,
+    arq_keys, burst_keys, channel_keys, direction_keys, link_keys, red_keys, reordering_keys, state_keys,
 };
 
 fn channel() -> ChannelConfig {
@@ -26,12 +27,15 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     assert_eq!(direction, names(direction_keys()));
     assert_eq!(field_names(&BurstLoss::default()), names(burst_keys()));
     assert_eq!(field_names(&RedConfig::default()), names(red_keys()));
+    let mut arq = field_names(&ArqConfig::default());
+    arq.insert("enabled".to_string());
+    assert_eq!(arq, names(arq_keys()));
     assert_eq!(field_names(&Reordering::default()), names(reordering_keys()));
     assert_eq!(field_names(&channel()), names(channel_keys()));
     assert_eq!(field_names(&channel().good), names(state_keys()));
     let mut link = field_names(&LinkConfig::default());
     assert!(link.remove("name"), "the name of its table");
-    link.extend(["between", "preset", "outages_every", "trace", "trace_repeats"].map(String::from));
+    link.extend(["arq", "between", "preset", "outages_every", "trace", "trace_repeats"].map(String::from));
     assert_eq!(link, names(link_keys()));
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use skyhaul_core::Weight;
-use skyhaul_link::LinkConfig;
+use skyhaul_link::{ArqConfig, LinkConfig};
 
 use crate::protocol::{Carrier, EndConfig, Protocol};
 
@@ -51,12 +51,27 @@ pub enum NodeKind {
 }
 
 /// A link with the nodes at its two ports.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LinkBetween {
     /// The link; its name keys its random streams.
     pub config: LinkConfig,
     /// Nodes at port 0 and port 1.
     pub ends: [usize; 2],
+    /// Link layer that repeats what the link loses; `None`: there is none.
+    pub arq: Option<ArqConfig>,
+}
+
+impl fmt::Debug for LinkBetween {
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { config, ends, arq } = self;
+        let mut text = f.debug_struct("LinkBetween");
+        text.field("config", config).field("ends", ends);
+        if let Some(arq) = arq {
+            text.field("arq", arq);
+        }
+        text.finish()
+    }
 }
 
 /// Packets at node `at` for node `to` leave by `link`.

@@ -88,7 +88,11 @@ fn link(document: &Document, item: &Item<LinkDraft>, traces: &Traces) -> Result<
     add_returning(&mut config, document, item, &path)?;
     config.validate().map_err(|error| in_words_of_the_file(&error, item, &path))?;
     add_trace(&mut config, document, item, &path, traces)?;
-    Ok(LinkBetween { config, ends })
+    if let Some((arq, place)) = &item.is.arq {
+        let refused = |what| place.error(&join(&path, "arq"), what);
+        arq.validate(&config).map_err(refused)?;
+    }
+    Ok(LinkBetween { config, ends, arq: item.is.arq.as_ref().map(|(arq, _)| *arq) })
 }
 
 /// Adds the outages of `outages_every`.

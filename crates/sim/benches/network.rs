@@ -70,6 +70,7 @@ fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> S
     let link = |name: String, direction: DirectionConfig, ends| LinkBetween {
         config: LinkConfig { name, forward: direction.clone(), reverse: direction, ..LinkConfig::default() },
         ends,
+        arq: None,
     };
     let edge =
         DirectionConfig { rate_bps: Some(1_000_000_000), delay_ns: EDGE_NS, ..DirectionConfig::default() };

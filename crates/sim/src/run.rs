@@ -49,7 +49,7 @@ impl<'a> Run<'a> {
     }
 
     fn counters_of(&self, edge: &Edge) -> [LinkCounters; 2] {
-        [0, 1].map(|port| edge.link.counters(port, self.network.now()))
+        [0, 1].map(|port| edge.counters(port, self.network.now()))
     }
 
     /// Counters of a link at the end of the warm-up: forward, reverse.

@@ -108,7 +108,7 @@ impl Transfer {
         Scenario {
             name: "transfer".into(),
             nodes: vec![node("sender"), node("receiver")],
-            links: vec![LinkBetween { config: self.link.clone(), ends: [0, 1] }],
+            links: vec![LinkBetween { config: self.link.clone(), ends: [0, 1], arq: None }],
             flows: vec![flow],
             stop: Stop { duration_ns: Some(self.max_ns), ..Stop::default() },
             ..Scenario::default()

@@ -122,13 +122,13 @@ fn checked(ended: Ended, ends: &[&FlowEnd]) -> Result<(), String> {
 fn traffic(plan: &RacePlan, simulation: &Simulation<'_>) -> [Traffic; 2] {
     let network = simulation.network();
     plan.gates().map(|(link, port)| {
-        let counters = network.edges()[link].link.counters(port, network.now());
+        let counters = network.edges()[link].counters(port, network.now());
         Traffic { packets: counters.entered_packets, bytes: counters.entered_bytes }
     })
 }
 
 fn bottleneck(plan: &RacePlan, simulation: &Simulation<'_>, racer: Racer) -> Bottleneck {
     let ((link, port), network) = (plan.bottleneck(), simulation.network());
-    let counters = network.edges()[link].link.counters(port, network.now());
+    let counters = network.edges()[link].counters(port, network.now());
     Bottleneck::new(&counters, racer.protocol(), plan.max_payload_bytes())
 }

@@ -3,9 +3,11 @@
 use std::sync::LazyLock;
 
 use skyhaul_core::Instant;
-use skyhaul_link::{ChannelConfig, ChannelState, LinkConfig, Outage, PRESETS, StateConfig, preset};
+use skyhaul_link::{
+    ArqConfig, ChannelConfig, ChannelState, LinkConfig, Outage, PRESETS, StateConfig, preset,
+};
 
-use super::{channel_keys, direction_keys};
+use super::{ArqDraft, arq_keys, channel_keys, direction_keys};
 use crate::error::{Place, ScenarioError};
 use crate::keys::{Key, join, read_table};
 use crate::kinds::{Kind, Maybe, Name, Named, Switch, Time};
@@ -18,6 +20,7 @@ pub(crate) struct LinkDraft {
     pub(crate) between: Vec<Named>,
     pub(crate) config: LinkConfig,
     pub(crate) every: Option<(Every, Place)>,
+    pub(crate) arq: Option<(ArqConfig, Place)>,
     pub(crate) trace: Option<Named>,
     pub(crate) trace_repeats: bool,
 }
@@ -53,6 +56,10 @@ pub(crate) fn link_keys() -> &'static [Key<LinkDraft>] {
             ),
             Key::custom("outages_every", "a table", read_every)
                 .means("Outages that return, beside those of `outages`. Needs `run.duration`."),
+            Key::custom("arq", "a table", read_arq).means(
+                "A link layer that repeats what the link loses, both ways ([links](links.md#a-link-that-repeats)). \
+             It has the queues.",
+            ),
             Key::custom("trace", "the path of a CSV file, seen from the folder of the scenario", read_trace).means(
                 "Rates, delays, largest packets and outages that change with time ([links](links.md#traces) has the \
              columns). What it does not say stays as the other keys say it.",
@@ -102,6 +109,13 @@ pub(crate) fn every_keys() -> &'static [Key<Every>] {
         ]
     });
     &KEYS
+}
+
+fn read_arq(link: &mut LinkDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    let mut arq = ArqDraft::default();
+    read_table(arq_keys(), &mut arq, node, path)?;
+    link.arq = arq.enabled.then(|| (arq.config, node.place.clone()));
+    Ok(())
 }
 
 fn read_preset(link: &mut LinkDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {

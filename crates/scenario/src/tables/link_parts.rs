@@ -3,13 +3,15 @@
 use std::sync::LazyLock;
 
 use skyhaul_link::{
-    BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, MIN_MEAN_STAY_NS, Order, RedConfig,
-    Reordering, StateConfig,
+    ArqConfig, BurstLoss, ChannelConfig, ChannelState, Damage, Delivery, DirectionConfig, MIN_MEAN_STAY_NS,
+    Order, RedConfig, Reordering, StateConfig,
 };
 
 use crate::error::ScenarioError;
 use crate::keys::{Key, read_table};
-use crate::kinds::{Bytes, Choice, MtuBytes, Or, Probability, Queue, Rate, Switch, Time};
+use crate::kinds::{
+    Bytes, Choice, Count, MtuBytes, Or, PayloadBytes, Probability, Queue, Rate, Switch, Time,
+};
 use crate::tree::Node;
 
 pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
@@ -98,6 +100,46 @@ pub(crate) fn red_keys() -> &'static [Key<RedConfig>] {
 
 fn read_red(direction: &mut DirectionConfig, node: &Node, path: &str) -> Result<(), ScenarioError> {
     read_table(red_keys(), direction.red.get_or_insert_default(), node, path)
+}
+
+/// Largest window of a link layer that repeats: both ends keep what is in it.
+const MAX_WINDOW_PDUS: u64 = 65_536;
+
+/// Link layer that repeats, as the file says it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArqDraft {
+    pub(crate) enabled: bool,
+    pub(crate) config: ArqConfig,
+}
+
+impl Default for ArqDraft {
+    fn default() -> Self {
+        Self { enabled: true, config: ArqConfig::default() }
+    }
+}
+
+pub(crate) fn arq_keys() -> &'static [Key<ArqDraft>] {
+    static KEYS: LazyLock<Vec<Key<ArqDraft>>> = LazyLock::new(|| {
+        vec![
+            Key::new("enabled", Switch, |a: &mut ArqDraft| &mut a.enabled)
+                .means("False: there is no such layer, as if the table were not there."),
+            Key::new("payload", PayloadBytes, |a: &mut ArqDraft| &mut a.config.payload_bytes)
+                .means("Octets of a packet in each PDU that it is cut into."),
+            Key::new("overhead", PayloadBytes, |a: &mut ArqDraft| &mut a.config.overhead_bytes)
+                .means("Octets of a PDU beside these, and those of a NACK."),
+            Key::new("window_pdus", Count { min: 1, max: MAX_WINDOW_PDUS }, |a: &mut ArqDraft| {
+                &mut a.config.window_pdus
+            })
+            .means("PDUs that are not acknowledged, at most."),
+            Key::new(
+                "delivery",
+                Choice(&[("in-order", Delivery::InOrder), ("as-it-comes", Delivery::AsItComes)]),
+                |a: &mut ArqDraft| &mut a.config.delivery,
+            )
+            .means("Packets leave as they entered, and wait for those being repaired, or as they are whole."),
+        ]
+    });
+    &KEYS
 }
 
 pub(crate) fn burst_keys() -> &'static [Key<BurstLoss>] {

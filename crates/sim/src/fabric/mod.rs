@@ -1,6 +1,7 @@
 //! Fabric of a network: links, routes, and the time at which each link and each host wants to act.
 
 mod address;
+mod edge;
 mod schedule;
 mod tap;
 
@@ -12,6 +13,7 @@ use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet};
 use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
+pub use edge::Edge;
 use schedule::Schedule;
 use tap::DropSink;
 pub use tap::{LinkEnd, LinkTap};
@@ -36,15 +38,6 @@ impl RunError {
         let name = &scenario.nodes[node].name;
         Self(format!("more than {} flows end at host {name}", skyhaul_scenario::MAX_FLOWS_PER_HOST))
     }
-}
-
-/// Edge of a network: a link with the nodes at its ports.
-#[derive(Debug)]
-pub struct Edge {
-    /// The link.
-    pub link: Link,
-    /// Numbers of the nodes at port 0 and port 1.
-    pub ends: [u32; 2],
 }
 
 /// All links, the way through them, and when they and the hosts want to act: the links come first
@@ -86,17 +79,17 @@ impl Fabric {
             self.unroutable_packets += 1;
             return;
         };
-        let link = &mut self.edges[index as usize].link;
+        let edge = &mut self.edges[index as usize];
         let mut sink = LinkSink { link: index, sink };
         match &mut self.tap {
-            None => link.handle(now, port, packet, &mut sink),
+            None => edge.enter(now, [index, port], packet, &mut sink),
             Some(tap) => {
                 let (copy, mut drops) = (packet.clone(), DropSink { drops: Vec::new(), sink: &mut sink });
-                link.handle(now, port, packet, &mut drops);
+                edge.enter(now, [index, port], packet, &mut drops);
                 tap.entered(now, LinkEnd { link: index, port }, &copy, &drops.drops);
             }
         }
-        if let Some(deadline) = link.deadline() {
+        if let Some(deadline) = edge.deadline() {
             self.schedule.hasten(index as usize, deadline);
         }
     }
@@ -112,9 +105,9 @@ impl Fabric {
     /// now. [`Self::deliver`] gives the packet itself: each move of it costs.
     #[inline]
     pub(crate) fn reached(&mut self, now: Instant, index: usize) -> Option<(u32, LinkEnd)> {
-        let edge = &self.edges[index];
-        let Some(port) = edge.link.due_port(now) else {
-            self.schedule.set(index, edge.link.deadline());
+        let edge = &mut self.edges[index];
+        let Some(port) = edge.due_port(now) else {
+            self.schedule.set(index, edge.deadline());
             return None;
         };
         Some((edge.ends[port as usize], LinkEnd { link: index as u32, port }))
@@ -123,7 +116,7 @@ impl Fabric {
     /// The packet that is delivered at this end of a link.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Instant, end: LinkEnd) -> Option<Packet> {
-        let packet = self.edges[end.link as usize].link.take_due(end.port);
+        let packet = self.edges[end.link as usize].take_due(end.port);
         if let (Some(tap), Some(packet)) = (&mut self.tap, &packet) {
             tap.left(now, end, packet);
         }
@@ -234,9 +227,9 @@ impl Middle {
 
     /// Changes link `index`; `None` if there is none.
     pub fn change<T>(&mut self, index: usize, change: impl FnOnce(&mut Link) -> T) -> Option<T> {
-        let link = &mut self.fabric.edges.get_mut(index)?.link;
-        let done = change(link);
-        self.fabric.schedule.set(index, link.deadline());
+        let edge = self.fabric.edges.get_mut(index)?;
+        let done = change(&mut edge.link);
+        self.fabric.schedule.set(index, edge.deadline());
         Some(done)
     }
 
@@ -248,10 +241,6 @@ impl Middle {
 
 /// Links of `scenario` at time zero.
 pub(crate) fn edges(scenario: &Scenario, seed: u64) -> Result<Vec<Edge>, RunError> {
-    let edge = |(index, spec): (usize, &LinkBetween)| {
-        let link = Link::new(spec.config.clone(), seed, index as u64)
-            .map_err(|error| RunError(format!("link {}: {error}", spec.config.name)))?;
-        Ok(Edge { link, ends: spec.ends.map(|node| node as u32) })
-    };
+    let edge = |(index, spec): (usize, &LinkBetween)| Edge::new(spec, seed, index as u64);
     scenario.links.iter().enumerate().map(edge).collect()
 }

@@ -11,7 +11,7 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) {
     for (index, edge) in network.edges().iter().enumerate() {
         let config = edge.link.config();
         for (port, direction) in ["forward", "reverse"].iter().enumerate() {
-            let now = edge.link.counters(port as u32, network.now());
+            let now = edge.counters(port as u32, network.now());
             let before = run.counters_before(index)[port];
             let name = format!("links.{}.{direction}", config.name);
             let share = utilisation(run, index, port);

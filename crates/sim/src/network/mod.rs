@@ -151,8 +151,8 @@ impl Network {
     /// # Panics
     /// If there is no such link.
     pub fn replace_link(&mut self, index: usize, link: Link) {
-        self.fabric.schedule.set(index, link.deadline());
         self.fabric.edges[index].link = link;
+        self.fabric.schedule.set(index, self.fabric.edges[index].deadline());
     }
 
     /// Its nodes and links, to be driven by hand.

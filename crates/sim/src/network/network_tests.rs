@@ -20,7 +20,7 @@ fn link(name: &str, ends: [usize; 2], direction: DirectionConfig) -> LinkBetween
         reverse: direction,
         ..LinkConfig::default()
     };
-    LinkBetween { config, ends }
+    LinkBetween { config, ends, arq: None }
 }
 
 fn bulk(bytes: u64) -> Workload {

@@ -1,7 +1,7 @@
 //! Layout of a run by its seed: topology, links, faults, transports, workloads.
 
 use skyhaul_core::{Instant, MS, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig};
+use skyhaul_link::{ArqConfig, Delivery, DirectionConfig, LinkConfig};
 use skyhaul_scenario::{
     Carrier, Flow, LinkBetween, Metrics, Node, NodeKind, Scenario, Stop, Transport, Workload,
 };
@@ -37,7 +37,12 @@ impl Layout {
         let d = &mut dice;
         let heal_at = Instant::from_ns(d.scale(500, 60_000) * MS);
         let (nodes, ends) = topology(d);
-        let link = |(index, ends): (usize, [usize; 2])| LinkBetween { config: link(d, index, heal_at), ends };
+        let mut arq_dice = Dice::new(seed, "network_swarm/arq");
+        let link = |(index, ends): (usize, [usize; 2])| {
+            let config = link(d, index, heal_at);
+            let arq = arq(&mut arq_dice).filter(|arq| arq.validate(&config).is_ok());
+            LinkBetween { config, ends, arq }
+        };
         let links: Vec<LinkBetween> = ends.into_iter().enumerate().map(link).collect();
         let hosts: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].kind == NodeKind::Host).collect();
         let acceptors: Vec<Acceptor> =
@@ -129,6 +134,17 @@ fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
 
 /// Parameters of accepted connections of both protocols.
 type Acceptor = (Config, skyhaul_tcp::Config);
+
+/// A layer that repeats, above every fifth link.
+fn arq(d: &mut Dice) -> Option<ArqConfig> {
+    let arq = ArqConfig {
+        payload_bytes: d.scale(40, 2_000) as u32,
+        overhead_bytes: d.scale(1, 40) as u32,
+        window_pdus: d.scale(1, 5_000) as u32,
+        delivery: d.pick(&[Delivery::InOrder, Delivery::AsItComes]),
+    };
+    d.percent(20).then_some(arq)
+}
 
 fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links: &[LinkBetween]) -> Flow {
     let from = d.pick(hosts);
