@@ -1,16 +1,16 @@
-//! Link layer that repeats: a selective-repeat ARQ over the two directions of a [`Link`], as a satellite modem
-//! has it and as the TCPs of [PETRA V] run over it.
+//! Link layer that repeats: a selective-repeat ARQ over the two directions of a [`Link`], as a satellite
+//! modem has it and as the TCPs of [PETRA V] run over it.
 //!
 //! A packet that enters is cut into PDUs. Those that the other end misses go again, before new ones; a packet
-//! comes out when all its PDUs are there. The link carries PDUs and what is told about them, one at a time, so
-//! that a repeat waits for none but the PDU in service.
+//! comes out when all its PDUs are there. The link carries PDUs and what is told about them, one at a time,
+//! so that a repeat waits for none but the PDU in service.
 //!
-//! - Each sending has a number of its own: a gap in these numbers tells the receiver of each PDU that was lost,
-//!   repeats included. It says so at once, one NACK for each ("a NACK for each erroneous PDU").
-//! - While PDUs arrive an acknowledgement leaves each round trip at the latest. It has all that arrived, so that
-//!   it makes up for lost NACKs.
-//! - What nobody answers within two round trips is sent again, the oldest PDU first: nothing else would tell of
-//!   the last PDU's loss.
+//! - Each sending has a number of its own: a gap in these numbers tells the receiver of each PDU that was
+//!   lost, repeats included. It says so at once, one NACK for each ("a NACK for each erroneous PDU").
+//! - While PDUs arrive an acknowledgement leaves each round trip at the latest. It has all that arrived, so
+//!   that it makes up for lost NACKs.
+//! - What nobody answers within two round trips is sent again, the oldest PDU first: nothing else would tell
+//!   of the last PDU's loss.
 
 mod frame;
 mod receiver;
