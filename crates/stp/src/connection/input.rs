@@ -103,11 +103,8 @@ impl Connection {
         if let Some(piece) = &segment.piece {
             self.on_piece(segment.number, piece, call);
         }
-        if let Some(block) = &segment.block {
-            self.on_coded(|receiver| receiver.on_block(segment.number, block), call);
-        }
-        if let Some(symbol) = segment.repair {
-            self.on_coded(|receiver| receiver.on_repair(segment.number, symbol), call);
+        if let Some(id) = segment.coded_block() {
+            self.apply_coded(id, segment, call);
         }
         if let Some(poll) = &segment.poll {
             if segment.bgnak.is_none() {
@@ -119,6 +116,19 @@ impl Connection {
         if let Some(end) = segment.end {
             self.on_end(end, call);
         }
+    }
+
+    /// BLOCK or REPAIR of the block `id`. Nothing in it but the instance tells the peer from somebody who
+    /// guesses: while one is about, it counts as lost, and the peer repeats packets as they are.
+    fn apply_coded(&mut self, id: u8, segment: &Segment<'_>, call: &mut Call<'_>) {
+        let is_in_doubt = self.doubts.are_guesses_likely(call.now);
+        let take = |receiver: &mut Receiver| match (&segment.block, segment.repair) {
+            _ if is_in_doubt => receiver.doubt_block(id),
+            (Some(block), _) => receiver.on_block(segment.number, block),
+            (None, Some(symbol)) => receiver.on_repair(segment.number, symbol),
+            (None, None) => Ok(()),
+        };
+        self.on_coded(take, call);
     }
 
     /// A repeated BGN is answered again if it `asks`.

@@ -326,6 +326,12 @@ impl Receiver {
         Ok(())
     }
 
+    /// BLOCK or REPAIR of a block, made up perhaps by somebody who guesses.
+    pub(crate) fn doubt_block(&mut self, id: u8) -> Result<(), Refusal> {
+        self.repairs.as_mut().ok_or(Refusal::Unknown)?.doubt(id);
+        Err(Refusal::OutsideWindow)
+    }
+
     /// Takes the packets that can be decoded now as if they had arrived. Result: what became of each.
     pub(crate) fn recover(&mut self) -> Vec<PacketArrival> {
         let decoded = self.repairs.as_mut().map(Repairs::decode).unwrap_or_default();

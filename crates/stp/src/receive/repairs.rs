@@ -24,7 +24,7 @@ const CREDITS_PER_PACKET: u32 = 4;
 const FIRST_CREDITS: u32 = 64;
 /// Credits at most: an attempt at the largest block, four times.
 const MAX_CREDITS: u32 = 4 * MAX_BLOCK_PACKETS;
-/// Wanting so much means: this block will never be decoded here.
+/// Wish for so many symbols: the block will never be decoded here.
 const HOPELESS: u32 = u16::MAX as u32;
 
 /// A block whose packets are known.
@@ -45,9 +45,10 @@ struct KnownBlock {
 pub(crate) struct Repairs {
     id: Option<u8>,
     known: Option<KnownBlock>,
-    /// The block is complete, or hopeless: what comes for it is of no use.
+    /// The block is complete, or refused: what comes for it is of no use.
     is_done: bool,
-    is_hopeless: bool,
+    /// Block that is never decoded here.
+    refused: Option<u8>,
     symbols: BTreeMap<u16, Box<[u8]>>,
     /// Size of the largest symbol of the block.
     largest_symbol_bytes: usize,
@@ -60,7 +61,7 @@ impl Default for Repairs {
             id: None,
             known: None,
             is_done: false,
-            is_hopeless: false,
+            refused: None,
             symbols: BTreeMap::new(),
             largest_symbol_bytes: 0,
             credits: FIRST_CREDITS,
@@ -113,6 +114,12 @@ impl Repairs {
         }
     }
 
+    /// Something of block `id` that somebody who guesses may have made up: with it the symbols of all blocks
+    /// are forgotten, and the peer is told not to bother.
+    pub(crate) fn doubt(&mut self, id: u8) {
+        *self = Self { refused: Some(id), credits: self.credits, ..Self::default() };
+    }
+
     fn pay(&mut self, packets: u32) -> bool {
         let left = self.credits.checked_sub(packets);
         self.credits = left.unwrap_or(self.credits);
@@ -146,8 +153,8 @@ impl Repairs {
     /// Wish that a STAT tells: the block, and how many symbols are wanted to decode it. Nothing once it is
     /// complete.
     pub(crate) fn wanting(&self) -> Option<(u8, u32)> {
-        if self.is_hopeless {
-            return Some((self.id?, HOPELESS));
+        if let Some(id) = self.refused {
+            return Some((id, HOPELESS));
         }
         let known = self.known.as_ref()?;
         Some((self.id?, (known.missing + known.extra).saturating_sub(self.symbols.len()) as u32))
@@ -175,7 +182,7 @@ impl Repairs {
 
     fn give_up(&mut self) {
         self.finish();
-        self.is_hopeless = true;
+        self.refused = self.id;
     }
 
     fn check_done(&mut self) {

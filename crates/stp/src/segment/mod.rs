@@ -316,6 +316,12 @@ impl Segment<'_> {
         [of_packet, self.poll.map(|poll| poll.next), self.end].into_iter().flatten()
     }
 
+    /// Block that a BLOCK or a REPAIR is of.
+    pub fn coded_block(&self) -> Option<u8> {
+        let of_symbol = self.repair.map(|_| repair_of(self.number).0);
+        self.block.as_ref().map(|block| block.id).or(of_symbol)
+    }
+
     /// Bytes of application data.
     pub fn payload_bytes(&self) -> usize {
         let data = self.piece.map(|piece| piece.data).or(self.data);

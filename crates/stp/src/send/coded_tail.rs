@@ -98,6 +98,11 @@ pub(super) struct CodedTail {
 }
 
 impl CodedTail {
+    /// Coded tail whose first block is `first_id`.
+    pub(super) fn new(first_id: u8) -> Self {
+        Self { next_id: first_id, ..Self::default() }
+    }
+
     /// A new packet left.
     pub(super) fn on_new(&mut self) {
         let most = BLIND_PERCENT * u64::from(MAX_BLOCK_PACKETS);

@@ -161,7 +161,7 @@ impl Sender {
             initial,
             cache: SendCache::new(initial),
             tail: TailRepeat::default(),
-            coded: CodedTail::default(),
+            coded: CodedTail::new(initial as u8), // random, or a stranger would know it
             pieces: Pieces::default(),
             peer,
             told: ReportedGaps::new(initial),

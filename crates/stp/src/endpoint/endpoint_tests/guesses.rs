@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use skyhaul_core::{Connections, ResetReason, SECOND, StreamEvent};
 
 use super::bench::*;
-use crate::segment::{Poll, Report, Segment, decode};
+use crate::segment::{Poll, Report, Segment, decode, repair_number};
 use crate::{Config, State};
 
 /// Wrong guesses that came before the right one: as many as tell that somebody guesses.
@@ -154,6 +154,50 @@ fn a_long_gap_costs_nothing_but_what_was_lost_where_nobody_guesses_and_ends_in_t
         assert_eq!(got.delivered_bytes, written, "{is_guessed}: {sent:?}");
         assert_eq!(got.refused > 0, is_guessed, "{got:?}");
     }
+}
+
+#[test]
+fn a_forged_symbol_makes_wrong_data_only_of_whoever_finds_the_instance_without_many_guesses() {
+    for is_guessed in [false, true] {
+        let config = Config { rate_bps: Some(4_000_000), ..Config::standard() };
+        let mut bench = Bench::with(config.clone(), 1);
+        let mut count = 0;
+        bench.drop = Box::new(move |side, segment| {
+            count += u64::from(side == Side::A && segment.data.is_some());
+            side == Side::A && segment.data.is_some() && count % 10 == 0
+        });
+        let id = bench.open_with(config);
+        let data: Vec<u8> = (0..300 * 1400).map(|i| (i * 7) as u8).collect();
+        bench.a.write(id, &data).unwrap();
+        bench.a.finish(id);
+        bench.pump();
+        let first = bench.wire[0].bytes.clone();
+        let opening = decode(&first).unwrap().bgn.unwrap();
+        bench.run(RTT_NS);
+        let blank = blank(&bench, &first, Side::B);
+        if is_guessed {
+            guess(&mut bench, &blank);
+        }
+        // The first block is the low octet of the initial number, which a stranger does not see.
+        let symbol = vec![0xA5; bench.wire.iter().filter_map(largest_sd).max().unwrap()];
+        for round in 0..400 {
+            let number = repair_number(opening.initial as u8, 1000 + round);
+            bench.inject(Side::B, &Segment { number, repair: Some(&symbol), ..blank.clone() });
+            bench.run(RTT_NS / 20);
+        }
+        assert_eq!(bench.received(1).len(), data.len());
+        assert_eq!(bench.received(1) == data, is_guessed);
+        assert!(bench.heard(Side::A, StreamEvent::Finished));
+        let (sent, got) = (bench.a.stats(id).unwrap(), bench.b.stats(1).unwrap());
+        assert!(sent.repair_packets > 0, "there was a block");
+        assert_eq!(got.refused > 100, is_guessed, "{got:?}");
+    }
+}
+
+/// Octets of the packet in an SD to B.
+fn largest_sd(flight: &Flight) -> Option<usize> {
+    let segment = decode(&flight.bytes).ok().filter(|_| flight.to == Side::B)?;
+    segment.packet().map(|(data, rest)| data.len() + rest.len())
 }
 
 #[test]
