@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::rc::Rc;
+use std::time::Duration;
 
 use skyhaul_core::{Instant, SECOND, host_number};
 use skyhaul_files::Event;
@@ -14,6 +15,12 @@ use tokio::sync::Notify;
 pub(crate) const MAX_PLACES: usize = 32;
 /// Of those, transfers from one address.
 const MAX_PLACES_OF_HOST: usize = MAX_PLACES / 2;
+/// Transfers that wait for a place because something of them is kept.
+const MAX_WAITING: usize = MAX_PLACES / 2;
+/// Of those, transfers from one address.
+const MAX_WAITING_OF_HOST: usize = MAX_WAITING / 2;
+/// Time between two looks for a free place.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Time after which a connection without a transfer's opening gives way.
 const OPENING_GRACE_NS: u64 = SECOND;
 /// Time without progress after which a transfer gives way.
@@ -87,6 +94,8 @@ struct Holder {
 pub(crate) struct Places {
     holders: RefCell<BTreeMap<u64, Holder>>,
     next: Cell<u64>,
+    /// Host of each transfer that waits.
+    waiting: RefCell<Vec<u64>>,
 }
 
 /// A place, until it is dropped or given to another.
@@ -97,21 +106,50 @@ pub(crate) struct Place<'a> {
     leave: Rc<Notify>,
 }
 
+/// Turn of a transfer that waits for a place.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    places: &'a Places,
+    host: u64,
+}
+
 impl Places {
     /// A place for a session with this peer; `None`: all are taken by transfers that make progress.
     pub(crate) fn take(&self, peer: IpAddr, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
         let host = host_number(peer);
-        let mut holders = self.holders.borrow_mut();
-        let is_host_full = count(&holders, host) >= MAX_PLACES_OF_HOST;
-        if is_host_full || holders.len() >= MAX_PLACES {
+        if !self.is_free_for(host) {
+            let mut holders = self.holders.borrow_mut();
+            let is_host_full = count(&holders, host) >= MAX_PLACES_OF_HOST;
             let key = who_gives_way(&holders, (host, is_host_full), now)?;
             holders.remove(&key)?.leave.notify_one();
         }
+        Some(self.place(host, progress))
+    }
+
+    /// True if a session of this host takes a place from nobody.
+    fn is_free_for(&self, host: u64) -> bool {
+        let holders = self.holders.borrow();
+        holders.len() < MAX_PLACES && count(&holders, host) < MAX_PLACES_OF_HOST
+    }
+
+    fn place(&self, host: u64, progress: &Rc<Progress>) -> Place<'_> {
         let (key, leave) = (self.next.get(), Rc::new(Notify::new()));
         self.next.set(key + 1);
         let (progress, leave_too) = (Rc::clone(progress), Rc::clone(&leave));
-        holders.insert(key, Holder { host, progress, leave: leave_too });
-        Some(Place { places: self, key, leave })
+        self.holders.borrow_mut().insert(key, Holder { host, progress, leave: leave_too });
+        Place { places: self, key, leave }
+    }
+
+    /// A turn for a transfer from this peer; `None`: as many wait as may.
+    pub(crate) fn wait(&self, peer: IpAddr) -> Option<Turn<'_>> {
+        let host = host_number(peer);
+        let mut waiting = self.waiting.borrow_mut();
+        let of_host = waiting.iter().filter(|&&other| other == host).count();
+        let may_wait = waiting.len() < MAX_WAITING && of_host < MAX_WAITING_OF_HOST;
+        may_wait.then(|| {
+            waiting.push(host);
+            Turn { places: self, host }
+        })
     }
 
     /// True if a transfer is under way that has made progress for the last `ns`.
@@ -144,6 +182,25 @@ impl Place<'_> {
     /// Ends when the place was given to another.
     pub(crate) async fn taken_away(&self) {
         self.leave.notified().await;
+    }
+}
+
+impl<'a> Turn<'a> {
+    /// A place, once there is one that nobody has.
+    pub(crate) async fn place(&self, progress: &Rc<Progress>) -> Place<'a> {
+        while !self.places.is_free_for(self.host) {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+        self.places.place(self.host, progress)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.places.waiting.borrow_mut();
+        if let Some(at) = waiting.iter().position(|&host| host == self.host) {
+            waiting.swap_remove(at);
+        }
     }
 }
 

@@ -81,3 +81,30 @@ fn whoever_opens_the_most_is_not_served_the_most() {
     assert!(places.take(address(1), &begun(20, false), at(20)).is_none(), "not to one who has as many");
     assert!(!has_to_leave(&newcomer));
 }
+
+#[test]
+fn half_as_many_wait_as_have_places_and_those_of_one_address_leave_room() {
+    let places = Places::default();
+    let mut turns: Vec<_> = (0..8).map(|_| places.wait(address(1)).unwrap()).collect();
+    assert!(places.wait(address(1)).is_none());
+    turns.extend((0..8).map(|i| places.wait(address(2 + i)).unwrap()));
+    assert!(places.wait(address(99)).is_none());
+    turns.pop();
+    assert!(places.wait(address(99)).is_some());
+}
+
+#[test]
+fn who_waits_takes_no_place_from_anybody() {
+    use std::future::Future as _;
+    let places = Places::default();
+    let mut held = fill(&places, &begun(0, true)); // all idle for long
+    let (turn, progress) = (places.wait(address(3)).unwrap(), begun(0, true));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let _entered = runtime.enter();
+    let mut waits = std::pin::pin!(turn.place(&progress));
+    let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(waits.as_mut().poll(context).is_pending());
+    assert!(!held.iter().any(has_to_leave));
+    held.pop();
+    drop(runtime.block_on(waits));
+}

@@ -1,7 +1,11 @@
 //! One session of `skyhaul receive`: what one sender sends, and its place among others.
 
+use std::cell::Cell;
+use std::future::poll_fn;
 use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use skyhaul_core::Instant;
@@ -100,17 +104,22 @@ async fn converse<E: TransportEnd>(
     };
     let (Protection { peer: called, .. }, name) = room.endpoint.protection(&monitor);
     let mut stop = room.stop.subscribe();
-    let received = tokio::select! {
-        biased; // what is here already counts before a place is asked for
-        received = async {
+    let is_waiting = Cell::new(false);
+    let received = {
+        let receiving = pin!(async {
             // What takes the place of a file must be the sender's own, and no copy of what it sent once.
             let _ = !room.options.overwrite || monitor.confirmed().await;
-            skyhaul_files::receive(&mut *reader, &mut *writer, &room.destination, &room.options, observer).await
-        } => Ok(received),
-        cut = keep_place(room, (&monitor, clock), &progress, (&known, peer)) => Err(cut),
-        () = listing.too_long() => Err(Cut::NoMemory),
-        () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),
-        _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
+            let (options, destination) = (&room.options, &room.destination);
+            skyhaul_files::receive(&mut *reader, &mut *writer, destination, options, observer).await
+        });
+        tokio::select! {
+            biased; // what is here already counts before a place is asked for
+            received = unless(&is_waiting, receiving) => Ok(received),
+            cut = keep_place(room, (&monitor, clock), &progress, (&known, peer), &is_waiting) => Err(cut),
+            () = listing.too_long() => Err(Cut::NoMemory),
+            () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),
+            _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
+        }
     };
     drop(bar);
     // Another one is told that there is no room, and asks again: so nothing of it may be kept.
@@ -158,28 +167,50 @@ async fn is_at_its_address<P: Protocol>(monitor: &Monitor<P>, patience: Duration
     tokio::time::timeout(patience, monitor.proven()).await.unwrap_or(false)
 }
 
+/// Does `work`, and nothing while `is_held`: what is not read keeps the sender's window closed. Whoever lets
+/// it go on wakes the task.
+fn unless<T>(is_held: &Cell<bool>, mut work: Pin<&mut impl Future<Output = T>>) -> impl Future<Output = T> {
+    poll_fn(move |cx| if is_held.get() { Poll::Pending } else { work.as_mut().poll(cx) })
+}
+
 /// Takes a place once the peer has proven its address, and ends when the session has to go. Before, it has
-/// one of the few that the endpoint hands out, which give way by themselves.
+/// one of the few that the endpoint hands out, which give way by themselves. Of whom something is kept, who
+/// cannot be told to send all again, waits for a place if it has none.
 async fn keep_place<E: TransportEnd>(
     room: &Room<E>,
     (monitor, clock): (&Monitor<E::Protocol>, Clock),
     progress: &Rc<Progress>,
     (known, peer): (&KnownFiles, SocketAddr),
+    is_waiting: &Cell<bool>,
 ) -> Cut {
     if !monitor.proven().await {
         return std::future::pending().await; // the stream has ended: the session finds out
     }
-    if let Some(place) = room.places.take(peer.ip(), progress, clock.now()) {
-        tokio::select! {
-            () = place.taken_away() => {}
-            () = idle(progress, (monitor, clock), room.give_up_ns) => return Cut::Idle,
+    let idle = || idle(progress, (monitor, clock), room.give_up_ns);
+    let mut place = room.places.take(peer.ip(), progress, clock.now());
+    loop {
+        if let Some(place) = place {
+            tokio::select! {
+                () = place.taken_away() => {}
+                () = idle() => return Cut::Idle,
+            }
         }
+        // Small files are here before the proof: told "no room", the sender would send them again.
+        if known.is_all_here() {
+            tokio::time::sleep(FAREWELL_PATIENCE).await;
+            return Cut::NoPlace;
+        }
+        let Some(turn) = known.is_any_kept().then(|| room.places.wait(peer.ip())).flatten() else {
+            return Cut::NoPlace;
+        };
+        is_waiting.set(true);
+        place = tokio::select! {
+            free = turn.place(progress) => Some(free),
+            () = idle() => return Cut::Idle,
+        };
+        is_waiting.set(false);
+        tokio::task::yield_now().await; // and what had come meanwhile is read
     }
-    // Small files are here before the proof: told that there is no room, the sender would send them again.
-    if known.is_all_here() {
-        tokio::time::sleep(FAREWELL_PATIENCE).await;
-    }
-    Cut::NoPlace
 }
 
 /// Ends when nothing has come for too long from a sender that is there. One that is not is the connection's

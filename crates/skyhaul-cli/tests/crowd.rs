@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use common::{Kept, Receiver, Said, file, noise, skyhaul, until};
+use rustix::process::{Pid, Signal, kill_process};
 use skyhaul_core::ResetReason;
 use skyhaul_files::RawName;
 use skyhaul_files::codec::{Record, SessionOpening, Version};
@@ -82,6 +83,12 @@ impl Source {
         let path = file(self.folder.path(), name, &self.contents);
         let args = [&["send", "--json"], more, &[path.to_str().unwrap(), receiver]].concat();
         Kept::new(skyhaul(&args).spawn().unwrap())
+    }
+
+    /// Sent behind a small file.
+    fn sent_second(&self, name: &str, receiver: &str, more: &[&str]) -> Kept {
+        let small = file(self.folder.path(), &format!("small-{name}"), b"small");
+        self.sent(name, receiver, &[more, &[small.to_str().unwrap()]].concat())
     }
 
     fn is_at(&self, folder: &std::path::Path, name: &str) -> bool {
@@ -245,5 +252,30 @@ fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
         assert_eq!(sender.wait().unwrap().code(), Some(0), "who makes progress keeps its place");
     }
     let names = ["late".to_string()].into_iter().chain((0..16).map(|i| format!("slow{i}")));
+    assert!(names.into_iter().all(|name| source.is_at(receiver.path(), &name)));
+}
+
+#[test]
+fn a_transfer_of_which_a_file_is_kept_waits_for_a_place_instead_of_being_broken_off() {
+    let receiver = Receiver::start(&[]);
+    let source = Source::of(120_000);
+    let slow = &["-q", "--rate", "100k"]; // 10 s
+    // All 16 places of one address. One is left by a sender that stands still behind its first file.
+    let mut senders: Vec<Kept> =
+        (0..15).map(|i| source.sent(&format!("slow{i}"), &receiver.address, slow)).collect();
+    let mut stopped = source.sent_second("stopped", &receiver.address, slow);
+    until("a small file that is kept", || receiver.path().join("small-stopped").exists());
+    let signal = |signal| kill_process(Pid::from_child(&stopped), signal).unwrap();
+    signal(Signal::STOP);
+    std::thread::sleep(Duration::from_secs(4));
+    newcomer_gets_in(&receiver);
+    // Nothing else is kept of this one while it finds no place.
+    let mut late = source.sent_second("late", &receiver.address, slow);
+    until("a small file that is kept", || receiver.path().join("small-late").exists());
+    signal(Signal::CONT);
+    for sender in senders.iter_mut().chain([&mut stopped, &mut late]) {
+        assert_eq!(sender.wait().unwrap().code(), Some(0));
+    }
+    let names = ["stopped".to_string(), "late".into()].into_iter().chain((0..15).map(|i| format!("slow{i}")));
     assert!(names.into_iter().all(|name| source.is_at(receiver.path(), &name)));
 }
