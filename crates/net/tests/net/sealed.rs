@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use skyhaul_core::envelope::Mode;
-use skyhaul_core::{CloseReason, MS, SECOND};
-use skyhaul_net::association::{Associations, Event, Identity, PeerSettings, PublicKey, Secret, Token};
+use skyhaul_core::{CloseReason, Instant, MS, SECOND};
+use skyhaul_net::association::aead::TAG_BYTES;
+use skyhaul_net::association::{
+    Associations, Event, HEAD_BYTES, Identity, PeerSettings, PublicKey, Secret, Token,
+};
 use skyhaul_net::{Clock, EndpointOptions, Listener, SealedEndpoint, SealedStp, Stream, machine_config};
 use skyhaul_stp::Config;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -61,6 +64,15 @@ pub(crate) fn sealed_server_at(
 pub(crate) fn sealed_client(address: SocketAddr) -> SealedEndpoint {
     let options = EndpointOptions::default();
     SealedEndpoint::client_sealed(address, options, associations(NEAR, &[settings(FAR)])).unwrap()
+}
+
+/// Message 1 of a handshake of the near end's, without token or counter.
+pub(crate) fn first_message() -> Vec<u8> {
+    let mut near = associations(NEAR, &[]);
+    let far = near.add_peer(settings(FAR)).unwrap();
+    let id = near.open(Instant::ZERO, far, loopback()).unwrap();
+    near.seal(Instant::ZERO, id, &mut [0; HEAD_BYTES + TAG_BYTES]).unwrap();
+    near.poll_transmit().unwrap().datagram
 }
 
 pub(crate) fn patient(ns: u64) -> Config {

@@ -1,18 +1,20 @@
 //! Attacks on a live sealed receiver, beside an honest transfer. Each is counted, and nothing of it is taken.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use skyhaul_net::association::Counters as SealCounters;
 use skyhaul_net::{EndpointOptions, SealedEndpoint};
 use skyhaul_stp::Config;
 use tokio::time::timeout;
 
-use crate::sealed::{FAR, key, overheard, sealed_client, sealed_server, sealed_server_at};
+use crate::sealed::{FAR, first_message, key, overheard, sealed_client, sealed_server, sealed_server_at};
 use crate::support::{PORT, loopback, pattern, receive, send, within};
 
 /// Captured datagrams that are flipped and cut.
 const CHANGED: usize = 12;
+/// Handshakes a second that are computed without a cookie, and as many at once.
+const FREE_PER_S: u64 = 200;
 
 /// Somebody with a socket of its own.
 struct Attacker {
@@ -153,6 +155,39 @@ async fn what_is_replayed_to_a_receiver_that_restarted_opens_nothing() {
         let seal = server.seal_counters();
         assert!(seal.computed <= 4 && seal.unknown_index > 20, "{seal:?}");
         assert_eq!(server.connection_count(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+#[allow(clippy::disallowed_methods, reason = "a rate in real time")]
+async fn of_a_flood_of_first_messages_200_a_second_are_computed_and_others_get_cookies() {
+    within(60, async {
+        let (server, _listener) = sealed_server(EndpointOptions::default());
+        let messages: Vec<Vec<u8>> = (0..1000).map(|_| first_message()).collect();
+        let mut attacker = Attacker::new(server.local_addr());
+        let (begun, mut sent, mut answers_bytes) = (Instant::now(), 0, 0);
+        while begun.elapsed() < Duration::from_secs(3) {
+            let due = begun.elapsed().as_millis() as usize * 2; // 2000 a second
+            let some: Vec<Vec<u8>> =
+                (sent..due).map(|turn| messages[turn % messages.len()].clone()).collect();
+            sent += some.len();
+            for message in some {
+                attacker.sent_bytes += message.len();
+                attacker.socket.send_to(&message, attacker.target).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            answers_bytes += attacker.answers_bytes();
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let seconds = begun.elapsed().as_secs_f64();
+        answers_bytes += attacker.answers_bytes();
+        let SealCounters { computed, cookies, copies, .. } = server.seal_counters();
+        println!("of {sent} in {seconds:.2} s: {computed} computed, {cookies} cookies, {copies} copies");
+        assert!(computed as f64 <= FREE_PER_S as f64 * (1.0 + seconds), "{computed} in {seconds} s");
+        assert!(computed >= FREE_PER_S && cookies >= sent as u64 / 2, "the flood came through");
+        assert!(computed + cookies + copies <= sent as u64);
+        assert!(answers_bytes < attacker.sent_bytes / 3, "{answers_bytes} for {}", attacker.sent_bytes);
     })
     .await;
 }
