@@ -12,6 +12,7 @@ mod receive_tests;
 mod receiver;
 mod repairs;
 mod replies;
+mod reporter;
 
 pub(crate) use assembly::Assembly;
 #[cfg(test)]

@@ -6,20 +6,11 @@ use alloc::vec::Vec;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Instant, NUMBER_MODULUS, Stats, expand, truncate_number};
 
-use super::replies::{Asked, Pending, Replies};
+use super::replies::Asked;
+use super::reporter::{Reporter, report};
 use super::{Assembly, Frontier, GapDetector, Pieces, Repairs, Reply, ReplySize};
 use crate::config::Config;
-use crate::segment::{
-    Block, CLOCK_SHIFT, GapList, HEADER_BYTES, ListBounds, Opening, Piece, Poll, Report, Segment, Stat,
-    Timing, repair_of,
-};
-
-/// Octets of a STAT besides its coded runs, with room to spare.
-const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
-/// Gaps in a segment of a STAT at most: what making one costs does not depend on what arrived.
-const MAX_STAT_GAPS: usize = 384;
-/// Bounds of a USTAT's list: what of a gap has filled in more places is left to the STAT.
-const USTAT_BOUNDS: ListBounds = ListBounds { max_bytes: 128, max_gaps: 64 };
+use crate::segment::{Block, GapList, Opening, Piece, Poll, Report, Segment, repair_of};
 
 /// Outcome of a packet that arrived, or was decoded.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,21 +45,8 @@ pub(crate) struct Receiver {
     pieces: Option<Pieces>,
     /// Repair symbols; `None` if one of the two ends has no use for them.
     repairs: Option<Repairs>,
-    replies: Replies,
+    reporter: Reporter,
     frontier: Frontier,
-    /// One past the last packet that STATs have told of.
-    told_to: u64,
-    /// True if the peer does not want to be told of gaps by USTAT.
-    spares_ustats: bool,
-    /// True if the peer polled again after a STAT had left, so it most likely has that STAT.
-    polled_again: bool,
-    /// USTATs allowed per POLL received; `None`: no limit.
-    ustats_per_poll: Option<u32>,
-    ustat_credit: u32,
-    /// True if a STAT told of a small window: its opening is to be told, too.
-    window_closed: bool,
-    /// True if STATs are to carry when their POLL came, and what had come by then.
-    tells_timing: bool,
     /// True while nothing is delivered: the peer's address is not proven, and old openings were forgotten.
     withholds: bool,
 }
@@ -83,15 +61,8 @@ impl Receiver {
             gaps: GapDetector::new(initial, config.ustat_threshold),
             pieces: config.discover_mtu.then(Pieces::default),
             repairs: codes.then(Repairs::default),
-            replies: Replies::default(),
+            reporter: Reporter::new(initial, opening, config),
             frontier: Frontier::new(initial),
-            told_to: initial,
-            spares_ustats: false,
-            polled_again: false,
-            ustats_per_poll: config.ustats_per_poll,
-            ustat_credit: config.ustats_per_poll.unwrap_or(0),
-            window_closed: false,
-            tells_timing: opening.options.timing,
             withholds: false,
         }
     }
@@ -113,7 +84,7 @@ impl Receiver {
 
     /// Answers the peer's opening, once more perhaps.
     pub(crate) fn accept(&mut self) {
-        self.replies.accept();
+        self.reporter.accept();
     }
 
     /// Bytes accepted from the next expected packet on.
@@ -154,14 +125,13 @@ impl Receiver {
 
     /// True if the peer most likely has a STAT of ours.
     pub(crate) fn polled_again(&self) -> bool {
-        self.polled_again
+        self.reporter.polled_again()
     }
 
     /// Writes the counters.
     pub(crate) fn count(&self, stats: &mut Stats) {
         stats.delivered_bytes = self.assembly.delivered_bytes();
-        stats.stats = self.replies.sent_stats();
-        stats.ustats = self.replies.sent_ustats();
+        self.reporter.count(stats);
     }
 
     /// Bytes kept: packets, pieces of some, and what repairs others.
@@ -197,7 +167,7 @@ impl Receiver {
     pub(crate) fn check_invariants(&self) {
         self.assembly.check_invariants();
         self.pieces.iter().for_each(Pieces::check_invariants);
-        debug_assert!(self.ustats_per_poll.is_none_or(|budget| self.ustat_credit <= 2 * budget));
+        self.reporter.check_invariants();
     }
 
     /// Reads into `out`: `Some(0)` at the end of the stream, `None` when nothing is there.
@@ -209,17 +179,8 @@ impl Receiver {
             return self.is_complete().then_some(0);
         }
         let read = self.assembly.read(out);
-        self.offer_window();
+        self.reporter.offer_window(&self.assembly);
         Some(read)
-    }
-
-    /// Announces a window that has opened again; without this the peer would have to ask.
-    fn offer_window(&mut self) {
-        let is_open = self.assembly.window_bytes() >= self.assembly.limit_bytes() / 2;
-        if self.window_closed && is_open {
-            self.window_closed = false;
-            self.queue_ustat(GapList::default());
-        }
     }
 
     /// SD with the number `number24` on the wire. Result: what became of it.
@@ -258,45 +219,14 @@ impl Receiver {
             pieces.forget(number);
         }
         let is_readable = self.assembly.delivered_bytes() > before && !self.withholds;
-        let gaps =
-            self.gaps.on_packet(number).map(|gap| gap.filter(|&(first, end)| self.report_gap(first, end)));
+        let gaps = self.gaps.on_packet(number);
+        let gaps = gaps.map(|gap| gap.filter(|&gap| self.reporter.tell_gap(&self.assembly, gap)));
         PacketArrival { refusal, is_readable, gaps }
-    }
-
-    /// Queues a USTAT with what is missing of [first, end), if the peer wants it and the budget has one left.
-    /// Result: false if nothing is missing.
-    fn report_gap(&mut self, first: u64, end: u64) -> bool {
-        let list = self.assembly.list(first, end, (end, end), USTAT_BOUNDS);
-        if list.first.is_none() {
-            return false;
-        }
-        let is_limited = self.ustats_per_poll.is_some();
-        if self.spares_ustats || is_limited && self.ustat_credit == 0 {
-            return true;
-        }
-        self.ustat_credit -= u32::from(is_limited);
-        self.queue_ustat(list);
-        true
-    }
-
-    fn queue_ustat(&mut self, list: GapList) {
-        let report = self.report(list);
-        self.replies.push_ustat(report);
     }
 
     /// Report that nothing is missing.
     pub(crate) fn last_report(&self) -> Report {
-        self.report(GapList::default())
-    }
-
-    fn report(&self, GapList { first, runs, .. }: GapList) -> Report {
-        Report {
-            next: self.next(),
-            window_bytes: self.assembly.window_bytes().min(u64::from(u32::MAX)) as u32,
-            start: first.map_or(0, |first| self.offset_of(first)),
-            runs,
-            ..Report::default()
-        }
+        report(&self.assembly, GapList::default())
     }
 
     /// BLOCK whose first packet has the number `number24` on the wire.
@@ -359,63 +289,26 @@ impl Receiver {
         let settled = poll.settled.map(|settled| expand(settled, next));
         let (echo, is_probe) = (poll.timestamp, poll.pads);
         let window_bytes = self.assembly.window_bytes();
-        self.window_closed |= is_small(window_bytes, arrival);
         let asked =
             Asked { echo, covers: next, settled, is_probe, is_in_doubt, arrival: *arrival, window_bytes };
-        self.replies.ask(asked);
+        self.reporter.ask(asked);
         Ok(())
     }
 
     fn note_poll(&mut self, poll: &Poll, next: u64) {
-        self.polled_again = self.replies.sent_stats() > 0;
         self.frontier.note_poll(poll, next);
-        self.spares_ustats = poll.spares_ustats;
         self.gaps.on_stat(next);
-        let budget = self.ustats_per_poll.unwrap_or(0);
-        self.ustat_credit = (self.ustat_credit + budget).min(2 * budget);
+        self.reporter.note_poll(poll);
     }
 
     /// Makes the STAT that leaves next, or the next part of one, if its time has come.
     pub(crate) fn make_stat(&mut self, now: Instant) {
-        if let Some(&pending) = self.replies.to_make(now) {
-            self.make(pending, now);
-        }
-    }
-
-    /// The gap list up to what the POLL asks about, as far as it fits. It leaves out what was told before
-    /// where that leaves a list that fits into one segment.
-    fn make(&mut self, of: Pending, now: Instant) {
-        let Asked { echo, covers, settled, arrival, window_bytes, .. } = of.asked;
-        let max_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
-        let bounds = ListBounds { max_bytes, max_gaps: MAX_STAT_GAPS };
-        let first = of.from.unwrap_or(self.assembly.next());
-        let list = |silent| self.assembly.list(first, covers, silent, bounds);
-        let told = settled.map(|settled| (settled.max(self.assembly.next()), self.told_to.min(covers)));
-        let told = told.filter(|&(first, end)| of.from.is_none() && first < end);
-        let told = told.filter(|&(first, end)| self.assembly.has_gap(first, end));
-        let brief = told.map(|told| (told, list(told))).filter(|(_, list)| list.rest.is_none());
-        let (silent, list) = match brief {
-            Some((told, list)) => (Some((self.offset_of(told.0), (told.1 - told.0) as u32)), list),
-            None => (None, list((covers, covers))),
-        };
-        if self.repairs.is_some() && of.from.is_none() {
-            self.assembly.keep_after_stat(silent.is_some() || list.first.is_some());
-        }
-        let clock = (arrival.now.as_ns() >> CLOCK_SHIFT) as u32;
-        let timing = Timing { clock, octets: arrival.octets as u32 };
-        let timing = (self.tells_timing && of.from.is_none()).then_some(timing);
+        let Some(pending) = self.reporter.to_make(now) else { return };
         let wanting = self.repairs.as_ref().and_then(Repairs::wanting);
-        let rest = list.rest;
-        self.window_closed |= is_small(self.assembly.window_bytes(), &arrival);
-        let report = self.report(list);
-        let at_arrival = window_bytes.min(u64::from(u32::MAX)) as u32;
-        let report = Report { silent, window_bytes: report.window_bytes.min(at_arrival), ..report };
-        self.replies.put(of, Stat { echo, report, timing, wanting }, rest, now);
-    }
-
-    /// Distance of a packet from the next expected one.
-    fn offset_of(&self, number: u64) -> u32 {
-        (number - self.assembly.next()) as u32
+        let is_missing = self.reporter.make(pending, &self.assembly, wanting, now);
+        if self.repairs.is_some() && pending.from.is_none() {
+            self.assembly.keep_after_stat(is_missing);
+        }
     }
 
     /// END: one past the peer's last packet (24 bits). Result: true if the stream is complete.
@@ -424,29 +317,22 @@ impl Receiver {
         if self.frontier.is_behind(end) || !self.assembly.set_end(end) {
             return Err(Refusal::Absurd);
         }
-        self.replies.confirm_end();
+        self.reporter.confirm_end();
         Ok(self.is_complete())
     }
 
     /// Size of the next reply that may leave; `None`: none. A STAT has its size once it is made.
     pub(crate) fn next_reply(&self, now: Instant) -> Option<ReplySize> {
-        self.replies.next(now)
+        self.reporter.next_reply(now)
     }
 
     /// When a STAT leaves that waits because too many did.
     pub(crate) fn stat_at(&self, now: Instant) -> Option<Instant> {
-        self.replies.stat_at(now)
+        self.reporter.stat_at(now)
     }
 
     /// Reply for the segment that leaves now.
     pub(crate) fn take_reply(&mut self) -> Reply {
-        let (reply, told_to) = self.replies.take();
-        self.told_to = told_to.unwrap_or(self.told_to);
-        reply
+        self.reporter.take_reply()
     }
-}
-
-/// True if a STAT that tells of this window is to be followed by a USTAT when it opens.
-fn is_small(window_bytes: u64, arrival: &PollArrival) -> bool {
-    window_bytes < 2 * arrival.max_segment_bytes as u64
 }
