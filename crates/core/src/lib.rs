@@ -28,6 +28,9 @@ mod pacer;
 pub mod packet;
 mod path;
 mod path_controller;
+mod path_header;
+#[cfg(test)]
+mod path_header_tests;
 mod path_mtu;
 mod paths;
 mod random;
@@ -54,6 +57,7 @@ pub use pacer::Pacer;
 pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta};
 pub use path::{DeclaredRate, Path, PathConfig, RateCaps, Terms, host_number, ip_bytes, ip_udp_bytes};
 pub use path_controller::{Interval, Others, PathController, PathEstimate, PathSample, UNMEASURED_RATE_BPS};
+pub use path_header::{HeaderFormat, HeaderTime, PathHeader};
 pub use path_mtu::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, MtuBounds, MtuState, PathMtu,
 };

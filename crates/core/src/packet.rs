@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Description, Instant};
+use crate::{Description, Instant, PathHeader};
 
 /// Numbers of the protocol field of the IP header.
 pub mod ip_protocol {
@@ -54,6 +54,8 @@ pub struct NetworkFields {
     /// Octets of payload that the last [`Description::BYTES`] of the packet stand for; 0: they are there.
     /// Between engines of one process only: no carrier sends it.
     pub described_bytes: u16,
+    /// What sender and routers of explicit rate control tell each other.
+    pub path_header: Option<PathHeader>,
 }
 
 impl NetworkFields {

@@ -1,0 +1,88 @@
+//! Path header: what a sender asks of the routers on its path, and what they grant it. Its octets on the wire
+//! are `skyhaul_xcp`'s.
+
+use crate::SECOND;
+
+/// Fraction bits of times in the header, which count seconds [XCP 3.2].
+const FRACTION_BITS: u32 = 28;
+
+/// Time as the header has it: unsigned, in units of 2^-28 s, up to 15.99 s. Zero means that it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeaderTime(u32);
+
+impl HeaderTime {
+    /// Not known.
+    pub const UNKNOWN: Self = Self(0);
+    /// Longest time.
+    pub const MAX: Self = Self(u32::MAX);
+
+    /// Time of so many units.
+    pub const fn from_units(units: u32) -> Self {
+        Self(units)
+    }
+
+    /// Time of so many nanoseconds, rounded down; the longest one if it is longer. A time of less than a unit,
+    /// unless it is 0, is one unit: it is known.
+    pub const fn from_ns(ns: u64) -> Self {
+        if ns >= 16 * SECOND {
+            return Self::MAX;
+        }
+        let units = (ns << FRACTION_BITS) / SECOND; // below 2^62
+        Self(if units == 0 && ns > 0 { 1 } else { units as u32 })
+    }
+
+    /// Units of 2^-28 s.
+    pub const fn units(self) -> u32 {
+        self.0
+    }
+
+    /// Nanoseconds, rounded down.
+    pub const fn as_ns(self) -> u64 {
+        (self.0 as u64 * SECOND) >> FRACTION_BITS
+    }
+
+    /// True if it is not 0.
+    pub const fn is_known(self) -> bool {
+        self.0 > 0
+    }
+}
+
+/// Congestion header of explicit rate control [XCP 3.2], as a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathHeader {
+    /// Time from one packet of the flow to the next, X.
+    pub inter_packet: HeaderTime,
+    /// Round-trip time that the sender sees.
+    pub rtt: HeaderTime,
+    /// Sum of the changes that arrived from the other side since the last one told, in octets a second.
+    pub reverse_bytes_per_s: i32,
+    /// Change of the rate that the sender wants with this packet, lowered by the routers that it has passed, in
+    /// octets a second.
+    pub delta_bytes_per_s: i32,
+    /// Routers that this packet has passed, [`Self::MAX_ROUTERS`] at most.
+    pub routers: u8,
+    /// Routers that the last packet from the other side had passed.
+    pub reverse_routers: u8,
+    /// Who the header is for.
+    pub format: HeaderFormat,
+}
+
+/// Format of a path header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderFormat {
+    /// With data: for routers and receiver.
+    #[default]
+    Standard,
+    /// Without data: for the receiver alone. X, RTT and the wanted change are 0, and routers leave it as it is.
+    Minimal,
+}
+
+impl PathHeader {
+    /// Most routers that are counted.
+    pub const MAX_ROUTERS: u8 = 15;
+
+    /// True if routers read and write it.
+    pub fn is_for_routers(&self) -> bool {
+        self.format == HeaderFormat::Standard
+    }
+}
