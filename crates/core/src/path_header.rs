@@ -21,8 +21,8 @@ impl HeaderTime {
         Self(units)
     }
 
-    /// Time of so many nanoseconds, rounded down; the longest one if it is longer. A time of less than a unit,
-    /// unless it is 0, is one unit: it is known.
+    /// Time of so many nanoseconds, rounded down; the longest one if it is longer. A time of less than a
+    /// unit, unless it is 0, is one unit: it is known.
     pub const fn from_ns(ns: u64) -> Self {
         if ns >= 16 * SECOND {
             return Self::MAX;
@@ -56,8 +56,8 @@ pub struct PathHeader {
     pub rtt: HeaderTime,
     /// Sum of the changes that arrived from the other side since the last one told, in octets a second.
     pub reverse_bytes_per_s: i32,
-    /// Change of the rate that the sender wants with this packet, lowered by the routers that it has passed, in
-    /// octets a second.
+    /// Change of the rate that the sender wants with this packet, lowered by the routers that it has passed,
+    /// in octets a second.
     pub delta_bytes_per_s: i32,
     /// Routers that this packet has passed, [`Self::MAX_ROUTERS`] at most.
     pub routers: u8,
@@ -73,7 +73,8 @@ pub enum HeaderFormat {
     /// With data: for routers and receiver.
     #[default]
     Standard,
-    /// Without data: for the receiver alone. X, RTT and the wanted change are 0, and routers leave it as it is.
+    /// Without data: for the receiver alone. X, RTT and the wanted change are 0, and routers leave it as it
+    /// is.
     Minimal,
 }
 

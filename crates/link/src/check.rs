@@ -6,6 +6,7 @@ use core::fmt;
 
 use skyhaul_core::Instant;
 
+use crate::timeline::Timeline;
 use crate::{
     BurstLoss, ChannelConfig, DirectionConfig, LinkConfig, MAX_MTU_BYTES, MIN_MEAN_STAY_NS, MIN_MTU_BYTES,
     Outage, QueueLimit, RedConfig, ScheduleStep, StateConfig,
@@ -27,6 +28,8 @@ pub enum Problem {
     NotAProbability(f64),
     /// A rate of 0.
     ZeroRate,
+    /// A router of explicit rate control where there is no rate.
+    ExplicitUnlimited,
     /// A queue with no room for the packet in service.
     ZeroQueue,
     /// Thresholds of random early detection that are not in one unit, or not in order.
@@ -64,6 +67,9 @@ impl fmt::Display for Problem {
         match self {
             Self::NotAProbability(p) => write!(f, "{p} is no probability; it must lie between 0 and 1"),
             Self::ZeroRate => write!(f, "a rate must be at least 1 bit/s, or unlimited"),
+            Self::ExplicitUnlimited => {
+                write!(f, "a router of explicit rate control needs a rate at all times, not an unlimited one")
+            }
             Self::ZeroQueue => write!(f, "a queue must have room for at least 1"),
             Self::Thresholds => {
                 write!(f, "min and max must both be packets or both be bytes, and min below max")
@@ -140,7 +146,9 @@ impl DirectionConfig {
         probability(self.bit_error_rate, || at("bit_error_rate"))?;
         probability(self.reordering.probability, || at("reordering.probability"))?;
         probability(self.duplication, || at("duplication"))?;
-        schedule(&self.schedule, &at("schedule"))
+        schedule(&self.schedule, &at("schedule"))?;
+        let is_limited = self.explicit.is_none() || Timeline::new(self).is_limited();
+        require(is_limited, || at("explicit"), Problem::ExplicitUnlimited)
     }
 }
 

@@ -7,7 +7,7 @@ use core::fmt;
 
 use skyhaul_core::Instant;
 
-use crate::ChannelConfig;
+use crate::{ChannelConfig, ExplicitConfig};
 
 /// A duplex link between port 0 and port 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +66,10 @@ pub struct DirectionConfig {
     pub queue: QueueLimit,
     /// Drops or marks before that limit is reached. `None`: DropTail.
     pub red: Option<RedConfig>,
+    /// Packets of low class enter only while so few wait.
+    pub low_limit: LowLimit,
+    /// Router of explicit rate control at the queue. `None`: none, and packets keep what is written on them.
+    pub explicit: Option<ExplicitConfig>,
     /// Probability that a packet is lost, independent of all others and of its length.
     pub loss: f64,
     /// Losses that come in bursts, beside those above.
@@ -105,6 +109,8 @@ impl fmt::Debug for DirectionConfig {
             mtu_bytes,
             queue,
             red,
+            low_limit,
+            explicit,
             loss,
             burst_loss,
             bit_error_rate,
@@ -121,7 +127,14 @@ impl fmt::Debug for DirectionConfig {
         if let Some(mtu_bytes) = mtu_bytes {
             text.field("mtu_bytes", mtu_bytes);
         }
-        text.field("queue", queue).field("red", red).field("loss", loss).field("burst_loss", burst_loss);
+        text.field("queue", queue).field("red", red);
+        if *low_limit != LowLimit::default() {
+            text.field("low_limit", &low_limit.0);
+        }
+        if let Some(explicit) = explicit {
+            text.field("explicit", explicit);
+        }
+        text.field("loss", loss).field("burst_loss", burst_loss);
         text.field("bit_error_rate", bit_error_rate).field("damage", damage).field("reordering", reordering);
         text.field("duplication", duplication).field("schedule", schedule).finish()
     }
@@ -165,6 +178,19 @@ pub enum QueueLimit {
     Packets(u32),
     /// So many bytes on the wire. A packet larger than this never fits.
     Bytes(u64),
+}
+
+/// Most packets that may wait, the one in service not counted, when one of low class
+/// ([`Class::Low`](skyhaul_core::Class::Low)) enters; it is dropped as by a full queue otherwise. Others
+/// never push it out: where few wait, what a low one takes from them is its own service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LowLimit(pub u32);
+
+impl Default for LowLimit {
+    /// One.
+    fn default() -> Self {
+        Self(1)
+    }
 }
 
 /// Parameters of random early detection, under the limit of the queue.

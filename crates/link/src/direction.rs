@@ -1,13 +1,15 @@
 //! One direction of a link: queue, line, and the packets under way.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
 use core::mem;
 
 use skyhaul_core::event::DropCause;
-use skyhaul_core::{Ecn, Instant, Packet, Stream};
+use skyhaul_core::{Class, Ecn, Instant, Packet, Stream};
 
 use crate::damage::damaged;
+use crate::explicit::Explicit;
 use crate::fragments::Pieces;
 use crate::line::{Fate, Journey, TransmissionLine};
 use crate::outages::KnownOutages;
@@ -15,7 +17,7 @@ use crate::queue::{MAX_PACKETS, Queue};
 use crate::red::{Idle, Red, RedDecision};
 use crate::serializer::ServiceInterval;
 use crate::under_way::UnderWay;
-use crate::{DirectionConfig, LinkConfig, LinkCounters, MAX_MTU_BYTES};
+use crate::{DirectionConfig, LinkConfig, LinkCounters, LowLimit, MAX_MTU_BYTES};
 
 /// A drop.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +51,9 @@ pub(super) struct Held {
 pub(crate) struct Direction {
     pub(super) queue: Queue,
     red: Option<Red>,
+    low_limit: LowLimit,
+    /// Router of explicit rate control; nothing of it costs a direction that has none.
+    pub(super) explicit: Option<Box<Explicit>>,
     pub(super) line: TransmissionLine,
     damage_stream: Stream,
     /// Packets that will be delivered.
@@ -69,10 +74,12 @@ impl Direction {
     /// The direction that starts at `port` of a link with a valid configuration.
     pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("{}/{what}", config.direction_name(port)));
-        let &DirectionConfig { queue, red, .. } = config.direction(port);
+        let &DirectionConfig { queue, red, low_limit, explicit, delay_ns, .. } = config.direction(port);
         Self {
             queue: Queue::new(queue),
             red: red.and_then(|red| Red::new(red, stream("red"))),
+            low_limit,
+            explicit: explicit.map(|explicit| Box::new(Explicit::new(explicit, delay_ns))),
             line: TransmissionLine::new(config, port, seed),
             damage_stream: stream("damage"),
             under_way: UnderWay::new(),
@@ -110,6 +117,9 @@ impl Direction {
             Err(cause) => Some((self.clock, cause)),
         };
         let (at, cause) = lost?;
+        if let Some(explicit) = &mut self.explicit {
+            explicit.lose(order);
+        }
         self.counters.drop(wire_bytes, cause);
         Some(DroppedPacket { at, cause, order, id, wire_bytes })
     }
@@ -133,6 +143,9 @@ impl Direction {
     /// Admission to the queue; the packet may be marked.
     fn admit(&mut self, packet: &mut Packet, pieces: Pieces) -> Result<Pieces, DropCause> {
         let wire_bytes = pieces.total_bytes();
+        if let Some(explicit) = &mut self.explicit {
+            explicit.arrive(self.clock, wire_bytes, packet.meta.fields.path_header.as_ref(), &self.line);
+        }
         let judgement = self.red.as_mut().map_or(RedDecision::Pass, |red| {
             let idle = self
                 .queue
@@ -140,7 +153,7 @@ impl Direction {
                 .map(|since| Idle { ns: self.clock.since(since), rate_bps: self.line.rate_bps(self.clock) });
             red.judge(packet.meta.fields.ecn, wire_bytes, self.queue.length(), idle)
         });
-        if !self.has_room(wire_bytes) {
+        if !self.has_room(wire_bytes, packet.meta.fields.class) {
             return Err(DropCause::QueueFull);
         }
         match judgement {
@@ -154,8 +167,9 @@ impl Direction {
         Ok(pieces)
     }
 
-    fn has_room(&self, wire_bytes: u32) -> bool {
-        self.queue.has_room(wire_bytes) && self.packets_inside() < MAX_PACKETS
+    fn has_room(&self, wire_bytes: u32, class: Class) -> bool {
+        let has_place = class == Class::Normal || self.queue.is_as_short_as(self.low_limit);
+        has_place && self.queue.has_room(wire_bytes) && self.packets_inside() < MAX_PACKETS
     }
 
     fn send(
@@ -169,6 +183,9 @@ impl Direction {
         self.counters.fragmented_packets += u64::from(pieces.count > 1);
         let (service, fate) = self.line.send(self.clock, pieces, !packet.bytes.is_empty(), down);
         self.occupy(service, wire_bytes, order);
+        if let Some(explicit) = &mut self.explicit {
+            explicit.queue(order, service.start, wire_bytes, packet.meta.fields.path_header);
+        }
         self.counters.serve(wire_bytes, service.start.since(self.clock));
         match fate {
             Fate::Lost(cause) => return Some((service.end, cause)),
@@ -226,7 +243,8 @@ impl Direction {
             return self.deliver_first_of_two();
         }
         self.delivered_end = self.delivered_end.max(place + 1);
-        self.under_way.pop().map(|(_, _, flight)| flight.packet)
+        let packet = self.under_way.pop().map(|(_, _, flight)| flight.packet);
+        if self.explicit.is_some() { self.written_on(place, false, packet) } else { packet }
     }
 
     #[cold]
@@ -235,6 +253,15 @@ impl Direction {
         self.counters.duplicated_packets += 1;
         let twin = Flight { packet: packet.clone(), journey: journey.once() };
         self.under_way.push_first(at, place, twin);
+        self.written_on(place, true, Some(packet))
+    }
+
+    /// Packet with what the router has written on it; a copy may follow.
+    fn written_on(&mut self, place: u64, follows: bool, packet: Option<Packet>) -> Option<Packet> {
+        let mut packet = packet?;
+        if let Some(explicit) = &mut self.explicit {
+            packet.meta.fields.path_header = explicit.header_of(place, follows, &self.line);
+        }
         Some(packet)
     }
 

@@ -7,8 +7,10 @@
 //! 0. **Largest packet** ([`DirectionConfig::mtu_bytes`]): a larger one is dropped, or crosses as fragments.
 //!    See below.
 //! 1. **Queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops packets or
-//!    marks those of ECN-capable transports. The limit counts the packets that wait and the one in service; a
-//!    packet's place is free as soon as its last bit has left the sender's side.
+//!    marks those of ECN-capable transports. Packets of low class enter only while few wait ([`LowLimit`]). A
+//!    router of explicit rate control ([`ExplicitConfig`]) writes on packets as their serialisation begins.
+//!    The limit counts the packets that wait and the one in service; a packet's place is free as soon as its
+//!    last bit has left the sender's side.
 //! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
 //!    nanoseconds, the fraction carried into the next packet. The fraction is forgotten when the server
 //!    idles. The rate may change with time ([`DirectionConfig::schedule`]): a packet that is being serialised
@@ -47,8 +49,8 @@
 //!
 //! [`Arq`] is a link layer above one that repeats what was lost.
 //!
-//! Left out: priority classes, outages of one direction only, and word to the sender of a packet that was
-//! too large (an emulator gives it).
+//! Left out: queues of several classes, outages of one direction only, and word to the sender of a packet
+//! that was too large (an emulator gives it).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -68,6 +70,7 @@ mod config;
 mod counters;
 mod damage;
 mod direction;
+mod explicit;
 mod fragments;
 mod impairments;
 mod line;
@@ -103,6 +106,8 @@ mod conservation_tests;
 #[cfg(test)]
 mod duplication_tests;
 #[cfg(test)]
+mod explicit_tests;
+#[cfg(test)]
 mod impairments_tests;
 #[cfg(test)]
 mod link_tests;
@@ -135,12 +140,14 @@ pub use channel_config::{ChannelConfig, ChannelState, MIN_MEAN_STAY_NS, StateCon
 pub use check::{ConfigError, Problem};
 pub use conditions::Conditions;
 pub use config::{
-    BurstLoss, Damage, DirectionConfig, LinkConfig, MAX_MTU_BYTES, MIN_MTU_BYTES, Order, Outage, QueueLimit,
-    RedConfig, Reordering, ScheduleStep,
+    BurstLoss, Damage, DirectionConfig, LinkConfig, LowLimit, MAX_MTU_BYTES, MIN_MTU_BYTES, Order, Outage,
+    QueueLimit, RedConfig, Reordering, ScheduleStep,
 };
 pub use counters::{Drops, LinkCounters};
+pub use explicit::ExplicitConfig;
 pub use link::Link;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
+pub use skyhaul_xcp::Discipline;
 pub use stays::{Stay, Stays};
 pub use waits::WaitHistogram;

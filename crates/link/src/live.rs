@@ -27,9 +27,8 @@ impl Link {
     /// Where that ends, to the nanosecond, its fractions included, is what it would be had the change been
     /// known before.
     ///
-    /// # Errors
-    /// A rate of 0; nothing is changed then. (A link that carries nothing is down: see
-    /// [`force_outage`](Self::force_outage).)
+    /// # Errors A rate of 0, or none where there is a router of explicit rate control; nothing is changed
+    /// then. (A link that carries nothing is down: see [`force_outage`](Self::force_outage).)
     pub fn set_rate(
         &mut self,
         now: Instant,
@@ -39,6 +38,9 @@ impl Link {
     ) -> Result<(), ConfigError> {
         if rate_bps == Some(0) {
             return Err(refused(port, "rate_bps", Problem::ZeroRate));
+        }
+        if rate_bps.is_none() && self.config.direction(port).explicit.is_some() {
+            return Err(refused(port, "rate_bps", Problem::ExplicitUnlimited));
         }
         self.change(now, port, |step| step.rate_bps = rate_bps, sink);
         Ok(())

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Instant;
 
-use crate::QueueLimit;
 use crate::red::Length;
+use crate::{LowLimit, QueueLimit};
 
 /// Hard bound of every direction: at most this many packets wait or are in service, and at most
 /// this many are under way behind the queue, whatever [`QueueLimit`] says. A packet that would
@@ -63,6 +63,11 @@ impl Queue {
     /// Start of the time in which nothing waits or is in service, if that is now.
     pub(crate) fn empty_since(&self) -> Option<Instant> {
         self.places.is_empty().then_some(self.last_free_at)
+    }
+
+    /// True if no more than so many packets wait for the one in service.
+    pub(crate) fn is_as_short_as(&self, LowLimit(limit): LowLimit) -> bool {
+        self.places.len().saturating_sub(1) <= limit as usize
     }
 
     /// True if another packet fits beside those that were not released.

@@ -27,6 +27,9 @@ impl Direction {
     fn lose(&mut self, at: Instant, order: u64, flight: &Flight) -> DroppedPacket {
         let (id, wire_bytes) = (flight.packet.meta.id, flight.packet.meta.wire_bytes);
         self.counters.drop(wire_bytes, DropCause::Outage);
+        if let Some(explicit) = &mut self.explicit {
+            explicit.lose(order);
+        }
         DroppedPacket { at, cause: DropCause::Outage, order, id, wire_bytes }
     }
 
@@ -41,12 +44,18 @@ impl Direction {
         down: KnownOutages<'_>,
     ) -> Vec<DroppedPacket> {
         self.queue.release(now);
+        if let Some(explicit) = &mut self.explicit {
+            explicit.work_off(now, &self.line);
+        }
         let mut waiting = self.take_waiting();
         let turn =
             |(arrival, flight): (Instant, &Flight)| self.line.in_order_arrival(arrival, flight.journey);
         let latest = self.under_way.iter().map(turn).max().unwrap_or(Instant::ZERO);
         let left = self.line.interrupt(now, timeline, stays, latest);
         let services = self.services_anew(now, left);
+        if let Some(explicit) = &mut self.explicit {
+            explicit.replan(&services);
+        }
         // One that was held may have ended at this instant: it has no place in the queue any more.
         let first = services.first().map_or(u64::MAX, |&(order, _)| order);
         let gone: Vec<u64> = waiting.range(..first).map(|(&order, _)| order).collect();

@@ -1,13 +1,14 @@
 //! A field that is added to what a link's tables configure has a key, or these tests fail.
 
 use skyhaul_link::{
-    ArqConfig, BurstLoss, ChannelConfig, ChannelState, DirectionConfig, LinkConfig, RedConfig, Reordering,
-    StateConfig,
+    ArqConfig, BurstLoss, ChannelConfig, ChannelState, DirectionConfig, ExplicitConfig, LinkConfig, LowLimit,
+    RedConfig, Reordering, StateConfig,
 };
 
 use super::fields::{each_sets_its_field, field_names, names};
 use super::tables::{
-    arq_keys, burst_keys, channel_keys, direction_keys, link_keys, red_keys, reordering_keys, state_keys,
+    arq_keys, burst_keys, channel_keys, direction_keys, explicit_keys, link_keys, red_keys, reordering_keys,
+    state_keys,
 };
 
 fn channel() -> ChannelConfig {
@@ -15,9 +16,15 @@ fn channel() -> ChannelConfig {
     ChannelConfig { good: state, bad: state, start: ChannelState::Good }
 }
 
-/// With a largest packet and jitter: without them, there are no such fields in the text.
+/// With a largest packet and all that came after it: without them, there are no such fields in the text.
 fn direction() -> DirectionConfig {
-    DirectionConfig { mtu_bytes: Some(1400), jitter_ns: 1, ..DirectionConfig::default() }
+    DirectionConfig {
+        mtu_bytes: Some(1400),
+        jitter_ns: 1,
+        low_limit: LowLimit(2),
+        explicit: Some(ExplicitConfig::default()),
+        ..DirectionConfig::default()
+    }
 }
 
 #[test]
@@ -30,6 +37,7 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     let mut arq = field_names(&ArqConfig::default());
     arq.insert("enabled".to_string());
     assert_eq!(arq, names(arq_keys()));
+    assert_eq!(field_names(&ExplicitConfig::default()), names(explicit_keys()));
     assert_eq!(field_names(&Reordering::default()), names(reordering_keys()));
     assert_eq!(field_names(&channel()), names(channel_keys()));
     assert_eq!(field_names(&channel().good), names(state_keys()));
@@ -44,6 +52,7 @@ fn each_key_sets_the_field_of_its_name() {
     each_sets_its_field(direction_keys(), &direction());
     each_sets_its_field(burst_keys(), &BurstLoss::default());
     each_sets_its_field(red_keys(), &RedConfig::default());
+    each_sets_its_field(explicit_keys(), &ExplicitConfig::default());
     each_sets_its_field(reordering_keys(), &Reordering::default());
     each_sets_its_field(channel_keys(), &channel());
     each_sets_its_field(state_keys(), &channel().good);

@@ -7,8 +7,8 @@ use super::page::Page;
 use super::protocol::{Protocol, Register};
 use super::tables::{
     ArqDraft, arq_keys, bulk_keys, burst_keys, channel_keys, direction_keys, document_keys, every_keys,
-    flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, red_keys, reordering_keys,
-    requests_keys, route_keys, run_keys, state_keys, utl_keys, via_keys, web_keys,
+    explicit_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, red_keys,
+    reordering_keys, requests_keys, route_keys, run_keys, state_keys, utl_keys, via_keys, web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -41,6 +41,7 @@ fn links(page: &mut Page) {
     page.plain("[links.NAME]", link_keys());
     page.plain(direction, direction_keys());
     page.plain("[links.NAME.forward.red]", red_keys());
+    page.plain("[links.NAME.forward.explicit]", explicit_keys());
     page.plain("[links.NAME.forward.burst_loss]", burst_keys());
     page.plain("[links.NAME.forward.reordering]", reordering_keys());
     page.section("[links.NAME.arq]", arq_keys(), &mut ArqDraft::default());

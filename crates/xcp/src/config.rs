@@ -19,8 +19,8 @@ pub enum Discipline {
 pub struct RouterConfig {
     /// Rule by which positive feedback is handed out.
     pub discipline: Discipline,
-    /// A share that a packet refuses is set against what others are to lose. In draft-03 it is, in the formulas
-    /// of [P-XCP (2) to (4)] it is lost.
+    /// A share that a packet refuses is set against what others are to lose. In draft-03 it is, in the
+    /// formulas of [P-XCP (2) to (4)] it is lost.
     pub set_off: bool,
     /// Shortest control interval, above 0.
     pub(crate) min_interval_ns: u64,

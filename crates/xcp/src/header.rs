@@ -57,8 +57,8 @@ pub fn encode(protocol: u8, header: &PathHeader) -> [u8; HEADER_BYTES] {
     octets
 }
 
-/// IP protocol and header that the first octets of a packet are. What a minimal one has in the fields that are
-/// for routers is ignored.
+/// IP protocol and header that the first octets of a packet are. What a minimal one has in the fields that
+/// are for routers is ignored.
 ///
 /// # Errors
 /// Octets that are no header of this version.

@@ -1,7 +1,7 @@
 //! Explicit rate control: the congestion header of XCP as octets, and the router of one queue as a state
 //! machine without a clock. Packets report to the [`Router`] when they arrive, are queued, and depart; it
-//! measures load and queue, and lowers the change that each packet asks for to the share that the link has for
-//! it. `docs/spec/xcp.md` has bits and formulas.
+//! measures load and queue, and lowers the change that each packet asks for to the share that the link has
+//! for it. `docs/spec/xcp.md` has bits and formulas.
 //!
 //! `[XCP n]` is section n of draft-falk-xcp-spec-03, `[P-XCP n]` of Zhou, Yeung and Li.
 #![no_std]

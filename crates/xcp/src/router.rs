@@ -12,8 +12,8 @@ use crate::standing_queue::StandingQueue;
 ///
 /// Whoever has the queue calls, in the order of time: [`catch_up`](Self::catch_up) before anything else of an
 /// instant, [`on_arrival`](Self::on_arrival) of each packet, [`on_queued`](Self::on_queued) if it is not
-/// dropped, and [`on_departure`](Self::on_departure) when its service begins. What happens is a matter of these
-/// instants alone: how late the calls are made changes nothing.
+/// dropped, and [`on_departure`](Self::on_departure) when its service begins. What happens is a matter of
+/// these instants alone: how late the calls are made changes nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Router {
     config: RouterConfig,
@@ -51,8 +51,8 @@ impl Router {
         self.queue.enter(bytes);
     }
 
-    /// A packet's service begins: it waits no more, and its header gets its share. A minimal header stays as it
-    /// is.
+    /// A packet's service begins: it waits no more, and its header gets its share. A minimal header stays as
+    /// it is.
     pub fn on_departure(&mut self, bytes: u32, header: Option<&mut PathHeader>) {
         self.queue.leave(bytes);
         let Some(header) = header.filter(|header| header.is_for_routers()) else { return };
@@ -68,8 +68,8 @@ impl Router {
         self.control_due().min(self.queue.due())
     }
 
-    /// Fires the timers that are due by `now`, in the order of time; `capacity_bps` says what the link can carry at
-    /// a time, in bit/s. A long time without packets is passed over at once.
+    /// Fires the timers that are due by `now`, in the order of time; `capacity_bps` says what the link can
+    /// carry at a time, in bit/s. A long time without packets is passed over at once.
     pub fn catch_up(&mut self, now: Instant, capacity_bps: impl Fn(Instant) -> u64) {
         while self.deadline() <= now {
             self.pass_over_idleness(now);
@@ -100,8 +100,8 @@ impl Router {
         self.load = self.load.restarted_at(now);
     }
 
-    /// While nothing arrives, waits or departs, interval follows interval with nothing to share: all but the last
-    /// of each timer are left out.
+    /// While nothing arrives, waits or departs, interval follows interval with nothing to share: all but the
+    /// last of each timer are left out.
     fn pass_over_idleness(&mut self, now: Instant) {
         if self.was_idle && self.load.is_empty() && self.queue.is_empty() {
             let intervals = now.since(self.load.since()) / self.mean_rtt_ns;

@@ -1,5 +1,5 @@
-//! Traces by hand, one for each formula. An eighth of a second is 2^25 units of the header's times, so that all
-//! numbers are exact.
+//! Traces by hand, one for each formula. An eighth of a second is 2^25 units of the header's times, so that
+//! all numbers are exact.
 
 use skyhaul_core::{HeaderFormat, HeaderTime, Instant, MS, PathHeader, SECOND};
 use std::vec::Vec;
@@ -83,8 +83,8 @@ fn what_is_too_much_is_taken_in_proportion() {
     assert_eq!(pass(&mut router, 1, asking(FAST, i32::MAX)), [0]);
 }
 
-/// Ten packets stand in front of a link that is just filled: 0.226 x 10 000 / (1/8) = 18 080 are to go, 51 200 -
-/// 18 080 = 33 120 change hands, and a packet gets 33 120/64 - 51 200/64 = -282.5.
+/// Ten packets stand in front of a link that is just filled: 0.226 x 10 000 / (1/8) = 18 080 are to go, 51
+/// 200 - 18 080 = 33 120 change hands, and a packet gets 33 120/64 - 51 200/64 = -282.5.
 #[test]
 fn a_standing_queue_is_worked_off() {
     let mut router = router(Discipline::Xcp, true);
@@ -122,8 +122,8 @@ fn a_queue_that_drains_in_between_does_not_stand() {
     assert_eq!(header.delta_bytes_per_s, 0);
 }
 
-/// The slow flow refuses 1200 of each share. Set off, that leaves 64 000 - 16 x 2000 to lose for the fast one: it
-/// loses nothing in all, 40 x -300 + 24 x 500.
+/// The slow flow refuses 1200 of each share. Set off, that leaves 64 000 - 16 x 2000 to lose for the fast
+/// one: it loses nothing in all, 40 x -300 + 24 x 500.
 #[test]
 fn a_refused_share_is_set_off() {
     let mut router = router(Discipline::Xcp, true);
@@ -286,7 +286,8 @@ fn the_lower_of_two_routers_grants_remains() {
     assert_eq!(pass(&mut far, 1, asking(FAST, granted)), [550]);
 }
 
-/// A sender that gives back more than the link has to take: what is left over helps nobody, and no residue grows.
+/// A sender that gives back more than the link has to take: what is left over helps nobody, and no residue
+/// grows.
 #[test]
 fn giving_back_beyond_measure_feeds_nobody() {
     let mut router = router(Discipline::Xcp, true);

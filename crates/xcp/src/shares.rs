@@ -11,8 +11,8 @@ const SHUFFLED: f64 = 0.1;
 
 /// What is left to hand out in an interval, in octets a second, and at which scale.
 ///
-/// Neither residue is ever negative, and no packet gets more than the residue of its sign has left: the latter is
-/// ours, draft-03 hands out what the scale says.
+/// Neither residue is ever negative, and no packet gets more than the residue of its sign has left: the
+/// latter is ours, draft-03 hands out what the scale says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
     residue_pos: f64,

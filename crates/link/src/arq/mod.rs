@@ -84,8 +84,8 @@ fn carries(direction: &DirectionConfig, pdu_bytes: u32) -> Result<(), String> {
     if matches!(direction.queue, QueueLimit::Bytes(limit) if limit < u64::from(pdu_bytes)) {
         return Err(format!("the queue holds no PDU of {pdu_bytes} octets"));
     }
-    if direction.red.is_some() || direction.damage != Damage::Drop {
-        return Err("random early detection and damaged packets that are delivered do not go with it".into());
+    if direction.red.is_some() || direction.explicit.is_some() || direction.damage != Damage::Drop {
+        return Err("`red`, `explicit` and `damage = \"deliver\"` do not go with it".into());
     }
     Ok(())
 }

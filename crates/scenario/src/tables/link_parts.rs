@@ -3,14 +3,14 @@
 use std::sync::LazyLock;
 
 use skyhaul_link::{
-    ArqConfig, BurstLoss, ChannelConfig, ChannelState, Damage, Delivery, DirectionConfig, MIN_MEAN_STAY_NS,
-    Order, RedConfig, Reordering, StateConfig,
+    ArqConfig, BurstLoss, ChannelConfig, ChannelState, Damage, Delivery, DirectionConfig, Discipline,
+    ExplicitConfig, MIN_MEAN_STAY_NS, Order, RedConfig, Reordering, StateConfig,
 };
 
 use crate::error::ScenarioError;
 use crate::keys::{Key, read_table};
 use crate::kinds::{
-    Bytes, Choice, Count, MtuBytes, Or, PayloadBytes, Probability, Queue, Rate, Switch, Time,
+    Bytes, Choice, Count, Maybe, MtuBytes, Or, PayloadBytes, Probability, Queue, Rate, Switch, Time,
 };
 use crate::tree::Node;
 
@@ -43,6 +43,13 @@ pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
             ),
             Key::custom("red", "a table", read_red)
                 .means("Random early detection: packets are dropped or marked before the queue is full."),
+            Key::new("low_limit", Count::at_least(0), |d: &mut DirectionConfig| &mut d.low_limit.0).means(
+                "Packets of low class enter only while at most so many wait, the one in service not counted.",
+            ),
+            Key::custom("explicit", "a table", read_explicit).means(
+                "Router of explicit rate control at the queue, which needs a rate at all times \
+             ([xcp.md](../spec/xcp.md)).",
+            ),
             Key::new("loss", Probability, |d: &mut DirectionConfig| &mut d.loss)
                 .means("Probability that a packet is lost, independent of all others."),
             Key::table("burst_loss", burst_keys, |d: &mut DirectionConfig| &mut d.burst_loss)
@@ -140,6 +147,35 @@ pub(crate) fn arq_keys() -> &'static [Key<ArqDraft>] {
         ]
     });
     &KEYS
+}
+
+pub(crate) fn explicit_keys() -> &'static [Key<ExplicitConfig>] {
+    static KEYS: LazyLock<Vec<Key<ExplicitConfig>>> = LazyLock::new(|| {
+        vec![
+            Key::new(
+                "discipline",
+                Choice(&[
+                    ("xcp", Discipline::Xcp),
+                    ("p-xcp", Discipline::PXcp),
+                    ("untaken", Discipline::Untaken),
+                ]),
+                |e: &mut ExplicitConfig| &mut e.discipline,
+            )
+            .means(
+                "Rule by which it hands out feedback: that of draft-03, that of [P-XCP Fig. 6], or ours, which \
+             offers on top what nobody took.",
+            ),
+            Key::new("set_off", Maybe(Switch), |e: &mut ExplicitConfig| &mut e.set_off).means(
+                "A share that a packet refuses is set against what others are to lose. Without the key as the \
+             discipline's authors have it: not with `p-xcp`, else yes.",
+            ),
+        ]
+    });
+    &KEYS
+}
+
+fn read_explicit(direction: &mut DirectionConfig, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    read_table(explicit_keys(), direction.explicit.get_or_insert_default(), node, path)
 }
 
 pub(crate) fn burst_keys() -> &'static [Key<BurstLoss>] {

@@ -6,8 +6,8 @@ use crate::load::UNITS_PER_S;
 /// Part of the rise that is handed out, k: keeps the queue short while flows come and go.
 const K: f64 = 0.9;
 
-/// Departures of packets that asked for less than their share. RTT / cwnd is X, so the paper's counts of flows are
-/// sums of X, and the length of the interval cancels out of their ratio.
+/// Departures of packets that asked for less than their share. RTT / cwnd is X, so the paper's counts of
+/// flows are sums of X, and the length of the interval cancels out of their ratio.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PXcp {
     limited_x: u64,

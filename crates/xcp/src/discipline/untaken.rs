@@ -2,8 +2,8 @@
 
 use crate::shares::Share;
 
-/// Largest factor. Where nothing else is to be added, a tenth of the load is handed out in an interval: ten times
-/// that at most doubles the load, should all take what few took before.
+/// Largest factor. Where nothing else is to be added, a tenth of the load is handed out in an interval: ten
+/// times that at most doubles the load, should all take what few took before.
 const MAX_FACTOR: f64 = 10.0;
 
 /// Positive feedback that was offered, and its part that was neither taken nor set off.
