@@ -155,6 +155,7 @@ fn phase_text(phase: Phase) -> &'static str {
         Phase::FixedRate => "fixed rate",
         Phase::Startup => "startup",
         Phase::Drain => "drain",
+        Phase::Explicit => "explicit",
         Phase::ProbeBandwidth => "probe bandwidth",
         Phase::ProbeRtt => "probe rtt",
         Phase::Measuring => "measuring",

@@ -6,8 +6,8 @@ use skyhaul_core::PathController;
 
 use crate::memory::RememberedStart;
 use crate::{
-    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, PathControllerFactory, PathStart, Reno,
-    SlowStartAvoidance, Vegas,
+    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, Explicit, LossAnswer, PathControllerFactory,
+    PathStart, Reno, SlowStartAvoidance, Vegas,
 };
 
 /// Controller that an engine is told to use: one of those here, or anybody's.
@@ -23,6 +23,10 @@ pub enum ControllerKind {
     Bbr,
     /// [`Vegas`].
     Vegas,
+    /// [`Explicit`] that answers losses. Routers on the path rule; only for TCP.
+    Xcp,
+    /// [`Explicit`] that keeps its window. Likewise.
+    PXcp,
     /// Rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
     Model,
     /// Window of a controller from elsewhere.
@@ -41,7 +45,10 @@ impl ControllerKind {
         ("vegas", Self::Vegas),
     ];
 
-    /// Kinds that have a name.
+    /// Kinds whose window routers rule, for an engine whose packets carry a path header.
+    pub const EXPLICIT: [(&'static str, Self); 2] = [("xcp", Self::Xcp), ("p-xcp", Self::PXcp)];
+
+    /// Kinds that every engine has, by name.
     pub const NAMES: [(&'static str, Self); 6] = [
         ("model", Self::Model),
         ("slow-start-avoidance", Self::SlowStartAvoidance),
@@ -59,6 +66,8 @@ impl ControllerKind {
             Self::Cubic => "cubic",
             Self::Bbr => "bbr",
             Self::Vegas => "vegas",
+            Self::Xcp => "xcp",
+            Self::PXcp => "p-xcp",
             Self::Model => "model",
             Self::Window(_) => "window",
             Self::Path(_) => "path",
@@ -83,6 +92,8 @@ impl ControllerKind {
             Self::Cubic => Box::new(Cubic::new(config)),
             Self::Bbr => Box::new(Bbr::new(config)),
             Self::Vegas => Box::new(Vegas::new(config)),
+            Self::Xcp => Box::new(Explicit::new(config, LossAnswer::Reduce)),
+            Self::PXcp => Box::new(Explicit::new(config, LossAnswer::Keep)),
             Self::Window(factory) => factory.build(config),
             Self::SlowStartAvoidance | Self::Model | Self::Path(_) => {
                 Box::new(SlowStartAvoidance::new(config))
@@ -119,7 +130,7 @@ mod tests {
             rtt_ns: None,
             seed: 1,
         };
-        for (name, kind) in ControllerKind::WINDOWS {
+        for (name, kind) in ControllerKind::WINDOWS.into_iter().chain(ControllerKind::EXPLICIT) {
             let controller = kind.build(config);
             assert_eq!((controller.snapshot().name, controller.window_bytes()), (name, 10_000));
         }

@@ -15,6 +15,9 @@ mod cubic;
 mod delivery;
 #[cfg(test)]
 mod delivery_tests;
+mod explicit;
+#[cfg(test)]
+mod explicit_tests;
 mod factory;
 mod growth;
 mod kind;
@@ -48,6 +51,7 @@ pub use bbr::Bbr;
 pub use config::{ControllerConfig, Counting, IdleRestart};
 pub use cubic::Cubic;
 pub use delivery::{Delivery, DeliveryLog, RateSample};
+pub use explicit::{Explicit, LossAnswer};
 pub use factory::{ControllerFactory, Factory, PathControllerFactory, PathStart};
 pub use growth::{Avoidance, SlowStart};
 pub use kind::ControllerKind;
@@ -141,6 +145,17 @@ pub enum Signal {
     },
 }
 
+/// Feedback of the routers on the path, as the receiver tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouterFeedback {
+    /// Change of the rate, in octets a second, not more than was asked for.
+    pub bytes_per_s: i32,
+    /// Routers that the last packet had passed.
+    pub routers: u8,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt_ns: u64,
+}
+
 /// Needs of a controller beyond window and pace. Most have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -150,6 +165,8 @@ pub struct Needs {
     pub holds_back: bool,
     /// True if its window alone says how much leaves during a repair: nothing else is to slow that down.
     pub conserves: bool,
+    /// True if packets are to carry a path header, which asks routers for a rate.
+    pub path_header: bool,
     /// Low-priority segments beyond the window that are wanted now (TCP-Peach+).
     pub extra_segments: u32,
 }
@@ -177,6 +194,8 @@ pub trait Controller: Debug + Send {
     fn on_lost(&mut self, now: Instant, lost: &Lost);
     /// Takes in what else happened.
     fn on_signal(&mut self, _now: Instant, _signal: Signal) {}
+    /// Takes in what routers granted, where it asks for that ([`Needs::path_header`]).
+    fn on_feedback(&mut self, _now: Instant, _feedback: &RouterFeedback) {}
     /// Bytes that may be under way.
     fn window_bytes(&self) -> u64;
     /// Rate at which to spread packets, in bit/s of IP bytes; `None` for a controller without a wish of its

@@ -4,15 +4,15 @@ use proptest::prelude::*;
 use skyhaul_core::{Instant, Verdict};
 
 use crate::pipe::config;
-use crate::{Acked, ControllerKind, Delivery, Lost, RateSample, Signal};
+use crate::{Acked, ControllerKind, Delivery, Lost, RateSample, RouterFeedback, Signal};
 
 proptest! {
     #[test]
     fn any_order_of_calls_is_survived(
-        kind in 0..ControllerKind::NAMES.len(),
-        calls in proptest::collection::vec((0u8..9, any::<u64>(), any::<u64>(), any::<bool>()), 1..200),
+        kind in proptest::sample::select([&ControllerKind::NAMES[..], &ControllerKind::EXPLICIT[..]].concat()),
+        calls in proptest::collection::vec((0u8..10, any::<u64>(), any::<u64>(), any::<bool>()), 1..200),
     ) {
-        let mut cc = ControllerKind::NAMES[kind].1.build(config());
+        let mut cc = kind.1.build(config());
         for (call, a, b, yes) in calls {
             // Times up to 580 years, sizes up to a tebibyte.
             let (now, bytes, ns) = (Instant::from_ns(a), b >> 24, b >> 8);
@@ -47,6 +47,7 @@ proptest! {
                 5 => cc.on_signal(now, Signal::Timeout { in_flight_bytes: bytes, lost_bytes: bytes, left_bytes: 0, first: yes }),
                 6 => cc.on_signal(now, Signal::Idle { idle_ns: ns, rto_ns: bytes }),
                 7 => cc.on_signal(now, Signal::Recovered),
+                8 => cc.on_feedback(now, &RouterFeedback { bytes_per_s: b as i32, routers: u8::from(yes), smoothed_rtt_ns: a }),
                 _ => cc.on_signal(now, Signal::Spurious),
             }
             prop_assert!(cc.window_bytes() > 0);

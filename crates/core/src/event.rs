@@ -107,6 +107,8 @@ pub enum Phase {
     ProbeBandwidth,
     /// BBR: measuring the shortest round trip with an all but empty pipe.
     ProbeRtt,
+    /// Routers on the path say by how much the window changes.
+    Explicit,
     /// The path's model: no rate is known yet.
     Measuring,
     /// The path's model: at the measured rate, with a short queue.

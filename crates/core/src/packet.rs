@@ -59,8 +59,9 @@ pub struct NetworkFields {
 }
 
 impl NetworkFields {
-    /// Size of a segment of so many octets, those counted that a description stands for.
+    /// Size of a segment of so many octets, those counted that a description stands for, and a path header.
     pub fn whole_bytes(self, bytes: usize) -> usize {
+        let bytes = bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes));
         if self.described_bytes == 0 {
             return bytes;
         }

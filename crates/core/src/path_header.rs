@@ -48,7 +48,7 @@ impl HeaderTime {
 }
 
 /// Congestion header of explicit rate control [XCP 3.2], as a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathHeader {
     /// Time from one packet of the flow to the next, X.
     pub inter_packet: HeaderTime,
@@ -65,6 +65,24 @@ pub struct PathHeader {
     pub reverse_routers: u8,
     /// Who the header is for.
     pub format: HeaderFormat,
+    /// Octets by which it makes the packet longer: its own, or none where sizes are told with it.
+    pub wire_bytes: u8,
+}
+
+impl Default for PathHeader {
+    /// One that asks for nothing and tells nothing.
+    fn default() -> Self {
+        Self {
+            inter_packet: HeaderTime::UNKNOWN,
+            rtt: HeaderTime::UNKNOWN,
+            reverse_bytes_per_s: 0,
+            delta_bytes_per_s: 0,
+            routers: 0,
+            reverse_routers: 0,
+            format: HeaderFormat::Standard,
+            wire_bytes: Self::BYTES,
+        }
+    }
 }
 
 /// Format of a path header.
@@ -79,6 +97,9 @@ pub enum HeaderFormat {
 }
 
 impl PathHeader {
+    /// Octets on the wire.
+    pub const BYTES: u8 = 20;
+
     /// Most routers that are counted.
     pub const MAX_ROUTERS: u8 = 15;
 

@@ -8,6 +8,7 @@ use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart
 use skyhaul_core::{DeclaredRate, MS, SECOND};
 
 use crate::ack_policy::AckPolicy;
+use crate::explicit::ExplicitConfig;
 use crate::loss::LossJudge;
 
 /// Repair of losses.
@@ -132,17 +133,22 @@ pub struct Config {
     pub offered_options: Vec<(u8, Vec<u8>)>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
+    /// Explicit rate control.
+    pub explicit: ExplicitConfig,
 }
 
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ discover_mtu } = $config;
+        let Config { $($field,)+ discover_mtu, explicit } = $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
         if *discover_mtu || is_long {
             text.field("discover_mtu", discover_mtu);
+        }
+        if *explicit != ExplicitConfig::default() || is_long {
+            text.field("explicit", explicit);
         }
         text.finish()
     }};
@@ -232,6 +238,7 @@ impl Config {
             offered_options: Vec::new(),
             keepalive: None,
             max_challenges_per_s: 10,
+            explicit: ExplicitConfig::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use skyhaul_core::{HeaderFormat, HeaderTime, PathHeader};
 
 /// Octets of the header.
-pub const HEADER_BYTES: usize = 20;
+pub const HEADER_BYTES: usize = PathHeader::BYTES as usize;
 
 /// Version of draft-03.
 const VERSION: u8 = 3;

@@ -43,6 +43,7 @@ fn data_that_two_routers_took_rate_from_with_an_answer() {
         routers: 2,
         reverse_routers: 3,
         format: HeaderFormat::Standard,
+        ..PathHeader::default()
     };
     check("granted", 253, header);
 }

@@ -111,6 +111,7 @@ fn rate_limit(phase: Phase) -> Limit {
         // Whose time that is depends on what is known of others.
         Phase::Avoidance
         | Phase::Drain
+        | Phase::Explicit
         | Phase::ProbeBandwidth
         | Phase::ProbeRtt
         | Phase::Holding

@@ -125,7 +125,7 @@ impl Ends {
         let (config, entropy) = (Arc::clone(&self.configs[to]), Self::entropy(to));
         let (connection, mut context) = self.parts(to);
         match connection {
-            Some(connection) => connection.handle(&segment, ecn, bytes.len() as u32, &mut context),
+            Some(connection) => connection.handle(&segment, ecn.into(), bytes.len() as u32, &mut context),
             None if segment.flags == flags::SYN => {
                 *connection = Some(Connection::accept(1, names(to), entropy, config, &segment, &context));
             }

@@ -1,7 +1,7 @@
 //! Segments that arrive: is each acceptable, what does it say [RFC 9293 3.10.7.4, RFC 5961, RFC 7323 5].
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{CloseReason, Ecn, Event, ResetReason, StreamEvent};
+use skyhaul_core::{CloseReason, Event, NetworkFields, ResetReason, StreamEvent};
 
 use super::{Connection, Context, State};
 use crate::call::Call;
@@ -13,7 +13,7 @@ impl Connection {
     pub(crate) fn handle(
         &mut self,
         segment: &Segment<'_>,
-        ecn: Ecn,
+        fields: NetworkFields,
         wire_bytes: u32,
         context: &mut Context<'_>,
     ) {
@@ -27,13 +27,18 @@ impl Connection {
         match self.life.state() {
             State::Closed | State::Listen => {}
             State::SynSent => self.handle_syn_sent(segment, context),
-            _ => self.handle_synchronized(segment, ecn, context),
+            _ => self.handle_synchronized(segment, fields, context),
         }
         self.tell_state(context);
         self.check_invariants();
     }
 
-    fn handle_synchronized(&mut self, segment: &Segment<'_>, ecn: Ecn, context: &mut Context<'_>) {
+    fn handle_synchronized(
+        &mut self,
+        segment: &Segment<'_>,
+        fields: NetworkFields,
+        context: &mut Context<'_>,
+    ) {
         let sequence = self.receiver.expand(segment.sequence);
         let acknowledgement = expand(segment.acknowledgement, self.sender.max());
         if self.is_crossing_answer(segment, sequence) {
@@ -65,6 +70,10 @@ impl Connection {
             self.establish(context);
             self.sender.expect_window();
         }
+        if let Some(header) = &fields.path_header {
+            self.grants.take(header);
+            self.sender.on_feedback(header, context.now);
+        }
         let mut call = Call::new(self.id, &mut self.stats, context);
         let answer = self.sender.on_acknowledgement((acknowledgement, sequence), segment, &mut call);
         if answer.advances {
@@ -76,7 +85,7 @@ impl Connection {
         if self.sender.take_writable() {
             self.tell(StreamEvent::Writable);
         }
-        self.stats.ce_packets += u64::from(self.receiver.take_mark(segment, ecn));
+        self.stats.ce_packets += u64::from(self.receiver.take_mark(segment, fields.ecn));
         self.take_data(segment, sequence, context);
     }
 

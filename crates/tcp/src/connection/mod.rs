@@ -23,6 +23,7 @@ use skyhaul_core::{CloseReason, Event, Stats, StreamEvent};
 
 use crate::call::Call;
 use crate::config::Config;
+use crate::explicit::Grants;
 use crate::receive::Receiver;
 use crate::segment::Way;
 pub(crate) use crate::send::LEARNT_FOR_NS;
@@ -58,6 +59,8 @@ pub struct Connection {
     /// Options of other protocols, where some are agreed.
     extensions: Option<Box<Extensions>>,
     silence: Silence,
+    /// Changes of the peer's rate that routers granted.
+    grants: Grants,
     /// Events that the application has not fetched.
     events: VecDeque<StreamEvent>,
     stats: Stats,
@@ -82,6 +85,7 @@ impl Connection {
             receiver: Receiver::new(),
             extensions: None,
             silence: Silence::new(context.now),
+            grants: Grants::default(),
             events: VecDeque::new(),
             stats: Stats::default(),
             config,

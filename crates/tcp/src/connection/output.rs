@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Ecn, Event, NetworkFields};
+use skyhaul_core::{Ecn, Event, NetworkFields, PathHeader};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -117,6 +117,7 @@ impl Connection {
         let (acknowledgement, window) = self.acknowledge(bits, is_syn);
         let has_data = !is_syn && first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
+        let path_header = self.path_header(has_data && !is_probe, bits);
         let nothing = ((&[][..], &[][..]), None);
         let (payload, described) = if has_data { self.sender.payload(first, data_end) } else { nothing };
         let segment = Segment {
@@ -132,7 +133,8 @@ impl Connection {
             described,
         };
         let payload_bytes = segment.payload_bytes() as u32;
-        let bytes = HEADER_BYTES + segment.options.encoded_len() + payload_bytes as usize;
+        let header_bytes = HEADER_BYTES + path_header.map_or(0, |header| usize::from(header.wire_bytes));
+        let bytes = header_bytes + segment.options.encoded_len() + payload_bytes as usize;
         encode(self.names.peer, &segment, out);
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
@@ -143,7 +145,17 @@ impl Connection {
             extensions.attached_left();
         }
         // A described payload is no longer than a segment may be.
-        NetworkFields { described_bytes: described.map_or(0, |all| all.length as u16), ..ecn.into() }
+        let described_bytes = described.map_or(0, |all| all.length as u16);
+        NetworkFields { described_bytes, path_header, ..ecn.into() }
+    }
+
+    /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.
+    fn path_header(&mut self, has_data: bool, bits: u8) -> Option<PathHeader> {
+        if bits & (flags::SYN | flags::RST) != 0 {
+            return None;
+        }
+        let asked = if has_data { self.sender.ask() } else { None };
+        self.grants.tell(asked, self.config.explicit)
     }
 
     /// Acknowledgement and window fields; what was owed is paid.

@@ -44,7 +44,7 @@ impl Family for Tcp {
         }
         let Some((connection, path)) = endpoint.get_mut(id) else { return };
         let wire_bytes = path.wire_bytes(bytes);
-        connection.handle(segment, fields.ecn, wire_bytes, &mut Context { now, path, sink });
+        connection.handle(segment, fields, wire_bytes, &mut Context { now, path, sink });
         let survives = connection.state() != State::Closed;
         endpoint.family.stats.resets_ignored += u64::from(segment.has(flags::RST) && survives);
         endpoint.touch(id);

@@ -2,6 +2,7 @@
 //! it is; what goes next is in `decide`, what acknowledgements say in `acknowledge`, losses in `losses`.
 
 mod acknowledge;
+mod ask;
 mod buffer;
 mod decide;
 mod losses;
@@ -33,6 +34,7 @@ use skyhaul_core::{Description, Event, Instant, MS, Octets, Pacer, Path, Stats};
 use crate::agreed::Agreed;
 use crate::call::Call;
 use crate::config::{Config, Recovery};
+use crate::explicit::Asking;
 use crate::segment::{HEADER_BYTES, Payload};
 use crate::sequence::TimestampClock;
 use buffer::SendBuffer;
@@ -78,6 +80,8 @@ pub(crate) struct Sender {
     marks: MarkAnswer,
     controller: Box<dyn Controller>,
     sampling: Sampling,
+    /// What it asks routers for, and is told of.
+    asking: Asking,
     /// Pace of data; there is one only while the controller has a rate of its own.
     pace: Option<Pacer>,
 }
@@ -111,6 +115,7 @@ impl Sender {
             marks: MarkAnswer::default(),
             controller: config.controller.build(config.controller_config(mss_bytes, false)),
             sampling: Sampling::OFF,
+            asking: Asking::default(),
             pace: None,
             config,
         }
@@ -322,7 +327,7 @@ impl Sender {
     /// Largest payload of a packet of `packet_bytes`.
     fn payload_bytes(&self, packet_bytes: u32, path: &Path) -> u64 {
         let overhead = (path.mtu_bytes() as usize - path.max_segment_bytes()) + HEADER_BYTES;
-        let room = u64::from(packet_bytes).saturating_sub(overhead as u64);
+        let room = u64::from(packet_bytes).saturating_sub(overhead as u64 + self.path_header_bytes());
         self.agreed.payload_bytes(room.min(u64::from(self.config.mss_bytes)))
     }
 

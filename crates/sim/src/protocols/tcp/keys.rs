@@ -1,6 +1,9 @@
 //! Every tunable of TCP. What each is for is in `docs/spec/tcp-conformance.md`.
 
-use skyhaul_tcp::{Config, ControllerKind, Counting, Recovery};
+use std::sync::LazyLock;
+
+use skyhaul_core::PathHeader;
+use skyhaul_tcp::{Asks, Config, ControllerKind, Counting, ExplicitConfig, Recovery};
 
 use super::ack_policy::read_ack_policy;
 use super::keepalive::read_keepalive;
@@ -11,6 +14,13 @@ use skyhaul_scenario::kinds::{
 
 /// Of a rate: pacing may be slower or faster than it.
 const PERCENT_OF_RATE: Count = Count { min: 1, max: 1000 };
+
+/// Controllers of a window, those that follow routers behind the others.
+static CONTROLLERS: [(&str, ControllerKind); 7] = {
+    let [a, b, c, d, e] = ControllerKind::WINDOWS;
+    let [f, g] = ControllerKind::EXPLICIT;
+    [a, b, c, d, e, f, g]
+};
 
 /// All but `loss_judge`, which is code.
 pub(super) fn config_keys() -> Vec<Key<Config>> {
@@ -23,8 +33,12 @@ pub(super) fn config_keys() -> Vec<Key<Config>> {
 
 fn congestion_keys() -> Vec<Key<Config>> {
     vec![
-        Key::new("controller", Choice(&ControllerKind::WINDOWS), |c: &mut Config| &mut c.controller)
-            .means("What decides on the congestion window."),
+        Key::new("controller", Choice(&CONTROLLERS), |c: &mut Config| &mut c.controller).means(
+            "What decides on the congestion window. `xcp` and `p-xcp` follow the routers of `explicit` links, and are \
+             as `reno` where there is none.",
+        ),
+        Key::table("explicit", explicit_keys, |c: &mut Config| &mut c.explicit)
+            .means("Explicit rate control, for controllers that follow routers."),
         Key::new(
             "recovery",
             Choice(&[
@@ -75,6 +89,30 @@ fn congestion_keys() -> Vec<Key<Config>> {
         Key::new("ecn", Switch, |c: &mut Config| &mut c.ecn)
             .means("Ask for explicit congestion notification, and agree to it [RFC 3168]."),
     ]
+}
+
+pub(super) fn explicit_keys() -> &'static [Key<ExplicitConfig>] {
+    static KEYS: LazyLock<Vec<Key<ExplicitConfig>>> = LazyLock::new(|| {
+        vec![
+            Key::new(
+                "asks",
+                Choice(&[("window", Asks::Window), ("always", Asks::Always)]),
+                |e: &mut ExplicitConfig| &mut e.asks,
+            )
+            .means(
+                "Rate that a sender asks for: no more than the peer's window, the data that is there and the declared \
+                 rate can use, or always as much as there may be (as in ns-2: no flow ever counts as limited).",
+            ),
+            Key::new("header", Choice(&[("counted", PathHeader::BYTES), ("included", 0)]), |e: &mut ExplicitConfig| {
+                &mut e.header_bytes
+            })
+            .means(
+                "The 20 octets of a path header make packets longer, or are part of the sizes that the file says, as in \
+                 papers.",
+            ),
+        ]
+    });
+    &KEYS
 }
 
 fn segment_keys() -> Vec<Key<Config>> {

@@ -20,7 +20,7 @@ use skyhaul_scenario::{
     SegmentLabel, SentSegment, TransportTable,
 };
 use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig, ExplicitConfig};
 
 /// TCP, as scenarios and simulated hosts know it.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +90,7 @@ impl Protocol for Tcp {
             limited_transmit: standard.limited_transmit,
             idle_restart: standard.idle_restart,
             pacing_percent: standard.pacing_percent,
+            explicit: ExplicitConfig { asks: standard.explicit.asks, ..config.explicit },
             hystart: standard.hystart,
             send_limit_bytes: standard.send_limit_bytes,
             nagle: standard.nagle,

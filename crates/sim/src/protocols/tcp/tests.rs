@@ -1,11 +1,11 @@
 //! A field that is added to TCP's parameters has a key, or these tests fail.
 
 use skyhaul_scenario::fields::{each_sets_its_field, field_names, names, shown_reads_as_itself};
-use skyhaul_tcp::{AckPolicy, Config};
+use skyhaul_tcp::{AckPolicy, Config, ExplicitConfig};
 
 use super::ack_policy::{AckDraft, ack_policy_keys};
 use super::keepalive::{KEEPALIVE, keepalive_keys};
-use super::keys::config_keys;
+use super::keys::{config_keys, explicit_keys};
 use super::transport::TCP_PROFILES;
 
 #[test]
@@ -14,6 +14,8 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     tcp.extend(["loss_judge", "offered_options"].map(String::from)); // code, not values
     assert_eq!(field_names(&Config::standard()), tcp);
     assert_eq!(field_names(&KEEPALIVE), names(keepalive_keys()));
+    let explicit = field_names(&ExplicitConfig::default());
+    assert_eq!(explicit, names(explicit_keys()));
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_tcp::Config;
+use skyhaul_tcp::{Config, ExplicitConfig};
 
 use super::ack_policy::{AckDraft, ack_policy_keys};
 use super::keepalive::{KEEPALIVE, keepalive_keys};
-use super::keys::config_keys;
+use super::keys::{config_keys, explicit_keys};
 use skyhaul_scenario::keys::{Key, join, read_table};
 use skyhaul_scenario::kinds::{Choice, Kind};
 use skyhaul_scenario::tree::Node;
@@ -67,6 +67,7 @@ pub(super) fn describe(page: &mut Page) {
         .map(|name| Config::profile(name).unwrap_or_else(Config::standard).ack_policy)
         .map(AckDraft::from);
     page.profiled("[transports.NAME.ack_policy]", ack_policy_keys(), TCP_PROFILES, &mut policies);
+    page.section("[transports.NAME.explicit]", explicit_keys(), &mut ExplicitConfig::default());
     page.section("[transports.NAME.keepalive]", keepalive_keys(), &mut { KEEPALIVE });
 }
 

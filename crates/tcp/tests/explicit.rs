@@ -1,0 +1,133 @@
+//! Explicit rate control over TCP: what segments carry, and what becomes of what routers write on them.
+
+mod common;
+
+use common::{PORT, plain, way};
+use skyhaul_core::{
+    ConnectionId, Connections, Engine, HeaderFormat, HeaderTime, Instant, MS, NetworkFields, NullSink,
+    PathHeader, Stream,
+};
+use skyhaul_tcp::{AckPolicy, Asks, Config, ControllerKind, Endpoint, EndpointConfig, ExplicitConfig};
+
+const MSS: u64 = 1000;
+const ONE_WAY_NS: u64 = 40 * MS;
+
+/// Two ends, one of which sends; each packet takes as long.
+struct Ends {
+    ends: [Endpoint; 2],
+    now: Instant,
+    id: ConnectionId,
+}
+
+impl Ends {
+    fn new(config: &Config) -> Self {
+        let accept = Config { controller: ControllerKind::Reno, ..config.clone() };
+        let end = |name| {
+            Endpoint::new(
+                EndpointConfig { accept: accept.clone(), ..EndpointConfig::default() },
+                Stream::new(1, name),
+            )
+        };
+        let mut ends = [end("a"), end("b")];
+        ends[1].listen(PORT);
+        let now = Instant::from_ns(1);
+        let id = ends[0].connect(now, way(), PORT, None, config.clone()).unwrap();
+        let mut ends = Self { ends, now, id };
+        for side in [0, 1, 0] {
+            ends.pass(side, |_| {});
+        }
+        ends
+    }
+
+    /// What an end sends now crosses the path, where `route` may write on headers. Headers as they left.
+    fn pass(&mut self, side: usize, mut route: impl FnMut(&mut PathHeader)) -> Vec<Option<PathHeader>> {
+        let (mut buffer, mut sent) = (Vec::new(), Vec::new());
+        while let Some(transmit) = self.ends[side].poll_transmit(self.now, &mut buffer, 1, &mut NullSink) {
+            sent.push((transmit.fields, buffer.clone()));
+        }
+        self.now = self.now.after(ONE_WAY_NS);
+        let way = if side == 0 { way().reversed() } else { way() };
+        for (fields, bytes) in &sent {
+            let mut path_header = fields.path_header;
+            path_header.iter_mut().for_each(&mut route);
+            let fields = NetworkFields { path_header, ..*fields };
+            self.ends[1 - side].handle(self.now, way, fields, bytes, &mut NullSink);
+        }
+        sent.iter().map(|(fields, _)| fields.path_header).collect()
+    }
+
+    fn cwnd_bytes(&self) -> u64 {
+        self.ends[0].stats(self.id).unwrap().cwnd_bytes
+    }
+}
+
+fn config(asks: Asks) -> Config {
+    Config {
+        controller: ControllerKind::Xcp,
+        initial_window_packets: Some(4),
+        ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 200 * MS },
+        explicit: ExplicitConfig { asks, header_bytes: 0 },
+        mss_bytes: MSS as u16,
+        timestamps: false,
+        ..plain()
+    }
+}
+
+/// The sender asks for what is there to be sent, each packet for an equal part, and follows the sum of what
+/// the router left of it, which one acknowledgement of all four tells.
+#[test]
+fn a_window_follows_what_routers_grant() {
+    let mut ends = Ends::new(&config(Asks::Window));
+    assert!(ends.ends[0].write(ends.id, &vec![0; 20 * MSS as usize]).unwrap() > 0);
+    let grant = |header: &mut PathHeader| {
+        header.delta_bytes_per_s = 12_500;
+        header.routers += 1;
+    };
+    let data = ends.pass(0, grant);
+    // Four segments of a window of four, 80 ms: X is 20 ms. 16 000 octets more a round trip are 200 000 a
+    // second.
+    let asked = PathHeader {
+        inter_packet: HeaderTime::from_ns(20 * MS),
+        rtt: HeaderTime::from_ns(80 * MS),
+        delta_bytes_per_s: 50_000,
+        wire_bytes: 0,
+        ..PathHeader::default()
+    };
+    assert_eq!(data, [Some(asked); 4]);
+    let told = PathHeader {
+        reverse_bytes_per_s: 50_000,
+        reverse_routers: 1,
+        format: HeaderFormat::Minimal,
+        wire_bytes: 0,
+        ..PathHeader::default()
+    };
+    assert_eq!(ends.pass(1, |_| {}), [Some(told)]);
+    // 50 000 octets a second, 4000 a round trip.
+    assert_eq!(ends.cwnd_bytes(), 8 * MSS);
+}
+
+/// Nobody can make a sender faster than it asked to be.
+#[test]
+fn a_receiver_that_tells_more_than_was_asked_for_is_not_believed() {
+    let mut ends = Ends::new(&config(Asks::Window));
+    assert!(ends.ends[0].write(ends.id, &vec![0; 6 * MSS as usize]).unwrap() > 0);
+    ends.pass(0, |header| header.routers = 1);
+    ends.pass(1, |header| header.reverse_bytes_per_s = i32::MAX);
+    // Two segments more than the four were asked for.
+    assert_eq!(ends.cwnd_bytes(), 6 * MSS);
+}
+
+#[test]
+fn who_always_asks_asks_for_all_that_there_is() {
+    let mut ends = Ends::new(&config(Asks::Always));
+    assert!(ends.ends[0].write(ends.id, &[0; 10]).unwrap() > 0);
+    assert_eq!(ends.pass(0, |_| {})[0].unwrap().delta_bytes_per_s, i32::MAX);
+}
+
+#[test]
+fn without_a_controller_that_follows_routers_there_is_no_header() {
+    let mut ends = Ends::new(&Config { controller: ControllerKind::Reno, ..config(Asks::Window) });
+    assert!(ends.ends[0].write(ends.id, &vec![0; 4 * MSS as usize]).unwrap() > 0);
+    assert_eq!(ends.pass(0, |_| {}), [None; 4]);
+    assert_eq!(ends.pass(1, |_| {}), [None]);
+}
