@@ -6,8 +6,8 @@ use skyhaul_core::PathController;
 
 use crate::memory::RememberedStart;
 use crate::{
-    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, Explicit, LossAnswer, PathControllerFactory,
-    PathStart, Reno, SlowStartAvoidance, Vegas,
+    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, Explicit, LossAnswer, Off,
+    PathControllerFactory, PathStart, Reno, SlowStartAvoidance, Vegas,
 };
 
 /// Controller that an engine is told to use: one of those here, or anybody's.
@@ -27,6 +27,8 @@ pub enum ControllerKind {
     Xcp,
     /// [`Explicit`] that keeps its window. Likewise.
     PXcp,
+    /// [`Off`]: no control of congestion. Only for SCPS-TP.
+    Off,
     /// Rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
     Model,
     /// Window of a controller from elsewhere.
@@ -68,6 +70,7 @@ impl ControllerKind {
             Self::Vegas => "vegas",
             Self::Xcp => "xcp",
             Self::PXcp => "p-xcp",
+            Self::Off => "none",
             Self::Model => "model",
             Self::Window(_) => "window",
             Self::Path(_) => "path",
@@ -94,6 +97,7 @@ impl ControllerKind {
             Self::Vegas => Box::new(Vegas::new(config)),
             Self::Xcp => Box::new(Explicit::new(config, LossAnswer::Reduce)),
             Self::PXcp => Box::new(Explicit::new(config, LossAnswer::Keep)),
+            Self::Off => Box::new(Off::new(config)),
             Self::Window(factory) => factory.build(config),
             Self::SlowStartAvoidance | Self::Model | Self::Path(_) => {
                 Box::new(SlowStartAvoidance::new(config))

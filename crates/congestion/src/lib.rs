@@ -24,6 +24,7 @@ mod kind;
 mod loss_events;
 pub mod memory;
 mod model;
+mod off;
 #[cfg(test)]
 mod pipe;
 #[cfg(test)]
@@ -57,6 +58,7 @@ pub use growth::{Avoidance, SlowStart};
 pub use kind::ControllerKind;
 pub use loss_events::LossEvents;
 pub use model::Model;
+pub use off::Off;
 pub use reno::Reno;
 pub use vegas::Vegas;
 pub use window::SlowStartAvoidance;

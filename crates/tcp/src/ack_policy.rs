@@ -1,6 +1,6 @@
 //! Moment at which received data is acknowledged: a choice of the receiver, and a place for further ones.
 
-use skyhaul_core::Instant;
+use skyhaul_core::{Instant, MS};
 
 /// Policy of acknowledging data in sequence. A closed window that opens and a doubtful segment are answered
 /// at once by every policy, and a segment with data takes the acknowledgement along.
@@ -32,7 +32,15 @@ pub enum AckPolicy {
         /// From the first unacknowledged segment on.
         delay_ns: u64,
     },
+    /// As [`Self::Reduced`], by a time that goes with the round trip as the receiver knows it [SCPS-TP 3.2].
+    PerRoundTrip {
+        /// Acknowledgements a round trip, at least 1; the paper's are 1 to 8.
+        acks: u32,
+    },
 }
+
+/// Wait for an acknowledgement that goes with a round trip which is not known.
+const UNKNOWN_ROUND_TRIP_DELAY_NS: u64 = 200 * MS;
 
 /// Reason why a received segment is worth an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +54,13 @@ pub(crate) enum Urgency {
 }
 
 impl AckPolicy {
+    /// This policy where the round trip is `rtt_ns`, if one is known.
+    pub(crate) fn over(self, rtt_ns: Option<u64>) -> Self {
+        let Self::PerRoundTrip { acks } = self else { return self };
+        let delay_ns = rtt_ns.map_or(UNKNOWN_ROUND_TRIP_DELAY_NS, |rtt_ns| rtt_ns / u64::from(acks.max(1)));
+        Self::Reduced { every_packets: u32::MAX, delay_ns }
+    }
+
     /// Moment at which the answer to the `waiting`-th unacknowledged segment is due; `None`: at once.
     pub(crate) fn due(self, waiting: u32, urgency: Urgency, now: Instant) -> Option<Instant> {
         match self {
@@ -60,6 +75,7 @@ impl AckPolicy {
             Self::Reduced { every_packets, delay_ns } => {
                 (waiting < every_packets).then(|| now.after(delay_ns))
             }
+            Self::PerRoundTrip { .. } => self.over(None).due(waiting, urgency, now),
         }
     }
 }
@@ -67,7 +83,6 @@ impl AckPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skyhaul_core::MS;
 
     const NOW: Instant = Instant::from_ns(250 * MS);
 
@@ -89,6 +104,12 @@ mod tests {
             assert_eq!(policy.due(1, Urgency::End, NOW), None, "{policy:?}");
         }
         assert_eq!(reduced.due(8, Urgency::Gap, NOW), None);
+        let eight = AckPolicy::PerRoundTrip { acks: 8 };
+        for (rtt_ns, ms) in [(Some(400 * MS), 300), (None, 450)] {
+            assert_eq!(eight.over(rtt_ns).due(1000, Urgency::Gap, NOW), at(ms), "{rtt_ns:?}");
+            assert_eq!(eight.over(rtt_ns).due(1, Urgency::End, NOW), None);
+        }
+        assert_eq!(reduced.over(Some(MS)), reduced);
         let on_tick = Instant::from_ns(200 * MS);
         assert_eq!(heartbeat.due(1, Urgency::Ordinary, on_tick), at(400), "the tick that is now has passed");
     }

@@ -1,6 +1,7 @@
 //! Extensions that the two SYNs agree on.
 
 use crate::config::Config;
+use crate::scps::{SnackTerms, Terms};
 use crate::segment::{Segment, flags};
 
 /// Largest shift of a window [RFC 7323 2.3].
@@ -9,6 +10,10 @@ const MAX_SHIFT: u8 = 14;
 const DEFAULT_MSS: u16 = 536;
 /// Smallest payload of a full segment, whatever a peer asks for: tiny ones would be all header.
 const MIN_MSS: u64 = 88;
+/// As much where SCPS-TP is spoken: the packets of a spacecraft had 90 octets [SCPS-TP 6.3].
+const MIN_SCPS_MSS: u64 = 32;
+/// Number of a connection whose headers are never compressed.
+pub(crate) const NO_CONNECTION_ID: u8 = 1;
 /// Both bits of ECN's negotiation [RFC 3168 6.1.1].
 pub(crate) const ECN_SETUP: u8 = flags::ECE | flags::CWR;
 
@@ -29,6 +34,8 @@ pub(crate) struct Agreed {
     pub(crate) ecn: bool,
     /// Largest payload that the peer takes, options counted.
     peer_mss: u16,
+    /// Both speak SCPS-TP.
+    pub(crate) scps: Option<Terms>,
 }
 
 impl Agreed {
@@ -41,6 +48,7 @@ impl Agreed {
         timestamps: false,
         ecn: false,
         peer_mss: u16::MAX,
+        scps: None,
     };
 
     /// Agreement that follows from the peer's SYN. `offers_ecn`: our own SYN asked for ECN, or answers this
@@ -56,9 +64,30 @@ impl Agreed {
             scales: scale.is_some(),
             sack: options.sack_permitted && config.recovery.wants_sack(),
             timestamps: options.timestamps.is_some() && config.timestamps,
-            ecn: config.ecn && offers_ecn && syn.flags & ECN_SETUP == expected,
+            ecn: config.wants_ecn() && offers_ecn && syn.flags & ECN_SETUP == expected,
             peer_mss: options.mss.unwrap_or(DEFAULT_MSS),
+            scps: None,
         }
+    }
+
+    /// Agreement on SCPS-TP, too, where that is offered in an opening with `our_mss`. Where holes are told,
+    /// selective acknowledgements are not.
+    pub(crate) fn with_scps(self, config: &Config, our_mss: u16, syn: &Segment<'_>) -> Self {
+        let Some(offered) = &config.scps else { return self };
+        let unit_bytes = u64::from(our_mss.min(self.peer_mss)).saturating_sub(self.timestamp_bytes() as u64);
+        let scps = Terms::agree(offered.offer(NO_CONNECTION_ID), &syn.options.extra, unit_bytes);
+        let told = scps.is_some_and(|terms| terms.snack.is_some());
+        Self { scps, sack: self.sack && !told, ..self }
+    }
+
+    /// Terms by which receivers tell holes, if they do.
+    pub(crate) fn snack(self) -> Option<SnackTerms> {
+        self.scps.and_then(|terms| terms.snack)
+    }
+
+    /// True if receivers tell more than a number in sequence.
+    pub(crate) fn is_selective(self) -> bool {
+        self.sack || self.snack().is_some()
     }
 
     /// Agreement after a peer repeats its SYN: where that asks for ECN no more, there is none
@@ -79,8 +108,9 @@ impl Agreed {
     }
 
     /// Payload of a full segment without SACK blocks, where path and configuration leave `room_bytes`.
-    pub(crate) fn payload_bytes(self, room_bytes: u64) -> u64 {
-        let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(MIN_MSS);
+    pub(crate) fn payload_bytes(self, room_bytes: u64, config: &Config) -> u64 {
+        let least = if config.scps.is_some() { MIN_SCPS_MSS } else { MIN_MSS };
+        let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(least);
         mss_bytes.saturating_sub(self.timestamp_bytes() as u64).max(1)
     }
 

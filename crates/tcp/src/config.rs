@@ -1,7 +1,6 @@
 //! Tunables of a connection, and the named profiles.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::fmt;
 
 use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
@@ -10,6 +9,7 @@ use skyhaul_core::{DeclaredRate, MS, SECOND};
 use crate::ack_policy::AckPolicy;
 use crate::explicit::ExplicitConfig;
 use crate::loss::LossJudge;
+use crate::scps::Scps;
 
 /// Repair of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,9 +128,8 @@ pub struct Config {
     pub loss_judge: Option<Arc<dyn LossJudge>>,
     /// Ask a peer that has long been silent; `None`: never.
     pub keepalive: Option<Keepalive>,
-    /// Options that are not this engine's (kind and value), for protocols over it: our SYN offers them as far
-    /// as they fit, and what the peer offers too is agreed. See `Endpoint::attach_option`.
-    pub offered_options: Vec<(u8, Vec<u8>)>,
+    /// SCPS-TP is offered and agreed to; these count where the peer agrees, too. `None`: plain TCP alone.
+    pub scps: Option<Scps>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
     /// Explicit rate control.
@@ -140,15 +139,22 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ discover_mtu, explicit } = $config;
+        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps } = $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
+        if !is_long {
+            text.field("offered_options", &[(); 0]); // a field that is gone: digests keep it
+        }
+        text.field("max_challenges_per_s", max_challenges_per_s);
         if *discover_mtu || is_long {
             text.field("discover_mtu", discover_mtu);
         }
         if *explicit != ExplicitConfig::default() || is_long {
             text.field("explicit", explicit);
+        }
+        if scps.is_some() || is_long {
+            text.field("scps", scps);
         }
         text.finish()
     }};
@@ -193,8 +199,6 @@ impl fmt::Debug for Config {
             black_hole_timeouts,
             loss_judge,
             keepalive,
-            offered_options,
-            max_challenges_per_s,
         )
     }
 }
@@ -235,7 +239,7 @@ impl Config {
             black_hole_timeouts: Some(3),
             discover_mtu: false,
             loss_judge: None,
-            offered_options: Vec::new(),
+            scps: None,
             keepalive: None,
             max_challenges_per_s: 10,
             explicit: ExplicitConfig::default(),
@@ -306,6 +310,26 @@ impl Config {
             "petra" => Some(Self::petra()),
             _ => None,
         }
+    }
+
+    /// Parameters of SCPS-TP, if they are in force: the peer `agrees`.
+    pub(crate) fn in_force(&self, agrees: bool) -> Option<&Scps> {
+        self.scps.as_ref().filter(|_| agrees)
+    }
+
+    /// Controller of the window.
+    pub(crate) fn controller(&self, is_scps: bool) -> &ControllerKind {
+        self.in_force(is_scps).map_or(&self.controller, |scps| &scps.controller)
+    }
+
+    /// Policy of acknowledging.
+    pub(crate) fn ack_policy(&self, is_scps: bool) -> AckPolicy {
+        self.in_force(is_scps).map_or(self.ack_policy, |scps| scps.ack_policy)
+    }
+
+    /// True if marks of routers are asked for: somebody must answer them.
+    pub(crate) fn wants_ecn(&self) -> bool {
+        self.ecn && self.scps.as_ref().is_none_or(|scps| scps.controller != ControllerKind::Off)
     }
 
     /// Declaration for the path that a connection enters.

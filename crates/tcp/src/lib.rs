@@ -17,6 +17,7 @@ mod explicit;
 mod icmp;
 mod loss;
 mod receive;
+pub mod scps;
 pub mod segment;
 mod send;
 mod sequence;

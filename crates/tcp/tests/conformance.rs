@@ -1,10 +1,9 @@
-//! `docs/spec/tcp-conformance.md` names tests that exist, and every trace test.
+//! `docs/spec/tcp-conformance.md` and `docs/spec/scps-tp.md` name tests that exist, and every trace test.
 
 const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
 const TRACES: &[&str] = &[
     include_str!("cookies.rs"),
     include_str!("ecn.rs"),
-    include_str!("extensions.rs"),
     include_str!("lifetime.rs"),
     include_str!("loss_causes.rs"),
     include_str!("mechanisms.rs"),
@@ -13,6 +12,13 @@ const TRACES: &[&str] = &[
     include_str!("rack.rs"),
     include_str!("repairs.rs"),
     include_str!("states.rs"),
+];
+const SCPS_PAGE: &str = include_str!("../../../docs/spec/scps-tp.md");
+const SCPS_TRACES: &[&str] = &[include_str!("scps.rs"), include_str!("scps_pairs.rs")];
+const SCPS_OTHERS: &[&str] = &[
+    include_str!("../src/receive/echoed.rs"),
+    include_str!("../src/scps/mod.rs"),
+    include_str!("../src/scps/snack_tests.rs"),
 ];
 const OTHERS: &[&str] = &[
     include_str!("../src/endpoint/cookies.rs"),
@@ -75,25 +81,42 @@ fn tests(source: &'static str) -> impl Iterator<Item = &'static str> {
         .map(|(name, _)| name)
 }
 
-#[test]
-fn the_page_names_tests_that_exist() {
-    let known: Vec<&str> = TRACES.iter().chain(OTHERS).chain(MEETINGS).copied().flat_map(tests).collect();
-    let quoted = PAGE
+/// Number of tests that a page names, all of which must be known.
+fn named(page: &'static str, name_of_page: &str, known: &[&str]) -> usize {
+    let quoted = page
         .split('`')
         .skip(1)
         .step_by(2)
         .filter(|name| name.contains('_') && !name.contains([' ', '/', ':']));
     let mut count = 0;
     for name in quoted {
-        assert!(known.contains(&name), "docs/spec/tcp-conformance.md names {name}, which is no test");
+        let is_file_or_field = name.contains('.') || ["max_snacks", "scps_pairs"].contains(&name);
+        assert!(is_file_or_field || known.contains(&name), "{name_of_page} names {name}, which is no test");
         count += 1;
     }
+    count
+}
+
+#[test]
+fn the_page_names_tests_that_exist() {
+    let known: Vec<&str> = TRACES.iter().chain(OTHERS).chain(MEETINGS).copied().flat_map(tests).collect();
+    let count = named(PAGE, "docs/spec/tcp-conformance.md", &known);
     assert!(count > 50, "the page was not understood: {count} names");
+}
+
+#[test]
+fn the_page_of_scps_names_tests_that_exist() {
+    let known: Vec<&str> = SCPS_TRACES.iter().chain(SCPS_OTHERS).copied().flat_map(tests).collect();
+    let count = named(SCPS_PAGE, "docs/spec/scps-tp.md", &known);
+    assert!(count > 30, "the page was not understood: {count} names");
 }
 
 #[test]
 fn every_trace_test_is_on_the_page() {
     for name in TRACES.iter().copied().flat_map(tests) {
         assert!(PAGE.contains(&format!("`{name}`")), "docs/spec/tcp-conformance.md does not name {name}");
+    }
+    for name in SCPS_TRACES.iter().copied().flat_map(tests) {
+        assert!(SCPS_PAGE.contains(&format!("`{name}`")), "docs/spec/scps-tp.md does not name {name}");
     }
 }

@@ -14,7 +14,8 @@ use skyhaul_core::{
 };
 
 use super::{Connection, Context, Entropy, Names};
-use crate::segment::{Way, decode, flags};
+use crate::scps::{Scps, Snack, SnackOption};
+use crate::segment::{ExtraOptions, SackBlocks, Way, decode, flags};
 use crate::{AckPolicy, Config, IcmpMessage, Keepalive, Recovery, Unreachable};
 
 #[path = "../../../core/tests/decision/mod.rs"]
@@ -46,7 +47,8 @@ fn config(choice: u32) -> Config {
         (config.send_limit_bytes, config.receive_limit_bytes) = (8192, 4096);
     }
     if bit(9) {
-        config.offered_options = vec![(253, vec![1])];
+        let snack = if bit(8) { Snack::Short } else { Snack::Vector };
+        config.scps = Some(Scps { snack, ..Scps::standard() });
     }
     config.rate_bps = bit(10).then_some(200_000);
     config.discover_mtu = bit(14);
@@ -179,6 +181,12 @@ impl Ends {
             0 => segment.flags ^= 1 << (number % 8),
             1..=5 => segment.sequence = segment.sequence.wrapping_add(number),
             6..=10 => segment.acknowledgement ^= number,
+            11 | 12 if segment.options.sack == SackBlocks::default() => {
+                let mut extra = ExtraOptions::default();
+                let vector = &number.to_be_bytes()[2..];
+                SnackOption { offset: amount >> 12, size: 1 + (amount >> 4 & 3), vector }.push(&mut extra);
+                segment.options.extra = extra;
+            }
             _ => segment.window = amount >> 5,
         });
     }
@@ -214,7 +222,7 @@ impl Ends {
                 let cause = if amount.is_multiple_of(2) { Verdict::Outage } else { Verdict::Unknown };
                 connection.assume_loss_cause(cause);
             }
-            _ => drop(connection.attach_option(253, &[1, 2])),
+            _ => connection.report_damage(now),
         }
     }
 }

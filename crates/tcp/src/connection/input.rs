@@ -4,6 +4,7 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{CloseReason, Event, NetworkFields, ResetReason, StreamEvent};
 
 use super::{Connection, Context, State};
+use crate::ack_policy::AckPolicy;
 use crate::call::Call;
 use crate::segment::{Segment, flags};
 use crate::sequence::expand;
@@ -62,9 +63,6 @@ impl Connection {
             return;
         }
         self.silence.heard(context.now);
-        if let Some(extensions) = self.extensions.as_mut() {
-            extensions.take(&segment.options);
-        }
         self.receiver.take_timestamp(segment, sequence, context.now);
         if self.life.is_opening() {
             self.establish(context);
@@ -174,7 +172,14 @@ impl Connection {
         if self.life.is_released() && sequence + length > self.receiver.next() {
             return self.reset(); // nobody will read it [RFC 9293 3.6.1]
         }
-        let taken = self.receiver.take_data(segment, sequence, self.config.ack_policy, context.now);
+        let policy = self.config.ack_policy(self.sender.agreed().scps.is_some());
+        let policy = if let AckPolicy::PerRoundTrip { .. } = policy {
+            self.receiver.time_echo(segment, self.sender.clock(), context.now);
+            policy.over(self.round_trip_ns())
+        } else {
+            policy
+        };
+        let taken = self.receiver.take_data(segment, sequence, policy, context.now);
         if taken.moved {
             self.tell(StreamEvent::Readable);
         }

@@ -4,7 +4,6 @@
 mod decision;
 #[cfg(test)]
 mod decision_tests;
-mod extensions;
 mod icmp;
 mod input;
 mod life;
@@ -13,13 +12,11 @@ mod output;
 mod silence;
 mod surface;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use skyhaul_core::event::{Refusal, Verdict};
-use skyhaul_core::{CloseReason, Event, Stats, StreamEvent};
+use skyhaul_core::{CloseReason, Event, Instant, Stats, StreamEvent};
 
 use crate::call::Call;
 use crate::config::Config;
@@ -28,7 +25,6 @@ use crate::receive::Receiver;
 use crate::segment::Way;
 pub(crate) use crate::send::LEARNT_FOR_NS;
 use crate::send::Sender;
-use extensions::Extensions;
 pub(crate) use icmp::Belief;
 use life::Life;
 pub use life::State;
@@ -56,8 +52,6 @@ pub struct Connection {
     life: Life,
     sender: Sender,
     receiver: Receiver,
-    /// Options of other protocols, where some are agreed.
-    extensions: Option<Box<Extensions>>,
     silence: Silence,
     /// Changes of the peer's rate that routers granted.
     grants: Grants,
@@ -83,7 +77,6 @@ impl Connection {
             life,
             sender: Sender::new(Arc::clone(&config), first, is_ipv4, context.now, context.path),
             receiver: Receiver::new(),
-            extensions: None,
             silence: Silence::new(context.now),
             grants: Grants::default(),
             events: VecDeque::new(),
@@ -102,25 +95,16 @@ impl Connection {
         self.sender.assume_loss_cause(verdict);
     }
 
-    /// Value of the peer's SYN for an option that both offered.
-    pub(crate) fn agreed_option(&self, kind: u8) -> Option<&[u8]> {
-        self.extensions.as_ref()?.agreed(kind)
-    }
-
-    /// The next segment carries the option; there is one at once. False if it cannot.
-    pub(crate) fn attach_option(&mut self, kind: u8, value: &[u8]) -> bool {
-        let is_open = !self.life.is_opening() && !self.life.is_closed();
-        let extensions = self.extensions.as_mut().filter(|_| is_open);
-        let attached = extensions.is_some_and(|extensions| extensions.attach(kind, value));
-        if attached {
-            self.receiver.acknowledge_now();
+    /// Routers damage what the peer sends: it is told for a while [SCPS-TP 3.1.2].
+    pub(crate) fn report_damage(&mut self, now: Instant) {
+        if self.sender.agreed().scps.is_some() {
+            self.receiver.report_damage(self.round_trip_ns(), now);
         }
-        attached
     }
 
-    /// Next agreed option that a segment of the peer carried.
-    pub(crate) fn poll_option(&mut self) -> Option<(u8, Vec<u8>)> {
-        self.extensions.as_mut()?.poll()
+    /// Round trip as this end knows it as a receiver: by echoes of its clock, else by what it sent.
+    fn round_trip_ns(&self) -> Option<u64> {
+        self.receiver.echoed_rtt_ns().or_else(|| self.sender.rtt_ns())
     }
 
     /// Ends the connection at once; the peer is told [RFC 9293 3.10.5].

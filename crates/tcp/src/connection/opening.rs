@@ -5,13 +5,12 @@ use alloc::sync::Arc;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{CloseReason, Instant, Path, ResetReason, StreamEvent};
 
-use super::extensions::{self, Extensions};
 use super::life::Life;
 use super::{Connection, Context, Entropy, Names, State};
-use crate::agreed::{Agreed, ECN_SETUP, shift_for};
+use crate::agreed::{Agreed, ECN_SETUP, NO_CONNECTION_ID, shift_for};
 use crate::call::Call;
 use crate::config::Config;
-use crate::segment::{HEADER_BYTES, Options, Segment, Timestamps, flags};
+use crate::segment::{ExtraOptions, HEADER_BYTES, Options, Segment, Timestamps, flags};
 use crate::sequence::{expand, truncate};
 
 /// Distance from the last number of a connection to the first one of a successor: no late segment lies within
@@ -27,16 +26,21 @@ pub(crate) fn syn_options(
     timestamps: Timestamps,
 ) -> Options {
     let shift = shift_for(config.receive_limit_bytes);
-    let room = segment_bytes.saturating_sub(HEADER_BYTES).min(0xFFFF) as u16;
     let stamps = agreed.map_or(config.timestamps, |agreed| agreed.timestamps);
     let scales = agreed.map_or(config.window_scale, |agreed| agreed.scales);
     Options {
-        mss: Some(room.min(config.mss_bytes)),
+        mss: Some(our_mss(config, segment_bytes)),
         window_scale: scales.then_some(shift),
         sack_permitted: agreed.map_or(config.recovery.wants_sack(), |agreed| agreed.sack),
         timestamps: stamps.then_some(timestamps),
         ..Options::default()
     }
+}
+
+/// Largest payload that we ask for, where the largest segment of the path has `segment_bytes`.
+fn our_mss(config: &Config, segment_bytes: usize) -> u16 {
+    let room = segment_bytes.saturating_sub(HEADER_BYTES).min(0xFFFF) as u16;
+    room.min(config.mss_bytes)
 }
 
 impl Connection {
@@ -86,8 +90,10 @@ impl Connection {
         let answers = self.life.state() == State::SynReceived;
         let agreed = answers.then(|| self.sender.agreed());
         let options = syn_options(&self.config, agreed, path.max_segment_bytes(), self.timestamps(now));
-        let is_wanted = |kind| !answers || self.agreed_option(kind).is_some();
-        let extra = extensions::offer(&self.config.offered_options, is_wanted, &options);
+        let mut extra = ExtraOptions::default();
+        if let Some(scps) = self.config.in_force(agreed.is_none_or(|agreed| agreed.scps.is_some())) {
+            scps.offer(NO_CONNECTION_ID).push(&mut extra); // a SYN has room for it beside all others
+        }
         Options { extra, ..options }
     }
 
@@ -99,7 +105,7 @@ impl Connection {
     /// [RFC 3168 6.1.1.1].
     pub(super) fn ecn_setup(&self) -> u8 {
         match self.life.state() {
-            State::SynSent if self.config.ecn && self.sender.timeouts() == 0 => ECN_SETUP,
+            State::SynSent if self.config.wants_ecn() && self.sender.timeouts() == 0 => ECN_SETUP,
             State::SynReceived if self.sender.agreed().ecn => flags::ECE,
             _ => 0,
         }
@@ -108,11 +114,11 @@ impl Connection {
     /// Takes what the peer's SYN says.
     fn learn_peer(&mut self, syn: &Segment<'_>, context: &Context<'_>) {
         let offers_ecn = self.life.state() != State::SynSent || self.sender.timeouts() == 0;
-        let agreed = Agreed::learn(&self.config, syn, offers_ecn);
+        let our_mss = our_mss(&self.config, context.path.max_segment_bytes());
+        let agreed = Agreed::learn(&self.config, syn, offers_ecn).with_scps(&self.config, our_mss, syn);
         self.receiver.learn_peer(agreed, syn, &self.config, context.now);
         let window = (self.receiver.peer_initial(), u64::from(syn.window));
         self.sender.learn_peer(agreed, window, context);
-        self.extensions = Extensions::learn(&self.config.offered_options, &syn.options);
     }
 
     /// First number of ours for the connection that this SYN opens between the same ends, if it is no late

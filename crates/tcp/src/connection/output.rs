@@ -92,14 +92,14 @@ impl Connection {
         chunk.cut(max_bytes, self.sender.data_end())
     }
 
-    /// Options of the next segment, as long as nothing happens.
-    fn options(&self, is_syn: bool, context: &Context<'_>) -> Options {
+    /// Options of the next segment, which leaves.
+    fn options(&mut self, is_syn: bool, context: &Context<'_>) -> Options {
         if is_syn {
             return self.opening_options(context.path, context.now);
         }
-        let extra = self.extensions.as_ref().map(|extensions| extensions.attached()).unwrap_or_default();
-        let others = extra.encoded_len() + self.sender.agreed().timestamp_bytes();
+        let others = self.sender.agreed().timestamp_bytes();
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
+        let extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, context.now);
         let timestamps = self.sender.agreed().timestamps.then(|| self.timestamps(context.now));
         Options { timestamps, sack: self.receiver.sack(max_blocks), extra, ..Options::default() }
     }
@@ -141,9 +141,6 @@ impl Connection {
         let mut call = Call::new(self.id, &mut self.stats, context);
         self.sender.charge(wire_bytes, has_data && !is_probe, &mut call);
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
-        if let Some(extensions) = self.extensions.as_mut().filter(|_| !is_syn) {
-            extensions.attached_left();
-        }
         // A described payload is no longer than a segment may be.
         let described_bytes = described.map_or(0, |all| all.length as u16);
         NetworkFields { described_bytes, path_header, ..ecn.into() }

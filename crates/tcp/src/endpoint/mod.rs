@@ -8,7 +8,6 @@ mod secrets;
 mod ways;
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage};
@@ -160,26 +159,5 @@ impl Endpoint {
     /// Counters of what belongs to no connection.
     pub fn endpoint_stats(&self) -> EndpointStats {
         self.0.family.stats
-    }
-
-    /// Value in the peer's SYN of an option that both ends offered; `None`: not agreed.
-    pub fn agreed_option(&self, id: ConnectionId, kind: u8) -> Option<&[u8]> {
-        self.0.get(id)?.agreed_option(kind)
-    }
-
-    /// The next segment, which leaves at once, carries an agreed option with a value of at most 14 bytes.
-    /// False if it cannot, or if another one has not left yet.
-    pub fn attach_option(&mut self, id: ConnectionId, kind: u8, value: &[u8]) -> bool {
-        let Some((connection, _)) = self.0.get_mut(id) else { return false };
-        let attached = connection.attach_option(kind, value);
-        if attached {
-            self.0.touch(id);
-        }
-        attached
-    }
-
-    /// An agreed option that a segment of the peer carried, the oldest first. The last eight are kept.
-    pub fn poll_option(&mut self, id: ConnectionId) -> Option<(u8, Vec<u8>)> {
-        self.0.get_mut(id)?.0.poll_option()
     }
 }

@@ -16,7 +16,8 @@ const MAX_WAYS: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     mtu: Option<(u32, Instant)>,
-    loss_cause: Verdict,
+    /// As the carrier said; `None`: it has said nothing.
+    loss_cause: Option<Verdict>,
     since: Instant,
 }
 
@@ -34,7 +35,7 @@ impl Ways {
             let oldest = self.0.iter().min_by_key(|&(_, known)| known.since).map(|(&way, _)| way);
             oldest.and_then(|way| self.0.remove(&way));
         }
-        self.0.entry(way).or_insert(Known { mtu: None, loss_cause: Verdict::Congestion, since: now })
+        self.0.entry(way).or_insert(Known { mtu: None, loss_cause: None, since: now })
     }
 
     pub(super) fn get(&self, way: Way) -> Option<Known> {
@@ -45,7 +46,9 @@ impl Ways {
 /// Tells a new connection.
 pub(super) fn brief(known: Option<Known>, connection: &mut Connection, context: &mut Context<'_>) {
     let Some(known) = known else { return };
-    connection.assume_loss_cause(known.loss_cause);
+    if let Some(cause) = known.loss_cause {
+        connection.assume_loss_cause(cause);
+    }
     if let Some((bytes, _)) = known.mtu.filter(|&(_, at)| context.now.since(at) < LEARNT_FOR_NS) {
         connection.limit_packets(bytes, context);
     }
@@ -56,10 +59,20 @@ impl Endpoint {
     /// gone): what [`LossEvidence::assumed`](crate::LossEvidence::assumed) says, and the verdict where there
     /// is no judge. Holds until something else is said.
     pub fn assume_loss_cause(&mut self, now: Instant, way: Way, cause: Verdict) {
-        self.0.family.ways.entry(way, now).loss_cause = cause;
+        self.0.family.ways.entry(way, now).loss_cause = Some(cause);
         for id in self.0.connections_to(way) {
             if let Some((connection, _)) = self.0.get_mut(id) {
                 connection.assume_loss_cause(cause);
+            }
+        }
+    }
+
+    /// The carrier knows that what comes this way is damaged on its way: connections that speak SCPS-TP tell
+    /// their peers for two round trips, so that these take losses for damage.
+    pub fn report_damage(&mut self, now: Instant, way: Way) {
+        for id in self.0.connections_to(way) {
+            if let Some((connection, _)) = self.0.get_mut(id) {
+                connection.report_damage(now);
             }
         }
     }

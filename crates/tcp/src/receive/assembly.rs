@@ -5,7 +5,8 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use skyhaul_core::{Description, OctetQueue, Octets, RangeSet};
 
-use crate::segment::{MAX_SACK_BLOCKS, SackBlocks};
+use crate::scps::Teller;
+use crate::segment::{ExtraOptions, MAX_SACK_BLOCKS, SackBlocks};
 use crate::sequence::truncate;
 
 /// Every piece out of sequence takes at least this much, so that tiny ones cannot fill memory with
@@ -214,6 +215,11 @@ impl Assembly {
             blocks.push(truncate(first), truncate(end));
         }
         blocks
+    }
+
+    /// Adds what `teller` says of the holes, so that the options take `room` octets at most.
+    pub(crate) fn tell_holes(&self, teller: &mut Teller, room: usize, extra: &mut ExtraOptions) {
+        teller.tell(&self.have, self.next, room, extra);
     }
 
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {

@@ -4,6 +4,7 @@ mod acks;
 mod assembly;
 #[cfg(test)]
 mod assembly_tests;
+mod echoed;
 
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Description, Ecn, Instant, SECOND};
@@ -11,10 +12,12 @@ use skyhaul_core::{Description, Ecn, Instant, SECOND};
 use crate::ack_policy::{AckPolicy, Urgency};
 use crate::agreed::Agreed;
 use crate::config::Config;
-use crate::segment::{SackBlocks, Segment, flags};
-use crate::sequence::{expand, initial, is_earlier, truncate};
+use crate::scps::{Damage, Teller};
+use crate::segment::{ExtraOptions, SackBlocks, Segment, flags};
+use crate::sequence::{TimestampClock, expand, initial, is_earlier, truncate};
 use acks::Acks;
 use assembly::Assembly;
+use echoed::EchoedRtt;
 
 /// Time after which a timestamp says nothing any more: 24 days [RFC 7323 5.5].
 const RECENT_FOR_NS: u64 = 24 * 86_400 * SECOND;
@@ -36,6 +39,10 @@ pub(crate) struct Receiver {
     echoes_mark: bool,
     /// ACK stop: nothing is acknowledged, duplicates included [PETRA III-E].
     is_held: bool,
+    /// Teller of holes, where both ends speak of them.
+    teller: Option<Teller>,
+    damage: Damage,
+    echoed_rtt: EchoedRtt,
 }
 
 /// Changes that data made.
@@ -59,6 +66,9 @@ impl Receiver {
             last_ack_sent: 0,
             echoes_mark: false,
             is_held: false,
+            teller: None,
+            damage: Damage::default(),
+            echoed_rtt: EchoedRtt::default(),
         }
     }
 
@@ -71,6 +81,8 @@ impl Receiver {
             (self.recent, self.recent_at) = (stamps.value, now);
         }
         self.last_ack_sent = self.peer_initial + 1;
+        let max_snacks = config.scps.as_ref().map_or(0, |scps| scps.max_snacks);
+        self.teller = agreed.snack().map(|terms| Teller::new(terms, max_snacks));
     }
 
     /// The peer repeated its SYN, and agrees to this now.
@@ -250,6 +262,37 @@ impl Receiver {
     /// Blocks for a segment that leaves, at most `max_blocks`.
     pub(crate) fn sack(&self, max_blocks: usize) -> SackBlocks {
         if self.agreed.sack && !self.is_held { self.assembly.sack(max_blocks) } else { SackBlocks::default() }
+    }
+
+    /// Options of SCPS-TP for a segment that leaves, of `room` octets at most: holes, one after the other,
+    /// and that routers damage what comes.
+    pub(crate) fn scps_options(&mut self, room: usize, now: Instant) -> ExtraOptions {
+        if self.agreed.scps.is_none() {
+            return ExtraOptions::default();
+        }
+        let mut extra = ExtraOptions::default();
+        self.damage.push(&mut extra, now);
+        if let Some(teller) = self.teller.as_mut().filter(|_| !self.is_held) {
+            self.assembly.tell_holes(teller, room, &mut extra);
+        }
+        extra
+    }
+
+    /// Routers damage what comes; the round trip is `rtt_ns`, if one is known.
+    pub(crate) fn report_damage(&mut self, rtt_ns: Option<u64>, now: Instant) {
+        self.damage.report(rtt_ns.unwrap_or(SECOND), now);
+    }
+
+    /// Times a round trip by the echo of our clock, if there is one.
+    pub(crate) fn time_echo(&mut self, segment: &Segment<'_>, clock: TimestampClock, now: Instant) {
+        if let Some(stamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps) {
+            self.echoed_rtt.on_echo(stamps.echo, clock, now);
+        }
+    }
+
+    /// Round trip by echoes of our clock.
+    pub(crate) fn echoed_rtt_ns(&self) -> Option<u64> {
+        self.echoed_rtt.rtt_ns()
     }
 
     /// Control bits that tell the peer of marks.

@@ -1,4 +1,4 @@
-//! Options that this engine does not know: a place for protocols over it (SCPS-TP has four).
+//! Options that a plain TCP does not know, as they lie on the wire: those of SCPS-TP among them.
 
 use alloc::vec::Vec;
 
@@ -26,12 +26,23 @@ impl core::fmt::Debug for ExtraOptions {
 impl ExtraOptions {
     /// Adds an option; false if there is no room.
     pub fn push(&mut self, kind: u8, value: &[u8]) -> bool {
-        let (start, whole) = (usize::from(self.length), value.len() + 2);
+        self.push_parts(kind, value, &[])
+    }
+
+    /// Adds an option whose value has two parts; false if there is no room.
+    pub(crate) fn push_parts(&mut self, kind: u8, front: &[u8], back: &[u8]) -> bool {
+        let (start, whole) = (usize::from(self.length), front.len() + back.len() + 2);
         let Some(place) = self.bytes.get_mut(start..start + whole) else { return false };
         (place[0], place[1]) = (kind, whole as u8);
-        place[2..].copy_from_slice(value);
+        place[2..whole - back.len()].copy_from_slice(front);
+        place[whole - back.len()..].copy_from_slice(back);
         self.length += whole as u8;
         true
+    }
+
+    /// Bytes of the options themselves.
+    pub(crate) fn bytes_used(&self) -> usize {
+        usize::from(self.length)
     }
 
     /// Kinds and values.

@@ -34,12 +34,16 @@ impl Sender {
         if acknowledgement >= una {
             self.space.take_window(sequence, acknowledgement, window_bytes);
         }
+        self.take_damage(segment);
         let before_bytes = if self.sampling.is_on() { self.flight_bytes() } else { 0 };
         let known_bytes = self.known_bytes();
         self.time_arrival((una, acknowledgement), segment, call);
         let news = self.take_sack(segment, call);
         self.take_echo(segment, acknowledgement, call);
-        let found = self.find_lost(acknowledgement.max(una), call.now);
+        let found = match self.agreed.snack() {
+            Some(terms) => self.take_snacks(terms, acknowledgement, segment, call.now),
+            None => self.find_lost(acknowledgement.max(una), call.now),
+        };
         self.resolve_mtu_probe(acknowledgement, call);
         let advances = acknowledgement > una;
         if advances {
@@ -48,7 +52,7 @@ impl Sender {
         } else if acknowledgement == una && (self.flight_bytes() > 0 || found.bytes > 0) {
             let is_bare = segment.payload_bytes() == 0 && !segment.has(flags::FIN);
             // With SACK, what counts is the news [RFC 6675 2].
-            let counts = if self.agreed.sack { news } else { is_bare && same_window };
+            let counts = if self.agreed.is_selective() { news } else { is_bare && same_window };
             if counts {
                 self.on_duplicate(call);
                 self.count_losses(call);
@@ -206,7 +210,7 @@ impl Sender {
 
     /// True if the retransmission timer starts anew after `bytes` of sequence space were acknowledged.
     fn on_progress(&mut self, bytes: u64) -> bool {
-        let how = if self.agreed.sack {
+        let how = if self.agreed.is_selective() {
             Recovery::Sack
         } else if self.config.recovery == Recovery::Reno {
             Recovery::Reno

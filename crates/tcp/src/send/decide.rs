@@ -112,7 +112,9 @@ impl Sender {
     /// it.
     fn repair_lost(&self, rack: &Rack) -> Option<Chunk> {
         let (first, end, why) = rack.first_lost()?;
-        let may = rack.is_repeat_due() || self.congestion_room() >= self.mss_bytes;
+        // What was asked for goes at once [SCPS-TP 3.3.2]: as much as that was lost.
+        let is_asked_for = self.agreed.snack().is_some();
+        let may = is_asked_for || rack.is_repeat_due() || self.congestion_room() >= self.mss_bytes;
         may.then(|| Chunk::new(first, end.min(first + self.mss_bytes), Some(why)))
     }
 
@@ -209,10 +211,10 @@ impl Sender {
         }
         // Limited transmit [RFC 3042].
         let limited = match self.recovery.duplicate_acks() {
-            count @ 1..=2 if self.config.limited_transmit && !self.agreed.sack => u64::from(count),
+            count @ 1..=2 if self.config.limited_transmit && !self.agreed.is_selective() => u64::from(count),
             _ => 0,
         };
-        let inflation = if self.agreed.sack { 0 } else { self.recovery.inflation_bytes() };
+        let inflation = if self.agreed.is_selective() { 0 } else { self.recovery.inflation_bytes() };
         let cwnd = if self.verdicts.in_outage() { self.mss_bytes } else { self.controller.window_bytes() };
         // One segment at least [RFC 5681 3.1], also where segments have grown since the window was reckoned.
         let cwnd = cwnd.min(self.recovery.burst_cap_bytes().unwrap_or(u64::MAX)).max(self.mss_bytes);

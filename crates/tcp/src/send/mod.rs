@@ -18,6 +18,7 @@ mod reduction;
 mod rto;
 mod sampling;
 mod scoreboard;
+mod snack;
 mod space;
 mod tail_probe;
 mod time_of_sending;
@@ -69,7 +70,7 @@ pub(crate) struct Sender {
     space: SendSpace,
     board: Scoreboard,
     recovery: LossRecovery,
-    /// Losses by the time of sending, where that was chosen and the peer sends blocks.
+    /// Times of sending, where losses are found by them or what goes again is held to them.
     rack: Option<Rack>,
     tail_probe: TailProbe,
     timer: RetransmissionTimer,
@@ -164,6 +165,12 @@ impl Sender {
         self.timer.timeouts()
     }
 
+    /// Smoothed round trip of what this end sends.
+    pub(crate) fn rtt_ns(&self) -> Option<u64> {
+        let rtt = self.timer.rtt();
+        rtt.is_known().then(|| rtt.smoothed_ns())
+    }
+
     /// Moment at which the retransmission timer runs out, if it runs.
     pub(crate) fn retransmit_at(&self) -> Option<Instant> {
         self.timer.at()
@@ -247,7 +254,11 @@ impl Sender {
         context: &Context<'_>,
     ) {
         self.agreed = agreed;
-        self.rack = (agreed.sack && self.config.recovery == Recovery::Rack).then(Rack::new);
+        let by_time = agreed.snack().is_some() || agreed.sack && self.config.recovery == Recovery::Rack;
+        self.rack = by_time.then(Rack::new);
+        if let Some(scps) = self.config.in_force(agreed.scps.is_some()) {
+            self.verdicts.assume_by_default(scps.loss_cause);
+        }
         self.update_mss(context.now, context.path);
         self.space.take_first_window(sequence, window_bytes);
     }
@@ -269,7 +280,8 @@ impl Sender {
         let rtt_ns = self.timer.rtt_so_far_ns(now);
         let syn_was_lost = self.timer.on_established();
         let header_bytes = HEADER_BYTES + self.agreed.timestamp_bytes();
-        self.controller = self.config.controller.build(ControllerConfig {
+        let controller = self.config.controller(self.agreed.scps.is_some());
+        self.controller = controller.build(ControllerConfig {
             overhead_bytes: u64::from(path.wire_bytes(header_bytes)),
             rtt_ns,
             seed: self.space.initial() << 32 | u64::from(self.timestamp_offset),
@@ -328,7 +340,7 @@ impl Sender {
     fn payload_bytes(&self, packet_bytes: u32, path: &Path) -> u64 {
         let overhead = (path.mtu_bytes() as usize - path.max_segment_bytes()) + HEADER_BYTES;
         let room = u64::from(packet_bytes).saturating_sub(overhead as u64 + self.path_header_bytes());
-        self.agreed.payload_bytes(room.min(u64::from(self.config.mss_bytes)))
+        self.agreed.payload_bytes(room.min(u64::from(self.config.mss_bytes)), &self.config)
     }
 
     /// Packet size that a router's word leads to; `None`: it cannot be true, or tells nothing new [RFC 1191

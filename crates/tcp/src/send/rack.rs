@@ -62,6 +62,15 @@ pub(super) struct Found {
     pub(super) has_repeat: bool,
 }
 
+/// Segments that a timeout shows to be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Late {
+    /// The oldest, and all that left as long ago [RFC 8985 6.3].
+    All,
+    /// The oldest alone.
+    Oldest,
+}
+
 /// Adaptation of the reordering window to needless repeats [RFC 8985 6.2, step 4].
 #[derive(Clone, Copy, Debug)]
 struct ReorderingWindow {
@@ -382,6 +391,34 @@ impl Rack {
         self.at(first).filter(|sent| sent.serial == serial && !sent.is_delivered)
     }
 
+    /// The peer asks for [first, end), which is not known to have arrived. What went again within the last
+    /// `bar_ns` does not so once more.
+    pub(super) fn on_request(
+        &mut self,
+        (first, end): (u64, u64),
+        bar_ns: u64,
+        board: &Scoreboard,
+        situation: &Situation,
+    ) -> Found {
+        let mut found = Found::default();
+        let from = self.segments.partition_point(|sent| sent.end <= first);
+        for at in from..self.segments.len() {
+            let sent = self.segments[at];
+            if sent.first >= end {
+                break;
+            }
+            self.sacked_segments -= u64::from(core::mem::take(&mut self.segments[at].is_delivered));
+            if !sent.is_repeat || sent.sent_at.after(bar_ns) <= situation.now {
+                let part = Sent { first: sent.first.max(first), end: sent.end.min(end), ..sent };
+                self.lose(&part, board, situation.una, &mut found);
+            }
+        }
+        if found.bytes > 0 {
+            self.timed_out_to = 0;
+        }
+        found
+    }
+
     fn lose(&mut self, sent: &Sent, board: &Scoreboard, una: u64, found: &mut Found) {
         let before_bytes = self.lost_bytes;
         for (first, end) in board.unknown(sent.first.max(una), sent.end) {
@@ -393,14 +430,20 @@ impl Rack {
         found.has_repeat |= newly > 0 && sent.is_repeat;
     }
 
-    /// The retransmission timer ran out: the oldest segment is lost, and what left as long ago [RFC 8985
-    /// 6.3].
-    pub(super) fn on_timeout(&mut self, board: &Scoreboard, max: u64, situation: &Situation) -> Found {
+    /// The retransmission timer ran out: the oldest segment is lost, and what else is `late`.
+    pub(super) fn on_timeout(
+        &mut self,
+        board: &Scoreboard,
+        max: u64,
+        late: Late,
+        situation: &Situation,
+    ) -> Found {
         let patience_ns = self.rtt_ns.saturating_add(self.reo_wnd_ns(situation));
         let mut found = Found::default();
         for at in 0..self.segments.len() {
             let sent = self.segments[at];
-            let is_late = sent.first <= situation.una || sent.sent_at.after(patience_ns) <= situation.now;
+            let is_old = late == Late::All && sent.sent_at.after(patience_ns) <= situation.now;
+            let is_late = sent.first <= situation.una || is_old;
             if !sent.is_delivered && is_late {
                 self.lose(&sent, board, situation.una, &mut found);
             }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 use skyhaul_core::{Instant, MS};
 
-use super::rack::{Arrival, Rack, Situation};
+use super::rack::{Arrival, Late, Rack, Situation};
 use super::scoreboard::Scoreboard;
 use crate::sequence::TimestampClock;
 
@@ -154,7 +154,7 @@ proptest! {
                 }
                 _ if at == 0 && una < max => {
                     let situation = Situation { now, una: una as u64, srtt_ns: SRTT_NS, in_recovery };
-                    rack.on_timeout(&board, max as u64, &situation);
+                    rack.on_timeout(&board, max as u64, Late::All, &situation);
                     plain.time_out(now_ns, in_recovery);
                 }
                 _ => {}
@@ -174,7 +174,7 @@ proptest! {
         let situation = |ns| Situation { now: Instant::from_ns(ns), una: 0, srtt_ns: 1, in_recovery: false };
         rack.on_sent(Instant::ZERO, (0, 60), false);
         rack.on_sent(Instant::ZERO, (60, 100), false);
-        rack.on_timeout(&board, 100, &situation(10));
+        rack.on_timeout(&board, 100, Late::All, &situation(10));
         prop_assert_eq!(rack.lost_bytes(), 100);
         let mut from = 0;
         for to in cuts.into_iter().filter(|&to| to < 100).chain([100]) {
@@ -184,7 +184,7 @@ proptest! {
                 prop_assert_eq!(rack.lost_bytes(), 100 - to);
             }
         }
-        let found = rack.on_timeout(&board, 100, &situation(20));
+        let found = rack.on_timeout(&board, 100, Late::All, &situation(20));
         prop_assert_eq!(found.bytes, 100);
         let known: Vec<_> = vec![rack.first_lost().map(|(first, end, _)| (first, end))];
         prop_assert_eq!(known, [Some((0, 100))]);

@@ -51,6 +51,16 @@ impl Scoreboard {
         self.ranges.gaps(first, end)
     }
 
+    /// [first, end) is not known to have arrived after all.
+    pub(crate) fn forget(&mut self, first: u64, end: u64) {
+        if self.bytes == 0 {
+            return;
+        }
+        let below = self.ranges.remove_range(first, end.min(self.repeated_to.max(first)));
+        self.below_repeated_bytes -= below;
+        self.bytes -= below + self.ranges.remove_range(first.max(self.repeated_to), end);
+    }
+
     /// Everything below is acknowledged.
     pub(crate) fn remove_below(&mut self, una: u64) {
         for (first, end) in self.ranges.iter().take_while(|&(first, _)| first < una) {

@@ -6,7 +6,7 @@ use skyhaul_core::Instant;
 
 use super::Sender;
 use super::decide::Chunk;
-use super::rack::{Arrival, Found, Situation};
+use super::rack::{Arrival, Found, Late, Situation};
 use super::tail_probe::Answer;
 use crate::call::Call;
 use crate::loss::LossSign;
@@ -23,7 +23,10 @@ impl Sender {
     /// [RFC 8985 7.2].
     pub(crate) fn tail_probe_at(&self) -> Option<Instant> {
         let rack = self.rack.as_ref()?;
-        let watches = self.board.highest().is_none() && rack.lost_bytes() == 0 && !self.in_recovery();
+        // A peer that tells holes does so when something comes: the last segment again.
+        let shows_nothing = || self.board.highest().is_none() && !self.in_recovery();
+        let may_ask = self.agreed.snack().is_some() && self.timer.timeouts() == 0;
+        let watches = rack.lost_bytes() == 0 && (may_ask || shows_nothing());
         let timer_at = self.timer.at().filter(|_| watches && !self.space.is_opening())?;
         let srtt_ns = self.timer.rtt().is_known().then(|| self.timer.rtt().smoothed_ns());
         let is_alone = self.space.outstanding() <= self.mss_bytes;
@@ -116,7 +119,7 @@ impl Sender {
         self.rack.as_mut().map_or_else(Found::default, |rack| rack.detect(&self.board, &situation))
     }
 
-    fn situation(&self, una: u64, now: Instant) -> Situation {
+    pub(super) fn situation(&self, una: u64, now: Instant) -> Situation {
         Situation { now, una, srtt_ns: self.timer.rtt().smoothed_ns(), in_recovery: self.in_recovery() }
     }
 
@@ -151,7 +154,9 @@ impl Sender {
             is_dsack: is_duplicate_report(segment, acknowledgement),
             is_bare_duplicate: !advances && !news && segment.payload_bytes() == 0,
         };
-        if self.tail_probe.on_acknowledged(&answer) && !self.in_recovery() {
+        let shows_loss = self.tail_probe.on_acknowledged(&answer);
+        // Without blocks none tells that it came twice.
+        if shows_loss && !self.in_recovery() && self.agreed.sack {
             let verdict = self.judge_loss(LossSign::Duplicates, call);
             let in_flight_bytes = self.flight_bytes() + self.mss_bytes;
             self.recovery.on_event_told();
@@ -169,8 +174,10 @@ impl Sender {
         let keeps = !self.space.is_opening() && self.board.skip(una) == una && self.space.edge() > una;
         let situation = self.situation(una, now);
         let max = self.space.max();
+        // Whoever tells holes tells those that the oldest segment leaves.
+        let late = if self.agreed.snack().is_some() { Late::Oldest } else { Late::All };
         let rack = self.rack.as_mut().filter(|_| keeps)?;
-        Some(rack.on_timeout(&self.board, max, &situation)).filter(|_| rack.lost_bytes() > 0)
+        Some(rack.on_timeout(&self.board, max, late, &situation)).filter(|_| rack.lost_bytes() > 0)
     }
 
     /// After a timeout what is missing goes again, as the scoreboard says.

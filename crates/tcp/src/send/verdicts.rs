@@ -14,22 +14,33 @@ pub(super) fn is_congestion(verdict: Verdict) -> bool {
 pub(super) struct Verdicts {
     /// Cause of the last loss.
     last: Verdict,
-    /// Cause where no judge says otherwise.
-    assumed: Verdict,
+    /// Cause that the carrier named; `None`: it has said nothing.
+    named: Option<Verdict>,
+    /// Cause where nobody says anything.
+    by_default: Verdict,
+    /// The peer says that routers damage what it gets [SCPS-TP 3.1.2].
+    is_damage_told: bool,
     /// The link was judged to be gone: one segment at a time, until something is acknowledged.
     in_outage: bool,
 }
 
 impl Verdicts {
-    pub(super) const NONE: Self =
-        Self { last: Verdict::Congestion, assumed: Verdict::Congestion, in_outage: false };
+    pub(super) const NONE: Self = Self {
+        last: Verdict::Congestion,
+        named: None,
+        by_default: Verdict::Congestion,
+        is_damage_told: false,
+        in_outage: false,
+    };
 
     pub(super) fn last(self) -> Verdict {
         self.last
     }
 
+    /// Cause where no judge says otherwise: the peer's word goes before the carrier's, that before the
+    /// default [SCPS-TP 3.1.1].
     pub(super) fn assumed(self) -> Verdict {
-        self.assumed
+        if self.is_damage_told { Verdict::Corruption } else { self.named.unwrap_or(self.by_default) }
     }
 
     pub(super) fn in_outage(self) -> bool {
@@ -38,12 +49,22 @@ impl Verdicts {
 
     /// Takes what the carrier says of losses from now on.
     pub(super) fn assume(&mut self, cause: Verdict) {
-        self.assumed = cause;
+        self.named = Some(cause);
+    }
+
+    /// Takes the cause of losses on this way, as far as nobody says anything.
+    pub(super) fn assume_by_default(&mut self, cause: Verdict) {
+        self.by_default = cause;
+    }
+
+    /// Takes what an acknowledgement of a peer that speaks SCPS-TP says of damage.
+    pub(super) fn take_damage(&mut self, is_told: bool) {
+        self.is_damage_told = is_told;
     }
 
     /// Judges a loss that shows now.
     pub(super) fn judge(&mut self, judge: Option<&dyn LossJudge>, evidence: &LossEvidence) -> Verdict {
-        self.last = judge.map_or(self.assumed, |judge| judge.judge(evidence));
+        self.last = judge.map_or(self.assumed(), |judge| judge.judge(evidence));
         self.last
     }
 

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use skyhaul_core::{
-    ConnectionId, Connections, Engine, Instant, NullSink, Packet, PacketMeta, SECOND, Stats, Stream,
+    ConnectionId, Connections, Engine, Event, EventSink, Instant, NullSink, Packet, PacketMeta, SECOND,
+    Stats, Stream,
 };
 use skyhaul_link::{Link, LinkConfig};
 use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
@@ -23,6 +24,8 @@ pub struct Pair {
     pub ends: [Endpoint; 2],
     pub link: Link,
     pub now: Instant,
+    /// Events of end 0 while it sends, where they are wanted.
+    pub events: Option<Vec<(Instant, u64, Event)>>,
     /// Steps since time moved.
     standing: u32,
 }
@@ -35,14 +38,23 @@ impl Pair {
         };
         let mut ends = [end("a"), end("b")];
         ends[1].listen(PORT);
-        Self { ends, link: Link::new(link, seed, 1).unwrap(), now: Instant::from_ns(1), standing: 0 }
+        Self {
+            ends,
+            link: Link::new(link, seed, 1).unwrap(),
+            now: Instant::from_ns(1),
+            events: None,
+            standing: 0,
+        }
     }
 
     fn transmit(&mut self) {
         for side in 0..2 {
             let (mut buffer, mut batches) = (Vec::new(), 0);
-            while let Some(transmit) = self.ends[side].poll_transmit(self.now, &mut buffer, 8, &mut NullSink)
-            {
+            let sink: &mut dyn EventSink = match self.events.as_mut().filter(|_| side == 0) {
+                Some(events) => events,
+                None => &mut NullSink,
+            };
+            while let Some(transmit) = self.ends[side].poll_transmit(self.now, &mut buffer, 8, sink) {
                 batches += 1;
                 assert!(batches < 100_000, "it sends without end");
                 for bytes in buffer.chunks(transmit.segment_bytes) {
@@ -86,7 +98,11 @@ pub fn content(bytes: usize) -> Vec<u8> {
 
 /// Sends `data` from end 0 to end 1 and closes both ways, within `limit_s`.
 pub fn transfer(config: &Config, link: LinkConfig, seed: u64, data: &[u8], limit_s: u64) -> Outcome {
-    let mut pair = Pair::new(config, link, seed);
+    transfer_over(&mut Pair::new(config, link, seed), config, data, limit_s)
+}
+
+/// As [`transfer`], between the ends of a pair.
+pub fn transfer_over(pair: &mut Pair, config: &Config, data: &[u8], limit_s: u64) -> Outcome {
     let end = Instant::from_ns(limit_s * SECOND);
     let id = pair.connect(config);
     let (mut written, mut received, mut other, mut done_at) = (0, Vec::new(), None, None);

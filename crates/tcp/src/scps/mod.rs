@@ -1,0 +1,144 @@
+//! SCPS-TP: extensions of TCP for links of space [SCPS-TP 3]. What comes from where, and what is our choice,
+//! is in `docs/spec/scps-tp.md`.
+
+mod capabilities;
+mod damage;
+mod requests;
+mod snack;
+#[cfg(test)]
+mod snack_tests;
+mod telling;
+
+use skyhaul_congestion::ControllerKind;
+use skyhaul_core::Verdict;
+
+use crate::ack_policy::AckPolicy;
+use crate::segment::ExtraOptions;
+pub use capabilities::{Capabilities, facility};
+pub(crate) use damage::Damage;
+pub(crate) use requests::{Said, read};
+pub use snack::SnackOption;
+pub(crate) use telling::Teller;
+
+/// Kind of the option of capabilities.
+pub const CAPABILITIES: u8 = 20;
+/// Kind of the selective negative acknowledgement.
+pub const SNACK: u8 = 21;
+/// Kind of "corruption experienced".
+pub const CORRUPTION: u8 = 23;
+
+/// Form in which a receiver may be told of holes [SCPS-TP 3.3.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Snack {
+    /// Not at all.
+    Off,
+    /// One hole an option, of 6 octets: all that is in service.
+    Short,
+    /// With a vector of blocks behind the hole, where both ends offer it.
+    Vector,
+}
+
+/// Parameters of SCPS-TP, in force where the peer agrees to it. To a plain peer the rest of the configuration
+/// speaks, as if there were none of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scps {
+    /// Controller of the congestion window; [`ControllerKind::Off`]: the declared rate alone decides.
+    pub controller: ControllerKind,
+    /// Policy of acknowledging.
+    pub ack_policy: AckPolicy,
+    /// Cause of losses where nobody says otherwise [SCPS-TP 3.1].
+    pub loss_cause: Verdict,
+    /// Form of negative acknowledgements.
+    pub snack: Snack,
+    /// Negative acknowledgements in a segment at most; what fits bounds them, too.
+    pub max_snacks: u8,
+}
+
+impl Scps {
+    /// Profile for a user: several negative acknowledgements a segment, with vectors, four acknowledgements a
+    /// round trip; losses are congestion.
+    pub fn standard() -> Self {
+        Self {
+            controller: ControllerKind::Vegas,
+            ack_policy: AckPolicy::PerRoundTrip { acks: 4 },
+            loss_cause: Verdict::Congestion,
+            snack: Snack::Vector,
+            max_snacks: 6,
+        }
+    }
+
+    /// Offer of our SYN, of a connection with this number.
+    pub(crate) fn offer(&self, connection_id: u8) -> Capabilities {
+        let facilities = match self.snack {
+            Snack::Off => 0,
+            Snack::Short => facility::SNACK,
+            Snack::Vector => facility::SNACK | facility::SNACK_VECTOR,
+        };
+        Capabilities { facilities, connection_id }
+    }
+}
+
+/// Terms of negative acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SnackTerms {
+    /// Unit of offsets, sizes and blocks: the lesser MSS of both SYNs, without what timestamps take.
+    pub(crate) unit_bytes: u64,
+    /// Both know vectors.
+    pub(crate) has_vector: bool,
+}
+
+/// Terms that both SYNs lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// `None`: at least one end knows no negative acknowledgements.
+    pub(crate) snack: Option<SnackTerms>,
+}
+
+impl Terms {
+    /// Terms of our `offer` and the peer's SYN; `None`: the peer speaks plain TCP [SCPS-TP 3]. A facility
+    /// counts if both set its bit. `unit_bytes`: what both count in.
+    pub(crate) fn agree(offer: Capabilities, syn: &ExtraOptions, unit_bytes: u64) -> Option<Self> {
+        let both = offer.facilities & Capabilities::find(syn)?.facilities;
+        let has_vector = both & facility::SNACK_VECTOR != 0;
+        let is_told = has_vector || both & facility::SNACK != 0;
+        let snack = is_told.then_some(SnackTerms { unit_bytes: unit_bytes.max(1), has_vector });
+        Some(Self { snack })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn syn(options: &[&[u8]]) -> ExtraOptions {
+        let mut extra = ExtraOptions::default();
+        assert!(options.iter().all(|value| extra.push(CAPABILITIES, value)));
+        extra
+    }
+
+    #[test]
+    fn a_facility_counts_if_both_set_its_bit() {
+        let agree = |snack, bits| {
+            let offer = Scps { snack, ..Scps::standard() }.offer(1);
+            let snack = Terms::agree(offer, &syn(&[&[bits, 9]]), 500).unwrap().snack;
+            snack.map(|SnackTerms { unit_bytes, has_vector }| (unit_bytes, has_vector))
+        };
+        assert_eq!(agree(Snack::Vector, 0xFF), Some((500, true)));
+        assert_eq!(agree(Snack::Vector, 0x20), Some((500, true)));
+        assert_eq!(agree(Snack::Vector, 0x40), Some((500, false)));
+        assert_eq!(agree(Snack::Short, 0x60), Some((500, false)));
+        assert_eq!(agree(Snack::Short, 0x20), None);
+        assert_eq!(agree(Snack::Off, 0xFF), None);
+        assert_eq!(agree(Snack::Vector, 0x9F), None);
+    }
+
+    #[test]
+    fn without_option_20_there_is_plain_tcp_and_extended_blocks_are_skipped() {
+        let offer = Scps::standard().offer(1);
+        assert_eq!(Terms::agree(offer, &ExtraOptions::default(), 500), None);
+        let block: &[u8] = &[7, 0x10, 0xAB, 0xCD];
+        assert_eq!(Terms::agree(offer, &syn(&[block]), 500), None, "a block alone says nothing that counts");
+        let found = Terms::agree(offer, &syn(&[block, &[0x40, 3], &[0x60, 4]]), 500).unwrap();
+        assert!(!found.snack.unwrap().has_vector, "of two the first counts");
+    }
+}

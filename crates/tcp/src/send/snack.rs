@@ -1,0 +1,55 @@
+//! Negative acknowledgements, as the sender takes them [SCPS-TP 3.3.2]: what is asked for goes again at once,
+//! and no segment twice within a smoothed round trip.
+
+use skyhaul_core::Instant;
+
+use super::Sender;
+use super::rack::Found;
+use crate::scps::{self, Damage, Said, SnackTerms};
+use crate::segment::Segment;
+
+impl Sender {
+    /// Takes what a segment says that acknowledges everything below `acknowledgement`: what it asks for, as
+    /// far as that was sent and is not under way again. Late ones are not heard.
+    pub(super) fn take_snacks(
+        &mut self,
+        terms: SnackTerms,
+        acknowledgement: u64,
+        segment: &Segment<'_>,
+        now: Instant,
+    ) -> Found {
+        let mut all = Found::default();
+        if acknowledgement < self.space.una() {
+            return all;
+        }
+        let (max, situation) = (self.space.max(), self.situation(acknowledgement, now));
+        scps::read(&segment.options.extra, acknowledgement, terms, |said| match said {
+            Said::Arrived(first, end) => self.take_arrived(acknowledgement, (first, end.min(max)), now),
+            Said::Missing(first, end) => {
+                let end = end.min(max);
+                self.board.forget(first, end);
+                let Some(rack) = self.rack.as_mut() else { return };
+                let found = rack.on_request((first, end), situation.srtt_ns, &self.board, &situation);
+                all.bytes += found.bytes;
+                all.has_repeat |= found.has_repeat;
+            }
+        });
+        all
+    }
+
+    /// What lies between holes has left the network. The oldest number has not arrived, whatever is said.
+    fn take_arrived(&mut self, una: u64, (first, end): (u64, u64), now: Instant) {
+        if una < first && first < end {
+            self.sampling.on_sacked(&self.board, first, end);
+            self.time_block((first, end), now);
+            self.board.insert(first, end);
+        }
+    }
+
+    /// Takes what a segment of a peer that speaks SCPS-TP says of damage [SCPS-TP 3.1.2].
+    pub(super) fn take_damage(&mut self, segment: &Segment<'_>) {
+        if self.agreed.scps.is_some() {
+            self.verdicts.take_damage(Damage::is_told(&segment.options.extra));
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! SCPS-TP, one mechanism a test, as a packet trace against a scripted peer. Its round trip is 100 ms.
+
+mod common;
+
+use common::{Lone, PEER_INITIAL, plain, stamps, way};
+use skyhaul_core::{MS, Verdict};
+use skyhaul_tcp::scps::{CAPABILITIES, CORRUPTION, Capabilities, SNACK, Scps, Snack, SnackOption, facility};
+use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
+use skyhaul_tcp::{AckPolicy, Config, ControllerKind};
+
+/// Ends without timestamps, so that blocks have 1000 bytes; a window that stays open.
+fn speaking(scps: Scps) -> Config {
+    Config { scps: Some(scps), send_limit_bytes: 60_000, ..plain() }
+}
+
+/// No control of congestion, losses are damage, an acknowledgement every 50 ms.
+fn declared() -> Scps {
+    Scps {
+        controller: ControllerKind::Off,
+        loss_cause: Verdict::Corruption,
+        ack_policy: AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 50 * MS },
+        ..Scps::standard()
+    }
+}
+
+fn with(kind: u8, value: &[u8]) -> Options {
+    let mut extra = ExtraOptions::default();
+    assert!(extra.push(kind, value));
+    Options { extra, ..Options::default() }
+}
+
+fn offer(facilities: u8) -> Options {
+    Options { mss: Some(1000), sack_permitted: true, ..with(CAPABILITIES, &[facilities, 7]) }
+}
+
+/// Round trip of the scripted peer, in ms.
+const RTT_MS: u64 = 100;
+
+/// A peer that offers this opened a connection.
+fn accepted_with(config: &Config, options: Options) -> Lone {
+    let mut lone = Lone::new(config);
+    lone.say(flags::SYN, 0, 0, options, b"");
+    lone.one();
+    lone.wait_ms(RTT_MS);
+    lone.ack(1, 1);
+    lone.take();
+    lone
+}
+
+fn accepted(scps: Scps) -> Lone {
+    accepted_with(&speaking(scps), offer(facility::SNACK | facility::SNACK_VECTOR))
+}
+
+/// Ten segments of 1000 bytes are under way and nothing more waits.
+fn ten_under_way(scps: Scps) -> Lone {
+    let mut lone = accepted(scps);
+    lone.write(10_000);
+    assert_eq!(lone.data_sent().len(), 10);
+    lone
+}
+
+/// Time in ms to the next thing that it does by itself, which is reached; until then it says nothing.
+fn wait(lone: &mut Lone) -> u64 {
+    assert_eq!(lone.hear(), []);
+    lone.wait()
+}
+
+/// Options that tell these holes, in blocks.
+fn holes(holes: &[(u16, u16)]) -> Options {
+    let mut extra = ExtraOptions::default();
+    for &(offset, size) in holes {
+        assert!(SnackOption { offset, size, vector: &[] }.push(&mut extra));
+    }
+    Options { extra, ..Options::default() }
+}
+
+fn snack(lone: &mut Lone, acknowledgement: u32, options: Options) {
+    lone.say(flags::ACK, 1, acknowledgement, options, b"");
+}
+
+/// Values of the negative acknowledgements of what it sends now, which is one acknowledgement.
+fn told(lone: &mut Lone) -> Vec<Vec<u8>> {
+    let heard = lone.one();
+    assert_eq!((heard.flags, heard.options.sack.as_slice()), (flags::ACK, &[][..]));
+    heard.options.extra.iter().filter(|&(kind, _)| kind == SNACK).map(|(_, value)| value.to_vec()).collect()
+}
+
+#[test]
+fn both_syns_carry_the_offer_and_sack_stands_beside_it() {
+    let config = speaking(declared());
+    let (mut lone, syn) = Lone::connecting(&config);
+    let ours = Capabilities { facilities: 0x60, connection_id: 1 };
+    assert_eq!((Capabilities::find(&syn.options.extra), syn.options.sack_permitted), (Some(ours), true));
+    lone.say(flags::SYN | flags::ACK, 0, 1, offer(0xFF), b"");
+    lone.hear();
+    lone.write(2000);
+    assert_eq!(lone.data_sent(), [1, 1001]);
+    snack(&mut lone, 1, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), [1], "it was agreed");
+    let mut lone = Lone::new(&config);
+    lone.say(flags::SYN, 0, 0, offer(facility::SNACK), b"");
+    let answer = lone.one().options;
+    assert_eq!((Capabilities::find(&answer.extra), answer.sack_permitted), (Some(ours), false));
+}
+
+#[test]
+fn a_peer_without_the_offer_meets_plain_tcp() {
+    let config = speaking(declared());
+    let ordinary = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+    for role in ["opens", "accepts"] {
+        let mut lone = if role == "opens" {
+            let (mut lone, _) = Lone::connecting(&config);
+            lone.say(flags::SYN | flags::ACK, 0, 1, ordinary, b"");
+            lone.hear();
+            lone
+        } else {
+            let mut lone = Lone::new(&config);
+            lone.say(flags::SYN, 0, 0, ordinary, b"");
+            let answer = lone.one().options;
+            assert_eq!((answer.extra, answer.sack_permitted), (ExtraOptions::default(), true));
+            lone.ack(1, 1);
+            lone.take();
+            lone
+        };
+        lone.write(40_000);
+        assert_eq!(lone.data_sent().len(), 10, "{role}: the controller of plain TCP");
+        snack(&mut lone, 1, Options { extra: holes(&[(0, 1)]).extra, ..with(CAPABILITIES, &[0x60, 1]) });
+        assert_eq!(lone.data_sent(), [], "{role}: late, and never agreed");
+        lone.sack(1, &[(1001, 4001)]);
+        assert_eq!((lone.data_sent()[0], lone.stats().cwnd_bytes), (1, 5000), "{role}");
+        lone.data(1001, &[7; 10]);
+        let answer = lone.hear().pop().unwrap().options;
+        assert_eq!((answer.extra, answer.sack.as_slice().len()), (ExtraOptions::default(), 1), "{role}");
+    }
+}
+
+#[test]
+fn holes_go_again_at_once_before_new_data_and_without_duplicates() {
+    let mut lone = accepted(Scps { snack: Snack::Short, ..declared() });
+    lone.peer_window = 10_000;
+    lone.ack(1, 1);
+    lone.write(40_000);
+    assert_eq!(lone.data_sent().len(), 10);
+    lone.peer_window = 12_000;
+    snack(&mut lone, 1, holes(&[(0, 1), (3, 2), (8, 1)]));
+    assert_eq!(lone.data_sent(), [1, 3001, 4001, 8001, 10_001, 11_001]);
+    assert_eq!((lone.stats().cwnd_bytes, lone.stats().timeouts), (60_000, 0));
+}
+
+#[test]
+fn nothing_goes_twice_within_a_round_trip() {
+    let mut lone = ten_under_way(declared());
+    lone.wait_ms(RTT_MS);
+    snack(&mut lone, 1, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), [1]);
+    lone.wait_ms(50);
+    snack(&mut lone, 1, holes(&[(0, 1), (4, 1)]));
+    assert_eq!(lone.data_sent(), [4001], "the first one is under way again");
+    lone.wait_ms(49);
+    snack(&mut lone, 1, holes(&[(0, 1), (4, 1)]));
+    assert_eq!(lone.data_sent(), []);
+    lone.wait_ms(1);
+    snack(&mut lone, 1, holes(&[(0, 1), (4, 1)]));
+    assert_eq!(lone.data_sent(), [1]);
+    snack(&mut lone, 4001, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), []);
+    lone.wait_ms(50);
+    snack(&mut lone, 4001, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), [4001], "counted from another acknowledgement");
+}
+
+#[test]
+fn a_peer_as_the_reference_implementation_names_the_left_edge_three_times() {
+    // One hole of six octets an acknowledgement; two padding octets are the encoder's.
+    let mut lone = accepted_with(&speaking(declared()), offer(facility::SNACK));
+    lone.write(10_000);
+    lone.hear();
+    lone.wait_ms(RTT_MS);
+    let mut sent = Vec::new();
+    for hole in [(0, 2), (0, 2), (0, 2), (5, 1), (8, 1)] {
+        snack(&mut lone, 1, holes(&[hole]));
+        sent.extend(lone.data_sent());
+        lone.wait_ms(20);
+    }
+    assert_eq!(sent, [1, 1001, 5001, 8001], "each once");
+    lone.ack(1, 10_001);
+    assert_eq!((lone.stats().in_flight_bytes, lone.data_sent()), (0, vec![]));
+}
+
+#[test]
+fn a_vector_tells_holes_behind_the_first_where_both_know_it() {
+    let value = [0, 1, 0, 1, 0b1101_0100];
+    for (facilities, expected) in [(0x60, vec![1001, 4001, 6001]), (0x40, vec![1001])] {
+        let mut lone = accepted_with(&speaking(declared()), offer(facilities));
+        lone.write(10_000);
+        lone.hear();
+        snack(&mut lone, 1, with(SNACK, &value));
+        assert_eq!(lone.data_sent(), expected);
+        let in_flight = if facilities == 0x60 { 10_000 - 4000 } else { 10_000 };
+        assert_eq!(lone.stats().in_flight_bytes, in_flight, "what is there is under way no more");
+    }
+}
+
+#[test]
+fn what_was_said_to_be_there_goes_again_when_it_is_asked_for() {
+    let mut lone = ten_under_way(declared());
+    snack(&mut lone, 1, holes(&[(0, 1), (6, 1)]));
+    assert_eq!((lone.data_sent(), lone.stats().in_flight_bytes), (vec![1, 6001], 5000));
+    snack(&mut lone, 1, holes(&[(3, 1)]));
+    assert_eq!((lone.data_sent(), lone.stats().in_flight_bytes), (vec![3001], 6000));
+}
+
+#[test]
+fn a_timeout_repeats_the_oldest_segment_alone_and_damage_backs_nothing_off() {
+    let mut lone = ten_under_way(declared());
+    let tail = wait(&mut lone);
+    assert_eq!(lone.data_sent(), [9001], "first the last one again, that the peer may see holes");
+    assert_eq!(tail, 2 * RTT_MS);
+    for _ in 0..3 {
+        assert_eq!((wait(&mut lone), lone.data_sent()), (300, vec![1]), "the timeout stays as it was");
+    }
+    snack(&mut lone, 1001, holes(&[(0, 3), (5, 2)]));
+    assert_eq!(lone.data_sent(), [1001, 2001, 3001, 6001, 7001], "the holes that it left, at once");
+    assert_eq!(lone.stats().cwnd_bytes, 60_000);
+}
+
+#[test]
+fn at_the_end_the_last_segment_is_repeated_so_that_holes_are_seen() {
+    let mut lone = ten_under_way(declared());
+    lone.wait_ms(RTT_MS);
+    lone.ack(1, 7001);
+    assert_eq!((wait(&mut lone), lone.data_sent()), (2 * RTT_MS, vec![9001]), "three were lost at the end");
+    snack(&mut lone, 7001, holes(&[(0, 2)]));
+    assert_eq!(lone.data_sent(), [7001, 8001]);
+    lone.wait_ms(RTT_MS);
+    lone.ack(1, 8001);
+    assert_eq!((wait(&mut lone), lone.data_sent()), (2 * RTT_MS, vec![9001]), "a repeat was lost, too");
+}
+
+/// Waits for two timeouts, each of which repeats the oldest segment.
+fn two_timeouts(lone: &mut Lone) -> [u64; 2] {
+    [0; 2].map(|_| {
+        let waited = wait(lone);
+        assert_eq!(lone.data_sent(), [1]);
+        waited
+    })
+}
+
+#[test]
+fn losses_are_congestion_unless_the_route_or_the_peer_says_otherwise() {
+    let by_default = |loss_cause| Scps { controller: ControllerKind::Vegas, loss_cause, ..declared() };
+    let damage = with(CORRUPTION, &[]);
+    let window = |scps: Scps, says_damage: bool, named: Option<Verdict>| {
+        let mut lone = ten_under_way(scps);
+        if let Some(cause) = named {
+            lone.endpoint.assume_loss_cause(lone.now, way(), cause);
+        }
+        let mut options = holes(&[(0, 1)]);
+        if says_damage {
+            assert!(options.extra.push(CORRUPTION, &[]));
+        }
+        snack(&mut lone, 1, options);
+        assert_eq!(lone.data_sent(), [1]);
+        lone.stats().cwnd_bytes
+    };
+    assert_eq!(window(by_default(Verdict::Congestion), false, None), 5000);
+    assert_eq!(window(by_default(Verdict::Congestion), true, None), 10_000);
+    assert_eq!(window(by_default(Verdict::Corruption), false, None), 10_000);
+    assert_eq!(window(by_default(Verdict::Corruption), false, Some(Verdict::Congestion)), 5000);
+    assert_eq!(window(by_default(Verdict::Congestion), false, Some(Verdict::Corruption)), 10_000);
+    assert_eq!(window(by_default(Verdict::Congestion), true, Some(Verdict::Congestion)), 10_000);
+    let mut lone = ten_under_way(by_default(Verdict::Congestion));
+    snack(&mut lone, 1, damage);
+    assert_eq!((wait(&mut lone), lone.data_sent()), (200, vec![9001]));
+    let timeouts = two_timeouts(&mut lone);
+    assert_eq!((timeouts, lone.stats().cwnd_bytes), ([300, 300], 10_000), "no backoff while it is said");
+    snack(&mut lone, 1, Options::default());
+    let timeouts = two_timeouts(&mut lone);
+    assert!(timeouts[1] >= 2 * timeouts[0] && lone.stats().cwnd_bytes == 1000, "{timeouts:?}");
+}
+
+#[test]
+fn a_plain_peer_cannot_say_damage() {
+    let ordinary = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };
+    let mut lone = accepted_with(&speaking(declared()), ordinary);
+    lone.write(10_000);
+    lone.hear();
+    snack(&mut lone, 1, with(CORRUPTION, &[]));
+    lone.sack(1, &[(1001, 4001)]);
+    assert_eq!((lone.data_sent(), lone.stats().cwnd_bytes), (vec![1], 5000));
+}
+
+#[test]
+fn a_receiver_tells_holes_with_each_acknowledgement_and_nothing_but_the_end_is_urgent() {
+    let mut lone = accepted(Scps { snack: Snack::Short, ..declared() });
+    for n in [1, 3, 4, 7, 9] {
+        lone.data(1 + 1000 * n, &[7; 1000]);
+        assert_eq!(lone.hear(), []);
+    }
+    assert_eq!(wait(&mut lone), 50);
+    assert_eq!(told(&mut lone), [[0, 0, 0, 1], [0, 2, 0, 1], [0, 5, 0, 2], [0, 8, 0, 1]]);
+    lone.data(1, &[7; 1000]);
+    wait(&mut lone);
+    assert_eq!(told(&mut lone), [[0, 0, 0, 1], [0, 3, 0, 2], [0, 6, 0, 1]], "counted from 2001");
+    for n in [2, 5, 6] {
+        lone.data(1 + 1000 * n, &[7; 1000]);
+    }
+    lone.say(flags::ACK | flags::FIN, 8001, 1, Options::default(), &[7; 2000]);
+    let heard = lone.one();
+    assert_eq!((heard.acknowledgement, heard.options.extra), (10_002, ExtraOptions::default()));
+}
+
+#[test]
+fn where_one_may_be_told_the_offset_moves_on_from_acknowledgement_to_acknowledgement() {
+    let mut lone = accepted(Scps { snack: Snack::Short, max_snacks: 1, ..declared() });
+    let offsets: Vec<u8> = (0..5)
+        .map(|n| {
+            lone.data(1 + 1000 * (2 * n + 1), &[7; 1000]);
+            wait(&mut lone);
+            let told = told(&mut lone);
+            assert_eq!(told.len(), 1);
+            told[0][1]
+        })
+        .collect();
+    assert_eq!(offsets, [0, 0, 2, 4, 6], "a hole was added each time");
+}
+
+#[test]
+fn a_receiver_that_knows_vectors_tells_blocks() {
+    let mut lone = accepted(declared());
+    for n in [1, 3, 4, 6] {
+        lone.data(1 + 1000 * n, &[7; 1000]);
+    }
+    wait(&mut lone);
+    assert_eq!(told(&mut lone), [[0, 0, 0, 1, 0b1011_0100]]);
+}
+
+#[test]
+fn acknowledgements_go_with_the_round_trip() {
+    for acks in [1, 2, 8] {
+        let ack_policy = AckPolicy::PerRoundTrip { acks };
+        let mut lone = accepted(Scps { ack_policy, ..declared() });
+        (0..20).for_each(|n| lone.data(1 + 100 * n, &[7; 100]));
+        assert_eq!((wait(&mut lone), lone.one().acknowledgement), (RTT_MS / u64::from(acks), 2001));
+    }
+    // Echoes of our clock tell a round trip of 400 ms, which the handshake did not.
+    let scps = Scps { ack_policy: AckPolicy::PerRoundTrip { acks: 1 }, ..declared() };
+    let config = Config { timestamps: true, ..speaking(scps) };
+    let mut lone = Lone::new(&config);
+    lone.say(flags::SYN, 0, 0, Options { timestamps: stamps(1, 0).timestamps, ..offer(0x40) }, b"");
+    let mut echo = lone.one().options.timestamps.unwrap().value;
+    lone.wait_ms(RTT_MS);
+    lone.say(flags::ACK, 1, 1, stamps(2, echo), b"");
+    let mut waits = Vec::new();
+    for n in 0..3 {
+        lone.say(flags::ACK, 1 + 100 * n, 1, stamps(3 + n, echo), &[7; 100]);
+        waits.push(wait(&mut lone));
+        echo = lone.one().options.timestamps.unwrap().value;
+        lone.wait_ms(400);
+    }
+    assert_eq!(waits, [RTT_MS, 400, 400]);
+}
+
+#[test]
+fn a_receiver_that_is_told_of_damage_says_so_for_two_round_trips() {
+    let mut lone = accepted(declared());
+    let mut number = 1;
+    let mut says = |lone: &mut Lone| {
+        lone.data(number, &[7; 100]);
+        number += 100;
+        wait(lone);
+        lone.one().options.extra.get(CORRUPTION).is_some()
+    };
+    assert!(!says(&mut lone));
+    lone.endpoint.report_damage(lone.now, way());
+    assert_eq!([says(&mut lone), says(&mut lone), says(&mut lone)], [true, true, true]);
+    assert!(!says(&mut lone), "200 ms have passed");
+    lone.endpoint.report_damage(lone.now, way());
+    assert!(says(&mut lone));
+    lone.endpoint.report_damage(lone.now, way());
+    assert_eq!([says(&mut lone), says(&mut lone), says(&mut lone)], [true, true, true], "refreshed");
+}
+
+#[test]
+fn blocks_have_the_size_of_the_lesser_segment_without_its_timestamps() {
+    let with_stamps = Options { mss: Some(512), timestamps: stamps(1, 0).timestamps, ..offer(0x40) };
+    let config = Config { timestamps: true, ..speaking(declared()) };
+    let mut lone = Lone::new(&config);
+    lone.say(flags::SYN, 0, 0, with_stamps, b"");
+    let echo = lone.one().options.timestamps.unwrap().value;
+    lone.wait_ms(RTT_MS);
+    lone.say(flags::ACK, 1, 1, stamps(2, echo), b"");
+    lone.take();
+    lone.write(5000);
+    assert_eq!(lone.data_sent(), (0..10).map(|n| 1 + 500 * n).collect::<Vec<_>>());
+    snack(&mut lone, 1, Options { timestamps: stamps(3, echo).timestamps, ..holes(&[(4, 1)]) });
+    assert_eq!(lone.data_sent(), [2001]);
+}
+
+#[test]
+fn a_small_segment_of_a_spacecraft_is_kept_to() {
+    let config = Config { mss_bytes: 50, ..speaking(declared()) };
+    let mut lone = Lone::connecting(&config).0;
+    lone.say(flags::SYN | flags::ACK, 0, 1, offer(0x40), b"");
+    lone.hear();
+    lone.write(120);
+    assert_eq!(lone.hear().iter().map(|heard| heard.payload.len()).collect::<Vec<_>>(), [50, 50, 20]);
+    let mut lone = accepted_with(&speaking(declared()), Options { mss: Some(50), ..offer(0x40) });
+    lone.write(120);
+    assert_eq!(lone.hear().iter().map(|heard| heard.payload.len()).collect::<Vec<_>>(), [50, 50, 20]);
+}
+
+#[test]
+fn data_that_waited_behind_a_hole_measures_nothing() {
+    let mut lone = accepted(declared());
+    lone.write(3000);
+    lone.hear();
+    let before = lone.stats().rtt_smoothed_ns;
+    lone.wait_ms(RTT_MS);
+    snack(&mut lone, 1, holes(&[(0, 1)]));
+    lone.hear();
+    lone.wait_ms(RTT_MS);
+    lone.write(1000);
+    lone.hear();
+    lone.wait_ms(500);
+    lone.ack(1, 4001);
+    assert_eq!(lone.stats().rtt_smoothed_ns, before);
+    lone.write(1000);
+    lone.hear();
+    lone.wait_ms(180);
+    lone.ack(1, 5001);
+    assert_eq!(lone.stats().rtt_smoothed_ns, before.map(|ns| ns + 10 * MS));
+}
+
+#[test]
+fn absurd_requests_ask_for_no_more_than_was_sent() {
+    for value in [
+        &[0, 0, 0xFF, 0xFF][..],
+        &[0xFF, 0xFF, 0xFF, 0xFF],
+        &[0, 10, 0, 1],
+        &[0, 0, 0, 0],
+        &[0, 0, 0],
+        &[],
+        &[0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF],
+        &[0, 200, 0, 1, 0xAA, 0xAA],
+    ] {
+        let mut lone = ten_under_way(declared());
+        snack(&mut lone, 1, with(SNACK, value));
+        let again = lone.data_sent();
+        assert!(again.iter().all(|&first| first < 10_001) && again.len() <= 10, "{value:?}: {again:?}");
+        let expected = match value {
+            [0, 0, 0xFF, ..] => 10,
+            [0, 0, 0, 1, ..] => 1,
+            _ => 0,
+        };
+        assert_eq!(again.len(), expected, "{value:?}");
+        snack(&mut lone, 1, with(SNACK, value));
+        assert_eq!(lone.data_sent(), [], "{value:?}, asked for once more");
+        lone.ack(1, 10_001);
+        assert_eq!(lone.stats().in_flight_bytes, 0);
+    }
+    let mut lone = ten_under_way(declared());
+    lone.ack(1, 5001);
+    snack(&mut lone, 2001, holes(&[(0, 1), (4, 1)]));
+    assert_eq!(lone.data_sent(), [], "a late one is not heard");
+    lone.say(flags::ACK, PEER_INITIAL, 5001, holes(&[(0, 1)]), b"");
+    assert_eq!(lone.data_sent(), [], "one outside of the window is not either");
+}
+
+#[test]
+fn without_control_of_congestion_no_marks_are_asked_for() {
+    let config = Config { ecn: true, ..speaking(declared()) };
+    assert_eq!(Lone::connecting(&config).1.flags, flags::SYN);
+    let config = Config { ecn: true, ..speaking(Scps::standard()) };
+    assert_eq!(Lone::connecting(&config).1.flags, flags::SYN | flags::ECE | flags::CWR);
+}

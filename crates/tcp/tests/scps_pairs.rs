@@ -1,0 +1,140 @@
+//! Whole transfers between two ends that speak SCPS-TP, over an emulated link.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::pair::{Outcome, Pair, content, transfer, transfer_over};
+use proptest::prelude::*;
+use skyhaul_core::{Event, MS, SECOND, Verdict};
+use skyhaul_link::{DirectionConfig, LinkConfig, Order, QueueLimit, Reordering};
+use skyhaul_tcp::scps::{Scps, Snack};
+use skyhaul_tcp::{AckPolicy, Config, ControllerKind};
+
+const RTT_NS: u64 = 100 * MS;
+
+fn link(loss: f64) -> LinkConfig {
+    let direction = DirectionConfig {
+        rate_bps: Some(1_500_000),
+        delay_ns: RTT_NS / 2,
+        loss,
+        queue: QueueLimit::Packets(100),
+        ..DirectionConfig::default()
+    };
+    LinkConfig { name: "l".into(), forward: direction.clone(), reverse: direction, ..LinkConfig::default() }
+}
+
+/// Table 2 of the paper.
+fn declared(snack: Snack, max_snacks: u8) -> Config {
+    Config {
+        mss_bytes: 512,
+        rate_bps: Some(1_425_000),
+        timestamps: false,
+        send_limit_bytes: 300_000,
+        receive_limit_bytes: 300_000,
+        scps: Some(Scps {
+            controller: ControllerKind::Off,
+            loss_cause: Verdict::Corruption,
+            ack_policy: AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 69 * MS },
+            snack,
+            max_snacks,
+        }),
+        ..Config::standard()
+    }
+}
+
+fn check(outcome: &Outcome, data: &[u8], what: &str) {
+    assert!(outcome.ended && outcome.received == data, "{what}: {:?}", outcome.sender);
+}
+
+/// A lost SYN takes a second, which is no part of what is looked at.
+#[test]
+fn a_noisy_link_takes_what_its_losses_leave() {
+    let data = content(2_000_000);
+    for (snack, max_snacks, least) in
+        [(Snack::Vector, 6, 0.93), (Snack::Short, 6, 0.93), (Snack::Short, 1, 0.85)]
+    {
+        let config = declared(snack, max_snacks);
+        let clean = transfer(&config, link(0.0), 1, &data, 600);
+        check(&clean, &data, "clean");
+        let mut ratios: Vec<f64> = (0..5)
+            .map(|seed| {
+                let noisy = transfer(&config, link(0.043), seed, &data, 600);
+                check(&noisy, &data, "noisy");
+                let sent = noisy.sender.sent_bytes as f64 * 0.957 / clean.sender.sent_bytes as f64;
+                assert!(sent < 1.02, "{snack:?} {max_snacks}, seed {seed}: {sent}, {:?}", noisy.sender);
+                clean.elapsed_ns as f64 / noisy.elapsed_ns as f64
+            })
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        assert!(ratios[2] > least, "{snack:?} {max_snacks}: {ratios:?}");
+    }
+}
+
+/// Moments at which each number went again by request.
+fn repeats(events: &[(skyhaul_core::Instant, u64, Event)]) -> BTreeMap<u64, Vec<u64>> {
+    let mut all = BTreeMap::<u64, Vec<u64>>::new();
+    for (at, _, event) in events {
+        if let Event::Sent { number, repeat: Some(skyhaul_core::event::Repeat::Recovery), .. } = event {
+            all.entry(*number).or_default().push(at.as_ns());
+        }
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn nothing_is_repeated_twice_within_a_round_trip(
+        seed in any::<u64>(), loss in 0.0f64..0.2, short in any::<bool>(), most in 1u8..7, reordered in 0.0f64..0.2,
+    ) {
+        let config = declared(if short { Snack::Short } else { Snack::Vector }, most);
+        let mut link = link(loss);
+        link.forward.reordering = Reordering { probability: reordered, extra_delay_ns: 30 * MS };
+        link.forward.order = Order::Free;
+        let mut pair = Pair::new(&config, link, seed);
+        pair.events = Some(Vec::new());
+        let data = content(300_000);
+        let outcome = transfer_over(&mut pair, &config, &data, 3600);
+        check(&outcome, &data, "pair");
+        for (number, times) in repeats(&pair.events.unwrap_or_default()) {
+            let is_barred = |pair: &[u64]| pair[1] - pair[0] < RTT_NS;
+            prop_assert!(!times.windows(2).any(is_barred), "{number}: {times:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_the_link_does_the_stream_arrives(
+        seed in any::<u64>(), loss in 0.0f64..0.2, reordered in 0.0f64..0.3, extra_ms in 0u64..80,
+        bytes in 1usize..120_000, kinds in any::<[bool; 5]>(), acks in 1u32..9, most in 1u8..7,
+        receive_limit_bytes in 2_000u64..200_000, mss_bytes in 32u16..1460,
+    ) {
+        let [is_declared, short, timestamps, vegas, damage] = kinds;
+        let mut link = link(loss);
+        link.forward.reordering = Reordering { probability: reordered, extra_delay_ns: extra_ms * MS };
+        link.forward.order = Order::Free;
+        let scps = Scps {
+            controller: if vegas { ControllerKind::Vegas } else { ControllerKind::Off },
+            loss_cause: if damage { Verdict::Corruption } else { Verdict::Congestion },
+            ack_policy: AckPolicy::PerRoundTrip { acks },
+            snack: if short { Snack::Short } else { Snack::Vector },
+            max_snacks: most,
+        };
+        let config = Config {
+            mss_bytes,
+            rate_bps: is_declared.then_some(1_000_000),
+            timestamps,
+            receive_limit_bytes,
+            max_rto_ns: 4 * SECOND,
+            max_repeats: 60,
+            max_syn_repeats: 60,
+            scps: Some(scps),
+            ..Config::standard()
+        };
+        let data = content(bytes);
+        let outcome = transfer(&config, link, seed, &data, 7200);
+        prop_assert!(outcome.ended, "not all arrived: {:?}", outcome.sender);
+        prop_assert!(outcome.received == data);
+    }
+}
