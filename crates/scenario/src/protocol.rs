@@ -77,7 +77,8 @@ pub trait Protocol: Debug + Send + Sync {
     /// IP, or by nothing.
     fn carrier(&self, of_scenario: Carrier) -> Carrier;
 
-    /// Number in the IP header of its packets under this carrier. Families at one host differ in it.
+    /// Number in the IP header of its packets under this carrier. Where families at one host have one in
+    /// common, each packet is for the first whose engine claims it.
     fn number(&self, of_scenario: Carrier) -> u8;
 
     /// True if its engines take streams by description ([`Connections::write_described`]).
@@ -187,6 +188,12 @@ pub trait HostEngine: Connections + Debug {
         bytes: &[u8],
         sink: &mut dyn EventSink,
     );
+
+    /// True if the body of a packet is for this engine, and not for another one of its protocol number.
+    fn claims(&self, from: SocketAddr, bytes: &[u8]) -> bool {
+        let _ = (from, bytes); // a family that has its number alone has nothing to tell apart
+        true
+    }
 
     /// Batch of segments that are due, written to `buffer`.
     fn poll_transmit(

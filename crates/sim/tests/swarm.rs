@@ -2,6 +2,8 @@
 //! link heals, then every byte must have arrived once and in order, every connection must close cleanly, and
 //! nothing may remain.
 //!
+//! `scps::` is TCP once more, with SCPS-TP offered by most ends.
+//!
 //! `attacked::` is STP once more, beside a third party that talks to both until the link heals.
 //!
 //! `SKYHAUL_SWARM=N` runs N seeds (from `SKYHAUL_SWARM_FROM` on) instead of a small dose;
@@ -96,6 +98,20 @@ mod attacked {
     #[test]
     fn replay() {
         super::replay(Shape::attacked);
+    }
+}
+
+mod scps {
+    use super::{Dose, Shape};
+
+    #[test]
+    fn after_all_faults_scps_tp_has_delivered_every_byte_and_nothing_remains() {
+        super::run_all(Shape::scps, Dose { test: "swarm scps::replay", seeds: 200 });
+    }
+
+    #[test]
+    fn replay() {
+        super::replay(Shape::scps);
     }
 }
 

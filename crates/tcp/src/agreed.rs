@@ -107,6 +107,12 @@ impl Agreed {
         if self.scales { limit_bytes } else { limit_bytes.min(0xFFFF) }.max(1)
     }
 
+    /// True if the handshake could not tell all of our window, as no SYN can, and acknowledgements are rare:
+    /// a sender at a declared rate would stand still for want of it.
+    pub(crate) fn tells_window_late(self, config: &Config) -> bool {
+        self.scps.is_some() && self.receive_limit_bytes(config) > 0xFFFF
+    }
+
     /// Payload of a full segment without SACK blocks, where path and configuration leave `room_bytes`.
     pub(crate) fn payload_bytes(self, room_bytes: u64, config: &Config) -> u64 {
         let least = if config.scps.is_some() { MIN_SCPS_MSS } else { MIN_MSS };

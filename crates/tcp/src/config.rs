@@ -339,7 +339,17 @@ impl Config {
     }
 
     /// Parameters of the controller, for segments of `mss_bytes`; without what only the connection knows.
-    pub(crate) fn controller_config(&self, mss_bytes: u64, syn_was_lost: bool) -> ControllerConfig {
+    pub(crate) fn controller_config(
+        &self,
+        mss_bytes: u64,
+        syn_was_lost: bool,
+        is_scps: bool,
+    ) -> ControllerConfig {
+        // Few acknowledgements tell of many segments each, and pacing spreads what they allow.
+        let (counting, pacing_percent) = match self.in_force(is_scps) {
+            Some(scps) => (Counting::Reports, scps.pacing_percent),
+            None => (self.counting, self.pacing_percent),
+        };
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
         let initial_window_bytes = match self.initial_window_packets {
             _ if syn_was_lost => mss_bytes, // [RFC 5681 3.1]
@@ -350,9 +360,9 @@ impl Config {
             mss_bytes,
             initial_window_bytes,
             max_window_bytes: self.send_limit_bytes.max(2 * mss_bytes),
-            counting: self.counting,
+            counting,
             idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
-            pacing_percent: self.pacing_percent,
+            pacing_percent,
             hystart: self.hystart,
             overhead_bytes: 0,
             rtt_ns: None,

@@ -16,6 +16,7 @@ mod endpoint;
 mod explicit;
 mod icmp;
 mod loss;
+mod profiles;
 mod receive;
 pub mod scps;
 pub mod segment;

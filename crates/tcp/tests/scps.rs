@@ -474,3 +474,15 @@ fn without_control_of_congestion_no_marks_are_asked_for() {
     let config = Config { ecn: true, ..speaking(Scps::standard()) };
     assert_eq!(Lone::connecting(&config).1.flags, flags::SYN | flags::ECE | flags::CWR);
 }
+
+#[test]
+fn a_window_that_no_syn_can_tell_is_told_when_the_handshake_is_over() {
+    let config = Config { window_scale: true, receive_limit_bytes: 1 << 20, ..speaking(declared()) };
+    let mut lone = Lone::new(&config);
+    lone.say(flags::SYN, 0, 0, Options { window_scale: Some(0), ..offer(0x40) }, b"");
+    let syn = lone.one();
+    assert_eq!(syn.window, 65_535);
+    lone.ack(1, 1);
+    let told = lone.one();
+    assert_eq!(u32::from(told.window) << syn.options.window_scale.unwrap(), 1 << 20);
+}

@@ -34,6 +34,7 @@ fn declared(snack: Snack, max_snacks: u8) -> Config {
         receive_limit_bytes: 300_000,
         scps: Some(Scps {
             controller: ControllerKind::Off,
+            pacing_percent: None,
             loss_cause: Verdict::Corruption,
             ack_policy: AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 69 * MS },
             snack,
@@ -116,6 +117,7 @@ proptest! {
         link.forward.order = Order::Free;
         let scps = Scps {
             controller: if vegas { ControllerKind::Vegas } else { ControllerKind::Off },
+            pacing_percent: vegas.then_some((100, 100)),
             loss_cause: if damage { Verdict::Corruption } else { Verdict::Congestion },
             ack_policy: AckPolicy::PerRoundTrip { acks },
             snack: if short { Snack::Short } else { Snack::Vector },

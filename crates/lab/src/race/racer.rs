@@ -158,7 +158,7 @@ mod tests {
         let slip = error("tcp-cubci");
         assert!(slip.contains("did you mean `tcp-cubic`?"), "{slip}");
         let all = "there are skyhaul, xstp, xstp-declared, xstp-undeclared, stp, stp-declared, stp-undeclared, \
-                   tcp-cubic, tcp-bbr, tcp-reno";
+                   tcp-cubic, tcp-bbr, tcp-reno, scps-tp, scps-tp-declared";
         assert!(slip.ends_with(all), "{slip}");
         assert!(!error("quic").contains("did you mean"));
     }

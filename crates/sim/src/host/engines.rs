@@ -46,6 +46,8 @@ pub struct Around {
 pub(super) struct Member {
     protocol: &'static dyn Protocol,
     around: Around,
+    /// Another family has its number, too.
+    is_shared: bool,
     pub(super) engine: Box<dyn HostEngine>,
 }
 
@@ -87,7 +89,11 @@ impl Engines {
             header_bytes: carrier.header_bytes(),
             envelope_bytes: carrier.envelope_bytes(),
         };
-        self.members.push(Member { protocol, around, engine });
+        let mut is_shared = false;
+        for other in self.members.iter_mut().filter(|other| other.around.number == around.number) {
+            (other.is_shared, is_shared) = (true, true);
+        }
+        self.members.push(Member { protocol, around, is_shared, engine });
         self
     }
 
@@ -264,6 +270,21 @@ impl Engines {
         self.members.iter().map(|member| member.engine.connection_count()).sum()
     }
 
+    /// Engine that a packet is for; of those that share its number the first that claims it, else the first.
+    fn addressee(&self, from: SocketAddr, fields: NetworkFields, bytes: &[u8]) -> Option<EngineId> {
+        let of_number =
+            || self.members.iter().zip(0..).filter(|(member, _)| member.around.number == fields.protocol);
+        let (first, id) = of_number().next()?;
+        if !first.is_shared {
+            return Some(id);
+        }
+        let claims = |member: &Member| {
+            let body = bytes.get(member.around.envelope_bytes as usize..).unwrap_or_default();
+            member.engine.claims(from, body)
+        };
+        Some(of_number().find(|(member, _)| claims(member)).map_or(id, |(_, id)| id))
+    }
+
     /// Takes the bytes of a packet from `from`. Those for a family that has no engine here are dropped.
     pub fn handle(
         &mut self,
@@ -274,9 +295,10 @@ impl Engines {
         sink: &mut dyn EventSink<Source>,
     ) {
         let host = self.host;
-        let mut all = self.members.iter_mut().zip(0..);
-        let found = all.find(|(member, _)| member.around.number == fields.protocol);
-        let Some((Member { protocol, around, engine }, id)) = found else { return };
+        let Some(id) = self.addressee(from, fields, bytes) else { return };
+        let Some(Member { protocol, around, engine, .. }) = self.members.get_mut(usize::from(id)) else {
+            return;
+        };
         let body = bytes.get(around.envelope_bytes as usize..).unwrap_or_default();
         let mut sink = EngineSink { host, engine: id, protocol: *protocol, next_told: 0, sink };
         engine.handle(now, from, fields, body, &mut sink);
@@ -295,7 +317,7 @@ impl Engines {
         sink: &mut dyn EventSink<Source>,
     ) -> Option<SegmentBatch> {
         self.next_told = self.next_told.max(next_packet); // nobody may have wanted to be told
-        for (Member { protocol, around, engine }, id) in self.members.iter_mut().zip(0..) {
+        for (Member { protocol, around, engine, .. }, id) in self.members.iter_mut().zip(0..) {
             let (host, next_told) = (self.host, self.next_told);
             let mut named = EngineSink { host, engine: id, protocol: *protocol, next_told, sink: &mut *sink };
             let transmit = engine.poll_transmit(now, buffer, max_segments, &mut named);

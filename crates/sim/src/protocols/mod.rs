@@ -1,10 +1,12 @@
 //! Families of protocols that ship: tables of keys, engines of simulated hosts, words for what they send,
 //! racers.
 
+mod scps;
 mod stp;
 mod stpp;
 mod tcp;
 
+pub use scps::{SCPS_TP, ScpsTp};
 pub use stp::{STP, Stp, StpEngine};
 pub use stpp::{STPP, Stpp};
 pub use tcp::{TCP, Tcp, TcpEngine};
@@ -12,7 +14,7 @@ pub use tcp::{TCP, Tcp, TcpEngine};
 /// Register of the families that ship, for tests.
 #[cfg(test)]
 pub(crate) fn standard() -> skyhaul_scenario::Register {
-    skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP])
+    skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP, &SCPS_TP])
 }
 
 /// Names of the bits that are set, with a plus between them.

@@ -163,6 +163,17 @@ impl Shape {
         }
     }
 
+    /// The run of this seed with TCP, where most ends offer SCPS-TP, too.
+    pub(crate) fn scps(seed: u64) -> Self {
+        let mut shape = Self::of(Family::Tcp, seed);
+        let mut dice = Dice::new(seed, "swarm/scps");
+        for end in &mut shape.ends {
+            let Parameters::Tcp(config) = &mut end.config else { continue };
+            config.scps = dice.percent(90).then(|| tcp_config::scps(&mut dice));
+        }
+        shape
+    }
+
     /// The run of this seed beside a third party. Ends without patience would keep its connections for ever.
     pub(crate) fn attacked(seed: u64) -> Self {
         let mut shape = Self::of(Family::Stp, seed);

@@ -1,6 +1,7 @@
 //! TCP's parameters, as the seed picks them.
 
-use skyhaul_core::{MS, SECOND};
+use skyhaul_core::{MS, SECOND, Verdict};
+use skyhaul_tcp::scps::{Scps, Snack};
 use skyhaul_tcp::{AckPolicy, Config, ControllerKind, Counting, Keepalive, Recovery};
 
 use crate::common::dice::Dice;
@@ -97,4 +98,23 @@ fn vary_habits(d: &mut Dice, config: &mut Config) {
     config.nagle = d.percent(50);
     config.max_challenges_per_s = d.pick(&[1, 10, 1000]);
     config.discover_mtu = d.percent(50);
+}
+
+/// What counts where both speak SCPS-TP.
+pub(crate) fn scps(d: &mut Dice) -> Scps {
+    let (every_packets, delay_ns) = (d.scale(1, 16) as u32, d.scale(MS, 500 * MS));
+    Scps {
+        controller: d.pick(&[ControllerKind::Vegas, ControllerKind::Vegas, ControllerKind::Off]),
+        pacing_percent: d.pick(&[None, Some((100, 100)), Some((200, 120))]),
+        ack_policy: d.pick(&[
+            AckPolicy::PerRoundTrip { acks: 1 },
+            AckPolicy::PerRoundTrip { acks: 4 },
+            AckPolicy::PerRoundTrip { acks: 8 },
+            AckPolicy::Reduced { every_packets: u32::MAX, delay_ns },
+            AckPolicy::Delayed { every_packets, delay_ns },
+        ]),
+        loss_cause: d.pick(&[Verdict::Congestion, Verdict::Corruption]),
+        snack: d.pick(&[Snack::Vector, Snack::Vector, Snack::Short, Snack::Off]),
+        max_snacks: d.scale(1, 6) as u8,
+    }
 }

@@ -135,6 +135,9 @@ impl Connection {
         self.sender.establish(context.now, context.path);
         self.life.establish();
         self.tell(StreamEvent::Connected);
+        if self.sender.agreed().tells_window_late(&self.config) {
+            self.receiver.acknowledge_now();
+        }
     }
 
     /// A segment arrived in SYN-SENT [RFC 9293 3.10.7.3].

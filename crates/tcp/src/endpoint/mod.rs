@@ -15,7 +15,8 @@ use skyhaul_core::{ConnectError, ConnectionId, Instant, NullSink, Stream, host_n
 
 use crate::config::Config;
 use crate::connection::{Connection, Names, State};
-use crate::segment::Way;
+use crate::scps::Capabilities;
+use crate::segment::{Way, decode};
 
 /// Parameters of an endpoint.
 #[derive(Clone, Debug)]
@@ -138,6 +139,18 @@ impl Endpoint {
         ways::brief(known, &mut connection, &mut context);
         endpoint.insert(id, names, connection, true);
         Ok(id)
+    }
+
+    /// True if a segment is for this endpoint where two share an address, one of which speaks SCPS-TP: it has
+    /// the connection, or an opening offers what it speaks.
+    pub fn claims(&self, way: Way, bytes: &[u8]) -> bool {
+        let Some(&[a, b, c, d]) = bytes.first_chunk() else { return false };
+        let (remote_port, local_port) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        if self.0.find(Names { peer: way, local_port, remote_port }).is_some() {
+            return true;
+        }
+        let speaks = self.0.family.accept.scps.is_some();
+        decode(way, bytes).is_ok_and(|segment| Capabilities::find(&segment.options.extra).is_some() == speaks)
     }
 
     /// State of a connection.

@@ -44,6 +44,10 @@ pub enum Snack {
 pub struct Scps {
     /// Controller of the congestion window; [`ControllerKind::Off`]: the declared rate alone decides.
     pub controller: ControllerKind,
+    /// Pacing rate over congestion window per round trip, in percent, in slow start and in avoidance. At 100
+    /// segments come as long as there is a window, so that each acknowledgement tells of one that has just
+    /// come; where a burst waits for it, Vegas takes that for a queue [SCPS-TP 6.1.1].
+    pub pacing_percent: Option<(u64, u64)>,
     /// Policy of acknowledging.
     pub ack_policy: AckPolicy,
     /// Cause of losses where nobody says otherwise [SCPS-TP 3.1].
@@ -60,6 +64,7 @@ impl Scps {
     pub fn standard() -> Self {
         Self {
             controller: ControllerKind::Vegas,
+            pacing_percent: Some((100, 100)),
             ack_policy: AckPolicy::PerRoundTrip { acks: 4 },
             loss_cause: Verdict::Congestion,
             snack: Snack::Vector,

@@ -114,7 +114,7 @@ impl Sender {
             mtu_search: MtuSearch::default(),
             verdicts: Verdicts::NONE,
             marks: MarkAnswer::default(),
-            controller: config.controller.build(config.controller_config(mss_bytes, false)),
+            controller: config.controller.build(config.controller_config(mss_bytes, false, false)),
             sampling: Sampling::OFF,
             asking: Asking::default(),
             pace: None,
@@ -280,12 +280,13 @@ impl Sender {
         let rtt_ns = self.timer.rtt_so_far_ns(now);
         let syn_was_lost = self.timer.on_established();
         let header_bytes = HEADER_BYTES + self.agreed.timestamp_bytes();
-        let controller = self.config.controller(self.agreed.scps.is_some());
+        let is_scps = self.agreed.scps.is_some();
+        let controller = self.config.controller(is_scps);
         self.controller = controller.build(ControllerConfig {
             overhead_bytes: u64::from(path.wire_bytes(header_bytes)),
             rtt_ns,
             seed: self.space.initial() << 32 | u64::from(self.timestamp_offset),
-            ..self.config.controller_config(self.mss_bytes, syn_was_lost)
+            ..self.config.controller_config(self.mss_bytes, syn_was_lost, is_scps)
         });
         if self.controller.needs().delivery {
             self.sampling.start(now);

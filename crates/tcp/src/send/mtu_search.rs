@@ -263,7 +263,8 @@ impl Sender {
         if self.mtu_search.is_for_timeout {
             self.mtu_search.on_reduced(false);
             self.controller.on_signal(call.now, Signal::Spurious);
-            let first_bytes = self.config.controller_config(self.mss_bytes, false).initial_window_bytes;
+            let first_bytes =
+                self.config.controller_config(self.mss_bytes, false, false).initial_window_bytes;
             self.recovery.cap_burst(first_bytes.max(self.flight_bytes()));
         }
     }

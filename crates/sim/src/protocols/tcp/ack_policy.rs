@@ -15,59 +15,70 @@ enum AckKind {
     Delayed,
     Heartbeat,
     Reduced,
+    PerRoundTrip,
 }
 
 /// A policy as the file says it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AckDraft {
+pub(in crate::protocols) struct AckDraft {
     kind: AckKind,
     every_packets: u32,
     /// A tick, for the heartbeat.
     delay_ns: u64,
+    acks: u32,
 }
 
 impl From<AckPolicy> for AckDraft {
     fn from(policy: AckPolicy) -> Self {
         let (kind, every_packets, delay_ns) = match policy {
+            AckPolicy::PerRoundTrip { acks } => {
+                return Self { kind: AckKind::PerRoundTrip, acks, ..Self::PLAIN };
+            }
             AckPolicy::Immediate => (AckKind::Immediate, 1, 1),
             AckPolicy::Delayed { every_packets, delay_ns } => (AckKind::Delayed, every_packets, delay_ns),
             AckPolicy::Heartbeat { every_packets, tick_ns } => (AckKind::Heartbeat, every_packets, tick_ns),
             AckPolicy::Reduced { every_packets, delay_ns } => (AckKind::Reduced, every_packets, delay_ns),
         };
-        Self { kind, every_packets, delay_ns }
+        Self { kind, every_packets, delay_ns, ..Self::PLAIN }
     }
 }
 
 impl AckDraft {
+    const PLAIN: Self = Self { kind: AckKind::Immediate, every_packets: 1, delay_ns: 1, acks: 4 };
+
     fn finish(self) -> AckPolicy {
-        let Self { kind, every_packets, delay_ns } = self;
+        let Self { kind, every_packets, delay_ns, acks } = self;
         match kind {
             AckKind::Immediate => AckPolicy::Immediate,
             AckKind::Delayed => AckPolicy::Delayed { every_packets, delay_ns },
             AckKind::Heartbeat => AckPolicy::Heartbeat { every_packets, tick_ns: delay_ns },
             AckKind::Reduced => AckPolicy::Reduced { every_packets, delay_ns },
+            AckKind::PerRoundTrip => AckPolicy::PerRoundTrip { acks },
         }
     }
 }
 
-pub(super) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
+pub(in crate::protocols) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
     static KEYS: LazyLock<Vec<Key<AckDraft>>> = LazyLock::new(|| {
         let kinds = Choice(&[
             ("immediate", AckKind::Immediate),
             ("delayed", AckKind::Delayed),
             ("heartbeat", AckKind::Heartbeat),
             ("reduced", AckKind::Reduced),
+            ("per-round-trip", AckKind::PerRoundTrip),
         ]);
         vec![
             Key::new("kind", kinds, |a: &mut AckDraft| &mut a.kind).means(
                 "Every segment at once; the n-th, or an earlier one when its time has passed, but out of sequence \
                  at once [RFC 5681 4.2]; the same with one clock for the whole host; nothing at once but the end, \
-                 for a thin way back.",
+                 for a thin way back, by number and time, or so many a round trip as the receiver knows it.",
             ),
             Key::new("every_packets", Count::at_least(1), |a: &mut AckDraft| &mut a.every_packets)
-                .means("The n-th segment is acknowledged at once. Not with \"immediate\"."),
+                .means("The n-th segment is acknowledged at once. Not with \"immediate\" and \"per-round-trip\"."),
             Key::new("delay", Time::POSITIVE, |a: &mut AckDraft| &mut a.delay_ns)
-                .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\"."),
+                .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\" and \"per-round-trip\"."),
+            Key::new("acks", Count { min: 1, max: 1000 }, |a: &mut AckDraft| &mut a.acks)
+                .means("Acknowledgements a round trip; 1 to 8 in the paper [SCPS-TP 3.2]. With \"per-round-trip\" alone."),
         ]
     });
     &KEYS
@@ -75,14 +86,29 @@ pub(super) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
 
 /// Reads the table; keys that it lacks stay as in the profile.
 pub(super) fn read_ack_policy(config: &mut Config, node: &Node, path: &str) -> Result<(), ScenarioError> {
-    let mut draft = AckDraft::from(config.ack_policy);
+    read_policy(&mut config.ack_policy, node, path)
+}
+
+/// Reads the table of a policy.
+pub(in crate::protocols) fn read_policy(
+    policy: &mut AckPolicy,
+    node: &Node,
+    path: &str,
+) -> Result<(), ScenarioError> {
+    let mut draft = AckDraft::from(*policy);
     read_table(ack_policy_keys(), &mut draft, node, path)?;
-    let unused = expect_table(node, path)?.entries.iter().find(|entry| entry.name != "kind");
-    if let Some(entry) = unused.filter(|_| draft.kind == AckKind::Immediate) {
-        let found = format!("`{}`, which \"immediate\" has no use for", entry.name);
-        let key = join(path, &entry.name);
-        return Err(entry.place.refuse(&key, &found, "`kind` alone", "leave it out, or use another kind"));
+    let (kind, used): (_, &[_]) = match draft.kind {
+        AckKind::Immediate => ("\"immediate\"", &["kind"]),
+        AckKind::PerRoundTrip => ("\"per-round-trip\"", &["kind", "acks"]),
+        _ => ("this kind", &["kind", "every_packets", "delay"]),
+    };
+    if let Some(entry) = expect_table(node, path)?.entries.iter().find(|entry| !used.contains(&&*entry.name))
+    {
+        let found = format!("`{}`, which {kind} has no use for", entry.name);
+        let (key, allowed) = (join(path, &entry.name), format!("`{}`", used.join("`, `")));
+        let allowed = if used.len() == 1 { "`kind` alone" } else { &allowed };
+        return Err(entry.place.refuse(&key, &found, allowed, "leave it out, or use another kind"));
     }
-    config.ack_policy = draft.finish();
+    *policy = draft.finish();
     Ok(())
 }

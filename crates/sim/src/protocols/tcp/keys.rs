@@ -13,7 +13,7 @@ use skyhaul_scenario::kinds::{
 };
 
 /// Of a rate: pacing may be slower or faster than it.
-const PERCENT_OF_RATE: Count = Count { min: 1, max: 1000 };
+pub(in crate::protocols) const PERCENT_OF_RATE: Count = Count { min: 1, max: 1000 };
 
 /// Controllers of a window, those that follow routers behind the others.
 static CONTROLLERS: [(&str, ControllerKind); 7] = {
@@ -23,7 +23,7 @@ static CONTROLLERS: [(&str, ControllerKind); 7] = {
 };
 
 /// All but `loss_judge`, which is code.
-pub(super) fn config_keys() -> Vec<Key<Config>> {
+pub(in crate::protocols) fn config_keys() -> Vec<Key<Config>> {
     let mut keys = congestion_keys();
     keys.extend(segment_keys());
     keys.extend(timer_keys());

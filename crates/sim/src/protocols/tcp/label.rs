@@ -6,7 +6,7 @@ use skyhaul_tcp::segment::flags;
 use crate::protocols::joined;
 
 /// Label and purpose. `first`: number of the first octet of the connection's data, which counts as 1.
-pub(super) fn label(sent: SentSegment, first: u64) -> SegmentLabel {
+pub(in crate::protocols) fn label(sent: SentSegment, first: u64) -> SegmentLabel {
     let names = [(flags::SYN, "SYN"), (flags::FIN, "FIN"), (flags::RST, "RST"), (flags::ACK, "ACK")];
     if sent.payload_bytes == 0 {
         return (joined(sent.types, &names), "other");

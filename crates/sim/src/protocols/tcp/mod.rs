@@ -1,9 +1,9 @@
 //! TCP: `protocol = "tcp"`.
 
-mod ack_policy;
+pub(super) mod ack_policy;
 mod keepalive;
-mod keys;
-mod label;
+pub(super) mod keys;
+pub(super) mod label;
 mod racers;
 #[cfg(test)]
 mod tests;
@@ -54,13 +54,8 @@ impl Protocol for Tcp {
     }
 
     fn engine(&self, setup: &HostSetup<'_>) -> Box<dyn HostEngine> {
-        let config = EndpointConfig {
-            accept: setup.accept().cloned().unwrap_or_else(Config::standard),
-            mtu_bytes: MTU_BYTES,
-            max_connections: usize::MAX,
-            max_unproven: usize::MAX,
-        };
-        Box::new(TcpEngine::new(setup.address, Endpoint::new(config, setup.stream("/tcp"))))
+        let accept = setup.accept().cloned().unwrap_or_else(Config::standard);
+        Box::new(engine(setup, accept, "/tcp"))
     }
 
     fn carrier(&self, _: Carrier) -> Carrier {
@@ -80,25 +75,7 @@ impl Protocol for Tcp {
     }
 
     fn receiving(&self, config: &EndConfig) -> EndConfig {
-        let Some(config) = config.get::<Config>() else { return config.clone() };
-        let standard = Config::standard();
-        self.end(Config {
-            controller: standard.controller,
-            initial_window_packets: standard.initial_window_packets,
-            counting: standard.counting,
-            rate_reduction: standard.rate_reduction,
-            limited_transmit: standard.limited_transmit,
-            idle_restart: standard.idle_restart,
-            pacing_percent: standard.pacing_percent,
-            explicit: ExplicitConfig { asks: standard.explicit.asks, ..config.explicit },
-            hystart: standard.hystart,
-            send_limit_bytes: standard.send_limit_bytes,
-            nagle: standard.nagle,
-            black_hole_timeouts: standard.black_hole_timeouts,
-            discover_mtu: standard.discover_mtu,
-            loss_judge: standard.loss_judge,
-            ..config.clone()
-        })
+        config.get().map_or_else(|| config.clone(), |config| self.end(receiving(config)))
     }
 
     fn max_payload_bytes(&self, config: &EndConfig) -> u64 {
@@ -116,6 +93,39 @@ impl Protocol for Tcp {
     fn racers(&self) -> &'static [RacerEntry] {
         &racers::RACERS
     }
+}
+
+/// Parameters without what counts at a sender alone.
+pub(super) fn receiving(config: &Config) -> Config {
+    let standard = Config::standard();
+    Config {
+        controller: standard.controller,
+        initial_window_packets: standard.initial_window_packets,
+        counting: standard.counting,
+        rate_reduction: standard.rate_reduction,
+        limited_transmit: standard.limited_transmit,
+        idle_restart: standard.idle_restart,
+        pacing_percent: standard.pacing_percent,
+        explicit: ExplicitConfig { asks: standard.explicit.asks, ..config.explicit },
+        hystart: standard.hystart,
+        send_limit_bytes: standard.send_limit_bytes,
+        nagle: standard.nagle,
+        black_hole_timeouts: standard.black_hole_timeouts,
+        discover_mtu: standard.discover_mtu,
+        loss_judge: standard.loss_judge,
+        ..config.clone()
+    }
+}
+
+/// Engine of a host that accepts connections with these parameters; `suffix` tells its random stream apart.
+pub(super) fn engine(setup: &HostSetup<'_>, accept: Config, suffix: &str) -> TcpEngine {
+    let config = EndpointConfig {
+        accept,
+        mtu_bytes: MTU_BYTES,
+        max_connections: usize::MAX,
+        max_unproven: usize::MAX,
+    };
+    TcpEngine::new(setup.address, Endpoint::new(config, setup.stream(suffix)))
 }
 
 /// TCP's endpoint as the engine of the host at an address, which its checksum covers.
@@ -160,6 +170,10 @@ impl HostEngine for TcpEngine {
         sink: &mut dyn EventSink,
     ) {
         self.endpoint.handle(now, self.way(from), fields, bytes, sink);
+    }
+
+    fn claims(&self, from: SocketAddr, bytes: &[u8]) -> bool {
+        self.endpoint.claims(self.way(from), bytes)
     }
 
     fn poll_transmit(

@@ -1,0 +1,76 @@
+//! Tunables of SCPS-TP beside those of TCP. What each is for is in `docs/spec/scps-tp.md`.
+
+use skyhaul_core::Verdict;
+use skyhaul_tcp::scps::{Scps, Snack};
+use skyhaul_tcp::{Config, ControllerKind};
+
+use crate::protocols::tcp::ack_policy::read_policy;
+use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys};
+use skyhaul_scenario::ScenarioError;
+use skyhaul_scenario::keys::Key;
+use skyhaul_scenario::kinds::{Choice, Count, Or, Pair};
+use skyhaul_scenario::tree::Node;
+
+/// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
+/// alone, which no simulated one does.
+const NOT_OF_TCP: [&str; 9] = [
+    "controller",
+    "pacing_percent",
+    "counting",
+    "ack_policy",
+    "recovery",
+    "hystart",
+    "rate_reduction",
+    "limited_transmit",
+    "discover_mtu",
+];
+
+/// Keys of an end.
+pub(super) fn end_keys() -> Vec<Key<Config>> {
+    let mut keys: Vec<_> = scps_keys().into_iter().map(|key| key.within(scps)).collect();
+    keys.extend(config_keys().into_iter().filter(|key| !NOT_OF_TCP.contains(&key.name)));
+    keys
+}
+
+fn scps(config: &mut Config) -> &mut Scps {
+    config.scps.get_or_insert_with(Scps::standard)
+}
+
+pub(super) fn scps_keys() -> Vec<Key<Scps>> {
+    vec![
+        Key::new(
+            "controller",
+            Choice(&[("vegas", ControllerKind::Vegas), ("none", ControllerKind::Off)]),
+            |s: &mut Scps| &mut s.controller,
+        )
+        .means(
+            "What decides on the congestion window; \"none\": nothing but the declared rate and the windows \
+             of both ends, and no marks are asked for.",
+        ),
+        Key::new("pacing_percent", Or("none", Pair(PERCENT_OF_RATE)), |s: &mut Scps| &mut s.pacing_percent)
+            .means("Pacing rate over window per round trip, in slow start and in avoidance; \"none\": segments leave as the window lets them."),
+        Key::custom("ack_policy", "a table", read_ack_policy)
+            .means("When received data is acknowledged: `[transports.NAME.ack_policy]` of TCP."),
+        Key::new(
+            "loss_cause",
+            Choice(&[("congestion", Verdict::Congestion), ("corruption", Verdict::Corruption)]),
+            |s: &mut Scps| &mut s.loss_cause,
+        )
+        .means("What losses are taken for where no signal says otherwise; \"corruption\": window and timer stay as they are."),
+        Key::new(
+            "snack",
+            Choice(&[("off", Snack::Off), ("short", Snack::Short), ("vector", Snack::Vector)]),
+            |s: &mut Scps| &mut s.snack,
+        )
+        .means(
+            "How receivers name what is missing: not at all, one hole an option as all implementations know it, or \
+             with a vector behind it.",
+        ),
+        Key::new("max_snacks", Count { min: 1, max: 255 }, |s: &mut Scps| &mut s.max_snacks)
+            .means("Options of an acknowledgement that name holes, at most; the next one goes on where it ended."),
+    ]
+}
+
+fn read_ack_policy(scps: &mut Scps, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    read_policy(&mut scps.ack_policy, node, path)
+}

@@ -1,0 +1,150 @@
+//! SCPS-TP in scenarios: the links of its paper, the ready ones, beside TCP at one host.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{SCPS_TP, STP, TCP, simulate};
+
+fn run(text: &str, seed: u64) -> BTreeMap<String, f64> {
+    let register = Register::new(&[&STP, &TCP, &SCPS_TP]);
+    let file = File::parse(&register, "scps.toml", text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = file.first_scenario().unwrap_or_else(|error| panic!("{error}"));
+    let measured = simulate(&scenario, seed).unwrap_or_else(|error| panic!("{error}"));
+    let (completed, failed) = (measured.metrics["completed"], measured.metrics["failed"]);
+    assert!(completed > 0.5 && failed < 0.5, "{completed} flows completed, {failed} failed");
+    measured.metrics
+}
+
+/// Goodput of a file, mean of so many seeds.
+fn goodput_bps(text: &str, seeds: u64) -> f64 {
+    (1..=seeds).map(|seed| run(text, seed)["goodput_bps"]).sum::<f64>() / seeds as f64
+}
+
+/// A file over one link, both ways of which lose bits; `forward` and `reverse` are rate, delay and queue.
+fn file(size: &str, forward: &str, reverse: &str, bit_error_rate: &str, transport: &str) -> String {
+    format!(
+        r#"
+[run]
+goal = "done"
+duration = "10h"
+[nodes]
+craft = {{ kind = "host" }}
+ground = {{ kind = "host" }}
+[links.space]
+between = ["craft", "ground"]
+forward = {{ {forward}, bit_error_rate = {bit_error_rate} }}
+reverse = {{ {reverse}, bit_error_rate = {bit_error_rate} }}
+[transports.own]
+{transport}
+[flows.file]
+from = "craft"
+to = "ground"
+transport = "own"
+workload = {{ kind = "bulk", size = "{size}" }}
+"#
+    )
+}
+
+/// Table 2 of the paper.
+const CORRUPTION: &str = r#"
+protocol = "scps-tp"
+controller = "none"
+loss_cause = "corruption"
+rate = "1.425Mbit/s"
+ack_policy = { kind = "reduced", every_packets = 1000000, delay = "69ms" }
+snack = "short"
+timestamps = false
+mss = "512B"
+send_limit = "300kB"
+receive_limit = "300kB"
+"#;
+
+/// [SCPS-TP Fig. 4]: throughput at a bit error rate of 1e-5 over that at 1e-8. 4.3 % of the packets are lost.
+#[test]
+fn the_links_of_figure_4_cost_little_more_than_their_losses() {
+    for (delay_ms, more, least) in
+        [(50, "", 0.93), (100, "", 0.92), (50, "max_snacks = 1", 0.88), (50, "snack = \"vector\"", 0.93)]
+    {
+        let way = format!("rate = \"1.5Mbit/s\", delay = \"{delay_ms}ms\", queue = \"18750B\"");
+        let transport = CORRUPTION
+            .replace("snack = \"short\"", if more.contains("snack =") { "" } else { "snack = \"short\"" });
+        let at = |rate: &str| goodput_bps(&file("5MB", &way, &way, rate, &format!("{transport}{more}\n")), 3);
+        let (noisy, clean) = (at("1e-5"), at("1e-8"));
+        println!("{delay_ms} ms {more}: {:.3}, {:.3} of the declared rate", noisy / clean, clean / 1.425e6);
+        assert!(noisy / clean > least, "{delay_ms} ms {more}: {}", noisy / clean);
+    }
+}
+
+/// The craft of [SCPS-TP 6.3]: 1000 and 125 bit/s, packets of 90 octets.
+#[test]
+fn packets_of_ninety_octets_carry_a_file() {
+    let transport = r#"
+protocol = "scps-tp"
+controller = "none"
+loss_cause = "corruption"
+rate = "1kbit/s"
+ack_policy = { kind = "per-round-trip", acks = 1 }
+snack = "short"
+timestamps = false
+mss = "50B"
+send_limit = "19712B"
+receive_limit = "69880B"
+initial_rto = "20s"
+"#;
+    let forward = "rate = \"1kbit/s\", delay = \"3s\", mtu = \"90B\"";
+    let reverse = "rate = \"125bit/s\", delay = \"3s\", mtu = \"90B\"";
+    for bit_error_rate in ["1e-6", "1e-4"] {
+        let metrics = run(&file("20kB", forward, reverse, bit_error_rate, transport), 1);
+        println!("{bit_error_rate}: {:.1} bit/s", metrics["goodput_bps"]);
+        assert!(metrics["goodput_bps"] > 400.0, "{metrics:?}");
+    }
+}
+
+/// A ready scenario, with other parameters for its one transport.
+fn ready(name: &str, transport: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenarios/{name}.toml"));
+    let text = std::fs::read_to_string(path).expect("it can be read");
+    let (head, rest) = text.split_once("[transports.stp]\n").expect("it speaks STP");
+    let (_, tail) = rest.split_once("\n[").expect("a table follows");
+    let (tail, _) = tail.split_once("\n[sweep").unwrap_or((tail, ""));
+    format!("{head}[transports.stp]\n{transport}\n[{tail}\n")
+}
+
+#[test]
+fn a_declared_rate_of_a_ready_link_is_used() {
+    let own = |rate: &str| {
+        format!(
+            "protocol = \"scps-tp\"\ncontroller = \"none\"\nloss_cause = \"corruption\"\nrate = \"{rate}\"\n\
+             send_limit = \"16MB\"\nreceive_limit = \"16MB\"\n"
+        )
+    };
+    // A round trip for the handshake, and nearly one more until the window is known that no SYN can tell.
+    for (name, rate, bps, least) in [
+        ("geo", "10Mbit/s", 1e7, 0.8),
+        ("geo-noisy", "10Mbit/s", 1e7, 0.45),
+        ("thin-return", "10Mbit/s", 1e7, 0.8),
+    ] {
+        let share = goodput_bps(&ready(name, &own(rate)), 1) / bps;
+        println!("{name}, declared: {share:.3} of the rate");
+        assert!(share > least, "{name}: {share}");
+    }
+}
+
+#[test]
+fn vegas_uses_a_clean_link() {
+    let share = goodput_bps(&ready("geo", "protocol = \"scps-tp\"\n"), 1) / 1e7;
+    println!("geo, nothing declared: {share:.3} of the rate");
+    assert!(share > 0.4, "{share}");
+}
+
+/// Both have IP protocol 6: openings tell which is meant, then the ports.
+#[test]
+fn scps_tp_and_tcp_meet_at_one_host() {
+    let way = "rate = \"10Mbit/s\", delay = \"20ms\"";
+    let both = file("1MB", way, way, "0", "protocol = \"scps-tp\"\n");
+    let both = both
+        + "[transports.plain]\nprotocol = \"tcp\"\n[flows.other]\nfrom = \"ground\"\nto = \"craft\"\n\
+                       transport = \"plain\"\ncount = 3\nworkload = { kind = \"bulk\", size = \"1MB\" }\n";
+    assert!((run(&both, 1)["completed"] - 4.0).abs() < 1e-9);
+}
