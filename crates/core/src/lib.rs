@@ -11,6 +11,7 @@ extern crate std;
 
 mod black_hole;
 pub mod checksum;
+mod circuit_breaker;
 mod connection;
 pub mod endpoint;
 mod engine;

@@ -11,6 +11,7 @@
 use alloc::boxed::Box;
 use core::net::IpAddr;
 
+use crate::circuit_breaker::CircuitBreaker;
 use crate::event::{Phase, ResumePhase};
 use crate::fair_queue::{FairQueue, FairShare};
 use crate::{
@@ -114,8 +115,8 @@ impl Terms {
 enum Governor {
     /// No rate is kept: the window of each connection decides alone.
     Windowed,
-    /// Somebody declared the rate. A connection with a window keeps to both.
-    Declared(Pacer),
+    /// Somebody declared the rate, which holds unless most is lost. A connection with a window keeps to both.
+    Declared(Pacer, CircuitBreaker),
     /// A controller finds the rate out.
     Measured(Pacer, Box<dyn PathController>),
 }
@@ -228,21 +229,21 @@ impl Path {
     fn pacer(&self) -> Option<&Pacer> {
         match &self.governor {
             Governor::Windowed => None,
-            Governor::Declared(pacer) | Governor::Measured(pacer, _) => Some(pacer),
+            Governor::Declared(pacer, _) | Governor::Measured(pacer, _) => Some(pacer),
         }
     }
 
     fn controller(&self) -> Option<&dyn PathController> {
         match &self.governor {
             Governor::Measured(_, controller) => Some(&**controller),
-            Governor::Windowed | Governor::Declared(_) => None,
+            Governor::Windowed | Governor::Declared(..) => None,
         }
     }
 
     fn controller_mut(&mut self) -> Option<&mut dyn PathController> {
         match &mut self.governor {
             Governor::Measured(_, controller) => Some(&mut **controller),
-            Governor::Windowed | Governor::Declared(_) => None,
+            Governor::Windowed | Governor::Declared(..) => None,
         }
     }
 
@@ -252,7 +253,50 @@ impl Path {
         let DeclaredRate { rate_bps, burst_ns } = declared;
         let mut pacer = self.pacer().cloned().unwrap_or_else(|| Pacer::new(rate_bps, burst_ns));
         pacer.set_rate(now, rate_bps);
-        self.governor = Governor::Declared(pacer);
+        self.governor = Governor::Declared(pacer, CircuitBreaker::new(now, rate_bps));
+    }
+
+    fn breaker(&self) -> Option<&CircuitBreaker> {
+        if let Governor::Declared(_, breaker) = &self.governor { Some(breaker) } else { None }
+    }
+
+    /// When the packets left, at the earliest, whose fate is to be told by [`Self::count_fates`]; `None`
+    /// where no rate is declared.
+    pub fn fates_since(&self) -> Option<Instant> {
+        self.breaker().map(CircuitBreaker::since)
+    }
+
+    /// Takes in what became of packets under a declared rate: how many arrived, and how many are lost though
+    /// the link was there.
+    pub fn count_fates(&mut self, arrived: u64, lost: u64) {
+        if let Governor::Declared(_, breaker) = &mut self.governor {
+            breaker.count(arrived, lost);
+        }
+    }
+
+    /// A report was read: lowers a declared rate of which most is lost, or lets it hold again. Result: that
+    /// rate, if it is another one. While it is in doubt that packets of this size arrive, nothing is decided.
+    pub fn doubt_declared(&mut self, now: Instant, rtt_ns: u64) -> Option<u64> {
+        if self.mtu.as_ref().is_some_and(|mtu| mtu.is_in_doubt()) {
+            return None;
+        }
+        let Governor::Declared(pacer, breaker) = &mut self.governor else { return None };
+        let rate_bps = breaker.conclude(now, rtt_ns)?;
+        pacer.set_rate(now, rate_bps);
+        if let Some(mtu) = self.mtu.as_mut().filter(|_| breaker.is_open()) {
+            mtu.forget_lost_probes(); // a full queue took them
+        }
+        Some(rate_bps)
+    }
+
+    /// True while a declared rate is lowered.
+    pub fn is_lowered(&self) -> bool {
+        self.breaker().is_some_and(CircuitBreaker::is_open)
+    }
+
+    /// Rate that a declared one was lowered to, in bit/s, now, or last where that helped.
+    pub fn lowered_bps(&self) -> Option<u64> {
+        self.breaker().and_then(CircuitBreaker::lowered_bps)
     }
 
     /// Begins to measure with the controller that `build` makes, unless a rate is kept already.
@@ -285,7 +329,7 @@ impl Path {
     /// Charges a packet of `wire_bytes` to the path's rate, if one is kept. Whatever is sent counts; what
     /// leaves before its grant delays the next.
     pub fn charge(&mut self, now: Instant, wire_bytes: u32) {
-        if let Governor::Declared(pacer) | Governor::Measured(pacer, _) = &mut self.governor {
+        if let Governor::Declared(pacer, _) | Governor::Measured(pacer, _) = &mut self.governor {
             pacer.spend(now, wire_bytes);
         }
         if let Some(mtu) = &mut self.mtu {
@@ -300,8 +344,11 @@ impl Path {
         }
     }
 
-    /// Tells the controller that the link was gone: what was measured before says nothing.
+    /// Takes in that the link was gone: what was measured before says nothing.
     pub fn outage(&mut self, now: Instant) {
+        if let Governor::Declared(_, breaker) = &mut self.governor {
+            breaker.forget(now);
+        }
         if let Some(controller) = self.controller_mut() {
             controller.on_outage(now);
         }

@@ -294,6 +294,14 @@ impl PathMtu {
         }
     }
 
+    /// What took the probes that are lost was no matter of their size: the search goes on.
+    pub fn forget_lost_probes(&mut self) {
+        (self.failed_bytes, self.lost_probes) = (u32::MAX, 0);
+        if self.state == MtuState::Complete {
+            self.state = MtuState::Searching;
+        }
+    }
+
     /// This machine refused to send a packet of `bytes`, or would refuse it; its route takes `told_bytes`,
     /// if it says that.
     pub fn refused(&mut self, now: Instant, bytes: u32, told_bytes: Option<u32>) {

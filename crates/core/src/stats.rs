@@ -47,6 +47,8 @@ pub struct Stats {
     pub path_estimate: Option<PathEstimate>,
     /// Largest IP packet that the path has shown to take, if that is being found out.
     pub path_mtu_bytes: Option<u32>,
+    /// Rate that the declared one was lowered to, in bit/s, now or last, if most of what left was lost.
+    pub lowered_rate_bps: Option<u64>,
     /// Step in the use of a remembered path, if the connection began with one.
     pub resume: Option<ResumePhase>,
     /// Time at which a valid segment last arrived.
@@ -121,6 +123,7 @@ impl Stats {
             rtt_smoothed_ns: other.rtt_smoothed_ns.or(self.rtt_smoothed_ns),
             path_estimate: other.path_estimate.or(self.path_estimate),
             path_mtu_bytes: other.path_mtu_bytes.or(self.path_mtu_bytes),
+            lowered_rate_bps: other.lowered_rate_bps.or(self.lowered_rate_bps),
             resume: other.resume.or(self.resume),
             limits: other.limits.or(self.limits),
             idle_repeats: self.idle_repeats + other.idle_repeats,

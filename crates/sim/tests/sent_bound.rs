@@ -78,3 +78,63 @@ fn where_the_mtu_falls_at_most_twice_the_file_leaves() {
         }
     }
 }
+
+/// Transfer at a declared rate of ten times the path's, with a queue of one round trip.
+fn ten_times_too_fast(rate_bps: u64, delay_ms: u64, bytes: u64) -> (Vec<u32>, Outcome) {
+    let packets = (rate_bps * 2 * delay_ms / 8_000 / 1500).max(20) as u32;
+    let forward = direction(rate_bps, delay_ms, packets);
+    let link = LinkConfig { forward: forward.clone(), reverse: forward, ..LinkConfig::default() };
+    let mut transfer = Transfer::new(link, 1, bytes).with_rate(10 * rate_bps);
+    for end in [&mut transfer.sender, &mut transfer.receiver] {
+        end.discover_mtu = true;
+    }
+    let mut events: Vec<(Instant, Source, Event)> = Vec::new();
+    let outcome = transfer.run(&mut events).unwrap();
+    let size = |event: &Event| match event {
+        Event::PathMtu { mtu_bytes } => Some(*mtu_bytes),
+        _ => None,
+    };
+    (events.iter().filter_map(|(_, _, event)| size(event)).collect(), outcome)
+}
+
+#[test]
+fn a_declared_rate_of_ten_times_the_paths_floods_it_for_some_round_trips_alone() {
+    for (rate_bps, delay_ms, bytes) in [
+        (3_000_000, 25, 5_000_000),
+        (3_000_000, 50, 5_000_000),
+        (10_000_000, 50, 20_000_000),
+        (10_000_000, 275, 50_000_000),
+    ] {
+        let what = format!("{rate_bps} bit/s, {delay_ms} ms");
+        let (sizes, outcome) = ten_times_too_fast(rate_bps, delay_ms, bytes);
+        let [congestion, corruption, outage, unknown] = outcome.sender.lost_packets;
+        println!(
+            "{what}: {sizes:?}, {} B, lost {:?}, lowered to {:?}, {:.3} of the path",
+            outcome.sender.sent_bytes,
+            outcome.sender.lost_packets,
+            outcome.sender.lowered_rate_bps,
+            outcome.goodput_bps() / rate_bps as f64
+        );
+        assert!(outcome.sender.sent_bytes < 3 * bytes, "{what}: {} B", outcome.sender.sent_bytes);
+        assert_eq!(sizes.last(), Some(&1500), "{what}: {sizes:?}");
+        let all = congestion + corruption + outage + unknown;
+        assert!(corruption + outage <= all / 100, "{what}: {:?}", outcome.sender.lost_packets);
+        assert!(outcome.goodput_bps() > 0.7 * rate_bps as f64, "{what}: {} bit/s", outcome.goodput_bps());
+        let lowered_bps = outcome.sender.lowered_rate_bps.unwrap();
+        assert!(
+            (0.85..1.15).contains(&(lowered_bps as f64 / rate_bps as f64)),
+            "{what}: {lowered_bps} bit/s"
+        );
+    }
+}
+
+#[test]
+fn a_declared_rate_of_which_the_link_loses_most_is_not_to_blame() {
+    let forward = DirectionConfig { loss: 0.6, ..direction(10_000_000, 25, 100) };
+    let link = LinkConfig { forward, reverse: direction(10_000_000, 25, 100), ..LinkConfig::default() };
+    let outcome =
+        Transfer::new(link, 1, BYTES).with_rate(10_000_000).run(&mut skyhaul_core::NullSink).unwrap();
+    println!("{:?}, {} bit/s", outcome.sender.lost_packets, outcome.goodput_bps());
+    assert_eq!(outcome.sender.lowered_rate_bps, None);
+    assert!(outcome.goodput_bps() > 3_000_000.0, "{} bit/s", outcome.goodput_bps());
+}

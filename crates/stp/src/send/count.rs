@@ -29,6 +29,20 @@ impl Compared {
     }
 }
 
+/// Packets that arrived of those that left since a moment, whatever their size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recent {
+    pub(super) since: Instant,
+    pub(super) packets: u64,
+}
+
+impl Default for Recent {
+    /// None.
+    fn default() -> Self {
+        Self { since: Instant::MAX, packets: 0 }
+    }
+}
+
 /// Full packets that arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Full {
@@ -59,6 +73,7 @@ pub(super) struct Count {
     pub(super) newest_large: Option<Instant>,
     pub(super) full: Full,
     pub(super) compared: Compared,
+    pub(super) recent: Recent,
 }
 
 impl Count {
@@ -67,6 +82,7 @@ impl Count {
         self.bytes += u64::from(entry.bytes);
         self.compared.add(entry);
         self.full.add(entry);
+        self.recent.packets += u64::from(entry.last_sent >= self.recent.since);
         if self.large_bytes > 0 && entry.whole_bytes > self.large_bytes {
             self.newest_large = self.newest_large.max(Some(entry.last_sent));
         }

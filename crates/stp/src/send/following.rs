@@ -170,9 +170,12 @@ impl Sender {
     /// The link was gone: what was measured before says nothing.
     pub(crate) fn forget_path(&mut self, call: &mut Call<'_>) {
         self.queue.forget();
-        let Some(following) = &mut self.following else { return };
-        following.arrivals.forget();
-        call.path.outage(call.now);
+        if let Some(following) = &mut self.following {
+            following.arrivals.forget();
+        }
+        if self.measures() || self.config.rate_bps.is_some() {
+            call.path.outage(call.now);
+        }
     }
 
     /// A data packet left. Behind the first train what is remembered of the path decides, if it is.

@@ -42,7 +42,11 @@ impl Sender {
 
     /// Limit of data that the pace alone holds.
     pub(crate) fn rate_limit(&self, path: &Path) -> Limit {
-        self.regulator.pace_phase(path).map_or(Limit::DeclaredRate, rate_limit)
+        match self.regulator.pace_phase(path).map_or(Limit::DeclaredRate, rate_limit) {
+            // It was found to carry no more.
+            Limit::DeclaredRate if path.is_lowered() => Limit::PathRate,
+            limit => limit,
+        }
     }
 
     /// Limit of data that waits for its moment alone.

@@ -9,6 +9,7 @@ mod choice;
 mod coded;
 mod coded_tail;
 mod count;
+mod declared;
 mod following;
 mod limiting;
 mod loss;

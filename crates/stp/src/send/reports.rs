@@ -8,6 +8,7 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{Event, Instant, Path, Verdict, expand};
 
 use super::cache::SentPacket;
+use super::count::Count;
 use super::limiting::LostOfLate;
 use super::missing::longest_row;
 use super::regulator::Spreading;
@@ -122,7 +123,7 @@ impl Sender {
     pub(crate) fn acknowledge(&mut self, missing: &Missing<'_>, rtt_ns: Option<u64>, call: &mut Call<'_>) {
         let in_flight_before_bytes = self.cache.in_flight_bytes();
         let app_limited = self.cache.unsent_bytes() == 0;
-        let mut count = Self::count_by_size(call.path);
+        let mut count = Count { recent: self.recent(call.path), ..Self::count_by_size(call.path) };
         self.regulator.log_received(self.cache.first(), missing.next, missing.next);
         self.cache.acknowledge_below(missing.next, &mut count);
         if count.packets > 0 && self.cache.is_empty() {
@@ -134,6 +135,7 @@ impl Sender {
             self.cache.acknowledge(from, end, &mut count);
         }
         Self::note_sizes(&count, call.path);
+        call.path.count_fates(count.recent.packets, 0);
         if count.packets > 0 {
             let acked = Acked {
                 bytes: count.bytes,
@@ -248,6 +250,7 @@ impl Sender {
             let verdict = self.told_verdict(&packet, verdicts, call.path);
             self.traffic.count_lost(verdict, Self::row_of(&packet, call.path));
             self.activity.lost.count(verdict);
+            call.path.count_fates(0, self.lost_to_rate(&packet, verdict, call.path));
             losses.tell(Some((number, verdict)), call);
         }
         losses.tell(None, call);
@@ -343,6 +346,7 @@ impl Sender {
     /// The report is read: new pacing and events. Result: true if a writer who waits has room.
     pub(crate) fn conclude(&mut self, is_opened: bool, call: &mut Call<'_>) -> bool {
         self.coded.settle(&self.cache);
+        self.doubt_declared(call);
         self.spread(call);
         let wakes_writer = self.wakes_writer();
         if let Some(on) = self.watch_window(is_opened, call.now, call.path) {
