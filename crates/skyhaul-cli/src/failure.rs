@@ -149,7 +149,10 @@ impl From<StoreError> for Failure {
             StoreError::UnknownPeer { .. } | StoreError::NobodyAt { .. } | StoreError::SeveralAt { .. } => {
                 ErrorCode::PeerUnknown
             }
-            StoreError::NameTaken(_) | StoreError::KeyTaken(_) | StoreError::OwnKey => ErrorCode::PeerKnown,
+            StoreError::NameTaken(_)
+            | StoreError::KeyTaken(_)
+            | StoreError::OwnKey
+            | StoreError::OwnName(_) => ErrorCode::PeerKnown,
             _ => ErrorCode::KeysUnusable,
         };
         Self::of(code, error.to_string())

@@ -270,6 +270,32 @@ fn who_cannot_keep_the_machine_that_shows_the_code_pairs_again_under_another_nam
 }
 
 #[test]
+fn two_machines_of_one_name_are_paired_under_another_one() {
+    let (ship, second) = (Machine::new("ship"), Machine::new("ship"));
+    for (there_options, options, code_of, words) in [
+        ("", "", [1, 1], ["is called 'ship', too", "could not keep this one"]),
+        (" --as second", "", [0, 1], ["paired with", "is called 'ship', too"]),
+        (" --as second", " --as first", [0, 0], ["paired with", "paired with"]),
+    ] {
+        let waiting = ship.waits(there_options);
+        let said = second.run(&format!("pair {} --code {}{options}", waiting.address, waiting.code));
+        let there = waiting.end();
+        assert_eq!([there.code, said.code], code_of.map(Some), "{there:?} {said:?}");
+        for (said, words) in [(there, words[0]), (said, words[1])] {
+            let is_refused = words.contains("too");
+            assert!((said.out.clone() + &said.err).contains(words), "{words}: {said:?}");
+            assert!(
+                !is_refused || said.err.contains("--name NAME") && said.err.contains("--as NAME"),
+                "{said:?}"
+            );
+        }
+    }
+    assert_eq!((&ship.peers()[0]["name"], &second.peers()[0]["name"]), (&"second".into(), &"first".into()));
+    let said = ship.run("id --name second");
+    assert!(said.code == Some(1) && said.err.contains("another peer is called 'second'"), "{said:?}");
+}
+
+#[test]
 fn strangers_and_a_killed_machine_do_not_spend_the_code() {
     let (ship, ground) = (Machine::new("ship"), Machine::new("ground"));
     let waiting = ship.waits("");

@@ -79,7 +79,9 @@ fn an_identity_is_made_at_first_and_stays() {
 #[test]
 fn peers_are_kept_shown_allowed_and_removed() {
     let machine = Machine::new();
-    assert_eq!(machine.works("peers list").out, "");
+    let none = machine.run("peers list");
+    assert!(none.code == Some(0) && none.out.is_empty(), "{none:?}");
+    assert!(none.err.contains("`skyhaul pair` makes one known"), "{none:?}");
     machine.works(&format!("peers add ship {KEY} --psk psk --address ship.example:4700"));
     machine
         .works(&format!("peers add ground {OTHER} --psk psk --mode authenticated --callsign k1abc --allow"));
@@ -136,6 +138,9 @@ fn names_and_keys_that_are_taken_are_told() {
     machine.fails(&format!("peers add ship {OTHER} --psk psk"), 1, &["another peer is called 'ship'"]);
     machine.fails(&format!("peers add moon {KEY} --psk psk"), 1, &["known already", "'ship'"]);
     machine.fails(&format!("peers add moon {own} --psk psk"), 1, &["this machine's own"]);
+    machine.works("id --name moon");
+    machine.fails(&format!("peers add moon {OTHER} --psk psk"), 1, &["this machine is called 'moon', too"]);
+    machine.fails("id --name ship", 1, &["another peer is called 'ship'"]);
 }
 
 #[test]

@@ -106,6 +106,12 @@ pub enum StoreError {
     /// The key is this machine's own.
     #[error("this key is this machine's own")]
     OwnKey,
+    /// A new peer would have the name that this machine gives itself.
+    #[error(
+        "this machine is called '{0}', too: choose another name for one of them, or a command that names '{0}' could \
+         mean either"
+    )]
+    OwnName(Name),
     /// A text is no address.
     #[error("'{0}' is no ADDRESS:PORT")]
     Address(String),

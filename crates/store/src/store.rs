@@ -83,17 +83,25 @@ impl Store {
         Some(Stamp { inode: file.ino(), modified_ns, bytes: file.size() })
     }
 
-    /// Changes the peers; a change that fails leaves them as they were.
+    /// Changes the peers; a change that fails leaves them as they were. None becomes one that has this
+    /// machine's key or name; who has the name already keeps it.
     pub fn change_book<T>(
         &self,
         change: impl FnOnce(&mut Book) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let _alone = self.lock(Kind::Peers)?;
         let mut book = self.book()?;
+        let own = self.machine()?;
+        let is_namesake = |book: &Book| own.as_ref().is_some_and(|own| book.by_name(&own.name).is_ok());
+        let was_namesake = is_namesake(&book);
         let changed = change(&mut book)?;
-        let own = self.machine()?.map(|machine| machine.identity().public());
-        if own.is_some_and(|own| book.by_key(own).is_some()) {
-            return Err(StoreError::OwnKey);
+        if let Some(own) = &own {
+            if book.by_key(own.identity().public()).is_some() {
+                return Err(StoreError::OwnKey);
+            }
+            if !was_namesake && is_namesake(&book) {
+                return Err(StoreError::OwnName(own.name.clone()));
+            }
         }
         self.write(Kind::Peers, &book.encode())?;
         Ok(changed)

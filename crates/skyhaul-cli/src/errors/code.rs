@@ -127,7 +127,7 @@ codes! {
         "the machines were not paired: wrong code, different modes, another version, or nobody came",
         "do what the message says, with a new code";
     PeerKnown = "peer-known",
-        "a machine of this name or with this key is known already, or the key is this machine's own",
+        "a machine of this name or with this key is known already, or the name or key is this machine's own",
         "choose another name, or remove the one that is known";
     PeerUnknown = "peer-unknown",
         "no machine of this name, or at this address, is known, or has leave to send files here",

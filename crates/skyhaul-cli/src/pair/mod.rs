@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use skyhaul_association::pairing::{Card, PAIRING_NS, Paired, PairingError};
 use skyhaul_core::SECOND;
-use skyhaul_store::{KnownPeer, Machine, Store, random_secret};
+use skyhaul_store::{KnownPeer, Machine, Store, StoreError, random_secret};
 
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
@@ -24,6 +24,9 @@ const PORT: u16 = 3;
 const PATIENCE: Duration = Duration::from_secs(PAIRING_NS / SECOND);
 /// Time for which the other end's last words are waited for.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// What to do where two machines have one name.
+const OTHER_NAME: &str =
+    "--name NAME gives this machine another one, --as NAME the other one at this machine";
 
 pub(crate) async fn run(args: PairArgs) -> Result<ExitCode, Failure> {
     let store = Store::of_user()?;
@@ -74,10 +77,14 @@ impl<'a> Scene<'a> {
             address,
             may_send: self.args.allow,
         };
-        Ok(self.store.change_book(|book| {
+        let kept = self.store.change_book(|book| {
             book.pair(peer)?;
             book.by_name(&name).cloned()
-        })?)
+        });
+        kept.map_err(|error| match error {
+            StoreError::OwnName(_) => Failure::from(error).and(OTHER_NAME),
+            _ => error.into(),
+        })
     }
 }
 

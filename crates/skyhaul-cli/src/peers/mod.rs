@@ -11,7 +11,7 @@ use skyhaul_association::{Callsign, Name};
 use skyhaul_store::{KnownPeer, Machine, Store, StoreError};
 
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{note, print};
 use args::{AddArgs, AllowArgs, NamedArgs, PeersAction};
 pub(crate) use args::{IdArgs, PeersArgs, callsign, mode, name};
 use object::{MachineObject, PeerObject, PeersObject};
@@ -35,10 +35,22 @@ pub(crate) fn renamed(
     if name.is_none() && callsign.is_none() {
         return store.machine_or_new();
     }
+    if let Some(name) = &name {
+        refuse_namesake(store, name)?;
+    }
     store.change_machine(|machine| {
         machine.name = name.unwrap_or_else(|| machine.name.clone());
         machine.callsign = callsign.or(machine.callsign.take());
     })
+}
+
+/// Refuses the name of a peer for this machine, unless it is called that already.
+fn refuse_namesake(store: &Store, name: &Name) -> Result<(), StoreError> {
+    let is_new = store.machine()?.is_none_or(|machine| machine.name != *name);
+    if is_new && store.book()?.by_name(name).is_ok() {
+        return Err(StoreError::NameTaken(name.clone()));
+    }
+    Ok(())
 }
 
 /// `skyhaul peers`.
@@ -55,6 +67,9 @@ pub(crate) fn run(args: PeersArgs) -> Result<ExitCode, Failure> {
 
 fn list(store: &Store, json: bool) -> Result<(), Failure> {
     let object = PeersObject::new(store.book()?.peers());
+    if !json && object.peers.is_empty() {
+        note("no peer is known yet: `skyhaul pair` makes one known");
+    }
     print(&if json { object::line(&object) } else { table::peers(&object) })
 }
 
