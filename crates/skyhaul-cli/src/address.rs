@@ -8,10 +8,40 @@ use crate::failure::Failure;
 /// Resolves ADDRESS:PORT; names are looked up and may have several addresses.
 pub(crate) async fn resolve(text: &str) -> Result<Vec<SocketAddr>, Failure> {
     let host = host_of(text).map_err(Failure::usage)?;
-    let found = tokio::net::lookup_host(text).await;
-    let addresses: Vec<SocketAddr> =
-        found.map_err(|e| unknown(format!("cannot find the address of '{host}': {e}")))?.collect();
-    if addresses.is_empty() { Err(unknown(format!("'{host}' has no address"))) } else { Ok(addresses) }
+    let addresses = match with_zone(text) {
+        Some((inside, port)) => {
+            tokio::net::lookup_host((inside, port)).await.map(Iterator::collect::<Vec<SocketAddr>>)
+        }
+        None => tokio::net::lookup_host(text).await.map(Iterator::collect),
+    };
+    let addresses = addresses.map_err(|e| unknown(format!("cannot find the address of '{host}': {e}")))?;
+    if addresses.is_empty() {
+        return Err(unknown(format!("'{host}' has no address")));
+    }
+    match addresses.iter().find(|address| lacks_zone(address)) {
+        Some(address) => Err(Failure::usage(format!(
+            "{} is an address of one link alone: write its interface, too, like [{}%eth0]:{}",
+            address.ip(),
+            address.ip(),
+            address.port()
+        ))),
+        None => Ok(addresses),
+    }
+}
+
+/// An address of IPv6 with the name of its interface behind a %, in brackets [RFC 4007 11], and its port. The
+/// system looks such names up without the brackets.
+fn with_zone(text: &str) -> Option<(&str, u16)> {
+    let (host, port) = text.rsplit_once(':')?;
+    let inside = host.strip_prefix('[')?.strip_suffix(']')?;
+    let (address, zone) = inside.split_once('%')?;
+    let is_one = address.parse::<Ipv6Addr>().is_ok() && !zone.is_empty();
+    Some((inside, port.parse().ok()?)).filter(|_| is_one)
+}
+
+/// True for an address that every link may have, of no link.
+fn lacks_zone(address: &SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() && v6.scope_id() == 0)
 }
 
 /// Failure of a name without an address.
@@ -77,6 +107,20 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn an_address_of_one_link_has_its_interface() {
+        let found = resolve("[fe80::7%lo]:4700").await.unwrap();
+        assert!(
+            matches!(found[..], [SocketAddr::V6(one)] if one.scope_id() > 0 && one.port() == 4700),
+            "{found:?}"
+        );
+        let failure = resolve("[fe80::7]:4700").await.unwrap_err();
+        assert!(failure.to_string().contains("like [fe80::7%eth0]:4700"), "{failure}");
+        let failure = resolve("[fe80::7%nowhere-7]:4700").await.unwrap_err();
+        assert_eq!(failure.result().code, "address-unknown");
+        assert!(peer_address("[fe80::7%lo]:4700").is_ok());
+    }
 
     #[test]
     fn an_ipv6_address_needs_brackets() {
