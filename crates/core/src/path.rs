@@ -277,7 +277,7 @@ impl Path {
     /// A report was read: lowers a declared rate of which most is lost, or lets it hold again. Result: that
     /// rate, if it is another one. While it is in doubt that packets of this size arrive, nothing is decided.
     pub fn doubt_declared(&mut self, now: Instant, rtt_ns: u64) -> Option<u64> {
-        if self.mtu.as_ref().is_some_and(|mtu| mtu.is_in_doubt()) {
+        if self.mtu.as_ref().is_some_and(PathMtu::is_in_doubt) {
             return None;
         }
         let Governor::Declared(pacer, breaker) = &mut self.governor else { return None };

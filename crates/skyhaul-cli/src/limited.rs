@@ -9,6 +9,8 @@ use skyhaul_core::{Instant, Limit, LimitTimes, SECOND};
 use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor, Protocol};
 
+use crate::processor;
+
 /// Time of which the progress line tells.
 const RECENT_NS: u64 = 3 * SECOND;
 /// Looks that are kept for that: more often than it is drawn nobody looks.
@@ -30,10 +32,11 @@ pub(crate) enum Cause {
     SendBuffer,
     Machine,
     Confirmation,
+    ReceiverBusy,
 }
 
 impl Cause {
-    const COUNT: usize = Self::Confirmation as usize + 1;
+    const COUNT: usize = Self::ReceiverBusy as usize + 1;
     const ALL: [Self; Self::COUNT] = [
         Self::Opening,
         Self::DeclaredRate,
@@ -47,6 +50,7 @@ impl Cause {
         Self::SendBuffer,
         Self::Machine,
         Self::Confirmation,
+        Self::ReceiverBusy,
     ];
 
     /// Name in JSON.
@@ -64,6 +68,7 @@ impl Cause {
             Self::SendBuffer => "send_buffer",
             Self::Machine => "machine",
             Self::Confirmation => "confirmation",
+            Self::ReceiverBusy => "receiver_busy",
         }
     }
 
@@ -114,6 +119,12 @@ impl LimitedBy {
         self
     }
 
+    /// The same, after `ns` in which the receiver had no room for the transfer.
+    pub(crate) fn after_waiting(mut self, ns: u64) -> Self {
+        self.add(Cause::ReceiverBusy, ns);
+        self
+    }
+
     /// The same for a path within this machine on which nothing is emulated: what it carries, and every delay
     /// on it, is up to the machine.
     pub(crate) fn within_machine(mut self) -> Self {
@@ -121,6 +132,17 @@ impl LimitedBy {
             let ns = std::mem::take(&mut self.ns[cause as usize]);
             self.add(Cause::Machine, ns);
         }
+        self
+    }
+
+    /// The same where the sender was ready to run for `ns` and had no processor: what is late at either end
+    /// looks like a queue of others. What was not booked so already is taken from them; the path's rate may
+    /// have been used all the same.
+    fn without_processor(mut self, ns: u64) -> Self {
+        let left_ns = ns.saturating_sub(self.ns[Cause::Machine as usize]);
+        let taken_ns = left_ns.min(self.ns[Cause::Neighbour as usize]);
+        self.ns[Cause::Neighbour as usize] -= taken_ns;
+        self.add(Cause::Machine, taken_ns);
         self
     }
 
@@ -172,6 +194,8 @@ struct Notes {
     latest: Option<LimitTimes>,
     /// Table as last booked when the result of a file was last known.
     settled: Option<LimitTimes>,
+    /// Waiting for a processor when the session began, and when the result of a file was last known.
+    waited_ns: [Option<u64>; 2],
     recent: VecDeque<(Instant, LimitedBy)>,
 }
 
@@ -274,7 +298,13 @@ impl<P: Protocol> LimitLog<P> {
         let tells =
             matches!(event, Event::Started { .. } | Event::Reading | Event::Read | Event::Settled { .. });
         if tells && let Some(booked) = self.booked() {
-            self.notes.borrow_mut().observe(event, booked, self.clock.now());
+            let mut notes = self.notes.borrow_mut();
+            notes.observe(event, booked, self.clock.now());
+            match event {
+                Event::Started { .. } => notes.waited_ns[0] = processor::waited_ns(),
+                Event::Settled { .. } => notes.waited_ns[1] = processor::waited_ns(),
+                _ => {}
+            }
         }
     }
 
@@ -298,7 +328,11 @@ impl<P: Protocol> LimitLog<P> {
             *begun_at = at; // as others have it
         }
         let end = confirmed_at.unwrap_or_else(|| self.clock.now());
-        notes.causes(&notes.table(confirmed_at.is_some(), now)?.until(end))
+        let causes = notes.causes(&notes.table(confirmed_at.is_some(), now)?.until(end))?;
+        let [begun_ns, settled_ns] = notes.waited_ns;
+        let ended_ns = settled_ns.filter(|_| confirmed_at.is_some()).or_else(processor::waited_ns);
+        let waited_ns = begun_ns.zip(ended_ns).map_or(0, |(begun, ended)| ended.saturating_sub(begun));
+        Some(causes.without_processor(waited_ns))
     }
 }
 
@@ -394,13 +428,28 @@ mod tests {
     }
 
     #[test]
+    fn waiting_for_a_processor_is_this_machine_and_no_neighbour() {
+        let by =
+            [(Cause::PathRate, 500), (Cause::Neighbour, 200), (Cause::Machine, 100), (Cause::Losses, 50)];
+        let after = |ms| table(&by).without_processor(ms * MS);
+        assert_eq!(after(80), table(&by), "it was booked already");
+        let moved = |neighbour, machine| {
+            let others = [(Cause::Neighbour, neighbour), (Cause::Machine, machine)];
+            table(&[&others[..], &[(Cause::PathRate, 500), (Cause::Losses, 50)]].concat())
+        };
+        assert_eq!(after(150), moved(150, 150));
+        assert_eq!(after(9_000), moved(0, 300));
+    }
+
+    #[test]
     fn in_json_every_cause_stands_and_their_sum_is_the_time() {
-        let by = table(&[(Cause::PathRate, 1_500), (Cause::Opening, 250)]).after_reading(MS);
+        let by =
+            table(&[(Cause::PathRate, 1_500), (Cause::Opening, 250)]).after_reading(MS).after_waiting(2 * MS);
         let told = serde_json::to_value(by).unwrap();
         assert_eq!(told["path_rate"], 1.5);
         let seconds: Vec<f64> =
             told.as_object().unwrap().values().filter_map(serde_json::Value::as_f64).collect();
         assert_eq!(seconds.len(), Cause::COUNT);
-        assert!((seconds.iter().sum::<f64>() - 1.751).abs() < 1e-9);
+        assert!((seconds.iter().sum::<f64>() - 1.753).abs() < 1e-9);
     }
 }

@@ -32,6 +32,7 @@ mod parameters;
 mod pauses;
 mod peers;
 mod places;
+mod processor;
 mod progress;
 mod protection;
 mod race;

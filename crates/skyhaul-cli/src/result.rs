@@ -54,6 +54,8 @@ pub(crate) struct TransferResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
     pub(crate) declared_rate_bps: Option<u64>,
+    /// What that was lowered to, as the path carries far less.
+    pub(crate) lowered_rate_bps: Option<u64>,
     pub(crate) payload_bytes: u64,
     /// First write to last byte in order at the receiver.
     pub(crate) elapsed_s: Option<f64>,
@@ -120,6 +122,7 @@ impl TransferResult {
             link: None,
             seed: None,
             declared_rate_bps: None,
+            lowered_rate_bps: stats.lowered_rate_bps,
             payload_bytes: report.delivered_bytes(),
             elapsed_s: None,
             confirmed_s: None,
@@ -188,6 +191,17 @@ impl TransferResult {
         let by =
             self.limited_by.map(|by| if is_within && is_short && is_fast { by.within_machine() } else { by });
         Self { limited_by: by, ..self }
+    }
+
+    /// The same, after `ns` in which the receiver had no room: the first write was that much earlier.
+    pub(crate) fn after_waiting(self, ns: u64) -> Self {
+        let limited_by = self.limited_by.map(|by| by.after_waiting(ns));
+        let confirmed_s = self.confirmed_s.map(|confirmed_s| confirmed_s + seconds(ns));
+        let result = Self { confirmed_s, limited_by, ..self };
+        match confirmed_s {
+            Some(confirmed_s) => result.with_goodput(confirmed_s),
+            None => result,
+        }
     }
 
     /// One line of JSON.

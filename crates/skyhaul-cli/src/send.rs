@@ -52,6 +52,8 @@ struct Attempt<E> {
     stats: Stats,
     cycles: Vec<CycleRecord>,
     held: Held,
+    /// Time before it in which the receiver had no room.
+    waited_ns: u64,
     /// Memory of the path to it.
     recalled: Option<Recalled>,
     /// Address that was silent so long that this one was preferred: files may have arrived there all the
@@ -139,7 +141,7 @@ async fn over_udp<D: Dial>(
         let patience_ns = config.connect_give_up_ns;
         let rival = Config { remembered: None, remembered_mtu_bytes: None, ..config.clone() };
         let stream = dial.open(&endpoint, peer, port, config)?;
-        let sources = (version, sources.clone());
+        let sources = (version, sources.clone(), waiting.begin());
         let monitor = stream.monitor();
         let is_silent = || monitor.stats().is_some_and(|stats| stats.received_packets == 0);
         let rival = first_to_answer(dial, is_silent, ways.rivals(way), rival);
@@ -207,7 +209,7 @@ async fn over_tcp(
     while let Some(peer) = peers.next() {
         let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
         let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
-        let sources = (Version::One, sources.clone());
+        let sources = (Version::One, sources.clone(), 0);
         let attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
         if !matches!(attempt.nobody(), Some(Nobody::Unreachable | Nobody::Refused)) || peers.peek().is_none()
         {
@@ -226,7 +228,7 @@ async fn attempt<E: TransportEnd>(
     endpoint: E,
     stream: Stream<E::Protocol>,
     cycles: CycleLog,
-    (version, sources): (Version, Sources),
+    (version, sources, waited_ns): (Version, Sources, u64),
     patience_ns: Option<u64>,
 ) -> Result<Attempt<E>, Failure> {
     let peer = stream.peer_addr();
@@ -263,8 +265,19 @@ async fn attempt<E: TransportEnd>(
         let sent = SendOutcome::interrupted(&known);
         let cycles = cycles.finish(stats.probes);
         let (recalled, abandoned) = (None, None);
-        let attempt =
-            Attempt { peer, endpoint, sent, protection, known, stats, cycles, held, recalled, abandoned };
+        let attempt = Attempt {
+            peer,
+            endpoint,
+            sent,
+            protection,
+            known,
+            stats,
+            cycles,
+            held,
+            waited_ns,
+            recalled,
+            abandoned,
+        };
         let failure = interrupted();
         show(&attempt.result(args, Some(&failure)), args.form())?;
         return Err(failure.in_result());
@@ -274,7 +287,19 @@ async fn attempt<E: TransportEnd>(
     }
     let cycles = cycles.finish(stats.probes);
     let (recalled, abandoned) = (None, None);
-    Ok(Attempt { peer, endpoint, sent, protection, known, stats, cycles, held, recalled, abandoned })
+    Ok(Attempt {
+        peer,
+        endpoint,
+        sent,
+        protection,
+        known,
+        stats,
+        cycles,
+        held,
+        waited_ns,
+        recalled,
+        abandoned,
+    })
 }
 
 fn interrupted() -> Failure {
@@ -332,7 +357,7 @@ impl<E: TransportEnd> Attempt<E> {
         let result = self.sent.result(&self.stats);
         let result = result.with_cycles(&self.cycles, self.sent.started_at, probing.as_ref());
         let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
-        let result = result.with_limits(self.held).of_path_to(self.peer);
+        let result = result.with_limits(self.held).of_path_to(self.peer).after_waiting(self.waited_ns);
         let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
         let protection = Some(self.protection.clone());
         TransferResult { transport: E::TRANSPORT, protection, declared_rate_bps, error, ..result }

@@ -23,7 +23,7 @@ pub(crate) fn table(result: &TransferResult, every_file: bool) -> String {
     if is_for_nothing && heard(result).packets == 0 {
         return out;
     }
-    let before = if is_for_nothing { sent(result) } else { before(result) };
+    let before = if is_for_nothing { in_vain(result) } else { before(result) };
     let after = if is_for_nothing { Lines::new() } else { after(result) };
     let before = before.into_iter().map(|(name, value)| (name.to_owned(), value));
     let after = after.into_iter().map(|(name, value)| (name.to_owned(), value));
@@ -72,6 +72,11 @@ fn before(result: &TransferResult) -> Lines {
         ("paused to ask", asked(result.probing)),
     ]))
     .collect()
+}
+
+/// Lines above the list of pauses where nothing was delivered.
+fn in_vain(result: &TransferResult) -> Lines {
+    sent(result).into_iter().chain(known([("paused to ask", asked(result.probing))])).collect()
 }
 
 /// Lines about what was sent both ways.

@@ -22,8 +22,15 @@ fn a_transfer_that_came_to_nothing_has_no_figures() {
     let unheard = TransferResult { files: vec![failed], ..with([0; 4]) };
     assert_eq!(table(&unheard, false), "");
     let reverse = Traffic { packets: 1, bytes: 60 };
-    let told = table(&TransferResult { reverse, ..unheard }, false);
+    let heard_once = TransferResult { reverse, ..unheard };
+    let told = table(&heard_once, false);
     assert!(!told.contains("delivered") && told.ends_with("f  FAILED: receiver: no\n"), "{told}");
+    let probing = Probing { cycles: 1, ..heard_once.probing };
+    let told = table(&TransferResult { probing, ..heard_once }, false);
+    assert!(
+        told.contains("  paused to ask     once; found: no answer 1\n"),
+        "what is listed has its head: {told}"
+    );
 }
 
 #[test]

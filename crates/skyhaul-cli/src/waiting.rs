@@ -18,12 +18,22 @@ pub(crate) struct Waiting {
     clock: Clock,
     limit_ns: Option<u64>,
     since: Option<Instant>,
+    /// When the try under way began.
+    begun: Instant,
+    /// Time of tries that found no room, and until the next ones.
+    waited_ns: u64,
 }
 
 impl Waiting {
     /// Waits for so long from the first refusal on; `None`: for ever.
     pub(crate) fn new(limit_ns: Option<u64>) -> Self {
-        Self { clock: Clock::start(), limit_ns, since: None }
+        Self { clock: Clock::start(), limit_ns, since: None, begun: Instant::ZERO, waited_ns: 0 }
+    }
+
+    /// Takes in that a try begins. Result: for how long the receiver has been without room before it.
+    pub(crate) fn begin(&mut self) -> u64 {
+        self.begun = self.clock.now();
+        self.waited_ns
     }
 
     /// True if the receiver may be asked again; the first time, the user is told.
@@ -45,10 +55,12 @@ impl Waiting {
     }
 
     /// Waits until it is time to ask again; false if the user ended that.
-    pub(crate) async fn is_over(&self) -> bool {
-        tokio::select! {
+    pub(crate) async fn is_over(&mut self) -> bool {
+        let is_over = tokio::select! {
             () = tokio::time::sleep(INTERVAL) => true,
             () = stop_requested() => false,
-        }
+        };
+        self.waited_ns += self.clock.now().since(self.begun);
+        is_over
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn doing(cause: Cause) -> &'static str {
         Cause::SendBuffer => "waiting for room in the send buffer",
         Cause::Machine => "as fast as this machine can",
         Cause::Confirmation => "waiting for confirmation",
+        Cause::ReceiverBusy => "waiting for room at the receiver",
     }
 }
 
@@ -51,6 +52,7 @@ fn named(cause: Cause) -> &'static str {
         Cause::SendBuffer => "the send buffer",
         Cause::Machine => "this machine",
         Cause::Confirmation => "waiting for confirmation",
+        Cause::ReceiverBusy => "a receiver without room",
     }
 }
 
@@ -65,7 +67,8 @@ pub(crate) fn why(result: &TransferResult) -> Option<String> {
         ranked.filter(|(_, seconds)| *seconds >= WORTH_NAMING * total_s).collect();
     // Advice on what nobody can help is of no use where something else took time, too.
     let avoidable = others.iter().map(|&(cause, _)| cause).find(|&cause| !is_inherent(cause));
-    let advised = avoidable.filter(|_| is_inherent(first)).unwrap_or(first);
+    let is_helpless = is_inherent(first) && result.lowered_rate_bps.is_none();
+    let advised = avoidable.filter(|_| is_helpless).unwrap_or(first);
     let others: Vec<String> =
         others.into_iter().map(|(cause, seconds)| format!("{} {}", named(cause), shown(seconds))).collect();
     let others = if others.is_empty() { String::new() } else { format!(" (then {})", others.join(", ")) };
@@ -95,6 +98,9 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
         Cause::DeclaredRate
             if by.seconds(Cause::Losses) >= WORTH_NAMING * by.total_s() && is_too_high(result) =>
         {
+            return losses(by, result);
+        }
+        Cause::DeclaredRate | Cause::PathRate if result.lowered_rate_bps.is_some() => {
             return losses(by, result);
         }
         Cause::DeclaredRate => {
@@ -139,6 +145,10 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
         }
         Cause::Machine => {
             "it was stopped, or too busy to send what was due; end what else runs on it, and do not let it sleep"
+        }
+        Cause::ReceiverBusy => {
+            "others had all places there, and it was asked again every second; many files in one command need one \
+             place"
         }
         Cause::Confirmation => {
             "all had left, and the receiver's word takes a round trip; many files in one command share it"
@@ -188,8 +198,12 @@ fn per_mb(result: &TransferResult) -> String {
     }
 }
 
-/// True if most losses were not a link's damage, and a queue was full or more vanished than a link loses.
+/// True if the declared rate was lowered, or most losses were not a link's damage, and a queue was full or
+/// more vanished than a link loses.
 fn is_too_high(result: &TransferResult) -> bool {
+    if result.lowered_rate_bps.is_some() {
+        return true;
+    }
     let counts = result.losses;
     let all = counts.congestion + counts.corruption + counts.unknown;
     let is_much = all as f64 > MUCH * result.forward.packets as f64;
@@ -198,9 +212,15 @@ fn is_too_high(result: &TransferResult) -> bool {
 
 /// Rate of the path while the sender sent, in bit/s of IP bytes.
 fn carried_bps(by: &LimitedBy, result: &TransferResult) -> Option<f64> {
-    let seconds = by.seconds(Cause::Losses) + by.seconds(Cause::DeclaredRate);
+    // A declared rate that was lowered is the path's.
+    let causes = [Cause::Losses, Cause::DeclaredRate, Cause::PathRate];
+    let counting = if result.lowered_rate_bps.is_some() { &causes[..] } else { &causes[..2] };
+    let seconds: f64 = counting.iter().map(|&cause| by.seconds(cause)).sum();
     let bits = result.payload_bytes as f64 * 8.0 * WITH_HEADERS;
-    (seconds > 0.0 && bits > 0.0).then(|| bits / seconds)
+    let carried_bps = (seconds > 0.0 && bits > 0.0).then(|| bits / seconds)?;
+    // It was lowered to that part of what seemed to get through, of which a queue may have taken some.
+    let through_bps = result.lowered_rate_bps.map_or(f64::INFINITY, |bps| bps as f64 / SAFE_PART);
+    Some(carried_bps.min(through_bps))
 }
 
 /// A rate as options take it, rounded down to two digits or so.

@@ -73,6 +73,20 @@ fn a_declaration_above_what_the_path_carries_is_told_with_one_that_is_not() {
 }
 
 #[test]
+fn a_declaration_that_was_lowered_is_told_whatever_took_the_most_time() {
+    for causes in [[600, 200, 3_500], [600, 3_500, 200], [3_500, 600, 200]] {
+        let [losses, declared, path] = causes;
+        let by = [(Cause::Losses, losses), (Cause::DeclaredRate, declared), (Cause::PathRate, path)];
+        let losses = LossCounts { congestion: 600, corruption: 0, outage: 0, unknown: 900 };
+        let lowered = TransferResult { lowered_rate_bps: Some(9_500_000), losses, ..too_fast() };
+        let told = sentence(&TransferResult { limited_by: Some(table(&by)), ..lowered });
+        for part in ["30.00 Mbit/s, is above", "about 9.58 Mbit/s, so 3.2 MB", "--rate 9.1M"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+}
+
+#[test]
 fn a_declaration_that_is_a_little_too_high_is_not_to_be_raised() {
     let slightly = TransferResult {
         declared_rate_bps: Some(12_000_000),

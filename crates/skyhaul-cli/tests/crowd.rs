@@ -245,8 +245,18 @@ fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
         .map(|i| source.sent(&format!("slow{i}"), &receiver.address, &["-q", "--rate", "100k"]))
         .collect();
     std::thread::sleep(Duration::from_secs(2));
+    let asked_at = Instant::now();
     let late: Said = source.sent("late", &receiver.address, &[]).wait_with_output().into();
+    let took_s = asked_at.elapsed().as_secs_f64();
     assert_eq!(late.code, Some(0), "{late:?}");
+    let told = late.json();
+    let seconds = |value: &serde_json::Value| value.as_f64().unwrap();
+    let (confirmed_s, busy_s) =
+        (seconds(&told["confirmed_s"]), seconds(&told["limited_by"]["receiver_busy"]));
+    let all_s: f64 = told["limited_by"].as_object().unwrap().values().map(seconds).sum();
+    assert!((all_s - confirmed_s).abs() < 1e-6, "{told}");
+    assert!(confirmed_s > took_s - 1.5 && confirmed_s < took_s, "the waiting counts: {took_s} s, {told}");
+    assert!(busy_s > confirmed_s - 1.0 && busy_s < confirmed_s, "{told}");
     assert_eq!(late.err.matches("has no room for another transfer yet").count(), 1, "{late:?}");
     for sender in &mut senders {
         assert_eq!(sender.wait().unwrap().code(), Some(0), "who makes progress keeps its place");

@@ -103,8 +103,13 @@ fn a_declared_rate_below_the_paths_is_named() {
 }
 
 #[test]
-fn a_declared_rate_above_the_paths_is_losses() {
-    is_first(Transfer::of(4 * MB).over(PATH, "data far:4700 --rate 30M"), "losses", 1.0);
+fn a_declared_rate_of_three_times_the_paths_is_lowered() {
+    let Some(result) = Transfer::of(4 * MB).over(PATH, "data far:4700 --rate 30M") else { return };
+    let (name, _) = first(&result);
+    assert!(["losses", "path_rate", "declared_rate", "machine"].contains(&name.as_str()), "{result}");
+    let lowered_bps = result["lowered_rate_bps"].as_f64().unwrap();
+    assert!((8e6..11.5e6).contains(&lowered_bps), "{result}");
+    assert!(result["forward"]["bytes"].as_f64().unwrap() < 2.5 * 4e6, "{result}");
 }
 
 #[test]
@@ -154,6 +159,19 @@ fn a_machine_that_stands_still_is_named() {
     let stops = "SEND & sleep 1; kill -STOP $!; sleep 4; kill -CONT $!; wait $!";
     let transfer = Transfer { sender: stops.into(), ..Transfer::of(2 * MB) };
     is_first(transfer.over(PATH, "data far:4700"), "machine", 3.5);
+}
+
+#[test]
+fn a_sender_that_waits_for_a_processor_names_no_neighbour() {
+    if Command::new("taskset").arg("-V").output().is_err() {
+        return skipped("there is no `taskset` here");
+    }
+    let loops = "for i in 1 2 3; do taskset -c 0 sh -c 'while :; do :; done' & held=\"$held $!\"; done";
+    let sender = format!("{loops}; taskset -c 0 nice -n 10 SEND; told=$?; kill $held; exit $told");
+    let transfer = Transfer { sender, ..Transfer::of(20 * MB) };
+    let Some(result) = transfer.over(FAST, "data far:4700") else { return };
+    let (name, _) = first(&result);
+    assert!(name != "neighbour" && result["limited_by"]["machine"].as_f64().unwrap() > 0.5, "{result}");
 }
 
 #[test]
