@@ -18,6 +18,8 @@ pub trait Protocol: Engine + Send + 'static {
     const CLOSED: Self::State;
     /// True if a connection that has ended at both ends is still at work: its peer may not know.
     const WORKS_WHEN_ENDED: bool;
+    /// True if peers are known by their keys, which tell what is beyond doubt ([`Self::is_confirmed`]).
+    const IS_SEALED: bool = false;
 
     /// State of a connection.
     fn state(&self, id: ConnectionId) -> Option<Self::State>;

@@ -15,6 +15,13 @@ pub trait RelayEnd: Send {
     /// the connection is over. One that has failed fails the coupling.
     fn work(&mut self, cx: &mut Context<'_>, coupling: &mut Coupling, side: Side) -> bool;
 
+    /// Waits until what the peer sent is known to be its own, and of now, where a seal can tell that; false
+    /// if the connection is gone before. Nothing is passed on until then: who stole this end's key can forge
+    /// early data.
+    fn confirmed(&self) -> impl Future<Output = bool> + Send {
+        std::future::ready(true)
+    }
+
     /// Takes note that both directions were passed on to their ends: what is under way is delivered after
     /// this end was dropped.
     fn part(&mut self);
@@ -32,6 +39,11 @@ impl<P: Protocol> RelayEnd for Stream<P> {
             coupling.fail();
             is_new
         })
+    }
+
+    fn confirmed(&self) -> impl Future<Output = bool> + Send {
+        let monitor = self.monitor();
+        async move { !P::IS_SEALED || monitor.confirmed().await }
     }
 
     fn part(&mut self) {

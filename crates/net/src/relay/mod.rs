@@ -87,7 +87,7 @@ impl Relay {
 
     async fn work(self, number: u64, coupling: Live, mut near: impl RelayEnd, mut far: impl RelayEnd) {
         let guard = Guard { relay: self, number };
-        let is_clean = pair::work(&coupling, &mut near, &mut far).await;
+        let is_clean = near.confirmed().await && pair::work(&coupling, &mut near, &mut far).await;
         if is_clean {
             near.part();
             far.part();

@@ -21,6 +21,7 @@ impl<E: Datagrams<Peer = AssociationId>> Protocol for SealedEngine<E> {
     type Counters = Counters;
     const CLOSED: Self::State = E::CLOSED;
     const WORKS_WHEN_ENDED: bool = true;
+    const IS_SEALED: bool = true;
 
     fn state(&self, id: ConnectionId) -> Option<Self::State> {
         self.inner().state(id)

@@ -2,13 +2,16 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Mutex;
 use std::task::Context;
+use std::time::Duration;
 
 use skyhaul_core::StreamError;
 use skyhaul_net::relay::{Relay, RelayEnd, RelayOptions};
 use skyhaul_net::{StppEndpoint, StppOptions};
 use skyhaul_petra::relay::{Coupling, End, Side};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::oneshot;
 
 use crate::split::BOUNDS;
 use crate::support::{PORT, hop, loopback, pattern, receive, send, within};
@@ -42,6 +45,28 @@ fn moved(result: io::Result<usize>) -> Result<Option<usize>, StreamError> {
         Ok(octets) => Ok(Some(octets)),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
         Err(_) => Err(StreamError::Closed(None)),
+    }
+}
+
+/// Socket of the kernel whose peer is in doubt until it is said to be none other.
+struct Doubted(Kernel, Mutex<Option<oneshot::Receiver<bool>>>);
+
+impl RelayEnd for Doubted {
+    fn work(&mut self, cx: &mut Context<'_>, coupling: &mut Coupling, side: Side) -> bool {
+        self.0.work(cx, coupling, side)
+    }
+
+    fn confirmed(&self) -> impl Future<Output = bool> + Send {
+        let word = self.1.lock().unwrap().take().unwrap();
+        async { word.await.unwrap_or(false) }
+    }
+
+    fn part(&mut self) {
+        self.0.part();
+    }
+
+    fn refuse(&mut self) {
+        self.0.refuse();
     }
 }
 
@@ -118,6 +143,49 @@ async fn more_connections_than_there_may_be_couplings_are_refused_and_counted() 
         assert!(second.read_u8().await.is_err(), "it was refused");
         let record = relay.record();
         assert_eq!((record.couplings, record.refused, relay.coupling_count()), (1, 1, 1), "{record:?}");
+    })
+    .await;
+}
+
+/// Both ends of a connection of the kernel's.
+fn connected() -> (TcpStream, Kernel) {
+    let listener = TcpListener::bind(loopback()).unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (far, _) = listener.accept().unwrap();
+    far.set_nonblocking(true).unwrap();
+    (near, Kernel(far))
+}
+
+#[tokio::test]
+async fn what_is_in_doubt_is_passed_on_once_it_is_confirmed_and_never_otherwise() {
+    within(30, async {
+        for is_confirmed in [true, false] {
+            let ((mut peer, near), (mut host, far)) = (connected(), connected());
+            let (say, word) = oneshot::channel();
+            let relay = relay(1);
+            relay.couple(Doubted(near, Mutex::new(Some(word))), || Ok(far));
+            peer.write_all(b"early").unwrap();
+            peer.shutdown(Shutdown::Write).unwrap();
+            host.set_nonblocking(true).unwrap();
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let nothing = host.read(&mut [0; 9]).unwrap_err();
+            assert_eq!(nothing.kind(), ErrorKind::WouldBlock, "still in doubt");
+            say.send(is_confirmed).unwrap();
+            host.set_nonblocking(false).unwrap();
+            let (host, heard) = tokio::task::spawn_blocking(move || {
+                let mut heard = Vec::new();
+                let _ = host.read_to_end(&mut heard); // a reset, or the end
+                (host, heard)
+            })
+            .await
+            .unwrap();
+            assert_eq!(heard, if is_confirmed { &b"early"[..] } else { b"" });
+            let _ = host.shutdown(Shutdown::Both);
+            while relay.coupling_count() > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            assert_eq!(relay.record().failed > 0, !is_confirmed, "{:?}", relay.record());
+        }
     })
     .await;
 }
