@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use skyhaul_core::{Event, Instant};
+use skyhaul_core::{Class, Event, HeaderTime, Instant, PathHeader};
+use skyhaul_xcp::Discipline;
 
 use crate::test_support::{Events, at, hollow, link, packet, state};
 use crate::{
-    BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, Link, LinkConfig, Order, Outage,
-    QueueLimit, RedConfig, Reordering, StateConfig,
+    BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, ExplicitConfig, Link, LinkConfig, Order,
+    Outage, QueueLimit, RedConfig, Reordering, StateConfig,
 };
 
 /// One thing done to a link.
@@ -78,6 +79,12 @@ fn red() -> impl Strategy<Value = Option<RedConfig>> {
     prop_oneof![2 => Just(None), 1 => some.prop_map(Some)]
 }
 
+fn explicit() -> impl Strategy<Value = Option<ExplicitConfig>> {
+    let discipline = prop_oneof![Just(Discipline::Xcp), Just(Discipline::PXcp), Just(Discipline::Untaken)];
+    let some = (discipline, any::<Option<bool>>());
+    proptest::option::of(some.prop_map(|(discipline, set_off)| ExplicitConfig { discipline, set_off }))
+}
+
 fn probability() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..1.0, Just(1.0)]
 }
@@ -130,9 +137,10 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
 
 prop_compose! {
     fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>(), red in red(),
-                       duplication in probability(), mtu_bytes in mtu()) -> DirectionConfig {
+                       duplication in probability(), mtu_bytes in mtu(), explicit in explicit()) -> DirectionConfig {
         let order = if free { Order::Free } else { Order::Preserve };
-        DirectionConfig { order, mtu_bytes, red, burst_loss, duplication, ..plain }
+        let explicit = explicit.filter(|_| plain.rate_bps.is_some());
+        DirectionConfig { order, mtu_bytes, red, burst_loss, duplication, explicit, ..plain }
     }
 }
 
@@ -149,8 +157,8 @@ prop_compose! {
     }
 }
 
-/// Delivery: due time, port, number of the packet.
-type Delivery = (Instant, u32, u32);
+/// Delivery: due time, port, number of the packet, and what was granted to it.
+type Delivery = (Instant, u32, u32, i32);
 
 /// A link being played with, and what was seen of it.
 struct Play {
@@ -183,7 +191,8 @@ impl Play {
     fn change(&mut self, step: &TestStep) {
         let (now, sink, deadline) = (self.now, &mut self.events, self.link.deadline());
         match *step {
-            TestStep::Rate { port, rate_bps } => self.link.set_rate(now, port, rate_bps, sink).unwrap(),
+            // Refused where a router needs one.
+            TestStep::Rate { port, rate_bps } => drop(self.link.set_rate(now, port, rate_bps, sink)),
             TestStep::Delay { port, delay_ns } => self.link.set_delay(now, port, delay_ns, sink),
             TestStep::Loss { port, probability } => self.link.set_loss(now, port, probability).unwrap(),
             TestStep::Mtu { port, mtu_bytes } => self.link.set_mtu(now, port, mtu_bytes, sink).unwrap(),
@@ -199,7 +208,15 @@ impl Play {
     }
 
     fn enter(&mut self, port: u32, mut packet: skyhaul_core::Packet) {
-        packet.meta.fields.may_fragment = self.entered.is_multiple_of(3);
+        let fields = &mut packet.meta.fields;
+        fields.may_fragment = self.entered.is_multiple_of(3);
+        fields.class = if self.entered.is_multiple_of(5) { Class::Low } else { Class::Normal };
+        fields.path_header = Some(PathHeader {
+            inter_packet: HeaderTime::from_units(1 << (self.entered % 32)),
+            rtt: HeaderTime::from_units(self.entered << 16),
+            delta_bytes_per_s: if self.entered.is_multiple_of(7) { 0 } else { i32::MAX },
+            ..PathHeader::default()
+        });
         self.link.handle(self.now, port, packet, &mut self.events);
         self.entered += 1;
     }
@@ -207,7 +224,8 @@ impl Play {
     fn poll(&mut self) {
         while let Some(due) = self.link.deadline().filter(|&due| due <= self.now) {
             let (port, packet) = self.link.poll_transmit(self.now).expect("a deadline that has come");
-            self.deliveries.push((due, port, packet.meta.flow));
+            let granted = packet.meta.fields.path_header.expect("it entered with one").delta_bytes_per_s;
+            self.deliveries.push((due, port, packet.meta.flow, granted));
         }
         assert_eq!(self.link.poll_transmit(self.now), None, "more than the deadline said");
     }
@@ -288,6 +306,6 @@ proptest! {
         often.finish();
         prop_assert_eq!(&seldom.deliveries, &often.deliveries);
         prop_assert_eq!(&seldom.events, &often.events);
-        prop_assert!(often.deliveries.is_sorted_by_key(|&(due, port, _)| (due, core::cmp::Reverse(port))));
+        prop_assert!(often.deliveries.is_sorted_by_key(|&(due, port, ..)| (due, core::cmp::Reverse(port))));
     }
 }

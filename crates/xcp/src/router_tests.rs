@@ -286,6 +286,14 @@ fn the_lower_of_two_routers_grants_remains() {
     assert_eq!(pass(&mut far, 1, asking(FAST, granted)), [550]);
 }
 
+#[test]
+fn a_router_lives_to_the_end_of_time() {
+    let mut router = router(Discipline::Xcp, true);
+    pass(&mut router, 64, asking(FAST, i32::MAX));
+    router.catch_up(Instant::MAX, |_| 8_000_000);
+    assert_eq!(pass(&mut router, 1, asking(FAST, i32::MAX)), [0]);
+}
+
 /// A sender that gives back more than the link has to take: what is left over helps nobody, and no residue
 /// grows.
 #[test]
