@@ -60,6 +60,11 @@ fn tcp_options() {
 }
 
 #[test]
+fn scps_compressed() {
+    replay("scps_compressed", harness::scps_compressed);
+}
+
+#[test]
 fn envelope() {
     let outcome = |mut bytes: Vec<u8>| {
         harness::envelope(&bytes);

@@ -18,6 +18,7 @@ const SCPS_TRACES: &[&str] = &[include_str!("scps.rs"), include_str!("scps_pairs
 const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/receive/echoed.rs"),
     include_str!("../src/scps/mod.rs"),
+    include_str!("../src/scps/compress_tests.rs"),
     include_str!("../src/scps/snack_tests.rs"),
 ];
 const OTHERS: &[&str] = &[
@@ -90,8 +91,8 @@ fn named(page: &'static str, name_of_page: &str, known: &[&str]) -> usize {
         .filter(|name| name.contains('_') && !name.contains([' ', '/', ':']));
     let mut count = 0;
     for name in quoted {
-        let is_file_or_field =
-            name.contains('.') || ["max_snacks", "pacing_percent", "scps_pairs"].contains(&name);
+        let is_file_or_field = name.contains('.')
+            || ["max_snacks", "pacing_percent", "scps_compressed", "scps_pairs"].contains(&name);
         assert!(is_file_or_field || known.contains(&name), "{name_of_page} names {name}, which is no test");
         count += 1;
     }

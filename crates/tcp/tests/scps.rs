@@ -17,6 +17,7 @@ fn speaking(scps: Scps) -> Config {
 fn declared() -> Scps {
     Scps {
         controller: ControllerKind::Off,
+        pacing_percent: None,
         loss_cause: Verdict::Corruption,
         ack_policy: AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 50 * MS },
         ..Scps::standard()
@@ -485,4 +486,37 @@ fn a_window_that_no_syn_can_tell_is_told_when_the_handshake_is_over() {
     lone.ack(1, 1);
     let told = lone.one();
     assert_eq!(u32::from(told.window) << syn.options.window_scale.unwrap(), 1 << 20);
+}
+
+/// The smoothed round trip has the delay of acknowledgements in it. A request that comes before it is over,
+/// but after a copy had the time to arrive, may be the last for a long time.
+#[test]
+fn what_is_asked_for_too_soon_goes_again_when_it_may() {
+    let mut lone = accepted(declared());
+    for n in 1..=30 {
+        lone.write(1000);
+        lone.hear();
+        // The first one shows the least round trip, the others wait for their acknowledgement.
+        lone.wait_ms(if n == 1 { RTT_MS } else { 160 });
+        lone.ack(1, 1 + 1000 * n);
+    }
+    let srtt_ms = lone.stats().rtt_smoothed_ns.unwrap() / MS;
+    assert!((150..=160).contains(&srtt_ms), "{srtt_ms}");
+    lone.write(3000);
+    lone.hear();
+    lone.wait_ms(RTT_MS);
+    snack(&mut lone, 30_001, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), [30_001]);
+    lone.wait_ms(90);
+    snack(&mut lone, 30_001, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), [], "its copy may not have arrived");
+    lone.wait_ms(30);
+    snack(&mut lone, 30_001, holes(&[(0, 1)]));
+    assert_eq!((wait(&mut lone) + 120, lone.data_sent()), (srtt_ms, vec![30_001]));
+    lone.wait_ms(130);
+    snack(&mut lone, 30_001, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent(), []);
+    lone.ack(1, 31_001);
+    lone.wait_ms(40);
+    assert_eq!(lone.data_sent(), [], "it came");
 }

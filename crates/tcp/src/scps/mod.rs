@@ -2,6 +2,9 @@
 //! is in `docs/spec/scps-tp.md`.
 
 mod capabilities;
+pub mod compress;
+#[cfg(test)]
+mod compress_tests;
 mod damage;
 mod requests;
 mod snack;
@@ -24,6 +27,8 @@ pub(crate) use telling::Teller;
 pub const CAPABILITIES: u8 = 20;
 /// Kind of the selective negative acknowledgement.
 pub const SNACK: u8 = 21;
+/// Kind of the mark behind a record.
+pub const RECORD: u8 = 22;
 /// Kind of "corruption experienced".
 pub const CORRUPTION: u8 = 23;
 

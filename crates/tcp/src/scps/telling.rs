@@ -29,7 +29,7 @@ impl Teller {
             at = next;
         }
         for _ in 0..self.max_options {
-            let room = room.saturating_sub(extra.bytes_used());
+            let room = room.saturating_sub(extra.as_bytes().len());
             let Some(hole) = have.gaps(at, end).next().filter(|_| room >= SnackOption::encoded_len(0)) else {
                 break;
             };

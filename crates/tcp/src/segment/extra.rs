@@ -40,9 +40,9 @@ impl ExtraOptions {
         true
     }
 
-    /// Bytes of the options themselves.
-    pub(crate) fn bytes_used(&self) -> usize {
-        usize::from(self.length)
+    /// The options as they lie on the wire, without padding.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
     }
 
     /// Kinds and values.

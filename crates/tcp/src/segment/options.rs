@@ -110,7 +110,7 @@ impl Options {
 
     /// Reads all options of a segment into these, which are none. Of one that comes twice the last one
     /// counts.
-    pub(super) fn read(&mut self, mut bytes: &[u8]) -> Result<(), Malformed> {
+    pub(crate) fn read(&mut self, mut bytes: &[u8]) -> Result<(), Malformed> {
         while let [kind, rest @ ..] = bytes {
             bytes = match *kind {
                 END => break, // what follows is padding [RFC 9293 3.1]

@@ -113,6 +113,8 @@ pub(super) struct Rack {
     is_due: bool,
     /// A timeout marked what is lost below this number.
     timed_out_to: u64,
+    /// Asked for after its last copy had the time to arrive, and too soon to go again.
+    asked: RangeSet,
 }
 
 impl Rack {
@@ -133,6 +135,7 @@ impl Rack {
             due: None,
             is_due: false,
             timed_out_to: 0,
+            asked: RangeSet::new(),
         }
     }
 
@@ -326,6 +329,9 @@ impl Rack {
 
     /// [first, end) is not lost, or goes again. Mostly nothing is lost at all, and costs nothing.
     fn lose_nothing_of(&mut self, first: u64, end: u64) {
+        if !self.asked.is_empty() {
+            self.asked.remove_range(first, end);
+        }
         if self.lost_bytes > 0 {
             self.lost_bytes -= self.lost.remove_range(first, end);
         }
@@ -392,7 +398,8 @@ impl Rack {
     }
 
     /// The peer asks for [first, end), which is not known to have arrived. What went again within the last
-    /// `bar_ns` does not so once more.
+    /// `bar_ns` does not so once more before that has passed; it does then, if its copy had the time to
+    /// arrive before the peer asked.
     pub(super) fn on_request(
         &mut self,
         (first, end): (u64, u64),
@@ -408,15 +415,31 @@ impl Rack {
                 break;
             }
             self.sacked_segments -= u64::from(core::mem::take(&mut self.segments[at].is_delivered));
-            if !sent.is_repeat || sent.sent_at.after(bar_ns) <= situation.now {
-                let part = Sent { first: sent.first.max(first), end: sent.end.min(end), ..sent };
+            let part = Sent { first: sent.first.max(first), end: sent.end.min(end), ..sent };
+            let may_at = sent.sent_at.after(bar_ns);
+            if !sent.is_repeat || may_at <= situation.now {
                 self.lose(&part, board, situation.una, &mut found);
+            } else if self.min_rtt_ns.is_some_and(|min_ns| sent.sent_at.after(min_ns) <= situation.now) {
+                self.asked.insert_range(part.first, part.end);
+                self.due = Some(self.due.map_or(may_at, |due| due.min(may_at)));
             }
         }
         if found.bytes > 0 {
             self.timed_out_to = 0;
         }
         found
+    }
+
+    /// What was asked for too soon goes again as soon as it may.
+    pub(super) fn on_request_due(&mut self, bar_ns: u64, board: &Scoreboard, situation: &Situation) -> Found {
+        let (asked, mut all) = (core::mem::take(&mut self.asked), Found::default());
+        self.due = None;
+        for range in asked.iter() {
+            let found = self.on_request(range, bar_ns, board, situation);
+            all.bytes += found.bytes;
+            all.has_repeat |= found.has_repeat;
+        }
+        all
     }
 
     fn lose(&mut self, sent: &Sent, board: &Scoreboard, una: u64, found: &mut Found) {
@@ -449,6 +472,7 @@ impl Rack {
             }
         }
         (self.timed_out_to, self.is_due, self.due) = (max, true, None);
+        self.asked = RangeSet::new();
         self.put_in_order();
         found
     }

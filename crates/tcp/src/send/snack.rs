@@ -37,6 +37,13 @@ impl Sender {
         all
     }
 
+    /// What was asked for too soon may go again.
+    pub(super) fn take_due_requests(&mut self, now: Instant) -> Found {
+        let situation = self.situation(self.space.una(), now);
+        let Some(rack) = self.rack.as_mut() else { return Found::default() };
+        rack.on_request_due(situation.srtt_ns, &self.board, &situation)
+    }
+
     /// What lies between holes has left the network. The oldest number has not arrived, whatever is said.
     fn take_arrived(&mut self, una: u64, (first, end): (u64, u64), now: Instant) {
         if una < first && first < end {

@@ -36,7 +36,11 @@ impl Sender {
     /// The reordering timer ran out.
     pub(crate) fn on_reordering_timeout(&mut self, call: &mut Call<'_>) {
         let una = self.space.una();
-        let found = self.find_lost(una, call.now);
+        let found = if self.agreed.snack().is_some() {
+            self.take_due_requests(call.now)
+        } else {
+            self.find_lost(una, call.now)
+        };
         self.resolve_mtu_probe(una, call);
         self.answer_lost(found, call);
         self.answer_beside_probe(call);
