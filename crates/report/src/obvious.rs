@@ -96,6 +96,7 @@ fn panel(
         title: (!fixed.is_empty()).then(|| fixed.join(", ")),
         results: results.place.clone(),
         x: XDefinition {
+            only: Vec::new(),
             axis: Some(x.key.clone()),
             label: label(&x.key),
             unit: unit_of(x).map(str::to_owned),

@@ -55,6 +55,7 @@ fn wanted_figures(claims: &Claims, items: &[String]) -> BTreeSet<String> {
         wanted.extend(claim.figure.clone());
         match &claim.test {
             Test::GainBetween(test) => wanted.extend(test.and_figures.iter().cloned()),
+            Test::MeanBetween(test) => wanted.extend(test.and_figures.iter().cloned()),
             Test::LargerGain(test) => wanted.extend([test.than_figure.clone()]),
             Test::FigureGreater(test) | Test::FigureLess(test) => wanted.extend([test.than_figure.clone()]),
             _ => {}

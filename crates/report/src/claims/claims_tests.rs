@@ -125,6 +125,50 @@ fn without_two_seeds_in_common_nothing_is_decided() {
 }
 
 #[test]
+fn a_gain_lies_within_a_band_at_the_places_that_are_named() {
+    let within =
+        |keys: &str| format!("{{ kind = \"gain_within\", series = \"on\", over = \"off\", {keys} }}");
+    assert!(holds(&within("at = [5, 10], low = 45, high = 55, stated = 50")));
+    assert!(!holds(&within("low = 45, high = 55")), "2 % at 0");
+    assert!(holds(&within("low = 1")), "no upper end");
+    assert!(!holds(&within("at = [20], low = 151")));
+    // Seeds that deviate against each other leave an interval that is wider than the band.
+    let against = |series: usize, r: u32| if series == 0 { f64::from(r) - 1.0 } else { 1.0 - f64::from(r) };
+    let figures = [figure_of("A", &[("on", ON), ("off", OFF)], against)];
+    let test = within("at = [5], low = 49, high = 51, stated = 50");
+    let judged = evaluate_claims(&claims(&[&test]), &figures).remove(0);
+    assert_eq!(judged.verdict, ClaimVerdict::Undecided, "{}", judged.measured);
+    assert!(judged.measured.starts_with("gain +50 % ± "), "{}", judged.measured);
+    assert!(judged.measured.ends_with(" (at 5); stated +50 %"), "{}", judged.measured);
+    let (verdict, reason) = verdict(&within("at = [7], low = 1"), 0.1);
+    assert_eq!((verdict, reason.as_str()), (ClaimVerdict::NotTestable, "nothing was measured at 7"));
+}
+
+#[test]
+fn a_mean_over_the_places_of_two_figures_has_the_interval_of_the_seeds_means() {
+    let test = |low: f64, high: f64| {
+        format!(
+            "{{ kind = \"mean_between\", series = \"on\", low = {low}, high = {high}, stated = 68, and_figures = [\"B\"] }}"
+        )
+    };
+    // (300 + 236) / 8.
+    assert!(holds(&test(66.0, 68.0)));
+    assert!(!holds(&test(67.5, 70.0)));
+    let (verdict, words) = verdict(&test(66.0, 68.0), 1.0);
+    assert_eq!(verdict, ClaimVerdict::Undecided, "seeds deviate by 1 at every place alike: {words}");
+    assert_eq!(words, "67 ± 2.484, over 8 places; stated 68");
+}
+
+#[test]
+fn values_of_some_places_lie_in_a_range() {
+    assert!(holds("{ kind = \"values_between\", series = \"on\", at = [5], low = 89, high = 91 }"));
+    assert!(!holds("{ kind = \"values_between\", series = \"on\", low = 89, high = 91 }"));
+    let (verdict, words) =
+        verdict("{ kind = \"values_between\", series = \"on\", at = [7], low = 89, high = 91 }", 0.1);
+    assert_eq!((verdict, words.as_str()), (ClaimVerdict::NotTestable, "nothing was measured at 7"));
+}
+
+#[test]
 fn a_range_must_be_reached_at_both_ends() {
     let range = |keys: &str| {
         format!("{{ kind = \"gain_between\", series = \"on\", over = \"off\", low = 3, high = 150{keys} }}")

@@ -65,6 +65,8 @@ pub enum Test {
     GainBetween(GainBetween),
     /// The relative gain at one place.
     GainAt(GainAt),
+    /// The relative gain at some places lies in a range around what is stated.
+    GainWithin(GainWithin),
     /// The mean gain is larger than in another figure, and so is the gain at more than half of the places.
     LargerGain(LargerGain),
     /// A series lies above the same series of another figure.
@@ -86,6 +88,8 @@ pub enum Test {
     ValueAt(ValueAt),
     /// Every mean of a series lies in a range.
     ValuesBetween(ValuesBetween),
+    /// The mean of a series over all places of some figures lies in a range.
+    MeanBetween(MeanBetween),
     /// A ladder shows a phase.
     Phase(Phase),
     /// Nothing that was measured can say it.
@@ -155,6 +159,27 @@ pub struct GainAt {
     pub expected: f64,
     /// How far off it may be, in percentage points.
     pub tolerance: f64,
+}
+
+/// A range of the gain at some places.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GainWithin {
+    /// The series that gains.
+    pub series: String,
+    /// The series that it gains over.
+    pub over: String,
+    /// Only at these places; everywhere if empty.
+    #[serde(default)]
+    pub at: Vec<AxisValue>,
+    /// The lowest gain in percent that counts; negative for a loss.
+    pub low: f64,
+    /// The highest one; without it there is none.
+    #[serde(default)]
+    pub high: Option<f64>,
+    /// The stated gain in percent, if the range is one around it.
+    #[serde(default)]
+    pub stated: Option<f64>,
 }
 
 /// A gain larger than in another figure.
@@ -230,10 +255,31 @@ impl ValueAt {
 pub struct ValuesBetween {
     /// The series.
     pub series: String,
+    /// Only at these places; everywhere if empty.
+    #[serde(default)]
+    pub at: Vec<AxisValue>,
     /// The lowest stated value in the shown unit.
     pub low: f64,
     /// The highest.
     pub high: f64,
+}
+
+/// A range of a mean over places.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeanBetween {
+    /// The series.
+    pub series: String,
+    /// The lowest value in the shown unit.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+    /// The stated value, if the range is one around it.
+    #[serde(default)]
+    pub stated: Option<f64>,
+    /// Further figures whose places count, in the panel of the same number.
+    #[serde(default)]
+    pub and_figures: Vec<String>,
 }
 
 /// A phase of a ladder.
@@ -311,7 +357,9 @@ fn check(claim: &Claim) -> Result<(), String> {
         Test::ValueAt(test) => fits(&test.tolerance) && test.expected.is_finite(),
         Test::Rises(test) | Test::Falls(test) => fits(&test.correlation) && test.correlation <= 1.0,
         Test::Flat { ratio, .. } => ratio.is_finite() && *ratio >= 1.0,
+        Test::GainWithin(test) => test.high.is_none_or(|high| test.low <= high) && test.low.is_finite(),
         Test::ValuesBetween(test) => test.low <= test.high,
+        Test::MeanBetween(test) => test.low <= test.high,
         Test::LargerGain(_) | Test::Phase(_) | Test::NotTestable { .. } => true,
     };
     if fine {

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::definition::{Compare, CompareFigures, GainAt, GainBetween, Phase, Test, Trend, ValueAt};
+use super::definition::{
+    Compare, CompareFigures, GainAt, GainBetween, GainWithin, MeanBetween, Phase, Test, Trend, ValueAt,
+};
 use super::{percent, short};
 use crate::error::listed;
 use crate::results::AxisValue;
@@ -15,6 +17,7 @@ impl Test {
             Self::Less(test) => compared(test, "below", "above"),
             Self::GainBetween(test) => range_of_gains(test),
             Self::GainAt(test) => gain_at(test),
+            Self::GainWithin(test) => gain_within(test),
             Self::LargerGain(test) => format!(
                 "the mean gain of {} over {} is, seed by seed, surely not larger than in {}, or is larger at no more \
                  than half of the places",
@@ -30,11 +33,13 @@ impl Test {
             ),
             Self::ValueAt(test) => value_at(test),
             Self::ValuesBetween(test) => format!(
-                "at some place the 95 % interval of '{}' lies wholly outside of {} to {}",
+                "{} the 95 % interval of '{}' lies wholly outside of {} to {}",
+                places(&test.at, &[]),
                 test.series,
                 short(test.low),
                 short(test.high)
             ),
+            Self::MeanBetween(test) => mean_between(test),
             Self::Phase(test) => phase(test),
             Self::NotTestable { .. } => return None,
         })
@@ -117,5 +122,24 @@ fn trend(test: &Trend, way: &str) -> String {
         "{} does not {way} in rank (correlation below {}), or surely does not from the first place to the last",
         test.series,
         short(test.correlation)
+    )
+}
+
+fn gain_within(test: &GainWithin) -> String {
+    let place = places(&test.at, &[]);
+    let range = match test.high {
+        Some(high) => format!("outside of {} to {}", percent(test.low), percent(high)),
+        None => format!("below {}", percent(test.low)),
+    };
+    format!("{place} the 95 % interval of the gain of {} over {} lies wholly {range}", test.series, test.over)
+}
+
+fn mean_between(test: &MeanBetween) -> String {
+    let others: String = test.and_figures.iter().map(|id| format!(" and of {id}")).collect();
+    format!(
+        "the 95 % interval of the mean of '{}' over all places{others} lies wholly outside of {} to {}",
+        test.series,
+        short(test.low),
+        short(test.high)
     )
 }

@@ -1,7 +1,7 @@
 //! Relative gains of one series over another.
 
 use super::paired::{self, Decision};
-use super::{Finding, GainAt, GainBetween, curve, is_at, pairs, percent, short};
+use super::{Finding, GainAt, GainBetween, GainWithin, curve, is_at, pairs, percent, short};
 use crate::figure::{Datum, PanelData};
 use crate::results::AxisValue;
 use crate::stats::Summary;
@@ -75,4 +75,26 @@ pub(super) fn at(panel: &PanelData, test: &GainAt) -> Finding {
     let gain = said(&Gain { place: test.x.to_string(), percent: measured });
     let (a, b) = (short(a.y.mean), short(b.y.mean));
     Ok((decision, format!("{gain}: {a} against {b}; stated {}", percent(test.expected))))
+}
+
+/// The finding at the places that the test names.
+pub(super) fn within(panel: &PanelData, test: &GainWithin) -> Finding {
+    let (own, other) = (curve(panel, &test.series)?, curve(panel, &test.over)?);
+    let all = pairs(own, other);
+    if let Some(missing) = test.at.iter().find(|x| !all.iter().any(|(datum, _)| is_at(datum, x))) {
+        return Err(format!("nothing was measured at {missing}"));
+    }
+    let asked = |datum: &Datum| test.at.is_empty() || test.at.iter().any(|x| is_at(datum, x));
+    let gain = |(a, b): (&Datum, &Datum)| Some(Gain { place: a.name.clone(), percent: paired::gain(a, b)? });
+    let found: Vec<Gain> = all.into_iter().filter(|(datum, _)| asked(datum)).filter_map(gain).collect();
+    if found.is_empty() {
+        return Err(format!("'{}' is 0, or no seed is common", test.over));
+    }
+    let high = test.high.unwrap_or(f64::INFINITY);
+    let decision = Decision::all(found.iter().map(|gain| Decision::inside(&gain.percent, test.low, high)));
+    let mut words = format!("gain {}", found.iter().map(said).collect::<Vec<_>>().join(", "));
+    if let Some(stated) = test.stated {
+        words += &format!("; stated {}", percent(stated));
+    }
+    Ok((decision, words))
 }

@@ -15,8 +15,8 @@ mod trend;
 mod value;
 
 pub use definition::{
-    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, LargerGain, MAX_CLAIMS, Phase, Test, Trend,
-    ValueAt, ValuesBetween,
+    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainWithin, LargerGain, MAX_CLAIMS,
+    MeanBetween, Phase, Test, Trend, ValueAt, ValuesBetween,
 };
 
 use std::fmt::Write as _;
@@ -160,6 +160,7 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
             gain::between(&[&[own], &more[..]].concat(), test)
         }
         Test::GainAt(test) => gain::at(own, test),
+        Test::GainWithin(test) => gain::within(own, test),
         Test::LargerGain(test) => {
             across::larger_gain(own, panel(figures, &test.than_figure, test.than_panel)?, test)
         }
@@ -180,6 +181,14 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
         Test::Flat { series, ratio } => trend::flat(own, series, *ratio),
         Test::ValueAt(test) => value::at(own, test),
         Test::ValuesBetween(test) => value::between(own, test),
+        Test::MeanBetween(test) => {
+            let more: Vec<&PanelData> = test
+                .and_figures
+                .iter()
+                .map(|id| panel(figures, id, claim.panel))
+                .collect::<Result<_, _>>()?;
+            value::mean(&[&[own], &more[..]].concat(), test)
+        }
         Test::Phase(_) | Test::NotTestable { .. } => Err("not a test of a panel".into()),
     }
 }

@@ -7,6 +7,7 @@ use super::definition::{
 };
 use super::ticks::{MAX_VALUE, MIN_LOG_VALUE};
 use crate::ReportError;
+use crate::stats::Statistic;
 
 impl Definitions {
     /// Reads a file of figure definitions.
@@ -85,6 +86,12 @@ fn one_panel(panel: &PanelDefinition, kind: FigureKind) -> Result<(), String> {
         return Err(
             "x.axis names an axis of the sweep; only a series, which runs over the time, has none".to_owned()
         );
+    }
+    if panel.x.axis.is_none() && !panel.x.only.is_empty() {
+        return Err("x.only names values of x.axis, which a series does not have".to_owned());
+    }
+    if kind == FigureKind::Table && panel.y.statistic != Statistic::Mean {
+        return Err("a table shows means with their intervals, no medians".to_owned());
     }
     let by_metrics = panel.series.as_ref().is_some_and(|series| !series.metrics.is_empty());
     if by_metrics == panel.y.metric.is_some() {

@@ -33,6 +33,8 @@ pub enum FigureKind {
     Bar,
     /// Means or medians alone, as dots: of any points of a sweep, wherever they lie.
     Dots,
+    /// Means with their intervals in words and numbers: a panel a column, a series at a place a row.
+    Table,
     /// A quantity over the time of one run.
     Series,
     /// A sequence diagram of packets between two ends.
@@ -47,7 +49,7 @@ pub struct FigureDefinition {
     pub id: String,
     /// The title above it.
     pub title: String,
-    /// Line, bar, dots, series or ladder.
+    /// Line, bar, dots, table, series or ladder.
     #[serde(default, rename = "type")]
     pub kind: FigureKind,
     /// Caption in a report.
@@ -118,6 +120,9 @@ pub struct XDefinition {
     /// Other names for values that are words.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
+    /// Values of the axis that are drawn; all if there are none.
+    #[serde(default)]
+    pub only: Vec<AxisValue>,
 }
 
 /// The vertical axis.

@@ -224,3 +224,52 @@ fn values_are_multiplied_by_their_place_and_some_curves_alone_are_drawn() {
             < 1e-9
     );
 }
+
+/// A table over two of the places, with published values of one series.
+pub(crate) const TABLE: &str = r#"
+[[figure]]
+id = "T-1"
+title = "Throughput and overhead"
+type = "table"
+[[figure.panels]]
+title = "Throughput"
+results = "made-up.jsonl"
+x = { axis = "loss", label = "Loss", only = [0.05, 0.5], names = { "0.05" = "few losses", "0.5" = "many losses" } }
+y = { metric = "goodput_bps", label = "Throughput", unit = "kbit/s", scale = 0.001 }
+series = { axis = "flows.file.transport", names = { on = "XSTP-ON", off = "XSTP-OFF" } }
+reference = [{ name = "XSTP-ON", points = [[0, 672.3], [1, 420]] }]
+[[figure.panels]]
+title = "Overhead"
+results = "made-up.jsonl"
+x = { axis = "loss", label = "Loss", only = [0.05, 0.5], names = { "0.05" = "few losses", "0.5" = "many losses" } }
+y = { metric = "overhead_percent", label = "Overhead", unit = "%" }
+series = { axis = "flows.file.transport", names = { on = "XSTP-ON", off = "XSTP-OFF" } }
+"#;
+
+#[test]
+fn a_table_has_a_row_for_each_series_at_each_place_with_published_values_beside() {
+    let results = made_up_results();
+    let figure = Figure::from_results(&definition(TABLE), &results).unwrap();
+    let svg = figure.to_svg().unwrap();
+    let texts = |wanted: &str| svg.matches(&format!(">{wanted}<")).count();
+    assert_eq!((texts("few losses"), texts("many losses")), (1, 1));
+    assert_eq!((texts("XSTP-ON"), texts("XSTP-OFF")), (2, 2));
+    assert_eq!((texts("(kbit/s)"), texts("Overhead"), texts("(%)"), texts("published")), (1, 1, 1, 1));
+    assert_eq!((texts("672.3"), texts("420")), (1, 1));
+    let summary = results.summary(2, "goodput_bps").unwrap().scaled(0.001);
+    let half = summary.ci95.unwrap();
+    assert!((10.0..100.0).contains(&half), "two digits before the point: {half}");
+    assert_eq!(texts(&format!("{:.0}", summary.mean)), 1, "{}", summary.mean);
+    assert_eq!(svg.matches(&format!(">± {half:.0}<")).count(), 1, "{half}");
+    assert_eq!(svg.matches(">± ").count(), 8, "an interval in each cell");
+}
+
+#[test]
+fn a_table_of_medians_and_chosen_values_of_no_axis_are_refused() {
+    let medians = TABLE.replace("unit = \"%\"", "unit = \"%\", statistic = \"median\"");
+    assert!(refused(&medians).contains("means"), "{}", refused(&medians));
+    let series = LINE
+        .replace("[figure.panel]", "type = \"series\"\n[figure.panel]")
+        .replace("axis = \"loss\",", "only = [1],");
+    assert!(refused(&series).contains("x.only"), "{}", refused(&series));
+}

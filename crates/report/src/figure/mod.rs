@@ -11,6 +11,7 @@ mod look;
 mod panel;
 mod samples;
 mod select;
+mod table;
 pub(crate) mod ticks;
 
 use std::collections::BTreeMap;
@@ -131,6 +132,9 @@ impl Figure {
         match (&self.definition.ladder, &self.ladder) {
             (Some(definition), Some(ladder)) => {
                 ladder::scene(&self.definition.id, &self.definition.title, definition, ladder)
+            }
+            (None, None) if self.definition.kind == FigureKind::Table => {
+                Ok(table::scene(&self.definition, &self.panels))
             }
             (None, None) => Ok(self.scene_of_panels()),
             _ => {

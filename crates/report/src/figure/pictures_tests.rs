@@ -1,6 +1,7 @@
 //! Draws what is hard to draw. `SKYHAUL_PICTURES=DIR cargo test -p skyhaul-report pictures` leaves the
 //! pictures in a folder: look at them after a change of layout. Their numbers are made up by a formula.
 
+use super::figure_tests::TABLE;
 use super::*;
 use crate::results::parse_results;
 use crate::results::results_tests::made_up;
@@ -79,6 +80,11 @@ series = { axis = "flows.file.transport", names = { on = "XSTP-ON", off = "XSTP-
         &[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5],
         &["on", "off"],
     );
+}
+
+#[test]
+fn pictures_of_a_table() {
+    drawn(TABLE, &[0.0, 0.05, 0.5], &["on", "off"]);
 }
 
 #[test]

@@ -47,15 +47,15 @@ pub struct PanelData {
     pub notes: Vec<String>,
 }
 
-/// Selects what `panel` of figure `id`, of this kind, shows out of `results`. Bars take the axis as words
-/// even if it has numbers; dots may lie at one place.
+/// Selects what `panel` of figure `id`, of this kind, shows out of `results`. Bars and tables take the axis
+/// as words even if it has numbers; dots may lie at one place.
 pub(super) fn select(
     id: &str,
     panel: &PanelDefinition,
     results: &Results,
     kind: FigureKind,
 ) -> Result<PanelData, ReportError> {
-    let in_words = kind == FigureKind::Bar;
+    let in_words = matches!(kind, FigureKind::Bar | FigureKind::Table);
     let wrong = |message: String| ReportError::item(id, format!("{} ({})", message, results.place));
     let x_key = panel.x.axis.as_deref().ok_or_else(|| wrong("x.axis is missing".to_owned()))?;
     let series_key = panel.series.as_ref().and_then(|series| series.axis.as_deref());
@@ -91,7 +91,10 @@ pub(super) fn select(
 
 fn matches(panel: &PanelDefinition, results: &Results, point: usize) -> bool {
     let at = results.coordinates(point);
-    panel.filter.iter().all(|(key, value)| at.get(key).is_some_and(|found| same(found, value)))
+    let is_drawn = |found: &AxisValue| panel.x.only.iter().any(|wanted| same(found, wanted));
+    let x = panel.x.axis.as_deref().and_then(|key| at.get(key));
+    (panel.x.only.is_empty() || x.is_some_and(is_drawn))
+        && panel.filter.iter().all(|(key, value)| at.get(key).is_some_and(|found| same(found, value)))
 }
 
 /// Equal values, or equal quantities in other words: `0.1` and `"100ms"` on an axis of times.

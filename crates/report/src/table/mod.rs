@@ -8,6 +8,7 @@ mod of_results;
 mod terminal;
 
 pub(crate) use markdown::escaped_markdown;
+pub(crate) use of_results::with_interval;
 
 #[cfg(test)]
 mod table_tests;

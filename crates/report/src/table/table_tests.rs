@@ -49,7 +49,7 @@ fn a_sweep_as_rows_for_programs_and_for_people() {
 fn digits_go_as_far_as_the_interval_allows() {
     let summary =
         |mean, ci95| crate::Summary { n: 2, mean, sd: ci95, ci95, min: mean, max: mean, median: mean };
-    let shown = |mean, ci95| of_results::with_interval(&summary(mean, ci95));
+    let shown = |mean, ci95| with_interval(&summary(mean, ci95));
     assert_eq!(shown(1234.567, Some(12.3)), "1235 ± 12");
     assert_eq!(shown(0.123_456, Some(0.001_23)), "0.1235 ± 0.0012");
     assert_eq!(shown(0.123_456, None), "0.1235");
