@@ -75,7 +75,22 @@ pub static PAPERS: &[Paper] = &[
         ],
         &[]
     ),
-    paper!("stp", ["rate-mode", "split"], &[]),
+    paper!(
+        "stp",
+        [
+            "commercial",
+            "geo",
+            "geo-today",
+            "geo-variants",
+            "leo",
+            "leo-today",
+            "leo-variants",
+            "rate-mode",
+            "split",
+            "thin-return",
+        ],
+        &[]
+    ),
     paper!(
         "petra",
         [

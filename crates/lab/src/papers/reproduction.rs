@@ -112,7 +112,7 @@ impl Reproduction {
         let runs = if order.quick {
             format!("{} runs a point", about.quick_replications)
         } else {
-            "As many runs a point as the scenario files say: 20, one for ladders".to_string()
+            "As many runs a point as the scenario files say".to_string()
         };
         let (command, version) = (self.command(), env!("CARGO_PKG_VERSION"));
         introduction.push(format!("{runs}. Made by `{command}` of skyhaul {version}."));
