@@ -135,10 +135,11 @@ fn gain_within(test: &GainWithin) -> String {
 }
 
 fn mean_between(test: &MeanBetween) -> String {
-    let others: String = test.and_figures.iter().map(|id| format!(" and of {id}")).collect();
+    let others: Vec<String> = test.and_figures.iter().map(|id| format!(" and of {id}")).collect();
     format!(
-        "the 95 % interval of the mean of '{}' over all places{others} lies wholly outside of {} to {}",
+        "the 95 % interval of the mean of '{}' over all places{} lies wholly outside of {} to {}",
         test.series,
+        others.concat(),
         short(test.low),
         short(test.high)
     )

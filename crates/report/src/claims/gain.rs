@@ -1,5 +1,7 @@
 //! Relative gains of one series over another.
 
+use std::fmt::Write as _;
+
 use super::paired::{self, Decision};
 use super::{Finding, GainAt, GainBetween, GainWithin, curve, is_at, pairs, percent, short};
 use crate::figure::{Datum, PanelData};
@@ -94,7 +96,7 @@ pub(super) fn within(panel: &PanelData, test: &GainWithin) -> Finding {
     let decision = Decision::all(found.iter().map(|gain| Decision::inside(&gain.percent, test.low, high)));
     let mut words = format!("gain {}", found.iter().map(said).collect::<Vec<_>>().join(", "));
     if let Some(stated) = test.stated {
-        words += &format!("; stated {}", percent(stated));
+        let _ = write!(words, "; stated {}", percent(stated));
     }
     Ok((decision, words))
 }

@@ -1,6 +1,7 @@
 //! A stated value.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::paired::Decision;
 use super::{Finding, MeanBetween, ValueAt, ValuesBetween, curve, is_at, short};
@@ -59,7 +60,7 @@ pub(super) fn mean(panels: &[&PanelData], test: &MeanBetween) -> Finding {
     let decision = Decision::inside(&summary, test.low, test.high);
     let mut words = format!("{}, over {places} places", said(&summary));
     if let Some(stated) = test.stated {
-        words += &format!("; stated {}", short(stated));
+        let _ = write!(words, "; stated {}", short(stated));
     }
     Ok((decision, words))
 }

@@ -82,8 +82,7 @@ pub(super) fn scene(definition: &FigureDefinition, panels: &[PanelData]) -> Scen
     scene
 }
 
-/// Rows of all panels: places in the order of the axis, series in that of the sweep. Where there is one place
-/// without a name, it has no row of its own.
+/// Rows of all panels: places in the order of the axis, below each its series in that of the sweep.
 fn rows(panels: &[PanelData]) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     let places: &[String] = panels.first().map_or(&[], |panel| &panel.categories);
