@@ -14,6 +14,9 @@ use crate::{Acked, Controller, ControllerConfig, Lost, Needs, Reno, RouterFeedba
 pub enum LossAnswer {
     /// XCP: half on three duplicate acknowledgements, one segment after a timeout. Feedback goes on.
     Reduce,
+    /// P-XCP to the letter of [P-XCP Fig. 6]: as before on three duplicate acknowledgements, one segment
+    /// after a timeout.
+    KeepOnDuplicates,
     /// P-XCP: as before, whatever is lost, while answers come; half after each further timeout without any.
     Keep,
 }
@@ -98,8 +101,10 @@ impl Explicit {
     fn on_timeout(&mut self, first: bool) {
         let is_answered = core::mem::take(&mut self.is_answered);
         match self.answer {
-            LossAnswer::Reduce if first => self.reduce_to(self.config.mss_bytes),
-            LossAnswer::Reduce => self.set_window(self.config.mss_bytes),
+            LossAnswer::Reduce | LossAnswer::KeepOnDuplicates if first => {
+                self.reduce_to(self.config.mss_bytes);
+            }
+            LossAnswer::Reduce | LossAnswer::KeepOnDuplicates => self.set_window(self.config.mss_bytes),
             LossAnswer::Keep if is_answered => {}
             LossAnswer::Keep => self.reduce_to(self.cwnd_bytes / 2),
         }
@@ -177,13 +182,14 @@ impl Controller for Explicit {
     }
 
     fn needs(&self) -> Needs {
-        let conserves = self.answer == LossAnswer::Keep && self.without_router.is_none();
+        let conserves = self.answer != LossAnswer::Reduce && self.without_router.is_none();
         Needs { path_header: true, conserves, ..Needs::default() }
     }
 
     fn snapshot(&self) -> Snapshot {
         let name = match self.answer {
             LossAnswer::Reduce => "xcp",
+            LossAnswer::KeepOnDuplicates => "p-xcp-literal",
             LossAnswer::Keep => "p-xcp",
         };
         match &self.without_router {

@@ -89,8 +89,17 @@ fn p_xcp_keeps_its_window_while_answers_come() {
 }
 
 #[test]
-fn both_halve_where_a_queue_marks() {
-    for answer in [LossAnswer::Reduce, LossAnswer::Keep] {
+fn to_the_letter_p_xcp_keeps_its_window_on_duplicates_alone() {
+    let mut controller = ruled(LossAnswer::KeepOnDuplicates);
+    controller.on_lost(NOW, &lost());
+    assert_eq!(controller.window_bytes(), 40 * MSS_BYTES);
+    controller.on_signal(NOW, timeout(true));
+    assert_eq!(controller.window_bytes(), MSS_BYTES);
+}
+
+#[test]
+fn all_halve_where_a_queue_marks() {
+    for answer in [LossAnswer::Reduce, LossAnswer::KeepOnDuplicates, LossAnswer::Keep] {
         let mut controller = ruled(answer);
         controller.on_signal(NOW, Signal::EcnMarks { in_flight_bytes: 40 * MSS_BYTES });
         assert_eq!(controller.window_bytes(), 20 * MSS_BYTES);

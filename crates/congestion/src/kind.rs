@@ -27,6 +27,8 @@ pub enum ControllerKind {
     Xcp,
     /// [`Explicit`] that keeps its window. Likewise.
     PXcp,
+    /// [`Explicit`] that keeps its window on duplicate acknowledgements alone. Likewise.
+    PXcpLiteral,
     /// [`Off`]: no control of congestion. Only for SCPS-TP.
     Off,
     /// Rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
@@ -48,7 +50,8 @@ impl ControllerKind {
     ];
 
     /// Kinds whose window routers rule, for an engine whose packets carry a path header.
-    pub const EXPLICIT: [(&'static str, Self); 2] = [("xcp", Self::Xcp), ("p-xcp", Self::PXcp)];
+    pub const EXPLICIT: [(&'static str, Self); 3] =
+        [("xcp", Self::Xcp), ("p-xcp", Self::PXcp), ("p-xcp-literal", Self::PXcpLiteral)];
 
     /// Kinds that every engine has, by name.
     pub const NAMES: [(&'static str, Self); 6] = [
@@ -70,6 +73,7 @@ impl ControllerKind {
             Self::Vegas => "vegas",
             Self::Xcp => "xcp",
             Self::PXcp => "p-xcp",
+            Self::PXcpLiteral => "p-xcp-literal",
             Self::Off => "none",
             Self::Model => "model",
             Self::Window(_) => "window",
@@ -97,6 +101,7 @@ impl ControllerKind {
             Self::Vegas => Box::new(Vegas::new(config)),
             Self::Xcp => Box::new(Explicit::new(config, LossAnswer::Reduce)),
             Self::PXcp => Box::new(Explicit::new(config, LossAnswer::Keep)),
+            Self::PXcpLiteral => Box::new(Explicit::new(config, LossAnswer::KeepOnDuplicates)),
             Self::Off => Box::new(Off::new(config)),
             Self::Window(factory) => factory.build(config),
             Self::SlowStartAvoidance | Self::Model | Self::Path(_) => {

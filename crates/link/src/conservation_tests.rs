@@ -140,7 +140,7 @@ prop_compose! {
                        duplication in probability(), mtu_bytes in mtu(), explicit in explicit()) -> DirectionConfig {
         let order = if free { Order::Free } else { Order::Preserve };
         let explicit = explicit.filter(|_| plain.rate_bps.is_some());
-        DirectionConfig { order, mtu_bytes, red, burst_loss, duplication, explicit, ..plain }
+        DirectionConfig { order, mtu_bytes, red, explicit, burst_loss, duplication, ..plain }
     }
 }
 

@@ -111,6 +111,12 @@ impl Grants {
         }
     }
 
+    /// Octets that the header of the next segment takes from its payload, where the sender itself asks for
+    /// nothing: the room of one that asks is left free in every segment.
+    pub(crate) fn header_bytes(self, config: ExplicitConfig) -> u64 {
+        if self.are_expected { config.header_bytes.into() } else { 0 }
+    }
+
     /// Header of the next segment that leaves: what it asks for, if anything, with what is told.
     pub(crate) fn tell(&mut self, asked: Option<PathHeader>, config: ExplicitConfig) -> Option<PathHeader> {
         let minimal = || PathHeader {

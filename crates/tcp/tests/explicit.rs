@@ -1,5 +1,7 @@
 //! Explicit rate control over TCP: what segments carry, and what becomes of what routers write on them.
 
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
+
 mod common;
 
 use common::{PORT, plain, way};
@@ -31,7 +33,7 @@ impl Ends {
         let mut ends = [end("a"), end("b")];
         ends[1].listen(PORT);
         let now = Instant::from_ns(1);
-        let id = ends[0].connect(now, way(), PORT, None, config.clone()).unwrap();
+        let id = ends[0].connect(now, way(), PORT, None, config.clone()).expect("the port is free");
         let mut ends = Self { ends, now, id };
         for side in [0, 1, 0] {
             ends.pass(side, |_| {});
@@ -57,7 +59,7 @@ impl Ends {
     }
 
     fn cwnd_bytes(&self) -> u64 {
-        self.ends[0].stats(self.id).unwrap().cwnd_bytes
+        self.ends[0].stats(self.id).expect("it is there").cwnd_bytes
     }
 }
 
@@ -122,6 +124,21 @@ fn who_always_asks_asks_for_all_that_there_is() {
     let mut ends = Ends::new(&config(Asks::Always));
     assert!(ends.ends[0].write(ends.id, &[0; 10]).unwrap() > 0);
     assert_eq!(ends.pass(0, |_| {})[0].unwrap().delta_bytes_per_s, i32::MAX);
+}
+
+/// An end that asks for nothing tells of grants beside its own data: a header that counts takes its room.
+#[test]
+fn a_segment_that_tells_of_grants_is_no_longer_than_the_path_takes() {
+    let explicit = ExplicitConfig { asks: Asks::Window, header_bytes: 20 };
+    let mut ends = Ends::new(&Config { explicit, ..config(Asks::Window) });
+    assert!(ends.ends[0].write(ends.id, &[0; 10]).unwrap() > 0);
+    ends.pass(0, |header| header.routers = 1);
+    let other = ends.ends[1].accept().unwrap();
+    assert!(ends.ends[1].write(other, &vec![0; 3 * MSS as usize]).unwrap() > 0);
+    let mut buffer = Vec::new();
+    let first = ends.ends[1].poll_transmit(ends.now, &mut buffer, 1, &mut NullSink).unwrap();
+    assert_eq!(first.fields.path_header.unwrap().format, HeaderFormat::Minimal);
+    assert_eq!(first.fields.whole_bytes(buffer.len()), 20 + MSS as usize);
 }
 
 #[test]

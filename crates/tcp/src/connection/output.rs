@@ -84,11 +84,14 @@ impl Connection {
         fields
     }
 
-    /// Makes room for SACK blocks: timestamps have theirs already.
+    /// Makes room for SACK blocks and for a header that tells of grants: timestamps, and a header that asks,
+    /// have theirs already.
     fn fit(&self, chunk: Chunk, options: &Options) -> Chunk {
         let others = options.encoded_len().saturating_sub(self.sender.agreed().timestamp_bytes()) as u64;
+        let told_bytes = self.grants.header_bytes(self.config.explicit);
+        let told_bytes = if told_bytes > 0 && self.sender.asks() { 0 } else { told_bytes };
         let full_bytes = chunk.tried_bytes.map_or(self.sender.mss_bytes(), |_| chunk.end - chunk.first);
-        let max_bytes = full_bytes.saturating_sub(others).max(1);
+        let max_bytes = full_bytes.saturating_sub(others + told_bytes).max(1);
         chunk.cut(max_bytes, self.sender.data_end())
     }
 

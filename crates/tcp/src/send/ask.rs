@@ -7,9 +7,14 @@ use super::Sender;
 use crate::explicit::Use;
 
 impl Sender {
+    /// True if segments with data ask routers for a rate.
+    pub(crate) fn asks(&self) -> bool {
+        self.controller.needs().path_header
+    }
+
     /// Header of a segment with data that leaves now; `None`: the controller follows no routers.
     pub(crate) fn ask(&mut self) -> Option<PathHeader> {
-        if !self.controller.needs().path_header {
+        if !self.asks() {
             return None;
         }
         let rtt = self.timer.rtt();
@@ -31,7 +36,7 @@ impl Sender {
 
     /// A header of the peer's arrived: the controller takes in what routers granted.
     pub(crate) fn on_feedback(&mut self, header: &PathHeader, now: Instant) {
-        if self.controller.needs().path_header {
+        if self.asks() {
             let feedback = self.asking.told(header, self.timer.rtt().smoothed_ns());
             self.controller.on_feedback(now, &feedback);
         }
@@ -39,6 +44,6 @@ impl Sender {
 
     /// Octets of a full packet that are a path header's.
     pub(super) fn path_header_bytes(&self) -> u64 {
-        if self.controller.needs().path_header { self.config.explicit.header_bytes.into() } else { 0 }
+        if self.asks() { self.config.explicit.header_bytes.into() } else { 0 }
     }
 }

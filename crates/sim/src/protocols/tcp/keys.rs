@@ -16,10 +16,10 @@ use skyhaul_scenario::kinds::{
 pub(in crate::protocols) const PERCENT_OF_RATE: Count = Count { min: 1, max: 1000 };
 
 /// Controllers of a window, those that follow routers behind the others.
-static CONTROLLERS: [(&str, ControllerKind); 7] = {
+static CONTROLLERS: [(&str, ControllerKind); 8] = {
     let [a, b, c, d, e] = ControllerKind::WINDOWS;
-    let [f, g] = ControllerKind::EXPLICIT;
-    [a, b, c, d, e, f, g]
+    let [f, g, h] = ControllerKind::EXPLICIT;
+    [a, b, c, d, e, f, g, h]
 };
 
 /// All but `loss_judge`, which is code.
@@ -34,8 +34,8 @@ pub(in crate::protocols) fn config_keys() -> Vec<Key<Config>> {
 fn congestion_keys() -> Vec<Key<Config>> {
     vec![
         Key::new("controller", Choice(&CONTROLLERS), |c: &mut Config| &mut c.controller).means(
-            "What decides on the congestion window. `xcp` and `p-xcp` follow the routers of `explicit` links, and are \
-             as `reno` where there is none.",
+            "What decides on the congestion window. `xcp`, `p-xcp` and `p-xcp-literal` follow the routers of \
+             `explicit` links, and are as `reno` where there is none.",
         ),
         Key::table("explicit", explicit_keys, |c: &mut Config| &mut c.explicit)
             .means("Explicit rate control, for controllers that follow routers."),
