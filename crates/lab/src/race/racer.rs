@@ -82,6 +82,11 @@ impl Racer {
         self.entry.is_declared
     }
 
+    /// True if nothing plays it in real time.
+    pub fn is_simulated_alone(self) -> bool {
+        self.entry.is_simulated_alone
+    }
+
     /// True if verdicts are about it.
     pub(super) fn is_subject(self) -> bool {
         self.entry.is_subject

@@ -33,7 +33,7 @@ fn everybody_has_a_run_of_each_seed_on_every_case() {
     assert_eq!((board.trials.len(), board.header.replications), (CASES.len(), 20));
     let last = board.header.runs().last().unwrap();
     let (trial, contestant) = board.at(last);
-    assert_eq!((trial.case.name, contestant.name), ("joining", "tcp-reno"));
+    assert_eq!((trial.case.name, contestant.name), ("joining", "scps-tp-declared"));
     assert_eq!(board.header.seed_of(last), 20);
 }
 

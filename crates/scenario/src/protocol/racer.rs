@@ -15,6 +15,8 @@ pub struct RacerEntry {
     pub is_subject: bool,
     /// True if it is told the rate of the path.
     pub is_declared: bool,
+    /// True if nothing plays it in real time.
+    pub is_simulated_alone: bool,
     /// Congestion controller of the kernel's TCP that plays it in real time.
     pub kernel_controller: Option<&'static str>,
     /// Parameters of the end that opens and of the one that accepts.
@@ -30,6 +32,7 @@ impl RacerEntry {
             board_name: None,
             is_subject: false,
             is_declared: false,
+            is_simulated_alone: false,
             kernel_controller: None,
             ends,
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use skyhaul_core::units::{parse_bytes, parse_time_ns};
 use skyhaul_lab::race::RaceMode;
-use skyhaul_lab::scoreboard::{BoardOrder, CASES, Case, CaseName, ContestantName, contestants};
+use skyhaul_lab::scoreboard::{BoardOrder, CASES, Case, CaseName, Contestant, ContestantName, contestants};
 use skyhaul_lab::{UnknownName, standard};
 
 use crate::failure::Failure;
@@ -28,7 +28,7 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = case_name)]
     scenarios: Vec<CaseName>,
     /// Who is measured: skyhaul (without any option), xstp-declared (with the path's rate), xstp, stp,
-    /// tcp-cubic, tcp-bbr, tcp-reno [default: all]
+    /// tcp-cubic, tcp-bbr, tcp-reno, and, but for --real, scps-tp, scps-tp-declared [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestant)]
     with: Vec<ContestantName>,
     /// Runs of each on each scenario, with seeds that count up from the first [default: 20; --real: 3]
@@ -63,12 +63,19 @@ impl ScoreboardArgs {
         Ok(BoardOrder {
             mode,
             cases: self.cases()?,
-            contestants: contestants(&standard(), &self.with),
+            contestants: self.contestants(),
             runs: self.runs.unwrap_or(usual_runs),
             seed: self.seed,
             size_bytes: self.size,
             time_limit_ns: self.time_limit,
         })
+    }
+
+    /// Whoever is named, else all that can take part.
+    fn contestants(&self) -> Vec<Contestant> {
+        let mut all = contestants(&standard(), &self.with);
+        all.retain(|one| !self.real || !self.with.is_empty() || !one.racer.is_simulated_alone());
+        all
     }
 
     /// Scenarios, each once, in the order of the tables.

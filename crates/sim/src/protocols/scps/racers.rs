@@ -10,10 +10,15 @@ use super::SCPS_TP;
 /// SCPS-TP told nothing, by Vegas; and told the rate of a path that nobody else uses, whose losses are damage
 /// [SCPS-TP 6.1.2].
 pub(super) static RACERS: [RacerEntry; 2] = [
-    RacerEntry { board_name: Some("scps-tp"), ..RacerEntry::new("scps-tp", |grounds| ends(grounds, false)) },
+    RacerEntry {
+        board_name: Some("scps-tp"),
+        is_simulated_alone: true,
+        ..RacerEntry::new("scps-tp", |grounds| ends(grounds, false))
+    },
     RacerEntry {
         board_name: Some("scps-tp-declared"),
         is_declared: true,
+        is_simulated_alone: true,
         ..RacerEntry::new("scps-tp-declared", |grounds| ends(grounds, true))
     },
 ];
