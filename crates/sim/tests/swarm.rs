@@ -109,6 +109,15 @@ mod scps {
         super::run_all(Shape::scps, Dose { test: "swarm scps::replay", seeds: 200 });
     }
 
+    /// Seeds of large doses: a probe of the tail that the pace holds back, a round trip that becomes known
+    /// when its probe is late, and a hole that is asked for without end on a path that takes no such packet.
+    #[test]
+    fn probes_held_back_or_late_and_holes_that_nothing_fills() {
+        for seed in [589, 645, 1436, 1791] {
+            super::try_seed(Shape::scps, seed).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        }
+    }
+
     #[test]
     fn replay() {
         super::replay(Shape::scps);

@@ -70,6 +70,7 @@ impl Sender {
         // What shows further losses is no sign that the repair works [RFC 9937 6].
         let is_safe = advances && found.bytes == 0;
         self.recovery.on_delivered(newly, pipe_bytes, self.mss_bytes, is_safe);
+        self.probe_tail_if_late(call);
         self.tell_window(call);
         Answer { advances, is_finished: self.space.fin_is_acknowledged() }
     }

@@ -23,6 +23,8 @@ pub(super) struct Answer {
     pub(super) acknowledgement: u64,
     /// It tells of a duplicate.
     pub(super) is_dsack: bool,
+    /// It acknowledges something, or a block tells of something.
+    pub(super) is_news: bool,
     /// It says nothing new, and has no block.
     pub(super) is_bare_duplicate: bool,
 }
@@ -69,10 +71,14 @@ impl TailProbe {
         self.is_due = false;
     }
 
-    /// An acknowledgement came. True if it tells that a probe has repaired a loss that nothing else has shown
+    /// An acknowledgement came. One with news ends a wait, and another begins; others leave a probe due that
+    /// the pace holds back: the peer's data would put it off for ever. True if it tells that a probe has repaired a loss that nothing else has shown
     /// [RFC 8985 7.4].
-    pub(super) fn on_acknowledged(&mut self, answer: &Answer) -> bool {
-        self.is_due = false;
+    pub(super) fn on_acknowledged(&mut self, now: Instant, answer: &Answer) -> bool {
+        if self.is_due && answer.is_news {
+            self.is_due = false;
+            self.wait_from(now);
+        }
         let Some(probe) = self.probe.filter(|probe| answer.acknowledgement >= probe.end) else {
             return false;
         };
@@ -86,5 +92,40 @@ impl TailProbe {
     /// A repair begins, or everything goes again: other things tell of losses.
     pub(super) fn give_up(&mut self) {
         *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SRTT_NS: Option<u64> = Some(100 * MS);
+
+    fn answer(is_news: bool) -> Answer {
+        Answer { acknowledgement: 0, is_dsack: false, is_news, is_bare_duplicate: false }
+    }
+
+    /// The probe of data that left at time zero, which the pace holds back.
+    fn held_back() -> TailProbe {
+        let mut probe = TailProbe::default();
+        probe.wait_from(Instant::ZERO);
+        assert_eq!(probe.at(SRTT_NS, false), Some(Instant::from_ns(200 * MS)));
+        probe.expire();
+        probe
+    }
+
+    #[test]
+    fn data_of_the_peer_does_not_put_off_a_probe_that_the_pace_holds_back() {
+        let mut probe = held_back();
+        probe.on_acknowledged(Instant::from_ns(210 * MS), &answer(false));
+        assert!(probe.is_due());
+    }
+
+    #[test]
+    fn news_begin_the_wait_for_the_next_probe() {
+        let mut probe = held_back();
+        let now = Instant::from_ns(210 * MS);
+        probe.on_acknowledged(now, &answer(true));
+        assert_eq!((probe.is_due(), probe.at(SRTT_NS, false)), (false, Some(now.after(200 * MS))));
     }
 }

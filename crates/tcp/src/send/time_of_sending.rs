@@ -53,6 +53,13 @@ impl Sender {
         self.timer.restart(true, call.now);
     }
 
+    /// A round trip that is known now, or that became shorter, may say that the probe should have left before.
+    pub(super) fn probe_tail_if_late(&mut self, call: &Call<'_>) {
+        if self.tail_probe_at().is_some_and(|at| at <= call.now) {
+            self.on_tail_probe_timeout(call);
+        }
+    }
+
     /// True while what was sent before a loss was noticed is not all acknowledged.
     fn in_recovery(&self) -> bool {
         self.recovery.is_repairing() || self.space.una() < self.recovery.recovered_to()
@@ -80,8 +87,11 @@ impl Sender {
         rack.on_sent(now, (chunk.first, chunk.end), is_repeat);
         self.tail_probe.on_sent(chunk.is_tail_probe, self.space.max().max(chunk.end), is_repeat);
         self.tail_probe.wait_from(now);
-        if is_repeat && chunk.first == self.space.una() {
-            self.timer.restart(true, now); // time for its answer [RFC 6675 6]
+        let una = self.space.una();
+        match self.agreed.snack() {
+            _ if !is_repeat || chunk.first != una => {}
+            Some(_) => self.timer.restart_once_for(una, now),
+            None => self.timer.restart(true, now), // time for its answer [RFC 6675 6]
         }
     }
 
@@ -156,9 +166,10 @@ impl Sender {
         let answer = Answer {
             acknowledgement,
             is_dsack: is_duplicate_report(segment, acknowledgement),
+            is_news: advances || news,
             is_bare_duplicate: !advances && !news && segment.payload_bytes() == 0,
         };
-        let shows_loss = self.tail_probe.on_acknowledged(&answer);
+        let shows_loss = self.tail_probe.on_acknowledged(call.now, &answer);
         // Without blocks none tells that it came twice.
         if shows_loss && !self.in_recovery() && self.agreed.sack {
             let verdict = self.judge_loss(LossSign::Duplicates, call);

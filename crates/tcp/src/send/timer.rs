@@ -21,6 +21,8 @@ pub(super) struct RetransmissionTimer {
     last_data_at: Instant,
     /// Moment of the last timeout, until a round trip is measured that began after it.
     timed_out_at: Option<Instant>,
+    /// Oldest number whose repeat got time for its answer.
+    repeat_of: Option<u64>,
 }
 
 impl RetransmissionTimer {
@@ -33,6 +35,7 @@ impl RetransmissionTimer {
             echo_mark: initial,
             last_data_at: now,
             timed_out_at: None,
+            repeat_of: None,
         }
     }
 
@@ -89,6 +92,15 @@ impl RetransmissionTimer {
     /// Starts anew if something is under way, else stops [RFC 6298 5.2, 5.3].
     pub(super) fn restart(&mut self, is_needed: bool, now: Instant) {
         self.at = is_needed.then(|| self.rto.due(now));
+    }
+
+    /// Starts anew for the first repeat of the oldest number, `una`, that is asked for: whoever goes on asking
+    /// puts the timeout off no further, which tells that no packet of this size arrives.
+    pub(super) fn restart_once_for(&mut self, una: u64, now: Instant) {
+        if self.repeat_of != Some(una) {
+            self.repeat_of = Some(una);
+            self.restart(true, now);
+        }
     }
 
     /// Stops until the next segment leaves: everything goes again.
