@@ -72,8 +72,8 @@ impl TailProbe {
     }
 
     /// An acknowledgement came. One with news ends a wait, and another begins; others leave a probe due that
-    /// the pace holds back: the peer's data would put it off for ever. True if it tells that a probe has repaired a loss that nothing else has shown
-    /// [RFC 8985 7.4].
+    /// the pace holds back: the peer's data would put it off for ever. True if it tells that a probe has
+    /// repaired a loss that nothing else has shown [RFC 8985 7.4].
     pub(super) fn on_acknowledged(&mut self, now: Instant, answer: &Answer) -> bool {
         if self.is_due && answer.is_news {
             self.is_due = false;

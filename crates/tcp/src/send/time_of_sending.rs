@@ -53,7 +53,8 @@ impl Sender {
         self.timer.restart(true, call.now);
     }
 
-    /// A round trip that is known now, or that became shorter, may say that the probe should have left before.
+    /// A round trip that is known now, or that became shorter, may say that the probe should have left
+    /// before.
     pub(super) fn probe_tail_if_late(&mut self, call: &Call<'_>) {
         if self.tail_probe_at().is_some_and(|at| at <= call.now) {
             self.on_tail_probe_timeout(call);

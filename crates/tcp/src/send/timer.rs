@@ -94,7 +94,8 @@ impl RetransmissionTimer {
         self.at = is_needed.then(|| self.rto.due(now));
     }
 
-    /// Starts anew for the first repeat of the oldest number, `una`, that is asked for: whoever goes on asking
+    /// Starts anew for the first repeat of the oldest number, `una`, that is asked for: whoever goes on
+    /// asking
     /// puts the timeout off no further, which tells that no packet of this size arrives.
     pub(super) fn restart_once_for(&mut self, una: u64, now: Instant) {
         if self.repeat_of != Some(una) {
