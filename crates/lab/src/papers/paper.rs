@@ -99,6 +99,7 @@ pub static PAPERS: &[Paper] = &[
             "forward-fixed",
             "idle-satellite",
             "plain-tcp",
+            "repeating-link",
             "repeated-timeouts",
             "reverse",
             "round-trips",

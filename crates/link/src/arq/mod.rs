@@ -41,7 +41,7 @@ pub enum Delivery {
 /// Configuration of a link layer that repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArqConfig {
-    /// Octets of a packet in a PDU, at least 1.
+    /// Octets of a packet in a PDU, at least [`MIN_PAYLOAD_BYTES`](Self::MIN_PAYLOAD_BYTES).
     pub payload_bytes: u32,
     /// Octets of a PDU beside these; also the size of a NACK.
     pub overhead_bytes: u32,
@@ -59,16 +59,18 @@ impl Default for ArqConfig {
 }
 
 impl ArqConfig {
+    /// Least payload of a PDU: a packet of the largest size is cut into some 4000 of them at most.
+    pub const MIN_PAYLOAD_BYTES: u32 = 16;
+
     /// Checks that a link can have it.
     ///
     /// # Errors
     /// What is wrong, in words.
     pub fn validate(&self, link: &LinkConfig) -> Result<(), String> {
         let pdu_bytes = self.payload_bytes.saturating_add(self.overhead_bytes);
-        if self.payload_bytes == 0 || self.window_pdus == 0 {
-            return Err(format!(
-                "a PDU has at least an octet of payload, and a window at least one PDU: {self:?}"
-            ));
+        if self.payload_bytes < Self::MIN_PAYLOAD_BYTES || self.window_pdus == 0 {
+            let least = Self::MIN_PAYLOAD_BYTES;
+            return Err(format!("`payload` is at least {least} octets, and `window_pdus` at least 1"));
         }
         [&link.forward, &link.reverse].into_iter().try_for_each(|direction| carries(direction, pdu_bytes))
     }
@@ -158,15 +160,18 @@ impl Arq {
         }
     }
 
-    /// Takes in the frames that are due, and sends what is to be sent.
-    pub fn work(&mut self, now: Instant, link: &mut Link) {
+    /// Takes in the frames that are due, and sends what is to be sent. The number of these frames.
+    pub fn work(&mut self, now: Instant, link: &mut Link) -> u64 {
+        let mut frames = 0;
         while let Some((port, frame)) = link.poll_transmit(now) {
             self.on_frame(now, port, &frame);
+            frames += 1;
         }
         for port in [0, 1] {
             self.directions[port as usize].sender.handle_timeout(now);
             self.send(now, port, link);
         }
+        frames
     }
 
     /// A frame arrived at `port`.

@@ -15,6 +15,8 @@ pub struct Edge {
     pub ends: [u32; 2],
     /// Link layer that repeats what the link loses.
     arq: Option<Box<Arq>>,
+    /// Frames that this layer has taken in.
+    frames: u64,
 }
 
 impl Edge {
@@ -29,7 +31,7 @@ impl Edge {
             }
             None => None,
         };
-        Ok(Self { link, ends: spec.ends.map(|node| node as u32), arq })
+        Ok(Self { link, ends: spec.ends.map(|node| node as u32), arq, frames: 0 })
     }
 
     /// A packet enters at the port `port` of this edge, which has the number `index`.
@@ -52,10 +54,15 @@ impl Edge {
         match &mut self.arq {
             None => self.link.due_port(now),
             Some(arq) => {
-                arq.work(now, &mut self.link);
+                self.frames += arq.work(now, &mut self.link);
                 arq.due_port()
             }
         }
+    }
+
+    /// Frames that a layer which repeats has taken in.
+    pub(crate) fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// The packet that leaves at `port`.

@@ -216,8 +216,15 @@ impl Network {
         }
     }
 
-    /// Everything that link `index` has to deliver now.
+    /// Everything that link `index` has to deliver now. Frames below packets are events, too: they bound a
+    /// run.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
+        let frames = self.fabric.edges[index].frames();
+        self.deliver_packets(index, sink);
+        self.events += self.fabric.edges[index].frames() - frames;
+    }
+
+    fn deliver_packets(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         while let Some((at, end)) = self.fabric.reached(self.now, index) {
             let Some(packet) = self.fabric.deliver(self.now, end) else { return };
             self.events += 1;
