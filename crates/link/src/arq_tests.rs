@@ -146,6 +146,8 @@ fn links_that_cannot_have_one_are_refused() {
     assert!(refused(DirectionConfig { damage: Damage::Deliver, ..satellite(0.0) }, arq));
     assert!(refused(satellite(0.0), ArqConfig { payload_bytes: 15, ..arq }));
     assert!(refused(satellite(0.0), ArqConfig { window_pdus: 0, ..arq }));
+    assert!(refused(satellite(0.0), ArqConfig { overhead_bytes: 1001, ..arq }));
+    assert!(refused(satellite(0.0), ArqConfig { payload_bytes: 65_516, ..arq }));
     assert!(!refused(DirectionConfig { mtu_bytes: Some(620), ..satellite(0.0) }, arq));
 }
 

@@ -23,7 +23,7 @@ use alloc::string::String;
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet, PacketMeta};
 
-use crate::{Damage, DirectionConfig, Link, LinkConfig, QueueLimit};
+use crate::{Damage, DirectionConfig, Link, LinkConfig, MAX_MTU_BYTES, QueueLimit};
 use frame::{Data, Frame, RANGE_BYTES};
 use receiver::ArqReceiver;
 use sender::ArqSender;
@@ -43,7 +43,8 @@ pub enum Delivery {
 pub struct ArqConfig {
     /// Octets of a packet in a PDU, at least [`MIN_PAYLOAD_BYTES`](Self::MIN_PAYLOAD_BYTES).
     pub payload_bytes: u32,
-    /// Octets of a PDU beside these; also the size of a NACK.
+    /// Octets of a PDU beside these, at most [`MAX_OVERHEAD_BYTES`](Self::MAX_OVERHEAD_BYTES); also the size
+    /// of a NACK.
     pub overhead_bytes: u32,
     /// PDUs from the oldest that is not acknowledged to the newest sent, at least 1.
     pub window_pdus: u32,
@@ -61,6 +62,8 @@ impl Default for ArqConfig {
 impl ArqConfig {
     /// Least payload of a PDU: a packet of the largest size is cut into some 4000 of them at most.
     pub const MIN_PAYLOAD_BYTES: u32 = 16;
+    /// Most overhead of a PDU.
+    pub const MAX_OVERHEAD_BYTES: u32 = 1000;
 
     /// Checks that a link can have it.
     ///
@@ -72,6 +75,9 @@ impl ArqConfig {
             let least = Self::MIN_PAYLOAD_BYTES;
             return Err(format!("`payload` is at least {least} octets, and `window_pdus` at least 1"));
         }
+        if self.overhead_bytes > Self::MAX_OVERHEAD_BYTES {
+            return Err(format!("`overhead` is at most {} octets", Self::MAX_OVERHEAD_BYTES));
+        }
         [&link.forward, &link.reverse].into_iter().try_for_each(|direction| carries(direction, pdu_bytes))
     }
 }
@@ -79,17 +85,20 @@ impl ArqConfig {
 /// Checks that a direction can carry PDUs of this size and tells of each that is damaged by its absence.
 fn carries(direction: &DirectionConfig, pdu_bytes: u32) -> Result<(), String> {
     let mtus = direction.schedule.iter().map(|step| step.mtu_bytes).chain([direction.mtu_bytes]);
-    let mtu_bytes = mtus.flatten().min().unwrap_or(u32::MAX);
+    let mtu_bytes = mtus.flatten().min().unwrap_or(MAX_MTU_BYTES);
     if pdu_bytes > mtu_bytes {
         return Err(format!("PDUs have {pdu_bytes} octets, and the link takes {mtu_bytes}"));
     }
     if matches!(direction.queue, QueueLimit::Bytes(limit) if limit < u64::from(pdu_bytes)) {
         return Err(format!("the queue holds no PDU of {pdu_bytes} octets"));
     }
-    if direction.red.is_some() || direction.explicit.is_some() || direction.damage != Damage::Drop {
-        return Err("`red`, `explicit` and `damage = \"deliver\"` do not go with it".into());
-    }
-    Ok(())
+    let alien = [
+        ("`red`", direction.red.is_some()),
+        ("`explicit`", direction.explicit.is_some()),
+        ("`damage = \"deliver\"`", direction.damage != Damage::Drop),
+    ];
+    let first = alien.into_iter().find(|(_, is_set)| *is_set);
+    first.map_or(Ok(()), |(key, _)| Err(format!("{key} does not go with a link layer that repeats")))
 }
 
 /// One direction: both its ends, and the packets in it.

@@ -7,7 +7,7 @@ use skyhaul_lab::papers::{PAPERS, ReproductionOrder};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
-    /// Which paper: xstp or stp
+    /// Which paper
     #[arg(value_name = "PAPER", value_parser = clap::builder::PossibleValuesParser::new(PAPERS.iter().map(|p| p.name)))]
     pub(super) paper: String,
     /// Items of the paper, like X-6; all if none is named

@@ -13,8 +13,9 @@ use skyhaul_scenario::tree::Node;
 
 /// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
 /// alone, which no simulated one does.
-const NOT_OF_TCP: [&str; 9] = [
+const NOT_OF_TCP: [&str; 10] = [
     "controller",
+    "explicit",
     "pacing_percent",
     "counting",
     "ack_policy",
