@@ -20,6 +20,7 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/scps/mod.rs"),
     include_str!("../src/scps/compress_tests.rs"),
     include_str!("../src/scps/snack_tests.rs"),
+    include_str!("../../sim/tests/swarm.rs"),
 ];
 const OTHERS: &[&str] = &[
     include_str!("../src/endpoint/cookies.rs"),
