@@ -171,7 +171,7 @@ fn a_sender_that_waits_for_a_processor_names_no_neighbour() {
     let transfer = Transfer { sender, ..Transfer::of(20 * MB) };
     let Some(result) = transfer.over(FAST, "data far:4700") else { return };
     let (name, _) = first(&result);
-    assert!(name != "neighbour" && result["limited_by"]["machine"].as_f64().unwrap() > 0.5, "{result}");
+    assert!(name != "neighbour" && result["limited_by"]["machine"].as_f64().unwrap() > 0.1, "{result}");
 }
 
 #[test]
