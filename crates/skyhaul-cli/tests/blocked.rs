@@ -75,6 +75,7 @@ fn types(terminal: &mut Kept, keys: &[u8]) {
 fn a_stopped_terminal_stops_no_transfer_and_shows_the_result_when_it_goes_on() {
     const STOP: &[u8] = b"\x13";
     const GO_ON: &[u8] = b"\x11";
+    const INTERRUPT: &[u8] = b"\x03";
     let (inbox, source) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let address = format!("127.0.0.1:{}", free_port());
     let contents = noise(300_000);
@@ -103,6 +104,8 @@ fn a_stopped_terminal_stops_no_transfer_and_shows_the_result_when_it_goes_on() {
     until("the receiver's words", || {
         shown(&there).contains("waiting for files") && shown(&there).contains(result)
     });
+    types(&mut receiver, INTERRUPT);
+    until("the receiver's end", || receiver.try_wait().unwrap().is_some());
 }
 
 /// Opens a connection to `peer`, says `words`, and waits until it is over.
