@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet, SECOND};
 
 use crate::test_support::{at, both_ways, hollow, link, with_outages};
-use crate::{Arq, ArqConfig, Damage, Delivery, DirectionConfig, Link, LinkConfig, QueueLimit};
+use crate::{Arq, ArqConfig, Damage, Delivery, DirectionConfig, Link, LinkConfig, QueueLimit, ScheduleStep};
 
 const MS: u64 = 1_000_000;
 
@@ -114,6 +114,19 @@ fn damaged_pdus_cost_what_selective_repeat_costs() {
     let clean_s = 4000.0 * 620.0 * 8.0 / 384_000.0;
     let share = clean_s / (line.now.as_ns() as f64 / 1e9);
     assert!((0.57..0.615).contains(&share), "{share}");
+}
+
+#[test]
+fn a_rate_that_falls_under_a_pdu_leaves_none_waiting_behind_it() {
+    let step = ScheduleStep { at: at(5 * MS), rate_bps: Some(9_600), ..satellite(0.0).first_step() };
+    let falling =
+        DirectionConfig { queue: QueueLimit::Packets(1), schedule: [step].into(), ..satellite(0.0) };
+    let config = LinkConfig { forward: falling, ..both_ways(satellite(0.0)) };
+    let mut line = Line::new(&config, ArqConfig::default(), 1);
+    line.enter(hollow(1040, 0), &mut NullSink);
+    line.run(at(100 * SECOND));
+    let counters = line.link.counters(0, line.now);
+    assert_eq!((line.flows(), counters.entered_packets, counters.dropped.total()), ([0].to_vec(), 2, 0));
 }
 
 #[derive(Default)]

@@ -180,6 +180,19 @@ pub enum QueueLimit {
     Bytes(u64),
 }
 
+impl QueueLimit {
+    /// True if a packet of `wire_bytes` fits beside so many packets with so many bytes; the hard bound counts,
+    /// too.
+    pub(crate) fn has_room(self, packets: usize, bytes: u64, wire_bytes: u32) -> bool {
+        let within_limit = match self {
+            Self::Unlimited => true,
+            Self::Packets(limit) => packets < limit as usize,
+            Self::Bytes(limit) => bytes + u64::from(wire_bytes) <= limit,
+        };
+        within_limit && packets < crate::MAX_PACKETS
+    }
+}
+
 /// Most packets that may wait, the one in service not counted, when one of low class
 /// ([`Class::Low`](skyhaul_core::Class::Low)) enters; it is dropped as by a full queue otherwise. Others
 /// never push it out: where few wait, what a low one takes from them is its own service.

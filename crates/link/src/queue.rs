@@ -72,12 +72,7 @@ impl Queue {
 
     /// True if another packet fits beside those that were not released.
     pub(crate) fn has_room(&self, wire_bytes: u32) -> bool {
-        let within_limit = match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.places.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.held_bytes() + u64::from(wire_bytes) <= limit,
-        };
-        within_limit && self.places.len() < MAX_PACKETS
+        self.limit.has_room(self.places.len(), self.held_bytes(), wire_bytes)
     }
 
     /// Takes a packet whose serialisation ends at `free_at`, not before those in front of it.

@@ -23,6 +23,7 @@ use alloc::string::String;
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet, PacketMeta};
 
+use crate::serializer::work_of;
 use crate::{Damage, DirectionConfig, Link, LinkConfig, MAX_MTU_BYTES, QueueLimit};
 use frame::{Data, Frame, RANGE_BYTES};
 use receiver::ArqReceiver;
@@ -129,7 +130,7 @@ impl Arq {
     pub fn new(config: ArqConfig, link: &LinkConfig) -> Self {
         let pdu_bytes = config.payload_bytes + config.overhead_bytes;
         let one_way = |direction: &DirectionConfig| {
-            direction.delay_ns + direction.jitter_ns + service_ns(pdu_bytes, direction.rate_bps)
+            direction.delay_ns + direction.jitter_ns + service_ns(pdu_bytes.into(), direction.rate_bps)
         };
         let rtt_ns = one_way(&link.forward) + one_way(&link.reverse);
         let directions = [&link.forward, &link.reverse].map(|direction| ArqDirection {
@@ -199,6 +200,13 @@ impl Arq {
     fn send(&mut self, now: Instant, port: u32, link: &mut Link) {
         let (own, other) = (port as usize, 1 - port as usize);
         while self.directions[own].free_at <= now {
+            let rate_bps = link.conditions().rate_bps(port, now);
+            let busy_bytes = link.queue_bytes(port, now);
+            if busy_bytes > 0 {
+                // The rate fell while a frame was on the line.
+                self.directions[own].free_at = now.after(service_ns(busy_bytes, rate_bps).max(1));
+                return;
+            }
             let overhead_bytes = self.directions[other].receiver.overhead_bytes();
             let told = self.directions[other].receiver.next(now).map(|frame| {
                 let ranges = if let Frame::Ack(ack) = &frame { ack.arrived.len() as u32 } else { 0 };
@@ -209,8 +217,7 @@ impl Arq {
                 Some((Frame::Data(data), wire_bytes))
             };
             let Some((frame, wire_bytes)) = told.or_else(pdu) else { return };
-            let rate_bps = link.conditions().rate_bps(port, now);
-            self.directions[own].free_at = now.after(service_ns(wire_bytes, rate_bps));
+            self.directions[own].free_at = now.after(service_ns(wire_bytes.into(), rate_bps));
             let meta = PacketMeta { wire_bytes, ..PacketMeta::default() };
             link.handle(now, port, Packet { bytes: frame.encode(), meta }, &mut NullSink);
         }
@@ -252,7 +259,7 @@ impl ArqDirection {
 }
 
 /// Time that so many octets take on the line, rounded up.
-fn service_ns(bytes: u32, rate_bps: Option<u64>) -> u64 {
-    let bits = u64::from(bytes) * 8 * skyhaul_core::SECOND;
-    rate_bps.map_or(0, |rate_bps| bits.div_ceil(rate_bps.max(1)))
+fn service_ns(bytes: u64, rate_bps: Option<u64>) -> u64 {
+    let ns = |rate_bps: u64| work_of(bytes).div_ceil(rate_bps.max(1).into());
+    rate_bps.map_or(0, |rate_bps| u64::try_from(ns(rate_bps)).unwrap_or(u64::MAX))
 }

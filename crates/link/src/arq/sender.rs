@@ -7,7 +7,6 @@ use skyhaul_core::Instant;
 use super::ArqConfig;
 use super::frame::{Acknowledgement, Data};
 use crate::QueueLimit;
-use crate::queue::MAX_PACKETS;
 
 /// A packet of which PDUs have not been sent.
 #[derive(Clone, Copy, Debug)]
@@ -70,12 +69,7 @@ impl ArqSender {
 
     /// Takes a packet of this size and numbers it; `None`: those that wait fill the link's queue.
     pub(super) fn offer(&mut self, wire_bytes: u32) -> Option<u64> {
-        let has_room = match self.limit {
-            QueueLimit::Unlimited => true,
-            QueueLimit::Packets(limit) => self.waiting.len() < limit as usize,
-            QueueLimit::Bytes(limit) => self.waiting_bytes + u64::from(wire_bytes) <= limit,
-        };
-        if !has_room || self.waiting.len() >= MAX_PACKETS {
+        if !self.limit.has_room(self.waiting.len(), self.waiting_bytes, wire_bytes) {
             return None;
         }
         let packet = self.next_packet;
