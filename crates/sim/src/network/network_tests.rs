@@ -3,7 +3,7 @@
 #![allow(clippy::float_cmp)] // counts are exact
 
 use skyhaul_core::{MS, NullSink, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig};
+use skyhaul_link::{ArqConfig, DirectionConfig, LinkConfig};
 use skyhaul_stp::Config;
 
 use crate::{Ended, Measured, Simulation, simulate};
@@ -265,6 +265,16 @@ fn a_run_ends_after_so_many_events_with_what_it_has() {
     let measured = run(&scenario);
     assert_eq!(measured.ended, Ended::OutOfEvents);
     assert!((1000.0..1100.0).contains(&metric(&measured, "events")));
+}
+
+#[test]
+fn frames_of_a_layer_that_repeats_are_events_which_bound_a_run() {
+    let mut scenario = row(vec![flow("a", 0, 3, bulk(1_000_000))]);
+    scenario.stop.max_events = 20_000;
+    assert_eq!(run(&scenario).ended, Ended::Done, "whole packets are few");
+    // Each packet crosses `space` in some 70 PDUs.
+    scenario.links[1].arq = Some(ArqConfig { payload_bytes: 16, ..ArqConfig::default() });
+    assert_eq!(run(&scenario).ended, Ended::OutOfEvents);
 }
 
 #[test]
