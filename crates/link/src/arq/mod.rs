@@ -147,6 +147,7 @@ impl Arq {
 
     /// A packet enters at `port`. One that finds the queue of its direction full is dropped, with an event of
     /// `source`.
+    #[cold]
     pub fn handle(
         &mut self,
         now: Instant,
@@ -171,6 +172,7 @@ impl Arq {
     }
 
     /// Takes in the frames that are due, and sends what is to be sent. The number of these frames.
+    #[cold]
     pub fn work(&mut self, now: Instant, link: &mut Link) -> u64 {
         let mut frames = 0;
         while let Some((port, frame)) = link.poll_transmit(now) {
@@ -224,16 +226,19 @@ impl Arq {
     }
 
     /// Port at which the next packet leaves, if one does.
+    #[cold]
     pub fn due_port(&self) -> Option<u32> {
         [1, 0].into_iter().find(|&port| !self.directions[1 - port as usize].ready.is_empty())
     }
 
     /// The next packet that leaves at `port`.
+    #[cold]
     pub fn take_due(&mut self, port: u32) -> Option<Packet> {
         self.directions[1 - port as usize].ready.pop_front()
     }
 
     /// When [`work`](Self::work) is to be called next, the link's own deadline apart.
+    #[cold]
     pub fn deadline(&self) -> Option<Instant> {
         let of_port = |port: usize| {
             let (own, other) = (&self.directions[port], &self.directions[1 - port]);

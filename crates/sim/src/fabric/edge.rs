@@ -15,8 +15,6 @@ pub struct Edge {
     pub ends: [u32; 2],
     /// Link layer that repeats what the link loses.
     arq: Option<Box<Arq>>,
-    /// Frames that this layer has taken in.
-    frames: u64,
 }
 
 impl Edge {
@@ -31,10 +29,11 @@ impl Edge {
             }
             None => None,
         };
-        Ok(Self { link, ends: spec.ends.map(|node| node as u32), arq, frames: 0 })
+        Ok(Self { link, ends: spec.ends.map(|node| node as u32), arq })
     }
 
     /// A packet enters at the port `port` of this edge, which has the number `index`.
+    #[inline]
     pub(super) fn enter(
         &mut self,
         now: Instant,
@@ -42,46 +41,41 @@ impl Edge {
         packet: Packet,
         sink: &mut dyn EventSink,
     ) {
-        match &mut self.arq {
-            None => self.link.handle(now, port, packet, sink),
-            Some(arq) => arq.handle(now, port, packet, &mut self.link, (u64::from(index), sink)),
+        if let Some(arq) = &mut self.arq {
+            return arq.handle(now, port, packet, &mut self.link, (u64::from(index), sink));
         }
+        self.link.handle(now, port, packet, sink);
     }
 
-    /// Port at which a packet leaves now.
+    /// Has a layer that repeats take in the frames that are due, and send. The number of these frames.
     #[inline]
-    pub(super) fn due_port(&mut self, now: Instant) -> Option<u32> {
-        match &mut self.arq {
-            None => self.link.due_port(now),
-            Some(arq) => {
-                self.frames += arq.work(now, &mut self.link);
-                arq.due_port()
-            }
-        }
+    pub(super) fn work(&mut self, now: Instant) -> u64 {
+        self.arq.as_mut().map_or(0, |arq| arq.work(now, &mut self.link))
     }
 
-    /// Frames that a layer which repeats has taken in.
-    pub(crate) fn frames(&self) -> u64 {
-        self.frames
+    /// Port at which a packet leaves now, after [`work`](Self::work).
+    #[inline]
+    pub(super) fn due_port(&self, now: Instant) -> Option<u32> {
+        self.arq.as_ref().map_or_else(|| self.link.due_port(now), |arq| arq.due_port())
     }
 
     /// The packet that leaves at `port`.
     #[inline]
     pub(super) fn take_due(&mut self, port: u32) -> Option<Packet> {
-        match &mut self.arq {
-            None => self.link.take_due(port),
-            Some(arq) => arq.take_due(port),
+        if let Some(arq) = &mut self.arq {
+            return arq.take_due(port);
         }
+        self.link.take_due(port)
     }
 
     /// When something happens here next.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let link_at = self.link.deadline();
-        match &self.arq {
-            None => link_at,
-            Some(arq) => link_at.into_iter().chain(arq.deadline()).min(),
+        if let Some(arq) = &self.arq {
+            return link_at.into_iter().chain(arq.deadline()).min();
         }
+        link_at
     }
 
     /// Totals of what entered at `port`: of the link, which counts the PDUs of a layer that repeats, and the

@@ -48,18 +48,25 @@ pub(crate) struct Fabric {
     pub(crate) routes: Routes,
     pub(crate) schedule: Schedule,
     pub(crate) unroutable_packets: u64,
+    /// Frames that layers which repeat have taken in.
+    frames: u64,
     tap: Option<Box<dyn LinkTap>>,
 }
 
 impl Fabric {
     pub(crate) fn new(edges: Vec<Edge>, routes: Routes, nodes: usize) -> Self {
         let schedule = Schedule::new(edges.len() + nodes);
-        Self { edges, routes, schedule, unroutable_packets: 0, tap: None }
+        Self { edges, routes, schedule, unroutable_packets: 0, frames: 0, tap: None }
     }
 
     /// Has `tap` see every packet from now on.
     pub(crate) fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
         self.tap = Some(tap);
+    }
+
+    /// Frames that layers which repeat have taken in.
+    pub(crate) fn frames(&self) -> u64 {
+        self.frames
     }
 
     /// Number of a node in the schedule.
@@ -106,6 +113,7 @@ impl Fabric {
     #[inline]
     pub(crate) fn reached(&mut self, now: Instant, index: usize) -> Option<(u32, LinkEnd)> {
         let edge = &mut self.edges[index];
+        self.frames += edge.work(now);
         let Some(port) = edge.due_port(now) else {
             self.schedule.set(index, edge.deadline());
             return None;

@@ -109,7 +109,7 @@ impl Network {
 
     /// Deliveries by links and wake-ups of hosts so far.
     pub fn events(&self) -> u64 {
-        self.events
+        self.events + self.fabric.frames()
     }
 
     /// Packets for which there was no way on.
@@ -171,7 +171,7 @@ impl Network {
                 self.now = self.now.max(until.at);
                 return Ended::OutOfTime;
             }
-            if self.events >= until.max_events {
+            if self.events() >= until.max_events {
                 return Ended::OutOfEvents;
             }
             if self.memory_bytes > until.max_memory_bytes {
@@ -216,15 +216,8 @@ impl Network {
         }
     }
 
-    /// Everything that link `index` has to deliver now. Frames below packets are events, too: they bound a
-    /// run.
+    /// Everything that link `index` has to deliver now.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
-        let frames = self.fabric.edges[index].frames();
-        self.deliver_packets(index, sink);
-        self.events += self.fabric.edges[index].frames() - frames;
-    }
-
-    fn deliver_packets(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         while let Some((at, end)) = self.fabric.reached(self.now, index) {
             let Some(packet) = self.fabric.deliver(self.now, end) else { return };
             self.events += 1;
