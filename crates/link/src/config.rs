@@ -181,7 +181,8 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// True if a packet of `wire_bytes` fits beside so many packets with so many bytes; the hard bound counts,
+    /// True if a packet of `wire_bytes` fits beside so many packets with so many bytes. The hard bound
+    /// counts, too.
     /// too.
     pub(crate) fn has_room(self, packets: usize, bytes: u64, wire_bytes: u32) -> bool {
         let within_limit = match self {
