@@ -6,8 +6,17 @@ const UNIT_ENDINGS: [&str; 5] = ["_bps", "_ns", "_bytes", "_ms", "_s"];
 /// `did you mean ...?`, or nothing if no candidate is near.
 pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     let bare = UNIT_ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
-    let away = |candidate: &str| distance(name, candidate).min(distance(bare, candidate));
     let length = bare.chars().count();
+    let away = |candidate: &str| {
+        let slips = distance(name, candidate).min(distance(bare, candidate));
+        if letters(candidate).eq(letters(bare)) {
+            0
+        } else if length >= MIN_BEGINNING_CHARS && candidate.starts_with(bare) {
+            slips.min(1)
+        } else {
+            slips
+        }
+    };
     // The first of equally near ones, so that the answer does not depend on anything else.
     let nearest = candidates.map(|candidate| (away(candidate), candidate)).min_by_key(|&(away, _)| away);
     match nearest {
@@ -16,6 +25,14 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -
         }
         _ => String::new(),
     }
+}
+
+/// Beginnings of so many characters are taken for the whole word.
+const MIN_BEGINNING_CHARS: usize = 3;
+
+/// The name without what separates its words.
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|char| !matches!(char, '-' | '_'))
 }
 
 /// Longer names are nobody's slip of the finger.
@@ -54,6 +71,11 @@ mod tests {
         assert_eq!(of("rate_bps"), "did you mean `rate`?");
         assert_eq!(of("bit_error_rat"), "did you mean `bit_error_rate`?");
         assert_eq!(of("colour"), "");
+        let racers = ["stp", "xcp", "p-xcp", "scps-tp", "scps-tp-declared"];
+        let of = |name| did_you_mean(name, racers.into_iter());
+        assert_eq!(of("scps"), "did you mean `scps-tp`?", "the beginning of a name");
+        assert_eq!(of("pxcp"), "did you mean `p-xcp`?", "a name without its separator");
+        assert_eq!(of("spt"), "did you mean `stp`?");
         assert_eq!(did_you_mean("s", ["a", "b"].into_iter()), "", "one letter is no resemblance");
         assert_eq!(did_you_mean("x", [].into_iter()), "");
     }
