@@ -19,10 +19,14 @@ pub fn pseudo_header_sum(source: IpAddr, destination: IpAddr, protocol: u8, body
     address_sum(source) + address_sum(destination) + u64::from(protocol) + body_bytes as u64
 }
 
+/// Sum of an address. A word of 32 bits is worth the sum of its halves.
 fn address_sum(address: IpAddr) -> u64 {
     match address {
-        IpAddr::V4(address) => internet_sum(&address.octets()),
-        IpAddr::V6(address) => internet_sum(&address.octets()),
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            [96, 64, 32, 0].map(|shift| u64::from((bits >> shift) as u32)).iter().sum()
+        }
     }
 }
 
@@ -31,11 +35,12 @@ pub fn internet_checksum(sum: u64) -> u16 {
     !fold(sum)
 }
 
-fn fold(mut sum: u64) -> u16 {
-    while sum > 0xFFFF {
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    }
-    sum as u16
+/// Carries added, until there are none: each step takes the number below the next bound.
+fn fold(sum: u64) -> u16 {
+    let sum = (sum & 0xFFFF_FFFF) + (sum >> 32); // at most 2^33 - 2
+    let sum = (sum & 0xFFFF) + (sum >> 16); // at most 0x2_FFFD
+    let sum = (sum & 0xFFFF) + (sum >> 16); // at most 0x1_0000
+    ((sum & 0xFFFF) + (sum >> 16)) as u16
 }
 
 #[cfg(test)]
@@ -51,6 +56,35 @@ mod tests {
     #[test]
     fn an_odd_byte_counts_as_if_a_zero_followed() {
         assert_eq!(internet_sum(&[1, 2, 3]), internet_sum(&[1, 2, 3, 0]));
+    }
+
+    #[test]
+    fn sums_at_the_bounds_of_each_step_are_folded_whole() {
+        let by_definition = |mut sum: u64| {
+            while sum > 0xFFFF {
+                sum = (sum & 0xFFFF) + (sum >> 16);
+            }
+            sum as u16
+        };
+        for bits in 0..64 {
+            for near in [0u64.wrapping_sub(1), 0, 1] {
+                let sum = (1u64 << bits).wrapping_add(near);
+                assert_eq!(fold(sum), by_definition(sum), "{sum:#x}");
+            }
+        }
+        assert_eq!(fold(u64::MAX), by_definition(u64::MAX));
+    }
+
+    #[test]
+    fn the_sum_of_an_address_is_worth_that_of_its_octets() {
+        for address in ["192.0.2.7", "255.255.255.255", "2001:db8::ffff:7", "::1"] {
+            let address: IpAddr = address.parse().unwrap();
+            let octets = match address {
+                IpAddr::V4(address) => address.octets().to_vec(),
+                IpAddr::V6(address) => address.octets().to_vec(),
+            };
+            assert_eq!(fold(address_sum(address)), fold(internet_sum(&octets)), "{address}");
+        }
     }
 
     proptest! {

@@ -243,26 +243,29 @@ impl Direction {
             return self.deliver_first_of_two();
         }
         self.delivered_end = self.delivered_end.max(place + 1);
-        let packet = self.under_way.pop().map(|(_, _, flight)| flight.packet);
-        if self.explicit.is_some() { self.written_on(place, false, packet) } else { packet }
+        if self.explicit.is_some() {
+            self.write_on_next(place);
+        }
+        self.under_way.pop().map(|(_, _, flight)| flight.packet)
     }
 
     #[cold]
     fn deliver_first_of_two(&mut self) -> Option<Packet> {
-        let (at, place, Flight { packet, journey }) = self.under_way.pop()?;
+        let (at, place, Flight { mut packet, journey }) = self.under_way.pop()?;
         self.counters.duplicated_packets += 1;
         let twin = Flight { packet: packet.clone(), journey: journey.once() };
         self.under_way.push_first(at, place, twin);
-        self.written_on(place, true, Some(packet))
-    }
-
-    /// Packet with what the router has written on it; a copy may follow.
-    fn written_on(&mut self, place: u64, follows: bool, packet: Option<Packet>) -> Option<Packet> {
-        let mut packet = packet?;
         if let Some(explicit) = &mut self.explicit {
-            packet.meta.fields.path_header = explicit.header_of(place, follows, &self.line);
+            packet.meta.fields.path_header = explicit.header_of(place, true, &self.line);
         }
         Some(packet)
+    }
+
+    /// Has the router write on the next packet, which has this place and which no copy follows.
+    fn write_on_next(&mut self, place: u64) {
+        if let (Some(explicit), Some(flight)) = (&mut self.explicit, self.under_way.next_mut()) {
+            flight.packet.meta.fields.path_header = explicit.header_of(place, false, &self.line);
+        }
     }
 
     pub(crate) fn packets_inside(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Items under way, in the order of their arrival.
 
+use alloc::collections::btree_map::OccupiedEntry;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -57,6 +58,14 @@ impl<T> UnderWay<T> {
             return self.overtaking.first_key_value().map(|(&(at, place), item)| (at, place, item));
         }
         self.in_order.front().map(|&(at, place, ref item)| (at, place, item))
+    }
+
+    /// The next item, to be changed.
+    pub(crate) fn next_mut(&mut self) -> Option<&mut T> {
+        if self.is_overtaken() {
+            return self.overtaking.first_entry().map(OccupiedEntry::into_mut);
+        }
+        self.in_order.front_mut().map(|(_, _, item)| item)
     }
 
     /// Takes an item that comes before all that are there.
@@ -147,6 +156,7 @@ mod tests {
                 prop_assert_eq!(all, model.iter().map(|(&(at, _), &item)| (at, item)).collect::<Vec<_>>());
                 let next = model.first_key_value().map(|(&(at, place), item)| (at, place, item));
                 prop_assert_eq!(under_way.next(), next);
+                prop_assert_eq!(under_way.next_mut().copied(), next.map(|(_, _, &item)| item));
                 prop_assert_eq!(under_way.next_at(), next.map_or(Instant::MAX, |(at, _, _)| at));
             }
         }

@@ -124,11 +124,20 @@ impl Fabric {
     /// The packet that is delivered at this end of a link.
     #[inline]
     pub(crate) fn deliver(&mut self, now: Instant, end: LinkEnd) -> Option<Packet> {
-        let packet = self.edges[end.link as usize].take_due(end.port);
-        if let (Some(tap), Some(packet)) = (&mut self.tap, &packet) {
-            tap.left(now, end, packet);
+        if self.tap.is_some() {
+            return self.deliver_in_sight(now, end);
         }
-        packet
+        self.edges[end.link as usize].take_due(end.port)
+    }
+
+    /// [`Self::deliver`] where somebody looks on.
+    #[cold]
+    fn deliver_in_sight(&mut self, now: Instant, end: LinkEnd) -> Option<Packet> {
+        let packet = self.edges[end.link as usize].take_due(end.port)?;
+        if let Some(tap) = &mut self.tap {
+            tap.left(now, end, &packet);
+        }
+        Some(packet)
     }
 }
 

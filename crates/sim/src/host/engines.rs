@@ -151,7 +151,11 @@ impl Engines {
     /// Next event for the application.
     pub fn poll_event(&mut self) -> Option<(ConnectionKey, StreamEvent)> {
         loop {
-            let Some((key, event)) = self.poll_below() else { return self.layers.poll_event() };
+            let below = self.poll_below();
+            if self.layers.is_empty() {
+                return below;
+            }
+            let Some((key, event)) = below else { return self.layers.poll_event() };
             if let Some(event) = self.layers.above(key, event) {
                 return Some((key, event));
             }
@@ -171,9 +175,10 @@ impl Engines {
     }
 
     /// Lets the end-to-end layers work; true if something moved.
+    #[inline]
     pub fn work_layers(&mut self, now: Instant) -> bool {
         let Self { members, layers, .. } = self;
-        layers.work(now, members)
+        !layers.is_empty() && layers.work(now, members)
     }
 
     /// Why the end-to-end layer above a connection failed.
@@ -333,8 +338,11 @@ impl Engines {
 
     /// Time at which [`handle_timeout`](Self::handle_timeout) is to be called next.
     pub fn deadline(&self) -> Option<Instant> {
-        let engines = self.members.iter().filter_map(|member| member.engine.deadline());
-        engines.chain(self.layers.deadline()).min()
+        let engines = self.members.iter().filter_map(|member| member.engine.deadline()).min();
+        if self.layers.is_empty() {
+            return engines;
+        }
+        engines.into_iter().chain(self.layers.deadline()).min()
     }
 
     /// Fires the timers that are due.

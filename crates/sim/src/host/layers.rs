@@ -30,10 +30,18 @@ impl Layers {
         self.all.remove(&key);
     }
 
+    /// True if no connection has one: hosts are asked at each packet.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    #[inline]
     pub(super) fn get(&self, key: ConnectionKey) -> Option<&UtlLayer> {
         Some(&self.all.get(&key)?.layer)
     }
 
+    #[inline]
     pub(super) fn get_mut(&mut self, key: ConnectionKey) -> Option<&mut UtlLayer> {
         Some(&mut self.all.get_mut(&key)?.layer)
     }

@@ -36,7 +36,8 @@ pub struct Host {
     node: u32,
     next_packet: u64,
     buffer: Vec<u8>,
-    standstills: Standstills,
+    /// `None`: its machine never stands still.
+    standstills: Option<Box<Standstills>>,
 }
 
 impl Host {
@@ -44,25 +45,17 @@ impl Host {
     pub fn new(engines: Engines, address: SocketAddr, app: Box<dyn App>) -> Self {
         let node = node(address).unwrap_or_default();
         let next_packet = u64::from(node) * PACKETS_PER_HOST;
-        Self {
-            engines,
-            address,
-            app,
-            node,
-            next_packet,
-            buffer: Vec::new(),
-            standstills: Standstills::default(),
-        }
+        Self { engines, address, app, node, next_packet, buffer: Vec::new(), standstills: None }
     }
 
     /// Has its machine stand still at these times.
     pub fn set_standstills(&mut self, standstills: Standstills) {
-        self.standstills = standstills;
+        self.standstills = Some(Box::new(standstills));
     }
 
     /// When an engine or the application has something to do next.
     pub fn deadline(&self) -> Option<Instant> {
-        if let Some(until) = self.standstills.until() {
+        if let Some(until) = self.standstills.as_ref().and_then(|standstills| standstills.until()) {
             return Some(until);
         }
         match (self.engines.deadline(), self.app.deadline()) {
@@ -79,7 +72,7 @@ impl Host {
         packet: &Packet,
         sink: &mut dyn EventSink<Source>,
     ) {
-        if !self.standstills.hold(now, from, packet) {
+        if !self.standstills.as_mut().is_some_and(|standstills| standstills.hold(now, from, packet)) {
             self.read(now, from, packet, sink);
         }
     }
@@ -100,9 +93,11 @@ impl Host {
         sink: &mut dyn EventSink<Source>,
         mut send: impl FnMut(Packet, &mut dyn EventSink<Source>),
     ) {
-        let Some(held) = self.standstills.read(now) else { return };
-        for (from, packet) in held {
-            self.read(now, from, &packet, sink);
+        if let Some(standstills) = &mut self.standstills {
+            let Some(held) = standstills.read(now) else { return };
+            for (from, packet) in held {
+                self.read(now, from, &packet, sink);
+            }
         }
         self.engines.handle_timeout(now, sink);
         loop {

@@ -166,7 +166,7 @@ fn delays(network: &Network) -> Delays {
         let Some(app) = host.app.as_any().downcast_ref::<Flows>() else { continue };
         for (&group, histogram) in app.delays() {
             let sum = sums.entry(group).or_insert_with(delay_histogram);
-            sum.add(histogram).expect("all have the same bounds");
+            sum.add(histogram).expect("sums grow as they need");
         }
     }
     sums
@@ -291,7 +291,7 @@ fn add_delays<'h>(
     add: &mut impl FnMut(&str, f64),
 ) {
     let mut sum = delay_histogram();
-    delays.for_each(|delays| sum.add(delays).expect("all have the same bounds"));
+    delays.for_each(|delays| sum.add(delays).expect("sums grow as they need"));
     if sum.is_empty() {
         return;
     }
