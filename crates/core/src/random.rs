@@ -47,6 +47,19 @@ impl Stream {
         libm::exp(-libm::log(self.uniform()) / shape)
     }
 
+    /// Normally distributed number of mean 0 and variance 1, by two draws [Box and Muller 1958].
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
+        radius * libm::cos(core::f64::consts::TAU * self.uniform())
+    }
+
+    /// Log-normally distributed number of this `median` and `mean`, both above 0, the mean not below the
+    /// median.
+    pub fn log_normal(&mut self, median: f64, mean: f64) -> f64 {
+        let deviation = libm::sqrt(2.0 * libm::log(mean / median));
+        median * libm::exp(deviation * self.normal())
+    }
+
     /// Geometrically distributed number of at least 1 with this `mean`, which should be at least 1.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         if mean <= 1.0 {

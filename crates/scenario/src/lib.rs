@@ -16,6 +16,7 @@ mod protocol;
 mod reference;
 mod resolve;
 mod routes;
+mod sizes;
 mod sweep;
 mod tables;
 mod trace;
@@ -42,6 +43,7 @@ pub use protocol::{
 };
 pub use reference::reference;
 pub use routes::Routes;
+pub use sizes::{Keep, MAX_DRAWN_BYTES, Sizes};
 pub use sweep::{Axis, Label};
 pub use trace::{MAX_TRACE_BYTES, MAX_TRACE_ROWS};
 pub use wanted::Wanted;

@@ -6,6 +6,7 @@ use skyhaul_core::Weight;
 use skyhaul_link::{ArqConfig, LinkConfig};
 
 use crate::protocol::{Carrier, EndConfig, Protocol};
+use crate::sizes::{Keep, Sizes};
 
 /// Scenario of one run. Nodes are numbered by their place in `nodes`.
 #[derive(Clone, Debug, Default)]
@@ -267,16 +268,16 @@ pub enum Workload {
     },
     /// Transactions one after the other: a request by the opener, a response by the acceptor.
     Requests {
-        /// Bytes of a request; at least 1.
-        request_bytes: u64,
-        /// Bytes of a response; at least 1.
-        response_bytes: u64,
+        /// Bytes of a request.
+        request_bytes: Sizes,
+        /// Bytes of a response.
+        response_bytes: Sizes,
         /// Pause after each response.
         think_ns: u64,
         /// How many; `None`: until the run ends.
         requests: Option<u64>,
-        /// All over one connection, instead of one each.
-        keep: bool,
+        /// Connections that carry them.
+        keep: Keep,
     },
     /// Pages of objects, as a reader of the web asks for them.
     Web(WebLoad),

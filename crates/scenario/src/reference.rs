@@ -8,7 +8,8 @@ use super::protocol::{Protocol, Register};
 use super::tables::{
     ArqDraft, arq_keys, bulk_keys, burst_keys, channel_keys, direction_keys, document_keys, every_keys,
     explicit_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, red_keys,
-    reordering_keys, requests_keys, route_keys, run_keys, state_keys, utl_keys, via_keys, web_keys,
+    reordering_keys, requests_keys, route_keys, run_keys, sizes_keys, state_keys, utl_keys, via_keys,
+    web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -58,6 +59,7 @@ fn flows(page: &mut Page) {
     page.plain("[flows.NAME.utl]", utl_keys());
     page.plain("[flows.NAME.workload], kind = \"bulk\"", bulk_keys());
     page.plain("[flows.NAME.workload], kind = \"requests\"", requests_keys());
+    page.plain("A distribution of sizes: request and response there", sizes_keys());
     page.plain("[flows.NAME.workload], kind = \"on_off\"", on_off_keys());
     page.plain("[flows.NAME.workload], kind = \"web\"", web_keys());
 }

@@ -199,6 +199,7 @@ impl From<Config> for skyhaul_stp::Config {
         Self {
             probing,
             early_data: opening.early_data,
+            trusts_peers: false, // only in scenarios
             early_window_bytes: opening.early_window_bytes,
             bgn_repeats: opening.repeats,
             bgn_timer_ns: ns(opening.timer),

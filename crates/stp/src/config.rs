@@ -110,6 +110,10 @@ pub struct Config {
     pub nagle: bool,
     /// Data may follow BGN before BGNAK (handshake avoidance [STP 5.1.2]).
     pub early_data: bool,
+    /// What goes to an address that is not proven is not held to three times what came from it: a network
+    /// whose operator controls both ends [STP 5.1.2]. Only for scenarios: an end on the Internet that does so
+    /// is an amplifier.
+    pub trusts_peers: bool,
     /// Bytes that may follow BGN before the peer's window is known.
     pub early_window_bytes: u64,
     /// First so many SDs repeat BGN until it is answered.
@@ -144,12 +148,15 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ discover_mtu, remembered_mtu_bytes, unsent_limit_ns } = $config;
+        let Config { $($field,)+ discover_mtu, remembered_mtu_bytes, unsent_limit_ns, trusts_peers } = $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
         if *discover_mtu || is_long {
             text.field("discover_mtu", discover_mtu);
+        }
+        if *trusts_peers || is_long {
+            text.field("trusts_peers", trusts_peers);
         }
         if remembered_mtu_bytes.is_some() {
             text.field("remembered_mtu_bytes", remembered_mtu_bytes);
@@ -257,6 +264,7 @@ impl Config {
             probing: Some(ProbingConfig::paper()),
             nagle: true,
             early_data: true,
+            trusts_peers: false,
             early_window_bytes: 64_000,
             bgn_repeats: 1,
             end_with_data: false,

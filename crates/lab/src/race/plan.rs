@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use skyhaul_core::MS;
 use skyhaul_link::LinkConfig;
 use skyhaul_scenario::{
-    Carrier, File, Flow, Grounds, Metrics, Protocol, Scenario, Stop, Transport, Workload,
+    Carrier, File, Flow, Grounds, Keep, Metrics, Protocol, Scenario, Sizes, Stop, Transport, Workload,
 };
 
 use super::error::RaceError;
@@ -165,11 +165,11 @@ impl RacePlan {
                 Workload::Bulk { bytes: Some(self.payload_bytes), chunk_bytes: CHUNK_BYTES, rate_bps: None }
             }
             Work::Exchanges { keep } => Workload::Requests {
-                request_bytes: REQUEST_BYTES,
-                response_bytes: RESPONSE_BYTES,
+                request_bytes: Sizes::Fixed(REQUEST_BYTES),
+                response_bytes: Sizes::Fixed(RESPONSE_BYTES),
                 think_ns: 0,
                 requests: Some(u64::from(self.requests)),
-                keep,
+                keep: if keep { Keep::Whole } else { Keep::WithRequest },
             },
         }
     }

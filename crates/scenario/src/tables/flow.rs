@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use super::requests::read_requests;
 use super::utl::read_utl;
 use super::via::{ViaDraft, read_via};
 use crate::error::ScenarioError;
 use crate::keys::{Key, expect_table, join, read_table};
-use crate::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Number, Rate, Switch, Time};
+use crate::kinds::{Bytes, Choice, Count, Kind, Maybe, Name, Named, Number, Rate, Time};
 use crate::model::{EndToEnd, HEAD_BYTES, MAX_FLOWS_PER_HOST, MAX_OBJECTS};
 use crate::model::{WebLoad, Workload};
 use crate::tree::Node;
@@ -112,14 +113,18 @@ fn read_workload(flow: &mut FlowDraft, node: &Node, path: &str) -> Result<(), Sc
     let refuse = |hint: String| entry.node.place.refuse(&at, &entry.node.shown(), &KINDS.allowed(), &hint);
     flow.workload = match KINDS.read(&entry.node).map_err(refuse)? {
         WorkloadKind::Bulk => read::<Bulk>(bulk_keys(), node, path)?.into(),
-        WorkloadKind::Requests => read::<Requests>(requests_keys(), node, path)?.into(),
+        WorkloadKind::Requests => read_requests(node, path)?,
         WorkloadKind::Web => Workload::Web(read_web(node, path)?),
         WorkloadKind::OnOff => read::<OnOff>(on_off_keys(), node, path)?.into(),
     };
     Ok(())
 }
 
-fn read<T: Default + 'static>(keys: &[Key<T>], node: &Node, path: &str) -> Result<T, ScenarioError> {
+pub(super) fn read<T: Default + 'static>(
+    keys: &[Key<T>],
+    node: &Node,
+    path: &str,
+) -> Result<T, ScenarioError> {
     let mut workload = T::default();
     read_table(keys, &mut workload, node, path)?;
     Ok(workload)
@@ -145,7 +150,7 @@ impl From<Bulk> for Workload {
 }
 
 /// Which kind it is has been read before.
-fn kind_key<T: 'static>() -> Key<T> {
+pub(super) fn kind_key<T: 'static>() -> Key<T> {
     Key::custom("kind", &KINDS.allowed(), |_, _, _| Ok(()))
         .means("Which of the kinds of workload it is.")
         .required()
@@ -167,44 +172,6 @@ pub(crate) fn bulk_keys() -> &'static [Key<Bulk>] {
             ),
             Key::new("chunk", chunk(), |b: &mut Bulk| &mut b.chunk_bytes)
                 .means("How much the application writes at a time."),
-        ]
-    });
-    &KEYS
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Requests {
-    request_bytes: u64,
-    response_bytes: u64,
-    think_ns: u64,
-    requests: Option<u64>,
-    keep: bool,
-}
-
-impl From<Requests> for Workload {
-    fn from(from: Requests) -> Self {
-        let Requests { request_bytes, response_bytes, think_ns, requests, keep } = from;
-        Self::Requests { request_bytes, response_bytes, think_ns, requests, keep }
-    }
-}
-
-pub(crate) fn requests_keys() -> &'static [Key<Requests>] {
-    static KEYS: LazyLock<Vec<Key<Requests>>> = LazyLock::new(|| {
-        let count = Count { min: 1, max: 1_000_000_000 };
-        vec![
-            kind_key(),
-            Key::new("request", Bytes::at_least(1), |r: &mut Requests| &mut r.request_bytes)
-                .means("Size of each request, by the host that opens.")
-                .required(),
-            Key::new("response", Bytes::at_least(1), |r: &mut Requests| &mut r.response_bytes)
-                .means("Size of each response.")
-                .required(),
-            Key::new("think", Time::default(), |r: &mut Requests| &mut r.think_ns)
-                .means("Pause after each response."),
-            Key::new("requests", Maybe(count), |r: &mut Requests| &mut r.requests)
-                .means("How many. Without it they follow each other until the run ends."),
-            Key::new("keep", Switch, |r: &mut Requests| &mut r.keep)
-                .means("All over one connection, instead of a new one for each."),
         ]
     });
     &KEYS

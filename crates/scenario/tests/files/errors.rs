@@ -41,6 +41,22 @@ fn message(old: &str, new: &str) -> String {
     refusal(parse("f.toml", &text))
 }
 
+/// The workload of [`BASE`].
+const WORKLOAD: &str = "kind = \"bulk\"\nsize = \"1MB\"";
+
+fn distribution(kind: &str, keys: &str) -> String {
+    let table = format!("{{ distribution = \"{kind}\", max = \"1MB\", {keys} }}");
+    format!("kind = \"requests\"\nrequest = \"1B\"\nresponse = {table}")
+}
+
+fn pareto(keys: &str) -> String {
+    distribution("pareto", keys)
+}
+
+fn log_normal(keys: &str) -> String {
+    distribution("log-normal", keys)
+}
+
 fn refusal(file: Result<File, ScenarioError>) -> String {
     file.map_or_else(|error| error.to_string(), |_| "NO ERROR".to_string())
 }
@@ -94,6 +110,20 @@ fn keys_that_there_are_not_or_that_are_missing() {
         ("size = \"1MB\"", "think = \"1s\""),
         ("kind = \"bulk\"\nsize = \"1MB\"", "kind = \"web\"\nevery = \"1s\"\nparallel = 4"),
         ("kind = \"bulk\"\nsize = \"1MB\"", "kind = \"web\"\nevery = \"0s\""),
+        (
+            WORKLOAD,
+            "kind = \"requests\"\nrequest = \"1B\"\nresponse = \"1B\"\nkeep = true\ncloses = \"with-request\""
+        ),
+        (WORKLOAD, "kind = \"requests\"\nrequest = { size = \"1B\" }\nresponse = \"1B\""),
+        (WORKLOAD, &pareto("mean = \"8kB\", shape = 1.0")),
+        (WORKLOAD, &pareto("mean = \"8kB\", shape = 0")),
+        (WORKLOAD, &pareto("mean = \"8kB\"")),
+        (WORKLOAD, &pareto("mean = \"2MB\", shape = 1.2")),
+        (WORKLOAD, &pareto("mean = \"8kB\", shape = 1.2, median = \"2kB\"")),
+        (WORKLOAD, &log_normal("mean = \"8kB\", median = \"8kB\"")),
+        (WORKLOAD, &log_normal("mean = \"8kB\"")),
+        (WORKLOAD, &log_normal("mean = \"8kB\", median = \"2kB\", shape = 2.0")),
+        (WORKLOAD, &log_normal("median = \"2kB\"")),
         ("", "[links.down.channel]\nbad = { mean_stay = \"1s\" }"),
         ("", "[links.down.channel.good]\nloss = 0.1"),
         ("", "[[links.down.outages]]\nfrom = \"1s\""),

@@ -74,10 +74,17 @@ impl Io<'_> {
     }
 
     /// Reads what nobody waits for: the end of a stream of which everything is there.
-    pub(super) fn skip(&mut self, id: ConnectionKey, event: StreamEvent) {
-        if event == StreamEvent::Readable {
-            self.scratch.resize(READ_BYTES.max(self.scratch.len()), 0);
-            while matches!(self.engines.read(id, self.scratch), Ok(Some(n)) if n > 0) {}
+    pub(super) fn skip(&mut self, id: ConnectionKey, event: StreamEvent) -> Read {
+        if event != StreamEvent::Readable {
+            return Read::Waiting;
+        }
+        self.scratch.resize(READ_BYTES.max(self.scratch.len()), 0);
+        loop {
+            match self.engines.read(id, self.scratch) {
+                Ok(Some(0)) => return Read::Ended,
+                Ok(Some(_)) => {}
+                _ => return Read::Waiting,
+            }
         }
     }
 }

@@ -20,10 +20,9 @@ pub(crate) use io::Remote;
 use io::{End, Io, Writer};
 pub use pattern::{count_wrong as wrong_in_pattern, fill as fill_pattern, pattern};
 pub use record::{MAX_COMPLETIONS, Record};
-use requests::{Client, Server, Terms};
+use requests::{Asking, Client, Server, Terms};
 use skyhaul_petra::utl;
-use skyhaul_scenario::EndConfig;
-use skyhaul_scenario::{MAX_FLOWS_PER_HOST, Workload};
+use skyhaul_scenario::{EndConfig, Keep, MAX_FLOWS_PER_HOST, Sizes, Workload};
 use source::{OnOff, Steady, Supply};
 use streams::{StreamReceiver, StreamSender};
 
@@ -120,7 +119,8 @@ impl Flows {
         let FlowTerms { key, workload, start, .. } = *terms;
         let end: Box<dyn End> = match workload {
             Workload::Requests { think_ns, requests, .. } => {
-                Box::new(Client::new(remote, config, transaction(key, workload), think_ns, requests, start))
+                let asking = Asking::new(transaction(key, workload), terms.stream.clone());
+                Box::new(Client::new(remote, config, asking, think_ns, requests, start))
             }
             Workload::Web(load) => {
                 Box::new(web::Browser::new(remote, config, key, load, terms.stream.clone(), start))
@@ -316,9 +316,9 @@ pub(crate) fn delay_histogram() -> Histogram<u64> {
 fn transaction(key: u64, workload: Workload) -> Terms {
     match workload {
         Workload::Requests { request_bytes, response_bytes, keep, .. } => {
-            Terms { key, request_bytes: request_bytes.max(1), response_bytes: response_bytes.max(1), keep }
+            Terms { key, request: request_bytes, response: response_bytes, keep }
         }
-        _ => Terms { key, request_bytes: 1, response_bytes: 1, keep: false },
+        _ => Terms { key, request: Sizes::Fixed(1), response: Sizes::Fixed(1), keep: Keep::WithRequest },
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Record {
     pub last_byte_at: Option<Instant>,
     /// When the peer had confirmed everything.
     pub confirmed_at: Option<Instant>,
+    /// Transactions begun, those of the warm-up counted.
+    pub exchanges: u64,
     /// Transactions completed after the warm-up.
     pub completions: u64,
     /// How long the first [`MAX_COMPLETIONS`] of them took, in nanoseconds.

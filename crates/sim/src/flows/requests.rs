@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::host::ConnectionKey;
-use skyhaul_core::{Instant, StreamEvent};
+use skyhaul_core::{Instant, Stream, StreamEvent};
 
-use skyhaul_scenario::EndConfig;
+use skyhaul_scenario::{EndConfig, HEAD_BYTES, Keep, Sizes};
 
 use super::io::{End, Remote};
 use super::io::{Io, Read, Reader, Writer};
@@ -15,26 +15,85 @@ use super::source::Supply;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) key: u64,
-    pub(super) request_bytes: u64,
-    pub(super) response_bytes: u64,
-    pub(super) keep: bool,
+    pub(super) request: Sizes,
+    pub(super) response: Sizes,
+    pub(super) keep: Keep,
 }
 
 /// Bytes that an end of a transaction writes at a time.
 const CHUNK_BYTES: u64 = 16 * 1024;
 
+/// Bytes of one request and its response.
+#[derive(Clone, Copy, Debug)]
+struct Sized {
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+impl Sized {
+    /// Head of a request: both sizes, each of 32 bits, of which a drawn one has no more.
+    fn head(self) -> [u8; HEAD_BYTES as usize] {
+        (self.request_bytes << 32 | self.response_bytes).to_be_bytes()
+    }
+}
+
 impl Terms {
-    /// Every request of a flow has the same bytes; responses have others.
-    fn request(&self) -> Writer {
-        Writer::new(self.key, Some(self.request_bytes), CHUNK_BYTES, Supply::Greedy)
+    /// True if the server learns sizes from a head.
+    fn has_head(&self) -> bool {
+        self.request.are_drawn() || self.response.are_drawn()
     }
 
-    fn response(&self) -> Writer {
-        Writer::new(self.response_key(), Some(self.response_bytes), CHUNK_BYTES, Supply::Greedy)
+    /// Sizes of the next transaction.
+    fn draw(&self, stream: &mut Stream) -> Sized {
+        let least = if self.has_head() { HEAD_BYTES } else { 1 };
+        let request_bytes = self.request.draw(stream).max(least);
+        Sized { request_bytes, response_bytes: self.response.draw(stream) }
+    }
+
+    /// Sizes that a request asks for; `None`: its head is not there yet. No more than a client of this flow
+    /// would ask for, whatever came.
+    fn asked(&self, request: &Reader) -> Option<Sized> {
+        let most = |sizes: Sizes| sizes.max_bytes().max(HEAD_BYTES);
+        if !self.has_head() {
+            let fixed = |sizes: Sizes| sizes.max_bytes().max(1);
+            return Some(Sized { request_bytes: fixed(self.request), response_bytes: fixed(self.response) });
+        }
+        let both = u64::from_be_bytes(request.head()?);
+        let request_bytes = (both >> 32).clamp(HEAD_BYTES, most(self.request));
+        let response_bytes = (both & 0xFFFF_FFFF).clamp(1, most(self.response));
+        Some(Sized { request_bytes, response_bytes })
+    }
+
+    /// Every request of a flow has the same bytes behind its head; responses have others.
+    fn request(&self, sized: Sized) -> Writer {
+        let writer = Writer::new(self.key, Some(sized.request_bytes), CHUNK_BYTES, Supply::Greedy);
+        if self.has_head() { writer.with_head(sized.head()) } else { writer }
+    }
+
+    fn request_reader(&self) -> Reader {
+        let reader = Reader::new(self.key);
+        if self.has_head() { reader.with_head() } else { reader }
+    }
+
+    fn response(&self, sized: Sized) -> Writer {
+        Writer::new(self.response_key(), Some(sized.response_bytes), CHUNK_BYTES, Supply::Greedy)
     }
 
     fn response_key(&self) -> u64 {
         !self.key
+    }
+}
+
+/// Terms as a client has them, with the stream that it draws sizes from.
+#[derive(Debug)]
+pub(super) struct Asking {
+    terms: Terms,
+    stream: Stream,
+}
+
+impl Asking {
+    pub(super) fn new(terms: Terms, stream: Stream) -> Self {
+        Self { terms, stream }
     }
 }
 
@@ -44,6 +103,7 @@ struct Exchange {
     id: ConnectionKey,
     request: Writer,
     response: Reader,
+    response_bytes: u64,
     began: Instant,
 }
 
@@ -52,7 +112,7 @@ struct Exchange {
 pub(super) struct Client {
     remote: Remote,
     config: EndConfig,
-    terms: Terms,
+    asking: Asking,
     think_ns: u64,
     left: Option<u64>,
     /// When the next request begins, if none is under way.
@@ -66,7 +126,7 @@ impl Client {
     pub(super) fn new(
         remote: Remote,
         config: EndConfig,
-        terms: Terms,
+        asking: Asking,
         think_ns: u64,
         requests: Option<u64>,
         start: Instant,
@@ -74,7 +134,7 @@ impl Client {
         Self {
             remote,
             config,
-            terms,
+            asking,
             think_ns,
             left: requests,
             next: Some(start),
@@ -92,9 +152,17 @@ impl Client {
             },
         };
         io.record.started_at.get_or_insert(io.now);
-        self.kept = self.terms.keep.then_some(id);
-        let response = Reader::new(self.terms.response_key());
-        self.exchange = Some(Exchange { id, request: self.terms.request(), response, began: io.now });
+        io.record.exchanges += 1;
+        let Asking { terms, stream } = &mut self.asking;
+        self.kept = (terms.keep == Keep::Whole).then_some(id);
+        let sized = terms.draw(stream);
+        self.exchange = Some(Exchange {
+            id,
+            request: terms.request(sized),
+            response: Reader::new(terms.response_key()),
+            response_bytes: sized.response_bytes,
+            began: io.now,
+        });
         self.ask(io);
     }
 
@@ -107,15 +175,15 @@ impl Client {
 
     fn ask(&mut self, io: &mut Io<'_>) {
         let Some(exchange) = &mut self.exchange else { return };
-        if exchange.request.pump(io, exchange.id) && !self.terms.keep {
+        if exchange.request.pump(io, exchange.id) && self.asking.terms.keep == Keep::WithRequest {
             io.engines.finish(exchange.id);
         }
     }
 
     fn hear(&mut self, io: &mut Io<'_>) {
         let Some(exchange) = &mut self.exchange else { return };
-        exchange.response.drain(io, exchange.id);
-        if exchange.response.received < self.terms.response_bytes {
+        let has_ended = exchange.response.drain(io, exchange.id) == Read::Ended;
+        if exchange.response.received < exchange.response_bytes {
             return;
         }
         let (id, took_ns) = (exchange.id, io.now.since(exchange.began));
@@ -124,7 +192,16 @@ impl Client {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let more = self.left != Some(0);
         self.next = more.then(|| io.now.after(self.think_ns));
-        if !more && self.terms.keep {
+        match self.asking.terms.keep {
+            Keep::Whole if !more => io.engines.finish(id),
+            Keep::AfterResponse if has_ended => io.engines.finish(id),
+            _ => {}
+        }
+    }
+
+    /// What is left of an exchange that is over: the end of its stream, which this end may wait for.
+    fn hear_end(&self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
+        if io.skip(id, event) == Read::Ended && self.asking.terms.keep == Keep::AfterResponse {
             io.engines.finish(id);
         }
     }
@@ -142,8 +219,7 @@ impl End for Client {
 
     fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         if self.exchange.as_ref().is_none_or(|exchange| exchange.id != id) {
-            // What is left of an exchange that is over: the end of its stream.
-            return io.skip(id, event);
+            return self.hear_end(id, event, io);
         }
         match event {
             StreamEvent::Connected | StreamEvent::Writable => self.ask(io),
@@ -181,18 +257,21 @@ impl Server {
 
     fn serve(&mut self, id: ConnectionKey, io: &mut Io<'_>) {
         let terms = self.terms;
-        let (request, response) = self.serving.entry(id).or_insert_with(|| (Reader::new(terms.key), None));
+        let (request, response) = self.serving.entry(id).or_insert_with(|| (terms.request_reader(), None));
         let ended = request.drain(io, id) == Read::Ended;
-        if response.is_none() && request.received >= terms.request_bytes {
-            *request = Reader::new(terms.key);
-            *response = Some(terms.response());
+        if response.is_none()
+            && let Some(sized) = terms.asked(request)
+            && request.received >= sized.request_bytes
+        {
+            *request = terms.request_reader();
+            *response = Some(terms.response(sized));
         }
         let answered = response.as_mut().is_some_and(|response| response.pump(io, id));
         if answered {
             *response = None;
         }
         // A client that keeps its connection ends it behind the last response.
-        if (answered && !terms.keep) || (ended && response.is_none()) {
+        if (answered && terms.keep != Keep::Whole) || (ended && response.is_none()) {
             io.engines.finish(id);
         }
     }

@@ -194,6 +194,7 @@ fn add_set<'h>(
     }
     add_bytes(flows, payload_bytes, &mut add);
     add_counts(flows, &mut add);
+    add_per_exchange(flows, &mut add);
     let longest =
         flows.iter().filter_map(|flow| flow.at.round_trips()).map(|round_trips| round_trips.max_ns).max();
     if let Some(longest_ns) = longest {
@@ -257,6 +258,22 @@ fn add_counts(flows: &[&Flow<'_>], add: &mut impl FnMut(&str, f64)) {
     let smoothed: Vec<u64> = flows.iter().filter_map(|flow| flow.at.opener.rtt_smoothed_ns).collect();
     if !smoothed.is_empty() {
         add("rtt_ms.smoothed", smoothed.iter().sum::<u64>() as f64 / smoothed.len() as f64 / 1e6);
+    }
+}
+
+/// What a transaction took of the network, both ends and everything that was ever sent counted, by the
+/// number of those that were begun.
+fn add_per_exchange(flows: &[&Flow<'_>], add: &mut impl FnMut(&str, f64)) {
+    let is_exchange = |flow: &&&Flow<'_>| flow.at.sum(|record| record.exchanges) > 0;
+    let sum = |of: &dyn Fn(&FlowAt<'_>) -> u64| {
+        flows.iter().filter(is_exchange).map(|flow| of(&flow.at)).sum::<u64>() as f64
+    };
+    let exchanges = sum(&|at| at.sum(|record| record.exchanges));
+    if exchanges > 0.0 {
+        let packets = sum(&|at| at.opener.sent_packets + at.acceptor.sent_packets);
+        let bytes = sum(&|at| at.opener.sent_bytes + at.acceptor.sent_bytes);
+        add("exchange.packets", packets / exchanges);
+        add("exchange.bytes", bytes / exchanges);
     }
 }
 

@@ -7,7 +7,9 @@ use skyhaul_link::{ArqConfig, DirectionConfig, LinkConfig};
 use skyhaul_stp::Config;
 
 use crate::{Ended, Measured, Simulation, simulate};
-use skyhaul_scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, WebLoad, Workload};
+use skyhaul_scenario::{
+    Flow, Keep, LinkBetween, Node, NodeKind, Scenario, Sizes, Stop, Transport, WebLoad, Workload,
+};
 
 fn direction(rate_bps: u64, delay_ns: u64) -> DirectionConfig {
     DirectionConfig { rate_bps: Some(rate_bps), delay_ns, ..DirectionConfig::default() }
@@ -119,15 +121,52 @@ fn flows_in_both_directions_between_three_hosts_arrive_complete() {
 }
 
 #[test]
+fn transactions_of_drawn_sizes_are_equal_over_every_transport_and_need_a_head_of_eight_bytes() {
+    let requests = |keep| Workload::Requests {
+        request_bytes: Sizes::Pareto { mean_bytes: 5, shape: 1.5, max_bytes: 400 },
+        response_bytes: Sizes::LogNormal { median_bytes: 2000, mean_bytes: 8000, max_bytes: 100_000 },
+        think_ns: 0,
+        requests: Some(20),
+        keep,
+    };
+    let payload = |keep| {
+        let measured = run(&row(vec![flow("web", 0, 3, requests(keep))]));
+        assert_eq!((measured.ended, metric(&measured, "completed")), (Ended::Done, 1.0), "{keep:?}");
+        metric(&measured, "payload_bytes")
+    };
+    let each = payload(Keep::AfterResponse);
+    assert!(each > 20.0 * 1000.0, "{each}");
+    assert_eq!([payload(Keep::WithRequest), payload(Keep::Whole)], [each; 2]);
+}
+
+#[test]
+fn what_an_exchange_takes_of_the_network_is_counted_at_both_ends() {
+    let requests = Workload::Requests {
+        request_bytes: Sizes::Fixed(400),
+        response_bytes: Sizes::Fixed(800),
+        think_ns: 2 * SECOND,
+        requests: Some(5),
+        keep: Keep::AfterResponse,
+    };
+    let measured = run(&row(vec![flow("web", 0, 3, requests)]));
+    let both = |what: &str| {
+        metric(&measured, &format!("forward.{what}")) + metric(&measured, &format!("reverse.{what}"))
+    };
+    assert_eq!(metric(&measured, "exchange.packets"), both("packets") / 5.0);
+    assert_eq!(metric(&measured, "exchange.bytes"), both("bytes") / 5.0);
+    assert!(metric(&measured, "exchange.bytes") > 1200.0);
+}
+
+#[test]
 fn transactions_take_a_round_trip_each_and_are_counted() {
     let requests = |keep| Workload::Requests {
-        request_bytes: 400,
-        response_bytes: 1000,
+        request_bytes: Sizes::Fixed(400),
+        response_bytes: Sizes::Fixed(1000),
         think_ns: 100 * MS,
         requests: Some(10),
         keep,
     };
-    for keep in [false, true] {
+    for keep in [Keep::WithRequest, Keep::AfterResponse, Keep::Whole] {
         let measured = run(&row(vec![flow("web", 0, 3, requests(keep))]));
         assert_eq!(measured.ended, Ended::Done);
         assert_eq!(metric(&measured, "completed"), 1.0);

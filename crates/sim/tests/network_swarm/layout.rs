@@ -3,7 +3,7 @@
 use skyhaul_core::{Instant, MS, SECOND};
 use skyhaul_link::{ArqConfig, Delivery, DirectionConfig, LinkConfig};
 use skyhaul_scenario::{
-    Carrier, Flow, LinkBetween, Metrics, Node, NodeKind, Scenario, Stop, Transport, Workload,
+    Carrier, Flow, Keep, LinkBetween, Metrics, Node, NodeKind, Scenario, Sizes, Stop, Transport, Workload,
 };
 use skyhaul_sim::{STP, TCP};
 use skyhaul_stp::Config;
@@ -178,11 +178,11 @@ fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links
 fn workload(d: &mut Dice) -> Workload {
     if d.percent(35) {
         return Workload::Requests {
-            request_bytes: d.scale(1, 5_000),
-            response_bytes: d.scale(1, 30_000),
+            request_bytes: Sizes::Fixed(d.scale(1, 5_000)),
+            response_bytes: Sizes::Fixed(d.scale(1, 30_000)),
             think_ns: d.pick(&[0, 10 * MS, SECOND]),
             requests: Some(d.scale(1, 8)),
-            keep: d.percent(50),
+            keep: if d.percent(50) { Keep::Whole } else { Keep::WithRequest },
         };
     }
     Workload::Bulk {

@@ -91,8 +91,12 @@ fn every_byte_arrived(layout: &Layout, network: &Network) -> Result<u64, String>
 fn expected(workload: Workload, opens: bool) -> u64 {
     match (workload, opens) {
         (Workload::Bulk { bytes, .. }, false) => bytes.unwrap_or_default(),
-        (Workload::Requests { request_bytes, requests, .. }, false) => request_bytes * requests.unwrap_or(0),
-        (Workload::Requests { response_bytes, requests, .. }, true) => response_bytes * requests.unwrap_or(0),
+        (Workload::Requests { request_bytes, requests, .. }, false) => {
+            request_bytes.max_bytes() * requests.unwrap_or(0)
+        }
+        (Workload::Requests { response_bytes, requests, .. }, true) => {
+            response_bytes.max_bytes() * requests.unwrap_or(0)
+        }
         _ => 0,
     }
 }

@@ -137,7 +137,7 @@ impl Connection {
         Self {
             id,
             names,
-            reachability: Reachability::new(context.now, life.is_opening()),
+            reachability: Reachability::new(context.now, life.is_opening(), config.trusts_peers),
             doubts: Doubts::default(),
             sender,
             receiver: None,

@@ -14,6 +14,8 @@ const AMPLIFICATION: u64 = 3;
 pub(super) struct Reachability {
     /// True if the peer has shown that it receives what is sent to its address.
     proven: bool,
+    /// True if what goes to an unproven address has no bound.
+    trusts: bool,
     /// True if the peer has the proof of our address (its POLLs no longer carry BGNAK), or needs none.
     peer_is_free: bool,
     /// True if the peer has said what takes a connection: more than an answer to our BGN.
@@ -26,10 +28,12 @@ pub(super) struct Reachability {
 }
 
 impl Reachability {
-    /// Reachability at the begin of a connection. Whoever opens goes by an address of its own choice.
-    pub(super) fn new(now: Instant, is_opener: bool) -> Self {
+    /// Reachability at the begin of a connection. Whoever opens goes by an address of its own choice. `trusts`:
+    /// what goes to an unproven address has no bound.
+    pub(super) fn new(now: Instant, is_opener: bool, trusts: bool) -> Self {
         Self {
             proven: is_opener,
+            trusts,
             peer_is_free: !is_opener,
             peer_remembers: !is_opener,
             last_heard: now,
@@ -98,7 +102,7 @@ impl Reachability {
     /// to an unproven address, over all connections.
     pub(super) fn allowance_bytes(&self, sent_bytes: u64, path: &Path) -> Option<usize> {
         let most = path.max_segment_bytes();
-        if self.proven || path.config().integrity() == Integrity::Seal {
+        if self.proven || self.trusts || path.config().integrity() == Integrity::Seal {
             return Some(most);
         }
         let left = (AMPLIFICATION * self.received_bytes).saturating_sub(sent_bytes);

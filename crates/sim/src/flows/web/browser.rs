@@ -161,7 +161,8 @@ impl End for Browser {
     fn on_event(&mut self, id: ConnectionKey, event: StreamEvent, io: &mut Io<'_>) {
         let Some(fetch) = self.fetches.get_mut(&id) else {
             // What is left of an object that is there: the end of its stream.
-            return io.skip(id, event);
+            io.skip(id, event);
+            return;
         };
         match event {
             StreamEvent::Connected | StreamEvent::Writable => {

@@ -126,6 +126,10 @@ fn lifetime_keys() -> Vec<Key<Config>> {
     vec![
         Key::new("early_data", Switch, |c: &mut Config| &mut c.early_data)
             .means("Data may follow BGN before BGNAK."),
+        Key::new("trusts_peers", Switch, |c: &mut Config| &mut c.trusts_peers).means(
+            "What goes to an address before it is proven is not held to three times what came from it, as in a network \
+             whose operator controls both ends. Counts at the end that accepts. Only in scenarios.",
+        ),
         Key::new("early_window", Bytes::BUFFER, |c: &mut Config| &mut c.early_window_bytes)
             .means("Bytes that may follow BGN before the peer's window is known."),
         Key::new("bgn_repeats", Count::at_least(0), |c: &mut Config| &mut c.bgn_repeats)

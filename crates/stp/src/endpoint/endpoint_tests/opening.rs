@@ -186,6 +186,23 @@ fn an_unproven_address_gets_three_times_what_it_sent_at_most() {
 }
 
 #[test]
+fn an_acceptor_that_trusts_its_peers_sends_all_its_first_window_to_an_unproven_address() {
+    let answer = |trusts_peers| {
+        let mut bench = Bench::with(Config { trusts_peers, ..Config::standard() }, 1);
+        let id = bench.open();
+        bench.a.write(id, b"give me much").unwrap();
+        bench.pump();
+        bench.drop = Box::new(|side, _| side == Side::B); // nothing reaches A: it proves nothing
+        bench.run(DELAY_NS);
+        bench.b.write(1, &alloc::vec![1; 9000]).unwrap();
+        bench.pump();
+        (bench.b.stats(1).unwrap().data_packets, bench.b.is_proven(1))
+    };
+    assert_eq!(answer(false), (1, false));
+    assert_eq!(answer(true), (7, false), "9000 octets, whole");
+}
+
+#[test]
 fn an_acceptor_whose_peer_never_proves_its_address_gives_up() {
     let mut bench = Bench::new();
     let id = bench.open();
