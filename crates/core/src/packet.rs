@@ -10,6 +10,8 @@ pub mod ip_protocol {
     pub const TCP: u8 = 6;
     /// UDP.
     pub const UDP: u8 = 17;
+    /// TCP with compressed headers, of SCPS-TP.
+    pub const COMPRESSED_TCP: u8 = 105;
     /// For experiments [RFC 3692 2.1]: what has no number of its own.
     pub const EXPERIMENT: u8 = 253;
 }
@@ -42,7 +44,8 @@ pub enum Class {
 /// one value; all packets of a batch have equal ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkFields {
-    /// Protocol field of the IP header ([`ip_protocol`]). The carrier knows it; engines leave it at 0.
+    /// Protocol field of the IP header ([`ip_protocol`]). The carrier knows it; engines leave it at 0, but
+    /// for packets of a further protocol of theirs.
     pub protocol: u8,
     /// ECN field of the IP header.
     pub ecn: Ecn,
@@ -59,6 +62,12 @@ pub struct NetworkFields {
 }
 
 impl NetworkFields {
+    /// Fields of a packet whose protocol is this one, unless its engine says otherwise.
+    #[must_use]
+    pub fn of_protocol(self, number: u8) -> Self {
+        Self { protocol: if self.protocol == 0 { number } else { self.protocol }, ..self }
+    }
+
     /// Size of a segment of so many octets, those counted that a description stands for, and a path header.
     pub fn whole_bytes(self, bytes: usize) -> usize {
         let bytes = bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes));

@@ -1,8 +1,12 @@
 //! TCP: a connection against a peer and routers that say anything, at any time; and two ends with a path
 //! between them that does anything.
 
-use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND};
-use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, decode, encode, flags};
+use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NetworkFields, NullSink, SECOND};
+use skyhaul_tcp::scps::CAPABILITIES;
+use skyhaul_tcp::scps::compress::{self, compress, fits};
+use skyhaul_tcp::segment::{
+    ExtraOptions, Options, SackBlocks, Segment, Timestamps, decode_packet, encode, flags,
+};
 use skyhaul_tcp::{Config, Endpoint, IcmpMessage, Unreachable};
 
 use crate::input::Input;
@@ -11,6 +15,8 @@ use crate::tcp_segment::way;
 
 const PORT: u16 = 4;
 const PEER_PORT: u16 = 50_000;
+/// Number of the peer in compressed headers.
+const NUMBER: u8 = 9;
 const MTU_BYTES: u32 = 1500;
 /// Operations of one run.
 const MAX_OPERATIONS: usize = 400;
@@ -88,7 +94,7 @@ impl TcpBench {
             0 => {
                 let length = usize::from(input.byte());
                 let bytes = crate::input::with_tcp_checksum(way(), input.take(length));
-                self.deliver(Ecn::Ce, &bytes);
+                self.deliver(Ecn::Ce.into(), &bytes);
             }
             1 => self.now = self.now.after(u64::from(input.byte()) * MS),
             2 => self.now = self.now.after(u64::from(input.byte()) * SECOND),
@@ -127,8 +133,8 @@ impl TcpBench {
         });
     }
 
-    fn deliver(&mut self, ecn: Ecn, bytes: &[u8]) {
-        self.endpoint.handle(self.now, way(), ecn.into(), bytes, &mut NullSink);
+    fn deliver(&mut self, fields: NetworkFields, bytes: &[u8]) {
+        self.endpoint.handle(self.now, way(), fields, bytes, &mut NullSink);
         while let Some(id) = self.endpoint.accept() {
             self.ids.push(id);
         }
@@ -180,17 +186,27 @@ impl TcpBench {
             ..Segment::default()
         };
         let mut bytes = Vec::new();
+        let ecn = if extra & 32 == 0 { Ecn::Ect0 } else { Ecn::Ce };
+        if extra & 64 != 0 && self.config.scps.is_some() && fits(&segment) {
+            compress(way().reversed(), NUMBER, &segment, extra & 1 == 0, &mut bytes);
+            return self.deliver(NetworkFields { protocol: compress::PROTOCOL, ..ecn.into() }, &bytes);
+        }
         encode(way().reversed(), &segment, &mut bytes);
-        self.deliver(if extra & 32 == 0 { Ecn::Ect0 } else { Ecn::Ce }, &bytes);
+        self.deliver(ecn.into(), &bytes);
     }
 
     fn usual_options(&self, bits: u8) -> Options {
         let is_syn = bits & flags::SYN != 0;
         let stamps = Timestamps { value: (self.now.as_ns() / MS) as u32, echo: self.stamp };
+        let mut extra = ExtraOptions::default();
+        if is_syn && self.config.scps.is_some() {
+            extra.push(CAPABILITIES, &[0xFF, NUMBER]);
+        }
         Options {
             mss: is_syn.then_some(1460),
             sack_permitted: is_syn,
             timestamps: self.config.timestamps.then_some(stamps),
+            extra,
             ..Options::default()
         }
     }
@@ -218,7 +234,7 @@ impl TcpBench {
         let (mut buffer, mut count) = (Vec::new(), 0);
         while let Some(sent) = self.endpoint.poll_transmit(self.now, &mut buffer, 8, &mut NullSink) {
             for bytes in buffer.chunks(sent.segment_bytes) {
-                self.look_at(bytes);
+                self.look_at(sent.fields, bytes);
                 count += 1;
             }
             assert!(count <= MAX_SEGMENTS, "an endless loop at {:?}", self.now);
@@ -228,16 +244,18 @@ impl TcpBench {
         while self.endpoint.poll_event().is_some() {}
     }
 
-    fn look_at(&mut self, bytes: &[u8]) {
+    fn look_at(&mut self, fields: NetworkFields, bytes: &[u8]) {
         assert!(bytes.len() + 20 <= MTU_BYTES as usize, "{} bytes", bytes.len());
-        let segment = match decode(way().reversed(), bytes) {
+        let segment = match decode_packet(way().reversed(), fields, bytes) {
             Ok(segment) => segment,
             Err(error) => panic!("sent what cannot be decoded: {error}"),
         };
         if segment.has(flags::RST) {
             return;
         }
-        self.theirs = segment.sequence.wrapping_add(segment.sequence_len() as u32);
+        if segment.compression.is_none_or(|header| header.has_sequence) {
+            self.theirs = segment.sequence.wrapping_add(segment.sequence_len() as u32);
+        }
         if segment.has(flags::ACK) {
             self.ours = segment.acknowledgement;
         }

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, SECOND, Stream};
+use skyhaul_core::{
+    ConnectionId, Connections, Ecn, Engine, Instant, MS, NetworkFields, NullSink, SECOND, Stream,
+};
+use skyhaul_tcp::scps::Scps;
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{AckPolicy, Config, Endpoint, EndpointConfig, Recovery};
 
@@ -18,7 +21,7 @@ const LAST_STEPS: usize = 20_000;
 
 struct Pair {
     ends: [Endpoint; 2],
-    under_way: [VecDeque<(Ecn, Vec<u8>)>; 2],
+    under_way: [VecDeque<(NetworkFields, Vec<u8>)>; 2],
     now: Instant,
     ids: [Option<ConnectionId>; 2],
     written: [u64; 2],
@@ -62,8 +65,8 @@ impl Pair {
                 self.under_way[end].extend(again);
             }
             2 => {
-                if let Some((ecn, _)) = self.under_way[end].front_mut().filter(|(ecn, _)| *ecn == Ecn::Ect0) {
-                    *ecn = Ecn::Ce;
+                if let Some((fields, _)) = self.under_way[end].front_mut() {
+                    fields.ecn = if fields.ecn == Ecn::Ect0 { Ecn::Ce } else { fields.ecn };
                 }
             }
             3 => {
@@ -89,7 +92,7 @@ impl Pair {
             let mut buffer = Vec::new();
             while let Some(sent) = self.ends[end].poll_transmit(self.now, &mut buffer, 8, &mut NullSink) {
                 let segments = buffer.chunks(sent.segment_bytes);
-                self.under_way[1 - end].extend(segments.map(|bytes| (sent.fields.ecn, bytes.to_vec())));
+                self.under_way[1 - end].extend(segments.map(|bytes| (sent.fields, bytes.to_vec())));
                 assert!(self.under_way[1 - end].len() < 50_000, "an endless loop");
             }
             while self.ends[end].poll_event().is_some() {}
@@ -97,8 +100,8 @@ impl Pair {
     }
 
     fn deliver(&mut self, end: usize) {
-        let Some((ecn, bytes)) = self.under_way[end].pop_front() else { return };
-        self.ends[end].handle(self.now, Self::way(end), ecn.into(), &bytes, &mut NullSink);
+        let Some((fields, bytes)) = self.under_way[end].pop_front() else { return };
+        self.ends[end].handle(self.now, Self::way(end), fields, &bytes, &mut NullSink);
         let accepted = self.ends[end].accept();
         self.ids[end] = self.ids[end].or(accepted);
     }
@@ -174,6 +177,9 @@ pub(super) fn config(choice: u8) -> Config {
         config.ack_policy = AckPolicy::Reduced { every_packets: 4, delay_ns: 300 * MS };
         config.keepalive =
             Some(skyhaul_tcp::Keepalive { idle_ns: 20 * SECOND, interval_ns: SECOND, max_questions: 3 });
+    }
+    if choice & 128 != 0 {
+        config.scps = Some(Scps { compression: choice & 2 == 0, ..Scps::standard() });
     }
     // A fuzzer has better things to do than to fill megabytes.
     config.send_limit_bytes = config.send_limit_bytes.min(1 << 18);

@@ -81,6 +81,11 @@ pub trait Protocol: Debug + Send + Sync {
     /// common, each packet is for the first whose engine claims it.
     fn number(&self, of_scenario: Carrier) -> u8;
 
+    /// Further number in the IP header, of packets whose engine says so in their fields.
+    fn further_number(&self) -> Option<u8> {
+        None
+    }
+
     /// True if its engines take streams by description ([`Connections::write_described`]).
     fn takes_descriptions(&self) -> bool {
         false
@@ -190,8 +195,8 @@ pub trait HostEngine: Connections + Debug {
     );
 
     /// True if the body of a packet is for this engine, and not for another one of its protocol number.
-    fn claims(&self, from: SocketAddr, bytes: &[u8]) -> bool {
-        let _ = (from, bytes); // a family that has its number alone has nothing to tell apart
+    fn claims(&self, from: SocketAddr, fields: NetworkFields, bytes: &[u8]) -> bool {
+        let _ = (from, fields, bytes); // a family that has its number alone has nothing to tell apart
         true
     }
 

@@ -1,8 +1,10 @@
 //! Extensions that the two SYNs agree on.
 
+use core::num::NonZeroU8;
+
 use crate::config::Config;
-use crate::scps::{SnackTerms, Terms};
-use crate::segment::{Segment, flags};
+use crate::scps::{SnackTerms, Terms, compress};
+use crate::segment::{HEADER_BYTES, Segment, flags};
 
 /// Largest shift of a window [RFC 7323 2.3].
 const MAX_SHIFT: u8 = 14;
@@ -12,8 +14,6 @@ const DEFAULT_MSS: u16 = 536;
 const MIN_MSS: u64 = 88;
 /// As much where SCPS-TP is spoken: the packets of a spacecraft had 90 octets [SCPS-TP 6.3].
 const MIN_SCPS_MSS: u64 = 32;
-/// Number of a connection whose headers are never compressed.
-pub(crate) const NO_CONNECTION_ID: u8 = 1;
 /// Both bits of ECN's negotiation [RFC 3168 6.1.1].
 pub(crate) const ECN_SETUP: u8 = flags::ECE | flags::CWR;
 
@@ -70,14 +70,25 @@ impl Agreed {
         }
     }
 
-    /// Agreement on SCPS-TP, too, where that is offered in an opening with `our_mss`. Where holes are told,
-    /// selective acknowledgements are not.
-    pub(crate) fn with_scps(self, config: &Config, our_mss: u16, syn: &Segment<'_>) -> Self {
+    /// Agreement on SCPS-TP, too, where that is offered in an opening with `our_mss` and a `number` for
+    /// compressed headers. Where holes are told, selective acknowledgements are not.
+    pub(crate) fn with_scps(
+        self,
+        config: &Config,
+        our_mss: u16,
+        number: Option<NonZeroU8>,
+        syn: &Segment<'_>,
+    ) -> Self {
         let Some(offered) = &config.scps else { return self };
         let unit_bytes = u64::from(our_mss.min(self.peer_mss)).saturating_sub(self.timestamp_bytes() as u64);
-        let scps = Terms::agree(offered.offer(NO_CONNECTION_ID), &syn.options.extra, unit_bytes);
+        let scps = Terms::agree(offered.offer(number), &syn.options.extra, unit_bytes);
         let told = scps.is_some_and(|terms| terms.snack.is_some());
         Self { scps, sack: self.sack && !told, ..self }
+    }
+
+    /// Number that the peer announced for compressed headers, if both ends agree on such.
+    pub(crate) fn peer_number(self) -> Option<NonZeroU8> {
+        self.scps.and_then(|terms| terms.peer_number)
     }
 
     /// Terms by which receivers tell holes, if they do.
@@ -117,7 +128,16 @@ impl Agreed {
     pub(crate) fn payload_bytes(self, room_bytes: u64, config: &Config) -> u64 {
         let least = if config.scps.is_some() { MIN_SCPS_MSS } else { MIN_MSS };
         let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(least);
-        mss_bytes.saturating_sub(self.timestamp_bytes() as u64).max(1)
+        // A compressed header leaves more of a packet that is as long as a plain one.
+        (HEADER_BYTES as u64 + mss_bytes).saturating_sub(self.data_header_bytes() as u64).max(1)
+    }
+
+    /// Bytes of the header of data that carries nothing else: its number alone, where headers are compressed.
+    pub(crate) fn data_header_bytes(self) -> usize {
+        match self.peer_number() {
+            None => HEADER_BYTES + self.timestamp_bytes(),
+            Some(_) => compress::data_header_bytes(self.timestamps),
+        }
     }
 
     /// Largest payload that the peer takes, options counted.

@@ -317,6 +317,11 @@ impl Config {
         self.scps.as_ref().filter(|_| agrees)
     }
 
+    /// True if compressed headers are offered.
+    pub(crate) fn offers_compression(&self) -> bool {
+        self.scps.as_ref().is_some_and(|scps| scps.compression)
+    }
+
     /// Controller of the window.
     pub(crate) fn controller(&self, is_scps: bool) -> &ControllerKind {
         self.in_force(is_scps).map_or(&self.controller, |scps| &scps.controller)

@@ -23,6 +23,7 @@ impl Config {
             loss_cause: Verdict::Congestion,
             snack: Snack::Short,
             max_snacks: 1,
+            compression: false,
         };
         Self {
             send_limit_bytes: 32_768,

@@ -14,11 +14,13 @@ const TRACES: &[&str] = &[
     include_str!("states.rs"),
 ];
 const SCPS_PAGE: &str = include_str!("../../../docs/spec/scps-tp.md");
-const SCPS_TRACES: &[&str] = &[include_str!("scps.rs"), include_str!("scps_pairs.rs")];
+const SCPS_TRACES: &[&str] =
+    &[include_str!("scps.rs"), include_str!("scps_compression.rs"), include_str!("scps_pairs.rs")];
 const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/receive/echoed.rs"),
     include_str!("../src/scps/mod.rs"),
     include_str!("../src/scps/compress_tests.rs"),
+    include_str!("../src/scps/numbers_tests.rs"),
     include_str!("../src/scps/snack_tests.rs"),
     include_str!("../../sim/tests/swarm.rs"),
 ];

@@ -311,6 +311,17 @@ fn a_receiver_tells_holes_with_each_acknowledgement_and_nothing_but_the_end_is_u
     assert_eq!((heard.acknowledgement, heard.options.extra), (10_002, ExtraOptions::default()));
 }
 
+/// The last segment that is repeated at the end may be the FIN alone.
+#[test]
+fn an_end_without_data_shows_what_is_missing_before_it() {
+    let mut lone = accepted(Scps { snack: Snack::Short, ..declared() });
+    lone.say(flags::ACK | flags::FIN, 4501, 1, Options::default(), b"");
+    lone.wait_ms(50);
+    let [told] = &told(&mut lone)[..] else { panic!("one hole") };
+    let hole = SnackOption::decode(told).unwrap();
+    assert_eq!((hole.offset, hole.size), (0, 5), "4500 octets in blocks of 1000");
+}
+
 #[test]
 fn where_one_may_be_told_the_offset_moves_on_from_acknowledgement_to_acknowledgement() {
     let mut lone = accepted(Scps { snack: Snack::Short, max_snacks: 1, ..declared() });

@@ -39,6 +39,7 @@ fn declared(snack: Snack, max_snacks: u8) -> Config {
             ack_policy: AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 69 * MS },
             snack,
             max_snacks,
+            compression: false,
         }),
         ..Config::standard()
     }
@@ -108,10 +109,10 @@ proptest! {
     #[test]
     fn whatever_the_link_does_the_stream_arrives(
         seed in any::<u64>(), loss in 0.0f64..0.2, reordered in 0.0f64..0.3, extra_ms in 0u64..80,
-        bytes in 1usize..120_000, kinds in any::<[bool; 5]>(), acks in 1u32..9, most in 1u8..7,
+        bytes in 1usize..120_000, kinds in any::<[bool; 6]>(), acks in 1u32..9, most in 1u8..7,
         receive_limit_bytes in 2_000u64..200_000, mss_bytes in 32u16..1460,
     ) {
-        let [is_declared, short, timestamps, vegas, damage] = kinds;
+        let [is_declared, short, timestamps, vegas, damage, compression] = kinds;
         let mut link = link(loss);
         link.forward.reordering = Reordering { probability: reordered, extra_delay_ns: extra_ms * MS };
         link.forward.order = Order::Free;
@@ -122,6 +123,7 @@ proptest! {
             ack_policy: AckPolicy::PerRoundTrip { acks },
             snack: if short { Snack::Short } else { Snack::Vector },
             max_snacks: most,
+            compression,
         };
         let config = Config {
             mss_bytes,

@@ -25,7 +25,7 @@ impl<H: Hosted> Engine for H {
         let (local_port, remote_port) = H::Family::ports(&segment);
         let key = Key { local_port, remote_port, peer };
         let arrival = Arrival { now, key, fields, bytes: fields.whole_bytes(bytes.len()) };
-        match endpoint.find(key) {
+        match H::Family::find(endpoint, key, &segment) {
             Some(id) => H::Family::receive(endpoint, id, arrival, &segment, sink),
             None => H::Family::receive_stray(endpoint, arrival, &segment, sink),
         }

@@ -187,6 +187,11 @@ pub trait Family: Clone + Debug {
     /// Ports of a segment that arrived: ours, then the sender's.
     fn ports(segment: &Self::Segment<'_>) -> (u16, u16);
 
+    /// Connection that a segment is of which arrived under this key.
+    fn find(endpoint: &Endpoint<Self>, key: Key<Self::Peer>, _: &Self::Segment<'_>) -> Option<ConnectionId> {
+        endpoint.find(key)
+    }
+
     /// Appends an answer of no connection to `out`; its types and number, for traces.
     fn encode(
         peer: Self::Peer,

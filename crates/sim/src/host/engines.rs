@@ -277,15 +277,18 @@ impl Engines {
 
     /// Engine that a packet is for; of those that share its number the first that claims it, else the first.
     fn addressee(&self, from: SocketAddr, fields: NetworkFields, bytes: &[u8]) -> Option<EngineId> {
-        let of_number =
-            || self.members.iter().zip(0..).filter(|(member, _)| member.around.number == fields.protocol);
+        let takes = |member: &Member| {
+            member.around.number == fields.protocol
+                || member.protocol.further_number() == Some(fields.protocol)
+        };
+        let of_number = || self.members.iter().zip(0..).filter(|&(member, _)| takes(member));
         let (first, id) = of_number().next()?;
         if !first.is_shared {
             return Some(id);
         }
         let claims = |member: &Member| {
             let body = bytes.get(member.around.envelope_bytes as usize..).unwrap_or_default();
-            member.engine.claims(from, body)
+            member.engine.claims(from, fields, body)
         };
         Some(of_number().find(|(member, _)| claims(member)).map_or(id, |(_, id)| id))
     }

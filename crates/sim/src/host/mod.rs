@@ -9,7 +9,7 @@ use std::mem;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use skyhaul_core::{Event, EventSink, Instant, NetworkFields, Packet, PacketMeta};
+use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta};
 
 use crate::fabric::node;
 use crate::source::Source;
@@ -141,7 +141,7 @@ impl Host {
             flow: self.app.flow(ConnectionKey { engine, connection: transmit.connection }),
             from: self.node,
             to: node(transmit.peer).unwrap_or(u32::MAX),
-            fields: NetworkFields { protocol: around.number, ..transmit.fields },
+            fields: transmit.fields.of_protocol(around.number),
             sent_at: now,
             ..PacketMeta::default()
         };

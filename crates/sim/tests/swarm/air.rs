@@ -140,7 +140,9 @@ impl Air {
         let seen = bytes[..] == packet.bytes[..]
             || match self.protocol {
                 Family::Stp => skyhaul_stp::segment::decode(&bytes[head..]).is_err(),
-                Family::Tcp => skyhaul_tcp::segment::decode(way(to), &bytes).is_err(),
+                Family::Tcp => {
+                    skyhaul_tcp::segment::decode_packet(way(to), packet.meta.fields, &bytes).is_err()
+                }
             };
         seen.then(|| Packet { bytes: Bytes::from(bytes), ..packet.clone() })
     }

@@ -110,7 +110,7 @@ impl Ends {
     }
 
     fn entropy(end: usize) -> Entropy {
-        Entropy { initial: u32::MAX - 3000 * end as u32, timestamp_offset: 7 }
+        Entropy { initial: u32::MAX - 3000 * end as u32, timestamp_offset: 7, number: None }
     }
 
     fn parts(&mut self, end: usize) -> (&mut Option<Connection>, Context<'_>) {

@@ -59,7 +59,9 @@ impl Connection {
             self.refuse(Refusal::Absurd, context);
             return self.challenge(context); // [RFC 5961 4]
         }
-        if !self.check_acknowledgement(acknowledgement, context) {
+        // Only data with a compressed header has none.
+        let has_ack = segment.compression.is_none() || segment.has(flags::ACK);
+        if has_ack && !self.check_acknowledgement(acknowledgement, context) {
             return;
         }
         self.silence.heard(context.now);
@@ -72,19 +74,30 @@ impl Connection {
             self.grants.take(header);
             self.sender.on_feedback(header, context.now);
         }
-        let mut call = Call::new(self.id, &mut self.stats, context);
-        let answer = self.sender.on_acknowledgement((acknowledgement, sequence), segment, &mut call);
-        if answer.advances {
-            self.silence.on_answer();
-        }
-        if answer.is_finished {
-            self.on_fin_acknowledged(context);
+        if has_ack {
+            self.take_acknowledgement((acknowledgement, sequence), segment, context);
         }
         if self.sender.take_writable() {
             self.tell(StreamEvent::Writable);
         }
         self.stats.ce_packets += u64::from(self.receiver.take_mark(segment, fields.ecn));
         self.take_data(segment, sequence, context);
+    }
+
+    fn take_acknowledgement(
+        &mut self,
+        numbers: (u64, u64),
+        segment: &Segment<'_>,
+        context: &mut Context<'_>,
+    ) {
+        let mut call = Call::new(self.id, &mut self.stats, context);
+        let answer = self.sender.on_acknowledgement(numbers, segment, &mut call);
+        if answer.advances {
+            self.silence.on_answer();
+        }
+        if answer.is_finished {
+            self.on_fin_acknowledged(context);
+        }
     }
 
     /// Everything but an RST is answered, so that a peer that has lost its place finds it again.

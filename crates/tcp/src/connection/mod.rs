@@ -1,6 +1,7 @@
 //! Connection: its owners. What endpoint and application see of it, handshake, input, decisions and segments
 //! are in files of their own.
 
+mod compression;
 mod decision;
 #[cfg(test)]
 mod decision_tests;
@@ -14,6 +15,7 @@ mod surface;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
+use core::num::NonZeroU8;
 
 use skyhaul_core::event::{Refusal, Verdict};
 use skyhaul_core::{CloseReason, Event, Instant, Stats, StreamEvent};
@@ -36,11 +38,13 @@ use skyhaul_core::endpoint::Key;
 /// Ports and addresses: what names a connection.
 pub(crate) type Names = Key<Way>;
 
-/// Random values that a new connection needs.
+/// Values that a new connection needs of its endpoint: random ones, and a number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entropy {
     pub(crate) initial: u32,
     pub(crate) timestamp_offset: u32,
+    /// Number for compressed headers; `None`: there are none.
+    pub(crate) number: Option<NonZeroU8>,
 }
 
 /// One end of a connection.
@@ -48,6 +52,8 @@ pub(crate) struct Entropy {
 pub struct Connection {
     id: u64,
     names: Names,
+    /// Number that we announce for compressed headers.
+    number: Option<NonZeroU8>,
     config: Arc<Config>,
     life: Life,
     sender: Sender,
@@ -74,6 +80,7 @@ impl Connection {
         Self {
             id,
             names,
+            number: entropy.number,
             life,
             sender: Sender::new(Arc::clone(&config), first, is_ipv4, context.now, context.path),
             receiver: Receiver::new(),

@@ -7,7 +7,7 @@ use skyhaul_core::{CloseReason, Instant, Path, ResetReason, StreamEvent};
 
 use super::life::Life;
 use super::{Connection, Context, Entropy, Names, State};
-use crate::agreed::{Agreed, ECN_SETUP, NO_CONNECTION_ID, shift_for};
+use crate::agreed::{Agreed, ECN_SETUP, shift_for};
 use crate::call::Call;
 use crate::config::Config;
 use crate::segment::{ExtraOptions, HEADER_BYTES, Options, Segment, Timestamps, flags};
@@ -92,7 +92,7 @@ impl Connection {
         let options = syn_options(&self.config, agreed, path.max_segment_bytes(), self.timestamps(now));
         let mut extra = ExtraOptions::default();
         if let Some(scps) = self.config.in_force(agreed.is_none_or(|agreed| agreed.scps.is_some())) {
-            scps.offer(NO_CONNECTION_ID).push(&mut extra); // a SYN has room for it beside all others
+            scps.offer(self.number).push(&mut extra); // a SYN has room for it beside all others
         }
         Options { extra, ..options }
     }
@@ -115,7 +115,8 @@ impl Connection {
     fn learn_peer(&mut self, syn: &Segment<'_>, context: &Context<'_>) {
         let offers_ecn = self.life.state() != State::SynSent || self.sender.timeouts() == 0;
         let our_mss = our_mss(&self.config, context.path.max_segment_bytes());
-        let agreed = Agreed::learn(&self.config, syn, offers_ecn).with_scps(&self.config, our_mss, syn);
+        let agreed =
+            Agreed::learn(&self.config, syn, offers_ecn).with_scps(&self.config, our_mss, self.number, syn);
         self.receiver.learn_peer(agreed, syn, &self.config, context.now);
         let window = (self.receiver.peer_initial(), u64::from(syn.window));
         self.sender.learn_peer(agreed, window, context);

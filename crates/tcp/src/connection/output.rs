@@ -9,6 +9,7 @@ use skyhaul_core::{Ecn, Event, NetworkFields, PathHeader};
 use super::life::Reset;
 use super::{Connection, Context, State};
 use crate::call::Call;
+use crate::scps::compress;
 use crate::segment::{HEADER_BYTES, MAX_OPTIONS_BYTES, Options, Segment, encode, flags};
 use crate::send::Chunk;
 use crate::sequence::truncate;
@@ -50,7 +51,7 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> NetworkFields {
         let piece = Piece { first: number, data_end: number, bits, repeat: None, is_probe: false };
-        let options = self.options(bits & flags::SYN != 0, context);
+        let options = self.options(bits, context);
         self.push(piece, options, context, out)
     }
 
@@ -61,12 +62,14 @@ impl Connection {
         out: &mut Vec<u8>,
     ) -> NetworkFields {
         let is_syn = chunk.first == self.sender.initial();
-        let options = self.options(is_syn, context);
-        let chunk = self.fit(chunk, &options);
         let mut bits = if is_syn { flags::SYN | self.ecn_setup() } else { 0 };
-        if !is_syn || self.life.state() == State::SynReceived {
+        let has_ack =
+            if is_syn { self.life.state() == State::SynReceived } else { !self.goes_without_ack(&chunk) };
+        if has_ack {
             bits |= flags::ACK;
         }
+        let options = self.options(bits, context);
+        let chunk = self.fit(chunk, bits, &options);
         let data_end = self.sender.data_end();
         if chunk.end > data_end && !is_syn {
             bits |= flags::FIN;
@@ -84,10 +87,16 @@ impl Connection {
         fields
     }
 
-    /// Makes room for SACK blocks and for a header that tells of grants: timestamps, and a header that asks,
-    /// have theirs already.
-    fn fit(&self, chunk: Chunk, options: &Options) -> Chunk {
-        let others = options.encoded_len().saturating_sub(self.sender.agreed().timestamp_bytes()) as u64;
+    /// Makes room for what a header has beside what all data has: SACK blocks, an acknowledgement in a
+    /// compressed one, one that goes uncompressed; and for a header that tells of grants, where one that asks
+    /// has its room already.
+    fn fit(&self, chunk: Chunk, bits: u8, options: &Options) -> Chunk {
+        let agreed = self.sender.agreed();
+        let header_bytes = match agreed.peer_number() {
+            None => HEADER_BYTES + options.encoded_len(),
+            Some(_) => self.header_bytes(&chunk, bits, options),
+        };
+        let others = header_bytes.saturating_sub(agreed.data_header_bytes()) as u64;
         let told_bytes = self.grants.header_bytes(self.config.explicit);
         let told_bytes = if told_bytes > 0 && self.sender.asks() { 0 } else { told_bytes };
         let full_bytes = chunk.tried_bytes.map_or(self.sender.mss_bytes(), |_| chunk.end - chunk.first);
@@ -96,14 +105,17 @@ impl Connection {
     }
 
     /// Options of the next segment, which leaves.
-    fn options(&mut self, is_syn: bool, context: &Context<'_>) -> Options {
-        if is_syn {
+    fn options(&mut self, bits: u8, context: &Context<'_>) -> Options {
+        if bits & flags::SYN != 0 {
             return self.opening_options(context.path, context.now);
+        }
+        let timestamps = self.sender.agreed().timestamps.then(|| self.timestamps(context.now));
+        if bits & flags::ACK == 0 {
+            return Options { timestamps, ..Options::default() }; // the others belong to an acknowledgement
         }
         let others = self.sender.agreed().timestamp_bytes();
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
         let extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, context.now);
-        let timestamps = self.sender.agreed().timestamps.then(|| self.timestamps(context.now));
         Options { timestamps, sack: self.receiver.sack(max_blocks), extra, ..Options::default() }
     }
 
@@ -134,11 +146,23 @@ impl Connection {
             options,
             payload,
             described,
+            compression: None,
         };
         let payload_bytes = segment.payload_bytes() as u32;
-        let header_bytes = HEADER_BYTES + path_header.map_or(0, |header| usize::from(header.wire_bytes));
-        let bytes = header_bytes + segment.options.encoded_len() + payload_bytes as usize;
-        encode(self.names.peer, &segment, out);
+        let is_question = !has_data && first != self.sender.max();
+        let compressing = self.compressing(bits, &segment.options, is_probe || is_question);
+        let (header_bytes, protocol) = match compressing {
+            None => {
+                encode(self.names.peer, &segment, out);
+                (HEADER_BYTES + segment.options.encoded_len(), 0)
+            }
+            Some(number) => {
+                let bytes = compress::compress(self.names.peer, number.get(), &segment, false, out);
+                (bytes, compress::PROTOCOL)
+            }
+        };
+        let path_header_bytes = path_header.map_or(0, |header| usize::from(header.wire_bytes));
+        let bytes = header_bytes + path_header_bytes + payload_bytes as usize;
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
         let mut call = Call::new(self.id, &mut self.stats, context);
@@ -146,7 +170,7 @@ impl Connection {
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
         // A described payload is no longer than a segment may be.
         let described_bytes = described.map_or(0, |all| all.length as u16);
-        NetworkFields { described_bytes, path_header, ..ecn.into() }
+        NetworkFields { protocol, described_bytes, path_header, ..ecn.into() }
     }
 
     /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.
@@ -172,12 +196,18 @@ impl Connection {
         if !self.sender.agreed().ecn || bits & (flags::SYN | flags::RST) != 0 {
             return (bits, Ecn::NotEct);
         }
-        let bits = bits | self.receiver.mark_bits();
+        let bits = bits | self.mark_bits(is_new_data);
         if !is_new_data {
             return (bits, Ecn::NotEct);
         }
-        let reduced = if self.sender.take_reduced() { flags::CWR } else { 0 };
-        (bits | reduced, Ecn::Ect0)
+        self.sender.tell_reduced();
+        (bits, Ecn::Ect0)
+    }
+
+    /// Bits that tell the peer of marks, and with new data that a window was reduced.
+    pub(super) fn mark_bits(&self, is_new_data: bool) -> u8 {
+        let reduced = if is_new_data && self.sender.is_reduced() { flags::CWR } else { 0 };
+        self.receiver.mark_bits() | reduced
     }
 
     fn count_sent(&mut self, wire_bytes: u32, payload_bytes: u32, is_repeat: bool) {

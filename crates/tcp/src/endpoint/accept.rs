@@ -1,8 +1,9 @@
 //! Segments of no connection: openings, and strays.
 
 use alloc::sync::Arc;
+use core::num::NonZeroU8;
 
-use skyhaul_core::endpoint::{self, Arrival, Context, Family as _, Place};
+use skyhaul_core::endpoint::{self, Arrival, Context, Family as _, Place, Stage};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Instant};
 
@@ -10,6 +11,7 @@ use super::{Tcp, ways};
 use crate::agreed::Agreed;
 use crate::config::Config;
 use crate::connection::{Connection, Entropy, Names, syn_options};
+use crate::scps::Capabilities;
 use crate::segment::{Segment, Timestamps, Way, flags};
 use crate::sequence::{TimestampClock, is_earlier};
 
@@ -25,6 +27,10 @@ pub(super) fn receive_unknown(
     sink: &mut dyn EventSink,
 ) {
     let Arrival { now, key: names, .. } = arrival;
+    if segment.compression.is_some() {
+        // The ports are not known that an answer needs.
+        return endpoint.refuse(Refusal::Unknown, now, sink);
+    }
     let opens = segment.has(flags::SYN) && !segment.has(flags::ACK);
     let listens = endpoint.listens(names.local_port);
     if opens && listens {
@@ -68,11 +74,14 @@ type Begin = fn(ConnectionId, Names, Entropy, Arc<Config>, &Segment<'_>, &Contex
 fn admit(
     endpoint: &mut Endpoint,
     (names, now): (Names, Instant),
-    entropy: Entropy,
+    mut entropy: Entropy,
     (begin, syn): (Begin, &Segment<'_>),
     sink: &mut dyn EventSink,
 ) -> ConnectionId {
     let id = endpoint.take_id();
+    if endpoint.family.accept.offers_compression() {
+        entropy.number = take_number(endpoint, names.peer, id, syn);
+    }
     let (config, known) = (Arc::clone(&endpoint.family.accept), endpoint.family.ways.get(names.peer));
     let path = endpoint.enter_path(now, names.peer, config.declared_rate());
     let mut context = Context { now, path, sink };
@@ -80,6 +89,19 @@ fn admit(
     ways::brief(known, &mut connection, &mut context);
     endpoint.insert(id, names, connection, false);
     id
+}
+
+/// Number for compressed headers of connection `id`, where `syn` offers such headers under a number that no
+/// other connection of its sender has. One that is over has it no more.
+fn take_number(endpoint: &mut Endpoint, way: Way, id: ConnectionId, syn: &Segment<'_>) -> Option<NonZeroU8> {
+    let theirs = Capabilities::find(&syn.options.extra)?.number()?;
+    let holder = endpoint.family.numbers.told_by(way, theirs.get());
+    if holder.and_then(|id| endpoint.stage(id)).is_some_and(|stage| stage < Stage::Ended) {
+        return None;
+    }
+    let ours = endpoint.family.numbers.take(way, id)?;
+    endpoint.family.numbers.learn(way, theirs, id);
+    Some(ours)
 }
 
 /// Answers an opening that there is no room to remember [RFC 4987 3.6]. The answer goes once; a peer that

@@ -7,8 +7,8 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields};
 
 use super::{Tcp, accept};
-use crate::connection::{Connection, State};
-use crate::segment::{Segment, Way, decode_described, encode, flags};
+use crate::connection::{Connection, Names, State};
+use crate::segment::{Segment, Way, decode_packet, encode, flags};
 
 impl Family for Tcp {
     type Peer = Way;
@@ -19,11 +19,22 @@ impl Family for Tcp {
     const KEEPS_PORTS: bool = false;
 
     fn decode(way: Way, _: Integrity, fields: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
-        decode_described(way, fields.described_bytes, bytes)
+        decode_packet(way, fields, bytes).ok()
     }
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {
         (segment.destination_port, segment.source_port)
+    }
+
+    fn find(
+        endpoint: &endpoint::Endpoint<Self>,
+        names: Names,
+        segment: &Segment<'_>,
+    ) -> Option<ConnectionId> {
+        match segment.compression {
+            None => endpoint.find(names),
+            Some(header) => endpoint.family.numbers.told_by(names.peer, header.connection_id),
+        }
     }
 
     fn encode(way: Way, _: Integrity, segment: &Segment<'_>, out: &mut Vec<u8>) -> (u8, u64) {
@@ -38,15 +49,24 @@ impl Family for Tcp {
         segment: &Segment<'_>,
         sink: &mut dyn EventSink,
     ) {
-        let Arrival { now, fields, bytes, .. } = arrival;
+        let Arrival { now, fields, bytes, key: names } = arrival;
         if let Some(least) = accept::succeed(endpoint, id, segment) {
             return accept::receive_unknown(endpoint, arrival, segment, Some(least), sink);
         }
         let Some((connection, path)) = endpoint.get_mut(id) else { return };
         let wire_bytes = path.wire_bytes(bytes);
-        connection.handle(segment, fields, wire_bytes, &mut Context { now, path, sink });
+        let mut context = Context { now, path, sink };
+        match segment.compression {
+            None => connection.handle(segment, fields, wire_bytes, &mut context),
+            Some(header) => connection.handle_compressed(segment, header, (fields, wire_bytes), &mut context),
+        }
         let survives = connection.state() != State::Closed;
         endpoint.family.stats.resets_ignored += u64::from(segment.has(flags::RST) && survives);
+        if segment.has(flags::SYN)
+            && let Some(number) = endpoint.get(id).and_then(Connection::peer_number)
+        {
+            endpoint.family.numbers.learn(names.peer, number, id);
+        }
         endpoint.touch(id);
     }
 
@@ -57,6 +77,11 @@ impl Family for Tcp {
         sink: &mut dyn EventSink,
     ) {
         accept::receive_unknown(endpoint, arrival, segment, None, sink);
+    }
+
+    fn on_retired(&mut self, names: Names, connection: &Connection) {
+        let (ours, theirs) = (connection.number(), connection.peer_number());
+        self.numbers.forget(names.peer, connection.id(), ours, theirs);
     }
 
     fn count_refusal(&mut self, why: Refusal) {

@@ -11,11 +11,13 @@ use alloc::sync::Arc;
 use core::net::SocketAddr;
 
 use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage};
-use skyhaul_core::{ConnectError, ConnectionId, Instant, NullSink, Stream, host_number, ip_bytes};
+use skyhaul_core::{
+    ConnectError, ConnectionId, Instant, NetworkFields, NullSink, Stream, host_number, ip_bytes,
+};
 
 use crate::config::Config;
 use crate::connection::{Connection, Names, State};
-use crate::scps::Capabilities;
+use crate::scps::{Capabilities, Numbers, compress};
 use crate::segment::{Way, decode};
 
 /// Parameters of an endpoint.
@@ -67,6 +69,8 @@ pub struct Tcp {
     ways: ways::Ways,
     secrets: secrets::Secrets,
     cookies: cookies::Cookies,
+    /// Numbers of connections in compressed headers.
+    numbers: Numbers,
     stats: EndpointStats,
 }
 
@@ -106,6 +110,7 @@ impl Endpoint {
             ways: ways::Ways::default(),
             secrets: secrets::Secrets::new(&mut random),
             cookies: cookies::Cookies::default(),
+            numbers: Numbers::default(),
             stats: EndpointStats::default(),
         };
         Self(endpoint::Endpoint::new(family, host, random))
@@ -131,7 +136,10 @@ impl Endpoint {
             None => secrets::ports(&mut endpoint.random).find_map(|port| free_names(endpoint, port)),
         };
         let names = names.ok_or(ConnectError::NoFreePort)?;
-        let (entropy, id) = (endpoint.family.secrets.entropy(names, now), endpoint.take_id());
+        let (mut entropy, id) = (endpoint.family.secrets.entropy(names, now), endpoint.take_id());
+        if config.offers_compression() {
+            entropy.number = endpoint.family.numbers.take(way, id);
+        }
         let known = endpoint.family.ways.get(way);
         let path = endpoint.enter_path(now, way, config.declared_rate());
         let mut context = Context { now, path, sink: &mut NullSink };
@@ -143,7 +151,11 @@ impl Endpoint {
 
     /// True if a segment is for this endpoint where two share an address, one of which speaks SCPS-TP: it has
     /// the connection, or an opening offers what it speaks.
-    pub fn claims(&self, way: Way, bytes: &[u8]) -> bool {
+    pub fn claims(&self, way: Way, fields: NetworkFields, bytes: &[u8]) -> bool {
+        if fields.protocol == compress::PROTOCOL {
+            let number = bytes.first().copied().unwrap_or_default();
+            return self.0.family.numbers.told_by(way, number).is_some();
+        }
         let Some(&[a, b, c, d]) = bytes.first_chunk() else { return false };
         let (remote_port, local_port) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
         if self.0.find(Names { peer: way, local_port, remote_port }).is_some() {

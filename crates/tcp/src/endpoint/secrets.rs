@@ -45,6 +45,7 @@ impl Secrets {
         Entropy {
             initial: ticks.wrapping_add(hash(self.numbers, names, ports, &[])),
             timestamp_offset: hash(self.timestamps, names, hosts, &[]),
+            number: None,
         }
     }
 

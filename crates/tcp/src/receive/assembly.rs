@@ -219,7 +219,9 @@ impl Assembly {
 
     /// Adds what `teller` says of the holes, so that the options take `room` octets at most.
     pub(crate) fn tell_holes(&self, teller: &mut Teller, room: usize, extra: &mut ExtraOptions) {
-        teller.tell(&self.have, self.next, room, extra);
+        // A FIN that came before data tells where that ends.
+        let end = self.have.end().max(self.end).map_or(self.next, |end| end.max(self.next));
+        teller.tell(&self.have, (self.next, end), room, extra);
     }
 
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {

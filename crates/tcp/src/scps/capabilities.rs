@@ -1,5 +1,7 @@
 //! Option 20: facilities that the sender of a SYN knows [SCPS-TP 3].
 
+use core::num::NonZeroU8;
+
 use super::CAPABILITIES;
 use crate::segment::ExtraOptions;
 
@@ -35,6 +37,11 @@ impl Capabilities {
             let &[facilities, connection_id] = value else { return None };
             Some(Self { facilities, connection_id })
         })
+    }
+
+    /// Number that its sender announces for compressed headers, if it knows such.
+    pub(crate) fn number(self) -> Option<NonZeroU8> {
+        NonZeroU8::new(self.connection_id).filter(|_| self.facilities & facility::COMPRESSION != 0)
     }
 
     /// Adds the option; false if there is no room.

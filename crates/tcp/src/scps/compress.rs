@@ -3,13 +3,14 @@
 
 use alloc::vec::Vec;
 
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{internet_checksum, internet_sum, pseudo_header_sum};
 
 use super::RECORD;
 use crate::segment::{ExtraOptions, MAX_OPTIONS_BYTES, Malformed, Options, Segment, Timestamps, Way, flags};
 
 /// IP protocol of compressed segments.
-pub const PROTOCOL: u8 = 105;
+pub const PROTOCOL: u8 = ip_protocol::COMPRESSED_TCP;
 /// IP protocol that checksums are reckoned with; [`PROTOCOL`] is believed, too.
 const CHECKSUM_PROTOCOL: u8 = 6;
 
@@ -49,9 +50,28 @@ pub struct Compressed<'a> {
 /// True if a header without loss can be made of a segment: openings, resets and what carries ECN's bits go
 /// uncompressed, which have no place, or no clear one.
 pub fn fits(segment: &Segment<'_>) -> bool {
+    has_place(segment.flags, &segment.options)
+}
+
+/// As [`fits`], for a segment with these bits and options.
+pub(crate) fn has_place(bits: u8, options: &Options) -> bool {
     let plain = flags::FIN | flags::PSH | flags::ACK | flags::URG;
-    let has_blocks = !segment.options.sack.as_slice().is_empty();
-    segment.flags & !plain == 0 && !is_of_a_syn(&segment.options) && !has_blocks
+    let has_blocks = !options.sack.as_slice().is_empty();
+    bits & !plain == 0 && !is_of_a_syn(options) && !has_blocks
+}
+
+/// Bytes of the compressed header of data that has nothing beside it but timestamps, if it has those.
+pub(crate) const fn data_header_bytes(has_timestamps: bool) -> usize {
+    let timestamps = if has_timestamps { 8 } else { 0 };
+    2 + 4 + timestamps + CHECKSUM_BYTES
+}
+
+/// Bytes of the compressed header of a segment with these bits and options, its number in it or not.
+pub(crate) fn header_bytes(bits: u8, options: &Options, has_sequence: bool) -> usize {
+    let header = Segment { flags: bits, options: *options, ..Segment::default() };
+    let mut bytes = Vec::with_capacity(CHECKSUM_BYTES + 2 * MAX_OPTIONS_BYTES);
+    push_header(0, &header, has_sequence, &mut bytes);
+    bytes.len() + CHECKSUM_BYTES
 }
 
 /// True if there are options that stand in a SYN alone.
@@ -62,9 +82,14 @@ fn is_of_a_syn(options: &Options) -> bool {
 const CHECKSUM_BYTES: usize = 2;
 
 /// Appends a segment that [`fits`], as it goes from `way.local` to `way.remote`. Its number stands in it
-/// where
-/// `has_sequence` is set, or where it has data or FIN.
-pub fn compress(way: Way, connection_id: u8, segment: &Segment<'_>, has_sequence: bool, out: &mut Vec<u8>) {
+/// where `has_sequence` is set, or where it has data or FIN. Bytes of its header.
+pub fn compress(
+    way: Way,
+    connection_id: u8,
+    segment: &Segment<'_>,
+    has_sequence: bool,
+    out: &mut Vec<u8>,
+) -> usize {
     let start = out.len();
     push_header(connection_id, segment, has_sequence, out);
     let checksum_at = out.len();
@@ -77,6 +102,7 @@ pub fn compress(way: Way, connection_id: u8, segment: &Segment<'_>, has_sequence
     }
     let sum = checksum(way, CHECKSUM_PROTOCOL, &out[start..]);
     out[checksum_at..checksum_at + CHECKSUM_BYTES].copy_from_slice(&sum.to_be_bytes());
+    checksum_at + CHECKSUM_BYTES - start
 }
 
 fn checksum(way: Way, protocol: u8, segment: &[u8]) -> u16 {

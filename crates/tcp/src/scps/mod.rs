@@ -6,11 +6,16 @@ pub mod compress;
 #[cfg(test)]
 mod compress_tests;
 mod damage;
+mod numbers;
+#[cfg(test)]
+mod numbers_tests;
 mod requests;
 mod snack;
 #[cfg(test)]
 mod snack_tests;
 mod telling;
+
+use core::num::NonZeroU8;
 
 use skyhaul_congestion::ControllerKind;
 use skyhaul_core::Verdict;
@@ -19,6 +24,7 @@ use crate::ack_policy::AckPolicy;
 use crate::segment::ExtraOptions;
 pub use capabilities::{Capabilities, facility};
 pub(crate) use damage::Damage;
+pub(crate) use numbers::Numbers;
 pub(crate) use requests::{Said, read};
 pub use snack::SnackOption;
 pub(crate) use telling::Teller;
@@ -31,6 +37,9 @@ pub const SNACK: u8 = 21;
 pub const RECORD: u8 = 22;
 /// Kind of "corruption experienced".
 pub const CORRUPTION: u8 = 23;
+
+/// Number of a connection whose headers are never compressed, as zero stands for none.
+const UNCOMPRESSED_ID: u8 = 1;
 
 /// Form in which a receiver may be told of holes [SCPS-TP 3.3.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +70,9 @@ pub struct Scps {
     pub snack: Snack,
     /// Negative acknowledgements in a segment at most; what fits bounds them, too.
     pub max_snacks: u8,
+    /// Headers are compressed. Segments then have IP protocol 105, which is lost where something on the way
+    /// passes TCP and UDP alone.
+    pub compression: bool,
 }
 
 impl Scps {
@@ -74,17 +86,22 @@ impl Scps {
             loss_cause: Verdict::Congestion,
             snack: Snack::Vector,
             max_snacks: 6,
+            compression: false,
         }
     }
 
-    /// Offer of our SYN, of a connection with this number.
-    pub(crate) fn offer(&self, connection_id: u8) -> Capabilities {
-        let facilities = match self.snack {
+    /// Offer of our SYN, of a connection that has this number for compressed headers.
+    pub(crate) fn offer(&self, number: Option<NonZeroU8>) -> Capabilities {
+        let compressed = number.map_or(0, |_| facility::COMPRESSION);
+        let snacks = match self.snack {
             Snack::Off => 0,
             Snack::Short => facility::SNACK,
             Snack::Vector => facility::SNACK | facility::SNACK_VECTOR,
         };
-        Capabilities { facilities, connection_id }
+        Capabilities {
+            facilities: snacks | compressed,
+            connection_id: number.map_or(UNCOMPRESSED_ID, NonZeroU8::get),
+        }
     }
 }
 
@@ -102,17 +119,21 @@ pub(crate) struct SnackTerms {
 pub(crate) struct Terms {
     /// `None`: at least one end knows no negative acknowledgements.
     pub(crate) snack: Option<SnackTerms>,
+    /// Number that the peer announced; `None`: headers are not compressed.
+    pub(crate) peer_number: Option<NonZeroU8>,
 }
 
 impl Terms {
     /// Terms of our `offer` and the peer's SYN; `None`: the peer speaks plain TCP [SCPS-TP 3]. A facility
     /// counts if both set its bit. `unit_bytes`: what both count in.
     pub(crate) fn agree(offer: Capabilities, syn: &ExtraOptions, unit_bytes: u64) -> Option<Self> {
-        let both = offer.facilities & Capabilities::find(syn)?.facilities;
+        let theirs = Capabilities::find(syn)?;
+        let both = offer.facilities & theirs.facilities;
         let has_vector = both & facility::SNACK_VECTOR != 0;
         let is_told = has_vector || both & facility::SNACK != 0;
         let snack = is_told.then_some(SnackTerms { unit_bytes: unit_bytes.max(1), has_vector });
-        Some(Self { snack })
+        let peer_number = theirs.number().filter(|_| both & facility::COMPRESSION != 0);
+        Some(Self { snack, peer_number })
     }
 }
 
@@ -129,7 +150,7 @@ mod tests {
     #[test]
     fn a_facility_counts_if_both_set_its_bit() {
         let agree = |snack, bits| {
-            let offer = Scps { snack, ..Scps::standard() }.offer(1);
+            let offer = Scps { snack, ..Scps::standard() }.offer(None);
             let snack = Terms::agree(offer, &syn(&[&[bits, 9]]), 500).unwrap().snack;
             snack.map(|SnackTerms { unit_bytes, has_vector }| (unit_bytes, has_vector))
         };
@@ -144,7 +165,7 @@ mod tests {
 
     #[test]
     fn without_option_20_there_is_plain_tcp_and_extended_blocks_are_skipped() {
-        let offer = Scps::standard().offer(1);
+        let offer = Scps::standard().offer(None);
         assert_eq!(Terms::agree(offer, &ExtraOptions::default(), 500), None);
         let block: &[u8] = &[7, 0x10, 0xAB, 0xCD];
         assert_eq!(Terms::agree(offer, &syn(&[block]), 500), None, "a block alone says nothing that counts");

@@ -24,7 +24,12 @@ fn set(ranges: &[(u64, u64)]) -> RangeSet {
 /// Octets of the options that a fresh receiver tells, everything below 1000 being acknowledged.
 fn told(terms: SnackTerms, ranges: &[(u64, u64)]) -> Vec<(u8, Vec<u8>)> {
     let mut extra = ExtraOptions::default();
-    Teller::new(terms, 6).tell(&set(ranges), 1000, MAX_OPTIONS_BYTES, &mut extra);
+    Teller::new(terms, 6).tell(
+        &set(ranges),
+        (1000, set(ranges).end().unwrap_or(1000)),
+        MAX_OPTIONS_BYTES,
+        &mut extra,
+    );
     extra.iter().map(|(kind, value)| (kind, value.to_vec())).collect()
 }
 
@@ -97,7 +102,7 @@ fn where_one_fits_the_offset_moves_on_and_comes_back() {
     let have = set(&[(1100, 1200), (1300, 1400), (1500, 1600)]);
     let mut next_told = |next, room| {
         let mut extra = ExtraOptions::default();
-        teller.tell(&have, next, room, &mut extra);
+        teller.tell(&have, (next, have.end().unwrap_or(next)), room, &mut extra);
         let holes: Vec<u8> = extra.iter().map(|(_, value)| value[1]).collect();
         holes
     };
@@ -144,7 +149,7 @@ proptest! {
         let (mut teller, mut missing) = (Teller::new(terms, most), RangeSet::new());
         for _ in 0..=blocks.len() {
             let mut extra = ExtraOptions::default();
-            teller.tell(&have, next, 4 * room, &mut extra);
+            teller.tell(&have, (next, have.end().unwrap_or(next)), 4 * room, &mut extra);
             prop_assert!(extra.encoded_len() <= 4 * room && extra.iter().count() <= usize::from(most));
             for said in all_said(&extra, next, terms) {
                 match said {

@@ -20,10 +20,15 @@ impl Teller {
         Self { terms, max_options: usize::from(max_options).max(1), from: 0 }
     }
 
-    /// Adds options for an acknowledgement of everything below `next`, where `have` came beyond, so that all
-    /// take `room` octets at most.
-    pub(crate) fn tell(&mut self, have: &RangeSet, next: u64, room: usize, extra: &mut ExtraOptions) {
-        let Some(end) = have.end() else { return };
+    /// Adds options for an acknowledgement of everything below `next`, where `have` came beyond and `end` is
+    /// where the peer's data is known to go to, so that all take `room` octets at most.
+    pub(crate) fn tell(
+        &mut self,
+        have: &RangeSet,
+        (next, end): (u64, u64),
+        room: usize,
+        extra: &mut ExtraOptions,
+    ) {
         let mut at = if self.from < end { self.from.max(next) } else { next };
         if have.gaps(at, end).next().is_none() {
             at = next;

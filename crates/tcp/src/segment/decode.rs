@@ -1,8 +1,9 @@
 //! Bytes to segments: total, any input gives a value or an error.
 
-use skyhaul_core::Description;
+use skyhaul_core::{Description, NetworkFields};
 
-use super::{HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
+use super::{Compression, HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
+use crate::scps::compress::{self, Compressed, decompress};
 
 /// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
 pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
@@ -30,23 +31,33 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
         options: Options::default(),
         payload: (payload, &[]),
         described: None,
+        compression: None,
     };
     segment.options.read(&head[HEADER_BYTES..])?;
     Ok(segment)
 }
 
-/// Decodes a segment whose data may be described, as that of so many octets (0: it is not).
-pub(crate) fn decode_described(way: Way, described_bytes: u16, bytes: &[u8]) -> Option<Segment<'_>> {
-    let mut segment = decode(way, bytes).ok()?;
+/// Decodes the body of an IP packet with these fields: plain or compressed, its data here or described.
+pub fn decode_packet(way: Way, fields: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    let mut segment = match fields.protocol {
+        compress::PROTOCOL => decode_compressed(way, bytes)?,
+        _ => decode(way, bytes)?,
+    };
+    let described_bytes = fields.described_bytes;
     if described_bytes > 0 {
-        let described = Description::decode(segment.payload.0)?;
+        let described = Description::decode(segment.payload.0).ok_or(Malformed::Truncated)?;
         if described.length != u64::from(described_bytes) {
-            return None;
+            return Err(Malformed::Truncated);
         }
         segment.payload = (&[], &[]);
         segment.described = Some(described);
     }
-    Some(segment)
+    Ok(segment)
+}
+
+fn decode_compressed(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    let Compressed { connection_id, segment, has_sequence } = decompress(way, bytes)?;
+    Ok(Segment { compression: Some(Compression { connection_id, has_sequence }), ..segment })
 }
 
 /// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with FIN or

@@ -17,8 +17,7 @@ use core::net::IpAddr;
 
 use skyhaul_core::{Description, Octets};
 
-pub use decode::decode;
-pub(crate) use decode::decode_described;
+pub use decode::{decode, decode_packet};
 pub use encode::{checksum, encode};
 pub use extra::ExtraOptions;
 pub use options::{MAX_SACK_BLOCKS, Options, SackBlocks, Timestamps};
@@ -116,6 +115,17 @@ pub struct Segment<'a> {
     pub payload: Payload<'a>,
     /// Data by description, between engines of one process.
     pub described: Option<Description>,
+    /// Facts of the header, if the segment came compressed; `None`: it came plain, or is to leave.
+    pub compression: Option<Compression>,
+}
+
+/// Facts of a compressed header that a plain one does not have [SCPS-TP 3.3.1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compression {
+    /// Number that stands for the ports, as the sender announced it.
+    pub connection_id: u8,
+    /// True if the segment's number stands in it.
+    pub has_sequence: bool,
 }
 
 impl Segment<'_> {

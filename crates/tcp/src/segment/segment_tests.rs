@@ -79,6 +79,7 @@ proptest! {
             options,
             payload: payload.split_at(split),
             described: None,
+            compression: None,
         };
         let mut bytes = Vec::new();
         encode(way, &segment, &mut bytes);

@@ -25,8 +25,13 @@ impl MarkAnswer {
         self.tells_reduced = is_agreed;
     }
 
-    /// True once after a reduction: the segment that leaves now says so.
-    pub(super) fn take_reduced(&mut self) -> bool {
-        core::mem::take(&mut self.tells_reduced)
+    /// True after a reduction, until a segment says so.
+    pub(super) fn tells_reduced(&self) -> bool {
+        self.tells_reduced
+    }
+
+    /// The segment that leaves now says so.
+    pub(super) fn reduced_told(&mut self) {
+        self.tells_reduced = false;
     }
 }

@@ -279,7 +279,7 @@ impl Sender {
     pub(crate) fn establish(&mut self, now: Instant, path: &Path) {
         let rtt_ns = self.timer.rtt_so_far_ns(now);
         let syn_was_lost = self.timer.on_established();
-        let header_bytes = HEADER_BYTES + self.agreed.timestamp_bytes();
+        let header_bytes = self.agreed.data_header_bytes();
         let is_scps = self.agreed.scps.is_some();
         let controller = self.config.controller(is_scps);
         self.controller = controller.build(ControllerConfig {
@@ -303,9 +303,14 @@ impl Sender {
         self.space.take_writable()
     }
 
-    /// True once after the window was reduced, where the peer is to be told [RFC 3168 6.1.2].
-    pub(crate) fn take_reduced(&mut self) -> bool {
-        self.marks.take_reduced()
+    /// True after the window was reduced, until the peer is told [RFC 3168 6.1.2].
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.marks.tells_reduced()
+    }
+
+    /// A segment leaves that tells the peer so.
+    pub(crate) fn tell_reduced(&mut self) {
+        self.marks.reduced_told();
     }
 
     /// Bytes thought to be under way.

@@ -12,7 +12,6 @@ use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{Hole, Sender};
 use crate::call::Call;
 use crate::loss::LossSign;
-use crate::segment::HEADER_BYTES;
 
 /// Sizes that packets fall to [RFC 4821 7.2, 7.7, RFC 8899 5.1.2].
 const REFUGES: [u32; 3] = [1280, 576, MIN_IPV4_BYTES];
@@ -177,7 +176,7 @@ impl Sender {
 
     /// Size of a packet with this payload, without SACK blocks.
     fn packet_of_bytes(&self, payload_bytes: u64, path: &Path) -> u32 {
-        path.wire_bytes(HEADER_BYTES + self.agreed.timestamp_bytes() + payload_bytes as usize)
+        path.wire_bytes(self.agreed.data_header_bytes() + payload_bytes as usize)
     }
 
     /// The retransmission timer ran out with `in_flight_bytes` under way: where full segments go unanswered,

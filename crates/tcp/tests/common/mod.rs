@@ -16,6 +16,7 @@ use skyhaul_congestion::ControllerKind;
 use skyhaul_core::{
     ConnectionId, Connections, Ecn, Engine, Instant, MS, NullSink, Stats, Stream, StreamEvent,
 };
+use skyhaul_tcp::scps::compress::{self, decompress};
 use skyhaul_tcp::segment::{Options, SackBlocks, Segment, Timestamps, Way, decode, encode, flags};
 use skyhaul_tcp::{Config, Endpoint, EndpointConfig, IcmpMessage, Recovery, State};
 
@@ -58,6 +59,10 @@ pub struct Heard {
     pub payload: Vec<u8>,
     /// Of the IP header.
     pub ecn: Ecn,
+    /// Of the IP header, where it is not that of TCP.
+    pub protocol: u8,
+    /// Octets with its header.
+    pub bytes: usize,
 }
 
 /// An endpoint alone with a script.
@@ -149,6 +154,7 @@ impl Lone {
             options,
             payload: (payload, &[]),
             described: None,
+            compression: None,
         };
         let mut bytes = Vec::new();
         encode(way().reversed(), &segment, &mut bytes);
@@ -189,7 +195,10 @@ impl Lone {
                 continue; // to somebody else: the flood of a test
             }
             for bytes in buffer.chunks(transmit.segment_bytes) {
-                let segment = decode(way().reversed(), bytes).unwrap();
+                let segment = match transmit.fields.protocol {
+                    compress::PROTOCOL => decompress(way().reversed(), bytes).unwrap().segment,
+                    _ => decode(way().reversed(), bytes).unwrap(),
+                };
                 if segment.has(flags::SYN) {
                     self.initial = segment.sequence;
                 }
@@ -206,6 +215,8 @@ impl Lone {
                     options: segment.options,
                     payload: segment.payload.0.to_vec(),
                     ecn: transmit.fields.ecn,
+                    protocol: transmit.fields.protocol,
+                    bytes: bytes.len(),
                 });
             }
         }

@@ -8,7 +8,7 @@ use crate::protocols::tcp::ack_policy::read_policy;
 use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys};
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::Key;
-use skyhaul_scenario::kinds::{Choice, Count, Or, Pair};
+use skyhaul_scenario::kinds::{Choice, Count, Or, Pair, Switch};
 use skyhaul_scenario::tree::Node;
 
 /// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
@@ -69,6 +69,10 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
         ),
         Key::new("max_snacks", Count { min: 1, max: 255 }, |s: &mut Scps| &mut s.max_snacks)
             .means("Options of an acknowledgement that name holes, at most; the next one goes on where it ended."),
+        Key::new("compression", Switch, |s: &mut Scps| &mut s.compression).means(
+            "Headers are compressed where both ends ask for it: IP protocol 105, 8 octets in front of data, 10 for an \
+             acknowledgement.",
+        ),
     ]
 }
 

@@ -60,6 +60,10 @@ impl Protocol for ScpsTp {
         ip_protocol::TCP
     }
 
+    fn further_number(&self) -> Option<u8> {
+        Some(ip_protocol::COMPRESSED_TCP)
+    }
+
     fn takes_descriptions(&self) -> bool {
         true
     }

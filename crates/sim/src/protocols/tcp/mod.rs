@@ -66,6 +66,10 @@ impl Protocol for Tcp {
         ip_protocol::TCP
     }
 
+    fn further_number(&self) -> Option<u8> {
+        Some(ip_protocol::COMPRESSED_TCP)
+    }
+
     fn takes_descriptions(&self) -> bool {
         true
     }
@@ -172,8 +176,8 @@ impl HostEngine for TcpEngine {
         self.endpoint.handle(now, self.way(from), fields, bytes, sink);
     }
 
-    fn claims(&self, from: SocketAddr, bytes: &[u8]) -> bool {
-        self.endpoint.claims(self.way(from), bytes)
+    fn claims(&self, from: SocketAddr, fields: NetworkFields, bytes: &[u8]) -> bool {
+        self.endpoint.claims(self.way(from), fields, bytes)
     }
 
     fn poll_transmit(

@@ -38,7 +38,8 @@ impl Watch {
                 }
             }
             Self::Tcp(watch) => {
-                if let Ok(segment) = skyhaul_tcp::segment::decode(super::world::way(to), &packet.bytes) {
+                let (way, fields) = (super::world::way(to), packet.meta.fields);
+                if let Ok(segment) = skyhaul_tcp::segment::decode_packet(way, fields, &packet.bytes) {
                     watch.received(&segment);
                 }
             }
@@ -58,7 +59,8 @@ impl Watch {
                 )
             }
             Self::Tcp(watch) => {
-                let segment = skyhaul_tcp::segment::decode(super::world::way(1 - from), &packet.bytes);
+                let (way, fields) = (super::world::way(1 - from), packet.meta.fields);
+                let segment = skyhaul_tcp::segment::decode_packet(way, fields, &packet.bytes);
                 watch.sent(&segment.map_err(|error| undecodable(error.to_string()))?, packet.meta)
             }
         }

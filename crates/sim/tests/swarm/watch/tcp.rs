@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use skyhaul_core::{Ecn, PacketMeta};
-use skyhaul_tcp::segment::{Segment, flags};
+use skyhaul_tcp::scps::Capabilities;
+use skyhaul_tcp::segment::{HEADER_BYTES, Segment, flags};
 
 /// The engine cuts segments at least so large, whatever a peer asks for.
 const MIN_MSS: usize = 88;
+/// Header of IP in front of every segment.
+const IP_BYTES: usize = 20;
 /// Segment size of a SYN without the option [RFC 9293 3.7.1].
 const DEFAULT_MSS: usize = 536;
 
@@ -48,22 +51,41 @@ impl Exchange {
     }
 }
 
+/// Port of the host under watch, and of its peer.
+type Ports = (u16, u16);
+
 /// Watches one host.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     mtu_bytes: u32,
-    exchanges: BTreeMap<(u16, u16), Exchange>,
+    exchanges: BTreeMap<Ports, Exchange>,
+    /// Numbers that the host and its peer announced last for compressed headers.
+    ours: BTreeMap<u8, Ports>,
+    theirs: BTreeMap<u8, Ports>,
+}
+
+/// Ports of a segment, by the number in a compressed header where it has none; what a SYN announces is kept.
+fn ports(numbers: &mut BTreeMap<u8, Ports>, segment: &Segment<'_>, ports: Ports) -> Option<Ports> {
+    if let Some(header) = segment.compression {
+        return numbers.get(&header.connection_id).copied();
+    }
+    if let Some(announced) = Capabilities::find(&segment.options.extra).filter(|_| segment.has(flags::SYN)) {
+        numbers.insert(announced.connection_id, ports);
+    }
+    Some(ports)
 }
 
 impl Watch {
     /// A watch over a host with this largest packet.
     pub(crate) fn new(mtu_bytes: u32) -> Self {
-        Self { mtu_bytes, exchanges: BTreeMap::new() }
+        Self { mtu_bytes, exchanges: BTreeMap::new(), ours: BTreeMap::new(), theirs: BTreeMap::new() }
     }
 
     /// A segment arrives.
     pub(crate) fn received(&mut self, segment: &Segment<'_>) {
-        let exchange = self.exchanges.entry((segment.destination_port, segment.source_port)).or_default();
+        let there = (segment.destination_port, segment.source_port);
+        let Some(ports) = ports(&mut self.theirs, segment, there) else { return };
+        let exchange = self.exchanges.entry(ports).or_default();
         let is_syn = segment.has(flags::SYN);
         // A late SYN of an earlier connection says nothing; one that is answered is told apart by that.
         if is_syn && exchange.theirs.is_none_or(|theirs| theirs.initial != segment.sequence) {
@@ -97,20 +119,28 @@ impl Watch {
         if segment.has(flags::RST) {
             return Ok(());
         }
-        let exchange = self.exchanges.entry((segment.source_port, segment.destination_port)).or_default();
+        let here = (segment.source_port, segment.destination_port);
+        let Some(ports) = ports(&mut self.ours, segment, here) else {
+            return Err("a compressed header with a number that was never announced".into());
+        };
+        let exchange = self.exchanges.entry(ports).or_default();
         let is_syn = segment.has(flags::SYN);
         if is_syn && exchange.ours.is_none_or(|ours| ours.initial != segment.sequence) {
             let theirs = exchange.theirs.filter(|_| segment.has(flags::ACK));
             *exchange = Exchange { ours: Some(Opening::of(segment)), theirs, ..Exchange::default() };
         }
-        exchange.sent(segment, is_syn)
+        exchange.sent(segment, is_syn, meta)
     }
 }
 
 impl Exchange {
-    fn sent(&mut self, segment: &Segment<'_>, is_syn: bool) -> Result<(), String> {
+    fn sent(&mut self, segment: &Segment<'_>, is_syn: bool, meta: PacketMeta) -> Result<(), String> {
         let (Some(ours), Some(theirs)) = (self.ours, self.theirs) else { return Ok(()) };
-        let bytes = segment.payload_bytes() + segment.options.encoded_len();
+        // A smaller header leaves more room in a packet of one length.
+        let bytes = match segment.compression {
+            None => segment.payload_bytes() + segment.options.encoded_len(),
+            Some(_) => (meta.wire_bytes as usize).saturating_sub(IP_BYTES + HEADER_BYTES),
+        };
         if bytes > theirs.mss.max(MIN_MSS) && !is_syn {
             return Err(format!("{bytes} bytes with options in a segment, the peer takes {}", theirs.mss));
         }
