@@ -37,7 +37,8 @@ local RST, BLOCK, REPAIR, PIECE = 0xF0, 0x14, 0x18, 0x1C
 -- Least octets of a piece that is not the last one of its packet.
 local MIN_PIECE = 128
 local REASONS = { [1] = "refused", [2] = "unknown connection", [3] = "aborted", [4] = "protocol", [5] = "busy" }
-local OPTIONS = { [1] = "timing", [2] = "repairs", [3] = "increments", [4] = "padding", [5] = "pieces" }
+local OPTIONS = { [1] = "timing", [2] = "repairs", [3] = "increments", [4] = "padding", [5] = "pieces",
+    [6] = "feedback" }
 local CODINGS = { [0] = "no gap list", [1] = "varint", [2] = "Rice", [3] = "malformed" }
 
 local e = {
@@ -75,6 +76,7 @@ local s = {
     settled = ProtoField.uint24("skystp.poll.settled", "Settled number"),
     echo = ProtoField.uint32("skystp.stat.echo", "Echo", base.HEX),
     report_next = ProtoField.uint24("skystp.report.next", "Next expected"),
+    has_feedback = ProtoField.bool("skystp.report.has_feedback", "F: feedback", 8, nil, 0x40),
     is_increment = ProtoField.bool("skystp.report.increment", "I: increment", 8, nil, 0x20),
     has_repairs = ProtoField.bool("skystp.report.repairs", "R: repairs", 8, nil, 0x10),
     has_timing = ProtoField.bool("skystp.report.timing", "T: timing", 8, nil, 0x08),
@@ -83,6 +85,8 @@ local s = {
     window = ProtoField.uint32("skystp.report.window", "Window"),
     clock = ProtoField.uint32("skystp.report.clock", "Clock"),
     octets = ProtoField.uint32("skystp.report.octets", "Octets"),
+    feedback = ProtoField.int32("skystp.report.feedback", "Feedback (octets/s)"),
+    routers = ProtoField.uint8("skystp.report.routers", "Routers"),
     wanting_block = ProtoField.uint8("skystp.report.block", "Block"),
     wanting = ProtoField.uint32("skystp.report.wanting", "Wanting"),
     silent_start = ProtoField.uint32("skystp.report.silent_start", "Silent start"),
@@ -363,7 +367,7 @@ local function report(at, body)
     local next = take(at, 3)
     body:add(s.report_next, next)
     local flags = take(at, 1)
-    for _, field in ipairs({ s.is_increment, s.has_repairs, s.has_timing, s.more, s.coding }) do
+    for _, field in ipairs({ s.has_feedback, s.is_increment, s.has_repairs, s.has_timing, s.more, s.coding }) do
         body:add(field, flags)
     end
     body:add(s.window, take(at, 4))
@@ -371,6 +375,10 @@ local function report(at, body)
     if bit_of(value, 0x08) then
         body:add(s.clock, take(at, 4))
         body:add(s.octets, take(at, 4))
+    end
+    if bit_of(value, 0x40) then
+        body:add(s.feedback, take(at, 4))
+        body:add(s.routers, take(at, 1))
     end
     local function add(field)
         local number, range = varint(at)

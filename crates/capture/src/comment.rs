@@ -1,6 +1,6 @@
 //! Events as comments of packets, in the words of `docs/events.md`.
 
-use skyhaul_core::event::{Alarm, DropCause, Phase, Refusal, Repeat};
+use skyhaul_core::event::{Alarm, DropCause, Phase, Refusal, Repeat, RuledBy};
 use skyhaul_core::units::show_rate;
 use skyhaul_core::{Event, Verdict};
 
@@ -68,6 +68,7 @@ fn comment(event: &Event, number_bits: u32) -> Option<String> {
             let (phase, rate) = (phase.name(), show_rate(rate_bps as f64));
             format!("resume: {phase}; remembered {rate}, {}", ms(rtt_ns))
         }
+        Event::Ruled { by } => format!("rate: {}", ruled_text(by)),
         Event::ProbeStarted { alarm, loss_rtt_ns } => {
             let alarm = match alarm {
                 Alarm::Silence => "silence",
@@ -101,6 +102,15 @@ fn on_wire(number: u64, bits: u32) -> u64 {
 
 fn ms(ns: u64) -> String {
     format!("{}.{:03} ms", ns / 1_000_000, ns / 1000 % 1000)
+}
+
+fn ruled_text(by: RuledBy) -> &'static str {
+    match by {
+        RuledBy::Routers => "by the routers on the path",
+        RuledBy::NoRouter => "measured, as no router is on the path",
+        RuledBy::QueueBehind => "measured, as a queue stands behind the last router",
+        RuledBy::PeerWithout => "measured, as the peer takes no path headers",
+    }
 }
 
 fn verdict_text(verdict: Verdict) -> &'static str {

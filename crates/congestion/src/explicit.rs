@@ -21,6 +21,17 @@ pub enum LossAnswer {
     Keep,
 }
 
+impl LossAnswer {
+    /// Name of a controller that answers so.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Reduce => "xcp",
+            Self::KeepOnDuplicates => "p-xcp-literal",
+            Self::Keep => "p-xcp",
+        }
+    }
+}
+
 /// Controller whose window the routers on the path rule.
 ///
 /// Until the receiver tells of one, and after it told that there was none, it is [`Reno`]: nobody has granted
@@ -187,11 +198,7 @@ impl Controller for Explicit {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let name = match self.answer {
-            LossAnswer::Reduce => "xcp",
-            LossAnswer::KeepOnDuplicates => "p-xcp-literal",
-            LossAnswer::Keep => "p-xcp",
-        };
+        let name = self.answer.name();
         match &self.without_router {
             Some(reno) => Snapshot { name, ..reno.snapshot() },
             None => Snapshot {

@@ -6,7 +6,7 @@ use skyhaul_core::PathController;
 
 use crate::memory::RememberedStart;
 use crate::{
-    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, Explicit, LossAnswer, Off,
+    Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, Explicit, ExplicitPath, LossAnswer, Off,
     PathControllerFactory, PathStart, Reno, SlowStartAvoidance, Vegas,
 };
 
@@ -23,11 +23,11 @@ pub enum ControllerKind {
     Bbr,
     /// [`Vegas`].
     Vegas,
-    /// [`Explicit`] that answers losses. Routers on the path rule; only for TCP.
+    /// [`Explicit`] that answers losses, in STP [`ExplicitPath`]. Routers on the path rule.
     Xcp,
-    /// [`Explicit`] that keeps its window. Likewise.
+    /// [`Explicit`] that keeps its window, in STP [`ExplicitPath`]. Likewise.
     PXcp,
-    /// [`Explicit`] that keeps its window on duplicate acknowledgements alone. Likewise.
+    /// [`Explicit`] that keeps its window on duplicate acknowledgements alone. Only for TCP.
     PXcpLiteral,
     /// [`Off`]: no control of congestion. Only for SCPS-TP.
     Off,
@@ -81,6 +81,19 @@ impl ControllerKind {
         }
     }
 
+    /// Kinds of [`Self::NAMES`], and those of the rate of a path that routers rule, for an engine that
+    /// measures it.
+    pub const PATH_NAMES: [(&'static str, Self); 8] = [
+        ("model", Self::Model),
+        ("xcp", Self::Xcp),
+        ("p-xcp", Self::PXcp),
+        ("slow-start-avoidance", Self::SlowStartAvoidance),
+        ("reno", Self::Reno),
+        ("cubic", Self::Cubic),
+        ("bbr", Self::Bbr),
+        ("vegas", Self::Vegas),
+    ];
+
     /// Kind of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|&(known, _)| known == name).map(|(_, kind)| kind)
@@ -88,7 +101,12 @@ impl ControllerKind {
 
     /// True if a connection of this kind goes by the measured rate of its path.
     pub const fn measures(&self) -> bool {
-        matches!(self, Self::Model | Self::Path(_))
+        matches!(self, Self::Model | Self::Path(_)) || self.asks_routers()
+    }
+
+    /// True if a connection of this kind asks the routers on its path for a rate.
+    pub const fn asks_routers(&self) -> bool {
+        matches!(self, Self::Xcp | Self::PXcp)
     }
 
     /// Controller of a window at its start. For a kind that measures, the one that takes its place where
@@ -115,6 +133,8 @@ impl ControllerKind {
     pub fn build_path(&self, start: PathStart) -> Box<dyn PathController> {
         match self {
             Self::Path(factory) => factory.build(start),
+            Self::Xcp => Box::new(ExplicitPath::new(start, LossAnswer::Reduce)),
+            Self::PXcp => Box::new(ExplicitPath::new(start, LossAnswer::Keep)),
             _ => Box::new(RememberedStart::new(start.mss_bytes, start.first_window_bytes, start.remembered)),
         }
     }

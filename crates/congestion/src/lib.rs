@@ -16,6 +16,7 @@ mod delivery;
 #[cfg(test)]
 mod delivery_tests;
 mod explicit;
+mod explicit_path;
 #[cfg(test)]
 mod explicit_tests;
 mod factory;
@@ -53,6 +54,7 @@ pub use config::{ControllerConfig, Counting, IdleRestart};
 pub use cubic::Cubic;
 pub use delivery::{Delivery, DeliveryLog, RateSample};
 pub use explicit::{Explicit, LossAnswer};
+pub use explicit_path::ExplicitPath;
 pub use factory::{ControllerFactory, Factory, PathControllerFactory, PathStart};
 pub use growth::{Avoidance, SlowStart};
 pub use kind::ControllerKind;

@@ -119,6 +119,19 @@ pub enum Phase {
     Sharing,
 }
 
+/// Ground of the rate of a path whose packets carried headers that ask routers (explicit rate control).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuledBy {
+    /// Routers say by how much it changes.
+    Routers,
+    /// Measurement: there is no router on the path.
+    NoRouter,
+    /// Measurement: a queue stands behind the last router, which does not see it.
+    QueueBehind,
+    /// Measurement: the peer takes no path headers.
+    PeerWithout,
+}
+
 /// Step in the use of a path that an earlier connection remembered [RFC 9959 3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResumePhase {
@@ -270,6 +283,11 @@ pub enum Event {
         rate_bps: u64,
         /// Remembered round trip.
         rtt_ns: u64,
+    },
+    /// The rate goes by routers from now on, or by them no more.
+    Ruled {
+        /// What it goes by now.
+        by: RuledBy,
     },
     /// A probing cycle began [XSTP 4].
     ProbeStarted {

@@ -57,8 +57,10 @@ pub use octets::{Description, OctetQueue, Octets};
 pub use pacer::Pacer;
 pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta};
 pub use path::{DeclaredRate, Path, PathConfig, RateCaps, Terms, host_number, ip_bytes, ip_udp_bytes};
-pub use path_controller::{Interval, Others, PathController, PathEstimate, PathSample, UNMEASURED_RATE_BPS};
-pub use path_header::{HeaderFormat, HeaderTime, PathHeader};
+pub use path_controller::{
+    Demand, Interval, Others, PathController, PathEstimate, PathFeedback, PathSample, UNMEASURED_RATE_BPS,
+};
+pub use path_header::{HeaderFormat, HeaderTime, OpenRequests, PathHeader, PathUse};
 pub use path_mtu::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, MtuBounds, MtuState, PathMtu,
 };

@@ -12,11 +12,11 @@ use alloc::boxed::Box;
 use core::net::IpAddr;
 
 use crate::circuit_breaker::CircuitBreaker;
-use crate::event::{Phase, ResumePhase};
+use crate::event::{Phase, ResumePhase, RuledBy};
 use crate::fair_queue::{FairQueue, FairShare};
 use crate::{
-    ConnectionId, Instant, MtuBounds, Others, Pacer, PathController, PathEstimate, PathMtu, PathSample,
-    UNMEASURED_RATE_BPS,
+    ConnectionId, Demand, Instant, MtuBounds, Others, Pacer, PathController, PathEstimate, PathFeedback,
+    PathHeader, PathMtu, PathSample, UNMEASURED_RATE_BPS,
 };
 
 /// IP header bytes in front of every packet to `peer`, without options.
@@ -121,6 +121,11 @@ enum Governor {
     Measured(Pacer, Box<dyn PathController>),
 }
 
+/// Bytes of the header that packets with data carry for this controller.
+fn header_bytes(controller: &dyn PathController) -> u32 {
+    if controller.asks() { PathHeader::BYTES.into() } else { 0 }
+}
+
 /// Path to one peer: sizes, rate and turns of everything that is sent there. Its connections borrow it while
 /// they work (owners: endpoint > path > connection); they report, and ask for a grant.
 #[derive(Clone, Debug)]
@@ -134,6 +139,8 @@ pub struct Path {
     queue: FairQueue,
     /// Size of packets that is being found out; `None`: it is that of the configuration.
     mtu: Option<PathMtu>,
+    /// Bytes kept free in packets with data for a path header.
+    header_bytes: u32,
 }
 
 impl Path {
@@ -151,6 +158,7 @@ impl Path {
             measured_octets: 0,
             queue: FairQueue::default(),
             mtu: None,
+            header_bytes: 0,
         }
     }
 
@@ -202,9 +210,9 @@ impl Path {
         self.segment_bytes(self.mtu.as_ref().map_or(self.config.mtu_bytes, PathMtu::taken_bytes))
     }
 
-    /// Segment that makes an IP packet of `wire_bytes`.
+    /// Segment with data that makes an IP packet of `wire_bytes`.
     pub fn segment_bytes(&self, wire_bytes: u32) -> usize {
-        wire_bytes.saturating_sub(self.wire_bytes(0)) as usize
+        wire_bytes.saturating_sub(self.data_wire_bytes(0)) as usize
     }
 
     /// Octets by which a segment must grow at least, so that this machine cuts it; `None`: it need not be
@@ -220,7 +228,13 @@ impl Path {
         bytes as u64 + u64::from(self.config.carrier_bytes) > u64::from(self.whole_mtu_bytes())
     }
 
-    /// Size on the wire of a segment of `segment_bytes`.
+    /// Size on the wire of a segment of `segment_bytes` with data, for which packets with a path header have
+    /// that, too.
+    pub fn data_wire_bytes(&self, segment_bytes: usize) -> u32 {
+        self.wire_bytes(segment_bytes) + self.header_bytes
+    }
+
+    /// Size on the wire of a segment of `segment_bytes` without path header.
     pub fn wire_bytes(&self, segment_bytes: usize) -> u32 {
         let PathConfig { carrier_bytes, head_bytes, tail_bytes, .. } = self.config;
         segment_bytes as u32 + carrier_bytes + head_bytes + tail_bytes
@@ -254,6 +268,7 @@ impl Path {
         let mut pacer = self.pacer().cloned().unwrap_or_else(|| Pacer::new(rate_bps, burst_ns));
         pacer.set_rate(now, rate_bps);
         self.governor = Governor::Declared(pacer, CircuitBreaker::new(now, rate_bps));
+        self.header_bytes = 0;
     }
 
     fn breaker(&self) -> Option<&CircuitBreaker> {
@@ -303,6 +318,7 @@ impl Path {
     pub fn measure(&mut self, burst_ns: u64, build: impl FnOnce(&Self) -> Box<dyn PathController>) {
         if matches!(self.governor, Governor::Windowed) {
             let controller = build(self);
+            self.header_bytes = header_bytes(&*controller);
             self.governor = Governor::Measured(Pacer::new(controller.rate_bps(), burst_ns), controller);
         }
     }
@@ -311,7 +327,7 @@ impl Path {
     /// again.
     pub fn stop_measuring(&mut self) {
         if self.is_measured() {
-            self.governor = Governor::Windowed;
+            (self.governor, self.header_bytes) = (Governor::Windowed, 0);
         }
     }
 
@@ -339,9 +355,50 @@ impl Path {
 
     /// Tells the controller what a receiver has reported.
     pub fn report(&mut self, now: Instant, sample: &PathSample) {
-        if let Some(controller) = self.controller_mut() {
-            controller.on_sample(now, sample);
+        self.change_rule(|controller| controller.on_sample(now, sample));
+    }
+
+    /// True if packets with data are to carry a path header.
+    pub fn asks(&self) -> bool {
+        self.header_bytes > 0
+    }
+
+    /// Header of a packet with data that leaves now; `None`: it carries none.
+    pub fn ask(&mut self, now: Instant, demand: &Demand) -> Option<PathHeader> {
+        if !self.asks() {
+            return None;
         }
+        self.controller_mut().map(|controller| controller.ask(now, demand))
+    }
+
+    /// Tells the controller what routers granted, before the sample of that report.
+    pub fn take_feedback(&mut self, now: Instant, feedback: &PathFeedback) {
+        self.change_rule(|controller| controller.on_feedback(now, feedback));
+    }
+
+    /// Tells the controller that the peer takes no path headers, or tells nothing of them.
+    pub fn expect_no_feedback(&mut self) {
+        self.change_rule(|controller| controller.on_no_feedback());
+    }
+
+    /// Calls a method that may end the asking.
+    fn change_rule(&mut self, call: impl FnOnce(&mut dyn PathController)) {
+        if let Governor::Measured(_, controller) = &mut self.governor {
+            call(&mut **controller);
+            self.header_bytes = header_bytes(&**controller);
+        }
+    }
+
+    /// Tells the controller that packets are lost, the newest of which left at this time.
+    pub fn take_loss(&mut self, now: Instant, newest_sent_at: Instant) {
+        if let Some(controller) = self.controller_mut() {
+            controller.on_lost(now, newest_sent_at);
+        }
+    }
+
+    /// What the rate goes by, where routers were asked, once that is known.
+    pub fn ruled_by(&self) -> Option<RuledBy> {
+        self.controller().and_then(PathController::ruled_by)
     }
 
     /// Takes in that the link was gone: what was measured before says nothing.

@@ -4,8 +4,8 @@
 use alloc::boxed::Box;
 use core::fmt::Debug;
 
-use crate::Instant;
-use crate::event::{Phase, ResumePhase};
+use crate::event::{Phase, ResumePhase, RuledBy};
+use crate::{Instant, PathHeader};
 
 /// Rate of a path of which nothing is known, in bit/s: on every link that this is made for, what may leave
 /// leaves at once.
@@ -65,12 +65,53 @@ pub enum Others {
     Present,
 }
 
+/// Packet with data that leaves, and how much more its connection could use: what its path header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Time from a packet to the report that tells of it, in ns: a round trip and the time between two
+    /// questions. `None`: no round trip was measured.
+    pub loop_ns: Option<u64>,
+    /// IP bytes of the packet, header included.
+    pub packet_bytes: u32,
+    /// IP bytes that the connection could send in that time.
+    pub wanted_bytes: u64,
+}
+
+/// Feedback of the routers on the path, as a receiver tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathFeedback {
+    /// Change of the rate, in octets a second, not more than was asked for.
+    pub bytes_per_s: i32,
+    /// Routers that the last packet had passed.
+    pub routers: u8,
+    /// Time from a packet to the report that tells of it, in ns.
+    pub loop_ns: u64,
+}
+
 /// Controller of a path's rate. All methods are total: any order of calls with any values is allowed.
 pub trait PathController: Debug + Send {
     /// Takes in a report.
     fn on_sample(&mut self, now: Instant, sample: &PathSample);
     /// Takes in that the link was gone and is back: delays and losses of before say nothing.
     fn on_outage(&mut self, now: Instant);
+    /// True if packets with data are to carry a path header.
+    fn asks(&self) -> bool {
+        false
+    }
+    /// Header of a packet with data that leaves now, where it asks ([`Self::asks`]).
+    fn ask(&mut self, _now: Instant, _demand: &Demand) -> PathHeader {
+        PathHeader::default()
+    }
+    /// Takes in what routers granted. It is told before the sample of its report.
+    fn on_feedback(&mut self, _now: Instant, _feedback: &PathFeedback) {}
+    /// Takes in that the peer takes no headers, or tells nothing of them.
+    fn on_no_feedback(&mut self) {}
+    /// Takes in that packets are lost, the newest of which left at this time, though the link was there.
+    fn on_lost(&mut self, _now: Instant, _newest_sent_at: Instant) {}
+    /// What the rate goes by, where it asked routers; `None`: that is not known yet, or it never did.
+    fn ruled_by(&self) -> Option<RuledBy> {
+        None
+    }
     /// Rate of all that is sent over the path, in bit/s of IP bytes, at least 1. While nothing is measured
     /// ([`Phase::Measuring`]), [`UNMEASURED_RATE_BPS`] or more lets everything leave at once.
     fn rate_bps(&self) -> u64;

@@ -96,6 +96,62 @@ pub enum HeaderFormat {
     Minimal,
 }
 
+/// Use of a rate, as its sender knows it when a packet leaves. Octets are of one kind throughout: all of the
+/// packets, or their payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathUse {
+    /// Round trip in which the sender hears what became of a packet, in ns, at least 1.
+    pub rtt_ns: u64,
+    /// Octets of the packet, at least 1.
+    pub packet_bytes: u64,
+    /// Octets that leave in a round trip, at least 1.
+    pub window_bytes: u64,
+    /// Octets that could be used in one.
+    pub wanted_bytes: u64,
+}
+
+impl PathUse {
+    /// Change that the packet is to ask for: (desired - actual throughput) / packets of a round trip
+    /// [XCP 4.1.1].
+    pub fn wanted_bytes_per_s(self) -> i32 {
+        let more_bytes = self.wanted_bytes.saturating_sub(self.window_bytes);
+        let more_bytes_per_s = u128::from(more_bytes) * u128::from(SECOND) / u128::from(self.rtt_ns.max(1));
+        let each = more_bytes_per_s.saturating_mul(self.packet_bytes.into());
+        i32::try_from(each / u128::from(self.window_bytes.max(1))).unwrap_or(i32::MAX)
+    }
+
+    /// Header that asks for it.
+    pub fn header(self) -> PathHeader {
+        let interval_ns =
+            u128::from(self.rtt_ns) * u128::from(self.packet_bytes) / u128::from(self.window_bytes.max(1));
+        PathHeader {
+            inter_packet: HeaderTime::from_ns(u64::try_from(interval_ns).unwrap_or(u64::MAX).max(1)),
+            rtt: HeaderTime::from_ns(self.rtt_ns.max(1)),
+            delta_bytes_per_s: self.wanted_bytes_per_s(),
+            ..PathHeader::default()
+        }
+    }
+}
+
+/// Sum of the changes that a sender asked for and was not told yet, in octets a second: a peer cannot tell
+/// more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenRequests(i64);
+
+impl OpenRequests {
+    /// Takes in what one packet asks for.
+    pub fn ask(&mut self, bytes_per_s: i32) {
+        self.0 = self.0.saturating_add(bytes_per_s.max(0).into());
+    }
+
+    /// Part of what a peer tells that may be believed: taking away needs nobody's asking.
+    pub fn believe(&mut self, told_bytes_per_s: i32) -> i32 {
+        let bytes_per_s = told_bytes_per_s.min(self.0.clamp(0, i32::MAX.into()) as i32);
+        self.0 -= i64::from(bytes_per_s.max(0)); // no more than it is
+        bytes_per_s
+    }
+}
+
 impl PathHeader {
     /// Octets on the wire.
     pub const BYTES: u8 = 20;

@@ -223,6 +223,7 @@ impl Bench {
             repairs: shape & 16 != 0,
             increments: shape & 32 != 0,
             pieces: shape & 64 != 0,
+            feedback: shape & 128 != 0,
             padding: 0,
         };
         Opening { max_payload_bytes, initial: self.initial, window_bytes, nonce: self.nonce, options }
@@ -241,7 +242,9 @@ impl Bench {
         let echo = if shape & 3 == 3 { input.near(self.timestamp) } else { self.timestamp };
         let timing = (shape & 4 != 0).then(|| Timing { clock: input.word(), octets: input.word() });
         let wanting = (shape & 8 != 0).then(|| (input.byte(), input.word() & 0xFFFF));
-        Stat { echo, report: self.report(input), timing, wanting }
+        let feedback =
+            (shape & 16 != 0).then(|| Feedback { sum_bytes_per_s: input.word(), routers: input.byte() });
+        Stat { echo, report: self.report(input), timing, feedback, wanting }
     }
 
     fn report(&mut self, input: &mut Input<'_>) -> Report {

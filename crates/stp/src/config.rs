@@ -323,6 +323,11 @@ impl Config {
         self.rate_bps.is_none() && self.controller.measures()
     }
 
+    /// True if packets with data ask the routers on the path for a rate.
+    pub(crate) fn asks_routers(&self) -> bool {
+        self.rate_bps.is_none() && self.controller.asks_routers()
+    }
+
     /// Rate that a connection declares for its path.
     pub(crate) fn declared_rate(&self) -> Option<DeclaredRate> {
         let burst_ns = self.budget_burst_ns;

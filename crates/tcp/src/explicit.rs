@@ -2,7 +2,7 @@
 //! the parameters of both [XCP 4.1]. What becomes of the window is the controller's.
 
 use skyhaul_congestion::RouterFeedback;
-use skyhaul_core::{HeaderFormat, HeaderTime, PathHeader, SECOND};
+use skyhaul_core::{HeaderFormat, OpenRequests, PathHeader, PathUse};
 
 /// Parameters of explicit rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,49 +46,31 @@ pub(crate) struct Use {
 /// Asking of one sender, and the bound of what it is told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asking {
-    /// Sum of the changes asked for and not told yet, in octets a second: a peer cannot tell more.
-    open_bytes_per_s: i64,
+    open: OpenRequests,
 }
 
 impl Asking {
     /// Header of the next segment with data.
     pub(crate) fn ask(&mut self, config: ExplicitConfig, at: Use) -> PathHeader {
-        let Use { rtt_ns, mss_bytes, window_bytes, .. } = at;
+        let Use { rtt_ns, mss_bytes, window_bytes, wanted_bytes } = at;
         let window_bytes = window_bytes.max(mss_bytes).max(1);
         let Some(rtt_ns) = rtt_ns.filter(|&rtt_ns| rtt_ns > 0) else {
             return PathHeader { wire_bytes: config.header_bytes, ..PathHeader::default() };
         };
-        let interval_ns = u128::from(rtt_ns) * u128::from(mss_bytes) / u128::from(window_bytes);
-        let delta_bytes_per_s = match config.asks {
-            Asks::Always => i32::MAX,
-            Asks::Window => wanted(rtt_ns, Use { window_bytes, ..at }),
-        };
-        self.open_bytes_per_s = self.open_bytes_per_s.saturating_add(delta_bytes_per_s.into());
-        PathHeader {
-            inter_packet: HeaderTime::from_ns(u64::try_from(interval_ns).unwrap_or(u64::MAX).max(1)),
-            rtt: HeaderTime::from_ns(rtt_ns),
-            delta_bytes_per_s,
-            wire_bytes: config.header_bytes,
-            ..PathHeader::default()
+        let at = PathUse { rtt_ns, packet_bytes: mss_bytes, window_bytes, wanted_bytes };
+        let mut header = PathHeader { wire_bytes: config.header_bytes, ..at.header() };
+        if config.asks == Asks::Always {
+            header.delta_bytes_per_s = i32::MAX;
         }
+        self.open.ask(header.delta_bytes_per_s);
+        header
     }
 
     /// What a header tells back, no more than was asked for.
     pub(crate) fn told(&mut self, header: &PathHeader, smoothed_rtt_ns: u64) -> RouterFeedback {
-        let most = self.open_bytes_per_s.clamp(0, i32::MAX.into()) as i32;
-        let bytes_per_s = header.reverse_bytes_per_s.min(most);
-        self.open_bytes_per_s = self.open_bytes_per_s.saturating_sub(bytes_per_s.max(0).into());
+        let bytes_per_s = self.open.believe(header.reverse_bytes_per_s);
         RouterFeedback { bytes_per_s, routers: header.reverse_routers, smoothed_rtt_ns }
     }
-}
-
-/// Change that each packet of a round trip is to ask for: (desired - actual throughput) / packets
-/// [XCP 4.1.1].
-fn wanted(rtt_ns: u64, Use { mss_bytes, window_bytes, wanted_bytes, .. }: Use) -> i32 {
-    let more_bytes = wanted_bytes.saturating_sub(window_bytes);
-    let more_bytes_per_s = u128::from(more_bytes) * u128::from(SECOND) / u128::from(rtt_ns);
-    let each = more_bytes_per_s.saturating_mul(mss_bytes.into()) / u128::from(window_bytes);
-    i32::try_from(each).unwrap_or(i32::MAX)
 }
 
 /// Grants that arrived at a receiver, until they are told. A sum: one acknowledgement covers several segments
@@ -133,7 +115,7 @@ impl Grants {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skyhaul_core::MS;
+    use skyhaul_core::{HeaderTime, MS};
 
     const CONFIG: ExplicitConfig = ExplicitConfig { asks: Asks::Window, header_bytes: 20 };
 

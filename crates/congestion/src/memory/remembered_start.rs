@@ -49,6 +49,12 @@ impl RememberedStart {
         }
     }
 
+    /// Controller that goes on from a rate in bit/s that the path has carried, and remembers nothing.
+    pub(crate) fn at(mss_bytes: u64, first_window_bytes: u64, bps: u64) -> Self {
+        let model = Model::at(mss_bytes, first_window_bytes, bps);
+        Self { model, ..Self::new(mss_bytes, first_window_bytes, None) }
+    }
+
     /// Memory, while it decides on the rate.
     fn active(&self) -> Option<&Resume> {
         let resume = self.resume.as_ref()?;

@@ -15,7 +15,7 @@ const MAX_BASE_WINDOW_NS: u64 = 60 * SECOND;
 
 /// Round trips and waiting of the last marks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Delays {
+pub(crate) struct Delays {
     min_delay: MinDelayFilter,
     /// Shortest and latest round trip.
     rtt_min_ns: u64,
@@ -32,7 +32,7 @@ impl Default for Delays {
 
 impl Delays {
     /// Takes in the delays of a report. `packet_ns`: time of a packet at the rate that the path carries.
-    pub(super) fn saw(&mut self, now: Instant, sample: &PathSample, packet_ns: f64) {
+    pub(crate) fn saw(&mut self, now: Instant, sample: &PathSample, packet_ns: f64) {
         self.rtt_min_ns = self.rtt_min_ns.min(sample.rtt_ns).max(1);
         self.rtt_ns = sample.rtt_ns;
         if !sample.behind_train {
@@ -58,7 +58,7 @@ impl Delays {
     }
 
     /// Waiting that the last two marks have met, both of them, in ns.
-    pub(super) fn least_waited_ns(&self) -> u64 {
+    pub(crate) fn least_waited_ns(&self) -> u64 {
         self.waits_ns[0].min(self.waits_ns[1])
     }
 

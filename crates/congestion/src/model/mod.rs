@@ -25,7 +25,7 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, Others, PathController, PathSample, SECOND};
 
 use competition::{QueueCause, unusual_bytes};
-use delays::Delays;
+pub(crate) use delays::Delays;
 use estimate::Estimate;
 use growth::{Fit, Growth, Step};
 use loss_noise::LossNoise;
@@ -69,6 +69,14 @@ impl Model {
             neighbours: Neighbours::default(),
             growth: Growth::default(),
         }
+    }
+
+    /// Model that goes on from a rate in bit/s that the path has carried.
+    pub(crate) fn at(mss_bytes: u64, first_window_bytes: u64, bps: u64) -> Self {
+        let mut model = Self::new(mss_bytes, first_window_bytes);
+        model.estimate.set(bps as f64);
+        model.pace.claim(bps as f64);
+        model
     }
 
     /// Rate that the path carries for us, in bit/s, and its shortest round trip, once both are known.

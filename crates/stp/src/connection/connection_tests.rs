@@ -181,7 +181,12 @@ impl Bench {
         let Some(connection) = connection else { return };
         *promised = None;
         let wire_bytes = path.wire_bytes(bytes.len());
-        connection.handle(&segment, wire_bytes, &mut Context { now: self.now, path, sink: &mut NullSink });
+        connection.handle(
+            &segment,
+            wire_bytes,
+            None,
+            &mut Context { now: self.now, path, sink: &mut NullSink },
+        );
     }
 
     fn take(&mut self, at: usize, keeps: bool) -> Option<(usize, Vec<u8>)> {

@@ -3,7 +3,9 @@
 //! the data that came with it; END after data, for the same reason.)
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{CloseReason, Event, Instant, ResetReason, StreamEvent, expand, truncate_number};
+use skyhaul_core::{
+    CloseReason, Event, Instant, PathHeader, ResetReason, StreamEvent, expand, truncate_number,
+};
 
 use super::{Connection, Context};
 use crate::call::Call;
@@ -12,7 +14,13 @@ use crate::segment::{Opening, Piece, Poll, Segment, types};
 
 impl Connection {
     /// Segment for this connection (ports and instance match), `wire_bytes` long on the wire.
-    pub(crate) fn handle(&mut self, segment: &Segment<'_>, wire_bytes: u32, context: &mut Context<'_>) {
+    pub(crate) fn handle(
+        &mut self,
+        segment: &Segment<'_>,
+        wire_bytes: u32,
+        header: Option<&PathHeader>,
+        context: &mut Context<'_>,
+    ) {
         let call = &mut Call::new(self.id, context);
         if self.life.is_closed() {
             return;
@@ -26,6 +34,9 @@ impl Connection {
             self.on_reset(reason, segment.number, call.now);
         } else {
             self.apply(segment, call);
+        }
+        if let (Some(header), Some(receiver)) = (header, &mut self.receiver) {
+            receiver.take_header(header);
         }
         self.check_ended(call.now);
         self.tell_state(call);

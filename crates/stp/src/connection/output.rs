@@ -11,7 +11,7 @@ use super::decision::Action;
 use super::{Connection, Context};
 use crate::call::Call;
 use crate::receive::Receiver;
-use crate::segment::{HEADER_BYTES, OPENING_BYTES, Options, Report, Segment};
+use crate::segment::{HEADER_BYTES, OPENING_BYTES, Report, Segment};
 use crate::send::{Plan, SenderAction, Situation};
 
 impl Connection {
@@ -74,7 +74,7 @@ impl Connection {
         let octets = out.len() - start;
         if octets > 0 {
             self.limits.depart(call.now);
-            return Ok(Self::network_fields(due, octets, call));
+            return Ok(self.network_fields(due, octets, call));
         }
         let deadline = self.or_close(next, call.now).map(|step| step.at);
         self.limits.rest(call.now, self.limit(situation.as_ref(), call.path), deadline);
@@ -94,19 +94,22 @@ impl Connection {
     }
 
     /// Fields of the segment of so many octets that was sent.
-    fn network_fields(sent: Option<Action>, octets: usize, call: &mut Call<'_>) -> NetworkFields {
+    fn network_fields(&mut self, sent: Option<Action>, octets: usize, call: &mut Call<'_>) -> NetworkFields {
+        let path_header = self.sender.take_header();
+        let fields = NetworkFields { path_header, ..NetworkFields::default() };
         let is_control = match sent {
-            Some(Action::Send(SenderAction::MtuProbe(_))) => return NetworkFields::default(),
+            Some(Action::Send(SenderAction::MtuProbe(_))) => return fields,
             Some(Action::Send(SenderAction::Segment(plan))) => !plan.has_data(),
             Some(Action::Send(SenderAction::Coded)) => false,
             _ => true,
         };
+        let octets = fields.whole_bytes(octets);
         let (wire_bytes, mtu_bytes) = (call.path.wire_bytes(octets), call.path.whole_mtu_bytes());
         let may_fragment = call.path.mtu().is_some_and(|mtu| mtu.may_fragment(wire_bytes, is_control));
         if wire_bytes > mtu_bytes {
             call.emit(Event::Oversized { wire_bytes, mtu_bytes });
         }
-        NetworkFields { may_fragment, ..NetworkFields::default() }
+        NetworkFields { may_fragment, ..fields }
     }
 
     fn blank(&self) -> Segment<'static> {
@@ -159,7 +162,8 @@ impl Connection {
         let filler = filled_bytes.and_then(|bytes| call.path.filler_bytes(HEADER_BYTES + bytes));
         let filler = filler.map(|bytes| {
             let own_bytes = OPENING_BYTES + opening.options.bytes() + 2;
-            let padding = bytes.saturating_sub(own_bytes).clamp(1, usize::from(Options::MAX_PADDING));
+            let padding =
+                bytes.saturating_sub(own_bytes).clamp(1, usize::from(opening.options.max_padding()));
             self.filler(padding as u8, call.path)
         });
         let segment = Segment {

@@ -104,7 +104,9 @@ fn answer_by_cookie<P: Peer>(
     endpoint.family.stats.cookies_sent += 1;
     let config = &endpoint.family.accept;
     let window_bytes = config.receive_limit_bytes.min(MAX_WINDOW_BYTES);
-    let ours = opening(config, cookie.initial, bgn.nonce, window_bytes, &path);
+    // Nothing is kept of what the peer wants to be told of routers: it is to measure.
+    let mut ours = opening(config, cookie.initial, bgn.nonce, window_bytes, &path);
+    ours.options.feedback = false;
     let poll = Poll { timestamp: cookie.timestamp, next: cookie.initial, ..Poll::default() };
     let segment = Segment {
         source_port: key.local_port,

@@ -24,6 +24,7 @@ fn options() -> impl Strategy<Value = Options> {
         repairs,
         increments,
         pieces,
+        feedback: false, // no cookie has room for it
         padding: 0,
     })
 }

@@ -4,6 +4,7 @@ mod bench;
 mod closing;
 mod coded;
 mod cookies;
+mod explicit;
 mod following;
 mod greedy;
 mod guesses;

@@ -49,8 +49,10 @@ impl<P: Peer> Family for Stp<P> {
         if connection.is_over() {
             return accept::receive_unknown(endpoint, arrival, segment, sink); // not released yet, but over
         }
-        let wire_bytes = path.wire_bytes(arrival.bytes);
-        connection.handle(segment, wire_bytes, &mut Context { now: arrival.now, path, sink });
+        let header = arrival.fields.path_header.as_ref();
+        let segment_bytes = arrival.bytes - header.map_or(0, |header| usize::from(header.wire_bytes));
+        let wire_bytes = path.wire_bytes(segment_bytes);
+        connection.handle(segment, wire_bytes, header, &mut Context { now: arrival.now, path, sink });
         endpoint.touch(id);
     }
 

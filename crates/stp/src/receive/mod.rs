@@ -1,6 +1,7 @@
 //! The receiving half: assembly, delivery, and what is reported of it.
 
 mod assembly;
+mod feedback;
 mod frontier;
 mod gap_detector;
 mod pieces;

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Instant, NUMBER_MODULUS, Stats, expand, truncate_number};
+use skyhaul_core::{Instant, NUMBER_MODULUS, PathHeader, Stats, expand, truncate_number};
 
 use super::replies::Asked;
 use super::reporter::{Reporter, report};
@@ -85,6 +85,11 @@ impl Receiver {
     /// Answers the peer's opening, once more perhaps.
     pub(crate) fn accept(&mut self) {
         self.reporter.accept();
+    }
+
+    /// A path header arrived with data.
+    pub(crate) fn take_header(&mut self, header: &PathHeader) {
+        self.reporter.take_header(header);
     }
 
     /// Bytes accepted from the next expected packet on.

@@ -1,12 +1,15 @@
 //! Reporter of a receiver: what the peer is told of the packets that arrived, and when (`docs/spec/stp.md`,
 //! 6.2).
 
-use skyhaul_core::{Instant, Stats, truncate_number};
+use skyhaul_core::{Instant, PathHeader, Stats, truncate_number};
 
+use super::feedback::FeedbackSum;
 use super::replies::{Asked, Pending, Replies};
 use super::{Assembly, PollArrival, Reply, ReplySize};
 use crate::config::Config;
-use crate::segment::{CLOCK_SHIFT, GapList, HEADER_BYTES, ListBounds, Opening, Poll, Report, Stat, Timing};
+use crate::segment::{
+    CLOCK_SHIFT, FEEDBACK_BYTES, GapList, HEADER_BYTES, ListBounds, Opening, Poll, Report, Stat, Timing,
+};
 
 /// Octets of a STAT besides its coded runs, with room to spare.
 const STAT_FIXED_BYTES: usize = HEADER_BYTES + 40;
@@ -32,6 +35,8 @@ pub(super) struct Reporter {
     window_closed: bool,
     /// True if STATs are to carry when their POLL came, and what had come by then.
     tells_timing: bool,
+    /// Feedback of routers that arrived.
+    feedback: FeedbackSum,
 }
 
 impl Reporter {
@@ -46,7 +51,13 @@ impl Reporter {
             ustat_credit: config.ustats_per_poll.unwrap_or(0),
             window_closed: false,
             tells_timing: opening.options.timing,
+            feedback: FeedbackSum::new(opening.options.feedback),
         }
+    }
+
+    /// A path header arrived.
+    pub(super) fn take_header(&mut self, header: &PathHeader) {
+        self.feedback.take(header);
     }
 
     /// Request for a BGNAK.
@@ -130,7 +141,9 @@ impl Reporter {
         now: Instant,
     ) -> bool {
         let Asked { echo, covers, settled, arrival, window_bytes, .. } = of.asked;
-        let max_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES;
+        let feedback = self.feedback.told().filter(|_| of.from.is_none());
+        let feedback_bytes = if feedback.is_some() { FEEDBACK_BYTES } else { 0 };
+        let max_bytes = arrival.max_segment_bytes - STAT_FIXED_BYTES - feedback_bytes;
         let bounds = ListBounds { max_bytes, max_gaps: MAX_STAT_GAPS };
         let first = of.from.unwrap_or(assembly.next());
         let list = |silent| assembly.list(first, covers, silent, bounds);
@@ -151,7 +164,7 @@ impl Reporter {
         let report = report(assembly, list);
         let at_arrival = window_bytes.min(u64::from(u32::MAX)) as u32;
         let report = Report { silent, window_bytes: report.window_bytes.min(at_arrival), ..report };
-        self.replies.put(of, Stat { echo, report, timing, wanting }, rest, now);
+        self.replies.put(of, Stat { echo, report, timing, feedback, wanting }, rest, now);
         is_missing
     }
 

@@ -10,8 +10,9 @@ use super::block::take_block;
 use super::gap_list::{MAX_RUNS, MAX_SPAN, take_rice_runs, take_varint, take_varint_runs};
 use super::piece::take_piece;
 use super::{
-    HEADER_BYTES, OPTION_INCREMENTS, OPTION_PIECES, OPTION_REPAIRS, OPTION_TIMING, Opening, Options, Poll,
-    Report, Segment, Stat, Timing, WIRE_VERSION, poll_flags, reset_reason, types,
+    Extras, Feedback, HEADER_BYTES, OPTION_FEEDBACK, OPTION_INCREMENTS, OPTION_PIECES, OPTION_REPAIRS,
+    OPTION_TIMING, Opening, Options, Poll, Report, Segment, Stat, Timing, WIRE_VERSION, poll_flags,
+    reset_reason, types,
 };
 
 /// Why bytes are not a segment. The receiver drops them and counts.
@@ -114,8 +115,8 @@ fn read_bodies<'a>(kind: u8, reader: &mut Reader<'a>, segment: &mut Segment<'a>)
     }
     if has(types::STAT) {
         let echo = reader.u32()?;
-        let (report, timing, wanting) = reader.report()?;
-        segment.stat = Some(Stat { echo, report, timing, wanting });
+        let (report, Extras { timing, feedback, wanting }) = reader.report()?;
+        segment.stat = Some(Stat { echo, report, timing, feedback, wanting });
     }
     if has(types::USTAT) {
         segment.ustat = Some(reader.report()?.0);
@@ -196,19 +197,21 @@ impl<'a> Reader<'a> {
             known.repairs |= *kind == OPTION_REPAIRS;
             known.increments |= *kind == OPTION_INCREMENTS;
             known.pieces |= *kind == OPTION_PIECES;
+            known.feedback |= *kind == OPTION_FEEDBACK;
             options = value.get(usize::from(*length)..).ok_or(Malformed::Opening)?;
         }
         self.rest = rest;
         if options.is_empty() { Ok(known) } else { Err(Malformed::Opening) }
     }
 
-    fn report(&mut self) -> Result<(Report, Option<Timing>, Wanting), Malformed> {
+    fn report(&mut self) -> Result<(Report, Extras), Malformed> {
         let (next, flags) = self.number()?;
         let window_bytes = self.u32()?;
         let timing = match flags & 8 {
             0 => None,
             _ => Some(Timing { clock: self.u32()?, octets: self.u32()? }),
         };
+        let feedback = if flags & 64 == 0 { None } else { Some(self.feedback()?) };
         let wanting = if flags & 16 == 0 { None } else { self.wanting()? };
         let silent = if flags & 32 == 0 { None } else { Some(self.silent()?) };
         let (start, runs) = match flags & 3 {
@@ -216,7 +219,16 @@ impl<'a> Reader<'a> {
             coding => self.gap_list(coding)?,
         };
         let report = Report { next, window_bytes, more: flags & 4 != 0, silent, start, runs };
-        if span(&report) > MAX_SPAN { Err(Malformed::GapList) } else { Ok((report, timing, wanting)) }
+        if span(&report) > MAX_SPAN {
+            return Err(Malformed::GapList);
+        }
+        Ok((report, Extras { timing, feedback, wanting }))
+    }
+
+    fn feedback(&mut self) -> Result<Feedback, Malformed> {
+        let sum_bytes_per_s = self.u32()?;
+        let [routers] = self.array()?;
+        Ok(Feedback { sum_bytes_per_s, routers })
     }
 
     fn silent(&mut self) -> Result<(u32, u32), Malformed> {

@@ -9,9 +9,10 @@ use super::block::put_block;
 use super::gap_list::{Coding, choose, put_runs, put_varint, varint_len};
 use super::piece::put_piece;
 use super::{
-    END_BYTES, HEADER_BYTES, OPENING_BYTES, OPTION_INCREMENTS, OPTION_PADDING, OPTION_PIECES, OPTION_REPAIRS,
-    OPTION_TIMING, Opening, PIECE_BYTES, POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat,
-    TIMING_BYTES, Timing, WIRE_VERSION, block_len, poll_flags, reset_code,
+    END_BYTES, Extras, FEEDBACK_BYTES, Feedback, HEADER_BYTES, OPENING_BYTES, OPTION_FEEDBACK,
+    OPTION_INCREMENTS, OPTION_PADDING, OPTION_PIECES, OPTION_REPAIRS, OPTION_TIMING, Opening, PIECE_BYTES,
+    POLL_BYTES, Poll, Report, SETTLED_BYTES, Segment, Stat, TIMING_BYTES, Timing, WIRE_VERSION, block_len,
+    poll_flags, reset_code,
 };
 
 /// Appends the segment to `out`, with its checksum. Expects what [`super::decode`] would accept.
@@ -31,10 +32,10 @@ pub fn encode_with(integrity: Integrity, segment: &Segment<'_>, out: &mut Vec<u8
     }
     if let Some(stat) = &segment.stat {
         out.extend_from_slice(&stat.echo.to_be_bytes());
-        put_report(&stat.report, stat.timing, stat.wanting, out);
+        put_report(&stat.report, stat.extras(), out);
     }
     if let Some(report) = &segment.ustat {
-        put_report(report, None, None, out);
+        put_report(report, Extras::default(), out);
     }
     if let Some(end) = segment.end {
         put_24(out, end);
@@ -96,6 +97,9 @@ fn put_opening(opening: &Opening, out: &mut Vec<u8>) {
     if opening.options.pieces {
         out.extend_from_slice(&[OPTION_PIECES, 0]);
     }
+    if opening.options.feedback {
+        out.extend_from_slice(&[OPTION_FEEDBACK, 0]);
+    }
     if opening.options.padding > 0 {
         out.extend_from_slice(&[OPTION_PADDING, opening.options.padding]);
         out.resize(out.len() + usize::from(opening.options.padding), 0);
@@ -117,7 +121,7 @@ fn put_poll(poll: &Poll, out: &mut Vec<u8>) {
     }
 }
 
-fn put_report(report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)>, out: &mut Vec<u8>) {
+fn put_report(report: &Report, Extras { timing, feedback, wanting }: Extras, out: &mut Vec<u8>) {
     let (coding, _) = choose(&report.runs);
     let code = match coding {
         Coding::Empty => 0,
@@ -127,12 +131,17 @@ fn put_report(report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)
     put_24(out, report.next);
     let extras = u8::from(timing.is_some()) << 3
         | u8::from(wanting.is_some()) << 4
-        | u8::from(report.silent.is_some()) << 5;
+        | u8::from(report.silent.is_some()) << 5
+        | u8::from(feedback.is_some()) << 6;
     out.push(code | u8::from(report.more) << 2 | extras);
     out.extend_from_slice(&report.window_bytes.to_be_bytes());
     if let Some(Timing { clock, octets }) = timing {
         out.extend_from_slice(&clock.to_be_bytes());
         out.extend_from_slice(&octets.to_be_bytes());
+    }
+    if let Some(Feedback { sum_bytes_per_s, routers }) = feedback {
+        out.extend_from_slice(&sum_bytes_per_s.to_be_bytes());
+        out.push(routers);
     }
     if let Some((block, symbols)) = wanting {
         out.push(block);
@@ -164,7 +173,8 @@ pub fn report_len(report: &Report) -> usize {
 pub fn stat_len(stat: &Stat) -> usize {
     let timing = if stat.timing.is_some() { TIMING_BYTES } else { 0 };
     let wanting = stat.wanting.map_or(0, |(_, symbols)| 1 + varint_len(symbols));
-    4 + report_len(&stat.report) + timing + wanting
+    let feedback = if stat.feedback.is_some() { FEEDBACK_BYTES } else { 0 };
+    4 + report_len(&stat.report) + timing + feedback + wanting
 }
 
 /// Bytes of the segment without data and its padding.

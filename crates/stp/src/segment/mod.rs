@@ -82,6 +82,8 @@ pub struct Options {
     pub increments: bool,
     /// The sender takes PIECE.
     pub pieces: bool,
+    /// The sender takes path headers, and puts [`Feedback`] into its STATs.
+    pub feedback: bool,
     /// Octets of padding; 0: none. Not read.
     pub padding: u8,
 }
@@ -96,18 +98,23 @@ const OPTION_INCREMENTS: u8 = 3;
 const OPTION_PADDING: u8 = 4;
 /// Kind of the option [`Options::pieces`]; its value is empty.
 const OPTION_PIECES: u8 = 5;
+/// Kind of the option [`Options::feedback`]; its value is empty.
+const OPTION_FEEDBACK: u8 = 6;
 
 impl Options {
     /// Bytes on the wire of all of them without padding.
-    pub const MAX_BYTES: usize = 8;
-    /// Most octets of padding: all options together have a length of one octet.
-    pub const MAX_PADDING: u8 = 245;
+    pub const MAX_BYTES: usize = 10;
 
     /// Bytes on the wire.
     pub fn bytes(self) -> usize {
         let padding = if self.padding > 0 { 2 + usize::from(self.padding) } else { 0 };
-        let empty = [self.timing, self.repairs, self.increments, self.pieces];
+        let empty = [self.timing, self.repairs, self.increments, self.pieces, self.feedback];
         2 * empty.into_iter().filter(|&is| is).count() + padding
+    }
+
+    /// Most octets of padding: all options together have a length of one octet.
+    pub fn max_padding(self) -> u8 {
+        u8::MAX - 2 - Self { padding: 0, ..self }.bytes() as u8 // of which there are few
     }
 }
 
@@ -180,6 +187,18 @@ pub struct Timing {
     pub octets: u32,
 }
 
+/// Feedback of routers on the path as it arrived with data, up to the moment when a STAT leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Feedback {
+    /// Sum of all changes since the begin, in octets a second, modulo 2^32: what a lost STAT would have told
+    /// is in the next one.
+    pub sum_bytes_per_s: u32,
+    /// Routers that the last packet with a header had passed.
+    pub routers: u8,
+}
+
+/// Bytes of [`Feedback`] in a STAT.
+pub(crate) const FEEDBACK_BYTES: usize = 5;
 /// A unit of [`Timing::clock`] is 2^10 ns.
 pub const CLOCK_SHIFT: u32 = 10;
 /// Bytes of [`Timing`] in a STAT.
@@ -194,8 +213,25 @@ pub struct Stat {
     pub report: Report,
     /// In the first part, if the peer's opening asked for it.
     pub timing: Option<Timing>,
+    /// In the first part, once packets with path headers arrived, if the peer's opening asked for it.
+    pub feedback: Option<Feedback>,
     /// While a block is incomplete: its name, and how many repair symbols are wanted to decode it.
     pub wanting: Option<(u8, u32)>,
+}
+
+/// What a STAT has between window and list beside its report.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extras {
+    timing: Option<Timing>,
+    feedback: Option<Feedback>,
+    wanting: Option<(u8, u32)>,
+}
+
+impl Stat {
+    fn extras(&self) -> Extras {
+        let Self { timing, feedback, wanting, .. } = *self;
+        Extras { timing, feedback, wanting }
+    }
 }
 
 /// Code of a reason on the wire.

@@ -15,13 +15,19 @@ pub(super) fn reseal(bytes: &mut [u8]) {
 }
 
 fn opening() -> impl Strategy<Value = Opening> {
-    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<[bool; 4]>()).prop_map(
-        |(max_payload_bytes, initial, window_bytes, nonce, [timing, repairs, increments, pieces])| Opening {
+    (any::<u16>(), 0u32..1 << 24, any::<u32>(), any::<u64>(), any::<[bool; 5]>()).prop_map(
+        |(
             max_payload_bytes,
             initial,
             window_bytes,
             nonce,
-            options: Options { timing, repairs, increments, pieces, padding: 0 },
+            [timing, repairs, increments, pieces, feedback],
+        )| Opening {
+            max_payload_bytes,
+            initial,
+            window_bytes,
+            nonce,
+            options: Options { timing, repairs, increments, pieces, feedback, padding: 0 },
         },
     )
 }
@@ -45,7 +51,7 @@ type Parts = (
     Option<Opening>,
     Option<Opening>,
     Option<(u32, u32, Option<u32>, bool)>,
-    Option<(u32, Report, Option<(u32, u32)>, Option<(u8, u32)>)>,
+    Option<(u32, Report, Option<(u32, u32)>, Option<(u32, u8)>, Option<(u8, u32)>)>,
     Option<Report>,
     Option<u32>,
     bool,
@@ -58,7 +64,13 @@ fn parts() -> impl Strategy<Value = Parts> {
         of(opening()),
         of(opening()),
         of((any::<u32>(), 0u32..1 << 24, of(0u32..1 << 24), any::<bool>())),
-        of((any::<u32>(), report(), of((any::<u32>(), any::<u32>())), of((any::<u8>(), 0u32..1 << 28)))),
+        of((
+            any::<u32>(),
+            report(),
+            of((any::<u32>(), any::<u32>())),
+            of(any::<(u32, u8)>()),
+            of((any::<u8>(), 0u32..1 << 28)),
+        )),
         of(report()),
         of(0u32..1 << 24),
         any::<bool>(),
@@ -83,10 +95,11 @@ fn assemble(parts: &Parts) -> Segment<'_> {
             spares_ustats,
             pads: timestamp % 2 == 1,
         }),
-        stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing, wanting)| Stat {
+        stat: stat.clone().filter(|_| !alone).map(|(echo, report, timing, feedback, wanting)| Stat {
             echo,
             report,
             timing: timing.map(|(clock, octets)| Timing { clock, octets }),
+            feedback: feedback.map(|(sum_bytes_per_s, routers)| Feedback { sum_bytes_per_s, routers }),
             wanting,
         }),
         ustat: ustat.clone().filter(|_| !alone),

@@ -68,16 +68,21 @@ fn golden_vectors() {
         &Segment { stat: Some(Stat { echo: 0x0001_0203, report: rice, ..Stat::default() }), ..base() },
     );
     let timing = Some(Timing { clock: 0x000F_4240, octets: 0x0001_86A0 });
-    let stat = Stat { echo: 0x0001_0203, report: report(vec![]), timing, wanting: None };
+    let stat = Stat { echo: 0x0001_0203, report: report(vec![]), timing, ..Stat::default() };
     check("stat-timing", &Segment { stat: Some(stat), ..base() });
+    let feedback = Some(Feedback { sum_bytes_per_s: 0xFFFF_FB1E, routers: 2 });
+    let stat = Stat { echo: 0x0001_0203, report: report(vec![]), feedback, ..Stat::default() };
+    check("stat-feedback", &Segment { stat: Some(stat), ..base() });
+    let feedback = Opening { options: Options { feedback: true, ..Options::default() }, ..opening() };
+    check("bgn-feedback", &Segment { bgn: Some(feedback), data: Some(data), ..base() });
     check(
         "stat-wanting",
         &Segment {
             stat: Some(Stat {
                 echo: 0x0001_0203,
                 report: report(vec![1]),
-                timing: None,
                 wanting: Some((5, 3)),
+                ..Stat::default()
             }),
             ..base()
         },

@@ -50,7 +50,7 @@ impl Following {
     /// Sample of a STAT that answers `poll`; `None`: a strike.
     fn sample(&mut self, stat: &Stat, poll: &PollRecord, now: Instant, path: &Path) -> Option<PathSample> {
         let segment_bytes = path.max_segment_bytes();
-        let scale = (u64::from(path.wire_bytes(segment_bytes)), segment_bytes as u64);
+        let scale = (u64::from(path.data_wire_bytes(segment_bytes)), segment_bytes as u64);
         let sample = stat.timing.and_then(|timing| self.arrivals.take(poll, timing, now, scale).ok());
         self.strikes = if sample.is_some() { 0 } else { self.strikes + 1 };
         sample
@@ -132,6 +132,7 @@ impl Sender {
                 call.path.report(call.now, &sample);
             }
             self.take_terms(call);
+            self.tell_rule(call);
         } else if following.strikes >= MAX_STRIKES {
             call.path.stop_measuring();
             return Err(Refusal::Absurd);
@@ -161,7 +162,7 @@ impl Sender {
 
     /// Nobody measures the path any more: on with a window, as [XSTP] has it.
     pub(crate) fn stop_following(&mut self, call: &mut Call<'_>) {
-        self.following = None;
+        (self.following, self.asking) = (None, None);
         self.queue.forget(); // round trips are no delays of one way
         self.regulator.use_window(&self.config, self.mss_bytes(call.path));
         self.spread(call);

@@ -2,6 +2,7 @@
 //! POLL asks.
 
 mod arrivals;
+mod asking;
 mod cache;
 #[cfg(test)]
 mod cache_tests;
@@ -26,6 +27,7 @@ mod tail_repeat;
 mod traffic;
 mod withheld;
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ops::RangeInclusive;
 
@@ -36,6 +38,7 @@ use skyhaul_core::{
 use crate::config::Config;
 use crate::probing::QueueEvidence;
 use crate::segment::{HEADER_BYTES, OPENING_BYTES, Opening, Options};
+use asking::Asking;
 use cache::SendCache;
 use coded_tail::CodedTail;
 use following::Following;
@@ -99,6 +102,8 @@ struct PeerTerms {
     takes_increments: bool,
     /// True if the peer takes packets in pieces.
     takes_pieces: bool,
+    /// True if the peer wants to be told of the feedback that arrives with its data.
+    wants_feedback: bool,
 }
 
 /// Numbers and moments of data transmissions.
@@ -133,6 +138,8 @@ pub(crate) struct Sender {
     regulator: Regulator,
     /// State of the measuring; `None` if the path's rate is not measured.
     following: Option<Following>,
+    /// State of asking routers; `None`: nobody is asked.
+    asking: Option<Box<Asking>>,
     rtt: RttEstimator,
     queue: QueueEvidence,
     activity: Activity,
@@ -157,6 +164,7 @@ impl Sender {
             both_code: false,
             takes_increments: false,
             takes_pieces: false,
+            wants_feedback: false,
         };
         Self {
             initial,
@@ -169,6 +177,7 @@ impl Sender {
             polls: PollPolicy::new(entropy, config.max_timer_ns),
             regulator: Regulator::new(config, mss_bytes, entropy, now, path),
             following: Following::wanted(config),
+            asking: Asking::wanted(config),
             rtt: RttEstimator::new(config.initial_rtt_ns),
             queue: QueueEvidence::default(),
             activity: Activity {
@@ -197,14 +206,17 @@ impl Sender {
             both_code: opening.options.repairs && self.config.coded_tail,
             takes_increments: opening.options.increments,
             takes_pieces: opening.options.pieces,
+            wants_feedback: opening.options.feedback,
         };
+        self.learn_taking(opening.options.feedback, path);
         self.limit_mtu(path);
         self.peer.both_code
     }
 
     /// Opening of our side, which accepts `window_bytes`.
     pub(crate) fn opening(&self, nonce: u64, window_bytes: u64, path: &Path) -> Opening {
-        opening(&self.config, self.initial24(), nonce, window_bytes, path)
+        let opening = opening(&self.config, self.initial24(), nonce, window_bytes, path);
+        Opening { options: self.options(), ..opening }
     }
 
     /// First number of our direction, as in the opening.
@@ -217,9 +229,15 @@ impl Sender {
         self.initial..=self.cache.next()
     }
 
+    /// Options of that opening.
+    fn options(&self) -> Options {
+        let own = options(&self.config);
+        Options { feedback: own.feedback || self.peer.wants_feedback, ..own }
+    }
+
     /// Length of that opening.
     fn opening_bytes(&self) -> usize {
-        OPENING_BYTES + options(&self.config).bytes()
+        OPENING_BYTES + self.options().bytes()
     }
 
     /// Largest payload of an SD without other bodies.
@@ -411,6 +429,7 @@ fn options(config: &Config) -> Options {
         repairs: config.coded_tail,
         increments: config.incremental_stats,
         pieces: config.discover_mtu,
+        feedback: config.asks_routers(),
         padding: 0,
     }
 }

@@ -69,8 +69,8 @@ impl Sender {
         let number = truncate_number(self.cache.first() - 1);
         let segment = Segment { number, poll: Some(poll), data: Some((padding, &[])), ..blank };
         encode_with(call.path.config().integrity(), &segment, out);
-        let wire_bytes = call.path.wire_bytes(out.len() - start);
-        debug_assert_eq!(wire_bytes, bytes);
+        let wire_bytes = self.ask(out.len() - start, call);
+        debug_assert!(wire_bytes == bytes || call.path.asks());
         // Its octets are not counted: a probe that is lost says nothing about the rate.
         self.traffic.count_mtu_probe(wire_bytes);
         self.polls.note_octets(self.traffic.sent_octets(), call.path.measured_octets());
@@ -157,7 +157,7 @@ impl Sender {
     /// Takes in that a packet is lost that left at `sent_at`, with so much payload in the largest of its
     /// packets of IP; 0: in fragments, which tell nothing.
     pub(super) fn note_mtu_loss(whole_bytes: u16, sent_at: Instant, path: &mut Path) {
-        let wire_bytes = path.wire_bytes(HEADER_BYTES + usize::from(whole_bytes));
+        let wire_bytes = path.data_wire_bytes(HEADER_BYTES + usize::from(whole_bytes));
         if let (1.., Some(mtu)) = (whole_bytes, path.mtu_mut()) {
             mtu.lost(wire_bytes, sent_at);
         }
@@ -222,7 +222,7 @@ impl Sender {
     pub(super) fn limit_mtu(&self, path: &mut Path) {
         let payload_bytes = self.config.max_payload_bytes.min(self.peer.max_payload_bytes);
         let segment_bytes = payload_bytes.min(usize::from(u16::MAX)) + HEADER_BYTES;
-        let wire_bytes = path.wire_bytes(segment_bytes);
+        let wire_bytes = path.data_wire_bytes(segment_bytes);
         if let Some(mtu) = path.mtu_mut() {
             mtu.limit(wire_bytes);
         }

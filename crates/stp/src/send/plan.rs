@@ -9,7 +9,7 @@ use super::choice::{Choice, DataStep};
 use super::polling::{Leaving, PollDecision};
 use crate::call::Call;
 use crate::receive::ReplySize;
-use crate::segment::types::POLL;
+use crate::segment::types::{BLOCK, POLL, REPAIR};
 use crate::segment::{
     END_BYTES, HEADER_BYTES, OPENING_BYTES, Options, POLL_BYTES, Payload, Poll, Segment, encode_with,
 };
@@ -377,7 +377,8 @@ impl Sender {
         data: Option<Choice>,
         call: &mut Call<'_>,
     ) {
-        let wire_bytes = call.path.wire_bytes(octets);
+        let has_data = data.is_some() || matches!(types, REPAIR | BLOCK);
+        let wire_bytes = if has_data { self.ask(octets, call) } else { call.path.wire_bytes(octets) };
         self.traffic.count_segment(octets, wire_bytes, types, data);
         if self.measures() {
             call.path.count_measured(octets);
@@ -386,7 +387,7 @@ impl Sender {
             self.polls.note_octets(self.traffic.sent_octets(), call.path.measured_octets());
         }
         call.path.charge(call.now, wire_bytes);
-        let is_paced = data.is_some() || types == crate::segment::types::REPAIR;
+        let is_paced = data.is_some() || types == REPAIR;
         self.regulator.spend(call.now, wire_bytes, is_paced);
         call.emit(Event::Sent {
             types,

@@ -56,7 +56,7 @@ impl Regulator {
         path: &Path,
     ) -> Self {
         let start = ControllerConfig {
-            overhead_bytes: u64::from(path.wire_bytes(HEADER_BYTES)),
+            overhead_bytes: u64::from(path.data_wire_bytes(HEADER_BYTES)),
             seed: u64::from(entropy.initial) << 32 | u64::from(entropy.timestamp_offset),
             ..config.controller_config(mss_bytes as u64)
         };

@@ -254,7 +254,7 @@ impl Sender {
             losses.tell(Some((number, verdict)), call);
         }
         losses.tell(None, call);
-        self.note_lost(&losses, call.now);
+        self.note_lost(&losses, call.now, call.path);
         let were_too_large = self.conclude_mtu(in_fragments, call);
         if were_too_large == Some(true) {
             self.activity.lost = LostOfLate::default(); // for no cause that was thought of
@@ -284,13 +284,16 @@ impl Sender {
         }
     }
 
-    fn note_lost(&mut self, losses: &LossReport, now: Instant) {
+    fn note_lost(&mut self, losses: &LossReport, now: Instant, path: &mut Path) {
         let lost_bytes: u64 = losses.by_verdict.iter().map(|lost| lost.bytes).sum();
         let in_flight_bytes = self.cache.in_flight_bytes() + lost_bytes;
         for &Tally { bytes, packets, newest_sent_at, verdict } in &losses.by_verdict {
             if packets > 0 {
                 let lost = Lost { bytes, packets, begins_event: false, in_flight_bytes, verdict };
                 self.regulator.on_lost(now, newest_sent_at, lost);
+            }
+            if packets > 0 && verdict != Verdict::Outage {
+                self.tell_routers_loss(newest_sent_at, now, path);
             }
         }
         self.tail.on_report(losses.packets());

@@ -34,8 +34,10 @@ fn sending_keys() -> Vec<Key<Config>> {
             "The largest packet that the path takes is found out, up to 1500 bytes (docs/spec/stp.md, section 14); \
              without it packets have that size.",
         ),
-        Key::new("controller", Choice(&ControllerKind::NAMES), |c: &mut Config| &mut c.controller)
-            .means("What decides on the congestion window where no rate is declared."),
+        Key::new("controller", Choice(&ControllerKind::PATH_NAMES), |c: &mut Config| &mut c.controller).means(
+            "What decides on rate or congestion window where no rate is declared. `xcp` and `p-xcp` follow the routers \
+             of `explicit` links, and are as `model` where there is none.",
+        ),
         Key::custom("remembered", "a table", read_remembered).means(
             "What an earlier connection found out about the path, for a controller that begins with it \
              (docs/spec/remembered-paths.md). The accepting end has none but its own.",

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use skyhaul_core::{
-    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, NullSink, SECOND, Stream,
-    StreamEvent,
+    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, NullSink, PathHeader, SECOND,
+    Stream, StreamEvent,
 };
 
 use crate::segment::{Segment, decode, encode, types};
@@ -44,8 +44,10 @@ pub(super) struct Flight {
     pub(super) at: Instant,
     pub(super) to: Side,
     pub(super) bytes: Vec<u8>,
+    pub(super) header: Option<PathHeader>,
 }
 
+type Router = alloc::boxed::Box<dyn FnMut(&mut PathHeader)>;
 type Filter = alloc::boxed::Box<dyn FnMut(Side, &Segment<'_>) -> bool>;
 
 /// Two endpoints and the wire between them.
@@ -61,6 +63,14 @@ pub(super) struct Bench {
     /// Everything sent, as (time in ms, sender, names of the types).
     pub(super) log: Vec<(u64, Side, String)>,
     pub(super) drop: Filter,
+    /// Writes on the headers of A's packets.
+    pub(super) router: Router,
+    /// True if B drops what has a path header: it is of the version before those.
+    pub(super) is_b_without_headers: bool,
+    /// True if nothing with a path header arrives at B, though B knows them.
+    pub(super) drops_headers: bool,
+    /// Headers that A sent.
+    pub(super) headers: Vec<PathHeader>,
     pub(super) events: Vec<(Side, ConnectionId, StreamEvent)>,
     pub(super) trace: Vec<(Instant, u64, Event)>,
     /// True if applications read.
@@ -122,6 +132,10 @@ impl Bench {
             wire: Vec::new(),
             log: Vec::new(),
             drop: alloc::boxed::Box::new(|_, _| false),
+            router: alloc::boxed::Box::new(|_| {}),
+            is_b_without_headers: false,
+            drops_headers: false,
+            headers: Vec::new(),
             events: Vec::new(),
             trace: Vec::new(),
             reads: true,
@@ -174,7 +188,7 @@ impl Bench {
                     continue; // to a stranger: it is not known what becomes of that
                 }
                 for datagram in buffer.chunks(transmit.segment_bytes) {
-                    self.send(side, datagram, transmit.fields.may_fragment);
+                    self.send(side, datagram, transmit.fields);
                 }
             }
             self.trace = trace;
@@ -184,7 +198,8 @@ impl Bench {
         }
     }
 
-    fn send(&mut self, from: Side, datagram: &[u8], may_fragment: bool) {
+    fn send(&mut self, from: Side, datagram: &[u8], fields: NetworkFields) {
+        let NetworkFields { may_fragment, path_header: mut header, .. } = fields;
         let mut segment = decode(datagram).unwrap();
         let mut bytes = datagram.to_vec();
         if self.is_b_old && from == Side::A && segment.poll.is_some_and(|poll| poll.pads) {
@@ -192,18 +207,36 @@ impl Bench {
             bytes.clear();
             encode(&segment, &mut bytes);
         }
-        let wire_bytes = datagram.len() as u32 + 28;
+        if let Some(header) = header.as_mut().filter(|_| from == Side::A) {
+            self.headers.push(*header);
+            (self.router)(header);
+        }
+        let drops_headers = self.is_b_without_headers || self.drops_headers;
+        let is_unknown = header.is_some() && from == Side::A && drops_headers;
+        if self.is_b_without_headers && from == Side::B {
+            let of_old = |opening: crate::segment::Opening| crate::segment::Opening {
+                options: crate::segment::Options { feedback: false, ..opening.options },
+                ..opening
+            };
+            segment.bgnak = segment.bgnak.map(of_old);
+            bytes.clear();
+            encode(&segment, &mut bytes);
+        }
+        let wire_bytes = fields.whole_bytes(datagram.len()) as u32 + 28;
         let is_too_large = wire_bytes > self.path_bytes[from as usize];
         if from == Side::A {
             self.largest_bytes = self.largest_bytes.max(wire_bytes);
             self.cut_packets += u64::from(is_too_large && may_fragment);
         }
         self.log.push((self.now.as_ns() / MS, from, type_names(segment.type_bits())));
-        if !(self.drop)(from, &segment) && (may_fragment && self.carries_fragments || !is_too_large) {
+        if !is_unknown
+            && !(self.drop)(from, &segment)
+            && (may_fragment && self.carries_fragments || !is_too_large)
+        {
             let at = self.now.after(self.delay_ns);
             let looks_ns = if from == Side::A { self.b_looks_ns } else { 1 };
             let at = Instant::from_ns(at.as_ns().next_multiple_of(looks_ns));
-            self.wire.push(Flight { at, to: from.other(), bytes });
+            self.wire.push(Flight { at, to: from.other(), bytes, header });
         }
     }
 
@@ -254,7 +287,8 @@ impl Bench {
             let flight: Flight = flight;
             let from = flight.to.other().address();
             let mut trace = core::mem::take(&mut self.trace);
-            self.end(flight.to).handle(now, from, NetworkFields::default(), &flight.bytes, &mut trace);
+            let fields = NetworkFields { path_header: flight.header, ..NetworkFields::default() };
+            self.end(flight.to).handle(now, from, fields, &flight.bytes, &mut trace);
             self.trace = trace;
         }
     }

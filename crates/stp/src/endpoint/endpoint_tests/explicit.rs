@@ -1,0 +1,175 @@
+//! Routers that rule the rate: headers on data, their sum in STATs, and peers and paths without.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+use skyhaul_congestion::ControllerKind;
+use skyhaul_core::event::RuledBy;
+use skyhaul_core::{ConnectionId, Connections, Event, PathHeader, SECOND};
+
+use super::bench::{Bench, Side};
+use crate::Config;
+use crate::segment::Segment;
+
+fn asking() -> Config {
+    Config { controller: ControllerKind::PXcp, ..Config::standard() }
+}
+
+/// Router that grants what it is asked for, up to so many octets a second a packet.
+fn grants(most: i32) -> impl FnMut(&mut PathHeader) {
+    move |header| {
+        header.routers = 1;
+        header.delta_bytes_per_s = header.delta_bytes_per_s.min(most);
+    }
+}
+
+/// A sends so many octets.
+fn transfer(bench: &mut Bench, octets: usize, seconds: u64) -> ConnectionId {
+    let id = bench.open_with(asking());
+    let payload: Vec<u8> = (0..octets).map(|i| (i * 7) as u8).collect();
+    assert_eq!(bench.a.write(id, &payload).unwrap(), octets);
+    bench.a.finish(id);
+    bench.run(seconds * SECOND);
+    assert!(bench.received(1) == payload, "{} octets of {octets} arrived", bench.received(1).len());
+    id
+}
+
+fn rules(bench: &Bench) -> Vec<RuledBy> {
+    let by = |(_, _, event): &(_, _, Event)| if let Event::Ruled { by } = event { Some(*by) } else { None };
+    bench.trace.iter().filter_map(by).collect()
+}
+
+fn rates(bench: &Bench) -> Vec<u64> {
+    let rate = |(_, _, event): &(_, _, Event)| match event {
+        Event::Rate { rate_bps } => Some(*rate_bps),
+        _ => None,
+    };
+    bench.trace.iter().filter_map(rate).collect()
+}
+
+#[test]
+fn data_asks_and_reports_do_not() {
+    let mut bench = Bench::new();
+    bench.router = alloc::boxed::Box::new(grants(2000));
+    transfer(&mut bench, 600_000, 10);
+    assert_eq!(rules(&bench), [RuledBy::Routers]);
+    let data = bench.count(Side::A, "SD") + bench.count(Side::A, "REPAIR") + bench.count(Side::A, "BLOCK");
+    assert_eq!(bench.headers.len(), data - 1, "all but the last with an opening");
+    let first = bench.headers[0];
+    assert!(!first.rtt.is_known() && !first.inter_packet.is_known() && first.delta_bytes_per_s == 0);
+    let asked = bench.headers[20];
+    let loop_ms = asked.rtt.as_ns() / skyhaul_core::MS;
+    assert!((250..420).contains(&loop_ms), "round trip and time between POLLs: {loop_ms} ms");
+    assert!(asked.delta_bytes_per_s > 0 && asked.inter_packet.is_known());
+}
+
+#[test]
+fn the_rate_is_what_was_granted() {
+    let mut bench = Bench::new();
+    let granted = Rc::new(Cell::new(0_i64));
+    let sum = Rc::clone(&granted);
+    let mut router = grants(500);
+    bench.router = alloc::boxed::Box::new(move |header| {
+        router(header);
+        sum.set(sum.get() + i64::from(header.delta_bytes_per_s));
+    });
+    let id = bench.open_with(asking());
+    bench.a.write(id, &[7; 900_000]).unwrap();
+    bench.run(4 * SECOND);
+    let rates = rates(&bench);
+    let gained = (rates.last().unwrap() - rates[0]) / 8;
+    let granted = granted.get() as u64;
+    assert!(gained <= granted && gained > granted / 4, "{gained} of {granted} octets a second are known");
+}
+
+/// Rate after a transfer whose STATs are all lost from the 3rd on, but every `kept`-th.
+fn last_rate(kept: usize) -> u64 {
+    let mut bench = Bench::new();
+    let left = Rc::new(Cell::new(40));
+    bench.router = alloc::boxed::Box::new(move |header| {
+        header.routers = 1;
+        // Only so many packets are granted anything.
+        let is_granted = header.delta_bytes_per_s > 0 && left.get() > 0;
+        left.set(left.get() - i32::from(is_granted));
+        header.delta_bytes_per_s = if is_granted { header.delta_bytes_per_s.min(700) } else { 0 };
+    });
+    let mut stats = 0;
+    bench.drop = alloc::boxed::Box::new(move |from, segment: &Segment<'_>| {
+        let is_stat = from == Side::B && segment.stat.is_some();
+        stats += usize::from(is_stat);
+        is_stat && stats > 3 && stats % kept != 0
+    });
+    transfer(&mut bench, 900_000, 60);
+    *rates(&bench).iter().max().unwrap()
+}
+
+#[test]
+fn a_lost_stat_loses_no_feedback() {
+    let all = last_rate(1);
+    let granted = 40 * 700 * 8;
+    let first = all - granted;
+    assert!(first > 0, "all of the {granted} bit/s");
+    for kept in [2, 3, 5] {
+        assert_eq!(last_rate(kept), all, "every {kept}th STAT");
+    }
+}
+
+#[test]
+fn an_old_peer_still_gets_the_file() {
+    let mut bench = Bench::new();
+    bench.is_b_without_headers = true;
+    bench.router = alloc::boxed::Box::new(grants(2000));
+    transfer(&mut bench, 600_000, 20);
+    assert_eq!(rules(&bench), [RuledBy::PeerWithout]);
+    let with_headers = bench.headers.len();
+    assert!(with_headers <= 10, "{with_headers} packets beside the first opening");
+}
+
+#[test]
+fn headers_that_do_not_arrive_are_given_up() {
+    let mut bench = Bench::new();
+    bench.drops_headers = true;
+    transfer(&mut bench, 600_000, 20);
+    assert_eq!(rules(&bench), [RuledBy::PeerWithout]);
+    assert!(bench.headers.len() <= 30, "{} packets with one", bench.headers.len());
+}
+
+#[test]
+fn a_path_without_routers_is_measured() {
+    let mut bench = Bench::new();
+    transfer(&mut bench, 600_000, 10);
+    assert_eq!(rules(&bench), [RuledBy::NoRouter]);
+    assert!(bench.headers.len() <= 20, "{} headers", bench.headers.len());
+}
+
+#[test]
+fn no_more_is_believed_than_was_asked_for() {
+    let mut bench = Bench::new();
+    let asked = Rc::new(Cell::new(0_i64));
+    let sum = Rc::clone(&asked);
+    bench.router = alloc::boxed::Box::new(move |header| {
+        sum.set(sum.get() + i64::from(header.delta_bytes_per_s));
+        (header.routers, header.delta_bytes_per_s) = (1, i32::MAX / 64);
+    });
+    let id = bench.open_with(asking());
+    bench.a.write(id, &[7; 900_000]).unwrap();
+    bench.run(2 * SECOND);
+    let rates = rates(&bench);
+    let gained = (rates.iter().max().unwrap() - rates[0]) / 8;
+    assert!(gained > 0 && i64::try_from(gained).unwrap() <= asked.get(), "{gained} of {}", asked.get());
+}
+
+#[test]
+fn connections_of_a_path_share_what_is_granted() {
+    let mut bench = Bench::new();
+    let rate = Rc::new(RefCell::new(grants(3000)));
+    bench.router = alloc::boxed::Box::new(move |header| (rate.borrow_mut())(header));
+    let ids = [bench.open_with(asking()), bench.open_with(asking())];
+    for id in ids {
+        bench.a.write(id, &[7; 900_000]).unwrap();
+    }
+    bench.run(2 * SECOND);
+    let got = [1, 2].map(|id| bench.received(id).len());
+    assert!(got[0].abs_diff(got[1]) < 10_000 && got[0] > 100_000, "{got:?}");
+}
