@@ -130,6 +130,7 @@ fn repeat_text(repeat: Repeat) -> &'static str {
         Repeat::Timer => "the retransmission timer ran out",
         Repeat::Recovery => "acknowledgements showed that it is missing",
         Repeat::TooBig => "it was larger than the path takes",
+        Repeat::Refused => "the answer to the opening did not take it",
         Repeat::TailProbe => "the last one, to learn what arrived",
     }
 }

@@ -39,6 +39,8 @@ pub enum Repeat {
     Recovery,
     /// TCP: it was larger than what the path takes.
     TooBig,
+    /// TCP: it went with an opening, whose answer did not take it.
+    Refused,
     /// TCP: it is the last one, sent to learn what became of it and those before.
     TailProbe,
 }

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use skyhaul_core::{ConnectionId, Connections, Engine, Instant, MS, NetworkFields, NullSink, SECOND, Stream};
 use skyhaul_stp::segment::{
-    Block, Opening, Options, Piece, Poll, Report, Segment, Stat, Timing, decode, encode, repair_number,
-    reset_reason, types,
+    Block, Feedback, Opening, Options, Piece, Poll, Report, Segment, Stat, Timing, decode, encode,
+    repair_number, reset_reason, types,
 };
 use skyhaul_stp::{Config, Endpoint, EndpointConfig};
 

@@ -218,14 +218,19 @@ impl TcpBench {
             let first = input.near(self.theirs.wrapping_sub(3000));
             sack.push(first, first.wrapping_add(u32::from(input.byte()) * 16));
         }
+        let mut extra = ExtraOptions::default();
+        if shape & 64 != 0 {
+            let (kind, length) = (input.byte(), usize::from(input.byte() % 7));
+            extra.push([11, 12, 13, 34][usize::from(kind % 4)], input.take(length));
+        }
         Options {
+            extra,
             mss: (shape & 4 != 0).then(|| u16::from(input.byte()) * 6),
             window_scale: (shape & 8 != 0).then(|| input.byte()),
             sack_permitted: shape & 16 != 0,
             timestamps: (shape & 32 != 0 && sack.as_slice().is_empty())
                 .then(|| Timestamps { value: input.near(0), echo: input.near(self.stamp) }),
             sack,
-            ..Options::default()
         }
     }
 

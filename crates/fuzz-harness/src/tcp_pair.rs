@@ -7,7 +7,7 @@ use skyhaul_core::{
 };
 use skyhaul_tcp::scps::Scps;
 use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{AckPolicy, Config, Endpoint, EndpointConfig, Recovery};
+use skyhaul_tcp::{AcceleratedOpen, AckPolicy, Config, Endpoint, EndpointConfig, Recovery};
 
 use crate::input::Input;
 use crate::tcp_segment::way;
@@ -180,6 +180,8 @@ pub(super) fn config(choice: u8) -> Config {
     }
     if choice & 128 != 0 {
         config.scps = Some(Scps { compression: choice & 2 == 0, ..Scps::standard() });
+        let kinds = [AcceleratedOpen::Ttcp, AcceleratedOpen::FastOpen];
+        config.accelerated_open = Some(kinds[usize::from(choice >> 2 & 1)]);
     }
     // A fuzzer has better things to do than to fill megabytes.
     config.send_limit_bytes = config.send_limit_bytes.min(1 << 18);

@@ -6,6 +6,7 @@ use core::fmt;
 use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
 use skyhaul_core::{DeclaredRate, MS, SECOND};
 
+use crate::accelerated::AcceleratedOpen;
 use crate::ack_policy::AckPolicy;
 use crate::explicit::ExplicitConfig;
 use crate::loss::LossJudge;
@@ -130,6 +131,9 @@ pub struct Config {
     pub keepalive: Option<Keepalive>,
     /// SCPS-TP is offered and agreed to; these count where the peer agrees, too. `None`: plain TCP alone.
     pub scps: Option<Scps>,
+    /// Openings carry data, where the peer agrees and what is known of it allows: the SYN waits for the
+    /// application's first word then. An opening that is repeated may deliver its data twice.
+    pub accelerated_open: Option<AcceleratedOpen>,
     /// Challenge acknowledgements a second [RFC 5961 7].
     pub max_challenges_per_s: u32,
     /// Explicit rate control.
@@ -139,7 +143,7 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps } = $config;
+        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, accelerated_open } = $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
@@ -155,6 +159,9 @@ macro_rules! show {
         }
         if scps.is_some() || is_long {
             text.field("scps", scps);
+        }
+        if accelerated_open.is_some() || is_long {
+            text.field("accelerated_open", accelerated_open);
         }
         text.finish()
     }};
@@ -240,6 +247,7 @@ impl Config {
             discover_mtu: false,
             loss_judge: None,
             scps: None,
+            accelerated_open: None,
             keepalive: None,
             max_challenges_per_s: 10,
             explicit: ExplicitConfig::default(),

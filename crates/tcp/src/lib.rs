@@ -7,6 +7,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod accelerated;
 mod ack_policy;
 mod agreed;
 mod call;
@@ -23,6 +24,7 @@ pub mod segment;
 mod send;
 mod sequence;
 
+pub use accelerated::AcceleratedOpen;
 pub use ack_policy::AckPolicy;
 pub use config::{Config, Keepalive, Recovery};
 pub use connection::State;

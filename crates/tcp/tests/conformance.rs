@@ -4,6 +4,7 @@ const PAGE: &str = include_str!("../../../docs/spec/tcp-conformance.md");
 const TRACES: &[&str] = &[
     include_str!("cookies.rs"),
     include_str!("ecn.rs"),
+    include_str!("fast_open.rs"),
     include_str!("lifetime.rs"),
     include_str!("loss_causes.rs"),
     include_str!("mechanisms.rs"),
@@ -12,6 +13,7 @@ const TRACES: &[&str] = &[
     include_str!("rack.rs"),
     include_str!("repairs.rs"),
     include_str!("states.rs"),
+    include_str!("ttcp.rs"),
 ];
 const SCPS_PAGE: &str = include_str!("../../../docs/spec/scps-tp.md");
 const SCPS_TRACES: &[&str] =
@@ -25,6 +27,7 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../../sim/tests/swarm.rs"),
 ];
 const OTHERS: &[&str] = &[
+    include_str!("../src/accelerated/facts.rs"),
     include_str!("../src/endpoint/cookies.rs"),
     include_str!("../src/endpoint/secrets.rs"),
     include_str!("../src/ack_policy.rs"),
@@ -95,7 +98,15 @@ fn named(page: &'static str, name_of_page: &str, known: &[&str]) -> usize {
     let mut count = 0;
     for name in quoted {
         let is_file_or_field = name.contains('.')
-            || ["max_snacks", "pacing_percent", "scps_compressed", "scps_pairs"].contains(&name);
+            || [
+                "accelerated_open",
+                "max_early",
+                "max_snacks",
+                "pacing_percent",
+                "scps_compressed",
+                "scps_pairs",
+            ]
+            .contains(&name);
         assert!(is_file_or_field || known.contains(&name), "{name_of_page} names {name}, which is no test");
         count += 1;
     }

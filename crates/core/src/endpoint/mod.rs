@@ -202,6 +202,11 @@ impl<F: Family> Endpoint<F> {
         self.places.find_proven(self.host_of(peer), self.slots.len())
     }
 
+    /// True if one more connection may be handed out before its peer is proven.
+    pub fn has_early_room(&self) -> bool {
+        self.places.has_early_room()
+    }
+
     /// True if there is room for a connection that `peer` opened and has proven.
     pub fn has_room_for(&self, peer: F::Peer) -> bool {
         self.places.has_room_for(self.host_of(peer), self.slots.len())

@@ -54,6 +54,7 @@ impl TunOptions {
             mtu_bytes: self.mtu_bytes,
             max_connections: self.limits.max_connections,
             max_unproven: self.limits.max_unproven,
+            ..EndpointConfig::default()
         };
         Ok(skyhaul_tcp::Endpoint::new(config, random(self.seed, "net/tun")?))
     }

@@ -2,7 +2,7 @@
 
 use skyhaul_core::{MS, SECOND, Verdict};
 use skyhaul_tcp::scps::{Scps, Snack};
-use skyhaul_tcp::{AckPolicy, Config, ControllerKind, Counting, Keepalive, Recovery};
+use skyhaul_tcp::{AcceleratedOpen, AckPolicy, Config, ControllerKind, Counting, Keepalive, Recovery};
 
 use crate::common::dice::Dice;
 
@@ -26,6 +26,9 @@ pub(crate) fn config(d: &mut Dice, impatient: bool) -> Config {
     }
     if d.percent(20) {
         config.keepalive = Some(keepalive(d, FOR_EVER));
+    }
+    if d.percent(25) {
+        config.accelerated_open = Some(d.pick(&[AcceleratedOpen::Ttcp, AcceleratedOpen::FastOpen]));
     }
     if impatient {
         (config.max_syn_repeats, config.max_repeats) = (d.scale(1, 6) as u32, d.scale(3, 15) as u32);

@@ -28,8 +28,8 @@ pub(super) struct Reachability {
 }
 
 impl Reachability {
-    /// Reachability at the begin of a connection. Whoever opens goes by an address of its own choice. `trusts`:
-    /// what goes to an unproven address has no bound.
+    /// Reachability at the begin of a connection. Whoever opens goes by an address of its own choice.
+    /// `trusts`: what goes to an unproven address has no bound.
     pub(super) fn new(now: Instant, is_opener: bool, trusts: bool) -> Self {
         Self {
             proven: is_opener,

@@ -59,10 +59,11 @@ impl Connection {
     }
 
     /// True if this piece, which is no SYN, leaves without acknowledgement: its header is compressed, the
-    /// peer has answered something that we sent, and nothing is owed [SCPS-TP 3.3.1]. The end, and what asks
-    /// for an answer, has one.
+    /// peer has answered something that we sent, and nothing is owed [SCPS-TP 3.3.1]. The end, what asks
+    /// for an answer, and what carries a count of T/TCP, which goes uncompressed, has one.
     pub(super) fn goes_without_ack(&self, chunk: &Chunk) -> bool {
         self.own_number().is_some()
+            && self.count_bytes() == 0
             && self.sender.una() > self.sender.initial() + 1
             && !chunk.is_probe
             && chunk.end <= self.sender.data_end()

@@ -141,7 +141,8 @@ impl Connection {
             }
             Timeout::Retransmission => {
                 let (opening, open) = (self.config.max_syn_repeats, self.config.max_repeats);
-                if self.sender.timeouts() >= if self.life.is_opening() { opening } else { open } {
+                let opens = self.life.is_opening() || self.is_starred();
+                if self.sender.timeouts() >= if opens { opening } else { open } {
                     return self.give_up();
                 }
                 self.sender.on_timeout(&mut Call::new(self.id, &mut self.stats, context));

@@ -49,6 +49,9 @@ impl Connection {
             }
             return;
         }
+        if self.opening.as_ref().is_some_and(|opening| !opening.accepts(segment)) {
+            return self.refuse(Refusal::Absurd, context); // of another connection [RFC 1644 3.4]
+        }
         if let Err(why) = self.receiver.check(segment, sequence, context.now) {
             return self.refuse_unacceptable(why, segment, sequence, context);
         }
@@ -115,7 +118,7 @@ impl Connection {
         }
         let is_syn = segment.has(flags::SYN) && !segment.has(flags::ACK);
         let is_repeat = is_syn && sequence == self.receiver.peer_initial();
-        if self.life.is_opening() && is_repeat {
+        if (self.life.is_opening() || self.is_starred()) && is_repeat {
             // Our answer was lost.
             let agreed = self.sender.agreed().after_repeat(segment);
             self.sender.repeat_syn(agreed);
@@ -123,7 +126,7 @@ impl Connection {
         } else if segment.payload_bytes() > 0 || segment.has(flags::FIN) {
             self.receiver.acknowledge_now();
             if segment.has(flags::FIN) {
-                self.life.on_end_again(&self.config, context.now);
+                self.life.on_end_again(self.time_wait_ns(context.now), context.now);
             }
         } else {
             self.challenge(context);
@@ -151,7 +154,7 @@ impl Connection {
 
     /// False if the acknowledgement cannot be: of unsent data, or too old to be the peer's [RFC 5961 5].
     fn check_acknowledgement(&mut self, acknowledgement: u64, context: &mut Context<'_>) -> bool {
-        if self.life.is_opening() {
+        if self.life.is_opening() || self.is_starred() {
             let is_ours = self.acknowledges_syn(acknowledgement);
             if !is_ours {
                 self.life.owe_reset(acknowledgement, false);
@@ -168,16 +171,17 @@ impl Connection {
         is_possible
     }
 
-    fn on_fin_acknowledged(&mut self, context: &Context<'_>) {
+    pub(super) fn on_fin_acknowledged(&mut self, context: &Context<'_>) {
         if self.life.take_finished() {
             self.tell(StreamEvent::Finished);
         }
-        if self.life.on_fin_acknowledged(&self.config, context.now) {
+        let time_wait_ns = self.time_wait_ns(context.now);
+        if self.life.on_fin_acknowledged(&self.config, time_wait_ns, context.now) {
             self.close(None);
         }
     }
 
-    fn take_data(&mut self, segment: &Segment<'_>, sequence: u64, context: &Context<'_>) {
+    pub(super) fn take_data(&mut self, segment: &Segment<'_>, sequence: u64, context: &Context<'_>) {
         let length = segment.payload_bytes() as u64;
         if (length == 0 && !segment.has(flags::FIN)) || !self.life.state().may_receive() {
             return;
@@ -197,7 +201,7 @@ impl Connection {
             self.tell(StreamEvent::Readable);
         }
         if taken.is_complete {
-            self.life.on_end(&self.config, context.now);
+            self.life.on_end(self.time_wait_ns(context.now), context.now);
         }
     }
 }

@@ -228,38 +228,38 @@ impl Life {
         };
     }
 
-    /// Our FIN is acknowledged. True if that was all.
-    pub(super) fn on_fin_acknowledged(&mut self, config: &Config, now: Instant) -> bool {
+    /// Our FIN is acknowledged. True if that was all. `time_wait_ns`: twice the longest life of a segment.
+    pub(super) fn on_fin_acknowledged(&mut self, config: &Config, time_wait_ns: u64, now: Instant) -> bool {
         match self.state {
             StateData::FinWait1 => {
                 let until = self.released.then(|| now.after(config.fin_wait_ns));
                 self.state = StateData::FinWait2 { until };
             }
-            StateData::Closing => self.linger(config, now),
+            StateData::Closing => self.linger(time_wait_ns, now),
             _ => {}
         }
         matches!(self.state, StateData::LastAck)
     }
 
     /// The peer's FIN and everything before it have arrived.
-    pub(super) fn on_end(&mut self, config: &Config, now: Instant) {
+    pub(super) fn on_end(&mut self, time_wait_ns: u64, now: Instant) {
         match self.state {
             StateData::Established => self.state = StateData::CloseWait,
             StateData::FinWait1 => self.state = StateData::Closing,
-            StateData::FinWait2 { .. } => self.linger(config, now),
+            StateData::FinWait2 { .. } => self.linger(time_wait_ns, now),
             _ => {}
         }
     }
 
     /// The peer's FIN came again: our answer was lost, and may be lost again [RFC 9293 3.10.7.4].
-    pub(super) fn on_end_again(&mut self, config: &Config, now: Instant) {
+    pub(super) fn on_end_again(&mut self, time_wait_ns: u64, now: Instant) {
         if let StateData::TimeWait { .. } = self.state {
-            self.linger(config, now);
+            self.linger(time_wait_ns, now);
         }
     }
 
-    fn linger(&mut self, config: &Config, now: Instant) {
-        self.state = StateData::TimeWait { until: now.after(config.time_wait_ns) };
+    fn linger(&mut self, time_wait_ns: u64, now: Instant) {
+        self.state = StateData::TimeWait { until: now.after(time_wait_ns) };
     }
 
     /// Nothing is left. False if that was so before.

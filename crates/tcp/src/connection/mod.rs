@@ -5,6 +5,7 @@ mod compression;
 mod decision;
 #[cfg(test)]
 mod decision_tests;
+mod early;
 mod icmp;
 mod input;
 mod life;
@@ -13,6 +14,7 @@ mod output;
 mod silence;
 mod surface;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use core::num::NonZeroU8;
@@ -20,6 +22,7 @@ use core::num::NonZeroU8;
 use skyhaul_core::event::{Refusal, Verdict};
 use skyhaul_core::{CloseReason, Event, Instant, Stats, StreamEvent};
 
+use crate::accelerated::{Lesson, Opening};
 use crate::call::Call;
 use crate::config::Config;
 use crate::explicit::Grants;
@@ -61,6 +64,10 @@ pub struct Connection {
     silence: Silence,
     /// Changes of the peer's rate that routers granted.
     grants: Grants,
+    /// Its part in an opening with data.
+    opening: Option<Box<Opening>>,
+    /// Fact for openings to come, which the endpoint has not fetched.
+    lesson: Option<Lesson>,
     /// Events that the application has not fetched.
     events: VecDeque<StreamEvent>,
     stats: Stats,
@@ -86,6 +93,8 @@ impl Connection {
             receiver: Receiver::new(),
             silence: Silence::new(context.now),
             grants: Grants::default(),
+            opening: None,
+            lesson: None,
             events: VecDeque::new(),
             stats: Stats::default(),
             config,
@@ -164,7 +173,7 @@ impl Connection {
             self.receiver.check_invariants();
             let (is_opening, una) = (self.life.is_opening(), self.sender.una());
             let is_acknowledged = una > self.sender.initial();
-            let agree = self.life.is_closed() || is_opening != is_acknowledged;
+            let agree = self.life.is_closed() || is_opening != is_acknowledged || self.is_starred();
             debug_assert!(agree, "{:?}, acknowledged to {una}", self.life);
         }
     }

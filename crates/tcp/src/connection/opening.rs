@@ -87,13 +87,14 @@ impl Connection {
 
     /// Options of our SYN. An answer offers only what was offered.
     pub(super) fn opening_options(&self, path: &Path, now: Instant) -> Options {
-        let answers = self.life.state() == State::SynReceived;
+        let answers = self.life.state() != State::SynSent;
         let agreed = answers.then(|| self.sender.agreed());
         let options = syn_options(&self.config, agreed, path.max_segment_bytes(), self.timestamps(now));
         let mut extra = ExtraOptions::default();
         if let Some(scps) = self.config.in_force(agreed.is_none_or(|agreed| agreed.scps.is_some())) {
             scps.offer(self.number).push(&mut extra); // a SYN has room for it beside all others
         }
+        self.push_opening(&options, &mut extra);
         Options { extra, ..options }
     }
 
@@ -106,7 +107,8 @@ impl Connection {
     pub(super) fn ecn_setup(&self) -> u8 {
         match self.life.state() {
             State::SynSent if self.config.wants_ecn() && self.sender.timeouts() == 0 => ECN_SETUP,
-            State::SynReceived if self.sender.agreed().ecn => flags::ECE,
+            State::SynSent => 0,
+            _ if self.sender.agreed().ecn => flags::ECE,
             _ => 0,
         }
     }
@@ -127,7 +129,9 @@ impl Connection {
     pub(crate) fn successor(&self, segment: &Segment<'_>, takes_timestamps: bool) -> Option<u32> {
         let is_syn = segment.has(flags::SYN) && !segment.has(flags::ACK);
         let is_over = self.life.state() == State::TimeWait;
-        let is_new = is_over && is_syn && self.receiver.is_successor(segment, takes_timestamps);
+        let counts_on = self.opening.as_ref().is_some_and(|opening| opening.is_successor(segment));
+        let is_new =
+            is_over && is_syn && (counts_on || self.receiver.is_successor(segment, takes_timestamps));
         is_new.then(|| truncate(self.sender.max()).wrapping_add(SUCCESSOR_STEP))
     }
 
@@ -136,6 +140,7 @@ impl Connection {
         self.sender.establish(context.now, context.path);
         self.life.establish();
         self.tell(StreamEvent::Connected);
+        self.learn_by_handshake();
         if self.sender.agreed().tells_window_late(&self.config) {
             self.receiver.acknowledge_now();
         }
@@ -160,6 +165,10 @@ impl Connection {
         }
         if !segment.has(flags::SYN) {
             return;
+        }
+        if has_ack && !self.judge_answer(segment) {
+            self.life.owe_reset(acknowledgement, false);
+            return self.refuse(Refusal::Absurd, context);
         }
         self.learn_peer(segment, context);
         if has_ack {
@@ -188,6 +197,7 @@ impl Connection {
         self.sender.acknowledge(acknowledgement, segment, &mut call);
         self.establish(context);
         self.receiver.acknowledge_now();
+        self.finish_early(segment, context);
     }
 
     /// True if it answers our SYN, which crossed the peer's: its number is that of the SYN which is known, so

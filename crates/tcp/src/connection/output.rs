@@ -63,18 +63,18 @@ impl Connection {
     ) -> NetworkFields {
         let is_syn = chunk.first == self.sender.initial();
         let mut bits = if is_syn { flags::SYN | self.ecn_setup() } else { 0 };
-        let has_ack =
-            if is_syn { self.life.state() == State::SynReceived } else { !self.goes_without_ack(&chunk) };
+        let is_first = self.life.state() == State::SynSent;
+        let has_ack = if is_syn { !is_first } else { !self.goes_without_ack(&chunk) };
         if has_ack {
             bits |= flags::ACK;
         }
         let options = self.options(bits, context);
         let chunk = self.fit(chunk, bits, &options);
         let data_end = self.sender.data_end();
-        if chunk.end > data_end && !is_syn {
+        if chunk.end > data_end {
             bits |= flags::FIN;
         }
-        if chunk.end >= data_end && chunk.first < data_end && !is_syn {
+        if chunk.end >= data_end && chunk.first + u64::from(is_syn) < data_end {
             bits |= flags::PSH;
         }
         let Chunk { first, end, repeat, is_probe, .. } = chunk;
@@ -100,7 +100,9 @@ impl Connection {
         let told_bytes = self.grants.header_bytes(self.config.explicit);
         let told_bytes = if told_bytes > 0 && self.sender.asks() { 0 } else { told_bytes };
         let full_bytes = chunk.tried_bytes.map_or(self.sender.mss_bytes(), |_| chunk.end - chunk.first);
-        let max_bytes = full_bytes.saturating_sub(others + told_bytes).max(1);
+        // A SYN takes a number, and no room.
+        let syn = u64::from(chunk.first == self.sender.initial());
+        let max_bytes = full_bytes.saturating_sub(others + told_bytes).max(1) + syn;
         chunk.cut(max_bytes, self.sender.data_end())
     }
 
@@ -113,9 +115,10 @@ impl Connection {
         if bits & flags::ACK == 0 {
             return Options { timestamps, ..Options::default() }; // the others belong to an acknowledgement
         }
-        let others = self.sender.agreed().timestamp_bytes();
+        let others = self.sender.agreed().timestamp_bytes() + self.count_bytes();
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
-        let extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, context.now);
+        let mut extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, context.now);
+        self.push_count(&mut extra);
         Options { timestamps, sack: self.receiver.sack(max_blocks), extra, ..Options::default() }
     }
 
@@ -130,11 +133,12 @@ impl Connection {
         let Piece { first, data_end, bits, repeat, is_probe } = piece;
         let is_syn = bits & flags::SYN != 0;
         let (acknowledgement, window) = self.acknowledge(bits, is_syn);
-        let has_data = !is_syn && first < data_end;
+        let data_first = first + u64::from(is_syn);
+        let has_data = data_first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
         let path_header = self.path_header(has_data && !is_probe, bits);
         let nothing = ((&[][..], &[][..]), None);
-        let (payload, described) = if has_data { self.sender.payload(first, data_end) } else { nothing };
+        let (payload, described) = if has_data { self.sender.payload(data_first, data_end) } else { nothing };
         let segment = Segment {
             source_port: self.names.local_port,
             destination_port: self.names.remote_port,

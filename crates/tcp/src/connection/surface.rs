@@ -24,7 +24,7 @@ impl endpoint::Connection for Connection {
     }
 
     fn is_unproven(&self) -> bool {
-        self.life.state() == State::SynReceived
+        self.life.state() == State::SynReceived || self.is_starred()
     }
 
     fn stage(&self) -> Stage {

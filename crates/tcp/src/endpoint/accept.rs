@@ -7,7 +7,7 @@ use skyhaul_core::endpoint::{self, Arrival, Context, Family as _, Place, Stage};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Instant};
 
-use super::{Tcp, ways};
+use super::{Tcp, openings, ways};
 use crate::agreed::Agreed;
 use crate::config::Config;
 use crate::connection::{Connection, Entropy, Names, syn_options};
@@ -58,7 +58,8 @@ fn receive_opening(
         if let Some(least) = least_initial.filter(|&least| is_earlier(entropy.initial, least)) {
             entropy.initial = least;
         }
-        admit(endpoint, (names, now), entropy, (Connection::accept, segment), sink);
+        let id = admit(endpoint, (names, now), entropy, (Connection::accept, segment), sink);
+        openings::answer(endpoint, id, arrival, segment, sink);
     } else if endpoint.has_room_for(names.peer) && least_initial.is_none() {
         answer_by_cookie(endpoint, (names, now), segment);
     } else {

@@ -61,6 +61,10 @@ impl Family for Tcp {
             Some(header) => connection.handle_compressed(segment, header, (fields, wire_bytes), &mut context),
         }
         let survives = connection.state() != State::Closed;
+        let lesson = connection.take_lesson();
+        if let Some(lesson) = lesson {
+            endpoint.family.ways.opening(arrival.key.peer, now).learn(lesson, now);
+        }
         endpoint.family.stats.resets_ignored += u64::from(segment.has(flags::RST) && survives);
         if segment.has(flags::SYN)
             && let Some(number) = endpoint.get(id).and_then(Connection::peer_number)

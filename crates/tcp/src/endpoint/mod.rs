@@ -4,6 +4,7 @@ mod accept;
 mod cookies;
 mod family;
 mod icmp;
+mod openings;
 mod secrets;
 mod ways;
 
@@ -32,11 +33,20 @@ pub struct EndpointConfig {
     /// Of those, connections whose opening a peer has not confirmed yet. Further openings are answered
     /// and not kept (SYN cookies).
     pub max_unproven: usize,
+    /// Of those, connections whose data the application has before the peer has confirmed the opening, where
+    /// [`Config::accelerated_open`] lets it; further openings are ordinary ones.
+    pub max_early: usize,
 }
 
 impl Default for EndpointConfig {
     fn default() -> Self {
-        Self { accept: Config::standard(), mtu_bytes: 1500, max_connections: 1024, max_unproven: 128 }
+        Self {
+            accept: Config::standard(),
+            mtu_bytes: 1500,
+            max_connections: 1024,
+            max_unproven: 128,
+            max_early: 64,
+        }
     }
 }
 
@@ -49,6 +59,11 @@ pub struct EndpointStats {
     pub unknown: u64,
     /// Openings dropped for want of room.
     pub full: u64,
+    /// Openings whose data was taken before the handshake was over.
+    pub early_taken: u64,
+    /// Openings that asked for that and had to go the ordinary way: a cookie or count that was not good, or no
+    /// room.
+    pub early_refused: u64,
     /// Openings that were answered and not kept: SYN cookies.
     pub cookies_sent: u64,
     /// Cookies that came back: connections made of them.
@@ -71,6 +86,8 @@ pub struct Tcp {
     cookies: cookies::Cookies,
     /// Numbers of connections in compressed headers.
     numbers: Numbers,
+    /// Count of the last connection that counts [RFC 1644 3.1].
+    count: u32,
     stats: EndpointStats,
 }
 
@@ -93,14 +110,13 @@ impl Hosted for Endpoint {
 impl Endpoint {
     /// An endpoint whose random values come from `random`.
     pub fn new(config: EndpointConfig, mut random: Stream) -> Self {
-        let EndpointConfig { accept, mtu_bytes, max_connections, max_unproven } = config;
+        let EndpointConfig { accept, mtu_bytes, max_connections, max_unproven, max_early } = config;
         let host = HostConfig {
             mtu_bytes,
             carrier_bytes: |way: Way| ip_bytes(way.remote),
             head_bytes: 0,
             tail_bytes: 0,
-            // None is handed out before the handshake is over.
-            bounds: Bounds { max_connections, max_unproven, max_early: 0 },
+            bounds: Bounds { max_connections, max_unproven, max_early },
             host_of: Some(|way: Way| host_number(way.remote)),
             // A buffer for reading is allotted to proven peers alone; its bound is the connection's.
             receive_budget_bytes: u64::MAX,
@@ -111,6 +127,7 @@ impl Endpoint {
             secrets: secrets::Secrets::new(&mut random),
             cookies: cookies::Cookies::default(),
             numbers: Numbers::default(),
+            count: 0,
             stats: EndpointStats::default(),
         };
         Self(endpoint::Endpoint::new(family, host, random))
@@ -142,9 +159,11 @@ impl Endpoint {
         }
         let known = endpoint.family.ways.get(way);
         let path = endpoint.enter_path(now, way, config.declared_rate());
+        let accelerated = config.accelerated_open;
         let mut context = Context { now, path, sink: &mut NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
         ways::brief(known, &mut connection, &mut context);
+        openings::open(&mut endpoint.family, (way, now), accelerated, &mut connection);
         endpoint.insert(id, names, connection, true);
         Ok(id)
     }

@@ -49,6 +49,11 @@ impl Secrets {
         }
     }
 
+    /// Bits that nobody else can tell of `text` between these hosts, whatever their ports.
+    pub(super) fn host_cookie(&self, names: Names, text: &[u8]) -> u64 {
+        whole_hash(self.cookies, names, 0, text)
+    }
+
     /// Bits that nobody else can tell of `text` between these ends.
     pub(super) fn cookie(&self, names: Names, text: &[u8]) -> u32 {
         hash(self.cookies, names, both_ports(names), text)
@@ -60,6 +65,10 @@ fn both_ports(names: Names) -> u32 {
 }
 
 fn hash(key: (u64, u64), names: Names, ports: u32, text: &[u8]) -> u32 {
+    whole_hash(key, names, ports, text) as u32
+}
+
+fn whole_hash(key: (u64, u64), names: Names, ports: u32, text: &[u8]) -> u64 {
     let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
     for address in [names.peer.local, names.peer.remote] {
         match address {
@@ -69,7 +78,7 @@ fn hash(key: (u64, u64), names: Names, ports: u32, text: &[u8]) -> u32 {
     }
     hasher.write(&ports.to_be_bytes());
     hasher.write(text);
-    hasher.finish() as u32
+    hasher.finish()
 }
 
 /// Candidates for a local port, each once, from a random one on [RFC 6056 3.3.1].

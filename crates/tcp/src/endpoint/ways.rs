@@ -6,6 +6,7 @@ use skyhaul_core::endpoint::Context;
 use skyhaul_core::{Instant, Verdict};
 
 use super::Endpoint;
+use crate::accelerated::Facts;
 use crate::connection::{Connection, LEARNT_FOR_NS};
 use crate::segment::Way;
 
@@ -18,6 +19,8 @@ pub(super) struct Known {
     mtu: Option<(u32, Instant)>,
     /// As the carrier said; `None`: it has said nothing.
     loss_cause: Option<Verdict>,
+    /// What openings with data go by.
+    opening: Facts,
     since: Instant,
 }
 
@@ -35,7 +38,17 @@ impl Ways {
             let oldest = self.0.iter().min_by_key(|&(_, known)| known.since).map(|(&way, _)| way);
             oldest.and_then(|way| self.0.remove(&way));
         }
-        self.0.entry(way).or_insert(Known { mtu: None, loss_cause: None, since: now })
+        self.0.entry(way).or_insert(Known {
+            mtu: None,
+            loss_cause: None,
+            opening: Facts::default(),
+            since: now,
+        })
+    }
+
+    /// Facts that openings with data go by, to be changed.
+    pub(super) fn opening(&mut self, way: Way, now: Instant) -> &mut Facts {
+        &mut self.entry(way, now).opening
     }
 
     pub(super) fn get(&self, way: Way) -> Option<Known> {

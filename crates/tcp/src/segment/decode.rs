@@ -3,6 +3,7 @@
 use skyhaul_core::{Description, NetworkFields};
 
 use super::{Compression, HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
+use crate::accelerated::is_counted;
 use crate::scps::compress::{self, Compressed, decompress};
 
 /// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
@@ -18,7 +19,6 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     }
     let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let long = |at: usize| u32::from(short(at)) << 16 | u32::from(short(at + 2));
-    check_flags(header[13])?;
     // Its options are read where they stay: a segment is moved as rarely as can be.
     let mut segment = Segment {
         source_port: short(0),
@@ -34,6 +34,7 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
         compression: None,
     };
     segment.options.read(&head[HEADER_BYTES..])?;
+    check_flags(&segment)?;
     Ok(segment)
 }
 
@@ -60,10 +61,11 @@ fn decode_compressed(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     Ok(Segment { compression: Some(Compression { connection_id, has_sequence }), ..segment })
 }
 
-/// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with FIN or
-/// RST is nothing that any state asks for.
-fn check_flags(bits: u8) -> Result<(), Malformed> {
-    let has = |bit: u8| bits & bit != 0;
-    let contradicts = has(flags::SYN) && has(flags::FIN | flags::RST);
+/// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with RST is
+/// nothing that any state asks for, and together with FIN it is so in T/TCP alone [RFC 1644 3.2].
+fn check_flags(segment: &Segment<'_>) -> Result<(), Malformed> {
+    let has = |bit: u8| segment.flags & bit != 0;
+    let is_whole = || is_counted(segment);
+    let contradicts = has(flags::SYN) && (has(flags::RST) || (has(flags::FIN) && !is_whole()));
     if contradicts || !has(flags::SYN | flags::RST | flags::ACK) { Err(Malformed::Flags) } else { Ok(()) }
 }

@@ -59,7 +59,7 @@ impl Sender {
     /// Next piece to send, and when it may leave. Pure.
     pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
         if self.space.is_opening() {
-            return self.syn().map(|action| Step { at: now, action });
+            return self.next_of_opening(now, path);
         }
         if let Some(action) = self.tail_probe() {
             return Some(Step { at: self.ready_at(now, path), action });
@@ -79,14 +79,20 @@ impl Sender {
     }
 
     /// Moment at which data may leave: as the path and the controller's pace let it.
-    fn ready_at(&self, now: Instant, path: &Path) -> Instant {
+    pub(super) fn ready_at(&self, now: Instant, path: &Path) -> Instant {
         path.grant().into_iter().chain(self.pace.as_ref().map(Pacer::ready_at)).fold(now, Instant::max)
     }
 
-    fn syn(&self) -> Option<Chunk> {
+    /// Next piece while our SYN is not acknowledged.
+    fn next_of_opening(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
         let initial = self.space.initial();
-        let is_due = self.space.nxt() == initial;
-        is_due.then(|| Chunk::new(initial, initial + 1, self.space.repeat_at(initial)))
+        if self.space.nxt() == initial {
+            let repeat = self.space.repeat_at(initial);
+            let with_data = if repeat.is_none() { self.early_bytes()? } else { 0 };
+            return Some(Step { at: now, action: Chunk::new(initial, initial + 1 + with_data, repeat) });
+        }
+        let action = if self.goes_on_early() { self.next_in_line()? } else { return None };
+        Some(Step { at: self.ready_at(now, path), action })
     }
 
     /// Segment that is to show what became of the last ones: the next one, else the last one again [RFC 8985
@@ -256,7 +262,9 @@ impl Sender {
                 self.board.repeat_to(chunk.end);
             }
         }
-        self.timer.on_sent(chunk.end, is_new && !self.has_missing(), now);
+        // A SYN measures a round trip, whatever becomes of data beside it.
+        let timed_end = if chunk.first == self.space.initial() { chunk.first + 1 } else { chunk.end };
+        self.timer.on_sent(timed_end, is_new && !self.has_missing(), now);
         if self.persist.stop() {
             call.emit(Event::Persist { on: false });
         }

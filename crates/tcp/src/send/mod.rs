@@ -5,6 +5,7 @@ mod acknowledge;
 mod ask;
 mod buffer;
 mod decide;
+mod early;
 mod losses;
 mod mark_answer;
 mod mtu_search;
@@ -40,6 +41,7 @@ use crate::segment::{HEADER_BYTES, Payload};
 use crate::sequence::TimestampClock;
 use buffer::SendBuffer;
 pub(crate) use decide::Chunk;
+use early::Early;
 use mark_answer::MarkAnswer;
 use mtu_search::MtuSearch;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
@@ -68,6 +70,8 @@ pub(crate) struct Sender {
     /// Largest payload of a segment without SACK blocks.
     mss_bytes: u64,
     space: SendSpace,
+    /// Data that goes before the handshake is over.
+    early: Early,
     board: Scoreboard,
     recovery: LossRecovery,
     /// Times of sending, where losses are found by them or what goes again is held to them.
@@ -109,6 +113,7 @@ impl Sender {
             tail_probe: TailProbe::default(),
             timer: RetransmissionTimer::new(&config, space.initial(), now),
             space,
+            early: Early::default(),
             persist: Persist::default(),
             path_mtu: PathMtu::new(is_ipv4),
             mtu_search: MtuSearch::default(),

@@ -138,9 +138,24 @@ impl Lone {
         self.endpoint.state(self.id).unwrap_or(State::Closed)
     }
 
+    /// An opening from another port of the peer's.
+    pub fn say_from(&mut self, port: u16, bits: u8, sequence: u32, options: Options, payload: &[u8]) {
+        self.say_as((way(), port), (bits, sequence, 0), options, payload);
+    }
+
+    /// An opening that came another way.
+    pub fn say_to(&mut self, way: Way, bits: u8, options: Options, payload: &[u8]) {
+        self.say_as((way, PEER_PORT), (bits, 0, 0), options, payload);
+    }
+
     pub fn say(&mut self, bits: u8, sequence: u32, acknowledgement: u32, options: Options, payload: &[u8]) {
+        self.say_as((way(), PEER_PORT), (bits, sequence, acknowledgement), options, payload);
+    }
+
+    fn say_as(&mut self, (way, port): (Way, u16), numbers: (u8, u32, u32), options: Options, payload: &[u8]) {
+        let (bits, sequence, acknowledgement) = numbers;
         let segment = Segment {
-            source_port: PEER_PORT,
+            source_port: port,
             destination_port: self.local_port,
             sequence: PEER_INITIAL.wrapping_add(sequence),
             acknowledgement: if bits & flags::ACK == 0 {
@@ -157,8 +172,8 @@ impl Lone {
             compression: None,
         };
         let mut bytes = Vec::new();
-        encode(way().reversed(), &segment, &mut bytes);
-        self.endpoint.handle(self.now, way(), self.peer_ecn.into(), &bytes, &mut NullSink);
+        encode(way.reversed(), &segment, &mut bytes);
+        self.endpoint.handle(self.now, way, self.peer_ecn.into(), &bytes, &mut NullSink);
     }
 
     /// ICMP about our segment with this number, as it would quote it.

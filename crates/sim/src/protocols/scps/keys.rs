@@ -13,7 +13,8 @@ use skyhaul_scenario::tree::Node;
 
 /// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
 /// alone, which no simulated one does.
-const NOT_OF_TCP: [&str; 10] = [
+const NOT_OF_TCP: [&str; 11] = [
+    "accelerated_open",
     "controller",
     "explicit",
     "pacing_percent",

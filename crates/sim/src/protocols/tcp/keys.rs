@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use skyhaul_core::PathHeader;
-use skyhaul_tcp::{Asks, Config, ControllerKind, Counting, ExplicitConfig, Recovery};
+use skyhaul_tcp::{AcceleratedOpen, Asks, Config, ControllerKind, Counting, ExplicitConfig, Recovery};
 
 use super::ack_policy::read_ack_policy;
 use super::keepalive::read_keepalive;
@@ -157,6 +157,15 @@ fn timer_keys() -> Vec<Key<Config>> {
 
 fn lifetime_keys() -> Vec<Key<Config>> {
     vec![
+        Key::new(
+            "accelerated_open",
+            Or("none", Choice(&[("ttcp", AcceleratedOpen::Ttcp), ("tfo", AcceleratedOpen::FastOpen)])),
+            |c: &mut Config| &mut c.accelerated_open,
+        )
+        .means(
+            "Openings carry data, by counts of connections (T/TCP, RFC 1644) or by cookies (Fast Open, RFC 7413), once \
+             an ordinary handshake has made the hosts known to each other. Both ends need it.",
+        ),
         Key::new("max_syn_repeats", UnlimitedTries, |c: &mut Config| &mut c.max_syn_repeats)
             .means("Repeats of SYN before connecting fails."),
         Key::new("max_repeats", UnlimitedTries, |c: &mut Config| &mut c.max_repeats)

@@ -128,6 +128,7 @@ pub(super) fn engine(setup: &HostSetup<'_>, accept: Config, suffix: &str) -> Tcp
         mtu_bytes: MTU_BYTES,
         max_connections: usize::MAX,
         max_unproven: usize::MAX,
+        max_early: usize::MAX,
     };
     TcpEngine::new(setup.address, Endpoint::new(config, setup.stream(suffix)))
 }

@@ -19,13 +19,16 @@ struct Opening {
     initial: u32,
     shift: Option<u8>,
     mss: usize,
+    /// Bytes that it lets whoever answers it send at once.
+    window: u32,
 }
 
 impl Opening {
     fn of(segment: &Segment<'_>) -> Self {
         let options = &segment.options;
         let mss = options.mss.map_or(DEFAULT_MSS, usize::from);
-        Self { initial: segment.sequence, shift: options.window_scale.map(|shift| shift.min(14)), mss }
+        let shift = options.window_scale.map(|shift| shift.min(14));
+        Self { initial: segment.sequence, shift, mss, window: segment.window.into() }
     }
 }
 
@@ -127,7 +130,9 @@ impl Watch {
         let is_syn = segment.has(flags::SYN);
         if is_syn && exchange.ours.is_none_or(|ours| ours.initial != segment.sequence) {
             let theirs = exchange.theirs.filter(|_| segment.has(flags::ACK));
-            *exchange = Exchange { ours: Some(Opening::of(segment)), theirs, ..Exchange::default() };
+            // An opening with data is answered with data [RFC 1644, RFC 7413].
+            let allowed = theirs.map_or(0, |theirs| 1 + theirs.window);
+            *exchange = Exchange { ours: Some(Opening::of(segment)), theirs, allowed, ..Exchange::default() };
         }
         exchange.sent(segment, is_syn, meta)
     }

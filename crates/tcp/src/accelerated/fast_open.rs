@@ -1,0 +1,103 @@
+//! Fast Open: the cookie option, and what a connection does with it [RFC 7413].
+
+use super::Lesson;
+use crate::segment::{ExtraOptions, Segment};
+
+/// Kind of the option [RFC 7413 4.1.1].
+const KIND: u8 = 34;
+/// Octets of a cookie [RFC 7413 4.1.1].
+const MIN_BYTES: usize = 4;
+const MAX_BYTES: usize = 16;
+
+/// Cookie of a server's, of 4 to 16 octets, an even number of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cookie {
+    bytes: [u8; MAX_BYTES],
+    length: u8,
+}
+
+impl core::fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Cookie({} octets)", self.length)
+    }
+}
+
+impl Cookie {
+    /// Cookie of these octets; `None`: there is none of this length.
+    pub(crate) fn new(octets: &[u8]) -> Option<Self> {
+        let is_valid = (MIN_BYTES..=MAX_BYTES).contains(&octets.len()) && octets.len().is_multiple_of(2);
+        let mut bytes = [0; MAX_BYTES];
+        bytes.get_mut(..octets.len()).filter(|_| is_valid)?.copy_from_slice(octets);
+        Some(Self { bytes, length: octets.len() as u8 })
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+/// Option as a SYN bears it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It asks for a cookie.
+    Request,
+    /// A cookie.
+    Cookie(Cookie),
+    /// Something of no length that a cookie has.
+    Malformed,
+}
+
+impl Told {
+    /// Option of this segment.
+    pub(crate) fn of(segment: &Segment<'_>) -> Option<Self> {
+        let octets = segment.options.extra.get(KIND)?;
+        Some(match octets {
+            [] => Self::Request,
+            octets => Cookie::new(octets).map_or(Self::Malformed, Self::Cookie),
+        })
+    }
+}
+
+/// Option of our SYN, where there is one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FastOpen {
+    told: Option<Told>,
+}
+
+impl FastOpen {
+    /// Part of the end that opens, which has this cookie, or asks for one.
+    pub(crate) fn opening(cookie: Option<Cookie>) -> Self {
+        Self { told: Some(cookie.map_or(Told::Request, Told::Cookie)) }
+    }
+
+    /// Part of the end that accepts, and grants this cookie.
+    pub(crate) fn accepting(granted: Option<Cookie>) -> Self {
+        Self { told: granted.map(Told::Cookie) }
+    }
+
+    /// Adds the option, if there is room for it.
+    pub(super) fn push_option(&self, room: usize, extra: &mut ExtraOptions) {
+        let value = match &self.told {
+            Some(Told::Cookie(cookie)) => cookie.as_bytes(),
+            Some(_) => &[],
+            None => return,
+        };
+        if extra.encoded_len() + (value.len() + 2).next_multiple_of(4) <= room {
+            extra.push(KIND, value);
+        }
+    }
+
+    /// Octets that the option takes of a SYN.
+    pub(crate) fn bytes(cookie: Cookie) -> usize {
+        (cookie.as_bytes().len() + 2).next_multiple_of(4)
+    }
+
+    pub(super) fn on_answer(&mut self, answer: &Segment<'_>, timeouts: u32, mss: u16) -> Option<Lesson> {
+        let had_cookie = matches!(self.told, Some(Told::Cookie(_)));
+        match Told::of(answer) {
+            _ if timeouts > 0 && had_cookie => Some(Lesson::Vanished),
+            Some(Told::Cookie(cookie)) => Some(Lesson::Cookie { cookie, mss }),
+            _ => had_cookie.then_some(Lesson::CookieWorks),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Openings with data, as a connection sees them: T/TCP's starred states and Fast Open's are those in which
+//! the peer's data is taken while our SYN is not acknowledged.
+
+use alloc::boxed::Box;
+
+use skyhaul_core::{Instant, StreamEvent};
+
+use super::opening::syn_options;
+use super::{Connection, Context, State};
+use crate::accelerated::{Judgement, Lesson, Opening};
+use crate::segment::{ExtraOptions, MAX_OPTIONS_BYTES, Options, Segment, Timestamps, flags};
+
+/// Octets of the option that offers SCPS-TP, padded.
+const MAX_CAPABILITIES_BYTES: usize = 4;
+
+impl Connection {
+    /// Its SYN bears the options of this opening, and so many octets of data.
+    pub(crate) fn open_with(&mut self, opening: Opening, syn_bytes: u64) {
+        self.sender.open_with_data(syn_bytes, opening.may_end_in_opening());
+        self.opening = Some(Box::new(opening));
+    }
+
+    /// Its answer bears the options of this opening. `takes_data`: what the SYN carries is taken at once,
+    /// with all consequences.
+    pub(crate) fn answer_with(
+        &mut self,
+        opening: Opening,
+        takes_data: bool,
+        syn: &Segment<'_>,
+        context: &mut Context<'_>,
+    ) {
+        let may_end = opening.may_end_in_opening();
+        self.opening = Some(Box::new(opening));
+        if !takes_data {
+            return;
+        }
+        self.sender.establish(context.now, context.path);
+        self.sender.answer_with_data(may_end);
+        self.life.establish();
+        self.tell(StreamEvent::Connected);
+        self.take_opening_data(syn, context);
+        self.tell_state(context);
+        self.check_invariants();
+    }
+
+    /// True in T/TCP's starred states: the peer's opening is taken with its data, ours is not acknowledged
+    /// [RFC 1644 3.2].
+    pub(super) fn is_starred(&self) -> bool {
+        self.opening.is_some()
+            && self.sender.una() == self.sender.initial()
+            && !self.life.is_opening()
+            && !self.life.is_closed()
+    }
+
+    /// Fact for openings to come, once.
+    pub(crate) fn take_lesson(&mut self) -> Option<Lesson> {
+        self.lesson.take()
+    }
+
+    /// Octets that the options of our SYN leave for those of an opening with data.
+    pub(crate) fn syn_room_bytes(&self) -> usize {
+        let own = syn_options(&self.config, None, 0, Timestamps::default()).encoded_len();
+        let scps = if self.config.scps.is_some() { MAX_CAPABILITIES_BYTES } else { 0 };
+        MAX_OPTIONS_BYTES - own - scps
+    }
+
+    /// Adds the options of an opening with data to those of a SYN.
+    pub(super) fn push_opening(&self, others: &Options, extra: &mut ExtraOptions) {
+        let Some(opening) = &self.opening else { return };
+        let is_answer = self.life.state() != State::SynSent;
+        let is_repeat = self.sender.timeouts() > 0;
+        let room = MAX_OPTIONS_BYTES.saturating_sub(others.encoded_len());
+        opening.push_options((true, is_answer, is_repeat), room, extra);
+    }
+
+    /// Octets of the count in every segment.
+    pub(super) fn count_bytes(&self) -> usize {
+        self.opening.as_ref().map_or(0, |opening| opening.option_bytes())
+    }
+
+    /// Adds the count to the options of a segment behind the SYN.
+    pub(super) fn push_count(&self, extra: &mut ExtraOptions) {
+        if let Some(opening) = &self.opening {
+            opening.push_options((false, false, false), MAX_OPTIONS_BYTES, extra);
+        }
+    }
+
+    /// Judges the answer to our SYN; false if it answers another one.
+    pub(super) fn judge_answer(&mut self, answer: &Segment<'_>) -> bool {
+        let Some(opening) = &mut self.opening else { return true };
+        let mss = answer.options.mss.unwrap_or_default();
+        let (judgement, lesson) = opening.on_answer(answer, self.sender.timeouts(), mss);
+        self.lesson = lesson.or(self.lesson);
+        if judgement == Judgement::Ordinary {
+            self.opening = None;
+        }
+        judgement != Judgement::Foreign
+    }
+
+    /// Our SYN is acknowledged: what went with it and was not taken goes again, and what came with the answer
+    /// is taken. Data is acknowledged as data is, not at once.
+    pub(super) fn finish_early(&mut self, answer: &Segment<'_>, context: &mut Context<'_>) {
+        self.sender.resend_refused(context.now);
+        if self.sender.has_sent_fin() {
+            self.life.on_fin_sent();
+            if self.sender.fin_is_acknowledged() {
+                self.on_fin_acknowledged(context);
+            }
+        }
+        let has_more = answer.payload_bytes() > 0 || answer.has(flags::FIN);
+        if self.opening.is_some() && has_more {
+            self.take_opening_data(answer, context);
+        }
+    }
+
+    /// Takes data and FIN of the peer's SYN, which our window, as the SYNs tell it, has room for.
+    fn take_opening_data(&mut self, syn: &Segment<'_>, context: &Context<'_>) {
+        let _ = self.receiver.acknowledge(true, self.sender.mss_bytes());
+        self.take_data(syn, self.receiver.peer_initial() + 1, context);
+    }
+
+    /// A handshake taught something at the end that accepts.
+    pub(super) fn learn_by_handshake(&mut self) {
+        let by_opening = self.opening.as_ref().and_then(|opening| opening.on_established());
+        self.lesson = self.lesson.or(by_opening);
+    }
+
+    /// Time of TIME-WAIT.
+    pub(super) fn time_wait_ns(&self, now: Instant) -> u64 {
+        let ordinary_ns = self.config.time_wait_ns;
+        match &self.opening {
+            Some(opening) => opening.time_wait_ns(ordinary_ns, self.sender.rto_ns(), now),
+            None => ordinary_ns,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! TCP Fast Open as packet traces, and what a peer, a path or a stranger may do to it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::*;
+use skyhaul_core::{Connections, Engine, NullSink, SECOND, StreamEvent};
+use skyhaul_tcp::segment::{Options, flags};
+use skyhaul_tcp::{AcceleratedOpen, Config, State};
+
+const SYN: u8 = flags::SYN;
+const ACK: u8 = flags::ACK;
+const FIN: u8 = flags::FIN;
+const PSH: u8 = flags::PSH;
+/// Kind of the option.
+const COOKIE: u8 = 34;
+/// Time for which a key makes cookies.
+const KEY_NS: u64 = 12 * 3600 * SECOND;
+
+fn fast() -> Config {
+    Config { accelerated_open: Some(AcceleratedOpen::FastOpen), ..plain() }
+}
+
+/// Options of a peer with 1000-octet segments and this cookie; empty: it asks for one.
+fn with(cookie: &[u8]) -> Options {
+    let mut options = Options { mss: Some(1000), ..Options::default() };
+    assert!(options.extra.push(COOKIE, cookie));
+    options
+}
+
+fn told(heard: &Heard) -> Option<Vec<u8>> {
+    heard.options.extra.get(COOKIE).map(<[u8]>::to_vec)
+}
+
+/// A client that has this cookie of the peer's; its first connection is over.
+fn holding(cookie: &[u8]) -> Lone {
+    let (mut lone, syn) = Lone::connecting(&fast());
+    assert_eq!((syn.flags, told(&syn)), (SYN, Some(vec![])), "it asks");
+    lone.say(SYN | ACK, 0, 1, with(cookie), b"");
+    assert_eq!(lone.one().flags, ACK);
+    lone.endpoint.finish(lone.id);
+    lone.hear();
+    lone.say(FIN | ACK, 1, 2, Options::default(), b"");
+    assert_eq!((lone.one().flags, lone.state()), (ACK, State::TimeWait));
+    lone.events();
+    lone
+}
+
+/// A further connection, with this for its first word.
+fn ask(lone: &mut Lone, request: &[u8]) -> Vec<Heard> {
+    lone.id = lone.endpoint.connect(lone.now, way(), PEER_PORT, None, fast()).unwrap();
+    lone.local_port = lone.endpoint.local_port(lone.id).unwrap();
+    assert_eq!(lone.endpoint.write(lone.id, request), Ok(request.len()));
+    lone.hear()
+}
+
+/// A listener and the cookie that it grants the peer.
+fn granting() -> (Lone, Vec<u8>) {
+    let mut lone = Lone::new(&fast());
+    lone.say(SYN, 0, 0, with(&[]), b"not taken");
+    let answer = lone.one();
+    assert_eq!((answer.flags, answer.acknowledgement), (SYN | ACK, 1));
+    lone.say(flags::RST, 1, 0, Options::default(), b"");
+    (lone, told(&answer).unwrap())
+}
+
+#[test]
+fn at_first_contact_a_client_asks_for_a_cookie_and_goes_the_ordinary_way() {
+    let (mut lone, syn) = Lone::connecting(&fast());
+    assert_eq!((syn.flags, told(&syn), syn.payload.len()), (SYN, Some(vec![]), 0));
+    lone.write(100);
+    assert_eq!(lone.hear(), []);
+    lone.say(SYN | ACK, 0, 1, with(&[7; 8]), b"");
+    let heard = lone.hear();
+    assert_eq!((heard[0].payload.len(), told(&heard[0])), (100, None));
+}
+
+#[test]
+fn with_a_cookie_the_first_data_goes_with_the_opening() {
+    for cookie in [&[7; 8][..], &[9; 4], &[1; 16]] {
+        let mut lone = holding(cookie);
+        let heard = ask(&mut lone, &[5; 1500]);
+        assert_eq!(heard.len(), 1, "the window is the peer's to tell");
+        let options = heard[0].options.encoded_len();
+        assert_eq!((heard[0].flags, told(&heard[0])), (SYN, Some(cookie.to_vec())));
+        assert_eq!(heard[0].payload.len(), 1000 - options, "as much as the peer's segments have");
+        let sent = heard[0].payload.len() as u32;
+        lone.say(SYN | ACK, 0, 1 + sent, Options { mss: Some(1000), ..Options::default() }, b"response");
+        let rest = lone.one();
+        assert_eq!((rest.sequence, rest.payload.len()), (1 + sent, 1500 - sent as usize));
+        assert_eq!((lone.read(), rest.acknowledgement), (b"response".to_vec(), 9));
+        assert_eq!(lone.events()[..2], [StreamEvent::Connected, StreamEvent::Readable]);
+        assert_eq!(lone.stats().retransmitted_packets, 0);
+    }
+}
+
+#[test]
+fn a_server_takes_data_with_its_cookie_and_answers_before_the_handshake_is_over() {
+    let (mut lone, cookie) = granting();
+    lone.say(SYN, 0, 0, with(&cookie), b"request");
+    lone.take();
+    assert_eq!(lone.read(), b"request");
+    lone.write(1500);
+    let heard = lone.hear();
+    assert_eq!((heard[0].flags & SYN, heard[0].acknowledgement, told(&heard[0])), (SYN, 8, None));
+    assert_eq!(heard.iter().map(|heard| heard.payload.len()).sum::<usize>(), 1500);
+    lone.ack(8, 1501);
+    assert_eq!((lone.state(), lone.endpoint.endpoint_stats().early_taken), (State::Established, 1));
+}
+
+#[test]
+fn a_stale_forged_or_malformed_cookie_gets_a_new_one_and_the_ordinary_way() {
+    let (mut lone, cookie) = granting();
+    lone.now = lone.now.after(2 * KEY_NS);
+    let mut forged = cookie.clone();
+    forged[3] ^= 1;
+    for (cookie, port) in [(&cookie[..], 1), (&forged, 2), (&cookie[..4], 3), (&[1; 5], 4), (&[1; 18], 5)] {
+        lone.say_from(port, SYN, 0, with(cookie), b"request");
+        let answer = lone.one();
+        assert_eq!((answer.flags, answer.acknowledgement), (SYN | ACK, 1), "{cookie:?}");
+        assert!(told(&answer).is_some_and(|fresh| fresh.len() == 8 && fresh != cookie));
+        assert!(lone.endpoint.accept().is_none(), "nobody is told");
+    }
+    assert_eq!(lone.endpoint.endpoint_stats().early_refused, 5);
+}
+
+#[test]
+fn a_cookie_of_the_last_key_is_good_and_replaced() {
+    let (mut lone, cookie) = granting();
+    lone.now = lone.now.after(KEY_NS);
+    lone.say(SYN, 0, 0, with(&cookie), b"request");
+    lone.take();
+    let answer = lone.one();
+    assert_eq!((lone.read(), answer.acknowledgement), (b"request".to_vec(), 8));
+    assert!(told(&answer).is_some_and(|fresh| fresh != cookie));
+}
+
+#[test]
+fn a_cookie_is_good_for_its_host_and_its_server_alone() {
+    let (_, cookie) = granting();
+    let other = skyhaul_tcp::segment::Way { remote: std::net::Ipv4Addr::new(10, 0, 0, 9).into(), ..way() };
+    let (mut lone, _) = granting();
+    lone.say_to(other, SYN, with(&cookie), b"request");
+    assert!(lone.endpoint.accept().is_none(), "another host");
+    let accept = skyhaul_tcp::EndpointConfig { accept: fast(), ..Default::default() };
+    lone.endpoint = skyhaul_tcp::Endpoint::new(accept, skyhaul_core::Stream::new(2, "another"));
+    lone.endpoint.listen(PORT);
+    lone.say(SYN, 0, 0, with(&cookie), b"request");
+    assert_eq!((lone.one().acknowledgement, lone.endpoint.accept()), (1, None), "another key");
+}
+
+#[test]
+fn data_that_the_answer_does_not_take_goes_again_at_once_without_a_sign_of_congestion() {
+    let mut lone = holding(&[7; 8]);
+    ask(&mut lone, b"request");
+    lone.say(SYN | ACK, 0, 1, with(&[8; 8]), b"");
+    let again = lone.one();
+    assert_eq!((again.flags, again.sequence, &again.payload[..]), (ACK | PSH, 1, &b"request"[..]));
+    assert_eq!((lone.stats().timeouts, lone.stats().cwnd_bytes), (0, 10_000));
+    assert_eq!(told(&ask(&mut lone, b"next")[0]), Some(vec![8; 8]), "the new cookie");
+}
+
+#[test]
+fn an_opening_that_vanishes_goes_again_without_cookie_and_data_and_the_path_is_spared() {
+    let mut lone = holding(&[7; 8]);
+    ask(&mut lone, b"request");
+    lone.wait();
+    let again = lone.one();
+    assert_eq!((again.flags, again.payload.len(), told(&again)), (SYN, 0, None));
+    lone.say(SYN | ACK, 0, 1, Options { mss: Some(1000), ..Options::default() }, b"");
+    assert_eq!(lone.one().payload, b"request");
+    let next = ask(&mut lone, b"next");
+    assert_eq!((next[0].payload.len(), told(&next[0])), (0, None), "for a minute");
+    lone.now = lone.now.after(60 * SECOND);
+    lone.endpoint.handle_timeout(lone.now, &mut NullSink);
+    lone.hear();
+    assert_eq!(told(&ask(&mut lone, b"later")[0]), Some(vec![7; 8]));
+}
+
+#[test]
+fn a_repeated_opening_with_data_is_answered_once_more_and_delivers_nothing_twice() {
+    let (mut lone, cookie) = granting();
+    for _ in 0..3 {
+        lone.say(SYN, 0, 0, with(&cookie), b"request");
+        let answer = lone.one();
+        assert_eq!((answer.flags, answer.acknowledgement), (SYN | ACK, 8));
+    }
+    lone.take();
+    assert_eq!((lone.read(), lone.endpoint.accept()), (b"request".to_vec(), None));
+}
+
+#[test]
+fn an_opening_that_is_replayed_when_its_connection_is_gone_delivers_its_data_again() {
+    let (mut lone, cookie) = granting();
+    for _ in 0..2 {
+        lone.say(SYN, 0, 0, with(&cookie), b"request");
+        lone.take();
+        assert_eq!(lone.read(), b"request", "so says RFC 7413 2.1: applications must bear it");
+        lone.endpoint.abort(lone.id);
+        lone.hear();
+        lone.endpoint.release(lone.now, lone.id);
+    }
+}
+
+#[test]
+fn pending_fast_opens_are_bounded_and_further_ones_are_ordinary() {
+    let (mut lone, cookie) = granting();
+    for port in 2000..4000 {
+        lone.say_from(port, SYN, 0, with(&cookie), &[1; 900]);
+    }
+    assert_eq!(std::iter::from_fn(|| lone.endpoint.accept()).count(), 64);
+    assert!(lone.endpoint.connection_count() <= 64);
+    lone.hear();
+    let stats = lone.endpoint.endpoint_stats();
+    assert!(stats.early_taken == 64 && stats.cookies_sent > 1900, "{stats:?}");
+}
+
+#[test]
+fn a_client_that_never_speaks_opens_nothing_and_one_that_ends_at_once_does() {
+    let mut lone = holding(&[7; 8]);
+    let connect = |lone: &mut Lone| lone.endpoint.connect(lone.now, way(), PEER_PORT, None, fast()).unwrap();
+    lone.id = connect(&mut lone);
+    assert_eq!(lone.hear(), []);
+    lone.endpoint.finish(lone.id);
+    assert_eq!(lone.one().flags, SYN, "FIN follows: it has no place in a Fast Open");
+}
+
+#[test]
+fn who_knows_nothing_of_it_is_served_as_ever() {
+    let mut lone = Lone::new(&plain());
+    lone.say(SYN, 0, 0, with(&[]), b"not taken");
+    let answer = lone.one();
+    assert_eq!((answer.acknowledgement, told(&answer)), (1, None));
+    let mut lone = Lone::new(&fast());
+    lone.say(SYN, 0, 0, Options { mss: Some(1000), ..Options::default() }, b"not taken");
+    let answer = lone.one();
+    assert_eq!((answer.acknowledgement, told(&answer)), (1, None));
+}

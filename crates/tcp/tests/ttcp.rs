@@ -1,0 +1,325 @@
+//! T/TCP as packet traces: RFC 1644's diagrams, and what a peer or a stranger may do to them.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::pair::Pair;
+use common::*;
+use skyhaul_core::{Connections, Instant, SECOND};
+use skyhaul_link::LinkConfig;
+use skyhaul_tcp::segment::{Options, flags};
+use skyhaul_tcp::{AcceleratedOpen, Config, State};
+
+const SYN: u8 = flags::SYN;
+const ACK: u8 = flags::ACK;
+const FIN: u8 = flags::FIN;
+const PSH: u8 = flags::PSH;
+const RST: u8 = flags::RST;
+/// Kinds of options.
+const CC: u8 = 11;
+const CC_NEW: u8 = 12;
+const CC_ECHO: u8 = 13;
+
+fn counting() -> Config {
+    Config { accelerated_open: Some(AcceleratedOpen::Ttcp), ..plain() }
+}
+
+/// Options of a peer with 1000-octet segments that tells these counts.
+fn counts(all: &[(u8, u32)]) -> Options {
+    let mut options = Options { mss: Some(1000), ..Options::default() };
+    all.iter().for_each(|(kind, count)| assert!(options.extra.push(*kind, &count.to_be_bytes())));
+    options
+}
+
+fn told(heard: &Heard, kind: u8) -> Option<u32> {
+    Some(u32::from_be_bytes(heard.options.extra.get(kind)?.try_into().unwrap()))
+}
+
+/// A listener that knows the peer: a connection with this count was here, and is over.
+fn knowing(count: u32) -> Lone {
+    let mut lone = Lone::new(&counting());
+    lone.say(SYN, 0, 0, counts(&[(CC_NEW, count)]), b"not taken before the handshake");
+    let answer = lone.one();
+    assert_eq!((answer.flags, answer.acknowledgement), (SYN | ACK, 1));
+    assert_eq!(told(&answer, CC_ECHO), Some(count));
+    assert!(lone.endpoint.accept().is_none());
+    lone.say(ACK, 1, 1, counts(&[(CC, count)]), b"");
+    lone.take();
+    end(&mut lone, 1, count);
+    lone
+}
+
+/// The peer ends the connection, and so does this end.
+fn end(lone: &mut Lone, sequence: u32, count: u32) {
+    lone.say(FIN | ACK, sequence, 1, counts(&[(CC, count)]), b"");
+    lone.endpoint.finish(lone.id);
+    lone.hear();
+    lone.say(ACK, sequence + 1, 2, counts(&[(CC, count)]), b"");
+    assert_eq!(lone.state(), State::Closed);
+    lone.endpoint.release(lone.now, lone.id);
+}
+
+/// A client that knows the peer, to which a connection was and is over; it counted 1.
+fn acquainted() -> Lone {
+    let (mut lone, syn) = Lone::connecting(&counting());
+    assert_eq!((told(&syn, CC_NEW), told(&syn, CC)), (Some(1), None), "nothing is known of the peer");
+    lone.say(SYN | ACK, 0, 1, counts(&[(CC, 70), (CC_ECHO, 1)]), b"");
+    assert_eq!(told(&lone.one(), CC), Some(1));
+    lone.endpoint.finish(lone.id);
+    assert_eq!(lone.one().flags, FIN | ACK);
+    lone.say(FIN | ACK, 1, 2, counts(&[(CC, 70)]), b"");
+    assert_eq!((lone.one().flags, lone.state()), (ACK, State::TimeWait));
+    lone
+}
+
+/// A further connection, which writes and says no more.
+fn ask(lone: &mut Lone, request: &[u8]) -> Heard {
+    lone.id = lone.endpoint.connect(lone.now, way(), PEER_PORT, None, counting()).unwrap();
+    lone.local_port = lone.endpoint.local_port(lone.id).unwrap();
+    assert_eq!(lone.hear(), [], "it waits for the first word");
+    assert_eq!(lone.endpoint.write(lone.id, request), Ok(request.len()));
+    lone.endpoint.finish(lone.id);
+    lone.one()
+}
+
+#[test]
+fn a_minimal_exchange_takes_three_segments_for_the_client() {
+    let mut lone = acquainted();
+    let syn = ask(&mut lone, b"request");
+    assert_eq!((syn.flags, &syn.payload[..]), (SYN | FIN | PSH, &b"request"[..]));
+    assert_eq!((told(&syn, CC), told(&syn, CC_NEW), lone.state()), (Some(2), None, State::SynSent));
+    lone.say(SYN | ACK | FIN, 0, 9, counts(&[(CC, 71), (CC_ECHO, 2)]), b"response");
+    let last = lone.one();
+    assert_eq!((last.flags, last.sequence, last.acknowledgement), (ACK, 9, 10));
+    assert_eq!(
+        (told(&last, CC), lone.read(), lone.state()),
+        (Some(2), b"response".to_vec(), State::TimeWait)
+    );
+}
+
+#[test]
+fn a_minimal_exchange_takes_three_segments_for_the_server() {
+    let mut lone = knowing(7);
+    lone.say(SYN | FIN, 0, 0, counts(&[(CC, 8)]), b"request");
+    lone.take();
+    assert_eq!((lone.read(), lone.state()), (b"request".to_vec(), State::CloseWait), "starred");
+    assert_eq!(lone.endpoint.write(lone.id, b"response"), Ok(8));
+    lone.endpoint.finish(lone.id);
+    let answer = lone.one();
+    assert_eq!((answer.flags, answer.sequence, answer.acknowledgement), (SYN | ACK | FIN | PSH, 0, 9));
+    assert_eq!((told(&answer, CC_ECHO), &answer.payload[..]), (Some(8), &b"response"[..]));
+    assert_eq!(lone.state(), State::LastAck);
+    lone.say(ACK, 9, 10, counts(&[(CC, 8)]), b"");
+    assert_eq!(lone.state(), State::Closed);
+}
+
+#[test]
+fn data_goes_on_in_the_starred_state_before_our_opening_is_acknowledged() {
+    let mut lone = knowing(7);
+    lone.say(SYN, 0, 0, counts(&[(CC, 8)]), b"request");
+    lone.take();
+    lone.write(2500);
+    let heard = lone.hear();
+    let all: Vec<_> =
+        heard.iter().map(|heard| (heard.flags & SYN, heard.sequence, heard.payload.len())).collect();
+    assert_eq!(all, [(SYN, 0, 984), (0, 985, 992), (0, 1977, 524)], "full segments, options counted");
+    assert_eq!(lone.state(), State::Established);
+    lone.say(ACK, 8, 2501, counts(&[(CC, 8)]), b"");
+    assert_eq!(lone.stats().retransmitted_packets, 0);
+}
+
+#[test]
+fn a_lost_opening_goes_again_alone_and_its_data_follows_the_answer() {
+    let mut lone = acquainted();
+    ask(&mut lone, b"request");
+    lone.wait();
+    let again = lone.one();
+    assert_eq!((again.flags, again.payload.len(), told(&again, CC)), (SYN, 0, Some(2)));
+    lone.say(SYN | ACK, 0, 1, counts(&[(CC, 71), (CC_ECHO, 2)]), b"");
+    let rest = lone.one();
+    assert_eq!((rest.flags, rest.sequence, &rest.payload[..]), (ACK | FIN | PSH, 1, &b"request"[..]));
+    lone.say(ACK | FIN, 1, 9, counts(&[(CC, 71)]), b"");
+    assert_eq!((lone.one().acknowledgement, lone.state()), (2, State::TimeWait));
+}
+
+#[test]
+fn a_lost_answer_goes_again_when_the_opening_does() {
+    let mut lone = knowing(7);
+    lone.say(SYN, 0, 0, counts(&[(CC, 8)]), b"request");
+    lone.take();
+    assert_eq!(lone.one().acknowledgement, 8);
+    lone.say(SYN, 0, 0, counts(&[(CC, 8)]), b"");
+    let again = lone.one();
+    assert_eq!((again.flags, again.acknowledgement, told(&again, CC_ECHO)), (SYN | ACK, 8, Some(8)));
+    assert_eq!(lone.read(), b"request", "once");
+}
+
+#[test]
+fn an_old_duplicate_opening_delivers_nothing_and_its_sender_ends_it() {
+    for old in [7, 3, 7u32.wrapping_sub((1 << 31) - 1)] {
+        let mut lone = knowing(7);
+        lone.say(SYN | FIN, 0, 0, counts(&[(CC, old)]), b"request");
+        let answer = lone.one();
+        assert_eq!((answer.flags, answer.acknowledgement), (SYN | ACK, 1), "the handshake is to show");
+        assert!(lone.endpoint.accept().is_none(), "nobody is told");
+        lone.say(RST, 1, 0, Options::default(), b"");
+        assert_eq!((lone.hear(), lone.endpoint.connection_count()), (vec![], 0));
+        assert_eq!(lone.endpoint.endpoint_stats().early_refused, 1);
+    }
+}
+
+#[test]
+fn an_answer_to_an_old_opening_is_reset() {
+    let mut lone = acquainted();
+    ask(&mut lone, b"request");
+    lone.say(SYN | ACK, 0, 1, counts(&[(CC, 71), (CC_ECHO, 1)]), b"");
+    let reset = lone.one();
+    assert_eq!((reset.flags, reset.sequence), (RST, 1));
+    assert_eq!(lone.state(), State::SynSent);
+}
+
+#[test]
+fn a_server_that_has_lost_its_cache_goes_the_ordinary_way_and_knows_the_client_again() {
+    let mut lone = Lone::new(&counting());
+    lone.say(SYN, 0, 0, counts(&[(CC, 40)]), b"request");
+    let answer = lone.one();
+    assert_eq!((answer.acknowledgement, told(&answer, CC_ECHO)), (1, Some(40)));
+    lone.say(ACK, 1, 1, counts(&[(CC, 40)]), b"request");
+    lone.take();
+    assert_eq!(lone.read(), b"request");
+    end(&mut lone, 8, 40);
+    lone.say(SYN, 0, 0, counts(&[(CC, 41)]), b"again");
+    lone.take();
+    assert_eq!(lone.read(), b"again", "taken at once");
+}
+
+#[test]
+fn a_client_that_has_lost_its_cache_begins_anew_with_lower_counts() {
+    let mut lone = knowing(1000);
+    lone.say(SYN, 0, 0, counts(&[(CC_NEW, 1)]), b"request");
+    assert_eq!(lone.one().acknowledgement, 1, "a whole handshake");
+    lone.say(ACK, 1, 1, counts(&[(CC, 1)]), b"request");
+    lone.take();
+    assert_eq!(lone.read(), b"request");
+    end(&mut lone, 8, 1);
+    lone.say(SYN, 0, 0, counts(&[(CC, 2)]), b"again");
+    lone.take();
+    assert_eq!(lone.read(), b"again", "1000 is forgotten");
+}
+
+#[test]
+fn a_peer_without_counts_has_an_ordinary_connection() {
+    let mut lone = acquainted();
+    assert_eq!(ask(&mut lone, b"request").payload, b"request");
+    lone.say(SYN | ACK, 0, 1, Options { mss: Some(1000), ..Options::default() }, b"");
+    let rest = lone.one();
+    assert_eq!((rest.flags, &rest.payload[..], told(&rest, CC)), (ACK | FIN | PSH, &b"request"[..], None));
+    lone.id = lone.endpoint.connect(lone.now, way(), PEER_PORT, None, counting()).unwrap();
+    assert_eq!(told(&lone.one(), CC_NEW), Some(3), "that is remembered");
+}
+
+#[test]
+fn segments_of_another_connection_are_dropped_and_options_of_a_wrong_length_are_none() {
+    let mut lone = knowing(7);
+    let mut short = Options { mss: Some(1000), ..Options::default() };
+    assert!(short.extra.push(CC, &[0, 0, 9]));
+    lone.say(SYN, 0, 0, short, b"request");
+    let answer = lone.one();
+    assert_eq!((answer.acknowledgement, told(&answer, CC_ECHO)), (1, None), "an ordinary opening");
+    lone.ack(1, 1);
+    lone.take();
+    lone.data(1, b"plain");
+    assert_eq!(lone.read(), b"plain");
+
+    let mut lone = knowing(7);
+    lone.say(SYN, 0, 0, counts(&[(CC, 8)]), b"");
+    lone.take();
+    lone.hear();
+    for options in [counts(&[(CC, 7)]), counts(&[(CC, 9)]), short, Options::default()] {
+        lone.say(ACK, 1, 1, options, b"forged");
+        assert_eq!(lone.hear(), []);
+    }
+    lone.say(ACK, 1, 1, counts(&[(CC, 8)]), b"true");
+    assert_eq!(lone.read(), b"true");
+}
+
+#[test]
+fn a_short_connection_waits_eight_timeouts_and_a_higher_count_ends_that_too() {
+    let lone = acquainted();
+    let left_ns = lone.idle_deadline().unwrap().since(lone.now);
+    assert!(left_ns <= 8 * 2 * SECOND, "{left_ns}: not the minute of TIME-WAIT");
+    let mut lone = knowing(7);
+    lone.say(SYN, 0, 0, counts(&[(CC, 8)]), b"");
+    lone.take();
+    lone.endpoint.finish(lone.id);
+    assert_eq!(lone.one().flags, SYN | ACK | FIN);
+    lone.say(ACK | FIN, 1, 2, counts(&[(CC, 8)]), b"");
+    assert_eq!((lone.one().flags, lone.state()), (ACK, State::TimeWait));
+    lone.say(SYN, 0, 0, counts(&[(CC, 9)]), b"next");
+    lone.take();
+    assert_eq!(lone.read(), b"next");
+}
+
+#[test]
+fn a_flood_of_openings_with_data_is_bounded() {
+    let mut lone = knowing(7);
+    for count in 8..2000 {
+        lone.local_port = PORT;
+        lone.say_from(2000 + count as u16, SYN, 0, counts(&[(CC, count)]), &[1; 900]);
+    }
+    let early = std::iter::from_fn(|| lone.endpoint.accept()).count();
+    assert_eq!(early, 64, "half of the places are one host's");
+    let stats = lone.endpoint.endpoint_stats();
+    assert!(stats.cookies_sent > 1500 && lone.endpoint.connection_count() <= 64, "{stats:?}");
+}
+
+/// Segments of an exchange over a clean link between ends that know each other, and its time.
+fn exchange(config: &Config, request: usize, response: usize) -> (u64, u64) {
+    let mut link = LinkConfig::default();
+    for direction in [&mut link.forward, &mut link.reverse] {
+        direction.delay_ns = SECOND / 4;
+    }
+    let mut pair = Pair::new(config, link, 1);
+    let mut last = (0, 0);
+    for _ in 0..2 {
+        let (began, id) = (pair.now, pair.connect(config));
+        assert_eq!(pair.ends[0].write(id, &vec![1; request]), Ok(request));
+        pair.ends[0].finish(id);
+        let (mut server, mut asked, mut answered, mut scratch) = (None, 0, 0, vec![0; 1 << 16]);
+        let end = Instant::from_ns(pair.now.as_ns() + 20 * SECOND);
+        let mut took_ns = None;
+        while pair.step(end) {
+            server = server.or_else(|| pair.ends[1].accept());
+            if let Some(server) = server {
+                while let Ok(Some(count @ 1..)) = pair.ends[1].read(server, &mut scratch) {
+                    asked += count;
+                    if asked == request {
+                        assert_eq!(pair.ends[1].write(server, &vec![2; response]), Ok(response));
+                        pair.ends[1].finish(server);
+                    }
+                }
+            }
+            while let Ok(Some(count @ 1..)) = pair.ends[0].read(id, &mut scratch) {
+                answered += count;
+                if answered == response {
+                    took_ns.get_or_insert(pair.now.since(began));
+                }
+            }
+        }
+        let packets = |side: usize, id| pair.ends[side].stats(id).unwrap().sent_packets;
+        last = (packets(0, id) + packets(1, server.unwrap()), took_ns.unwrap());
+        pair.ends[0].release(pair.now, id);
+        pair.ends[1].release(pair.now, server.unwrap());
+    }
+    last
+}
+
+#[test]
+fn small_exchanges_take_three_segments_and_one_round_trip_less_than_plain_ones() {
+    let (plain_packets, plain_ns) = exchange(&plain(), 400, 600);
+    let (packets, took_ns) = exchange(&counting(), 400, 600);
+    assert_eq!((packets, took_ns), (3, SECOND / 2));
+    assert_eq!((plain_packets, plain_ns), (5, took_ns + SECOND / 2));
+    let (_, plain_ns) = exchange(&plain(), 400, 8000);
+    assert_eq!(exchange(&counting(), 400, 8000).1 + SECOND / 2, plain_ns);
+}
