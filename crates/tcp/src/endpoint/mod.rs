@@ -61,8 +61,8 @@ pub struct EndpointStats {
     pub full: u64,
     /// Openings whose data was taken before the handshake was over.
     pub early_taken: u64,
-    /// Openings that asked for that and had to go the ordinary way: a cookie or count that was not good, or no
-    /// room.
+    /// Openings that asked for that and had to go the ordinary way: their cookie or count was not good, or
+    /// there was no room.
     pub early_refused: u64,
     /// Openings that were answered and not kept: SYN cookies.
     pub cookies_sent: u64,
