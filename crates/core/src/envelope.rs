@@ -55,6 +55,19 @@ impl Mode {
     }
 }
 
+/// First octet of a datagram with a path header behind it, and all else as in `first`.
+pub const fn with_path_header(first: u8) -> u8 {
+    first | PATH_HEADER
+}
+
+/// First octet of the datagram without its path header, if `first` says that there is one. Version and mode
+/// must be assigned, and nothing reserved be set.
+pub fn without_path_header(first: u8) -> Option<u8> {
+    let plain = first & !PATH_HEADER;
+    let is_known = Mode::named_by(first).is_some_and(|mode| mode.octet() == plain);
+    (is_known && plain != first).then_some(plain)
+}
+
 /// Reason why a datagram was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnvelopeError {
@@ -64,7 +77,7 @@ pub enum EnvelopeError {
     Version(u8),
     /// Another protection mode than this end's.
     Mode(u8),
-    /// A path header, which this version does not have.
+    /// The bit of a path header, but no header that this version knows behind it.
     PathHeader,
     /// The reserved bit is set.
     Reserved,
@@ -76,7 +89,7 @@ impl fmt::Display for EnvelopeError {
             Self::Empty => f.write_str("the datagram is empty"),
             Self::Version(version) => write!(f, "envelope version {version} is not known"),
             Self::Mode(mode) => write!(f, "protection mode {mode} is not this endpoint's"),
-            Self::PathHeader => f.write_str("path headers are not known"),
+            Self::PathHeader => f.write_str("no path header of this version is behind the octet"),
             Self::Reserved => f.write_str("the reserved bit is set"),
         }
     }
@@ -98,6 +111,16 @@ mod tests {
             let passed: Vec<u8> = (0..=255).filter(|&first| mode.check(first).is_ok()).collect();
             assert_eq!(passed, [octet], "{mode:?}: the golden bytes of docs/spec/envelope.md");
             assert_eq!((mode.octet(), Mode::named_by(octet)), (octet, Some(mode)));
+        }
+    }
+
+    #[test]
+    fn each_mode_has_one_octet_with_a_path_header() {
+        let with: Vec<u8> = (0..=255).filter(|&first| without_path_header(first).is_some()).collect();
+        assert_eq!(with, [0x22, 0x26, 0x2A]);
+        for mode in MODES {
+            assert_eq!(without_path_header(with_path_header(mode.octet())), Some(mode.octet()));
+            assert_eq!(mode.check(with_path_header(mode.octet())), Err(EnvelopeError::PathHeader));
         }
     }
 

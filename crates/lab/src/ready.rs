@@ -13,6 +13,7 @@ macro_rules! files {
 pub(crate) const FILES: &[(&str, &str)] = files![
     "beside-tcp.toml",
     "deep-queue.toml",
+    "explicit-stp.toml",
     "explicit.toml",
     "fairness-rtt.toml",
     "fairness.toml",

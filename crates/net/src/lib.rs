@@ -53,6 +53,7 @@ mod listener;
 mod memory;
 mod monitor;
 mod options;
+mod path_header;
 mod protocol;
 pub mod realtime;
 pub mod relay;

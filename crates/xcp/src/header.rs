@@ -91,6 +91,16 @@ pub fn decode(octets: &[u8]) -> Result<(u8, PathHeader), HeaderError> {
     Ok((protocol, PathHeader { inter_packet, rtt, delta_bytes_per_s, routers, ..back }))
 }
 
+/// Writes what routers write of a header onto its octets, and nothing else: the wanted change, and the
+/// routers. Octets of a minimal header, or of none, stay as they are.
+pub fn rewrite(octets: &mut [u8], header: &PathHeader) {
+    let is_standard = decode(octets).is_ok_and(|(_, there)| there.is_for_routers());
+    if let (true, Some(head)) = (is_standard, octets.first_chunk_mut::<HEADER_BYTES>()) {
+        head[3] = head[3] & 0xF0 | nibble(header.routers);
+        head[16..].copy_from_slice(&header.delta_bytes_per_s.to_be_bytes());
+    }
+}
+
 fn nibble(routers: u8) -> u8 {
     routers.min(PathHeader::MAX_ROUTERS)
 }

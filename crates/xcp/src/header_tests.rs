@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use skyhaul_core::{HeaderFormat, HeaderTime, MS, PathHeader};
 use std::vec::Vec;
 
-use crate::{HEADER_BYTES, HeaderError, decode, encode};
+use crate::{HEADER_BYTES, HeaderError, decode, encode, rewrite};
 
 const PAGE: &str = include_str!("../../../docs/spec/xcp.md");
 
@@ -102,5 +102,20 @@ proptest! {
         if let Ok((protocol, header)) = decode(&octets) {
             prop_assert_eq!(decode(&encode(protocol, &header)), Ok((protocol, header)));
         }
+    }
+}
+
+#[test]
+fn a_router_writes_on_two_fields_and_on_headers_alone() {
+    let asks = vector("asks");
+    let mut octets = asks.clone();
+    let header = PathHeader { delta_bytes_per_s: -2, routers: 3, ..decode(&asks).unwrap().1 };
+    let seen = PathHeader { rtt: HeaderTime::MAX, reverse_bytes_per_s: 7, reverse_routers: 9, ..header };
+    rewrite(&mut octets, &seen);
+    assert_eq!(decode(&octets), Ok((6, header)));
+    for mut octets in [vector("minimal"), asks[..19].to_vec(), std::vec![0x14; 40]] {
+        let before = octets.clone();
+        rewrite(&mut octets, &seen);
+        assert_eq!(octets, before);
     }
 }

@@ -25,5 +25,5 @@ mod shares;
 mod standing_queue;
 
 pub use config::{Discipline, RouterConfig};
-pub use header::{HEADER_BYTES, HeaderError, decode, encode};
+pub use header::{HEADER_BYTES, HeaderError, decode, encode, rewrite};
 pub use router::Router;

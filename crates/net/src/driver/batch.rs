@@ -1,8 +1,12 @@
 //! Batch that is being sent. It stays here while the carrier takes nothing.
 
-use skyhaul_core::{Engine, Instant, Transmit};
+use skyhaul_core::{Engine, Instant, PathHeader, Transmit};
 
+use crate::path_header;
 use crate::watch::Sink;
+
+/// Octets of segments that UDP over IPv4 takes in one call: path headers make a batch larger.
+const MAX_CALL_BYTES: usize = 65_507;
 
 /// Segments to one peer, or a packet of the carrier's own.
 pub(crate) struct Batch<P> {
@@ -53,12 +57,22 @@ impl<P: Copy> Batch<P> {
     pub(crate) fn part(&self, max_segments: usize) -> &[u8] {
         let rest = &self.buffer[self.done..];
         let segment_bytes = self.transmit.map_or(rest.len(), |transmit| transmit.segment_bytes).max(1);
-        &rest[..rest.len().min(segment_bytes * max_segments.max(1))]
+        let max_segments = max_segments.min(MAX_CALL_BYTES / segment_bytes).max(1);
+        &rest[..rest.len().min(segment_bytes * max_segments)]
     }
 
     /// Takes note that the next `bytes` are sent, or lost.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.done += bytes;
+    }
+
+    /// Puts the path header of the batch, if it has one, behind the first octet of each segment.
+    pub(crate) fn insert_path_headers(&mut self) {
+        let Some(transmit) = &mut self.transmit else { return };
+        if let Some(header) = transmit.fields.path_header {
+            self.buffer = path_header::insert(&self.buffer, transmit.segment_bytes, &header);
+            transmit.segment_bytes += usize::from(PathHeader::BYTES);
+        }
     }
 
     /// Segments for the carrier to complete, in the room that the engine left.

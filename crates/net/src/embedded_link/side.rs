@@ -6,9 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use bytes::Bytes;
 use quinn_udp::{RecvMeta, UdpSocketState};
-use skyhaul_core::{Packet, PacketMeta, ip_udp_bytes};
+use skyhaul_core::{NetworkFields, Packet, PacketMeta, ip_udp_bytes};
 
 use crate::address::normalised;
+use crate::path_header;
 use crate::realtime::{Arrival, Gates};
 use crate::udp;
 
@@ -112,7 +113,10 @@ impl Gates for UdpGates {
 
     fn send(&mut self, port: usize, packet: &Packet) -> io::Result<()> {
         let to = self.peers[port].ok_or(io::ErrorKind::NotConnected)?;
-        self.sides[port].send(to, &packet.bytes)
+        match packet.meta.fields.path_header {
+            Some(header) => self.sides[port].send(to, &path_header::written(&packet.bytes, &header)),
+            None => self.sides[port].send(to, &packet.bytes),
+        }
     }
 }
 
@@ -131,5 +135,6 @@ fn is_welcome(
 
 fn packet(from: SocketAddr, bytes: Bytes) -> Packet {
     let wire_bytes = bytes.len() as u32 + ip_udp_bytes(from.ip());
-    Packet { bytes, meta: PacketMeta { wire_bytes, ..PacketMeta::default() } }
+    let fields = NetworkFields { path_header: path_header::of_datagram(&bytes), ..NetworkFields::default() };
+    Packet { bytes, meta: PacketMeta { wire_bytes, fields, ..PacketMeta::default() } }
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use skyhaul_core::{NetworkFields, Packet, PacketMeta};
 use skyhaul_link::{Link, LinkConfig};
 
-use super::ip;
+use super::{ip, routed};
 use crate::embedded_link::{link, report};
 use crate::realtime::{Arrival, Gates, Running};
 use crate::{Clock, LinkReport};
@@ -98,8 +98,13 @@ impl PacketGate {
         Ok(())
     }
 
-    /// Sends a packet, with the ECN field that it has by now.
+    /// Sends a packet, with the ECN field and the path header that it has by now.
     pub fn send(&mut self, packet: &Packet) -> io::Result<()> {
+        if let Some(header) = packet.meta.fields.path_header {
+            let bytes = Bytes::from(routed::written(&packet.bytes, &header));
+            let fields = NetworkFields { path_header: None, ..packet.meta.fields };
+            return self.send(&Packet { bytes, meta: PacketMeta { fields, ..packet.meta } });
+        }
         if ip::ecn_of(&packet.bytes) == packet.meta.fields.ecn {
             rustix::io::write(&self.fd, &packet.bytes)?;
         } else {
@@ -118,7 +123,11 @@ impl AsFd for PacketGate {
 }
 
 fn packet(bytes: &[u8]) -> Packet {
-    let fields = NetworkFields { may_fragment: ip::may_fragment(bytes), ..ip::ecn_of(bytes).into() };
+    let fields = NetworkFields {
+        may_fragment: ip::may_fragment(bytes),
+        path_header: routed::header_of(bytes),
+        ..ip::ecn_of(bytes).into()
+    };
     let meta = PacketMeta { wire_bytes: bytes.len() as u32, fields, ..PacketMeta::default() };
     Packet { bytes: Bytes::copy_from_slice(bytes), meta }
 }

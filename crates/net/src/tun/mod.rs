@@ -27,6 +27,7 @@ mod icmp;
 mod ip;
 mod link;
 mod options;
+mod routed;
 mod stack;
 #[cfg(test)]
 mod stack_tests;

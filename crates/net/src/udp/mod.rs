@@ -28,6 +28,7 @@ use skyhaul_core::{Instant, NetworkFields, Transmit, ip_udp_bytes};
 use crate::Counters;
 use crate::address::normalised;
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
+use crate::path_header;
 use crate::state::State;
 use crate::watch::Sink;
 pub(crate) use bind::bound;
@@ -172,7 +173,9 @@ impl<P: OverUdp> Udp<P> {
             if let Some(tap) = &mut sink.tap {
                 tap.arrived(now, Some(heads), datagram);
             }
-            let arrived = state.engine.arrive(now, message.peer, message.fields, datagram, sink);
+            let (path_header, datagram) = path_header::take(datagram);
+            let fields = NetworkFields { path_header, ..message.fields };
+            let arrived = state.engine.arrive(now, message.peer, fields, datagram, sink);
             counters.bad_envelopes += u64::from(arrived.is_err());
         }
         if let Some(tap) = &mut sink.tap {
@@ -283,6 +286,7 @@ impl<P: OverUdp> Carrier for Udp<P> {
 
     fn seal(&mut self, batch: &mut Batch<SocketAddr>, _: &Peers<SocketAddr, UdpPeer>) {
         batch.segments_mut().for_each(P::complete);
+        batch.insert_path_headers();
     }
 
     fn flush(

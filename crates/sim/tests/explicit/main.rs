@@ -1,10 +1,11 @@
-//! Explicit rate control: TCP whose window routers rule, over links that have such routers.
+//! Explicit rate control: TCP and STP that routers rule, over links that have such routers.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 mod groups;
 mod limited_flows;
 mod losses;
 mod no_router;
+mod stp;
 
 use std::collections::BTreeMap;
 

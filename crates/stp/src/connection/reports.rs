@@ -26,7 +26,7 @@ impl Connection {
         if let Some(rtt_ns) = answer.rtt_ns {
             self.prober.take_previous_rtt(self.sender.rtt());
             self.sender.take_rtt(rtt_ns, call);
-            self.sender.take_feedback(stat, call);
+            self.sender.take_feedback(stat, &answer.poll, call);
         }
         if answer.rtt_ns.is_some() && !was_probing {
             self.report_path(stat, &answer, call);

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use skyhaul_core::event::RuledBy;
 use skyhaul_core::{Demand, Event, Instant, OpenRequests, Path, PathFeedback, PathHeader};
 
-use super::Sender;
+use super::{PollRecord, Sender};
 use crate::call::Call;
 use crate::config::Config;
 use crate::segment::{Feedback, HEADER_BYTES, Stat};
@@ -16,8 +16,8 @@ use crate::segment::{Feedback, HEADER_BYTES, Stat};
 pub(super) struct Asking {
     /// The peer takes headers, by its opening.
     peer_takes: bool,
-    /// A packet left with one.
-    has_asked: bool,
+    /// When the first packet with one left.
+    asked_at: Option<Instant>,
     open: OpenRequests,
     /// Sum that the peer told last.
     told_sum: u32,
@@ -69,7 +69,7 @@ impl Sender {
         };
         let Some(asking) = &mut self.asking else { return wire_bytes };
         asking.leaving = call.path.ask(call.now, &demand);
-        asking.has_asked = true;
+        asking.asked_at.get_or_insert(call.now);
         asking.open.ask(asking.leaving.map_or(0, |header| header.delta_bytes_per_s));
         packet_bytes
     }
@@ -97,17 +97,19 @@ impl Sender {
         packets.saturating_mul(packet_bytes.into()).min(capped_bytes)
     }
 
-    /// Takes what a STAT tells of the routers' feedback, before anything else that it tells of the path. One
-    /// that tells of no header, though there were some, says that what has one does not arrive.
-    pub(crate) fn take_feedback(&mut self, stat: &Stat, call: &mut Call<'_>) {
-        let loop_ns = self.loop_ns();
-        let Some(asking) = self.asking.as_mut().filter(|asking| asking.has_asked) else { return };
+    /// Takes what a STAT that answers `poll` tells of the routers' feedback, before anything else that it
+    /// tells of the path. One that tells of no header, though there were some for a round trip, says that
+    /// what has one does not arrive.
+    pub(crate) fn take_feedback(&mut self, stat: &Stat, poll: &PollRecord, call: &mut Call<'_>) {
+        let (loop_ns, round_trip_ns) = (self.loop_ns(), self.rtt.smoothed_ns());
+        let Some(asking) = &mut self.asking else { return };
+        let Some(asked_at) = asking.asked_at else { return };
         if let Some(Feedback { sum_bytes_per_s, routers }) = stat.feedback {
             let told = sum_bytes_per_s.wrapping_sub(asking.told_sum) as i32;
             asking.told_sum = sum_bytes_per_s;
             let bytes_per_s = asking.open.believe(told);
             call.path.take_feedback(call.now, &PathFeedback { bytes_per_s, routers, loop_ns });
-        } else {
+        } else if poll.sent_at >= asked_at.after(round_trip_ns) {
             call.path.expect_no_feedback();
         }
         self.take_terms(call);

@@ -1,0 +1,190 @@
+//! STP whose rate routers rule: a file, flows of several hosts, and what is left to the model.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{assert_within, run};
+
+const GEO: &str = include_str!("../../../../scenarios/geo.toml");
+const GEO_NOISY: &str = include_str!("../../../../scenarios/geo-noisy.toml");
+const FAIRNESS_RTT: &str = include_str!("../../../../scenarios/fairness-rtt.toml");
+
+/// Share of a file of so many octets in what the link could carry, over a link with a router by P-XCP.
+fn share(text: &str, link: &str, size: &str, controller: &str) -> f64 {
+    // The sweep of the noisy one is over rates that are declared.
+    let text = text.split("[sweep]").next().unwrap();
+    let of = run(
+        text,
+        &[
+            ("transports.stp.rate", "none"),
+            ("transports.stp.controller", controller),
+            (&format!("links.{link}.forward.explicit.discipline"), "p-xcp"),
+            ("flows.file.workload.size", size),
+        ],
+    );
+    println!("{link}, {size}, {controller}: {:.4}", of["share"]);
+    of["share"]
+}
+
+/// As measured. 20 MB without losses were to be at least 0.84: the first round trip grants nothing, and in
+/// the second POLLs are a round trip apart, so that a loop is two of them.
+#[test]
+fn a_file_alone_is_behind_the_model() {
+    assert_within(share(GEO, "geo", "20MB", "p-xcp"), (0.825, 0.84), "geo, 20 MB");
+    assert_within(share(GEO, "geo", "100MB", "p-xcp"), (0.945, 0.955), "geo, 100 MB");
+    assert_within(share(GEO_NOISY, "geo-noisy", "20MB", "p-xcp"), (0.825, 0.86), "geo-noisy, 20 MB");
+    assert_within(share(GEO_NOISY, "geo-noisy", "100MB", "p-xcp"), (0.945, 0.96), "geo-noisy, 100 MB");
+    assert_within(share(GEO, "geo", "20MB", "model"), (0.96, 0.98), "the model");
+}
+
+/// As above, and STP's XCP takes each loss for congestion.
+#[test]
+fn xcp_halves_for_noise() {
+    assert_within(share(GEO_NOISY, "geo-noisy", "20MB", "xcp"), (0.28, 0.38), "geo-noisy, 20 MB");
+}
+
+/// So many hosts with a transfer each, over 10 Mbit/s and 275 ms with a router by P-XCP, from 40 s on.
+fn hosts(count: usize, bit_error_rate: &str) -> BTreeMap<String, f64> {
+    let line = format!(
+        "rate = \"10Mbit/s\", delay = \"275ms\", queue = \"687500B\", bit_error_rate = {bit_error_rate}"
+    );
+    let mut text = format!(
+        "[run]\nduration = \"160s\"\nwarm_up = \"40s\"\nmax_memory = \"4GiB\"\n\
+         [transports.stp]\nprotocol = \"stp\"\ncontroller = \"p-xcp\"\n\
+         [nodes]\ngateway = {{ kind = \"router\" }}\nreceiver = {{ kind = \"host\" }}\n\
+         [links.hop]\nbetween = [\"gateway\", \"receiver\"]\n\
+         forward = {{ {line}, explicit = {{ discipline = \"p-xcp\" }} }}\nreverse = {{ {line} }}\n"
+    );
+    let access = "{ rate = \"100Mbit/s\", delay = \"1ms\" }";
+    for number in 0..count {
+        write!(
+            text,
+            "[nodes.hub{number}]\nkind = \"host\"\n\
+             [links.hub{number}]\nbetween = [\"hub{number}\", \"gateway\"]\nforward = {access}\nreverse = {access}\n\
+             [flows.file{number}]\nfrom = \"hub{number}\"\nto = \"receiver\"\ntransport = \"stp\"\n\
+             start = \"{}ms\"\nworkload = {{ kind = \"bulk\" }}\n",
+            137 * number
+        )
+        .unwrap();
+    }
+    run(&text, &[])
+}
+
+#[test]
+fn hosts_fill_the_link_in_equal_parts_with_a_short_queue() {
+    for count in [1, 4, 20] {
+        for bit_error_rate in ["0.0", "1e-5"] {
+            let of = hosts(count, bit_error_rate);
+            let what = format!("{count} hosts at {bit_error_rate}");
+            let [used, wait_ms] =
+                ["utilisation", "wait_ms.mean"].map(|name| of[&format!("links.hop.forward.{name}")]);
+            println!(
+                "{what}: {used:.4} of the link, jain {:.4}, {:.1} packets wait",
+                of["jain"],
+                wait_ms / 1.2
+            );
+            assert_within(used, (0.98, 1.0), &what);
+            assert_within(of["jain"], (0.98, 1.0), &what);
+            assert_within(wait_ms / 1.2, (0.0, 6.0), &what);
+        }
+    }
+}
+
+#[test]
+fn round_trips_that_differ_share_equally() {
+    let of = run(
+        FAIRNESS_RTT,
+        &[
+            ("transports.window.controller", "p-xcp"),
+            ("links.bottleneck.forward.explicit.discipline", "p-xcp"),
+        ],
+    );
+    let wait_ms = of["links.bottleneck.forward.wait_ms.mean"];
+    println!("jain {:.4}, {wait_ms:.2} ms of waiting", of["jain"]);
+    assert_within(of["jain"], (0.99, 1.0), "jain");
+    assert_within(wait_ms, (0.0, 10.0), "waiting");
+}
+
+/// The paper's twenty flows at a packet error rate of 0.1, with buffers of 1 MB each. They are of one host, so
+/// that the router sees one sender. One run of eight had 0.83, all others 0.86 to 0.88.
+#[test]
+fn losses_take_no_more_than_they_are_from_p_xcp() {
+    let text = r#"
+[run]
+duration = "165s"
+warm_up = "55s"
+[nodes]
+left = { kind = "host" }
+right = { kind = "host" }
+[links.hop]
+between = ["left", "right"]
+forward = { rate = "10.4Mbit/s", delay = "275ms", queue = "200packets", explicit = { discipline = "p-xcp" }, bit_error_rate = 1.317e-5 }
+reverse = { rate = "520kbit/s", delay = "275ms", queue = "200packets", bit_error_rate = 1.317e-5 }
+[transports.stp]
+protocol = "stp"
+controller = "p-xcp"
+max_payload = "960B"
+send_limit = "1MB"
+receive_limit = "1MB"
+[flows.pair]
+from = "left"
+to = "right"
+transport = "stp"
+count = 20
+stagger = "37ms"
+workload = { kind = "bulk" }
+"#;
+    let share = |seed: &str| run(text, &[("run.seed", seed)])["goodput_bps"] / (1300.0 * 960.0 * 8.0);
+    let shares = ["1", "2", "3", "4"].map(share);
+    println!("{shares:.3?} of P's packets");
+    assert_within(shares.iter().sum::<f64>() / 4.0, (0.85, 0.89), "at 0.1");
+}
+
+/// A link of 4 Mbit/s behind the router of one of 10, whose queue nobody tells of.
+#[test]
+fn a_slow_link_behind_the_last_router_is_measured() {
+    let text = r#"
+[run]
+duration = "60s"
+warm_up = "20s"
+[nodes]
+sender = { kind = "host" }
+middle = { kind = "router" }
+receiver = { kind = "host" }
+[links.hub]
+between = ["sender", "middle"]
+forward = { rate = "10Mbit/s", delay = "20ms", queue = "100packets", explicit = { discipline = "p-xcp" } }
+reverse = { rate = "10Mbit/s", delay = "20ms", queue = "100packets" }
+[links.hop]
+between = ["middle", "receiver"]
+forward = { rate = "4Mbit/s", delay = "40ms", queue = "100packets" }
+reverse = { rate = "4Mbit/s", delay = "40ms", queue = "100packets" }
+[transports.stp]
+protocol = "stp"
+controller = "p-xcp"
+[flows.file]
+from = "sender"
+to = "receiver"
+transport = "stp"
+workload = { kind = "bulk" }
+"#;
+    for queue in ["100packets", "20packets", "5packets"] {
+        let of = |controller: &str| {
+            let changes = [("links.hop.forward.queue", queue), ("transports.stp.controller", controller)];
+            let of = run(text, &changes);
+            (of["goodput_bps"], of["links.hop.forward.wait_ms.mean"])
+        };
+        let ((p_xcp, wait_ms), (model, _)) = (of("p-xcp"), of("model"));
+        println!("{queue}: {p_xcp:.0} bit/s and {wait_ms:.1} ms of waiting, the model has {model:.0}");
+        assert_within(p_xcp / model, (0.95, 1.05), queue);
+        assert_within(wait_ms, (0.0, 20.0), queue);
+    }
+}
+
+#[test]
+fn a_path_without_a_router_is_within_a_few_percent_of_the_model() {
+    let of = |controller: &str| {
+        run(GEO, &[("transports.stp.rate", "none"), ("transports.stp.controller", controller)])["share"]
+    };
+    assert_within(of("p-xcp") / of("model"), (0.99, 1.0), "geo");
+}
