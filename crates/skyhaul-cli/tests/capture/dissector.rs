@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use skyhaul_capture::Direction;
 use skyhaul_stp::segment::{
-    Block, Opening, Piece, Poll, Report, Segment, Stat, Timing, decode, encode, repair_of,
+    Block, Feedback, Opening, Piece, Poll, Report, Segment, Stat, Timing, decode, encode, repair_of,
 };
 
 use crate::common::noise;
@@ -64,7 +64,7 @@ impl Expected {
         segment.bgn.iter().chain(&segment.bgnak).for_each(|opening| expected.opening(opening));
         segment.poll.iter().for_each(|poll| expected.poll(poll));
         segment.stat.iter().for_each(|stat| expected.stat(stat));
-        segment.ustat.iter().for_each(|report| expected.report(report, None, None));
+        segment.ustat.iter().for_each(|report| expected.report(report, None, None, None));
         segment.end.iter().for_each(|end| expected.add("skystp.end.number", end));
         if segment.rst.is_some() {
             expected.add("skystp.rst.reason", octets[12]);
@@ -127,7 +127,13 @@ impl Expected {
         self.add("skystp.opening.window", opening.window_bytes);
         self.hex("skystp.opening.nonce", opening.nonce, 16);
         let options = opening.options;
-        let kinds = [(options.timing, 1), (options.repairs, 2), (options.increments, 3), (options.pieces, 5)];
+        let kinds = [
+            (options.timing, 1),
+            (options.repairs, 2),
+            (options.increments, 3),
+            (options.pieces, 5),
+            (options.feedback, 6),
+        ];
         for (is, kind) in kinds {
             if is {
                 self.add("skystp.option.kind", kind);
@@ -147,11 +153,18 @@ impl Expected {
 
     fn stat(&mut self, stat: &Stat) {
         self.hex("skystp.stat.echo", stat.echo, 8);
-        self.report(&stat.report, stat.timing, stat.wanting);
+        self.report(&stat.report, stat.timing, stat.wanting, stat.feedback);
     }
 
-    fn report(&mut self, report: &Report, timing: Option<Timing>, wanting: Option<(u8, u32)>) {
+    fn report(
+        &mut self,
+        report: &Report,
+        timing: Option<Timing>,
+        wanting: Option<(u8, u32)>,
+        feedback: Option<Feedback>,
+    ) {
         self.add("skystp.report.next", report.next);
+        self.flag("skystp.report.has_feedback", feedback.is_some());
         self.flag("skystp.report.increment", report.silent.is_some());
         self.flag("skystp.report.repairs", wanting.is_some());
         self.flag("skystp.report.timing", timing.is_some());
@@ -160,6 +173,10 @@ impl Expected {
         if let Some(Timing { clock, octets }) = timing {
             self.add("skystp.report.clock", clock);
             self.add("skystp.report.octets", octets);
+        }
+        if let Some(Feedback { sum_bytes_per_s, routers }) = feedback {
+            self.add("skystp.report.feedback", sum_bytes_per_s as i32);
+            self.add("skystp.report.routers", routers);
         }
         if let Some((block, wanting)) = wanting {
             self.add("skystp.report.block", block);
@@ -348,13 +365,15 @@ fn segments_at_random_are_read_as_the_decoder_reads_them() {
         let report = report(&mut next);
         let timing = (next(2) == 0).then(|| Timing { clock: next(u32::MAX), octets: next(u32::MAX) });
         let wanting = (next(2) == 0).then(|| (next(256) as u8, next(65_535)));
+        let feedback =
+            (next(2) == 0).then(|| Feedback { sum_bytes_per_s: next(u32::MAX), routers: next(256) as u8 });
         let data = noise(1 + next(300) as usize);
         let segment = Segment {
             source_port: next(65_536) as u16,
             destination_port: 7,
             number: next(1 << 24),
             instance: next(65_536) as u16,
-            stat: Some(Stat { echo: next(u32::MAX), report, timing, wanting }),
+            stat: Some(Stat { echo: next(u32::MAX), report, timing, wanting, feedback }),
             data: (next(2) == 0).then_some((&data[..], &[][..])),
             endak: next(2) == 0,
             ..Segment::default()
