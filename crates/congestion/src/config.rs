@@ -9,6 +9,9 @@ pub struct ControllerConfig {
     pub initial_window_bytes: u64,
     /// Bound of the window.
     pub max_window_bytes: u64,
+    /// Window that ends the first slow start at the latest, by controllers that take a hint (Vegas);
+    /// `u64::MAX`: nobody knows one.
+    pub start_until_bytes: u64,
     /// Measure of the window's growth.
     pub counting: Counting,
     /// Silence that sends the window back to its first value.

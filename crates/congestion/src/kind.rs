@@ -151,6 +151,7 @@ mod tests {
             mss_bytes: 1000,
             initial_window_bytes: 10_000,
             max_window_bytes: 1 << 20,
+            start_until_bytes: u64::MAX,
             counting: Counting::Bytes,
             idle_restart: IdleRestart::Never,
             pacing_percent: None,

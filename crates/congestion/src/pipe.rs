@@ -33,6 +33,7 @@ pub(crate) fn config() -> ControllerConfig {
         mss_bytes: MSS_BYTES,
         initial_window_bytes: 10 * MSS_BYTES,
         max_window_bytes: 1 << 30,
+        start_until_bytes: u64::MAX,
         counting: Counting::Bytes,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,

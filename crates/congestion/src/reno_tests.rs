@@ -9,6 +9,7 @@ fn reno(initial_segments: u64, counting: Counting) -> Reno {
         mss_bytes: 1000,
         initial_window_bytes: initial_segments * 1000,
         max_window_bytes: 64_000,
+        start_until_bytes: u64::MAX,
         counting,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: Some((200, 120)),

@@ -40,7 +40,7 @@ impl Vegas {
     pub fn new(config: ControllerConfig) -> Self {
         Self {
             cwnd_bytes: config.initial_window_bytes.min(config.max_window_bytes),
-            ssthresh_bytes: u64::MAX,
+            ssthresh_bytes: config.start_until_bytes,
             rounds: Rounds::default(),
             base_rtt_ns: u64::MAX,
             round_rtt_ns: u64::MAX,

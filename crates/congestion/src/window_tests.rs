@@ -9,6 +9,7 @@ fn controller(initial_window_bytes: u64) -> SlowStartAvoidance {
         mss_bytes: 1000,
         initial_window_bytes,
         max_window_bytes: 64_000,
+        start_until_bytes: u64::MAX,
         counting: Counting::Reports,
         idle_restart: IdleRestart::After(SECOND),
         pacing_percent: None,

@@ -345,6 +345,7 @@ impl Config {
             mss_bytes,
             initial_window_bytes: self.initial_window_packets * mss_bytes,
             max_window_bytes: self.send_limit_bytes,
+            start_until_bytes: u64::MAX,
             counting: Counting::Reports,
             idle_restart: self.idle_restart_ns.map_or(IdleRestart::Never, IdleRestart::After),
             pacing_percent: (self.spread == Spread::Controller).then_some((200, 120)),

@@ -1,6 +1,6 @@
 //! Moment at which received data is acknowledged: a choice of the receiver, and a place for further ones.
 
-use skyhaul_core::{Instant, MS};
+use skyhaul_core::{Instant, MS, SECOND};
 
 /// Policy of acknowledging data in sequence. A closed window that opens and a doubtful segment are answered
 /// at once by every policy, and a segment with data takes the acknowledgement along.
@@ -37,10 +37,21 @@ pub enum AckPolicy {
         /// Acknowledgements a round trip, at least 1; the paper's are 1 to 8.
         acks: u32,
     },
+    /// As [`Self::Reduced`], so that acknowledgements take a share of the rate of their way
+    /// [SCPS-TP 6.1.1]: after one of so many octets the next one waits as long as that share needs for it.
+    ShareOfRate {
+        /// Rate of the way that acknowledgements take.
+        rate_bps: u64,
+        /// Share of it.
+        percent: u32,
+    },
 }
 
 /// Wait for an acknowledgement that goes with a round trip which is not known.
 const UNKNOWN_ROUND_TRIP_DELAY_NS: u64 = 200 * MS;
+
+/// Size of an acknowledgement with all its options, IP header included.
+const LONG_ACK_BYTES: u32 = 80;
 
 /// Reason why a received segment is worth an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +72,26 @@ impl AckPolicy {
         Self::Reduced { every_packets: u32::MAX, delay_ns }
     }
 
+    /// Time from an acknowledgement of so many octets on the wire to the next one, where a rate has its share
+    /// for them.
+    pub(crate) fn spacing_ns(self, wire_bytes: u32) -> u64 {
+        let Self::ShareOfRate { rate_bps, percent } = self else { return 0 };
+        let share_bps = (u128::from(rate_bps) * u128::from(percent) / 100).max(1);
+        let spacing_ns = u128::from(wire_bytes) * 8 * u128::from(SECOND) / share_bps;
+        u64::try_from(spacing_ns).unwrap_or(u64::MAX)
+    }
+
+    /// Time that passes between acknowledgements of a stream of data at most, with a round trip of `rtt_ns`,
+    /// where they are reduced for a thin way back; 0: it is in the round trips that are measured.
+    pub(crate) fn longest_wait_ns(self, rtt_ns: u64) -> u64 {
+        match self {
+            Self::Immediate | Self::Delayed { .. } | Self::Heartbeat { .. } => 0,
+            Self::Reduced { delay_ns, .. } => delay_ns,
+            Self::PerRoundTrip { acks } => rtt_ns / u64::from(acks.max(1)),
+            Self::ShareOfRate { .. } => self.spacing_ns(LONG_ACK_BYTES),
+        }
+    }
+
     /// Moment at which the answer to the `waiting`-th unacknowledged segment is due; `None`: at once.
     pub(crate) fn due(self, waiting: u32, urgency: Urgency, now: Instant) -> Option<Instant> {
         match self {
@@ -76,6 +107,7 @@ impl AckPolicy {
                 (waiting < every_packets).then(|| now.after(delay_ns))
             }
             Self::PerRoundTrip { .. } => self.over(None).due(waiting, urgency, now),
+            Self::ShareOfRate { .. } => Some(now),
         }
     }
 }
@@ -110,6 +142,9 @@ mod tests {
             assert_eq!(eight.over(rtt_ns).due(1, Urgency::End, NOW), None);
         }
         assert_eq!(reduced.over(Some(MS)), reduced);
+        let share = AckPolicy::ShareOfRate { rate_bps: 1500, percent: 50 };
+        assert_eq!(share.due(1000, Urgency::Gap, NOW), Some(NOW), "but for the spacing");
+        assert_eq!((share.spacing_ns(48) / MS, eight.spacing_ns(48)), (512, 0), "384 bits at 750 bit/s");
         let on_tick = Instant::from_ns(200 * MS);
         assert_eq!(heartbeat.due(1, Urgency::Ordinary, on_tick), at(400), "the tick that is now has passed");
     }

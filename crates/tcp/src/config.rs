@@ -359,9 +359,9 @@ impl Config {
         is_scps: bool,
     ) -> ControllerConfig {
         // Few acknowledgements tell of many segments each, and pacing spreads what they allow.
-        let (counting, pacing_percent) = match self.in_force(is_scps) {
-            Some(scps) => (Counting::Reports, scps.pacing_percent),
-            None => (self.counting, self.pacing_percent),
+        let (counting, pacing_percent, product_bytes) = match self.in_force(is_scps) {
+            Some(scps) => (Counting::Reports, scps.pacing_percent, scps.bandwidth_delay_bytes),
+            None => (self.counting, self.pacing_percent, None),
         };
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
         let initial_window_bytes = match self.initial_window_packets {
@@ -373,6 +373,7 @@ impl Config {
             mss_bytes,
             initial_window_bytes,
             max_window_bytes: self.send_limit_bytes.max(2 * mss_bytes),
+            start_until_bytes: product_bytes.unwrap_or(u64::MAX),
             counting,
             idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
             pacing_percent,

@@ -23,6 +23,8 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/scps/mod.rs"),
     include_str!("../src/scps/compress_tests.rs"),
     include_str!("../src/scps/numbers_tests.rs"),
+    include_str!("../src/send/rto.rs"),
+    include_str!("../src/ack_policy.rs"),
     include_str!("../src/scps/snack_tests.rs"),
     include_str!("../../sim/tests/swarm.rs"),
 ];

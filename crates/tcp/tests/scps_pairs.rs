@@ -35,6 +35,7 @@ fn declared(snack: Snack, max_snacks: u8) -> Config {
         scps: Some(Scps {
             controller: ControllerKind::Off,
             pacing_percent: None,
+            bandwidth_delay_bytes: None,
             loss_cause: Verdict::Corruption,
             ack_policy: AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 69 * MS },
             snack,
@@ -119,6 +120,7 @@ proptest! {
         let scps = Scps {
             controller: if vegas { ControllerKind::Vegas } else { ControllerKind::Off },
             pacing_percent: vegas.then_some((100, 100)),
+            bandwidth_delay_bytes: None,
             loss_cause: if damage { Verdict::Corruption } else { Verdict::Congestion },
             ack_policy: AckPolicy::PerRoundTrip { acks },
             snack: if short { Snack::Short } else { Snack::Vector },

@@ -11,6 +11,7 @@ fn cubic(initial_segments: u64) -> Cubic {
         mss_bytes: 1000,
         initial_window_bytes: initial_segments * 1000,
         max_window_bytes: 10_000_000,
+        start_until_bytes: u64::MAX,
         counting: Counting::Bytes,
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,

@@ -134,6 +134,7 @@ impl CubicClaim {
             // The loss that ends slow start takes it down to what was asked for.
             initial_window_bytes: window_bytes * 10 / 7,
             max_window_bytes: u64::MAX / 4,
+            start_until_bytes: u64::MAX,
             counting: Counting::Bytes,
             idle_restart: IdleRestart::Never,
             pacing_percent: None,

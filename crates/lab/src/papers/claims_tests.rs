@@ -292,6 +292,7 @@ fn what_the_paper_does_not_state_is_ours_and_is_not_counted() {
         let is_uncontested = id.starts_with("S-5.1") && (id.ends_with("-0") || id.contains("-fifth-"));
         id.ends_with("-ip")
             || id.starts_with("R-")
+            || id.starts_with("T-") && id.ends_with("-ours")
             || is_uncontested
             || id.starts_with("S-T5.") && (id.contains("-variant-") || id.contains("-pages-"))
             || id.starts_with("S-T5.4-") && (id.contains("-default") || id.contains("-link-"))

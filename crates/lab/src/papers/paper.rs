@@ -107,6 +107,11 @@ pub static PAPERS: &[Paper] = &[
         ],
         formulas::PETRA
     ),
+    paper!(
+        "scps-tp",
+        ["asymmetry", "bent-pipe", "corruption", "header", "large-segments", "on-board", "sequence",],
+        &[]
+    ),
 ];
 
 impl Paper {

@@ -110,6 +110,7 @@ pub(crate) fn scps(d: &mut Dice) -> Scps {
     Scps {
         controller: d.pick(&[ControllerKind::Vegas, ControllerKind::Vegas, ControllerKind::Off]),
         pacing_percent: d.pick(&[None, Some((100, 100)), Some((200, 120))]),
+        bandwidth_delay_bytes: None,
         ack_policy: d.pick(&[
             AckPolicy::PerRoundTrip { acks: 1 },
             AckPolicy::PerRoundTrip { acks: 4 },

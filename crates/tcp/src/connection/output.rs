@@ -169,6 +169,10 @@ impl Connection {
         let bytes = header_bytes + path_header_bytes + payload_bytes as usize;
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
+        if !has_data {
+            let policy = self.config.ack_policy(self.sender.agreed().scps.is_some());
+            self.receiver.space(policy, wire_bytes, context.now);
+        }
         let mut call = Call::new(self.id, &mut self.stats, context);
         self.sender.charge(wire_bytes, has_data && !is_probe, &mut call);
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });

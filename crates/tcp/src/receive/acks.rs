@@ -11,6 +11,8 @@ pub(super) struct Acks {
     due: Option<Instant>,
     /// Segments with data or FIN since the last one.
     unacked_packets: u32,
+    /// Moment before which those that only a share of a rate is for leave no more.
+    spaced_until: Instant,
     /// Challenge acknowledgements of the running second [RFC 5961 7], and its begin; each connection counts
     /// its own, so that nobody learns from one about another.
     challenges: u32,
@@ -26,7 +28,7 @@ impl Acks {
     pub(super) fn owe(&mut self, policy: AckPolicy, urgency: Urgency, now: Instant) {
         self.unacked_packets += 1;
         match policy.due(self.unacked_packets, urgency, now) {
-            Some(due) => _ = self.due.get_or_insert(due),
+            Some(due) => _ = self.due.get_or_insert(due.max(self.spaced_until)),
             None => self.owe_now(),
         }
     }
@@ -46,6 +48,11 @@ impl Acks {
             self.owe_now();
         }
         answers
+    }
+
+    /// An acknowledgement left alone, after which the next one waits so long.
+    pub(super) fn space(&mut self, spacing_ns: u64, now: Instant) {
+        self.spaced_until = now.after(spacing_ns);
     }
 
     /// An acknowledgement leaves.

@@ -9,8 +9,8 @@ use crate::scps::Teller;
 use crate::segment::{ExtraOptions, MAX_SACK_BLOCKS, SackBlocks};
 use crate::sequence::truncate;
 
-/// Every piece out of sequence takes at least this much, so that tiny ones cannot fill memory with
-/// bookkeeping.
+/// Every piece out of sequence takes at least this much, or as much as a full segment that we ask for, so
+/// that tiny ones cannot fill memory with bookkeeping.
 const MIN_CHARGE_BYTES: u64 = 256;
 
 /// Bytes that wait for those in front of them.
@@ -43,6 +43,8 @@ impl From<Octets<'_>> for Piece {
 #[derive(Clone, Debug)]
 pub(crate) struct Assembly {
     limit_bytes: u64,
+    /// Bytes that each piece out of sequence takes at least.
+    min_charge_bytes: u64,
     next: u64,
     /// One past the last byte that the peer was allowed to send. Never moves left.
     edge: u64,
@@ -59,10 +61,11 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// For a stream whose first byte has the number `next`.
-    pub(crate) fn new(next: u64, limit_bytes: u64) -> Self {
+    /// For a stream whose first byte has the number `next`, of segments of `segment_bytes` at most.
+    pub(crate) fn new(next: u64, limit_bytes: u64, segment_bytes: u64) -> Self {
         Self {
             limit_bytes,
+            min_charge_bytes: MIN_CHARGE_BYTES.min(segment_bytes),
             next,
             edge: next,
             ready: OctetQueue::default(),
@@ -158,9 +161,9 @@ impl Assembly {
         let end = first + data.len() as u64;
         let mut taken = false;
         while let Some((from, to)) = { self.have.gaps(first, end).next() } {
-            let charge = (to - from).max(MIN_CHARGE_BYTES);
+            let charge = (to - from).max(self.min_charge_bytes);
             // What is next in sequence always has room: without it nothing moves.
-            if from != self.next && self.ahead_charge + charge > self.limit_bytes.max(MIN_CHARGE_BYTES) {
+            if from != self.next && self.ahead_charge + charge > self.limit_bytes.max(self.min_charge_bytes) {
                 break;
             }
             self.ahead_charge += charge;
@@ -189,7 +192,7 @@ impl Assembly {
     fn deliver_ahead(&mut self) {
         while let Some(piece) = self.ahead.remove(&self.next) {
             let length = piece.octets().len() as u64;
-            self.ahead_charge -= length.max(MIN_CHARGE_BYTES);
+            self.ahead_charge -= length.max(self.min_charge_bytes);
             if !self.deliver(piece.octets()) {
                 self.have.remove_below(self.next + length); // it has to come again
                 break;

@@ -11,7 +11,7 @@ use super::Assembly;
 const FIRST: u64 = 1 << 32;
 
 fn opened(limit_bytes: u64) -> Assembly {
-    let mut assembly = Assembly::new(FIRST, limit_bytes);
+    let mut assembly = Assembly::new(FIRST, limit_bytes, 1000);
     assembly.advertise(0, 1);
     assembly
 }
@@ -29,7 +29,7 @@ proptest! {
         pieces in proptest::collection::vec((0u64..300, 1u64..40), 0..60), shift in 0u8..4,
     ) {
         let stream: Vec<u8> = (0..300u64).map(|n| (n * 7) as u8).collect();
-        let mut assembly = Assembly::new(FIRST, 20_000);
+        let mut assembly = Assembly::new(FIRST, 20_000, 1000);
         assembly.advertise(shift, 1);
         let all = (0..300).step_by(10).map(|at| (at, 10));
         let mut read = Vec::new();
@@ -74,6 +74,14 @@ fn tiny_pieces_out_of_sequence_are_bounded() {
     }
     assert_eq!(assembly.ahead.len(), 64_000 / 256);
     assert!(assembly.insert(FIRST, b"yy"), "what is next always has room");
+}
+
+/// A link of small packets: what the window let the peer send is not thrown away.
+#[test]
+fn a_window_of_small_segments_is_kept_out_of_sequence() {
+    let mut assembly = Assembly::new(FIRST, 10_000, 100);
+    assembly.advertise(0, 1);
+    assert!((1..100).all(|n| assembly.insert(FIRST + 100 * n, &[7; 100][..])), "all but the first");
 }
 
 #[test]

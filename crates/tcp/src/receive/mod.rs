@@ -59,7 +59,7 @@ impl Receiver {
         Self {
             agreed: Agreed::NOTHING,
             peer_initial: 0,
-            assembly: Assembly::new(0, 0),
+            assembly: Assembly::new(0, 0, 0),
             acks: Acks::default(),
             recent: 0,
             recent_at: Instant::ZERO,
@@ -76,7 +76,10 @@ impl Receiver {
     pub(crate) fn learn_peer(&mut self, agreed: Agreed, syn: &Segment<'_>, config: &Config, now: Instant) {
         self.agreed = agreed;
         self.peer_initial = initial(syn.sequence);
-        self.assembly = Assembly::new(self.peer_initial + 1, agreed.receive_limit_bytes(config));
+        let segment_bytes =
+            u64::from(config.mss_bytes).saturating_sub(agreed.timestamp_bytes() as u64).max(1);
+        let limit_bytes = agreed.receive_limit_bytes(config);
+        self.assembly = Assembly::new(self.peer_initial + 1, limit_bytes, segment_bytes);
         if let Some(stamps) = syn.options.timestamps.filter(|_| agreed.timestamps) {
             (self.recent, self.recent_at) = (stamps.value, now);
         }
@@ -219,6 +222,14 @@ impl Receiver {
             self.acks.owe_now();
         }
         (count > 0 || self.assembly.is_complete()).then_some(count)
+    }
+
+    /// An acknowledgement of so many octets left alone: the next one waits as long as the policy says.
+    pub(crate) fn space(&mut self, policy: AckPolicy, wire_bytes: u32, now: Instant) {
+        let spacing_ns = policy.spacing_ns(wire_bytes);
+        if spacing_ns > 0 {
+            self.acks.space(spacing_ns, now);
+        }
     }
 
     /// An acknowledgement leaves at once.

@@ -62,6 +62,9 @@ pub struct Scps {
     /// segments come as long as there is a window, so that each acknowledgement tells of one that has just
     /// come; where a burst waits for it, Vegas takes that for a queue [SCPS-TP 6.1.1].
     pub pacing_percent: Option<(u64, u64)>,
+    /// Bandwidth times delay of the path, where slow start ends at the latest [SCPS-TP 3.1.1]; `None`: it
+    /// is not known.
+    pub bandwidth_delay_bytes: Option<u64>,
     /// Policy of acknowledging.
     pub ack_policy: AckPolicy,
     /// Cause of losses where nobody says otherwise [SCPS-TP 3.1].
@@ -82,6 +85,7 @@ impl Scps {
         Self {
             controller: ControllerKind::Vegas,
             pacing_percent: Some((100, 100)),
+            bandwidth_delay_bytes: None,
             ack_policy: AckPolicy::PerRoundTrip { acks: 4 },
             loss_cause: Verdict::Congestion,
             snack: Snack::Vector,

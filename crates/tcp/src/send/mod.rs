@@ -263,6 +263,7 @@ impl Sender {
         self.rack = by_time.then(Rack::new);
         if let Some(scps) = self.config.in_force(agreed.scps.is_some()) {
             self.verdicts.assume_by_default(scps.loss_cause);
+            self.timer.expect_acks(scps.ack_policy); // both ends of a link are set alike
         }
         self.update_mss(context.now, context.path);
         self.space.take_first_window(sequence, window_bytes);

@@ -397,22 +397,29 @@ impl Rack {
         self.at(first).filter(|sent| sent.serial == serial && !sent.is_delivered)
     }
 
-    /// The peer asks for [first, end), which is not known to have arrived. What went again within the last
-    /// `bar_ns` does not so once more before that has passed; it does then, if its copy had the time to
-    /// arrive before the peer asked.
+    /// The peer asks for [first, end), which is not known to have arrived, and both ends of which it may have
+    /// moved out by less than `block_bytes`: segments that are touched by less than that have not been asked
+    /// for if others lie within as a whole. What went again within the last `bar_ns` does not so once more
+    /// before that has passed; it does then, if its copy had the time to arrive before the peer asked.
     pub(super) fn on_request(
         &mut self,
         (first, end): (u64, u64),
-        bar_ns: u64,
+        (block_bytes, bar_ns): (u64, u64),
         board: &Scoreboard,
         situation: &Situation,
     ) -> Found {
         let mut found = Found::default();
         let from = self.segments.partition_point(|sent| sent.end <= first);
+        let is_whole = |sent: &Sent| first <= sent.first && sent.end <= end;
+        let has_whole = self.segments.iter().skip(from).take(2).any(is_whole);
         for at in from..self.segments.len() {
             let sent = self.segments[at];
             if sent.first >= end {
                 break;
+            }
+            let touched_bytes = sent.end.min(end) - sent.first.max(first);
+            if has_whole && !is_whole(&sent) && touched_bytes < block_bytes {
+                continue;
             }
             self.sacked_segments -= u64::from(core::mem::take(&mut self.segments[at].is_delivered));
             let part = Sent { first: sent.first.max(first), end: sent.end.min(end), ..sent };
@@ -435,7 +442,7 @@ impl Rack {
         let (asked, mut all) = (core::mem::take(&mut self.asked), Found::default());
         self.due = None;
         for range in asked.iter() {
-            let found = self.on_request(range, bar_ns, board, situation);
+            let found = self.on_request(range, (0, bar_ns), board, situation);
             all.bytes += found.bytes;
             all.has_repeat |= found.has_repeat;
         }

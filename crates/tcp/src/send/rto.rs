@@ -2,6 +2,7 @@
 
 use skyhaul_core::{Instant, RttEstimator};
 
+use crate::ack_policy::AckPolicy;
 use crate::config::Config;
 
 /// Round trips and what follows from them.
@@ -12,6 +13,8 @@ pub(super) struct Rto {
     initial_ns: u64,
     min_ns: u64,
     margin_ns: u64,
+    /// Way in which the peer acknowledges, where that is rarely.
+    acks: AckPolicy,
     /// The margin holds over the last round trip, too.
     follows: bool,
     /// The last round trip known, be it a sample or not.
@@ -31,11 +34,18 @@ impl Rto {
             initial_ns: config.initial_rto_ns,
             min_ns: config.min_rto_ns,
             margin_ns: config.rto_margin_ns.max(config.timer_granularity_ns),
+            acks: AckPolicy::Immediate,
             follows: config.rto_margin_ns > 0,
             last_ns: 0,
             max_ns: config.max_rto_ns.max(config.min_rto_ns),
             doublings: 0,
         }
+    }
+
+    /// The peer acknowledges in this way. The timer starts with an acknowledgement, and the round trip that is
+    /// measured begins with the next segment: it tells nothing of how long the next one may wait.
+    pub(super) fn expect_acks(&mut self, policy: AckPolicy) {
+        self.acks = policy;
     }
 
     pub(super) fn rtt(&self) -> &RttEstimator {
@@ -70,8 +80,10 @@ impl Rto {
     /// queue within a round trip or two, and one sample in each moves SRTT by an eighth.
     pub(super) fn timeout_ns(&self) -> u64 {
         let base_ns = if self.rtt.is_known() {
-            let mean_ns = self.rtt.smoothed_ns() + (4 * self.rtt.variance_ns()).max(self.margin_ns);
-            if self.follows { mean_ns.max(self.last_ns.saturating_add(self.margin_ns)) } else { mean_ns }
+            let smoothed_ns = self.rtt.smoothed_ns();
+            let margin_ns = self.margin_ns.saturating_add(self.acks.longest_wait_ns(smoothed_ns));
+            let mean_ns = smoothed_ns.saturating_add((4 * self.rtt.variance_ns()).max(margin_ns));
+            if self.follows { mean_ns.max(self.last_ns.saturating_add(margin_ns)) } else { mean_ns }
         } else {
             self.initial_ns
         };
@@ -134,6 +146,16 @@ mod tests {
         (0..100).for_each(|_| rto.sample(200 * MS));
         rto.glimpse(500 * MS);
         assert!(rto.timeout_ns() < 210 * MS, "the RFC's, where no margin is wanted");
+    }
+
+    #[test]
+    fn acknowledgements_that_come_once_a_round_trip_are_waited_for() {
+        let mut rto = Rto::new(&Config { rto_margin_ns: 0, ..Config::standard() });
+        rto.expect_acks(AckPolicy::PerRoundTrip { acks: 1 });
+        (0..100).for_each(|_| rto.sample(8 * SECOND));
+        assert_eq!(rto.timeout_ns(), 16 * SECOND);
+        rto.expect_acks(AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 3 * SECOND });
+        assert_eq!(rto.timeout_ns(), 11 * SECOND);
     }
 
     #[test]

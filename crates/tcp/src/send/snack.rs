@@ -23,13 +23,14 @@ impl Sender {
             return all;
         }
         let (max, situation) = (self.space.max(), self.situation(acknowledgement, now));
+        let limits = (terms.unit_bytes, situation.srtt_ns);
         scps::read(&segment.options.extra, acknowledgement, terms, |said| match said {
             Said::Arrived(first, end) => self.take_arrived(acknowledgement, (first, end.min(max)), now),
             Said::Missing(first, end) => {
                 let end = end.min(max);
                 self.board.forget(first, end);
                 let Some(rack) = self.rack.as_mut() else { return };
-                let found = rack.on_request((first, end), situation.srtt_ns, &self.board, &situation);
+                let found = rack.on_request((first, end), limits, &self.board, &situation);
                 all.bytes += found.bytes;
                 all.has_repeat |= found.has_repeat;
             }

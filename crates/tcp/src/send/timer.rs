@@ -3,6 +3,7 @@
 use skyhaul_core::{Instant, RttEstimator};
 
 use super::rto::Rto;
+use crate::ack_policy::AckPolicy;
 use crate::config::Config;
 
 /// Timer of what is under way.
@@ -37,6 +38,11 @@ impl RetransmissionTimer {
             timed_out_at: None,
             repeat_of: None,
         }
+    }
+
+    /// The peer acknowledges in this way.
+    pub(super) fn expect_acks(&mut self, policy: AckPolicy) {
+        self.rto.expect_acks(policy);
     }
 
     pub(super) fn at(&self) -> Option<Instant> {

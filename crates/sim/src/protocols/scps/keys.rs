@@ -8,7 +8,7 @@ use crate::protocols::tcp::ack_policy::read_policy;
 use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys};
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::Key;
-use skyhaul_scenario::kinds::{Choice, Count, Or, Pair, Switch};
+use skyhaul_scenario::kinds::{Bytes, Choice, Count, Or, Pair, Switch};
 use skyhaul_scenario::tree::Node;
 
 /// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
@@ -51,6 +51,8 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
         ),
         Key::new("pacing_percent", Or("none", Pair(PERCENT_OF_RATE)), |s: &mut Scps| &mut s.pacing_percent)
             .means("Pacing rate over window per round trip, in slow start and in avoidance; \"none\": segments leave as the window lets them."),
+        Key::new("bandwidth_delay", Or("none", Bytes::BUFFER), |s: &mut Scps| &mut s.bandwidth_delay_bytes)
+            .means("Window in which slow start ends at the latest, as a path is known to hold no more; \"none\": nobody knows."),
         Key::custom("ack_policy", "a table", read_ack_policy)
             .means("When received data is acknowledged: `[transports.NAME.ack_policy]` of TCP."),
         Key::new(

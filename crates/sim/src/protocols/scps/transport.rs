@@ -12,7 +12,8 @@ use skyhaul_scenario::tree::Node;
 use skyhaul_scenario::{Page, ScenarioError, TransportTable};
 
 /// Names of the profiles.
-pub(super) const PROFILES: [&str; 2] = ["default", "reference"];
+pub(super) const PROFILES: [&str; 6] =
+    ["default", "reference", "asymmetry", "corruption", "bent-pipe", "on-board"];
 
 /// A transport as the file says it.
 #[derive(Clone, Debug)]
@@ -66,7 +67,8 @@ pub(super) fn describe(page: &mut Page) {
 pub(super) fn transport_keys() -> &'static [Key<ScpsDraft>] {
     static KEYS: LazyLock<Vec<Key<ScpsDraft>>> = LazyLock::new(|| {
         let mut keys = vec![Key::custom("profile", &CHOICE.allowed(), read_profile).means(
-            "Start values: what a user should have, or the constants of the public reference implementation.",
+            "Start values: what a user should have, the constants of the public reference implementation, or one of \
+             the tables 1 to 4 of the paper.",
         )];
         keys.extend(end_keys().into_iter().map(|key| key.within(|t: &mut ScpsDraft| &mut t.end)));
         keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
@@ -79,7 +81,14 @@ pub(super) fn transport_keys() -> &'static [Key<ScpsDraft>] {
     &KEYS
 }
 
-const CHOICE: Choice<&str> = Choice(&[("default", "default"), ("reference", "reference")]);
+const CHOICE: Choice<&str> = Choice(&[
+    ("default", "default"),
+    ("reference", "reference"),
+    ("asymmetry", "asymmetry"),
+    ("corruption", "corruption"),
+    ("bent-pipe", "bent-pipe"),
+    ("on-board", "on-board"),
+]);
 
 fn read_profile(transport: &mut ScpsDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
     let name =

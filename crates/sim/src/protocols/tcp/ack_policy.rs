@@ -6,7 +6,7 @@ use skyhaul_tcp::{AckPolicy, Config};
 
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::{Key, expect_table, join, read_table};
-use skyhaul_scenario::kinds::{Choice, Count, Time};
+use skyhaul_scenario::kinds::{Choice, Count, Rate, Time};
 use skyhaul_scenario::tree::Node;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,7 @@ enum AckKind {
     Heartbeat,
     Reduced,
     PerRoundTrip,
+    ShareOfRate,
 }
 
 /// A policy as the file says it.
@@ -26,6 +27,8 @@ pub(in crate::protocols) struct AckDraft {
     /// A tick, for the heartbeat.
     delay_ns: u64,
     acks: u32,
+    rate_bps: u64,
+    percent: u32,
 }
 
 impl From<AckPolicy> for AckDraft {
@@ -33,6 +36,9 @@ impl From<AckPolicy> for AckDraft {
         let (kind, every_packets, delay_ns) = match policy {
             AckPolicy::PerRoundTrip { acks } => {
                 return Self { kind: AckKind::PerRoundTrip, acks, ..Self::PLAIN };
+            }
+            AckPolicy::ShareOfRate { rate_bps, percent } => {
+                return Self { kind: AckKind::ShareOfRate, rate_bps, percent, ..Self::PLAIN };
             }
             AckPolicy::Immediate => (AckKind::Immediate, 1, 1),
             AckPolicy::Delayed { every_packets, delay_ns } => (AckKind::Delayed, every_packets, delay_ns),
@@ -44,16 +50,24 @@ impl From<AckPolicy> for AckDraft {
 }
 
 impl AckDraft {
-    const PLAIN: Self = Self { kind: AckKind::Immediate, every_packets: 1, delay_ns: 1, acks: 4 };
+    const PLAIN: Self = Self {
+        kind: AckKind::Immediate,
+        every_packets: 1,
+        delay_ns: 1,
+        acks: 4,
+        rate_bps: 1_000_000,
+        percent: 50,
+    };
 
     fn finish(self) -> AckPolicy {
-        let Self { kind, every_packets, delay_ns, acks } = self;
+        let Self { kind, every_packets, delay_ns, acks, rate_bps, percent } = self;
         match kind {
             AckKind::Immediate => AckPolicy::Immediate,
             AckKind::Delayed => AckPolicy::Delayed { every_packets, delay_ns },
             AckKind::Heartbeat => AckPolicy::Heartbeat { every_packets, tick_ns: delay_ns },
             AckKind::Reduced => AckPolicy::Reduced { every_packets, delay_ns },
             AckKind::PerRoundTrip => AckPolicy::PerRoundTrip { acks },
+            AckKind::ShareOfRate => AckPolicy::ShareOfRate { rate_bps, percent },
         }
     }
 }
@@ -66,19 +80,25 @@ pub(in crate::protocols) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
             ("heartbeat", AckKind::Heartbeat),
             ("reduced", AckKind::Reduced),
             ("per-round-trip", AckKind::PerRoundTrip),
+            ("share-of-rate", AckKind::ShareOfRate),
         ]);
         vec![
             Key::new("kind", kinds, |a: &mut AckDraft| &mut a.kind).means(
                 "Every segment at once; the n-th, or an earlier one when its time has passed, but out of sequence \
                  at once [RFC 5681 4.2]; the same with one clock for the whole host; nothing at once but the end, \
-                 for a thin way back, by number and time, or so many a round trip as the receiver knows it.",
+                 for a thin way back, by number and time, or so many a round trip as the receiver knows it, or as \
+                 many as take a share of the rate back.",
             ),
             Key::new("every_packets", Count::at_least(1), |a: &mut AckDraft| &mut a.every_packets)
-                .means("The n-th segment is acknowledged at once. Not with \"immediate\" and \"per-round-trip\"."),
+                .means("The n-th segment is acknowledged at once. Not with \"immediate\", \"per-round-trip\" and \"share-of-rate\"."),
             Key::new("delay", Time::POSITIVE, |a: &mut AckDraft| &mut a.delay_ns)
-                .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\" and \"per-round-trip\"."),
+                .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\", \"per-round-trip\" and \"share-of-rate\"."),
             Key::new("acks", Count { min: 1, max: 1000 }, |a: &mut AckDraft| &mut a.acks)
                 .means("Acknowledgements a round trip; 1 to 8 in the paper [SCPS-TP 3.2]. With \"per-round-trip\" alone."),
+            Key::new("rate", Rate, |a: &mut AckDraft| &mut a.rate_bps)
+                .means("Rate of the way that acknowledgements take. With \"share-of-rate\" alone."),
+            Key::new("percent", Count { min: 1, max: 100 }, |a: &mut AckDraft| &mut a.percent)
+                .means("Share of it for them [SCPS-TP 6.1.1]. With \"share-of-rate\" alone."),
         ]
     });
     &KEYS
@@ -100,6 +120,7 @@ pub(in crate::protocols) fn read_policy(
     let (kind, used): (_, &[_]) = match draft.kind {
         AckKind::Immediate => ("\"immediate\"", &["kind"]),
         AckKind::PerRoundTrip => ("\"per-round-trip\"", &["kind", "acks"]),
+        AckKind::ShareOfRate => ("\"share-of-rate\"", &["kind", "rate", "percent"]),
         _ => ("this kind", &["kind", "every_packets", "delay"]),
     };
     if let Some(entry) = expect_table(node, path)?.entries.iter().find(|entry| !used.contains(&&*entry.name))
