@@ -132,6 +132,7 @@ fn repeat_text(repeat: Repeat) -> &'static str {
         Repeat::TooBig => "it was larger than the path takes",
         Repeat::Refused => "the answer to the opening did not take it",
         Repeat::TailProbe => "the last one, to learn what arrived",
+        Repeat::LowPriority => "at low priority, to learn what the path has left",
     }
 }
 

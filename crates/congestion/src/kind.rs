@@ -7,7 +7,7 @@ use skyhaul_core::PathController;
 use crate::memory::RememberedStart;
 use crate::{
     Bbr, Controller, ControllerConfig, ControllerFactory, Cubic, Explicit, ExplicitPath, LossAnswer, Off,
-    PathControllerFactory, PathStart, Reno, SlowStartAvoidance, Vegas,
+    PathControllerFactory, PathStart, PeachPlus, Reno, SlowStartAvoidance, Vegas,
 };
 
 /// Controller that an engine is told to use: one of those here, or anybody's.
@@ -29,6 +29,8 @@ pub enum ControllerKind {
     PXcp,
     /// [`Explicit`] that keeps its window on duplicate acknowledgements alone. Only for TCP.
     PXcpLiteral,
+    /// [`PeachPlus`]. Routers drop low-priority segments first; only for TCP.
+    PeachPlus,
     /// [`Off`]: no control of congestion. Only for SCPS-TP.
     Off,
     /// Rate of the path, as [`crate::Model`] finds it out from what receivers measure. Only for STP.
@@ -53,6 +55,9 @@ impl ControllerKind {
     pub const EXPLICIT: [(&'static str, Self); 3] =
         [("xcp", Self::Xcp), ("p-xcp", Self::PXcp), ("p-xcp-literal", Self::PXcpLiteral)];
 
+    /// Kind that sends low-priority segments beside its window, for an engine that can.
+    pub const LOW_PRIORITY: [(&'static str, Self); 1] = [("peach-plus", Self::PeachPlus)];
+
     /// Kinds that every engine has, by name.
     pub const NAMES: [(&'static str, Self); 6] = [
         ("model", Self::Model),
@@ -74,6 +79,7 @@ impl ControllerKind {
             Self::Xcp => "xcp",
             Self::PXcp => "p-xcp",
             Self::PXcpLiteral => "p-xcp-literal",
+            Self::PeachPlus => "peach-plus",
             Self::Off => "none",
             Self::Model => "model",
             Self::Window(_) => "window",
@@ -120,6 +126,7 @@ impl ControllerKind {
             Self::Xcp => Box::new(Explicit::new(config, LossAnswer::Reduce)),
             Self::PXcp => Box::new(Explicit::new(config, LossAnswer::Keep)),
             Self::PXcpLiteral => Box::new(Explicit::new(config, LossAnswer::KeepOnDuplicates)),
+            Self::PeachPlus => Box::new(PeachPlus::new(config)),
             Self::Off => Box::new(Off::new(config)),
             Self::Window(factory) => factory.build(config),
             Self::SlowStartAvoidance | Self::Model | Self::Path(_) => {

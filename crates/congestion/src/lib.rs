@@ -26,6 +26,9 @@ mod loss_events;
 pub mod memory;
 mod model;
 mod off;
+mod peach;
+#[cfg(test)]
+mod peach_tests;
 #[cfg(test)]
 mod pipe;
 #[cfg(test)]
@@ -61,6 +64,7 @@ pub use kind::ControllerKind;
 pub use loss_events::LossEvents;
 pub use model::Model;
 pub use off::Off;
+pub use peach::PeachPlus;
 pub use reno::Reno;
 pub use vegas::Vegas;
 pub use window::SlowStartAvoidance;
@@ -171,8 +175,23 @@ pub struct Needs {
     pub conserves: bool,
     /// True if packets are to carry a path header, which asks routers for a rate.
     pub path_header: bool,
-    /// Low-priority segments beyond the window that are wanted now (TCP-Peach+).
+    /// Low-priority segments beyond the window that are wanted from now on, over one round trip
+    /// (TCP-Peach+); [`ExtraSegments::ALL`]: as many as the peer's window leaves.
     pub extra_segments: u32,
+}
+
+/// Turn in the life of the low-priority segments that a controller wants ([`Needs::extra_segments`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtraSegments {
+    /// Order: those that were wanted will leave, in place of any that have not left yet.
+    Ordered,
+    /// Answer to one of them.
+    Answered,
+}
+
+impl ExtraSegments {
+    /// As many as the peer's window leaves.
+    pub const ALL: u32 = u32::MAX;
 }
 
 /// State of a controller for events and reports.
@@ -200,6 +219,8 @@ pub trait Controller: Debug + Send {
     fn on_signal(&mut self, _now: Instant, _signal: Signal) {}
     /// Takes in what routers granted, where it asks for that ([`Needs::path_header`]).
     fn on_feedback(&mut self, _now: Instant, _feedback: &RouterFeedback) {}
+    /// Takes in what becomes of low-priority segments, where it wants any ([`Needs::extra_segments`]).
+    fn on_extra(&mut self, _now: Instant, _extra: ExtraSegments) {}
     /// Bytes that may be under way.
     fn window_bytes(&self) -> u64;
     /// Rate at which to spread packets, in bit/s of IP bytes; `None` for a controller without a wish of its

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use skyhaul_core::{Instant, Verdict};
 
 use crate::pipe::config;
-use crate::{Acked, ControllerKind, Delivery, Lost, RateSample, RouterFeedback, Signal};
+use crate::{Acked, ControllerKind, Delivery, ExtraSegments, Lost, RateSample, RouterFeedback, Signal};
 
 proptest! {
     #[test]
     fn any_order_of_calls_is_survived(
-        kind in proptest::sample::select([&ControllerKind::NAMES[..], &ControllerKind::EXPLICIT[..]].concat()),
-        calls in proptest::collection::vec((0u8..10, any::<u64>(), any::<u64>(), any::<bool>()), 1..200),
+        kind in proptest::sample::select([&ControllerKind::NAMES[..], &ControllerKind::EXPLICIT[..], &ControllerKind::LOW_PRIORITY[..]].concat()),
+        calls in proptest::collection::vec((0u8..11, any::<u64>(), any::<u64>(), any::<bool>()), 1..200),
     ) {
         let mut cc = kind.1.build(config());
         for (call, a, b, yes) in calls {
@@ -48,6 +48,7 @@ proptest! {
                 6 => cc.on_signal(now, Signal::Idle { idle_ns: ns, rto_ns: bytes }),
                 7 => cc.on_signal(now, Signal::Recovered),
                 8 => cc.on_feedback(now, &RouterFeedback { bytes_per_s: b as i32, routers: u8::from(yes), smoothed_rtt_ns: a }),
+                9 => cc.on_extra(now, if yes { ExtraSegments::Ordered } else { ExtraSegments::Answered }),
                 _ => cc.on_signal(now, Signal::Spurious),
             }
             prop_assert!(cc.window_bytes() > 0);

@@ -43,6 +43,8 @@ pub enum Repeat {
     Refused,
     /// TCP: it is the last one, sent to learn what became of it and those before.
     TailProbe,
+    /// TCP: beside the window, at low priority, to learn what the path has left (TCP-Peach+).
+    LowPriority,
 }
 
 /// Reason why a received segment was not used.

@@ -51,7 +51,9 @@ pub(crate) fn keepalive(d: &mut Dice, max_questions: u32) -> Keepalive {
 
 fn vary_losses(d: &mut Dice, config: &mut Config) {
     config.recovery = d.pick(&[config.recovery, Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
-    let controllers = [&ControllerKind::WINDOWS[..], &ControllerKind::EXPLICIT[..]].concat();
+    let controllers =
+        [&ControllerKind::WINDOWS[..], &ControllerKind::EXPLICIT[..], &ControllerKind::LOW_PRIORITY[..]]
+            .concat();
     config.controller = d.pick(&controllers).1.clone();
     config.pacing_percent = d.pick(&[None, None, Some((200, 120)), Some((100, 100))]);
     config.hystart = d.percent(50);

@@ -21,6 +21,8 @@ pub(super) enum Action {
     Ask,
     /// An acknowledgement leaves.
     Acknowledge,
+    /// Data of low class is answered in that class.
+    AnswerLow,
     /// Nothing leaves: the connection waited long enough.
     Timeout(Timeout),
 }
@@ -82,7 +84,8 @@ impl Connection {
         let ask = asks.then_some(Step { at: now, action: Action::Ask });
         let ack_at = self.receiver.ack_at();
         let acknowledge = ack_at.map(|at| Step { at: at.max(now), action: Action::Acknowledge });
-        sooner(sooner(ask, acknowledge), send)
+        let low = self.receiver.owes_low().then_some(Step { at: now, action: Action::AnswerLow });
+        sooner(sooner(sooner(ask, acknowledge), low), send)
     }
 
     /// Next waiting to be over; of those that are over, the first one here takes precedence.
@@ -182,6 +185,7 @@ impl Connection {
             Some(Action::Reset(reset)) => Ok(self.send_reset(reset, context, out)),
             Some(Action::Send(chunk)) => Ok(self.send_chunk(chunk, context, out)),
             Some(Action::Ask) => Ok(self.send_question(context, out)),
+            Some(Action::AnswerLow) => Ok(self.send_low_answer(context, out)),
             Some(Action::Acknowledge) => Ok(self.send_bare(self.sender.max(), flags::ACK, context, out)),
             Some(Action::Timeout(_)) | None => {
                 self.tell_state(context);
@@ -200,7 +204,8 @@ fn sooner(first: Option<Step<Action>>, second: Option<Step<Action>>) -> Option<S
     }
 }
 
-/// True if windows let a piece go, and a pace or the path's rate does not. A probe waits for its own timer.
+/// True if windows let a piece go, and a pace or the path's rate does not. A probe waits for its own timer,
+/// and a NIL for its turn.
 fn is_held(step: &Step<Chunk>, now: Instant) -> bool {
-    step.at > now && !step.action.is_probe
+    step.at > now && !step.action.is_probe && !step.action.is_nil
 }

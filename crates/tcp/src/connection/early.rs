@@ -3,7 +3,7 @@
 
 use alloc::boxed::Box;
 
-use skyhaul_core::{Instant, StreamEvent};
+use skyhaul_core::{Class, Instant, StreamEvent};
 
 use super::opening::syn_options;
 use super::{Connection, Context, State};
@@ -115,8 +115,8 @@ impl Connection {
 
     /// Takes data and FIN of the peer's SYN, which our window, as the SYNs tell it, has room for.
     fn take_opening_data(&mut self, syn: &Segment<'_>, context: &Context<'_>) {
-        let _ = self.receiver.acknowledge(true, self.sender.mss_bytes());
-        self.take_data(syn, self.receiver.peer_initial() + 1, context);
+        let _ = self.receiver.acknowledge(true, Class::Normal, self.sender.mss_bytes());
+        self.take_data(syn, self.receiver.peer_initial() + 1, false, context);
     }
 
     /// A handshake taught something at the end that accepts.

@@ -1,7 +1,7 @@
 //! Segments that arrive: is each acceptable, what does it say [RFC 9293 3.10.7.4, RFC 5961, RFC 7323 5].
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{CloseReason, Event, NetworkFields, ResetReason, StreamEvent};
+use skyhaul_core::{Class, CloseReason, Event, NetworkFields, ResetReason, StreamEvent};
 
 use super::{Connection, Context, State};
 use crate::ack_policy::AckPolicy;
@@ -53,6 +53,10 @@ impl Connection {
             return self.refuse(Refusal::Absurd, context); // of another connection [RFC 1644 3.4]
         }
         if let Err(why) = self.receiver.check(segment, sequence, context.now) {
+            if is_nil(segment, fields) {
+                self.refuse(why, context);
+                return self.receiver.answer_nil();
+            }
             return self.refuse_unacceptable(why, segment, sequence, context);
         }
         if segment.has(flags::RST) {
@@ -78,23 +82,24 @@ impl Connection {
             self.sender.on_feedback(header, context.now);
         }
         if has_ack {
-            self.take_acknowledgement((acknowledgement, sequence), segment, context);
+            self.take_acknowledgement((acknowledgement, sequence), segment, fields.class, context);
         }
         if self.sender.take_writable() {
             self.tell(StreamEvent::Writable);
         }
         self.stats.ce_packets += u64::from(self.receiver.take_mark(segment, fields.ecn));
-        self.take_data(segment, sequence, context);
+        self.take_data(segment, sequence, is_nil(segment, fields), context);
     }
 
     fn take_acknowledgement(
         &mut self,
         numbers: (u64, u64),
         segment: &Segment<'_>,
+        class: Class,
         context: &mut Context<'_>,
     ) {
         let mut call = Call::new(self.id, &mut self.stats, context);
-        let answer = self.sender.on_acknowledgement(numbers, segment, &mut call);
+        let answer = self.sender.on_acknowledgement(numbers, segment, class, &mut call);
         if answer.advances {
             self.silence.on_answer();
         }
@@ -181,7 +186,13 @@ impl Connection {
         }
     }
 
-    pub(super) fn take_data(&mut self, segment: &Segment<'_>, sequence: u64, context: &Context<'_>) {
+    pub(super) fn take_data(
+        &mut self,
+        segment: &Segment<'_>,
+        sequence: u64,
+        is_nil: bool,
+        context: &Context<'_>,
+    ) {
         let length = segment.payload_bytes() as u64;
         if (length == 0 && !segment.has(flags::FIN)) || !self.life.state().may_receive() {
             return;
@@ -196,6 +207,7 @@ impl Connection {
         } else {
             policy
         };
+        let policy = (!is_nil).then_some(policy);
         let taken = self.receiver.take_data(segment, sequence, policy, context.now);
         if taken.moved {
             self.tell(StreamEvent::Readable);
@@ -204,4 +216,10 @@ impl Connection {
             self.life.on_end(self.time_wait_ns(context.now), context.now);
         }
     }
+}
+
+/// True for data of low class: it is answered in that class, and nothing else is owed.
+fn is_nil(segment: &Segment<'_>, fields: NetworkFields) -> bool {
+    let is_data = segment.payload_bytes() > 0 && segment.flags & (flags::SYN | flags::FIN | flags::RST) == 0;
+    fields.class == Class::Low && is_data
 }

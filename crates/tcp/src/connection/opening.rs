@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{CloseReason, Instant, Path, ResetReason, StreamEvent};
+use skyhaul_core::{Class, CloseReason, Instant, Path, ResetReason, StreamEvent};
 
 use super::life::Life;
 use super::{Connection, Context, Entropy, Names, State};
@@ -81,7 +81,7 @@ impl Connection {
         let mut connection = Self::accept(id, names, entropy, config, syn, context);
         connection.sender.assume_syn_sent();
         // The window that the answer told.
-        let _ = connection.receiver.acknowledge(true, connection.sender.mss_bytes());
+        let _ = connection.receiver.acknowledge(true, Class::Normal, connection.sender.mss_bytes());
         connection
     }
 

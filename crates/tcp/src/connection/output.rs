@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Ecn, Event, NetworkFields, PathHeader};
+use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -22,6 +22,15 @@ struct Piece {
     bits: u8,
     repeat: Option<Repeat>,
     is_probe: bool,
+    class: Class,
+}
+
+impl Piece {
+    /// Segment without data.
+    fn bare(number: u64, bits: u8) -> Self {
+        let (first, data_end) = (number, number);
+        Self { first, data_end, bits, repeat: None, is_probe: false, class: Class::Normal }
+    }
 }
 
 impl Connection {
@@ -50,8 +59,15 @@ impl Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> NetworkFields {
-        let piece = Piece { first: number, data_end: number, bits, repeat: None, is_probe: false };
         let options = self.options(bits, context);
+        self.push(Piece::bare(number, bits), options, context, out)
+    }
+
+    /// Answers data of low class in that class.
+    pub(super) fn send_low_answer(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> NetworkFields {
+        self.receiver.nil_answered();
+        let piece = Piece { class: Class::Low, ..Piece::bare(self.sender.max(), flags::ACK) };
+        let options = self.options(piece.bits, context);
         self.push(piece, options, context, out)
     }
 
@@ -77,8 +93,9 @@ impl Connection {
         if chunk.end >= data_end && chunk.first + u64::from(is_syn) < data_end {
             bits |= flags::PSH;
         }
-        let Chunk { first, end, repeat, is_probe, .. } = chunk;
-        let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe };
+        let Chunk { first, end, repeat, is_probe, is_nil, .. } = chunk;
+        let class = if is_nil { Class::Low } else { Class::Normal };
+        let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe, class };
         let fields = self.push(piece, options, context, out);
         self.sender.on_sent(chunk, &mut Call::new(self.id, &mut self.stats, context));
         if bits & flags::FIN != 0 {
@@ -130,9 +147,9 @@ impl Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> NetworkFields {
-        let Piece { first, data_end, bits, repeat, is_probe } = piece;
+        let Piece { first, data_end, bits, repeat, is_probe, class } = piece;
         let is_syn = bits & flags::SYN != 0;
-        let (acknowledgement, window) = self.acknowledge(bits, is_syn);
+        let (acknowledgement, window) = self.acknowledge(bits, is_syn, class);
         let data_first = first + u64::from(is_syn);
         let has_data = data_first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
@@ -168,7 +185,7 @@ impl Connection {
         let path_header_bytes = path_header.map_or(0, |header| usize::from(header.wire_bytes));
         let bytes = header_bytes + path_header_bytes + payload_bytes as usize;
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
-        self.count_sent(wire_bytes, payload_bytes, repeat.is_some());
+        self.count_sent(wire_bytes, payload_bytes, repeat);
         if !has_data {
             let policy = self.config.ack_policy(self.sender.agreed().scps.is_some());
             self.receiver.space(policy, wire_bytes, context.now);
@@ -178,7 +195,7 @@ impl Connection {
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
         // A described payload is no longer than a segment may be.
         let described_bytes = described.map_or(0, |all| all.length as u16);
-        NetworkFields { protocol, described_bytes, path_header, ..ecn.into() }
+        NetworkFields { protocol, described_bytes, path_header, class, ..ecn.into() }
     }
 
     /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.
@@ -191,9 +208,9 @@ impl Connection {
     }
 
     /// Acknowledgement and window fields; what was owed is paid.
-    fn acknowledge(&mut self, bits: u8, is_syn: bool) -> (u32, u16) {
+    fn acknowledge(&mut self, bits: u8, is_syn: bool, class: Class) -> (u32, u16) {
         if bits & flags::ACK != 0 {
-            return self.receiver.acknowledge(is_syn, self.sender.mss_bytes());
+            return self.receiver.acknowledge(is_syn, class, self.sender.mss_bytes());
         }
         (0, self.config.receive_limit_bytes.min(0xFFFF) as u16)
     }
@@ -218,12 +235,15 @@ impl Connection {
         self.receiver.mark_bits() | reduced
     }
 
-    fn count_sent(&mut self, wire_bytes: u32, payload_bytes: u32, is_repeat: bool) {
+    fn count_sent(&mut self, wire_bytes: u32, payload_bytes: u32, repeat: Option<Repeat>) {
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(wire_bytes);
-        if payload_bytes > 0 && is_repeat {
+        if payload_bytes > 0 && repeat.is_some() {
             self.stats.retransmitted_packets += 1;
-            self.stats.count_lost(self.sender.verdict(), 1);
+            // A NIL goes whether anything was lost or not.
+            if repeat != Some(Repeat::LowPriority) {
+                self.stats.count_lost(self.sender.verdict(), 1);
+            }
             self.stats.retransmitted_bytes += u64::from(wire_bytes);
         } else if payload_bytes > 0 {
             self.stats.data_packets += 1;

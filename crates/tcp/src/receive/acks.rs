@@ -13,6 +13,8 @@ pub(super) struct Acks {
     unacked_packets: u32,
     /// Moment before which those that only a share of a rate is for leave no more.
     spaced_until: Instant,
+    /// Segments of low class that were not answered; more than this many are not.
+    unanswered_low: u8,
     /// Challenge acknowledgements of the running second [RFC 5961 7], and its begin; each connection counts
     /// its own, so that nobody learns from one about another.
     challenges: u32,
@@ -31,6 +33,20 @@ impl Acks {
             Some(due) => _ = self.due.get_or_insert(due.max(self.spaced_until)),
             None => self.owe_now(),
         }
+    }
+
+    /// A segment of low class with data arrived.
+    pub(super) fn owe_low(&mut self) {
+        self.unanswered_low = self.unanswered_low.saturating_add(1);
+    }
+
+    pub(super) fn owes_low(&self) -> bool {
+        self.unanswered_low > 0
+    }
+
+    /// An answer of low class leaves.
+    pub(super) fn pay_low(&mut self) {
+        self.unanswered_low = self.unanswered_low.saturating_sub(1);
     }
 
     pub(super) fn owe_now(&mut self) {

@@ -7,7 +7,7 @@ mod assembly_tests;
 mod echoed;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Description, Ecn, Instant, SECOND};
+use skyhaul_core::{Class, Description, Ecn, Instant, SECOND};
 
 use crate::ack_policy::{AckPolicy, Urgency};
 use crate::agreed::Agreed;
@@ -179,12 +179,13 @@ impl Receiver {
         is_marked
     }
 
-    /// Takes data and FIN of an acceptable segment, and owes an answer.
+    /// Takes data and FIN of an acceptable segment, and owes an answer by this policy; `None`: data of low
+    /// class, which is answered in that class.
     pub(crate) fn take_data(
         &mut self,
         segment: &Segment<'_>,
         sequence: u64,
-        policy: AckPolicy,
+        policy: Option<AckPolicy>,
         now: Instant,
     ) -> Taken {
         let assembly = &mut self.assembly;
@@ -201,7 +202,10 @@ impl Receiver {
             () if had_gap || assembly.has_gap() || !is_new => Urgency::Gap,
             () => Urgency::Ordinary,
         };
-        self.acks.owe(policy, urgency, now);
+        match policy {
+            Some(policy) => self.acks.owe(policy, urgency, now),
+            None => self.acks.owe_low(),
+        }
         taken
     }
 
@@ -237,6 +241,21 @@ impl Receiver {
         self.acks.owe_now();
     }
 
+    /// Data of low class is answered in that class, at once.
+    pub(crate) fn answer_nil(&mut self) {
+        self.acks.owe_low();
+    }
+
+    /// An answer to data of low class leaves.
+    pub(crate) fn nil_answered(&mut self) {
+        self.acks.pay_low();
+    }
+
+    /// True while data of low class is to be answered.
+    pub(crate) fn owes_low(&self) -> bool {
+        self.acks.owes_low() && !self.is_held
+    }
+
     /// A segment may be forged: it is answered, at most `max_per_s` times a second [RFC 5961 7]. True if it
     /// is.
     pub(crate) fn challenge(&mut self, max_per_s: u32, now: Instant) -> bool {
@@ -258,13 +277,15 @@ impl Receiver {
     }
 
     /// Acknowledgement and window for a segment that leaves; what was owed is paid, unless it is held: then
-    /// data takes along what was acknowledged before.
-    pub(crate) fn acknowledge(&mut self, is_syn: bool, mss_bytes: u64) -> (u32, u16) {
+    /// data takes along what was acknowledged before. One of low class may be dropped: it pays nothing.
+    pub(crate) fn acknowledge(&mut self, is_syn: bool, class: Class, mss_bytes: u64) -> (u32, u16) {
         let shift = if is_syn { 0 } else { self.agreed.receive_shift };
         if self.is_held && !is_syn {
             return (truncate(self.last_ack_sent), self.assembly.window_from(self.last_ack_sent, shift));
         }
-        self.acks.pay();
+        if class == Class::Normal {
+            self.acks.pay();
+        }
         self.assembly.report_duplicate_no_more();
         self.last_ack_sent = self.assembly.next();
         (truncate(self.last_ack_sent), self.assembly.advertise(shift, mss_bytes))

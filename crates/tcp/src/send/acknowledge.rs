@@ -1,7 +1,7 @@
 //! Acknowledgements, as the sender takes them.
 
 use skyhaul_congestion::{Acked, Signal};
-use skyhaul_core::Event;
+use skyhaul_core::{Class, Event};
 
 use super::Sender;
 use super::recovery::Advance;
@@ -20,15 +20,21 @@ pub(crate) struct Answer {
 }
 
 impl Sender {
-    /// A possible acknowledgement in a synchronised state, by a segment numbered `sequence`.
+    /// A possible acknowledgement in a synchronised state, by a segment numbered `sequence`. One of low class
+    /// answers a NIL: it is no duplicate, and of the segment that it acknowledges it tells no round trip.
     pub(crate) fn on_acknowledgement(
         &mut self,
         (acknowledgement, sequence): (u64, u64),
         segment: &Segment<'_>,
+        class: Class,
         call: &mut Call<'_>,
     ) -> Answer {
         self.persist.heard();
         let una = self.space.una();
+        let answers_nil = class == Class::Low && self.nils.is_some() && segment.payload_bytes() == 0;
+        if answers_nil && acknowledgement > una {
+            self.timer.forget_timing();
+        }
         let window_bytes = u64::from(segment.window) << self.agreed.send_shift;
         let same_window = window_bytes == self.space.window_bytes();
         if acknowledgement >= una {
@@ -50,7 +56,7 @@ impl Sender {
             self.acknowledge(acknowledgement, segment, call);
             self.on_path_works(call);
         } else if acknowledgement == una && (self.flight_bytes() > 0 || found.bytes > 0) {
-            let is_bare = segment.payload_bytes() == 0 && !segment.has(flags::FIN);
+            let is_bare = segment.payload_bytes() == 0 && !segment.has(flags::FIN) && !answers_nil;
             // With SACK, what counts is the news [RFC 6675 2].
             let counts = if self.agreed.is_selective() { news } else { is_bare && same_window };
             if counts {
@@ -71,6 +77,10 @@ impl Sender {
         let is_safe = advances && found.bytes == 0;
         self.recovery.on_delivered(newly, pipe_bytes, self.mss_bytes, is_safe);
         self.probe_tail_if_late(call);
+        if answers_nil {
+            self.on_nil_answered(call.now);
+        }
+        self.order_nils(call.now);
         self.tell_window(call);
         Answer { advances, is_finished: self.space.fin_is_acknowledged() }
     }

@@ -21,6 +21,8 @@ pub(crate) struct Chunk {
     is_rescue: bool,
     /// It is to show what became of the last segments.
     pub(super) is_tail_probe: bool,
+    /// It goes beside the window, at low priority, and changes no numbers.
+    pub(crate) is_nil: bool,
     /// Size of the packet, where that is tried: new data that may be lost for it.
     pub(crate) tried_bytes: Option<u32>,
 }
@@ -34,6 +36,7 @@ impl Chunk {
             is_probe: false,
             is_rescue: false,
             is_tail_probe: false,
+            is_nil: false,
             tried_bytes: None,
         }
     }
@@ -49,6 +52,11 @@ impl Chunk {
         Self { end: self.first + payload_bytes, tried_bytes: Some(packet_bytes), ..self }
     }
 
+    /// NIL that carries what is under way.
+    pub(super) fn nil(first: u64, end: u64) -> Self {
+        Self { is_nil: true, ..Self::new(first, end, Some(Repeat::LowPriority)) }
+    }
+
     /// Repeat of a fast recovery.
     fn again((first, end): (u64, u64)) -> Self {
         Self::new(first, end, Some(Repeat::Recovery))
@@ -56,8 +64,21 @@ impl Chunk {
 }
 
 impl Sender {
-    /// Next piece to send, and when it may leave. Pure.
+    /// Next piece to send, and when it may leave; of two at one moment the one that is no NIL. Pure.
     pub(crate) fn next(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
+        let next = self.next_of_stream(now, path);
+        if self.nils.is_none() || next.is_some_and(|step| step.at <= now) {
+            return next;
+        }
+        let nil = self.next_nil(self.ready_at(now, path));
+        match (next, nil) {
+            (Some(next), Some(nil)) => Some(if nil.at < next.at { nil } else { next }),
+            _ => next.or(nil),
+        }
+    }
+
+    /// Next piece of what the windows let go, and when it may leave.
+    fn next_of_stream(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
         if self.space.is_opening() {
             return self.next_of_opening(now, path);
         }
@@ -238,6 +259,9 @@ impl Sender {
     /// Books what was sent.
     pub(crate) fn on_sent(&mut self, chunk: Chunk, call: &mut Call<'_>) {
         let (now, bytes) = (call.now, chunk.end - chunk.first);
+        if chunk.is_nil {
+            return self.on_nil_sent(now);
+        }
         if self.space.outstanding() == 0 && self.timer.timeouts() == 0 && !chunk.is_probe {
             let (idle_ns, rto_ns) = (self.timer.idle_ns(now), self.timer.timeout_ns());
             self.controller.on_signal(now, Signal::Idle { idle_ns, rto_ns });
@@ -273,6 +297,7 @@ impl Sender {
         }
         self.recovery.on_sent(bytes);
         self.controller.on_sent(now, bytes);
+        self.order_nils(now);
     }
 
     /// Nothing more leaves now, whatever the pace: samples are marked where the application is the reason,

@@ -9,6 +9,7 @@ mod early;
 mod losses;
 mod mark_answer;
 mod mtu_search;
+mod nil;
 mod path_mtu;
 mod persist;
 mod rack;
@@ -44,6 +45,7 @@ pub(crate) use decide::Chunk;
 use early::Early;
 use mark_answer::MarkAnswer;
 use mtu_search::MtuSearch;
+use nil::Nils;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
 use path_mtu::PathMtu;
 use persist::Persist;
@@ -87,6 +89,8 @@ pub(crate) struct Sender {
     sampling: Sampling,
     /// What it asks routers for, and is told of.
     asking: Asking,
+    /// Segments of low priority, where the controller wants such.
+    nils: Option<Nils>,
     /// Pace of data; there is one only while the controller has a rate of its own.
     pace: Option<Pacer>,
 }
@@ -122,6 +126,7 @@ impl Sender {
             controller: config.controller.build(config.controller_config(mss_bytes, false, false)),
             sampling: Sampling::OFF,
             asking: Asking::default(),
+            nils: None,
             pace: None,
             config,
         }
@@ -288,15 +293,19 @@ impl Sender {
         let header_bytes = self.agreed.data_header_bytes();
         let is_scps = self.agreed.scps.is_some();
         let controller = self.config.controller(is_scps);
+        let seed = self.space.initial() << 32 | u64::from(self.timestamp_offset);
         self.controller = controller.build(ControllerConfig {
             overhead_bytes: u64::from(path.wire_bytes(header_bytes)),
             rtt_ns,
-            seed: self.space.initial() << 32 | u64::from(self.timestamp_offset),
+            seed,
             ..self.config.controller_config(self.mss_bytes, syn_was_lost, is_scps)
         });
-        if self.controller.needs().delivery {
+        let needs = self.controller.needs();
+        if needs.delivery {
             self.sampling.start(now);
         }
+        // Who wants any wants some at once.
+        self.nils = (needs.extra_segments > 0).then(|| Nils::new(seed));
     }
 
     /// The next segment tells the peer's window, whatever its number.

@@ -16,10 +16,11 @@ use skyhaul_scenario::kinds::{
 pub(in crate::protocols) const PERCENT_OF_RATE: Count = Count { min: 1, max: 1000 };
 
 /// Controllers of a window, those that follow routers behind the others.
-static CONTROLLERS: [(&str, ControllerKind); 8] = {
+static CONTROLLERS: [(&str, ControllerKind); 9] = {
     let [a, b, c, d, e] = ControllerKind::WINDOWS;
     let [f, g, h] = ControllerKind::EXPLICIT;
-    [a, b, c, d, e, f, g, h]
+    let [i] = ControllerKind::LOW_PRIORITY;
+    [a, b, c, d, e, f, g, h, i]
 };
 
 /// All but `loss_judge`, which is code.
@@ -35,7 +36,8 @@ fn congestion_keys() -> Vec<Key<Config>> {
     vec![
         Key::new("controller", Choice(&CONTROLLERS), |c: &mut Config| &mut c.controller).means(
             "What decides on the congestion window. `xcp`, `p-xcp` and `p-xcp-literal` follow the routers of \
-             `explicit` links, and are as `reno` where there is none.",
+             `explicit` links, and are as `reno` where there is none. `peach-plus` finds out what the path has left \
+             by segments of low class, which links drop first (`low_limit`).",
         ),
         Key::table("explicit", explicit_keys, |c: &mut Config| &mut c.explicit)
             .means("Explicit rate control, for controllers that follow routers."),
