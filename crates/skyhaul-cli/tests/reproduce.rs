@@ -98,7 +98,7 @@ fn a_cycle_of_a_relays_buffer_is_drawn_from_a_run() {
 #[test]
 fn wrong_papers_and_items_are_wrong_usage_and_the_right_ones_are_told() {
     for (args, told) in [
-        (&["reproduce", "tcp"][..], "possible values: xstp, stp, petra"),
+        (&["reproduce", "tcp"][..], "possible values: xstp, stp, petra, p-xcp"),
         (&["reproduce", "stp", "X-6"][..], "its items are S-5.10, S-5.11, S-5.7, S-5.8, S-5.9"),
     ] {
         let said = run(args);

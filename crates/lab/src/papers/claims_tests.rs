@@ -199,6 +199,15 @@ fn fed(claim: &Claim) -> Fed {
         Test::FigureGreater(test) => beside(figure, test, 1.0),
         Test::FigureLess(test) => beside(figure, test, -1.0),
         Test::Rises(test) => single(figure, &test.series, &four, &up, &[&down, &hill]),
+        Test::GainRises(test) => {
+            let all = places(&test.at);
+            let ramp = |sign: f64| -> Numbers {
+                let one = |(i, x): (usize, &AxisValue)| (x.clone(), 50.0 + sign * i as f64);
+                let gains = all.iter().enumerate().map(one).collect::<Vec<_>>();
+                vec![gaining(figure, (&test.series, &test.over), &gains)]
+            };
+            Fed { passing: ramp(1.0), failing: vec![ramp(-1.0), ramp(0.0)], is_blurred: true }
+        }
         Test::Falls(test) => single(figure, &test.series, &four, &down, &[&up, &hill]),
         Test::Flat { series, ratio } => {
             single(figure, series, &four, &[1.0, 0.99 * ratio, 1.0, 1.0], &[&[1.0, 1.01 * ratio, 1.0, 1.0]])
@@ -293,6 +302,7 @@ fn what_the_paper_does_not_state_is_ours_and_is_not_counted() {
         id.ends_with("-ip")
             || id.starts_with("R-")
             || id.starts_with("T-") && id.ends_with("-ours")
+            || id.starts_with("C-")
             || is_uncontested
             || id.starts_with("S-T5.") && (id.contains("-variant-") || id.contains("-pages-"))
             || id.starts_with("S-T5.4-") && (id.contains("-default") || id.contains("-link-"))

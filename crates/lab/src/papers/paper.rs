@@ -112,6 +112,7 @@ pub static PAPERS: &[Paper] = &[
         ["asymmetry", "bent-pipe", "corruption", "header", "large-segments", "on-board", "sequence",],
         &[]
     ),
+    paper!("p-xcp", ["asymmetry", "goodput", "groups", "pairs", "two-flows"], formulas::P_XCP),
 ];
 
 impl Paper {

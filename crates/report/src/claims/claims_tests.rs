@@ -245,6 +245,10 @@ fn one_figure_beside_another() {
 fn trends() {
     assert!(holds("{ kind = \"falls\", series = \"on\" }"));
     assert!(!holds("{ kind = \"rises\", series = \"on\" }"));
+    assert!(holds("{ kind = \"gain_rises\", series = \"on\", over = \"off\" }"));
+    assert!(!holds("{ kind = \"gain_rises\", series = \"off\", over = \"on\" }"));
+    assert!(holds("{ kind = \"gain_rises\", series = \"on\", over = \"off\", at = [5, 20] }"));
+    assert!(!holds("{ kind = \"gain_rises\", series = \"on\", over = \"off\", at = [5, 10] }"));
     assert!(holds("{ kind = \"flat\", series = \"on\", ratio = 2.1 }"));
     assert!(!holds("{ kind = \"flat\", series = \"off\", ratio = 2 }"));
 }

@@ -77,6 +77,8 @@ pub enum Test {
     Rises(Trend),
     /// A series falls.
     Falls(Trend),
+    /// The relative gain of a series over another rises.
+    GainRises(GainTrend),
     /// The largest mean of a series is at most `ratio` times the smallest.
     Flat {
         /// The series.
@@ -227,6 +229,22 @@ pub struct Trend {
     pub correlation: f64,
 }
 
+/// A trend of the gain of one series over another, over the horizontal axis.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GainTrend {
+    /// The series that gains.
+    pub series: String,
+    /// The series that it gains over.
+    pub over: String,
+    /// Only at these places; everywhere if empty.
+    #[serde(default)]
+    pub at: Vec<AxisValue>,
+    /// Spearman's rank correlation must be at least this.
+    #[serde(default = "strong")]
+    pub correlation: f64,
+}
+
 /// A value at one place.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -356,6 +374,7 @@ fn check(claim: &Claim) -> Result<(), String> {
         Test::GainAt(test) => fits(&test.tolerance) && test.expected.is_finite(),
         Test::ValueAt(test) => fits(&test.tolerance) && test.expected.is_finite(),
         Test::Rises(test) | Test::Falls(test) => fits(&test.correlation) && test.correlation <= 1.0,
+        Test::GainRises(test) => fits(&test.correlation) && test.correlation <= 1.0,
         Test::Flat { ratio, .. } => ratio.is_finite() && *ratio >= 1.0,
         Test::GainWithin(test) => test.high.is_none_or(|high| test.low <= high) && test.low.is_finite(),
         Test::ValuesBetween(test) => test.low <= test.high,

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::definition::{
-    Compare, CompareFigures, GainAt, GainBetween, GainWithin, MeanBetween, Phase, Test, Trend, ValueAt,
+    Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, MeanBetween, Phase, Test, Trend,
+    ValueAt,
 };
 use super::{percent, short};
 use crate::error::listed;
@@ -27,6 +28,7 @@ impl Test {
             Self::FigureLess(test) => across(test, "below", "above"),
             Self::Rises(test) => trend(test, "rise"),
             Self::Falls(test) => trend(test, "fall"),
+            Self::GainRises(test) => gain_trend(test),
             Self::Flat { series, ratio } => format!(
                 "the largest mean of {series} is surely more than {} times the smallest",
                 short(*ratio)
@@ -121,6 +123,17 @@ fn trend(test: &Trend, way: &str) -> String {
     format!(
         "{} does not {way} in rank (correlation below {}), or surely does not from the first place to the last",
         test.series,
+        short(test.correlation)
+    )
+}
+
+fn gain_trend(test: &GainTrend) -> String {
+    let over = if test.at.is_empty() { String::new() } else { format!(" over {}", listed(&test.at)) };
+    format!(
+        "the gain of {} over {} does not rise in rank{over} (correlation below {}), or surely does not from the first \
+         place to the last",
+        test.series,
+        test.over,
         short(test.correlation)
     )
 }

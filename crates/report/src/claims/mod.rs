@@ -15,8 +15,8 @@ mod trend;
 mod value;
 
 pub use definition::{
-    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainWithin, LargerGain, MAX_CLAIMS,
-    MeanBetween, Phase, Test, Trend, ValueAt, ValuesBetween,
+    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, LargerGain,
+    MAX_CLAIMS, MeanBetween, Phase, Test, Trend, ValueAt, ValuesBetween,
 };
 
 use std::fmt::Write as _;
@@ -177,6 +177,7 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
             order::WantedOrder::Less,
         ),
         Test::Rises(test) => trend::judge(own, test, trend::WantedTrend::Rises),
+        Test::GainRises(test) => trend::of_gain(own, test),
         Test::Falls(test) => trend::judge(own, test, trend::WantedTrend::Falls),
         Test::Flat { series, ratio } => trend::flat(own, series, *ratio),
         Test::ValueAt(test) => value::at(own, test),

@@ -1,8 +1,9 @@
 //! Claims that a series rises, falls or stays.
 
 use super::paired::{self, Decision};
-use super::{Finding, Trend, curve, short};
+use super::{Finding, GainTrend, Trend, curve, is_at, pairs, short};
 use crate::figure::{Curve, Datum, PanelData};
+use crate::stats::Summary;
 
 /// Which way is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +13,25 @@ pub(super) enum WantedTrend {
 }
 
 pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: WantedTrend) -> Finding {
-    let curve = curve(panel, &test.series)?;
+    of_curve(curve(panel, &test.series)?, test.correlation, wanted)
+}
+
+/// The gain in percent rises: that of the means, seed by seed.
+pub(super) fn of_gain(panel: &PanelData, test: &GainTrend) -> Finding {
+    let (own, other) = (curve(panel, &test.series)?, curve(panel, &test.over)?);
+    let is_asked = |datum: &Datum| test.at.is_empty() || test.at.iter().any(|x| is_at(datum, x));
+    let gain = |(a, b): (&Datum, &Datum)| {
+        let runs = paired::gain_by_seed(a, b)?;
+        let y = Summary::of(&runs.iter().map(|(_, percent)| *percent).collect::<Vec<_>>())?;
+        Some(Datum { x: a.x, name: a.name.clone(), y, runs })
+    };
+    let data = pairs(own, other).into_iter().filter(|(datum, _)| is_asked(datum)).filter_map(gain).collect();
+    let curve = Curve { name: own.name.clone(), data };
+    let (decision, words) = of_curve(&curve, test.correlation, WantedTrend::Rises)?;
+    Ok((decision, format!("gain in percent {words}")))
+}
+
+fn of_curve(curve: &Curve, least_correlation: f64, wanted: WantedTrend) -> Finding {
     let [first, .., last] = &curve.data[..] else {
         return Err("a trend needs two places".to_owned());
     };
@@ -20,7 +39,7 @@ pub(super) fn judge(panel: &PanelData, test: &Trend, wanted: WantedTrend) -> Fin
     let sign = if wanted == WantedTrend::Rises { 1.0 } else { -1.0 };
     let ends = paired::differences(last, first, sign);
     let ends = ends.map_or(Decision::Open, |ends| Decision::above(&ends, 0.0));
-    let decision = if sign * correlation >= test.correlation { ends } else { Decision::Fails };
+    let decision = if sign * correlation >= least_correlation { ends } else { Decision::Fails };
     let words = format!(
         "from {} (at {}) to {} (at {}), rank correlation {}{}",
         short(first.y.mean),

@@ -18,7 +18,8 @@ pub struct Sample {
     /// Virtual time, in seconds.
     pub at_s: f64,
     /// By name: `flows.NAME.goodput_bps` (since the sample before), `flows.NAME.cwnd_bytes`,
-    /// `flows.NAME.in_flight_bytes` (sums over the group), `links.NAME.forward.queue_bytes`, ...
+    /// `flows.NAME.in_flight_bytes` (sums over the group), `links.NAME.forward.utilisation` (since the sample
+    /// before), `links.NAME.forward.queue_bytes`, ...
     pub values: BTreeMap<String, f64>,
 }
 
@@ -30,12 +31,15 @@ pub(crate) struct Series {
     samples: Vec<Sample>,
     /// Bytes delivered at the last sample, by group.
     delivered: Vec<u64>,
+    /// Bytes that had left the queue at the last sample, by link and direction.
+    served: Vec<[u64; 2]>,
 }
 
 impl Series {
     pub(crate) fn every(every_ns: u64) -> Self {
         let every_ns = every_ns.max(1);
-        Self { every_ns, next: Instant::from_ns(every_ns), samples: Vec::new(), delivered: Vec::new() }
+        let next = Instant::from_ns(every_ns);
+        Self { every_ns, next, samples: Vec::new(), delivered: Vec::new(), served: Vec::new() }
     }
 
     pub(crate) fn next(&self) -> Instant {
@@ -58,7 +62,7 @@ impl Series {
         }
         let mut values = BTreeMap::new();
         self.add_flows(scenario, network, &mut values);
-        add_links(scenario, network, &mut values);
+        self.add_links(scenario, network, &mut values);
         add_relays(scenario, network, &mut values);
         self.samples.push(Sample { at_s: network.now().as_ns() as f64 / SECOND as f64, values });
     }
@@ -97,14 +101,25 @@ impl Series {
             }
         }
     }
-}
 
-fn add_links(scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
-    for (spec, edge) in scenario.links.iter().zip(network.edges()) {
-        for (port, direction) in ["forward", "reverse"].iter().enumerate() {
-            let queue_bytes = edge.link.queue_bytes(port as u32, network.now());
-            let name = format!("links.{}.{direction}.queue_bytes", spec.config.name);
-            values.insert(name, queue_bytes as f64);
+    fn add_links(&mut self, scenario: &Scenario, network: &Network, values: &mut BTreeMap<String, f64>) {
+        let now = network.now();
+        let before = Instant::from_ns(now.as_ns().saturating_sub(self.every_ns));
+        let seconds = self.every_ns as f64 / SECOND as f64;
+        self.served.resize(scenario.links.len(), [0; 2]);
+        let edges = network.edges().iter().zip(&mut self.served);
+        for (spec, (edge, served)) in scenario.links.iter().zip(edges) {
+            for (port, direction) in ["forward", "reverse"].iter().enumerate() {
+                let name = format!("links.{}.{direction}", spec.config.name);
+                let queue_bytes = edge.link.queue_bytes(port as u32, now);
+                values.insert(format!("{name}.queue_bytes"), queue_bytes as f64);
+                let left_bytes = edge.counters(port as u32, now).served_bytes.saturating_sub(queue_bytes);
+                let bits = left_bytes.saturating_sub(served[port]) as f64 * 8.0;
+                served[port] = left_bytes;
+                if let Some(rate_bps) = edge.link.conditions().mean_rate_bps(port as u32, before, now) {
+                    values.insert(format!("{name}.utilisation"), bits / rate_bps / seconds);
+                }
+            }
         }
     }
 }

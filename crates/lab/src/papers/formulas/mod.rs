@@ -1,10 +1,12 @@
 //! Results that formulas give: figures of a paper that need no run. They are kept as those of a sweep are, so
 //! that figures and claims read them alike.
 
+mod p_xcp;
 mod petra;
 
 use serde_json::{Map, Value, json};
 
+pub(super) use p_xcp::P_XCP;
 pub(super) use petra::PETRA;
 
 /// Results that a formula gives, by name; those of NAME go to the folder NAME.
