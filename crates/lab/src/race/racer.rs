@@ -163,7 +163,7 @@ mod tests {
         let slip = error("tcp-cubci");
         assert!(slip.contains("did you mean `tcp-cubic`?"), "{slip}");
         let all = "there are skyhaul, xstp, xstp-declared, xstp-undeclared, stp, stp-declared, stp-undeclared, \
-                   tcp-cubic, tcp-bbr, tcp-reno, scps-tp, scps-tp-declared";
+                   tcp-cubic, tcp-bbr, tcp-reno, tcp-xcp, tcp-p-xcp, tcp-peach-plus, scps-tp, scps-tp-declared";
         assert!(slip.ends_with(all), "{slip}");
         assert!(!error("quic").contains("did you mean"));
     }

@@ -5,8 +5,9 @@ use skyhaul_tcp::{Config, ControllerKind};
 
 use super::TCP;
 
-/// TCP by each controller that a kernel has, too.
-pub(super) static RACERS: [RacerEntry; 3] = [
+/// TCP by each controller that a kernel has, too, and by those that need something of the path: routers, or
+/// drops by class.
+pub(super) static RACERS: [RacerEntry; 6] = [
     RacerEntry {
         board_name: Some("tcp-cubic"),
         kernel_controller: Some("cubic"),
@@ -22,7 +23,15 @@ pub(super) static RACERS: [RacerEntry; 3] = [
         kernel_controller: Some("reno"),
         ..RacerEntry::new("tcp-reno", |grounds| ends(grounds, ControllerKind::Reno))
     },
+    simulated_alone("tcp-xcp", |grounds| ends(grounds, ControllerKind::Xcp)),
+    simulated_alone("tcp-p-xcp", |grounds| ends(grounds, ControllerKind::PXcp)),
+    simulated_alone("tcp-peach-plus", |grounds| ends(grounds, ControllerKind::PeachPlus)),
 ];
+
+/// Racer that nothing plays in real time.
+const fn simulated_alone(name: &'static str, ends: fn(&Grounds<'_>) -> [EndConfig; 2]) -> RacerEntry {
+    RacerEntry { is_simulated_alone: true, ..RacerEntry::new(name, ends) }
+}
 
 /// Parameters as a user today has them: the kernel's TCP knows nothing of the file's either.
 fn ends(grounds: &Grounds<'_>, controller: ControllerKind) -> [EndConfig; 2] {
