@@ -14,6 +14,23 @@ fn every_command_of_the_guide_works() {
 }
 
 #[test]
+fn every_command_of_the_page_about_explicit_rates_works() {
+    every_command_works(
+        include_str!("../../../../docs/guide/explicit.md"),
+        |_| true,
+        |text| {
+            text.replace(
+                "skyhaul simulate ",
+                "skyhaul simulate --set run.duration=30s --set run.warm_up=10s ",
+            )
+            .replace("--size 20MB --runs 3", "--size 200kB --runs 1")
+        },
+        (4, 0),
+        &["shares/figures/links.hop.forward.utilisation.svg", "limited/claims.csv", "beside/summary.csv"],
+    );
+}
+
+#[test]
 fn every_command_of_the_page_about_fairness_works() {
     every_command_works(
         include_str!("../../../../docs/guide/fairness.md"),
