@@ -4,6 +4,8 @@
 //!
 //! `scps::` is TCP once more, with SCPS-TP offered by most ends.
 //!
+//! `explicit::` is STP once more, where most ends ask routers for a rate, and most links have one.
+//!
 //! `attacked::` is STP once more, beside a third party that talks to both until the link heals.
 //!
 //! `SKYHAUL_SWARM=N` runs N seeds (from `SKYHAUL_SWARM_FROM` on) instead of a small dose;
@@ -98,6 +100,20 @@ mod attacked {
     #[test]
     fn replay() {
         super::replay(Shape::attacked);
+    }
+}
+
+mod explicit {
+    use super::{Dose, Shape};
+
+    #[test]
+    fn after_all_faults_what_asked_routers_has_arrived_and_nothing_remains() {
+        super::run_all(Shape::explicit, Dose { test: "swarm explicit::replay", seeds: 150 });
+    }
+
+    #[test]
+    fn replay() {
+        super::replay(Shape::explicit);
     }
 }
 

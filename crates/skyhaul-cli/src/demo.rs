@@ -5,13 +5,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
 use skyhaul_association::PublicKey;
+use skyhaul_congestion::ControllerKind;
 use skyhaul_core::event::Alarm;
 use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, Stats, Stream as Random};
 use skyhaul_files::{Destination, Event, ReceiveOptions, SessionReport, Side, Source, Version};
 use skyhaul_lab::transfer::{LatenessMs, Traffic};
 use skyhaul_lab::{Acquaintance, MODE};
-use skyhaul_link::LinkConfig;
+use skyhaul_link::{Discipline, ExplicitConfig, LinkConfig};
 use skyhaul_net::{
     EmbeddedLink, EndpointOptions, LinkReport, Listener, PathKey, PathMemory, Seal, SealedEndpoint, SealedStp,
 };
@@ -78,8 +79,10 @@ struct DemoOutcome {
 pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
     args.verbosity().begin();
     let source = source(&args)?;
+    args.sender.check_stp()?;
     let config = skyhaul_link::preset(&args.link)
         .ok_or_else(|| Failure::usage(format!("no link called '{}'", args.link)))?;
+    let config = with_router(config, &args);
     let folder = tempfile::Builder::new()
         .prefix("skyhaul-demo-")
         .tempdir()
@@ -90,6 +93,17 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
     let measured = stage.play(source, &destination, &args, &progress).await;
     drop(progress);
     conclude(&args, &config, measured?)
+}
+
+/// Link with a router at its queue, if the sender is to ask one. All ready links have a rate.
+fn with_router(mut config: LinkConfig, args: &DemoArgs) -> LinkConfig {
+    let discipline = match args.sender.controller {
+        Some(ControllerKind::PXcp) => Discipline::PXcp,
+        Some(ControllerKind::Xcp) => Discipline::Xcp,
+        _ => return config,
+    };
+    config.forward.explicit = Some(ExplicitConfig { discipline, set_off: None });
+    config
 }
 
 fn source(args: &DemoArgs) -> Result<Source, Failure> {

@@ -10,6 +10,7 @@ use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
 use crate::args::MORE;
+use crate::failure::Failure;
 
 /// Use that a sender makes of the path.
 #[derive(Debug, clap::Args)]
@@ -23,8 +24,9 @@ pub(crate) struct SenderArgs {
     /// gone, and without --rate it slows down at every loss
     #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off", help_heading = MORE)]
     pub(crate) probing: ProbingSwitch,
-    /// Congestion control of TCP: cubic, bbr, reno, vegas, slow-start-avoidance [default: cubic; profile
-    /// paper: reno]
+    /// What decides on the rate where none is declared: model (it is measured), p-xcp, xcp (the path's routers
+    /// tell it, where there are any) [default: model; profile paper: a window]. Of TCP: cubic, bbr, reno, vegas,
+    /// slow-start-avoidance [default: cubic; profile paper: reno]
     #[arg(long, value_name = "NAME", value_parser = controller, help_heading = MORE)]
     pub(crate) controller: Option<ControllerKind>,
 }
@@ -112,15 +114,53 @@ impl SenderArgs {
     pub(crate) fn config(&self, common: &CommonArgs) -> Config {
         let own = common.config();
         let probing = own.probing.filter(|_| self.probing == ProbingSwitch::On);
-        Config { rate_bps: self.rate, probing, unsent_limit_ns: Some(UNSENT_LIMIT_NS), ..own }
+        let controller = self.controller.clone().unwrap_or(own.controller.clone());
+        Config { rate_bps: self.rate, controller, probing, unsent_limit_ns: Some(UNSENT_LIMIT_NS), ..own }
+    }
+
+    /// Refuses a controller that STP has not, or that would have nothing to decide.
+    pub(crate) fn check_stp(&self) -> Result<(), Failure> {
+        let Some(controller) = &self.controller else { return Ok(()) };
+        if !controller.measures() {
+            let of_stp = names(&OF_STP);
+            let name = controller.name();
+            return Err(Failure::usage(format!(
+                "--controller {name} is for --transport tcp: add that; STP has {of_stp}"
+            )));
+        }
+        if self.rate.is_some() {
+            return Err(Failure::usage(
+                "--rate declares the rate, --controller finds it out: give one of them",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Controller of a window that TCP has; an error if it is one of STP's.
+    pub(crate) fn tcp_controller(&self) -> Result<Option<&ControllerKind>, Failure> {
+        match &self.controller {
+            Some(controller) if controller.measures() => {
+                let (name, of_tcp) = (controller.name(), names(&ControllerKind::WINDOWS));
+                Err(Failure::usage(format!("--controller {name} is STP's: TCP over a device has {of_tcp}")))
+            }
+            controller => Ok(controller.as_ref()),
+        }
     }
 }
 
-/// The controllers by which TCP may send.
+/// Controllers by which STP may send: those of a rate.
+const OF_STP: [(&str, ControllerKind); 3] =
+    [("model", ControllerKind::Model), ("p-xcp", ControllerKind::PXcp), ("xcp", ControllerKind::Xcp)];
+
+/// Controller of this name, of STP or of TCP.
 fn controller(name: &str) -> Result<ControllerKind, String> {
-    let known = ControllerKind::WINDOWS.into_iter().find(|&(known, _)| known == name);
-    known.map(|(_, kind)| kind).ok_or_else(|| {
-        let names = ControllerKind::WINDOWS.map(|(name, _)| name).join(", ");
-        format!("no such controller; there are {names}")
+    let mut known = OF_STP.into_iter().chain(ControllerKind::WINDOWS);
+    known.find(|&(known, _)| known == name).map(|(_, kind)| kind).ok_or_else(|| {
+        let [of_stp, of_tcp] = [names(&OF_STP), names(&ControllerKind::WINDOWS)];
+        format!("no such controller; there are {of_stp}, and of TCP {of_tcp}")
     })
+}
+
+fn names(kinds: &[(&str, ControllerKind)]) -> String {
+    kinds.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ")
 }

@@ -100,9 +100,7 @@ async fn over_stp(
     capture: Option<Inlet>,
     sources: Sources,
 ) -> Result<ExitCode, Failure> {
-    if args.sender.controller.is_some() {
-        return Err(Failure::usage("--controller is for --transport tcp: add that"));
-    }
+    args.sender.check_stp()?;
     let Recipient { address, peer } = recipient;
     match peer {
         None => over_udp(args, &Plain, &address, capture, sources).await,

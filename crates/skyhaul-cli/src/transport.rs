@@ -95,7 +95,7 @@ impl TcpChoice {
         if sender.probing == ProbingSwitch::Off {
             return Err(Failure::usage(format!("--probing {STP_ONLY}: TCP does not probe")));
         }
-        if let Some(controller) = &sender.controller {
+        if let Some(controller) = sender.tcp_controller()? {
             self.config.controller.clone_from(controller);
         }
         Ok(self)

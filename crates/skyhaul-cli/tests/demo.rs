@@ -44,6 +44,17 @@ fn every_field_of_the_result_is_there() {
 }
 
 #[test]
+fn a_router_at_the_link_tells_the_rate() {
+    let said = run(&["demo", "--size", "3MB", "--controller", "p-xcp", "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    assert_eq!((&json["controller"], &json["declared_rate_bps"]), (&"p-xcp".into(), &Value::Null));
+    // A loop, in which nothing is granted, and some to come to the rate: the model is there in one.
+    let share = json["share"].as_f64().unwrap();
+    assert!((0.2..0.7).contains(&share), "{json}");
+}
+
+#[test]
 fn the_file_is_sealed_and_costs_no_round_trip_more() {
     let said = run(&["demo", "--size", "1kB", "--json"]);
     assert_eq!(said.code, Some(0), "{said:?}");

@@ -308,12 +308,16 @@ fn switches_that_make_no_sense_together_are_refused() {
         "no such controller; there are",
     );
     usage(
+        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--controller", "p-xcp"]),
+        "--controller p-xcp is STP's: TCP over a device has",
+    );
+    usage(
         &with(&["--tun", "sky1", "--address", "10.77.0.2"]),
         "the receiver's address is that of --address, which is this end's own: 10.77.0.2",
     );
     usage(&["send", one, RECEIVER, "--tun", "sky1"], "--tun is for --transport tcp");
     usage(&["send", one, RECEIVER, "--address", "10.78.0.2"], "--address is for --transport tcp");
-    usage(&["send", one, RECEIVER, "--controller", "reno"], "--controller is for --transport tcp");
+    usage(&["send", one, RECEIVER, "--controller", "reno"], "--controller reno is for --transport tcp");
     let receive = ["receive", "--dir", ".", "--transport", "tcp", "--tun", "sky0"];
     usage(&receive, "--transport tcp needs --listen ADDRESS:PORT with an address of its own");
 }

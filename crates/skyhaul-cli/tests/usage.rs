@@ -31,6 +31,13 @@ fn wrong_usage_is_exit_code_2() {
     check(&["demo", "--size", "1MB", "--file", "x"], 2, &["--size", "--file"]);
     check(&["demo", "--size", "9GiB"], 2, &["4GiB"]);
     check(&["demo", "--probing", "maybe"], 2, &["maybe", "--probing", "on, off"]);
+    check(
+        &["demo", "--controller", "tahoe"],
+        2,
+        &["no such controller", "model, p-xcp, xcp", "of TCP", "cubic"],
+    );
+    check(&["demo", "--controller", "cubic"], 2, &["--controller cubic is for --transport tcp", "p-xcp"]);
+    check(&["demo", "--controller", "p-xcp", "--rate", "10M"], 2, &["--rate", "--controller", "one of them"]);
     check(&["send", "--probing", "file", "127.0.0.1:9"], 2, &["--probing", "on, off"]);
     check(&["receive", "--dir", ".", "--probing", "on"], 2, &["--probing"]);
     check(&["demo", "--unknown"], 2, &["--unknown"]);

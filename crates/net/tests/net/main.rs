@@ -5,6 +5,7 @@
 
 mod closing;
 mod embedded;
+mod explicit;
 mod hostile;
 mod moving;
 mod refusals;

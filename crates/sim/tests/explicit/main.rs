@@ -14,10 +14,15 @@ use skyhaul_sim::{STP, TCP, simulate};
 
 /// Metrics of the first point of a scenario, with other values of its keys.
 fn run(text: &str, changes: &[(&str, &str)]) -> BTreeMap<String, f64> {
+    seeded(text, changes, 1)
+}
+
+/// Metrics by another seed.
+fn seeded(text: &str, changes: &[(&str, &str)], seed: u64) -> BTreeMap<String, f64> {
     let changes: Vec<_> = changes.iter().map(|&(key, value)| (key.to_string(), value.to_string())).collect();
     let file = File::load(&Register::new(&[&STP, &TCP]), "explicit.toml", text, &changes);
     let file = file.unwrap_or_else(|error| panic!("{error}"));
-    simulate(&file.first_scenario().unwrap(), 1).unwrap().metrics.into_iter().collect()
+    simulate(&file.first_scenario().unwrap(), seed).unwrap().metrics.into_iter().collect()
 }
 
 /// Use of a link's rate forward, and packets of 1000 octets that wait for it on average, at 10 Mbit/s.

@@ -2,7 +2,8 @@
 
 use crate::common::family::{Family, Parameters};
 use skyhaul_core::{Instant, MS, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig};
+use skyhaul_link::{DirectionConfig, Discipline, ExplicitConfig, LinkConfig};
+use skyhaul_stp::ControllerKind;
 
 use super::hosts::until_wrap_ns;
 use crate::common::dice::Dice;
@@ -161,6 +162,27 @@ impl Shape {
             finish_late: d.percent(50),
             is_attacked: false,
         }
+    }
+
+    /// The run of this seed with STP, where most ends ask routers for a rate, and most links have one.
+    pub(crate) fn explicit(seed: u64) -> Self {
+        let mut shape = Self::of(Family::Stp, seed);
+        let mut d = Dice::new(seed, "swarm/explicit");
+        for end in &mut shape.ends {
+            let Parameters::Stp(config) = &mut end.config else { continue };
+            if d.percent(80) {
+                config.controller =
+                    d.pick(&[ControllerKind::PXcp, ControllerKind::PXcp, ControllerKind::Xcp]);
+                config.rate_bps = None;
+            }
+        }
+        let LinkConfig { forward, reverse, .. } = &mut shape.faulty;
+        for direction in [forward, reverse] {
+            let discipline = d.pick(&[Discipline::PXcp, Discipline::Xcp, Discipline::Untaken]);
+            let has_router = direction.rate_bps.is_some() && d.percent(80);
+            direction.explicit = has_router.then_some(ExplicitConfig { discipline, set_off: None });
+        }
+        shape
     }
 
     /// The run of this seed with TCP, where most ends offer SCPS-TP, too.

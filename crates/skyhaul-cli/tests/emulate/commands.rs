@@ -48,6 +48,31 @@ fn a_command_that_does_not_exist_is_said_to() {
     assert!(said.err.starts_with("skyhaul: 'no-such-command' cannot be run on ship:"), "{said:?}");
 }
 
+/// Over IPv4 and IPv6 of the kernel's, with its checksums.
+#[test]
+fn a_router_between_namespaces_tells_a_sender_its_rate() {
+    for listen in ["0.0.0.0", "[::]"] {
+        let folder = tempfile::tempdir().unwrap();
+        let data = noise(1_000_000);
+        file(folder.path(), "data", &data);
+        let (program, dir) = (env!("CARGO_BIN_EXE_skyhaul"), folder.path().to_str().unwrap());
+        std::fs::create_dir(folder.path().join("in")).unwrap();
+        let receive =
+            format!("sink={program} receive --plain --dir {dir}/in --listen {listen}:4700 --once 2>&1");
+        let to = if listen == "[::]" { "[fd77::3]" } else { "10.77.0.3" };
+        let send = format!(
+            "hub={program} send --plain {dir}/data {to}:4700 --controller p-xcp --json --capture {dir}/told.pcapng"
+        );
+        let scenario = ready("explicit.toml");
+        let Some(said) = emulate(&[&scenario, "--run", &receive, "--run", &send, "--json"]) else { return };
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(std::fs::read(folder.path().join("in/data")).unwrap() == data);
+        let told = std::fs::read(folder.path().join("told.pcapng")).unwrap();
+        let wanted = b"by the routers on the path";
+        assert!(told.windows(wanted.len()).any(|bytes| bytes == wanted), "{listen}: {said:?}");
+    }
+}
+
 #[test]
 fn at_chooses_the_host() {
     let (_folder, scenario) = scenario();

@@ -27,5 +27,5 @@ fn every_command_of_the_guide_works() {
         missing.is_none()
     };
     let page = include_str!("../../../../docs/guide/emulate.md");
-    every_command_works(page, possible, ToString::to_string, (7, 0), &["out/hello", "in/data", "noisy.bin"]);
+    every_command_works(page, possible, ToString::to_string, (8, 0), &["out/hello", "in/data", "noisy.bin"]);
 }

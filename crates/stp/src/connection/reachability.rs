@@ -106,7 +106,7 @@ impl Reachability {
             return Some(most);
         }
         let left = (AMPLIFICATION * self.received_bytes).saturating_sub(sent_bytes);
-        let carried = u64::from(path.wire_bytes(0));
+        let carried = u64::from(path.data_wire_bytes(0));
         let allowance = most.min(usize::try_from(left.saturating_sub(carried)).unwrap_or(most));
         (allowance >= MIN_ALLOWANCE_BYTES).then_some(allowance)
     }
