@@ -46,6 +46,11 @@ local e = {
     mode = ProtoField.uint8("skyhaul.mode", "Mode", base.DEC, { [0] = "plain" }, 0x1C),
     path_header = ProtoField.bool("skyhaul.path_header", "Path header", 8, nil, 0x02),
     reserved = ProtoField.bool("skyhaul.reserved", "Reserved", 8, nil, 0x01),
+    routers = ProtoField.uint8("skyhaul.path.routers", "Routers passed", base.DEC, nil, 0x0F),
+    inter_packet = ProtoField.uint32("skyhaul.path.x", "X (2^-28 s)"),
+    rtt = ProtoField.uint32("skyhaul.path.rtt", "RTT (2^-28 s)"),
+    reverse = ProtoField.int32("skyhaul.path.reverse", "Reverse feedback (octets/s)"),
+    delta = ProtoField.int32("skyhaul.path.delta", "Delta throughput (octets/s)"),
 }
 envelope.fields = e
 
@@ -834,20 +839,45 @@ end
 -- Envelope
 ---------------------------------------------------------------------------------------------------------------
 
-local PLAIN = 0x20
+local PLAIN, PLAIN_WITH_HEADER = 0x20, 0x22
+local PATH_HEADER_OCTETS = 20
+
+-- Where the segment begins behind the octet, and behind a path header [envelope 5].
+local function segment_at(tvb)
+    if tvb:len() < 1 then
+        return nil
+    end
+    local first = tvb(0, 1):uint()
+    if first == PLAIN then
+        return 1
+    end
+    if first ~= PLAIN_WITH_HEADER or tvb:len() < 1 + PATH_HEADER_OCTETS then
+        return nil
+    end
+    local version, format = tvb(3, 1):bitfield(0, 4), tvb(3, 1):bitfield(4, 4)
+    local is_header = tvb(2, 1):uint() == PATH_HEADER_OCTETS and version == 3 and (format == 1 or format == 2)
+    return is_header and 1 + PATH_HEADER_OCTETS or nil
+end
 
 function envelope.dissector(tvb, pinfo, tree)
     -- No other value is accepted today [envelope 3].
-    if tvb:len() < 1 or tvb(0, 1):uint() ~= PLAIN then
+    local at = segment_at(tvb)
+    if not at then
         return 0
     end
     pinfo.cols.protocol = "skyhaul"
-    local root = tree:add(envelope, tvb(0, 1))
+    local root = tree:add(envelope, tvb(0, at))
     for _, field in ipairs({ e.version, e.mode, e.path_header, e.reserved }) do
         root:add(field, tvb(0, 1))
     end
-    if tvb:len() > 1 then
-        stp.dissector(tvb(1):tvb(), pinfo, tree)
+    if at > 1 then
+        root:add(e.routers, tvb(4, 1))
+        for number, field in ipairs({ e.inter_packet, e.rtt, e.reverse, e.delta }) do
+            root:add(field, tvb(1 + 4 * number, 4))
+        end
+    end
+    if tvb:len() > at then
+        stp.dissector(tvb(at):tvb(), pinfo, tree)
     end
     return tvb:len()
 end
@@ -855,10 +885,11 @@ end
 -- A datagram of skyhaul is known by its octet and the checksum of its segment; the rest of its conversation by
 -- that.
 envelope:register_heuristic("udp", function(tvb, pinfo, tree)
-    if tvb:len() < 13 or tvb(0, 1):uint() ~= PLAIN or not is_type(tvb(5, 1):uint()) then
+    local at = segment_at(tvb)
+    if not at or tvb:len() < at + 12 or not is_type(tvb(at + 4, 1):uint()) then
         return false
     end
-    if tvb:len() ~= tvb:reported_len() or not is_sound(tvb:raw(1)) then
+    if tvb:len() ~= tvb:reported_len() or not is_sound(tvb:raw(at)) then
         return false
     end
     pinfo.conversation = envelope

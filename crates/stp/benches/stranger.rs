@@ -85,7 +85,7 @@ fn data(port: u16, instance: u16, payload: &[u8]) -> Vec<u8> {
 }
 
 fn stat(port: u16, instance: u16) -> Vec<u8> {
-    let stat = Stat { echo: 1, report: Report::default(), timing: None, wanting: None };
+    let stat = Stat { echo: 1, report: Report::default(), ..Stat::default() };
     segment(&Segment { stat: Some(stat), ..blank(port, instance) })
 }
 

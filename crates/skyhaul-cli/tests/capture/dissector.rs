@@ -64,7 +64,7 @@ impl Expected {
         segment.bgn.iter().chain(&segment.bgnak).for_each(|opening| expected.opening(opening));
         segment.poll.iter().for_each(|poll| expected.poll(poll));
         segment.stat.iter().for_each(|stat| expected.stat(stat));
-        segment.ustat.iter().for_each(|report| expected.report(report, None, None, None));
+        segment.ustat.iter().for_each(|report| expected.report(report, &Stat::default()));
         segment.end.iter().for_each(|end| expected.add("skystp.end.number", end));
         if segment.rst.is_some() {
             expected.add("skystp.rst.reason", octets[12]);
@@ -153,16 +153,10 @@ impl Expected {
 
     fn stat(&mut self, stat: &Stat) {
         self.hex("skystp.stat.echo", stat.echo, 8);
-        self.report(&stat.report, stat.timing, stat.wanting, stat.feedback);
+        self.report(&stat.report, stat);
     }
 
-    fn report(
-        &mut self,
-        report: &Report,
-        timing: Option<Timing>,
-        wanting: Option<(u8, u32)>,
-        feedback: Option<Feedback>,
-    ) {
+    fn report(&mut self, report: &Report, &Stat { timing, feedback, wanting, .. }: &Stat) {
         self.add("skystp.report.next", report.next);
         self.flag("skystp.report.has_feedback", feedback.is_some());
         self.flag("skystp.report.increment", report.silent.is_some());
@@ -339,6 +333,35 @@ fn random_piece(next: &mut dyn FnMut(u32) -> u32) -> Vec<u8> {
 }
 
 #[test]
+fn a_path_header_is_read_and_what_only_looks_like_one_is_not() {
+    if is_missing() {
+        return;
+    }
+    let segment = vectors().into_iter().find(|(name, _)| *name == "stat-empty").unwrap().1;
+    let header = [0xFD, 20, 0x31, 0x02, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0xFF, 0xFF, 0xFB, 0x1E];
+    let datagram = |header: &[u8]| [&[0x22], header, &segment[..]].concat();
+    let mut others = vec![header.to_vec(); 3];
+    (others[0][1], others[1][2], others[2][2]) = (19, 0x21, 0x33);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("header.pcapng");
+    let datagrams = [&header[..]].into_iter().chain(others.iter().map(Vec::as_slice)).map(datagram);
+    capture_of(&path, datagrams.map(|datagram| (Direction::Outbound, datagram)));
+    let seen = all_fields(&path);
+    for (name, value) in [
+        ("skyhaul.path_header", "1"),
+        ("skyhaul.path.routers", "2"),
+        ("skyhaul.path.x", "1"),
+        ("skyhaul.path.rtt", "2"),
+        ("skyhaul.path.reverse", "0"),
+        ("skyhaul.path.delta", "-1250"),
+        ("skystp.report.next", "32"),
+    ] {
+        assert_eq!(seen[0][name], [value], "{name}");
+    }
+    assert!(seen[1..].iter().all(|fields| !fields.contains_key("skystp.report.next")), "{seen:?}");
+}
+
+#[test]
 fn segments_at_random_are_read_as_the_decoder_reads_them() {
     if is_missing() {
         return;
@@ -364,16 +387,16 @@ fn segments_at_random_are_read_as_the_decoder_reads_them() {
     for place in 0..100 {
         let report = report(&mut next);
         let timing = (next(2) == 0).then(|| Timing { clock: next(u32::MAX), octets: next(u32::MAX) });
-        let wanting = (next(2) == 0).then(|| (next(256) as u8, next(65_535)));
         let feedback =
             (next(2) == 0).then(|| Feedback { sum_bytes_per_s: next(u32::MAX), routers: next(256) as u8 });
+        let wanting = (next(2) == 0).then(|| (next(256) as u8, next(65_535)));
         let data = noise(1 + next(300) as usize);
         let segment = Segment {
             source_port: next(65_536) as u16,
             destination_port: 7,
             number: next(1 << 24),
             instance: next(65_536) as u16,
-            stat: Some(Stat { echo: next(u32::MAX), report, timing, wanting, feedback }),
+            stat: Some(Stat { echo: next(u32::MAX), report, timing, feedback, wanting }),
             data: (next(2) == 0).then_some((&data[..], &[][..])),
             endak: next(2) == 0,
             ..Segment::default()
