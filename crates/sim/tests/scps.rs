@@ -96,7 +96,7 @@ initial_rto = "20s"
     let reverse = "rate = \"125bit/s\", delay = \"3s\", mtu = \"90B\"";
     let goodput_bps = |bit_error_rate, more: &str| {
         let text = file("20kB", forward, reverse, bit_error_rate, &format!("{transport}{more}"));
-        run(&text, 1)["goodput_bps"]
+        goodput_bps(&text, 5)
     };
     for bit_error_rate in ["1e-6", "1e-4"] {
         let plain = goodput_bps(bit_error_rate, "");

@@ -101,6 +101,9 @@ impl Connection {
         if bits & flags::FIN != 0 {
             self.life.on_fin_sent();
         }
+        if is_syn && has_ack && self.sender.agreed().tells_window_late(&self.config) {
+            self.receiver.acknowledge_now(); // right behind: its window is told as it is
+        }
         fields
     }
 
