@@ -24,9 +24,9 @@ pub(crate) struct SenderArgs {
     /// gone, and without --rate it slows down at every loss
     #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off", help_heading = MORE)]
     pub(crate) probing: ProbingSwitch,
-    /// What decides on the rate where none is declared: model (it is measured), p-xcp, xcp (the path's routers
-    /// tell it, where there are any) [default: model; profile paper: a window]. Of TCP: cubic, bbr, reno, vegas,
-    /// slow-start-avoidance [default: cubic; profile paper: reno]
+    /// What decides on the rate where none is declared: model (it is measured), p-xcp, xcp (the path's
+    /// routers tell it, where there are any) [default: model; profile paper: a window]. Of TCP: cubic,
+    /// bbr, reno, vegas, slow-start-avoidance [default: cubic; profile paper: reno]
     #[arg(long, value_name = "NAME", value_parser = controller, help_heading = MORE)]
     pub(crate) controller: Option<ControllerKind>,
 }

@@ -42,8 +42,8 @@ impl Rto {
         }
     }
 
-    /// The peer acknowledges in this way. The timer starts with an acknowledgement, and the round trip that is
-    /// measured begins with the next segment: it tells nothing of how long the next one may wait.
+    /// The peer acknowledges in this way. The timer starts with an acknowledgement, and the round trip that
+    /// is measured begins with the next segment: it tells nothing of how long the next one may wait.
     pub(super) fn expect_acks(&mut self, policy: AckPolicy) {
         self.acks = policy;
     }
