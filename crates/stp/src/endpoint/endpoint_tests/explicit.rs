@@ -1,6 +1,7 @@
 //! Routers that rule the rate: headers on data, their sum in STATs, and peers and paths without.
 
 use alloc::rc::Rc;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
@@ -75,7 +76,7 @@ fn the_rate_is_what_was_granted() {
         sum.set(sum.get() + i64::from(header.delta_bytes_per_s));
     });
     let id = bench.open_with(asking());
-    bench.a.write(id, &[7; 900_000]).unwrap();
+    bench.a.write(id, &vec![7; 900_000]).unwrap();
     bench.run(4 * SECOND);
     let rates = rates(&bench);
     let gained = (rates.last().unwrap() - rates[0]) / 8;
@@ -153,7 +154,7 @@ fn no_more_is_believed_than_was_asked_for() {
         (header.routers, header.delta_bytes_per_s) = (1, i32::MAX / 64);
     });
     let id = bench.open_with(asking());
-    bench.a.write(id, &[7; 900_000]).unwrap();
+    bench.a.write(id, &vec![7; 900_000]).unwrap();
     bench.run(2 * SECOND);
     let rates = rates(&bench);
     let gained = (rates.iter().max().unwrap() - rates[0]) / 8;
@@ -167,7 +168,7 @@ fn connections_of_a_path_share_what_is_granted() {
     bench.router = alloc::boxed::Box::new(move |header| (rate.borrow_mut())(header));
     let ids = [bench.open_with(asking()), bench.open_with(asking())];
     for id in ids {
-        bench.a.write(id, &[7; 900_000]).unwrap();
+        bench.a.write(id, &vec![7; 900_000]).unwrap();
     }
     bench.run(2 * SECOND);
     let got = [1, 2].map(|id| bench.received(id).len());
