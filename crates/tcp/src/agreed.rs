@@ -2,6 +2,7 @@
 
 use core::num::NonZeroU8;
 
+use crate::accelerated::PADDED_COUNT_BYTES;
 use crate::config::Config;
 use crate::scps::{SnackTerms, Terms, compress};
 use crate::segment::{HEADER_BYTES, Segment, flags};
@@ -36,6 +37,8 @@ pub(crate) struct Agreed {
     peer_mss: u16,
     /// Both speak SCPS-TP.
     pub(crate) scps: Option<Terms>,
+    /// Both count connections in every segment.
+    pub(crate) counts: bool,
 }
 
 impl Agreed {
@@ -49,6 +52,7 @@ impl Agreed {
         ecn: false,
         peer_mss: u16::MAX,
         scps: None,
+        counts: false,
     };
 
     /// Agreement that follows from the peer's SYN. `offers_ecn`: our own SYN asked for ECN, or answers this
@@ -67,6 +71,7 @@ impl Agreed {
             ecn: config.wants_ecn() && offers_ecn && syn.flags & ECN_SETUP == expected,
             peer_mss: options.mss.unwrap_or(DEFAULT_MSS),
             scps: None,
+            counts: false,
         }
     }
 
@@ -135,8 +140,8 @@ impl Agreed {
     /// Bytes of the header of data that carries nothing else: its number alone, where headers are compressed.
     pub(crate) fn data_header_bytes(self) -> usize {
         match self.peer_number() {
-            None => HEADER_BYTES + self.timestamp_bytes(),
-            Some(_) => compress::data_header_bytes(self.timestamps),
+            Some(_) if !self.counts => compress::data_header_bytes(self.timestamps),
+            _ => HEADER_BYTES + self.option_bytes(),
         }
     }
 
@@ -148,6 +153,11 @@ impl Agreed {
     /// Bytes that timestamps take of every segment.
     pub(crate) fn timestamp_bytes(self) -> usize {
         if self.timestamps { 12 } else { 0 }
+    }
+
+    /// Bytes of the options that every segment has.
+    pub(crate) fn option_bytes(self) -> usize {
+        self.timestamp_bytes() + if self.counts { PADDED_COUNT_BYTES } else { 0 }
     }
 }
 

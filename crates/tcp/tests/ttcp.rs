@@ -320,6 +320,13 @@ fn small_exchanges_take_three_segments_and_one_round_trip_less_than_plain_ones()
     let (packets, took_ns) = exchange(&counting(), 400, 600);
     assert_eq!((packets, took_ns), (3, SECOND / 2));
     assert_eq!((plain_packets, plain_ns), (5, took_ns + SECOND / 2));
-    let (_, plain_ns) = exchange(&plain(), 400, 8000);
-    assert_eq!(exchange(&counting(), 400, 8000).1 + SECOND / 2, plain_ns);
+    // Also where the first window is one segment, and each acknowledgement adds one.
+    for initial_window_packets in [Some(10), Some(1)] {
+        for response in [2500, 5500, 8500, 19_500] {
+            let plain = Config { initial_window_packets, ..plain() };
+            let counting = Config { initial_window_packets, ..counting() };
+            let (_, plain_ns) = exchange(&plain, 400, response);
+            assert_eq!(exchange(&counting, 400, response).1 + SECOND / 2, plain_ns, "{response}");
+        }
+    }
 }

@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
-use skyhaul_report::claims::{Claim, Compare, GainBetween, GainWithin, LargerGain, MeanBetween, Phase, Test};
+use skyhaul_report::claims::{
+    Claim, Compare, GainBetween, GainWithin, Labels, LargerGain, MeanBetween, Phase, Test,
+};
 use skyhaul_report::figure::definition::MAX_PANELS;
 use skyhaul_report::figure::ladder::parse_events;
 use skyhaul_report::figure::{Curve, Datum, PanelData};
@@ -229,7 +231,7 @@ fn fed(claim: &Claim) -> Fed {
         }
         Test::GainWithin(test) => within(figure, test),
         Test::MeanBetween(test) => mean(figure, test),
-        Test::Phase(_) | Test::NotTestable { .. } => unreachable!("no numbers of a panel"),
+        Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. } => unreachable!("no numbers of a panel"),
     }
 }
 
@@ -237,7 +239,7 @@ fn fed(claim: &Claim) -> Fed {
 fn each_claim_fails_with_numbers_that_must_fail_it_and_holds_with_its_own() {
     let mut tested = 0;
     for claim in PAPERS.iter().flat_map(claims) {
-        if matches!(claim.test, Test::Phase(_) | Test::NotTestable { .. }) {
+        if matches!(claim.test, Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. }) {
             continue;
         }
         let fed = fed(&claim);
@@ -293,6 +295,43 @@ fn each_claim_on_a_ladder_fails_without_its_phase_and_with_another_map() {
     assert_eq!(tested, 4);
 }
 
+/// A ladder with packets of these labels, one behind the other.
+fn packets<'a>(id: &str, labels: impl Iterator<Item = &'a str>) -> Figure {
+    let line = |(i, label): (usize, &str)| {
+        let (label, is_lost) = label.strip_suffix(" lost").map_or((label, false), |label| (label, true));
+        let arrived = if is_lost { "null".to_string() } else { format!("{}.5", i + 1) };
+        format!("{{\"t_s\":{}.0,\"from\":\"sender\",\"label\":\"{label}\",\"arrived_s\":{arrived}}}\n", i + 1)
+    };
+    let text: String = labels.enumerate().map(line).collect();
+    let definition = format!(
+        "[[figure]]\nid = \"{id}\"\ntitle = \"t\"\ntype = \"ladder\"\nladder = {{ events = \"e\" }}\n"
+    );
+    let definition = Definitions::parse(&definition, "d").unwrap().figures.remove(0);
+    Figure::from_events(&definition, parse_events(&text, "e").unwrap()).unwrap()
+}
+
+#[test]
+fn each_claim_on_the_order_of_packets_fails_without_its_last_one_and_with_one_twice() {
+    let mut tested = 0;
+    for claim in PAPERS.iter().flat_map(claims) {
+        let Test::Labels(Labels { order, once }) = &claim.test else { continue };
+        let id = claim.figure.as_deref().unwrap();
+        let is_named =
+            |wanted: &&str| order.iter().any(|label| label.split('+').any(|part| part.trim() == *wanted));
+        let rest: Vec<&str> = once.iter().map(String::as_str).filter(|wanted| !is_named(wanted)).collect();
+        let all = || rest.iter().copied().chain(order.iter().map(String::as_str));
+        assert_eq!(verdict(&claim, &[packets(id, all())]), ClaimVerdict::Reproduced, "{}", claim.id);
+        let fewer = packets(id, all().take(all().count() - 1));
+        assert_eq!(verdict(&claim, &[fewer]), ClaimVerdict::Differs, "{}", claim.id);
+        if let Some(one) = once.first() {
+            let twice = packets(id, all().chain([one.as_str()]));
+            assert_eq!(verdict(&claim, &[twice]), ClaimVerdict::Differs, "{}", claim.id);
+        }
+        tested += 1;
+    }
+    assert_eq!(tested, 3);
+}
+
 #[test]
 fn what_the_paper_does_not_state_is_ours_and_is_not_counted() {
     let ours: Vec<String> =
@@ -305,6 +344,8 @@ fn what_the_paper_does_not_state_is_ours_and_is_not_counted() {
             || id.starts_with("C-")
             || is_uncontested
             || id.starts_with("S-T5.") && (id.contains("-variant-") || id.contains("-pages-"))
+            || ["S-T5.3-tfo", "S-T5.3-stp-bursts"].contains(&id.as_str())
+            || id.starts_with("S-T5.3-answer-")
             || id.starts_with("S-T5.4-") && (id.contains("-default") || id.contains("-link-"))
             || id.starts_with("S-x-") && id.contains("once-")
             || ["X-15-f", "S-5.7-b"].contains(&id.as_str())

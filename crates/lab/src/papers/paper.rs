@@ -78,6 +78,8 @@ pub static PAPERS: &[Paper] = &[
     paper!(
         "stp",
         [
+            "answer",
+            "bulk-ladder",
             "commercial",
             "geo",
             "geo-today",
@@ -86,6 +88,8 @@ pub static PAPERS: &[Paper] = &[
             "leo-today",
             "leo-variants",
             "rate-mode",
+            "short",
+            "short-ladder",
             "split",
             "thin-return",
         ],

@@ -136,6 +136,6 @@ mod tests {
     #[test]
     fn an_unknown_item_is_wrong_usage_and_the_known_ones_are_told() {
         let error = Selection::new(&PAPERS[1], &["X-6".to_string()]).unwrap_err();
-        assert!(error.to_string().contains("S-5.10, S-5.11, S-5.7, S-5.8, S-5.9"), "{error}");
+        assert!(error.to_string().contains("S-5.10, S-5.11, S-5.2, S-5.3, S-5.7, S-5.8, S-5.9"), "{error}");
     }
 }

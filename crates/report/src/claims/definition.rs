@@ -94,6 +94,8 @@ pub enum Test {
     MeanBetween(MeanBetween),
     /// A ladder shows a phase.
     Phase(Phase),
+    /// A ladder shows packets in this order.
+    Labels(Labels),
     /// Nothing that was measured can say it.
     NotTestable {
         /// Why not.
@@ -300,6 +302,17 @@ pub struct MeanBetween {
     pub and_figures: Vec<String>,
 }
 
+/// Packets of a ladder by their labels: parts joined by `+`, behind them ` lost` for one that does not arrive.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Labels {
+    /// These leave one behind the other; others may leave between them.
+    pub order: Vec<String>,
+    /// Each of these leaves once.
+    #[serde(default)]
+    pub once: Vec<String>,
+}
+
 /// A phase of a ladder.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -379,7 +392,7 @@ fn check(claim: &Claim) -> Result<(), String> {
         Test::GainWithin(test) => test.high.is_none_or(|high| test.low <= high) && test.low.is_finite(),
         Test::ValuesBetween(test) => test.low <= test.high,
         Test::MeanBetween(test) => test.low <= test.high,
-        Test::LargerGain(_) | Test::Phase(_) | Test::NotTestable { .. } => true,
+        Test::LargerGain(_) | Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. } => true,
     };
     if fine {
         return Ok(());

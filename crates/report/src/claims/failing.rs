@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::definition::{
-    Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, MeanBetween, Phase, Test, Trend,
-    ValueAt,
+    Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, Labels, MeanBetween, Phase, Test,
+    Trend, ValueAt,
 };
 use super::{percent, short};
 use crate::error::listed;
@@ -43,9 +43,18 @@ impl Test {
             ),
             Self::MeanBetween(test) => mean_between(test),
             Self::Phase(test) => phase(test),
+            Self::Labels(test) => labels(test),
             Self::NotTestable { .. } => return None,
         })
     }
+}
+
+fn labels(test: &Labels) -> String {
+    let mut words = format!("packets do not leave in the order {}", test.order.join(", "));
+    if !test.once.is_empty() {
+        let _ = write!(words, ", or not once each: {}", test.once.join(", "));
+    }
+    words
 }
 
 fn phase(test: &Phase) -> String {

@@ -8,6 +8,7 @@ mod definition;
 mod exact;
 mod failing;
 mod gain;
+mod labels;
 mod order;
 mod paired;
 mod phase;
@@ -15,7 +16,7 @@ mod trend;
 mod value;
 
 pub use definition::{
-    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, LargerGain,
+    Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, Labels, LargerGain,
     MAX_CLAIMS, MeanBetween, Phase, Test, Trend, ValueAt, ValuesBetween,
 };
 
@@ -148,6 +149,9 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     if let Test::Phase(test) = &claim.test {
         return phase::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
     }
+    if let Test::Labels(test) = &claim.test {
+        return labels::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
+    }
     let settled = if claim.exact { exact::settled(figures) } else { Vec::new() };
     let figures = if claim.exact { &settled[..] } else { figures };
     let own = panel(figures, claim.figure.as_deref().unwrap_or_default(), claim.panel)?;
@@ -190,7 +194,7 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
                 .collect::<Result<_, _>>()?;
             value::mean(&[&[own], &more[..]].concat(), test)
         }
-        Test::Phase(_) | Test::NotTestable { .. } => Err("not a test of a panel".into()),
+        Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. } => Err("not a test of a panel".into()),
     }
 }
 

@@ -11,7 +11,7 @@ const CC: u8 = 11;
 const CC_NEW: u8 = 12;
 const CC_ECHO: u8 = 13;
 /// Octets of such an option, padded.
-const PADDED_BYTES: usize = 8;
+pub(crate) const PADDED_COUNT_BYTES: usize = 8;
 
 /// Counts that a segment bears. An option of a wrong length is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,10 +87,6 @@ impl Ttcp {
             (false, Some(_)) => _ = extra.push(CC, &own),
             _ => {}
         }
-    }
-
-    pub(super) fn option_bytes(&self) -> usize {
-        if self.peer.is_some() { PADDED_BYTES } else { 0 }
     }
 
     /// Every segment bears the count of its sender, or is of another connection; an RST may bear none

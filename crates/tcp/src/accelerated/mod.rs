@@ -9,7 +9,7 @@ use skyhaul_core::Instant;
 
 use crate::segment::{ExtraOptions, Segment, flags};
 
-pub(crate) use counts::{Counts, Ttcp, is_counted};
+pub(crate) use counts::{Counts, PADDED_COUNT_BYTES, Ttcp, is_counted};
 pub(crate) use facts::Facts;
 pub(crate) use fast_open::{Cookie, FastOpen, Told};
 
@@ -73,12 +73,9 @@ impl Opening {
         }
     }
 
-    /// Octets of options of every segment behind the SYN.
-    pub(crate) fn option_bytes(&self) -> usize {
-        match self {
-            Self::Ttcp(ttcp) => ttcp.option_bytes(),
-            Self::FastOpen(_) => 0,
-        }
+    /// True if every segment behind the SYN bears a count.
+    pub(crate) fn counts(&self) -> bool {
+        matches!(self, Self::Ttcp(ttcp) if ttcp.peer().is_some())
     }
 
     /// True if a segment may belong to this connection. An opening is judged by its numbers.

@@ -53,17 +53,17 @@ impl Connection {
         self.own_number().filter(|_| !asks && compress::has_place(bits, options))
     }
 
-    /// Number that headers are compressed with now.
+    /// Number that headers are compressed with now. They have no place for counts of T/TCP.
     fn own_number(&self) -> Option<NonZeroU8> {
-        self.peer_number().and(self.number).filter(|_| self.sender.timeouts() == 0)
+        let compresses = self.sender.timeouts() == 0 && !self.sender.agreed().counts;
+        self.peer_number().and(self.number).filter(|_| compresses)
     }
 
     /// True if this piece, which is no SYN, leaves without acknowledgement: its header is compressed, the
-    /// peer has answered something that we sent, and nothing is owed [SCPS-TP 3.3.1]. The end, what asks
-    /// for an answer, and what carries a count of T/TCP, which goes uncompressed, has one.
+    /// peer has answered something that we sent, and nothing is owed [SCPS-TP 3.3.1]. The end, and what asks
+    /// for an answer, has one.
     pub(super) fn goes_without_ack(&self, chunk: &Chunk) -> bool {
         self.own_number().is_some()
-            && self.count_bytes() == 0
             && self.sender.una() > self.sender.initial() + 1
             && !chunk.is_probe
             && chunk.end <= self.sender.data_end()

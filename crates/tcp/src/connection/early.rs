@@ -31,6 +31,7 @@ impl Connection {
     ) {
         let may_end = opening.may_end_in_opening();
         self.opening = Some(Box::new(opening));
+        self.agree_on_counts(context);
         if !takes_data {
             return;
         }
@@ -41,6 +42,13 @@ impl Connection {
         self.take_opening_data(syn, context);
         self.tell_state(context);
         self.check_invariants();
+    }
+
+    /// Segments are smaller by the count that each bears, where both ends count.
+    pub(super) fn agree_on_counts(&mut self, context: &Context<'_>) {
+        if self.opening.as_ref().is_some_and(|opening| opening.counts()) {
+            self.sender.make_room_for_counts(context.now, context.path);
+        }
     }
 
     /// True in T/TCP's starred states: the peer's opening is taken with its data, ours is not acknowledged
@@ -71,11 +79,6 @@ impl Connection {
         let is_repeat = self.sender.timeouts() > 0;
         let room = MAX_OPTIONS_BYTES.saturating_sub(others.encoded_len());
         opening.push_options((true, is_answer, is_repeat), room, extra);
-    }
-
-    /// Octets of the count in every segment.
-    pub(super) fn count_bytes(&self) -> usize {
-        self.opening.as_ref().map_or(0, |opening| opening.option_bytes())
     }
 
     /// Adds the count to the options of a segment behind the SYN.

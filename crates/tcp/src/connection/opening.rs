@@ -122,6 +122,7 @@ impl Connection {
         self.receiver.learn_peer(agreed, syn, &self.config, context.now);
         let window = (self.receiver.peer_initial(), u64::from(syn.window));
         self.sender.learn_peer(agreed, window, context);
+        self.agree_on_counts(context);
     }
 
     /// First number of ours for the connection that this SYN opens between the same ends, if it is no late

@@ -135,7 +135,7 @@ impl Connection {
         if bits & flags::ACK == 0 {
             return Options { timestamps, ..Options::default() }; // the others belong to an acknowledgement
         }
-        let others = self.sender.agreed().timestamp_bytes() + self.count_bytes();
+        let others = self.sender.agreed().option_bytes();
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
         let mut extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, context.now);
         self.push_count(&mut extra);

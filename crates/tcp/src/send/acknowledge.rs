@@ -138,8 +138,9 @@ impl Sender {
         let rtt_ns = self.measure(segment, call);
         if bytes > 0 {
             let packets = bytes.div_ceil(self.mss_bytes) as u32;
+            let began = old == self.space.initial();
             let acked = Acked {
-                bytes,
+                bytes: if began { self.counted_with_syn(bytes) } else { bytes },
                 packets,
                 in_flight_before_bytes,
                 rtt_ns,

@@ -1,7 +1,7 @@
 //! Data that leaves before the handshake is over, with our SYN and, at the end that accepts, behind it.
 
-use skyhaul_core::Instant;
 use skyhaul_core::event::Repeat;
+use skyhaul_core::{Instant, Path};
 
 use super::Sender;
 
@@ -28,6 +28,18 @@ impl Sender {
     /// The peer's data is taken, and it may be answered at once. `may_end`: FIN may go with our SYN.
     pub(crate) fn answer_with_data(&mut self, may_end: bool) {
         self.early = Early { syn_bytes: u64::MAX, may_end, waits: false, goes_on: true };
+    }
+
+    /// Every segment bears a count.
+    pub(crate) fn make_room_for_counts(&mut self, now: Instant, path: &Path) {
+        self.agreed.counts = true;
+        self.update_mss(now, path);
+    }
+
+    /// Octets that the window counts as acknowledged with our SYN: what went with it was a segment, of which
+    /// options had a part.
+    pub(super) fn counted_with_syn(&self, bytes: u64) -> u64 {
+        bytes.next_multiple_of(self.mss_bytes)
     }
 
     /// True if data may follow our SYN before that is acknowledged.
