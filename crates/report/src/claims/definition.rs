@@ -302,7 +302,8 @@ pub struct MeanBetween {
     pub and_figures: Vec<String>,
 }
 
-/// Packets of a ladder by their labels: parts joined by `+`, behind them ` lost` for one that does not arrive.
+/// Packets of a ladder by their labels: parts joined by `+`, behind them ` lost` for one that does not
+/// arrive.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
