@@ -94,3 +94,34 @@ fn a_full_disk_ends_the_capture_of_a_simulation_alone() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(said.err.matches("No space left on device").count(), 1, "{said:?}");
 }
+
+/// Openings with data of papers/stp/short.toml, as tshark reads them: who wrote it knows T/TCP and Fast Open
+/// from elsewhere.
+#[test]
+fn tshark_reads_counts_and_cookies_of_openings_with_data() {
+    if is_missing() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = format!("{}/../../papers/stp/short.toml", env!("CARGO_MANIFEST_DIR"));
+    for (kind, value) in [("ttcp", "tcp.options.cc_value"), ("tfo", "tcp.options.tfo.cookie")] {
+        let path = folder.path().join(kind);
+        let axis = format!("sweep.\"flows.page.transport\"=[\"{kind}\"]");
+        let few = "flows.page.workload.requests=4";
+        let said = run(&[
+            &["simulate", &scenario, "--replications", "1", "--set", &axis, "--set", few, "--json"][..],
+            &["--capture", path.to_str().unwrap()],
+        ]
+        .concat());
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(tshark(&path, &["-Y", "_ws.malformed"]), "", "{kind}");
+        let with_data =
+            "frame.packet_flags_direction == 2 && tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.len > 0";
+        let openings = columns(&path, with_data, &["tcp.len", value]);
+        assert_eq!(openings.len(), 3, "{kind}: all but the first: {openings:?}");
+        assert!(openings.iter().all(|opening| opening[0] == "320" && !opening[1].is_empty()), "{openings:?}");
+        let answers =
+            "frame.packet_flags_direction == 2 && tcp.flags.syn == 1 && tcp.flags.ack == 1 && tcp.len > 0";
+        assert_eq!(columns(&path, answers, &["tcp.len"]).len(), 3, "{kind}: answered with data");
+    }
+}
