@@ -96,9 +96,22 @@ fn a_cycle_of_a_relays_buffer_is_drawn_from_a_run() {
 }
 
 #[test]
+fn compressed_headers_and_large_segments_of_the_scps_paper_are_as_stated() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let said = run(&["reproduce", "scps-tp", "T-hdr", "T-ratio", "T-1", "--quick", "--out", &out]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.out.contains("4 claims: 3 reproduced, 0 differ, 0 undecided, 1 not testable"),
+        "{}",
+        said.out
+    );
+}
+
+#[test]
 fn wrong_papers_and_items_are_wrong_usage_and_the_right_ones_are_told() {
     for (args, told) in [
-        (&["reproduce", "tcp"][..], "possible values: xstp, stp, petra, p-xcp"),
+        (&["reproduce", "tcp"][..], "possible values: xstp, stp, petra, scps-tp, p-xcp"),
         (&["reproduce", "stp", "X-6"][..], "its items are S-5.10, S-5.11, S-5.7, S-5.8, S-5.9"),
     ] {
         let said = run(args);
