@@ -80,12 +80,14 @@ impl Connection {
         if send.is_some_and(|step| step.at <= now) {
             return send;
         }
+        if self.receiver.owes_low() {
+            return Some(Step { at: now, action: Action::AnswerLow });
+        }
         let asks = self.silence.is_question_due();
         let ask = asks.then_some(Step { at: now, action: Action::Ask });
         let ack_at = self.receiver.ack_at();
         let acknowledge = ack_at.map(|at| Step { at: at.max(now), action: Action::Acknowledge });
-        let low = self.receiver.owes_low().then_some(Step { at: now, action: Action::AnswerLow });
-        sooner(sooner(sooner(ask, acknowledge), low), send)
+        sooner(sooner(ask, acknowledge), send)
     }
 
     /// Next waiting to be over; of those that are over, the first one here takes precedence.

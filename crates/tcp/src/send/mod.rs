@@ -90,7 +90,7 @@ pub(crate) struct Sender {
     /// What it asks routers for, and is told of.
     asking: Asking,
     /// Segments of low priority, where the controller wants such.
-    nils: Option<Nils>,
+    nils: Option<Box<Nils>>,
     /// Pace of data; there is one only while the controller has a rate of its own.
     pace: Option<Pacer>,
 }
@@ -305,7 +305,7 @@ impl Sender {
             self.sampling.start(now);
         }
         // Who wants any wants some at once.
-        self.nils = (needs.extra_segments > 0).then(|| Nils::new(seed));
+        self.nils = (needs.extra_segments > 0).then(|| Box::new(Nils::new(seed)));
     }
 
     /// The next segment tells the peer's window, whatever its number.

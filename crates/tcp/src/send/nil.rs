@@ -78,7 +78,7 @@ impl Sender {
 
     /// A NIL was answered.
     pub(super) fn on_nil_answered(&mut self, now: Instant) {
-        if self.nils.as_mut().is_some_and(Nils::take_answer) {
+        if self.nils.as_mut().is_some_and(|nils| nils.take_answer()) {
             self.controller.on_extra(now, ExtraSegments::Answered);
         }
     }
