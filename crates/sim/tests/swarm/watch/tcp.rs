@@ -160,6 +160,8 @@ impl Exchange {
         let shift = if is_syn { 0 } else { self.shift(Some(ours)) };
         let acknowledged = segment.acknowledgement.wrapping_sub(theirs.initial);
         let edge = acknowledged + (u32::from(segment.window) << shift);
+        // A repeated answer to a SYN cannot tell the window that was told by an acknowledgement behind it.
+        let edge = if is_syn { edge.max(self.edge) } else { edge };
         if acknowledged < self.acknowledged || edge < self.edge {
             let before = (self.acknowledged, self.edge);
             return Err(format!("took back {before:?} to {:?}", (acknowledged, edge)));
