@@ -25,8 +25,8 @@ pub(crate) struct SenderArgs {
     #[arg(long, value_enum, default_value_t = ProbingSwitch::On, hide_possible_values = true, value_name = "on|off", help_heading = MORE)]
     pub(crate) probing: ProbingSwitch,
     /// What decides on the rate where none is declared: model (it is measured), p-xcp, xcp (the path's
-    /// routers tell it, where there are any) [default: model; profile paper: a window]. Of TCP: cubic,
-    /// bbr, reno, vegas, slow-start-avoidance [default: cubic; profile paper: reno]
+    /// routers tell it, where there are any) [default: model; profile paper: a window]. Of TCP: cubic, bbr,
+    /// reno, vegas, slow-start-avoidance [default: cubic; profile paper: reno]
     #[arg(long, value_name = "NAME", value_parser = controller, help_heading = MORE)]
     pub(crate) controller: Option<ControllerKind>,
 }

@@ -105,8 +105,8 @@ fn round_trips_that_differ_share_equally() {
     assert_within(wait_ms, (0.0, 10.0), "waiting");
 }
 
-/// The paper's twenty flows at a packet error rate of 0.1, with buffers of 1 MB each. They are of one host:
-/// the router sees one sender. One run of eight had 0.83, all others 0.86 to 0.88.
+/// The paper's twenty flows at a packet error rate of 0.1, with buffers of 1 MB each. They are of one host,
+/// so that the router sees one sender. One run of eight had 0.83, all others 0.86 to 0.88.
 #[test]
 fn losses_take_no_more_than_they_are_from_p_xcp() {
     let text = r#"
