@@ -1,21 +1,23 @@
 //! How fast networks are simulated: packet-hops and delivered data packets per CPU-second.
 //! `cargo bench -p skyhaul-sim --bench network [-- --quick] [-- --repeats N] [-- --only NAME]`, of `a`, `b`,
-//! `tcp-a`, `tcp-b`, `rack-a`, `rack-b`.
+//! `tcp-a`, `tcp-b`, `rack-a`, `rack-b`, `xcp-a`, `xcp-none-a`.
 //!
 //! `--octets`: streams are written octet by octet, as by real applications, not by description.
 //! `contrib/sim-speed.sh` counts instructions a hop, and sets TCP beside ns-2.
 //! The TCP of `tcp-a` and `tcp-b` is that of `contrib/ns-2/dumbbell.tcl`, which runs the same networks in
-//! ns-2; that of `rack-a` and `rack-b` differs in how it finds losses.
+//! ns-2; that of `rack-a` and `rack-b` differs in how it finds losses. `xcp-a` has a router of explicit rate
+//! control in the middle, and a TCP that follows it; `xcp-none-a` the TCP alone: the difference is what the
+//! router costs.
 
 #[path = "support/mod.rs"]
 mod support;
 
 use skyhaul_core::{MS, NullSink, SECOND};
-use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit};
+use skyhaul_link::{DirectionConfig, ExplicitConfig, LinkConfig, QueueLimit};
 use skyhaul_scenario::EndConfig;
 use skyhaul_scenario::{Flow, LinkBetween, Node, NodeKind, Scenario, Stop, Transport, Workload};
 use skyhaul_sim::{STP, Simulation, TCP};
-use skyhaul_tcp::{AckPolicy, Recovery};
+use skyhaul_tcp::{AckPolicy, ControllerKind, Recovery};
 use support::{cpu_seconds, flag, median, peak_memory_bytes};
 
 const PAIRS: usize = 20;
@@ -58,6 +60,21 @@ fn tcp(recovery: Recovery) -> Speaker {
         ..skyhaul_tcp::Config::paper()
     };
     Speaker { name: "tcp", config: TCP.end(config), payload_bytes }
+}
+
+/// As [`tcp`] with SACK, where routers rule the window.
+fn xcp() -> Speaker {
+    let config = skyhaul_tcp::Config {
+        controller: ControllerKind::Xcp,
+        window_scale: true,
+        recovery: Recovery::Sack,
+        mss_bytes: PACKET_BYTES as u16 - 60,
+        send_limit_bytes: 250 * PACKET_BYTES,
+        receive_limit_bytes: 250 * PACKET_BYTES,
+        ack_policy: AckPolicy::Delayed { every_packets: 2, delay_ns: 200 * MS },
+        ..skyhaul_tcp::Config::paper()
+    };
+    Speaker { name: "tcp", config: TCP.end(config), payload_bytes: PACKET_BYTES - 60 }
 }
 
 /// Host i - router 0 - router 1 - host i'.
@@ -108,6 +125,12 @@ fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> S
         stop: Stop { duration_ns: Some(duration_ns), when_done: false, ..Stop::default() },
         ..Scenario::default()
     }
+}
+
+/// With a router of explicit rate control in the middle, forward.
+fn explicit(mut scenario: Scenario) -> Scenario {
+    scenario.links[0].config.forward.explicit = Some(ExplicitConfig::default());
+    scenario
 }
 
 fn measure(label: &str, scenario: &Scenario, payload_bytes: u64, repeats: usize) {
@@ -169,6 +192,13 @@ fn main() {
         if wanted(name) {
             let label = format!("{name}, {}: 20 flows, 10 Mbit/s", speaker.name);
             measure(&label, &few(&speaker), speaker.payload_bytes, repeats);
+        }
+    }
+    let speaker = xcp();
+    for (name, scenario) in [("xcp-none-a", few(&speaker)), ("xcp-a", explicit(few(&speaker)))] {
+        if wanted(name) {
+            let label = format!("{name}, {}: 20 flows, 10 Mbit/s", speaker.name);
+            measure(&label, &scenario, speaker.payload_bytes, repeats);
         }
     }
 }
