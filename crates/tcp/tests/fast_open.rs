@@ -218,8 +218,7 @@ fn pending_fast_opens_are_bounded_and_further_ones_are_ordinary() {
 #[test]
 fn a_client_that_never_speaks_opens_nothing_and_one_that_ends_at_once_does() {
     let mut lone = holding(&[7; 8]);
-    let connect = |lone: &mut Lone| lone.endpoint.connect(lone.now, way(), PEER_PORT, None, fast()).unwrap();
-    lone.id = connect(&mut lone);
+    lone.id = lone.endpoint.connect(lone.now, way(), PEER_PORT, None, fast()).unwrap();
     assert_eq!(lone.hear(), []);
     lone.endpoint.finish(lone.id);
     assert_eq!(lone.one().flags, SYN, "FIN follows: it has no place in a Fast Open");

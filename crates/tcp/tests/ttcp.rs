@@ -27,7 +27,9 @@ fn counting() -> Config {
 /// Options of a peer with 1000-octet segments that tells these counts.
 fn counts(all: &[(u8, u32)]) -> Options {
     let mut options = Options { mss: Some(1000), ..Options::default() };
-    all.iter().for_each(|(kind, count)| assert!(options.extra.push(*kind, &count.to_be_bytes())));
+    for (kind, count) in all {
+        assert!(options.extra.push(*kind, &count.to_be_bytes()));
+    }
     options
 }
 
