@@ -30,7 +30,10 @@ impl EmulatedScene {
         let labels = file.labels(&point);
         if !labels.is_empty() && !args.quiet {
             let at: Vec<String> = labels.iter().map(|(axis, value)| format!("{axis} = {value}")).collect();
-            note(&format!("the first point of the sweep: {}; --set chooses another", at.join(", ")));
+            note(&format!(
+                "the first point of the sweep: {}; --set 'sweep={{}}' and --set of its keys choose another",
+                at.join(", ")
+            ));
         }
         let addresses = Arc::new(Addresses::new(&scenario));
         let seed = args.seed.unwrap_or(file.settings().seed);

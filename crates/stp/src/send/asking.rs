@@ -89,7 +89,7 @@ impl Sender {
     fn wanted_bytes(&self, path: &Path) -> u64 {
         let payload_bytes = self.mss_bytes(path) as u64;
         let repairs_bytes = self.cache.queued_packets() as u64 * payload_bytes;
-        let there_bytes = self.cache.in_flight_bytes() + self.cache.unsent_bytes() as u64 + repairs_bytes;
+        let there_bytes = self.there_bytes() + repairs_bytes;
         let packets = there_bytes.min(self.peer.window_bytes).div_ceil(payload_bytes.max(1));
         let packet_bytes = path.data_wire_bytes(HEADER_BYTES + payload_bytes as usize);
         let bits = u128::from(self.config.rate_caps().max_bps) * u128::from(self.loop_ns());

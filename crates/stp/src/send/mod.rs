@@ -149,6 +149,8 @@ pub(crate) struct Sender {
     is_finished: bool,
     /// True if the application waits for room.
     writer_waits: bool,
+    /// The last write was not taken whole: its writer has more.
+    writer_has_more: bool,
 }
 
 impl Sender {
@@ -193,6 +195,7 @@ impl Sender {
             withholding: Withholding::new(entropy.secret),
             is_finished: false,
             writer_waits: false,
+            writer_has_more: false,
             config: Arc::clone(config),
         }
     }
@@ -325,13 +328,22 @@ impl Sender {
         }
         let taken = data.len().min(usize::try_from(self.writable_bytes()).unwrap_or(usize::MAX));
         self.cache.write(&data[..taken], self.config.send_limit_bytes);
-        self.writer_waits = taken < data.len();
+        self.writer_has_more = taken < data.len();
+        self.writer_waits = self.writer_has_more;
         Ok(taken)
     }
 
     /// Nothing more will be written.
     pub(crate) fn finish(&mut self) {
         self.is_finished = true;
+        self.writer_has_more = false;
+    }
+
+    /// Bytes that are there to be sent, or repeated if they are lost. What a writer holds back, as older data
+    /// has to leave first, counts as far as the send limit would let it in.
+    fn there_bytes(&self) -> u64 {
+        let held_bytes = self.cache.in_flight_bytes() + self.cache.unsent_bytes() as u64;
+        if self.writer_has_more { held_bytes.max(self.limit_bytes()) } else { held_bytes }
     }
 
     /// True once for a writer who waits, if there is room again.

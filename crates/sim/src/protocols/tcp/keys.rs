@@ -122,7 +122,7 @@ fn segment_keys() -> Vec<Key<Config>> {
         Key::new("mss", PayloadBytes, |c: &mut Config| &mut c.mss_bytes)
             .means(
                 "Largest payload of a segment, options counted; the path's largest packet of 1500 bytes may lower it. \
-                 Less than 88 bytes counts as 88.",
+                 Less than 88 bytes counts as 88, of SCPS-TP less than 32 as 32.",
             ),
         Key::new("send_limit", Bytes::BUFFER, |c: &mut Config| &mut c.send_limit_bytes)
             .means("Most application bytes held for sending, acknowledged or not."),

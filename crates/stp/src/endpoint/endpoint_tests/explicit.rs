@@ -7,7 +7,7 @@ use core::cell::{Cell, RefCell};
 
 use skyhaul_congestion::ControllerKind;
 use skyhaul_core::event::RuledBy;
-use skyhaul_core::{ConnectionId, Connections, Event, PathHeader, SECOND};
+use skyhaul_core::{ConnectionId, Connections, Event, MS, PathHeader, SECOND};
 
 use super::bench::{Bench, Side};
 use crate::Config;
@@ -60,9 +60,32 @@ fn data_asks_and_reports_do_not() {
     let first = bench.headers[0];
     assert!(!first.rtt.is_known() && !first.inter_packet.is_known() && first.delta_bytes_per_s == 0);
     let asked = bench.headers[20];
-    let loop_ms = asked.rtt.as_ns() / skyhaul_core::MS;
+    let loop_ms = asked.rtt.as_ns() / MS;
     assert!((250..420).contains(&loop_ms), "round trip and time between POLLs: {loop_ms} ms");
     assert!(asked.delta_bytes_per_s > 0 && asked.inter_packet.is_known());
+}
+
+/// Rate after a second of a transfer of 4 MB whose writer gives as much at a time as is taken, beside a
+/// router that grants much.
+fn rate_bps(unsent_limit_ns: Option<u64>) -> u64 {
+    let mut bench = Bench::new();
+    bench.router = alloc::boxed::Box::new(grants(50_000));
+    let id = bench.open_with(Config { unsent_limit_ns, ..asking() });
+    let data = vec![7; 4_000_000];
+    let mut left = data.len();
+    for _ in 0..100 {
+        if left > 0 {
+            left -= bench.a.write(id, &data[..left]).unwrap();
+        }
+        bench.run(10 * MS);
+    }
+    *rates(&bench).last().unwrap()
+}
+
+#[test]
+fn who_holds_data_back_until_older_data_leaves_asks_for_what_is_behind_it() {
+    let (held_back, at_once) = (rate_bps(Some(100 * MS)), rate_bps(None));
+    assert!(held_back * 2 > at_once, "{held_back} of {at_once} bit/s");
 }
 
 #[test]
