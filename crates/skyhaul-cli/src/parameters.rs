@@ -125,7 +125,7 @@ impl SenderArgs {
             let of_stp = names(&OF_STP);
             let name = controller.name();
             return Err(Failure::usage(format!(
-                "--controller {name} is one of TCP, which `send` has by --transport tcp; STP has {of_stp}"
+                "--controller {name} is for --transport tcp: `send` has that; STP has {of_stp}"
             )));
         }
         if self.rate.is_some() {
