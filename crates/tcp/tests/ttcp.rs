@@ -3,11 +3,13 @@
 
 mod common;
 
+use std::net::Ipv4Addr;
+
 use common::pair::Pair;
 use common::*;
 use skyhaul_core::{Connections, Instant, SECOND};
 use skyhaul_link::LinkConfig;
-use skyhaul_tcp::segment::{Options, flags};
+use skyhaul_tcp::segment::{Options, Way, flags};
 use skyhaul_tcp::{AcceleratedOpen, Config, State};
 
 const SYN: u8 = flags::SYN;
@@ -113,6 +115,24 @@ fn a_minimal_exchange_takes_three_segments_for_the_server() {
     assert_eq!(lone.state(), State::LastAck);
     lone.say(ACK, 9, 10, counts(&[(CC, 8)]), b"");
     assert_eq!(lone.state(), State::Closed);
+}
+
+#[test]
+fn forged_openings_that_count_drive_no_host_out_that_is_known() {
+    let mut lone = knowing(7);
+    for host in 0..300 {
+        let way = Way { remote: Ipv4Addr::from_bits(0x0A_01_00_00 + host).into(), ..way() };
+        lone.say_to(way, SYN, counts(&[(CC, 5)]), b"whatever");
+        lone.hear();
+        // So that few are half open, and openings with data are taken.
+        while lone.endpoint.connection_count() > 50 {
+            lone.wait();
+            lone.hear();
+        }
+    }
+    lone.say(SYN | FIN, 0, 0, counts(&[(CC, 8)]), b"request");
+    lone.take();
+    assert_eq!(lone.read(), b"request", "taken at once");
 }
 
 #[test]

@@ -82,9 +82,7 @@ impl Facts {
             }
         }
     }
-}
 
-impl Facts {
     /// An older connection's count changes nothing.
     fn raise(&mut self, count: u32) {
         if self.peer_count.is_none_or(|last| is_earlier(last, count)) {

@@ -64,7 +64,7 @@ pub(super) fn answer(
     let has_room = endpoint.has_early_room();
     let family = &mut endpoint.family;
     let decided = match accelerated {
-        AcceleratedOpen::Ttcp => judge_count(family, names, syn, has_room, now),
+        AcceleratedOpen::Ttcp => judge_count(family, (names, now), syn, has_room),
         AcceleratedOpen::FastOpen => judge_cookie(&family.secrets, names, syn, now),
     };
     let Some((opening, is_good)) = decided else { return };
@@ -81,12 +81,18 @@ pub(super) fn answer(
 type Decided = Option<(Opening, Option<bool>)>;
 
 /// TAO test [RFC 1644 3.1]; `None`: it has no count.
-fn judge_count(family: &mut Tcp, names: Names, syn: &Segment<'_>, has_room: bool, now: Instant) -> Decided {
+fn judge_count(
+    family: &mut Tcp,
+    (names, now): (Names, Instant),
+    syn: &Segment<'_>,
+    has_room: bool,
+) -> Decided {
     let counts = Counts::of(syn);
     let is_new = counts.new.is_some();
     let peer = counts.new.or(counts.own)?;
     // One that finds no room is not remembered: a whole handshake is to show that it is no old one.
-    let is_good = (!is_new).then(|| has_room && family.ways.opening(names.peer, now).passes(peer));
+    let mut passes = || family.ways.known_opening(names.peer).is_some_and(|facts| facts.passes(peer));
+    let is_good = (!is_new).then(|| has_room && passes());
     Some((Opening::Ttcp(Ttcp::accepting(family.next_count(), peer, is_new, now)), is_good))
 }
 

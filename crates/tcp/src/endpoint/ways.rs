@@ -51,6 +51,11 @@ impl Ways {
         &mut self.entry(way, now).opening
     }
 
+    /// Those of a way that something is known of: who only claims to be at one changes nothing.
+    pub(super) fn known_opening(&mut self, way: Way) -> Option<&mut Facts> {
+        self.0.get_mut(&way).map(|known| &mut known.opening)
+    }
+
     pub(super) fn get(&self, way: Way) -> Option<Known> {
         self.0.get(&way).copied()
     }
