@@ -244,6 +244,13 @@ fn a_path_below_all_usual_sizes_is_crossed() {
     assert!(outcome.sender.path_mtu_bytes.is_some_and(|bytes| (296..=400).contains(&bytes)));
 }
 
+/// 973 octets make no full packet, and too large a one.
+#[test]
+fn a_short_segment_that_a_silent_path_does_not_take_arrives_in_smaller_ones() {
+    let outcome = send(&with(true), link(LAND_NS, &[(0, 1000)]), 973);
+    assert_eq!(outcome.sender.timeouts, 3, "not before: it is no full one");
+}
+
 #[test]
 fn a_black_hole_on_a_geostationary_link_costs_seconds() {
     let (small, hole) = (Config { mss_bytes: 1260, ..with(true) }, [(0, 1300)]);

@@ -110,7 +110,15 @@ mod tests {
         }
 
         #[test]
-        fn any_octets_are_a_packet_with_a_header_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..120)) {
+        fn any_octets_are_a_packet_with_a_header_or_none(
+            is_v6 in any::<bool>(), changes in proptest::collection::vec((0usize..90, any::<u8>()), 0..3),
+        ) {
+            let mut bytes = packet(is_v6, b"body", 100);
+            for (at, octet) in changes {
+                if let Some(old) = bytes.get_mut(at) {
+                    *old = octet;
+                }
+            }
             if let Some(header) = header_of(&bytes) {
                 prop_assert_eq!(written(&bytes, &header), bytes);
             }

@@ -57,7 +57,8 @@ mod tests {
 "#;
 
     fn verdict(test: &str) -> ClaimVerdict {
-        let definition = "[[figure]]\nid = \"L\"\ntitle = \"t\"\ntype = \"ladder\"\nladder = { events = \"e\", left = \"a\", right = \"b\" }\n";
+        let definition = "[[figure]]\nid = \"L\"\ntitle = \"t\"\ntype = \"ladder\"\n\
+                          ladder = { events = \"e\", left = \"a\", right = \"b\" }\n";
         let definition = Definitions::parse(definition, "d").unwrap().figures.remove(0);
         let figure = Figure::from_events(&definition, parse_events(EVENTS, "e").unwrap()).unwrap();
         let claims = format!(

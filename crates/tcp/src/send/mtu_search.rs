@@ -35,7 +35,7 @@ struct Probe {
 pub(super) struct MtuSearch {
     /// Search upwards from what packets fell to; `None`: they have the full size.
     search: Option<PathMtu>,
-    /// Timeouts of full segments since something new was acknowledged.
+    /// Timeouts of segments that smaller packets have no room for, since something new was acknowledged.
     full_timeouts: u32,
     /// End of a full segment under way, and the size of its packet.
     watched: Option<(u64, u32)>,
@@ -88,13 +88,18 @@ impl MtuSearch {
         self.watched.get_or_insert((end, packet_bytes));
     }
 
-    /// Full segments met the retransmission timer. True if that is enough for packets of `refuge_bytes`, as
-    /// `patience` timeouts are in any case.
-    fn is_exhausted(&mut self, refuge_bytes: u32, patience: u32) -> bool {
+    /// Segments that were too large for packets of `refuge_bytes` met the retransmission timer. True if that
+    /// is enough for such packets, as `patience` timeouts are in any case. `are_full`: they were too large
+    /// for all refuges.
+    fn is_exhausted(&mut self, refuge_bytes: u32, are_full: bool, patience: u32) -> bool {
         self.full_timeouts += 1;
         let is_likely = refuge_bytes == REFUGES[0] || self.arrived_bytes.is_none() && !self.has_arrived;
-        let enough = if is_likely { LIKELY_PATIENCE } else { PATIENCE };
-        self.full_timeouts >= enough.min(patience)
+        let enough = match (are_full, is_likely) {
+            (false, _) => patience,
+            (true, true) => LIKELY_PATIENCE.min(patience),
+            (true, false) => PATIENCE.min(patience),
+        };
+        self.full_timeouts >= enough
     }
 
     /// Packets are of `bytes` from now on; up to `max_bytes` is tried. What an earlier search found no longer
@@ -179,16 +184,18 @@ impl Sender {
         path.wire_bytes(self.agreed.data_header_bytes() + payload_bytes as usize)
     }
 
-    /// The retransmission timer ran out with `in_flight_bytes` under way: where full segments go unanswered,
-    /// smaller ones are tried [RFC 4821 7.7].
+    /// The retransmission timer ran out with `in_flight_bytes` under way: where segments go unanswered that
+    /// smaller packets have no room for, those are tried [RFC 4821 7.7].
     pub(super) fn shrink_packets(&mut self, in_flight_bytes: u64, call: &mut Call<'_>) {
         let now_bytes = self.packet_of_bytes(self.mss_bytes, call.path);
         let floor_bytes = self.path_mtu.floor_bytes();
-        let refuge = REFUGES.into_iter().find(|&bytes| bytes < now_bytes && bytes >= floor_bytes);
-        let Some(bytes) = refuge else { return };
-        let is_telling = in_flight_bytes > self.payload_bytes(bytes, call.path);
+        let refuges = || REFUGES.into_iter().filter(|&bytes| bytes < now_bytes && bytes >= floor_bytes);
+        // A short segment may be too large, too: for smaller packets than full ones would fall to.
+        let is_telling = |bytes: &u32| in_flight_bytes > self.payload_bytes(*bytes, call.path);
+        let Some(bytes) = refuges().find(is_telling) else { return };
+        let are_full = refuges().next() == Some(bytes);
         let patience = self.config.black_hole_timeouts.unwrap_or(u32::MAX);
-        if !is_telling || !self.mtu_search.is_exhausted(bytes, patience) {
+        if !self.mtu_search.is_exhausted(bytes, are_full, patience) {
             return;
         }
         let full_bytes = self.payload_bytes(call.path.mtu_bytes(), call.path);
