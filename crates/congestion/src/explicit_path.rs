@@ -220,8 +220,10 @@ impl PathController for ExplicitPath {
         if self.are_routers_ruling() { Others::Absent } else { self.measured.others() }
     }
 
+    /// What the rate goes by: [`ControllerKind::Model`](crate::ControllerKind::Model)'s name where it is
+    /// measured.
     fn name(&self) -> &'static str {
-        self.answer.name()
+        if self.asks() { self.answer.name() } else { self.measured.name() }
     }
 
     fn boxed_clone(&self) -> Box<dyn PathController> {

@@ -39,6 +39,7 @@ fn sample(ms: u64, sent_bytes: u64, arrived_bytes: u64, waited_ms: u64) -> (Inst
 fn the_first_rate_is_the_first_window_in_a_loop() {
     let mut path = ExplicitPath::new(START, LossAnswer::Keep);
     assert_eq!((path.phase(), path.window_bytes(), path.asks()), (Phase::Measuring, 14_000, true));
+    assert_eq!(path.name(), "p-xcp");
     let nothing = Demand { loop_ns: None, packet_bytes: 1500, wanted_bytes: u64::MAX };
     assert_eq!(path.ask(at(0), &nothing), PathHeader::default());
     path.on_feedback(at(0), &feedback(0, 1));
@@ -100,6 +101,7 @@ fn without_a_router_the_model_decides_from_the_begin() {
     let mut model = RememberedStart::new(START.mss_bytes, START.first_window_bytes, None);
     path.on_feedback(at(600), &feedback(0, 0));
     assert_eq!((path.ruled_by(), path.asks()), (Some(RuledBy::NoRouter), false));
+    assert_eq!(path.name(), "model", "what is told of a transfer, too");
     for ms in (0..4000).step_by(200) {
         let (now, sample) = sample(ms, 60_000, 40_000, 0);
         path.on_sample(now, &sample);

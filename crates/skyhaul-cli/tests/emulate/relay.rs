@@ -132,21 +132,21 @@ fn a_router_tells_a_sender_its_rate_through_a_relay() {
     let folder = tempfile::tempdir().unwrap();
     let data = noise(1_000_000);
     let path = file(folder.path(), "data", &data);
-    let send = |scenario: &str, [near, far]: [&str; 2], capture: &str| {
+    let send = |scenario: &str, [near, far]: [&str; 2], capture: &str, rules: &str| {
         let receiver = Receiver::start(&["--once"]);
         let (near, far) = (format!("{near}=127.0.0.1:0"), format!("{far}=127.0.0.1:0={}", receiver.address));
         let relay = Relay::start(&[scenario, "--udp", &near, "--udp", &far, "--json"]);
         let capture = folder.path().join(capture);
         let (path, at, to) = (path.to_str().unwrap(), relay.at[0].to_string(), capture.to_str().unwrap());
         let said = run(&["send", path, &at, "--controller", "p-xcp", "--json", "--capture", to]);
-        assert_eq!((said.code, &said.json()["controller"]), (Some(0), &"p-xcp".into()), "{said:?}");
+        assert_eq!((said.code, &said.json()["controller"]), (Some(0), &rules.into()), "{said:?}");
         let (_, inbox) = receiver.wait();
         assert!(std::fs::read(inbox.path().join("data")).unwrap() == data);
         relay.end();
         capture
     };
-    assert!(says_routers(&send(&ready("explicit.toml"), ["hub", "sink"], "with.pcapng")));
-    assert!(!says_routers(&send(&ready("geo.toml"), ["sender", "receiver"], "without.pcapng")));
+    assert!(says_routers(&send(&ready("explicit.toml"), ["hub", "sink"], "with.pcapng", "p-xcp")));
+    assert!(!says_routers(&send(&ready("geo.toml"), ["sender", "receiver"], "without.pcapng", "model")));
 }
 
 #[test]
