@@ -1,10 +1,8 @@
 //! A hundred connections at once, opened by either; and openings by nobody beside honest ones.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::cell::Cell;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use etherparse::PacketBuilder;
 use skyhaul_tcp::Config;
@@ -57,17 +55,19 @@ fn a_hundred_connections_of_ours() {
     });
 }
 
-/// Openings by nobody, from addresses that are nobody's [RFC 2544 C.2.2]: so many a second until `is_over`,
-/// which are counted.
-fn flood(openings_per_s: u64, is_over: &AtomicBool, count: &AtomicU64) {
+/// Openings by nobody, from addresses that are nobody's [RFC 2544 C.2.2]: so many a second, which are counted.
+async fn flood(openings_per_s: u64, count: &Cell<u64>) {
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::TCP)).unwrap();
     socket.set_header_included_v4(true).unwrap();
-    let to = ours(0);
-    let std::net::IpAddr::V4(address) = to.ip() else { unreachable!("the first address is of IPv4") };
-    let begun = Instant::now();
-    while !is_over.load(Ordering::Relaxed) {
-        let due = (begun.elapsed().as_secs_f64() * openings_per_s as f64) as u64;
-        for n in count.load(Ordering::Relaxed)..due {
+    socket.set_nonblocking(true).unwrap();
+    let (to, IpAddr::V4(address)) = (ours(0), ours(0).ip()) else {
+        unreachable!("the first address is IPv4's")
+    };
+    let mut tick = tokio::time::interval(Duration::from_millis(1));
+    let begun = tick.tick().await;
+    loop {
+        let due = tick.tick().await.duration_since(begun).as_micros() as u64 * openings_per_s / 1_000_000;
+        for n in count.get()..due {
             let nobody = Ipv4Addr::from_bits(Ipv4Addr::new(198, 18, 0, 0).to_bits() + n as u32 % (1 << 17));
             let mut opening = Vec::new();
             PacketBuilder::ipv4(nobody.octets(), address.octets(), 60)
@@ -76,9 +76,8 @@ fn flood(openings_per_s: u64, is_over: &AtomicBool, count: &AtomicU64) {
                 .write(&mut opening, &[])
                 .unwrap();
             let _ = socket.send_to(&opening, &SocketAddr::new(to.ip(), 0).into());
-            count.fetch_add(1, Ordering::Relaxed);
         }
-        thread::sleep(Duration::from_millis(1));
+        count.set(due);
     }
 }
 
@@ -87,33 +86,26 @@ fn a_flood_of_openings_by_nobody_keeps_no_newcomer_out_and_breaks_no_connection(
     in_a_namespace(async |lab| {
         let host = lab.host();
         let mut listener = host.listen(ours(0).port(), 128).unwrap();
-        let established = tokio::join!(listener.accept(), connect(ours(0), None, |_| {}));
-        let (is_over, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let attacker = thread::spawn({
-            let (is_over, count) = (Arc::clone(&is_over), Arc::clone(&count));
-            move || flood(10_000, &is_over, &count)
-        });
-        let begun = Instant::now();
-        let running = exchange(established.0.unwrap(), established.1.unwrap(), 3_000_000, 3_000_000);
+        let (ours_end, kernel) = tokio::join!(listener.accept(), connect(ours(0), None, |_| {}));
+        let under_way = exchange(ours_end.unwrap(), kernel.unwrap(), 3_000_000, 3_000_000);
         let newcomers = async {
             for n in 0..40 {
-                let exchanged = async {
+                let served = tokio::time::timeout(NEWCOMER, async {
                     let (ours, kernel) = tokio::join!(listener.accept(), connect(ours(0), None, |_| {}));
                     exchange(ours.unwrap(), kernel.unwrap(), 1000, 1000).await;
-                };
-                let served = tokio::time::timeout(NEWCOMER, exchanged).await;
-                assert!(served.is_ok(), "newcomer {n}: {:?}", host.stats());
+                });
+                assert!(served.await.is_ok(), "newcomer {n}: {:?}", host.stats());
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        tokio::join!(running, newcomers);
-        is_over.store(true, Ordering::Relaxed);
-        let took = begun.elapsed();
-        // The flood's thread has the namespace of its maker, and ends with it.
-        attacker.join().unwrap();
-        let (count, stats) = (count.load(Ordering::Relaxed), host.stats());
-        println!("{count} openings by nobody in {took:?}: {stats:?}");
-        assert!(count > 1000, "{count} openings are no flood");
+        let count = Cell::new(0);
+        tokio::select! {
+            () = flood(10_000, &count) => unreachable!("it has no end"),
+            _ = async { tokio::join!(under_way, newcomers) } => {}
+        }
+        let stats = host.stats();
+        println!("{} openings by nobody: {stats:?}", count.get());
+        assert!(count.get() > 1000, "{} openings are no flood", count.get());
         assert!(stats.cookies_sent > 0 && stats.cookies_taken > 0, "{stats:?}");
     });
 }
