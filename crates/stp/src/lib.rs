@@ -31,7 +31,7 @@ pub mod segment;
 mod send;
 
 pub use config::{Config, RetransmitRule, Spread};
-pub use connection::State;
+pub use connection::{Origin, State, TIMERS, TRANSITIONS, Transition};
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStats, MtuSearch};
 pub use probing::{Baseline, ProbingConfig};
 pub use skyhaul_congestion::ControllerKind;

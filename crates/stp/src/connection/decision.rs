@@ -138,7 +138,7 @@ impl Connection {
         if call.now.since(self.reachability.last_heard()) >= IDLE_NS && self.sender.is_settled() {
             self.give_back();
         }
-        self.tell_state(call);
+        self.tell_news(call);
         self.check_invariants();
     }
 

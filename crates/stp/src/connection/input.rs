@@ -39,7 +39,7 @@ impl Connection {
             receiver.take_header(header);
         }
         self.check_ended(call.now);
-        self.tell_state(call);
+        self.tell_news(call);
         self.check_invariants();
     }
 
@@ -72,6 +72,7 @@ impl Connection {
         }
         if let Some(opening) = &segment.bgnak {
             self.on_bgnak(opening, call);
+            self.tell_state(call);
         }
         if let Some(stat) = &segment.stat {
             self.on_stat(stat, call);
@@ -83,9 +84,11 @@ impl Connection {
             self.apply_in_doubt(segment, call);
         } else {
             self.apply_stream(segment, call);
+            self.tell_state(call);
         }
         if segment.endak {
             self.life.confirm_end();
+            self.tell_state(call);
         }
     }
 
@@ -169,7 +172,7 @@ impl Connection {
         self.reachability.cross(call.now);
         self.learn_peer(opening, call.path).accept();
         self.become_open();
-        self.tell_state(call);
+        self.tell_news(call);
         self.check_invariants();
     }
 

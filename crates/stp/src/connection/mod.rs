@@ -13,6 +13,7 @@ mod probing;
 mod reachability;
 mod reports;
 mod state;
+mod transitions;
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -36,6 +37,7 @@ pub(crate) use crate::send::{Entropy, opening};
 pub(crate) use close::Farewell;
 pub(crate) use skyhaul_core::endpoint::Context;
 pub use state::State;
+pub use transitions::{Origin, TIMERS, TRANSITIONS, Transition};
 
 /// Ports, instance and nonce: what names a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,11 +305,18 @@ impl Connection {
     }
 
     /// Emits an event each for a state that changed since the last, and for a step of the path's memory.
-    fn tell_state(&mut self, call: &mut Call<'_>) {
+    fn tell_news(&mut self, call: &mut Call<'_>) {
         self.tell_resume(call);
         self.tell_mtu(call);
+        self.tell_state(call);
+    }
+
+    /// Emits an event for a state that changed since the last: called behind each that may change it, so that
+    /// every event is one of the table's transitions.
+    fn tell_state(&mut self, call: &mut Call<'_>) {
         let (from, to) = (self.state_told, self.state());
         if to != from {
+            debug_assert!(from.may_become(to), "no transition from {from} to {to}");
             self.state_told = to;
             call.emit(Event::State { from: from.name(), to: to.name() });
         }

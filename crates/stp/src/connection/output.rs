@@ -54,7 +54,7 @@ impl Connection {
                     }
                     _ => self.sender.send_coded(self.blank(), call, out),
                 }
-                self.tell_state(call);
+                self.tell_news(call);
             }
             (Some(Action::Reset(reason)), _) => {
                 self.life.reset_sent();

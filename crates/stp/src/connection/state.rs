@@ -29,6 +29,20 @@ pub enum State {
 }
 
 impl State {
+    /// All states, in the order of the specification.
+    pub const ALL: [Self; 10] = [
+        Self::BgnSent,
+        Self::BgnDataSent,
+        Self::BgnDataEndSent,
+        Self::Established,
+        Self::EndSent,
+        Self::HalfClosedLocal,
+        Self::HalfClosedRemote,
+        Self::Closing,
+        Self::Linger,
+        Self::Closed,
+    ];
+
     /// The name as the specification prints it.
     pub const fn name(self) -> &'static str {
         match self {

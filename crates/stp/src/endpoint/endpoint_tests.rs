@@ -23,5 +23,6 @@ mod sharing;
 mod states;
 mod strangers;
 mod strays;
+mod transitions;
 mod unsent;
 mod withheld;

@@ -4,6 +4,9 @@ mod block;
 mod decode;
 mod encode;
 mod gap_list;
+pub mod layout;
+#[cfg(test)]
+mod layout_tests;
 mod piece;
 #[cfg(test)]
 mod segment_tests;
@@ -21,15 +24,15 @@ pub use gap_list::{GapList, ListBounds, MAX_RUNS};
 pub use piece::{MIN_PIECE_BYTES, PIECE_BYTES, Piece};
 
 /// Bytes of the common header [STP 5.1.1].
-pub const HEADER_BYTES: usize = 12;
+pub const HEADER_BYTES: usize = layout::HEADER.octets();
 /// Bytes of an opening (BGN or BGNAK) without options.
-pub const OPENING_BYTES: usize = 20;
+pub const OPENING_BYTES: usize = layout::OPENING.octets();
 /// Bytes of a POLL's body without [`Poll::settled`].
-pub const POLL_BYTES: usize = 8;
+pub const POLL_BYTES: usize = layout::POLL.octets();
 /// Bytes that [`Poll::settled`] adds to it.
 pub const SETTLED_BYTES: usize = 4;
 /// Bytes of an END's body.
-pub const END_BYTES: usize = 4;
+pub const END_BYTES: usize = layout::END.octets();
 /// Version of the wire format, carried in BGN and BGNAK.
 pub const WIRE_VERSION: u8 = 1;
 /// Every SD takes at least this much of a window, so that tiny packets cannot fill memory with

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use skyhaul_core::{
-    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, NullSink, PathHeader, SECOND,
-    Stream, StreamEvent,
+    ConnectionId, Connections, Engine, Event, Instant, MS, NetworkFields, PathHeader, SECOND, Stream,
+    StreamEvent,
 };
 
 use crate::segment::{Segment, decode, encode, types};
@@ -245,7 +245,9 @@ impl Bench {
         let mut bytes = Vec::new();
         encode(segment, &mut bytes);
         let (now, from) = (self.now, to.other().address());
-        self.end(to).handle(now, from, NetworkFields::default(), &bytes, &mut NullSink);
+        let mut trace = core::mem::take(&mut self.trace);
+        self.end(to).handle(now, from, NetworkFields::default(), &bytes, &mut trace);
+        self.trace = trace;
     }
 
     /// Runs for `ns`; both sides read everything that arrives.

@@ -21,7 +21,7 @@ use crate::segment::{Opening, Poll, Report, Segment, Stat, decode};
 const INITIAL: u32 = 1000;
 
 /// In the order of the columns below, with the short names of the specification.
-const STATES: [(State, &str); 10] = [
+pub(super) const STATES: [(State, &str); 10] = [
     (BgnSent, "BS"),
     (BgnDataSent, "BDS"),
     (BgnDataEndSent, "BDES"),
@@ -36,7 +36,7 @@ const STATES: [(State, &str); 10] = [
 
 /// Segments of the table.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     OwnBgn,
     OtherBgn,
     OwnBgnak,
@@ -59,8 +59,8 @@ enum Kind {
 }
 
 /// A connection of A in a state, with a peer that says only what the test says.
-struct Subject {
-    bench: Bench,
+pub(super) struct Subject {
+    pub(super) bench: Bench,
     names: Names,
     /// A's next number, and the timestamp of its newest POLL.
     next: u32,
@@ -68,10 +68,10 @@ struct Subject {
 }
 
 impl Subject {
-    fn open(early: &[u8], finish: bool) -> Self {
+    fn open(early: &[u8], finish: bool, keepalive_ns: Option<u64>) -> Self {
         let mut bench = Bench::new();
         bench.b.unlisten(PORT);
-        let id = bench.open_with(Config { keepalive_ns: None, ..Config::standard() });
+        let id = bench.open_with(Config { keepalive_ns, ..Config::standard() });
         bench.a.write(id, early).unwrap();
         if finish {
             bench.a.finish(id);
@@ -85,7 +85,7 @@ impl Subject {
     }
 
     /// Takes note of what A sends; nothing arrives at B.
-    fn listen(&mut self) {
+    pub(super) fn listen(&mut self) {
         self.bench.pump();
         for flight in core::mem::take(&mut self.bench.wire) {
             let segment = decode(&flight.bytes).unwrap();
@@ -94,16 +94,20 @@ impl Subject {
         }
     }
 
-    fn say(&mut self, kind: Kind) {
+    pub(super) fn say(&mut self, kind: Kind) {
         let segment = self.segment(kind);
         self.bench.inject(Side::A, &segment);
         self.listen();
     }
 
     /// `early`: data sent with the opening, which the peer does not acknowledge before LINGER.
-    fn reach(state: State, early: &[u8]) -> Self {
+    pub(super) fn reach(state: State, early: &[u8]) -> Self {
+        Self::reach_with(state, early, None)
+    }
+
+    pub(super) fn reach_with(state: State, early: &[u8], keepalive_ns: Option<u64>) -> Self {
         let early = if state == BgnSent { b"" } else { early };
-        let mut subject = Self::open(early, state == BgnDataEndSent);
+        let mut subject = Self::open(early, state == BgnDataEndSent, keepalive_ns);
         if [BgnSent, BgnDataSent, BgnDataEndSent].contains(&state) {
             return subject;
         }
@@ -179,7 +183,7 @@ impl Subject {
         }
     }
 
-    fn state(&self) -> State {
+    pub(super) fn state(&self) -> State {
         self.bench.a.state(1).unwrap()
     }
 
@@ -217,7 +221,7 @@ impl Subject {
 }
 
 /// Early data goes only with what can have it.
-fn early(state: State) -> [&'static [u8]; 2] {
+pub(super) fn early(state: State) -> [&'static [u8]; 2] {
     [b"early", if state == BgnDataSent { b"early" } else { b"" }]
 }
 
