@@ -58,6 +58,7 @@ pub fn obvious_figures(results: &Results, metric: &str) -> Result<Vec<Figure>, R
             panel: None,
             panels: panels.to_vec(),
             ladder: None,
+            drawing: None,
         };
         Figure::from_results(&definition, results)
     };

@@ -18,7 +18,7 @@ pub struct Paper {
     pub(super) claims: &'static str,
     /// Scenario files by name; the results of NAME go to the folder NAME.
     pub(super) scenarios: &'static [(&'static str, &'static str)],
-    /// Results that formulas give.
+    /// Results of formulas, and drawings.
     pub(super) formulas: &'static [Formula],
 }
 
@@ -93,7 +93,7 @@ pub static PAPERS: &[Paper] = &[
             "split",
             "thin-return",
         ],
-        &[]
+        formulas::STP
     ),
     paper!(
         "petra",

@@ -82,14 +82,15 @@ impl Reproduction {
         })
     }
 
-    /// Writes the results that formulas give, of those that the items need.
+    /// Writes what needs no run, of what the items need.
     fn compute(&self, folder: &Path) -> Result<(), PaperError> {
         let is_needed = |formula: &&Formula| self.selection.formulas.contains(formula.0);
-        for (name, computed) in self.paper.formulas.iter().filter(is_needed) {
+        for (name, content) in self.paper.formulas.iter().filter(is_needed) {
             let folder = folder.join(name);
             let failed = |error| PaperError::Formula { folder: folder.clone(), error };
             std::fs::create_dir_all(&folder).map_err(failed)?;
-            save(&folder.join(RESULTS), computed().text(name).as_bytes())?;
+            let (file, text) = content.file(name);
+            save(&folder.join(file), text.as_bytes())?;
         }
         Ok(())
     }
@@ -108,6 +109,8 @@ impl Reproduction {
         for name in &selection.scenarios {
             classification::add(&mut table, name, &read_results(&folder.join(name).join(RESULTS))?);
         }
+        let title = "Verdicts of the sender beside what the links did, packets".to_string();
+        let tables = Some((title, table)).into_iter().filter(|(_, table)| !table.rows.is_empty()).collect();
         let mut introduction = about.introduction.clone();
         let runs = if order.quick {
             format!("{} runs a point", about.quick_replications)
@@ -121,7 +124,7 @@ impl Reproduction {
             introduction,
             claims: evaluate_claims(&selection.claims, &figures),
             figures,
-            tables: vec![("Verdicts of the sender beside what the links did, packets".to_string(), table)],
+            tables,
             notes: about.notes.clone(),
         })
     }

@@ -15,7 +15,7 @@ pub(super) struct Selection {
     pub(super) claims: Claims,
     /// Names of the scenarios that the figures draw.
     pub(super) scenarios: BTreeSet<String>,
-    /// Names of the formulas that they draw.
+    /// Names of the formulas and drawings that they show.
     pub(super) formulas: BTreeSet<String>,
 }
 
@@ -68,6 +68,7 @@ fn wanted_figures(claims: &Claims, items: &[String]) -> BTreeSet<String> {
 fn sources_of(figure: &FigureDefinition) -> Vec<String> {
     let panels = figure.panel.iter().chain(&figure.panels).map(|panel| panel.results.as_str());
     let paths = panels.chain(figure.ladder.iter().map(|ladder| ladder.events.as_str()));
+    let paths = paths.chain(figure.drawing.iter().map(|drawing| drawing.file.as_str()));
     paths.filter_map(|path| path.split_once('/')).map(|(name, _)| name.to_string()).collect()
 }
 
@@ -136,6 +137,11 @@ mod tests {
     #[test]
     fn an_unknown_item_is_wrong_usage_and_the_known_ones_are_told() {
         let error = Selection::new(&PAPERS[1], &["X-6".to_string()]).unwrap_err();
-        assert!(error.to_string().contains("S-5.10, S-5.11, S-5.2, S-5.3, S-5.7, S-5.8, S-5.9"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("S-5.1, S-5.10, S-5.11, S-5.2, S-5.3, S-5.4, S-5.5, S-5.6, S-5.7, S-5.8, S-5.9"),
+            "{error}"
+        );
     }
 }

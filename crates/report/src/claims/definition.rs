@@ -96,6 +96,8 @@ pub enum Test {
     Phase(Phase),
     /// A ladder shows packets in this order.
     Labels(Labels),
+    /// A drawing shows these parts.
+    Shows(Shows),
     /// Nothing that was measured can say it.
     NotTestable {
         /// Why not.
@@ -314,6 +316,14 @@ pub struct Labels {
     pub once: Vec<String>,
 }
 
+/// Parts of a drawing, by the names of [`Drawing::parts`](crate::figure::drawing::Drawing::parts).
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shows {
+    /// All of these are in it.
+    pub parts: Vec<String>,
+}
+
 /// A phase of a ladder.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -393,6 +403,7 @@ fn check(claim: &Claim) -> Result<(), String> {
         Test::GainWithin(test) => test.high.is_none_or(|high| test.low <= high) && test.low.is_finite(),
         Test::ValuesBetween(test) => test.low <= test.high,
         Test::MeanBetween(test) => test.low <= test.high,
+        Test::Shows(test) => !test.parts.is_empty(),
         Test::LargerGain(_) | Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. } => true,
     };
     if fine {

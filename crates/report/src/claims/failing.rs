@@ -44,6 +44,7 @@ impl Test {
             Self::MeanBetween(test) => mean_between(test),
             Self::Phase(test) => phase(test),
             Self::Labels(test) => labels(test),
+            Self::Shows(test) => format!("one of these is not in the drawing: {}", test.parts.join(", ")),
             Self::NotTestable { .. } => return None,
         })
     }

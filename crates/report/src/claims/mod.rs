@@ -12,12 +12,13 @@ mod labels;
 mod order;
 mod paired;
 mod phase;
+mod shows;
 mod trend;
 mod value;
 
 pub use definition::{
     Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, Labels, LargerGain,
-    MAX_CLAIMS, MeanBetween, Phase, Test, Trend, ValueAt, ValuesBetween,
+    MAX_CLAIMS, MeanBetween, Phase, Shows, Test, Trend, ValueAt, ValuesBetween,
 };
 
 use std::fmt::Write as _;
@@ -152,6 +153,9 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     if let Test::Labels(test) = &claim.test {
         return labels::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
     }
+    if let Test::Shows(test) = &claim.test {
+        return shows::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
+    }
     let settled = if claim.exact { exact::settled(figures) } else { Vec::new() };
     let figures = if claim.exact { &settled[..] } else { figures };
     let own = panel(figures, claim.figure.as_deref().unwrap_or_default(), claim.panel)?;
@@ -194,7 +198,9 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
                 .collect::<Result<_, _>>()?;
             value::mean(&[&[own], &more[..]].concat(), test)
         }
-        Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. } => Err("not a test of a panel".into()),
+        Test::Phase(_) | Test::Labels(_) | Test::Shows(_) | Test::NotTestable { .. } => {
+            Err("not a test of a panel".into())
+        }
     }
 }
 

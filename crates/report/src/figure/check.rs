@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::definition::{
-    Definitions, FigureDefinition, FigureKind, MAX_FIGURES, MAX_PANELS, Mark, PanelDefinition, parse_toml,
+    Definitions, DrawingDefinition, FigureDefinition, FigureKind, MAX_FIGURES, MAX_PANELS, Mark,
+    PanelDefinition, parse_toml,
 };
 use super::ticks::{MAX_VALUE, MIN_LOG_VALUE};
 use crate::ReportError;
@@ -70,6 +71,12 @@ fn one_figure(figure: &FigureDefinition) -> Result<(), String> {
         }
         return if panels == 0 { Ok(()) } else { Err("a ladder has no panels".to_owned()) };
     }
+    if (figure.kind == FigureKind::Drawing) != figure.drawing.is_some() {
+        return Err("a drawing, and nothing else, has type = \"drawing\" and a table 'drawing'".to_owned());
+    }
+    if let Some(drawing) = &figure.drawing {
+        return if panels == 0 { one_drawing(drawing) } else { Err("a drawing has no panels".to_owned()) };
+    }
     if figure.panel.is_some() && !figure.panels.is_empty() {
         return Err("either 'panel' or 'panels', not both".to_owned());
     }
@@ -110,6 +117,19 @@ fn one_panel(panel: &PanelDefinition, kind: FigureKind) -> Result<(), String> {
     ends(panel.x.from, panel.x.to, panel.x.log, "x")?;
     ends(panel.y.from, panel.y.to, panel.y.log, "y")?;
     panel.marks.iter().try_for_each(one_mark)
+}
+
+/// Places lie on a sheet of 100 by 100, whose cells are no larger than a picture.
+fn one_drawing(drawing: &DrawingDefinition) -> Result<(), String> {
+    let places =
+        drawing.places.values().chain(drawing.labels.values()).chain(drawing.bends.values().flatten());
+    let is_place = |(x, y): &(f64, f64)| (0.0..=100.0).contains(x) && (0.0..=100.0).contains(y);
+    if !places.into_iter().all(is_place) {
+        return Err("places of a drawing are pairs of numbers from 0 to 100".to_owned());
+    }
+    let (width, height) = drawing.cell;
+    let is_size = |pixels: f64| (10.0..=1000.0).contains(&pixels);
+    if is_size(width) && is_size(height) { Ok(()) } else { Err("a cell has 10 to 1000 pixels".to_owned()) }
 }
 
 fn ends(from: Option<f64>, to: Option<f64>, log: bool, axis: &str) -> Result<(), String> {

@@ -39,6 +39,8 @@ pub enum FigureKind {
     Series,
     /// A sequence diagram of packets between two ends.
     Ladder,
+    /// States, a network or formats, out of a program's own tables.
+    Drawing,
 }
 
 /// One figure.
@@ -49,7 +51,7 @@ pub struct FigureDefinition {
     pub id: String,
     /// The title above it.
     pub title: String,
-    /// Line, bar, dots, table, series or ladder.
+    /// Line, bar, dots, table, series, ladder or drawing.
     #[serde(default, rename = "type")]
     pub kind: FigureKind,
     /// Caption in a report.
@@ -64,6 +66,9 @@ pub struct FigureDefinition {
     /// The sequence diagram.
     #[serde(default)]
     pub ladder: Option<LadderDefinition>,
+    /// The drawing.
+    #[serde(default)]
+    pub drawing: Option<DrawingDefinition>,
 }
 
 /// One system of coordinates.
@@ -254,11 +259,35 @@ pub struct LadderDefinition {
     pub height: Option<f64>,
 }
 
+/// A drawing: the file that says what it shows, and where a graph has that on the paper.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrawingDefinition {
+    /// The file, relative to the folder of the results.
+    pub file: String,
+    /// Pixels between neighbouring places, across and down.
+    #[serde(default = "cell")]
+    pub cell: (f64, f64),
+    /// Place of each node: across and down.
+    #[serde(default)]
+    pub places: BTreeMap<String, (f64, f64)>,
+    /// Places that a way goes by; a way is called "FROM to TO".
+    #[serde(default)]
+    pub bends: BTreeMap<String, Vec<(f64, f64)>>,
+    /// Places of texts that do not stand in the middle of their ways.
+    #[serde(default)]
+    pub labels: BTreeMap<String, (f64, f64)>,
+}
+
 impl SeriesDefinition {
     /// True if a value of the axis is drawn.
     pub(super) fn draws(&self, value: &AxisValue) -> bool {
         self.only.is_empty() || self.only.contains(value)
     }
+}
+
+fn cell() -> (f64, f64) {
+    (150.0, 90.0)
 }
 
 fn one() -> f64 {

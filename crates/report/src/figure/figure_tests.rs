@@ -264,6 +264,19 @@ fn a_table_has_a_row_for_each_series_at_each_place_with_published_values_beside(
     assert_eq!(svg.matches(">± ").count(), 8, "an interval in each cell");
 }
 
+/// The single place of a table is in its title, and what the paper prints as 2.0 is no 2.
+#[test]
+fn a_table_of_one_place_has_no_row_for_it_and_published_values_have_equal_digits() {
+    let one = TABLE.replace("only = [0.05, 0.5]", "only = [0.5]").replace(
+        "points = [[0, 672.3], [1, 420]] }",
+        "points = [[0, 672.3]] }, { name = \"XSTP-OFF\", points = [[0, 420]] }",
+    );
+    let svg = Figure::from_results(&definition(&one), &made_up_results()).unwrap().to_svg().unwrap();
+    let texts = |wanted: &str| svg.matches(&format!(">{wanted}<")).count();
+    assert_eq!((texts("many losses"), texts("XSTP-ON"), texts("XSTP-OFF")), (0, 1, 1));
+    assert_eq!((texts("672.3"), texts("420.0"), texts("420")), (1, 1, 0));
+}
+
 #[test]
 fn a_table_of_medians_and_chosen_values_of_no_axis_are_refused() {
     let medians = TABLE.replace("unit = \"%\"", "unit = \"%\", statistic = \"median\"");

@@ -5,6 +5,7 @@ mod bars;
 mod check;
 mod curves;
 pub mod definition;
+pub mod drawing;
 pub mod ladder;
 mod legend;
 mod look;
@@ -22,6 +23,7 @@ pub use definition::{Definitions, FigureDefinition, FigureKind, Mark, MarkAxis, 
 pub use samples::{MAX_SAMPLES, MetricSample, Samples};
 pub use select::{Curve, Datum, MAX_CURVES, MAX_POINTS, PanelData};
 
+use self::drawing::Drawing;
 use self::ladder::{Ladder, read_events};
 use crate::ReportError;
 use crate::results::{Results, read_results};
@@ -48,6 +50,8 @@ pub struct Figure {
     pub panels: Vec<PanelData>,
     /// The packets of a ladder diagram.
     pub ladder: Option<Ladder>,
+    /// Contents of a drawing.
+    pub drawing: Option<Drawing>,
 }
 
 impl Figure {
@@ -60,6 +64,9 @@ impl Figure {
         if let Some(ladder) = &definition.ladder {
             return Self::from_events(definition, read_events(&folder.join(&ladder.events))?);
         }
+        if let Some(drawing) = &definition.drawing {
+            return Self::from_drawing(definition, Drawing::read(&folder.join(&drawing.file))?);
+        }
         if definition.kind == FigureKind::Series {
             let panels = definition.panels().map(|panel| {
                 samples::select(&definition.id, panel, &Samples::read(&folder.join(&panel.results), panel)?)
@@ -68,6 +75,7 @@ impl Figure {
                 definition: definition.clone(),
                 panels: panels.collect::<Result<_, _>>()?,
                 ladder: None,
+                drawing: None,
             });
         }
         let mut files: BTreeMap<&str, Results> = BTreeMap::new();
@@ -111,7 +119,8 @@ impl Figure {
                 definition.kind,
             )
         });
-        Ok(Self { definition: definition.clone(), panels: panels.collect::<Result<_, _>>()?, ladder: None })
+        let panels = panels.collect::<Result<_, _>>()?;
+        Ok(Self { definition: definition.clone(), panels, ladder: None, drawing: None })
     }
 
     /// A ladder diagram of packets at hand.
@@ -119,16 +128,33 @@ impl Figure {
     /// # Errors
     /// No ladder; nothing to show; a packet from neither end; more than [`ladder::MAX_PACKETS`] packets.
     pub fn from_events(definition: &FigureDefinition, ladder: Ladder) -> Result<Self, ReportError> {
-        let figure = Self { definition: definition.clone(), panels: Vec::new(), ladder: Some(ladder) };
+        let figure = Self { ladder: Some(ladder), ..Self::bare(definition) };
         figure.scene()?;
         Ok(figure)
+    }
+
+    /// A drawing of parts at hand.
+    ///
+    /// # Errors
+    /// A part without a place, or a place without its part.
+    pub fn from_drawing(definition: &FigureDefinition, drawing: Drawing) -> Result<Self, ReportError> {
+        let figure = Self { drawing: Some(drawing), ..Self::bare(definition) };
+        figure.scene()?;
+        Ok(figure)
+    }
+
+    fn bare(definition: &FigureDefinition) -> Self {
+        Self { definition: definition.clone(), panels: Vec::new(), ladder: None, drawing: None }
     }
 
     /// Draws it.
     ///
     /// # Errors
-    /// A ladder diagram that cannot be shown, see [`Self::from_events`].
+    /// A ladder diagram or a drawing that cannot be shown, see [`Self::from_events`], [`Self::from_drawing`].
     pub fn scene(&self) -> Result<Scene, ReportError> {
+        if let (Some(definition), Some(drawing)) = (&self.definition.drawing, &self.drawing) {
+            return drawing::scene(&self.definition.id, &self.definition.title, definition, drawing);
+        }
         match (&self.definition.ladder, &self.ladder) {
             (Some(definition), Some(ladder)) => {
                 ladder::scene(&self.definition.id, &self.definition.title, definition, ladder)

@@ -27,10 +27,14 @@ pub(super) fn draw(
     top += legend::draw(scene, Rect { y: top, ..area }, &entries);
     let below = Rect { y: top, height: area.bottom() - top, ..area };
     let frame = axes::draw(scene, below, panel, &data.categories, x_scale(panel, data), y_scale(panel, data));
-    let mut items: Vec<Item> = panel.marks.iter().map(|mark| mark_item(mark, &frame)).collect();
-    match kind {
-        FigureKind::Bar => bars::add(&mut items, data, &frame),
-        _ => curves::add(&mut items, data, &frame, kind),
+    let marks = || panel.marks.iter().map(|mark| mark_item(mark, &frame));
+    let mut items: Vec<Item> = Vec::new();
+    if kind == FigureKind::Bar {
+        bars::add(&mut items, data, &frame);
+        items.extend(marks()); // bars would hide them
+    } else {
+        items.extend(marks());
+        curves::add(&mut items, data, &frame, kind);
     }
     for (i, reference) in panel.reference.iter().enumerate() {
         curves::add_reference(&mut items, &reference.points, Look::of(i + data.curves.len()), &frame);

@@ -82,12 +82,16 @@ pub(super) fn scene(definition: &FigureDefinition, panels: &[PanelData]) -> Scen
     scene
 }
 
-/// Rows of all panels: places in the order of the axis, below each its series in that of the sweep.
+/// Rows of all panels: places in the order of the axis, below each its series in that of the sweep. A single
+/// place that has several series is no row: the title says it.
 fn rows(panels: &[PanelData]) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     let places: &[String] = panels.first().map_or(&[], |panel| &panel.categories);
+    let is_told = places.len() != 1 || panels.iter().all(|panel| panel.curves.len() < 2);
     for (place, name) in places.iter().enumerate() {
-        rows.push(Row::Place(name));
+        if is_told {
+            rows.push(Row::Place(name));
+        }
         let place = place as f64;
         let mut there: Vec<&str> = Vec::new();
         for curve in panels.iter().flat_map(|panel| &panel.curves) {
@@ -114,13 +118,21 @@ fn measured(panel: &PanelDefinition, data: &PanelData, rows: &[Row<'_>]) -> Colu
     Column::new(label, unit, rows.iter().map(cell).collect(), Color::INK)
 }
 
-/// Published values of a panel; none if it has none.
+/// Published values of a panel; none if it has none. Those at one place have as many digits behind the point
+/// as the one with the most.
 fn published(panel: &PanelDefinition, rows: &[Row<'_>]) -> Option<Column> {
+    let digits = |value: f64| plain(value).split_once('.').map_or(0, |(_, digits)| digits.len());
     let cell = |row: &Row<'_>| {
         let Row::Series { place, name } = row else { return None };
+        let at = |points: &[(f64, f64)]| {
+            points.iter().find(|(x, _)| x.total_cmp(place).is_eq()).map(|point| point.1)
+        };
         let reference = panel.reference.iter().find(|reference| reference.name == *name)?;
-        let (_, y) = reference.points.iter().find(|(x, _)| x.total_cmp(place).is_eq())?;
-        Some((plain(*y), String::new()))
+        let here = panel.reference.iter().filter_map(|reference| at(&reference.points));
+        let most = here.map(digits).max().unwrap_or(0);
+        let value = at(&reference.points)?;
+        let text = if digits(value) < most { minus(&format!("{value:.most$}")) } else { plain(value) };
+        Some((text, String::new()))
     };
     let cells = rows.iter().map(cell).collect();
     (!panel.reference.is_empty()).then(|| Column::new("published", None, cells, Color::SOFT))
@@ -146,7 +158,7 @@ impl Column {
         };
         let (value, interval) = (widest(|cell| &cell.0), widest(|cell| &cell.1));
         let interval = if interval > 0.0 { interval + SPACE } else { 0.0 };
-        let mut heading = wrapped(label, SIZE, true, (value + interval).max(96.0), 3);
+        let mut heading = wrapped(label, SIZE, true, (value + interval).max(124.0), 3);
         heading.extend(unit);
         Self { heading, width: (value, interval), cells, color }
     }

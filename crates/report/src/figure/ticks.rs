@@ -62,7 +62,7 @@ impl Scale {
     pub(crate) fn ticks(&self, most: usize) -> Vec<Tick> {
         let decades = if self.log { log10(self.to / self.from) } else { 0.0 };
         match self.log {
-            true if decades >= 1.5 => self.power_ticks(most),
+            true if decades >= 2.0 => self.power_ticks(most),
             true if decades >= 0.5 => self.log_ticks(),
             _ => linear_ticks(self.from, self.to, most),
         }

@@ -1,16 +1,41 @@
-//! Results that formulas give: figures of a paper that need no run. They are kept as those of a sweep are, so
-//! that figures and claims read them alike.
+//! Figures of a paper that need no run: results that formulas give, kept as those of a sweep are, so that
+//! figures and claims read them alike; and drawings, made of the program's own tables and of scenario files.
 
 mod p_xcp;
 mod petra;
+mod stp;
+mod topology;
 
 use serde_json::{Map, Value, json};
 
 pub(super) use p_xcp::P_XCP;
 pub(super) use petra::PETRA;
+pub(super) use stp::STP;
 
-/// Results that a formula gives, by name; those of NAME go to the folder NAME.
-pub(super) type Formula = (&'static str, fn() -> Computed);
+/// What needs no run, by name; that of NAME goes to the folder NAME.
+pub(super) type Formula = (&'static str, Content);
+
+/// Name of a drawing's file.
+const DRAWING: &str = "drawing.json";
+
+/// Content that needs no run.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// Results of a formula.
+    Results(fn() -> Computed),
+    /// Drawing.
+    Drawing(fn() -> Value),
+}
+
+impl Content {
+    /// Name and text of its file, in the folder `name`.
+    pub(super) fn file(self, name: &str) -> (&'static str, String) {
+        match self {
+            Self::Results(computed) => (skyhaul_sim::sweep::RESULTS, computed().text(name)),
+            Self::Drawing(drawing) => (DRAWING, drawing().to_string()),
+        }
+    }
+}
 
 /// Seeds of simulated results, at most: scenarios of papers have 1 to 20.
 const SEEDS: usize = 20;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Computed, Formula, Values, number};
+use super::{Computed, Content, Formula, Values, number};
 
 /// Axis of the part of all flows that refuse their share.
 const LIMITED: &str = "limited";
@@ -16,7 +16,7 @@ const GAMMA: f64 = 0.1;
 const K: f64 = 0.9;
 
 /// All of them.
-pub(in crate::papers) const P_XCP: &[Formula] = &[("formula-b", bounds)];
+pub(in crate::papers) const P_XCP: &[Formula] = &[("formula-b", Content::Results(bounds))];
 
 /// Bound (4), where the limited flows carry next to nothing themselves.
 fn bounds() -> Computed {

@@ -5,7 +5,7 @@ use skyhaul_petra::dimensioning::{
     Acknowledgement, Batches, Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire, gain,
 };
 
-use super::{Computed, Formula, number};
+use super::{Computed, Content, Formula, number};
 
 /// Axis of bit error rates.
 const ERRORS: &str = "bit_error_rate";
@@ -19,8 +19,11 @@ const THRESHOLD_SEGMENTS: u64 = 2;
 const ACKNOWLEDGEMENT: Acknowledgement = Acknowledgement(320.0);
 
 /// All of them.
-pub(in crate::papers) const PETRA: &[Formula] =
-    &[("formula-4", round_trip), ("formula-9", efficiency), ("formula-14", reverse_gain)];
+pub(in crate::papers) const PETRA: &[Formula] = &[
+    ("formula-4", Content::Results(round_trip)),
+    ("formula-9", Content::Results(efficiency)),
+    ("formula-14", Content::Results(reverse_gain)),
+];
 
 /// The path of Figures 4 to 14 with a satellite link of this rate.
 fn plan(satellite_bps: f64, bit_error_rate: f64, pdus: Pdus) -> Plan {

@@ -57,6 +57,14 @@ impl Layout<'_> {
         labels::joined(own.map(|packet| (*packet, self.y(packet.t_s))))
     }
 
+    /// Part of its way after which a lost packet has its cross: within the shortest band in which it left, as
+    /// that of a link which is down; behind the middle at most, as nobody knows where it was lost.
+    fn lost_share(&self, packet: &LadderPacket, usual_s: f64) -> f64 {
+        let covering = self.bands.iter().filter(|band| (band.from_s..band.to_s).contains(&packet.t_s));
+        let left_s = covering.map(|band| band.to_s - packet.t_s).fold(f64::INFINITY, f64::min);
+        (0.75 * left_s / usual_s).min(0.62)
+    }
+
     /// The usual way of a packet that arrived from this end, for those that did not.
     fn usual_delay_s(&self, left: bool) -> f64 {
         let own = self.packets.iter().filter(|packet| self.is_left(packet) == left);
@@ -235,7 +243,7 @@ fn draw_packets(scene: &mut Scene, layout: &Layout<'_>) {
             items.push(line(start, end, stroke));
             items.extend(look::head(start, end, stroke.color));
         } else {
-            let share = 0.62;
+            let share = layout.lost_share(packet, usual[usize::from(left)]);
             let end = (start.0 + (end.0 - start.0) * share, start.1 + (end.1 - start.1) * share);
             items.push(line(start, end, stroke));
             items.extend(look::cross(end));

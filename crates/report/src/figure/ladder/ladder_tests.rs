@@ -6,6 +6,7 @@ use super::labels::spread;
 use super::*;
 use crate::figure::pictures_tests::keep;
 use crate::figure::{Definitions, Figure};
+use crate::scene::{Color, Item};
 
 const DEFINITION: &str = r#"
 [[figure]]
@@ -76,6 +77,42 @@ fn pictures_of_a_ladder() {
     let part = DEFINITION.replace("map = true", "from_s = 0.15, to_s = 0.5, left = \"sender\"");
     let figure = drawn(&part, &made_up_events()).unwrap();
     keep("ladder-part", &figure.to_svg().unwrap(), &figure.to_png(1.5).unwrap());
+}
+
+/// Heights of the crosses of lost packets, and those between which the band lies.
+fn crosses_and_band(events: &str) -> (Vec<f64>, (f64, f64)) {
+    let scene = drawn(DEFINITION, events).unwrap().scene().unwrap();
+    let red = Color::solid(0xc0, 0x1c, 0x28);
+    let clipped = scene
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Clipped { items, .. } = item { Some(items) } else { None });
+    let crosses = clipped.flatten().filter_map(|item| match item {
+        Item::Lines { points, stroke: Some(stroke), .. } if stroke.color == red => {
+            Some(f64::midpoint(points[0].1, points[1].1))
+        }
+        _ => None,
+    });
+    let band = scene.items.iter().find_map(|item| match item {
+        Item::Lines { points, closed: true, fill: Some(fill), stroke: None }
+            if fill.opacity_percent < 100 =>
+        {
+            Some((points[0].1, points[2].1))
+        }
+        _ => None,
+    });
+    (crosses.collect(), band.unwrap())
+}
+
+#[test]
+fn the_cross_of_a_packet_lies_in_the_short_band_in_which_it_was_lost() {
+    let events = "{\"t_s\":0.0,\"from\":\"sender\",\"label\":\"a\",\"arrived_s\":1.0}\n\
+                  {\"t_s\":2.0,\"from\":\"sender\",\"label\":\"b\",\"arrived_s\":null}\n\
+                  {\"band\":\"link down\",\"from_s\":1.95,\"to_s\":2.05}\n\
+                  {\"t_s\":9.0,\"from\":\"sender\",\"label\":\"c\",\"arrived_s\":10.0}\n";
+    let (crosses, (top, bottom)) = crosses_and_band(events);
+    assert_eq!(crosses.len(), 2, "two strokes");
+    assert!(crosses.iter().all(|y| (top..bottom).contains(y)), "{crosses:?} in {top} to {bottom}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) fn name(kind: PacketKind) -> &'static str {
 }
 
 /// An arrow's head at `end`, coming from `start`.
-pub(super) fn head(start: Point, end: Point, color: Color) -> Option<Item> {
+pub(crate) fn head(start: Point, end: Point, color: Color) -> Option<Item> {
     let (dx, dy) = (end.0 - start.0, end.1 - start.1);
     let length = libm::hypot(dx, dy);
     if length < 1.0 {

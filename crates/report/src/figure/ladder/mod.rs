@@ -10,6 +10,7 @@ pub(crate) use draw::scene;
 pub use events::{
     Band, Ladder, LadderPacket, MAX_EVENTS, MAX_PACKETS, MapState, PacketKind, parse_events, read_events,
 };
+pub(crate) use look::head;
 
 #[cfg(test)]
 mod ladder_tests;

@@ -32,7 +32,7 @@ fn made_up(samples: usize) -> Samples {
 fn figure(samples: &Samples) -> Result<Figure, ReportError> {
     let definition = Definitions::parse(SERIES, "d").unwrap().figures.remove(0);
     let panels = vec![select("series", &definition.panels().next().unwrap().clone(), samples)?];
-    Ok(Figure { definition, panels, ladder: None })
+    Ok(Figure { definition, panels, ladder: None, drawing: None })
 }
 
 #[test]
