@@ -97,6 +97,11 @@ pub struct Stats {
     pub spurious_repairs: u64,
     /// TCP: retransmission timeout.
     pub rto_ns: u64,
+    /// TCP: payload that our SYN carried.
+    pub opening_sent_bytes: u64,
+    /// TCP: payload that went with the opening, whoever sent that, and was taken before the handshake was
+    /// over.
+    pub opening_taken_bytes: u64,
 }
 
 impl Stats {
@@ -145,6 +150,8 @@ impl Stats {
             ce_packets: self.ce_packets + other.ce_packets,
             ecn_reductions: self.ecn_reductions + other.ecn_reductions,
             spurious_repairs: self.spurious_repairs + other.spurious_repairs,
+            opening_sent_bytes: self.opening_sent_bytes + other.opening_sent_bytes,
+            opening_taken_bytes: self.opening_taken_bytes + other.opening_taken_bytes,
             ..*other
         };
     }

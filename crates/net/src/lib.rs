@@ -9,7 +9,8 @@
 //! - [`EmbeddedLink`]: an emulated link between two sockets, in real time and without privileges.
 //! - [`realtime`]: any medium between any gates, in real time.
 //! - [`relay`]: what couples two connections of any of these; [`UtlStream`]: what is confirmed end to end.
-//! - [`PathMemory`]: what was found out about paths, from one run to the next.
+//! - [`PathMemory`]: what was found out about paths, from one run to the next; [`CookieMemory`]: Fast Open's
+//!   cookies.
 //! - [`Clock`]: the monotonic clock by which all of them tell time.
 //!
 //! ```
@@ -78,7 +79,7 @@ pub use endpoint::Endpoint;
 pub use envelope::Protection;
 pub use errors::EndpointError;
 pub use listener::Listener;
-pub use memory::{MAX_PATHS, PathKey, PathMemory};
+pub use memory::{CookieMemory, MAX_PATHS, PathKey, PathMemory};
 pub use monitor::Monitor;
 pub use options::{EndpointOptions, Limits, StppOptions};
 pub use protocol::Protocol;

@@ -51,7 +51,8 @@ pub struct Limits {
     /// gives way to a newcomer.
     pub max_unproven: usize,
     /// Of those, connections that a [`Listener`](crate::Listener) gives out before that, for the sake of data
-    /// that comes with an opening; the others it gives out then. TCP gives none out before.
+    /// that comes with an opening; the others it gives out then. TCP gives some out before where
+    /// [`accelerated_open`](skyhaul_tcp::Config::accelerated_open) says so.
     pub max_early: usize,
     /// Bytes that all connections together hold of what their peers sent, at most; one has half of it at
     /// most. Not of TCP.

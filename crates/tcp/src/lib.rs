@@ -24,7 +24,7 @@ pub mod segment;
 mod send;
 mod sequence;
 
-pub use accelerated::AcceleratedOpen;
+pub use accelerated::{AcceleratedOpen, Cookie as FastOpenCookie, FastOpenFacts};
 pub use ack_policy::AckPolicy;
 pub use config::{Config, Keepalive, Recovery};
 pub use connection::State;

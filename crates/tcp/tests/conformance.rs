@@ -65,6 +65,7 @@ const MEETINGS: &[&str] = &[
     include_str!("../../net/tests/kernel/congestion.rs"),
     include_str!("../../net/tests/kernel/crowd.rs"),
     include_str!("../../net/tests/kernel/devices.rs"),
+    include_str!("../../net/tests/kernel/fast_open.rs"),
     include_str!("../../net/tests/kernel/icmp.rs"),
     include_str!("../../net/tests/kernel/negotiated.rs"),
     include_str!("../../net/tests/kernel/troubled.rs"),

@@ -235,3 +235,49 @@ fn who_knows_nothing_of_it_is_served_as_ever() {
     let answer = lone.one();
     assert_eq!((answer.acknowledgement, told(&answer)), (1, None));
 }
+
+#[test]
+fn data_right_behind_the_answer_is_taken_before_we_have_acknowledged_that() {
+    let mut lone = holding(&[7; 8]);
+    ask(&mut lone, b"request");
+    lone.say(SYN | ACK, 0, 8, Options { mss: Some(1000), ..Options::default() }, b"");
+    lone.say(ACK | PSH, 1, 8, Options::default(), b"response");
+    assert_eq!(lone.read(), b"response");
+    assert_eq!((lone.one().acknowledgement, lone.stats().refused), (9, 0));
+}
+
+#[test]
+fn what_went_with_an_opening_and_was_taken_is_counted_at_either_end() {
+    let counts = |lone: &Lone| (lone.stats().opening_sent_bytes, lone.stats().opening_taken_bytes);
+    let mut client = holding(&[7; 8]);
+    for (taken, acknowledged) in [(7, 8), (3, 4), (0, 1)] {
+        ask(&mut client, b"request");
+        client.say(SYN | ACK, 0, acknowledged, Options { mss: Some(1000), ..Options::default() }, b"");
+        client.hear();
+        assert_eq!(counts(&client), (7, taken));
+    }
+    let (mut server, cookie) = granting();
+    server.say_from(1, SYN, 0, with(&cookie), b"request");
+    server.take();
+    assert_eq!(counts(&server), (0, 7));
+    server.say_from(2, SYN, 0, with(&cookie), &[1; 1000]);
+    server.take();
+    assert_eq!(counts(&server), (0, 1000));
+    server.say_from(3, SYN, 0, with(&[1; 8]), b"request");
+    assert!(server.endpoint.accept().is_none());
+}
+
+#[test]
+fn facts_of_a_server_go_on_in_another_process() {
+    let before = holding(&[7; 8]);
+    let facts = before.endpoint.fast_open(before.now, way());
+    assert_eq!(facts.cookie.map(|cookie| cookie.as_bytes().to_vec()), Some(vec![7; 8]));
+    let mut after = Lone::new(&fast());
+    assert_eq!(after.endpoint.fast_open(after.now, way()), Default::default());
+    after.endpoint.assume_fast_open(after.now, way(), facts);
+    let opening = &ask(&mut after, b"request")[0];
+    assert_eq!((told(opening), &opening.payload[..]), (Some(vec![7; 8]), &b"request"[..]));
+    after.endpoint.assume_fast_open(after.now, way(), skyhaul_tcp::FastOpenFacts { spared_ns: 1, ..facts });
+    let opening = &ask(&mut after, b"request")[0];
+    assert_eq!((told(opening), opening.payload.len()), (None, 0), "such openings were lost");
+}

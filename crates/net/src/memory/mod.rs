@@ -1,5 +1,6 @@
 //! Memory of paths, kept in a file from one run to the next.
 
+mod cookies;
 mod entry;
 #[cfg(test)]
 mod memory_tests;
@@ -11,12 +12,13 @@ use skyhaul_core::{MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, PathEstimate};
 use skyhaul_store::{FileError, Others, STATE, read, write};
 use skyhaul_stp::SavedPath;
 
+pub use cookies::CookieMemory;
 use entry::Entry;
 pub use entry::PathKey;
 
 /// Paths kept; the oldest leave.
 pub const MAX_PATHS: usize = 256;
-/// A file of all paths that are kept is smaller.
+/// A file of all paths, or of all cookies, that are kept is smaller.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// A file of remembered paths. Times are seconds since 1970, by whatever calendar the caller has.
@@ -79,19 +81,17 @@ impl PathMemory {
             Err(FileError::Damaged) => Vec::new(),
             entries => entries?,
         };
-        let mut entries: Vec<Entry> = old.iter().copied().filter(|entry| entry.key != key).collect();
-        entries.extend(measured.map(|measured| Entry {
+        let newest = measured.map(|measured| Entry {
             key,
             rate_bps: measured.rate_bps,
             rtt_min_ns: measured.rtt_min_ns,
             saved_unix_s: now_unix_s,
             mtu_bytes,
-        }));
+        });
+        let newest = newest.filter(|entry| entry.saved(now_unix_s).is_ok());
         // What nobody can use any more makes room first: the future is later than all that is real.
-        entries.retain(|entry| entry.saved(now_unix_s).is_ok());
-        entries.sort_by_key(|entry| entry.saved_unix_s);
-        let leave = entries.len().saturating_sub(MAX_PATHS);
-        entries.drain(..leave);
+        let keeps = |entry: &Entry| entry.key != key && entry.saved(now_unix_s).is_ok();
+        let entries = renewed(&old, keeps, newest, |entry| entry.saved_unix_s);
         if entries == old {
             return Ok(());
         }
@@ -102,4 +102,19 @@ impl PathMemory {
         let octets = read(&self.place, Others::MayRead, MAX_BYTES)?;
         octets.map_or(Ok(Vec::new()), |octets| text::decode(&octets))
     }
+}
+
+/// Entries that `keeps` and the newest one, by the time at which they were saved; beyond [`MAX_PATHS`] the
+/// oldest leave.
+fn renewed<E: Copy>(
+    old: &[E],
+    keeps: impl Fn(&E) -> bool,
+    newest: Option<E>,
+    saved_unix_s: impl Fn(&E) -> u64,
+) -> Vec<E> {
+    let mut entries: Vec<E> = old.iter().copied().filter(keeps).chain(newest).collect();
+    entries.sort_by_key(saved_unix_s);
+    let leave = entries.len().saturating_sub(MAX_PATHS);
+    entries.drain(..leave);
+    entries
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use skyhaul_core::Connections as _;
 use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{Config, Endpoint, EndpointStats};
+use skyhaul_tcp::{Config, Endpoint, EndpointStats, FastOpenFacts};
 
 use super::carrier::Tun;
 use super::{TcpListener, TcpStream, TunCounters, TunDevice, TunOptions};
@@ -64,7 +64,7 @@ impl TunHost {
     /// A stream to `peer`, at once: what is written leaves when the peer has answered. Refusals show in the
     /// stream's operations.
     pub fn open(&self, peer: SocketAddr, config: Config) -> io::Result<TcpStream> {
-        let way = Way { local: self.address_towards(peer.ip())?, remote: peer.ip() };
+        let way = self.way_to(peer.ip())?;
         let limit_bytes = config.receive_limit_bytes;
         TcpStream::begin(&self.handle, peer, limit_bytes, |engine, now| {
             engine.connect(now, way, peer.port(), None, config)
@@ -91,6 +91,26 @@ impl TunHost {
             io::Error::new(ErrorKind::TimedOut, text)
         };
         tokio::time::timeout(patience, self.connect(peer, config)).await.map_err(late)?
+    }
+
+    /// Facts about a peer that Fast Open goes by. Those of a program's earlier run are to be told
+    /// ([`Self::assume_fast_open`]).
+    pub fn fast_open(&self, peer: IpAddr) -> io::Result<FastOpenFacts> {
+        let way = self.way_to(peer)?;
+        let state = self.shared().lock();
+        Ok(state.engine.fast_open(self.shared().now(), way))
+    }
+
+    /// Takes facts about a peer that Fast Open goes by, in the place of those that there are.
+    pub fn assume_fast_open(&self, peer: IpAddr, facts: FastOpenFacts) -> io::Result<()> {
+        let way = self.way_to(peer)?;
+        let mut state = self.shared().lock();
+        state.engine.assume_fast_open(self.shared().now(), way, facts);
+        Ok(())
+    }
+
+    fn way_to(&self, peer: IpAddr) -> io::Result<Way> {
+        Ok(Way { local: self.address_towards(peer)?, remote: peer })
     }
 
     /// Our address of the peer's family.

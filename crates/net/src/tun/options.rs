@@ -34,8 +34,8 @@ impl TunOptions {
     /// A host with these addresses, and otherwise the defaults.
     pub fn new(addresses: Vec<IpAddr>) -> Self {
         let engine = EndpointConfig::default();
-        let (max_connections, max_unproven) = (engine.max_connections, engine.max_unproven);
-        let limits = Limits { max_connections, max_unproven, ..Limits::default() };
+        let EndpointConfig { max_connections, max_unproven, max_early, .. } = engine;
+        let limits = Limits { max_connections, max_unproven, max_early, ..Limits::default() };
         Self {
             addresses,
             mtu_bytes: engine.mtu_bytes,
@@ -54,7 +54,7 @@ impl TunOptions {
             mtu_bytes: self.mtu_bytes,
             max_connections: self.limits.max_connections,
             max_unproven: self.limits.max_unproven,
-            ..EndpointConfig::default()
+            max_early: self.limits.max_early,
         };
         Ok(skyhaul_tcp::Endpoint::new(config, random(self.seed, "net/tun")?))
     }

@@ -65,6 +65,11 @@ impl Lab {
         TunHost::on_device(self.device, options).unwrap()
     }
 
+    /// The device, for a host with something of its own in front.
+    pub(crate) fn into_device(self) -> TunDevice {
+        self.device
+    }
+
     /// Our host behind a link: the kernel is at port 0, the host at port 1.
     pub(crate) fn linked(self, config: LinkConfig) -> (TunHost, PacketLink) {
         let (near, far) = wire().unwrap();

@@ -10,6 +10,7 @@ mod closing;
 mod congestion;
 mod crowd;
 mod devices;
+mod fast_open;
 mod icmp;
 mod lab;
 mod namespace;

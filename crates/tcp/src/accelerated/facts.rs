@@ -13,6 +13,21 @@ const MAX_DOUBLINGS: u32 = 6;
 /// Largest segment of a host that nothing is known of.
 const DEFAULT_MSS: u16 = 536;
 
+/// Facts about a server that Fast Open goes by [RFC 7413 4.1.3], for a program that keeps them from one run to
+/// the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FastOpenFacts {
+    /// Its cookie.
+    pub cookie: Option<Cookie>,
+    /// Its largest segment: so much goes with an opening at most. `None`: 536 octets.
+    pub mss_bytes: Option<u16>,
+    /// Openings with a cookie that were lost in a row.
+    pub lost_openings: u32,
+    /// Time from now on in which openings go without cookie and data, as they were lost with them; at most
+    /// 64 minutes.
+    pub spared_ns: u64,
+}
+
 /// Facts about a host.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Facts {
@@ -53,6 +68,25 @@ impl Facts {
     /// True if openings with a cookie are lost on the way to the host, as far as is known now.
     pub(crate) fn has_vanished(&self, now: Instant) -> bool {
         self.vanished_until.is_some_and(|until| now < until)
+    }
+
+    /// Facts for a later run.
+    pub(crate) fn fast_open(&self, now: Instant) -> FastOpenFacts {
+        FastOpenFacts {
+            cookie: self.cookie,
+            mss_bytes: self.mss,
+            lost_openings: self.vanished,
+            spared_ns: self.vanished_until.map_or(0, |until| until.since(now)),
+        }
+    }
+
+    /// Takes the facts of an earlier run.
+    pub(crate) fn assume_fast_open(&mut self, facts: FastOpenFacts, now: Instant) {
+        let spared_ns = facts.spared_ns.min(VANISHED_FOR_NS << MAX_DOUBLINGS);
+        self.cookie = facts.cookie;
+        self.mss = facts.mss_bytes;
+        self.vanished = facts.lost_openings;
+        self.vanished_until = (spared_ns > 0).then(|| now.after(spared_ns));
     }
 
     /// Largest segment of the host.
@@ -102,6 +136,27 @@ mod tests {
         facts.learn(Lesson::PeerCount { count: u32::MAX, is_new: true }, Instant::ZERO);
         assert!(!facts.passes(u32::MAX) && !facts.passes(u32::MAX - 9));
         assert!(facts.passes(3) && !facts.passes(3) && !facts.passes(u32::MAX) && facts.passes(4));
+    }
+
+    #[test]
+    fn facts_of_an_earlier_run_go_on_where_it_ended() {
+        let mut before = Facts::default();
+        let cookie = Cookie::new(&[7; 8]).unwrap();
+        before.learn(Lesson::Cookie { cookie, mss: 1460 }, Instant::ZERO);
+        before.learn(Lesson::Vanished, Instant::ZERO);
+        let kept = before.fast_open(Instant::from_ns(20 * SECOND));
+        let spared_ns = 40 * SECOND;
+        let expected =
+            FastOpenFacts { cookie: Some(cookie), mss_bytes: Some(1460), lost_openings: 1, spared_ns };
+        assert_eq!(kept, expected);
+        let (mut after, now) = (Facts::default(), Instant::from_ns(5));
+        after.assume_fast_open(kept, now);
+        assert_eq!((after.cookie(), after.mss(), after.fast_open(now)), (Some(cookie), 1460, kept));
+        assert!(after.has_vanished(now.after(spared_ns - 1)) && !after.has_vanished(now.after(spared_ns)));
+        after.assume_fast_open(FastOpenFacts { spared_ns: u64::MAX, ..kept }, now);
+        assert!(!after.has_vanished(now.after(64 * 60 * SECOND)), "what a file says has its bound");
+        after.assume_fast_open(FastOpenFacts::default(), now);
+        assert_eq!(after.fast_open(now), FastOpenFacts::default());
     }
 
     #[test]

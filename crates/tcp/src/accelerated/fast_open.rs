@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 16;
 
 /// Cookie of a server's, of 4 to 16 octets, an even number of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cookie {
+pub struct Cookie {
     bytes: [u8; MAX_BYTES],
     length: u8,
 }
@@ -24,14 +24,15 @@ impl core::fmt::Debug for Cookie {
 
 impl Cookie {
     /// Cookie of these octets; `None`: there is none of this length.
-    pub(crate) fn new(octets: &[u8]) -> Option<Self> {
+    pub fn new(octets: &[u8]) -> Option<Self> {
         let is_valid = (MIN_BYTES..=MAX_BYTES).contains(&octets.len()) && octets.len().is_multiple_of(2);
         let mut bytes = [0; MAX_BYTES];
         bytes.get_mut(..octets.len()).filter(|_| is_valid)?.copy_from_slice(octets);
         Some(Self { bytes, length: octets.len() as u8 })
     }
 
-    fn as_bytes(&self) -> &[u8] {
+    /// Its octets.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
     }
 }

@@ -11,7 +11,9 @@ use crate::segment::{ExtraOptions, Segment, flags};
 
 pub(crate) use counts::{Counts, PADDED_COUNT_BYTES, Ttcp, is_counted};
 pub(crate) use facts::Facts;
-pub(crate) use fast_open::{Cookie, FastOpen, Told};
+pub use facts::FastOpenFacts;
+pub use fast_open::Cookie;
+pub(crate) use fast_open::{FastOpen, Told};
 
 /// Way of opening with data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,6 +40,8 @@ impl Connection {
         self.life.establish();
         self.tell(StreamEvent::Connected);
         self.take_opening_data(syn, context);
+        let taken = self.receiver.next() - self.receiver.peer_initial() - 1; // FIN, perhaps, beyond them
+        self.stats.opening_taken_bytes = taken.min(syn.payload_bytes() as u64);
         self.tell_state(context);
         self.check_invariants();
     }
@@ -103,6 +105,8 @@ impl Connection {
     /// Our SYN is acknowledged: what went with it and was not taken goes again, and what came with the answer
     /// is taken. Data is acknowledged as data is, not at once.
     pub(super) fn finish_early(&mut self, answer: &Segment<'_>, context: &mut Context<'_>) {
+        let taken = self.sender.una() - self.sender.initial() - 1;
+        self.stats.opening_taken_bytes = taken.min(self.stats.opening_sent_bytes);
         self.sender.resend_refused(context.now);
         if self.sender.has_sent_fin() {
             self.life.on_fin_sent();
@@ -116,9 +120,16 @@ impl Connection {
         }
     }
 
+    /// Window that our SYN told: a peer that has taken data with it goes on before it hears more of us.
+    pub(super) fn open_window_of_syn(&mut self) {
+        if self.opening.is_some() {
+            let _ = self.receiver.acknowledge(true, Class::Normal, self.sender.mss_bytes());
+        }
+    }
+
     /// Takes data and FIN of the peer's SYN, which our window, as the SYNs tell it, has room for.
     fn take_opening_data(&mut self, syn: &Segment<'_>, context: &Context<'_>) {
-        let _ = self.receiver.acknowledge(true, Class::Normal, self.sender.mss_bytes());
+        self.open_window_of_syn();
         self.take_data(syn, self.receiver.peer_initial() + 1, false, context);
     }
 

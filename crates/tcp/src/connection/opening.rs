@@ -197,6 +197,7 @@ impl Connection {
         let mut call = Call::new(self.id, &mut self.stats, context);
         self.sender.acknowledge(acknowledgement, segment, &mut call);
         self.establish(context);
+        self.open_window_of_syn();
         self.receiver.acknowledge_now();
         self.finish_early(segment, context);
     }

@@ -96,6 +96,9 @@ impl Connection {
         let Chunk { first, end, repeat, is_probe, is_nil, .. } = chunk;
         let class = if is_nil { Class::Low } else { Class::Normal };
         let piece = Piece { first, data_end: end.min(data_end), bits, repeat, is_probe, class };
+        if is_syn && !has_ack {
+            self.stats.opening_sent_bytes += piece.data_end.saturating_sub(first + 1);
+        }
         let fields = self.push(piece, options, context, out);
         self.sender.on_sent(chunk, &mut Call::new(self.id, &mut self.stats, context));
         if bits & flags::FIN != 0 {

@@ -5,7 +5,7 @@ use skyhaul_core::{ConnectionId, EventSink, Instant, SECOND};
 
 use super::Tcp;
 use super::secrets::Secrets;
-use crate::accelerated::{AcceleratedOpen, Cookie, Counts, FastOpen, Opening, Told, Ttcp};
+use crate::accelerated::{AcceleratedOpen, Cookie, Counts, FastOpen, FastOpenFacts, Opening, Told, Ttcp};
 use crate::connection::{Connection, Names};
 use crate::segment::{Segment, Way};
 
@@ -13,6 +13,18 @@ type Endpoint = endpoint::Endpoint<Tcp>;
 
 /// Time for which one key makes cookies. They are good for one to two of these [RFC 7413 4.1.2].
 const KEY_NS: u64 = 12 * 3600 * SECOND;
+
+impl super::Endpoint {
+    /// Facts about the far end of `way` that Fast Open goes by.
+    pub fn fast_open(&self, now: Instant, way: Way) -> FastOpenFacts {
+        self.0.family.ways.opening_of(way).map_or_else(FastOpenFacts::default, |facts| facts.fast_open(now))
+    }
+
+    /// Takes such facts, in the place of those that it has.
+    pub fn assume_fast_open(&mut self, now: Instant, way: Way, facts: FastOpenFacts) {
+        self.0.family.ways.opening(way, now).assume_fast_open(facts, now);
+    }
+}
 
 impl Tcp {
     /// Count of the next connection; never 0 [RFC 1644 3.1].

@@ -56,6 +56,11 @@ impl Ways {
         self.0.get_mut(&way).map(|known| &mut known.opening)
     }
 
+    /// The same, to be looked at.
+    pub(super) fn opening_of(&self, way: Way) -> Option<&Facts> {
+        self.0.get(&way).map(|known| &known.opening)
+    }
+
     pub(super) fn get(&self, way: Way) -> Option<Known> {
         self.0.get(&way).copied()
     }
