@@ -14,6 +14,8 @@ pub(crate) struct Load {
     bytes: u64,
     /// Sum of X, in units of 2^-28 s.
     sum_x: u64,
+    /// That of the last interval before in which any packet told an X; 0: none did.
+    sum_x_before: u64,
     /// The part of it that is of packets whose RTT is known, and the sum of X RTT over these.
     sum_x_timed: u64,
     sum_xrtt: u128,
@@ -23,11 +25,20 @@ pub(crate) struct Load {
 impl Load {
     pub(crate) fn starting_at(since: Instant, config: &RouterConfig) -> Self {
         let longest = HeaderTime::from_ns(config.max_interval_ns);
-        Self { since, bytes: 0, sum_x: 0, sum_x_timed: 0, sum_xrtt: 0, max_rtt_units: longest.units() }
+        Self {
+            since,
+            bytes: 0,
+            sum_x: 0,
+            sum_x_before: 0,
+            sum_x_timed: 0,
+            sum_xrtt: 0,
+            max_rtt_units: longest.units(),
+        }
     }
 
     pub(crate) fn restarted_at(&self, since: Instant) -> Self {
-        Self { since, bytes: 0, sum_x: 0, sum_x_timed: 0, sum_xrtt: 0, ..*self }
+        let sum_x_before = self.known_sum_x();
+        Self { since, bytes: 0, sum_x: 0, sum_x_before, sum_x_timed: 0, sum_xrtt: 0, ..*self }
     }
 
     pub(crate) fn add(&mut self, bytes: u32, header: Option<&PathHeader>) {
@@ -58,6 +69,16 @@ impl Load {
     /// Sum of X, in seconds.
     pub(crate) fn sum_x_s(&self) -> f64 {
         self.sum_x as f64 / UNITS_PER_S
+    }
+
+    /// Sum of X that positive feedback is divided by, in seconds: of this interval, or of the last one in which
+    /// any packet told an X. Else a flow of less than a packet an interval would be granted nothing.
+    pub(crate) fn known_sum_x_s(&self) -> f64 {
+        self.known_sum_x() as f64 / UNITS_PER_S
+    }
+
+    fn known_sum_x(&self) -> u64 {
+        if self.sum_x > 0 { self.sum_x } else { self.sum_x_before }
     }
 
     /// Mean RTT of the flows; `None`: no packet told one.

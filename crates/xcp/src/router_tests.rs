@@ -73,6 +73,17 @@ fn a_tenth_of_a_full_link_changes_hands() {
     assert_eq!(pass(&mut router, 16, asking(SLOW, i32::MAX)), [1200; 16]);
 }
 
+/// After a packet in the first eighth of a second, whose X is longer than that, nothing arrives in the second
+/// one: the packet of the third gets all of 0.4 x 1 000 000, and none behind it anything.
+#[test]
+fn a_flow_of_less_than_a_packet_an_interval_gets_its_share() {
+    let mut router = router(Discipline::Xcp, true);
+    let seldom = HeaderTime::from_units(1 << 26);
+    pass(&mut router, 1, asking(seldom, i32::MAX));
+    end(&mut router, 2, 1_000_000);
+    assert_eq!(pass(&mut router, 2, asking(seldom, i32::MAX)), [400_000, 0]);
+}
+
 /// Twice what the link carries: 0.4 x -256 000 = -102 400, nothing is shuffled, and each octet loses as much.
 #[test]
 fn what_is_too_much_is_taken_in_proportion() {
@@ -286,12 +297,13 @@ fn the_lower_of_two_routers_grants_remains() {
     assert_eq!(pass(&mut far, 1, asking(FAST, granted)), [550]);
 }
 
+/// A flow that comes back gets its share of 0.4 x 1 000 000, as if 64 packets came in an interval.
 #[test]
 fn a_router_lives_to_the_end_of_time() {
     let mut router = router(Discipline::Xcp, true);
     pass(&mut router, 64, asking(FAST, i32::MAX));
     router.catch_up(Instant::MAX, |_| 8_000_000);
-    assert_eq!(pass(&mut router, 1, asking(FAST, i32::MAX)), [0]);
+    assert_eq!(pass(&mut router, 1, asking(FAST, i32::MAX)), [6250]);
 }
 
 /// A sender that gives back more than the link has to take: what is left over helps nobody, and no residue

@@ -54,7 +54,7 @@ impl Shares {
         Self {
             residue_pos,
             residue_neg,
-            scale_pos: quotient(residue_pos, load.sum_x_s()),
+            scale_pos: quotient(residue_pos, load.known_sum_x_s()),
             scale_neg: quotient(residue_neg, load.bytes() as f64),
         }
     }

@@ -26,8 +26,8 @@ fn share(text: &str, link: &str, size: &str, controller: &str) -> f64 {
     of["share"]
 }
 
-/// As measured. 20 MB without losses were to be at least 0.84: the first round trip grants nothing, and in
-/// the second POLLs are a round trip apart, so that a loop is two of them.
+/// As measured. 20 MB without losses were to be at least 0.84: the first round trip grants nothing, and the
+/// rate passes that of the link before it settles.
 #[test]
 fn a_file_alone_is_behind_the_model() {
     assert_within(share(GEO, "geo", "20MB", "p-xcp"), (0.825, 0.84), "geo, 20 MB");

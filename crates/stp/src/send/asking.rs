@@ -34,6 +34,11 @@ impl Asking {
 }
 
 impl Sender {
+    /// True if routers were heard to decide on the rate.
+    pub(super) fn is_ruled_by_routers(&self) -> bool {
+        self.asking.as_ref().is_some_and(|asking| asking.ruled_by == Some(RuledBy::Routers))
+    }
+
     /// Takes in whether the peer takes headers.
     pub(super) fn learn_taking(&mut self, takes: bool, path: &mut Path) {
         if let Some(asking) = &mut self.asking {

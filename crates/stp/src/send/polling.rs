@@ -270,9 +270,10 @@ impl Sender {
     }
 
     /// Time in which the path carries enough to ask about, where its rate is known and answers are to be
-    /// spared.
+    /// spared. Those that tell what routers grant are not: the rate waits for them.
     fn worthwhile_ns(&self) -> u64 {
-        let rate_bps = self.path_rate_bps().filter(|_| self.config.spares_stats);
+        let is_spared = self.config.spares_stats && !self.is_ruled_by_routers();
+        let rate_bps = self.path_rate_bps().filter(|_| is_spared);
         rate_bps.map_or(0, |rate_bps| BYTES_PER_POLL * 8 * SECOND / rate_bps.max(1))
     }
 
