@@ -134,6 +134,11 @@ impl StateConfig {
 }
 
 impl DirectionConfig {
+    /// True if there is a rate at all times: a router of explicit rate control needs one.
+    pub fn is_limited(&self) -> bool {
+        Timeline::new(self).is_limited()
+    }
+
     fn validate(&self, direction: &str) -> Result<(), ConfigError> {
         let at = |field: &str| format!("{direction}.{field}");
         require(self.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
@@ -147,7 +152,7 @@ impl DirectionConfig {
         probability(self.reordering.probability, || at("reordering.probability"))?;
         probability(self.duplication, || at("duplication"))?;
         schedule(&self.schedule, &at("schedule"))?;
-        let is_limited = self.explicit.is_none() || Timeline::new(self).is_limited();
+        let is_limited = self.explicit.is_none() || self.is_limited();
         require(is_limited, || at("explicit"), Problem::ExplicitUnlimited)
     }
 }

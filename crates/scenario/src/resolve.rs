@@ -86,13 +86,21 @@ fn link(document: &Document, item: &Item<LinkDraft>, traces: &Traces) -> Result<
     }
     let mut config = LinkConfig { name: item.name.clone(), ..item.is.config.clone() };
     add_returning(&mut config, document, item, &path)?;
-    config.validate().map_err(|error| in_words_of_the_file(&error, item, &path))?;
+    without_routers(&config).validate().map_err(|error| in_words_of_the_file(&error, item, &path))?;
     add_trace(&mut config, document, item, &path, traces)?;
+    config.validate().map_err(|error| in_words_of_the_file(&error, item, &path))?;
     if let Some((arq, place)) = &item.is.arq {
         let refused = |what| place.error(&join(&path, "arq"), what);
         arq.validate(&config).map_err(refused)?;
     }
     Ok(LinkBetween { config, ends, arq: item.is.arq.as_ref().map(|(arq, _)| *arq) })
+}
+
+/// Link without routers: these need a rate at all times, and it may be a trace that brings it.
+fn without_routers(config: &LinkConfig) -> LinkConfig {
+    let mut config = config.clone();
+    (config.forward.explicit, config.reverse.explicit) = (None, None);
+    config
 }
 
 /// Adds the outages of `outages_every`.

@@ -1,5 +1,7 @@
 //! Racers: parameters with which a family is set beside others, under names of its own.
 
+use skyhaul_link::ExplicitConfig;
+
 use super::EndConfig;
 
 /// Racer, as its family registers it. Within a register all names and groups are different words.
@@ -15,6 +17,10 @@ pub struct RacerEntry {
     pub is_subject: bool,
     /// True if it is told the rate of the path.
     pub is_declared: bool,
+    /// Router that it follows: links on its way that are none get one by this rule. `None`: it follows none.
+    pub router: Option<ExplicitConfig>,
+    /// True if what it carries in real time is sealed.
+    pub is_sealed: bool,
     /// True if nothing plays it in real time.
     pub is_simulated_alone: bool,
     /// Congestion controller of the kernel's TCP that plays it in real time.
@@ -24,7 +30,8 @@ pub struct RacerEntry {
 }
 
 impl RacerEntry {
-    /// Racer of its own: in no group, not on the scoreboard, told nothing, by no kernel.
+    /// Racer of its own: in no group, not on the scoreboard, told nothing, without
+    /// routers or a seal, by no kernel.
     pub const fn new(name: &'static str, ends: fn(&Grounds<'_>) -> [EndConfig; 2]) -> Self {
         Self {
             name,
@@ -32,6 +39,8 @@ impl RacerEntry {
             board_name: None,
             is_subject: false,
             is_declared: false,
+            router: None,
+            is_sealed: false,
             is_simulated_alone: false,
             kernel_controller: None,
             ends,

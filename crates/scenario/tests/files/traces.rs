@@ -78,3 +78,16 @@ fn what_is_wrong_with_the_file_or_the_keys() {
     insta::assert_snapshot!(all);
     assert!(refusal(&vec![b'#'; MAX_TRACE_BYTES + 1], SCENARIO).contains("larger than 16777216 bytes"));
 }
+
+/// A rate that only the trace says is one, too; a trace without any leaves the link unlimited.
+#[test]
+fn a_router_stands_where_a_trace_brings_the_rate() {
+    let forward = "forward = { explicit = { discipline = \"p-xcp\" } }";
+    let scenario = SCENARIO.replace("preset = \"geo\"", forward);
+    let folder = tempfile::tempdir().unwrap();
+    in_folder(folder.path(), b"time_s,rate_bps\n0,8000000\n2,1000000\n", &scenario).unwrap();
+    let refused = refusal(b"time_s,delay_ms\n0,5\n2,7\n", &scenario);
+    assert!(refused.starts_with("s.toml:8:"), "{refused}");
+    let why = "links.space.forward.explicit: a router of explicit rate control needs a rate at all times";
+    assert!(refused.contains(why), "{refused}");
+}
