@@ -149,14 +149,29 @@ impl RacePlan {
             end_to_end: None,
             workload: self.workload(work),
         };
-        Scenario {
+        let scenario = Scenario {
             flows: vec![flow],
             carrier: Carrier::Udp,
             stop: Stop { duration_ns: Some(limit_ns), when_done: true, ..self.base.stop },
             warm_up_ns: 0,
             metrics: Metrics::default(),
             ..self.base.clone()
+        };
+        self.with_routers(scenario, racer)
+    }
+
+    /// Scenario with the links of the way there as this racer has them: a router that it follows stands at
+    /// each that has a rate at all times, unless the file has one there.
+    pub(crate) fn with_routers(&self, mut scenario: Scenario, racer: Racer) -> Scenario {
+        let Some(router) = racer.router() else { return scenario };
+        for &(link, port) in &self.way {
+            let config = &mut scenario.links[link].config;
+            let direction = if port == 0 { &mut config.forward } else { &mut config.reverse };
+            if direction.is_limited() {
+                direction.explicit.get_or_insert(router);
+            }
         }
+        scenario
     }
 
     fn workload(&self, work: Work) -> Workload {

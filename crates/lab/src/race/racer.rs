@@ -1,6 +1,7 @@
 //! Racers: transports that can be raced, as the families of a register have them, and their names.
 
 use serde::{Serialize, Serializer};
+use skyhaul_link::ExplicitConfig;
 use skyhaul_scenario::{Grounds, Protocol, RacerEntry, Register, Transport};
 
 use crate::UnknownName;
@@ -92,10 +93,14 @@ impl Racer {
         self.entry.is_subject
     }
 
-    /// True if what it carries in real time is sealed: as all that skyhaul sends without an option. Protocols
-    /// of papers have no seal.
+    /// True if what it carries in real time is sealed, as what `send` sends. Protocols of papers are not.
     pub(super) fn is_sealed(self) -> bool {
-        self.is_subject()
+        self.entry.is_sealed
+    }
+
+    /// Router that it follows.
+    pub(super) fn router(self) -> Option<ExplicitConfig> {
+        self.entry.router
     }
 
     /// Controller of the kernel that plays it in real time, if one does.
@@ -163,7 +168,7 @@ mod tests {
         let slip = error("tcp-cubci");
         assert!(slip.contains("did you mean `tcp-cubic`?"), "{slip}");
         let all = "there are skyhaul, xstp, xstp-declared, xstp-undeclared, stp, stp-declared, stp-undeclared, \
-                   tcp-cubic, tcp-bbr, tcp-reno, tcp-xcp, tcp-p-xcp, tcp-peach-plus, scps-tp, scps-tp-declared";
+                   skyhaul-xcp, skyhaul-p-xcp, tcp-cubic, tcp-bbr, tcp-reno, tcp-xcp, tcp-p-xcp, tcp-peach-plus, scps-tp, scps-tp-declared";
         assert!(slip.ends_with(all), "{slip}");
         assert!(!error("quic").contains("did you mean"));
     }

@@ -122,7 +122,7 @@ impl Trial {
         for flow in scenario.flows.iter_mut().filter(|flow| self.is_of_contestant(&flow.name)) {
             flow.transport = self.plan.transport(racer);
         }
-        Some(scenario)
+        Some(self.plan.with_routers(scenario, racer))
     }
 
     pub(super) fn is_of_contestant(&self, flow: &str) -> bool {

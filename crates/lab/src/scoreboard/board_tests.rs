@@ -1,5 +1,6 @@
 //! Runs of boards.
 
+use skyhaul_link::Discipline;
 use skyhaul_scenario::Workload;
 
 use super::super::cases::{CASES, CaseName};
@@ -55,6 +56,39 @@ fn flows_beside_others_carry_the_contestant_and_a_fair_part_is_declared() {
     let flows = board.trials[0].flows_with(shipped("skyhaul")).unwrap().flows;
     let rival = flows.iter().find(|flow| flow.name == "rival").unwrap();
     assert!(format!("{:?}", rival.transport).contains("Bbr"), "{rival:?}");
+}
+
+#[test]
+fn links_are_routers_for_who_follows_them_traced_ones_too() {
+    let names = ["skyhaul", "skyhaul-xcp", "tcp-p-xcp", "tcp-peach-plus"];
+    let board = board(&order(&["geo", "rain-fade", "joining"], &names));
+    for trial in &board.trials {
+        let (link, port) = trial.plan.bottleneck();
+        let discipline = |name| {
+            let alone = || trial.plan.scenario(shipped(name), Work::Bulk, 1);
+            let scenario = trial.flows_with(shipped(name)).unwrap_or_else(alone);
+            let config = &scenario.links[link].config;
+            assert_eq!(config.direction(1 - port).explicit, None, "the way back, {name}");
+            config.direction(port).explicit.map(|explicit| explicit.discipline)
+        };
+        let found = names.map(discipline);
+        assert_eq!(found, [None, Some(Discipline::Xcp), Some(Discipline::PXcp), None], "{}", trial.case.name);
+    }
+}
+
+#[test]
+fn routers_of_the_file_stay_as_they_are() {
+    let set = ("links.geo.forward.explicit.discipline".to_string(), "untaken".to_string());
+    let race = RaceOrder { set: vec![set], ..board(&order(&["geo"], &["skyhaul"])).trials[0].order.clone() };
+    let folder = unpacked().unwrap();
+    let file = load(&standard(), &folder.path().join("geo.toml"), &race.set).unwrap();
+    let plan = RacePlan::new(&race, &file).unwrap();
+    let (link, port) = plan.bottleneck();
+    for name in ["skyhaul", "skyhaul-p-xcp"] {
+        let scenario = plan.scenario(shipped(name), Work::Bulk, 1);
+        let explicit = scenario.links[link].config.direction(port).explicit.unwrap();
+        assert_eq!(explicit.discipline, Discipline::Untaken, "{name}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Racers that carry TCP: our own engine in virtual time, the kernel's in real time.
 
+use skyhaul_link::{Discipline, ExplicitConfig};
 use skyhaul_scenario::{EndConfig, Grounds, RacerEntry};
 use skyhaul_tcp::{Config, ControllerKind};
 
@@ -23,14 +24,20 @@ pub(super) static RACERS: [RacerEntry; 6] = [
         kernel_controller: Some("reno"),
         ..RacerEntry::new("tcp-reno", |grounds| ends(grounds, ControllerKind::Reno))
     },
-    simulated_alone("tcp-xcp", |grounds| ends(grounds, ControllerKind::Xcp)),
-    simulated_alone("tcp-p-xcp", |grounds| ends(grounds, ControllerKind::PXcp)),
+    RacerEntry {
+        router: Some(ExplicitConfig { discipline: Discipline::Xcp, set_off: None }),
+        ..simulated_alone("tcp-xcp", |grounds| ends(grounds, ControllerKind::Xcp))
+    },
+    RacerEntry {
+        router: Some(ExplicitConfig { discipline: Discipline::PXcp, set_off: None }),
+        ..simulated_alone("tcp-p-xcp", |grounds| ends(grounds, ControllerKind::PXcp))
+    },
     simulated_alone("tcp-peach-plus", |grounds| ends(grounds, ControllerKind::PeachPlus)),
 ];
 
 /// Racer that nothing plays in real time.
 const fn simulated_alone(name: &'static str, ends: fn(&Grounds<'_>) -> [EndConfig; 2]) -> RacerEntry {
-    RacerEntry { is_simulated_alone: true, ..RacerEntry::new(name, ends) }
+    RacerEntry { board_name: Some(name), is_simulated_alone: true, ..RacerEntry::new(name, ends) }
 }
 
 /// Parameters as a user today has them: the kernel's TCP knows nothing of the file's either.
