@@ -1,6 +1,6 @@
 //! Counters of a connection, of whatever protocol.
 
-use crate::event::{Refusal, ResumePhase};
+use crate::event::{Refusal, ResumePhase, RuledBy};
 use crate::{Instant, LimitTimes, PathEstimate, Verdict};
 
 /// Counters of a connection. Bytes are IP bytes on the wire unless a name says payload. What a protocol does
@@ -49,6 +49,8 @@ pub struct Stats {
     pub path_mtu_bytes: Option<u32>,
     /// Rate that the declared one was lowered to, in bit/s, now or last, if most of what left was lost.
     pub lowered_rate_bps: Option<u64>,
+    /// Ground of the path's rate, where routers were asked and that is known.
+    pub ruled_by: Option<RuledBy>,
     /// Step in the use of a remembered path, if the connection began with one.
     pub resume: Option<ResumePhase>,
     /// Time at which a valid segment last arrived.
@@ -129,6 +131,7 @@ impl Stats {
             path_estimate: other.path_estimate.or(self.path_estimate),
             path_mtu_bytes: other.path_mtu_bytes.or(self.path_mtu_bytes),
             lowered_rate_bps: other.lowered_rate_bps.or(self.lowered_rate_bps),
+            ruled_by: other.ruled_by.or(self.ruled_by),
             resume: other.resume.or(self.resume),
             limits: other.limits.or(self.limits),
             idle_repeats: self.idle_repeats + other.idle_repeats,

@@ -16,6 +16,7 @@ mod dimension;
 mod emulate;
 mod errors;
 mod failure;
+mod fallback;
 mod file_lines;
 mod known;
 mod limited;

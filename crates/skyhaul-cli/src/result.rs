@@ -10,6 +10,7 @@ use skyhaul_stp::ProbingConfig;
 
 use crate::cycles::CycleRecord;
 use crate::errors::{ErrorResult, of_file};
+use crate::fallback::fell_back;
 use crate::limited::{Held, LimitedBy};
 use crate::link_history::LinkHistory;
 use crate::protection::Protection;
@@ -49,6 +50,9 @@ pub(crate) struct TransferResult {
     /// `None` where no transfer came.
     pub(crate) protection: Option<Protection>,
     pub(crate) controller: String,
+    /// Why the rate was measured though routers were asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fell_back: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +123,7 @@ impl TransferResult {
             transport: "stp",
             protection: None,
             controller: sender.map_or_else(|| "receiver".into(), |s| s.controller.into()),
+            fell_back: fell_back(stats.ruled_by),
             link: None,
             seed: None,
             declared_rate_bps: None,

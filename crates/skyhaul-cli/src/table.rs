@@ -6,6 +6,7 @@ use skyhaul_core::units::{show_bytes, show_rate};
 use skyhaul_lab::transfer::{LossCounts, Probing, Traffic};
 
 use crate::counted::packets;
+use crate::fallback;
 use crate::file_lines::file_lines;
 use crate::link_history::{Dropped, noticed};
 use crate::pauses::pauses;
@@ -60,6 +61,7 @@ fn before(result: &TransferResult) -> Lines {
         ("confirmed after", result.confirmed_s.map(|s| format!("{s:.2} s, when the sender knew it"))),
         ("held back by", why(result)),
         ("speed", result.goodput_bps.filter(|bps| *bps > 0.0).map(show_rate)),
+        ("rate", result.fell_back.map(fallback::words)),
         ("the link allows", result.limit_bps.map(show_rate)),
         ("of that, used", result.share.map(|s| format!("{:.1} %", s * 100.0))),
     ])

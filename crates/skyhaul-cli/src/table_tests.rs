@@ -4,6 +4,7 @@ use super::*;
 use crate::link_history::{Gone, LinkHistory};
 use crate::result::FileResult;
 use skyhaul_core::Stats;
+use skyhaul_core::event::RuledBy;
 use skyhaul_files::SessionReport;
 
 fn with(lost_packets: [u64; 4]) -> TransferResult {
@@ -68,6 +69,25 @@ fn a_run_that_met_no_outage_says_where_one_is() {
     assert!(all.contains("link was gone     not yet: first at 12.3 s"), "{all}");
     let all = table(&TransferResult { truth: Some(LinkHistory::default()), ..with([0; 4]) }, true);
     assert!(!all.contains("link was gone"), "a link that never goes: {all}");
+}
+
+#[test]
+fn a_rate_that_no_router_told_is_told_with_its_reason() {
+    let of = |ruled_by| {
+        let stats = Stats { controller: "model", ruled_by, ..Stats::default() };
+        table(&delivered(TransferResult::new(&SessionReport::default(), Some(&stats))), false)
+    };
+    for by in [None, Some(RuledBy::Routers)] {
+        assert!(!of(by).contains("  rate "), "{by:?}");
+    }
+    for (by, why) in [
+        (RuledBy::NoRouter, "no router on the path tells one"),
+        (RuledBy::QueueBehind, "a queue stands behind the last router"),
+        (RuledBy::PeerWithout, "the receiver takes no questions to routers"),
+    ] {
+        let line = format!("  rate              measured, as {why}\n");
+        assert!(of(Some(by)).contains(&line), "{}", of(Some(by)));
+    }
 }
 
 #[test]

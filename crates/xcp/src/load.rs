@@ -71,8 +71,8 @@ impl Load {
         self.sum_x as f64 / UNITS_PER_S
     }
 
-    /// Sum of X that positive feedback is divided by, in seconds: of this interval, or of the last one in which
-    /// any packet told an X. Else a flow of less than a packet an interval would be granted nothing.
+    /// Sum of X that positive feedback is divided by, in seconds: of this interval, or of the last one in
+    /// which any packet told an X. Else a flow of less than a packet an interval would be granted nothing.
     pub(crate) fn known_sum_x_s(&self) -> f64 {
         self.known_sum_x() as f64 / UNITS_PER_S
     }

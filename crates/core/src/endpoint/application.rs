@@ -93,6 +93,7 @@ impl<H: Hosted> Connections for H {
             path_estimate: path.and_then(Path::estimate),
             path_mtu_bytes: path.and_then(Path::mtu).map(PathMtu::packet_bytes).or(own.path_mtu_bytes),
             lowered_rate_bps: path.and_then(Path::lowered_bps),
+            ruled_by: path.and_then(Path::ruled_by),
             resume: path.and_then(Path::resumed).map(|(phase, _)| phase),
             ..own
         })

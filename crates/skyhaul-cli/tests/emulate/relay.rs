@@ -139,7 +139,10 @@ fn a_router_tells_a_sender_its_rate_through_a_relay() {
         let capture = folder.path().join(capture);
         let (path, at, to) = (path.to_str().unwrap(), relay.at[0].to_string(), capture.to_str().unwrap());
         let said = run(&["send", path, &at, "--controller", "p-xcp", "--json", "--capture", to]);
-        assert_eq!((said.code, &said.json()["controller"]), (Some(0), &rules.into()), "{said:?}");
+        let fell_back = if rules == "model" { "no-router".into() } else { serde_json::Value::Null };
+        let json = said.json();
+        assert_eq!((said.code, &json["controller"]), (Some(0), &rules.into()), "{said:?}");
+        assert_eq!(json["fell_back"], fell_back);
         let (_, inbox) = receiver.wait();
         assert!(std::fs::read(inbox.path().join("data")).unwrap() == data);
         relay.end();
