@@ -21,6 +21,8 @@ Cells:
   outage, lossy  likewise
   thin  thin-100k-xstp, thin-100k-declared, thin-100k-tcp and the same with 20k
   short  short-xstp, short-tcp: a few seconds each, not a part of the matrix
+  explicit  explicit-ruled, explicit-unruled, explicit-model: likewise; a router, none, and nobody asks. The second
+         one is compared with the third, too
 ";
 
 /// How the result is shown.

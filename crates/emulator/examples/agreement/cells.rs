@@ -42,14 +42,18 @@ pub(crate) struct Cell {
 }
 
 /// Not a part of the matrix.
-const EXTRA: &str = "short";
+const EXTRA: [&str; 2] = ["short", "explicit"];
 
-const FILES: [(&str, &str, Bound); 5] = [
+/// Cell whose emulated goodput is to be that of another one, within so many percent of the medians.
+pub(crate) const PAIRS: [(&str, &str, f64); 1] = [("explicit-unruled", "explicit-model", 5.0)];
+
+const FILES: [(&str, &str, Bound); 6] = [
     ("clean", include_str!("clean.toml"), Bound::Each(1.0)),
     ("outage", include_str!("outage.toml"), Bound::Each(1.0)),
     ("lossy", include_str!("lossy.toml"), Bound::Medians(3.0)),
     ("thin", include_str!("thin.toml"), Bound::Each(1.0)),
-    (EXTRA, include_str!("short.toml"), Bound::Each(1.0)),
+    ("short", include_str!("short.toml"), Bound::Each(1.0)),
+    ("explicit", include_str!("explicit.toml"), Bound::Medians(3.0)),
 ];
 
 /// All cells.
@@ -68,7 +72,7 @@ pub(crate) fn all() -> Result<Vec<Cell>, String> {
                 seed: file.settings().seed,
                 seeds: file.settings().replications,
                 bound,
-                is_extra: name == EXTRA,
+                is_extra: EXTRA.contains(&name),
             });
         }
     }

@@ -8,6 +8,7 @@ mod emulated;
 mod ends;
 mod matrix;
 mod outcome;
+mod pair;
 mod processor;
 mod row;
 mod show;
@@ -42,7 +43,10 @@ fn main() -> ExitCode {
     match matrix::run(&plan) {
         Ok(rows) => {
             show::show(&plan, &rows);
-            if rows.iter().any(|row| row.verdict() == row::Verdict::Differs) {
+            let pairs = pair::pairs(&rows);
+            pairs.iter().for_each(|pair| eprintln!("{pair}"));
+            let verdicts = rows.iter().map(row::Row::verdict).chain(pairs.iter().map(|pair| pair.verdict));
+            if verdicts.into_iter().any(|verdict| verdict == row::Verdict::Differs) {
                 return ExitCode::FAILURE;
             }
             ExitCode::SUCCESS

@@ -8,6 +8,7 @@ use crate::arguments::{self, Form, Mode, Plan};
 use crate::cells::{self, Bound, Cell};
 use crate::emulated::{Course, disturbance, emulated};
 use crate::outcome::{Outcome, simulated};
+use crate::pair::pairs;
 use crate::processor::waited_ns;
 use crate::row::{Row, Run, Verdict, median};
 use crate::show::markdown;
@@ -40,8 +41,10 @@ fn cells_are_chosen_by_their_name_or_by_their_file() {
     let all = named("");
     assert_eq!(all.len(), 24, "{all:?}");
     assert!(all.is_sorted_by(|a, b| a != b) && !all.iter().any(|name| name.starts_with("short")), "{all:?}");
+    assert!(!all.iter().any(|name| name.starts_with("explicit")), "{all:?}");
     assert_eq!(named("--cells thin-20k-tcp,clean-4M-xstp"), ["clean-4M-xstp", "thin-20k-tcp"]);
     assert_eq!(named("--cells short"), ["short-xstp", "short-tcp"]);
+    assert_eq!(named("--cells explicit"), ["explicit-ruled", "explicit-unruled", "explicit-model"]);
     assert!(
         named("--cells outage")
             .iter()
@@ -57,6 +60,9 @@ fn each_kind_of_cell_has_its_runs_and_its_bound() {
     for cell in cells::all().unwrap() {
         let is_random = cell.scenario.links[0].config.forward.loss > 0.0;
         let expected = if is_random { (Bound::Medians(3.0), 20) } else { (Bound::Each(1.0), 3) };
+        if cell.file == "explicit" {
+            assert_eq!((cell.bound, cell.seeds), (Bound::Medians(3.0), 3), "{}", cell.name);
+        }
         if !cell.is_extra {
             assert_eq!((cell.bound, cell.seeds), expected, "{}", cell.name);
         }
@@ -126,6 +132,26 @@ fn where_chance_decides_medians_are_compared() {
     assert_eq!(bad.verdict(), Verdict::Differs);
     let medians = [median([3.0, 1.0, 2.0]), median([4.0, 1.0]), median([])];
     assert_eq!(medians.map(|value| (2.0 * value) as u64), [4, 5, 0]);
+}
+
+#[test]
+fn a_pair_differs_by_more_than_its_bound_unless_the_machine_disturbed_it() {
+    let named = |name: &str, runs: &[Run]| Row { name: name.into(), ..row(Bound::Medians(3.0), runs) };
+    let verdict = |emulated: Run| {
+        let rows = [
+            named("explicit-unruled", &[emulated]),
+            named("other", &[run(1, 1, None)]),
+            named("explicit-model", &[run(8000, 8000, None)]),
+        ];
+        let [pair] = &pairs(&rows)[..] else { panic!("one pair") };
+        (pair.verdict, pair.to_string())
+    };
+    assert_eq!(verdict(run(8000, 7600, None)).0, Verdict::Agrees);
+    let (differs, said) = verdict(run(8000, 7200, None));
+    assert_eq!(differs, Verdict::Differs);
+    assert!(said.contains("-10.00 % of explicit-model, allowed is 5: DIFFERS"), "{said}");
+    assert_eq!(verdict(run(8000, 7200, Some("noise"))).0, Verdict::Unknown);
+    assert!(pairs(&[named("explicit-unruled", &[run(1, 1, None)])]).is_empty());
 }
 
 #[test]
