@@ -94,10 +94,20 @@ impl Scene {
     /// Takes what the ends have to say; the acceptor's owner keeps whoever is paired.
     fn collect(&mut self) {
         for from in [OPENER, ACCEPTOR] {
-            if let Some(PairingEvent::Paired(paired)) = self.ends[from].poll_event() {
-                assert!(self.paired[from].is_none(), "once");
-                self.paired[from] = Some(paired);
-                self.ends[from].confirm();
+            match self.ends[from].poll_event() {
+                Some(PairingEvent::Met(_)) => {
+                    assert!(
+                        from == OPENER && self.paired[from].is_none(),
+                        "it meets whom it does not know yet"
+                    );
+                    self.ends[from].confirm();
+                }
+                Some(PairingEvent::Paired(paired)) => {
+                    assert!(self.paired[from].is_none(), "once");
+                    self.paired[from] = Some(paired);
+                    self.ends[from].confirm();
+                }
+                Some(PairingEvent::Failed(_)) | None => {}
             }
             while let Some(octets) = self.ends[from].poll_transmit() {
                 self.under_way[1 - from].extend(octets);

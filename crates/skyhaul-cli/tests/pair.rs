@@ -76,8 +76,14 @@ impl Machine {
 
     /// Secret shared with its only peer, as it stands in the file.
     fn psk(&self) -> String {
+        self.peers_psk("")
+    }
+
+    /// Secret shared with the first peer whose name begins like this.
+    fn peers_psk(&self, name: &str) -> String {
         let text = fs::read_to_string(self.0.path().join("config/skyhaul/peers")).unwrap();
-        text.lines().nth(1).unwrap().split(' ').nth(2).unwrap().to_owned()
+        let line = text.lines().skip(1).find(|line| line.starts_with(name)).unwrap();
+        line.split(' ').nth(2).unwrap().to_owned()
     }
 }
 
@@ -200,7 +206,7 @@ fn who_cannot_be_kept_is_told_at_both_and_may_have_another_name() {
     let (ship, ground, second) = (Machine::new("ship"), Machine::new("ground"), Machine::new("ground"));
     for (opener, options, code_of, words) in [
         (&ground, "", Some(0), "paired with"),
-        (&second, "", Some(1), "could not keep this one"),
+        (&second, "", Some(1), "this machine would have the name of another peer there"),
         (&second, " --as second", Some(0), "paired with"),
     ] {
         let waiting = ship.waits(options);
@@ -249,46 +255,47 @@ fn a_machine_that_is_gone_in_mid_pairing_spends_no_code_and_holds_nobody_up_for_
 }
 
 #[test]
-fn who_cannot_keep_the_machine_that_shows_the_code_pairs_again_under_another_name() {
+fn who_cannot_keep_the_machine_that_shows_the_code_is_told_at_both_and_tries_it_under_another_name() {
     let (ship, second, ground) = (Machine::new("ship"), Machine::new("ship"), Machine::new("ground"));
-    for (acceptor, options, code_of) in [(&ship, "", 0), (&second, "", 1), (&second, " --as second", 0)] {
-        let waiting = acceptor.waits("");
-        let said = ground.run(&format!("pair {} --code {}{options}", waiting.address, waiting.code));
-        assert_eq!((said.code, waiting.end().code), (Some(code_of), Some(0)), "{said:?}");
-        assert_eq!(
-            said.err.contains("'ship' already") && said.err.contains("by --as"),
-            code_of == 1,
-            "{said:?}"
-        );
-    }
+    let waiting = ship.waits("");
+    let said = ground.run(&format!("pair {} --code {}", waiting.address, waiting.code));
+    assert_eq!((said.code, waiting.end().code), (Some(0), Some(0)), "{said:?}");
+    let waiting = second.waits("");
+    let line = format!("pair {} --code {}", waiting.address, waiting.code);
+    let said = ground.run(&line);
+    assert!(said.code == Some(1) && said.err.contains("another peer is called 'ship' already"), "{said:?}");
+    assert!(said.err.contains("the code still holds"), "{said:?}");
+    assert!(second.peers()[0].is_null(), "nobody is known at one end alone");
+    let said = ground.run(&format!("{line} --as second"));
+    let there = waiting.end();
+    assert_eq!((said.code, there.code), (Some(0), Some(0)), "{said:?} {there:?}");
+    assert!(there.err.contains("this machine would have the name of another peer there"), "{there:?}");
+    assert!(there.err.contains("--as NAME there") && there.err.contains("still waiting"), "{there:?}");
     assert_eq!(ground.peers().as_array().unwrap().len(), 2);
-    assert_eq!(
-        (second.peers().as_array().unwrap().len(), second.psk()),
-        (1, ground.psk()),
-        "the newest secret"
-    );
+    assert_eq!((second.peers().as_array().unwrap().len(), second.psk()), (1, ground.peers_psk("second")));
 }
 
 #[test]
-fn two_machines_of_one_name_are_paired_under_another_one() {
+fn two_machines_of_one_name_are_told_so_at_both_and_paired_under_other_ones() {
     let (ship, second) = (Machine::new("ship"), Machine::new("ship"));
-    for (there_options, options, code_of, words) in [
-        ("", "", [1, 1], ["is called 'ship', too", "could not keep this one"]),
-        (" --as second", "", [0, 1], ["paired with", "is called 'ship', too"]),
-        (" --as second", " --as first", [0, 0], ["paired with", "paired with"]),
-    ] {
-        let waiting = ship.waits(there_options);
-        let said = second.run(&format!("pair {} --code {}{options}", waiting.address, waiting.code));
-        let there = waiting.end();
-        assert_eq!([there.code, said.code], code_of.map(Some), "{there:?} {said:?}");
-        for (said, words) in [(there, words[0]), (said, words[1])] {
-            let is_refused = words.contains("too");
-            assert!((said.out.clone() + &said.err).contains(words), "{words}: {said:?}");
-            assert!(
-                !is_refused || said.err.contains("--name NAME") && said.err.contains("--as NAME"),
-                "{said:?}"
-            );
-        }
+    let (here, there) = ("this machine is called 'ship', too", "the other one's own name there");
+    for (as_there, code_of) in [("", 1), (" --as second", 0)] {
+        let waiting = ship.waits(as_there);
+        let line = format!("pair {} --code {}", waiting.address, waiting.code);
+        let said = second.run(&line);
+        assert!(said.code == Some(1) && said.err.contains(here), "{said:?}");
+        assert!(said.err.contains("--name NAME") && said.err.contains("--as NAME"), "{said:?}");
+        assert!(ship.peers()[0].is_null() && second.peers()[0].is_null());
+        let said = second.run(&format!("{line} --as first"));
+        let waited = waiting.end();
+        assert_eq!([said.code, waited.code], [Some(code_of); 2], "{said:?} {waited:?}");
+        assert!(waited.err.contains(there) && waited.err.contains("still waiting"), "{waited:?}");
+        assert_eq!(
+            said.err.contains(there) && said.err.contains("--name NAME here"),
+            code_of == 1,
+            "{said:?}"
+        );
+        assert_eq!(waited.err.contains(here), code_of == 1, "{waited:?}");
     }
     assert_eq!((&ship.peers()[0]["name"], &second.peers()[0]["name"]), (&"second".into(), &"first".into()));
     let said = ship.run("id --name second");

@@ -90,6 +90,24 @@ impl Store {
         change: impl FnOnce(&mut Book) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let _alone = self.lock(Kind::Peers)?;
+        let (book, changed) = self.changed(change)?;
+        self.write(Kind::Peers, &book.encode())?;
+        Ok(changed)
+    }
+
+    /// Whether [`Self::change_book`] would make this change: nothing is written.
+    pub fn try_change<T>(
+        &self,
+        change: impl FnOnce(&mut Book) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.changed(change).map(|(_, changed)| changed)
+    }
+
+    /// Peers with this change.
+    fn changed<T>(
+        &self,
+        change: impl FnOnce(&mut Book) -> Result<T, StoreError>,
+    ) -> Result<(Book, T), StoreError> {
         let mut book = self.book()?;
         let own = self.machine()?;
         let is_namesake = |book: &Book| own.as_ref().is_some_and(|own| book.by_name(&own.name).is_ok());
@@ -103,8 +121,7 @@ impl Store {
                 return Err(StoreError::OwnName(own.name.clone()));
             }
         }
-        self.write(Kind::Peers, &book.encode())?;
-        Ok(changed)
+        Ok((book, changed))
     }
 
     /// Forgets a peer, and what is remembered of its handshakes.

@@ -29,12 +29,23 @@ pub enum PairingError {
     ModeRefused,
     /// The other end has this machine's own key.
     Oneself,
-    /// The other end could not keep what was agreed.
-    Declined,
+    /// The other end could not keep this one.
+    Declined(Unkept),
     /// What came is no pairing.
     Alien,
     /// The stream ended before it was over.
     Cut,
+}
+
+/// Why an end cannot keep the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unkept {
+    /// It would get the name of the machine that would keep it.
+    OwnName,
+    /// It would get the name of another peer there.
+    NameTaken,
+    /// Another reason, which is told there alone.
+    Other,
 }
 
 /// Reason that is told to the other end. Nobody has to believe it.
@@ -45,6 +56,18 @@ pub(super) enum Refusal {
     Mode = 3,
     Declined = 4,
     Alien = 5,
+    OwnName = 6,
+    NameTaken = 7,
+}
+
+impl From<Unkept> for Refusal {
+    fn from(why: Unkept) -> Self {
+        match why {
+            Unkept::OwnName => Self::OwnName,
+            Unkept::NameTaken => Self::NameTaken,
+            Unkept::Other => Self::Declined,
+        }
+    }
 }
 
 impl PairingError {
@@ -56,7 +79,7 @@ impl PairingError {
             Self::Mode { .. } => Some(Refusal::Mode),
             Self::Oneself => Some(Refusal::Declined),
             Self::Alien | Self::Forged => Some(Refusal::Alien),
-            Self::CodeRefused | Self::ModeRefused | Self::Declined | Self::Cut => None,
+            Self::CodeRefused | Self::ModeRefused | Self::Declined(_) | Self::Cut => None,
         }
     }
 
@@ -68,7 +91,9 @@ impl PairingError {
             1 => Self::Version(0),
             2 => Self::CodeRefused,
             3 => Self::ModeRefused,
-            4 => Self::Declined,
+            4 => Self::Declined(Unkept::Other),
+            6 => Self::Declined(Unkept::OwnName),
+            7 => Self::Declined(Unkept::NameTaken),
             _ => Self::Alien,
         }
     }
@@ -97,7 +122,15 @@ impl fmt::Display for PairingError {
             ),
             Self::ModeRefused => f.write_str("the modes differ; give both machines one --mode"),
             Self::Oneself => f.write_str("the other machine has this one's identity; each needs its own"),
-            Self::Declined => f.write_str("the other machine could not keep this one; it says why there"),
+            Self::Declined(Unkept::OwnName) => f.write_str(
+                "this machine would have the other one's own name there, and a name must mean one of them",
+            ),
+            Self::Declined(Unkept::NameTaken) => f.write_str(
+                "this machine would have the name of another peer there, and a name must mean one of them",
+            ),
+            Self::Declined(Unkept::Other) => {
+                f.write_str("the other machine could not keep this one; it says why there")
+            }
             Self::Alien => f.write_str("what came is no pairing of skyhaul"),
             Self::Cut => f.write_str("the connection ended before the pairing did"),
         }

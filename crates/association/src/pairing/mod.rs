@@ -19,7 +19,7 @@ use skyhaul_core::SECOND;
 
 pub use card::Card;
 pub use code::{CODE_BITS, Code, CodeError};
-pub use errors::PairingError;
+pub use errors::{PairingError, Unkept};
 pub use frame::{MAX_BODY_BYTES, VERSION};
 pub use invitation::{Invitation, MAX_SESSIONS};
 pub use steps::Paired;
@@ -34,9 +34,12 @@ pub const SILENCE_NS: u64 = 15 * SECOND;
 /// Life of a code: beyond it, its owner shows another one.
 pub const CODE_NS: u64 = 600 * SECOND;
 
-/// What came of a pairing. There is one.
+/// What came of a pairing. There is one, behind [`PairingEvent::Met`] at the opener.
 #[derive(Clone, Debug)]
 pub enum PairingEvent {
+    /// The other end has shown who it is, to the opener, and waits to learn who this one is. The owner calls
+    /// [`Pairing::confirm`] if it could keep it, or [`Pairing::decline`]; more comes of it.
+    Met(Paired),
     /// The other end is known. The acceptor's owner keeps it and then calls [`Pairing::confirm`], or
     /// [`Pairing::decline`]; the opener's knows that the other end has kept it already.
     Paired(Paired),
@@ -90,7 +93,7 @@ impl Pairing {
             Ok(progress) => {
                 self.step = progress.step;
                 self.outbox.extend(progress.reply);
-                self.event = progress.paired.map(PairingEvent::Paired);
+                self.event = progress.event;
             }
             Err(failed) => {
                 self.outbox.extend(failed.reply);
@@ -112,28 +115,32 @@ impl Pairing {
         (!octets.is_empty()).then_some(octets)
     }
 
-    /// What came of it, once.
+    /// What came of it, each once.
     pub fn poll_event(&mut self) -> Option<PairingEvent> {
         self.event.take()
     }
 
-    /// Acceptor's word that it has kept the other end: that is told, and the pairing is over.
+    /// Owner's word that it has kept the other end, as acceptor, which is told and ends the pairing; or that
+    /// it could, as opener, which tells the acceptor who this end is. Nothing, where no decision is due.
     pub fn confirm(&mut self) {
-        if let Step::Deciding(proof) = core::mem::replace(&mut self.step, Step::Over) {
-            self.outbox.extend(proof);
+        let step = core::mem::replace(&mut self.step, Step::Over);
+        let (step, told) = step.confirm();
+        self.step = step;
+        self.outbox.extend(told);
+    }
+
+    /// Owner's word that it cannot keep the other end, which is told why: the pairing is over. Nothing, where
+    /// no decision is due.
+    pub fn decline(&mut self, why: Unkept) {
+        if self.step.is_decision() {
+            self.step = Step::Over;
+            self.outbox.extend(errors::Refusal::from(why).frame());
         }
     }
 
-    /// Acceptor's word that it cannot keep the other end.
-    pub fn decline(&mut self) {
-        if let Step::Deciding(_) = core::mem::replace(&mut self.step, Step::Over) {
-            self.outbox.extend(errors::Refusal::Declined.frame());
-        }
-    }
-
-    /// Whether there is nothing left to hear.
+    /// Whether there is nothing left to hear, or not before the owner has decided.
     pub fn is_over(&self) -> bool {
-        matches!(self.step, Step::Over | Step::Deciding(_))
+        matches!(self.step, Step::Over) || self.step.is_decision()
     }
 
     /// Whether a wrong code was tried, or the right one has done its work.

@@ -45,6 +45,16 @@ fn frames(mut octets: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
+/// What came of the opener, whose owner could keep whom it meets.
+fn opener_event(opener: &mut Pairing) -> Option<PairingEvent> {
+    let event = opener.poll_event();
+    if matches!(event, Some(PairingEvent::Met(_))) {
+        opener.confirm();
+        return None;
+    }
+    event
+}
+
 /// What came of both ends.
 struct Outcome {
     opener: Option<PairingEvent>,
@@ -54,7 +64,7 @@ struct Outcome {
 }
 
 /// Runs two ends until nobody says anything; `change` sees each frame with its number and gives what
-/// arrives. The acceptor's owner confirms.
+/// arrives. The owners confirm.
 fn run(opener: &mut Pairing, acceptor: &mut Pairing, mut change: impl FnMut(usize, &mut Vec<u8>)) -> Outcome {
     let mut outcome = Outcome { opener: None, acceptor: None, sent: Vec::new() };
     for _ in 0..8 {
@@ -71,7 +81,7 @@ fn run(opener: &mut Pairing, acceptor: &mut Pairing, mut change: impl FnMut(usiz
                 acceptor.confirm();
             }
             outcome.acceptor = outcome.acceptor.or(event);
-            outcome.opener = outcome.opener.or(opener.poll_event());
+            outcome.opener = outcome.opener.or(opener_event(opener));
         }
     }
     outcome
@@ -261,6 +271,9 @@ fn octets_may_arrive_one_by_one_or_all_at_once() {
         if let Some(PairingEvent::Paired(_)) = b.poll_event() {
             b.confirm();
         }
+        if matches!(a.event, Some(PairingEvent::Met(_))) {
+            a.confirm();
+        }
         a.handle(&[b.poll_transmit().unwrap_or_default(), Vec::new()].concat());
     }
     assert!(matches!(a.poll_event(), Some(PairingEvent::Paired(_))));
@@ -306,21 +319,49 @@ fn ones_own_identity_is_no_peer() {
     let mut invitation = Invitation::new(code(RIGHT), identity(0x11), card("ship", Mode::Encrypted));
     let outcome = run(&mut opener(RIGHT), &mut acceptor(&mut invitation), |_, _| {});
     assert_eq!(failed(outcome.opener.as_ref()), PairingError::Oneself);
-    assert_eq!(failed(outcome.acceptor.as_ref()), PairingError::Declined);
+    assert_eq!(failed(outcome.acceptor.as_ref()), PairingError::Declined(Unkept::Other));
 }
 
-#[test]
-fn an_owner_who_cannot_keep_the_other_end_says_so() {
-    let mut invitation = invitation();
-    let (mut a, mut b) = (opener(RIGHT), acceptor(&mut invitation));
+/// Three messages of the handshake, or what the opener says in the place of the third, and all of them
+/// understood.
+fn acquaint(a: &mut Pairing, b: &mut Pairing, mut meet: impl FnMut(&mut Pairing)) {
     for _ in 0..4 {
         b.handle(&a.poll_transmit().unwrap_or_default());
         a.handle(&b.poll_transmit().unwrap_or_default());
+        if matches!(a.event, Some(PairingEvent::Met(_))) {
+            assert_eq!(a.poll_transmit(), None, "nothing is told of this end before its owner has decided");
+            a.poll_event();
+            meet(a);
+        }
     }
-    assert!(matches!(b.poll_event(), Some(PairingEvent::Paired(_))) && a.poll_event().is_none());
-    b.decline();
-    a.handle(&b.poll_transmit().unwrap());
-    assert_eq!(failed(a.poll_event().as_ref()), PairingError::Declined);
+}
+
+const REASONS: [Unkept; 3] = [Unkept::OwnName, Unkept::NameTaken, Unkept::Other];
+
+#[test]
+fn an_opener_who_cannot_keep_the_other_end_says_why_before_that_keeps_anything() {
+    for why in REASONS {
+        let mut invitation = invitation();
+        let (mut a, mut b) = (opener(RIGHT), acceptor(&mut invitation));
+        acquaint(&mut a, &mut b, |a| a.decline(why));
+        assert_eq!(failed(b.poll_event().as_ref()), PairingError::Declined(why));
+        assert!(a.is_over() && a.poll_event().is_none());
+        invitation.take_back(b);
+        assert!(!invitation.is_void(), "the code was right: it may be tried again");
+    }
+}
+
+#[test]
+fn an_owner_who_cannot_keep_the_other_end_says_why() {
+    for why in REASONS {
+        let mut invitation = invitation();
+        let (mut a, mut b) = (opener(RIGHT), acceptor(&mut invitation));
+        acquaint(&mut a, &mut b, Pairing::confirm);
+        assert!(matches!(b.poll_event(), Some(PairingEvent::Paired(_))) && a.poll_event().is_none());
+        b.decline(why);
+        a.handle(&b.poll_transmit().unwrap());
+        assert_eq!(failed(a.poll_event().as_ref()), PairingError::Declined(why));
+    }
 }
 
 #[test]

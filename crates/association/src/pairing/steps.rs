@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::envelope::Mode;
 
+use super::PairingEvent;
 use super::card::Card;
 use super::code::Code;
 use super::errors::{PairingError, Refusal};
@@ -45,6 +46,8 @@ pub(super) enum Step {
     OpenerHello(Own, Half, Vec<u8>),
     /// Second message of the handshake, as opener.
     OpenerSecond(Own, Mutual),
+    /// Owner's decision, as opener; with the third message of the handshake.
+    Meeting(Paired, Vec<u8>),
     /// Word of the acceptor that it has kept this end.
     OpenerPaired(Paired),
     /// Hello of the other end, as acceptor.
@@ -64,7 +67,7 @@ pub(super) enum Step {
 pub(super) struct Progress {
     pub(super) step: Step,
     pub(super) reply: Vec<u8>,
-    pub(super) paired: Option<Paired>,
+    pub(super) event: Option<PairingEvent>,
 }
 
 /// What a frame spoiled.
@@ -83,7 +86,7 @@ impl From<PairingError> for Failed {
 
 impl Progress {
     fn to(step: Step, reply: Vec<u8>) -> Self {
-        Self { step, reply, paired: None }
+        Self { step, reply, event: None }
     }
 }
 
@@ -113,6 +116,22 @@ impl Step {
             (Self::AcceptorThird(own, noise), FrameKind::Handshake) => decide(&own, noise, body(frame)),
             (Self::OpenerPaired(paired), FrameKind::Paired) => conclude(paired, body(frame)),
             _ => Err(PairingError::Alien.into()),
+        }
+    }
+}
+
+impl Step {
+    /// Whether the owner has to decide.
+    pub(super) fn is_decision(&self) -> bool {
+        matches!(self, Self::Meeting(..) | Self::Deciding(_))
+    }
+
+    /// Step behind a decision for the other end, and what is told of it.
+    pub(super) fn confirm(self) -> (Self, Vec<u8>) {
+        match self {
+            Self::Meeting(paired, third) => (Self::OpenerPaired(paired), third),
+            Self::Deciding(proof) => (Self::Over, proof),
+            undecided => (undecided, Vec::new()),
         }
     }
 }
@@ -166,15 +185,16 @@ fn second(own: Own, mut noise: Mutual, message: &[u8]) -> Result<Progress, Faile
     Ok(Progress::to(Step::AcceptorThird(own, noise), encode(FrameKind::Handshake, &reply)))
 }
 
-/// Opener's third message, behind the acceptor's, which says who that is.
+/// Opener's third message, behind the acceptor's, which says who that is: its owner decides whether it goes.
 fn third(own: &Own, mut noise: Mutual, message: &[u8]) -> Result<Progress, Failed> {
     let (key, card) = introduced(own, &mut noise, message)?;
     let reply = noise.write(&own.card.encode()).map_err(|_| PairingError::Alien)?;
     let reply = encode(FrameKind::Handshake, &reply);
     // The acceptor finds out by that message what the modes are.
     check_mode(own, card.mode).map_err(|error| Failed { error, reply: reply.clone() })?;
-    let psk = psk(&noise.split());
-    Ok(Progress::to(Step::OpenerPaired(Paired { key, card, psk }), reply))
+    let paired = Paired { key, card, psk: psk(&noise.split()) };
+    let event = Some(PairingEvent::Met(paired.clone()));
+    Ok(Progress { step: Step::Meeting(paired, reply), reply: Vec::new(), event })
 }
 
 /// Acceptor's end of the handshake: its owner decides.
@@ -183,7 +203,7 @@ fn decide(own: &Own, mut noise: Mutual, message: &[u8]) -> Result<Progress, Fail
     check_mode(own, card.mode)?;
     let paired = Paired { key, card, psk: psk(&noise.split()) };
     let step = Step::Deciding(encode(FrameKind::Paired, &proof(&paired.psk)));
-    Ok(Progress { step, reply: Vec::new(), paired: Some(paired) })
+    Ok(Progress { step, reply: Vec::new(), event: Some(PairingEvent::Paired(paired)) })
 }
 
 /// Opener's end, behind the acceptor's word that it has kept this end.
@@ -191,7 +211,7 @@ fn conclude(paired: Paired, told: &[u8]) -> Result<Progress, Failed> {
     if !is_equal(told, &proof(&paired.psk)) {
         return Err(PairingError::Forged.into());
     }
-    Ok(Progress { step: Step::Over, reply: Vec::new(), paired: Some(paired) })
+    Ok(Progress { step: Step::Over, reply: Vec::new(), event: Some(PairingEvent::Paired(paired)) })
 }
 
 /// Key and card of the other end.

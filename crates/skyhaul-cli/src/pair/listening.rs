@@ -12,7 +12,7 @@ use skyhaul_store::KnownPeer;
 use tokio::time::timeout;
 
 use super::conversation::{converse, part};
-use super::{FAREWELL, PATIENCE, PORT, Scene, failed, interrupted, random, show};
+use super::{FAREWELL, PATIENCE, PORT, Scene, failed, interrupted, random, show, told};
 use crate::advice;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
@@ -87,7 +87,7 @@ async fn invite(
         match talk(scene, invitation, session, stream).await {
             Ok(paired) => return paired,
             Err(error) if is_final(error) => return Err(failed(error)),
-            Err(error) => note(&format!("{from}: {error}; still waiting")),
+            Err(error) => note(&format!("{from}: {}; still waiting", told(error))),
         }
     }
     let text = format!("not paired: {MAX_SESSIONS} connections came, and none was the other machine");
@@ -111,11 +111,12 @@ async fn talk(
     let done = match event {
         Ok(PairingEvent::Paired(paired)) => Ok(scene.keep(paired, None)),
         Ok(PairingEvent::Failed(error)) => Err(error),
+        Ok(PairingEvent::Met(_)) => Err(PairingError::Alien), // openers alone meet
         Err(_) => Err(PairingError::Cut),
     };
     match &done {
         Ok(Ok(_)) => session.confirm(),
-        Ok(Err(_)) => session.decline(),
+        Ok(Err(unable)) => session.decline(unable.there),
         Err(_) => {}
     }
     // Who is gone hears no last words.
@@ -124,7 +125,7 @@ async fn talk(
         note("the other machine may not know yet that it is paired: if it says so, pair again");
     }
     invitation.take_back(session);
-    done
+    done.map(|kept| kept.map_err(|unable| unable.here))
 }
 
 #[cfg(test)]

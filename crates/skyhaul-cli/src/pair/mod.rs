@@ -8,7 +8,7 @@ mod opening;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use skyhaul_association::pairing::{Card, PAIRING_NS, Paired, PairingError};
+use skyhaul_association::pairing::{Card, PAIRING_NS, Paired, PairingError, Unkept};
 use skyhaul_core::SECOND;
 use skyhaul_store::{KnownPeer, Machine, Store, StoreError, random_secret};
 
@@ -27,6 +27,9 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// What to do where two machines have one name.
 const OTHER_NAME: &str =
     "--name NAME gives this machine another one, --as NAME the other one at this machine";
+
+/// What to do where the other machine cannot use the name of this one.
+const OTHER_NAME_THERE: &str = "--as NAME there, or --name NAME here, gives this machine another one";
 
 pub(crate) async fn run(args: PairArgs) -> Result<ExitCode, Failure> {
     let store = Store::of_user()?;
@@ -64,28 +67,52 @@ impl<'a> Scene<'a> {
         Ok(Self { store, args, machine, card })
     }
 
-    /// Keeps the other end, which is at this address; what is known of it now.
-    fn keep(&self, paired: Paired, address: Option<String>) -> Result<KnownPeer, Failure> {
+    /// The other end, which is at this address, as it would be kept.
+    fn peer(&self, paired: Paired, address: Option<String>) -> KnownPeer {
         let Paired { key, card, psk } = paired;
-        let name = self.args.called.clone().unwrap_or(card.name);
-        let peer = KnownPeer {
-            name: name.clone(),
+        KnownPeer {
+            name: self.args.called.clone().unwrap_or(card.name),
             key,
             psk,
             mode: card.mode,
             callsign: card.callsign,
             address,
             may_send: self.args.allow,
-        };
+        }
+    }
+
+    /// Keeps the other end, which is at this address; what is known of it now.
+    fn keep(&self, paired: Paired, address: Option<String>) -> Result<KnownPeer, Unable> {
+        let peer = self.peer(paired, address);
+        let name = peer.name.clone();
         let kept = self.store.change_book(|book| {
             book.pair(peer)?;
             book.by_name(&name).cloned()
         });
-        kept.map_err(|error| match error {
-            StoreError::OwnName(_) => Failure::from(error).and(OTHER_NAME),
-            _ => error.into(),
-        })
+        kept.map_err(unable)
     }
+
+    /// Whether the other end, which is at this address, could be kept.
+    fn try_keep(&self, paired: Paired, address: Option<String>) -> Result<(), Unable> {
+        let peer = self.peer(paired, address);
+        self.store.try_change(|book| book.pair(peer)).map_err(unable)
+    }
+}
+
+/// What this end's owner learns if the other one cannot be kept, and what the other end's does.
+struct Unable {
+    here: Failure,
+    there: Unkept,
+}
+
+fn unable(error: StoreError) -> Unable {
+    let there = match error {
+        StoreError::OwnName(_) => Unkept::OwnName,
+        StoreError::NameTaken(_) => Unkept::NameTaken,
+        _ => Unkept::Other,
+    };
+    let here = Failure::from(error);
+    Unable { here: if there == Unkept::OwnName { here.and(OTHER_NAME) } else { here }, there }
 }
 
 /// Randomness of the system for one purpose.
@@ -94,7 +121,15 @@ fn random() -> Result<skyhaul_association::Secret, Failure> {
 }
 
 fn failed(error: PairingError) -> Failure {
-    Failure::of(ErrorCode::PairingFailed, format!("not paired: {error}"))
+    Failure::of(ErrorCode::PairingFailed, format!("not paired: {}", told(error)))
+}
+
+/// Reason, and what to do about it here or there.
+fn told(error: PairingError) -> String {
+    match error {
+        PairingError::Declined(Unkept::OwnName | Unkept::NameTaken) => format!("{error}; {OTHER_NAME_THERE}"),
+        _ => error.to_string(),
+    }
 }
 
 fn interrupted() -> Failure {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use skyhaul_association::pairing::{Code, Pairing, PairingError, PairingEvent};
+use skyhaul_association::pairing::{Code, Paired, Pairing, PairingError, PairingEvent};
 use skyhaul_core::{CloseReason, SECOND};
 use skyhaul_net::{Endpoint, EndpointOptions, Stream};
 use skyhaul_store::KnownPeer;
@@ -30,6 +30,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// What to do if the other machine has kept this one, and this one cannot keep it.
 const KEPT_THERE: &str =
     "the other machine has kept this one already: mend that, or name it by --as, and pair again";
+/// What to do if this machine cannot keep the other one, which has kept nothing yet.
+const STILL_SHOWN: &str = "the code still holds: mend that, and pair again by it";
 /// Longest line that is read.
 const MAX_LINE_BYTES: u64 = 1024;
 
@@ -131,13 +133,30 @@ async fn talk(
 ) -> Result<KnownPeer, Failure> {
     let seed = random()?;
     let mut pairing = Pairing::open(code, scene.machine.identity(), scene.card.clone(), &seed);
-    let event = timeout(PATIENCE, converse(&mut stream, &mut pairing, PATIENCE)).await;
+    let outcome = timeout(PATIENCE, open(scene, address, &mut stream, &mut pairing)).await;
     part(stream, &mut pairing).await;
-    match event {
-        Ok(PairingEvent::Paired(paired)) => {
-            scene.keep(paired, Some(address.into())).map_err(|failure| failure.and(KEPT_THERE))
+    let paired = outcome.unwrap_or_else(|_| Err(failed(PairingError::Cut)))?;
+    scene.keep(paired, Some(address.into())).map_err(|unable| unable.here.and(KEPT_THERE))
+}
+
+/// Talks until the other end has kept this one. It is told who this one is if this one could keep it.
+async fn open(
+    scene: &Scene<'_>,
+    address: &str,
+    stream: &mut Stream,
+    pairing: &mut Pairing,
+) -> Result<Paired, Failure> {
+    loop {
+        match converse(stream, pairing, PATIENCE).await {
+            PairingEvent::Met(paired) => match scene.try_keep(paired, Some(address.into())) {
+                Ok(()) => pairing.confirm(),
+                Err(unable) => {
+                    pairing.decline(unable.there);
+                    return Err(unable.here.and(STILL_SHOWN));
+                }
+            },
+            PairingEvent::Paired(paired) => return Ok(paired),
+            PairingEvent::Failed(error) => return Err(failed(error)),
         }
-        Ok(PairingEvent::Failed(error)) => Err(failed(error)),
-        Err(_) => Err(failed(PairingError::Cut)),
     }
 }
