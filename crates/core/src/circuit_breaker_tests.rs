@@ -19,8 +19,18 @@ impl Bench {
     /// A round of 1000 packets of which so many arrive.
     fn round(&mut self, arrived: u64) -> Option<u64> {
         self.1 = self.1.after(ROUND_RTTS * RTT_NS);
-        self.0.count(arrived, 1000 - arrived);
-        self.0.conclude(self.1, RTT_NS)
+        self.0.count_arrived(arrived, 0);
+        self.0.count_lost(1000 - arrived);
+        self.0.conclude(self.1, RTT_NS, false)
+    }
+
+    /// Report, so much later, that tells of so many more packets of 1500 bytes, while repeats alone leave or
+    /// not.
+    fn report(&mut self, later_ns: u64, arrived: u64, lost: u64, only_repeats: bool) -> Option<u64> {
+        self.1 = self.1.after(later_ns);
+        self.0.count_arrived(arrived, 1500 * arrived);
+        self.0.count_lost(lost);
+        self.0.conclude(self.1, RTT_NS, only_repeats)
     }
 
     /// A round on a path that carries so much.
@@ -75,14 +85,55 @@ fn a_lowered_rate_is_raised_ever_more_rarely_until_the_path_carries_more() {
 fn few_packets_a_short_time_and_an_outage_decide_nothing() {
     let Bench(mut breaker, _) = Bench::new();
     let later = Instant::ZERO.after(10 * SECOND);
-    breaker.count(0, ROUND_PACKETS - 1);
-    assert_eq!(breaker.conclude(later, RTT_NS), None);
-    breaker.count(0, 1);
-    assert_eq!(breaker.conclude(Instant::ZERO.after(RTT_NS), RTT_NS), None);
-    assert_eq!(breaker.conclude(later, RTT_NS), None);
+    breaker.count_lost(ROUND_PACKETS - 1);
+    assert_eq!(breaker.conclude(later, RTT_NS, false), None);
+    breaker.count_lost(1);
+    assert_eq!(breaker.conclude(Instant::ZERO.after(RTT_NS), RTT_NS, false), None);
+    assert_eq!(breaker.conclude(later, RTT_NS, false), None);
     breaker.forget(later);
-    breaker.count(0, 1000);
-    assert_eq!(breaker.conclude(later.after(SECOND), RTT_NS), None, "the first round of two");
-    breaker.count(0, u64::MAX);
-    assert_eq!(breaker.conclude(later.after(2 * SECOND), RTT_NS), Some(MIN_RATE_BPS));
+    breaker.count_lost(1000);
+    assert_eq!(breaker.conclude(later.after(SECOND), RTT_NS, false), None, "the first round of two");
+    breaker.count_lost(u64::MAX);
+    assert_eq!(breaker.conclude(later.after(2 * SECOND), RTT_NS, false), Some(MIN_RATE_BPS));
+}
+
+/// Packets of 1500 bytes that a path of 6 Mbit/s carries in a tenth of a round trip of 100 ms.
+const TENTH: (u64, u64) = (RTT_NS / 10, 5);
+
+#[test]
+fn where_repeats_alone_leave_the_first_reports_lower_the_rate_to_what_arrived_between_them() {
+    // A queue of 200 packets was filled before the first loss.
+    let (tenth_ns, carried) = TENTH;
+    for only_repeats in [true, false] {
+        let mut bench = Bench::new();
+        assert_eq!(bench.report(RTT_NS, 200, 0, only_repeats), None);
+        let rates: Vec<_> = (0..9).map(|_| bench.report(tenth_ns, carried, 60, only_repeats)).collect();
+        let lowered = rates.iter().position(Option::is_some);
+        assert_eq!(lowered, only_repeats.then_some(3), "{rates:?}");
+        assert_eq!(rates[3], only_repeats.then_some(5_700_000), "19/20 of 6 Mbit/s, whatever the queue took");
+    }
+}
+
+#[test]
+fn repeats_of_what_is_less_than_half_or_few_or_not_measured_leave_the_rate() {
+    let (tenth_ns, carried) = TENTH;
+    let lowers = |arrived: u64, lost: u64, reports: u64, apart_ns: u64| {
+        let mut bench = Bench::new();
+        (0..reports).any(|_| bench.report(apart_ns, arrived, lost, true).is_some())
+    };
+    assert!(lowers(carried, 60, 9, tenth_ns));
+    assert!(!lowers(60, 60, 9, tenth_ns), "half");
+    assert!(!lowers(carried, 9, 7, tenth_ns), "98 packets");
+    assert!(!lowers(40, 60, 2, tenth_ns), "a tenth of a round trip");
+    assert!(lowers(40, 60, 2, 3 * tenth_ns), "three of them");
+}
+
+#[test]
+fn repeats_lower_no_rate_that_was_found_not_to_blame_just_before() {
+    let (tenth_ns, carried) = TENTH;
+    let mut bench = Bench::new();
+    let told: Vec<_> = (0..3).map(|_| bench.round(300)).collect();
+    assert_eq!(told[2], Some(DECLARED_BPS));
+    let rates: Vec<_> = (0..20).filter_map(|_| bench.report(tenth_ns, carried, 60, true)).collect();
+    assert!(rates.is_empty(), "{rates:?}");
 }

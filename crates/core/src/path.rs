@@ -275,28 +275,35 @@ impl Path {
         if let Governor::Declared(_, breaker) = &self.governor { Some(breaker) } else { None }
     }
 
-    /// When the packets left, at the earliest, whose fate is to be told by [`Self::count_fates`]; `None`
-    /// where no rate is declared.
+    /// When the packets left, at the earliest, whose fate is to be told by [`Self::count_arrived`] and
+    /// [`Self::count_lost`]; `None` where no rate is declared.
     pub fn fates_since(&self) -> Option<Instant> {
         self.breaker().map(CircuitBreaker::since)
     }
 
-    /// Takes in what became of packets under a declared rate: how many arrived, and how many are lost though
-    /// the link was there.
-    pub fn count_fates(&mut self, arrived: u64, lost: u64) {
+    /// Takes in that so many packets, of so many wire bytes, arrived under a declared rate.
+    pub fn count_arrived(&mut self, packets: u64, wire_bytes: u64) {
         if let Governor::Declared(_, breaker) = &mut self.governor {
-            breaker.count(arrived, lost);
+            breaker.count_arrived(packets, wire_bytes);
         }
     }
 
-    /// A report was read: lowers a declared rate of which most is lost, or lets it hold again. Result: that
-    /// rate, if it is another one. While it is in doubt that packets of this size arrive, nothing is decided.
-    pub fn doubt_declared(&mut self, now: Instant, rtt_ns: u64) -> Option<u64> {
+    /// Takes in that so many packets are lost under a declared rate, though the link was there.
+    pub fn count_lost(&mut self, packets: u64) {
+        if let Governor::Declared(_, breaker) = &mut self.governor {
+            breaker.count_lost(packets);
+        }
+    }
+
+    /// A report was read by a sender of which only repeats leave, or not: lowers a declared rate of which
+    /// most is lost, or lets it hold again. Result: that rate, if it is another one. While it is in doubt
+    /// that packets of this size arrive, nothing is decided.
+    pub fn doubt_declared(&mut self, now: Instant, rtt_ns: u64, only_repeats: bool) -> Option<u64> {
         if self.mtu.as_ref().is_some_and(PathMtu::is_in_doubt) {
             return None;
         }
         let Governor::Declared(pacer, breaker) = &mut self.governor else { return None };
-        let rate_bps = breaker.conclude(now, rtt_ns)?;
+        let rate_bps = breaker.conclude(now, rtt_ns, only_repeats)?;
         pacer.set_rate(now, rate_bps);
         if let Some(mtu) = self.mtu.as_mut().filter(|_| breaker.is_open()) {
             mtu.forget_lost_probes(); // a full queue took them

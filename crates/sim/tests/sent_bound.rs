@@ -81,7 +81,12 @@ fn where_the_mtu_falls_at_most_twice_the_file_leaves() {
 
 /// Transfer at a declared rate of ten times the path's, with a queue of one round trip.
 fn ten_times_too_fast(rate_bps: u64, delay_ms: u64, bytes: u64) -> (Vec<u32>, Outcome) {
-    let packets = (rate_bps * 2 * delay_ms / 8_000 / 1500).max(20) as u32;
+    ten_times_too_fast_into(100, rate_bps, delay_ms, bytes)
+}
+
+/// [`ten_times_too_fast`] with a queue of so many hundredths of a round trip.
+fn ten_times_too_fast_into(hundredths: u64, rate_bps: u64, delay_ms: u64, bytes: u64) -> (Vec<u32>, Outcome) {
+    let packets = (rate_bps * 2 * delay_ms / 8_000 / 1500 * hundredths / 100).max(20) as u32;
     let forward = direction(rate_bps, delay_ms, packets);
     let link = LinkConfig { forward: forward.clone(), reverse: forward, ..LinkConfig::default() };
     let mut transfer = Transfer::new(link, 1, bytes).with_rate(10 * rate_bps);
@@ -125,6 +130,19 @@ fn a_declared_rate_of_ten_times_the_paths_floods_it_for_some_round_trips_alone()
             (0.85..1.15).contains(&(lowered_bps as f64 / rate_bps as f64)),
             "{what}: {lowered_bps} bit/s"
         );
+    }
+}
+
+#[test]
+fn a_file_that_has_left_before_the_first_report_does_not_go_again_and_again_at_a_rate_of_ten_times_the_paths()
+{
+    for (hundredths, bytes) in [(30, 3_000_000), (30, 10_000_000), (100, 3_000_000), (100, 10_000_000)] {
+        let (_, outcome) = ten_times_too_fast_into(hundredths, 10_000_000, 275, bytes);
+        let what = format!("queue of {hundredths} %, {bytes} B: {} B", outcome.sender.sent_bytes);
+        println!("{what} in {} ms, {:?}", outcome.confirmed_ns / MS, outcome.sender.lowered_rate_bps);
+        assert!(2 * outcome.sender.sent_bytes < 5 * bytes, "{what}");
+        let lowered_bps = outcome.sender.lowered_rate_bps.unwrap();
+        assert!((8_000_000..12_000_000).contains(&lowered_bps), "{what}: {lowered_bps} bit/s");
     }
 }
 

@@ -34,12 +34,23 @@ impl Compared {
 pub(super) struct Recent {
     pub(super) since: Instant,
     pub(super) packets: u64,
+    /// Payload.
+    pub(super) bytes: u64,
 }
 
 impl Default for Recent {
     /// None.
     fn default() -> Self {
-        Self { since: Instant::MAX, packets: 0 }
+        Self { since: Instant::MAX, packets: 0, bytes: 0 }
+    }
+}
+
+impl Recent {
+    fn add(&mut self, entry: &SentPacket) {
+        if entry.last_sent >= self.since {
+            self.packets += 1;
+            self.bytes += u64::from(entry.bytes);
+        }
     }
 }
 
@@ -82,7 +93,7 @@ impl Count {
         self.bytes += u64::from(entry.bytes);
         self.compared.add(entry);
         self.full.add(entry);
-        self.recent.packets += u64::from(entry.last_sent >= self.recent.since);
+        self.recent.add(entry);
         if self.large_bytes > 0 && entry.whole_bytes > self.large_bytes {
             self.newest_large = self.newest_large.max(Some(entry.last_sent));
         }

@@ -7,6 +7,7 @@ use super::Sender;
 use super::cache::SentPacket;
 use super::count::Recent;
 use crate::call::Call;
+use crate::segment::HEADER_BYTES;
 
 impl Sender {
     /// True if losses are judged under a declared rate, so that it can be in doubt.
@@ -21,7 +22,13 @@ impl Sender {
 
     /// Count of those that a report acknowledges: none yet.
     pub(super) fn recent(&self, path: &Path) -> Recent {
-        self.fates_since(path).map_or_else(Recent::default, |since| Recent { since, packets: 0 })
+        self.fates_since(path).map_or_else(Recent::default, |since| Recent { since, ..Recent::default() })
+    }
+
+    /// Those that it acknowledges have arrived.
+    pub(super) fn note_recent(recent: Recent, path: &mut Path) {
+        let heads_bytes = recent.packets * u64::from(path.data_wire_bytes(HEADER_BYTES));
+        path.count_arrived(recent.packets, recent.bytes + heads_bytes);
     }
 
     /// Packets of those that are found lost by now with this verdict: one that the link took, or its size,
@@ -35,7 +42,8 @@ impl Sender {
     pub(super) fn doubt_declared(&mut self, call: &mut Call<'_>) {
         if self.doubts_declared()
             && self.rtt.is_known()
-            && let Some(rate_bps) = call.path.doubt_declared(call.now, self.rtt.min_ns())
+            && let Some(rate_bps) =
+                call.path.doubt_declared(call.now, self.rtt.min_ns(), self.cache.unsent_bytes() == 0)
         {
             call.emit(Event::Rate { rate_bps });
         }

@@ -135,7 +135,7 @@ impl Sender {
             self.cache.acknowledge(from, end, &mut count);
         }
         Self::note_sizes(&count, call.path);
-        call.path.count_fates(count.recent.packets, 0);
+        Self::note_recent(count.recent, call.path);
         if count.packets > 0 {
             let acked = Acked {
                 bytes: count.bytes,
@@ -250,7 +250,7 @@ impl Sender {
             let verdict = self.told_verdict(&packet, verdicts, call.path);
             self.traffic.count_lost(verdict, Self::row_of(&packet, call.path));
             self.activity.lost.count(verdict);
-            call.path.count_fates(0, self.lost_to_rate(&packet, verdict, call.path));
+            call.path.count_lost(self.lost_to_rate(&packet, verdict, call.path));
             losses.tell(Some((number, verdict)), call);
         }
         losses.tell(None, call);
