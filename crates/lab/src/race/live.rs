@@ -14,6 +14,7 @@ use skyhaul_emulator::{
 use skyhaul_net::Clock;
 use skyhaul_net::association::mode_word;
 use skyhaul_scenario::Scenario;
+use skyhaul_sim::wrong_bytes_in_words;
 
 use super::bottleneck::Bottleneck;
 use super::end::{EndOrder, EndReport, Player, Role};
@@ -240,7 +241,11 @@ fn problem(ran: &Ran) -> Option<String> {
     let (sent, served) = (&ran.sent, &ran.served);
     match sent.wrong_bytes + served.wrong_bytes {
         0 => served.error.clone().or_else(|| sent.error.clone()),
-        wrong => Some(format!("{wrong} bytes arrived that were not sent so: a defect")),
+        wrong => {
+            let directions = ran.links.links.iter().flat_map(|link| &link.directions);
+            let damaged = directions.map(|counters| counters.damaged_packets).sum();
+            Some(wrong_bytes_in_words(wrong, damaged))
+        }
     }
 }
 

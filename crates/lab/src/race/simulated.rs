@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use skyhaul_core::{Instant, NullSink, Stats};
-use skyhaul_sim::{Ended, Flows, Record, Simulation};
+use skyhaul_sim::{Ended, Flows, Record, Simulation, damaged_packets, wrong_bytes_in_words};
 
 use super::bottleneck::Bottleneck;
 use super::limit::{path_limit_bytes, time_limit_ns};
@@ -65,7 +65,7 @@ fn bulk(plan: &RacePlan, racer: Racer, seed: u64) -> Result<RaceRun, String> {
     let mut simulation = Simulation::new(&scenario, seed).map_err(|error| error.to_string())?;
     let ended = simulation.run(&mut NullSink);
     let [sender, receiver] = ends(&simulation);
-    checked(ended, &[&sender, &receiver])?;
+    checked(&simulation, ended, &[&sender, &receiver])?;
     let start = sender.0.started_at.unwrap_or(Instant::ZERO);
     let payload_bytes = receiver.0.received_bytes;
     let complete = payload_bytes >= plan.payload_bytes;
@@ -85,7 +85,7 @@ fn exchanges(plan: &RacePlan, racer: Racer, seed: u64, keep: bool) -> Result<Vec
     let mut simulation = Simulation::new(&scenario, seed).map_err(|error| error.to_string())?;
     let ended = simulation.run(&mut NullSink);
     let [client, server] = ends(&simulation);
-    checked(ended, &[&client, &server])?;
+    checked(&simulation, ended, &[&client, &server])?;
     Ok(client.0.completion_ns.iter().map(|&ns| ns as f64 / 1e6).collect())
 }
 
@@ -104,10 +104,10 @@ fn ends(simulation: &Simulation<'_>) -> [FlowEnd; 2] {
 }
 
 /// Check that what arrived was sent, and that the run ended as runs do.
-fn checked(ended: Ended, ends: &[&FlowEnd]) -> Result<(), String> {
+fn checked(simulation: &Simulation<'_>, ended: Ended, ends: &[&FlowEnd]) -> Result<(), String> {
     let wrong: u64 = ends.iter().map(|end| end.0.wrong_bytes).sum();
     if wrong > 0 {
-        return Err(format!("{wrong} bytes arrived that were not sent so: a defect"));
+        return Err(wrong_bytes_in_words(wrong, damaged_packets(simulation.network())));
     }
     if let Some(why) = ends.iter().find_map(|end| end.0.failure.clone()) {
         return Err(why);

@@ -7,6 +7,7 @@ use skyhaul_core::{Instant, SECOND, Stats};
 use skyhaul_petra::utl::RoundTrips;
 
 use super::loss_oracle::VERDICTS;
+use super::wrong::{damaged_packets, wrong_bytes_in_words};
 use crate::fabric::RunError;
 use crate::flows::{Delays, Flows, Record, delay_histogram};
 use crate::network::Network;
@@ -50,7 +51,7 @@ impl FlowAt<'_> {
         Some(self.records[0]?.round_trips).filter(|round_trips| round_trips.count > 0)
     }
 
-    fn failure(&self) -> Option<&str> {
+    pub(super) fn failure(&self) -> Option<&str> {
         self.records.iter().flatten().find_map(|record| record.failure.as_deref())
     }
 }
@@ -144,7 +145,8 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) -> Result<(), RunError> 
     let wrong: u64 = flows.iter().map(|flow| flow.at.sum(|record| record.wrong_bytes)).sum();
     if wrong > 0 {
         let seed = run.seed;
-        return Err(RunError(format!("seed {seed}: {wrong} bytes arrived that were not sent so: a defect")));
+        let words = wrong_bytes_in_words(wrong, damaged_packets(network));
+        return Err(RunError(format!("seed {seed}: {words}")));
     }
     let delays = delays(network);
     let all: Vec<&Flow<'_>> = flows.iter().collect();

@@ -12,6 +12,7 @@ mod measure_tests;
 mod metrics_doc_tests;
 mod relays;
 mod series;
+mod wrong;
 
 use skyhaul_core::Instant;
 
@@ -22,6 +23,8 @@ pub use ladder::{LadderLine, MAX_LADDER_PACKETS};
 pub use loss_oracle::{CAUSES, Confusion, LossOracle, VERDICTS};
 pub(crate) use series::Series;
 pub use series::{MAX_SAMPLES, Sample};
+pub(crate) use wrong::failure;
+pub use wrong::{damaged_packets, wrong_bytes_in_words};
 
 use crate::fabric::RunError;
 use crate::run::Run;

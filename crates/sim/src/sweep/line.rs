@@ -75,7 +75,7 @@ impl Finished {
     pub(super) fn new(sweep: &Sweep, id: RunId, result: &Result<(Scenario, Measured), RunError>) -> Self {
         let measured = result.as_ref().ok().map(|(_, measured)| measured);
         let problem = match result {
-            Ok((scenario, measured)) => problem(scenario, measured.ended),
+            Ok((scenario, measured)) => problem(scenario, measured),
             Err(error) => Some(error.to_string()),
         };
         let wanted = &sweep.file().settings().wanted;
@@ -118,8 +118,8 @@ fn in_a_word(ended: Ended) -> &'static str {
 }
 
 /// Why a run that ended like this is not what the scenario asked for.
-fn problem(scenario: &Scenario, ended: Ended) -> Option<String> {
-    match ended {
+fn problem(scenario: &Scenario, measured: &Measured) -> Option<String> {
+    match measured.ended {
         Ended::Done | Ended::OutOfTime => None,
         Ended::OutOfEvents => Some(format!(
             "not over after {} events; with a larger --max-events (or run.max_events) it is another sweep, which needs another --out",
@@ -129,6 +129,10 @@ fn problem(scenario: &Scenario, ended: Ended) -> Option<String> {
             "send buffers hold more than {} bytes; fewer flows, a smaller send_limit, or a larger run.max_memory",
             scenario.stop.max_memory_bytes
         )),
-        Ended::Stuck => Some("stuck: nothing is left to happen, but a flow is not done".to_string()),
+        Ended::Stuck => {
+            let why =
+                measured.failure.as_deref().unwrap_or("nothing is left to happen, but a flow is not done");
+            Some(format!("stuck: {why}"))
+        }
     }
 }

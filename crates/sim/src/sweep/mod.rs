@@ -21,6 +21,8 @@ mod folder_tests;
 #[cfg(test)]
 mod merge_tests;
 #[cfg(test)]
+mod problem_tests;
+#[cfg(test)]
 mod sweep_tests;
 
 pub use error::SweepError;
