@@ -21,6 +21,12 @@ pub enum ReportError {
         /// Error of the system.
         source: std::io::Error,
     },
+    /// A file stands where a report's would, and is none of one.
+    #[error("{} is there, and no report of skyhaul: name another folder, or remove it", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file does not hold what it should.
     #[error("{place}:{line}: {message}")]
     Line {

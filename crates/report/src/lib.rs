@@ -22,7 +22,7 @@ pub use claims::{ClaimVerdict, Claims, Judged, VerdictCounts, evaluate_claims};
 pub use error::ReportError;
 pub use figure::{Definitions, Figure, FigureDefinition, Mark, MarkAxis};
 pub use obvious::obvious_figures;
-pub use page::{ReportPage, write_report};
+pub use page::{ReportPage, check_report_folder, write_report};
 pub use results::{AxisValue, Results, read_results};
 pub use scene::Scene;
 pub use stats::Summary;

@@ -124,6 +124,27 @@ fn a_receiver_needs_a_folder_and_a_free_port() {
 }
 
 #[test]
+fn a_folder_with_somebodys_own_page_is_refused_before_anything_is_simulated() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = file(folder.path(), "report.html", b"<html>my thesis</html>");
+    let out = folder.path().to_str().unwrap();
+    for command in [
+        &["reproduce", "stp"][..],
+        &["race", "geo", "--simulated"],
+        &["scoreboard", "--simulated"],
+        &["map"],
+        &["simulate", "geo", "--plot", "goodput_bps", "--set", r#"sweep."links.geo.forward.loss"=[0, 0.01]"#],
+    ] {
+        let begun = Instant::now();
+        let args = [command, &["--out", out]].concat();
+        check(&args, 1, &["report.html is there, and no report of skyhaul"]);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{args:?}");
+    }
+    assert_eq!(std::fs::read(page).unwrap(), b"<html>my thesis</html>");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was begun");
+}
+
+#[test]
 fn nobody_there_is_told_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "f", b"x");

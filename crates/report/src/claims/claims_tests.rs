@@ -213,7 +213,7 @@ fn what_is_ours_is_judged_and_not_counted() {
     assert_eq!(judged[0].verdict_words(), "reproduced (ours)");
     let counts = VerdictCounts::of(&judged);
     assert_eq!(counts, VerdictCounts { differ: 1, ours: 1, ..VerdictCounts::default() });
-    assert!(counts.sentence().starts_with("1 claims: 0 reproduced, 1 differ"), "{}", counts.sentence());
+    assert!(counts.sentence().starts_with("1 claim: 0 reproduced, 1 differs,"), "{}", counts.sentence());
 }
 
 #[test]

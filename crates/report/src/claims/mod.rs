@@ -114,14 +114,21 @@ impl VerdictCounts {
     pub fn sentence(&self) -> String {
         let Self { reproduced, differ, undecided, not_testable, ours } = self;
         let all = reproduced + differ + undecided + not_testable;
+        let (claims, differ_or_differs) =
+            (counted(all, "claim", "claims"), counted(*differ, "differs", "differ"));
         let mut words = format!(
-            "{all} claims: {reproduced} reproduced, {differ} differ, {undecided} undecided, {not_testable} not testable"
+            "{claims}: {reproduced} reproduced, {differ_or_differs}, {undecided} undecided, {not_testable} not testable"
         );
         if *ours > 0 {
             let _ = write!(words, " (and {ours} of our own, not counted)");
         }
         words
     }
+}
+
+/// A number with its word: one for one, one for all others.
+fn counted(count: usize, one: &str, others: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { others })
 }
 
 /// Result of a test: the decision, and in words what was measured; or why it cannot be tested.

@@ -9,12 +9,15 @@ use crate::claims::{ClaimVerdict, Judged};
 use crate::figure::Figure;
 use crate::scene::escaped;
 
+/// Line by which a page is known to be one of these.
+pub(super) const MARK: &str = "<meta name=\"generator\" content=\"skyhaul\">";
+
 const STYLE: &str = include_str!("style.css");
 
 pub(super) fn page(report: &ReportPage) -> Result<String, ReportError> {
     let title = escaped(&report.title);
     let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{MARK}\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );

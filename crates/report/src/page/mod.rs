@@ -8,7 +8,7 @@ use crate::claims::{Judged, VerdictCounts};
 use crate::figure::Figure;
 use crate::table::Table;
 
-pub use write::write_report;
+pub use write::{check_report_folder, write_report};
 
 #[cfg(test)]
 mod page_tests;

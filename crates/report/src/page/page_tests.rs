@@ -59,7 +59,7 @@ fn both_pages_state_each_verdict() {
     let report = report();
     let (html, markdown) = (html::page(&report).unwrap(), markdown::page(&report));
     for page in [&html, &markdown] {
-        assert!(page.contains("3 claims: 1 reproduced, 1 differ, 0 undecided, 1 not testable."));
+        assert!(page.contains("3 claims: 1 reproduced, 1 differs, 0 undecided, 1 not testable."));
     }
     assert!(markdown.contains("| X-6 | it holds \\[XSTP 6.1\\] | above at 3 of 3 places"));
     assert!(markdown.contains("| **differs** | on does not rise in rank (correlation below 0.9), or surely does not from the first place to the last | [A](figures/A.svg), [CSV](figures/A.csv) |"));
@@ -73,6 +73,34 @@ fn a_folder_that_cannot_be_written_is_an_error_with_its_path() {
     std::fs::write(&file, "x").unwrap();
     let message = write_report(&file, &report()).unwrap_err().to_string();
     assert!(message.contains("file/figures: cannot be written"), "{message}");
+}
+
+#[test]
+fn a_page_of_somebody_else_is_kept_and_named() {
+    for name in ["report.html", "report.md", "claims.csv", "figures/A.csv", "figures/A.svg"] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("figures")).unwrap();
+        let foreign = folder.path().join(name);
+        std::fs::write(&foreign, "<html>my thesis</html>").unwrap();
+        let message = write_report(folder.path(), &report()).unwrap_err().to_string();
+        assert!(message.contains(&format!("{} is there", foreign.display())), "{message}");
+        assert!(message.contains("another folder"), "{message}");
+        let is_early = check_report_folder(folder.path()).is_err();
+        assert_eq!(is_early, !name.contains('/'), "{name}: before anything is measured");
+        assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "<html>my thesis</html>");
+        let page = folder.path().join("report.html");
+        assert!(page == foreign || !page.exists());
+    }
+}
+
+#[test]
+fn a_report_that_was_cut_short_is_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("figures/A.png")).unwrap();
+    write_report(folder.path(), &report()).unwrap_err();
+    std::fs::remove_dir(folder.path().join("figures/A.png")).unwrap();
+    assert!(folder.path().join("figures/A.svg").exists(), "some of it was there");
+    write_report(folder.path(), &report()).unwrap();
 }
 
 /// With `SKYHAUL_PICTURES=DIR`, leaves the page in a folder to be looked at.

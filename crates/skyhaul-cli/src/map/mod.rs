@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use skyhaul_lab::map::{Map, cells_table, introduction, report, run_map, tables};
 use skyhaul_lab::sweep::{SweepBacklog, SweepOutcome, place_of, processors};
-use skyhaul_report::{Results, write_report};
+use skyhaul_report::{Results, check_report_folder, write_report};
 use skyhaul_sim::sweep::save;
 
 pub(crate) use args::MapArgs;
@@ -28,6 +28,7 @@ pub(crate) async fn run(args: MapArgs) -> Result<ExitCode, Failure> {
         print(&map.scenario_text(number)?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    args.out.as_deref().map_or(Ok(()), check_report_folder)?;
     let mut backlog = SweepBacklog::open(&map.header, map.header.runs().collect(), args.out.as_deref())?;
     tell_found(&backlog);
     let bar = RunsBar::of_sweep(backlog.todo().len(), args.shown.json || args.shown.csv);

@@ -13,7 +13,7 @@ use skyhaul_lab::race::{
 };
 use skyhaul_lab::{load, standard};
 use skyhaul_net::realtime::MachineTrial;
-use skyhaul_report::write_report;
+use skyhaul_report::{check_report_folder, write_report};
 
 pub(crate) use args::RaceArgs;
 pub(crate) use end::{EndArgs, end_command, run as run_end};
@@ -27,6 +27,7 @@ use crate::wrap::wrapped;
 
 pub(crate) async fn run(args: RaceArgs) -> Result<ExitCode, Failure> {
     let order = args.order();
+    args.out.as_deref().map_or(Ok(()), check_report_folder)?;
     let plan = RacePlan::new(&order, &load(&standard(), &order.file, &order.set)?)?;
     let bar = RunsBar::of_races(plan.racers.len() * plan.runs as usize, args.json);
     let (rows, mode) = if args.simulated {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use skyhaul_lab::papers::{PAPERS, Reproduction};
-use skyhaul_report::{Judged, ReportPage, VerdictCounts, write_report};
+use skyhaul_report::{Judged, ReportPage, VerdictCounts, check_report_folder, write_report};
 
 pub(crate) use args::ReproduceArgs;
 
@@ -27,6 +27,7 @@ pub(crate) async fn run(args: ReproduceArgs) -> Result<ExitCode, Failure> {
 fn reproduce(args: &ReproduceArgs, stop: &AtomicBool) -> Result<ExitCode, Failure> {
     let paper = PAPERS.iter().find(|paper| paper.name == args.paper);
     let paper = paper.ok_or_else(|| Failure::usage(format!("no paper called {}", args.paper)))?;
+    check_report_folder(&args.out)?;
     let reproduction = Reproduction::new(paper, args.order())?;
     for scenario in reproduction.scenarios() {
         let scenario = scenario?;

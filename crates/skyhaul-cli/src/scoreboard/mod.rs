@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use skyhaul_lab::scoreboard::{Board, report, run_live, run_simulated};
 use skyhaul_lab::sweep::{SweepBacklog, SweepOutcome, place_of};
-use skyhaul_report::{Results, write_report};
+use skyhaul_report::{Results, check_report_folder, write_report};
 
 pub(crate) use args::ScoreboardArgs;
 
@@ -20,6 +20,7 @@ use crate::sweep::{show, stoppable, tell_found, tell_interrupted, tell_problems}
 
 pub(crate) async fn run(args: ScoreboardArgs) -> Result<ExitCode, Failure> {
     let board = Board::new(&args.order()?)?;
+    args.out.as_deref().map_or(Ok(()), check_report_folder)?;
     let backlog = SweepBacklog::open(&board.header, board.header.runs().collect(), args.out.as_deref())?;
     tell_found(&backlog);
     let bar = RunsBar::of_races(backlog.todo().len(), args.shown.json || args.shown.csv);

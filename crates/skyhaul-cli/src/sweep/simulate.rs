@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use skyhaul_lab::sweep::{SweepBacklog, SweepOutcome, processors};
 use skyhaul_lab::{load, standard};
-use skyhaul_report::Results;
+use skyhaul_report::{Results, check_report_folder};
 use skyhaul_scenario::Wanted;
 use skyhaul_sim::sweep::{RESULTS, Sweep};
 
@@ -22,6 +22,9 @@ use crate::progress::RunsBar;
 pub(crate) async fn run(args: SimulateArgs) -> Result<ExitCode, Failure> {
     let file = load(&standard(), &args.file, &args.overrides())?;
     plot::check(&file, &args.plot)?;
+    if !args.plot.is_empty() {
+        args.out.as_deref().map_or(Ok(()), check_report_folder)?;
+    }
     let sweep = Sweep::new(file)?;
     let args = Arc::new(args);
     let for_work = Arc::clone(&args);
