@@ -44,7 +44,9 @@ fn main() -> ExitCode {
         Ok(rows) => {
             show::show(&plan, &rows);
             let pairs = pair::pairs(&rows);
-            pairs.iter().for_each(|pair| eprintln!("{pair}"));
+            for pair in &pairs {
+                eprintln!("{pair}");
+            }
             let verdicts = rows.iter().map(row::Row::verdict).chain(pairs.iter().map(|pair| pair.verdict));
             if verdicts.into_iter().any(|verdict| verdict == row::Verdict::Differs) {
                 return ExitCode::FAILURE;
