@@ -146,7 +146,7 @@ fn a_pair_differs_by_more_than_its_bound_unless_the_machine_disturbed_it() {
         let [pair] = &pairs(&rows)[..] else { panic!("one pair") };
         (pair.verdict, pair.to_string())
     };
-    assert_eq!(verdict(run(8000, 7600, None)).0, Verdict::Agrees);
+    assert_eq!(verdict(run(8000, 7680, None)).0, Verdict::Agrees);
     let (differs, said) = verdict(run(8000, 7200, None));
     assert_eq!(differs, Verdict::Differs);
     assert!(said.contains("-10.00 % of explicit-model, allowed is 5: DIFFERS"), "{said}");
