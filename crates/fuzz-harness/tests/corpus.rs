@@ -55,6 +55,11 @@ fn tcp_connection() {
 }
 
 #[test]
+fn tcp_openings() {
+    replay("tcp_openings", harness::tcp_openings);
+}
+
+#[test]
 fn tcp_options() {
     replay("tcp_options", harness::tcp_options);
 }

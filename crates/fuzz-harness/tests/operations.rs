@@ -10,4 +10,11 @@ proptest! {
     fn any_sequence_leaves_the_endpoint_sound(operations in proptest::collection::vec(any::<u8>(), 0..1500)) {
         skyhaul_fuzz_harness::connection(&operations);
     }
+
+    #[test]
+    fn any_sequence_of_openings_with_data_leaves_both_ends_sound(
+        operations in proptest::collection::vec(any::<u8>(), 0..1500),
+    ) {
+        skyhaul_fuzz_harness::tcp_openings(&operations);
+    }
 }

@@ -352,3 +352,35 @@ fn small_exchanges_take_three_segments_and_one_round_trip_less_than_plain_ones()
         }
     }
 }
+
+#[test]
+fn openings_that_cross_and_count_deliver_data_once() {
+    let mut lone = acquainted();
+    assert_eq!(ask(&mut lone, b"request").flags, SYN | FIN | PSH);
+    lone.say(SYN, 0, 0, counts(&[(CC, 71)]), b"theirs");
+    let answer = lone.one();
+    assert_eq!((answer.flags, answer.acknowledgement, answer.payload.len()), (SYN | ACK, 1, 0));
+    lone.say(SYN | ACK, 0, 1, counts(&[(CC, 71), (CC_ECHO, 2)]), b"");
+    let heard = lone.hear();
+    assert_eq!(heard.iter().filter(|heard| heard.payload == b"request").count(), 1, "{heard:?}");
+    lone.say(ACK | PSH, 1, 9, counts(&[(CC, 71)]), b"theirs");
+    assert_eq!((lone.read(), lone.state()), (b"theirs".to_vec(), State::FinWait2));
+}
+
+#[test]
+fn counted_openings_that_are_reset_keep_their_place_for_a_minute() {
+    let mut lone = knowing(7);
+    for count in 8..72 {
+        lone.say_from(2000 + count as u16, SYN, 0, counts(&[(CC, count)]), b"request");
+        lone.say_from(2000 + count as u16, RST, 8, Options::default(), b"");
+        while let Some(id) = lone.endpoint.accept() {
+            lone.endpoint.release(lone.now, id);
+        }
+        lone.hear();
+    }
+    lone.say_from(3000, SYN, 0, counts(&[(CC, 72)]), b"request");
+    assert_eq!((lone.one().acknowledgement, lone.endpoint.accept()), (1, None), "a whole handshake");
+    lone.now = lone.now.after(60 * SECOND);
+    lone.say_from(3001, SYN, 0, counts(&[(CC, 73)]), b"request");
+    assert!(lone.endpoint.accept().is_some());
+}

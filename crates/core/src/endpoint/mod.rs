@@ -202,9 +202,10 @@ impl<F: Family> Endpoint<F> {
         self.places.find_proven(self.host_of(peer), self.slots.len())
     }
 
-    /// True if one more connection may be handed out before its peer is proven.
-    pub fn has_early_room(&self) -> bool {
-        self.places.has_early_room()
+    /// True if one more connection may be handed out before its peer is proven, where so many others, which
+    /// are gone, count as well.
+    pub fn has_early_room(&self, others: usize) -> bool {
+        self.places.has_early_room(others)
     }
 
     /// True if there is room for a connection that `peer` opened and has proven.

@@ -138,15 +138,15 @@ impl Places {
         Seat { host, is_unproven, is_early: false, is_over: false }
     }
 
-    /// True if one more may be handed out before the proof.
-    pub(super) fn has_early_room(&self) -> bool {
-        self.early < self.bounds.max_early
+    /// True if one more may be handed out before the proof, where so many others count as well.
+    pub(super) fn has_early_room(&self, others: usize) -> bool {
+        self.early.saturating_add(others) < self.bounds.max_early
     }
 
     /// True if a connection may be handed out now: it is proven, or one of the few that are handed out
     /// before.
     pub(super) fn may_announce(&mut self, seat: &mut Seat) -> bool {
-        let may = !seat.is_unproven || self.has_early_room();
+        let may = !seat.is_unproven || self.has_early_room(0);
         if may && seat.is_unproven {
             seat.is_early = true;
             self.early += 1;

@@ -1,5 +1,5 @@
-//! Memory of servers' Fast Open cookies, kept in a file from one run to the next: docs/spec/remembered-paths.md,
-//! section 6.
+//! Memory of servers' Fast Open cookies, kept in a file from one run to the next:
+//! docs/spec/remembered-paths.md, section 6.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Fast Open with the kernel in either role: cookies asked for and used, stale keys, a path that drops openings
-//! with data, and one side that will have none of it. `net.ipv4.tcp_fastopen` is that of the test's namespace.
+//! Fast Open with the kernel in either role: cookies asked for and used, stale keys, a path that drops
+//! openings with data, and one side that will have none of it. `net.ipv4.tcp_fastopen` is that of the test's
+//! namespace.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

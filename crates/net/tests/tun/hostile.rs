@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use etherparse::{IpNumber, PacketBuilder, PacketBuilderStep, TcpHeader};
 use rustix::io::Errno;
-use skyhaul_net::tun::{TcpListener, TcpStream, TunHost};
-use skyhaul_tcp::{Config, State};
+use skyhaul_net::tun::{TcpListener, TcpStream, TunHost, TunOptions};
+use skyhaul_tcp::{AcceleratedOpen, Config, State};
 
 use crate::support::*;
 use crate::tap::{Tap, tcp};
@@ -32,6 +32,11 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
+        Self::with(Config::standard())
+    }
+
+    /// The victim accepts by these parameters.
+    fn with(accept: Config) -> Self {
         let ((a, near), (far, b)) = (wire(), wire());
         let attacker = far.try_clone().unwrap();
         let heard = Arc::new(Mutex::new(None));
@@ -42,7 +47,10 @@ impl Scene {
             }
             out.push((from, packet));
         });
-        let (friend, victim) = (TunHost::over(a, options(1)).unwrap(), TunHost::over(b, options(2)).unwrap());
+        let (friend, victim) = (
+            TunHost::over(a, options(1)).unwrap(),
+            TunHost::over(b, TunOptions { accept, ..options(2) }).unwrap(),
+        );
         let listener = victim.listen(PORT, 256).unwrap();
         Self { friend, victim, listener, attacker, heard, _tap: tap }
     }
@@ -120,6 +128,31 @@ async fn a_syn_flood_is_bounded_and_counted_and_over_soon() {
     // Those with room, and a cookie for each of the others.
     until("3000 openings", || scene.victim.stats().cookies_sent + limit as u64 >= 3000).await;
     assert!(scene.victim.connection_count() <= limit + 1, "{}", scene.victim.connection_count());
+    scene.works(Some(pair)).await;
+}
+
+#[tokio::test]
+async fn a_flood_of_openings_with_data_is_bounded_and_hands_nobody_out() {
+    let fast = Config { accelerated_open: Some(AcceleratedOpen::FastOpen), ..Config::standard() };
+    let mut scene = Scene::with(fast);
+    let pair = scene.connected().await;
+    for n in 0..3000u16 {
+        let (source, mut header) = ([10, 7, 1 + (n >> 8) as u8, n as u8], opening(2000 + n));
+        // Of 8 octets, or of as many as no cookie has.
+        let bytes = if n % 4 == 3 { 5 + usize::from(n % 3) * 10 } else { 8 };
+        let mut option = vec![n as u8; bytes + 2];
+        (option[0], option[1]) = (34, bytes as u8 + 2);
+        option.resize(option.len().next_multiple_of(4), 1);
+        header.set_options_raw(&option).unwrap();
+        scene.say(&segment(source, &header, &noise(100))).await;
+    }
+    let limit = skyhaul_tcp::EndpointConfig::default().max_unproven;
+    until("3000 openings", || scene.victim.stats().cookies_sent + limit as u64 >= 3000).await;
+    let stats = scene.victim.stats();
+    assert!(stats.early_refused > 64 && stats.early_taken == 0, "{stats:?}");
+    assert!(scene.victim.connection_count() <= limit + 1, "{}", scene.victim.connection_count());
+    let handed_out = tokio::time::timeout(Duration::from_millis(20), scene.listener.accept()).await;
+    assert!(handed_out.is_err(), "none has shown that it is at its address");
     scene.works(Some(pair)).await;
 }
 

@@ -64,7 +64,7 @@ impl Ttcp {
 
     /// Lesson of a whole handshake at the end that accepts.
     pub(super) fn confirmed(&self) -> Option<Lesson> {
-        self.peer.map(|count| Lesson::PeerCount { count, is_new: self.is_new })
+        self.peer.map(|count| Lesson::PeerCount { count, is_new: self.is_new, own: self.own })
     }
 
     pub(super) fn peer(&self) -> Option<u32> {

@@ -33,6 +33,8 @@ pub struct FastOpenFacts {
 pub(crate) struct Facts {
     /// cache.CC: the highest count of the host's that a connection had.
     peer_count: Option<u32>,
+    /// Count of ours for the connection that told it: a later one has a higher one.
+    told_by: u32,
     /// cache.CCsent: the count of our last opening that it has taken.
     sent_count: Option<u32>,
     cookie: Option<Cookie>,
@@ -44,10 +46,11 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// TAO test: a count higher than all before is no old opening's [RFC 1644 3.1]. It is remembered.
-    pub(crate) fn passes(&mut self, count: u32) -> bool {
+    /// `own`: our count for the opening.
+    pub(crate) fn passes(&mut self, count: u32, own: u32) -> bool {
         let is_new = self.peer_count.is_some_and(|last| is_earlier(last, count));
         if is_new {
-            self.peer_count = Some(count);
+            self.set_count(count, own);
         }
         is_new
     }
@@ -97,11 +100,16 @@ impl Facts {
     /// Takes what an opening has taught.
     pub(crate) fn learn(&mut self, lesson: Lesson, now: Instant) {
         match lesson {
-            Lesson::PeerCount { count, is_new: true } => self.peer_count = Some(count),
-            Lesson::PeerCount { count, is_new: false } => self.raise(count),
+            Lesson::PeerCount { count, is_new: true, own } => {
+                // A handshake that came late undoes nothing that a connection behind it has told.
+                if self.peer_count.is_none() || is_earlier(self.told_by, own) {
+                    self.set_count(count, own);
+                }
+            }
+            Lesson::PeerCount { count, is_new: false, own } => self.raise(count, own),
             Lesson::SpeaksTtcp { peer, own, mss } => {
                 (self.sent_count, self.mss) = (Some(own), Some(mss));
-                self.raise(peer);
+                self.raise(peer, own);
             }
             Lesson::NoTtcp => self.sent_count = None,
             Lesson::Cookie { cookie, mss } => {
@@ -118,10 +126,14 @@ impl Facts {
     }
 
     /// An older connection's count changes nothing.
-    fn raise(&mut self, count: u32) {
+    fn raise(&mut self, count: u32, own: u32) {
         if self.peer_count.is_none_or(|last| is_earlier(last, count)) {
-            self.peer_count = Some(count);
+            self.set_count(count, own);
         }
+    }
+
+    fn set_count(&mut self, count: u32, own: u32) {
+        (self.peer_count, self.told_by) = (Some(count), own);
     }
 }
 
@@ -132,10 +144,24 @@ mod tests {
     #[test]
     fn only_a_count_above_all_before_passes_also_where_counts_wrap() {
         let mut facts = Facts::default();
-        assert!(!facts.passes(5), "nothing is known");
-        facts.learn(Lesson::PeerCount { count: u32::MAX, is_new: true }, Instant::ZERO);
-        assert!(!facts.passes(u32::MAX) && !facts.passes(u32::MAX - 9));
-        assert!(facts.passes(3) && !facts.passes(3) && !facts.passes(u32::MAX) && facts.passes(4));
+        assert!(!facts.passes(5, 1), "nothing is known");
+        let anew = Lesson::PeerCount { count: u32::MAX, is_new: true, own: 2 };
+        facts.learn(anew, Instant::ZERO);
+        let mut passes = |count| facts.passes(count, 3);
+        assert!(!passes(u32::MAX) && !passes(u32::MAX - 9));
+        assert!(passes(3) && !passes(3) && !passes(u32::MAX) && passes(4));
+    }
+
+    #[test]
+    fn a_peer_that_counts_anew_undoes_nothing_that_a_later_connection_has_told() {
+        let mut facts = Facts::default();
+        let mut learn = |count, is_new, own| {
+            facts.learn(Lesson::PeerCount { count, is_new, own }, Instant::ZERO);
+            facts
+        };
+        learn(9, false, 2);
+        assert!(!learn(1, true, 1).passes(9, 3), "an old duplicate");
+        assert!(learn(1, true, 4).passes(2, 5), "it has begun anew");
     }
 
     #[test]

@@ -44,18 +44,15 @@ pub(crate) enum Told {
     Request,
     /// A cookie.
     Cookie(Cookie),
-    /// Something of no length that a cookie has.
-    Malformed,
 }
 
 impl Told {
-    /// Option of this segment.
-    pub(crate) fn of(segment: &Segment<'_>) -> Option<Self> {
-        let octets = segment.options.extra.get(KIND)?;
-        Some(match octets {
-            [] => Self::Request,
-            octets => Cookie::new(octets).map_or(Self::Malformed, Self::Cookie),
-        })
+    /// Option of this SYN. One of a length that no cookie has is none [RFC 7413 4.1.1].
+    pub(crate) fn of(syn: &Segment<'_>) -> Option<Self> {
+        match syn.options.extra.get(KIND)? {
+            [] => Some(Self::Request),
+            octets => Cookie::new(octets).map(Self::Cookie),
+        }
     }
 }
 

@@ -35,7 +35,8 @@ pub(crate) enum Opening {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lesson {
     /// The peer's count, which a whole handshake has confirmed, for cache.CC. `is_new`: the peer counts anew.
-    PeerCount { count: u32, is_new: bool },
+    /// `own`: our count for the connection.
+    PeerCount { count: u32, is_new: bool, own: u32 },
     /// The peer speaks T/TCP: its count, ours (cache.CCsent), its largest segment.
     SpeaksTtcp { peer: u32, own: u32, mss: u16 },
     /// It does not: cache.CCsent is void.

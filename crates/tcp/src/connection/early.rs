@@ -55,7 +55,7 @@ impl Connection {
 
     /// True in T/TCP's starred states: the peer's opening is taken with its data, ours is not acknowledged
     /// [RFC 1644 3.2].
-    pub(super) fn is_starred(&self) -> bool {
+    pub(crate) fn is_starred(&self) -> bool {
         self.opening.is_some()
             && self.sender.una() == self.sender.initial()
             && !self.life.is_opening()

@@ -54,7 +54,7 @@ impl Family for Tcp {
             return accept::receive_unknown(endpoint, arrival, segment, Some(least), sink);
         }
         let Some((connection, path)) = endpoint.get_mut(id) else { return };
-        let wire_bytes = path.wire_bytes(bytes);
+        let (wire_bytes, was_early) = (path.wire_bytes(bytes), connection.is_starred());
         let mut context = Context { now, path, sink };
         match segment.compression {
             None => connection.handle(segment, fields, wire_bytes, &mut context),
@@ -62,6 +62,9 @@ impl Family for Tcp {
         }
         let survives = connection.state() != State::Closed;
         let lesson = connection.take_lesson();
+        if was_early && !survives && segment.has(flags::RST) {
+            endpoint.family.disowned.add(now);
+        }
         if let Some(lesson) = lesson {
             endpoint.family.ways.opening(arrival.key.peer, now).learn(lesson, now);
         }

@@ -2,6 +2,7 @@
 
 mod accept;
 mod cookies;
+mod disowned;
 mod family;
 mod icmp;
 mod openings;
@@ -88,6 +89,7 @@ pub struct Tcp {
     numbers: Numbers,
     /// Count of the last connection that counts [RFC 1644 3.1].
     count: u32,
+    disowned: disowned::Disowned,
     stats: EndpointStats,
 }
 
@@ -128,6 +130,7 @@ impl Endpoint {
             cookies: cookies::Cookies::default(),
             numbers: Numbers::default(),
             count: 0,
+            disowned: disowned::Disowned::default(),
             stats: EndpointStats::default(),
         };
         Self(endpoint::Endpoint::new(family, host, random))

@@ -73,7 +73,8 @@ pub(super) fn answer(
 ) {
     let Arrival { now, key: names, .. } = arrival;
     let Some(accelerated) = endpoint.family.accept.accelerated_open else { return };
-    let has_room = endpoint.has_early_room();
+    let disowned = endpoint.family.disowned.count(now);
+    let has_room = endpoint.has_early_room(disowned);
     let family = &mut endpoint.family;
     let decided = match accelerated {
         AcceleratedOpen::Ttcp => judge_count(family, (names, now), syn, has_room),
@@ -102,10 +103,11 @@ fn judge_count(
     let counts = Counts::of(syn);
     let is_new = counts.new.is_some();
     let peer = counts.new.or(counts.own)?;
+    let own = family.next_count();
     // One that finds no room is not remembered: a whole handshake is to show that it is no old one.
-    let mut passes = || family.ways.known_opening(names.peer).is_some_and(|facts| facts.passes(peer));
+    let mut passes = || family.ways.known_opening(names.peer).is_some_and(|facts| facts.passes(peer, own));
     let is_good = (!is_new).then(|| has_room && passes());
-    Some((Opening::Ttcp(Ttcp::accepting(family.next_count(), peer, is_new, now)), is_good))
+    Some((Opening::Ttcp(Ttcp::accepting(own, peer, is_new, now)), is_good))
 }
 
 /// Cookie test [RFC 7413 4.2.2]; `None`: it has no such option. Whoever has no cookie of the newest key gets
