@@ -17,6 +17,7 @@ mod emulate;
 mod errors;
 mod failure;
 mod fallback;
+mod fast_open;
 mod file_lines;
 mod known;
 mod limited;

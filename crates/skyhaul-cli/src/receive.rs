@@ -39,7 +39,7 @@ use crate::verbosity::Form;
 use crate::ways::{FILES_PORT, WIDE_FILES_PORT};
 
 /// Sessions of peers that have not proven their address: they come and go beside the places.
-const MAX_EARLY: usize = 8;
+pub(crate) const MAX_EARLY: usize = 8;
 /// Sessions at the same time, those among them that have no place any more.
 const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
 /// Time without progress after which a transfer that is under way is not waited for.
@@ -61,6 +61,8 @@ pub(crate) struct Room<E> {
     pub(crate) listings: Listings,
     /// Time after which a session without progress is given up; `None`: never.
     pub(crate) give_up_ns: Option<u64>,
+    /// Data may come with an opening of TCP.
+    pub(crate) opens_fast: bool,
 }
 
 impl<E> Room<E> {
@@ -75,7 +77,20 @@ impl<E> Room<E> {
         let progress = ProgressLine::new(form.hides_progress());
         let (strangers, places, listings) = Default::default();
         let give_up_ns = args.common.config().give_up_ns;
-        Self { destination, options, endpoint, stop, form, progress, strangers, places, listings, give_up_ns }
+        let opens_fast = args.transport.opens_fast();
+        Self {
+            destination,
+            options,
+            endpoint,
+            stop,
+            form,
+            progress,
+            strangers,
+            places,
+            listings,
+            give_up_ns,
+            opens_fast,
+        }
     }
 
     /// Folder of the files, from the root where that is known.

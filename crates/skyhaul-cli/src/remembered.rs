@@ -1,14 +1,14 @@
 //! Memory of `send` and `demo` about paths, from one run to the next (docs/spec/remembered-paths.md).
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use skyhaul_congestion::memory::verdict;
 use skyhaul_core::event::ResumePhase;
 use skyhaul_core::{MS, SECOND, Stats};
-use skyhaul_net::{PathKey, PathMemory};
+use skyhaul_net::{CookieMemory, PathKey, PathMemory};
 use skyhaul_store::FileError;
 use skyhaul_stp::{Config, ControllerKind, SavedPath};
 
@@ -19,7 +19,8 @@ use crate::output::note;
 #[derive(Debug, clap::Args)]
 pub(crate) struct MemoryArgs {
     /// Where what is found out about paths is kept from one transfer to the next [default: skyhaul/paths in
-    /// `$XDG_STATE_HOME` or ~/.local/state; paths within this machine only if FILE is given]
+    /// `$XDG_STATE_HOME` or ~/.local/state; paths within this machine only if FILE is given]. Cookies of
+    /// --fast-open are kept in FILE.cookies [default: skyhaul/cookies there]
     #[arg(long, value_name = "FILE", conflicts_with = "no_memory", help_heading = MORE)]
     memory: Option<PathBuf>,
     /// Neither use what earlier transfers found out about the path, nor keep what this one does
@@ -28,6 +29,18 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
+    /// Memory of Fast Open's cookies: beside the file of paths. `None`: there is to be none.
+    pub(crate) fn cookies(&self) -> Option<CookieMemory> {
+        let beside = |mut paths: PathBuf| {
+            paths.as_mut_os_string().push(".cookies");
+            CookieMemory::at(paths)
+        };
+        if self.no_memory {
+            return None;
+        }
+        self.memory.clone().map(beside).or_else(CookieMemory::of_user)
+    }
+
     /// Memory of the path between the two, for a connection with this configuration: only one
     /// that has to find out its rate uses it.
     pub(crate) fn recall(&self, local: SocketAddr, peer: SocketAddr, config: &Config) -> Option<Recalled> {
@@ -108,11 +121,7 @@ impl Recalled {
     /// Says it once: a file that cannot be read cannot be replaced either, for the same reason.
     fn complain(&mut self, what: &str, error: &FileError) {
         if self.trouble.is_none() {
-            let place = self.memory.place().display();
-            let advice = if matches!(error, FileError::Damaged) { "; it will be replaced" } else { "" };
-            let text = format!("what is remembered of paths is {what}: '{place}': {error}{advice}");
-            note(&format!("skyhaul: {text}"));
-            self.trouble = Some(text);
+            self.trouble = Some(trouble("of paths", what, self.memory.place(), error));
         }
     }
 }
@@ -140,6 +149,16 @@ pub(crate) struct KnownPath {
     pub(crate) age_s: Option<u64>,
 }
 
-fn now_unix_s() -> u64 {
+/// Words for a file of memory that could not be used or written, which are said, too.
+pub(crate) fn trouble(of: &str, what: &str, place: &Path, error: &FileError) -> String {
+    let (place, advice) =
+        (place.display(), if matches!(error, FileError::Damaged) { "; it will be replaced" } else { "" });
+    let text = format!("what is remembered {of} is {what}: '{place}': {error}{advice}");
+    note(&format!("skyhaul: {text}"));
+    text
+}
+
+/// Seconds since 1970.
+pub(crate) fn now_unix_s() -> u64 {
     u64::try_from(clock_gettime(ClockId::Realtime).tv_sec).unwrap_or(0)
 }

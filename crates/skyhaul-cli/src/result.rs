@@ -11,6 +11,7 @@ use skyhaul_stp::ProbingConfig;
 use crate::cycles::CycleRecord;
 use crate::errors::{ErrorResult, of_file};
 use crate::fallback::fell_back;
+use crate::fast_open::FastOpenResult;
 use crate::limited::{Held, LimitedBy};
 use crate::link_history::LinkHistory;
 use crate::protection::Protection;
@@ -100,6 +101,8 @@ pub(crate) struct TransferResult {
     pub(crate) path_mtu: Option<u32>,
     /// Memory of the path, before and after.
     pub(crate) path_memory: Option<PathMemoryResult>,
+    /// Part that a Fast Open had; `None` where none was wanted.
+    pub(crate) fast_open: Option<FastOpenResult>,
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
     pub(crate) files: Vec<FileResult>,
@@ -151,6 +154,7 @@ impl TransferResult {
             socket_drops: None,
             path_mtu: stats.path_mtu_bytes,
             path_memory: None,
+            fast_open: None,
             digest: match &files[..] {
                 [one] => one.digest.clone(),
                 _ => None,

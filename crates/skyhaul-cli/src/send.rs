@@ -20,6 +20,7 @@ use crate::cycles::{CycleLog, CycleRecord};
 use crate::dial::{Dial, Plain, Sealed};
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
+use crate::fast_open::{Cookies, FastOpenResult};
 use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
@@ -56,6 +57,8 @@ struct Attempt<E> {
     waited_ns: u64,
     /// Memory of the path to it.
     recalled: Option<Recalled>,
+    /// Part that a Fast Open had.
+    fast_open: Option<FastOpenResult>,
     /// Address that was silent so long that this one was preferred: files may have arrived there all the
     /// same.
     abandoned: Option<SocketAddr>,
@@ -205,10 +208,19 @@ async fn over_tcp(
     }
     let host = choice.host(address, capture)?;
     while let Some(peer) = peers.next() {
-        let stream = host.open(peer, choice.config.clone()).map_err(|error| cannot_send(peer, error))?;
+        let cannot_send = |error| cannot_send(peer, error);
+        let cookies = args.transport.opens_fast().then(|| Cookies::recall(&args.memory, address, peer.ip()));
+        if let Some(cookies) = &cookies {
+            host.assume_fast_open(peer.ip(), cookies.known()).map_err(cannot_send)?;
+        }
+        let stream = host.open(peer, choice.config.clone()).map_err(cannot_send)?;
         let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
         let sources = (Version::One, sources.clone(), 0);
-        let attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
+        let mut attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
+        if let Some(cookies) = cookies {
+            let found = host.fast_open(peer.ip()).map_err(cannot_send)?;
+            attempt.fast_open = Some(cookies.finish(found, &attempt.stats));
+        }
         if !matches!(attempt.nobody(), Some(Nobody::Unreachable | Nobody::Refused)) || peers.peek().is_none()
         {
             return conclude(args, attempt).await;
@@ -262,7 +274,7 @@ async fn attempt<E: TransportEnd>(
         endpoint.close().await;
         let sent = SendOutcome::interrupted(&known);
         let cycles = cycles.finish(stats.probes);
-        let (recalled, abandoned) = (None, None);
+        let (recalled, fast_open, abandoned) = (None, None, None);
         let attempt = Attempt {
             peer,
             endpoint,
@@ -274,6 +286,7 @@ async fn attempt<E: TransportEnd>(
             held,
             waited_ns,
             recalled,
+            fast_open,
             abandoned,
         };
         let failure = interrupted();
@@ -284,7 +297,7 @@ async fn attempt<E: TransportEnd>(
         endpoint.close().await; // the receiver is there: it is told
     }
     let cycles = cycles.finish(stats.probes);
-    let (recalled, abandoned) = (None, None);
+    let (recalled, fast_open, abandoned) = (None, None, None);
     Ok(Attempt {
         peer,
         endpoint,
@@ -296,6 +309,7 @@ async fn attempt<E: TransportEnd>(
         held,
         waited_ns,
         recalled,
+        fast_open,
         abandoned,
     })
 }
@@ -357,8 +371,8 @@ impl<E: TransportEnd> Attempt<E> {
         let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
         let result = result.with_limits(self.held).of_path_to(self.peer).after_waiting(self.waited_ns);
         let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
-        let protection = Some(self.protection.clone());
-        TransferResult { transport: E::TRANSPORT, protection, declared_rate_bps, error, ..result }
+        let (protection, fast_open) = (Some(self.protection.clone()), self.fast_open.clone());
+        TransferResult { transport: E::TRANSPORT, protection, declared_rate_bps, fast_open, error, ..result }
     }
 }
 

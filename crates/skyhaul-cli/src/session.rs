@@ -16,6 +16,7 @@ use skyhaul_net::{Clock, Monitor, OwnedReadHalf, OwnedWriteHalf, Protocol, Strea
 use crate::advice;
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
+use crate::fast_open::FastOpenResult;
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
 use crate::output::{self, note};
@@ -143,6 +144,7 @@ async fn converse<E: TransportEnd>(
     result = result.of_session(peer, &known, &report, Some(&room.folder()));
     result.forward = Traffic::received(&stats);
     result.reverse = Traffic::sent(&stats);
+    result.fast_open = room.opens_fast.then(|| FastOpenResult::received(&stats));
     result.socket_drops = room.endpoint.socket_drops().zip(drops_before).map(|(all, before)| all - before);
     if let (Some(start), Some(end)) = (started_at, arrived_at) {
         let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);

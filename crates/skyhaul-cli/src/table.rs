@@ -7,6 +7,7 @@ use skyhaul_lab::transfer::{LossCounts, Probing, Traffic};
 
 use crate::counted::packets;
 use crate::fallback;
+use crate::fast_open::FastOpenResult;
 use crate::file_lines::file_lines;
 use crate::link_history::{Dropped, noticed};
 use crate::pauses::pauses;
@@ -97,6 +98,7 @@ fn after(result: &TransferResult) -> Lines {
         ("round trip", round_trip(result)),
         ("packets", result.path_mtu.map(|bytes| format!("up to {bytes} B, as far as the path is known"))),
         ("path", result.path_memory.as_ref().and_then(path)),
+        ("opening", result.fast_open.as_ref().map(FastOpenResult::words)),
     ])
 }
 

@@ -8,14 +8,15 @@ use std::time::Duration;
 use clap::ValueEnum;
 use skyhaul_capture::Inlet;
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
-use skyhaul_net::{Clock, Endpoint, Monitor, Protocol};
-use skyhaul_tcp::Config;
+use skyhaul_net::{Clock, Endpoint, Limits, Monitor, Protocol};
+use skyhaul_tcp::{AcceleratedOpen, Config};
 
 use crate::args::MORE;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::parameters::{CommonArgs, ProbingSwitch, SenderArgs};
 use crate::protection::Protection;
+use crate::receive::MAX_EARLY;
 
 /// Words where a switch makes no sense.
 const STP_ONLY: &str = "is for --transport stp";
@@ -38,6 +39,10 @@ pub(crate) struct TransportArgs {
     /// TUN device for --transport tcp; `ip tuntap add` makes one that needs no root
     #[arg(long, value_name = "NAME", help_heading = MORE)]
     tun: Option<String>,
+    /// TCP Fast Open, with --transport tcp: the first data goes with the opening, from the second transfer to
+    /// a receiver on; it may arrive twice (docs/guide/tcp.md). Both sides must say so
+    #[arg(long, help_heading = MORE)]
+    fast_open: bool,
 }
 
 /// Largest packet of links within this machine, and of TCP (a device may have less), where nothing else is
@@ -61,8 +66,18 @@ impl TransportArgs {
         }
     }
 
+    /// True if data may go with an opening of TCP.
+    pub(crate) fn opens_fast(&self) -> bool {
+        self.fast_open
+    }
+
     /// Choice of TCP; `None`: STP carries the files.
     pub(crate) fn tcp(&self, common: &CommonArgs) -> Result<Option<TcpChoice>, Failure> {
+        if self.fast_open && self.transport == TransportName::Stp {
+            return Err(Failure::usage(
+                "--fast-open is for --transport tcp: add that, or leave it out: STP's first data goes at once anyway",
+            ));
+        }
         let device = match (self.transport, &self.tun) {
             (TransportName::Stp, None) => return Ok(None),
             (TransportName::Stp, Some(_)) => {
@@ -80,7 +95,10 @@ impl TransportArgs {
         }
         Ok(Some(TcpChoice {
             device,
-            config: common.tcp_config(),
+            config: Config {
+                accelerated_open: self.fast_open.then_some(AcceleratedOpen::FastOpen),
+                ..common.tcp_config()
+            },
             mtu_bytes: common.mtu.unwrap_or(USUAL_MTU_BYTES),
         }))
     }
@@ -103,12 +121,10 @@ impl TcpChoice {
 
     /// A host with this address on the device.
     pub(crate) fn host(&self, address: IpAddr, capture: Option<Inlet>) -> Result<TunHost, Failure> {
-        let options = TunOptions {
-            mtu_bytes: self.mtu_bytes,
-            accept: self.config.clone(),
-            capture,
-            ..TunOptions::new(vec![address])
-        };
+        let usual = TunOptions::new(vec![address]);
+        let limits = Limits { max_early: MAX_EARLY, ..usual.limits };
+        let (mtu_bytes, accept) = (self.mtu_bytes, self.config.clone());
+        let options = TunOptions { mtu_bytes, accept, limits, capture, ..usual };
         let device = TunDevice::attach(&self.device).and_then(|device| device.check_up().map(|()| device));
         let host = device.and_then(|device| TunHost::on_device(device, options));
         host.map_err(|error| {
