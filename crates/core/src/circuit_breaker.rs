@@ -12,6 +12,9 @@ const ROUND_PACKETS: u64 = 100;
 const ROUND_RTTS: u64 = 2;
 /// Part of a shortest round trip that reports span at least by which a rate is measured: a quarter.
 const SPAN_PARTS: u64 = 4;
+/// Shortest round trips without a report behind which a measure begins anew: behind a full queue a round trip
+/// is several of them, and most POLLs of a flood are lost.
+const PAUSE_RTTS: u64 = 8;
 /// Part of what gets through that a lowered rate is, so that the queue empties: 19/20.
 const SAFE_PART: (u64, u64) = (19, 20);
 /// Time after which a lowered rate is raised: at first, and at most. It doubles.
@@ -61,14 +64,14 @@ struct Delivery {
 }
 
 impl Delivery {
-    /// A report was read. One that comes a round later than the one before begins anew: nothing may have been
-    /// under way meanwhile.
+    /// A report was read. One that comes [`PAUSE_RTTS`] later than the one before begins anew: nothing may
+    /// have been under way meanwhile.
     fn conclude(&mut self, now: Instant, rtt_ns: u64) {
         let told_bytes = core::mem::take(&mut self.told_bytes);
         if told_bytes == 0 {
             return;
         }
-        let near = self.reports.filter(|&(_, last)| now.since(last) < ROUND_RTTS.saturating_mul(rtt_ns));
+        let near = self.reports.filter(|&(_, last)| now.since(last) < PAUSE_RTTS.saturating_mul(rtt_ns));
         *self = match near {
             Some((first, _)) => Self {
                 reports: Some((first, now)),

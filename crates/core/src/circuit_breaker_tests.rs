@@ -126,6 +126,13 @@ fn repeats_of_what_is_less_than_half_or_few_or_not_measured_leave_the_rate() {
     assert!(!lowers(carried, 9, 7, tenth_ns), "98 packets");
     assert!(!lowers(40, 60, 2, tenth_ns), "a tenth of a round trip");
     assert!(lowers(40, 60, 2, 3 * tenth_ns), "three of them");
+    let behind = |pause_ns: u64| {
+        let mut bench = Bench::new();
+        bench.report(RTT_NS, 10, 0, true);
+        bench.report(pause_ns, 40, 160, true)
+    };
+    assert_eq!(behind(4 * RTT_NS), Some(1_140_000), "a queue of three round trips");
+    assert_eq!(behind(PAUSE_RTTS * RTT_NS), None, "a pause");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use skyhaul_core::{Event, Instant, MS, SECOND};
-use skyhaul_link::{BurstLoss, DirectionConfig, LinkConfig, QueueLimit, ScheduleStep};
+use skyhaul_link::{BurstLoss, DirectionConfig, LinkConfig, Outage, QueueLimit, ScheduleStep};
 use skyhaul_sim::{Outcome, Source, Transfer};
 use skyhaul_stp::ControllerKind;
 
@@ -136,13 +136,48 @@ fn a_declared_rate_of_ten_times_the_paths_floods_it_for_some_round_trips_alone()
 #[test]
 fn a_file_that_has_left_before_the_first_report_does_not_go_again_and_again_at_a_rate_of_ten_times_the_paths()
 {
-    for (hundredths, bytes) in [(30, 3_000_000), (30, 10_000_000), (100, 3_000_000), (100, 10_000_000)] {
-        let (_, outcome) = ten_times_too_fast_into(hundredths, 10_000_000, 275, bytes);
-        let what = format!("queue of {hundredths} %, {bytes} B: {} B", outcome.sender.sent_bytes);
+    for (hundredths, delay_ms, bytes) in [
+        (30, 275, 3_000_000),
+        (30, 275, 10_000_000),
+        (100, 275, 3_000_000),
+        (100, 275, 10_000_000),
+        (100, 25, 3_000_000),
+        (100, 50, 3_000_000),
+        (300, 50, 3_000_000),
+    ] {
+        let (_, outcome) = ten_times_too_fast_into(hundredths, 10_000_000, delay_ms, bytes);
+        let sent_bytes = outcome.sender.sent_bytes;
+        let what = format!("{delay_ms} ms, queue of {hundredths} %, {bytes} B: {sent_bytes} B");
         println!("{what} in {} ms, {:?}", outcome.confirmed_ns / MS, outcome.sender.lowered_rate_bps);
         assert!(2 * outcome.sender.sent_bytes < 5 * bytes, "{what}");
         let lowered_bps = outcome.sender.lowered_rate_bps.unwrap();
         assert!((8_000_000..12_000_000).contains(&lowered_bps), "{what}: {lowered_bps} bit/s");
+    }
+}
+
+#[test]
+fn short_files_over_noisy_links_and_outages_keep_a_declared_rate_that_the_path_carries() {
+    let gone = Outage { from: Instant::from_ns(900 * MS), to: Instant::from_ns(2400 * MS) };
+    for (loss, burst_loss, outages) in [
+        (0.11, BurstLoss::default(), Vec::new()),
+        (0.3, BurstLoss::default(), Vec::new()),
+        (0.0, in_rows(), Vec::new()),
+        (0.0, BurstLoss::default(), vec![gone]),
+    ] {
+        for (delay_ms, seed) in [25, 50, 275].into_iter().flat_map(|delay_ms| [(delay_ms, 1), (delay_ms, 2)])
+        {
+            let clean = direction(10_000_000, delay_ms, 600);
+            let forward = DirectionConfig { loss, burst_loss, ..clean.clone() };
+            let link =
+                LinkConfig { forward, reverse: clean, outages: outages.clone(), ..LinkConfig::default() };
+            let mut transfer = Transfer::new(link, seed, 1_500_000).with_rate(10_000_000);
+            for end in [&mut transfer.sender, &mut transfer.receiver] {
+                end.discover_mtu = true;
+            }
+            let outcome = transfer.run(&mut skyhaul_core::NullSink).unwrap();
+            let what = format!("loss {loss}, {burst_loss:?}, {outages:?}, {delay_ms} ms, seed {seed}");
+            assert_eq!(outcome.sender.lowered_rate_bps, None, "{what}");
+        }
     }
 }
 
