@@ -140,7 +140,8 @@ impl Connection {
         }
         let others = self.sender.agreed().option_bytes();
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
-        let mut extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, context.now);
+        let rtt_ns = self.sender.agreed().scps.and_then(|_| self.round_trip_ns());
+        let mut extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, rtt_ns, context.now);
         self.push_count(&mut extra);
         Options { timestamps, sack: self.receiver.sack(max_blocks), extra, ..Options::default() }
     }

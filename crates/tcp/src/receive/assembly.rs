@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 
-use skyhaul_core::{Description, OctetQueue, Octets, RangeSet};
+use skyhaul_core::{Description, Instant, OctetQueue, Octets, RangeSet};
 
 use crate::scps::Teller;
 use crate::segment::{ExtraOptions, MAX_SACK_BLOCKS, SackBlocks};
@@ -221,10 +221,16 @@ impl Assembly {
     }
 
     /// Adds what `teller` says of the holes, so that the options take `room` octets at most.
-    pub(crate) fn tell_holes(&self, teller: &mut Teller, room: usize, extra: &mut ExtraOptions) {
+    pub(crate) fn tell_holes(
+        &self,
+        teller: &mut Teller,
+        room: usize,
+        (now, rtt_ns): (Instant, Option<u64>),
+        extra: &mut ExtraOptions,
+    ) {
         // A FIN that came before data tells where that ends.
         let end = self.have.end().max(self.end).map_or(self.next, |end| end.max(self.next));
-        teller.tell(&self.have, (self.next, end), room, extra);
+        teller.tell(&self.have, (self.next, end), room, (now, rtt_ns), extra);
     }
 
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {

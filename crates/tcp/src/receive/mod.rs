@@ -297,15 +297,15 @@ impl Receiver {
     }
 
     /// Options of SCPS-TP for a segment that leaves, of `room` octets at most: holes, one after the other,
-    /// and that routers damage what comes.
-    pub(crate) fn scps_options(&mut self, room: usize, now: Instant) -> ExtraOptions {
+    /// and that routers damage what comes. `rtt_ns`: the round trip, where it is known.
+    pub(crate) fn scps_options(&mut self, room: usize, rtt_ns: Option<u64>, now: Instant) -> ExtraOptions {
         if self.agreed.scps.is_none() {
             return ExtraOptions::default();
         }
         let mut extra = ExtraOptions::default();
         self.damage.push(&mut extra, now);
         if let Some(teller) = self.teller.as_mut().filter(|_| !self.is_held) {
-            self.assembly.tell_holes(teller, room, &mut extra);
+            self.assembly.tell_holes(teller, room, (now, rtt_ns), &mut extra);
         }
         extra
     }

@@ -79,14 +79,14 @@ pub struct Scps {
 }
 
 impl Scps {
-    /// Profile for a user: several negative acknowledgements a segment, with vectors, four acknowledgements a
+    /// Profile for a user: several negative acknowledgements a segment, with vectors, eight acknowledgements a
     /// round trip; losses are congestion.
     pub fn standard() -> Self {
         Self {
             controller: ControllerKind::Vegas,
             pacing_percent: Some((100, 100)),
             bandwidth_delay_bytes: None,
-            ack_policy: AckPolicy::PerRoundTrip { acks: 4 },
+            ack_policy: AckPolicy::PerRoundTrip { acks: 8 },
             loss_cause: Verdict::Congestion,
             snack: Snack::Vector,
             max_snacks: 6,

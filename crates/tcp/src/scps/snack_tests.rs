@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use skyhaul_core::RangeSet;
+use skyhaul_core::{Instant, RangeSet};
 
 use super::Said::{Arrived, Missing};
 use super::{SNACK, Said, SnackOption, SnackTerms, Teller, read};
@@ -28,6 +28,7 @@ fn told(terms: SnackTerms, ranges: &[(u64, u64)]) -> Vec<(u8, Vec<u8>)> {
         &set(ranges),
         (1000, set(ranges).end().unwrap_or(1000)),
         MAX_OPTIONS_BYTES,
+        (Instant::ZERO, None),
         &mut extra,
     );
     extra.iter().map(|(kind, value)| (kind, value.to_vec())).collect()
@@ -100,9 +101,11 @@ fn what_is_no_hole_says_nothing() {
 fn where_one_fits_the_offset_moves_on_and_comes_back() {
     let mut teller = Teller::new(SHORT, 1);
     let have = set(&[(1100, 1200), (1300, 1400), (1500, 1600)]);
+    let mut now = Instant::ZERO;
     let mut next_told = |next, room| {
         let mut extra = ExtraOptions::default();
-        teller.tell(&have, (next, have.end().unwrap_or(next)), room, &mut extra);
+        now = now.after(1);
+        teller.tell(&have, (next, have.end().unwrap_or(next)), room, (now, None), &mut extra);
         let holes: Vec<u8> = extra.iter().map(|(_, value)| value[1]).collect();
         holes
     };
@@ -111,6 +114,40 @@ fn where_one_fits_the_offset_moves_on_and_comes_back() {
     assert_eq!(next_told(1000, 5), [0; 0], "no room: the place is kept");
     assert_eq!(next_told(1000, 8), [2]);
     assert_eq!(next_told(1200, 8), [2], "the hole at 1400, counted from 1200");
+}
+
+/// Offsets of what is told of these ranges at a time, when the round trip is 100 ns and one fits.
+fn told_at(teller: &mut Teller, ranges: &[(u64, u64)], ns: u64) -> Vec<u8> {
+    let (have, mut extra) = (set(ranges), ExtraOptions::default());
+    let now = (Instant::from_ns(ns), Some(100));
+    teller.tell(&have, (1000, have.end().unwrap_or(1000)), MAX_OPTIONS_BYTES, now, &mut extra);
+    extra.iter().map(|(_, value)| value[1]).collect()
+}
+
+#[test]
+fn new_holes_are_told_before_old_ones_until_the_repeats_of_these_had_the_time_to_come() {
+    let mut teller = Teller::new(SHORT, 1);
+    let all = [(1100, 1200), (1300, 1400), (1500, 1600), (1700, 1800), (1900, 2000)];
+    let offsets: Vec<_> = (1..=5).map(|n| told_at(&mut teller, &all[..n], 50 * n as u64)).collect();
+    assert_eq!(offsets, [[0], [2], [4], [0], [6]], "the first again, at the first chance a round trip later");
+    assert_eq!(told_at(&mut teller, &all, 300), [2], "old ones and new ones by turns");
+    assert_eq!(told_at(&mut teller, &all, 350), [8]);
+    let repaired = [(1000, 1400), (1500, 1800), (1900, 2000)];
+    assert_eq!(told_at(&mut teller, &repaired, 400), [4], "what was told longest ago, and is still missing");
+}
+
+#[test]
+fn one_place_is_kept_for_what_is_missing_again_behind_new_holes() {
+    let mut teller = Teller::new(SHORT, 2);
+    let all = [(1100, 1200), (1300, 1400), (1500, 1600), (1700, 1800), (1900, 2000), (2100, 2200)];
+    assert_eq!(told_at(&mut teller, &all[..2], 0), [0, 2]);
+    assert_eq!(told_at(&mut teller, &all[..4], 110), [4, 6]);
+    assert_eq!(
+        told_at(&mut teller, &all, 160),
+        [8, 0],
+        "the new one first: options that ascend say what came"
+    );
+    assert_eq!(told_at(&mut teller, &all, 170), [10, 2]);
 }
 
 /// A receiver's queue in blocks beyond the acknowledgement number, and where blocks lie on the wire.
@@ -138,18 +175,22 @@ proptest! {
         prop_assert!(snack.blocks().last().unwrap_or(true), "zeros behind the last 1 say nothing");
     }
 
-    /// After enough acknowledgements every hole was told, and nothing that is missing was said to be there.
+    /// After enough acknowledgements every hole was told, and nothing that is missing was said to be there:
+    /// where all comes at once, and where it comes piece by piece, whatever the round trip.
     #[test]
     fn a_sender_learns_every_hole_in_the_end(
         blocks in any_queue(), unit in 1u64..5, room in 2usize..11, has_vector in any::<bool>(), most in 1u8..7,
+        come_at_once in any::<bool>(), rtt_ns in proptest::option::of(0u64..20),
     ) {
         let terms = SnackTerms { unit_bytes: unit, has_vector };
         let next = 5000;
-        let have = set(&blocks.iter().map(|&(first, end)| (next + first, next + end)).collect::<Vec<_>>());
+        let all: Vec<_> = blocks.iter().map(|&(first, end)| (next + first, next + end)).collect();
         let (mut teller, mut missing) = (Teller::new(terms, most), RangeSet::new());
-        for _ in 0..=blocks.len() {
+        for n in 0..=2 * all.len() {
+            let have = set(if come_at_once { &all } else { &all[..(n + 1).min(all.len())] });
             let mut extra = ExtraOptions::default();
-            teller.tell(&have, (next, have.end().unwrap_or(next)), 4 * room, &mut extra);
+            let (ends, now) = ((next, have.end().unwrap_or(next)), Instant::from_ns(n as u64));
+            teller.tell(&have, ends, 4 * room, (now, rtt_ns), &mut extra);
             prop_assert!(extra.encoded_len() <= 4 * room && extra.iter().count() <= usize::from(most));
             for said in all_said(&extra, next, terms) {
                 match said {
@@ -160,8 +201,8 @@ proptest! {
                 }
             }
         }
-        let end = have.end().unwrap();
-        for (first, to) in have.gaps(next, end) {
+        let have = set(&all);
+        for (first, to) in have.gaps(next, have.end().unwrap()) {
             prop_assert_eq!(missing.gaps(first, to).next(), None, "{}..{} was never told", first, to);
         }
     }
