@@ -1,4 +1,4 @@
-//! Openings of TCP with data, beyond the corpus: files of it joined, cut and changed, and bytes that are drawn.
+//! Openings of TCP with data, beyond the corpus: files of it joined, cut and changed, and drawn bytes.
 //! `SKYHAUL_MUTATIONS=100000 cargo test --release -p skyhaul-fuzz-harness --test mutations` is a large dose.
 
 use std::fs;

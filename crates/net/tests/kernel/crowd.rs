@@ -55,7 +55,7 @@ fn a_hundred_connections_of_ours() {
     });
 }
 
-/// Openings by nobody, from addresses that are nobody's [RFC 2544 C.2.2]: so many a second, which are counted.
+/// Openings by nobody, from addresses that are nobody's [RFC 2544 C.2.2]: so many a second, counted.
 async fn flood(openings_per_s: u64, count: &Cell<u64>) {
     let socket = Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::TCP)).unwrap();
     socket.set_header_included_v4(true).unwrap();

@@ -13,8 +13,8 @@ const MAX_DOUBLINGS: u32 = 6;
 /// Largest segment of a host that nothing is known of.
 const DEFAULT_MSS: u16 = 536;
 
-/// Facts about a server that Fast Open goes by [RFC 7413 4.1.3], for a program that keeps them from one run to
-/// the next.
+/// Facts about a server that Fast Open goes by [RFC 7413 4.1.3], for a program that keeps them from one run
+/// to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FastOpenFacts {
     /// Its cookie.

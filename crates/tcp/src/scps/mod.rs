@@ -79,8 +79,8 @@ pub struct Scps {
 }
 
 impl Scps {
-    /// Profile for a user: several negative acknowledgements a segment, with vectors, eight acknowledgements a
-    /// round trip; losses are congestion.
+    /// Profile for a user: several negative acknowledgements a segment, with vectors, eight acknowledgements
+    /// a round trip; losses are congestion.
     pub fn standard() -> Self {
         Self {
             controller: ControllerKind::Vegas,

@@ -99,8 +99,8 @@ mod tests {
         }
     }
 
-    /// Every node has its place in the paper's figures, and no place is left over. The pictures are left in the
-    /// folder that `SKYHAUL_PICTURES` names.
+    /// Every node has its place in the paper's figures, and no place is left over. The pictures are left in
+    /// the folder that `SKYHAUL_PICTURES` names.
     #[test]
     fn every_drawing_fits_its_figure() {
         let paper = PAPERS.iter().find(|paper| paper.name == "stp").unwrap();
