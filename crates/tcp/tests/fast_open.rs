@@ -6,7 +6,7 @@ mod common;
 use common::*;
 use skyhaul_core::{Connections, Engine, NullSink, SECOND, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{AcceleratedOpen, Config, State};
+use skyhaul_tcp::{AcceleratedOpen, Config, FastOpenFacts, State};
 
 const SYN: u8 = flags::SYN;
 const ACK: u8 = flags::ACK;
@@ -273,11 +273,11 @@ fn facts_of_a_server_go_on_in_another_process() {
     let facts = before.endpoint.fast_open(before.now, way());
     assert_eq!(facts.cookie.map(|cookie| cookie.as_bytes().to_vec()), Some(vec![7; 8]));
     let mut after = Lone::new(&fast());
-    assert_eq!(after.endpoint.fast_open(after.now, way()), Default::default());
+    assert_eq!(after.endpoint.fast_open(after.now, way()), FastOpenFacts::default());
     after.endpoint.assume_fast_open(after.now, way(), facts);
     let opening = &ask(&mut after, b"request")[0];
     assert_eq!((told(opening), &opening.payload[..]), (Some(vec![7; 8]), &b"request"[..]));
-    after.endpoint.assume_fast_open(after.now, way(), skyhaul_tcp::FastOpenFacts { spared_ns: 1, ..facts });
+    after.endpoint.assume_fast_open(after.now, way(), FastOpenFacts { spared_ns: 1, ..facts });
     let opening = &ask(&mut after, b"request")[0];
     assert_eq!((told(opening), opening.payload.len()), (None, 0), "such openings were lost");
 }

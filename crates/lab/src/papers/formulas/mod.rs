@@ -92,3 +92,35 @@ impl Computed {
 fn number(set: &Map<String, Value>, key: &str) -> f64 {
     set.get(key).and_then(Value::as_f64).unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_report::Definitions;
+    use skyhaul_report::figure::Figure;
+    use skyhaul_report::figure::drawing::Drawing;
+
+    use crate::papers::paper::PAPERS;
+
+    /// Every node has its place in the papers' figures, and no place is left over. The pictures are left in
+    /// the folder that `SKYHAUL_PICTURES` names.
+    #[test]
+    fn every_drawing_fits_its_figure() {
+        let mut drawn = 0;
+        for paper in PAPERS {
+            let figures = Definitions::parse(paper.figures, "figures.toml").unwrap().figures;
+            for figure in figures.iter().filter(|figure| figure.drawing.is_some()) {
+                let name = figure.drawing.as_ref().unwrap().file.split('/').next().unwrap();
+                let (_, content) = paper.formulas.iter().find(|formula| formula.0 == name).unwrap();
+                let (file, text) = content.file(name);
+                let drawing = Drawing::parse(&text, file).unwrap();
+                let picture = Figure::from_drawing(figure, drawing).unwrap().to_png(2.0).unwrap();
+                if let Some(folder) = std::env::var_os("SKYHAUL_PICTURES") {
+                    std::fs::write(std::path::Path::new(&folder).join(format!("{}.png", figure.id)), picture)
+                        .unwrap();
+                }
+                drawn += 1;
+            }
+        }
+        assert_eq!(drawn, 6);
+    }
+}

@@ -5,7 +5,7 @@ use skyhaul_petra::dimensioning::{
     Acknowledgement, Batches, Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire, gain,
 };
 
-use super::{Computed, Content, Formula, number};
+use super::{Computed, Content, Formula, number, topology};
 
 /// Axis of bit error rates.
 const ERRORS: &str = "bit_error_rate";
@@ -20,6 +20,8 @@ const ACKNOWLEDGEMENT: Acknowledgement = Acknowledgement(320.0);
 
 /// All of them.
 pub(in crate::papers) const PETRA: &[Formula] = &[
+    ("architecture", Content::Drawing(topology::petra)),
+    ("stack", Content::Drawing(topology::petra_stack)),
     ("formula-4", Content::Results(round_trip)),
     ("formula-9", Content::Results(efficiency)),
     ("formula-14", Content::Results(reverse_gain)),

@@ -74,12 +74,9 @@ fn states() -> Value {
 
 #[cfg(test)]
 mod tests {
-    use skyhaul_report::Definitions;
-    use skyhaul_report::figure::Figure;
     use skyhaul_report::figure::drawing::Drawing;
 
     use super::*;
-    use crate::papers::paper::PAPERS;
 
     fn drawing(name: &str) -> Drawing {
         let found = STP.iter().find(|formula| formula.0 == name).unwrap();
@@ -97,24 +94,5 @@ mod tests {
         for state in State::ALL {
             assert!(parts.contains(&state.name().to_string()), "{state}");
         }
-    }
-
-    /// Every node has its place in the paper's figures, and no place is left over. The pictures are left in
-    /// the folder that `SKYHAUL_PICTURES` names.
-    #[test]
-    fn every_drawing_fits_its_figure() {
-        let paper = PAPERS.iter().find(|paper| paper.name == "stp").unwrap();
-        let figures = Definitions::parse(paper.figures, "figures.toml").unwrap().figures;
-        let mut drawn = 0;
-        for figure in figures.iter().filter(|figure| figure.drawing.is_some()) {
-            let name = figure.drawing.as_ref().unwrap().file.split('/').next().unwrap();
-            let picture = Figure::from_drawing(figure, drawing(name)).unwrap().to_png(2.0).unwrap();
-            if let Some(folder) = std::env::var_os("SKYHAUL_PICTURES") {
-                let path = std::path::Path::new(&folder).join(format!("{}.png", figure.id));
-                std::fs::write(path, picture).unwrap();
-            }
-            drawn += 1;
-        }
-        assert_eq!(drawn, 4);
     }
 }

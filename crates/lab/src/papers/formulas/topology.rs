@@ -1,10 +1,10 @@
-//! Networks of scenario files as drawings, and what lies on the way of their file.
+//! Networks and stacks of scenario files as drawings, and what lies on the way of their file.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 use skyhaul_link::{DirectionConfig, QueueLimit};
-use skyhaul_scenario::{File, Flow, NodeKind, Routes, Scenario};
+use skyhaul_scenario::{File, Flow, Hop, NodeKind, Routes, Scenario};
 
 use super::{Computed, Values};
 use crate::papers::paper::PAPERS;
@@ -20,12 +20,45 @@ const PACKET_OCTETS: f64 = 1000.0;
 
 /// Topology of figure 5.5.
 pub(super) fn geo() -> Value {
-    drawing(&scenario("geo"))
+    drawing(&scenario("stp", "geo"))
 }
 
 /// Topology of figure 5.6.
 pub(super) fn leo() -> Value {
-    drawing(&scenario("leo"))
+    drawing(&scenario("stp", "leo"))
+}
+
+/// Architecture of figure 1 of PETRA.
+pub(super) fn petra() -> Value {
+    drawing(&scenario("petra", "round-trips"))
+}
+
+/// Stack of figure 2 of PETRA: layers in each node on the way of the file, the highest first, and between
+/// which nodes each one speaks.
+pub(super) fn petra_stack() -> Value {
+    let scenario = scenario("petra", "round-trips");
+    let Some(file) = scenario.flows.iter().find(|flow| flow.name == "file") else { return Value::Null };
+    let name = |node: usize| scenario.nodes[node].name.replace('_', " ");
+    let layer = |hop: &Hop<'_>| {
+        format!("{} ({})", hop.transport.name, hop.transport.protocol().name()).to_uppercase()
+    };
+    let hops = file.hops();
+    let node = |node: usize| {
+        let ends = [file.from, file.to].contains(&node);
+        let top = file.end_to_end.filter(|_| ends).map(|_| "UTL".to_string());
+        let hops = hops.iter().filter(|hop| [hop.from, hop.to].contains(&node));
+        let lines: Vec<String> =
+            top.into_iter().chain([hops.map(layer).collect::<Vec<_>>().join(", ")]).collect();
+        json!({ "name": name(node), "kind": if ends { "host" } else { "router" }, "lines": lines })
+    };
+    let nodes: Vec<Value> = hops.iter().map(|hop| hop.from).chain([file.to]).map(node).collect();
+    let between =
+        |from: usize, to: usize, line: String| json!({ "from": name(from), "to": name(to), "lines": [line] });
+    let ways = hops.iter().map(|hop| between(hop.from, hop.to, layer(hop)));
+    let whole = file.end_to_end.map(|utl| {
+        between(file.from, file.to, format!("UTL: batches of {} octets are confirmed", utl.batch_bytes))
+    });
+    json!({ "drawing": "graph", "nodes": nodes, "ways": ways.chain(whole).collect::<Vec<_>>() })
 }
 
 /// Links on the way of the file in figure 5.5.
@@ -39,16 +72,16 @@ pub(super) fn leo_way() -> Computed {
 }
 
 fn geo_metrics(set: &Map<String, Value>) -> Values {
-    metrics(&scenario("geo"), set)
+    metrics(&scenario("stp", "geo"), set)
 }
 
 fn leo_metrics(set: &Map<String, Value>) -> Values {
-    metrics(&scenario("leo"), set)
+    metrics(&scenario("stp", "leo"), set)
 }
 
-/// First point of a scenario of the STP chapter, which is part of the program.
-fn scenario(name: &str) -> Scenario {
-    let of_paper = PAPERS.iter().find(|paper| paper.name == "stp").map_or(&[][..], |paper| paper.scenarios);
+/// First point of a scenario of a paper, which is part of the program.
+fn scenario(paper: &str, name: &str) -> Scenario {
+    let of_paper = PAPERS.iter().find(|known| known.name == paper).map_or(&[][..], |paper| paper.scenarios);
     let text = of_paper.iter().find(|scenario| scenario.0 == name).map_or("", |scenario| scenario.1);
     let file = File::parse(&crate::standard(), name, text);
     // Tests load every scenario of every paper.
@@ -71,7 +104,7 @@ fn links(scenario: &Scenario) -> Vec<(usize, usize)> {
 }
 
 fn way_of(title: &'static str, topology: &str, metrics: fn(&Map<String, Value>) -> Values) -> Computed {
-    let scenario = scenario(topology);
+    let scenario = scenario("stp", topology);
     let names = links(&scenario).into_iter().map(|(link, _)| json!(scenario.links[link].config.name));
     let parts = names.chain([json!(WHOLE)]).collect();
     Computed { title, axes: vec![(TOPOLOGY, vec![json!(topology)]), (PART, parts)], metrics }
@@ -110,7 +143,13 @@ fn drawing(scenario: &Scenario) -> Value {
         format!("{count}{} to {}", flow.name.replace('_', " "), name(flow.to))
     };
     let node = |index: usize| {
-        let kind = if scenario.nodes[index].kind == NodeKind::Router { "router" } else { "host" };
+        let kind = if scenario.nodes[index].kind == NodeKind::Router
+            || scenario.nodes[index].kind == NodeKind::Relay
+        {
+            "router"
+        } else {
+            "host"
+        };
         let lines: Vec<String> = scenario.flows.iter().filter(|flow| flow.from == index).map(line).collect();
         json!({ "name": name(index), "kind": kind, "lines": lines })
     };
