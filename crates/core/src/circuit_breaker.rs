@@ -175,9 +175,10 @@ impl CircuitBreaker {
     /// repeats leave, or not. Result: another rate, in bit/s.
     pub(crate) fn conclude(&mut self, now: Instant, rtt_ns: u64, only_repeats: bool) -> Option<u64> {
         self.delivery.conclude(now, rtt_ns);
-        let through_bps = self.through_bps(rtt_ns);
-        if only_repeats && self.repeats_flood(now, rtt_ns) {
-            return Some(self.lower(now, Some(self.fates), through_bps));
+        let through_bps = self.through_bps();
+        if only_repeats && let Some(measured_bps) = self.measured_flood(now, rtt_ns) {
+            // Of what a queue took in before it was full more arrives than the path carries.
+            return Some(self.lower(now, Some(self.fates), through_bps.min(measured_bps)));
         }
         if matches!(self.state, State::Lowered { .. }) && now >= self.retry_at {
             return Some(self.raise(now));
@@ -223,22 +224,20 @@ impl CircuitBreaker {
         }
     }
 
-    /// True if most of a declared rate is lost, and how much arrives has been measured. Later it could not be
-    /// seen: of a packet that is repeated until it arrives, only that is told.
-    fn repeats_flood(&self, now: Instant, rtt_ns: u64) -> bool {
+    /// Rate at which packets arrive of a declared rate of which most is lost, where it has been measured. Later
+    /// it could not be seen: of a packet that is repeated until it arrives, only that is told.
+    fn measured_flood(&self, now: Instant, rtt_ns: u64) -> Option<u64> {
         let is_declared = matches!(self.state, State::Declared { .. }) && now >= self.retry_at;
         let are_enough = self.fates.known() >= ROUND_PACKETS && self.fates.are_mostly_lost();
-        is_declared && are_enough && self.delivery.rate_bps(rtt_ns).is_some()
+        self.delivery.rate_bps(rtt_ns).filter(|_| is_declared && are_enough)
     }
 
-    /// What gets through of the rate, in bit/s: by the fates of packets, or as it was measured if that is
-    /// less, since of what a queue took in before it was full more arrives than the path carries.
-    fn through_bps(&self, rtt_ns: u64) -> u64 {
+    /// What gets through of the rate, in bit/s, by the fates of packets.
+    fn through_bps(&self) -> u64 {
         let Fates { arrived, .. } = self.fates;
         let share_bps =
             u128::from(self.rate_bps) * u128::from(arrived) / u128::from(self.fates.known().max(1));
-        let share_bps = share_bps as u64; // at most the rate
-        self.delivery.rate_bps(rtt_ns).map_or(share_bps, |measured_bps| share_bps.min(measured_bps))
+        share_bps as u64 // at most the rate
     }
 
     /// Lowers the rate for a while.
