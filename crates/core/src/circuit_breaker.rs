@@ -224,8 +224,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Rate at which packets arrive of a declared rate of which most is lost, where it has been measured. Later
-    /// it could not be seen: of a packet that is repeated until it arrives, only that is told.
+    /// Rate at which packets arrive of a declared rate of which most is lost, where it has been measured.
+    /// Later it could not be seen: of a packet that is repeated until it arrives, only that is told.
     fn measured_flood(&self, now: Instant, rtt_ns: u64) -> Option<u64> {
         let is_declared = matches!(self.state, State::Declared { .. }) && now >= self.retry_at;
         let are_enough = self.fates.known() >= ROUND_PACKETS && self.fates.are_mostly_lost();
