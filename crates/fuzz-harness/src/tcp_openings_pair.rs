@@ -10,6 +10,7 @@ use skyhaul_tcp::{AcceleratedOpen, Config, Endpoint};
 
 use crate::input::Input;
 use crate::tcp_openings::{PORT, any_facts, later, listening};
+use crate::tcp_pair::{come_twice, overtake};
 use crate::tcp_segment::way;
 
 const MAX_OPERATIONS: usize = 400;
@@ -84,16 +85,8 @@ impl Pair {
         let end = usize::from(choice >> 7);
         match choice & 15 {
             0 => drop(self.under_way[end].pop_front()),
-            1 => {
-                let again = self.under_way[end].front().cloned();
-                self.under_way[end].extend(again);
-            }
-            2 => {
-                let back = self.under_way[end].pop_back();
-                if let Some(last) = back {
-                    self.under_way[end].push_front(last);
-                }
-            }
+            1 => come_twice(&mut self.under_way[end]),
+            2 => overtake(&mut self.under_way[end]),
             3 => self.now = later(self.now, input),
             4 => self.pass_deadline(),
             5 | 6 => self.open(usize::from(input.byte()) * 16),

@@ -50,6 +50,19 @@ fn byte_at(end: usize, place: u64) -> u8 {
     (place.wrapping_mul(31) >> 3) as u8 ^ end as u8
 }
 
+/// The next packet under way comes once more, behind all others.
+pub(super) fn come_twice<T: Clone>(under_way: &mut VecDeque<T>) {
+    let again = under_way.front().cloned();
+    under_way.extend(again);
+}
+
+/// The last packet under way comes next.
+pub(super) fn overtake<T>(under_way: &mut VecDeque<T>) {
+    if let Some(last) = under_way.pop_back() {
+        under_way.push_front(last);
+    }
+}
+
 impl Pair {
     fn way(end: usize) -> Way {
         if end == 0 { way() } else { way().reversed() }
@@ -60,21 +73,13 @@ impl Pair {
         let end = usize::from(choice >> 7);
         match choice & 15 {
             0 => drop(self.under_way[end].pop_front()),
-            1 => {
-                let again = self.under_way[end].front().cloned();
-                self.under_way[end].extend(again);
-            }
+            1 => come_twice(&mut self.under_way[end]),
             2 => {
                 if let Some((fields, _)) = self.under_way[end].front_mut() {
                     fields.ecn = if fields.ecn == Ecn::Ect0 { Ecn::Ce } else { fields.ecn };
                 }
             }
-            3 => {
-                let back = self.under_way[end].pop_back();
-                if let Some(last) = back {
-                    self.under_way[end].push_front(last);
-                }
-            }
+            3 => overtake(&mut self.under_way[end]),
             4 => self.now = self.now.after(u64::from(input.byte()) * MS),
             5 => self.pass_deadline(),
             6 | 7 => self.write(end, usize::from(input.byte()) * 64),

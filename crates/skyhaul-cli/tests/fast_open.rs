@@ -7,6 +7,8 @@
 mod common;
 #[path = "../../net/tests/kernel/namespace.rs"]
 mod namespace;
+#[path = "common/routed.rs"]
+mod routed;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,28 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use common::{Receiver, Said, file, names, noise, run, until};
-use namespace::inside;
+use routed::{RECEIVER, routed};
 use rustix::process::{Pid, Signal, kill_process};
 use skyhaul_net::tun::TunDevice;
 use tempfile::TempDir;
-
-const RECEIVER: &str = "10.77.0.2:4700";
-const SET_UP: &[&str] = &[
-    "link set lo up",
-    "tuntap add dev sky0 mode tun",
-    "address add 10.77.0.1/24 dev sky0",
-    "link set sky0 up txqueuelen 5000",
-    "tuntap add dev sky1 mode tun",
-    "address add 10.78.0.1/24 dev sky1",
-    "link set sky1 up txqueuelen 5000",
-];
-
-fn routed(test: impl FnOnce() + Send + 'static) {
-    inside(SET_UP, || {
-        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
-        test();
-    });
-}
 
 /// A folder with files to send, the paths that are remembered, and captures.
 struct Desk(TempDir);

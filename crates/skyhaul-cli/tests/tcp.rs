@@ -7,6 +7,8 @@
 mod common;
 #[path = "../../net/tests/kernel/namespace.rs"]
 mod namespace;
+#[path = "common/routed.rs"]
+mod routed;
 #[path = "capture/tshark.rs"]
 mod tshark;
 
@@ -14,29 +16,9 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 
 use common::{Receiver, Said, file, names, noise, run, skyhaul, until};
-use namespace::{inside, ip};
+use namespace::ip;
+use routed::{RECEIVER, routed};
 use tempfile::TempDir;
-
-const RECEIVER: &str = "10.77.0.2:4700";
-const SET_UP: &[&str] = &[
-    "link set lo up",
-    "tuntap add dev sky0 mode tun",
-    "address add 10.77.0.1/24 dev sky0",
-    "address add fd77::1/64 dev sky0 nodad",
-    "link set sky0 up txqueuelen 5000",
-    "tuntap add dev sky1 mode tun",
-    "address add 10.78.0.1/24 dev sky1",
-    "address add fd78::1/64 dev sky1 nodad",
-    "link set sky1 up txqueuelen 5000",
-];
-
-fn routed(test: impl FnOnce() + Send + 'static) {
-    inside(SET_UP, || {
-        std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
-        std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
-        test();
-    });
-}
 
 fn receiver(address: &str, more: &[&str]) -> Receiver {
     let own = ["--json", "--transport", "tcp", "--tun", "sky0"];

@@ -56,7 +56,7 @@ impl Ways {
         self.0.get_mut(&way).map(|known| &mut known.opening)
     }
 
-    /// The same, to be looked at.
+    /// Facts about the far end of a way, to be looked at.
     pub(super) fn opening_of(&self, way: Way) -> Option<&Facts> {
         self.0.get(&way).map(|known| &known.opening)
     }
