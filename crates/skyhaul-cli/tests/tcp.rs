@@ -195,7 +195,7 @@ fn a_device_that_goes_during_a_transfer_is_named() {
         let folder = tempfile::tempdir().unwrap();
         // It takes long enough, and no room: there is nothing in it.
         let big = file(folder.path(), "big", b"");
-        std::fs::OpenOptions::new().write(true).open(&big).unwrap().set_len(2_000_000_000).unwrap();
+        std::fs::OpenOptions::new().write(true).open(&big).unwrap().set_len(500_000_000).unwrap();
         let mut receiver = receiver(RECEIVER, &[]);
         let mut to = vec!["send", big.to_str().unwrap(), RECEIVER];
         to.extend(SENDER);
