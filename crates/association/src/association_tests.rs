@@ -111,6 +111,27 @@ fn a_peer_has_few_associations_and_the_one_least_used_gives_way_to_a_proven_one(
     assert_eq!(world.ends[B].delivered.len(), MAX_ASSOCIATIONS_PER_PEER);
 }
 
+/// An association rests for hours when its process has ended, and nobody tells the other end.
+#[test]
+fn the_twelfth_process_of_a_peer_is_heard_as_soon_as_the_first() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    for process in 0..12 {
+        world.pass(SECOND);
+        world.ends[A].restart(true);
+        world.collect();
+        let id = world.open(A);
+        world.send(A, id, &[process]);
+        for datagram in world.take(A) {
+            world.deliver(&datagram);
+        }
+        let heard = world.ends[B].delivered.last().map(Vec::as_slice);
+        assert_eq!(heard, Some(&[process][..]), "before its keys are proven");
+        assert!(world.ends[B].associations.len() <= MAX_ASSOCIATIONS_PER_PEER);
+        world.settle();
+    }
+    assert_eq!(world.ends[B].delivered.len(), 12);
+}
+
 #[test]
 fn handshakes_that_cross_end_with_one_pair_of_keys_at_both_ends() {
     let (mut world, id, back) = talking(Mode::Encrypted);

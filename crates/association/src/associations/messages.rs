@@ -180,7 +180,10 @@ impl Associations {
         };
         let pending = match (first.freshness, continues) {
             (Freshness::Fresh { .. }, Some(id)) => Pending::new(now, beginning, Early::To(id), Some(keys)),
-            (Freshness::Fresh { is_here }, None) if self.has_room(first.peer) => {
+            // Its counter was never used, and its token is known to nobody but the peer: what a proven one may
+            // displace, it may.
+            (Freshness::Fresh { is_here }, None) => {
+                self.make_room(first.peer);
                 let id = self.begin(now, first, keys, is_here);
                 Pending::new(now, beginning, Early::To(id), None)
             }

@@ -44,6 +44,11 @@ impl<E> SealedEngine<E> {
         &mut self.inner
     }
 
+    /// Whether a batch of segments is sealed already and waits behind a datagram of the associations' own.
+    pub fn has_sealed(&self) -> bool {
+        self.sealed.is_some()
+    }
+
     /// Associations: for peers, events and counters.
     pub fn associations(&self) -> &Associations {
         &self.associations
