@@ -30,6 +30,12 @@ impl Page {
         self.section(title, keys, &mut T::default());
     }
 
+    /// Section in words: of a family whose keys are another one's.
+    pub fn prose(&mut self, title: &str, text: &str) {
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "\n## {title}\n\n{text}\n");
+    }
+
     /// Section with the values that `default` has.
     pub fn section<T: 'static>(&mut self, title: &str, keys: &[Key<T>], default: &mut T) {
         self.head(title, "default");

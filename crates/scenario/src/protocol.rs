@@ -77,6 +77,11 @@ pub trait Protocol: Debug + Send + Sync {
     /// IP, or by nothing.
     fn carrier(&self, of_scenario: Carrier) -> Carrier;
 
+    /// Octets that the host puts in front of each of its segments, and takes off again, under this carrier.
+    fn envelope_bytes(&self, of_scenario: Carrier) -> u32 {
+        self.carrier(of_scenario).envelope_bytes()
+    }
+
     /// Number in the IP header of its packets under this carrier. Where families at one host have one in
     /// common, each packet is for the first whose engine claims it.
     fn number(&self, of_scenario: Carrier) -> u8;
@@ -225,8 +230,8 @@ pub trait HostEngine: Connections + Debug {
         config: &EndConfig,
     ) -> Result<ConnectionId, ConnectError>;
 
-    /// Copy of the engine as it is.
-    fn boxed(&self) -> Box<dyn HostEngine>;
+    /// Copy of the engine as it is; `None` if there must be none, as of keys whose numbers are used once.
+    fn copied(&self) -> Option<Box<dyn HostEngine>>;
 
     /// Engine itself, for tests that know its family.
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -303,18 +308,12 @@ impl<E: Hosted + Engine<Peer = SocketAddr> + Clone + Debug + 'static> HostEngine
         (self.open)(&mut self.endpoint, now, remote, port, config)
     }
 
-    fn boxed(&self) -> Box<dyn HostEngine> {
-        Box::new(self.clone())
+    fn copied(&self) -> Option<Box<dyn HostEngine>> {
+        Some(Box::new(self.clone()))
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
-    }
-}
-
-impl Clone for Box<dyn HostEngine> {
-    fn clone(&self) -> Self {
-        self.boxed()
     }
 }
 
@@ -374,7 +373,7 @@ impl EndConfig {
 /// All headers of a packet of this family, options and the like not counted.
 pub(crate) fn around_bytes(protocol: &dyn Protocol, of_scenario: Carrier) -> u32 {
     let carrier = protocol.carrier(of_scenario);
-    carrier.header_bytes() + carrier.envelope_bytes() + protocol.header_bytes()
+    carrier.header_bytes() + protocol.envelope_bytes(of_scenario) + protocol.header_bytes()
 }
 
 /// Payload of a full packet of this family, where it has its ordinary carrier.

@@ -4,15 +4,11 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use skyhaul_capture::{Assembly, Direction, Heads, Inlet, Record};
-use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Event, EventSink, Instant, Packet};
 use skyhaul_scenario::Scenario;
 
 use crate::fabric::{LinkEnd, LinkTap, RunError, address};
 use crate::source::Source;
-
-/// Octet of the envelope (`docs/spec/envelope.md`, 4). Simulated hosts leave its room empty.
-const PLAIN_ENVELOPE: u8 = 0x20;
 
 /// Ends of links that a capture is of, as its interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,15 +97,7 @@ impl State {
 
     fn record(&self, now: Instant, end: LinkEnd, direction: Direction, packet: &Packet) -> Option<Record> {
         let interface = self.interfaces.number(end)?;
-        let heads = heads(packet);
-        let bytes = match packet.bytes.first() {
-            // As it is changed, damage to it remains damage.
-            Some(first) if heads.fields.protocol == ip_protocol::UDP => {
-                [&[first ^ PLAIN_ENVELOPE], &packet.bytes[1..]].concat().into()
-            }
-            _ => packet.bytes.clone(),
-        };
-        let events = Vec::new();
+        let (heads, bytes, events) = (heads(packet), packet.bytes.clone(), Vec::new());
         Some(Record { at_ns: now.as_ns(), interface, direction, heads: Some(heads), bytes, events })
     }
 }

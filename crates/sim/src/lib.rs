@@ -28,7 +28,9 @@ pub use measure::{
 pub use network::{Ended, Network, Node, Until};
 #[cfg(test)]
 pub(crate) use protocols::standard;
-pub use protocols::{SCPS_TP, STP, STPP, ScpsTp, Stp, StpEngine, Stpp, TCP, Tcp, TcpEngine};
+pub use protocols::{
+    SCPS_TP, SEALED_STP, STP, STPP, ScpsTp, SealedStp, Stp, StpEngine, Stpp, TCP, Tcp, TcpEngine,
+};
 pub use relays::{RelayRecord, Relays};
 pub use share::{PACKET_BYTES, limit_bytes};
 pub use simulate::{Measured, Simulation, simulate};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use skyhaul_core::SECOND;
 
 use skyhaul_scenario::{File, Flow, Register, Workload};
-use skyhaul_sim::{SCPS_TP, STP, STPP, TCP};
+use skyhaul_sim::{SCPS_TP, SEALED_STP, STP, STPP, TCP};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -28,8 +28,12 @@ fn toml_files(folder: &Path) -> Vec<PathBuf> {
 
 fn open(path: &Path) -> File {
     let text = std::fs::read_to_string(path).expect("it can be read");
-    File::parse(&Register::new(&[&STP, &TCP, &STPP, &SCPS_TP]), &path.display().to_string(), &text)
-        .unwrap_or_else(|error| panic!("{error}"))
+    File::parse(
+        &Register::new(&[&STP, &TCP, &STPP, &SCPS_TP, &SEALED_STP]),
+        &path.display().to_string(),
+        &text,
+    )
+    .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn ready(name: &str) -> File {

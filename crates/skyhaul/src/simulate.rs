@@ -15,7 +15,7 @@ pub use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::did_you_mean;
 #[doc(inline)]
 pub use skyhaul_sim::{Ended, RunError};
-use skyhaul_sim::{SCPS_TP, STP, STPP, TCP};
+use skyhaul_sim::{SCPS_TP, SEALED_STP, STP, STPP, TCP};
 
 use crate::Config;
 
@@ -80,7 +80,7 @@ impl Scenario {
     pub fn parse(name: &str, text: &str, overrides: &[(&str, &str)]) -> Result<Self, SimulateError> {
         let overrides: Vec<_> =
             overrides.iter().map(|&(key, value)| (key.to_string(), value.to_string())).collect();
-        let register = skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP, &SCPS_TP]);
+        let register = skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP, &SCPS_TP, &SEALED_STP]);
         let file = skyhaul_scenario::File::load(&register, name, text, &overrides)?;
         Ok(Self(file.first_scenario()?))
     }

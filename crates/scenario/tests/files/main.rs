@@ -10,11 +10,11 @@ mod robust;
 mod traces;
 
 use skyhaul_scenario::{File, Register, ScenarioError};
-use skyhaul_sim::{SCPS_TP, STP, STPP, TCP};
+use skyhaul_sim::{SCPS_TP, SEALED_STP, STP, STPP, TCP};
 
 /// Families that ship.
 fn register() -> Register {
-    Register::new(&[&STP, &TCP, &STPP, &SCPS_TP])
+    Register::new(&[&STP, &TCP, &STPP, &SCPS_TP, &SEALED_STP])
 }
 
 /// File with the families that ship.

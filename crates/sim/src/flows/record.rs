@@ -20,9 +20,9 @@ pub struct Record {
     pub confirmed_at: Option<Instant>,
     /// Transactions begun, those of the warm-up counted.
     pub exchanges: u64,
-    /// Transactions completed after the warm-up.
+    /// Transactions completed, those of the warm-up counted.
     pub completions: u64,
-    /// How long the first [`MAX_COMPLETIONS`] of them took, in nanoseconds.
+    /// How long the first [`MAX_COMPLETIONS`] of them that ended after the warm-up took, in nanoseconds.
     pub completion_ns: Vec<u64>,
     /// Round trips of batches that were confirmed end to end: the longest, and the last.
     pub round_trips: RoundTrips,
@@ -56,11 +56,8 @@ impl Record {
     }
 
     pub(crate) fn complete(&mut self, now: Instant, took_ns: u64, warm_up: Instant) {
-        if now < warm_up {
-            return;
-        }
         self.completions += 1;
-        if self.completion_ns.len() < MAX_COMPLETIONS {
+        if now >= warm_up && self.completion_ns.len() < MAX_COMPLETIONS {
             self.completion_ns.push(took_ns);
         }
     }

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use skyhaul_core::envelope::Mode;
 use skyhaul_core::{
     ConnectError, ConnectionId, Connections, Description, EventSink, Instant, NetworkFields, Stats,
     StreamError, StreamEvent, Transmit, Weight,
@@ -42,7 +43,7 @@ pub struct Around {
 }
 
 /// Engine with its family.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Member {
     protocol: &'static dyn Protocol,
     around: Around,
@@ -52,7 +53,7 @@ pub(super) struct Member {
 }
 
 /// All engines at one address. Whatever is asked of all is asked in their order.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Engines {
     /// Number of the host's node, for sources of events.
     host: u32,
@@ -87,7 +88,7 @@ impl Engines {
         let around = Around {
             number: protocol.number(self.carrier),
             header_bytes: carrier.header_bytes(),
-            envelope_bytes: carrier.envelope_bytes(),
+            envelope_bytes: protocol.envelope_bytes(self.carrier),
         };
         let mut is_shared = false;
         for other in self.members.iter_mut().filter(|other| other.around.number == around.number) {
@@ -95,6 +96,13 @@ impl Engines {
         }
         self.members.push(Member { protocol, around, is_shared, engine });
         self
+    }
+
+    /// Copy of all engines as they are; `None` if there must be none of one of them.
+    pub fn copied(&self) -> Option<Self> {
+        let copy = |member: &Member| Some(Member { engine: member.engine.copied()?, ..*member });
+        let members: Option<Vec<Member>> = self.members.iter().map(copy).collect();
+        Some(Self { members: members?, layers: self.layers.clone(), ..*self })
     }
 
     /// Engine of type `E` with its number, for tests that know the family.
@@ -287,10 +295,11 @@ impl Engines {
             return Some(id);
         }
         let claims = |member: &Member| {
-            let body = bytes.get(member.around.envelope_bytes as usize..).unwrap_or_default();
-            member.engine.claims(from, fields, body)
+            let (envelope, body) = bytes.split_at_checked(member.around.envelope_bytes as usize)?;
+            let is_plain = envelope.iter().all(|&octet| Mode::Plain.check(octet).is_ok());
+            (is_plain && member.engine.claims(from, fields, body)).then_some(())
         };
-        Some(of_number().find(|(member, _)| claims(member)).map_or(id, |(_, id)| id))
+        Some(of_number().find(|(member, _)| claims(member).is_some()).map_or(id, |(_, id)| id))
     }
 
     /// Takes the bytes of a packet from `from`. Those for a family that has no engine here are dropped.

@@ -9,6 +9,7 @@ use std::mem;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
+use skyhaul_core::envelope::Mode;
 use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta};
 
 use crate::fabric::node;
@@ -136,6 +137,11 @@ impl Host {
         sink: &mut dyn EventSink<Source>,
         send: &mut impl FnMut(Packet, &mut dyn EventSink<Source>),
     ) {
+        if around.envelope_bytes > 0 {
+            for segment in self.buffer.chunks_mut(transmit.segment_bytes.max(1)) {
+                segment[0] = Mode::Plain.octet();
+            }
+        }
         let mut batch = Bytes::copy_from_slice(&self.buffer);
         let first = PacketMeta {
             flow: self.app.flow(ConnectionKey { engine, connection: transmit.connection }),

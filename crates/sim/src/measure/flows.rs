@@ -133,7 +133,7 @@ fn finished<'a>(run: &Run<'_>, at: FlowAt<'a>) -> Flow<'a> {
     let protocol = scenario.flows[at.group].transport.protocol();
     let carrier = protocol.carrier(scenario.carrier);
     let headers = Headers {
-        network_bytes: u64::from(carrier.header_bytes() + carrier.envelope_bytes()),
+        network_bytes: u64::from(carrier.header_bytes() + protocol.envelope_bytes(scenario.carrier)),
         segment_bytes: u64::from(protocol.header_bytes()),
     };
     Flow { at, payload_bytes, from, to, is_complete, headers }

@@ -87,7 +87,7 @@ impl Network {
     }
 
     /// Has `tap` see every packet at the ends of links from now on.
-    pub(crate) fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
+    pub fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
         self.show_octets();
         self.fabric.set_tap(tap);
     }

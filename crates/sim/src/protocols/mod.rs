@@ -2,11 +2,13 @@
 //! racers.
 
 mod scps;
+mod sealed_stp;
 mod stp;
 mod stpp;
 mod tcp;
 
 pub use scps::{SCPS_TP, ScpsTp};
+pub use sealed_stp::{SEALED_STP, SealedStp};
 pub use stp::{STP, Stp, StpEngine};
 pub use stpp::{STPP, Stpp};
 pub use tcp::{TCP, Tcp, TcpEngine};
@@ -14,7 +16,7 @@ pub use tcp::{TCP, Tcp, TcpEngine};
 /// Register of the families that ship, for tests.
 #[cfg(test)]
 pub(crate) fn standard() -> skyhaul_scenario::Register {
-    skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP, &SCPS_TP])
+    skyhaul_scenario::Register::new(&[&STP, &TCP, &STPP, &SCPS_TP, &SEALED_STP])
 }
 
 /// Names of the bits that are set, with a plus between them.

@@ -67,10 +67,20 @@ impl Leaving {
     }
 }
 
+/// Engines of both ends.
+#[derive(Debug)]
+struct Ends([Engines; 2]);
+
+impl Clone for Ends {
+    fn clone(&self) -> Self {
+        Self([0, 1].map(|end| self.0[end].copied().expect("neither family is sealed")))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     protocol: Family,
-    ends: [Engines; 2],
+    ends: Ends,
     talks: [Talk; 2],
     now: Instant,
     under_way: BTreeMap<(Instant, u64), Leaving>,
@@ -145,7 +155,7 @@ impl World {
         }
         let mut world = Self {
             protocol: config.family(),
-            ends,
+            ends: Ends(ends),
             talks,
             now,
             under_way: BTreeMap::new(),
@@ -206,7 +216,7 @@ impl World {
             return self.judge().map(|()| false);
         }
         let arrival = self.under_way.first_key_value().map(|(&(at, _), _)| at);
-        let deadlines = self.ends.iter().filter_map(Engines::deadline);
+        let deadlines = self.ends.0.iter().filter_map(Engines::deadline);
         let Some(at) = deadlines.chain(arrival).min() else { return Err("stuck".into()) };
         self.steps += 1;
         if at > self.last_fault.after(PATIENCE_NS) || self.steps > MAX_STEPS {
@@ -214,7 +224,7 @@ impl World {
         }
         self.now = at;
         self.arrive();
-        for end in &mut self.ends {
+        for end in &mut self.ends.0 {
             end.handle_timeout(at, &mut NullSink);
         }
         self.work();
@@ -224,7 +234,7 @@ impl World {
 
     /// True if nothing is left of half a connection that a late opening brought up: TCP ends it by a reset.
     fn is_quiet(&self) -> bool {
-        self.protocol == Family::Stp || self.ends.iter().all(|end| end.deadline().is_none())
+        self.protocol == Family::Stp || self.ends.0.iter().all(|end| end.deadline().is_none())
     }
 
     fn arrive(&mut self) {
@@ -232,7 +242,7 @@ impl World {
             let Leaving { to, ecn, bytes } = entry.remove();
             let protocol = self.protocol.protocol().number(Carrier::Ip);
             let fields = NetworkFields { protocol, ..ecn.into() };
-            self.ends[to].handle(self.now, address(1 - to), fields, &bytes, &mut NullSink);
+            self.ends.0[to].handle(self.now, address(1 - to), fields, &bytes, &mut NullSink);
         }
     }
 
@@ -240,8 +250,9 @@ impl World {
     fn work(&mut self) {
         let mut buffer = Vec::new();
         for from in [0, 1] {
-            self.talks[from].work(&mut self.ends[from]);
-            while let Some(batch) = self.ends[from].poll_transmit(self.now, 0, &mut buffer, 4, &mut NullSink)
+            self.talks[from].work(&mut self.ends.0[from]);
+            while let Some(batch) =
+                self.ends.0[from].poll_transmit(self.now, 0, &mut buffer, 4, &mut NullSink)
             {
                 let sent = batch.transmit;
                 let segments = buffer.chunks(sent.segment_bytes);
@@ -249,13 +260,13 @@ impl World {
                 self.leaving.extend(segments.map(leaving));
                 assert!(self.leaving.len() < 200, "no end to what leaves");
             }
-            self.talks[from].work(&mut self.ends[from]);
+            self.talks[from].work(&mut self.ends.0[from]);
         }
     }
 
     /// Invariants that hold at any time.
     fn check(&self) -> Result<(), String> {
-        for (end, talk) in self.ends.iter().zip(&self.talks) {
+        for (end, talk) in self.ends.0.iter().zip(&self.talks) {
             if let Some(at) = end.deadline().filter(|&at| at <= self.now) {
                 return Err(format!("a deadline in the past: {at:?} at {:?}", self.now));
             }
@@ -291,7 +302,7 @@ impl World {
             {
                 return Err(format!("{name}: {why}"));
             }
-            let end = &mut self.ends[index];
+            let end = &mut self.ends.0[index];
             self.talks[index].id.into_iter().for_each(|id| end.release(self.now, id));
             let left = (end.connection_count(), end.deadline());
             if left != (0, None) {

@@ -9,12 +9,13 @@ mod tests;
 mod transport;
 
 use skyhaul_core::packet::ip_protocol;
+use skyhaul_core::{BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES};
 use skyhaul_scenario::{
     Addressed, Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, Purpose, RacerEntry,
     ScenarioError, SegmentLabel, SentSegment, TransportTable,
 };
 use skyhaul_stp::segment::types::{BLOCK, POLL, SD, STAT};
-use skyhaul_stp::{Config, Endpoint, EndpointConfig};
+use skyhaul_stp::{Config, Endpoint, EndpointConfig, MtuSearch};
 
 /// The Satellite Transport Protocol, as scenarios and simulated hosts know it.
 #[derive(Clone, Copy, Debug)]
@@ -48,23 +49,8 @@ impl Protocol for Stp {
     }
 
     fn engine(&self, setup: &HostSetup<'_>) -> Box<dyn HostEngine> {
-        let config = EndpointConfig {
-            accept: setup.accept().cloned().unwrap_or_else(Config::standard),
-            mtu_bytes: MTU_BYTES,
-            carrier_bytes: match setup.carrier {
-                Carrier::Udp => |_| Carrier::Udp.header_bytes(),
-                Carrier::Ip => |_| Carrier::Ip.header_bytes(),
-                Carrier::Bare => |_| Carrier::Bare.header_bytes(),
-            },
-            head_bytes: setup.carrier.envelope_bytes(),
-            max_connections: usize::MAX,
-            max_unproven: usize::MAX,
-            max_early: usize::MAX,
-            host_of: None,
-            receive_budget_bytes: u64::MAX,
-            ..EndpointConfig::default()
-        };
-        Box::new(self.host(Endpoint::new(config, setup.stream(""))))
+        let room = (setup.carrier.envelope_bytes(), 0);
+        Box::new(self.host(Endpoint::new(endpoint_config(setup, setup.carrier, room), setup.stream(""))))
     }
 
     fn carrier(&self, of_scenario: Carrier) -> Carrier {
@@ -131,6 +117,37 @@ impl Protocol for Stp {
 
     fn racers(&self) -> &'static [RacerEntry] {
         &racers::RACERS
+    }
+}
+
+/// Parameters of an endpoint of a simulated host, whose segments have `(head, tail)` bytes of room around them in packets of
+/// this carrier. It knows no strangers: no bound keeps anybody out.
+pub(super) fn endpoint_config<P>(
+    setup: &HostSetup<'_>,
+    carrier: Carrier,
+    (head_bytes, tail_bytes): (u32, u32),
+) -> EndpointConfig<P> {
+    EndpointConfig {
+        accept: setup.accept().cloned().unwrap_or_else(Config::standard),
+        mtu_bytes: MTU_BYTES,
+        mtu_search: MtuSearch {
+            base_bytes: BASE_MTU_BYTES,
+            min_bytes: |_| MIN_IPV4_MTU_BYTES,
+            taken_bytes: MAX_MTU_BYTES,
+            link_bytes: MTU_BYTES,
+        },
+        carrier_bytes: match carrier {
+            Carrier::Udp => |_| Carrier::Udp.header_bytes(),
+            Carrier::Ip => |_| Carrier::Ip.header_bytes(),
+            Carrier::Bare => |_| Carrier::Bare.header_bytes(),
+        },
+        head_bytes,
+        tail_bytes,
+        max_connections: usize::MAX,
+        max_unproven: usize::MAX,
+        max_early: usize::MAX,
+        host_of: None,
+        receive_budget_bytes: u64::MAX,
     }
 }
 

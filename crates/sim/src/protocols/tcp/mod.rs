@@ -212,8 +212,8 @@ impl HostEngine for TcpEngine {
         self.endpoint.connect(now, self.way(remote), port, None, config)
     }
 
-    fn boxed(&self) -> Box<dyn HostEngine> {
-        Box::new(self.clone())
+    fn copied(&self) -> Option<Box<dyn HostEngine>> {
+        Some(Box::new(self.clone()))
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
