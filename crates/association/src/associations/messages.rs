@@ -180,8 +180,8 @@ impl Associations {
         };
         let pending = match (first.freshness, continues) {
             (Freshness::Fresh { .. }, Some(id)) => Pending::new(now, beginning, Early::To(id), Some(keys)),
-            // Its counter was never used, and its token is known to nobody but the peer: what a proven one may
-            // displace, it may.
+            // Its counter was never used, and nobody but the peer knows its token: it may displace what a
+            // proven one may.
             (Freshness::Fresh { is_here }, None) => {
                 self.make_room(first.peer);
                 let id = self.begin(now, first, keys, is_here);

@@ -32,8 +32,8 @@ use crate::way::Way;
 use crate::wish::Wish;
 use crate::{Index, MAX_INDEX, Secret};
 
-/// Associations of a peer: one for each of its processes. A further one that is fresh or proven closes the one
-/// that was used least lately.
+/// Associations of a peer: one for each of its processes. A further one that is fresh or proven closes the
+/// one that was used least lately.
 pub const MAX_ASSOCIATIONS_PER_PEER: usize = 8;
 
 /// Events that wait for [`Associations::poll_event`].

@@ -13,9 +13,9 @@ use skyhaul_stp::Config;
 use super::stp::STP;
 use host::SealedHost;
 
-/// STP whose segments travel sealed (`docs/spec/protection.md`). Its parameters are STP's. Hosts of a scenario
-/// are paired with each other: each knows the key of every other one, and a token from the second handshake
-/// on.
+/// STP whose segments travel sealed (`docs/spec/protection.md`). Its parameters are STP's. Hosts of a
+/// scenario are paired with each other: each knows the key of every other one, and a token from the second
+/// handshake on.
 #[derive(Clone, Copy, Debug)]
 pub struct SealedStp;
 

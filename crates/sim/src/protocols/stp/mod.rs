@@ -120,8 +120,8 @@ impl Protocol for Stp {
     }
 }
 
-/// Parameters of an endpoint of a simulated host, whose segments have `(head, tail)` bytes of room around them in packets of
-/// this carrier. It knows no strangers: no bound keeps anybody out.
+/// Parameters of an endpoint of a simulated host, whose segments have `(head, tail)` bytes of room around
+/// them in packets of this carrier. It knows no strangers: no bound keeps anybody out.
 pub(super) fn endpoint_config<P>(
     setup: &HostSetup<'_>,
     carrier: Carrier,
