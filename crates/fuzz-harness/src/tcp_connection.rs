@@ -1,6 +1,7 @@
 //! TCP: a connection against a peer and routers that say anything, at any time; and two ends with a path
 //! between them that does anything.
 
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{ConnectionId, Connections, Ecn, Engine, Instant, MS, NetworkFields, NullSink, SECOND};
 use skyhaul_tcp::scps::CAPABILITIES;
 use skyhaul_tcp::scps::compress::{self, compress, fits};
@@ -156,11 +157,16 @@ impl TcpBench {
             7 => IcmpMessage::PacketTooBig { mtu_bytes: input.word() },
             size => IcmpMessage::PacketTooBig { mtu_bytes: u32::from(size) * 6 },
         };
-        let mut quoted = Vec::new();
-        quoted.extend_from_slice(&self.local_port.to_be_bytes());
-        quoted.extend_from_slice(&PEER_PORT.to_be_bytes());
-        quoted.extend_from_slice(&input.near(self.theirs.wrapping_sub(9)).to_be_bytes());
-        self.endpoint.handle_icmp(self.now, way(), message, &quoted, &mut NullSink);
+        let number = input.near(self.theirs.wrapping_sub(9)).to_be_bytes();
+        let (protocol, before) = if self.config.scps.is_none() || number[3].is_multiple_of(2) {
+            (ip_protocol::TCP, [self.local_port.to_be_bytes(), PEER_PORT.to_be_bytes()].concat())
+        } else if number[3] & 2 == 0 {
+            (compress::PROTOCOL, vec![1, 2]) // of connection 1, its number alone
+        } else {
+            (compress::PROTOCOL, vec![1, 3, 0, 0, 0, 0, 0, 0]) // behind window and acknowledgement
+        };
+        let quoted = [&before[..], &number].concat();
+        self.endpoint.handle_icmp(self.now, way(), message, (protocol, &quoted), &mut NullSink);
     }
 
     /// A segment that carries the connection's ports and anything else.

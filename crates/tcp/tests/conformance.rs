@@ -28,6 +28,12 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/scps/snack_tests.rs"),
     include_str!("../../sim/tests/swarm.rs"),
 ];
+/// Where SCPS-TP goes over a device.
+const SCPS_MEETINGS: &[&str] = &[
+    include_str!("../../net/src/tun/stack_tests.rs"),
+    include_str!("../../net/tests/kernel/scps.rs"),
+    include_str!("../../net/tests/tun/scps.rs"),
+];
 const OTHERS: &[&str] = &[
     include_str!("../src/accelerated/facts.rs"),
     include_str!("../src/endpoint/cookies.rs"),
@@ -125,7 +131,8 @@ fn the_page_names_tests_that_exist() {
 
 #[test]
 fn the_page_of_scps_names_tests_that_exist() {
-    let known: Vec<&str> = SCPS_TRACES.iter().chain(SCPS_OTHERS).copied().flat_map(tests).collect();
+    let sources = SCPS_TRACES.iter().chain(SCPS_OTHERS).chain(SCPS_MEETINGS);
+    let known: Vec<&str> = sources.copied().flat_map(tests).collect();
     let count = named(SCPS_PAGE, "docs/spec/scps-tp.md", &known);
     assert!(count > 30, "the page was not understood: {count} names");
 }

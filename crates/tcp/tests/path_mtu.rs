@@ -101,8 +101,8 @@ fn icmp_that_quotes_nothing_under_way_is_counted_and_ignored() {
     for number in [0, 1, 1460, 60_000, u32::MAX] {
         lone.icmp(too_big(600), number);
     }
-    lone.endpoint.handle_icmp(lone.now, way(), too_big(600), &[0; 7], &mut NullSink);
-    lone.endpoint.handle_icmp(lone.now, way(), too_big(600), &[0; 8], &mut NullSink);
+    lone.endpoint.handle_icmp(lone.now, way(), too_big(600), (6, &[0; 7]), &mut NullSink);
+    lone.endpoint.handle_icmp(lone.now, way(), too_big(600), (6, &[0; 8]), &mut NullSink);
     assert_eq!((sizes(&mut lone), ignored(&lone)), (vec![], 7));
     assert_eq!(lone.stats().refused, 5);
 }

@@ -7,7 +7,7 @@ use skyhaul_core::{Connections, Ecn, Engine, NetworkFields, NullSink};
 use skyhaul_tcp::scps::compress::{self, compress};
 use skyhaul_tcp::scps::{CAPABILITIES, Capabilities, SNACK, Scps, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, Segment, flags};
-use skyhaul_tcp::{AckPolicy, Config, State};
+use skyhaul_tcp::{AckPolicy, Config, IcmpMessage, State};
 
 const FACILITIES: u8 = facility::SNACK | facility::COMPRESSION;
 const RTT_MS: u64 = 100;
@@ -137,6 +137,41 @@ fn a_number_that_nobody_announced_is_counted_and_not_answered() {
     assert_eq!(lone.endpoint.endpoint_stats().unknown, 3);
     lone.endpoint.handle(lone.now, way(), fields(), &[THEIRS, 0x80, 1], &mut NullSink);
     assert_eq!(lone.endpoint.endpoint_stats().undecodable, 1);
+}
+
+/// A router returns 8 octets of the packet, or more: the number lies within the first 6, or behind window and
+/// acknowledgement.
+#[test]
+fn a_router_s_word_about_a_compressed_packet_counts_where_it_returns_a_number_under_way() {
+    let mut lone = accepted(&speaking());
+    lone.write(2012);
+    assert_eq!(lone.hear().len(), 2);
+    let first = lone.initial.wrapping_add(1).to_be_bytes();
+    let [alone, behind] = [&[1, 2][..], &[1, 3, 0, 0, 0, 0, 0, 0]].map(|head| [head, &first].concat());
+    let too_big = |lone: &mut Lone, quoted: &[u8]| {
+        let message = IcmpMessage::PacketTooBig { mtu_bytes: 600 };
+        lone.endpoint.handle_icmp(lone.now, way(), message, (compress::PROTOCOL, quoted), &mut NullSink);
+        let stats = lone.endpoint.endpoint_stats();
+        (stats.icmp_taken, stats.icmp_ignored)
+    };
+    let mut late = alone.clone();
+    late[5] = late[5].wrapping_sub(1);
+    let strange = [&[THEIRS], &alone[1..]].concat();
+    let without = [&[1, 1], &behind[2..]].concat();
+    for (n, quoted) in [&late[..], &strange, &without, &behind[..8], &[1, 0x82, 0x20, 0, 0], &[1], &[]]
+        .into_iter()
+        .enumerate()
+    {
+        assert_eq!(too_big(&mut lone, quoted), (0, n as u64 + 1), "{quoted:?}");
+    }
+    assert_eq!(lone.hear(), []);
+    assert_eq!(too_big(&mut lone, &behind), (1, 7));
+    let sizes: Vec<_> = lone.hear().iter().map(|heard| heard.bytes).collect();
+    assert_eq!(sizes[..3], [580; 3], "as long as a plain one in a packet of 600");
+    let mut other = accepted(&speaking());
+    other.write(2012);
+    other.hear();
+    assert_eq!(too_big(&mut other, &alone), (1, 0), "8 octets suffice without an acknowledgement");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use skyhaul_tcp::Endpoint;
 use skyhaul_tcp::segment::Way;
 
 use super::descriptor::PacketDescriptor;
+use super::icmp::Quoted;
 use super::stack::{Arrival, Stack};
 use super::{TunCounters, ip};
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
@@ -77,12 +78,13 @@ impl Tun {
                 if let Some(tap) = &mut sink.tap {
                     tap.arrived(now, None, &room[..length]);
                 }
-                match stack.receive(now, &room[..length], counters) {
+                match stack.receive(now, &room[..length], state.engine.takes_compressed(), counters) {
                     Arrival::Segment { way, fields, bytes } => {
                         state.engine.handle(now, way, fields, bytes, sink);
                     }
                     Arrival::Report(quoted) => {
-                        state.engine.handle_icmp(now, quoted.way, quoted.message, quoted.segment, sink);
+                        let Quoted { way, message, protocol, segment } = quoted;
+                        state.engine.handle_icmp(now, way, message, (protocol, segment), sink);
                     }
                     Arrival::Nothing => {}
                 }
@@ -124,7 +126,7 @@ impl Carrier for Tun {
 
     fn heads(&self, transmit: &Transmit<Way>, _: &Peers<Way, ()>) -> Heads {
         let Way { local, remote } = transmit.peer;
-        let fields = NetworkFields { protocol: ip::TCP, ..transmit.fields };
+        let fields = transmit.fields.of_protocol(ip::TCP);
         Heads { source: (local, 0).into(), destination: (remote, 0).into(), fields }
     }
 
@@ -144,7 +146,8 @@ impl Carrier for Tun {
         while !batch.is_empty() {
             let part = batch.part(1);
             let header = batch.transmit().map(|Transmit { peer, fields, .. }| {
-                ip::write_header(peer.local, peer.remote, ip::TCP, fields.ecn, part.len())
+                let NetworkFields { protocol, ecn, .. } = fields.of_protocol(ip::TCP);
+                ip::write_header(peer.local, peer.remote, protocol, ecn, part.len())
             });
             let header = header.as_deref().unwrap_or_default();
             let sent = self.descriptor.poll_send(cx, &[IoSlice::new(header), IoSlice::new(part)]);

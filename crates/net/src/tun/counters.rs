@@ -27,7 +27,7 @@ pub struct TunCounters {
     pub bad_sources: u64,
     /// Echo requests answered.
     pub echoes: u64,
-    /// Packets of other protocols than TCP and ICMP.
+    /// Packets of other protocols than TCP, with compressed headers where they are taken, and ICMP.
     pub unknown_protocols: u64,
     /// Reports sent that nobody takes a packet.
     pub unreachable_sent: u64,

@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use skyhaul_core::Connections as _;
+use skyhaul_core::{ConnectionId, Connections as _};
+use skyhaul_tcp::scps::Agreement;
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{Config, Endpoint, EndpointStats, FastOpenFacts};
 
@@ -125,6 +126,12 @@ impl TunHost {
             let text = format!("this host has no {family} address to reach {peer} from: give it one");
             io::Error::new(ErrorKind::AddrNotAvailable, text)
         })
+    }
+
+    /// Agreement on SCPS-TP of a connection ([`Config::scps`]); `None`: it is one of plain TCP, as the peer
+    /// speaks nothing else or has not answered, or it is gone.
+    pub fn scps_agreement(&self, id: ConnectionId) -> Option<Agreement> {
+        self.shared().lock().engine.scps_agreement(id)
     }
 
     /// Waits until no connection has anything left to do - all data confirmed and the end of either side told

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
+use skyhaul_core::packet::ip_protocol::COMPRESSED_TCP;
 use skyhaul_core::{Instant, NetworkFields, Pacer, SECOND};
 use skyhaul_tcp::segment::Way;
 
@@ -18,7 +19,7 @@ const MAX_REPORTS_PER_S: u64 = 10;
 /// Packet that arrived, by its kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Arrival<'a> {
-    /// For TCP.
+    /// For TCP, with its own header or a compressed one.
     Segment { way: Way, fields: NetworkFields, bytes: &'a [u8] },
     /// Word about a segment that we sent.
     Report(Quoted<'a>),
@@ -45,11 +46,12 @@ impl Stack {
         self.replies.pop_front()
     }
 
-    /// Takes what the device gave.
+    /// Takes what the device gave; segments with compressed headers where somebody `takes_compressed` ones.
     pub(super) fn receive<'a>(
         &mut self,
         now: Instant,
         packet: &'a [u8],
+        takes_compressed: bool,
         counters: &mut TunCounters,
     ) -> Arrival<'a> {
         let header = match ip::parse(packet) {
@@ -70,11 +72,13 @@ impl Stack {
         let body = &packet[header.body.clone()];
         let family = Family::of(header.source);
         match header.fields.protocol {
-            ip::TCP => Arrival::Segment {
-                way: Way { local: header.destination, remote: header.source },
-                fields: header.fields,
-                bytes: body,
-            },
+            protocol if protocol == ip::TCP || protocol == COMPRESSED_TCP && takes_compressed => {
+                Arrival::Segment {
+                    way: Way { local: header.destination, remote: header.source },
+                    fields: header.fields,
+                    bytes: body,
+                }
+            }
             protocol if protocol == family.protocol() => self.hear(&header, body, counters),
             _ => {
                 counters.unknown_protocols += 1;

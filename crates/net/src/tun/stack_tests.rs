@@ -19,16 +19,22 @@ struct Bench {
     stack: Stack,
     counters: TunCounters,
     now: Instant,
+    takes_compressed: bool,
 }
 
 impl Bench {
     fn new() -> Self {
         let stack = Stack::new(vec![US4.into(), US6.into()]);
-        Self { stack, counters: TunCounters::default(), now: Instant::from_ns(5 * SECOND) }
+        Self {
+            stack,
+            counters: TunCounters::default(),
+            now: Instant::from_ns(5 * SECOND),
+            takes_compressed: true,
+        }
     }
 
     fn receive<'a>(&mut self, packet: &'a [u8]) -> Arrival<'a> {
-        self.stack.receive(self.now, packet, &mut self.counters)
+        self.stack.receive(self.now, packet, self.takes_compressed, &mut self.counters)
     }
 
     /// The answer to a packet that is not for TCP.
@@ -147,6 +153,18 @@ fn udp_finds_no_port_and_other_protocols_find_no_taker() {
 }
 
 #[test]
+fn compressed_headers_go_where_they_are_taken_and_are_an_unknown_protocol_elsewhere() {
+    for packet in [v4(105, &segment()), v6(105, &segment())] {
+        let mut bench = Bench::new();
+        let Arrival::Segment { fields, bytes, .. } = bench.receive(&packet) else { panic!("dropped") };
+        assert_eq!((fields.protocol, bytes), (105, &segment()[..]));
+        let mut plain = Bench { takes_compressed: false, ..Bench::new() };
+        assert!(plain.answer(&packet).is_some());
+        assert_eq!((plain.counters.unknown_protocols, plain.counters.unreachable_sent), (1, 1));
+    }
+}
+
+#[test]
 fn a_flood_is_not_answered_with_another() {
     let mut bench = Bench::new();
     let answers = (0..1000).filter_map(|_| bench.answer(&udp4())).count();
@@ -228,7 +246,11 @@ fn reports_about_our_segments_reach_tcp_and_others_do_not() {
     let Arrival::Report(quoted) = bench.receive(&packet) else { panic!("not understood") };
     assert_eq!(quoted.way, Way { local: US4.into(), remote: THEM4.into() });
     let too_big = IcmpMessage::PacketTooBig { mtu_bytes: 1300 };
-    assert_eq!((quoted.message, quoted.segment), (too_big, &segment()[..8]));
+    assert_eq!((quoted.message, quoted.protocol, quoted.segment), (too_big, 6, &segment()[..8]));
+    let compressed = ip::write_header(US4.into(), THEM4.into(), 105, Ecn::NotEct, 1400);
+    let packet = report(3, 4, 1300, &[&compressed[..], &segment()[..12]].concat());
+    let Arrival::Report(quoted) = bench.receive(&packet) else { panic!("not understood") };
+    assert_eq!((quoted.protocol, quoted.segment), (105, &segment()[..12]));
 
     let foreign = ip::write_header([10, 0, 0, 9].into(), THEM4.into(), 6, Ecn::NotEct, 1400);
     let foreign = [&foreign[..], &segment()[..8]].concat();
@@ -241,7 +263,7 @@ fn reports_about_our_segments_reach_tcp_and_others_do_not() {
     ] {
         assert_eq!(bench.answer(&packet), None);
     }
-    assert_eq!((bench.counters.reports, bench.counters.unheard), (1, 5));
+    assert_eq!((bench.counters.reports, bench.counters.unheard), (2, 5));
     let mut damaged = report(3, 4, 1300, &sent4);
     damaged[27] ^= 1;
     assert_eq!((bench.answer(&damaged), bench.counters.malformed), (None, 1));

@@ -16,6 +16,7 @@ mod lab;
 mod namespace;
 mod negotiated;
 mod pcap;
+mod scps;
 mod socket;
 mod tap;
 mod troubled;

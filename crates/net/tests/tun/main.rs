@@ -13,6 +13,7 @@ mod namespace;
 mod pairs;
 #[path = "../kernel/pcap.rs"]
 mod pcap;
+mod scps;
 mod support;
 #[path = "../kernel/tap.rs"]
 #[allow(dead_code, reason = "the tests with the kernel change packets, these only look")]

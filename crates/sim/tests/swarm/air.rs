@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::common::family::Family;
 use bytes::Bytes;
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Instant, NullSink, Packet};
 use skyhaul_link::Link;
 use skyhaul_scenario::Carrier;
@@ -36,12 +37,12 @@ pub(crate) struct Air {
     said: VecDeque<Said>,
 }
 
-/// ICMP: to whom, what, and the segment's first bytes.
+/// ICMP: to whom, what, and the protocol of a packet with its first bytes.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) to: usize,
     pub(crate) message: IcmpMessage,
-    pub(crate) quoted: Bytes,
+    pub(crate) quoted: (u8, Bytes),
 }
 
 impl Air {
@@ -91,7 +92,12 @@ impl Air {
 
     /// By a router right behind the host, so at once.
     fn say(&mut self, to: usize, message: IcmpMessage, about: &Packet) {
-        self.said.push_back(Said { to, message, quoted: about.bytes.slice(..8) });
+        // In a compressed header the number may lie behind window and acknowledgement.
+        let (protocol, first) = match about.meta.fields.protocol {
+            ip_protocol::COMPRESSED_TCP => (ip_protocol::COMPRESSED_TCP, about.bytes.len().min(14)),
+            _ => (ip_protocol::TCP, 8),
+        };
+        self.said.push_back(Said { to, message, quoted: (protocol, about.bytes.slice(..first)) });
     }
 
     /// Message of the routers now, if any.

@@ -146,7 +146,8 @@ impl World {
 
     fn say(&mut self, Said { to, message, quoted }: &Said) {
         let Some((_, engine)) = self.hosts[*to].engines.find_mut::<TcpEngine>() else { return };
-        engine.endpoint.handle_icmp(self.now, way(*to), *message, quoted, &mut NullSink);
+        let (protocol, bytes) = quoted;
+        engine.endpoint.handle_icmp(self.now, way(*to), *message, (*protocol, bytes), &mut NullSink);
     }
 
     fn suffer(&mut self, Lie { from, to, packet }: &Lie) {

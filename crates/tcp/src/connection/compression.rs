@@ -6,7 +6,7 @@ use skyhaul_core::NetworkFields;
 use skyhaul_core::event::Refusal;
 
 use super::{Connection, Context};
-use crate::scps::compress;
+use crate::scps::{Agreement, Terms, compress};
 use crate::segment::{Compression, HEADER_BYTES, Options, Segment, flags};
 use crate::send::Chunk;
 use crate::sequence::truncate;
@@ -25,6 +25,11 @@ impl Connection {
     /// Number that the peer announced for them, where both ends agree on such.
     pub(crate) fn peer_number(&self) -> Option<NonZeroU8> {
         self.sender.agreed().peer_number()
+    }
+
+    /// Agreement on SCPS-TP, if there is one.
+    pub(crate) fn scps_agreement(&self) -> Option<Agreement> {
+        self.sender.agreed().scps.map(Terms::agreement)
     }
 
     /// A segment arrived whose header is compressed. One without a number says as much as one with the next

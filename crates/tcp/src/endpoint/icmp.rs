@@ -7,21 +7,22 @@ use skyhaul_core::{ConnectionId, Event, EventSink, Instant};
 use super::Endpoint;
 use crate::connection::{Belief, Names};
 use crate::icmp::IcmpMessage;
+use crate::scps::compress;
 use crate::segment::Way;
 
 impl Endpoint {
     /// ICMP arrived about a packet that this host sent by `way`. `quoted`: what it returns of that packet
-    /// behind the IP header, at least 8 bytes. It counts only if it quotes a number under way
-    /// [RFC 5927 4.1]; everything else is counted and ignored.
+    /// behind the IP header, at least 8 bytes; `protocol`: that of the packet. It counts only if it quotes a
+    /// number under way [RFC 5927 4.1]; everything else is counted and ignored.
     pub fn handle_icmp(
         &mut self,
         now: Instant,
         way: Way,
         message: IcmpMessage,
-        quoted: &[u8],
+        (protocol, quoted): (u8, &[u8]),
         sink: &mut dyn EventSink,
     ) {
-        match self.judge_icmp(now, way, message, quoted, sink) {
+        match self.judge_icmp(now, way, message, (protocol, quoted), sink) {
             Belief::Forged => self.0.family.stats.icmp_ignored += 1,
             Belief::Taken | Belief::Hint => self.0.family.stats.icmp_taken += 1,
             Belief::Mtu(bytes) => {
@@ -37,10 +38,13 @@ impl Endpoint {
         now: Instant,
         way: Way,
         message: IcmpMessage,
-        quoted: &[u8],
+        (protocol, quoted): (u8, &[u8]),
         sink: &mut dyn EventSink,
     ) -> Belief {
-        let quoted = self.quoted_connection(way, quoted);
+        let quoted = match protocol {
+            compress::PROTOCOL => self.quoted_compressed(way, quoted),
+            _ => self.quoted_connection(way, quoted),
+        };
         let quoted = quoted.and_then(|(id, sequence)| Some((id, sequence, self.0.get_mut(id)?)));
         let Some((id, sequence, (connection, path))) = quoted else {
             if sink.wants() {
@@ -59,6 +63,13 @@ impl Endpoint {
         let (local_port, remote_port) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
         let id = self.0.find(Names { peer: way, local_port, remote_port })?;
         Some((id, u32::from_be_bytes(sequence)))
+    }
+
+    /// A compressed header has its number behind window and acknowledgement, where it has these and a number
+    /// at all: beyond the first 8 bytes, which old routers return.
+    fn quoted_compressed(&self, way: Way, quoted: &[u8]) -> Option<(ConnectionId, u32)> {
+        let (connection_id, sequence) = compress::quoted(quoted)?;
+        Some((self.0.family.numbers.of_ours(way, connection_id)?, sequence))
     }
 
     /// All connections by this way learn it [RFC 1191 6.1, RFC 8201 5.2].

@@ -19,7 +19,7 @@ use skyhaul_core::{
 
 use crate::config::Config;
 use crate::connection::{Connection, Names, State};
-use crate::scps::{Capabilities, Numbers, compress};
+use crate::scps::{Agreement, Capabilities, Numbers, compress};
 use crate::segment::{Way, decode};
 
 /// Parameters of an endpoint.
@@ -185,6 +185,18 @@ impl Endpoint {
         }
         let speaks = self.0.family.accept.scps.is_some();
         decode(way, bytes).is_ok_and(|segment| Capabilities::find(&segment.options.extra).is_some() == speaks)
+    }
+
+    /// True if this host has use for packets of IP protocol 105: it offers compressed headers to whoever
+    /// opens a connection, or has offered them.
+    pub fn takes_compressed(&self) -> bool {
+        self.0.family.accept.offers_compression() || self.0.family.numbers.are_used()
+    }
+
+    /// Agreement on SCPS-TP that a connection's two SYNs led to; `None`: there is none (yet), and it is one
+    /// of plain TCP.
+    pub fn scps_agreement(&self, id: ConnectionId) -> Option<Agreement> {
+        self.0.get(id)?.scps_agreement()
     }
 
     /// State of a connection.

@@ -224,6 +224,22 @@ pub fn decompress(way: Way, bytes: &[u8]) -> Result<Compressed<'_>, Malformed> {
     Ok(Compressed { connection_id, segment, has_sequence: has(first::SEQUENCE) })
 }
 
+/// Connection id and number of a segment of ours that somebody returns: the beginning of it, as much as is
+/// there. `None`: its number is not among that.
+pub(crate) fn quoted(bytes: &[u8]) -> Option<(u8, u32)> {
+    let mut rest = Reader(bytes);
+    let [connection_id, one] = rest.take().ok()?;
+    let two = if one & first::MORE != 0 { rest.take::<1>().ok()?[0] } else { 0 };
+    if two & second::URGENT != 0 {
+        rest.take::<2>().ok()?;
+    }
+    if one & first::ACK != 0 {
+        rest.take::<6>().ok()?; // window and acknowledgement
+    }
+    let number = rest.take().ok().filter(|_| one & first::SEQUENCE != 0)?;
+    Some((connection_id, u32::from_be_bytes(number)))
+}
+
 /// One timestamp alone means nothing. The bit of a reset without ACK (ACKR) stands beside RST, and beside no
 /// acknowledgement; a reset ends no stream.
 fn check(one: u8, two: u8) -> Result<(), Malformed> {

@@ -118,6 +118,15 @@ pub(crate) struct SnackTerms {
     pub(crate) has_vector: bool,
 }
 
+/// Agreement of both ends, as an application sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// Form in which receivers tell holes.
+    pub snack: Snack,
+    /// Headers are compressed.
+    pub compression: bool,
+}
+
 /// Terms that both SYNs lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
@@ -138,6 +147,16 @@ impl Terms {
         let snack = is_told.then_some(SnackTerms { unit_bytes: unit_bytes.max(1), has_vector });
         let peer_number = theirs.number().filter(|_| both & facility::COMPRESSION != 0);
         Some(Self { snack, peer_number })
+    }
+
+    /// Agreement, as an application sees it.
+    pub(crate) fn agreement(self) -> Agreement {
+        let snack = match self.snack {
+            None => Snack::Off,
+            Some(SnackTerms { has_vector: false, .. }) => Snack::Short,
+            Some(SnackTerms { has_vector: true, .. }) => Snack::Vector,
+        };
+        Agreement { snack, compression: self.peer_number.is_some() }
     }
 }
 

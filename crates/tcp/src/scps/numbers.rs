@@ -13,8 +13,8 @@ use crate::segment::Way;
 pub(crate) struct Numbers {
     ours: BTreeMap<(Way, NonZeroU8), ConnectionId>,
     theirs: BTreeMap<(Way, NonZeroU8), ConnectionId>,
-    /// The number that was given out last: a late segment of a connection that is over meets no other one
-    /// soon.
+    /// The number that was given out last, 0 before the first: a late segment of a connection that is over
+    /// meets no other one soon.
     last: u8,
 }
 
@@ -38,6 +38,16 @@ impl Numbers {
     /// Connection that the peer announced this number for.
     pub(crate) fn told_by(&self, way: Way, number: u8) -> Option<ConnectionId> {
         self.theirs.get(&(way, NonZeroU8::new(number)?)).copied()
+    }
+
+    /// Connection that we gave this number to.
+    pub(crate) fn of_ours(&self, way: Way, number: u8) -> Option<ConnectionId> {
+        self.ours.get(&(way, NonZeroU8::new(number)?)).copied()
+    }
+
+    /// True once a number was given out.
+    pub(crate) fn are_used(&self) -> bool {
+        self.last != 0
     }
 
     /// A connection is over: its numbers, as far as it still has them, are free.

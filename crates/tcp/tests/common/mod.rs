@@ -182,7 +182,7 @@ impl Lone {
         quoted[..2].copy_from_slice(&self.local_port.to_be_bytes());
         quoted[2..4].copy_from_slice(&PEER_PORT.to_be_bytes());
         quoted[4..].copy_from_slice(&self.initial.wrapping_add(sequence).to_be_bytes());
-        self.endpoint.handle_icmp(self.now, way(), message, &quoted, &mut NullSink);
+        self.endpoint.handle_icmp(self.now, way(), message, (6, &quoted), &mut NullSink);
     }
 
     pub fn ack(&mut self, sequence: u32, acknowledgement: u32) {

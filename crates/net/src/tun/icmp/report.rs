@@ -1,12 +1,14 @@
 //! Reports of routers and peers about packets of ours.
 
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{IcmpMessage, Unreachable};
 
 use super::{Family, HEADER_BYTES};
 use crate::tun::ip;
 
-/// The part of a quoted segment that every report has: ports and sequence number.
+/// The part of a quoted segment that every report has: ports and sequence number; of a compressed header, as
+/// much.
 const QUOTED_BYTES: usize = 8;
 
 /// A report about a segment that we sent.
@@ -14,6 +16,8 @@ const QUOTED_BYTES: usize = 8;
 pub(in crate::tun) struct Quoted<'a> {
     pub(in crate::tun) way: Way,
     pub(in crate::tun) message: IcmpMessage,
+    /// Protocol of our packet: TCP, or its compressed headers.
+    pub(in crate::tun) protocol: u8,
     /// The beginning of our segment, at least 8 bytes.
     pub(in crate::tun) segment: &'a [u8],
 }
@@ -27,9 +31,10 @@ pub(in crate::tun) fn report(family: Family, message: &[u8]) -> Option<Quoted<'_
         Family::V6 => meaning_v6(kind, code, u32::from_be_bytes(word)),
     }?;
     let (header, segment) = ip::parse_quoted(quoted)?;
-    let is_ours = header.fields.protocol == ip::TCP && segment.len() >= QUOTED_BYTES;
+    let protocol = header.fields.protocol;
+    let is_ours = matches!(protocol, ip::TCP | ip_protocol::COMPRESSED_TCP) && segment.len() >= QUOTED_BYTES;
     let way = Way { local: header.source, remote: header.destination };
-    is_ours.then_some(Quoted { way, message, segment })
+    is_ours.then_some(Quoted { way, message, protocol, segment })
 }
 
 /// [RFC 792, RFC 1122 3.2.2, RFC 1191 4, RFC 1812 5.2.7.1]. Source quench and redirects are not heard
