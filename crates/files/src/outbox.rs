@@ -61,6 +61,13 @@ impl Outbox {
         self.moved + self.payload.saturating_sub(self.len()) as u64
     }
 
+    /// Drops what waits; how much of that was payload, as [`Self::moved`] counts it.
+    pub(crate) fn discard(&mut self) -> u64 {
+        let (moved, dropped) = (self.moved(), self.payload.min(self.len()));
+        (self.start, self.end, self.payload, self.moved) = (0, 0, 0, moved);
+        dropped as u64
+    }
+
     /// Takes back payload that must travel once more.
     pub(crate) fn take_back(&mut self, payload: u64) {
         self.moved = self.moved.saturating_sub(payload);

@@ -28,6 +28,8 @@ pub(crate) struct Outgoing<O> {
     /// Files whose chunks the receiver wants again, in the order of asking.
     repairs: VecDeque<u32>,
     total: u64,
+    /// The outbox has an ABORT that the receiver does not know the reason of.
+    owes: bool,
     pub(crate) out: Outbox,
 }
 
@@ -43,6 +45,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
             settled: 0,
             repairs: VecDeque::new(),
             total,
+            owes: false,
             out: Outbox::default(),
         }
     }
@@ -70,6 +73,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
     /// Puts the next records, if all earlier ones are written.
     pub(crate) fn fill(&mut self) {
         if self.out.is_empty() && !self.all_settled() {
+            self.owes = false;
             (self.observer)(&Event::Reading);
             while self.out.len() < GATHER_BYTES && self.put_more() {}
             (self.observer)(&Event::Read);
@@ -144,10 +148,19 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
             Side::Sender => reason.clone(),
             Side::Receiver => Reason::new(Code::Refused, "stopped, since the receiver gave it up"),
         };
+        self.owes |= side == Side::Sender;
         self.out.put(&Record::Abort { reason: said }.encode(file as u32));
         self.repairs.retain(|repair| *repair as usize != file);
         self.total = self.total.saturating_sub(self.files[file].unsent_bytes());
         self.settle(file, FileOutcome::Failed(Failure { side, reason }));
+    }
+
+    /// Drops what waits when every result is known, the rest of a chunk that the receiver did not want: it
+    /// would take a thin link long. An ABORT that this side decided on is waited for.
+    fn drop_rest(&mut self) {
+        if self.all_settled() && !self.owes {
+            self.total = self.total.saturating_sub(self.out.discard());
+        }
     }
 
     fn settle(&mut self, file: usize, outcome: FileOutcome) {
@@ -160,11 +173,13 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
     pub(crate) fn frame(&mut self, frame: &Frame<'_>) -> Result<(), Fault> {
         let file = frame.head.file as usize;
         match Reply::decode(&frame.head, frame.body)? {
-            Reply::Delivered { count, receipt } => Ok(self.delivered(file, count as usize, receipt)?),
-            Reply::Failed { reason } => Ok(self.failed(file, reason)?),
-            Reply::Again { ranges } => Ok(self.again(file, &ranges)?),
-            Reply::Stop { reason } => Err(Fault::Stopped(reason)),
+            Reply::Delivered { count, receipt } => self.delivered(file, count as usize, receipt)?,
+            Reply::Failed { reason } => self.failed(file, reason)?,
+            Reply::Again { ranges } => self.again(file, &ranges)?,
+            Reply::Stop { reason } => return Err(Fault::Stopped(reason)),
         }
+        self.drop_rest();
+        Ok(())
     }
 
     fn delivered(&mut self, first: usize, count: usize, stated: [u8; 16]) -> Result<(), Violation> {

@@ -39,6 +39,25 @@ async fn a_refusal_stops_the_data_soon() {
     assert_eq!(moved, total, "what is not sent any more is not to be moved");
 }
 
+/// Over a link of 100 kbit/s the rest of a chunk would take twenty seconds.
+#[tokio::test]
+async fn a_refusal_of_the_last_file_ends_the_session_in_the_middle_of_a_chunk() {
+    let folder = Folder::new();
+    folder.put("a", b"old");
+    folder.put("b", b"old");
+    let (mut moved, mut total) = (0, 0);
+    let watch = |event: &Event<'_>| {
+        if let Event::Moved { bytes, total: all } = event {
+            (moved, total) = (*bytes, *all);
+        }
+    };
+    let sources = vec![memory("a", b"new"), memory("b", noise(CHUNK, 1))];
+    let (sent, received) = watched(sources, 4 * 1024, &folder, watch, silent).await;
+    assert_eq!((codes(&sent), codes(&received)), (vec![Some(Code::Exists); 2], codes(&sent)));
+    assert!(moved < CHUNK as u64 / 4, "{moved}");
+    assert_eq!(moved, total, "what is not sent any more is not to be moved");
+}
+
 #[tokio::test]
 async fn a_refusal_in_the_middle_of_a_queue_costs_the_others_nothing() {
     let folder = Folder::new();
