@@ -5,7 +5,7 @@ use skyhaul_link::{ArqConfig, Delivery, DirectionConfig, LinkConfig};
 use skyhaul_scenario::{
     Carrier, Flow, Keep, LinkBetween, Metrics, Node, NodeKind, Scenario, Sizes, Stop, Transport, Workload,
 };
-use skyhaul_sim::{STP, TCP};
+use skyhaul_sim::{SEALED_STP, STP, TCP};
 use skyhaul_stp::Config;
 
 use crate::common::dice::Dice;
@@ -47,7 +47,9 @@ impl Layout {
         let hosts: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].kind == NodeKind::Host).collect();
         let acceptors: Vec<Acceptor> =
             nodes.iter().map(|_| (config(d, &links), tcp_config::config(d, false))).collect();
-        let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links)).collect();
+        let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links));
+        let mut seal_dice = Dice::new(seed, "network_swarm/seal");
+        let flows = flows.map(|flow| sealed(flow, &mut seal_dice)).collect();
         let scenario = Scenario {
             name: format!("seed {seed}"),
             nodes,
@@ -144,6 +146,16 @@ fn arq(d: &mut Dice) -> Option<ArqConfig> {
         delivery: d.pick(&[Delivery::InOrder, Delivery::AsItComes]),
     };
     d.percent(20).then_some(arq)
+}
+
+/// The flow, of those by STP every third one under a seal.
+fn sealed(flow: Flow, d: &mut Dice) -> Flow {
+    let Transport { name, opener, acceptor } = &flow.transport;
+    let configs = opener.get::<Config>().zip(acceptor.get::<Config>()).filter(|_| d.percent(33));
+    let Some((opener, acceptor)) = configs else { return flow };
+    let [opener, acceptor] = [opener, acceptor].map(|config| SEALED_STP.end(config.clone()));
+    let transport = Transport { name: format!("sealed {name}"), opener, acceptor };
+    Flow { transport, ..flow }
 }
 
 fn flow(d: &mut Dice, index: u64, hosts: &[usize], acceptors: &[Acceptor], links: &[LinkBetween]) -> Flow {

@@ -19,7 +19,7 @@ use skyhaul_stp::{Config, Endpoint};
 use super::is_sealed;
 use crate::protocols::stp::endpoint_config;
 
-type Engines = SealedEngine<Endpoint<AssociationId>>;
+type SealedEndpoint = SealedEngine<Endpoint<AssociationId>>;
 
 /// Type bits of a datagram of the associations' own, which is no segment.
 pub(super) const OWN_TYPES: u8 = 0;
@@ -28,7 +28,7 @@ pub(super) const OWN_TYPES: u8 = 0;
 /// the run's seed, so that every host knows those of all others: there is nobody to keep out.
 #[derive(Debug)]
 pub(super) struct SealedHost {
-    engine: Engines,
+    engine: SealedEndpoint,
     /// At most [`skyhaul_association::MAX_PEERS`]; further hosts get no connection.
     peers: BTreeMap<IpAddr, PeerId>,
 }
@@ -54,7 +54,7 @@ fn seed(mut stream: Stream) -> Secret {
 impl SealedHost {
     /// Engine of a host of a scenario.
     pub(super) fn new(setup: &HostSetup<'_>) -> Self {
-        let room = (Engines::HEAD_BYTES, Engines::TAIL_BYTES);
+        let room = (SealedEndpoint::HEAD_BYTES, SealedEndpoint::TAIL_BYTES);
         let config = endpoint_config(setup, Carrier::Udp, room);
         let associations =
             Associations::new(SealConfig::default(), identity(setup.address), seed(setup.stream("/seal")));
