@@ -5,6 +5,7 @@ use skyhaul_core::{Instant, PathSample, SECOND, UNMEASURED_RATE_BPS};
 
 use super::POLL_NS;
 use super::competition::lost_part;
+use super::rates::MIN_RATE_BPS;
 
 /// Part of what left at once that has to be missing before it leaves at a pace: noise takes less.
 const TELLING_LOSS: f64 = 0.3;
@@ -95,7 +96,8 @@ impl Start {
 
     /// Spreads what leaves over the time to the next answer: the pace decides, not the window.
     fn pace(&mut self, now: Instant, sample: &PathSample, delivered_bps: f64) {
-        let rate_bps = GROWTH * delivered_bps;
+        // Across an outage next to nothing arrives: such a rate would let no packet leave for minutes.
+        let rate_bps = (GROWTH * delivered_bps).max(MIN_RATE_BPS);
         let answer_ns = sample.rtt_ns.saturating_add(POLL_NS);
         let under_way_bytes = GROWTH * rate_bps * answer_ns as f64 / (8.0 * SECOND as f64);
         self.window_bytes = self.window_bytes.max(under_way_bytes as u64);
@@ -162,6 +164,14 @@ mod tests {
         });
         assert_eq!(found_bps, Some(3e6));
         assert_eq!(&rates_bps[..7], [4e5, 8e5, 1.6e6, 3.2e6, 6e6, 6e6, 6e6]);
+    }
+
+    #[test]
+    fn what_arrived_across_an_outage_stops_nothing() {
+        let mut start = Start::new(10 * MSS);
+        let (now, sample, _) = report(0, 1e6, 8.0);
+        assert_eq!(start.search(now, &sample, 8.0, MSS), None);
+        assert_eq!(start.rate_bps(), MIN_RATE_BPS, "the lowest that a path is taken for");
     }
 
     #[test]

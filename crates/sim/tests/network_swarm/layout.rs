@@ -49,7 +49,8 @@ impl Layout {
             nodes.iter().map(|_| (config(d, &links), tcp_config::config(d, false))).collect();
         let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links));
         let mut seal_dice = Dice::new(seed, "network_swarm/seal");
-        let flows = flows.map(|flow| sealed(flow, &mut seal_dice)).collect();
+        let seals = links.iter().filter_map(arq_bps).all(|bps| bps >= MIN_RATE_BPS);
+        let flows = flows.map(|flow| if seals { sealed(flow, &mut seal_dice) } else { flow }).collect();
         let scenario = Scenario {
             name: format!("seed {seed}"),
             nodes,
@@ -67,6 +68,11 @@ impl Layout {
         Self { seed, scenario, heal_at }
     }
 
+    /// Least rate of a layer that repeats, of a healed link; at most [`MIN_RATE_BPS`].
+    pub(crate) fn least_bps(&self) -> u64 {
+        self.scenario.links.iter().filter_map(arq_bps).fold(MIN_RATE_BPS, u64::min)
+    }
+
     /// A link in its healed form.
     pub(crate) fn healed(&self, index: usize) -> LinkConfig {
         let faulty = &self.scenario.links[index].config;
@@ -75,6 +81,18 @@ impl Layout {
         let (forward, reverse) = (perfect(&faulty.forward), perfect(&faulty.reverse));
         LinkConfig { name: faulty.name.clone(), forward, reverse, ..LinkConfig::default() }
     }
+}
+
+/// The slowest of the declared rates. Slower layers that repeat make queues of minutes, and a first handshake
+/// is held for 30 s (`docs/spec/protection.md`, 5): no flow is sealed there.
+const MIN_RATE_BPS: u64 = 20_000;
+
+/// Rate of the layer that repeats above a link, once that is healed: a window each round trip.
+fn arq_bps(link: &LinkBetween) -> Option<u64> {
+    let ArqConfig { payload_bytes, window_pdus, .. } = link.arq?;
+    let rtt_ns = link.config.forward.delay_ns + link.config.reverse.delay_ns;
+    let window_bits = u64::from(payload_bytes) * u64::from(window_pdus) * 8;
+    Some((window_bits * SECOND / rtt_ns.max(1)).max(1))
 }
 
 /// Up to five routers with up to six hosts at them, or two hosts at one link.

@@ -11,7 +11,8 @@ use crate::common::trace::LastEvents;
 use crate::layout::Layout;
 
 /// Virtual time after the faults by which everything must have arrived: the slowest of the declared
-/// rates (20 kbit/s) carries all of a layout's flows one after the other in a tenth of it.
+/// rates (20 kbit/s) carries all of a layout's flows one after the other in a tenth of it. Where a layer that
+/// repeats is slower it is longer in proportion.
 const PATIENCE_NS: u64 = 20_000 * SECOND;
 /// And then, until nothing remains.
 const FAREWELL_NS: u64 = 20_000 * SECOND;
@@ -33,7 +34,8 @@ fn run_with(layout: &Layout, sink: &mut dyn EventSink<Source>) -> Result<u64, St
         simulation.network_mut().replace_link(index, link.map_err(|error| error.to_string())?);
     }
     let network = simulation.network_mut();
-    let ended = network.run(Until::done_or(layout.heal_at.after(PATIENCE_NS)), sink);
+    let patience_ns = PATIENCE_NS.saturating_mul(20_000) / layout.least_bps();
+    let ended = network.run(Until::done_or(layout.heal_at.after(patience_ns)), sink);
     if ended != Ended::Done {
         return Err(format!("{ended:?} at {:?}: {}", network.now(), unfinished(layout, network)));
     }
