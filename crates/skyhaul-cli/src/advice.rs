@@ -25,11 +25,20 @@ pub(crate) fn is_busy(reason: CloseReason) -> bool {
 }
 
 /// Reason why sending failed, and what to do; `was_heard`: the receiver had answered before.
-pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_heard: bool) -> String {
-    let (transport, port) = (E::TRANSPORT, peer.port());
-    let (below, switches) =
-        if transport == "tcp" { ("TCP", "--transport tcp --tun NAME ") } else { ("UDP", "--plain ") };
-    let switches = if E::IS_SEALED { "" } else { switches };
+pub(crate) fn of_sending<E: TransportEnd>(
+    end: &E,
+    peer: SocketAddr,
+    fault: &Fault,
+    was_heard: bool,
+) -> String {
+    let (transport, port) = (end.transport(), peer.port());
+    let is_tcp = transport != "stp";
+    let below = if is_tcp { "TCP" } else { "UDP" };
+    let switches = match (is_tcp, E::IS_SEALED) {
+        (true, _) => format!("--transport {transport} --tun NAME "),
+        (false, true) => String::new(),
+        (false, false) => "--plain ".into(),
+    };
     let nobody = || {
         format!(
             "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
@@ -52,7 +61,7 @@ pub(crate) fn of_sending<E: TransportEnd>(peer: SocketAddr, fault: &Fault, was_h
             "it did not answer; check the address, that `skyhaul receive {switches}--dir DIR` waits there, and that \
              firewalls let {below} port {port} through"
         ),
-        (Some(CloseReason::Silence), _) if transport == "tcp" => {
+        (Some(CloseReason::Silence), _) if is_tcp => {
             "it gave no sign of life for too long; send again when the link is back".into()
         }
         (Some(reason @ CloseReason::Oversized), _) => {

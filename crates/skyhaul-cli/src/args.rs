@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use skyhaul_core::units::parse_bytes;
+use skyhaul_core::units::{parse_bytes, parse_rate_bps};
 
 use crate::address::listen_address;
 use crate::capture::CaptureArgs;
@@ -170,7 +170,7 @@ pub(crate) struct SendArgs {
     pub(crate) capture: CaptureArgs,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
-    /// Address of this end for --transport tcp: one of the TUN device's network that nobody has
+    /// Address of this end for --transport tcp and scps-tp: one of the TUN device's network that nobody has
     #[arg(long, value_name = "ADDRESS", help_heading = MORE)]
     pub(crate) address: Option<IpAddr>,
 }
@@ -215,6 +215,9 @@ pub(crate) struct ReceiveArgs {
     pub(crate) common: CommonArgs,
     #[command(flatten)]
     pub(crate) transport: TransportArgs,
+    /// Rate of the way back to the sender, with --transport scps-tp: nothing that this end sends exceeds it
+    #[arg(long, value_parser = parse_rate_bps, help_heading = MORE)]
+    pub(crate) rate: Option<u64>,
 }
 
 impl ReceiveArgs {

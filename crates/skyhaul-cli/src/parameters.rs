@@ -26,7 +26,7 @@ pub(crate) struct SenderArgs {
     pub(crate) probing: ProbingSwitch,
     /// What decides on the rate where none is declared: model (it is measured), p-xcp, xcp (the path's
     /// routers tell it, where there are any) [default: model; profile paper: a window]. Of TCP: cubic, bbr,
-    /// reno, vegas, slow-start-avoidance [default: cubic; profile paper: reno]
+    /// reno, vegas, slow-start-avoidance [default: cubic; profile paper: reno]. Of SCPS-TP: vegas [default]
     #[arg(long, value_name = "NAME", value_parser = controller, help_heading = MORE)]
     pub(crate) controller: Option<ControllerKind>,
 }
@@ -85,6 +85,16 @@ impl CommonArgs {
             ProfileName::Paper => skyhaul_tcp::Config::paper(),
         };
         skyhaul_tcp::Config { discover_mtu: true, keepalive: Some(KEEPALIVE), ..config }
+    }
+
+    /// Parameters of a connection of SCPS-TP, but for its own, and of the TCP that a plain peer meets.
+    pub(crate) fn scps_config(&self) -> Result<skyhaul_tcp::Config, Failure> {
+        match self.profile {
+            ProfileName::Default => Ok(self.tcp_config()),
+            ProfileName::Paper => Err(Failure::usage(
+                "--profile paper is for --transport stp and tcp: the papers have no one set of SCPS-TP's parameters",
+            )),
+        }
     }
 }
 

@@ -26,6 +26,7 @@ use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::listing::Listings;
 use crate::output::note;
+use crate::over_tun::TcpChoice;
 use crate::places::{MAX_PLACES, Places};
 use crate::progress::{ProgressLine, TICK};
 use crate::result::TransferResult;
@@ -34,7 +35,7 @@ use crate::send::{LINGER, show};
 use crate::session::{Ending, session};
 use crate::signals::stop_requested;
 use crate::strangers::Strangers;
-use crate::transport::{TcpChoice, TransportEnd, host_address};
+use crate::transport::TransportEnd;
 use crate::verbosity::Form;
 use crate::ways::{FILES_PORT, WIDE_FILES_PORT};
 
@@ -108,7 +109,7 @@ pub(crate) async fn run(args: ReceiveArgs) -> Result<ExitCode, Failure> {
         0 => {}
         removed => note(&format!("unfinished files of a receiver that was killed, removed: {removed}")),
     }
-    let choice = args.transport.tcp(&args.common)?;
+    let choice = args.transport.tcp_with(&args.common, args.rate)?;
     let capture = args.capture.start("skyhaul receive", &["receiver".to_string()])?;
     let done = at_transport(&args, choice, capture.inlet(), destination).await;
     capture.finish();
@@ -139,10 +140,12 @@ async fn at_transport(
             wait(Room::new(args, destination, endpoint), listeners, args.once).await
         }
         Some(choice) => {
-            let endpoint = choice.host(host_address(args.listen)?, capture)?;
-            let listener =
-                endpoint.listen(args.listen.port(), MAX_PLACES).map_err(|error| cannot_accept(&error))?;
-            announce(args.listen, "--transport tcp");
+            let endpoint = choice.host(choice.host_address(args.listen)?, capture)?;
+            let listener = endpoint
+                .host
+                .listen(args.listen.port(), MAX_PLACES)
+                .map_err(|error| cannot_accept(&error))?;
+            announce(args.listen, &format!("--transport {}", choice.name()));
             wait(Room::new(args, destination, endpoint), vec![listener], args.once).await
         }
     }
@@ -288,7 +291,7 @@ async fn stopped<E: TransportEnd>(
     let failure = Failure::of(ErrorCode::Interrupted, "interrupted before a transfer came to its end");
     if room.form == Form::Json {
         let nothing = TransferResult::new(&SessionReport::default(), None);
-        let (transport, error) = (E::TRANSPORT, Some(failure.result()));
+        let (transport, error) = (room.endpoint.transport(), Some(failure.result()));
         show(&TransferResult { transport, error, ..nothing }, room.form)?;
     }
     Err(failure.in_result())

@@ -16,6 +16,7 @@ use crate::limited::{Held, LimitedBy};
 use crate::link_history::LinkHistory;
 use crate::protection::Protection;
 use crate::remembered::PathMemoryResult;
+use crate::scps::ScpsResult;
 use crate::session_facts::SessionFacts;
 use crate::verdicts::{VerdictResult, seconds, verdicts};
 use crate::wall_time::WallTime;
@@ -103,6 +104,8 @@ pub(crate) struct TransferResult {
     pub(crate) path_memory: Option<PathMemoryResult>,
     /// Part that a Fast Open had; `None` where none was wanted.
     pub(crate) fast_open: Option<FastOpenResult>,
+    /// Agreement on SCPS-TP; `None` where that was not wanted.
+    pub(crate) scps_tp: Option<ScpsResult>,
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
     pub(crate) files: Vec<FileResult>,
@@ -155,6 +158,7 @@ impl TransferResult {
             path_mtu: stats.path_mtu_bytes,
             path_memory: None,
             fast_open: None,
+            scps_tp: None,
             digest: match &files[..] {
                 [one] => one.digest.clone(),
                 _ => None,

@@ -25,17 +25,19 @@ use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
 use crate::output::{note, print};
+use crate::over_tun::TcpChoice;
 use crate::progress::TransferBar;
 use crate::protection::Protection;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
+use crate::scps::ScpsResult;
 use crate::sealed::{Recipient, recipient};
 use crate::sent::{SendOutcome, session};
 use crate::signals::stop_requested;
 use crate::sources::{self, Sources};
 use crate::stalled::StallWatch;
 use crate::table::table;
-use crate::transport::{TcpChoice, TransportEnd};
+use crate::transport::TransportEnd;
 use crate::verbosity::Form;
 use crate::waiting::Waiting;
 use crate::ways::{Nobody, Way, Ways};
@@ -59,6 +61,8 @@ struct Attempt<E> {
     recalled: Option<Recalled>,
     /// Part that a Fast Open had.
     fast_open: Option<FastOpenResult>,
+    /// Agreement on SCPS-TP.
+    scps_tp: Option<ScpsResult>,
     /// Address that was silent so long that this one was preferred: files may have arrived there all the
     /// same.
     abandoned: Option<SocketAddr>,
@@ -91,7 +95,9 @@ async fn over(
     sources: Sources,
 ) -> Result<ExitCode, Failure> {
     match choice {
-        None if args.address.is_some() => Err(Failure::usage("--address is for --transport tcp: add that")),
+        None if args.address.is_some() => {
+            Err(Failure::usage("--address is for --transport tcp and scps-tp: add one of them"))
+        }
         None => over_stp(args, recipient, capture, sources).await,
         Some(choice) => over_tcp(args, choice.sending(&args.sender)?, capture, sources).await,
     }
@@ -193,9 +199,10 @@ async fn over_tcp(
     sources: Sources,
 ) -> Result<ExitCode, Failure> {
     let Some(address) = args.address else {
-        return Err(Failure::usage(
-            "--transport tcp needs --address ADDRESS: one of the TUN device's network that nobody has",
-        ));
+        return Err(Failure::usage(format!(
+            "--transport {} needs --address ADDRESS: one of the TUN device's network that nobody has",
+            choice.name()
+        )));
     };
     let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
     let found = resolve(&args.to).await?.into_iter();
@@ -206,7 +213,8 @@ async fn over_tcp(
              one of its TUN device's network"
         )));
     }
-    let host = choice.host(address, capture)?;
+    let end = choice.host(address, capture)?;
+    let host = &end.host;
     while let Some(peer) = peers.next() {
         let cannot_send = |error| cannot_send(peer, error);
         let cookies = args.transport.opens_fast().then(|| Cookies::recall(&args.memory, address, peer.ip()));
@@ -216,7 +224,7 @@ async fn over_tcp(
         let stream = host.open(peer, choice.config.clone()).map_err(cannot_send)?;
         let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
         let sources = (Version::One, sources.clone(), 0);
-        let mut attempt = attempt(args, host.clone(), stream, cycles, sources, Some(patience_ns)).await?;
+        let mut attempt = attempt(args, end.clone(), stream, cycles, sources, Some(patience_ns)).await?;
         if let Some(cookies) = cookies {
             let found = host.fast_open(peer.ip()).map_err(cannot_send)?;
             attempt.fast_open = Some(cookies.finish(found, &attempt.stats));
@@ -265,6 +273,7 @@ async fn attempt<E: TransportEnd>(
     };
     drop(progress);
     let protection = Protection { peer: called, ..endpoint.protection(&writer.monitor()).0 };
+    let scps_tp = endpoint.scps_tp(&writer.monitor());
     let stats = writer.stats();
     let ends =
         outcome.as_ref().map_or((known.started_at(), None), |sent| (sent.started_at, sent.confirmed_at));
@@ -287,6 +296,7 @@ async fn attempt<E: TransportEnd>(
             waited_ns,
             recalled,
             fast_open,
+            scps_tp,
             abandoned,
         };
         let failure = interrupted();
@@ -310,6 +320,7 @@ async fn attempt<E: TransportEnd>(
         waited_ns,
         recalled,
         fast_open,
+        scps_tp,
         abandoned,
     })
 }
@@ -352,7 +363,7 @@ impl<E: TransportEnd> Attempt<E> {
             return Some(Failure::of(ErrorCode::PeerUnknown, message));
         }
         if let Some(fault) = &self.sent.fault {
-            let why = advice::of_sending::<E>(peer, fault, was_heard);
+            let why = advice::of_sending(&self.endpoint, peer, fault, was_heard);
             let message = format!("sending to {peer} failed: {why}");
             return Some(Failure::of(of_fault(fault, was_heard), message));
         }
@@ -372,7 +383,8 @@ impl<E: TransportEnd> Attempt<E> {
         let result = result.with_limits(self.held).of_path_to(self.peer).after_waiting(self.waited_ns);
         let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
         let (protection, fast_open) = (Some(self.protection.clone()), self.fast_open.clone());
-        TransferResult { transport: E::TRANSPORT, protection, declared_rate_bps, fast_open, error, ..result }
+        let (transport, scps_tp) = (self.endpoint.transport(), self.scps_tp);
+        TransferResult { transport, protection, declared_rate_bps, fast_open, scps_tp, error, ..result }
     }
 }
 

@@ -139,8 +139,9 @@ async fn converse<E: TransportEnd>(
     let stats = writer.stats();
     // Under the name that it had: it may have none any more.
     let protection = Protection { peer: called, ..room.endpoint.protection(&monitor).0 };
-    let (transport, protection) = (E::TRANSPORT, Some(protection));
-    let mut result = TransferResult { transport, protection, ..TransferResult::new(&report, None) };
+    let (transport, protection) = (room.endpoint.transport(), Some(protection));
+    let scps_tp = room.endpoint.scps_tp(&monitor);
+    let mut result = TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
     result = result.of_session(peer, &known, &report, Some(&room.folder()));
     result.forward = Traffic::received(&stats);
     result.reverse = Traffic::sent(&stats);

@@ -14,6 +14,7 @@ use crate::pauses::pauses;
 use crate::protection::Protection;
 use crate::remembered::{KnownPath, PathMemoryResult};
 use crate::result::TransferResult;
+use crate::scps::ScpsResult;
 use crate::why::why;
 use crate::wrap::wrapped;
 
@@ -98,6 +99,7 @@ fn after(result: &TransferResult) -> Lines {
         ("round trip", round_trip(result)),
         ("packets", result.path_mtu.map(|bytes| format!("up to {bytes} B, as far as the path is known"))),
         ("path", result.path_memory.as_ref().and_then(path)),
+        ("scps-tp", result.scps_tp.as_ref().map(ScpsResult::words)),
         ("opening", result.fast_open.as_ref().map(FastOpenResult::words)),
     ])
 }

@@ -14,6 +14,8 @@ mod pages;
 mod protection;
 #[path = "guides/readme.rs"]
 mod readme;
+#[path = "guides/scps.rs"]
+mod scps;
 #[path = "guides/transfer.rs"]
 mod transfer;
 #[path = "guides/two_machines.rs"]

@@ -70,10 +70,13 @@ impl SealedEnd {
 impl TransportEnd for SealedEnd {
     type Protocol = SealedStp;
     type PeerName = PeerId;
-    const TRANSPORT: &'static str = "stp";
     const IS_SEALED: bool = true;
     const LOST: &'static str = "the socket failed";
     const LOST_CODE: ErrorCode = ErrorCode::SocketFailed;
+
+    fn transport(&self) -> &'static str {
+        "stp"
+    }
 
     fn clock(&self) -> Clock {
         self.endpoint.clock()

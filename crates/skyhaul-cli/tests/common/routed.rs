@@ -1,6 +1,9 @@
 //! Namespace with two TUN devices, for a host on each, and this machine's kernel as the router between them.
 
-use crate::namespace::inside;
+use skyhaul_link::LinkConfig;
+use skyhaul_net::tun::{PacketLink, TunDevice};
+
+use crate::namespace::{inside, ip};
 
 /// Place of the receiver, on `sky0`.
 pub(crate) const RECEIVER: &str = "10.77.0.2:4700";
@@ -21,5 +24,33 @@ pub(crate) fn routed(test: impl FnOnce() + Send + 'static) {
         std::fs::write("/proc/sys/net/ipv4/ip_forward", "1").unwrap();
         std::fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1").unwrap();
         test();
+    });
+}
+
+/// Two further devices, between which a link lies, and routes by which everything from one host to the other
+/// crosses it: `sky1` is at its port 0.
+const AROUND: &[&str] = &[
+    "tuntap add dev near mode tun",
+    "link set near up txqueuelen 5000",
+    "tuntap add dev far mode tun",
+    "link set far up txqueuelen 5000",
+    "rule add iif sky1 lookup 101",
+    "route add default dev near table 101",
+    "rule add iif sky0 lookup 102",
+    "route add default dev far table 102",
+];
+
+/// As [`routed`], with an emulated link between the two hosts.
+pub(crate) fn linked(config: LinkConfig, test: impl FnOnce(PacketLink) + Send + 'static) {
+    routed(move || {
+        for command in AROUND {
+            ip(command);
+        }
+        // A packet comes out of another device than the one that leads to its sender.
+        for device in ["all", "default", "near", "far", "sky0", "sky1"] {
+            std::fs::write(format!("/proc/sys/net/ipv4/conf/{device}/rp_filter"), "0").unwrap();
+        }
+        let ends = ["near", "far"].map(|name| TunDevice::attach(name).unwrap().into());
+        test(PacketLink::start(config, 7, ends).unwrap());
     });
 }

@@ -1,0 +1,234 @@
+//! `send` and `receive` over SCPS-TP: two hosts on two TUN devices, with this machine's kernel as the router
+//! between them, and an emulated satellite link where a test wants one.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "real processes in real time")]
+#![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, dead_code, reason = "a test")]
+
+mod common;
+#[path = "../../net/tests/kernel/namespace.rs"]
+mod namespace;
+#[path = "common/routed.rs"]
+mod routed;
+
+use std::path::Path;
+
+use common::{Receiver, Said, file, names, noise, run};
+use routed::{RECEIVER, linked, routed};
+use serde_json::{Value, json};
+use skyhaul_core::{Instant, MS, SECOND};
+use skyhaul_link::{DirectionConfig, LinkConfig, Outage, QueueLimit};
+use tempfile::TempDir;
+
+const SCPS: &str = "scps-tp";
+
+/// What is sent.
+const FILE_BYTES: usize = 3_000_000;
+
+fn receiver(transport: &str, more: &[&str]) -> Receiver {
+    let own = ["--json", "--once", "--transport", transport, "--tun", "sky0"];
+    Receiver::at(RECEIVER, tempfile::tempdir().unwrap(), &[&own, more].concat())
+}
+
+fn send(transport: &str, path: &str, more: &[&str]) -> Said {
+    let own = ["--json", "--transport", transport, "--tun", "sky1", "--address", "10.78.0.2"];
+    run(&[&["send", path, RECEIVER], &own[..], more].concat())
+}
+
+/// A folder with the file to send, and its path.
+fn big_file() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "big", &noise(FILE_BYTES)).to_str().unwrap().to_string();
+    (folder, path)
+}
+
+/// Results of a transfer that succeeds: the sender's and the receiver's.
+fn transferred(sends: (&str, &[&str]), receives: (&str, &[&str])) -> [Value; 2] {
+    let (_folder, big) = big_file();
+    let receiver = receiver(receives.0, receives.1);
+    let sent = send(sends.0, &big, sends.1);
+    let (received, inbox) = receiver.wait();
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    is_there(inbox.path());
+    let results = [sent.json(), received.json()];
+    assert_eq!(results.each_ref().map(|result| &result["transport"]), [sends.0, receives.0]);
+    results
+}
+
+fn is_there(inbox: &Path) {
+    assert_eq!(names(inbox), ["big"]);
+    assert!(std::fs::read(inbox.join("big")).unwrap() == noise(FILE_BYTES));
+}
+
+fn agreed(compressed: bool) -> Value {
+    json!({ "agreed": true, "snack": "vector", "compressed_headers": compressed })
+}
+
+#[test]
+fn both_ends_say_what_they_agreed_on() {
+    routed(|| {
+        let [sent, received] = transferred((SCPS, &[]), (SCPS, &[]));
+        assert_eq!([&sent["scps_tp"], &received["scps_tp"]], [&agreed(false); 2]);
+        assert_eq!((&sent["controller"], &sent["declared_rate_bps"]), (&"vegas".into(), &Value::Null));
+        let both = ["--compressed-headers"];
+        let [sent, received] = transferred((SCPS, &both), (SCPS, &both));
+        assert_eq!([&sent["scps_tp"], &received["scps_tp"]], [&agreed(true); 2]);
+        let [sent, _] = transferred((SCPS, &both), (SCPS, &[]));
+        assert_eq!(sent["scps_tp"], agreed(false), "one end alone wants them");
+    });
+}
+
+#[test]
+fn with_tcp_at_the_other_end_plain_tcp_carries_the_files_and_that_is_said() {
+    routed(|| {
+        let plain = json!({ "agreed": false, "snack": "off", "compressed_headers": false });
+        let [sent, received] = transferred((SCPS, &["--compressed-headers"]), ("tcp", &[]));
+        assert_eq!((&sent["scps_tp"], &received["scps_tp"]), (&plain, &Value::Null));
+        assert_eq!(sent["controller"], "cubic");
+        let [sent, received] = transferred(("tcp", &[]), (SCPS, &["--compressed-headers"]));
+        assert_eq!((&sent["scps_tp"], &received["scps_tp"]), (&Value::Null, &plain));
+        let (_folder, big) = big_file();
+        let receiver = receiver("tcp", &[]);
+        let own = ["--transport", SCPS, "--tun", "sky1", "--address", "10.78.0.2"];
+        let told = run(&[&["send", &big, RECEIVER], &own[..]].concat());
+        receiver.wait();
+        let line = "scps-tp           not spoken at the other end: plain TCP carried the files";
+        assert!(told.out.contains(line), "{told:?}");
+    });
+}
+
+/// A link of 10 Mbit/s and 60 ms, one packet in a hundred damaged.
+fn noisy() -> LinkConfig {
+    let reverse = DirectionConfig {
+        rate_bps: Some(10_000_000),
+        delay_ns: 30 * MS,
+        queue: QueueLimit::Packets(100),
+        ..DirectionConfig::default()
+    };
+    let forward = DirectionConfig { bit_error_rate: 8.4e-7, ..reverse.clone() };
+    LinkConfig { name: "noisy".into(), forward, reverse, ..LinkConfig::default() }
+}
+
+const DECLARED: [&str; 4] = ["--rate", "9.5M", "--loss-cause", "corruption"];
+
+/// The rate is a bound that nothing exceeds, and losses cost their repeats alone. The least is far below what
+/// an idle machine has: this one may be busy.
+#[test]
+fn a_declared_rate_is_kept_over_losses_in_either_form_of_headers() {
+    for compressed in [false, true] {
+        linked(noisy(), move |link| {
+            let more: &[&str] = if compressed { &["--compressed-headers"] } else { &[] };
+            let sends = [&DECLARED[..], &["--acks-per-rtt", "4"], more].concat();
+            let receives = [&["--acks-per-rtt", "4", "--rate", "10M"], more].concat();
+            let [sent, received] = transferred((SCPS, &sends), (SCPS, &receives));
+            assert_eq!([&sent["scps_tp"], &received["scps_tp"]], [&agreed(compressed); 2]);
+            assert_eq!(
+                (&sent["controller"], &sent["declared_rate_bps"]),
+                (&"none".into(), &9_500_000.into())
+            );
+            let counters = link.stop().forward.counters;
+            let lost = counters.dropped.bit_error;
+            assert!(lost > 5 && counters.dropped.queue_full == 0, "{counters:?}");
+            let goodput = received["goodput_bps"].as_f64().unwrap();
+            assert!((3e6..9.5e6).contains(&goodput), "{received}");
+            let repeated = sent["retransmitted_packets"].as_u64().unwrap();
+            assert!(repeated + 5 >= lost, "{lost} lost: {sent}");
+            let [congestion, corruption] =
+                ["congestion", "corruption"].map(|cause| sent["losses"][cause].as_u64().unwrap());
+            assert!(corruption > 0 && congestion == 0, "{sent}");
+        });
+    }
+}
+
+/// So many acknowledgements a round trip, and no more: as many as are asked for at the receiver.
+#[test]
+fn acknowledgements_are_as_rare_as_the_receiver_is_told() {
+    let count = |acks: &'static str| {
+        let (tell, told) = std::sync::mpsc::channel();
+        linked(LinkConfig { forward: noisy().reverse, ..noisy() }, move |link| {
+            let both = ["--acks-per-rtt", acks];
+            transferred((SCPS, &[&DECLARED[..], &both].concat()), (SCPS, &both));
+            tell.send(link.stop().reverse.counters.delivered_packets).unwrap();
+        });
+        told.recv().ok()
+    };
+    let (Some(rare), Some(often)) = (count("1"), count("8")) else { return };
+    assert!(3 * rare < often, "{rare} packets back, and {often}");
+}
+
+#[test]
+fn a_transfer_over_an_outage_goes_on_when_it_is_over() {
+    let outages = vec![Outage { from: Instant::from_ns(SECOND), to: Instant::from_ns(4 * SECOND) }];
+    linked(LinkConfig { outages, ..noisy() }, |link| {
+        transferred((SCPS, &DECLARED), (SCPS, &[]));
+        let dropped = link.stop().forward.counters.dropped;
+        assert!(dropped.outage > 0, "{dropped:?}");
+    });
+}
+
+#[test]
+fn switches_that_make_no_sense_together_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = file(folder.path(), "one", b"content");
+    let one = one.to_str().unwrap();
+    let usage = |arguments: &[&str], expected: &str| {
+        let said = run(arguments);
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(expected), "{arguments:?}: {said:?}");
+    };
+    let device = ["--tun", "sky1", "--address", "10.78.0.2"];
+    for (switch, value) in
+        [("--loss-cause", Some("corruption")), ("--acks-per-rtt", Some("4")), ("--compressed-headers", None)]
+    {
+        let expected = format!("{switch} is for --transport scps-tp: add that");
+        let switch: Vec<&str> = [switch].into_iter().chain(value).collect();
+        usage(&[&["send", one, RECEIVER], &switch[..]].concat(), &expected);
+        usage(
+            &[&["send", one, RECEIVER, "--transport", "tcp"], &device[..], &switch[..]].concat(),
+            &expected,
+        );
+        usage(&[&["receive", "--dir", "."], &switch[..]].concat(), &expected);
+    }
+    usage(&["receive", "--dir", ".", "--rate", "1M"], "--rate of `receive` is for --transport scps-tp");
+    let scps = |more: &[&str], expected: &str| {
+        usage(&[&["send", one, RECEIVER, "--transport", SCPS], &device[..], more].concat(), expected);
+    };
+    scps(
+        &["--controller", "cubic"],
+        "--controller cubic is not for --transport scps-tp: that has vegas, and with --rate alone none",
+    );
+    scps(&["--controller", "model"], "--controller model is STP's: TCP over a device has");
+    scps(&["--fast-open"], "--fast-open is for --transport tcp");
+    scps(&["--give-up", "1s"], "--give-up is for --transport stp");
+    scps(&["--probing", "off"], "--probing is for --transport stp");
+    scps(&["--profile", "paper"], "--profile paper is for --transport stp and tcp");
+    scps(&["--acks-per-rtt", "0"], "1..=1000");
+    scps(&["--loss-cause", "weather"], "congestion, corruption");
+    usage(&["send", one, RECEIVER, "--transport", SCPS], "--transport scps-tp needs --tun NAME");
+    usage(
+        &["send", one, RECEIVER, "--transport", SCPS, "--tun", "sky1"],
+        "--transport scps-tp needs --address ADDRESS",
+    );
+    usage(
+        &["receive", "--dir", ".", "--transport", SCPS, "--tun", "sky0"],
+        "--transport scps-tp needs --listen ADDRESS:PORT with an address of its own",
+    );
+}
+
+/// The advice names the transport that the other end needs.
+#[test]
+fn where_nobody_receives_the_sender_says_what_to_do() {
+    routed(|| {
+        let (_folder, big) = big_file();
+        let elsewhere = Receiver::at(
+            "10.77.0.2:4701",
+            tempfile::tempdir().unwrap(),
+            &["--transport", SCPS, "--tun", "sky0"],
+        );
+        let sent = send(SCPS, &big, &[]);
+        let advice =
+            "start `skyhaul receive --transport scps-tp --tun NAME --dir DIR --listen 10.77.0.2:4700`";
+        assert!(sent.code == Some(1) && sent.err.contains(advice), "{sent:?}");
+        assert!(sent.err.starts_with("WARNING: --transport scps-tp: NOT protected"), "{sent:?}");
+        drop(elsewhere);
+    });
+}
