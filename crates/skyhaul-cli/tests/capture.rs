@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod common;
+#[path = "capture/compressed.rs"]
+mod compressed;
 #[path = "capture/dissector.rs"]
 mod dissector;
 #[path = "capture/emulate.rs"]

@@ -18,5 +18,7 @@ mod readme;
 mod scps;
 #[path = "guides/transfer.rs"]
 mod transfer;
+#[path = "capture/tshark.rs"]
+mod tshark;
 #[path = "guides/two_machines.rs"]
 mod two_machines;

@@ -9,6 +9,8 @@ mod common;
 mod namespace;
 #[path = "common/routed.rs"]
 mod routed;
+#[path = "capture/tshark.rs"]
+mod tshark;
 
 use std::path::Path;
 
@@ -93,6 +95,38 @@ fn with_tcp_at_the_other_end_plain_tcp_carries_the_files_and_that_is_said() {
         receiver.wait();
         let line = "scps-tp           not spoken at the other end: plain TCP carried the files";
         assert!(told.out.contains(line), "{told:?}");
+    });
+}
+
+const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/wireshark/scps-tp.lua");
+
+#[test]
+fn captures_of_compressed_headers_are_read_without_a_fault() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let captures = ["send", "receive"].map(|name| folder.path().join(name).to_str().unwrap().to_string());
+        let switches = captures.each_ref().map(|path| ["--compressed-headers", "--capture", path.as_str()]);
+        transferred((SCPS, &switches[0]), (SCPS, &switches[1]));
+        if tshark::is_missing() {
+            return;
+        }
+        for path in &captures {
+            let read = |filter: &str| {
+                tshark::tshark_by(
+                    DISSECTOR,
+                    Path::new(path),
+                    &["-Y", filter, "-T", "fields", "-e", "scpstp.len"],
+                )
+            };
+            assert_eq!(
+                read("scpstp.malformed || scpstp.damaged || !(scpstp.checksum.protocol == 6) && scpstp"),
+                ""
+            );
+            let octets: usize =
+                read("scpstp.len > 0").lines().map(|line| line.parse::<usize>().unwrap()).sum();
+            assert!(octets > FILE_BYTES, "{octets}");
+            assert!(read("scpstp.len == 0 && scpstp.flags.ack == 1").lines().count() > 3);
+        }
     });
 }
 

@@ -28,8 +28,13 @@ pub fn is_missing() -> bool {
 
 /// What tshark says with these further arguments.
 pub fn tshark(path: &Path, extra: &[&str]) -> String {
+    tshark_by(SCRIPT, path, extra)
+}
+
+/// What tshark says with another dissector.
+pub fn tshark_by(script: &str, path: &Path, extra: &[&str]) -> String {
     let mut command = Command::new("tshark");
-    command.arg("-n").args(["-X", &format!("lua_script:{SCRIPT}")]).arg("-r").arg(path).args(extra);
+    command.arg("-n").args(["-X", &format!("lua_script:{script}")]).arg("-r").arg(path).args(extra);
     let output = command.output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && !err.contains("Lua"), "{err}");
@@ -60,7 +65,12 @@ const TYPES: [&str; 8] = [
 
 /// Names of the fields that the dissector defines one by one.
 pub fn field_names() -> Vec<&'static str> {
-    let defined = DISSECTOR.split("ProtoField.").skip(1);
+    names_in(DISSECTOR)
+}
+
+/// Names of the fields that this text of a dissector defines one by one.
+pub fn names_in(dissector: &'static str) -> Vec<&'static str> {
+    let defined = dissector.split("ProtoField.").skip(1);
     let named = defined.filter_map(|rest| rest.split('"').nth(1));
     named.filter(|name| !name.ends_with('.')).collect()
 }
@@ -70,13 +80,18 @@ pub fn all_fields(path: &Path) -> Vec<Fields> {
     let mut names = field_names();
     names.extend(["skystp.malformed", "skystp.damaged", "skyfiles.broken"]);
     names.extend(TYPES);
+    fields_by(SCRIPT, &names, path)
+}
+
+/// These fields of a dissector in every packet; empty ones left out.
+pub fn fields_by(script: &str, names: &[&str], path: &Path) -> Vec<Fields> {
     let mut extra = vec!["-T", "fields", "-E", "aggregator=;"];
-    for name in &names {
+    for name in names {
         extra.extend(["-e", name]);
     }
-    let text = tshark(path, &extra);
+    let text = tshark_by(script, path, &extra);
     let fields = |line: &str| {
-        let values = line.split('\t').zip(&names).filter(|(value, _)| !value.is_empty());
+        let values = line.split('\t').zip(names).filter(|(value, _)| !value.is_empty());
         values.map(|(value, name)| (name.to_string(), value.split(';').map(plain).collect())).collect()
     };
     text.lines().map(fields).collect()
@@ -93,10 +108,20 @@ fn plain(value: &str) -> String {
 
 /// A capture of datagrams from port 1000 to port 2000.
 pub fn capture_of(path: &Path, datagrams: impl IntoIterator<Item = (Direction, Vec<u8>)>) {
+    capture_between(path, ["10.0.0.1:1000", "10.0.0.2:2000"], ip_protocol::UDP, datagrams);
+}
+
+/// A capture of packets of this protocol between these two.
+pub fn capture_between(
+    path: &Path,
+    ends: [&str; 2],
+    protocol: u8,
+    datagrams: impl IntoIterator<Item = (Direction, Vec<u8>)>,
+) {
     let file = File::create(path).unwrap();
     let recorder = Recorder::start(file, "", &["a".to_string()], |error, _| panic!("{error}")).unwrap();
-    let fields = NetworkFields { protocol: ip_protocol::UDP, ..NetworkFields::default() };
-    let [one, other] = ["10.0.0.1:1000", "10.0.0.2:2000"].map(|address| address.parse().unwrap());
+    let fields = NetworkFields { protocol, ..NetworkFields::default() };
+    let [one, other] = ends.map(|address| address.parse().unwrap());
     for (at_ns, (direction, bytes)) in (0..).zip(datagrams) {
         let (source, destination) = match direction {
             Direction::Outbound => (one, other),
