@@ -42,6 +42,7 @@ mod stats;
 mod step;
 mod time;
 mod timers;
+mod tournament;
 pub mod units;
 mod usual_losses;
 
@@ -73,3 +74,4 @@ pub use stats::Stats;
 pub use step::Step;
 pub use time::{Instant, MS, SECOND, US};
 pub use timers::{Timer, TimerQueue};
+pub use tournament::Tournament;

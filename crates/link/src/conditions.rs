@@ -159,8 +159,8 @@ impl Conditions {
     }
 
     /// The outage that somebody forced and that was not over when it was last seen to.
-    pub(crate) fn forced_outage(&self) -> Option<Outage> {
-        self.forced
+    pub(crate) fn forced_outage(&self) -> Option<&Outage> {
+        self.forced.as_ref()
     }
 
     /// Down from now on, or from when it went down.

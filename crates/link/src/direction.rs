@@ -142,7 +142,7 @@ impl Direction {
 
     /// Admission to the queue; the packet may be marked.
     fn admit(&mut self, packet: &mut Packet, pieces: Pieces) -> Result<Pieces, DropCause> {
-        let wire_bytes = pieces.total_bytes();
+        let wire_bytes = pieces.total_bytes;
         if let Some(explicit) = &mut self.explicit {
             explicit.arrive(self.clock, wire_bytes, packet.meta.fields.path_header.as_ref(), &self.line);
         }
@@ -179,7 +179,7 @@ impl Direction {
         order: u64,
         down: KnownOutages<'_>,
     ) -> Option<(Instant, DropCause)> {
-        let wire_bytes = pieces.total_bytes();
+        let wire_bytes = pieces.total_bytes;
         self.counters.fragmented_packets += u64::from(pieces.count > 1);
         let (service, fate) = self.line.send(self.clock, pieces, !packet.bytes.is_empty(), down);
         self.occupy(service, wire_bytes, order);
@@ -193,7 +193,7 @@ impl Direction {
                 if journey.is_damaged() {
                     self.damage(packet);
                 }
-                self.under_way.push(arrival, order, Flight { packet: mem::take(packet), journey });
+                self.under_way.push(arrival, order, Flight { packet: taken(packet), journey });
             }
             Fate::Held(journey) => self.hold(order, service, packet, journey),
         }
@@ -214,7 +214,7 @@ impl Direction {
         if journey.is_damaged() {
             self.damage(packet);
         }
-        let packet = mem::take(packet);
+        let packet = taken(packet);
         self.held.push_back(Held { order, service, flight: Flight { packet, journey } });
     }
 
@@ -279,4 +279,9 @@ impl Direction {
     pub(crate) fn counters(&self, now: Instant) -> LinkCounters {
         LinkCounters { queue_bytes: self.queue_bytes(now), ..self.counters }
     }
+}
+
+/// The packet, whose bytes leave where it was.
+fn taken(packet: &mut Packet) -> Packet {
+    Packet { bytes: mem::take(&mut packet.bytes), meta: packet.meta }
 }

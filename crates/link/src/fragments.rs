@@ -14,12 +14,14 @@ pub(crate) struct Pieces {
     pub(crate) piece_bytes: u32,
     /// Bytes on the wire of the last one, not more.
     pub(crate) last_bytes: u32,
+    /// Bytes on the wire of all of them; a packet has less than 4 GB.
+    pub(crate) total_bytes: u32,
 }
 
 impl Pieces {
     /// The packet itself.
     pub(crate) fn whole(wire_bytes: u32) -> Self {
-        Self { count: 1, piece_bytes: wire_bytes, last_bytes: wire_bytes }
+        Self { count: 1, piece_bytes: wire_bytes, last_bytes: wire_bytes, total_bytes: wire_bytes }
     }
 
     /// Fragments of at most `mtu_bytes` bytes (at least [`MIN_MTU_BYTES`]) of a packet that is larger. The
@@ -29,13 +31,9 @@ impl Pieces {
         let payload = wire_bytes.saturating_sub(HEADER_BYTES);
         let count = payload.div_ceil(room).max(1);
         let last = payload - (count - 1) * room;
-        Self { count, piece_bytes: HEADER_BYTES + room, last_bytes: HEADER_BYTES + last }
-    }
-
-    /// Bytes on the wire of all pieces; a packet has less than 4 GB.
-    pub(crate) fn total_bytes(self) -> u32 {
-        let all = u64::from(self.piece_bytes) * u64::from(self.count - 1) + u64::from(self.last_bytes);
-        u32::try_from(all).unwrap_or(u32::MAX)
+        let (piece_bytes, last_bytes) = (HEADER_BYTES + room, HEADER_BYTES + last);
+        let all = u64::from(piece_bytes) * u64::from(count - 1) + u64::from(last_bytes);
+        Self { count, piece_bytes, last_bytes, total_bytes: u32::try_from(all).unwrap_or(u32::MAX) }
     }
 
     /// Bytes on the wire of each piece.

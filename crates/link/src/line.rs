@@ -103,6 +103,7 @@ impl TransmissionLine {
 
     /// Sends the pieces of a packet that is there at `now`, after all those before it. `has_bytes`: it has
     /// bytes of its own, which can be damaged.
+    #[inline]
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -110,7 +111,7 @@ impl TransmissionLine {
         has_bytes: bool,
         down: KnownOutages<'_>,
     ) -> (ServiceInterval, Fate) {
-        let service = self.serializer.serve(now, pieces.total_bytes());
+        let service = self.serializer.serve(now, pieces.total_bytes);
         // Drawn in any case: an outage must not shift the draws of the packets after it.
         let drawn = self.impairments.draw_pieces(pieces);
         let passage = self.pass_channel(service.end);

@@ -41,12 +41,17 @@ impl Link {
     ///
     /// A time earlier than that of a previous call for this port counts as the time of that call.
     pub fn handle(&mut self, now: Instant, port: u32, mut packet: Packet, sink: &mut dyn EventSink) {
+        self.enter(now, port, &mut packet, sink);
+    }
+
+    /// [`handle`](Self::handle) of a packet where it lies: each move of one costs. Its bytes go.
+    pub fn enter(&mut self, now: Instant, port: u32, packet: &mut Packet, sink: &mut dyn EventSink) {
         if self.conditions.forced_outage().is_some() {
             self.settle(now, sink);
         }
         self.conditions.pass(now);
         let down = KnownOutages { scheduled: &self.config.outages, forced: self.conditions.forced_outage() };
-        let dropped = self.directions[port as usize].enter(now, &mut packet, down);
+        let dropped = self.directions[port as usize].enter(now, packet, down);
         if let Some(dropped) = dropped {
             self.report(port, &[dropped], sink);
         }

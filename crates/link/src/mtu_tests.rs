@@ -234,7 +234,7 @@ proptest! {
         prop_assert!(each.len() >= 2 && each.len() == pieces.count as usize);
         prop_assert!(each.iter().all(|&bytes| bytes > 20 && bytes <= mtu_bytes));
         prop_assert_eq!(each.iter().map(|bytes| bytes - 20).sum::<u32>(), wire_bytes - 20);
-        prop_assert_eq!(each.iter().sum::<u32>(), pieces.total_bytes());
+        prop_assert_eq!(each.iter().sum::<u32>(), pieces.total_bytes);
         let before_last = &each[..each.len() - 1];
         prop_assert!(before_last.iter().all(|bytes| (bytes - 20) % 8 == 0));
     }

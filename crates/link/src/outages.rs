@@ -13,7 +13,7 @@ pub(crate) struct KnownOutages<'a> {
     /// By schedule.
     pub(crate) scheduled: &'a [Outage],
     /// Forced from outside, and perhaps ended early.
-    pub(crate) forced: Option<Outage>,
+    pub(crate) forced: Option<&'a Outage>,
 }
 
 impl KnownOutages<'_> {

@@ -78,6 +78,16 @@ impl<T> UnderWay<T> {
     /// Gives back the next item.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(Instant, u64, T)> {
+        if !self.overtaking.is_empty() {
+            return self.pop_either();
+        }
+        // Found before the item moves, which goes from here to where it is wanted.
+        self.next_at = self.in_order.get(1).map_or(Instant::MAX, |&(at, _, _)| at);
+        self.in_order.pop_front()
+    }
+
+    #[cold]
+    fn pop_either(&mut self) -> Option<(Instant, u64, T)> {
         let next = if self.is_overtaken() {
             self.overtaking.pop_first().map(|((at, place), item)| (at, place, item))
         } else {

@@ -196,7 +196,8 @@ fn with(record: RelayRecord, pair: &Pair) -> RelayRecord {
 }
 
 impl App for Relays {
-    fn work(&mut self, now: Instant, engines: &mut Engines) {
+    /// A coupling may find something at any time.
+    fn work(&mut self, now: Instant, engines: &mut Engines) -> bool {
         if !self.is_listening {
             self.onwards.keys().for_each(|&port| engines.listen(port));
             self.is_listening = true;
@@ -205,6 +206,7 @@ impl App for Relays {
         self.take_events(engines);
         self.pairs.values_mut().for_each(|pair| pair.work(now, engines));
         self.release_all(now, engines);
+        true
     }
 
     /// True at any time: a run is over when the hosts are done.

@@ -321,11 +321,12 @@ impl Family for StopAndWait {
     type Peer = std::net::SocketAddr;
     type Connection = Connection;
     type Segment<'a> = Segment;
+    type Malformed = ();
 
     const KEEPS_PORTS: bool = false;
 
-    fn decode(_: Self::Peer, _: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Segment> {
-        Segment::decode(bytes)
+    fn decode(_: Self::Peer, _: Integrity, _: NetworkFields, bytes: &[u8]) -> Result<Segment, ()> {
+        Segment::decode(bytes).ok_or(())
     }
 
     fn ports(segment: &Segment) -> (u16, u16) {

@@ -1,6 +1,6 @@
 //! The endpoint as an application sees it.
 
-use super::{Connection, Hosted};
+use super::{Connection, Endpoint, Family, Hosted, Stage};
 use crate::{
     ConnectionId, Connections, Description, Instant, Path, PathMtu, Stats, StreamError, StreamEvent, Weight,
 };
@@ -33,8 +33,7 @@ impl<H: Hosted> Connections for H {
     }
 
     fn read(&mut self, id: ConnectionId, out: &mut [u8]) -> Result<Option<usize>, StreamError> {
-        let read = self.endpoint_mut().change(id, |connection| connection.read(out));
-        read.unwrap_or(Err(StreamError::Unknown))
+        read_of(self.endpoint_mut(), id, |connection| connection.read(out))
     }
 
     fn write_described(&mut self, id: ConnectionId, data: Description) -> Result<u64, StreamError> {
@@ -46,8 +45,7 @@ impl<H: Hosted> Connections for H {
     }
 
     fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError> {
-        let read = self.endpoint_mut().change(id, Connection::read_described);
-        read.unwrap_or(Err(StreamError::Unknown))
+        read_of(self.endpoint_mut(), id, Connection::read_described)
     }
 
     fn hold(&mut self, id: ConnectionId, holds: bool) {
@@ -122,4 +120,19 @@ impl<H: Hosted> Connections for H {
     fn connection_count(&self) -> usize {
         self.endpoint().slots.len()
     }
+}
+
+/// Reads of a connection. Where nothing was there, nothing is to be sent or told for it; but an opening may
+/// have waited for the application.
+fn read_of<F: Family, R>(
+    endpoint: &mut Endpoint<F>,
+    id: ConnectionId,
+    read: impl FnOnce(&mut F::Connection) -> Result<Option<R>, StreamError>,
+) -> Result<Option<R>, StreamError> {
+    let slot = endpoint.slots.get_mut(id).ok_or(StreamError::Unknown)?;
+    let read = read(&mut slot.connection);
+    if !matches!(read, Ok(None)) || slot.connection.stage() == Stage::Opening {
+        endpoint.touch(id);
+    }
+    read
 }

@@ -19,15 +19,16 @@ impl<H: Hosted> Engine for H {
     ) {
         let endpoint = self.endpoint_mut();
         let integrity = Integrity::with_tail(endpoint.config.tail_bytes);
-        let Some(segment) = H::Family::decode(peer, integrity, fields, bytes) else {
+        // Used where it lies: a segment is large, and each move of it costs.
+        let Ok(segment) = &H::Family::decode(peer, integrity, fields, bytes) else {
             return endpoint.refuse(Refusal::Undecodable, now, sink);
         };
-        let (local_port, remote_port) = H::Family::ports(&segment);
+        let (local_port, remote_port) = H::Family::ports(segment);
         let key = Key { local_port, remote_port, peer };
         let arrival = Arrival { now, key, fields, bytes: fields.whole_bytes(bytes.len()) };
-        match H::Family::find(endpoint, key, &segment) {
-            Some(id) => H::Family::receive(endpoint, id, arrival, &segment, sink),
-            None => H::Family::receive_stray(endpoint, arrival, &segment, sink),
+        match H::Family::find(endpoint, key, segment) {
+            Some(id) => H::Family::receive(endpoint, id, arrival, segment, sink),
+            None => H::Family::receive_stray(endpoint, arrival, segment, sink),
         }
         endpoint.check_invariants();
     }

@@ -171,18 +171,23 @@ pub trait Family: Clone + Debug {
     type Connection: Connection;
     /// Decoded segment.
     type Segment<'a>: Clone + Debug;
+    /// Reason why bytes are no segment.
+    type Malformed: Debug;
 
     /// True if a connection that is over keeps its ports until the application lets go, for the sake of a
     /// peer that missed the end.
     const KEEPS_PORTS: bool;
 
-    /// Segment in the body of a packet with these fields, proven by `integrity`; `None`: it is none.
+    /// Segment in the body of a packet with these fields, proven by `integrity`.
+    ///
+    /// # Errors
+    /// Why it is none.
     fn decode(
         peer: Self::Peer,
         integrity: Integrity,
         fields: NetworkFields,
         bytes: &[u8],
-    ) -> Option<Self::Segment<'_>>;
+    ) -> Result<Self::Segment<'_>, Self::Malformed>;
 
     /// Ports of a segment that arrived: ours, then the sender's.
     fn ports(segment: &Self::Segment<'_>) -> (u16, u16);

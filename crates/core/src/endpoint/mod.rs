@@ -397,7 +397,7 @@ impl<F: Family> Endpoint<F> {
         for (id, slot) in self.slots.iter().rev().take(8) {
             debug_assert!(id <= self.last_id, "{id} was not given out");
             debug_assert!(self.paths.get(&slot.key.peer).is_some(), "{id} has no path");
-            debug_assert!(slot.timer.is_none_or(|(at, _)| self.timers.first() <= Some(at)), "{id}");
+            debug_assert!(slot.timer.is_none_or(|timer| self.timers.first() <= Some(timer.at())), "{id}");
         }
     }
 }

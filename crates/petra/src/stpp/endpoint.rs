@@ -16,7 +16,7 @@ use skyhaul_core::{
 
 use super::config::Config;
 use super::connection::{Connection, State};
-use super::pdu::{Body, Opening, Pdu, decode_with, encode_with, reset};
+use super::pdu::{Body, Malformed, Opening, Pdu, decode_with, encode_with, reset};
 
 /// First of the ports that connections are opened from.
 const FIRST_PORT: u16 = 0xC000;
@@ -168,12 +168,13 @@ impl<P: Peer> Family for Stpp<P> {
     type Peer = P;
     type Connection = Connection;
     type Segment<'a> = Pdu<'a>;
+    type Malformed = Malformed;
 
     /// Late repeats of a peer are answered while a connection lingers, before it is over.
     const KEEPS_PORTS: bool = false;
 
-    fn decode(_: P, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Pdu<'_>> {
-        decode_with(integrity, bytes).ok()
+    fn decode(_: P, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Result<Pdu<'_>, Malformed> {
+        decode_with(integrity, bytes)
     }
 
     fn ports(pdu: &Pdu<'_>) -> (u16, u16) {

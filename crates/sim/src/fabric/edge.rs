@@ -1,5 +1,7 @@
 //! Edge of a network: a link, the layer above it if there is one, and the nodes at its ends.
 
+use std::mem;
+
 use skyhaul_core::{EventSink, Instant, Packet};
 use skyhaul_link::{Arq, Link, LinkCounters};
 use skyhaul_scenario::LinkBetween;
@@ -32,19 +34,19 @@ impl Edge {
         Ok(Self { link, ends: spec.ends.map(|node| node as u32), arq })
     }
 
-    /// A packet enters at the port `port` of this edge, which has the number `index`.
+    /// A packet enters at the port `port` of this edge, which has the number `index`. Its bytes go.
     #[inline]
     pub(super) fn enter(
         &mut self,
         now: Instant,
         [index, port]: [u32; 2],
-        packet: Packet,
+        packet: &mut Packet,
         sink: &mut dyn EventSink,
     ) {
         if let Some(arq) = &mut self.arq {
-            return arq.handle(now, port, packet, &mut self.link, (u64::from(index), sink));
+            return arq.handle(now, port, mem::take(packet), &mut self.link, (u64::from(index), sink));
         }
-        self.link.handle(now, port, packet, sink);
+        self.link.enter(now, port, packet, sink);
     }
 
     /// Has a layer that repeats take in the frames that are due, and send. The number of these frames.

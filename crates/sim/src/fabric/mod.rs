@@ -54,9 +54,8 @@ pub(crate) struct Fabric {
 }
 
 impl Fabric {
-    pub(crate) fn new(edges: Vec<Edge>, routes: Routes, nodes: usize) -> Self {
-        let schedule = Schedule::new(edges.len() + nodes);
-        Self { edges, routes, schedule, unroutable_packets: 0, frames: 0, tap: None }
+    pub(crate) fn new(edges: Vec<Edge>, routes: Routes) -> Self {
+        Self { edges, routes, schedule: Schedule::new(), unroutable_packets: 0, frames: 0, tap: None }
     }
 
     /// Has `tap` see every packet from now on.
@@ -74,12 +73,13 @@ impl Fabric {
         self.edges.len() + node
     }
 
-    /// Hands a packet that is at node `at` to the next link on its way.
+    /// Hands a packet that is at node `at` to the next link on its way, from where it lies: each move of it
+    /// costs. Its bytes go.
     pub(crate) fn forward(
         &mut self,
         now: Instant,
         at: u32,
-        packet: Packet,
+        packet: &mut Packet,
         sink: &mut dyn EventSink<Source>,
     ) {
         let Some((index, port)) = self.routes.next(at, packet.meta.to) else {
@@ -184,18 +184,18 @@ impl Middle {
     /// Those of `scenario` at time zero.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, RunError> {
         let is_router = scenario.nodes.iter().map(|node| node.kind == NodeKind::Router).collect();
-        let fabric = Fabric::new(edges(scenario, seed)?, Routes::new(scenario), scenario.nodes.len());
+        let fabric = Fabric::new(edges(scenario, seed)?, Routes::new(scenario));
         Ok(Self { fabric, is_router, oversized: VecDeque::new() })
     }
 
     /// A packet sets out at node `at` for the host that its meta data name.
-    pub fn send(&mut self, now: Instant, at: u32, packet: Packet) {
+    pub fn send(&mut self, now: Instant, at: u32, mut packet: Packet) {
         let Some((mtu_bytes, end)) = self.fabric.mtu_bytes(now, at, &packet) else {
-            self.fabric.forward(now, at, packet, &mut NullSink);
+            self.fabric.forward(now, at, &mut packet, &mut NullSink);
             return;
         };
         let (mut sink, copy) = (SizeSink(false), packet.clone());
-        self.fabric.forward(now, at, packet, &mut sink);
+        self.fabric.forward(now, at, &mut packet, &mut sink);
         if sink.0 && self.oversized.len() < MAX_OVERSIZED {
             self.oversized.push_back(OversizedPacket { at: now, node: at, end, mtu_bytes, packet: copy });
         }

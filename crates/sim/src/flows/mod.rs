@@ -90,7 +90,7 @@ pub struct Flows {
 }
 
 /// One-way delays of packets from openers to acceptors, in microseconds, by group of flows.
-pub(crate) type Delays = BTreeMap<u32, Histogram<u64>>;
+pub(crate) type Delays = BTreeMap<u32, Histogram<u32>>;
 
 impl Flows {
     /// None yet. What is read before `warm_up` is counted apart.
@@ -287,9 +287,11 @@ impl Flows {
         }
     }
 
-    /// Connections that peers opened go to the end that listens at their port.
-    fn accept_all(&mut self, now: Instant, engines: &mut Engines) {
+    /// Connections that peers opened go to the end that listens at their port; false if there were none.
+    fn accept_all(&mut self, now: Instant, engines: &mut Engines) -> bool {
+        let mut worked = false;
         while let Some(id) = engines.accept() {
+            worked = true;
             let Some(&index) = engines.local_port(id).and_then(|port| self.ports.get(&port)) else {
                 engines.abort(id);
                 engines.release(now, id);
@@ -302,14 +304,16 @@ impl Flows {
             }
             self.event(now, id, StreamEvent::Readable, engines);
         }
+        worked
     }
 }
 
 /// Longest delay that is told from longer ones: an hour.
 const MAX_DELAY_US: u64 = 3_600_000_000;
 
-/// Microseconds to three digits, which grows as longer ones come: most runs see a few seconds.
-pub(crate) fn delay_histogram() -> Histogram<u64> {
+/// Microseconds to three digits, which grows as longer ones come: most runs see a few seconds. Counters stay
+/// at 2^32 - 1.
+pub(crate) fn delay_histogram() -> Histogram<u32> {
     Histogram::new(3).expect("three digits are allowed")
 }
 
@@ -323,7 +327,8 @@ fn transaction(key: u64, workload: Workload) -> Terms {
 }
 
 impl App for Flows {
-    fn work(&mut self, now: Instant, engines: &mut Engines) {
+    fn work(&mut self, now: Instant, engines: &mut Engines) -> bool {
+        let mut worked = false;
         if !self.listening {
             self.ports.keys().for_each(|&port| engines.listen(port));
             self.listening = true;
@@ -335,11 +340,14 @@ impl App for Flows {
             self.timers.remove(&(at, index));
             self.slots[index].timer = None;
             self.with(index, now, engines, |end, io| end.on_timer(io));
+            worked = true;
         }
-        self.accept_all(now, engines);
+        worked |= self.accept_all(now, engines);
         while let Some((id, event)) = engines.poll_event() {
             self.event(now, id, event, engines);
+            worked = true;
         }
+        worked
     }
 
     fn deadline(&self) -> Option<Instant> {

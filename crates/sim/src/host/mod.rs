@@ -92,7 +92,7 @@ impl Host {
         &mut self,
         now: Instant,
         sink: &mut dyn EventSink<Source>,
-        mut send: impl FnMut(Packet, &mut dyn EventSink<Source>),
+        mut send: impl FnMut(&mut Packet, &mut dyn EventSink<Source>),
     ) {
         if let Some(standstills) = &mut self.standstills {
             let Some(held) = standstills.read(now) else { return };
@@ -101,12 +101,18 @@ impl Host {
             }
         }
         self.engines.handle_timeout(now, sink);
+        let mut has_sent = false;
         loop {
             // Layers take in what arrived before the application works, and hand down what it wrote after.
-            self.engines.work_layers(now);
-            self.app.work(now, &mut self.engines);
+            let mut worked = self.engines.work_layers(now);
+            worked |= self.app.work(now, &mut self.engines);
             let moved = self.engines.work_layers(now);
-            if !self.transmit(now, sink, &mut send) && !moved {
+            // Engines that had nothing more to send have nothing until somebody uses them.
+            if has_sent && !worked && !moved {
+                return;
+            }
+            has_sent = self.transmit(now, sink, &mut send);
+            if !has_sent && !moved {
                 return;
             }
         }
@@ -117,7 +123,7 @@ impl Host {
         &mut self,
         now: Instant,
         sink: &mut dyn EventSink<Source>,
-        send: &mut impl FnMut(Packet, &mut dyn EventSink<Source>),
+        send: &mut impl FnMut(&mut Packet, &mut dyn EventSink<Source>),
     ) -> bool {
         let mut sent = false;
         loop {
@@ -135,7 +141,7 @@ impl Host {
         now: Instant,
         SegmentBatch { engine, around, transmit }: SegmentBatch,
         sink: &mut dyn EventSink<Source>,
-        send: &mut impl FnMut(Packet, &mut dyn EventSink<Source>),
+        send: &mut impl FnMut(&mut Packet, &mut dyn EventSink<Source>),
     ) {
         if around.envelope_bytes > 0 {
             for segment in self.buffer.chunks_mut(transmit.segment_bytes.max(1)) {
@@ -158,7 +164,7 @@ impl Host {
             let wire_bytes = first.fields.whole_bytes(bytes.len()) as u32 + around.header_bytes;
             let id = self.next_packet;
             self.next_packet += 1;
-            send(Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);
+            send(&mut Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);
         }
     }
 }

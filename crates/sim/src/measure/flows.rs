@@ -177,7 +177,7 @@ fn delays(network: &Network) -> Delays {
 fn add_set<'h>(
     prefix: &str,
     flows: &[&Flow<'_>],
-    delays: impl Iterator<Item = &'h hdrhistogram::Histogram<u64>>,
+    delays: impl Iterator<Item = &'h hdrhistogram::Histogram<u32>>,
     metrics: &mut Metrics,
 ) {
     let mut add = |name: &str, value: f64| {
@@ -306,7 +306,7 @@ fn add_quantiles(name: &str, sorted: &[f64], add: &mut impl FnMut(&str, f64)) {
 }
 
 fn add_delays<'h>(
-    delays: impl Iterator<Item = &'h hdrhistogram::Histogram<u64>>,
+    delays: impl Iterator<Item = &'h hdrhistogram::Histogram<u32>>,
     add: &mut impl FnMut(&str, f64),
 ) {
     let mut sum = delay_histogram();

@@ -77,7 +77,7 @@ pub struct Network {
 impl Network {
     /// A network at time zero.
     pub(crate) fn new(nodes: Vec<Node>, edges: Vec<Edge>, routes: Routes) -> Self {
-        let mut fabric = Fabric::new(edges, routes, nodes.len());
+        let mut fabric = Fabric::new(edges, routes);
         for (index, node) in nodes.iter().enumerate() {
             if let Node::Host(_) = node {
                 fabric.schedule.set(fabric.component(index), Some(Instant::ZERO));
@@ -219,11 +219,12 @@ impl Network {
     /// Everything that link `index` has to deliver now.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         while let Some((at, end)) = self.fabric.reached(self.now, index) {
-            let Some(packet) = self.fabric.deliver(self.now, end) else { return };
+            // It is handed on from where it lies.
+            let Some(packet) = &mut self.fabric.deliver(self.now, end) else { return };
             self.events += 1;
             match &mut self.nodes[at as usize] {
                 Node::Host(host) if packet.meta.to == at => {
-                    host.receive(self.now, address(packet.meta.from), &packet, sink);
+                    host.receive(self.now, address(packet.meta.from), packet, sink);
                     self.wake(at as usize);
                 }
                 _ => self.fabric.forward(self.now, at, packet, sink),

@@ -330,7 +330,7 @@ fn read(now: Instant, engines: &mut Engines, id: ConnectionKey, talk: &mut Conve
 }
 
 impl App for Talker {
-    fn work(&mut self, now: Instant, engines: &mut Engines) {
+    fn work(&mut self, now: Instant, engines: &mut Engines) -> bool {
         self.begin(now, engines);
         self.attend_strangers(now, engines);
         self.hear(engines);
@@ -339,6 +339,7 @@ impl App for Talker {
             self.hear(engines);
         }
         self.sweep(now, engines);
+        true
     }
 
     fn deadline(&self) -> Option<Instant> {

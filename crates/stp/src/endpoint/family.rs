@@ -11,19 +11,20 @@ use skyhaul_core::{
 
 use super::{Stp, accept};
 use crate::connection::{Connection, State};
-use crate::segment::{Segment, decode_with, encode_with};
+use crate::segment::{Malformed, Segment, decode_with, encode_with};
 
 impl<P: Peer> Family for Stp<P> {
     type Peer = P;
     type Connection = Connection;
     type Segment<'a> = Segment<'a>;
+    type Malformed = Malformed;
 
     /// A connection that is over still answers late repeats, until the application lets go; from then on
     /// [`super::Farewells`] do.
     const KEEPS_PORTS: bool = true;
 
-    fn decode(_: P, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
-        decode_with(integrity, bytes).ok()
+    fn decode(_: P, integrity: Integrity, _: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+        decode_with(integrity, bytes)
     }
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {

@@ -60,6 +60,18 @@ pub fn decode(bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
 
 /// Decodes a whole datagram body. Under a seal its checksum is not looked at.
 pub fn decode_with(integrity: Integrity, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    // Made where it goes: a segment is large, and each move of it costs.
+    let mut decoded = Ok(Segment::default());
+    if let Ok(segment) = &mut decoded
+        && let Err(why) = read(integrity, bytes, segment)
+    {
+        decoded = Err(why);
+    }
+    decoded
+}
+
+/// Reads a segment into an empty one.
+fn read<'a>(integrity: Integrity, bytes: &'a [u8], segment: &mut Segment<'a>) -> Result<(), Malformed> {
     if bytes.len() < HEADER_BYTES {
         return Err(Malformed::Truncated);
     }
@@ -68,22 +80,19 @@ pub fn decode_with(integrity: Integrity, bytes: &[u8]) -> Result<Segment<'_>, Ma
     }
     let kind = bytes[4];
     check_type(kind)?;
-    let mut segment = Segment {
-        source_port: u16::from_be_bytes([bytes[0], bytes[1]]),
-        destination_port: u16::from_be_bytes([bytes[2], bytes[3]]),
-        number: u32::from_be_bytes([0, bytes[5], bytes[6], bytes[7]]),
-        instance: u16::from_be_bytes([bytes[10], bytes[11]]),
-        ..Segment::default()
-    };
+    segment.source_port = u16::from_be_bytes([bytes[0], bytes[1]]);
+    segment.destination_port = u16::from_be_bytes([bytes[2], bytes[3]]);
+    segment.number = u32::from_be_bytes([0, bytes[5], bytes[6], bytes[7]]);
+    segment.instance = u16::from_be_bytes([bytes[10], bytes[11]]);
     let mut reader = Reader { rest: &bytes[HEADER_BYTES..], total: bytes.len() };
     match kind {
         types::RST => segment.rst = Some(reset_reason(reader.array::<4>()?[0])),
         types::BLOCK => segment.block = Some(take_block(&mut reader.rest).ok_or(Malformed::Block)?),
         types::REPAIR => segment.repair = Some(reader.data()?),
         types::PIECE => segment.piece = Some(take_piece(&mut reader.rest).ok_or(Malformed::Piece)?),
-        _ => read_bodies(kind, &mut reader, &mut segment)?,
+        _ => read_bodies(kind, &mut reader, segment)?,
     }
-    if reader.rest.is_empty() { Ok(segment) } else { Err(Malformed::Length) }
+    if reader.rest.is_empty() { Ok(()) } else { Err(Malformed::Length) }
 }
 
 fn check_sum(bytes: &[u8]) -> Result<(), Malformed> {

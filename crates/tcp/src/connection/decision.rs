@@ -95,18 +95,20 @@ impl Connection {
         if self.life.is_closed() {
             return None;
         }
-        let max_repeats = self.config.max_repeats;
-        let timeouts = [
-            (self.life.quiet_until(), Timeout::Quiet),
-            (self.sender.reordering_at(), Timeout::Reordering),
-            (self.sender.tail_probe_at(), Timeout::Tail),
-            (self.sender.retransmit_at(), Timeout::Retransmission),
-            (self.sender.gives_up_at(max_repeats), Timeout::Probes),
-            (self.keepalive_at(), Timeout::Keepalive),
-        ];
-        let running = timeouts.into_iter().filter_map(|(at, timeout)| Some((at?.max(now), timeout)));
-        let (at, timeout) = running.min_by_key(|&(at, _)| at)?;
-        Some(Step { at, action: Action::Timeout(timeout) })
+        let mut next: Option<Step<Timeout>> = None;
+        let mut consider = |at: Option<Instant>, timeout| {
+            let at = at.map(|at| at.max(now));
+            if let Some(at) = at.filter(|&at| next.is_none_or(|next| at < next.at)) {
+                next = Some(Step { at, action: timeout });
+            }
+        };
+        consider(self.life.quiet_until(), Timeout::Quiet);
+        consider(self.sender.reordering_at(), Timeout::Reordering);
+        consider(self.sender.tail_probe_at(), Timeout::Tail);
+        consider(self.sender.retransmit_at(), Timeout::Retransmission);
+        consider(self.sender.gives_up_at(self.config.max_repeats), Timeout::Probes);
+        consider(self.keepalive_at(), Timeout::Keepalive);
+        next.map(|Step { at, action }| Step { at, action: Action::Timeout(action) })
     }
 
     /// Moment at which a silent peer is asked or given up. While something is under way, its own timers

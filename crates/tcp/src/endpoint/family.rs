@@ -8,18 +8,19 @@ use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields};
 
 use super::{Tcp, accept};
 use crate::connection::{Connection, Names, State};
-use crate::segment::{Segment, Way, decode_packet, encode, flags};
+use crate::segment::{Malformed, Segment, Way, decode_packet, encode, flags};
 
 impl Family for Tcp {
     type Peer = Way;
     type Connection = Connection;
     type Segment<'a> = Segment<'a>;
+    type Malformed = Malformed;
 
     /// Late questions of a peer are answered in TIME-WAIT, before the connection is over.
     const KEEPS_PORTS: bool = false;
 
-    fn decode(way: Way, _: Integrity, fields: NetworkFields, bytes: &[u8]) -> Option<Segment<'_>> {
-        decode_packet(way, fields, bytes).ok()
+    fn decode(way: Way, _: Integrity, fields: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+        decode_packet(way, fields, bytes)
     }
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {

@@ -204,10 +204,16 @@ impl Assembly {
 
     /// Keeps the last mention of each range, as many as an option has room for.
     fn forget_stale_ranges(&mut self) {
-        let mut seen = RangeSet::new();
-        let have = &self.have;
-        self.recent.retain(|&at| have.range_of(at).is_some_and(|(first, _)| seen.insert(first)));
-        self.recent.truncate(MAX_SACK_BLOCKS);
+        let mut kept = 0;
+        for place in 0..self.recent.len() {
+            let at = self.recent[place];
+            let Some((first, end)) = self.have.range_of(at) else { continue };
+            if !self.recent.iter().take(kept).any(|other| (first..end).contains(other)) {
+                self.recent[kept] = at;
+                kept += 1;
+            }
+        }
+        self.recent.truncate(kept.min(MAX_SACK_BLOCKS));
     }
 
     /// Ranges ahead, the one that grew last first, behind what came twice, at most `max_blocks`.

@@ -2,12 +2,30 @@
 
 use skyhaul_core::{Description, NetworkFields};
 
-use super::{Compression, HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
+use super::{Compression, HEADER_BYTES, Malformed, Segment, Way, checksum, flags};
 use crate::accelerated::is_counted;
 use crate::scps::compress::{self, Compressed, decompress};
 
 /// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
 pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    built(|segment| read(way, bytes, segment))
+}
+
+/// Segment that `read` makes of an empty one. It is made where it goes: it is large, and each move of it
+/// costs.
+#[inline]
+fn built<'a>(read: impl FnOnce(&mut Segment<'a>) -> Result<(), Malformed>) -> Result<Segment<'a>, Malformed> {
+    let mut built = Ok(Segment::default());
+    if let Ok(segment) = &mut built
+        && let Err(why) = read(segment)
+    {
+        built = Err(why);
+    }
+    built
+}
+
+/// Reads a plain segment into an empty one.
+fn read<'a>(way: Way, bytes: &'a [u8], segment: &mut Segment<'a>) -> Result<(), Malformed> {
     let header: &[u8; HEADER_BYTES] = bytes.first_chunk().ok_or(Malformed::Truncated)?;
     let offset = usize::from(header[12] >> 4) * 4;
     if offset < HEADER_BYTES {
@@ -19,32 +37,28 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     }
     let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let long = |at: usize| u32::from(short(at)) << 16 | u32::from(short(at + 2));
-    // Its options are read where they stay: a segment is moved as rarely as can be.
-    let mut segment = Segment {
-        source_port: short(0),
-        destination_port: short(2),
-        sequence: long(4),
-        acknowledgement: long(8),
-        flags: header[13],
-        window: short(14),
-        urgent: short(18),
-        options: Options::default(),
-        payload: (payload, &[]),
-        described: None,
-        compression: None,
-    };
+    (segment.source_port, segment.destination_port) = (short(0), short(2));
+    (segment.sequence, segment.acknowledgement) = (long(4), long(8));
+    (segment.flags, segment.window, segment.urgent) = (header[13], short(14), short(18));
+    segment.payload = (payload, &[]);
     segment.options.read(&head[HEADER_BYTES..])?;
-    check_flags(&segment)?;
-    Ok(segment)
+    check_flags(segment)
 }
 
 /// Decodes the body of an IP packet with these fields: plain or compressed, its data here or described.
 pub fn decode_packet(way: Way, fields: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
-    let mut segment = match fields.protocol {
-        compress::PROTOCOL => decode_compressed(way, bytes)?,
-        _ => decode(way, bytes)?,
-    };
-    let described_bytes = fields.described_bytes;
+    built(|segment| {
+        if fields.protocol == compress::PROTOCOL {
+            *segment = decode_compressed(way, bytes)?;
+        } else {
+            read(way, bytes, segment)?;
+        }
+        describe(segment, fields.described_bytes)
+    })
+}
+
+/// Takes the data of a segment for a description of so many octets; nothing where there are none.
+fn describe(segment: &mut Segment<'_>, described_bytes: u16) -> Result<(), Malformed> {
     if described_bytes > 0 {
         let described = Description::decode(segment.payload.0).ok_or(Malformed::Truncated)?;
         if described.length != u64::from(described_bytes) {
@@ -53,7 +67,7 @@ pub fn decode_packet(way: Way, fields: NetworkFields, bytes: &[u8]) -> Result<Se
         segment.payload = (&[], &[]);
         segment.described = Some(described);
     }
-    Ok(segment)
+    Ok(())
 }
 
 fn decode_compressed(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
