@@ -6,7 +6,7 @@ mod common;
 use common::*;
 use skyhaul_core::{Connections, Engine, NullSink, SECOND, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
-use skyhaul_tcp::{AcceleratedOpen, Config, FastOpenFacts, State};
+use skyhaul_tcp::{AcceleratedOpen, Config, FastOpenFacts, IcmpMessage, State, Unreachable};
 
 const SYN: u8 = flags::SYN;
 const ACK: u8 = flags::ACK;
@@ -177,6 +177,42 @@ fn an_opening_that_vanishes_goes_again_without_cookie_and_data_and_the_path_is_s
     assert_eq!(told(&ask(&mut lone, b"later")[0]), Some(vec![7; 8]));
 }
 
+/// [RFC 7413 4.1.3.1]: a server that takes no data, and gives no other cookie, is asked the ordinary way for a
+/// minute.
+#[test]
+fn a_server_that_takes_no_data_and_gives_no_cookie_is_spared() {
+    let mut lone = holding(&[7; 8]);
+    ask(&mut lone, b"request");
+    lone.say(SYN | ACK, 0, 1, Options { mss: Some(1000), ..Options::default() }, b"");
+    assert_eq!(lone.one().payload, b"request");
+    assert_eq!(told(&ask(&mut lone, b"next")[0]), None, "for a minute");
+    lone.now = lone.now.after(60 * SECOND);
+    assert_eq!(told(&ask(&mut lone, b"later")[0]), Some(vec![7; 8]));
+}
+
+/// [RFC 7413 4.1.3.1]
+#[test]
+fn an_opening_that_icmp_answers_or_nobody_spares_the_path() {
+    let unreachable = IcmpMessage::Unreachable(Unreachable::Host);
+    let silent = Config { max_syn_repeats: 2, ..fast() };
+    for answer in [Some(unreachable), None] {
+        let mut lone = holding(&[7; 8]);
+        lone.id = lone.endpoint.connect(lone.now, way(), PEER_PORT, None, silent.clone()).unwrap();
+        lone.local_port = lone.endpoint.local_port(lone.id).unwrap();
+        lone.write(7);
+        assert!(told(&lone.one()).is_some());
+        if let Some(answer) = answer {
+            lone.icmp(answer, 0);
+        }
+        while answer.is_none() && lone.state() == State::SynSent {
+            lone.wait();
+            lone.hear();
+        }
+        assert_eq!(told(&ask(&mut lone, b"next")[0]), None, "{answer:?}");
+        assert_eq!(lone.endpoint.fast_open(lone.now, way()).lost_openings, 1, "{answer:?}");
+    }
+}
+
 #[test]
 fn a_repeated_opening_with_data_is_answered_once_more_and_delivers_nothing_twice() {
     let (mut lone, cookie) = granting();
@@ -297,6 +333,7 @@ fn an_option_of_a_wrong_length_or_outside_of_an_opening_is_none() {
     client.say(SYN | ACK, 0, 1, with(&[1; 5]), b"");
     assert_eq!(client.one().payload, b"request", "an ordinary answer");
     client.say(ACK, 1, 8, Options { mss: None, ..with(&[9; 8]) }, b"");
+    client.now = client.now.after(60 * SECOND); // data that was not taken spares the server so long
     assert_eq!(told(&ask(&mut client, b"next")[0]), Some(vec![7; 8]), "what a later segment says is nothing");
     lone.say_from(99, ACK, 0, with(&cookie), b"request");
     assert!(lone.endpoint.accept().is_none(), "no opening");

@@ -7,9 +7,9 @@ use std::net::Ipv4Addr;
 
 use common::pair::Pair;
 use common::*;
-use skyhaul_core::{Connections, Instant, SECOND};
+use skyhaul_core::{Connections, Instant, SECOND, StreamEvent};
 use skyhaul_link::LinkConfig;
-use skyhaul_tcp::segment::{Options, Way, flags};
+use skyhaul_tcp::segment::{Options, Timestamps, Way, flags};
 use skyhaul_tcp::{AcceleratedOpen, Config, State};
 
 const SYN: u8 = flags::SYN;
@@ -280,6 +280,55 @@ fn a_short_connection_waits_eight_timeouts_and_a_higher_count_ends_that_too() {
     lone.say(SYN, 0, 0, counts(&[(CC, 9)]), b"next");
     lone.take();
     assert_eq!(lone.read(), b"next");
+}
+
+/// [RFC 1644 3.4]: in LAST-ACK and CLOSING the next opening of the peer acknowledges our FIN; not while data is
+/// under way, and no older one.
+#[test]
+fn a_higher_count_acknowledges_our_end() {
+    for (bytes, count, begins) in [(0, 9, true), (0, 8, false), (5, 9, false)] {
+        let mut lone = knowing(7);
+        lone.say(SYN | FIN, 0, 0, counts(&[(CC, 8)]), b"");
+        lone.take();
+        lone.write(bytes);
+        lone.endpoint.finish(lone.id);
+        assert!(lone.one().flags & FIN != 0);
+        lone.say(ACK, 2, 1, counts(&[(CC, 8)]), b"");
+        lone.events();
+        assert_eq!(lone.state(), State::LastAck);
+        let old = lone.id;
+        lone.say(SYN, 0, 0, counts(&[(CC, count)]), b"next");
+        assert_eq!(lone.endpoint.state(old) == Some(State::LastAck), !begins, "{bytes} {count}");
+        if begins {
+            assert!(lone.events().contains(&StreamEvent::Finished));
+            lone.take();
+            assert_eq!(lone.read(), b"next");
+        }
+    }
+}
+
+/// [RFC 1644 4.1]
+#[test]
+fn timestamps_and_counts_stand_side_by_side() {
+    let mut lone = Lone::new(&Config { timestamps: true, ..counting() });
+    let says = |all: &[(u8, u32)], value| {
+        let timestamps = Some(Timestamps { value, echo: 0 });
+        Options { timestamps, ..counts(all) }
+    };
+    lone.say(SYN, 0, 0, says(&[(CC_NEW, 7)], 100), b"");
+    let answer = lone.one();
+    assert!(told(&answer, CC_ECHO) == Some(7) && answer.options.timestamps.is_some(), "{answer:?}");
+    lone.say(ACK, 1, 1, says(&[(CC, 7)], 101), b"");
+    lone.take();
+    lone.say(ACK, 1, 1, says(&[(CC, 7)], 99), b"stale");
+    lone.say(ACK, 1, 1, says(&[(CC, 6)], 102), b"of another");
+    assert_eq!(lone.read(), b"", "either is judged");
+    lone.say(ACK, 1, 1, says(&[(CC, 7)], 103), b"good");
+    assert_eq!(lone.read(), b"good");
+    lone.hear();
+    lone.write(1);
+    let data = lone.one();
+    assert!(told(&data, CC).is_some() && data.options.timestamps.is_some_and(|stamps| stamps.echo == 103));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{Judgement, Lesson};
 use crate::segment::{ExtraOptions, Segment, flags};
 use crate::sequence::is_earlier;
 
-/// Kinds of options [RFC 1644 3.1].
+/// Kinds of options [RFC 1644 3.2].
 const CC: u8 = 11;
 const CC_NEW: u8 = 12;
 const CC_ECHO: u8 = 13;

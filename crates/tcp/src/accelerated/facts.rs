@@ -45,7 +45,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// TAO test: a count higher than all before is no old opening's [RFC 1644 3.1]. It is remembered.
+    /// TAO test: a count higher than all before is no old opening's [RFC 1644 2.1]. It is remembered.
     /// `own`: our count for the opening.
     pub(crate) fn passes(&mut self, count: u32, own: u32) -> bool {
         let is_new = self.peer_count.is_some_and(|last| is_earlier(last, count));
@@ -117,12 +117,18 @@ impl Facts {
                 self.vanished = 0;
             }
             Lesson::CookieWorks => self.vanished = 0,
-            Lesson::Vanished => {
-                let for_ns = VANISHED_FOR_NS << self.vanished.min(MAX_DOUBLINGS);
-                self.vanished_until = Some(now.after(for_ns));
-                self.vanished = self.vanished.saturating_add(1);
-            }
+            Lesson::Vanished => self.spare(now),
+            // Of several under way at once the first counts, and once.
+            Lesson::Unanswered { at } if self.has_vanished(at) => {}
+            Lesson::Unanswered { at } => self.spare(at),
         }
+    }
+
+    /// No Fast Open for a while [RFC 7413 4.1.3.1].
+    fn spare(&mut self, now: Instant) {
+        let for_ns = VANISHED_FOR_NS << self.vanished.min(MAX_DOUBLINGS);
+        self.vanished_until = Some(now.after(for_ns));
+        self.vanished = self.vanished.saturating_add(1);
     }
 
     /// An older connection's count changes nothing.

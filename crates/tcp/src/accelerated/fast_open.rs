@@ -90,12 +90,22 @@ impl FastOpen {
         (cookie.as_bytes().len() + 2).next_multiple_of(4)
     }
 
-    pub(super) fn on_answer(&mut self, answer: &Segment<'_>, timeouts: u32, mss: u16) -> Option<Lesson> {
-        let had_cookie = matches!(self.told, Some(Told::Cookie(_)));
+    /// True if our SYN bore a cookie.
+    pub(super) fn has_cookie(&self) -> bool {
+        matches!(self.told, Some(Told::Cookie(_)))
+    }
+
+    pub(super) fn on_answer(
+        &mut self,
+        answer: &Segment<'_>,
+        (timeouts, takes_none): (u32, bool),
+        mss: u16,
+    ) -> Option<Lesson> {
         match Told::of(answer) {
-            _ if timeouts > 0 && had_cookie => Some(Lesson::Vanished),
+            _ if timeouts > 0 && self.has_cookie() => Some(Lesson::Vanished),
             Some(Told::Cookie(cookie)) => Some(Lesson::Cookie { cookie, mss }),
-            _ => had_cookie.then_some(Lesson::CookieWorks),
+            _ if takes_none && self.has_cookie() => Some(Lesson::Vanished),
+            _ => self.has_cookie().then_some(Lesson::CookieWorks),
         }
     }
 }

@@ -45,8 +45,11 @@ pub(crate) enum Lesson {
     Cookie { cookie: Cookie, mss: u16 },
     /// An opening with a cookie was answered.
     CookieWorks,
-    /// An opening with a cookie was lost, and one without it was answered.
+    /// An opening with a cookie was lost, and one without it was answered; or its data was not taken, though
+    /// no other cookie came.
     Vanished,
+    /// At this time an opening with a cookie was given up without an answer, or ICMP came for it.
+    Unanswered { at: Instant },
 }
 
 /// Judgement on the answer to our opening.
@@ -90,16 +93,22 @@ impl Opening {
     }
 
     /// Judges the answer to our SYN, which had to be sent `timeouts` times more, and what it teaches.
+    /// `takes_none`: data went with the SYN, and it takes none of that.
     pub(crate) fn on_answer(
         &mut self,
         answer: &Segment<'_>,
-        timeouts: u32,
+        (timeouts, takes_none): (u32, bool),
         mss: u16,
     ) -> (Judgement, Option<Lesson>) {
         match self {
             Self::Ttcp(ttcp) => ttcp.on_answer(answer, mss),
-            Self::FastOpen(fast) => (Judgement::Takes, fast.on_answer(answer, timeouts, mss)),
+            Self::FastOpen(fast) => (Judgement::Takes, fast.on_answer(answer, (timeouts, takes_none), mss)),
         }
+    }
+
+    /// Lesson of an opening that has no answer, or ICMP for one, at this time [RFC 7413 4.1.3.1].
+    pub(crate) fn unanswered(&self, at: Instant) -> Option<Lesson> {
+        matches!(self, Self::FastOpen(fast) if fast.has_cookie()).then_some(Lesson::Unanswered { at })
     }
 
     /// The handshake is over at the end that accepts; what that teaches.
@@ -122,7 +131,7 @@ impl Opening {
 
     /// Time of TIME-WAIT, where the ordinary one is `ordinary_ns`: eight timeouts for a connection that was
     /// shorter than a segment lives, since its numbers have not wrapped and counts tell the next one apart
-    /// [RFC 1644 3.3].
+    /// [RFC 1644 2.4].
     pub(crate) fn time_wait_ns(&self, ordinary_ns: u64, rto_ns: u64, now: Instant) -> u64 {
         match self {
             Self::Ttcp(ttcp) if ttcp.peer().is_some() && now.since(ttcp.since()) < ordinary_ns / 2 => {

@@ -150,6 +150,7 @@ impl Connection {
                 let (opening, open) = (self.config.max_syn_repeats, self.config.max_repeats);
                 let opens = self.life.is_opening() || self.is_starred();
                 if self.sender.timeouts() >= if opens { opening } else { open } {
+                    self.miss_answer(context.now);
                     return self.give_up();
                 }
                 self.sender.on_timeout(&mut Call::new(self.id, &mut self.stats, context));

@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// True in T/TCP's starred states: the peer's opening is taken with its data, ours is not acknowledged
-    /// [RFC 1644 3.2].
+    /// [RFC 1644 3.3].
     pub(crate) fn is_starred(&self) -> bool {
         self.opening.is_some()
             && self.sender.una() == self.sender.initial()
@@ -65,6 +65,11 @@ impl Connection {
     /// Fact for openings to come, once.
     pub(crate) fn take_lesson(&mut self) -> Option<Lesson> {
         self.lesson.take()
+    }
+
+    /// Fact for openings to come that nobody has fetched.
+    pub(crate) fn lesson(&self) -> Option<Lesson> {
+        self.lesson
     }
 
     /// Octets that the options of our SYN leave for those of an opening with data.
@@ -94,12 +99,22 @@ impl Connection {
     pub(super) fn judge_answer(&mut self, answer: &Segment<'_>) -> bool {
         let Some(opening) = &mut self.opening else { return true };
         let mss = answer.options.mss.unwrap_or_default();
-        let (judgement, lesson) = opening.on_answer(answer, self.sender.timeouts(), mss);
+        let takes_none = self.stats.opening_sent_bytes > 0
+            && answer.acknowledgement == (self.sender.initial() as u32).wrapping_add(1);
+        let (judgement, lesson) = opening.on_answer(answer, (self.sender.timeouts(), takes_none), mss);
         self.lesson = lesson.or(self.lesson);
         if judgement == Judgement::Ordinary {
             self.opening = None;
         }
         judgement != Judgement::Foreign
+    }
+
+    /// There is no answer to our SYN, or there is ICMP for one.
+    pub(super) fn miss_answer(&mut self, now: Instant) {
+        if self.life.state() == State::SynSent {
+            let lesson = self.opening.as_ref().and_then(|opening| opening.unanswered(now));
+            self.lesson = lesson.or(self.lesson);
+        }
     }
 
     /// Our SYN is acknowledged: what went with it and was not taken goes again, and what came with the answer

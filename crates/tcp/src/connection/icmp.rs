@@ -43,6 +43,9 @@ impl Connection {
             }
             _ => Belief::Taken,
         };
+        if belief == Belief::Taken {
+            self.miss_answer(context.now);
+        }
         match belief {
             Belief::Forged => self.refuse(Refusal::Absurd, context),
             Belief::Mtu(bytes) => self.limit_packets(bytes, context),

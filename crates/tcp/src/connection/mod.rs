@@ -101,8 +101,11 @@ impl Connection {
         }
     }
 
-    /// A successor takes the ports.
+    /// A successor takes the ports: the peer has all that was sent.
     pub(crate) fn give_way(&mut self) {
+        if self.life.take_finished() {
+            self.tell(StreamEvent::Finished);
+        }
         self.close(None);
     }
 

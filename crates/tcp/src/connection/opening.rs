@@ -129,10 +129,14 @@ impl Connection {
     /// one of this connection, which is over: beyond everything that this one used [RFC 6191 2].
     pub(crate) fn successor(&self, segment: &Segment<'_>, takes_timestamps: bool) -> Option<u32> {
         let is_syn = segment.has(flags::SYN) && !segment.has(flags::ACK);
-        let is_over = self.life.state() == State::TimeWait;
         let counts_on = self.opening.as_ref().is_some_and(|opening| opening.is_successor(segment));
-        let is_new =
-            is_over && is_syn && (counts_on || self.receiver.is_successor(segment, takes_timestamps));
+        let is_new = is_syn
+            && match self.life.state() {
+                State::TimeWait => counts_on || self.receiver.is_successor(segment, takes_timestamps),
+                // The peer has our FIN, or it would not count on [RFC 1644 3.4].
+                State::LastAck | State::Closing => counts_on && self.sender.has_fin_alone_under_way(),
+                _ => false,
+            };
         is_new.then(|| truncate(self.sender.max()).wrapping_add(SUCCESSOR_STEP))
     }
 

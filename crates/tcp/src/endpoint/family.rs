@@ -7,6 +7,7 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields};
 
 use super::{Tcp, accept};
+use crate::accelerated::Lesson;
 use crate::connection::{Connection, Names, State};
 use crate::segment::{Malformed, Segment, Way, decode_packet, encode, flags};
 
@@ -90,6 +91,9 @@ impl Family for Tcp {
     fn on_retired(&mut self, names: Names, connection: &Connection) {
         let (ours, theirs) = (connection.number(), connection.peer_number());
         self.numbers.forget(names.peer, connection.id(), ours, theirs);
+        if let Some(lesson @ Lesson::Unanswered { at }) = connection.lesson() {
+            self.ways.opening(names.peer, at).learn(lesson, at);
+        }
     }
 
     fn count_refusal(&mut self, why: Refusal) {

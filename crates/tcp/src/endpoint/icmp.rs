@@ -53,6 +53,9 @@ impl Endpoint {
             return Belief::Forged;
         };
         let belief = connection.handle_icmp(message, sequence, &mut Context { now, path, sink });
+        if let Some(lesson) = connection.take_lesson() {
+            self.0.family.ways.opening(way, now).learn(lesson, now);
+        }
         self.0.touch(id);
         belief
     }

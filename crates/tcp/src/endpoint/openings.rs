@@ -93,7 +93,7 @@ pub(super) fn answer(
 /// Opening, and whether it is good; `None` of that: it does not ask to be.
 type Decided = Option<(Opening, Option<bool>)>;
 
-/// TAO test [RFC 1644 3.1]; `None`: it has no count.
+/// TAO test [RFC 1644 2.1]; `None`: it has no count.
 fn judge_count(
     family: &mut Tcp,
     (names, now): (Names, Instant),

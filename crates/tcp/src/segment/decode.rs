@@ -76,7 +76,7 @@ fn decode_compressed(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
 }
 
 /// A segment without ACK, SYN and RST is dropped in every state [RFC 9293 3.10.7]; SYN together with RST is
-/// nothing that any state asks for, and together with FIN it is so in T/TCP alone [RFC 1644 3.2].
+/// nothing that any state asks for, and together with FIN it is so in T/TCP alone [RFC 1644 2.2].
 fn check_flags(segment: &Segment<'_>) -> Result<(), Malformed> {
     let has = |bit: u8| segment.flags & bit != 0;
     let is_whole = || is_counted(segment);

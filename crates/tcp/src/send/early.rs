@@ -81,6 +81,11 @@ impl Sender {
         self.space.is_finished() && self.space.max() == self.space.end()
     }
 
+    /// True if all but our FIN is acknowledged, and that was sent.
+    pub(crate) fn has_fin_alone_under_way(&self) -> bool {
+        self.has_sent_fin() && self.space.una() + 1 == self.space.max()
+    }
+
     /// True if our FIN is acknowledged.
     pub(crate) fn fin_is_acknowledged(&self) -> bool {
         self.space.fin_is_acknowledged()
