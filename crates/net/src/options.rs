@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use rustix::rand::{GetRandomFlags, getrandom};
 use skyhaul_association::AssociationId;
 use skyhaul_capture::Inlet;
-use skyhaul_core::endpoint::{Bounds, HostConfig, Peer};
+use skyhaul_core::endpoint::{Bounds, HostConfig, Peer, USUAL_MIN_MTU_BYTES};
 use skyhaul_core::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, Stream as RandomStream,
     host_number, ip_udp_bytes,
@@ -100,6 +100,7 @@ impl StppOptions {
         let Limits { max_connections, max_unproven, max_early, receive_budget_bytes } = self.limits;
         let host = HostConfig {
             mtu_bytes: self.mtu_bytes.unwrap_or(USUAL_MTU_BYTES),
+            min_mtu_bytes: USUAL_MIN_MTU_BYTES,
             carrier_bytes: names.carrier_bytes,
             head_bytes,
             tail_bytes,

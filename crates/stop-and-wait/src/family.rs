@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_core::endpoint::{Bounds, Endpoint, HostConfig};
+use skyhaul_core::endpoint::{Bounds, Endpoint, HostConfig, USUAL_MIN_MTU_BYTES};
 use skyhaul_scenario::keys::Key;
 use skyhaul_scenario::kinds::{Bytes, Count, Time};
 use skyhaul_scenario::{
@@ -76,6 +76,7 @@ impl Protocol for StopAndWait {
         let family = Family { accept: setup.accept().cloned().unwrap_or_default(), ..Family::default() };
         let config = HostConfig {
             mtu_bytes: MTU_BYTES,
+            min_mtu_bytes: USUAL_MIN_MTU_BYTES,
             carrier_bytes: |_| Carrier::Ip.header_bytes(),
             head_bytes: 0,
             tail_bytes: 0,

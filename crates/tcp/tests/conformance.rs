@@ -33,6 +33,7 @@ const SCPS_MEETINGS: &[&str] = &[
     include_str!("../../net/src/tun/stack_tests.rs"),
     include_str!("../../net/tests/kernel/scps.rs"),
     include_str!("../../net/tests/tun/scps.rs"),
+    include_str!("path_mtu.rs"),
     include_str!("../../skyhaul-cli/src/scps.rs"),
     include_str!("../../skyhaul-cli/tests/scps.rs"),
 ];

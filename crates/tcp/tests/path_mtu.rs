@@ -4,6 +4,7 @@ mod common;
 
 use common::{Lone, PEER_PORT, plain, way};
 use skyhaul_core::{CloseReason, Connections, NullSink, ResetReason, StreamEvent};
+use skyhaul_tcp::scps::Scps;
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{Config, ControllerKind, IcmpMessage, State, Unreachable};
 
@@ -91,6 +92,19 @@ fn impossible_sizes_are_counted_and_ignored() {
     }
     lone.icmp(too_big(68), 1);
     assert_eq!(sizes(&mut lone)[0], 296 - 40, "never smaller than this");
+}
+
+/// Packets of a spacecraft have 90 octets [SCPS-TP 6.3].
+#[test]
+fn where_scps_tp_is_offered_packets_become_as_small_as_a_spacecraft_s() {
+    let mut lone = large_with(&Config { scps: Some(Scps::standard()), ..plain() });
+    assert_eq!(sizes(&mut lone)[0], 1460);
+    for (told, payload) in [(200, 160), (68, 50)] {
+        lone.icmp(too_big(told), 1);
+        assert_eq!(sizes(&mut lone)[0], payload, "{told}");
+    }
+    lone.icmp(too_big(80), 1);
+    assert_eq!((sizes(&mut lone), ignored(&lone)), (vec![], 1), "smaller ones are not cut");
 }
 
 #[test]

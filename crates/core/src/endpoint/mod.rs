@@ -27,14 +27,16 @@ use slots::Slots;
 
 /// Answers of no connection that wait; further ones are not sent.
 const MAX_ANSWERS: usize = 64;
-/// Least size that a path's largest packet may have, in bytes.
-const MIN_MTU_BYTES: u32 = 296;
+/// Least size of a path's largest packet, in bytes, for a family that has no reason to go below.
+pub const USUAL_MIN_MTU_BYTES: u32 = 296;
 
 /// Parameters of an endpoint, whatever its protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct HostConfig<P> {
-    /// Largest IP packet on any path, in bytes (at least 296).
+    /// Largest IP packet on any path, in bytes; if it is less than the least, that.
     pub mtu_bytes: u32,
+    /// Least size of it: usually [`USUAL_MIN_MTU_BYTES`].
+    pub min_mtu_bytes: u32,
     /// Bytes that the carrier puts around each packet's body to a peer (headers of IP, UDP).
     pub carrier_bytes: fn(P) -> u32,
     /// Bytes kept free in front of each segment.
@@ -52,7 +54,7 @@ pub struct HostConfig<P> {
 impl<P> HostConfig<P> {
     fn path(&self, peer: P) -> PathConfig {
         PathConfig {
-            mtu_bytes: self.mtu_bytes.max(MIN_MTU_BYTES),
+            mtu_bytes: self.mtu_bytes.max(self.min_mtu_bytes),
             carrier_bytes: (self.carrier_bytes)(peer),
             head_bytes: self.head_bytes,
             tail_bytes: self.tail_bytes,

@@ -207,3 +207,36 @@ async fn a_router_s_word_about_a_large_compressed_packet_is_heard() {
     let (stats, host) = (up.stats(), a.stats());
     assert!(host.icmp_taken > 0 && stats.black_holes == 0, "{host:?} {stats:?}");
 }
+
+/// A spacecraft's packets [SCPS-TP 6.3]: with SCPS-TP in either form of headers, and in plain TCP where the
+/// peer speaks that alone.
+#[tokio::test]
+async fn packets_of_ninety_octets_carry_a_transfer() {
+    const SMALL_BYTES: u32 = 90;
+    for (compression, accept) in [
+        (false, speaking(false)),
+        (true, speaking(true)),
+        (false, Config { mss_bytes: 50, ..Config::standard() }),
+    ] {
+        let sizes = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&sizes);
+        let watcher = move |from, packet: Vec<u8>, out: &mut Out| {
+            seen.lock().unwrap().push((from, packet.len()));
+            out.push((from, packet));
+        };
+        let ((a, near), (far, b)) = (wire(), wire());
+        let _tap = Tap::start([far, near], watcher);
+        let small = |number, end, accept| {
+            let options = TunOptions { mtu_bytes: SMALL_BYTES, accept, ..options(number) };
+            TunHost::over(end, options).unwrap()
+        };
+        let is_plain = accept.scps.is_none();
+        let (a, b) = (small(1, a, speaking(compression)), small(2, b, accept));
+        let (agreed, _) = exchange([&a, &b], speaking(compression), address(2), [50_000, 20_000]).await;
+        let expected = (!is_plain).then_some(Agreement { compression, ..AGREED });
+        assert_eq!(agreed, [expected; 2]);
+        let longest =
+            |of| sizes.lock().unwrap().iter().filter(|(from, _)| *from == of).map(|&(_, bytes)| bytes).max();
+        assert_eq!(longest(From::Ours), Some(SMALL_BYTES as usize), "{expected:?}");
+    }
+}

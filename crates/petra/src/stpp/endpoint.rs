@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::net::SocketAddr;
 
 use skyhaul_core::endpoint::{
-    self, Arrival, Bounds, Context, Family, HostConfig, Hosted, Key, Peer, Place, Stage,
+    self, Arrival, Bounds, Context, Family, HostConfig, Hosted, Key, Peer, Place, Stage, USUAL_MIN_MTU_BYTES,
 };
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
@@ -84,6 +84,7 @@ impl Endpoint {
             config;
         let host = HostConfig {
             mtu_bytes,
+            min_mtu_bytes: USUAL_MIN_MTU_BYTES,
             carrier_bytes,
             head_bytes,
             tail_bytes: 0,

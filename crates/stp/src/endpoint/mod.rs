@@ -12,7 +12,9 @@ use alloc::sync::Arc;
 use core::net::SocketAddr;
 
 use skyhaul_congestion::PathStart;
-use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Key, Peer, Stage};
+use skyhaul_core::endpoint::{
+    self, Bounds, Context, HostConfig, Hosted, Key, Peer, Stage, USUAL_MIN_MTU_BYTES,
+};
 use skyhaul_core::{
     BASE_MTU_BYTES, ConnectError, ConnectionId, Instant, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES,
     MIN_IPV6_MTU_BYTES, MtuBounds, NullSink, Path, Stream, host_number, ip_udp_bytes,
@@ -168,6 +170,7 @@ impl<P: Peer> Endpoint<P> {
         let EndpointConfig { host_of, receive_budget_bytes, mtu_search, .. } = config;
         let host = HostConfig {
             mtu_bytes,
+            min_mtu_bytes: USUAL_MIN_MTU_BYTES,
             carrier_bytes,
             head_bytes,
             tail_bytes,

@@ -12,14 +12,14 @@ mod ways;
 use alloc::sync::Arc;
 use core::net::SocketAddr;
 
-use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage};
+use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage, USUAL_MIN_MTU_BYTES};
 use skyhaul_core::{
     ConnectError, ConnectionId, Instant, NetworkFields, NullSink, Stream, host_number, ip_bytes,
 };
 
 use crate::config::Config;
 use crate::connection::{Connection, Names, State};
-use crate::scps::{Agreement, Capabilities, Numbers, compress};
+use crate::scps::{Agreement, Capabilities, MIN_MTU_BYTES as MIN_SCPS_MTU_BYTES, Numbers, compress};
 use crate::segment::{Way, decode};
 
 /// Parameters of an endpoint.
@@ -27,7 +27,7 @@ use crate::segment::{Way, decode};
 pub struct EndpointConfig {
     /// Parameters of accepted connections.
     pub accept: Config,
-    /// Largest IP packet on any path, in bytes (at least 296).
+    /// Largest IP packet on any path, in bytes (at least 296; 90 where [`Self::accept`] speaks SCPS-TP).
     pub mtu_bytes: u32,
     /// Connections at most, of one address half of them; further openings are dropped.
     pub max_connections: usize,
@@ -115,6 +115,7 @@ impl Endpoint {
         let EndpointConfig { accept, mtu_bytes, max_connections, max_unproven, max_early } = config;
         let host = HostConfig {
             mtu_bytes,
+            min_mtu_bytes: if accept.scps.is_some() { MIN_SCPS_MTU_BYTES } else { USUAL_MIN_MTU_BYTES },
             carrier_bytes: |way: Way| ip_bytes(way.remote),
             head_bytes: 0,
             tail_bytes: 0,

@@ -119,7 +119,7 @@ impl Sender {
             space,
             early: Early::default(),
             persist: Persist::default(),
-            path_mtu: PathMtu::new(is_ipv4),
+            path_mtu: PathMtu::new(is_ipv4, config.scps.is_some()),
             mtu_search: MtuSearch::default(),
             verdicts: Verdicts::NONE,
             marks: MarkAnswer::default(),

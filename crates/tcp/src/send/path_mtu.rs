@@ -3,9 +3,11 @@
 
 use skyhaul_core::{Instant, SECOND};
 
+use crate::scps::MIN_MTU_BYTES as MIN_SCPS_MTU_BYTES;
+
 /// Time after which larger packets are tried again [RFC 1191 6.3, RFC 8201 5.3].
 pub(crate) const LEARNT_FOR_NS: u64 = 600 * SECOND;
-/// Smallest packet that this engine cuts for IPv4: links below it are history.
+/// Smallest packet that plain TCP cuts for IPv4: links below it are history.
 pub(super) const MIN_IPV4_BYTES: u32 = 296;
 /// Size that every link takes [RFC 791 3.2]: a router that says less cannot be right.
 const MIN_TOLD_IPV4_BYTES: u32 = 68;
@@ -20,6 +22,8 @@ const SUSPICIONS: [u32; 2] = [1280, 576];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathMtu {
     is_ipv4: bool,
+    /// Smallest packet that is cut.
+    floor_bytes: u32,
     /// Largest packet, and since when that is known.
     learnt: Option<(u32, Instant)>,
     suspicion: Suspicion,
@@ -51,8 +55,14 @@ pub(super) enum BlackHole {
 }
 
 impl PathMtu {
-    pub(super) fn new(is_ipv4: bool) -> Self {
-        Self { is_ipv4, learnt: None, suspicion: Suspicion::None }
+    /// `speaks_scps`: SCPS-TP is offered.
+    pub(super) fn new(is_ipv4: bool, speaks_scps: bool) -> Self {
+        let floor_bytes = match (is_ipv4, speaks_scps) {
+            (false, _) => MIN_IPV6_BYTES,
+            (true, false) => MIN_IPV4_BYTES,
+            (true, true) => MIN_SCPS_MTU_BYTES,
+        };
+        Self { is_ipv4, floor_bytes, learnt: None, suspicion: Suspicion::None }
     }
 
     /// Largest packet to send, where the first link takes `link_bytes`.
@@ -64,7 +74,7 @@ impl PathMtu {
 
     /// Smallest packet that is cut.
     pub(super) fn floor_bytes(&self) -> u32 {
-        if self.is_ipv4 { MIN_IPV4_BYTES } else { MIN_IPV6_BYTES }
+        self.floor_bytes
     }
 
     /// Packet size that a router's word leads to; `None`: it cannot be true, or tells nothing new.
