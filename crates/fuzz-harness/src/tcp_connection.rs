@@ -155,6 +155,7 @@ impl TcpBench {
             5 => IcmpMessage::TimeExceeded,
             6 => IcmpMessage::ParameterProblem,
             7 => IcmpMessage::PacketTooBig { mtu_bytes: input.word() },
+            8 => return self.report_damage(input),
             size => IcmpMessage::PacketTooBig { mtu_bytes: u32::from(size) * 6 },
         };
         let number = input.near(self.theirs.wrapping_sub(9)).to_be_bytes();
@@ -167,6 +168,14 @@ impl TcpBench {
         };
         let quoted = [&before[..], &number].concat();
         self.endpoint.handle_icmp(self.now, way(), message, (protocol, &quoted), &mut NullSink);
+    }
+
+    /// ICMP that the peer's packets are damaged, about one with a number near the next.
+    fn report_damage(&mut self, input: &mut Input<'_>) {
+        let number = input.near(self.ours).to_be_bytes();
+        let quoted = [PEER_PORT.to_be_bytes(), self.local_port.to_be_bytes()].concat();
+        let (message, quoted) = (IcmpMessage::CorruptionExperienced, [&quoted[..], &number].concat());
+        self.endpoint.handle_icmp(self.now, way(), message, (ip_protocol::TCP, &quoted), &mut NullSink);
     }
 
     /// A segment that carries the connection's ports and anything else.

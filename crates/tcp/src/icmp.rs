@@ -1,7 +1,7 @@
 //! Messages of ICMP about a packet that was sent: the meaning alone, whatever its format. The decoder is the
 //! carrier's.
 
-/// A message about a packet that this host sent [RFC 792, RFC 4443].
+/// A message about a packet that this host sent, or that was sent to it [RFC 792, RFC 4443].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpMessage {
     /// The packet did not fit a link (`ICMPv4`: fragmentation needed and DF set).
@@ -15,6 +15,8 @@ pub enum IcmpMessage {
     TimeExceeded,
     /// Something in its header was not understood.
     ParameterProblem,
+    /// The link behind a router damages packets for this host, one of which is quoted [SCPS-TP 3.1.2].
+    CorruptionExperienced,
 }
 
 /// Part of the way that could not be reached.
@@ -33,6 +35,11 @@ pub enum Unreachable {
 }
 
 impl IcmpMessage {
+    /// True if the packet that is quoted came from the peer: was on its way here.
+    pub const fn quotes_the_peer(self) -> bool {
+        matches!(self, Self::CorruptionExperienced)
+    }
+
     /// True if asking again is of no use. Everything else may pass by itself [RFC 1122 4.2.3.9].
     pub(crate) fn is_hard(self) -> bool {
         use Unreachable::{Port, Prohibited, Protocol};

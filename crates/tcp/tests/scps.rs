@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{Lone, PEER_INITIAL, plain, stamps, way};
-use skyhaul_core::{MS, Verdict};
+use common::{Lone, PEER_INITIAL, PEER_PORT, PORT, plain, stamps, way};
+use skyhaul_core::{MS, NullSink, Verdict};
 use skyhaul_tcp::scps::{CAPABILITIES, CORRUPTION, Capabilities, SNACK, Scps, Snack, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
-use skyhaul_tcp::{AckPolicy, Config, ControllerKind};
+use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage};
 
 /// Ends without timestamps, so that blocks have 1000 bytes; a window that stays open.
 fn speaking(scps: Scps) -> Config {
@@ -417,6 +417,42 @@ fn a_receiver_that_is_told_of_damage_says_so_for_two_round_trips() {
     assert!(says(&mut lone));
     lone.endpoint.report_damage(lone.now, way());
     assert_eq!([says(&mut lone), says(&mut lone), says(&mut lone)], [true, true, true], "refreshed");
+}
+
+/// Anybody can send ICMP; who sees no packets does not know the numbers.
+#[test]
+fn a_router_s_word_of_damage_counts_where_it_quotes_what_the_peer_may_send() {
+    let mut lone = accepted(declared());
+    let mut next = 1;
+    let mut told = |lone: &mut Lone, [source, destination]: [u16; 2], ahead: u32| {
+        let number = PEER_INITIAL.wrapping_add(next).wrapping_add(ahead).to_be_bytes();
+        let quoted = [&source.to_be_bytes()[..], &destination.to_be_bytes(), &number].concat();
+        let message = IcmpMessage::CorruptionExperienced;
+        lone.endpoint.handle_icmp(lone.now, way(), message, (6, &quoted), &mut NullSink);
+        lone.data(next, &[7; 100]);
+        next += 100;
+        wait(lone);
+        (lone.one().options.extra.get(CORRUPTION).is_some(), lone.endpoint.endpoint_stats().icmp_ignored)
+    };
+    let there = [PEER_PORT, PORT];
+    // No window is scaled here.
+    for (n, ahead) in [0x1_0000, 0u32.wrapping_sub(0x1_0000), 1 << 31].into_iter().enumerate() {
+        assert_eq!(told(&mut lone, there, ahead), (false, n as u64 + 1), "{ahead:#x} from the next");
+    }
+    assert_eq!(told(&mut lone, [PORT, PEER_PORT], 0), (false, 4), "as a packet of ours would be quoted");
+    assert_eq!(told(&mut lone, [PEER_PORT + 1, PORT], 0), (false, 5), "no connection");
+    assert_eq!(told(&mut lone, there, 1000), (true, 5));
+    assert_eq!(lone.endpoint.endpoint_stats().icmp_taken, 1);
+}
+
+#[test]
+fn a_plain_peer_s_damage_is_not_told() {
+    let mut lone = Lone::accepted(&speaking(declared()), Options { mss: Some(1000), ..Options::default() });
+    let quoted = [PEER_PORT.to_be_bytes(), PORT.to_be_bytes()].concat();
+    let quoted = [&quoted[..], &PEER_INITIAL.wrapping_add(1).to_be_bytes()].concat();
+    let message = IcmpMessage::CorruptionExperienced;
+    lone.endpoint.handle_icmp(lone.now, way(), message, (6, &quoted), &mut NullSink);
+    assert_eq!(lone.endpoint.endpoint_stats().icmp_ignored, 1);
 }
 
 #[test]

@@ -21,7 +21,7 @@ const MAX_REPORTS_PER_S: u64 = 10;
 pub(super) enum Arrival<'a> {
     /// For TCP, with its own header or a compressed one.
     Segment { way: Way, fields: NetworkFields, bytes: &'a [u8] },
-    /// Word about a segment that we sent.
+    /// Word about a segment that we sent, or that was on its way here.
     Report(Quoted<'a>),
     /// Dealt with, or dropped and counted.
     Nothing,
@@ -105,7 +105,7 @@ impl Stack {
             return Arrival::Nothing;
         }
         match icmp::report(Family::of(header.source), message) {
-            // We do not forward: only what we sent ourselves can be reported to us.
+            // We do not forward: only what we sent, or were to get, can be reported to us.
             Some(quoted) if self.addresses.contains(&quoted.way.local) => {
                 counters.reports += 1;
                 Arrival::Report(quoted)

@@ -1,5 +1,7 @@
 //! Fates of packets: read by our own code, and by etherparse as an oracle.
 
+use std::net::IpAddr;
+
 use etherparse::{Icmpv4Type, Icmpv6Type, NetHeaders, PacketBuilder, PacketHeaders, TransportHeader};
 use proptest::prelude::*;
 use skyhaul_core::{Ecn, Instant, NetworkFields, SECOND};
@@ -267,6 +269,38 @@ fn reports_about_our_segments_reach_tcp_and_others_do_not() {
     let mut damaged = report(3, 4, 1300, &sent4);
     damaged[27] ^= 1;
     assert_eq!((bench.answer(&damaged), bench.counters.malformed), (None, 1));
+}
+
+/// What is quoted was on its way here, so the ways are the other way round.
+#[test]
+fn word_of_damage_quotes_packets_that_were_to_come_here() {
+    let said = |[source, destination]: [IpAddr; 2], kind: u8, code: u8| {
+        let quoted = ip::write_header(source, destination, 6, Ecn::NotEct, 1400);
+        let mut message = [&[kind, code, 0, 0, 0, 0, 0, 0][..], &quoted, &segment()[..8]].concat();
+        let family = if source.is_ipv4() { ip::ICMP } else { ip::ICMPV6 };
+        let router: IpAddr = if source.is_ipv4() { [10, 0, 0, 3].into() } else { [0xfd; 16].into() };
+        let us: IpAddr = if source.is_ipv4() { US4.into() } else { US6.into() };
+        let pseudo = match source {
+            IpAddr::V4(_) => 0,
+            IpAddr::V6(_) => skyhaul_core::pseudo_header_sum(router, us, family, message.len()),
+        };
+        let sum = skyhaul_core::internet_checksum(pseudo + skyhaul_core::internet_sum(&message));
+        message[2..4].copy_from_slice(&sum.to_be_bytes());
+        let header = ip::write_header(router, us, family, Ecn::NotEct, message.len());
+        [&header[..], &message].concat()
+    };
+    let mut bench = Bench::new();
+    for (us, them, kind) in [(US4.into(), THEM4.into(), 19), (US6.into(), THEM6.into(), 100)] {
+        let packet = said([them, us], kind, 0);
+        let Arrival::Report(quoted) = bench.receive(&packet) else { panic!("not understood") };
+        assert_eq!(
+            (quoted.way, quoted.message),
+            (Way { local: us, remote: them }, IcmpMessage::CorruptionExperienced)
+        );
+        assert_eq!(bench.answer(&said([us, them], kind, 0)), None, "about what we sent");
+    }
+    assert_eq!(bench.answer(&said([THEM6.into(), US6.into()], 100, 3)), None);
+    assert_eq!((bench.counters.reports, bench.counters.unheard), (2, 3));
 }
 
 #[test]

@@ -240,3 +240,43 @@ async fn packets_of_ninety_octets_carry_a_transfer() {
         assert_eq!(longest(From::Ours), Some(SMALL_BYTES as usize), "{expected:?}");
     }
 }
+
+/// A link loses each 40th packet with data of host 1; its far end says so to host 2, if it `tells`. Packets
+/// that the sender took for lost, by congestion and by corruption.
+async fn lossy(tells: bool) -> [u64; 2] {
+    let mut count = 0;
+    let watcher = move |from, packet: Vec<u8>, out: &mut Out| {
+        count += u32::from(from == From::Ours && packet.len() > 1000);
+        if from != From::Ours || packet.len() <= 1000 || count % 40 != 0 {
+            return out.push((from, packet));
+        }
+        if tells {
+            let destination = packet[16..20].try_into().unwrap();
+            let quoted = [&[19, 0, 0, 0, 0, 0, 0, 0][..], &packet[..48]].concat();
+            let mut message = Vec::new();
+            PacketBuilder::ipv4([10, 7, 0, 99], destination, 60)
+                .write(&mut message, etherparse::IpNumber::ICMP, &with_checksum(quoted))
+                .unwrap();
+            out.push((From::Ours, message)); // it goes where the packet was to go
+        }
+    };
+    let (a, _tap, b) = tapped([speaking(false), speaking(false)], watcher);
+    let (_, up) = exchange([&a, &b], speaking(false), address(2), [1_000_000, 1000]).await;
+    assert_eq!(b.stats().icmp_taken > 0, tells, "{:?}", b.stats());
+    let [congestion, corruption, ..] = up.stats().lost_packets;
+    [congestion, corruption]
+}
+
+fn with_checksum(mut message: Vec<u8>) -> Vec<u8> {
+    let sum = skyhaul_core::internet_checksum(skyhaul_core::internet_sum(&message));
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    message
+}
+
+#[tokio::test]
+async fn a_router_s_word_of_damage_reaches_the_sender_by_option_23() {
+    let [congestion, corruption] = lossy(false).await;
+    assert!(congestion > 5 && corruption == 0, "{congestion}, {corruption}");
+    let [congestion, corruption] = lossy(true).await;
+    assert!(corruption > 5 && corruption > congestion, "{congestion}, {corruption}");
+}

@@ -30,6 +30,9 @@ impl Connection {
         sequence: u32,
         context: &mut Context<'_>,
     ) -> Belief {
+        if message == IcmpMessage::CorruptionExperienced {
+            return self.handle_damage(sequence, context);
+        }
         let number = expand(sequence, self.sender.max());
         let is_under_way = (self.sender.una()..self.sender.max()).contains(&number);
         let belief = match message {
@@ -60,6 +63,20 @@ impl Connection {
             Belief::Taken => self.silence.on_unreachable(),
         }
         belief
+    }
+
+    /// Routers say that they damage what the peer sends, a segment with this number: believed where SCPS-TP
+    /// is spoken and the number lies within a window of the next one.
+    fn handle_damage(&mut self, sequence: u32, context: &mut Context<'_>) -> Belief {
+        let (agreed, next) = (self.sender.agreed(), self.receiver.next());
+        let window = agreed.receive_limit_bytes(&self.config);
+        let is_near = expand(sequence, next).abs_diff(next) <= window;
+        if self.life.is_closed() || agreed.scps.is_none() || !is_near {
+            self.refuse(Refusal::Absurd, context);
+            return Belief::Forged;
+        }
+        self.report_damage(context.now);
+        Belief::Taken
     }
 
     /// Nothing larger is sent from now on: a router said so, here or to another connection with this peer.

@@ -11,9 +11,10 @@ use crate::scps::compress;
 use crate::segment::Way;
 
 impl Endpoint {
-    /// ICMP arrived about a packet that this host sent by `way`. `quoted`: what it returns of that packet
-    /// behind the IP header, at least 8 bytes; `protocol`: that of the packet. It counts only if it quotes a
-    /// number under way [RFC 5927 4.1]; everything else is counted and ignored.
+    /// ICMP arrived about a packet that this host sent by `way`, or was to get by it. `quoted`: what it
+    /// returns of that packet behind the IP header, at least 8 bytes; `protocol`: that of the packet. It
+    /// counts only if it quotes a number under way [RFC 5927 4.1], of the peer's one that may be; everything
+    /// else is counted and ignored.
     pub fn handle_icmp(
         &mut self,
         now: Instant,
@@ -42,8 +43,8 @@ impl Endpoint {
         sink: &mut dyn EventSink,
     ) -> Belief {
         let quoted = match protocol {
-            compress::PROTOCOL => self.quoted_compressed(way, quoted),
-            _ => self.quoted_connection(way, quoted),
+            compress::PROTOCOL => self.quoted_compressed(way, message, quoted),
+            _ => self.quoted_connection(way, message, quoted),
         };
         let quoted = quoted.and_then(|(id, sequence)| Some((id, sequence, self.0.get_mut(id)?)));
         let Some((id, sequence, (connection, path))) = quoted else {
@@ -60,19 +61,37 @@ impl Endpoint {
         belief
     }
 
-    fn quoted_connection(&self, way: Way, quoted: &[u8]) -> Option<(ConnectionId, u32)> {
+    fn quoted_connection(
+        &self,
+        way: Way,
+        message: IcmpMessage,
+        quoted: &[u8],
+    ) -> Option<(ConnectionId, u32)> {
         let head: &[u8; 8] = quoted.first_chunk()?;
         let [a, b, c, d, sequence @ ..] = *head;
-        let (local_port, remote_port) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        let (source, destination) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+        let (local_port, remote_port) =
+            if message.quotes_the_peer() { (destination, source) } else { (source, destination) };
         let id = self.0.find(Names { peer: way, local_port, remote_port })?;
         Some((id, u32::from_be_bytes(sequence)))
     }
 
     /// A compressed header has its number behind window and acknowledgement, where it has these and a number
     /// at all: beyond the first 8 bytes, which old routers return.
-    fn quoted_compressed(&self, way: Way, quoted: &[u8]) -> Option<(ConnectionId, u32)> {
+    fn quoted_compressed(
+        &self,
+        way: Way,
+        message: IcmpMessage,
+        quoted: &[u8],
+    ) -> Option<(ConnectionId, u32)> {
         let (connection_id, sequence) = compress::quoted(quoted)?;
-        Some((self.0.family.numbers.of_ours(way, connection_id)?, sequence))
+        let numbers = &self.0.family.numbers;
+        let id = if message.quotes_the_peer() {
+            numbers.told_by(way, connection_id)
+        } else {
+            numbers.of_ours(way, connection_id)
+        };
+        Some((id?, sequence))
     }
 
     /// All connections by this way learn it [RFC 1191 6.1, RFC 8201 5.2].

@@ -38,8 +38,8 @@ pub const RECORD: u8 = 22;
 /// Kind of "corruption experienced".
 pub const CORRUPTION: u8 = 23;
 
-/// Smallest packet that is cut where SCPS-TP is spoken: those of a spacecraft had 90 octets [SCPS-TP 6.3]. All
-/// options of a header have room in it.
+/// Smallest packet that is cut where SCPS-TP is spoken: those of a spacecraft had 90 octets [SCPS-TP 6.3].
+/// All options of a header have room in it.
 pub(crate) const MIN_MTU_BYTES: u32 = 90;
 
 /// Number of a connection whose headers are never compressed, as zero stands for none.

@@ -11,14 +11,20 @@ use crate::tun::ip;
 /// much.
 const QUOTED_BYTES: usize = 8;
 
-/// A report about a segment that we sent.
+/// Type of "corruption experienced" in the public reference implementation of SCPS-TP. Nobody has registered
+/// one.
+const CORRUPTION_V4: u8 = 19;
+/// Type and code over IPv6, of those for experiments [RFC 4443 2.1]; ours.
+const CORRUPTION_V6: (u8, u8) = (100, 0);
+
+/// A report about a segment that we sent, or that was on its way here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tun) struct Quoted<'a> {
     pub(in crate::tun) way: Way,
     pub(in crate::tun) message: IcmpMessage,
-    /// Protocol of our packet: TCP, or its compressed headers.
+    /// Protocol of the packet: TCP, or its compressed headers.
     pub(in crate::tun) protocol: u8,
-    /// The beginning of our segment, at least 8 bytes.
+    /// The beginning of the segment, at least 8 bytes.
     pub(in crate::tun) segment: &'a [u8],
 }
 
@@ -33,7 +39,8 @@ pub(in crate::tun) fn report(family: Family, message: &[u8]) -> Option<Quoted<'_
     let (header, segment) = ip::parse_quoted(quoted)?;
     let protocol = header.fields.protocol;
     let is_ours = matches!(protocol, ip::TCP | ip_protocol::COMPRESSED_TCP) && segment.len() >= QUOTED_BYTES;
-    let way = Way { local: header.source, remote: header.destination };
+    let sent = Way { local: header.source, remote: header.destination };
+    let way = if message.quotes_the_peer() { sent.reversed() } else { sent };
     is_ours.then_some(Quoted { way, message, protocol, segment })
 }
 
@@ -49,6 +56,7 @@ fn meaning_v4(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
         (3, _) => IcmpMessage::Unreachable(Unreachable::Host),
         (11, _) => IcmpMessage::TimeExceeded,
         (12, _) => IcmpMessage::ParameterProblem,
+        (CORRUPTION_V4, _) => IcmpMessage::CorruptionExperienced,
         _ => return None,
     })
 }
@@ -65,6 +73,7 @@ fn meaning_v6(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
         // An unknown next header: it does not speak TCP.
         (4, 1) => IcmpMessage::Unreachable(Unreachable::Protocol),
         (4, _) => IcmpMessage::ParameterProblem,
+        CORRUPTION_V6 => IcmpMessage::CorruptionExperienced,
         _ => return None,
     })
 }
