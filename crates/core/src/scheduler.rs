@@ -86,14 +86,14 @@ impl<Peer: Copy> Scheduler<Peer> {
         &mut self,
         id: ConnectionId,
         turn: &mut SchedulerEntry,
-        peer: Peer,
+        peer: &Peer,
         path: impl FnOnce() -> Option<&'a mut Path>,
     ) {
         turn.silence = None;
         if !turn.is_in_line
             && let Some(path) = path()
         {
-            self.line_up(id, turn, peer, path);
+            self.line_up(id, turn, *peer, path);
         }
     }
 
@@ -120,6 +120,11 @@ impl<Peer: Copy> Scheduler<Peer> {
         turn.is_in_line = true;
         path.line_up(id, &mut turn.share);
         self.line.push_back(peer);
+    }
+
+    /// True if nobody is in line, and no segment is left of the last turn.
+    pub fn is_idle(&self) -> bool {
+        self.line.is_empty() && self.stash.is_none()
     }
 
     /// Segment that is left of the last turn: it was polled already, and goes before everything else.

@@ -26,7 +26,7 @@ impl Line {
     }
 
     fn touch(&mut self, talker: &mut Talker) {
-        self.turns.touch(talker.id, &mut talker.turn, (), || Some(&mut self.path));
+        self.turns.touch(talker.id, &mut talker.turn, &(), || Some(&mut self.path));
     }
 }
 

@@ -47,14 +47,16 @@ impl TimerQueue {
             return; // keeps its place among those that wait for the same moment
         }
         let place = timer.take().map(|timer| timer.place);
-        let Some(at) = deadline else {
-            place.into_iter().for_each(|place| self.stop(place));
-            return;
-        };
-        let place = place.unwrap_or_else(|| self.take_place(id));
-        self.sequence += 1;
-        self.running.set(place, (at, self.sequence));
-        *timer = Some(Timer { at, place });
+        match (place, deadline) {
+            (_, Some(at)) => {
+                let place = place.unwrap_or_else(|| self.take_place(id));
+                self.sequence += 1;
+                self.running.set(place, (at, self.sequence));
+                *timer = Some(Timer { at, place });
+            }
+            (Some(place), None) => self.stop(place),
+            (None, None) => {}
+        }
     }
 
     fn take_place(&mut self, id: ConnectionId) -> usize {

@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::format;
-use core::mem;
 
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Class, Ecn, Instant, Packet, Stream};
@@ -34,7 +33,7 @@ pub(crate) struct DroppedPacket {
 /// A packet that will be delivered, unless it is sent at another time.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
-    pub(super) packet: Packet,
+    pub(super) packet: Box<Packet>,
     pub(super) journey: Journey,
 }
 
@@ -105,14 +104,14 @@ impl Direction {
     pub(crate) fn enter(
         &mut self,
         now: Instant,
-        packet: &mut Packet,
+        mut packet: Box<Packet>,
         down: KnownOutages<'_>,
     ) -> Option<DroppedPacket> {
         self.advance(now);
         let (order, id, wire_bytes) = (self.counters.entered_packets, packet.meta.id, packet.meta.wire_bytes);
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
-        let lost = match self.cut(packet).and_then(|pieces| self.admit(packet, pieces)) {
+        let lost = match self.cut(&mut packet).and_then(|pieces| self.admit(&mut packet, pieces)) {
             Ok(pieces) => self.send(packet, pieces, order, down),
             Err(cause) => Some((self.clock, cause)),
         };
@@ -174,7 +173,7 @@ impl Direction {
 
     fn send(
         &mut self,
-        packet: &mut Packet,
+        mut packet: Box<Packet>,
         pieces: Pieces,
         order: u64,
         down: KnownOutages<'_>,
@@ -191,9 +190,9 @@ impl Direction {
             Fate::Lost(cause) => return Some((service.end, cause)),
             Fate::Arrives(arrival, journey) => {
                 if journey.is_damaged() {
-                    self.damage(packet);
+                    self.damage(&mut packet);
                 }
-                self.under_way.push(arrival, order, Flight { packet: taken(packet), journey });
+                self.under_way.push(arrival, order, Flight { packet, journey });
             }
             Fate::Held(journey) => self.hold(order, service, packet, journey),
         }
@@ -210,11 +209,10 @@ impl Direction {
     }
 
     #[cold]
-    fn hold(&mut self, order: u64, service: ServiceInterval, packet: &mut Packet, journey: Journey) {
+    fn hold(&mut self, order: u64, service: ServiceInterval, mut packet: Box<Packet>, journey: Journey) {
         if journey.is_damaged() {
-            self.damage(packet);
+            self.damage(&mut packet);
         }
-        let packet = taken(packet);
         self.held.push_back(Held { order, service, flight: Flight { packet, journey } });
     }
 
@@ -232,8 +230,7 @@ impl Direction {
 
     /// Gives back the next packet, due or not.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> Option<Packet> {
-        // Counted before it is moved: each move is of some hundred octets.
+    pub(crate) fn deliver(&mut self) -> Option<Box<Packet>> {
         let (at, place, &Flight { ref packet, journey }) = self.under_way.next()?;
         self.delivered_at = at;
         self.counters.deliver(packet.meta.wire_bytes);
@@ -250,7 +247,7 @@ impl Direction {
     }
 
     #[cold]
-    fn deliver_first_of_two(&mut self) -> Option<Packet> {
+    fn deliver_first_of_two(&mut self) -> Option<Box<Packet>> {
         let (at, place, Flight { mut packet, journey }) = self.under_way.pop()?;
         self.counters.duplicated_packets += 1;
         let twin = Flight { packet: packet.clone(), journey: journey.once() };
@@ -279,9 +276,4 @@ impl Direction {
     pub(crate) fn counters(&self, now: Instant) -> LinkCounters {
         LinkCounters { queue_bytes: self.queue_bytes(now), ..self.counters }
     }
-}
-
-/// The packet, whose bytes leave where it was.
-fn taken(packet: &mut Packet) -> Packet {
-    Packet { bytes: mem::take(&mut packet.bytes), meta: packet.meta }
 }

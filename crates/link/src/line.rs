@@ -103,7 +103,8 @@ impl TransmissionLine {
 
     /// Sends the pieces of a packet that is there at `now`, after all those before it. `has_bytes`: it has
     /// bytes of its own, which can be damaged.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -115,7 +116,8 @@ impl TransmissionLine {
         // Drawn in any case: an outage must not shift the draws of the packets after it.
         let drawn = self.impairments.draw_pieces(pieces);
         let passage = self.pass_channel(service.end);
-        let fate = if down.takes(service, now) {
+        let is_doubtful = down.may_take(service);
+        let fate = if down.takes(service, is_doubtful, now) {
             Fate::Lost(DropCause::Outage)
         } else if let Some(cause) = passage.lost {
             Fate::Lost(cause)
@@ -124,7 +126,7 @@ impl TransmissionLine {
         } else if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) {
             Fate::Lost(DropCause::BitError)
         } else {
-            self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), down)
+            self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), is_doubtful)
         };
         (service, fate)
     }
@@ -138,11 +140,12 @@ impl TransmissionLine {
         down: KnownOutages<'_>,
     ) -> Fate {
         let passage = self.channel.as_mut().map_or(FREE, |channel| channel.pass_anew(service.end));
-        if passage.lost.is_some() || down.takes(service, now) {
+        let is_doubtful = down.may_take(service);
+        if passage.lost.is_some() || down.takes(service, is_doubtful, now) {
             return Fate::Lost(DropCause::Outage);
         }
         let jitter_ns = self.impairments.draw_jitter_ns();
-        self.carry(service, passage.later(jitter_ns), journey, down)
+        self.carry(service, passage.later(jitter_ns), journey, is_doubtful)
     }
 
     fn carry(
@@ -150,9 +153,9 @@ impl TransmissionLine {
         service: ServiceInterval,
         passage: Passage,
         journey: Journey,
-        down: KnownOutages<'_>,
+        is_doubtful: bool,
     ) -> Fate {
-        if down.may_take(service) {
+        if is_doubtful {
             return Fate::Held(journey);
         }
         Fate::Arrives(self.arrival(service.end, passage.delay_ns, journey.is_late()), journey)

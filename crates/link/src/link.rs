@@ -1,5 +1,7 @@
 //! A duplex link.
 
+use alloc::boxed::Box;
+
 use skyhaul_core::{Event, EventSink, Instant, Packet};
 
 use crate::direction::{Direction, DroppedPacket};
@@ -40,12 +42,12 @@ impl Link {
     /// [`set_rate`](Self::set_rate).
     ///
     /// A time earlier than that of a previous call for this port counts as the time of that call.
-    pub fn handle(&mut self, now: Instant, port: u32, mut packet: Packet, sink: &mut dyn EventSink) {
-        self.enter(now, port, &mut packet, sink);
+    pub fn handle(&mut self, now: Instant, port: u32, packet: Packet, sink: &mut dyn EventSink) {
+        self.enter(now, port, Box::new(packet), sink);
     }
 
-    /// [`handle`](Self::handle) of a packet where it lies: each move of one costs. Its bytes go.
-    pub fn enter(&mut self, now: Instant, port: u32, packet: &mut Packet, sink: &mut dyn EventSink) {
+    /// [`handle`](Self::handle) of a packet that is not moved about, from link to link.
+    pub fn enter(&mut self, now: Instant, port: u32, packet: Box<Packet>, sink: &mut dyn EventSink) {
         if self.conditions.forced_outage().is_some() {
             self.settle(now, sink);
         }
@@ -96,12 +98,12 @@ impl Link {
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(u32, Packet)> {
         let port = self.due_port(now)?;
-        Some((port, self.take_due(port)?))
+        Some((port, *self.take_due(port)?))
     }
 
     /// The next packet of those that leave at `port`, due or not.
     #[inline]
-    pub fn take_due(&mut self, port: u32) -> Option<Packet> {
+    pub fn take_due(&mut self, port: u32) -> Option<Box<Packet>> {
         self.directions[1 - port as usize].deliver()
     }
 

@@ -17,10 +17,10 @@ pub(crate) struct KnownOutages<'a> {
 }
 
 impl KnownOutages<'_> {
-    /// True if a packet is lost for certain, by what is known at `now`.
-    pub(crate) fn takes(&self, service: ServiceInterval, now: Instant) -> bool {
-        is_down_during(self.scheduled, service.start, service.end)
-            || service.start <= now && self.may_take(service)
+    /// True if a packet is lost for certain, by what is known at `now`. `is_doubtful`: what
+    /// [`may_take`](Self::may_take) says of it.
+    pub(crate) fn takes(&self, service: ServiceInterval, is_doubtful: bool, now: Instant) -> bool {
+        is_doubtful && service.start <= now || is_down_during(self.scheduled, service.start, service.end)
     }
 
     /// True if a packet is lost unless the forced outage ends early.

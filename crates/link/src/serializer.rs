@@ -36,6 +36,8 @@ impl Serializer {
     }
 
     /// Serves a packet that is there at `now`, after all those before it.
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
     pub(crate) fn serve(&mut self, now: Instant, wire_bytes: u32) -> ServiceInterval {
         if now > self.free_at {
             self.remainder = 0;

@@ -64,7 +64,10 @@ impl fmt::Debug for WaitHistogram {
 }
 
 fn bucket(us: u64) -> usize {
-    let shift = us.max(1).ilog2().saturating_sub(STEP_BITS);
+    if us < STEPS as u64 {
+        return us as usize; // most wait for nothing
+    }
+    let shift = us.ilog2() - STEP_BITS;
     (shift << STEP_BITS) as usize + (us >> shift) as usize
 }
 

@@ -105,7 +105,7 @@ fn packets(scenario: &Scenario, seed: u64) -> TraceSum {
                 sum.events += 1;
                 sum.add(&format!("{now:?} {port} {:02x?}\n", &packet.bytes[..]));
                 let _ = sink;
-                link.enter(now, port as u32, packet, &mut NullSink);
+                link.handle(now, port as u32, packet, &mut NullSink);
             });
         }
         let next = hosts.iter().filter_map(Host::deadline).chain(link.deadline()).min();

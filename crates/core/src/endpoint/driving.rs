@@ -42,6 +42,10 @@ impl<H: Hosted> Engine for H {
     ) -> Option<Transmit<Self::Peer>> {
         let endpoint = self.endpoint_mut();
         buffer.clear();
+        // Every second question, as a rule.
+        if endpoint.scheduler.is_idle() && endpoint.answers.is_empty() {
+            return None;
+        }
         if let Some(transmit) = endpoint.scheduler.poll_stash(buffer) {
             return Some(transmit);
         }

@@ -356,8 +356,8 @@ impl<F: Family> Endpoint<F> {
         if slot.is_retirable() {
             self.retire(id);
         } else {
-            let peer = slot.key.peer;
-            self.scheduler.touch(id, &mut slot.entry, peer, || self.paths.get_mut(&peer));
+            let Slot { key: Key { peer, .. }, entry, .. } = slot;
+            self.scheduler.touch(id, entry, peer, || self.paths.get_mut(peer));
         }
     }
 

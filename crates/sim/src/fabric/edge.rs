@@ -1,7 +1,5 @@
 //! Edge of a network: a link, the layer above it if there is one, and the nodes at its ends.
 
-use std::mem;
-
 use skyhaul_core::{EventSink, Instant, Packet};
 use skyhaul_link::{Arq, Link, LinkCounters};
 use skyhaul_scenario::LinkBetween;
@@ -34,17 +32,17 @@ impl Edge {
         Ok(Self { link, ends: spec.ends.map(|node| node as u32), arq })
     }
 
-    /// A packet enters at the port `port` of this edge, which has the number `index`. Its bytes go.
+    /// A packet enters at the port `port` of this edge, which has the number `index`.
     #[inline]
     pub(super) fn enter(
         &mut self,
         now: Instant,
         [index, port]: [u32; 2],
-        packet: &mut Packet,
+        packet: Box<Packet>,
         sink: &mut dyn EventSink,
     ) {
         if let Some(arq) = &mut self.arq {
-            return arq.handle(now, port, mem::take(packet), &mut self.link, (u64::from(index), sink));
+            return arq.handle(now, port, *packet, &mut self.link, (u64::from(index), sink));
         }
         self.link.enter(now, port, packet, sink);
     }
@@ -63,9 +61,9 @@ impl Edge {
 
     /// The packet that leaves at `port`.
     #[inline]
-    pub(super) fn take_due(&mut self, port: u32) -> Option<Packet> {
+    pub(super) fn take_due(&mut self, port: u32) -> Option<Box<Packet>> {
         if let Some(arq) = &mut self.arq {
-            return arq.take_due(port);
+            return arq.take_due(port).map(Box::new);
         }
         self.link.take_due(port)
     }

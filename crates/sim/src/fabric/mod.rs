@@ -8,6 +8,7 @@ mod tap;
 use std::collections::VecDeque;
 use std::fmt;
 
+use bytes::Bytes;
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet};
 use skyhaul_link::Link;
@@ -48,6 +49,9 @@ pub(crate) struct Fabric {
     pub(crate) routes: Routes,
     pub(crate) schedule: Schedule,
     pub(crate) unroutable_packets: u64,
+    /// Boxes of packets that have arrived, for those to come: no more than were ever under way at a time.
+    #[expect(clippy::vec_box, reason = "the boxes go out again, and what is in them stays where it is")]
+    spare: Vec<Box<Packet>>,
     /// Frames that layers which repeat have taken in.
     frames: u64,
     tap: Option<Box<dyn LinkTap>>,
@@ -55,7 +59,15 @@ pub(crate) struct Fabric {
 
 impl Fabric {
     pub(crate) fn new(edges: Vec<Edge>, routes: Routes) -> Self {
-        Self { edges, routes, schedule: Schedule::new(), unroutable_packets: 0, frames: 0, tap: None }
+        Self {
+            schedule: Schedule::new(edges.len()),
+            edges,
+            routes,
+            unroutable_packets: 0,
+            spare: Vec::new(),
+            frames: 0,
+            tap: None,
+        }
     }
 
     /// Has `tap` see every packet from now on.
@@ -73,13 +85,30 @@ impl Fabric {
         self.edges.len() + node
     }
 
-    /// Hands a packet that is at node `at` to the next link on its way, from where it lies: each move of it
-    /// costs. Its bytes go.
+    /// A packet sets out at node `at`.
+    pub(crate) fn send(&mut self, now: Instant, at: u32, packet: Packet, sink: &mut dyn EventSink<Source>) {
+        let packet = match self.spare.pop() {
+            Some(mut place) => {
+                *place = packet;
+                place
+            }
+            None => Box::new(packet),
+        };
+        self.forward(now, at, packet, sink);
+    }
+
+    /// Keeps the box of a packet that has arrived.
+    pub(crate) fn recycle(&mut self, mut packet: Box<Packet>) {
+        packet.bytes = Bytes::new();
+        self.spare.push(packet);
+    }
+
+    /// Hands a packet that is at node `at` to the next link on its way.
     pub(crate) fn forward(
         &mut self,
         now: Instant,
         at: u32,
-        packet: &mut Packet,
+        packet: Box<Packet>,
         sink: &mut dyn EventSink<Source>,
     ) {
         let Some((index, port)) = self.routes.next(at, packet.meta.to) else {
@@ -91,7 +120,8 @@ impl Fabric {
         match &mut self.tap {
             None => edge.enter(now, [index, port], packet, &mut sink),
             Some(tap) => {
-                let (copy, mut drops) = (packet.clone(), DropSink { drops: Vec::new(), sink: &mut sink });
+                let (copy, mut drops) =
+                    (Packet::clone(&packet), DropSink { drops: Vec::new(), sink: &mut sink });
                 edge.enter(now, [index, port], packet, &mut drops);
                 tap.entered(now, LinkEnd { link: index, port }, &copy, &drops.drops);
             }
@@ -109,7 +139,7 @@ impl Fabric {
     }
 
     /// Node that the next packet of link `index` reaches, and the end of the link there, if it is delivered
-    /// now. [`Self::deliver`] gives the packet itself: each move of it costs.
+    /// now. [`Self::deliver`] gives the packet itself.
     #[inline]
     pub(crate) fn reached(&mut self, now: Instant, index: usize) -> Option<(u32, LinkEnd)> {
         let edge = &mut self.edges[index];
@@ -123,7 +153,7 @@ impl Fabric {
 
     /// The packet that is delivered at this end of a link.
     #[inline]
-    pub(crate) fn deliver(&mut self, now: Instant, end: LinkEnd) -> Option<Packet> {
+    pub(crate) fn deliver(&mut self, now: Instant, end: LinkEnd) -> Option<Box<Packet>> {
         if self.tap.is_some() {
             return self.deliver_in_sight(now, end);
         }
@@ -132,7 +162,7 @@ impl Fabric {
 
     /// [`Self::deliver`] where somebody looks on.
     #[cold]
-    fn deliver_in_sight(&mut self, now: Instant, end: LinkEnd) -> Option<Packet> {
+    fn deliver_in_sight(&mut self, now: Instant, end: LinkEnd) -> Option<Box<Packet>> {
         let packet = self.edges[end.link as usize].take_due(end.port)?;
         if let Some(tap) = &mut self.tap {
             tap.left(now, end, &packet);
@@ -189,13 +219,13 @@ impl Middle {
     }
 
     /// A packet sets out at node `at` for the host that its meta data name.
-    pub fn send(&mut self, now: Instant, at: u32, mut packet: Packet) {
+    pub fn send(&mut self, now: Instant, at: u32, packet: Packet) {
         let Some((mtu_bytes, end)) = self.fabric.mtu_bytes(now, at, &packet) else {
-            self.fabric.forward(now, at, &mut packet, &mut NullSink);
+            self.fabric.forward(now, at, Box::new(packet), &mut NullSink);
             return;
         };
         let (mut sink, copy) = (SizeSink(false), packet.clone());
-        self.fabric.forward(now, at, &mut packet, &mut sink);
+        self.fabric.forward(now, at, Box::new(packet), &mut sink);
         if sink.0 && self.oversized.len() < MAX_OVERSIZED {
             self.oversized.push_back(OversizedPacket { at: now, node: at, end, mtu_bytes, packet: copy });
         }
@@ -231,9 +261,9 @@ impl Middle {
             let Some((node, end)) = self.fabric.reached(at, index) else { continue };
             let Some(packet) = self.fabric.deliver(at, end) else { continue };
             if !self.is_router.get(node as usize).is_some_and(|is| *is) {
-                return Some((at, node, packet));
+                return Some((at, node, *packet));
             }
-            self.send(at, node, packet);
+            self.send(at, node, *packet);
         }
     }
 

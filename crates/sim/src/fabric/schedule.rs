@@ -3,36 +3,48 @@
 use skyhaul_core::{Instant, Tournament};
 
 /// When each of a fixed number of components wants to act: asking for the first costs nothing. Equal times go
-/// by number.
+/// by number. Links and nodes, which come behind them, are two lines: each is half as long.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    /// `Instant::MAX`: the component does not want to.
-    times: Tournament<Instant>,
+    /// Number of links.
+    links: usize,
+    /// Lines of links and of nodes; `Instant::MAX`: the component does not want to act.
+    lines: [Tournament<Instant>; 2],
 }
 
 impl Schedule {
-    /// For components none of which wants to act.
-    pub(crate) fn new() -> Self {
-        Self { times: Tournament::new(Instant::MAX) }
+    /// For so many links, and nodes, none of which wants to act.
+    pub(crate) fn new(links: usize) -> Self {
+        Self { links, lines: [0, 1].map(|_| Tournament::new(Instant::MAX)) }
     }
 
     /// The first to act, and when; `None` if nobody wants to.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Instant, usize)> {
-        Some(self.times.first()).filter(|&(at, _)| at < Instant::MAX)
+        let [(link_at, link), (node_at, node)] = self.lines.each_ref().map(Tournament::first);
+        let first = if node_at < link_at { (node_at, self.links + node) } else { (link_at, link) };
+        (first.0 < Instant::MAX).then_some(first)
     }
 
     /// `component` wants to act at `at`.
     #[inline]
     pub(crate) fn set(&mut self, component: usize, at: Option<Instant>) {
-        self.times.set(component, at.unwrap_or(Instant::MAX));
+        let (line, number) = self.place(component);
+        self.lines[line].set(number, at.unwrap_or(Instant::MAX));
     }
 
     /// Brings the time of `component` forward to `at` if it is later.
     #[inline]
     pub(crate) fn hasten(&mut self, component: usize, at: Instant) {
-        if at < self.times.key(component) {
-            self.times.set(component, at);
+        let (line, number) = self.place(component);
+        if at < self.lines[line].key(number) {
+            self.lines[line].set(number, at);
         }
+    }
+
+    /// Line of a component, and its number there.
+    #[inline]
+    fn place(&self, component: usize) -> (usize, usize) {
+        component.checked_sub(self.links).map_or((0, component), |node| (1, node))
     }
 }

@@ -157,19 +157,21 @@ impl Engines {
     }
 
     /// Next event for the application.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<(ConnectionKey, StreamEvent)> {
+        if self.layers.is_empty() { self.poll_below() } else { self.poll_layers() }
+    }
+
+    fn poll_layers(&mut self) -> Option<(ConnectionKey, StreamEvent)> {
         loop {
-            let below = self.poll_below();
-            if self.layers.is_empty() {
-                return below;
-            }
-            let Some((key, event)) = below else { return self.layers.poll_event() };
+            let Some((key, event)) = self.poll_below() else { return self.layers.poll_event() };
             if let Some(event) = self.layers.above(key, event) {
                 return Some((key, event));
             }
         }
     }
 
+    #[inline]
     fn poll_below(&mut self) -> Option<(ConnectionKey, StreamEvent)> {
         self.all().find_map(|(engine, of)| {
             let (connection, event) = of.poll_event()?;

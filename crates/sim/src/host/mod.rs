@@ -92,7 +92,7 @@ impl Host {
         &mut self,
         now: Instant,
         sink: &mut dyn EventSink<Source>,
-        mut send: impl FnMut(&mut Packet, &mut dyn EventSink<Source>),
+        mut send: impl FnMut(Packet, &mut dyn EventSink<Source>),
     ) {
         if let Some(standstills) = &mut self.standstills {
             let Some(held) = standstills.read(now) else { return };
@@ -123,7 +123,7 @@ impl Host {
         &mut self,
         now: Instant,
         sink: &mut dyn EventSink<Source>,
-        send: &mut impl FnMut(&mut Packet, &mut dyn EventSink<Source>),
+        send: &mut impl FnMut(Packet, &mut dyn EventSink<Source>),
     ) -> bool {
         let mut sent = false;
         loop {
@@ -141,7 +141,7 @@ impl Host {
         now: Instant,
         SegmentBatch { engine, around, transmit }: SegmentBatch,
         sink: &mut dyn EventSink<Source>,
-        send: &mut impl FnMut(&mut Packet, &mut dyn EventSink<Source>),
+        send: &mut impl FnMut(Packet, &mut dyn EventSink<Source>),
     ) {
         if around.envelope_bytes > 0 {
             for segment in self.buffer.chunks_mut(transmit.segment_bytes.max(1)) {
@@ -164,7 +164,7 @@ impl Host {
             let wire_bytes = first.fields.whole_bytes(bytes.len()) as u32 + around.header_bytes;
             let id = self.next_packet;
             self.next_packet += 1;
-            send(&mut Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);
+            send(Packet { bytes, meta: PacketMeta { wire_bytes, id, ..first } }, sink);
         }
     }
 }

@@ -66,8 +66,8 @@ impl Until {
 pub struct Network {
     nodes: Vec<Node>,
     fabric: Fabric,
-    /// Hosts that a packet reached just now, by number. They are not in the schedule for it: there they
-    /// would come first, and then go back to about where they were.
+    /// Hosts that a packet reached just now, by number, the first one last. They are not in the schedule for
+    /// it: there they would come first, and then go back to about where they were.
     woken: Vec<usize>,
     now: Instant,
     events: u64,
@@ -205,13 +205,13 @@ impl Network {
     /// Next actor, and its time.
     fn next(&self) -> Option<(Instant, usize)> {
         let scheduled = self.fabric.schedule.first();
-        let Some(&node) = self.woken.first() else { return scheduled };
+        let Some(&node) = self.woken.last() else { return scheduled };
         let woken = (self.now, self.fabric.component(node));
         Some(scheduled.map_or(woken, |scheduled| scheduled.min(woken)))
     }
 
     fn wake(&mut self, node: usize) {
-        if let Err(place) = self.woken.binary_search(&node) {
+        if let Err(place) = self.woken.binary_search_by(|other| node.cmp(other)) {
             self.woken.insert(place, node);
         }
     }
@@ -219,12 +219,12 @@ impl Network {
     /// Everything that link `index` has to deliver now.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         while let Some((at, end)) = self.fabric.reached(self.now, index) {
-            // It is handed on from where it lies.
-            let Some(packet) = &mut self.fabric.deliver(self.now, end) else { return };
+            let Some(packet) = self.fabric.deliver(self.now, end) else { return };
             self.events += 1;
             match &mut self.nodes[at as usize] {
                 Node::Host(host) if packet.meta.to == at => {
-                    host.receive(self.now, address(packet.meta.from), packet, sink);
+                    host.receive(self.now, address(packet.meta.from), &packet, sink);
+                    self.fabric.recycle(packet);
                     self.wake(at as usize);
                 }
                 _ => self.fabric.forward(self.now, at, packet, sink),
@@ -234,13 +234,11 @@ impl Network {
 
     fn work(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         self.events += 1;
-        if self.woken.first() == Some(&index) {
-            self.woken.remove(0);
-        }
+        self.woken.pop_if(|first| *first == index);
         let Node::Host(host) = &mut self.nodes[index] else { return };
         let (fabric, now) = (&mut self.fabric, self.now);
         let before = host.app.memory_bytes();
-        host.work(now, sink, |packet, sink| fabric.forward(now, index as u32, packet, sink));
+        host.work(now, sink, |packet, sink| fabric.send(now, index as u32, packet, sink));
         self.memory_bytes += host.app.memory_bytes().saturating_sub(before);
         fabric.schedule.set(fabric.component(index), host.deadline());
     }

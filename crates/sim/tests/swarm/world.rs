@@ -176,7 +176,7 @@ impl World {
             if result.is_ok() {
                 result = watch.sent(now, index, &packet);
             }
-            air.send(now, index, std::mem::take(packet));
+            air.send(now, index, packet);
         });
         result.map(|()| moved).map_err(|why| format!("host {index}: {why}"))
     }

@@ -180,10 +180,7 @@ impl Connection {
         let is_question = !has_data && first != self.sender.max();
         let compressing = self.compressing(bits, &segment.options, is_probe || is_question);
         let (header_bytes, protocol) = match compressing {
-            None => {
-                encode(self.names.peer, &segment, out);
-                (HEADER_BYTES + segment.options.encoded_len(), 0)
-            }
+            None => (encode(self.names.peer, &segment, out), 0),
             Some(number) => {
                 let bytes = compress::compress(self.names.peer, number.get(), &segment, false, out);
                 (bytes, compress::PROTOCOL)

@@ -2,30 +2,29 @@
 
 use skyhaul_core::{Description, NetworkFields};
 
-use super::{Compression, HEADER_BYTES, Malformed, Segment, Way, checksum, flags};
+use super::{Compression, HEADER_BYTES, Malformed, Options, Segment, Way, checksum, flags};
 use crate::accelerated::is_counted;
 use crate::scps::compress::{self, Compressed, decompress};
 
 /// Decodes the body of an IP packet that came from `way.remote` to `way.local`.
 pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
-    built(|segment| read(way, bytes, segment))
+    whole(split(way, bytes)?, 0)
 }
 
-/// Segment that `read` makes of an empty one. It is made where it goes: it is large, and each move of it
-/// costs.
-#[inline]
-fn built<'a>(read: impl FnOnce(&mut Segment<'a>) -> Result<(), Malformed>) -> Result<Segment<'a>, Malformed> {
-    let mut built = Ok(Segment::default());
-    if let Ok(segment) = &mut built
-        && let Err(why) = read(segment)
-    {
-        built = Err(why);
+/// Decodes the body of an IP packet with these fields: plain or compressed, its data here or described.
+pub fn decode_packet(way: Way, fields: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
+    if fields.protocol != compress::PROTOCOL {
+        return whole(split(way, bytes)?, fields.described_bytes);
     }
-    built
+    let mut segment = decode_compressed(way, bytes)?;
+    describe(&mut segment, fields.described_bytes)?;
+    Ok(segment)
 }
 
-/// Reads a plain segment into an empty one.
-fn read<'a>(way: Way, bytes: &'a [u8], segment: &mut Segment<'a>) -> Result<(), Malformed> {
+/// Parts of a plain segment whose checksum is right: header, options, payload.
+type Parts<'a> = (&'a [u8; HEADER_BYTES], &'a [u8], &'a [u8]);
+
+fn split(way: Way, bytes: &[u8]) -> Result<Parts<'_>, Malformed> {
     let header: &[u8; HEADER_BYTES] = bytes.first_chunk().ok_or(Malformed::Truncated)?;
     let offset = usize::from(header[12] >> 4) * 4;
     if offset < HEADER_BYTES {
@@ -35,26 +34,39 @@ fn read<'a>(way: Way, bytes: &'a [u8], segment: &mut Segment<'a>) -> Result<(), 
     if checksum(way, bytes) != 0 {
         return Err(Malformed::Checksum);
     }
-    let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-    let long = |at: usize| u32::from(short(at)) << 16 | u32::from(short(at + 2));
-    (segment.source_port, segment.destination_port) = (short(0), short(2));
-    (segment.sequence, segment.acknowledgement) = (long(4), long(8));
-    (segment.flags, segment.window, segment.urgent) = (header[13], short(14), short(18));
-    segment.payload = (payload, &[]);
-    segment.options.read(&head[HEADER_BYTES..])?;
-    check_flags(segment)
+    Ok((header, &head[HEADER_BYTES..], payload))
 }
 
-/// Decodes the body of an IP packet with these fields: plain or compressed, its data here or described.
-pub fn decode_packet(way: Way, fields: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
-    built(|segment| {
-        if fields.protocol == compress::PROTOCOL {
-            *segment = decode_compressed(way, bytes)?;
-        } else {
-            read(way, bytes, segment)?;
-        }
-        describe(segment, fields.described_bytes)
-    })
+/// Segment of these parts, whose data stand for so many octets, if not 0. It is made where it goes: it is
+/// large, and each move of it costs.
+fn whole((header, options, payload): Parts<'_>, described_bytes: u16) -> Result<Segment<'_>, Malformed> {
+    let short = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let long = |at: usize| u32::from(short(at)) << 16 | u32::from(short(at + 2));
+    let mut whole = Ok(Segment {
+        source_port: short(0),
+        destination_port: short(2),
+        sequence: long(4),
+        acknowledgement: long(8),
+        flags: header[13],
+        window: short(14),
+        urgent: short(18),
+        options: Options::default(),
+        payload: (payload, &[]),
+        described: None,
+        compression: None,
+    });
+    if let Ok(segment) = &mut whole
+        && let Err(why) = finish(segment, options, described_bytes)
+    {
+        whole = Err(why);
+    }
+    whole
+}
+
+fn finish(segment: &mut Segment<'_>, options: &[u8], described_bytes: u16) -> Result<(), Malformed> {
+    segment.options.read(options)?;
+    check_flags(segment)?;
+    describe(segment, described_bytes)
 }
 
 /// Takes the data of a segment for a description of so many octets; nothing where there are none.

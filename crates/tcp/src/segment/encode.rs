@@ -10,8 +10,8 @@ use super::{HEADER_BYTES, Segment, Way};
 const PROTOCOL: u8 = 6;
 
 /// Appends the segment as it goes from `way.local` to `way.remote`. Its options must fit into
-/// [`MAX_OPTIONS_BYTES`](super::MAX_OPTIONS_BYTES).
-pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) {
+/// [`MAX_OPTIONS_BYTES`](super::MAX_OPTIONS_BYTES). Octets of the header, options counted.
+pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) -> usize {
     let start = out.len();
     let words = (HEADER_BYTES + segment.options.encoded_len()) / 4;
     debug_assert!(words < 16, "options of more than 40 bytes");
@@ -25,6 +25,7 @@ pub fn encode(way: Way, segment: &Segment<'_>, out: &mut Vec<u8>) {
     }
     let sum = checksum(way, &out[start..]);
     out[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+    4 * words
 }
 
 /// Header of so many words, options counted, without its checksum.
