@@ -46,7 +46,8 @@ impl Link {
         self.enter(now, port, Box::new(packet), sink);
     }
 
-    /// [`handle`](Self::handle) of a packet that is not moved about, from link to link.
+    /// [`handle`](Self::handle) of a packet in a box, which goes from link to link as it is: each move of a
+    /// packet costs.
     pub fn enter(&mut self, now: Instant, port: u32, packet: Box<Packet>, sink: &mut dyn EventSink) {
         if self.conditions.forced_outage().is_some() {
             self.settle(now, sink);

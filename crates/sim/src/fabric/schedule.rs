@@ -48,3 +48,31 @@ impl Schedule {
         component.checked_sub(self.links).map_or((0, component), |node| (1, node))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_first_is_the_earliest_and_of_equals_the_lowest(
+            links in 0usize..20, changes in proptest::collection::vec((0usize..40, 0u64..20), 1..200),
+        ) {
+            let (mut schedule, mut model) = (Schedule::new(links), [None; 40]);
+            for (component, at) in changes {
+                let is_hastened = at % 4 == 0 && model[component].is_some();
+                let wanted = (at > 2).then(|| Instant::from_ns(at));
+                if let (true, Some(at)) = (is_hastened, wanted) {
+                    schedule.hasten(component, at);
+                    model[component] = model[component].min(wanted);
+                } else {
+                    schedule.set(component, wanted);
+                    model[component] = wanted;
+                }
+                let expected = model.iter().enumerate().filter_map(|(i, at)| at.map(|at| (at, i))).min();
+                prop_assert_eq!(schedule.first(), expected);
+            }
+        }
+    }
+}
