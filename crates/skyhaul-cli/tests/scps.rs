@@ -189,9 +189,10 @@ fn acknowledgements_are_as_rare_as_the_receiver_is_told() {
     assert!(3 * rare < often, "{rare} packets back, and {often}");
 }
 
+/// Fifteen timeouts without backing off take less.
 #[test]
 fn a_transfer_over_an_outage_goes_on_when_it_is_over() {
-    let outages = vec![Outage { from: Instant::from_ns(SECOND), to: Instant::from_ns(4 * SECOND) }];
+    let outages = vec![Outage { from: Instant::from_ns(SECOND), to: Instant::from_ns(9 * SECOND) }];
     linked(LinkConfig { outages, ..noisy() }, |link| {
         transferred((SCPS, &DECLARED), (SCPS, &[]));
         let dropped = link.stop().forward.counters.dropped;

@@ -6,7 +6,7 @@ use common::{Lone, PEER_INITIAL, PEER_PORT, PORT, plain, stamps, way};
 use skyhaul_core::{MS, NullSink, Verdict};
 use skyhaul_tcp::scps::{CAPABILITIES, CORRUPTION, Capabilities, SNACK, Scps, Snack, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
-use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage};
+use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, State};
 
 /// Ends without timestamps, so that blocks have 1000 bytes; a window that stays open.
 fn speaking(scps: Scps) -> Config {
@@ -249,6 +249,22 @@ fn a_timeout_repeats_the_oldest_segment_alone_and_damage_backs_nothing_off() {
     snack(&mut lone, 1001, holes(&[(0, 3), (5, 2)]));
     assert_eq!(lone.data_sent(), [1001, 2001, 3001, 6001, 7001], "the holes that it left, at once");
     assert_eq!(lone.stats().cwnd_bytes, 60_000);
+}
+
+/// Fifteen timeouts of 350 ms would be over within 6 s.
+#[test]
+fn where_the_timer_does_not_back_off_an_outage_has_as_much_time_as_where_it_does() {
+    let mut lone = ten_under_way(declared());
+    let begun = lone.now;
+    while lone.state() == State::Established {
+        lone.wait();
+        let octets: usize = lone.hear().iter().map(|heard| heard.payload.len()).sum();
+        assert!(octets <= 1000, "one segment at a time, or as much in smaller ones");
+    }
+    let timeouts = |n: u32| u64::min(350 << n, 60_000);
+    let patience_ms: u64 = (1..=15).map(timeouts).sum();
+    let lasted_ms = lone.now.since(begun) / MS;
+    assert!((patience_ms..patience_ms + 1000).contains(&lasted_ms), "{lasted_ms} ms, and not {patience_ms}");
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Connection {
             Timeout::Retransmission => {
                 let (opening, open) = (self.config.max_syn_repeats, self.config.max_repeats);
                 let opens = self.life.is_opening() || self.is_starred();
-                if self.sender.timeouts() >= if opens { opening } else { open } {
+                if self.sender.has_timed_out(if opens { opening } else { open }, context.now) {
                     self.miss_answer(context.now);
                     return self.give_up();
                 }

@@ -175,6 +175,14 @@ impl Sender {
         self.timer.timeouts()
     }
 
+    /// True if so many timeouts in a row suffice to give the peer up. Where the timer does not back off, they
+    /// take seconds, which an outage outlasts: the time that they take of one that does must have passed
+    /// [RFC 1122 4.2.3.5: 100 s at least].
+    pub(crate) fn has_timed_out(&self, repeats: u32, now: Instant) -> bool {
+        let backs_off = self.space.is_opening() || verdicts::is_congestion(self.verdicts.last());
+        self.timeouts() >= repeats && (backs_off || self.timer.has_lasted(repeats, now))
+    }
+
     /// Smoothed round trip of what this end sends.
     pub(crate) fn rtt_ns(&self) -> Option<u64> {
         let rtt = self.timer.rtt();

@@ -91,6 +91,15 @@ impl Rto {
         bounded_ns.saturating_mul(1 << self.doublings).min(self.max_ns)
     }
 
+    /// Time that so many timeouts take, each of which backs off.
+    pub(super) fn backed_off_ns(&self, timeouts: u32) -> u64 {
+        let after = |doublings: u32| {
+            let factor = 1u64.checked_shl(doublings).unwrap_or(u64::MAX);
+            self.timeout_ns().saturating_mul(factor).min(self.max_ns)
+        };
+        (1..=timeouts).fold(0, |sum: u64, doublings| sum.saturating_add(after(doublings)))
+    }
+
     /// Moment at which a timer that is started now runs out: never early, and at a tick of the clock.
     pub(super) fn due(&self, now: Instant) -> Instant {
         Instant::from_ns(self.in_ticks(now.after(self.timeout_ns()).as_ns()))

@@ -14,6 +14,8 @@ pub(super) struct RetransmissionTimer {
     at: Option<Instant>,
     /// Timeouts since something new was acknowledged.
     timeouts: u32,
+    /// Moment of the first of them, or of those before.
+    first_timeout_at: Option<Instant>,
     /// End of a segment sent once, and when: a round trip being measured.
     timing: Option<(u64, Instant)>,
     /// Timestamps measure the next round trip from this number on: one a window [RFC 6298 3].
@@ -32,6 +34,7 @@ impl RetransmissionTimer {
             rto: Rto::new(config),
             at: None,
             timeouts: 0,
+            first_timeout_at: None,
             timing: None,
             echo_mark: initial,
             last_data_at: now,
@@ -56,6 +59,13 @@ impl RetransmissionTimer {
     /// Moment of the last timeout, if no round trip was measured since that began after it.
     pub(super) fn timed_out_at(&self) -> Option<Instant> {
         self.timed_out_at
+    }
+
+    /// True if as much time has passed since the first timeout as `repeats` further ones take of a timer that
+    /// backs off from what it is now.
+    pub(super) fn has_lasted(&self, repeats: u32, now: Instant) -> bool {
+        let lasted_ns = self.first_timeout_at.map_or(0, |first| now.since(first));
+        lasted_ns >= self.rto.backed_off_ns(repeats)
     }
 
     /// Retransmission timeout.
@@ -124,6 +134,9 @@ impl RetransmissionTimer {
     /// It ran out [RFC 6298 5.5]. `backs_off`: the next one waits twice as long.
     pub(super) fn on_timeout(&mut self, backs_off: bool, now: Instant) {
         self.timed_out_at = Some(now);
+        if self.timeouts == 0 {
+            self.first_timeout_at = Some(now);
+        }
         if backs_off {
             self.rto.back_off();
         }
