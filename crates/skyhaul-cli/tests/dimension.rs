@@ -39,6 +39,33 @@ fn the_papers_set_has_the_papers_values() {
     assert!((value(&said, "buffer_segments") - 34.0).abs() < 1e-9, "{said:?}");
 }
 
+/// Values of `docs/spec/petra.md` 4: margins of ours are no result of a formula of the paper's.
+#[test]
+fn a_formulas_number_stands_beside_its_own_result() {
+    for (satellite, wire, window, threshold) in
+        [("128k", "2M", 13.0, 2.0), ("384k", "2M", 39.0, 5.0), ("2M", "4M", 202.0, 24.0)]
+    {
+        let said = run(&["dimension", "--satellite", satellite, "--wire", wire, "--pdu", "600B", "--json"]);
+        let object: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let rows = object["dimensions"].as_array().unwrap();
+        for (formula, value, recommended) in
+            [("1", window, "stpp_window_pdus"), ("16", threshold, "threshold_segments")]
+        {
+            let of: Vec<f64> = rows
+                .iter()
+                .filter(|row| row["formula"] == formula)
+                .filter_map(|row| row["value"].as_f64())
+                .collect();
+            assert_eq!(of, [value], "({formula}): {said:?}");
+            assert!(self::value(&said, recommended) >= value, "({formula}): {said:?}");
+        }
+        for row in rows {
+            let words = |name: &str| row[name].as_str().is_some_and(|words| !words.is_empty());
+            assert!(words("below") && words("above"), "{row}");
+        }
+    }
+}
+
 #[test]
 fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
     for (given, words) in [
@@ -193,6 +220,97 @@ fn a_written_scenario_is_checked_and_keeps_every_constraint() {
         let said = run(&["dimension", "--check", &file]);
         assert!(said.code == Some(1) || said.code == Some(2), "{wrong}: {said:?}");
         assert!(said.err.contains(words), "{wrong}: {}", said.err);
+    }
+}
+
+/// The file of the guide, with one key changed at a time.
+#[test]
+fn a_file_with_one_key_that_breaks_a_rule_does_not_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("split.toml").to_str().unwrap().to_string();
+    let written = run(&[
+        "dimension",
+        "--satellite",
+        "384k",
+        "--wire",
+        "2M",
+        "--bit-error-rate",
+        "1e-5",
+        "--scenario",
+        &file,
+    ]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let said = run(&["dimension", "--check", &file]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (right, wrong, words) in [
+        ("\nrate = \"384000bit/s\"", "\nrate = \"100kbit/s\"", "(3): transports.hop.rate of 100"),
+        ("\nrate = \"384000bit/s\"", "\nrate = \"500kbit/s\"", "(3): transports.hop.rate of 500"),
+        (
+            "send_limit = \"64000B\"",
+            "send_limit = \"1000B\"",
+            "(16): a window of 1 segments (transports.ltl.send_limit)",
+        ),
+        (
+            "receive_limit = \"32000B\"",
+            "receive_limit = \"3000B\"",
+            "(transports.ltl.receive_limit) on the last wire",
+        ),
+        ("status_interval = \"62500000ns\"", "status_interval = \"5s\"", "(1): transports.hop.window_pdus"),
+        ("rtt = \"500000000ns\"", "rtt = \"50ms\"", "(1), III-F 3: transports.hop.rtt of 0.05 s"),
+        ("\nsdu = ", "\ntimeout = \"300ms\"\nsdu = ", "III-F 3: transports.hop.timeout of 0.3 s"),
+        ("transport = \"hop\"\n", "transport = \"hop\"\ncontrol = \"window\"\n", "flows.file.via.0.control"),
+        (
+            "sdu_header = \"40B\"\nsend_limit = \"",
+            "sdu_header = \"40B\"\nsend_limit = \"9kB\" #",
+            "(1): transports.hop.send_limit",
+        ),
+    ] {
+        assert!(text.contains(right), "{right} is not in {text}");
+        std::fs::write(&file, text.replace(right, wrong)).unwrap();
+        let said = run(&["dimension", "--check", &file]);
+        assert_eq!(said.code, Some(1), "{wrong}: {said:?}");
+        assert!(said.err.contains(words), "{wrong}: {}", said.err);
+    }
+}
+
+#[test]
+fn magnitudes_that_no_engine_has_are_told_with_the_formulas_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("none.toml").to_str().unwrap().to_string();
+    for (given, code, words) in [
+        (["--pdu", "4GB"], 2, "(22): --pdu"),
+        (["--largest-pdu", "4GB"], 2, "(22): --largest-pdu"),
+        (["--segment", "1TB"], 2, "(4): --segment"),
+        (["--status-interval", "1h"], 1, "(1): the window of the satellite hop, 1"),
+        (["--stpp-window", "100000"], 1, "(1): --stpp-window 100000 PDUs, is above the 16384"),
+    ] {
+        let set = ["dimension", "--satellite", "384k", "--wire", "2M"];
+        let said = run(&[&set[..], &given].concat());
+        assert_eq!(said.code, Some(code), "{given:?}: {said:?}");
+        assert!(said.err.contains(words), "{given:?}: {}", said.err);
+        // What is written runs, and what would not is not written.
+        let said = run(&[&set[..], &given, &["--scenario", &file]].concat());
+        let is_there = std::path::Path::new(&file).exists();
+        assert_eq!(is_there, given[0] == "--stpp-window", "{given:?}: {said:?}");
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("large.toml").to_str().unwrap().to_string();
+    for given in [["--segment", "9000B"], ["--batch", "16000000"], ["--window", "16000000"]] {
+        let set = ["dimension", "--satellite", "384k", "--wire", "2M", "--scenario", &file];
+        let said = run(&[&set[..], &given].concat());
+        if said.code == Some(2) {
+            assert!(said.err.contains("no scenario can be written"), "{given:?}: {}", said.err);
+            assert!(!std::path::Path::new(&file).exists(), "{given:?}");
+        } else {
+            let checked = run(&["dimension", "--check", &file]);
+            assert_ne!(checked.code, Some(2), "{given:?}: {checked:?}");
+            std::fs::remove_file(&file).unwrap();
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use skyhaul_core::units::{parse_bytes, parse_rate_bps, parse_time_ns};
 use skyhaul_petra::dimensioning::{Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire};
+use skyhaul_petra::stpp::MAX_PAYLOAD_BYTES;
 
 use super::rows::{Checked, Names};
 use crate::args::MORE;
@@ -11,6 +12,8 @@ use crate::failure::Failure;
 
 /// Nanoseconds of a second.
 const SECOND_NS: f64 = 1e9;
+/// Octets of the largest packet that IP has.
+const MAX_PACKET_BYTES: u64 = 65_535;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct DimensionArgs {
@@ -120,6 +123,13 @@ impl DimensionArgs {
         if !(0.0..=0.5).contains(&self.bit_error_rate) {
             return Err(Failure::usage("(20): --bit-error-rate must be between 0 and 0.5, like 1e-5"));
         }
+        let segment_bytes = further.segment.saturating_add(further.segment_header);
+        if segment_bytes > MAX_PACKET_BYTES {
+            return Err(Failure::usage(format!(
+                "(4): --segment and --segment-header have {segment_bytes} octets, and a packet has {MAX_PACKET_BYTES} \
+                 at most"
+            )));
+        }
         let segments = Segments {
             payload_bits: bits(further.segment),
             header_bits: bits(further.segment_header),
@@ -147,7 +157,15 @@ impl DimensionArgs {
 
     fn pdus(&self) -> Result<Pdus, Failure> {
         let overhead_bits = bits(self.further.pdu_overhead);
-        if let Some(bytes) = self.further.pdu {
+        let (most, given) = (u64::from(MAX_PAYLOAD_BYTES), self.further.pdu);
+        let chosen = self.further.largest_pdu.saturating_sub(self.further.pdu_overhead);
+        if given.unwrap_or(chosen) > most {
+            let option = given.map_or("--largest-pdu", |_| "--pdu");
+            return Err(Failure::usage(format!(
+                "(22): {option}: STPP has room for {most} octets of payload"
+            )));
+        }
+        if let Some(bytes) = given {
             return Ok(Pdus { payload_bits: bits(bytes), overhead_bits });
         }
         let largest_bits = bits(self.further.largest_pdu) - overhead_bits;

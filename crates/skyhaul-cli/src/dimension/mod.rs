@@ -1,6 +1,7 @@
 //! `skyhaul dimension`: how large everything must be where relays split a path [PETRA IV].
 
 mod args;
+mod constraints;
 mod read;
 mod rows;
 mod written;

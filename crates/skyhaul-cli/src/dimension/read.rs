@@ -7,9 +7,9 @@ use skyhaul_link::DirectionConfig;
 use skyhaul_petra::dimensioning::{
     Acknowledgement, Batches, Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire,
 };
-use skyhaul_petra::stpp;
 use skyhaul_scenario::{Flow, Hop, Scenario};
 
+use super::constraints::{Split, broken, smaller};
 use super::rows::{Checked, Dimensions, Names};
 use crate::failure::Failure;
 
@@ -30,29 +30,20 @@ const BATCH_SEGMENTS: u64 = 50;
 pub(super) fn check(path: &Path) -> Result<(Dimensions, Vec<String>), Failure> {
     let file = load(&standard(), path, &[]).map_err(|error| Failure::usage(error.to_string()))?;
     let mut first = None;
-    let mut broken: Vec<String> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
     for point in file.points().take(MAX_CHECKED_POINTS) {
         let scenario = file.scenario_at(&point).map_err(|error| Failure::usage(error.to_string()))?;
         let refused = |problem: String| Failure::usage(format!("{}: {problem}", path.display()));
-        let (dimensions, checked) = of(&scenario).map_err(refused)?;
-        let new = dimensions.broken(&checked).into_iter().filter(|words| !broken.contains(words));
-        let new: Vec<String> = new.collect();
-        broken.extend(new);
+        let (dimensions, new) = of(&scenario).map_err(refused)?;
+        let new: Vec<String> = new.into_iter().filter(|words| !told.contains(words)).collect();
+        told.extend(new);
         first.get_or_insert(dimensions);
     }
     let first = first.ok_or_else(|| Failure::usage(format!("{}: it has no point", path.display())))?;
-    Ok((first, broken))
+    Ok((first, told))
 }
 
-/// Ends of the wires and of the satellite hop, with what carries them.
-struct Split<'a> {
-    flow: &'a Flow,
-    hops: [Hop<'a>; 3],
-    tcp: &'a skyhaul_tcp::Config,
-    stpp: &'a stpp::Config,
-}
-
-fn of(scenario: &Scenario) -> Result<(Dimensions, Checked), String> {
+fn of(scenario: &Scenario) -> Result<(Dimensions, Vec<String>), String> {
     let split = scenario.flows.iter().find_map(split).ok_or_else(|| {
         "(1) to (31) are about a flow that goes via two relays, with TCP on the wires and STPP between them; there is \
          none"
@@ -62,7 +53,13 @@ fn of(scenario: &Scenario) -> Result<(Dimensions, Checked), String> {
     let segment = u64::from(split.tcp.mss_bytes);
     let pdus =
         Pdus { payload_bits: 8.0 * f64::from(split.stpp.payload_bytes), overhead_bits: PDU_HEADER_BITS };
-    let plan = Plan::new(path(scenario, &split)?, segments(&split), pdus).map_err(wrong)?;
+    let link = path(scenario, &split)?;
+    // What leaves to the link is the declared rate, if that is less.
+    let mut used = link;
+    let declared_bps = split.stpp_opener.rate_bps.map_or(f64::INFINITY, |bps| bps as f64);
+    used.satellite.rate_bps = link.satellite.rate_bps.min(declared_bps);
+    let window = smaller(split.ltl_windows());
+    let plan = Plan::new(used, segments(&split, window.0), pdus).map_err(wrong)?;
     let buffer = split.flow.via[0].buffer;
     let threshold = (buffer.threshold_bytes / segment).max(1);
     let utl = split.flow.end_to_end;
@@ -78,32 +75,37 @@ fn of(scenario: &Scenario) -> Result<(Dimensions, Checked), String> {
         threshold_segments: threshold,
         acknowledgement: Acknowledgement(ACKNOWLEDGEMENT_BITS),
     };
+    let stpp_window = smaller(split.stpp_windows());
     let checked = Checked {
         threshold: Some(buffer.threshold_bytes / segment),
         buffer: Some(buffer.size_bytes / segment),
         utl_timeout_s: utl.map(|utl| utl.timeout_ns as f64 / 1e9),
         utl_window: utl.map(|utl| u64::from(utl.window_batches)),
-        stpp_window: Some(u64::from(split.stpp.window_pdus)),
-        names: Names::Keys { flow: split.flow.name.clone(), hop: split.hops[1].transport.name.clone() },
+        stpp_window: Some(stpp_window.0),
+        names: Names::Keys { flow: split.flow.name.clone(), window: window.1, stpp_window: stpp_window.1 },
     };
-    Ok((dimensions, checked))
+    let mut told = dimensions.broken(&checked);
+    told.extend(broken(&split, &link, &dimensions.plan));
+    Ok((dimensions, told))
 }
 
 fn split(flow: &Flow) -> Option<Split<'_>> {
     let hops: [Hop<'_>; 3] = flow.hops().try_into().ok()?;
     // The end that accepts has the window of the wire, and sends the statuses.
     let tcp = hops[0].transport.acceptor.get()?;
-    let stpp = hops[1].transport.acceptor.get()?;
-    Some(Split { flow, hops, tcp, stpp })
+    let (stpp, stpp_opener) = (hops[1].transport.acceptor.get()?, hops[1].transport.opener.get()?);
+    let [tcp_opener, far_opener] = [hops[0].transport.opener.get()?, hops[2].transport.opener.get()?];
+    let far = hops[2].transport.acceptor.get()?;
+    Some(Split { flow, hops, tcp, tcp_opener, stpp, stpp_opener, far, far_opener })
 }
 
-fn segments(split: &Split<'_>) -> Segments {
+fn segments(split: &Split<'_>, window_segments: u64) -> Segments {
     let payload = u64::from(split.tcp.mss_bytes);
     Segments {
         payload_bits: 8.0 * payload as f64,
         header_bits: 8.0 * f64::from(SEGMENT_HEADER_BYTES),
         relay_header_bits: 8.0 * f64::from(split.stpp.sdu_header_bytes.saturating_sub(SEGMENT_HEADER_BYTES)),
-        window_segments: split.tcp.receive_limit_bytes / payload.max(1),
+        window_segments,
     }
 }
 

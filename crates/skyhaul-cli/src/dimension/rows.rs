@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use skyhaul_core::units::{show_bytes, show_rate};
-use skyhaul_petra::dimensioning::{Acknowledgement, Batches, Plan, Statuses, gain, nack_rate_bps};
+use skyhaul_petra::dimensioning::{Acknowledgement, Batches, Pdus, Plan, Statuses, gain, nack_rate_bps};
+use skyhaul_petra::stpp::MAX_WINDOW_PDUS;
 
 /// Segments that a threshold has beyond (16): the one that is leaving counts as gone before it is, and the
 /// one that arrives counts only when it is whole.
@@ -55,22 +56,39 @@ impl Dimensions {
     fn packets(&self) -> Vec<Row> {
         let (pdus, plan) = (self.plan.pdus(), &self.plan);
         let errors = plan.path().satellite.bit_error_rate;
-        vec![
-            octets("pdu_payload_bytes", "payload of a PDU", "22", pdus.payload_bits)
+        let best = Pdus::best(pdus.overhead_bits, errors, f64::INFINITY).payload_bits;
+        let best = octets("best_payload_bytes", "payload that carries most", "22", best);
+        let best = best.broken("headers take the link", "too many PDUs are damaged");
+        let further = [
+            octets("pdu_payload_bytes", "taken: payload of a PDU", "ours, by 22", pdus.payload_bits)
                 .broken("headers take the link", "too many PDUs are damaged"),
-            part("efficiency", "share of the link for payload", "20", pdus.efficiency(errors)),
-            octets("carried_bytes", "a segment on the satellite link", "4", plan.carried_bits()),
-            count("stpp_window_pdus", "window of the satellite hop, PDUs", "1", self.stpp_window())
+            part("efficiency", "share of the link for payload", "20", pdus.efficiency(errors))
+                .broken("(22) has a better payload", "-"),
+            octets("carried_bytes", "a segment on the satellite link", "4", plan.carried_bits())
+                .broken("more leave: (16) is higher", "fewer leave: (10) is longer"),
+            count(
+                "least_stpp_window_pdus",
+                "least window of the satellite hop, PDUs",
+                "1",
+                plan.stpp_window_pdus(),
+            )
+            .broken("the link waits for its round trip", "needed: statuses and repeats come late"),
+            count("stpp_window_pdus", "recommended: window of it", "ours, by 1", self.stpp_window())
                 .broken("the link waits for statuses", "the far relay must hold more"),
-        ]
+        ];
+        // Without errors (22) has no end.
+        (errors > 0.0).then_some(best).into_iter().chain(further).collect()
     }
 
     fn relay(&self) -> Vec<Row> {
         let (plan, threshold) = (&self.plan, self.threshold_segments);
         let cycle = plan.cycle();
         let pause_s = plan.first_pause_s(threshold).unwrap_or(0.0);
+        let least = plan.without_errors().least_threshold_segments();
         vec![
-            count("threshold_segments", "threshold of a relay, segments", "16", threshold)
+            count("least_threshold_segments", "least threshold of a relay, segments", "16", least)
+                .broken("the satellite link waits", "needed: segments leave and come whole"),
+            count("threshold_segments", "taken: threshold of a relay", "ours, by 16", threshold)
                 .broken("the satellite link waits", "a new connection's timer ends, Fig. 6"),
             count("buffer_segments", "buffer of a relay, segments", "19", plan.buffer_segments(threshold))
                 .broken("overflow: a batch is lost for good", "memory"),
@@ -79,23 +97,30 @@ impl Dimensions {
                 "of it filled on a clean link",
                 "18",
                 plan.full_buffer_segments(threshold),
-            ),
-            time("cycle_s", "cycle of the relay's buffer", "5-7", cycle.length_s),
-            time("pause_s", "longest pause of acknowledgements", "7", cycle.draining_s),
+            )
+            .broken("overflow without any error", "memory; (19) is enough for errors, too"),
+            time("cycle_s", "cycle of the relay's buffer", "5-7", cycle.length_s)
+                .broken("acknowledgements stop more often", "pauses and (10) are longer"),
+            time("pause_s", "longest pause of acknowledgements", "7", cycle.draining_s)
+                .broken("a window lasts less than a pause", "a timer that has not measured one ends"),
             time("first_pause_s", "the first one of a connection", "11", pause_s)
-                .broken("", "above 1 s TCP's timer ends"),
+                .broken("-", "above 1 s TCP's timer ends"),
         ]
     }
 
     fn end_to_end(&self) -> Vec<Row> {
         let (bound_s, timeout_s, window) = (self.utl_bound_s(), self.utl_timeout_s(), self.utl_window());
+        let least = self.batches.window_batches(&self.plan, self.acknowledgement);
         vec![
             count("batch_segments", "batch of the end-to-end layer, segments", "-", self.batch_segments)
                 .broken("more acknowledgements lead back", "a dead path is noticed later"),
-            time("utl_rtt_s", "longest round trip end to end", "10", bound_s),
-            time("utl_timeout_s", "timeout of the end-to-end layer", "10", timeout_s)
+            time("utl_rtt_s", "longest round trip end to end", "10", bound_s)
+                .broken("a timeout ends for nothing", "a dead path is noticed later"),
+            time("utl_timeout_s", "recommended: timeout of the end-to-end layer", "ours, by 10", timeout_s)
                 .broken("connections end for nothing", "a dead path is noticed later"),
-            count("utl_window_batches", "window of the end-to-end layer, batches", "14", window)
+            count("least_utl_window_batches", "least window of the end-to-end layer, batches", "14", least)
+                .broken("the satellite link waits", "needed: repeats, and a batch being filled"),
+            count("utl_window_batches", "recommended: window of it", "ours, by 14", window)
                 .broken("the satellite link waits", "more is unconfirmed when a relay dies"),
         ]
     }
@@ -105,9 +130,12 @@ impl Dimensions {
         vec![
             time("status_interval_s", "time between statuses", "-", statuses.interval_s)
                 .broken("statuses fill the way back", "repeats wait, the window is larger"),
-            rate("reverse_bps", "rate of statuses", "25", statuses.rate_bps(plan)),
-            rate("nack_bps", "rate of a NACK for each damaged PDU", "28", nack_rate_bps(plan)),
-            part("gain", "gain over NACKs", "27", gain(plan, statuses)),
+            rate("reverse_bps", "rate of statuses", "25", statuses.rate_bps(plan))
+                .broken("statuses come late, repeats wait", "the way back carries what nobody needs"),
+            rate("nack_bps", "rate of a NACK for each damaged PDU", "28", nack_rate_bps(plan))
+                .broken("below (25): take a longer T_stat", "above (25): statuses save the difference"),
+            part("gain", "gain over NACKs", "27", gain(plan, statuses))
+                .broken("below 0 NACKs would take less", "-"),
         ]
     }
 
@@ -136,6 +164,8 @@ impl Dimensions {
         let (plan, threshold, names) = (&self.plan, self.threshold_segments, &checked.names);
         let least_threshold = plan.without_errors().least_threshold_segments();
         let waits = "the satellite link will wait";
+        // (1) is for a status at once: a window turns once in a round trip and the time between two.
+        let turning = plan.stpp_window_for_pdus(self.statuses.interval_s);
         let counts = [
             (What::Threshold, checked.threshold, least_threshold, "(16)", waits),
             (What::Buffer, checked.buffer, plan.buffer_segments(threshold), "(19)", "segments can overflow"),
@@ -146,7 +176,7 @@ impl Dimensions {
                 "(14)",
                 waits,
             ),
-            (What::StppWindow, checked.stpp_window, plan.stpp_window_pdus(), "(1)", waits),
+            (What::StppWindow, checked.stpp_window, turning, "(1)", waits),
         ];
         let short = counts.into_iter().filter_map(|(what, given, least, formula, harm)| {
             let given = given.filter(|given| *given < least)?;
@@ -167,11 +197,23 @@ impl Dimensions {
         let window = plan.segments().window_segments;
         let narrow = (window < least_threshold).then(|| {
             format!(
-                "(16): a window of {window} segments is below the {least_threshold} that leave in a round trip of the \
-                 wire: {waits}"
+                "(16): a window of {window} segments ({}) is below the {least_threshold} that leave in a round trip of \
+                 the wire: {waits}",
+                names.of(What::Window)
             )
         });
-        short.chain(early).chain(timer).chain(narrow).collect()
+        let most = u64::from(MAX_WINDOW_PDUS);
+        let (window_pdus, whose) = match checked.stpp_window {
+            Some(given) => (given, names.of(What::StppWindow)),
+            None => (self.stpp_window(), "the window of the satellite hop,".into()),
+        };
+        let beyond = (window_pdus > most).then(|| {
+            format!(
+                "(1): {whose} {window_pdus} PDUs, is above the {most} that STPP counts: take larger PDUs, or statuses \
+                 more often"
+            )
+        });
+        short.chain(early).chain(beyond).chain(timer).chain(narrow).collect()
     }
 }
 
@@ -196,14 +238,17 @@ pub(super) enum What {
     UtlTimeout,
     UtlWindow,
     StppWindow,
+    /// Of the first wire's transport.
+    Window,
 }
 
 /// What the values are called where they were given.
 pub(super) enum Names {
     /// Options of the command.
     Options,
-    /// Keys of a scenario file with this flow and this transport of the satellite hop.
-    Keys { flow: String, hop: String },
+    /// Keys of a scenario file with this flow, and those that bound the windows of the first wire and of the
+    /// satellite hop.
+    Keys { flow: String, window: String, stpp_window: String },
 }
 
 impl Names {
@@ -215,14 +260,16 @@ impl Names {
                 What::UtlTimeout => "--utl-timeout",
                 What::UtlWindow => "--utl-window",
                 What::StppWindow => "--stpp-window",
+                What::Window => "--window",
             }
             .to_string(),
-            Self::Keys { flow, hop } => match what {
+            Self::Keys { flow, window, stpp_window } => match what {
+                What::Window => window.clone(),
                 What::Threshold => format!("flows.{flow}.via.0.threshold in segments,"),
                 What::Buffer => format!("flows.{flow}.via.0.size in segments,"),
                 What::UtlTimeout => format!("flows.{flow}.utl.timeout"),
                 What::UtlWindow => format!("flows.{flow}.utl.window_batches"),
-                What::StppWindow => format!("transports.{hop}.window_pdus"),
+                What::StppWindow => stpp_window.clone(),
             },
         }
     }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use skyhaul_lab::standard;
 use skyhaul_petra::stpp::{MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS};
+use skyhaul_scenario::File;
 
 use super::rows::Dimensions;
 use crate::failure::Failure;
@@ -11,6 +13,8 @@ use crate::failure::Failure;
 const PDU_HEADER_BYTES: u64 = 20;
 /// Headers of a segment of TCP over IP, octets.
 const SEGMENT_HEADER_BYTES: u64 = 40;
+/// Largest packet of a scenario's wires, octets.
+const WIRE_PACKET_BYTES: u64 = 1500;
 /// Time over which a satellite link that never waits is to be seen, s.
 const SEEN_S: f64 = 60.0;
 /// Octets that both ends of the satellite hop keep at least, as STPP has it.
@@ -60,6 +64,10 @@ impl Dimensions {
         link(&mut text, "wire2", ["east", "receiver"], far.rate_bps, far.rtt_s, "");
         text += &transports(&numbers, whole(satellite.rate_bps), nanoseconds(satellite.rtt_s));
         text += &flow(&numbers);
+        // Nothing is written that `simulate` refuses, whatever key has too large a value for it.
+        File::parse(&standard(), "it", &text).map_err(|error| {
+            refused("(1) to (31)", &format!("the simulator does not take these magnitudes: {error}"))
+        })?;
         Ok(text)
     }
 
@@ -89,6 +97,12 @@ impl Dimensions {
             return Err(refused("(1)", &problem));
         }
         let segment = octets(segments.payload_bits);
+        if segment + SEGMENT_HEADER_BYTES > WIRE_PACKET_BYTES {
+            return Err(refused(
+                "(4)",
+                "its wires take packets of 1500 octets: --segment 1460B is the largest",
+            ));
+        }
         Ok(Numbers {
             segment,
             window: segments.window_segments.saturating_mul(segment),
