@@ -11,8 +11,8 @@ use skyhaul_core::{EventSink, Instant, MS, NullSink};
 use skyhaul_link::{
     ChannelConfig, ChannelState, DirectionConfig, LinkConfig, QueueLimit, Reordering, StateConfig,
 };
-use skyhaul_scenario::{Flow, Scenario, Transport, Workload};
-use skyhaul_sim::{Ended, Host, Network, Node, Simulation, Source, TCP, Transfer};
+use skyhaul_scenario::{File, Flow, Register, Scenario, Transport, Workload};
+use skyhaul_sim::{Ended, Host, Network, Node, STPP, Simulation, Source, TCP, Transfer};
 
 /// Tells the child which seed to run.
 const SEED: &str = "SKYHAUL_DETERMINISM_SEED";
@@ -75,12 +75,35 @@ fn trace(seed: u64) -> String {
         let _ = writeln!(report, "{MARK}{name} events {} {:016x} at {now:?}", sum.events, sum.sum);
         let _ = writeln!(report, "{MARK}{name} packets {} {:016x}", packets.events, packets.sum);
     }
-    report
+    report + &relayed(seed)
+}
+
+/// A file through two relays, TCP, STPP and TCP, over a noisy satellite link: `scenarios/petra.toml`.
+fn relayed(seed: u64) -> String {
+    let text = include_str!("../../../scenarios/petra.toml");
+    let set = |(key, value): (&str, &str)| (key.to_string(), value.to_string());
+    let overrides = [
+        ("flows.file.workload.size", "300kB"),
+        ("sweep", "{}"),
+        ("links.satellite.forward.bit_error_rate", "1e-4"),
+    ]
+    .map(set);
+    let register = Register::new(&[&TCP, &STPP]);
+    let file = File::load(&register, "petra.toml", text, &overrides).expect("a scenario that ships");
+    let point = file.points().next().expect("one without a sweep");
+    let scenario = file.scenario_at(&point).expect("a scenario that ships");
+    let mut sum = TraceSum::new();
+    let mut simulation = Simulation::new(&scenario, seed).expect("its links are valid");
+    assert_eq!(simulation.run(&mut sum), Ended::Done);
+    add_counters(&mut sum, simulation.network());
+    assert!(sum.events > 500, "too little happened to say anything");
+    let now = simulation.network().now();
+    format!("{MARK}relayed events {} {:016x} at {now:?}\n", sum.events, sum.sum)
 }
 
 fn add_counters(sum: &mut TraceSum, network: &Network) {
-    for port in [0, 1] {
-        sum.add(&format!("{:?}", network.edges()[0].link.counters(port, network.now())));
+    for (edge, port) in network.edges().iter().flat_map(|edge| [(edge, 0), (edge, 1)]) {
+        sum.add(&format!("{:?}", edge.link.counters(port, network.now())));
     }
 }
 
@@ -139,7 +162,7 @@ fn child() {
 #[test]
 fn two_processes_with_one_seed_give_one_trace() {
     let [first, second] = [1, 1].map(in_another_process);
-    assert_eq!(first.lines().count(), 6, "{first}");
+    assert_eq!(first.lines().count(), 7, "{first}");
     assert_eq!(first, second);
     assert_eq!(first, trace(1), "a third process, this one");
 }

@@ -66,6 +66,53 @@ fn a_formulas_number_stands_beside_its_own_result() {
     }
 }
 
+/// Longest time for which a sender sends nothing new within the first three seconds, s.
+fn simulated_pause_s(dir: &std::path::Path, file: &str) -> f64 {
+    let out = dir.join("out").to_str().unwrap().to_string();
+    let ran = run(&["simulate", file, "--set", "metrics.series=\"10ms\"", "--out", &out]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let series = dir.join("out/series/point-0-replication-0.jsonl");
+    let (mut sent, mut since_s, mut longest_s) = (0.0, 0.0, 0.0_f64);
+    for line in std::fs::read_to_string(series).unwrap().lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (t_s, new) =
+            (line["t_s"].as_f64().unwrap(), line["metrics"]["flows.file.new_packets"].as_f64().unwrap());
+        if t_s > 3.0 {
+            break;
+        }
+        if new > sent {
+            longest_s = longest_s.max(t_s - since_s);
+            (sent, since_s) = (new, t_s);
+        }
+    }
+    longest_s
+}
+
+/// [PETRA Fig. 6]: the warning, the row and the simulation agree. Whether the timer ends in a pause of 1.34 s
+/// hangs on where the ticks of its clock of 500 ms fall: by when the connection begins.
+#[test]
+fn a_first_pause_is_as_long_as_told_and_ends_a_timer_where_it_may() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pause.toml").to_str().unwrap().to_string();
+    for (threshold, is_told) in [("20", true), ("5", false)] {
+        let said = with(&["--threshold", threshold, "--scenario", &file, "--json"]);
+        assert_eq!(said.err.contains("(11)") && said.err.contains("may repeat"), is_told, "{said:?}");
+        let (pause_s, timeout_s) = (value(&said, "first_pause_s"), value(&said, "tcp_timeout_s"));
+        assert_eq!(pause_s > timeout_s, is_told, "{said:?}");
+        let timeouts = |start: &str| {
+            let ran = run(&["simulate", &file, "--set", &format!("flows.file.start=\"{start}\""), "--json"]);
+            ran.json()["points"][0]["metrics"]["timeouts"]["mean"].as_f64().unwrap() > 0.0
+        };
+        let ended = ["0ms", "100ms", "200ms", "300ms", "400ms"].map(timeouts);
+        assert_eq!(ended.contains(&true), is_told, "threshold {threshold}: {ended:?}");
+        assert!(ended.contains(&false), "threshold {threshold}: {ended:?}");
+        if is_told {
+            let simulated_s = simulated_pause_s(dir.path(), &file);
+            assert!((simulated_s - pause_s).abs() < 0.05, "{simulated_s:.3} for {pause_s:.3} s");
+        }
+    }
+}
+
 #[test]
 fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
     for (given, words) in [

@@ -43,31 +43,37 @@ impl Plan {
     /// When a relay's buffer first has the threshold, s after the first bit left: `t_init` [PETRA (11)], with
     /// the rate of the satellite link in segments, which is printed upside down. `None` if it never has.
     pub fn first_full_s(&self, threshold_segments: u64) -> Option<f64> {
-        Some(self.first_full(threshold_segments)?.arrived_s + self.path().wires[0].rtt_s / 2.0)
+        Some(self.first_full(threshold_segments, 0.0)?.arrived_s + self.path().wires[0].rtt_s / 2.0)
     }
 
     /// Time for which the acknowledgements of a new connection stop, s: what the sender's window still brings
-    /// then leaves over the satellite link. The sender knows nothing but the wire's round trip by then.
-    /// `None` if they never stop.
+    /// then leaves over the satellite link, which it does once the hop is open, a round trip of it after the
+    /// first bit. The sender knows nothing but the wire's round trip by then. `None` if they never stop.
     pub fn first_pause_s(&self, threshold_segments: u64) -> Option<f64> {
-        let full = self.first_full(threshold_segments)?;
-        // In slow start each acknowledged segment of this round has opened the window by one.
-        let window = (self.largest_in(full.round) + full.arrived).min(self.window());
-        Some(window / self.drain_per_s())
+        let opening_s = self.path().satellite.rtt_s;
+        let full = self.first_full(threshold_segments, opening_s)?;
+        // In slow start each acknowledged segment of this round has opened the window by one. The last one to
+        // arrive is not acknowledged, and counts in the threshold.
+        let window = (self.largest_in(full.round) + full.arrived - 1.0).min(self.window());
+        Some((opening_s - full.arrived_s).max(0.0) + (window - 1.0).max(1.0) / self.drain_per_s())
     }
 
-    fn first_full(&self, threshold_segments: u64) -> Option<Full> {
+    /// `closed_s`: time from the first bit on in which nothing leaves over the satellite link.
+    fn first_full(&self, threshold_segments: u64, closed_s: f64) -> Option<Full> {
         let threshold_segments = threshold_segments as f64;
-        let growing = self.rounds().find_map(|round| self.full_in(round, threshold_segments));
-        growing.or_else(|| self.full_later(threshold_segments))
+        let growing = self.rounds().find_map(|round| self.full_in(round, threshold_segments, closed_s));
+        growing.or_else(|| self.full_later(threshold_segments, closed_s))
     }
 
     /// The arrival, in this round, by which the threshold is reached.
-    fn full_in(&self, round: Round, threshold_segments: f64) -> Option<Full> {
+    fn full_in(&self, round: Round, threshold_segments: f64, closed_s: f64) -> Option<Full> {
         let begin_s = (round.number - 1.0) * self.path().wires[0].rtt_s;
         let (arrivals, drain) = (self.arrivals_per_s(), self.drain_per_s());
-        let held_at_begin = round.before - drain * begin_s;
-        let needed = (threshold_segments - held_at_begin) / (1.0 - drain / arrivals);
+        // Before the hop is open nothing leaves; then it does, in the course of this round or before it.
+        let kept = threshold_segments - round.before;
+        let is_closed = begin_s + kept / arrivals <= closed_s;
+        let left_at_begin = drain * (begin_s - closed_s);
+        let needed = if is_closed { kept } else { (kept + left_at_begin) / (1.0 - drain / arrivals) };
         // A hair less than a whole segment is a whole one: no result may hang on the last digit.
         let arrived = ceil(needed - 1e-9).max(0.0);
         let full = Full { round: round.number, arrived, arrived_s: begin_s + arrived / arrivals };
@@ -75,23 +81,35 @@ impl Plan {
     }
 
     /// What `full_in` says of the first round after slow start in which the threshold is reached.
-    fn full_later(&self, threshold_segments: f64) -> Option<Full> {
+    fn full_later(&self, threshold_segments: f64, closed_s: f64) -> Option<Full> {
         let last = self.rounds().last()?;
-        let drained = self.drain_per_s() * self.path().wires[0].rtt_s;
-        let growth = last.sent - drained;
-        if growth <= 0.0 {
+        let rtt_s = self.path().wires[0].rtt_s;
+        let drained = self.drain_per_s() * rtt_s;
+        // Of a segment that takes longer than a round trip `n_rtt` is 0: the appendix counts none.
+        if last.sent <= 0.0 {
             return None;
         }
-        let held = last.before - drained * (last.number - 1.0);
-        let added = last.sent * (1.0 - self.drain_per_s() / self.arrivals_per_s());
-        let skipped = ceil((threshold_segments - held - added) / growth).max(0.0);
         let round = |further: f64| Round {
             number: last.number + further,
             before: last.before + further * last.sent,
             sent: last.sent,
         };
-        // One more, should the last digit of `skipped` be wrong.
-        [0.0, 1.0].into_iter().find_map(|more| self.full_in(round(skipped + more), threshold_segments))
+        let full = |skipped: f64| {
+            // One more, should the last digit of `skipped` be wrong.
+            let nearby = [0.0, 1.0].into_iter().map(|more| round(skipped + more));
+            nearby.into_iter().find_map(|round| self.full_in(round, threshold_segments, closed_s))
+        };
+        // While the hop opens, all that comes stays.
+        let kept = ceil((threshold_segments - last.before - last.sent) / last.sent).max(0.0);
+        if (last.number + kept) * rtt_s <= closed_s {
+            return full(kept);
+        }
+        let growth = last.sent - drained;
+        let held = last.before - drained * (last.number - 1.0) + self.drain_per_s() * closed_s;
+        let added = last.sent * (1.0 - self.drain_per_s() / self.arrivals_per_s());
+        let skipped = ceil((threshold_segments - held - added) / growth).max(0.0);
+        // Where the link takes all that comes, what came while the hop opened is the most that there is.
+        if growth > 0.0 { full(skipped) } else { full((kept - 1.0).max(0.0)) }
     }
 
     /// Rounds of slow start, and one in which the window does not grow any more.

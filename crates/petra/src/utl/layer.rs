@@ -107,6 +107,11 @@ impl UtlLayer {
         self.sender.round_trips()
     }
 
+    /// Confirmations of batches that were confirmed before: a peer's mistake, which changes nothing.
+    pub fn repeated_confirmations(&self) -> u64 {
+        self.sender.repeated_confirmations()
+    }
+
     /// Why it failed.
     pub fn failure(&self) -> Option<UtlError> {
         self.failure

@@ -9,6 +9,8 @@ mod frame;
 mod layer;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod sender_tests;
 
 pub use config::Config;
 pub use error::UtlError;

@@ -49,6 +49,7 @@ pub(super) struct Sender {
     has_finished: bool,
     has_ended: bool,
     round_trips: RoundTrips,
+    repeated_confirmations: u64,
 }
 
 impl Sender {
@@ -62,11 +63,17 @@ impl Sender {
             has_finished: false,
             has_ended: false,
             round_trips: RoundTrips::default(),
+            repeated_confirmations: 0,
         }
     }
 
     pub(super) fn round_trips(&self) -> RoundTrips {
         self.round_trips
+    }
+
+    /// Confirmations of batches that were confirmed before.
+    pub(super) fn repeated_confirmations(&self) -> u64 {
+        self.repeated_confirmations
     }
 
     /// Octets that [`Self::write`] would take now.
@@ -156,7 +163,10 @@ impl Sender {
         if count > self.batches.len() {
             // One that came before is nothing new.
             let is_old = self.first.wrapping_sub(number) <= u32::MAX / 2;
-            return if is_old { Ok(false) } else { Err(UtlError::FalseConfirmation) };
+            return if is_old { Ok(self.on_repeated()) } else { Err(UtlError::FalseConfirmation) };
+        }
+        if count == 0 {
+            return Ok(self.on_repeated());
         }
         let is_under_way = count == self.batches.len() && self.payload_left > 0;
         if is_under_way {
@@ -167,6 +177,12 @@ impl Sender {
             self.round_trips.add(now.since(batch.left_at.unwrap_or(now)));
         }
         self.first = self.first.wrapping_add(count as u32);
-        Ok(count > 0)
+        Ok(true)
+    }
+
+    /// Counts one that confirms nothing new, which is false.
+    fn on_repeated(&mut self) -> bool {
+        self.repeated_confirmations = self.repeated_confirmations.saturating_add(1);
+        false
     }
 }

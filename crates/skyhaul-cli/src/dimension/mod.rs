@@ -4,6 +4,7 @@ mod args;
 mod constraints;
 mod read;
 mod rows;
+mod timer;
 mod written;
 
 use std::fmt::Write as _;
@@ -18,6 +19,7 @@ pub(crate) use args::DimensionArgs;
 use crate::failure::Failure;
 use crate::output::{error, print};
 use rows::{Dimensions, Row, proposed_threshold};
+use timer::Timer;
 
 /// Result for programs.
 #[derive(Serialize)]
@@ -59,6 +61,7 @@ fn given(args: &DimensionArgs) -> Result<(Dimensions, Vec<String>), Failure> {
         batch_segments: args.batch,
         threshold_segments,
         acknowledgement: Acknowledgement(args.acknowledgement_bits()),
+        timer: Timer::of(&skyhaul_tcp::Config::petra()),
     };
     let broken = dimensions.broken(&checked);
     Ok((dimensions, broken))

@@ -11,6 +11,7 @@ use skyhaul_scenario::{Flow, Hop, Scenario};
 
 use super::constraints::{Split, broken, smaller};
 use super::rows::{Checked, Dimensions, Names};
+use super::timer::Timer;
 use crate::failure::Failure;
 
 /// Points of a sweep that are looked at; further ones are left out.
@@ -74,6 +75,7 @@ fn of(scenario: &Scenario) -> Result<(Dimensions, Vec<String>), String> {
         batch_segments: batch,
         threshold_segments: threshold,
         acknowledgement: Acknowledgement(ACKNOWLEDGEMENT_BITS),
+        timer: Timer::of(split.tcp_opener),
     };
     let stpp_window = smaller(split.stpp_windows());
     let checked = Checked {

@@ -5,11 +5,11 @@ use skyhaul_core::units::{show_bytes, show_rate};
 use skyhaul_petra::dimensioning::{Acknowledgement, Batches, Pdus, Plan, Statuses, gain, nack_rate_bps};
 use skyhaul_petra::stpp::MAX_WINDOW_PDUS;
 
+use super::timer::Timer;
+
 /// Segments that a threshold has beyond (16): the one that is leaving counts as gone before it is, and the
 /// one that arrives counts only when it is whole.
 const WHOLE_SEGMENTS: u64 = 2;
-/// Least timeout of a TCP whose clock ticks every 500 ms, s: two ticks.
-const LEAST_TIMEOUT_S: f64 = 1.0;
 
 /// What the rows are made from.
 pub(super) struct Dimensions {
@@ -19,6 +19,8 @@ pub(super) struct Dimensions {
     pub(super) batch_segments: u64,
     pub(super) threshold_segments: u64,
     pub(super) acknowledgement: Acknowledgement,
+    /// Of the sender's transport on the first wire.
+    pub(super) timer: Timer,
 }
 
 /// A dimension.
@@ -84,6 +86,7 @@ impl Dimensions {
         let (plan, threshold) = (&self.plan, self.threshold_segments);
         let cycle = plan.cycle();
         let pause_s = plan.first_pause_s(threshold).unwrap_or(0.0);
+        let timeout_s = self.timer.least_s(plan.path().wires[0].rtt_s);
         let least = plan.without_errors().least_threshold_segments();
         vec![
             count("least_threshold_segments", "least threshold of a relay, segments", "16", least)
@@ -104,7 +107,9 @@ impl Dimensions {
             time("pause_s", "longest pause of acknowledgements", "7", cycle.draining_s)
                 .broken("a window lasts less than a pause", "a timer that has not measured one ends"),
             time("first_pause_s", "the first one of a connection", "11", pause_s)
-                .broken("-", "above 1 s TCP's timer ends"),
+                .broken("-", "above TCP's timeout it repeats"),
+            time("tcp_timeout_s", "TCP's least timeout, of a new connection", "-", timeout_s)
+                .broken("it ends within the first pause", "losses on the wire are mended late"),
         ]
     }
 
@@ -188,11 +193,8 @@ impl Dimensions {
             format!("(10): {name} {given_s} s is below {bound_s:.2} s: connections will end for nothing")
         });
         let first_s = plan.first_pause_s(threshold).unwrap_or(0.0);
-        let timer = (first_s > LEAST_TIMEOUT_S).then(|| {
-            format!(
-                "(11): with a threshold of {threshold} the first pause lasts {first_s:.2} s, longer than TCP's \
-                 least timeout of {LEAST_TIMEOUT_S} s: the sender will repeat what is not lost"
-            )
+        let timer = self.timer.told(first_s, plan.path().wires[0].rtt_s).map(|told| {
+            format!("(11): with a threshold of {threshold} the first pause lasts {first_s:.2} s: {told}")
         });
         let window = plan.segments().window_segments;
         let narrow = (window < least_threshold).then(|| {
