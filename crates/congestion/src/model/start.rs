@@ -171,7 +171,7 @@ mod tests {
         let mut start = Start::new(10 * MSS);
         let (now, sample, _) = report(0, 1e6, 8.0);
         assert_eq!(start.search(now, &sample, 8.0, MSS), None);
-        assert_eq!(start.rate_bps(), MIN_RATE_BPS, "the lowest that a path is taken for");
+        assert_eq!(start.rate_bps() as u64, MIN_RATE_BPS as u64, "the lowest that a path is taken for");
     }
 
     #[test]
