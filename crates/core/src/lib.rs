@@ -36,6 +36,7 @@ mod path_mtu;
 mod paths;
 mod random;
 mod ranges;
+pub mod rice;
 mod rtt;
 mod scheduler;
 mod stats;

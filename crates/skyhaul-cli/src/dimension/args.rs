@@ -108,7 +108,8 @@ pub(crate) struct FurtherArgs {
     /// Time between two statuses of the satellite hop's receiver [default: an eighth of its round trip]
     #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
     status_interval: Option<u64>,
-    /// Bits of a status that name one damaged PDU
+    /// Bits of a status that name one damaged PDU: of the paper's bitmap 1.16, of its list 8, of Rice codes
+    /// below 1 where many in a row are damaged
     #[arg(long, value_name = "BITS", default_value_t = 1.16)]
     alpha: f64,
     /// Length of the end-to-end layer's acknowledgement

@@ -3,13 +3,12 @@
 
 use alloc::vec::Vec;
 
+use skyhaul_core::rice::{RiceCost, RiceRuns, put_rice_runs};
+
 /// Most runs in one list.
 pub const MAX_RUNS: usize = 16_384;
 /// Largest sum of a list's runs: numbers further apart cannot be told from old ones.
 pub(super) const MAX_SPAN: u64 = 1 << 23;
-/// A quotient this long is an escape: 24 plain bits follow.
-const ESCAPE: u32 = 24;
-const PLAIN_BITS: u32 = 24;
 
 /// How a list is coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +54,6 @@ pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
 
 /// Values that a varint has in one octet.
 const SHORT_RUNS: usize = 0x80;
-/// Rice parameters that are tried.
-const PARAMETERS: usize = 16;
 
 /// Bits of a list's runs in either coding, kept up run by run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,35 +61,6 @@ struct Cost {
     varint_bytes: usize,
     /// Of missing and of received runs.
     kinds: [RiceCost; 2],
-}
-
-/// Bits of runs of one kind under every parameter k: each takes 1 + k, and what its quotient adds.
-#[derive(Clone, Copy, Debug, Default)]
-struct RiceCost {
-    runs: u64,
-    added_bits: [u64; PARAMETERS],
-}
-
-impl RiceCost {
-    /// Counts so many equal runs in. Their quotient adds nothing from some k on, so short runs are cheap to
-    /// count.
-    fn add(&mut self, value: u32, runs: u64) {
-        self.runs += runs;
-        for (k, bits) in (0u32..).zip(&mut self.added_bits) {
-            let quotient = value >> k;
-            if quotient == 0 {
-                break;
-            }
-            let added = if quotient >= ESCAPE { ESCAPE + PLAIN_BITS - 1 - k } else { quotient };
-            *bits += runs * u64::from(added);
-        }
-    }
-
-    /// The cheapest parameter and its bits.
-    fn best(&self) -> (u8, u64) {
-        let cost = |(k, &added): (u8, &u64)| (k, self.runs * (1 + u64::from(k)) + added);
-        (0u8..).zip(&self.added_bits).map(cost).min_by_key(|&(k, bits)| (bits, k)).unwrap_or((0, 0))
-    }
 }
 
 impl Cost {
@@ -173,50 +141,7 @@ pub(super) fn put_runs(out: &mut Vec<u8>, runs: &[u32], coding: Coding) {
     match coding {
         Coding::Empty => {}
         Coding::Varint => runs.iter().for_each(|&r| put_varint(out, r - 1)),
-        Coding::Rice { missing, received } => put_rice(out, runs, missing, received),
-    }
-}
-
-fn put_rice(out: &mut Vec<u8>, runs: &[u32], missing: u8, received: u8) {
-    out.push(missing << 4 | received);
-    let mut bits = BitWriter { out, held: 0, count: 0 };
-    for (i, &run) in runs.iter().enumerate() {
-        let k = if i % 2 == 0 { missing } else { received };
-        let value = run - 1;
-        let quotient = value >> k;
-        if quotient >= ESCAPE {
-            let ones = (1 << ESCAPE) - 1;
-            bits.put(ones << PLAIN_BITS | u64::from(value), ESCAPE + PLAIN_BITS);
-        } else {
-            let unary = ((1 << quotient) - 1) << 1;
-            let low = u64::from(value & ((1 << k) - 1));
-            bits.put(unary << k | low, quotient + 1 + u32::from(k));
-        }
-    }
-    bits.finish();
-}
-
-struct BitWriter<'a> {
-    out: &'a mut Vec<u8>,
-    held: u64,
-    count: u32,
-}
-
-impl BitWriter<'_> {
-    /// At most 56 bits.
-    fn put(&mut self, value: u64, bits: u32) {
-        self.held = self.held << bits | value;
-        self.count += bits;
-        while self.count >= 8 {
-            self.count -= 8;
-            self.out.push((self.held >> self.count) as u8);
-        }
-    }
-
-    fn finish(self) {
-        if self.count > 0 {
-            self.out.push((self.held << (8 - self.count)) as u8);
-        }
+        Coding::Rice { missing, received } => put_rice_runs(out, runs, [missing, received]),
     }
 }
 
@@ -231,45 +156,13 @@ pub(super) fn take_varint_runs(bytes: &mut &[u8], count: usize) -> Option<Vec<u3
 
 /// Reads `count` Rice-coded runs, parameters first.
 pub(super) fn take_rice_runs(bytes: &mut &[u8], count: usize) -> Option<Vec<u32>> {
-    let (&parameters, coded) = bytes.split_first()?;
-    let mut runs = Vec::with_capacity(count.min(coded.len() * 8));
-    let mut bits = BitReader { bytes: coded, at: 0 };
-    for i in 0..count {
-        let k = if i % 2 == 0 { parameters >> 4 } else { parameters & 15 };
-        runs.push(bits.rice(u32::from(k))? + 1);
+    let mut coded = RiceRuns::new(bytes)?;
+    let mut runs = Vec::with_capacity(count.min(bytes.len() * 8));
+    for _ in 0..count {
+        runs.push(coded.next()?);
     }
-    let used = bits.at.div_ceil(8);
-    *bytes = &coded[used..];
+    *bytes = &bytes[coded.used_bytes()..];
     Some(runs)
-}
-
-struct BitReader<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl BitReader<'_> {
-    fn bit(&mut self) -> Option<u32> {
-        let byte = self.bytes.get(self.at / 8)?;
-        let bit = byte >> (7 - self.at % 8) & 1;
-        self.at += 1;
-        Some(u32::from(bit))
-    }
-
-    fn plain(&mut self, bits: u32) -> Option<u32> {
-        (0..bits).try_fold(0, |value, _| Some(value << 1 | self.bit()?))
-    }
-
-    fn rice(&mut self, k: u32) -> Option<u32> {
-        let mut quotient = 0;
-        while self.bit()? == 1 {
-            quotient += 1;
-            if quotient == ESCAPE {
-                return self.plain(PLAIN_BITS);
-            }
-        }
-        Some(quotient << k | self.plain(k)?)
-    }
 }
 
 /// Bounds of one list: what it takes to make it depends on them, and on nothing that arrived.

@@ -4,6 +4,7 @@ use core::fmt;
 
 use skyhaul_core::Integrity;
 
+use super::mask::Coded;
 use super::{
     Body, CRC, HEADER_BYTES, MAX_MASK_PDUS, MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS,
     MIN_SDU_HEADER_BYTES, Mask, OPENING_BYTES, Opening, Pdu, Status, WIRE_VERSION, crc32, flags, kinds,
@@ -134,7 +135,7 @@ fn read_opening(body: &[u8]) -> Result<Opening, Malformed> {
 }
 
 fn read_status(fields: Fields, body: &[u8]) -> Result<Status, Malformed> {
-    fields.check(flags::SOLICITED | flags::STOPPED | flags::BITMAP, true, true)?;
+    fields.check(flags::SOLICITED | flags::STOPPED | flags::BITMAP | flags::RICE, true, true)?;
     let has = |flag: u8| fields.flags & flag != 0;
     let (echo, mask) = if has(flags::SOLICITED) {
         let (echo, mask) = body.split_first_chunk().ok_or(Malformed::Truncated)?;
@@ -146,7 +147,13 @@ fn read_status(fields: Fields, body: &[u8]) -> Result<Status, Malformed> {
     if span > MAX_MASK_PDUS {
         return Err(Malformed::Mask);
     }
-    let mask = Mask::decode(mask, span, has(flags::BITMAP)).ok_or(Malformed::Mask)?;
+    let coded = match (has(flags::BITMAP), has(flags::RICE)) {
+        (false, false) => Coded::List,
+        (true, false) => Coded::Bitmap,
+        (false, true) => Coded::Rice([0; 2]),
+        (true, true) => return Err(Malformed::Kind),
+    };
+    let mask = Mask::decode(mask, span, coded).ok_or(Malformed::Mask)?;
     let (last_io, last_seq_no, is_stopped) = (fields.number, fields.clock, has(flags::STOPPED));
     Ok(Status { last_io, last_seq_no, echo, is_stopped, mask })
 }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::Integrity;
 
+use super::mask::Coded;
 use super::{Body, CRC, HEADER_BYTES, Opening, Pdu, Status, WIRE_VERSION, crc32, flags, kinds};
 
 /// Appends a PDU with its CRC.
@@ -46,9 +47,12 @@ fn head(body: &Body<'_>) -> (u8, u8, u32) {
 
 fn status_flags(status: &Status) -> u8 {
     let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
-    bit(status.echo.is_some(), flags::SOLICITED)
-        | bit(status.is_stopped, flags::STOPPED)
-        | bit(status.mask.is_bitmap(), flags::BITMAP)
+    let mask = match status.mask.coded() {
+        Coded::List => 0,
+        Coded::Bitmap => flags::BITMAP,
+        Coded::Rice(_) => flags::RICE,
+    };
+    bit(status.echo.is_some(), flags::SOLICITED) | bit(status.is_stopped, flags::STOPPED) | mask
 }
 
 fn encode_body(body: &Body<'_>, out: &mut Vec<u8>) {

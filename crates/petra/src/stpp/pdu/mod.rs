@@ -12,6 +12,7 @@ pub use crc32::crc32;
 pub use decode::{Malformed, decode, decode_with};
 pub use encode::{encode, encode_with};
 pub use mask::{Mask, MaskCoding};
+pub(super) use mask::{rice_bytes, shortest_bytes};
 
 /// Octets of the header, its CRC included.
 pub const HEADER_BYTES: usize = 20;
@@ -58,6 +59,8 @@ mod flags {
     pub(super) const STOPPED: u8 = 4;
     /// STATUS: the mask is a bitmap; without it, a list.
     pub(super) const BITMAP: u8 = 8;
+    /// STATUS: the mask is Rice-coded; not beside BITMAP.
+    pub(super) const RICE: u8 = 32;
     /// RESET: the tag is that of the PDU which it answers.
     pub(super) const REFLECTED: u8 = 16;
 }

@@ -60,6 +60,7 @@ fn golden_vectors() {
     check("ustat-stop", &pdu(Body::Status(Status { is_stopped: true, ..clean })));
     check("ustat-list", &pdu(Body::Status(status(&[1, 4], MaskCoding::List))));
     check("ustat-bitmap", &pdu(Body::Status(status(&[1, 4], MaskCoding::Bitmap))));
+    check("ustat-rice", &pdu(Body::Status(status(&[1, 4], MaskCoding::Rice))));
     let solicited = Status { echo: Some(0x0001_0203), ..status(&[1, 4], MaskCoding::Bitmap) };
     check("sstat-bitmap", &pdu(Body::Status(solicited)));
     check("reset", &pdu(Body::Reset { reason: 2, is_reflected: true }));
@@ -111,7 +112,7 @@ fn what_cannot_be_is_refused_with_its_reason() {
 
 /// The paper's own example: 100 PDUs take 116 bits with two numbers of 8 bits, or 8 bits each.
 #[test]
-fn the_shorter_coding_is_a_bitmap_where_much_is_missing() {
+fn the_shortest_coding_has_less_than_a_bit_for_each_of_a_run() {
     let octets = |missing: Vec<u16>, coding| {
         let status = Status {
             last_io: 0,
@@ -124,7 +125,16 @@ fn the_shorter_coding_is_a_bitmap_where_much_is_missing() {
     let all: Vec<u16> = (1..=100).collect();
     assert_eq!(octets(all.clone(), MaskCoding::Bitmap), 13);
     assert_eq!(octets(all.clone(), MaskCoding::List), 200);
-    assert_eq!(octets(all, MaskCoding::Shorter), 13);
+    assert_eq!(octets(all.clone(), MaskCoding::Rice), 3, "0.24 bits each");
+    assert_eq!(octets(all, MaskCoding::Shorter), 3);
+    let every_other: Vec<u16> = (1..=100).step_by(2).collect();
+    assert_eq!(octets(every_other.clone(), MaskCoding::Bitmap), 13);
+    assert_eq!(
+        octets(every_other, MaskCoding::Shorter),
+        13,
+        "runs of one take a bit each, and the parameters an octet"
+    );
+    assert!(octets((1..=100).step_by(10).collect(), MaskCoding::Rice) < 10, "below an octet for each of ten");
     assert_eq!(octets(vec![7, 9], MaskCoding::Shorter), 4);
     assert_eq!(octets(Vec::new(), MaskCoding::Bitmap), 0, "a clean status is a header");
 }
@@ -132,7 +142,7 @@ fn the_shorter_coding_is_a_bitmap_where_much_is_missing() {
 proptest! {
     #[test]
     fn any_bytes_give_a_pdu_or_an_error_and_a_pdu_is_encoded_as_it_came(
-        kind in 0u8..8, flags in 0u8..32, near in any::<bool>(),
+        kind in 0u8..8, flags in 0u8..64, near in any::<bool>(),
         rest in proptest::collection::vec(any::<u8>(), 14..80),
     ) {
         let mut bytes = rest;
@@ -149,7 +159,9 @@ proptest! {
     #[test]
     fn a_mask_is_read_as_it_was_meant(
         places in proptest::collection::btree_set(1u16..200, 0..40), beyond in 0u32..50,
-        coding in prop_oneof![Just(MaskCoding::Bitmap), Just(MaskCoding::List), Just(MaskCoding::Shorter)],
+        coding in prop_oneof![
+            Just(MaskCoding::Bitmap), Just(MaskCoding::List), Just(MaskCoding::Rice), Just(MaskCoding::Shorter),
+        ],
     ) {
         let missing: Vec<u16> = places.into_iter().collect();
         let span = u32::from(missing.last().copied().unwrap_or(0)) + beyond;
@@ -159,4 +171,30 @@ proptest! {
         let bytes = encoded(&pdu(Body::Status(sent.clone())));
         prop_assert_eq!(decode(&bytes).map(|pdu| pdu.body), Ok(Body::Status(sent)));
     }
+}
+
+/// Octets of masks alone, with the flag of Rice codes, each with a span: chance has few such PDUs.
+#[test]
+fn any_octets_are_a_rice_coded_mask_as_it_is_written_or_none() {
+    let (mut masks, mut none) = (0, 0);
+    for span in [0_u32, 1, 2, 5, 11, 40] {
+        for word in 0..=u16::MAX {
+            let [first, second] = word.to_be_bytes();
+            let mut bytes = encoded(&pdu(Body::Status(Status {
+                last_seq_no: 0x10 + span,
+                ..status(&[], MaskCoding::List)
+            })));
+            bytes[5] |= 32;
+            bytes.extend([first & 0x33, second]);
+            let bytes = resealed(bytes);
+            match decode(&bytes) {
+                Ok(pdu) => {
+                    assert_eq!(encoded(&pdu), bytes);
+                    masks += 1;
+                }
+                Err(_) => none += 1,
+            }
+        }
+    }
+    assert!(masks > 100 && none > 100, "{masks} {none}");
 }

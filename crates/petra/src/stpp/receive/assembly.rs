@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::super::pdu::{Mask, MaskCoding};
+use super::super::pdu::{Mask, MaskCoding, rice_bytes, shortest_bytes};
 
 /// Octets of an entry in a list.
 const ENTRY_BYTES: usize = 2;
@@ -75,13 +75,17 @@ impl Assembly {
         let highest = self.waiting.last_key_value().map_or(last_io, |(&number, _)| number);
         let mut missing = self.missing();
         let bitmap_span = (max_bytes * 8) as u64;
-        let fits_list = missing.len() * ENTRY_BYTES <= max_bytes;
-        let fits_bitmap = highest - last_io <= bitmap_span;
+        let span = (highest - last_io) as u32; // a window at most
+        let whole_bytes = match coding {
+            MaskCoding::Bitmap => 0, // cut below
+            MaskCoding::List => missing.len() * ENTRY_BYTES,
+            MaskCoding::Rice => rice_bytes(&missing, span),
+            MaskCoding::Shorter => shortest_bytes(&missing, span),
+        };
         let (coding, last_seq_no) = match coding {
             MaskCoding::Bitmap => (coding, highest.min(last_io + bitmap_span)),
-            MaskCoding::Shorter if fits_list || fits_bitmap => (coding, highest),
-            MaskCoding::List | MaskCoding::Shorter if fits_list => (MaskCoding::List, highest),
-            MaskCoding::List | MaskCoding::Shorter => {
+            _ if whole_bytes <= max_bytes => (coding, highest),
+            _ => {
                 missing.truncate(max_bytes / ENTRY_BYTES);
                 (MaskCoding::List, last_io + missing.last().map_or(0, |&last| u64::from(last)))
             }

@@ -37,11 +37,12 @@ fn pdu_keys() -> Vec<Key<Config>> {
             Choice(&[
                 ("bitmap", MaskCoding::Bitmap),
                 ("list", MaskCoding::List),
+                ("rice", MaskCoding::Rice),
                 ("shorter", MaskCoding::Shorter),
             ]),
             |c: &mut Config| &mut c.mask,
         )
-        .means("How statuses list what is missing: a bit for each PDU, 16 bits for each missing one, or whichever is shorter."),
+        .means("How statuses list what is missing: a bit for each PDU, 16 bits for each missing one, Rice codes of runs, or whichever is shortest."),
     ]
 }
 
