@@ -1,5 +1,6 @@
-//! Rice codes of runs [Rice, Plaunt 1971]: lengths of what alternates, as missing and received packets do. The
-//! value of a run is its length less one; its quotient by 2^k in unary, then k bits. Each kind has its own k.
+//! Rice codes of runs [Rice, Plaunt 1971]: lengths of what alternates, as missing and received packets do.
+//! The value of a run is its length less one; its quotient by 2^k in unary, then k bits. Each kind has its own
+//! k.
 
 use alloc::vec::Vec;
 
@@ -17,8 +18,8 @@ pub struct RiceCost {
 }
 
 impl RiceCost {
-    /// Counts so many runs of this value in. Their quotient adds nothing from some k on, so short runs are cheap
-    /// to count.
+    /// Counts so many runs of this value in. Their quotient adds nothing from some k on, so short runs are
+    /// cheap to count.
     pub fn add(&mut self, value: u32, runs: u64) {
         self.runs += runs;
         for (k, bits) in (0u32..).zip(&mut self.added_bits) {

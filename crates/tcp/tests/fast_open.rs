@@ -177,8 +177,8 @@ fn an_opening_that_vanishes_goes_again_without_cookie_and_data_and_the_path_is_s
     assert_eq!(told(&ask(&mut lone, b"later")[0]), Some(vec![7; 8]));
 }
 
-/// [RFC 7413 4.1.3.1]: a server that takes no data, and gives no other cookie, is asked the ordinary way for a
-/// minute.
+/// [RFC 7413 4.1.3.1]: a server that takes no data, and gives no other cookie, is asked the ordinary way for
+/// a minute.
 #[test]
 fn a_server_that_takes_no_data_and_gives_no_cookie_is_spared() {
     let mut lone = holding(&[7; 8]);

@@ -282,8 +282,8 @@ fn a_short_connection_waits_eight_timeouts_and_a_higher_count_ends_that_too() {
     assert_eq!(lone.read(), b"next");
 }
 
-/// [RFC 1644 3.4]: in LAST-ACK and CLOSING the next opening of the peer acknowledges our FIN; not while data is
-/// under way, and no older one.
+/// [RFC 1644 3.4]: in LAST-ACK and CLOSING the next opening of the peer acknowledges our FIN; not while data
+/// is under way, and no older one.
 #[test]
 fn a_higher_count_acknowledges_our_end() {
     for (bytes, count, begins) in [(0, 9, true), (0, 8, false), (5, 9, false)] {

@@ -24,8 +24,8 @@ impl Timer {
         }
     }
 
-    /// Least time that it waits with nothing measured but this round trip, s: SRTT + max(G, 4 RTTVAR) [RFC 6298
-    /// 2.3], once RTTVAR is 0.
+    /// Least time that it waits with nothing measured but this round trip, s: SRTT + max(G, 4 RTTVAR)
+    /// [RFC 6298 2.3], once RTTVAR is 0.
     pub(super) fn least_s(self, rtt_s: f64) -> f64 {
         (self.in_ticks(rtt_s) + self.margin_s).max(self.min_s)
     }
