@@ -1,6 +1,6 @@
 //! Rice codes of runs [Rice, Plaunt 1971]: lengths of what alternates, as missing and received packets do.
-//! The value of a run is its length less one; its quotient by 2^k in unary, then k bits. Each kind has its own
-//! k.
+//! The value of a run is its length less one; its quotient by 2^k in unary, then k bits. Each kind has a k of
+//! its own.
 
 use alloc::vec::Vec;
 
