@@ -213,6 +213,30 @@ fn an_opening_that_icmp_answers_or_nobody_spares_the_path() {
     }
 }
 
+/// [RFC 7413 4.1.3]: a cookie without a largest segment, as another program may have kept it.
+#[test]
+fn of_a_server_whose_largest_segment_is_not_known_536_octets_are_assumed() {
+    let mut lone = holding(&[7; 8]);
+    let facts = FastOpenFacts { mss_bytes: None, ..lone.endpoint.fast_open(lone.now, way()) };
+    lone.endpoint.assume_fast_open(lone.now, way(), facts);
+    let heard = ask(&mut lone, &[1; 2000]);
+    let bytes = heard[0].payload.len();
+    assert!(told(&heard[0]).is_some() && (500..=536).contains(&bytes), "{bytes}");
+    assert_eq!(heard.len(), 1, "nothing follows before the answer");
+}
+
+/// [RFC 7413 4.2.2, 5.2]: whoever has stolen a cookie has this sent to its owner, and no more.
+#[test]
+fn before_the_handshake_is_over_a_first_window_goes_to_the_client() {
+    let (mut lone, cookie) = granting();
+    lone.say(SYN, 0, 0, with(&cookie), b"request");
+    lone.take();
+    lone.write(60_000);
+    let bytes = lone.hear().iter().map(|heard| heard.payload.len()).sum::<usize>();
+    assert!((9_000..=10_000).contains(&bytes), "ten segments of 1000 octets: {bytes}");
+    assert_eq!(lone.hear(), []);
+}
+
 #[test]
 fn a_repeated_opening_with_data_is_answered_once_more_and_delivers_nothing_twice() {
     let (mut lone, cookie) = granting();
