@@ -121,6 +121,6 @@ mod tests {
                 drawn += 1;
             }
         }
-        assert_eq!(drawn, 6);
+        assert_eq!(drawn, 7);
     }
 }

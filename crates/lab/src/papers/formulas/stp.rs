@@ -12,6 +12,7 @@ pub(in crate::papers) const STP: &[Formula] = &[
     ("states", Content::Drawing(states)),
     ("topology-geo", Content::Drawing(topology::geo)),
     ("topology-leo", Content::Drawing(topology::leo)),
+    ("topology-split", Content::Drawing(topology::split)),
     ("way-geo", Content::Results(topology::geo_way)),
     ("way-leo", Content::Results(topology::leo_way)),
 ];

@@ -28,6 +28,11 @@ pub(super) fn leo() -> Value {
     drawing(&scenario("stp", "leo"))
 }
 
+/// Topology of figure 5.9.
+pub(super) fn split() -> Value {
+    drawing(&scenario("stp", "split"))
+}
+
 /// Architecture of figure 1 of PETRA.
 pub(super) fn petra() -> Value {
     drawing(&scenario("petra", "round-trips"))
