@@ -129,6 +129,6 @@ fn what_ships_does_not_know_it() {
     let error = File::parse(&standard(), "simple.toml", SCENARIO).expect_err("unknown");
     assert_eq!(
         error.to_string(),
-        "simple.toml:15:12: transports.simple.protocol: found \"stop-and-wait\"; allowed \"stp\" or \"tcp\" or \"stpp\" or \"scps-tp\""
+        "simple.toml:15:12: transports.simple.protocol: found \"stop-and-wait\"; allowed \"stp\" or \"tcp\" or \"stpp\" or \"scps-tp\" or \"sealed-stp\""
     );
 }
