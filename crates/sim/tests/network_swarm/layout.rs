@@ -83,9 +83,9 @@ impl Layout {
     }
 }
 
-/// The slowest of the declared rates. Slower layers that repeat make queues of minutes, and a first handshake
+/// The slowest of the declared rates, in bit/s. Slower layers that repeat make queues of minutes, and a first handshake
 /// is held for 30 s (`docs/spec/protection.md`, 5): no flow is sealed there.
-const MIN_RATE_BPS: u64 = 20_000;
+pub(crate) const MIN_RATE_BPS: u64 = 20_000;
 
 /// Rate of the layer that repeats above a link, once that is healed: a window each round trip.
 fn arq_bps(link: &LinkBetween) -> Option<u64> {

@@ -8,7 +8,7 @@ use skyhaul_scenario::Workload;
 use skyhaul_sim::{Ended, Flows, Network, Record, Simulation, Source, Until};
 
 use crate::common::trace::LastEvents;
-use crate::layout::Layout;
+use crate::layout::{Layout, MIN_RATE_BPS};
 
 /// Virtual time after the faults by which everything must have arrived: the slowest of the declared
 /// rates (20 kbit/s) carries all of a layout's flows one after the other in a tenth of it. Where a layer that
@@ -34,7 +34,7 @@ fn run_with(layout: &Layout, sink: &mut dyn EventSink<Source>) -> Result<u64, St
         simulation.network_mut().replace_link(index, link.map_err(|error| error.to_string())?);
     }
     let network = simulation.network_mut();
-    let patience_ns = PATIENCE_NS.saturating_mul(20_000) / layout.least_bps();
+    let patience_ns = PATIENCE_NS.saturating_mul(MIN_RATE_BPS) / layout.least_bps();
     let ended = network.run(Until::done_or(layout.heal_at.after(patience_ns)), sink);
     if ended != Ended::Done {
         return Err(format!("{ended:?} at {:?}: {}", network.now(), unfinished(layout, network)));

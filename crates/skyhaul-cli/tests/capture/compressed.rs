@@ -12,7 +12,7 @@ use skyhaul_tcp::scps::{CORRUPTION, RECORD, SNACK, SnackOption};
 use skyhaul_tcp::segment::{ExtraOptions, Options, Segment, Timestamps, Way, flags};
 
 use crate::common::noise;
-use crate::tshark::{Fields, capture_between, fields_by, is_missing, names_in};
+use crate::tshark::{Fields, capture_between, fields_by, is_missing, names_in, vectors};
 
 const PAGE: &str = include_str!("../../../../docs/spec/scps-tp.md");
 const DISSECTOR: &str = include_str!("../../../../contrib/wireshark/scps-tp.lua");
@@ -23,17 +23,6 @@ const ENDS: [[&str; 2]; 2] = [["10.0.0.1:0", "10.0.0.2:0"], ["[fd00::1]:0", "[fd
 fn way(ends: [&str; 2]) -> Way {
     let [remote, local] = ends.map(|end| end.parse::<std::net::SocketAddr>().unwrap().ip());
     Way { local, remote }
-}
-
-/// Names of the page's vectors, and their octets, from 10.0.0.1 to 10.0.0.2.
-fn vectors() -> Vec<(&'static str, Vec<u8>)> {
-    let vector = |text: &'static str| {
-        let (name, rest) = text.split_once(':').unwrap();
-        let hex: String = rest.split("```").next().unwrap().chars().filter(char::is_ascii_hexdigit).collect();
-        let octet = |i: usize| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
-        (name, (0..hex.len()).step_by(2).map(octet).collect())
-    };
-    PAGE.split("\nvector ").skip(1).map(vector).collect()
 }
 
 /// Fields that the dissector must show, put together from what the decoder says; what that does not keep,
@@ -175,7 +164,7 @@ fn golden_vectors_of_compressed_headers_have_the_fields_that_the_decoder_finds()
     if is_missing() {
         return;
     }
-    let named: Vec<_> = vectors().into_iter().map(|(name, octets)| (name.to_string(), octets)).collect();
+    let named: Vec<_> = vectors(PAGE).into_iter().map(|(name, octets)| (name.to_string(), octets)).collect();
     assert!(named.len() >= 10, "the page was read");
     let seen = hold(ENDS[0], &named);
     let shown: BTreeSet<&str> = seen.iter().flat_map(Fields::keys).map(String::as_str).collect();
@@ -187,7 +176,7 @@ fn golden_vectors_of_compressed_headers_have_the_fields_that_the_decoder_finds()
 /// What is decoded is encoded as it was, but for what this encoder never makes.
 #[test]
 fn the_encoder_makes_the_golden_vectors() {
-    for (name, octets) in vectors() {
+    for (name, octets) in vectors(PAGE) {
         let found = decompress(way(ENDS[0]), &octets).unwrap();
         let mut again = Vec::new();
         compress(
@@ -220,7 +209,7 @@ fn what_the_decoder_refuses_of_changed_vectors_is_marked() {
         return;
     }
     let mut changed = Vec::new();
-    for (name, octets) in vectors() {
+    for (name, octets) in vectors(PAGE) {
         for bytes in 0..octets.len() {
             changed.push((format!("{name}, {bytes} octets"), octets[..bytes].to_vec()));
         }

@@ -9,22 +9,11 @@ use skyhaul_stp::segment::{
 };
 
 use crate::common::noise;
-use crate::tshark::{Fields, all_fields, capture_of, field_names, is_missing};
+use crate::tshark::{Fields, all_fields, capture_of, field_names, is_missing, vectors};
 
 const PAGE: &str = include_str!("../../../../docs/spec/stp.md");
 /// Octet of an envelope (`docs/spec/envelope.md`, 4).
 const ENVELOPE: u8 = 0x20;
-
-/// Names of the page's vectors, and their octets.
-fn vectors() -> Vec<(&'static str, Vec<u8>)> {
-    let vector = |text: &'static str| {
-        let (name, rest) = text.split_once(':').unwrap();
-        let hex: String = rest.split("```").next().unwrap().chars().filter(char::is_ascii_hexdigit).collect();
-        let octet = |i: usize| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
-        (name, (0..hex.len()).step_by(2).map(octet).collect())
-    };
-    PAGE.split("\nvector ").skip(1).map(vector).collect()
-}
 
 /// Fields that the dissector must show, put together from what the decoder says.
 #[derive(Default)]
@@ -264,7 +253,7 @@ fn golden_vectors_have_the_fields_that_the_page_says() {
     if is_missing() {
         return;
     }
-    let all = vectors();
+    let all = vectors(PAGE);
     assert!(all.len() > 20, "the page was read");
     let named: Vec<_> = all.into_iter().map(|(name, octets)| (name.to_string(), octets)).collect();
     let seen = hold(&named);
@@ -282,7 +271,7 @@ fn golden_vectors_have_the_fields_that_the_page_says() {
 
 /// The vector after `change`, with its checksum corrected.
 fn changed(name: &str, change: impl Fn(&mut Vec<u8>)) -> (String, Vec<u8>) {
-    let (_, mut octets) = vectors().into_iter().find(|(own, _)| *own == name).unwrap();
+    let (_, mut octets) = vectors(PAGE).into_iter().find(|(own, _)| *own == name).unwrap();
     change(&mut octets);
     octets[8..10].fill(0);
     let crc = octets.iter().fold(0xFFFF, |crc: u16, &octet| {
@@ -337,7 +326,7 @@ fn a_path_header_is_read_and_what_only_looks_like_one_is_not() {
     if is_missing() {
         return;
     }
-    let segment = vectors().into_iter().find(|(name, _)| *name == "stat-empty").unwrap().1;
+    let segment = vectors(PAGE).into_iter().find(|(name, _)| *name == "stat-empty").unwrap().1;
     let header = [0xFD, 20, 0x31, 0x02, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0xFF, 0xFF, 0xFB, 0x1E];
     let datagram = |header: &[u8]| [&[0x22], header, &segment[..]].concat();
     let mut others = vec![header.to_vec(); 3];

@@ -14,6 +14,17 @@ use crate::common::skipped;
 pub const DISSECTOR: &str = include_str!("../../../../contrib/wireshark/skyhaul.lua");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/wireshark/skyhaul.lua");
 
+/// Names of the golden vectors of a page, and their octets.
+pub fn vectors(page: &'static str) -> Vec<(&'static str, Vec<u8>)> {
+    let vector = |text: &'static str| {
+        let (name, rest) = text.split_once(':').unwrap();
+        let hex: String = rest.split("```").next().unwrap().chars().filter(char::is_ascii_hexdigit).collect();
+        let octet = |i: usize| u8::from_str_radix(&hex[i..i + 2], 16).unwrap();
+        (name, (0..hex.len()).step_by(2).map(octet).collect())
+    };
+    page.split("\nvector ").skip(1).map(vector).collect()
+}
+
 /// Fields of a packet by their names; repeated ones in their order.
 pub type Fields = BTreeMap<String, Vec<String>>;
 
