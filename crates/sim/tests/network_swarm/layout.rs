@@ -83,8 +83,8 @@ impl Layout {
     }
 }
 
-/// The slowest of the declared rates, in bit/s. Slower layers that repeat make queues of minutes, and a first handshake
-/// is held for 30 s (`docs/spec/protection.md`, 5): no flow is sealed there.
+/// The slowest of the declared rates, in bit/s. Slower layers that repeat make queues of minutes, and a first
+/// handshake is held for 30 s (`docs/spec/protection.md`, 5): no flow is sealed there.
 pub(crate) const MIN_RATE_BPS: u64 = 20_000;
 
 /// Rate of the layer that repeats above a link, once that is healed: a window each round trip.
