@@ -287,3 +287,52 @@ fn keys_that_the_opener_never_proved_do_not_outrank_others() {
     world.settle();
     assert_eq!(world.ends[leading].delivered, [b"heard"]);
 }
+
+/// Strangers until now: what the opener seals under keys that it is never answered under, and the message that
+/// it sends after a silence.
+fn unheard() -> (World, Vec<Datagram>, Vec<Datagram>) {
+    let mut world = World::new(Mode::Encrypted);
+    let id = world.open(A);
+    world.send(A, id, b"first");
+    let first = world.take(A);
+    world.deliver_all(&first);
+    let answer = world.take(B);
+    world.deliver_all(&answer);
+    let (mut records, mut calls) = (world.take(A), Vec::new());
+    while calls.is_empty() {
+        world.send(A, id, b"again");
+        world.pass(SECOND);
+        let (called, sealed) =
+            world.take(A).into_iter().partition(|datagram| messages(std::slice::from_ref(datagram)) > 0);
+        calls = called;
+        records.extend::<Vec<Datagram>>(sealed);
+    }
+    (world, records, calls)
+}
+
+/// Found by the network swarm: records of the first keys came to one association, those of the next to another
+/// one, at which no connection was known.
+#[test]
+fn a_handshake_goes_on_from_one_whose_proof_is_still_under_way() {
+    for proof_comes_first in [true, false] {
+        let (mut world, records, calls) = unheard();
+        world.deliver_all(&calls);
+        if proof_comes_first {
+            world.deliver_all(&records);
+            world.settle();
+        } else {
+            // The opener reads the answer and proves the later keys; records of the first ones are late.
+            world.settle();
+            world.deliver_all(&records);
+        }
+        let first = world.ends[B].last;
+        let id = world.ends[A].last.unwrap();
+        world.send(A, id, b"later");
+        world.settle();
+        assert_eq!(world.ends[B].last, first, "another association");
+        assert_eq!(world.deliveries(B)[&b"first"[..]], 1);
+        assert_eq!(world.deliveries(B)[&b"later"[..]], 1);
+        let accepted = |event: &&Event| matches!(event, Event::Accepted { .. });
+        assert_eq!(world.ends[B].events.iter().filter(accepted).count(), 1);
+    }
+}

@@ -57,7 +57,9 @@ pub(crate) struct Pending {
     pub(crate) counter: u64,
     pub(crate) answer: Vec<u8>,
     pub(crate) is_fresh: bool,
-    pub(crate) continues: Option<AssociationId>,
+    continues: Option<AssociationId>,
+    /// Handshake that it goes on from, whose keys were not proven when it came.
+    follows: Option<Digest>,
     early: Early,
     early_keys: OpeningKeys,
     /// Keys that are not in use yet.
@@ -76,12 +78,14 @@ pub(crate) struct Beginning {
     pub(crate) answer: Vec<u8>,
     pub(crate) is_fresh: bool,
     pub(crate) continues: Option<AssociationId>,
+    pub(crate) follows: Option<Digest>,
     pub(crate) early_keys: OpeningKeys,
 }
 
 impl Pending {
     pub(crate) fn new(now: Instant, beginning: Beginning, early: Early, keys: Option<Keyset>) -> Self {
-        let Beginning { peer, from, opener, counter, answer, is_fresh, continues, early_keys } = beginning;
+        let Beginning { peer, from, opener, counter, answer, is_fresh, continues, follows, early_keys } =
+            beginning;
         Self {
             peer,
             from,
@@ -90,6 +94,7 @@ impl Pending {
             answer,
             is_fresh,
             continues,
+            follows,
             early,
             early_keys,
             keys,
@@ -105,6 +110,19 @@ impl Pending {
 
     pub(crate) fn is_proven(&self) -> bool {
         self.is_proven
+    }
+
+    /// Association that it continues, or that its proven keys went to.
+    pub(crate) fn continues(&self) -> Option<AssociationId> {
+        match self.early {
+            Early::To(id) if self.is_proven => Some(id),
+            _ => self.continues,
+        }
+    }
+
+    /// Keys of a handshake that goes on from this one went to an association: so will these.
+    pub(crate) fn go_on(&mut self, association: AssociationId) {
+        self.continues = Some(association);
     }
 
     /// Association that a fresh handshake began, which falls with it unless it is proven.
@@ -166,8 +184,18 @@ pub(crate) struct PendingTable {
 }
 
 impl PendingTable {
+    pub(crate) fn get(&self, digest: &Digest) -> Option<&Pending> {
+        self.all.get(digest)
+    }
+
     pub(crate) fn get_mut(&mut self, digest: &Digest) -> Option<&mut Pending> {
         self.all.get_mut(digest)
+    }
+
+    /// Handshakes that one goes on from, the latest first: at most as many as a peer may have.
+    pub(crate) fn followed_by(&self, digest: &Digest) -> Vec<Digest> {
+        let before = |digest: &Digest| self.all.get(digest)?.follows;
+        core::iter::successors(before(digest), before).take(MAX_PENDING).collect()
     }
 
     /// Handshake whose early data has this index and comes from there.

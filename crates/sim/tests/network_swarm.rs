@@ -1,4 +1,4 @@
-//! Swarm over whole networks: the seed picks topology, links, faults, transports' parameters and
+//! Swarm over whole networks: the seed picks topology, links, faults, relays, transports' parameters and
 //! workloads; faults come first, then every link heals, then every byte must have arrived once and in
 //! order, every connection must close, and nothing may remain at any host.
 //!
@@ -11,6 +11,8 @@ mod common;
 mod faults;
 #[path = "network_swarm/layout.rs"]
 mod layout;
+#[path = "network_swarm/relays.rs"]
+mod relays;
 #[path = "network_swarm/run.rs"]
 mod run;
 #[path = "swarm/stp_config.rs"]

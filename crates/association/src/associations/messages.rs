@@ -161,9 +161,9 @@ impl Associations {
         Some(())
     }
 
-    /// Holds a handshake. A fresh one that continues nothing begins an association at once.
+    /// Holds a handshake. A fresh one that goes on from nothing begins an association at once.
     fn hold(&mut self, now: Instant, first: &First<'_>, answer: Vec<u8>, keys: Keyset) {
-        let continues = self.continued(first);
+        let (continues, follows) = (self.continued(first), self.followed(first));
         let early_keys = OpeningKeys::new(
             early_protection(first.head.mode, self.config.maker),
             &Secret::new(first.payload.early),
@@ -176,13 +176,14 @@ impl Associations {
             answer,
             is_fresh: first.is_fresh(),
             continues,
+            follows,
             early_keys,
         };
         let pending = match (first.freshness, continues) {
             (Freshness::Fresh { .. }, Some(id)) => Pending::new(now, beginning, Early::To(id), Some(keys)),
             // Its counter was never used, and nobody but the peer knows its token: it may displace what a
             // proven one may.
-            (Freshness::Fresh { is_here }, None) => {
+            (Freshness::Fresh { is_here }, None) if follows.is_none() => {
                 self.make_room(first.peer);
                 let id = self.begin(now, first, keys, is_here);
                 Pending::new(now, beginning, Early::To(id), None)
@@ -241,20 +242,36 @@ impl Associations {
         by_ours.or_else(by_theirs)
     }
 
-    /// Association that proven keys go to: the one that they continue, or a new one.
+    /// Handshake of the opener's that this one goes on from, whose keys are not proven: the opener has read the
+    /// answer to it, and then heard nothing.
+    fn followed(&self, first: &First<'_>) -> Option<Digest> {
+        let index = first.payload.continues?;
+        let Some(&Owner::Pending(digest)) = self.indices.get(&index) else { return None };
+        self.pending.get(&digest).filter(|pending| pending.peer == first.peer).map(|_| digest)
+    }
+
+    /// Association that proven keys go to: the one that they continue, that of the handshake that they go on
+    /// from, or a new one, to which the keys of that handshake go, too.
     pub(super) fn destination(
         &mut self,
         now: Instant,
         digest: &Digest,
         from: SocketAddr,
     ) -> Option<AssociationId> {
-        let pending = self.pending.get_mut(digest)?;
-        let (peer, continues) = (pending.peer, pending.continues);
+        let pending = self.pending.get(digest)?;
+        let (peer, followed) = (pending.peer, self.pending.followed_by(digest));
+        let mut all = [*digest].into_iter().chain(followed.iter().copied());
+        let continues = all.find_map(|digest| self.pending.get(&digest)?.continues());
         if let Some(id) = continues.filter(|id| self.entries.contains_key(id)) {
             return Some(id);
         }
         self.make_room(peer);
         let id = self.create(now, peer, Way::new(from), false);
+        for digest in followed {
+            if let Some(pending) = self.pending.get_mut(&digest) {
+                pending.go_on(id);
+            }
+        }
         self.tell(Event::Accepted { association: id, peer, address: from, is_address_proven: true });
         Some(id)
     }

@@ -10,6 +10,8 @@ use crate::stats::Statistic;
 const CAP: f64 = 3.5;
 /// Distance of intervals of neighbouring curves, where there is room.
 const BESIDE: f64 = 2.0 * CAP + 2.0;
+/// Room below or above an interval in which another one at its place seems to go on from it.
+const NEAR: f64 = 28.0;
 /// Share of the distance between two places that all curves at one of them may take.
 const MOST_BESIDE: f64 = 0.6;
 /// More points than this in a series are drawn without markers.
@@ -53,21 +55,36 @@ fn add_line(items: &mut Vec<Item>, points: Vec<Point>, look: Look, marked: bool)
     }
 }
 
-/// How far each curve is drawn from its place, so that intervals of several stand beside each other: nothing
-/// where no two curves have intervals at one place.
+/// How far each curve is drawn from its place: those whose intervals cover each other, or nearly, stand beside
+/// each other, and all others where they belong.
 fn beside(data: &PanelData, frame: &Frame) -> impl Fn(usize) -> f64 {
-    let places = |curve: &Curve| {
+    let intervals = |curve: &Curve| {
         let seen = curve.data.iter().filter(|datum| has_interval(datum, data.statistic, frame));
-        seen.map(|datum| frame.x(datum.x)).collect::<Vec<f64>>()
+        let drawn = |datum: &Datum| {
+            let (_, range) = datum.y.shown(data.statistic);
+            range.map(|(low, high)| (frame.x(datum.x), [frame.y(high), frame.y(low)]))
+        };
+        seen.filter_map(drawn).collect::<Vec<(f64, [f64; 2])>>()
     };
-    let mut all: Vec<f64> = data.curves.iter().flat_map(places).collect();
-    all.sort_by(f64::total_cmp);
-    let is_shared = all.windows(2).any(|pair| pair[1] - pair[0] < BESIDE);
-    all.dedup();
-    let room = all.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-    let count = data.curves.len() as f64;
-    let step = if is_shared { BESIDE.min(MOST_BESIDE * room / count) } else { 0.0 };
-    move |i| step * (i as f64 - (count - 1.0) / 2.0)
+    let all: Vec<Vec<(f64, [f64; 2])>> = data.curves.iter().map(intervals).collect();
+    let covers = |one: &(f64, [f64; 2]), other: &(f64, [f64; 2])| {
+        (one.0 - other.0).abs() < BESIDE && one.1[0] < other.1[1] + NEAR && other.1[0] < one.1[1] + NEAR
+    };
+    let is_covered = |i: usize| {
+        let others = all.iter().enumerate().filter(|(j, _)| *j != i).flat_map(|(_, other)| other);
+        others.into_iter().any(|other| all[i].iter().any(|one| covers(one, other)))
+    };
+    let moved: Vec<usize> = (0..all.len()).filter(|&i| is_covered(i)).collect();
+    let mut places: Vec<f64> = all.iter().flatten().map(|(x, _)| *x).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let room = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let count = moved.len() as f64;
+    let step = BESIDE.min(MOST_BESIDE * room / count);
+    move |i| {
+        let place = moved.iter().position(|&one| one == i);
+        place.map_or(0.0, |place| step * (place as f64 - (count - 1.0) / 2.0))
+    }
 }
 
 /// True if the interval of a value is seen in the picture.

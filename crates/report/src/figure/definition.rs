@@ -12,6 +12,8 @@ use crate::stats::Statistic;
 pub const MAX_FIGURES: usize = 200;
 /// The most panels of a figure.
 pub const MAX_PANELS: usize = 6;
+/// The longest name of a line that stands beside it, in characters.
+const MAX_NAME: usize = 4;
 
 /// A file of figure definitions.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -211,6 +213,13 @@ pub struct Mark {
     /// Text at the mark.
     #[serde(default)]
     pub label: String,
+}
+
+impl Mark {
+    /// True of a line across x whose name is so short that it stands beside it, and not in the legend.
+    pub(super) fn is_named_in_place(&self) -> bool {
+        self.on == MarkAxis::X && self.at.is_some() && self.label.chars().count() <= MAX_NAME
+    }
 }
 
 /// The axis of a mark.

@@ -51,7 +51,7 @@ pub(super) fn entries(kind: FigureKind, panel: &PanelDefinition, data: &PanelDat
         sample: LegendSample::Reference(Look::of(i + data.curves.len())),
         name: reference.name.clone(),
     });
-    let marks = panel.marks.iter().map(|mark| LegendEntry {
+    let marks = panel.marks.iter().filter(|mark| !mark.is_named_in_place()).map(|mark| LegendEntry {
         sample: if mark.at.is_some() { LegendSample::MarkLine } else { LegendSample::Band },
         name: mark.label.clone(),
     });

@@ -170,9 +170,11 @@ impl Figure {
     }
 
     fn scene_of_panels(&self) -> Scene {
-        let columns = self.panels.len().clamp(1, 2);
+        // Three stand in one row as wide as two: a second row would be half empty.
+        let columns = if self.panels.len() == 3 { 3 } else { self.panels.len().clamp(1, 2) };
         let rows = self.panels.len().div_ceil(columns);
-        let width = PANEL.0 * columns as f64 + MARGIN * (columns + 1) as f64;
+        let width = PANEL.0 * columns.min(2) as f64 + MARGIN * (columns.min(2) + 1) as f64;
+        let panel_width = (width - MARGIN * (columns + 1) as f64) / columns as f64;
         let title = wrapped(&self.definition.title, TITLE_SIZE, true, width - 2.0 * MARGIN, 2);
         let top = MARGIN + title.len() as f64 * TITLE_SIZE * 1.3 + 6.0;
         let mut scene = Scene::new(width, top + rows as f64 * (PANEL.1 + MARGIN), &self.definition.title);
@@ -181,9 +183,9 @@ impl Figure {
             scene.text((width / 2.0, baseline), line, TITLE_SIZE, Anchor::Middle).bold = true;
         }
         for (i, (definition, data)) in self.definition.panels().zip(&self.panels).enumerate() {
-            let x = MARGIN + (i % columns) as f64 * (PANEL.0 + MARGIN);
+            let x = MARGIN + (i % columns) as f64 * (panel_width + MARGIN);
             let y = top + (i / columns) as f64 * (PANEL.1 + MARGIN);
-            let area = Rect { x, y, width: PANEL.0, height: PANEL.1 };
+            let area = Rect { x, y, width: panel_width, height: PANEL.1 };
             panel::draw(&mut scene, area, self.definition.kind, definition, data);
         }
         scene

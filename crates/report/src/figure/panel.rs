@@ -9,6 +9,8 @@ use super::{bars, curves, legend};
 use crate::scene::{Anchor, Item, Rect, Scene, line, rectangle, wrapped};
 
 const TITLE_SIZE: f64 = 14.0;
+/// Names at lines.
+const NAME_SIZE: f64 = 12.5;
 
 pub(super) fn draw(
     scene: &mut Scene,
@@ -44,6 +46,10 @@ pub(super) fn draw(
     let to = Rect { x: plot.x - 7.0, y: plot.y - 7.0, width: plot.width + 14.0, height: plot.height + 7.0 };
     scene.items.push(Item::Clipped { to, items });
     axes::draw_edges(scene, &frame);
+    for mark in panel.marks.iter().filter(|mark| mark.is_named_in_place()) {
+        let at = (frame.x(mark.at.unwrap_or_default()) + 4.0, frame.plot.y + NAME_SIZE);
+        scene.text(at, &mark.label, NAME_SIZE, Anchor::Start);
+    }
 }
 
 fn x_scale(panel: &PanelDefinition, data: &PanelData) -> Scale {

@@ -9,6 +9,7 @@ use skyhaul_sim::{SEALED_STP, STP, TCP};
 use skyhaul_stp::Config;
 
 use crate::common::dice::Dice;
+use crate::relays::Relays;
 use crate::{faults, stp_config, tcp_config};
 
 /// One run.
@@ -36,21 +37,24 @@ impl Layout {
         let mut dice = Dice::new(seed, "network_swarm/layout");
         let d = &mut dice;
         let heal_at = Instant::from_ns(d.scale(500, 60_000) * MS);
-        let (nodes, ends) = topology(d);
+        let (mut nodes, ends) = topology(d);
         let mut arq_dice = Dice::new(seed, "network_swarm/arq");
         let link = |(index, ends): (usize, [usize; 2])| {
             let config = link(d, index, heal_at);
             let arq = arq(&mut arq_dice).filter(|arq| arq.validate(&config).is_ok());
             LinkBetween { config, ends, arq }
         };
-        let links: Vec<LinkBetween> = ends.into_iter().enumerate().map(link).collect();
+        let mut links: Vec<LinkBetween> = ends.into_iter().enumerate().map(link).collect();
         let hosts: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].kind == NodeKind::Host).collect();
-        let acceptors: Vec<Acceptor> =
-            nodes.iter().map(|_| (config(d, &links), tcp_config::config(d, false))).collect();
+        let acceptors: Vec<Acceptor> = nodes.iter().map(|_| acceptor(d, &links)).collect();
         let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links));
         let mut seal_dice = Dice::new(seed, "network_swarm/seal");
         let seals = links.iter().filter_map(arq_bps).all(|bps| bps >= MIN_RATE_BPS);
-        let flows = flows.map(|flow| if seals { sealed(flow, &mut seal_dice) } else { flow }).collect();
+        let flows: Vec<Flow> =
+            flows.map(|flow| if seals { sealed(flow, &mut seal_dice) } else { flow }).collect();
+        let mut relay_dice = Dice::new(seed, "network_swarm/relays");
+        let relays = Relays::add(&mut relay_dice, &mut nodes, &mut links, heal_at);
+        let flows = flows.into_iter().map(|flow| relays.split(&mut relay_dice, flow, &links)).collect();
         let scenario = Scenario {
             name: format!("seed {seed}"),
             nodes,
@@ -118,7 +122,7 @@ fn topology(d: &mut Dice) -> (Vec<Node>, Vec<[usize; 2]>) {
 }
 
 /// Most links are good, or no packet would cross five of them.
-fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
+pub(crate) fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
     let (forward, reverse) = (faults::direction(d), faults::direction(d));
     let is_faulty = d.percent(40);
     let clean = |one: DirectionConfig| DirectionConfig {
@@ -144,7 +148,7 @@ fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
 }
 
 /// Nobody gives up while faults last; an acceptor whose peer is gone does at last.
-fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
+pub(crate) fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
     let slowest = links.iter().filter_map(|link| link.config.forward.rate_bps).min();
     let mut config = stp_config::config(d, slowest, false);
     config.give_up_ns = Some(2_000 * SECOND);
@@ -153,7 +157,11 @@ fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
 }
 
 /// Parameters of accepted connections of both protocols.
-type Acceptor = (Config, skyhaul_tcp::Config);
+pub(crate) type Acceptor = (Config, skyhaul_tcp::Config);
+
+pub(crate) fn acceptor(d: &mut Dice, links: &[LinkBetween]) -> Acceptor {
+    (config(d, links), tcp_config::config(d, false))
+}
 
 /// A layer that repeats, above every fifth link.
 fn arq(d: &mut Dice) -> Option<ArqConfig> {

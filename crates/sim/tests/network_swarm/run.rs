@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use skyhaul_core::{CloseReason, EventSink, ResetReason, SECOND};
 use skyhaul_link::Link;
 use skyhaul_scenario::Workload;
-use skyhaul_sim::{Ended, Flows, Network, Record, Simulation, Source, Until};
+use skyhaul_sim::{Ended, Flows, Network, Record, Relays, Simulation, Source, Until};
 
 use crate::common::trace::LastEvents;
 use crate::layout::{Layout, MIN_RATE_BPS};
@@ -42,6 +42,7 @@ fn run_with(layout: &Layout, sink: &mut dyn EventSink<Source>) -> Result<u64, St
     let until = Until { when_done: false, ..Until::done_or(network.now().after(FAREWELL_NS)) };
     let _ = network.run(until, sink);
     nothing_remains(network)?;
+    relays_kept_their_bounds(layout, network)?;
     every_byte_arrived(layout, network)
 }
 
@@ -62,10 +63,24 @@ fn unfinished(layout: &Layout, network: &Network) -> String {
 }
 
 fn nothing_remains(network: &Network) -> Result<(), String> {
-    for (node, _, endpoint) in apps(network) {
-        let (left, deadline) = (endpoint.connection_count(), endpoint.deadline());
+    for (node, host) in network.hosts() {
+        let (left, deadline) = (host.engines.connection_count(), host.engines.deadline());
         if left != 0 || deadline.is_some() {
             return Err(format!("node {node}: {left} connections remain, deadline {deadline:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Check that each relay coupled something, and never had more of a connection than its largest buffer.
+fn relays_kept_their_bounds(layout: &Layout, network: &Network) -> Result<(), String> {
+    for (node, host) in network.hosts() {
+        let Some(relays) = host.app.as_any().downcast_ref::<Relays>() else { continue };
+        let vias = layout.scenario.flows.iter().flat_map(|flow| &flow.via).filter(|via| via.node == node);
+        let bound = vias.map(|via| via.buffer.size_bytes).max().unwrap_or(0);
+        let counters = relays.record().counters;
+        if counters.most_bytes > bound || counters.refused > 0 {
+            return Err(format!("relay {node}: bound {bound}: {counters:?}"));
         }
     }
     Ok(())
