@@ -343,6 +343,11 @@ impl Path {
         matches!(self.governor, Governor::Measured(..))
     }
 
+    /// True if a rate is kept that was declared, measured or remembered, and not the one assumed before.
+    pub fn has_rate(&self) -> bool {
+        self.pacer().is_some_and(|pacer| pacer.rate_bps() < UNMEASURED_RATE_BPS)
+    }
+
     /// Time at which the path's rate lets the next packet leave (in the past: at once); `None` where no rate
     /// is kept.
     pub fn grant(&self) -> Option<Instant> {

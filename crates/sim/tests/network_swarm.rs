@@ -49,6 +49,14 @@ fn blocked_paced_writers_do_not_wake_for_each_chunk() {
     }
 }
 
+/// Two connections that had not heard of a rate of 7 kbit/s sent 19 000 packets of an octet at once. The path
+/// was charged with them, and nobody sent anything for half an hour.
+#[test]
+fn a_rate_that_one_connection_found_holds_for_the_others_at_once() {
+    let result = common::dose::guarded(910_279, "network_swarm replay", || try_seed(910_279));
+    assert!(result.is_ok(), "{result:?}");
+}
+
 #[test]
 fn replay() {
     let Some(seed) = number("SKYHAUL_SEED") else { return };
