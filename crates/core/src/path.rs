@@ -357,8 +357,18 @@ impl Path {
     /// Charges a packet of `wire_bytes` to the path's rate, if one is kept. Whatever is sent counts; what
     /// leaves before its grant delays the next.
     pub fn charge(&mut self, now: Instant, wire_bytes: u32) {
+        self.charge_with(wire_bytes, |pacer| pacer.spend(now, wire_bytes));
+    }
+
+    /// Charges a packet that waits for no grant, a report or a question: it delays data for a while at most
+    /// ([`Pacer::spend_unasked`]).
+    pub fn charge_unasked(&mut self, now: Instant, wire_bytes: u32) {
+        self.charge_with(wire_bytes, |pacer| pacer.spend_unasked(now, wire_bytes));
+    }
+
+    fn charge_with(&mut self, wire_bytes: u32, spend: impl FnOnce(&mut Pacer)) {
         if let Governor::Declared(pacer, _) | Governor::Measured(pacer, _) = &mut self.governor {
-            pacer.spend(now, wire_bytes);
+            spend(pacer);
         }
         if let Some(mtu) = &mut self.mtu {
             mtu.count_sent(wire_bytes);

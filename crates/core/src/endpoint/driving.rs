@@ -107,7 +107,7 @@ impl<F: Family> Endpoint<F> {
         let wire_bytes = path.carrier_bytes + buffer.len() as u32;
         // Where a rate is kept, everything to that peer counts.
         if let Some(path) = self.paths.get_mut(&peer) {
-            path.charge(now, wire_bytes);
+            path.charge_unasked(now, wire_bytes);
         }
         if sink.wants() {
             sink.emit(now, 0, Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });

@@ -386,8 +386,12 @@ impl Sender {
         if types & POLL != 0 {
             self.polls.note_octets(self.traffic.sent_octets(), call.path.measured_octets());
         }
-        call.path.charge(call.now, wire_bytes);
         let is_paced = data.is_some() || types == REPAIR;
+        if is_paced {
+            call.path.charge(call.now, wire_bytes);
+        } else {
+            call.path.charge_unasked(call.now, wire_bytes);
+        }
         self.regulator.spend(call.now, wire_bytes, is_paced);
         call.emit(Event::Sent {
             types,
