@@ -76,6 +76,24 @@ fn the_picture_names_axes_units_series_and_title() {
 }
 
 #[test]
+fn a_panel_that_is_alone_in_the_last_row_stands_in_its_middle() {
+    let panel = &LINE[LINE.find("results").unwrap()..];
+    let panels: String =
+        (1..=5).map(|i| format!("[[figure.panels]]\ntitle = \"panel {i}\"\n{panel}")).collect();
+    let text = format!("[[figure]]\nid = \"X\"\ntitle = \"Of five\"\n{panels}");
+    let scene = Figure::from_results(&definition(&text), &made_up_results()).unwrap().scene().unwrap();
+    let middle_of = |name: &str| {
+        let found = scene.items.iter().find_map(|item| match item {
+            Item::Text(text) if text.text == name => Some(text.at.0),
+            _ => None,
+        });
+        found.unwrap()
+    };
+    let [one, two, last] = ["panel 1", "panel 2", "panel 5"].map(middle_of);
+    assert!((last - (one + two) / 2.0).abs() < 1e-9 && two > one, "{one} {two} {last}");
+}
+
+#[test]
 fn failed_and_missing_runs_are_said() {
     let text = made_up(&[0.0, 0.1], &["on", "off"], 3);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -183,7 +183,10 @@ impl Figure {
             scene.text((width / 2.0, baseline), line, TITLE_SIZE, Anchor::Middle).bold = true;
         }
         for (i, (definition, data)) in self.definition.panels().zip(&self.panels).enumerate() {
-            let x = MARGIN + (i % columns) as f64 * (panel_width + MARGIN);
+            // A panel that is alone in the last row stands in its middle.
+            let missing = (i - i % columns + columns).saturating_sub(self.panels.len());
+            let column = (i % columns) as f64 + missing as f64 / 2.0;
+            let x = MARGIN + column * (panel_width + MARGIN);
             let y = top + (i / columns) as f64 * (PANEL.1 + MARGIN);
             let area = Rect { x, y, width: panel_width, height: PANEL.1 };
             panel::draw(&mut scene, area, self.definition.kind, definition, data);
