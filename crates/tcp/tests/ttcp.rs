@@ -282,6 +282,39 @@ fn a_short_connection_waits_eight_timeouts_and_a_higher_count_ends_that_too() {
     assert_eq!(lone.read(), b"next");
 }
 
+/// [RFC 1644 4.3]: an exchange is over before its round trip is known; the next opening goes by it.
+#[test]
+fn the_round_trip_of_earlier_connections_times_the_next_opening() {
+    for (round_trip_ms, timeout_ms) in [(900, 2250), (20, 220)] {
+        let (mut lone, _) = Lone::connecting(&counting());
+        lone.wait_ms(round_trip_ms);
+        lone.say(SYN | ACK, 0, 1, counts(&[(CC, 70), (CC_ECHO, 1)]), b"");
+        lone.endpoint.finish(lone.id);
+        assert!(lone.hear().iter().any(|heard| heard.flags == FIN | ACK));
+        lone.wait_ms(round_trip_ms);
+        lone.say(FIN | ACK, 1, 2, counts(&[(CC, 70)]), b"");
+        assert_eq!((lone.one().flags, lone.state()), (ACK, State::TimeWait));
+        ask(&mut lone, b"request");
+        // Two samples, the mean and 4 deviations of 3/8 of it, or 200 ms; without them 1 s.
+        assert_eq!(lone.wait(), timeout_ms);
+        assert_eq!(lone.one().flags, SYN);
+    }
+}
+
+/// [RFC 1644 4.6] lets an implementation keep what overtakes its opening. It comes again.
+#[test]
+fn data_that_overtakes_its_opening_is_dropped_in_silence_and_comes_again() {
+    let mut lone = knowing(7);
+    lone.say(PSH, 5, 0, counts(&[(CC, 8)]), b"and more");
+    assert_eq!(lone.hear(), [], "a reset would end the exchange");
+    lone.say(SYN, 0, 0, counts(&[(CC, 8)]), b"word");
+    lone.take();
+    assert_eq!(lone.read(), b"word");
+    assert_eq!(lone.one().acknowledgement, 5);
+    lone.say(PSH | ACK, 5, 1, counts(&[(CC, 8)]), b"and more");
+    assert_eq!(lone.read(), b"and more");
+}
+
 /// [RFC 1644 3.4]: in LAST-ACK and CLOSING the next opening of the peer acknowledges our FIN; not while data
 /// is under way, and no older one.
 #[test]

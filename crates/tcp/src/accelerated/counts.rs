@@ -49,22 +49,29 @@ pub(crate) struct Ttcp {
     /// The SYN says CC.NEW: whoever accepts has to forget what it knows of whoever opens.
     is_new: bool,
     since: Instant,
+    /// Its round trip is kept for later connections.
+    has_left_round_trip: bool,
 }
 
 impl Ttcp {
     /// Part of the end that opens.
     pub(crate) fn opening(own: u32, is_new: bool, now: Instant) -> Self {
-        Self { own, peer: None, is_new, since: now }
+        Self { own, peer: None, is_new, since: now, has_left_round_trip: false }
     }
 
     /// Part of the end that accepts an opening with this count.
     pub(crate) fn accepting(own: u32, peer: u32, is_new: bool, now: Instant) -> Self {
-        Self { own, peer: Some(peer), is_new, since: now }
+        Self { own, peer: Some(peer), is_new, since: now, has_left_round_trip: false }
     }
 
     /// Lesson of a whole handshake at the end that accepts.
     pub(super) fn confirmed(&self) -> Option<Lesson> {
         self.peer.map(|count| Lesson::PeerCount { count, is_new: self.is_new, own: self.own })
+    }
+
+    /// True once, if the peer counts, too.
+    pub(super) fn leaves_round_trip(&mut self) -> bool {
+        self.peer.is_some() && !core::mem::replace(&mut self.has_left_round_trip, true)
     }
 
     pub(super) fn peer(&self) -> Option<u32> {

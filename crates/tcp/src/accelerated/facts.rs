@@ -3,7 +3,7 @@
 
 use skyhaul_core::{Instant, SECOND};
 
-use super::{Cookie, Lesson};
+use super::{Cookie, Lesson, RoundTrip};
 use crate::sequence::is_earlier;
 
 /// Time without Fast Open after an opening with a cookie was lost; doubled with each further one in a row.
@@ -37,6 +37,8 @@ pub(crate) struct Facts {
     told_by: u32,
     /// cache.CCsent: the count of our last opening that it has taken.
     sent_count: Option<u32>,
+    /// Average over connections that are over.
+    round_trip: Option<RoundTrip>,
     cookie: Option<Cookie>,
     mss: Option<u16>,
     /// Openings with a cookie that were lost in a row, and until when there is none.
@@ -95,6 +97,16 @@ impl Facts {
     /// Largest segment of the host.
     pub(crate) fn mss(&self) -> u16 {
         self.mss.unwrap_or(DEFAULT_MSS)
+    }
+
+    /// Round trip to the host [RFC 1644 4.3].
+    pub(crate) fn round_trip(&self) -> Option<RoundTrip> {
+        self.round_trip
+    }
+
+    /// Takes the round trip of a connection that is over.
+    pub(crate) fn learn_round_trip(&mut self, last: RoundTrip) {
+        self.round_trip = Some(self.round_trip.map_or(last, |known| known.with(last)));
     }
 
     /// Takes what an opening has taught.
@@ -189,6 +201,21 @@ mod tests {
         assert!(!after.has_vanished(now.after(64 * 60 * SECOND)), "what a file says has its bound");
         after.assume_fast_open(FastOpenFacts::default(), now);
         assert_eq!(after.fast_open(now), FastOpenFacts::default());
+    }
+
+    #[test]
+    fn the_round_trip_of_a_host_is_an_average_over_its_connections() {
+        let mut facts = Facts::default();
+        assert_eq!(facts.round_trip(), None);
+        facts.learn_round_trip(RoundTrip { smoothed_ns: 800, variance_ns: 400 });
+        assert_eq!(facts.round_trip(), Some(RoundTrip { smoothed_ns: 800, variance_ns: 400 }));
+        facts.learn_round_trip(RoundTrip { smoothed_ns: 1600, variance_ns: 800 });
+        assert_eq!(facts.round_trip(), Some(RoundTrip { smoothed_ns: 900, variance_ns: 500 }));
+        for _ in 0..100 {
+            facts.learn_round_trip(RoundTrip { smoothed_ns: 1600, variance_ns: 800 });
+        }
+        let known = facts.round_trip().unwrap();
+        assert!(known.smoothed_ns > 1590 && known.variance_ns < 20, "{known:?}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod counts;
 mod facts;
 mod fast_open;
+mod round_trip;
 
 use skyhaul_core::Instant;
 
@@ -14,6 +15,7 @@ pub(crate) use facts::Facts;
 pub use facts::FastOpenFacts;
 pub use fast_open::Cookie;
 pub(crate) use fast_open::{FastOpen, Told};
+pub(crate) use round_trip::RoundTrip;
 
 /// Way of opening with data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +118,14 @@ impl Opening {
         match self {
             Self::Ttcp(ttcp) => ttcp.confirmed(),
             Self::FastOpen(_) => None,
+        }
+    }
+
+    /// True if the round trip of this connection, which is over, is to be kept for those to come; once.
+    pub(crate) fn leaves_round_trip(&mut self) -> bool {
+        match self {
+            Self::Ttcp(ttcp) => ttcp.leaves_round_trip(),
+            Self::FastOpen(_) => false,
         }
     }
 

@@ -7,7 +7,7 @@ use skyhaul_core::{Class, Instant, StreamEvent};
 
 use super::opening::syn_options;
 use super::{Connection, Context, State};
-use crate::accelerated::{Judgement, Lesson, Opening};
+use crate::accelerated::{Judgement, Lesson, Opening, RoundTrip};
 use crate::segment::{ExtraOptions, MAX_OPTIONS_BYTES, Options, Segment, Timestamps, flags};
 
 /// Octets of the option that offers SCPS-TP, padded.
@@ -70,6 +70,18 @@ impl Connection {
     /// Fact for openings to come that nobody has fetched.
     pub(crate) fn lesson(&self) -> Option<Lesson> {
         self.lesson
+    }
+
+    /// Round trip of a counted connection that is over, for those to come, once.
+    pub(crate) fn take_round_trip(&mut self) -> Option<RoundTrip> {
+        let is_over = matches!(self.life.state(), State::TimeWait | State::Closed);
+        let opening = self.opening.as_mut().filter(|_| is_over)?;
+        if opening.leaves_round_trip() { self.sender.round_trip() } else { None }
+    }
+
+    /// Takes the round trip of earlier connections to the peer.
+    pub(crate) fn assume_round_trip(&mut self, known: RoundTrip) {
+        self.sender.assume_round_trip(known);
     }
 
     /// Octets that the options of our SYN leave for those of an opening with data.

@@ -63,12 +63,15 @@ impl Family for Tcp {
             Some(header) => connection.handle_compressed(segment, header, (fields, wire_bytes), &mut context),
         }
         let survives = connection.state() != State::Closed;
-        let lesson = connection.take_lesson();
+        let (lesson, round_trip) = (connection.take_lesson(), connection.take_round_trip());
         if was_early && !survives && segment.has(flags::RST) {
             endpoint.family.disowned.add(now);
         }
         if let Some(lesson) = lesson {
             endpoint.family.ways.opening(arrival.key.peer, now).learn(lesson, now);
+        }
+        if let Some(round_trip) = round_trip {
+            endpoint.family.ways.opening(arrival.key.peer, now).learn_round_trip(round_trip);
         }
         endpoint.family.stats.resets_ignored += u64::from(segment.has(flags::RST) && survives);
         if segment.has(flags::SYN)

@@ -48,6 +48,9 @@ pub(super) fn open(
             let facts = family.ways.opening(way, now);
             let is_comparable = facts.begin(own);
             let syn_bytes = if is_comparable { u64::from(facts.mss()) } else { 0 };
+            if let Some(known) = facts.round_trip() {
+                connection.assume_round_trip(known);
+            }
             connection.open_with(Opening::Ttcp(Ttcp::opening(own, !is_comparable, now)), syn_bytes);
         }
         Some(AcceleratedOpen::FastOpen) => {
@@ -84,7 +87,11 @@ pub(super) fn answer(
     let takes = is_good.is_some_and(|is_good| is_good && has_room);
     family.stats.early_taken += u64::from(takes);
     family.stats.early_refused += u64::from(is_good.is_some() && !takes);
+    let known = endpoint.family.ways.known_opening(names.peer).and_then(|facts| facts.round_trip());
     if let Some((connection, path)) = endpoint.get_mut(id) {
+        if let Some(known) = known {
+            connection.assume_round_trip(known);
+        }
         connection.answer_with(opening, takes, syn, &mut Context { now, path, sink });
         endpoint.touch(id);
     }

@@ -34,6 +34,7 @@ use skyhaul_congestion::{Controller, ControllerConfig, Signal};
 use skyhaul_core::event::{Repeat, Verdict};
 use skyhaul_core::{Description, Event, Instant, MS, Octets, Pacer, Path, Stats};
 
+use crate::accelerated::RoundTrip;
 use crate::agreed::Agreed;
 use crate::call::Call;
 use crate::config::{Config, Recovery};
@@ -187,6 +188,18 @@ impl Sender {
     pub(crate) fn rtt_ns(&self) -> Option<u64> {
         let rtt = self.timer.rtt();
         rtt.is_known().then(|| rtt.smoothed_ns())
+    }
+
+    /// Smoothed round trip and its deviation.
+    pub(crate) fn round_trip(&self) -> Option<RoundTrip> {
+        let rtt = self.timer.rtt();
+        let known = RoundTrip { smoothed_ns: rtt.smoothed_ns(), variance_ns: rtt.variance_ns() };
+        rtt.is_known().then_some(known)
+    }
+
+    /// Takes the round trip of earlier connections, until there is a sample.
+    pub(crate) fn assume_round_trip(&mut self, known: RoundTrip) {
+        self.timer.assume(known);
     }
 
     /// Moment at which the retransmission timer runs out, if it runs.

@@ -2,6 +2,7 @@
 
 use skyhaul_core::{Instant, RttEstimator};
 
+use crate::accelerated::RoundTrip;
 use crate::ack_policy::AckPolicy;
 use crate::config::Config;
 
@@ -50,6 +51,12 @@ impl Rto {
 
     pub(super) fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+
+    /// Takes the round trip of earlier connections for the first timeout [RFC 1644 4.3].
+    pub(super) fn assume(&mut self, known: RoundTrip) {
+        let margin_ns = known.variance_ns.saturating_mul(4).max(self.margin_ns);
+        self.initial_ns = known.smoothed_ns.saturating_add(margin_ns);
     }
 
     /// Takes a round trip, as the clock can tell it. Its backoff ends [RFC 6298 5.7].

@@ -3,6 +3,7 @@
 use skyhaul_core::{Instant, RttEstimator};
 
 use super::rto::Rto;
+use crate::accelerated::RoundTrip;
 use crate::ack_policy::AckPolicy;
 use crate::config::Config;
 
@@ -76,6 +77,11 @@ impl RetransmissionTimer {
     /// Moment at which a timer that is started now runs out.
     pub(super) fn due(&self, now: Instant) -> Instant {
         self.rto.due(now)
+    }
+
+    /// Takes the round trip of earlier connections, until there is a sample.
+    pub(super) fn assume(&mut self, known: RoundTrip) {
+        self.rto.assume(known);
     }
 
     pub(super) fn rtt(&self) -> &RttEstimator {
