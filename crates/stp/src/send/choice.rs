@@ -189,7 +189,12 @@ impl Sender {
 
     /// True if new data of so many bytes waits until there is more (Nagle).
     pub(super) fn waits_for_more(&self, bytes: usize, path: &Path) -> bool {
-        self.config.nagle && !self.is_finished && !self.cache.is_empty() && bytes < self.mss_bytes(path)
+        !self.cache.is_empty() && self.is_too_small(bytes, path)
+    }
+
+    /// True if new data of so many bytes does not leave while any packet is unacknowledged (Nagle).
+    fn is_too_small(&self, bytes: usize, path: &Path) -> bool {
+        self.config.nagle && !self.is_finished && bytes < self.mss_bytes(path)
     }
 
     /// A peer with a window smaller than a packet gets a smaller packet when nothing is under way.
@@ -223,7 +228,9 @@ impl Sender {
                 let next = self.mss_bytes(path);
                 let flight = self.cache.in_flight_bytes() + (bytes + next) as u64;
                 let charged = self.cache.charged_bytes() + charge_bytes(bytes) + charge_bytes(next);
-                self.cache.unsent_bytes() == bytes
+                let left = self.cache.unsent_bytes() - bytes;
+                left == 0
+                    || self.is_too_small(left, path)
                     || flight > self.regulator.window_bytes()
                     || charged > self.peer.window_bytes
             }

@@ -134,6 +134,21 @@ fn nagle_holds_a_small_segment_back_until_the_acknowledgement() {
 }
 
 #[test]
+fn the_last_packet_that_nagle_lets_go_asks_for_the_answer_that_frees_the_rest() {
+    let mut bench = Bench::with(Config::paper(), 1);
+    let id = bench.open_with(Config { send_limit_bytes: 64_000, ..Config::paper() });
+    bench.a.write(id, &vec![1; 5_000]).unwrap();
+    bench.run(10 * RTT_NS); // the window has some packets, fewer than ten
+    bench.log.clear();
+    let payload = Config::paper().max_payload_bytes;
+    bench.a.write(id, &vec![2; 2 * payload + payload / 3]).unwrap();
+    bench.run(RTT_NS + 50 * MS);
+    let sent: Vec<&str> =
+        bench.sent_by(Side::A).into_iter().filter(|segment| segment.contains("SD")).collect();
+    assert_eq!(sent, ["SD", "SD+POLL", "SD+POLL"], "the third is held back for one round trip and no longer");
+}
+
+#[test]
 fn an_idle_connection_is_polled_rarely() {
     let mut bench = Bench::new();
     let id = bench.open();
