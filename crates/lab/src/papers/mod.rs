@@ -4,6 +4,8 @@
 //! then [`Reproduction::report`] is the page.
 
 #[cfg(test)]
+mod background_tests;
+#[cfg(test)]
 mod claims_tests;
 mod classification;
 mod error;

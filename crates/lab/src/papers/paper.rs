@@ -79,6 +79,8 @@ pub static PAPERS: &[Paper] = &[
         "stp",
         [
             "answer",
+            "background-geo",
+            "background-leo",
             "bulk-ladder",
             "commercial",
             "geo",
