@@ -38,7 +38,7 @@ pub struct ExplicitPath {
 /// Rate that routers rule.
 #[derive(Clone, Debug, Default)]
 struct Ruled {
-    /// In octets a second of IP packets; 0: no router rules yet.
+    /// As granted, in octets a second of IP packets; 0: no router rules yet.
     bytes_per_s: u64,
     /// Time from a packet to the report that tells of it, as last told, in ns.
     loop_ns: u64,
@@ -48,16 +48,30 @@ struct Ruled {
     behind: Behind,
 }
 
+impl Ruled {
+    /// Rate at which packets leave, in octets a second: a loop's worth of what was granted leaves in the time
+    /// that a loop takes now. Draft-03 has a window of that [XCP 4.1.3], which does so while a queue makes the
+    /// round trip longer; of losses, which hold a window up, this knows nothing.
+    fn paced_bytes_per_s(&self) -> u64 {
+        scaled(self.bytes_per_s, self.loop_ns, self.loop_ns.saturating_add(self.behind.waited_ns())).max(1)
+    }
+}
+
+/// So much times the quotient of these; unchanged where that has no divisor.
+fn scaled(value: u64, numerator: u64, divisor: u64) -> u64 {
+    let product = u128::from(value) * u128::from(numerator);
+    let quotient = product.checked_div(divisor.into()).unwrap_or_else(|| value.into());
+    u64::try_from(quotient).unwrap_or(u64::MAX)
+}
+
 /// Octets of so much time at this rate.
 fn bytes_in(bytes_per_s: u64, ns: u64) -> u64 {
-    let bytes = u128::from(bytes_per_s) * u128::from(ns) / u128::from(SECOND);
-    u64::try_from(bytes).unwrap_or(u64::MAX)
+    scaled(bytes_per_s, ns, SECOND)
 }
 
 /// Rate of so many octets in this time.
 fn bytes_per_s(bytes: u64, ns: u64) -> u64 {
-    let rate = u128::from(bytes) * u128::from(SECOND) / u128::from(ns.max(1));
-    u64::try_from(rate).unwrap_or(u64::MAX)
+    scaled(bytes, SECOND, ns.max(1))
 }
 
 impl ExplicitPath {
@@ -87,7 +101,8 @@ impl ExplicitPath {
         if self.are_routers_ruling() {
             let PathStart { mss_bytes, first_window_bytes, .. } = self.start;
             let bps = carried_bytes_per_s.max(1).saturating_mul(8);
-            self.measured = RememberedStart::at(mss_bytes, first_window_bytes, bps);
+            self.measured =
+                RememberedStart::at(mss_bytes, first_window_bytes, bps, self.ruled.behind.delays());
         }
         self.ruled_by = Some(why);
     }
@@ -136,10 +151,14 @@ impl PathController for ExplicitPath {
             return PathHeader::default(); // no round trip is known, or no rate
         };
         let packet_bytes = u64::from(demand.packet_bytes).max(1);
-        let rate = self.ruled.bytes_per_s;
-        let aged = self.ruled.used.note(now, rate, packet_bytes, loop_ns);
-        self.set_rate(aged.max(self.first_bytes_per_s().min(rate)));
-        let window_bytes = bytes_in(self.ruled.bytes_per_s, loop_ns).max(1);
+        let paced = self.ruled.paced_bytes_per_s();
+        let aged = self.ruled.used.note(now, paced, packet_bytes, loop_ns);
+        if aged < paced {
+            let granted = self.ruled.bytes_per_s;
+            let kept = scaled(granted, aged, paced);
+            self.set_rate(kept.max(self.first_bytes_per_s().min(granted)));
+        }
+        let window_bytes = bytes_in(self.ruled.paced_bytes_per_s(), loop_ns).max(1);
         PathUse { rtt_ns: loop_ns, packet_bytes, window_bytes, wanted_bytes: demand.wanted_bytes }.header()
     }
 
@@ -175,7 +194,7 @@ impl PathController for ExplicitPath {
     }
 
     fn rate_bps(&self) -> u64 {
-        if self.are_routers_ruling() { self.ruled.bytes_per_s * 8 } else { self.measured.rate_bps() }
+        if self.are_routers_ruling() { self.ruled.paced_bytes_per_s() * 8 } else { self.measured.rate_bps() }
     }
 
     /// Twice what leaves until a report tells of it: the rate decides, not the window.
@@ -233,6 +252,5 @@ impl PathController for ExplicitPath {
 
 /// Time of so many octets at this rate, in ns.
 fn bytes_in_time(bytes: u64, bytes_per_s: u64) -> u64 {
-    let ns = u128::from(bytes) * u128::from(SECOND) / u128::from(bytes_per_s.max(1));
-    u64::try_from(ns).unwrap_or(u64::MAX)
+    scaled(bytes, SECOND, bytes_per_s.max(1))
 }

@@ -23,6 +23,16 @@ pub(super) struct Behind {
 }
 
 impl Behind {
+    /// Delays that the path has shown.
+    pub(super) fn delays(&self) -> Delays {
+        self.delays
+    }
+
+    /// Waiting on the way there that the last two marks have met, both of them, in ns.
+    pub(super) fn waited_ns(&self) -> u64 {
+        self.delays.least_waited_ns()
+    }
+
     /// Takes in a report at `rate` octets a second, `packet_ns` a packet. Result: what the path carries, in
     /// octets a second, if there is such a queue.
     pub(super) fn saw(

@@ -13,7 +13,7 @@ const MAX_LOOPS: u64 = 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Used {
     since: Option<Instant>,
-    /// Rate at that time, in octets a second.
+    /// The least rate since then, in octets a second.
     rate: u64,
     bytes: u64,
 }
@@ -25,11 +25,11 @@ impl Used {
         let since = *self.since.get_or_insert(now);
         let passed_ns = now.since(since);
         if passed_ns < loop_ns.max(1) {
-            self.rate = if self.bytes == 0 { rate } else { self.rate };
+            self.rate = if self.bytes == 0 { rate } else { self.rate.min(rate) };
             self.bytes = self.bytes.saturating_add(packet_bytes);
             return rate;
         }
-        // What was granted meanwhile could not be used from the begin.
+        // What was granted meanwhile could not be used from the begin, nor what a queue held back.
         let could_bytes = bytes_in(self.rate.min(rate), passed_ns);
         let unused_bytes = could_bytes.saturating_sub(self.bytes);
         let slack_bytes = (could_bytes / SLACK_PART).max(packet_bytes);

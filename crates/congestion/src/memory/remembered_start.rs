@@ -7,7 +7,7 @@ use skyhaul_core::{Instant, MS, Others, Pacer, PathController, PathEstimate, Pat
 
 use super::{Carried, Resume, ResumeReport, SavedPath};
 use crate::Model;
-use crate::model::carried_bps;
+use crate::model::{Delays, carried_bps};
 
 /// Bytes below which a train shows jitter rather than a rate: memory is not given up for that.
 const TELLING_TRAIN_BYTES: u64 = 5 * 1500;
@@ -49,9 +49,10 @@ impl RememberedStart {
         }
     }
 
-    /// Controller that goes on from a rate in bit/s that the path has carried, and remembers nothing.
-    pub(crate) fn at(mss_bytes: u64, first_window_bytes: u64, bps: u64) -> Self {
-        let model = Model::at(mss_bytes, first_window_bytes, bps);
+    /// Controller that goes on from a rate in bit/s that the path has carried, and from its delays, and
+    /// remembers nothing.
+    pub(crate) fn at(mss_bytes: u64, first_window_bytes: u64, bps: u64, delays: Delays) -> Self {
+        let model = Model::at(mss_bytes, first_window_bytes, bps, delays);
         Self { model, ..Self::new(mss_bytes, first_window_bytes, None) }
     }
 

@@ -71,9 +71,10 @@ impl Model {
         }
     }
 
-    /// Model that goes on from a rate in bit/s that the path has carried.
-    pub(crate) fn at(mss_bytes: u64, first_window_bytes: u64, bps: u64) -> Self {
-        let mut model = Self::new(mss_bytes, first_window_bytes);
+    /// Model that goes on from a rate in bit/s that the path has carried, and from the delays that it had: a
+    /// queue that stands already is none of them.
+    pub(crate) fn at(mss_bytes: u64, first_window_bytes: u64, bps: u64, delays: Delays) -> Self {
+        let mut model = Self { delays, ..Self::new(mss_bytes, first_window_bytes) };
         model.estimate.set(bps as f64);
         model.pace.claim(bps as f64);
         model

@@ -26,14 +26,14 @@ fn share(text: &str, link: &str, size: &str, controller: &str) -> f64 {
     of["share"]
 }
 
-/// As measured. 20 MB without losses were to be at least 0.84: the first round trip grants nothing, and the
-/// rate passes that of the link before it settles.
+/// The first round trip grants nothing, and the rate passes that of the link before it settles. What it then
+/// has in the queue lowers the pace by itself, with or without losses.
 #[test]
 fn a_file_alone_is_behind_the_model() {
-    assert_within(share(GEO, "geo", "20MB", "p-xcp"), (0.825, 0.84), "geo, 20 MB");
-    assert_within(share(GEO, "geo", "100MB", "p-xcp"), (0.945, 0.955), "geo, 100 MB");
-    assert_within(share(GEO_NOISY, "geo-noisy", "20MB", "p-xcp"), (0.825, 0.86), "geo-noisy, 20 MB");
-    assert_within(share(GEO_NOISY, "geo-noisy", "100MB", "p-xcp"), (0.945, 0.96), "geo-noisy, 100 MB");
+    assert_within(share(GEO, "geo", "20MB", "p-xcp"), (0.855, 0.875), "geo, 20 MB");
+    assert_within(share(GEO, "geo", "100MB", "p-xcp"), (0.955, 0.965), "geo, 100 MB");
+    assert_within(share(GEO_NOISY, "geo-noisy", "20MB", "p-xcp"), (0.85, 0.885), "geo-noisy, 20 MB");
+    assert_within(share(GEO_NOISY, "geo-noisy", "100MB", "p-xcp"), (0.95, 0.97), "geo-noisy, 100 MB");
     assert_within(share(GEO, "geo", "20MB", "model"), (0.96, 0.98), "the model");
 }
 
