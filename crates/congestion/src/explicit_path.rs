@@ -50,8 +50,8 @@ struct Ruled {
 
 impl Ruled {
     /// Rate at which packets leave, in octets a second: a loop's worth of what was granted leaves in the time
-    /// that a loop takes now. Draft-03 has a window of that [XCP 4.1.3], which does so while a queue makes the
-    /// round trip longer; of losses, which hold a window up, this knows nothing.
+    /// that a loop takes now. Draft-03 has a window of that [XCP 4.1.3], which does so while a queue makes
+    /// the round trip longer; of losses, which hold a window up, this knows nothing.
     fn paced_bytes_per_s(&self) -> u64 {
         scaled(self.bytes_per_s, self.loop_ns, self.loop_ns.saturating_add(self.behind.waited_ns())).max(1)
     }
