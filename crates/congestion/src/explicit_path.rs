@@ -48,15 +48,6 @@ struct Ruled {
     behind: Behind,
 }
 
-impl Ruled {
-    /// Rate at which packets leave, in octets a second: a loop's worth of what was granted leaves in the time
-    /// that a loop takes now. Draft-03 has a window of that [XCP 4.1.3], which does so while a queue makes
-    /// the round trip longer; of losses, which hold a window up, this knows nothing.
-    fn paced_bytes_per_s(&self) -> u64 {
-        scaled(self.bytes_per_s, self.loop_ns, self.loop_ns.saturating_add(self.behind.waited_ns())).max(1)
-    }
-}
-
 /// So much times the quotient of these; unchanged where that has no divisor.
 fn scaled(value: u64, numerator: u64, divisor: u64) -> u64 {
     let product = u128::from(value) * u128::from(numerator);
@@ -83,6 +74,17 @@ impl ExplicitPath {
 
     fn are_routers_ruling(&self) -> bool {
         self.ruled_by == Some(RuledBy::Routers)
+    }
+
+    /// Rate at which packets leave, in octets a second: a loop's worth of what was granted leaves in the time
+    /// that a loop takes now. Draft-03 has a window of that [XCP 4.1.3], which does so while a queue makes
+    /// the round trip longer; of losses, which hold a window up, this knows nothing. One packet in front of a
+    /// mark is no queue.
+    fn paced_bytes_per_s(&self) -> u64 {
+        let Ruled { bytes_per_s, loop_ns, behind, .. } = &self.ruled;
+        let packet_ns = bytes_in_time(self.start.mss_bytes, *bytes_per_s);
+        let queue_ns = behind.waited_ns().saturating_sub(packet_ns);
+        scaled(*bytes_per_s, *loop_ns, loop_ns.saturating_add(queue_ns)).max(1)
     }
 
     /// Sets the rate: one packet in each loop at least [XCP 4.1.3].
@@ -151,14 +153,14 @@ impl PathController for ExplicitPath {
             return PathHeader::default(); // no round trip is known, or no rate
         };
         let packet_bytes = u64::from(demand.packet_bytes).max(1);
-        let paced = self.ruled.paced_bytes_per_s();
+        let paced = self.paced_bytes_per_s();
         let aged = self.ruled.used.note(now, paced, packet_bytes, loop_ns);
         if aged < paced {
             let granted = self.ruled.bytes_per_s;
             let kept = scaled(granted, aged, paced);
             self.set_rate(kept.max(self.first_bytes_per_s().min(granted)));
         }
-        let window_bytes = bytes_in(self.ruled.paced_bytes_per_s(), loop_ns).max(1);
+        let window_bytes = bytes_in(self.paced_bytes_per_s(), loop_ns).max(1);
         PathUse { rtt_ns: loop_ns, packet_bytes, window_bytes, wanted_bytes: demand.wanted_bytes }.header()
     }
 
@@ -194,7 +196,7 @@ impl PathController for ExplicitPath {
     }
 
     fn rate_bps(&self) -> u64 {
-        if self.are_routers_ruling() { self.ruled.paced_bytes_per_s() * 8 } else { self.measured.rate_bps() }
+        if self.are_routers_ruling() { self.paced_bytes_per_s() * 8 } else { self.measured.rate_bps() }
     }
 
     /// Twice what leaves until a report tells of it: the rate decides, not the window.

@@ -152,32 +152,32 @@ fn a_queue_that_a_router_answers_is_its_own() {
     }
 }
 
-/// A queue of 400 ms makes a loop of 800 ms half as long again, so that two thirds of what was granted leave
-/// a second, until the queue has gone. A single mark that waited shows none.
+/// A queue of 400 ms and a packet's 4 ms make a loop of 800 ms half as long again, so that two thirds of what
+/// was granted leave a second, until the queue has gone. Neither a single mark nor a packet shows one.
 #[test]
 fn what_was_granted_for_a_loop_leaves_in_the_time_that_it_takes() {
-    let mut path = ruled(LossAnswer::Keep, 300_000);
-    let waits_ms = [0, 0, 400, 400, 0];
+    let mut path = ruled(LossAnswer::Keep, 350_000);
+    let waits_ms = [0, 4, 4, 404, 404, 0];
     let paced = waits_ms.into_iter().enumerate().map(|(step, waited_ms)| {
         let (now, sample) = sample(200 * step as u64, 90_000, 60_000, waited_ms);
         path.on_sample(now, &sample);
         path.rate_bps() / 8
     });
-    assert!(paced.eq([300_000, 300_000, 300_000, 200_000, 300_000]));
+    assert!(paced.eq([350_000, 350_000, 350_000, 350_000, 233_333, 350_000]));
 }
 
 /// What a queue holds back is no rate that was not used, and the header tells the pace.
 #[test]
 fn a_pace_that_a_queue_lowers_is_used_and_told() {
-    let mut path = ruled(LossAnswer::Keep, 1_000_000);
+    let mut path = ruled(LossAnswer::Keep, 1_400_000);
     for step in 0..3 {
-        let (now, sample) = sample(200 * step, 90_000, 60_000, if step == 0 { 0 } else { 800 });
+        let (now, sample) = sample(200 * step, 90_000, 60_000, if step == 0 { 0 } else { 801 });
         path.on_sample(now, &sample);
     }
-    let demand = Demand { loop_ns: Some(LOOP_NS), packet_bytes: 1000, wanted_bytes: 0 };
+    let demand = Demand { loop_ns: Some(LOOP_NS), packet_bytes: 1400, wanted_bytes: 0 };
     for ms in (0..8000).step_by(2) {
         let header = path.ask(at(2000 + ms), &demand);
         assert_eq!(header.inter_packet, HeaderTime::from_ns(2 * MS));
     }
-    assert_eq!(path.rate_bps(), 4_000_000, "half of what was granted");
+    assert_eq!(path.rate_bps(), 5_600_000, "half of what was granted");
 }

@@ -95,8 +95,8 @@ fn p_xcp_leads_where_every_tenth_packet_is_lost() {
     }
 }
 
-/// What a repair waits for is two round trips and more behind the hole, and P's windows of 64 packets are full
-/// after 1.8 at a share of 36: with longer ones P-XCP has all that nine tenths of the link can carry.
+/// What tells of a repair is two round trips and more behind the hole, and P's windows of 64 packets are
+/// full after 1.8 at a share of 36: with longer ones P-XCP has all that nine tenths of the link can carry.
 #[test]
 fn the_receivers_window_holds_p_xcp_where_rack_repairs() {
     let [xcp, p_xcp] = ["xcp", "p-xcp"].map(|controller| windowed(controller, "rack", MANY, LONG_WINDOW));
