@@ -19,6 +19,7 @@ mod failure;
 mod fallback;
 mod fast_open;
 mod file_lines;
+mod held;
 mod known;
 mod limited;
 mod line;

@@ -24,6 +24,7 @@ use crate::counted::counted;
 use crate::descriptors;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
+use crate::held::Held;
 use crate::listing::Listings;
 use crate::output::note;
 use crate::over_tun::TcpChoice;
@@ -32,7 +33,7 @@ use crate::progress::{ProgressLine, TICK};
 use crate::result::TransferResult;
 use crate::sealed::{Keys, SealedEnd};
 use crate::send::{LINGER, show};
-use crate::session::{Ending, session};
+use crate::session::{Ending, session, tell};
 use crate::signals::stop_requested;
 use crate::strangers::Strangers;
 use crate::transport::TransportEnd;
@@ -60,6 +61,8 @@ pub(crate) struct Room<E> {
     pub(crate) strangers: Strangers,
     pub(crate) places: Places,
     pub(crate) listings: Listings,
+    /// Results for which `--once` waits.
+    pub(crate) held: Held,
     /// Time after which a session without progress is given up; `None`: never.
     pub(crate) give_up_ns: Option<u64>,
     /// Data may come with an opening of TCP.
@@ -77,6 +80,7 @@ impl<E> Room<E> {
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
         let (strangers, places, listings) = Default::default();
+        let held = Held::new(args.once);
         let give_up_ns = args.common.config().give_up_ns;
         let opens_fast = args.transport.opens_fast();
         Self {
@@ -89,6 +93,7 @@ impl<E> Room<E> {
             strangers,
             places,
             listings,
+            held,
             give_up_ns,
             opens_fast,
         }
@@ -264,6 +269,7 @@ async fn wind_up<E: TransportEnd>(
     }
     room.stop.send_replace(true);
     while sessions.join_next().await.is_some() {}
+    is_complete &= room.held.tell(|peer, result| tell(peer, result, room.form));
     // The sender knows every result: it does not depend on our last words.
     room.endpoint.wait_ended(LINGER).await;
     ExitCode::from(u8::from(!is_complete))
@@ -280,6 +286,7 @@ async fn stopped<E: TransportEnd>(
         cut +=
             u32::from(matches!(done, Ok(Ending::BrokenOff { .. } | Ending::Transfer { is_complete: false })));
     }
+    room.held.tell(|peer, result| tell(peer, result, room.form));
     room.endpoint.close().await;
     if cut > 0 {
         let message = format!("interrupted; unfinished transfers given up: {cut}");

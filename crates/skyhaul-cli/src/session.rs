@@ -153,10 +153,17 @@ async fn converse<E: TransportEnd>(
     }
     result.error = failure.as_ref().map(Failure::result);
     let brought_files = report.files.iter().any(|file| file.digest().is_some());
+    // Files are there as soon as they can be; whether they count is known a round trip later.
+    let mut counts =
+        pin!(async { !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await });
+    if room.held.holds() && is_settled && counts.as_mut().await {
+        room.held.hold(peer, result);
+        return Ending::Transfer { is_complete: failure.is_none() };
+    }
     let is_told = brought_files || is_stopped || room.strangers.admit(size_bytes(&result), clock.now());
     let is_shown = is_told && tell(peer, &result, room.form);
-    // Files are there as soon as they can be; whether they count is known a round trip later.
-    if report.files.is_empty() || !is_at_its_address(&monitor, proof_patience).await {
+    // Held results have been asked: this one does not count.
+    if room.held.holds() && is_settled || !counts.await {
         Ending::Stranger
     } else if is_settled {
         Ending::Transfer { is_complete: is_shown && failure.is_none() }
@@ -285,7 +292,7 @@ fn outcome(
 }
 
 /// Shows the result of a session, and its error; false if it cannot be shown.
-fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> bool {
+pub(crate) fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> bool {
     if matches!(form, Form::Table | Form::FullTable) {
         note(&format!("from {peer}:"));
     }

@@ -218,6 +218,27 @@ fn senders_that_were_killed_hold_no_place_that_a_newcomer_wants() {
 }
 
 #[test]
+fn the_transfer_that_was_waited_for_is_told_behind_one_whose_sender_was_killed() {
+    let receiver = Receiver::start(&["--once"]);
+    let source = Source::of(4_000_000);
+    let mut killed = source.sent("cut", &receiver.address, &["-q", "--rate", "2M"]);
+    until("a file under way", || receiver.holds_a_file());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let whole = Source::of(1000);
+    let sent: Said = whole.sent("whole", &receiver.address, &[]).wait_with_output().into();
+    assert_eq!(sent.code, Some(0), "{sent:?}");
+    let (received, folder) = receiver.wait();
+    assert_eq!(received.code, Some(0), "{received:?}");
+    let told: Vec<serde_json::Value> =
+        received.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let errors: Vec<_> = told.iter().map(|result| result["error"]["code"].as_str()).collect();
+    assert_eq!(errors, [Some("interrupted"), None], "{received:?}");
+    assert_eq!(told[1]["files"][0]["name"], "whole");
+    assert!(whole.is_at(folder.path(), "whole"));
+}
+
+#[test]
 fn a_file_that_is_here_before_a_place_is_asked_for_needs_none() {
     let receiver = Receiver::start(&[]);
     let (large, small) = (Source::of(200_000), Source::of(1000));
