@@ -185,6 +185,11 @@ impl PathController for ExplicitPath {
         }
     }
 
+    fn on_packet_size(&mut self, mss_bytes: u64) {
+        self.start.mss_bytes = mss_bytes;
+        self.measured.on_packet_size(mss_bytes);
+    }
+
     fn on_lost(&mut self, now: Instant, newest_sent_at: Instant) {
         if self.are_routers_ruling() && self.answer == LossAnswer::Reduce {
             self.answer_loss(now, newest_sent_at);

@@ -411,6 +411,13 @@ impl Path {
         }
     }
 
+    /// Tells the controller that full packets have this payload from now on.
+    pub fn take_packet_size(&mut self, mss_bytes: u64) {
+        if let Some(controller) = self.controller_mut() {
+            controller.on_packet_size(mss_bytes);
+        }
+    }
+
     /// Tells the controller that packets are lost, the newest of which left at this time.
     pub fn take_loss(&mut self, now: Instant, newest_sent_at: Instant) {
         if let Some(controller) = self.controller_mut() {

@@ -106,6 +106,8 @@ pub trait PathController: Debug + Send {
     fn on_feedback(&mut self, _now: Instant, _feedback: &PathFeedback) {}
     /// Takes in that the peer takes no headers, or tells nothing of them.
     fn on_no_feedback(&mut self) {}
+    /// Takes in that full packets have another payload from now on.
+    fn on_packet_size(&mut self, _mss_bytes: u64) {}
     /// Takes in that packets are lost, the newest of which left at this time, though the link was there.
     fn on_lost(&mut self, _now: Instant, _newest_sent_at: Instant) {}
     /// What the rate goes by, where it asked routers; `None`: that is not known yet, or it never did.

@@ -116,6 +116,11 @@ impl PathController for RememberedStart {
         self.model.on_outage(now);
     }
 
+    fn on_packet_size(&mut self, mss_bytes: u64) {
+        self.mss_bytes = mss_bytes;
+        self.model.on_packet_size(mss_bytes);
+    }
+
     fn rate_bps(&self) -> u64 {
         let measured_bps = self.model.rate_bps();
         let Some(resume) = self.active() else { return measured_bps };

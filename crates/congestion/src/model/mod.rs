@@ -351,6 +351,12 @@ impl PathController for Model {
         self.neighbours.forget();
     }
 
+    /// What the queue has room for was counted in packets.
+    fn on_packet_size(&mut self, mss_bytes: u64) {
+        self.mss_bytes = mss_bytes.max(1);
+        self.trains.forget_room();
+    }
+
     fn rate_bps(&self) -> u64 {
         if self.estimate.is_known() { self.pace.bps() as u64 } else { self.start.rate_bps() as u64 }
     }

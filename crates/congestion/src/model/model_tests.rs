@@ -40,6 +40,16 @@ fn the_first_train_tells_the_rate() {
     assert!(model.window_bytes() >= 2 * 687_500, "{}", model.window_bytes());
 }
 
+/// Packets of 9000 bytes take 7 ms at 10 Mbit/s: two of them are no queue of somebody else's, and the
+/// shortest train, of four, is long enough.
+#[test]
+fn larger_packets_make_shorter_trains_and_a_longer_queue_that_is_aimed_at() {
+    let mut model = started(10_000_000);
+    assert_eq!((model.target_ns() / MS, model.take_train(Instant::from_ns(SECOND))), (12, 17));
+    model.on_packet_size(8900);
+    assert_eq!((model.target_ns() / MS, model.take_train(Instant::from_ns(2 * SECOND))), (24, 4));
+}
+
 #[test]
 fn packets_that_arrive_at_once_tell_nothing() {
     let mut model = Model::new(MSS, 10 * MSS);

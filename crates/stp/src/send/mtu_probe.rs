@@ -192,12 +192,13 @@ impl Sender {
     }
 
     /// The path takes larger packets, or smaller ones, from now on.
-    pub(crate) fn take_packet_size(&mut self, is_smaller: bool, now: Instant, path: &Path) {
+    pub(crate) fn take_packet_size(&mut self, is_smaller: bool, now: Instant, path: &mut Path) {
         if is_smaller {
             self.coded.abandon(&self.cache, now);
         }
         let mss_bytes = self.mss_bytes(path) as u64;
         self.regulator.take_segment_size(now, mss_bytes);
+        path.take_packet_size(mss_bytes);
     }
 
     /// When an opening without data is to follow the early data that has just left, which may have been too

@@ -44,12 +44,15 @@ struct Steady {
     rate_bps: u64,
     first_window_bytes: u64,
     has_sample: bool,
+    /// Window once a sample is there: so many packets, if it is told how large those are.
+    window_bytes: u64,
 }
 
 /// Kind of controller that finds this rate.
 pub(super) fn steady(rate_bps: u64) -> ControllerKind {
     ControllerKind::Path(PathControllerFactory::new(move |start: PathStart| {
-        Box::new(Steady { rate_bps, first_window_bytes: start.first_window_bytes, has_sample: false })
+        let first_window_bytes = start.first_window_bytes;
+        Box::new(Steady { rate_bps, first_window_bytes, has_sample: false, window_bytes: 1 << 20 })
     }))
 }
 
@@ -60,12 +63,16 @@ impl PathController for Steady {
 
     fn on_outage(&mut self, _now: Instant) {}
 
+    fn on_packet_size(&mut self, mss_bytes: u64) {
+        self.window_bytes = 1000 * mss_bytes;
+    }
+
     fn rate_bps(&self) -> u64 {
         if self.has_sample { self.rate_bps } else { UNMEASURED_RATE_BPS }
     }
 
     fn window_bytes(&self) -> u64 {
-        if self.has_sample { 1 << 20 } else { self.first_window_bytes }
+        if self.has_sample { self.window_bytes } else { self.first_window_bytes }
     }
 
     fn phase(&self) -> Phase {
@@ -83,8 +90,12 @@ impl PathController for Steady {
 
 /// Ten seconds of sending with this controller: octets that arrived, and the sender's counters.
 fn run(controller: ControllerKind) -> (usize, Stats) {
+    run_with(Config { controller, ..Config::standard() })
+}
+
+fn run_with(config: Config) -> (usize, Stats) {
     let mut bench = Bench::new();
-    let config = Config { controller, send_limit_bytes: 64 << 20, ..Config::standard() };
+    let config = Config { send_limit_bytes: 64 << 20, ..config };
     let id = bench.open_with(config);
     let data = vec![7; 8_000_000];
     assert_eq!(bench.a.write(id, &data), Ok(data.len()));
@@ -108,4 +119,12 @@ fn a_path_controller_from_elsewhere_sets_the_rate() {
     let wire_bps = stats.sent_bytes * 8 / 10;
     assert!((950_000..=1_010_000).contains(&wire_bps), "{wire_bps} bit/s");
     assert!(octets as u64 * 8 / 10 > 900_000, "{octets} octets");
+}
+
+#[test]
+fn a_path_controller_is_told_how_large_packets_have_become() {
+    let config = Config { controller: steady(1_000_000), discover_mtu: true, ..Config::standard() };
+    let (_, stats) = run_with(config);
+    // Up to 1280 bytes at first, up to 1500 once that is found out.
+    assert!((1_400_000..1_500_000).contains(&stats.cwnd_bytes), "{}", stats.cwnd_bytes);
 }
