@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-use super::Endpoint;
+use super::{Endpoint, Room};
 use crate::event::Refusal;
 use crate::{
     ConnectionId, Description, EventSink, Instant, Integrity, NetworkFields, Path, Stats, StreamError,
@@ -87,9 +87,9 @@ pub trait Connection: Clone + Debug {
         0
     }
 
-    /// Sets how many bytes it may keep: what would be more is not taken, as if it was lost. What it keeps
-    /// already stays.
-    fn set_room(&mut self, _: u64) {}
+    /// Sets what it may keep: what would be more is not taken, as if it was lost. What it keeps already
+    /// stays.
+    fn set_room(&mut self, _: Room) {}
 
     /// Stage of its life. One that a peer opened is handed to the application when it is no longer opening.
     fn stage(&self) -> Stage;

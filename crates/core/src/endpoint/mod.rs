@@ -18,6 +18,7 @@ use crate::{
     SchedulerEntry, Stream, Timer, TimerQueue,
 };
 
+pub use budget::Room;
 use budget::{Booked, Budget};
 use events::{EventQueue, MAX_EVENTS_PER_CONNECTION, Waiting};
 pub use family::{Arrival, Connection, Context, Family, Hosted, Key, Peer, Stage};
@@ -315,7 +316,7 @@ impl<F: Family> Endpoint<F> {
     /// Connection and its path, for a change; [`Self::touch`] must follow. It knows how much it may keep.
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
         let slot = self.slots.get_mut(id)?;
-        slot.connection.set_room(self.budget.room_bytes(slot.is_unproven()));
+        slot.connection.set_room(self.budget.room(&slot.booked, slot.is_unproven()));
         Some((&mut slot.connection, self.paths.get_mut(&slot.key.peer)?))
     }
 

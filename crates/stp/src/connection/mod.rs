@@ -18,6 +18,7 @@ mod transitions;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 
+use skyhaul_core::endpoint::Room;
 use skyhaul_core::event::{Refusal, ResumePhase};
 use skyhaul_core::{
     CloseReason, Event, Instant, LimitTimes, Path, ResetReason, Stats, StreamError, StreamEvent,
@@ -274,10 +275,10 @@ impl Connection {
         self.receiver.as_ref().map_or(0, Receiver::kept_bytes)
     }
 
-    /// Sets how many bytes it may keep of what the peer sends.
-    pub(crate) fn set_room(&mut self, bytes: u64) {
+    /// Sets what it may keep of what the peer sends.
+    pub(crate) fn set_room(&mut self, room: Room) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.set_room(bytes);
+            receiver.set_room(room);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::endpoint::{self, Arrival, Context, Family, Key, Peer, Stage};
+use skyhaul_core::endpoint::{self, Arrival, Context, Family, Key, Peer, Room, Stage};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{
     ConnectionId, EventSink, Instant, Integrity, NetworkFields, Path, ResetReason, Stats, StreamError,
@@ -107,8 +107,8 @@ impl endpoint::Connection for Connection {
         self.kept_bytes()
     }
 
-    fn set_room(&mut self, bytes: u64) {
-        self.set_room(bytes);
+    fn set_room(&mut self, room: Room) {
+        self.set_room(room);
     }
 
     fn stage(&self) -> Stage {

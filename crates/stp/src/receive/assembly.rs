@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use skyhaul_core::RangeSet;
+use skyhaul_core::endpoint::Room;
 use skyhaul_core::event::Refusal;
 
 use super::ready::Ready;
@@ -52,7 +53,7 @@ impl Verdict {
 pub(crate) struct Assembly {
     limit_bytes: u64,
     /// Bytes that may be kept, read ones included, as far as the endpoint has room.
-    room_bytes: u64,
+    room: Room,
     next: u64,
     have: RangeSet,
     cache: BTreeMap<u64, Box<[u8]>>,
@@ -66,7 +67,7 @@ impl Assembly {
     pub(crate) fn new(initial: u64, limit_bytes: u64) -> Self {
         Self {
             limit_bytes,
-            room_bytes: u64::MAX,
+            room: Room { bytes: u64::MAX, sharers: 1 },
             next: initial,
             have: RangeSet::new(),
             cache: BTreeMap::new(),
@@ -92,10 +93,10 @@ impl Assembly {
         self.limit_bytes
     }
 
-    /// Sets how many bytes may be kept.
+    /// Sets what may be kept.
     #[inline]
-    pub(crate) fn set_room(&mut self, bytes: u64) {
-        self.room_bytes = bytes;
+    pub(crate) fn set_room(&mut self, room: Room) {
+        self.room = room;
     }
 
     /// Bytes kept: out of sequence, unread, and read ones that a block may count on.
@@ -107,7 +108,7 @@ impl Assembly {
     /// Bytes that may be kept beside those.
     #[inline]
     pub(crate) fn free_bytes(&self) -> u64 {
-        self.room_bytes.saturating_sub(self.kept_bytes())
+        self.room.bytes.saturating_sub(self.kept_bytes())
     }
 
     /// Bytes that can be read.
@@ -120,9 +121,22 @@ impl Assembly {
         self.delivered_bytes
     }
 
-    /// Bytes accepted from `next` on. The right edge never moves left.
+    /// Bytes accepted from `next` on. The right edge moves left only while other connections keep much.
     pub(crate) fn window_bytes(&self) -> u64 {
-        self.limit_bytes.saturating_sub(self.ready.unread_bytes() as u64)
+        let unread_bytes = self.ready.unread_bytes() as u64;
+        self.limit_bytes.saturating_sub(unread_bytes).min(self.promise_bytes())
+    }
+
+    /// True if half of the window is open that there is if all is read.
+    pub(crate) fn is_half_open(&self) -> bool {
+        let unread_bytes = self.ready.unread_bytes() as u64;
+        let most_bytes = self.limit_bytes.min(self.promise_bytes().saturating_add(unread_bytes));
+        self.window_bytes() >= most_bytes / 2
+    }
+
+    /// Bytes from `next` on that the endpoint has room for.
+    fn promise_bytes(&self) -> u64 {
+        self.room.promise_bytes(self.kept_bytes()).saturating_add(self.cached_charge)
     }
 
     /// True if the peer has said where its stream ends.

@@ -3,6 +3,7 @@
 
 use alloc::vec::Vec;
 
+use skyhaul_core::endpoint::Room;
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{Instant, NUMBER_MODULUS, PathHeader, Stats, expand, truncate_number};
 
@@ -162,10 +163,11 @@ impl Receiver {
         self.repairs = None;
     }
 
-    /// Sets how many bytes may be kept. What would be more is outside of the window.
+    /// Sets what may be kept. What would be more is outside of the window.
     #[inline]
-    pub(crate) fn set_room(&mut self, bytes: u64) {
-        self.assembly.set_room(bytes.saturating_sub(self.kept_aside_bytes()));
+    pub(crate) fn set_room(&mut self, room: Room) {
+        let bytes = room.bytes.saturating_sub(self.kept_aside_bytes());
+        self.assembly.set_room(Room { bytes, ..room });
     }
 
     /// Invariants, checked in debug builds.

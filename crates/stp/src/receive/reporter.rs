@@ -88,8 +88,7 @@ impl Reporter {
 
     /// Announces a window that has opened again; without this the peer would have to ask.
     pub(super) fn offer_window(&mut self, assembly: &Assembly) {
-        let is_open = assembly.window_bytes() >= assembly.limit_bytes() / 2;
-        if self.window_closed && is_open {
+        if self.window_closed && assembly.is_half_open() {
             self.window_closed = false;
             self.replies.push_ustat(report(assembly, GapList::default()));
         }

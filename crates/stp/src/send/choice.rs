@@ -104,7 +104,7 @@ impl Sender {
         if !self.repeats_idle(situation) || !self.tail.may_repeat(&self.cache) {
             return None;
         }
-        let at = self.paced_at(path);
+        let at = self.paced_at(path).max(self.tail_at());
         if at > now {
             return Some(Step { at, action: None });
         }
@@ -128,7 +128,7 @@ impl Sender {
         let was_looked_for = self.tail.may_repeat(&self.cache)
             && self.repeats_idle(situation)
             && self.may_send_data(situation)
-            && self.paced_at(path) <= now;
+            && self.paced_at(path).max(self.tail_at()) <= now;
         let is_in_vain = was_looked_for && self.idle_repeat(situation).is_none();
         if is_in_vain {
             self.tail.exhaust();
@@ -165,6 +165,14 @@ impl Sender {
     pub(super) fn has_idle_capacity(&self, situation: &Situation) -> bool {
         let is_idle = situation.is_proven && !situation.doubts_size && self.cache.unsent_bytes() == 0;
         is_idle && self.path_rate_bps().is_some()
+    }
+
+    /// When what is sent just in case may leave: an application that is not done has then brought nothing for
+    /// as long as POLLs are apart at least, so that it most likely waits for the peer. One that reads a disk
+    /// pauses for less, again and again; where it is what holds the transfer back all would go twice.
+    pub(super) fn tail_at(&self) -> Instant {
+        let pause_ns = if self.is_finished { 0 } else { self.config.min_poll_interval_ns };
+        self.activity.last_new_at.after(pause_ns)
     }
 
     /// Size of the new SD that windows, Nagle and the unsent data allow; 0: none.

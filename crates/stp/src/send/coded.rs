@@ -49,7 +49,7 @@ impl Sender {
     /// When pacing lets a BLOCK or a REPAIR go. They stand in no train, which is one of data alone: one
     /// that ran out of data would let as many symbols go at once as there are.
     fn coded_paced_at(&self, path: &Path) -> Instant {
-        self.regulator.paced_at(false, path).unwrap_or(Instant::ZERO)
+        self.regulator.paced_at(false, path).unwrap_or(Instant::ZERO).max(self.tail_at())
     }
 
     /// Nothing is sent now: if a block was looked for in vain, that is remembered, and true.

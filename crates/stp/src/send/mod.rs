@@ -116,6 +116,8 @@ struct Activity {
     lost: LostOfLate,
     first_data_at: Option<Instant>,
     last_data_at: Instant,
+    /// When the last new data left.
+    last_new_at: Instant,
     /// When the last outstanding packet was acknowledged.
     emptied_at: Instant,
     /// Oldest packet without an acknowledgement, and since when it is that.
@@ -188,6 +190,7 @@ impl Sender {
                 lost: LostOfLate::default(),
                 first_data_at: None,
                 last_data_at: now,
+                last_new_at: now,
                 emptied_at: now,
                 oldest: (initial, now),
             },

@@ -326,6 +326,7 @@ impl Sender {
         let number = match choice {
             Choice::New { bytes } => {
                 self.coded.on_new();
+                self.activity.last_new_at = now;
                 self.cache.send_new(bytes, now, order)
             }
             Choice::Piece { number, offset, .. } if offset > 0 => {

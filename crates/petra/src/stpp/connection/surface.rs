@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::endpoint::{self, Context, Stage};
+use skyhaul_core::endpoint::{self, Context, Room, Stage};
 use skyhaul_core::{
     CloseReason, Instant, NetworkFields, Path, ResetReason, Stats, Step, StreamError, StreamEvent,
 };
@@ -33,8 +33,8 @@ impl endpoint::Connection for Connection {
         self.receiver.kept_bytes()
     }
 
-    fn set_room(&mut self, bytes: u64) {
-        self.room_bytes = bytes;
+    fn set_room(&mut self, room: Room) {
+        self.room_bytes = room.bytes;
     }
 
     fn stage(&self) -> Stage {

@@ -222,3 +222,31 @@ fn whoever_did_not_offer_to_take_symbols_refuses_them() {
     bench.inject(Side::B, &Segment { block: Some(block), ..base });
     assert_eq!(bench.b.stats(1).unwrap().refused, 2);
 }
+
+#[test]
+fn between_two_reads_of_a_disk_nothing_leaves_just_in_case() {
+    let mut bench = Bench::with(Config::standard(), 1);
+    let mut count = 0;
+    bench.drop = Box::new(move |side, segment| {
+        count += usize::from(side == Side::A && segment.data.is_some());
+        side == Side::A && segment.data.is_some() && count % 10 == 9
+    });
+    let id = bench.open_with(Config { rate_bps: Some(40_000_000), ..Config::standard() });
+    // 14 kB leave in 3 ms; the next ones come 2 ms later.
+    let reads = RTT_NS / (5 * MS) * 4;
+    for _ in 0..reads {
+        assert_eq!(bench.a.write(id, &[1; 14_000]), Ok(14_000));
+        bench.run(5 * MS);
+    }
+    let again = |bench: &Bench| {
+        let stats = bench.a.stats(id).unwrap();
+        (stats.repair_packets + stats.idle_repeats, stats.retransmitted_packets)
+    };
+    let (just_in_case, found_lost) = again(&bench);
+    assert!(found_lost > reads / 2, "{found_lost}");
+    assert_eq!(just_in_case, 0);
+    bench.run(RTT_NS / 2);
+    assert!(again(&bench).0 > 0, "nothing more is written");
+    bench.run(20 * SECOND);
+    assert_eq!(bench.received(1).len() as u64, reads * 14_000);
+}

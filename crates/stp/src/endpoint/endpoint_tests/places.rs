@@ -179,6 +179,28 @@ fn forged_connections_keep_an_eighth_of_the_budget_and_an_honest_one_all_that_it
 }
 
 #[test]
+fn windows_of_two_that_nobody_reads_tell_what_there_is_room_for() {
+    let receive_budget_bytes = 16 << 20;
+    let accept = crate::Config { receive_limit_bytes: 8 << 20, ..crate::Config::standard() };
+    let config = EndpointConfig { accept, receive_budget_bytes, ..EndpointConfig::default() };
+    let mut bench = Bench::between(config, 1);
+    bench.reads = false;
+    let data = alloc::vec![1; 7_000_000];
+    let config = crate::Config { rate_bps: Some(80_000_000), ..crate::Config::standard() };
+    let both = [(); 2].map(|()| bench.open_with(config.clone()));
+    both.map(|id| assert_eq!(bench.a.write(id, b"early data has an eighth of the budget"), Ok(38)));
+    bench.run(SECOND);
+    both.map(|id| assert_eq!(bench.a.write(id, &data), Ok(data.len())));
+    bench.run(10 * SECOND);
+    let kept = bench.b.kept_bytes();
+    assert!((receive_budget_bytes / 2..receive_budget_bytes * 3 / 4).contains(&kept), "{kept}");
+    let refused = [1, 2].map(|id| bench.b.stats(id).unwrap().refused);
+    assert_eq!(refused, [0, 0], "what nobody has room for is not asked for");
+    let repeated = [1, 2].map(|id| bench.a.stats(id).unwrap().retransmitted_packets);
+    assert_eq!(repeated, [0, 0]);
+}
+
+#[test]
 fn nothing_is_told_of_a_connection_before_it_is_handed_out() {
     let mut bench = Bench::between(EndpointConfig { max_early: 1, ..EndpointConfig::default() }, 1);
     bench.reads = false;
