@@ -145,13 +145,15 @@ impl Neighbours {
         }
     }
 
-    /// What is known of others, in this phase. Who has had a part is not there while no queue stands and
-    /// trains show that all is ours.
+    /// What is known of others, in this phase: they are there if the last train has shown that they have a
+    /// part. A queue that does not go away may be our own, of a path that carries less than it did. Who has
+    /// had a part is not there while no queue stands and trains show that all is ours.
     pub(super) fn others(&self, is_all_ours: bool) -> Others {
         let is_filled = self.detector.is_filled();
         match self.phase() {
-            Some(Phase::Competing) => Others::Present,
-            Some(Phase::Sharing) if !is_all_ours || is_filled => Others::Present,
+            Some(_) if self.sharing.is_in_doubt() => Others::Present,
+            Some(Phase::Competing) => Others::Suspected,
+            Some(Phase::Sharing) if !is_all_ours => Others::Suspected,
             _ if is_filled || self.sharing.is_in_doubt() => Others::Suspected,
             _ => Others::Absent,
         }

@@ -7,6 +7,7 @@ mod cells;
 mod neighbours;
 
 use cells::{Cell, alone, shared, total_ms};
+use neighbours::{Beside, Other};
 use skyhaul_core::Limit;
 
 /// Every so many-th of the paths is tried: that meets each neighbour on several.
@@ -41,5 +42,27 @@ fn where_nobody_is_nobody_is_named() {
         let neighbour_ms = run.spent_ms(Limit::Neighbour);
         assert_eq!(run.first(), Limit::PathRate, "{}: {run:?}", cell.name);
         assert!(neighbour_ms * 100 <= 3 * total_ms(&run), "{neighbour_ms} ms, {}: {run:?}", cell.name);
+    }
+}
+
+/// Its own queue takes twice its length to empty, and trains of before show the rate of before.
+#[test]
+fn nobody_is_named_where_the_path_carries_a_tenth_of_what_it_did() {
+    for (delay, queue) in [("50ms", "125000B"), ("50ms", "250000B"), ("10ms", "25000B")] {
+        let beside = Beside {
+            rate_kbps: 10_000,
+            delay,
+            queue,
+            noise: "",
+            bytes: 7_000_000,
+            start_ms: 0,
+            other: Other::Nobody,
+            other_ms: 0,
+        };
+        for seed in 1..=3 {
+            let run = beside.run_falling(0, seed, Some((5_000, 1_000)));
+            let (neighbour_ms, all_ms) = (run.spent_ms(Limit::Neighbour), total_ms(&run));
+            assert!(neighbour_ms * 100 <= 3 * all_ms, "{neighbour_ms} ms, {delay} {queue}: {run:?}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use skyhaul_core::{Limit, LimitTimes, NullSink};
+use skyhaul_core::{Instant, Limit, LimitTimes, MS, NullSink};
+use skyhaul_link::ScheduleStep;
 use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{CAUSES, Confusion, Flows, STP, Simulation, TCP, VERDICTS};
 
@@ -123,10 +124,24 @@ impl Beside {
 
     /// One run.
     pub(crate) fn run(&self, shift_ms: u32, seed: u64) -> Run {
+        self.run_falling(shift_ms, seed, None)
+    }
+
+    /// One run in which the path carries no more than so many kbit/s from so many ms on.
+    pub(crate) fn run_falling(&self, shift_ms: u32, seed: u64, falls: Option<(u64, u64)>) -> Run {
         let text = self.text(shift_ms);
         let file = File::parse(&Register::new(&[&STP, &TCP]), "neighbours.toml", &text)
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let scenario = file.first_scenario().unwrap_or_else(|error| panic!("{error}"));
+        let mut scenario = file.first_scenario().unwrap_or_else(|error| panic!("{error}"));
+        for link in scenario.links.iter_mut().filter(|link| link.config.name == "middle") {
+            let first = link.config.forward.first_step();
+            let step = falls.map(|(at_ms, kbps)| ScheduleStep {
+                at: Instant::from_ns(at_ms * MS),
+                rate_bps: Some(1000 * kbps),
+                ..first
+            });
+            link.config.forward.schedule.extend(step);
+        }
         let mut simulation = Simulation::new(&scenario, seed).unwrap_or_else(|error| panic!("{error}"));
         let ended = simulation.run(&mut NullSink);
         let measured = simulation.measured(ended).unwrap_or_else(|error| panic!("{error}"));
