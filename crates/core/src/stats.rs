@@ -95,7 +95,8 @@ pub struct Stats {
     pub ce_packets: u64,
     /// TCP: answers to marks that the peer reported.
     pub ecn_reductions: u64,
-    /// TCP: repairs and timeouts that turned out to be needless.
+    /// Repairs, and TCP's timeouts, that turned out to be needless: what they repaired came later. STP does
+    /// not count such packets among those lost.
     pub spurious_repairs: u64,
     /// TCP: retransmission timeout.
     pub rto_ns: u64,

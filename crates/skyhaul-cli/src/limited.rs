@@ -94,6 +94,8 @@ impl Cause {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimitedBy {
     ns: [u64; Cause::COUNT],
+    /// Both ends are on this machine.
+    is_within: bool,
 }
 
 impl LimitedBy {
@@ -132,7 +134,13 @@ impl LimitedBy {
             let ns = std::mem::take(&mut self.ns[cause as usize]);
             self.add(Cause::Machine, ns);
         }
+        self.is_within = true;
         self
+    }
+
+    /// True if both ends are on this machine.
+    pub(crate) fn is_within_machine(&self) -> bool {
+        self.is_within
     }
 
     /// The same where the sender was ready to run for `ns` and had no processor: what is late at either end
@@ -152,7 +160,8 @@ impl LimitedBy {
 
     fn since(&self, before: &Self) -> Self {
         // Whose the time of questions was may turn out later.
-        Self { ns: std::array::from_fn(|cause| self.ns[cause].saturating_sub(before.ns[cause])) }
+        let ns = std::array::from_fn(|cause| self.ns[cause].saturating_sub(before.ns[cause]));
+        Self { ns, ..*self }
     }
 }
 
@@ -424,7 +433,8 @@ mod tests {
     #[test]
     fn within_a_machine_it_is_the_path() {
         let by = table(&[(Cause::PathRate, 800), (Cause::Neighbour, 20), (Cause::Source, 5)]);
-        assert_eq!(by.within_machine(), table(&[(Cause::Machine, 820), (Cause::Source, 5)]));
+        let within = table(&[(Cause::Machine, 820), (Cause::Source, 5)]);
+        assert_eq!(by.within_machine(), LimitedBy { is_within: true, ..within });
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub(crate) struct TransferResult {
     pub(crate) retransmitted_packets: u64,
     /// Those of them that were not known to be lost.
     pub(crate) idle_repeats: u64,
+    /// Packets that came later than a report which called them missing: overtaken, and sent again in vain.
+    pub(crate) spurious_repeats: u64,
     /// Repair symbols sent over packets that were not confirmed.
     pub(crate) repair_packets: u64,
     /// Their size on the wire.
@@ -146,6 +148,7 @@ impl TransferResult {
             reverse: Traffic::received(&stats),
             retransmitted_packets: stats.retransmitted_packets,
             idle_repeats: stats.idle_repeats,
+            spurious_repeats: stats.spurious_repairs,
             repair_packets: stats.repair_packets,
             repair_bytes: stats.repair_bytes,
             losses: LossCounts::new(&stats),

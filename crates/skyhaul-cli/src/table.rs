@@ -171,6 +171,10 @@ fn again(result: &TransferResult) -> String {
         0 => packets(all),
         _ => format!("{}: {} taken for lost, {safe} just in case", packets(all), all.saturating_sub(safe)),
     };
+    let repeats = match result.spurious_repeats {
+        0 => repeats,
+        late => format!("{repeats}; {late} had only been overtaken"),
+    };
     match result.repair_packets {
         0 => repeats,
         symbols => format!("{repeats}; {symbols} for repair"),

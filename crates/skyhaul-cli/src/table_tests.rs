@@ -104,6 +104,8 @@ fn asking_is_told_if_it_happened() {
 fn repeats_are_told_apart() {
     assert_eq!(again_of(0, 0), "0 packets");
     assert_eq!(again_of(9, 2), "9 packets: 7 taken for lost, 2 just in case");
+    let late = TransferResult { retransmitted_packets: 9, spurious_repeats: 4, ..with([0; 4]) };
+    assert_eq!(again(&late), "9 packets; 4 had only been overtaken");
     let coded = TransferResult { retransmitted_packets: 3, repair_packets: 85, ..with([0; 4]) };
     assert_eq!(again(&coded), "3 packets; 85 for repair");
 }

@@ -143,6 +143,9 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
         Cause::SendBuffer => {
             "it was full of what the receiver had not confirmed; several commands at once share the path"
         }
+        Cause::Machine if by.is_within_machine() => {
+            "the path lies within it, and both ends share its processors; it is faster with less beside it"
+        }
         Cause::Machine => {
             "it was stopped, or too busy to send what was due; end what else runs on it, and do not let it sleep"
         }

@@ -37,6 +37,17 @@ fn the_longest_cause_comes_first_and_long_ones_follow() {
 }
 
 #[test]
+fn a_path_within_a_machine_is_no_machine_that_was_stopped() {
+    let within = result(&[(Cause::PathRate, 3_000)]);
+    let within = TransferResult { limited_by: within.limited_by.map(LimitedBy::within_machine), ..within };
+    let told = sentence(&within);
+    assert!(
+        told.starts_with("this machine, 3.0 s of 3.0 s: the path lies within it, and both ends"),
+        "{told}"
+    );
+}
+
+#[test]
 fn every_cause_has_its_words() {
     let mut seen = std::collections::BTreeSet::new();
     for (cause, _) in table(&[]).ranked() {

@@ -4,7 +4,7 @@
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
-use skyhaul_core::Instant;
+use skyhaul_core::{Instant, Verdict};
 
 use super::count::Count;
 use crate::segment::{Payload, charge_bytes};
@@ -40,6 +40,12 @@ pub(super) struct SentPacket {
     pub(super) queued: bool,
     /// A USTAT had it sent again already.
     pub(super) by_ustat: bool,
+    /// What it was taken for when it was judged lost last.
+    pub(super) lost_as: Option<Verdict>,
+    /// Transmission before the last.
+    pub(super) sent_before: Instant,
+    /// A report called it missing, and it was waited for.
+    pub(super) waited_for: bool,
 }
 
 /// Send buffer and send cache in one, since the one indexes the other.
@@ -164,6 +170,9 @@ impl SendCache {
             acknowledged: false,
             queued: false,
             by_ustat: false,
+            lost_as: None,
+            sent_before: now,
+            waited_for: false,
         });
         self.sent_to += bytes as u64;
         self.in_flight_bytes += bytes as u64;
@@ -177,7 +186,7 @@ impl SendCache {
         self.queue.remove(&number);
         let Some(entry) = self.entry_mut(number) else { return };
         let was_queued = core::mem::take(&mut entry.queued);
-        entry.last_sent = now;
+        entry.sent_before = core::mem::replace(&mut entry.last_sent, now);
         entry.order = order;
         entry.whole_bytes = whole_bytes;
         entry.transmissions = entry.transmissions.saturating_add(1);
@@ -257,7 +266,7 @@ impl SendCache {
             self.in_flight_bytes -= u64::from(entry.bytes);
         }
         self.unacknowledged -= 1;
-        count.add(entry);
+        count.add(number, entry);
     }
 
     /// Judges a packet lost: it leaves the flight and waits to be sent again. Result: the packet, or `None`
@@ -274,6 +283,20 @@ impl SendCache {
         self.in_flight_bytes -= u64::from(packet.bytes);
         self.queue.insert(number);
         Some(packet)
+    }
+
+    /// Notes what a packet was taken for that was judged lost.
+    pub(super) fn blame(&mut self, number: u64, verdict: Verdict) {
+        if let Some(entry) = self.entry_mut(number) {
+            entry.lost_as = Some(verdict);
+        }
+    }
+
+    /// Notes that a packet was called missing and is waited for.
+    pub(super) fn wait_for(&mut self, number: u64) {
+        if let Some(entry) = self.entry_mut(number) {
+            entry.waited_for = true;
+        }
     }
 
     /// True if a packet is under way: neither acknowledged nor waiting to be sent again.

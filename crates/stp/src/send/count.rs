@@ -73,6 +73,39 @@ impl Full {
     }
 }
 
+/// Packets that came though a report had called them missing, and not by the repeat: they were overtaken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Late {
+    /// Transmissions before the POLL that is answered, and when it left; `None`: nobody looks for late ones.
+    pub(super) poll: Option<(u64, Instant)>,
+    /// Time since when what left cannot be confirmed yet.
+    pub(super) since: Instant,
+    /// Packets [first, end) that repair symbols may have brought.
+    pub(super) coded: (u64, u64),
+    /// Those that were judged lost, by verdict.
+    pub(super) lost_packets: [u64; 4],
+    /// Longest time from leaving to the POLL that found such a one.
+    pub(super) late_ns: u64,
+    /// Some came that were waited for.
+    pub(super) has_waited: bool,
+}
+
+impl Late {
+    fn add(&mut self, number: u64, entry: &SentPacket) {
+        let Some((order, polled_at)) = self.poll else { return };
+        let is_coded = (self.coded.0..self.coded.1).contains(&number);
+        self.has_waited |= entry.waited_for && entry.transmissions == 1;
+        let Some(verdict) = entry.lost_as.filter(|_| !is_coded) else { return };
+        // A repeat that left behind the POLL, less than a round trip ago, is not what is confirmed.
+        let is_unheard = entry.copies == 1 && entry.order >= order && entry.last_sent > self.since;
+        if entry.queued || is_unheard {
+            let left_at = if entry.queued { entry.last_sent } else { entry.sent_before };
+            self.lost_packets[verdict as usize] += 1;
+            self.late_ns = self.late_ns.max(polled_at.since(left_at));
+        }
+    }
+}
+
 /// Newly acknowledged packets and their payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
@@ -85,10 +118,12 @@ pub(super) struct Count {
     pub(super) full: Full,
     pub(super) compared: Compared,
     pub(super) recent: Recent,
+    pub(super) late: Late,
 }
 
 impl Count {
-    pub(super) fn add(&mut self, entry: &SentPacket) {
+    pub(super) fn add(&mut self, number: u64, entry: &SentPacket) {
+        self.late.add(number, entry);
         self.packets += 1;
         self.bytes += u64::from(entry.bytes);
         self.compared.add(entry);

@@ -96,6 +96,11 @@ impl LostOfLate {
         self.0[verdict as usize] += 1;
     }
 
+    /// Takes in that so many packets were not lost, by verdict.
+    pub(super) fn take_back(&mut self, packets: [u64; 4]) {
+        self.0.iter_mut().zip(packets).for_each(|(lost, late)| *lost = lost.saturating_sub(late));
+    }
+
     /// Limit of packets that go again: the cause for which most of them were lost.
     fn limit(self) -> Limit {
         let [congestion, corruption, outage, unknown] = self.0;

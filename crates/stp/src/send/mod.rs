@@ -21,6 +21,7 @@ mod plan;
 mod poll_history;
 mod polling;
 mod regulator;
+mod reordering;
 mod reported_gaps;
 mod reports;
 mod tail_repeat;
@@ -47,6 +48,7 @@ use pieces::Pieces;
 use poll_history::PollHistory;
 use polling::PollPolicy;
 use regulator::Regulator;
+use reordering::Reordering;
 use reported_gaps::ReportedGaps;
 use tail_repeat::TailRepeat;
 use traffic::Traffic;
@@ -144,6 +146,7 @@ pub(crate) struct Sender {
     asking: Option<Box<Asking>>,
     rtt: RttEstimator,
     queue: QueueEvidence,
+    reordering: Reordering,
     activity: Activity,
     traffic: Traffic,
     withholding: Withholding,
@@ -184,6 +187,7 @@ impl Sender {
             asking: Asking::wanted(config),
             rtt: RttEstimator::new(config.initial_rtt_ns),
             queue: QueueEvidence::default(),
+            reordering: Reordering::default(),
             activity: Activity {
                 order: 0,
                 was_repair: false,

@@ -8,7 +8,7 @@ use skyhaul_core::event::Refusal;
 use skyhaul_core::{Event, Instant, Path, Verdict, expand};
 
 use super::cache::SentPacket;
-use super::count::Count;
+use super::count::{Count, Late};
 use super::limiting::LostOfLate;
 use super::missing::longest_row;
 use super::regulator::Spreading;
@@ -123,7 +123,8 @@ impl Sender {
     pub(crate) fn acknowledge(&mut self, missing: &Missing<'_>, rtt_ns: Option<u64>, call: &mut Call<'_>) {
         let in_flight_before_bytes = self.cache.in_flight_bytes();
         let app_limited = self.cache.unsent_bytes() == 0;
-        let mut count = Count { recent: self.recent(call.path), ..Self::count_by_size(call.path) };
+        let late = self.looked_for_late(missing.poll, call.now);
+        let mut count = Count { recent: self.recent(call.path), late, ..Self::count_by_size(call.path) };
         self.regulator.log_received(self.cache.first(), missing.next, missing.next);
         self.cache.acknowledge_below(missing.next, &mut count);
         if count.packets > 0 && self.cache.is_empty() {
@@ -136,6 +137,7 @@ impl Sender {
         }
         Self::note_sizes(&count, call.path);
         Self::note_recent(count.recent, call.path);
+        self.note_late(&count.late, call.now);
         if count.packets > 0 {
             let acked = Acked {
                 bytes: count.bytes,
@@ -153,6 +155,26 @@ impl Sender {
             self.told.take(poll, missing);
         }
         self.test_report();
+    }
+
+    /// What shows that packets were overtaken, in the answer to `poll`.
+    fn looked_for_late(&self, poll: Option<PollRecord>, now: Instant) -> Late {
+        let goes_by_polls = self.config.retransmit == RetransmitRule::SentBeforePoll && self.rtt.is_known();
+        let poll = poll.filter(|_| goes_by_polls).map(|poll| (poll.order, poll.sent_at));
+        Late { poll, since: now.before(self.rtt.min_ns()), coded: self.coded.covered(), ..Late::default() }
+    }
+
+    /// Takes back what was judged lost and was late, and waits for others from now on.
+    fn note_late(&mut self, late: &Late, now: Instant) {
+        let packets = late.lost_packets.iter().sum();
+        if packets > 0 {
+            self.traffic.take_back_lost(late.lost_packets);
+            self.activity.lost.take_back(late.lost_packets);
+            self.tail.take_back(packets);
+            self.reordering.saw_late(now, late.late_ns, self.rtt.min_ns(), self.rtt.smoothed_ns());
+        } else if late.has_waited {
+            self.reordering.goes_on(now);
+        }
     }
 
     fn note_acknowledged(&mut self, acked: &Acked, call: &mut Call<'_>) {
@@ -230,8 +252,12 @@ impl Sender {
         if self.cache.queued_packets() == 0 {
             self.activity.lost = LostOfLate::default();
         }
+        self.reordering.expire(call.now, self.rtt.smoothed_ns());
         for number in missing.numbers() {
             if !self.may_go_again(number, missing.poll, call.now) {
+                if self.is_waited_for(number, missing.poll) {
+                    self.cache.wait_for(number);
+                }
                 continue;
             }
             let Some(packet) = self.cache.lose(number, missing.poll.is_none()) else { continue };
@@ -248,6 +274,7 @@ impl Sender {
         let in_fragments = lost.iter().any(|(_, packet): &(u64, SentPacket)| packet.whole_bytes == 0);
         for (number, packet) in lost {
             let verdict = self.told_verdict(&packet, verdicts, call.path);
+            self.cache.blame(number, verdict);
             self.traffic.count_lost(verdict, Self::row_of(&packet, call.path));
             self.activity.lost.count(verdict);
             call.path.count_lost(self.lost_to_rate(&packet, verdict, call.path));
@@ -322,20 +349,28 @@ impl Sender {
             return false;
         }
         let Some(poll) = poll else {
-            return entry.transmissions == 1 && !entry.by_ustat; // a USTAT counts once [XSTP 3]
+            // A USTAT counts once [XSTP 3], and cannot tell how late a packet is.
+            return entry.transmissions == 1 && !entry.by_ustat && self.reordering.window_ns() == 0;
         };
         match self.config.retransmit {
             RetransmitRule::SentBeforePoll => {
                 // Later packets, or a quarter of a round trip, lay between it and the POLL.
                 let lay_between_ns = poll.sent_at.since(entry.last_sent);
-                entry.order + self.reorder_packets() < poll.order
-                    || (entry.order < poll.order && lay_between_ns >= self.rtt.min_ns() / 4)
+                lay_between_ns >= self.reordering.window_ns()
+                    && (entry.order + self.reorder_packets() < poll.order
+                        || entry.order < poll.order && lay_between_ns >= self.rtt.min_ns() / 4)
             }
             RetransmitRule::RttElapsed => {
                 let backoff = 1 << (entry.transmissions - 1).min(6);
                 now.since(entry.last_sent) >= self.rtt.smoothed_ns() * backoff
             }
         }
+    }
+
+    /// True if a missing packet had left before the POLL and may have been overtaken.
+    fn is_waited_for(&self, number: u64, poll: Option<PollRecord>) -> bool {
+        let (Some(entry), Some(poll)) = (self.cache.entry(number), poll) else { return false };
+        entry.order < poll.order && poll.sent_at.since(entry.last_sent) < self.reordering.window_ns()
     }
 
     /// Transmissions that excuse a missing packet. A wrong retransmission costs a window half its size; under

@@ -35,6 +35,11 @@ impl TailRepeat {
         self.exhausted = false;
     }
 
+    /// So many packets had not been lost.
+    pub(super) fn take_back(&mut self, packets: u64) {
+        self.lost_packets = self.lost_packets.saturating_sub(packets);
+    }
+
     /// Copies of each packet after which fewer than the residual are expected missing.
     fn copies_wanted(&self, unacknowledged: u64) -> u16 {
         if self.lost_packets == 0 {

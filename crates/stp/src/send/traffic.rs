@@ -31,6 +31,7 @@ pub(super) struct Traffic {
     polls: u64,
     acknowledged_bytes: u64,
     lost_packets: [u64; 4],
+    late_packets: u64,
     row: LostRow,
 }
 
@@ -109,6 +110,12 @@ impl Traffic {
         self.row.packets[verdict as usize] += 1;
     }
 
+    /// So many packets came later than a report that called them missing, by verdict: they were not lost.
+    pub(super) fn take_back_lost(&mut self, packets: [u64; 4]) {
+        self.lost_packets.iter_mut().zip(packets).for_each(|(lost, late)| *lost = lost.saturating_sub(late));
+        self.late_packets += packets.iter().sum::<u64>();
+    }
+
     /// The row was too large: no verdict names that cause.
     pub(super) fn blame_size(&mut self) {
         let row = core::mem::take(&mut self.row.packets);
@@ -130,5 +137,6 @@ impl Traffic {
         stats.polls = self.polls;
         stats.acknowledged_bytes = self.acknowledged_bytes;
         stats.lost_packets = self.lost_packets;
+        stats.spurious_repairs = self.late_packets;
     }
 }
