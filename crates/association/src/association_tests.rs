@@ -288,8 +288,8 @@ fn keys_that_the_opener_never_proved_do_not_outrank_others() {
     assert_eq!(world.ends[leading].delivered, [b"heard"]);
 }
 
-/// Strangers until now: what the opener seals under keys that it is never answered under, and the message that
-/// it sends after a silence.
+/// Strangers until now: what the opener seals under keys that it is never answered under, and the message
+/// that it sends after a silence.
 fn unheard() -> (World, Vec<Datagram>, Vec<Datagram>) {
     let mut world = World::new(Mode::Encrypted);
     let id = world.open(A);
@@ -310,8 +310,8 @@ fn unheard() -> (World, Vec<Datagram>, Vec<Datagram>) {
     (world, records, calls)
 }
 
-/// Found by the network swarm: records of the first keys came to one association, those of the next to another
-/// one, at which no connection was known.
+/// Found by the network swarm: records of the first keys came to one association, those of the next to
+/// another one, at which no connection was known.
 #[test]
 fn a_handshake_goes_on_from_one_whose_proof_is_still_under_way() {
     for proof_comes_first in [true, false] {

@@ -69,8 +69,8 @@ impl Pacer {
         self.check_invariants();
     }
 
-    /// Charges a packet of `bytes` that leaves whether the pacer is ready or not: a report, a question. All of
-    /// them together put the next other one off by no more than the last of those took, or by
+    /// Charges a packet of `bytes` that leaves whether the pacer is ready or not: a report, a question. All
+    /// of them together put the next other one off by no more than the last of those took, or by
     /// [`UNASKED_PACKETS`] of their own: a rate that answers use up would let nothing else leave for ever.
     pub fn spend_unasked(&mut self, now: Instant, bytes: u32) {
         let start = self.next.max(now.before(self.burst_ns));
@@ -89,8 +89,8 @@ impl Pacer {
         start.after(cost / self.rate_bps)
     }
 
-    /// Checks, in debug builds, that less than a nanosecond is left uncharged, and that nothing is put off for
-    /// longer than it may be.
+    /// Checks, in debug builds, that less than a nanosecond is left uncharged, and that nothing is put off
+    /// for longer than it may be.
     fn check_invariants(&self) {
         debug_assert!(self.remainder < self.rate_bps && self.next <= self.latest, "{self:?}");
     }

@@ -242,8 +242,8 @@ impl Associations {
         by_ours.or_else(by_theirs)
     }
 
-    /// Handshake of the opener's that this one goes on from, whose keys are not proven: the opener has read the
-    /// answer to it, and then heard nothing.
+    /// Handshake of the opener's that this one goes on from, whose keys are not proven: the opener has read
+    /// the answer to it, and then heard nothing.
     fn followed(&self, first: &First<'_>) -> Option<Digest> {
         let index = first.payload.continues?;
         let Some(&Owner::Pending(digest)) = self.indices.get(&index) else { return None };

@@ -55,8 +55,8 @@ fn add_line(items: &mut Vec<Item>, points: Vec<Point>, look: Look, marked: bool)
     }
 }
 
-/// How far each curve is drawn from its place: those whose intervals cover each other, or nearly, stand beside
-/// each other, and all others where they belong.
+/// How far each curve is drawn from its place: those whose intervals cover each other, or nearly, stand
+/// beside each other, and all others where they belong.
 fn beside(data: &PanelData, frame: &Frame) -> impl Fn(usize) -> f64 {
     let intervals = |curve: &Curve| {
         let seen = curve.data.iter().filter(|datum| has_interval(datum, data.statistic, frame));

@@ -381,10 +381,10 @@ impl Sender {
     }
 
     /// Number below which whatever was told to be missing was sent again; `None`: the answer is to tell
-    /// everything. Under a window the order of packets excuses some that are called missing, and where packets
-    /// are overtaken they are waited for: these have to be told again. While probing, or in doubt of a size,
-    /// every answer is evidence. And while the window holds repeats back, what became of others under way must
-    /// be told, or neither would ever move.
+    /// everything. Under a window the order of packets excuses some that are called missing, and where
+    /// packets are overtaken they are waited for: these have to be told again. While probing, or in doubt of
+    /// a size, every answer is evidence. And while the window holds repeats back, what became of others under
+    /// way must be told, or neither would ever move.
     pub(super) fn settled(&self, situation: &Situation) -> Option<u64> {
         let is_held_back = || {
             self.cache.queued_outside(self.coded_packets(situation)).is_some()

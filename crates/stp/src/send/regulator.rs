@@ -131,8 +131,8 @@ impl Regulator {
         }
     }
 
-    /// When pacing lets the next data packet go; `None`: at any time. `in_train`: it belongs to a train. A path
-    /// whose rate another connection has found has that rate for this one, too, before it hears of it.
+    /// When pacing lets the next data packet go; `None`: at any time. `in_train`: it belongs to a train. A
+    /// path whose rate another connection has found has that rate for this one, too, before it hears of it.
     pub(super) fn paced_at(&self, in_train: bool, path: &Path) -> Option<Instant> {
         if in_train || self.is_unpaced() && !path.has_rate() {
             return None;

@@ -1,5 +1,5 @@
-//! Round trip to a host, kept from one connection to the next [RFC 1644 4.3]: a minimal exchange has one sample
-//! in each direction, when it is over.
+//! Round trip to a host, kept from one connection to the next [RFC 1644 4.3]: a minimal exchange has one
+//! sample in each direction, when it is over.
 
 /// Smoothed round trip, and its deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
