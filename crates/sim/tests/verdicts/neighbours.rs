@@ -69,7 +69,7 @@ impl Run {
 
     /// Time under a limit, in ms.
     pub(crate) fn spent_ms(&self, limit: Limit) -> u64 {
-        self.limits.spent_ns(limit) / skyhaul_core::MS
+        self.limits.spent_ns(limit) / MS
     }
 }
 
