@@ -78,8 +78,8 @@ fn the_picture_names_axes_units_series_and_title() {
 #[test]
 fn a_panel_that_is_alone_in_the_last_row_stands_in_its_middle() {
     let panel = &LINE[LINE.find("results").unwrap()..];
-    let panels: String =
-        (1..=5).map(|i| format!("[[figure.panels]]\ntitle = \"panel {i}\"\n{panel}")).collect();
+    let titled = |i: u32| format!("[[figure.panels]]\ntitle = \"panel {i}\"\n{panel}");
+    let panels = [1, 2, 3, 4, 5].map(titled).concat();
     let text = format!("[[figure]]\nid = \"X\"\ntitle = \"Of five\"\n{panels}");
     let scene = Figure::from_results(&definition(&text), &made_up_results()).unwrap().scene().unwrap();
     let middle_of = |name: &str| {
@@ -90,7 +90,7 @@ fn a_panel_that_is_alone_in_the_last_row_stands_in_its_middle() {
         found.unwrap()
     };
     let [one, two, last] = ["panel 1", "panel 2", "panel 5"].map(middle_of);
-    assert!((last - (one + two) / 2.0).abs() < 1e-9 && two > one, "{one} {two} {last}");
+    assert!((last - f64::midpoint(one, two)).abs() < 1e-9 && two > one, "{one} {two} {last}");
 }
 
 #[test]
