@@ -357,19 +357,25 @@ impl Path {
     /// Charges a packet of `wire_bytes` to the path's rate, if one is kept. Whatever is sent counts; what
     /// leaves before its grant delays the next.
     pub fn charge(&mut self, now: Instant, wire_bytes: u32) {
-        self.charge_with(wire_bytes, |pacer| pacer.spend(now, wire_bytes));
+        if let Governor::Declared(pacer, _) | Governor::Measured(pacer, _) = &mut self.governor {
+            pacer.spend(now, wire_bytes);
+        }
+        self.count_sent(wire_bytes);
     }
 
-    /// Charges a packet that waits for no grant, a report or a question: it delays data for a while at most
+    /// Charges a packet that waits for no grant, a report or a question. A declared rate is kept whatever
+    /// that costs; a measured one may be too low, and it delays data for a while at most
     /// ([`Pacer::spend_unasked`]).
     pub fn charge_unasked(&mut self, now: Instant, wire_bytes: u32) {
-        self.charge_with(wire_bytes, |pacer| pacer.spend_unasked(now, wire_bytes));
+        match &mut self.governor {
+            Governor::Windowed => {}
+            Governor::Declared(pacer, _) => pacer.spend(now, wire_bytes),
+            Governor::Measured(pacer, _) => pacer.spend_unasked(now, wire_bytes),
+        }
+        self.count_sent(wire_bytes);
     }
 
-    fn charge_with(&mut self, wire_bytes: u32, spend: impl FnOnce(&mut Pacer)) {
-        if let Governor::Declared(pacer, _) | Governor::Measured(pacer, _) = &mut self.governor {
-            spend(pacer);
-        }
+    fn count_sent(&mut self, wire_bytes: u32) {
         if let Some(mtu) = &mut self.mtu {
             mtu.count_sent(wire_bytes);
         }
