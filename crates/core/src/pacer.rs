@@ -71,7 +71,7 @@ impl Pacer {
 
     /// Charges a packet of `bytes` that leaves whether the pacer is ready or not: a report, a question. All
     /// of them together put the next other one off by no more than the last of those took, or by
-    /// [`UNASKED_PACKETS`] of their own: a rate that answers use up would let nothing else leave for ever.
+    /// four of their own: a rate that answers use up would let nothing else leave for ever.
     pub fn spend_unasked(&mut self, now: Instant, bytes: u32) {
         let start = self.next.max(now.before(self.burst_ns));
         let end = self.end_of(start, bytes);
