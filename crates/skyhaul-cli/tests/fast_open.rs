@@ -171,10 +171,25 @@ fn opening(capture: &Path) -> Vec<u8> {
     found.expect("an opening")
 }
 
+/// The sender's device. A program that another test starts at this moment has a copy of all that is open here
+/// until it runs: so long the device is in use.
+fn free_device() -> TunDevice {
+    let mut free = None;
+    until("a free device", || match TunDevice::attach("sky1") {
+        Ok(device) => {
+            free = Some(device);
+            true
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => false,
+        Err(error) => panic!("{error}"),
+    });
+    free.unwrap()
+}
+
 /// Sends this packet on the sender's device, from which its program has gone; how many octets the receiver's
 /// answer to an opening takes. `None`: it answers it as none.
 fn replay(packet: &[u8]) -> Option<u32> {
-    let device: OwnedFd = TunDevice::attach("sky1").unwrap().into();
+    let device: OwnedFd = free_device().into();
     assert_eq!(rustix::io::write(&device, packet), Ok(packet.len()));
     let (mut room, mut answer) = (vec![0; 2000], None);
     until("an answer", || {
