@@ -172,7 +172,7 @@ fn opening(capture: &Path) -> Vec<u8> {
 }
 
 /// The sender's device. A program that another test starts at this moment has a copy of all that is open here
-/// until it runs: so long the device is in use.
+/// until it runs, and the device is in use until then.
 fn free_device() -> TunDevice {
     let mut free = None;
     until("a free device", || match TunDevice::attach("sky1") {
