@@ -343,7 +343,7 @@ impl Path {
         matches!(self.governor, Governor::Measured(..))
     }
 
-    /// True if a rate is kept that was declared, measured or remembered, and not the one assumed before.
+    /// True if a rate is kept, declared, measured or remembered, that is lower than the one assumed before.
     pub fn has_rate(&self) -> bool {
         self.pacer().is_some_and(|pacer| pacer.rate_bps() < UNMEASURED_RATE_BPS)
     }

@@ -261,8 +261,8 @@ impl Associations {
         let pending = self.pending.get(digest)?;
         let (peer, followed) = (pending.peer, self.pending.followed_by(digest));
         let mut all = [*digest].into_iter().chain(followed.iter().copied());
-        let continues = all.find_map(|digest| self.pending.get(&digest)?.continues());
-        if let Some(id) = continues.filter(|id| self.entries.contains_key(id)) {
+        let is_there = |id: &AssociationId| self.entries.contains_key(id);
+        if let Some(id) = all.find_map(|digest| self.pending.get(&digest)?.continues().filter(is_there)) {
             return Some(id);
         }
         self.make_room(peer);

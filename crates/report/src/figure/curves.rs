@@ -1,5 +1,7 @@
 //! Curves: lines, markers, intervals.
 
+use std::collections::BTreeSet;
+
 use super::axes::Frame;
 use super::definition::FigureKind;
 use super::look::Look;
@@ -58,27 +60,26 @@ fn add_line(items: &mut Vec<Item>, points: Vec<Point>, look: Look, marked: bool)
 /// How far each curve is drawn from its place: those whose intervals cover each other, or nearly, stand
 /// beside each other, and all others where they belong.
 fn beside(data: &PanelData, frame: &Frame) -> impl Fn(usize) -> f64 {
-    let intervals = |curve: &Curve| {
+    let drawn = |(i, curve): (usize, &Curve)| {
         let seen = curve.data.iter().filter(|datum| has_interval(datum, data.statistic, frame));
-        let drawn = |datum: &Datum| {
-            let (_, range) = datum.y.shown(data.statistic);
-            range.map(|(low, high)| (frame.x(datum.x), [frame.y(high), frame.y(low)]))
+        let interval = |datum: &Datum| {
+            let (low, high) = datum.y.shown(data.statistic).1?;
+            Some((frame.x(datum.x), i, [frame.y(high), frame.y(low)]))
         };
-        seen.filter_map(drawn).collect::<Vec<(f64, [f64; 2])>>()
+        seen.filter_map(interval).collect::<Vec<(f64, usize, [f64; 2])>>()
     };
-    let all: Vec<Vec<(f64, [f64; 2])>> = data.curves.iter().map(intervals).collect();
-    let covers = |one: &(f64, [f64; 2]), other: &(f64, [f64; 2])| {
-        (one.0 - other.0).abs() < BESIDE && one.1[0] < other.1[1] + NEAR && other.1[0] < one.1[1] + NEAR
-    };
-    let is_covered = |i: usize| {
-        let others = all.iter().enumerate().filter(|(j, _)| *j != i).flat_map(|(_, other)| other);
-        others.into_iter().any(|other| all[i].iter().any(|one| covers(one, other)))
-    };
-    let moved: Vec<usize> = (0..all.len()).filter(|&i| is_covered(i)).collect();
-    let mut places: Vec<f64> = all.iter().flatten().map(|(x, _)| *x).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let room = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let mut intervals: Vec<_> = data.curves.iter().enumerate().flat_map(drawn).collect();
+    intervals.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut moved = BTreeSet::new();
+    for (n, &(x, i, [top, bottom])) in intervals.iter().enumerate() {
+        let at_this_place = intervals[n + 1..].iter().take_while(|other| other.0 - x < BESIDE);
+        let covers = |&&(_, j, range): &&(f64, usize, [f64; 2])| {
+            i != j && top < range[1] + NEAR && range[0] < bottom + NEAR
+        };
+        moved.extend(at_this_place.filter(covers).flat_map(|other| [i, other.1]));
+    }
+    let gaps = intervals.windows(2).map(|pair| pair[1].0 - pair[0].0);
+    let room = gaps.filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min);
     let count = moved.len() as f64;
     let step = BESIDE.min(MOST_BESIDE * room / count);
     move |i| {

@@ -75,22 +75,40 @@ fn the_picture_names_axes_units_series_and_title() {
     assert!(svg.matches("<circle").count() >= 6, "five points and the legend's sample");
 }
 
-#[test]
-fn a_panel_that_is_alone_in_the_last_row_stands_in_its_middle() {
+/// Places of these texts in a picture.
+fn places_of<const N: usize>(text: &str, names: [&str; N]) -> [Option<(f64, f64)>; N] {
+    let scene = Figure::from_results(&definition(text), &made_up_results()).unwrap().scene().unwrap();
+    names.map(|name| {
+        scene.items.iter().find_map(|item| match item {
+            Item::Text(text) if text.text == name => Some(text.at),
+            _ => None,
+        })
+    })
+}
+
+/// A figure of so many panels.
+fn of_panels(count: u32) -> String {
     let panel = &LINE[LINE.find("results").unwrap()..];
     let titled = |i: u32| format!("[[figure.panels]]\ntitle = \"panel {i}\"\n{panel}");
-    let panels = [1, 2, 3, 4, 5].map(titled).concat();
-    let text = format!("[[figure]]\nid = \"X\"\ntitle = \"Of five\"\n{panels}");
-    let scene = Figure::from_results(&definition(&text), &made_up_results()).unwrap().scene().unwrap();
-    let middle_of = |name: &str| {
-        let found = scene.items.iter().find_map(|item| match item {
-            Item::Text(text) if text.text == name => Some(text.at.0),
-            _ => None,
-        });
-        found.unwrap()
-    };
-    let [one, two, last] = ["panel 1", "panel 2", "panel 5"].map(middle_of);
-    assert!((last - f64::midpoint(one, two)).abs() < 1e-9 && two > one, "{one} {two} {last}");
+    let panels: Vec<String> = (1..=count).map(titled).collect();
+    format!("[[figure]]\nid = \"X\"\ntitle = \"Panels\"\n{}", panels.concat())
+}
+
+#[test]
+fn three_panels_stand_in_a_row_and_a_fifth_in_the_middle_of_its_own() {
+    let row = places_of(&of_panels(3), ["panel 1", "panel 2", "panel 3"]).map(Option::unwrap);
+    assert!(row[0].0 < row[1].0 && row[1].0 < row[2].0 && (row[0].1 - row[2].1).abs() < 1e-9, "{row:?}");
+    let [one, two, last] = places_of(&of_panels(5), ["panel 1", "panel 2", "panel 5"]).map(Option::unwrap);
+    assert!((last.0 - f64::midpoint(one.0, two.0)).abs() < 1e-9 && two.0 > one.0, "{one:?} {two:?} {last:?}");
+}
+
+#[test]
+fn a_line_with_a_short_name_has_it_beside_it_and_others_have_theirs_above_the_axes() {
+    let marks =
+        "marks = [{ on = \"x\", at = 0.05, label = \"B\" }, { on = \"x\", at = 0.06, label = \"ceiling\" }]";
+    let [short, long] =
+        places_of(&format!("{LINE}{marks}\n"), ["B", "ceiling"]).map(|place| place.unwrap().1);
+    assert!(short > long, "the legend is above: {short} {long}");
 }
 
 #[test]
