@@ -39,13 +39,13 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Takes the timing of the STAT that answers `poll`. `scale`: IP bytes over octets of a full segment.
+    /// Takes the timing of the STAT that answers `poll`. `full`: IP bytes and octets of a full segment.
     pub(super) fn take(
         &mut self,
         poll: &PollRecord,
         timing: Timing,
         now: Instant,
-        scale: (u64, u64),
+        full: (u64, u64),
     ) -> Result<PathSample, Absurd> {
         if self.marks.back().is_some_and(|last| now.since(last.told_at) > MAX_SILENCE_NS) {
             self.forget();
@@ -53,7 +53,7 @@ impl Arrivals {
         let mark = self.read(poll, timing, now)?;
         let rtt_ns = now.since(poll.sent_at);
         self.check_clock(&mark, rtt_ns)?;
-        let between = |earlier: &Mark| interval(earlier, &mark, scale);
+        let between = |earlier: &Mark| interval(earlier, &mark, full);
         let in_train = |m: &&Mark| m.poll.train.is_some() && m.poll.train == poll.train;
         let train = self.marks.iter().find(in_train).map(between);
         self.rtt_min_ns = if self.rtt_min_ns == 0 { rtt_ns } else { self.rtt_min_ns.min(rtt_ns) };
@@ -113,10 +113,15 @@ impl Arrivals {
     }
 }
 
-/// Duplicates on the way count as no more than was sent.
-fn interval(earlier: &Mark, later: &Mark, (wire_bytes, octets): (u64, u64)) -> Interval {
-    let own_octets = later.poll.sent_octets - earlier.poll.sent_octets;
-    let path_octets = later.poll.path_octets.saturating_sub(earlier.poll.path_octets).max(own_octets);
+/// Duplicates on the way count as no more than was sent. Octets become IP bytes by the ratio of the packets with
+/// data between the two POLLs, as small ones are little else than headers; of a `full` one where there are none.
+fn interval(earlier: &Mark, later: &Mark, full: (u64, u64)) -> Interval {
+    let (until, since) = (later.poll.sent, earlier.poll.sent);
+    let data_octets = until.data_octets - since.data_octets;
+    let (wire_bytes, octets) =
+        if data_octets > 0 { (until.data_bytes - since.data_bytes, data_octets) } else { full };
+    let own_octets = until.octets - since.octets;
+    let path_octets = until.path_octets.saturating_sub(since.path_octets).max(own_octets);
     let arrived_octets = (later.received_octets - earlier.received_octets).min(own_octets);
     // What arrived of ours stands for what arrived of all.
     let share =
@@ -133,7 +138,29 @@ fn interval(earlier: &Mark, later: &Mark, (wire_bytes, octets): (u64, u64)) -> I
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::send::SentUntil;
     use skyhaul_core::MS;
+
+    #[test]
+    fn small_packets_count_with_their_headers_as_the_path_is_charged_with_them() {
+        let mut arrivals = Arrivals::default();
+        // Packets of 30 octets are 60 bytes of IP; every other one arrives.
+        let mut between_bytes = |packets: u64| {
+            let sent_ms = packets * 10;
+            let arrived_ms = 275 + sent_ms;
+            let octets = packets * 30;
+            let clock = ((arrived_ms * MS) >> CLOCK_SHIFT) as u32;
+            let timing = Timing { clock, octets: octets as u32 / 2 };
+            let sent =
+                SentUntil { octets, path_octets: octets, data_octets: octets, data_bytes: packets * 60 };
+            let record = PollRecord { sent, ..poll(sent_ms) };
+            let sample = arrivals
+                .take(&record, timing, Instant::from_ns((arrived_ms + 275) * MS), (1500, 1472))
+                .unwrap();
+            sample.long.map(|long| (long.sent_bytes, long.arrived_bytes))
+        };
+        assert_eq!([0, 100].map(&mut between_bytes), [None, Some((6000, 3000))]);
+    }
 
     fn poll(sent_ms: u64) -> PollRecord {
         PollRecord {
@@ -141,8 +168,7 @@ mod tests {
             sent_at: Instant::from_ns(sent_ms * MS),
             order: 0,
             next: 0,
-            sent_octets: sent_ms * 50,
-            path_octets: sent_ms * 50,
+            sent: SentUntil { octets: sent_ms * 50, path_octets: sent_ms * 50, ..SentUntil::default() },
             train: None,
             behind_train: false,
             probes_bytes: None,

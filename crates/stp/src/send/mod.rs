@@ -56,7 +56,7 @@ use withheld::Withholding;
 
 pub(crate) use missing::Missing;
 pub(crate) use plan::{Plan, SenderAction, Situation};
-pub(crate) use poll_history::PollRecord;
+pub(crate) use poll_history::{PollRecord, SentUntil};
 pub(crate) use reports::Answer;
 
 /// Least bound of what waits to be sent for the first time: a driver's turn or two at rates that are not

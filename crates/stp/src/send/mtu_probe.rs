@@ -73,7 +73,7 @@ impl Sender {
         debug_assert!(wire_bytes == bytes || call.path.asks());
         // Its octets are not counted: a probe that is lost says nothing about the rate.
         self.traffic.count_mtu_probe(wire_bytes);
-        self.polls.note_octets(self.traffic.sent_octets(), call.path.measured_octets());
+        self.polls.note_sent(self.traffic.until_now(call.path.measured_octets()));
         call.path.charge(call.now, wire_bytes);
         self.regulator.spend(call.now, wire_bytes, true);
         if let Some(mtu) = call.path.mtu_mut() {

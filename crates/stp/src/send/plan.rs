@@ -385,7 +385,7 @@ impl Sender {
             call.path.count_measured(octets);
         }
         if types & POLL != 0 {
-            self.polls.note_octets(self.traffic.sent_octets(), call.path.measured_octets());
+            self.polls.note_sent(self.traffic.until_now(call.path.measured_octets()));
         }
         let is_paced = data.is_some() || types == REPAIR;
         if is_paced {

@@ -17,6 +17,17 @@ const MIN_ROOM: u32 = 64;
 /// Random numbers drawn at once: to key a stream costs as much as to draw some thirty numbers from it.
 const DRAWS: usize = 8;
 
+/// Segments that left until some time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SentUntil {
+    /// Octets of the connection's segments, as its receiver counts them, and of those of the path.
+    pub(crate) octets: u64,
+    pub(crate) path_octets: u64,
+    /// Octets of the connection's segments with data, and their IP bytes.
+    pub(crate) data_octets: u64,
+    pub(crate) data_bytes: u64,
+}
+
 /// Record of a POLL that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PollRecord {
@@ -26,9 +37,8 @@ pub(crate) struct PollRecord {
     pub(crate) order: u64,
     /// Number of the next new packet when it left: the STAT covers everything below.
     pub(crate) next: u64,
-    /// Octets of segments sent until then, its own included: of the connection, and of the path.
-    pub(crate) sent_octets: u64,
-    pub(crate) path_octets: u64,
+    /// What had left until then, its own segment included.
+    pub(crate) sent: SentUntil,
     /// The train of packets that it stood in ...
     pub(crate) train: Option<u32>,
     /// ... behind others.
@@ -129,8 +139,7 @@ impl PollHistory {
             sent_at: now,
             order,
             next,
-            sent_octets: 0,
-            path_octets: 0,
+            sent: SentUntil::default(),
             train: None,
             behind_train: false,
             probes_bytes: None,
@@ -146,11 +155,10 @@ impl PollHistory {
         self.count += 1;
     }
 
-    /// Completes the record of the last POLL, which is written: octets sent up to its end by the connection
-    /// and over the path.
-    pub(crate) fn note_octets(&mut self, sent_octets: u64, path_octets: u64) {
+    /// Completes the record of the last POLL, which is written.
+    pub(crate) fn note_sent(&mut self, sent: SentUntil) {
         if let Some(record) = self.records.back_mut() {
-            (record.sent_octets, record.path_octets) = (sent_octets, path_octets);
+            record.sent = sent;
             if record.probes_bytes.is_none() {
                 self.last = Some(*record);
             }

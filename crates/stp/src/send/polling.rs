@@ -6,7 +6,7 @@ use skyhaul_core::{Instant, Path, SECOND, truncate_number};
 use super::choice::{Choice, DataStep};
 use super::following::Stands;
 use super::poll_history::{PollHistory, PollRecord};
-use super::{Entropy, Sender, Situation};
+use super::{Entropy, Sender, SentUntil, Situation};
 use crate::config::RetransmitRule;
 use crate::retry::Retry;
 use crate::segment::{POLL_BYTES, Poll, SETTLED_BYTES};
@@ -98,9 +98,9 @@ impl PollPolicy {
         self.history.send_probe(now, order, next, bytes)
     }
 
-    /// The segment of the last POLL was written: octets sent up to its end.
-    pub(super) fn note_octets(&mut self, sent_octets: u64, path_octets: u64) {
-        self.history.note_octets(sent_octets, path_octets);
+    /// The segment of the last POLL was written: what has left, it included.
+    pub(super) fn note_sent(&mut self, sent: SentUntil) {
+        self.history.note_sent(sent);
     }
 
     /// A data packet leaves.

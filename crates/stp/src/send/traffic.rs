@@ -3,6 +3,7 @@
 use skyhaul_core::event::Repeat;
 use skyhaul_core::{Instant, Stats, Verdict};
 
+use super::SentUntil;
 use super::choice::Choice;
 use crate::segment::types;
 
@@ -17,8 +18,11 @@ struct LostRow {
 /// Counters of a sender; names and units as in [`Stats`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic {
-    /// Octets of all segments.
+    /// Octets of all segments, and of those with data, and the IP bytes of these; probes of the path's MTU are
+    /// in none.
     sent_octets: u64,
+    data_octets: u64,
+    data_bytes: u64,
     sent_packets: u64,
     sent_bytes: u64,
     data_packets: u64,
@@ -46,6 +50,12 @@ impl Traffic {
         self.sent_octets
     }
 
+    /// What has left until now, and of the path's connections so many octets.
+    pub(super) fn until_now(&self, path_octets: u64) -> SentUntil {
+        let Self { sent_octets, data_octets, data_bytes, .. } = *self;
+        SentUntil { octets: sent_octets, path_octets, data_octets, data_bytes }
+    }
+
     /// A segment of these types left, with that data if any.
     pub(super) fn count_segment(
         &mut self,
@@ -56,6 +66,10 @@ impl Traffic {
     ) {
         let wire_bytes = u64::from(wire_bytes);
         self.sent_octets += octets as u64;
+        if data.is_some() {
+            self.data_octets += octets as u64;
+            self.data_bytes += wire_bytes;
+        }
         self.sent_packets += 1;
         self.sent_bytes += wire_bytes;
         match data.map(Choice::repeat) {

@@ -1,0 +1,50 @@
+//! Packets that are little else than headers, at a rate that is measured.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use skyhaul_core::NullSink;
+use skyhaul_scenario::{File, Register};
+use skyhaul_sim::{STP, Simulation};
+
+/// Time that 100 kB in packets of so many octets take over 200 kbit/s and 275 ms, and the time that the link
+/// takes for the IP bytes of those packets alone, in seconds.
+fn elapsed_and_least_s(payload_bytes: u32) -> (f64, f64) {
+    let text = format!(
+        r#"
+[run]
+goal = "done"
+duration = "100s"
+[nodes]
+near = {{ kind = "host" }}
+far = {{ kind = "host" }}
+[links.middle]
+between = ["near", "far"]
+forward = {{ rate = "200kbit/s", delay = "275ms", queue = "13750B" }}
+reverse = {{ rate = "200kbit/s", delay = "275ms", queue = "13750B" }}
+[transports.own]
+protocol = "stp"
+max_payload = "{payload_bytes}B"
+[flows.own]
+from = "near"
+to = "far"
+transport = "own"
+workload = {{ kind = "bulk", size = "100kB" }}
+"#
+    );
+    let file = File::parse(&Register::new(&[&STP]), "small_packets.toml", &text)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let scenario = file.first_scenario().unwrap();
+    let mut simulation = Simulation::new(&scenario, 1).unwrap();
+    let ended = simulation.run(&mut NullSink);
+    let metrics = simulation.measured(ended).unwrap().metrics;
+    (metrics["elapsed_s"], metrics["bytes.data"] * 8.0 / 200_000.0)
+}
+
+/// While octets became IP bytes by the ratio of a full segment, packets of 20 octets had 0.6 of the link.
+#[test]
+fn small_packets_have_the_rate_of_the_path_with_their_headers() {
+    for payload_bytes in [20, 64, 256, 1400] {
+        let (elapsed_s, least_s) = elapsed_and_least_s(payload_bytes);
+        println!("{payload_bytes} octets: {elapsed_s:.2} s, {least_s:.2} s of them the packets themselves");
+        assert!(elapsed_s < least_s + 1.1, "{payload_bytes} octets: {elapsed_s} s, {least_s} s");
+    }
+}
