@@ -13,7 +13,7 @@ local files = Proto("skyfiles", "skyhaul's file protocol")
 envelope.prefs.ports = Pref.range("UDP ports", "4000,4700", "UDP ports of skyhaul", 65535)
 stp.prefs.check = Pref.bool("Check the checksum", true, "Checks the CRC of each segment")
 -- Ports of STP at which files are received.
-stp.prefs.files = Pref.bool("Read the file protocol", true, "Reads the records at STP ports 1 and 2")
+stp.prefs.files = Pref.bool("Read the file protocol", true, "Reads the records at STP ports 1, 2 and 4")
 
 local function bit_of(value, mask)
     return math.floor(value / mask) % 2 == 1
@@ -151,6 +151,7 @@ local f = {
     chunk = ProtoField.uint32("skyfiles.chunk", "Chunk number"),
     chunk_length = ProtoField.uint32("skyfiles.chunk_length", "Length of data"),
     digest = ProtoField.bytes("skyfiles.digest", "Digest"),
+    cut = ProtoField.uint8("skyfiles.cut", "Behind a portion of a chunk, which ends early", base.HEX),
     reason = ProtoField.uint8("skyfiles.reason", "Reason", base.DEC, WHY),
     text = ProtoField.string("skyfiles.text", "Text"),
     count = ProtoField.uint32("skyfiles.count", "Count"),
@@ -481,6 +482,8 @@ end
 
 local MAGIC, OPENING_OCTETS, HEAD_OCTETS = "SKYHAULF", 28, 12
 local CHUNK = 0x02
+-- Octets of a portion of a chunk's data, from version 3 on, and what may stand behind it [files 3.3].
+local PORTION_OCTETS, PORTIONED_SINCE, MORE, CUT = 4096, 3, 0x00, 0xff
 
 local function show_opening(tvb, tree)
     local root = tree:add(files, tvb, "skyhaul's file protocol, opening")
@@ -525,6 +528,12 @@ local function show_body(kind, flags, tvb, root)
         end
     end
     return ""
+end
+
+-- The octet with which a chunk ends early.
+local function show_cut(tvb, tree)
+    tree:add(files, tvb, "skyhaul's file protocol, a chunk ends early"):add(f.cut, tvb(0, 1))
+    return "CUT"
 end
 
 -- A record without the data of a chunk.
@@ -572,12 +581,32 @@ local MAX_WAITING = 65536
 -- Directions of connections: by interface, addresses, ports and instance.
 local streams
 
+-- Keeps something for the frame that completes it, and how it is shown.
+local function keep(stream, frame, show, octets)
+    stream.frames[frame] = stream.frames[frame] or {}
+    table.insert(stream.frames[frame], { show, octets })
+end
+
+-- So many octets of a chunk's data follow: the first portion of them, and the rest.
+local function await_data(stream, data)
+    stream.skips = stream.has_portions and math.min(data, PORTION_OCTETS) or data
+    stream.remains = data - stream.skips
+end
+
 -- The stream's next octets; what they complete is kept for the frame.
 local function feed(stream, octets, frame)
     while #octets > 0 and not stream.is_broken do
         if stream.skips > 0 then
             local skipped = math.min(stream.skips, #octets)
             stream.skips, octets = stream.skips - skipped, octets:sub(skipped + 1)
+        elseif stream.remains > 0 then
+            local behind = octets:byte(1)
+            if behind == CUT then
+                keep(stream, frame, show_cut, octets:sub(1, 1))
+            end
+            stream.is_broken = behind ~= MORE and behind ~= CUT
+            await_data(stream, behind == MORE and stream.remains or 0)
+            octets = octets:sub(2)
         else
             stream.unread, octets = stream.unread .. octets, ""
             local whole, data
@@ -588,10 +617,13 @@ local function feed(stream, octets, frame)
                 stream.is_broken = stream.unread:sub(1, #MAGIC) ~= MAGIC
             end
             if whole and not stream.is_broken then
-                stream.frames[frame] = stream.frames[frame] or {}
-                table.insert(stream.frames[frame], { stream.has_opening, stream.unread:sub(1, whole) })
+                keep(stream, frame, stream.has_opening and show_record or show_opening, stream.unread:sub(1, whole))
+                if not stream.has_opening then
+                    stream.has_portions = stream.unread:byte(#MAGIC + 1) >= PORTIONED_SINCE
+                end
                 octets, stream.unread = stream.unread:sub(whole + 1), ""
-                stream.has_opening, stream.skips = true, data
+                stream.has_opening = true
+                await_data(stream, data)
             end
             stream.is_broken = stream.is_broken or #stream.unread > MAX_BODY_OCTETS + HEAD_OCTETS + 4
         end
@@ -654,13 +686,15 @@ local function stream_of(pinfo, segment)
         pinfo.dst_port, segment.source_port, segment.destination_port, segment.instance,
     }, " ")
     if not streams[key] then
-        streams[key] = { skips = 0, unread = "", frames = {}, waiting = {}, waits = 0, pieces = {}, joins = 0 }
+        streams[key] = {
+            skips = 0, remains = 0, unread = "", frames = {}, waiting = {}, waits = 0, pieces = {}, joins = 0,
+        }
     end
     return streams[key]
 end
 
 local function is_of_files(port)
-    return port == 1 or port == 2
+    return port == 1 or port == 2 or port == 4
 end
 
 -- Reads the file protocol of a segment; gives what to say of it.
@@ -686,9 +720,8 @@ local function read_files(segment, pinfo, tree)
     end
     local told = {}
     for _, record in ipairs(stream.frames[pinfo.number] or {}) do
-        local is_record, octets = record[1], record[2]
-        local tvb = ByteArray.new(octets, true):tvb("Record of the file protocol")
-        told[#told + 1] = (is_record and show_record or show_opening)(tvb, tree)
+        local show, octets = record[1], record[2]
+        told[#told + 1] = show(ByteArray.new(octets, true):tvb("Record of the file protocol"), tree)
     end
     return #told > 0 and " [" .. table.concat(told, ", ") .. "]" or ""
 end

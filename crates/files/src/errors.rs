@@ -14,7 +14,7 @@ pub enum Violation {
     #[error("this is not a skyhaul file transfer")]
     Magic,
     /// A version that this side does not speak.
-    #[error("version {0} of the file protocol is not known here, only versions 1 and 2")]
+    #[error("version {0} of the file protocol is not known here, only versions 1 to 3")]
     Version(u8),
     /// A record's head or body does not fit its check.
     #[error("{0} is damaged")]

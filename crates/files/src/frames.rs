@@ -9,7 +9,8 @@ use bytes::BufMut as _;
 use tokio::io::{AsyncRead, AsyncReadExt as _, BufReader};
 
 use crate::codec::{
-    BODY_CHECK_BYTES, HEAD_BYTES, Head, OPENING_BYTES, SessionOpening, chunk_data_len, open_body,
+    BODY_CHECK_BYTES, HEAD_BYTES, Head, OPENING_BYTES, PORTION_BYTES, SessionOpening, chunk_data_len, is_cut,
+    open_body,
 };
 use crate::errors::{Fault, Violation};
 use crate::report::Side;
@@ -32,14 +33,36 @@ pub(crate) struct Frame<'a> {
     pub(crate) head: Head,
     pub(crate) body: &'a [u8],
     pub(crate) data: &'a [u8],
+    /// True of a chunk that ended early.
+    pub(crate) is_cut: bool,
 }
 
 #[derive(Clone, Copy)]
 enum FrameStage {
     Head,
     Body(Head),
-    Data(Head, usize),
-    Complete(Head),
+    Data(Head, Data),
+    Complete { head: Head, is_cut: bool },
+}
+
+/// Data of a record on its way.
+#[derive(Clone, Copy)]
+struct Data {
+    /// Octets of all of it.
+    bytes: usize,
+    /// Octets of it at the end of the portion under way.
+    until: usize,
+}
+
+impl Data {
+    /// Octets to read until the end of the portion, with the one behind it if others follow.
+    fn wanted(self) -> usize {
+        self.until + usize::from(self.is_followed())
+    }
+
+    fn is_followed(self) -> bool {
+        self.until < self.bytes
+    }
 }
 
 /// Reads the records that `side` sends.
@@ -47,14 +70,16 @@ pub(crate) struct Frames<R> {
     stream: BufReader<R>,
     side: Side,
     stage: FrameStage,
-    /// The record so far.
+    /// True if data of chunks comes in portions.
+    has_portions: bool,
+    /// The record so far, without what stands between portions.
     bytes: Vec<u8>,
 }
 
 impl<R: AsyncRead + Unpin> Frames<R> {
     pub(crate) fn new(stream: R, side: Side) -> Self {
         let stream = BufReader::with_capacity(GATHER_BYTES, stream);
-        Self { stream, side, stage: FrameStage::Head, bytes: Vec::new() }
+        Self { stream, side, stage: FrameStage::Head, has_portions: false, bytes: Vec::new() }
     }
 
     /// Reads the opening; for the sender's stream, before the first [`Frames::step`].
@@ -65,7 +90,9 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             io::ErrorKind::UnexpectedEof => Fault::Ended("before the transfer began"),
             _ => Fault::stream("reading the opening")(error),
         })?;
-        Ok(SessionOpening::decode(&octets)?)
+        let opening = SessionOpening::decode(&octets)?;
+        self.has_portions = opening.version.has_portions();
+        Ok(opening)
     }
 
     /// Reads on until there is something to tell.
@@ -77,7 +104,13 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             let bytes = self.read().await.map_err(Fault::stream("reading"))?;
             match self.stage {
                 _ if bytes == 0 => return self.ended(),
-                FrameStage::Data(head, _) => return Ok(FrameStep::Data { file: head.file, bytes }),
+                FrameStage::Data(head, data) => {
+                    let has_follower = data.is_followed() && self.bytes.len() == self.wanted();
+                    match bytes - usize::from(has_follower) {
+                        0 => {}
+                        bytes => return Ok(FrameStep::Data { file: head.file, bytes }),
+                    }
+                }
                 _ => {}
             }
         }
@@ -85,18 +118,20 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 
     /// The record that [`FrameStep::Frame`] announced.
     pub(crate) fn frame(&self) -> Result<Frame<'_>, Violation> {
-        let FrameStage::Complete(head) = self.stage else { return Err(Violation::Field("a record")) };
+        let FrameStage::Complete { head, is_cut } = self.stage else {
+            return Err(Violation::Field("a record"));
+        };
         let (sealed, data) = self.bytes[HEAD_BYTES..].split_at(head.sealed_body_bytes());
-        Ok(Frame { head, body: &sealed[..sealed.len() - BODY_CHECK_BYTES], data })
+        Ok(Frame { head, body: &sealed[..sealed.len() - BODY_CHECK_BYTES], data, is_cut })
     }
 
     /// Octets that the record must have before it can be judged further. Bounded in every stage,
     /// since each length was verified and is within its kind's limits.
     fn wanted(&self) -> usize {
         match self.stage {
-            FrameStage::Head | FrameStage::Complete(_) => HEAD_BYTES,
+            FrameStage::Head | FrameStage::Complete { .. } => HEAD_BYTES,
             FrameStage::Body(head) => HEAD_BYTES + head.sealed_body_bytes(),
-            FrameStage::Data(head, data) => HEAD_BYTES + head.sealed_body_bytes() + data,
+            FrameStage::Data(head, data) => HEAD_BYTES + head.sealed_body_bytes() + data.wanted(),
         }
     }
 
@@ -109,28 +144,40 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 
     /// Goes through the stages for which enough octets are there; `true` at the end of a record.
     fn advance(&mut self) -> Result<bool, Violation> {
-        if matches!(self.stage, FrameStage::Complete(_)) {
+        if matches!(self.stage, FrameStage::Complete { .. }) {
             self.bytes.clear();
             self.stage = FrameStage::Head;
         }
         while self.bytes.len() >= self.wanted() {
             self.stage = self.next_stage()?;
-            if matches!(self.stage, FrameStage::Complete(_)) {
+            if matches!(self.stage, FrameStage::Complete { .. }) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn next_stage(&self) -> Result<FrameStage, Violation> {
+    fn next_stage(&mut self) -> Result<FrameStage, Violation> {
         match self.stage {
             FrameStage::Head => self.head().map(FrameStage::Body),
             FrameStage::Body(head) => {
                 let body = open_body(&self.bytes[HEAD_BYTES..])?;
-                Ok(FrameStage::Data(head, chunk_data_len(&head, body)?))
+                let bytes = chunk_data_len(&head, body)?;
+                Ok(self.portion_from(head, bytes, 0))
             }
-            FrameStage::Data(head, _) | FrameStage::Complete(head) => Ok(FrameStage::Complete(head)),
+            FrameStage::Data(head, data) if data.is_followed() => match self.bytes.pop() {
+                Some(octet) if is_cut(octet)? => Ok(FrameStage::Complete { head, is_cut: true }),
+                _ => Ok(self.portion_from(head, data.bytes, data.until)),
+            },
+            FrameStage::Data(head, _) => Ok(FrameStage::Complete { head, is_cut: false }),
+            complete @ FrameStage::Complete { .. } => Ok(complete),
         }
+    }
+
+    /// Stage in which a portion comes that begins at `from` of the data.
+    fn portion_from(&self, head: Head, bytes: usize, from: usize) -> FrameStage {
+        let until = if self.has_portions { bytes.min(from + PORTION_BYTES) } else { bytes };
+        FrameStage::Data(head, Data { bytes, until })
     }
 
     fn head(&self) -> Result<Head, Violation> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncWriteExt as _, duplex};
 
 use super::*;
-use crate::codec::{Record, Version, chunk_head};
+use crate::codec::{CUT, Record, Version, chunk_head, portion, portioned_bytes};
 use crate::digest::chunk_digest;
 
 fn stream() -> Vec<u8> {
@@ -71,4 +71,63 @@ async fn an_end_inside_a_record_is_an_error() {
         }
     };
     assert!(matches!(fault, Fault::Ended("in the middle of a record")), "{fault}");
+}
+
+/// Opening of version 3 and a chunk in three portions; of its data in portions this many octets.
+fn in_portions(octets: usize, last: Option<u8>) -> (Vec<u8>, Vec<u8>) {
+    let content: Vec<u8> = (0..2 * PORTION_BYTES + 5).map(|place| (place % 251) as u8).collect();
+    let mut data = content.clone();
+    data.resize(portioned_bytes(content.len()), 0);
+    portion(&mut data, content.len());
+    data.truncate(octets);
+    data.extend(last);
+    let opening = SessionOpening { version: Version::Three, files: 1, bytes: 5 };
+    let head = chunk_head(0, 0, content.len(), &chunk_digest(0, 1, &content));
+    ([&opening.encode()[..], &head, &data].concat(), content)
+}
+
+/// Reads to the first record, from a stream that gives `step` octets a time; payload that was told before it.
+async fn first_record(octets: &[u8], step: usize) -> Result<(Vec<u8>, bool, usize), Fault> {
+    let (mut near, far) = duplex(step);
+    let writing = async {
+        let _ = near.write_all(octets).await;
+        drop(near);
+    };
+    let reading = async {
+        let mut frames = Frames::new(far, Side::Sender);
+        frames.opening().await?;
+        let mut told = 0;
+        loop {
+            match frames.step().await? {
+                FrameStep::Data { bytes, .. } => told += bytes,
+                FrameStep::Frame => {
+                    let frame = frames.frame()?;
+                    return Ok((frame.data.to_vec(), frame.is_cut, told));
+                }
+                FrameStep::End => panic!("no record"),
+            }
+        }
+    };
+    tokio::join!(writing, reading).1
+}
+
+#[tokio::test]
+async fn portions_are_put_together_and_what_stands_between_them_is_no_payload() {
+    for step in [1, 2, 4095, 4096, 4097, 4098, 1 << 16] {
+        let (octets, content) = in_portions(usize::MAX, None);
+        let expected = (content.clone(), false, content.len());
+        assert_eq!(first_record(&octets, step).await.unwrap(), expected, "{step} octets a time");
+        for portions in 1..=2 {
+            let kept = portions * PORTION_BYTES;
+            let (octets, _) = in_portions(kept + portions - 1, Some(CUT));
+            let expected = (content[..kept].to_vec(), true, kept);
+            assert_eq!(first_record(&octets, step).await.unwrap(), expected, "{step} octets a time");
+        }
+        let (octets, _) = in_portions(PORTION_BYTES, Some(7));
+        let fault = first_record(&octets, step).await.unwrap_err();
+        assert!(matches!(fault, Fault::Protocol(Violation::Field(_))), "{fault}");
+        let (octets, _) = in_portions(PORTION_BYTES, None);
+        let fault = first_record(&octets, step).await.unwrap_err();
+        assert!(matches!(fault, Fault::Ended("in the middle of a record")), "{fault}");
+    }
 }

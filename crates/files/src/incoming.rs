@@ -132,6 +132,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             Record::File { size, executable, modified, name } => {
                 self.begin(file, size, Traits { executable, modified }, &name)
             }
+            Record::Chunk { .. } if frame.is_cut => self.cut(file),
             Record::Chunk { number, digest } => self.chunk(file, number, digest, frame.data),
             Record::End { digest } => self.end(file, digest),
             Record::Abort { reason } => self.abort(file, reason),
@@ -208,6 +209,14 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             Ok(false) => self.ledger.take_back(data.len()),
         }
         Ok(())
+    }
+
+    /// A chunk ended early: its file was given up here.
+    fn cut(&self, file: u32) -> Result<(), Fault> {
+        match self.open.get(&file) {
+            Some(Open::Discarded) => Ok(()),
+            Some(Open::Arriving(_)) | None => Err(misplaced("a chunk that ends early", file)),
+        }
     }
 
     /// A chunk was written, or could not be. No record of its file has been read meanwhile.

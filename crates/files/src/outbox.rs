@@ -4,6 +4,18 @@ use std::io;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
+use crate::codec::{CHUNK_HEAD_BYTES, CUT, PORTION_BYTES, cut_bytes, portioned_bytes, portions_until_cut};
+
+/// Chunk in portions.
+#[derive(Debug)]
+struct Portioned {
+    file: u32,
+    /// Place of its record in the storage.
+    at: usize,
+    /// Octets of data.
+    data: usize,
+}
+
 /// Octets that wait to be written, and how much of them is payload.
 ///
 /// The storage keeps its length and its contents when it is emptied, so that room for a chunk is
@@ -18,6 +30,8 @@ pub(crate) struct Outbox {
     /// Payload octets written before that.
     moved: u64,
     unflushed: bool,
+    /// What stands last, if that is a chunk in portions.
+    last: Option<Portioned>,
 }
 
 impl Outbox {
@@ -54,6 +68,32 @@ impl Outbox {
     pub(crate) fn commit(&mut self, len: usize, payload: usize) {
         self.end += len;
         self.payload += payload;
+        self.last = None;
+    }
+
+    /// Appends the record of a chunk of `file` whose `data` octets of payload stand in portions in the room.
+    pub(crate) fn commit_portions(&mut self, file: u32, data: usize) {
+        let at = self.end;
+        self.commit(CHUNK_HEAD_BYTES + portioned_bytes(data), data);
+        self.last = Some(Portioned { file, at, data });
+    }
+
+    /// Ends a chunk of `file` that stands last behind the portion that is being written, or takes it away if
+    /// nothing of it is written; payload that was dropped.
+    pub(crate) fn cut(&mut self, file: u32) -> u64 {
+        let Some(Portioned { at, data, .. }) = self.last.take_if(|last| last.file == file) else { return 0 };
+        let begin = at + CHUNK_HEAD_BYTES;
+        let (end, kept) = match portions_until_cut(data, self.start.saturating_sub(begin)) {
+            _ if self.start <= at => (at, 0),
+            Some(portions) => (begin + cut_bytes(portions), portions * PORTION_BYTES),
+            None => return 0,
+        };
+        if end > at {
+            self.storage[end - 1] = CUT;
+        }
+        let dropped = data - kept;
+        (self.end, self.payload) = (end, self.payload - dropped);
+        dropped as u64
     }
 
     /// Payload octets written so far, never more than truly were: what waits counts as payload.
@@ -65,6 +105,7 @@ impl Outbox {
     pub(crate) fn discard(&mut self) -> u64 {
         let (moved, dropped) = (self.moved(), self.payload.min(self.len()));
         (self.start, self.end, self.payload, self.moved) = (0, 0, 0, moved);
+        self.last = None;
         dropped as u64
     }
 
@@ -93,6 +134,7 @@ impl Outbox {
         self.start += octets;
         if self.is_empty() {
             (self.start, self.end) = (0, 0);
+            self.last = None;
             self.moved += std::mem::take(&mut self.payload) as u64;
         }
     }

@@ -109,7 +109,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
 
     /// Puts one more record of a file; `true` if none is left for now.
     fn advance(&mut self, file: usize) -> bool {
-        match self.files[file].advance(&mut self.out) {
+        match self.files[file].advance(self.version, &mut self.out) {
             Ok(ended) => ended,
             Err(reason) => {
                 self.abort(file, Side::Sender, reason);
@@ -142,8 +142,12 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         true
     }
 
-    /// Gives up a file of which the receiver expects more.
+    /// Gives up a file of which the receiver expects more. A chunk of one that the receiver gave up ends
+    /// early, where the version has that.
     fn abort(&mut self, file: usize, side: Side, reason: Reason) {
+        if side == Side::Receiver {
+            self.total = self.total.saturating_sub(self.out.cut(file as u32));
+        }
         let said = match side {
             Side::Sender => reason.clone(),
             Side::Receiver => Reason::new(Code::Refused, "stopped, since the receiver gave it up"),

@@ -1,6 +1,6 @@
 //! One file at the sender.
 
-use crate::codec::{CHUNK_HEAD_BYTES, ChunkRange, Record, Version, chunk_head};
+use crate::codec::{CHUNK_HEAD_BYTES, ChunkRange, Record, Version, chunk_head, portion, portioned_bytes};
 use crate::digest::{Digest, Tree, chunk_digest};
 use crate::errors::Violation;
 use crate::limits::{MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
@@ -70,15 +70,15 @@ impl Sending {
     }
 
     /// Sends the next chunk that is due, or the end; `true` after an end.
-    pub(crate) fn advance(&mut self, out: &mut Outbox) -> Result<bool, Reason> {
+    pub(crate) fn advance(&mut self, version: Version, out: &mut Outbox) -> Result<bool, Reason> {
         match &mut self.state {
             SendState::Streaming { reading, next, tree } if *next < chunk_count(reading.size()) => {
-                tree.push(put_chunk(out, self.file, reading, *next)?);
+                tree.push(put_chunk(out, version, self.file, reading, *next)?);
                 *next += 1;
             }
             SendState::Repairing { reading, chunks, .. } if !chunks.is_empty() => {
                 let next = chunks.pop().unwrap_or_default();
-                put_chunk(out, self.file, reading, next)?;
+                put_chunk(out, version, self.file, reading, next)?;
             }
             _ => return self.end(out).map(|()| true),
         }
@@ -164,12 +164,24 @@ impl Sending {
     }
 }
 
-fn put_chunk(out: &mut Outbox, file: u32, reading: &Reading, number: u32) -> Result<Digest, Reason> {
+fn put_chunk(
+    out: &mut Outbox,
+    version: Version,
+    file: u32,
+    reading: &Reading,
+    number: u32,
+) -> Result<Digest, Reason> {
     let len = chunk_len(reading.size(), number);
-    let (head, data) = out.room(CHUNK_HEAD_BYTES + len).split_at_mut(CHUNK_HEAD_BYTES);
-    reading.read(chunk_offset(number), data)?;
-    let digest = chunk_digest(number, chunk_count(reading.size()), data);
+    let data_bytes = if version.has_portions() { portioned_bytes(len) } else { len };
+    let (head, data) = out.room(CHUNK_HEAD_BYTES + data_bytes).split_at_mut(CHUNK_HEAD_BYTES);
+    reading.read(chunk_offset(number), &mut data[..len])?;
+    let digest = chunk_digest(number, chunk_count(reading.size()), &data[..len]);
     head.copy_from_slice(&chunk_head(file, number, len, &digest));
-    out.commit(CHUNK_HEAD_BYTES + len, len);
+    if version.has_portions() {
+        portion(data, len);
+        out.commit_portions(file, len);
+    } else {
+        out.commit(CHUNK_HEAD_BYTES + len, len);
+    }
     Ok(digest)
 }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use skyhaul_files::codec::{
-    BODY_CHECK_BYTES, ChunkRange, HEAD_BYTES, Head, Modified, Record, Reply, SessionOpening, Version,
-    chunk_head, receipt,
+    BODY_CHECK_BYTES, CUT, ChunkRange, HEAD_BYTES, Head, MORE, Modified, OPENING_BYTES, PORTION_BYTES,
+    Record, Reply, SessionOpening, Version, chunk_data_len, chunk_head, portion, portioned_bytes, receipt,
 };
 use skyhaul_files::{
     Code, Destination, Digest, FileName, RawName, Reason, ReceiveOptions, SessionReport, Side, Source,
@@ -44,7 +44,11 @@ pub fn file_records(bytes: &[u8]) {
 }
 
 fn version(shape: u8) -> Version {
-    if shape & 2 == 0 { Version::One } else { Version::Two }
+    match shape & (2 | 64) {
+        0 | 64 => Version::One,
+        2 => Version::Two,
+        _ => Version::Three,
+    }
 }
 
 async fn hear_sender(shape: u8, input: &mut Input<'_>) {
@@ -103,7 +107,8 @@ fn words(shape: u8, input: &mut Input<'_>) -> Vec<u8> {
                 }
                 let length = if odd & 4 != 0 { input.word() as usize } else { data.len() };
                 stream.extend(chunk_head(other_file, at, length, &digest));
-                stream.extend(if odd & 8 != 0 { vec![odd; data.len()] } else { data });
+                let data = if odd & 8 != 0 { vec![odd; data.len()] } else { data };
+                stream.extend(if version(shape) == Version::Three { in_portions(data, odd) } else { data });
             }
             4 | 5 => {
                 let digest = root(&digests);
@@ -122,6 +127,18 @@ fn words(shape: u8, input: &mut Input<'_>) -> Vec<u8> {
         }
     }
     stream
+}
+
+/// Data of a chunk in portions, after the first of which it may end.
+fn in_portions(mut data: Vec<u8>, odd: u8) -> Vec<u8> {
+    let bytes = data.len();
+    data.resize(portioned_bytes(bytes), 0);
+    portion(&mut data, bytes);
+    if odd & 16 != 0 && bytes > PORTION_BYTES {
+        data.truncate(PORTION_BYTES);
+        data.push(CUT);
+    }
+    data
 }
 
 /// Digest of a file with these chunks.
@@ -163,6 +180,41 @@ fn check_replies(mut said: &[u8]) {
     assert_eq!(said, b"");
 }
 
+/// What a sender says can be decoded, as far as it has come; only a chunk of a file that it was told of a
+/// failure of ends early, and then the file is given up.
+fn check_records(version: Version, failed: &BTreeSet<usize>, said: &[u8]) {
+    let Some((_, mut said)) = said.split_at_checked(OPENING_BYTES) else { return };
+    let mut cut = None;
+    while let Some((head, rest)) = said.split_first_chunk::<HEAD_BYTES>() {
+        let head = Head::decode(head, Side::Sender).expect("what is said can be decoded");
+        let Some((sealed, rest)) = rest.split_at_checked(head.sealed_body_bytes()) else { return };
+        let body = &sealed[..sealed.len() - BODY_CHECK_BYTES];
+        let record = Record::decode(&head, body).expect("what is said can be decoded");
+        if cut.take().is_some_and(|file| file == head.file) {
+            assert!(matches!(record, Record::Abort { .. }), "{record:?} behind a chunk that ended early");
+        }
+        let data = chunk_data_len(&head, body).expect("no other length is said");
+        let Some((is_cut, rest)) = skip_data(version, data, rest) else { return };
+        assert!(!is_cut || failed.contains(&(head.file as usize)), "{head:?} ended early");
+        cut = is_cut.then_some(head.file);
+        said = rest;
+    }
+}
+
+/// What stands behind the data of a chunk, and if it ended early; `None` if not all of it is there.
+fn skip_data(version: Version, mut data: usize, mut said: &[u8]) -> Option<(bool, &[u8])> {
+    while version == Version::Three && data > PORTION_BYTES {
+        let behind = *said.get(PORTION_BYTES)?;
+        assert!(behind == MORE || behind == CUT, "{behind} between portions");
+        said = &said[PORTION_BYTES + 1..];
+        if behind == CUT {
+            return Some((true, said));
+        }
+        data -= PORTION_BYTES;
+    }
+    Some((false, said.get(data..)?))
+}
+
 async fn hear_receiver(shape: u8, input: &mut Input<'_>) {
     let count = 1 + usize::from(shape >> 2 & 3);
     let contents: Vec<Vec<u8>> = (0..count)
@@ -176,7 +228,9 @@ async fn hear_receiver(shape: u8, input: &mut Input<'_>) {
     let digests: Vec<Digest> =
         contents.iter().map(|content| Digest(*blake3::hash(content).as_bytes())).collect();
     let talk = answer(there, &digests, input);
-    let (sent, receipts) = tokio::join!(send_as(version(shape), reader, writer, sources, silent), talk);
+    let (sent, heard) = tokio::join!(send_as(version(shape), reader, writer, sources, silent), talk);
+    let Heard { receipts, failed, said } = heard;
+    check_records(version(shape), &failed, &said);
     let report = sent.unwrap_or_else(|error| error.report);
     assert!(report.files.len() <= count);
     for (number, file) in report.files.iter().enumerate().filter(|(_, file)| file.digest().is_some()) {
@@ -184,14 +238,20 @@ async fn hear_receiver(shape: u8, input: &mut Input<'_>) {
     }
 }
 
-/// Talks as a receiver of files with these digests; files that a right receipt was given for.
-async fn answer(
-    stream: tokio::io::DuplexStream,
-    digests: &[Digest],
-    input: &mut Input<'_>,
-) -> BTreeSet<usize> {
+/// Answers that were given to a sender, and all that it said.
+#[derive(Default)]
+struct Heard {
+    /// Files that a right receipt was given for.
+    receipts: BTreeSet<usize>,
+    /// Files whose failure was told.
+    failed: BTreeSet<usize>,
+    said: Vec<u8>,
+}
+
+/// Talks as a receiver of files with these digests.
+async fn answer(stream: tokio::io::DuplexStream, digests: &[Digest], input: &mut Input<'_>) -> Heard {
     let (mut reader, mut writer) = tokio::io::split(stream);
-    let (mut receipts, mut room) = (BTreeSet::new(), vec![0; 1 << 16]);
+    let (mut heard, mut room) = (Heard::default(), vec![0; 1 << 16]);
     for _ in 0..MAX_RECORDS {
         if input.is_empty() {
             break;
@@ -205,8 +265,9 @@ async fn answer(
                 for _ in 0..=odd {
                     let most = tokio::time::Duration::from_millis(1);
                     let read = tokio::time::timeout(most, reader.read(&mut room)).await;
-                    if !read.is_ok_and(|read| read.is_ok_and(|count| count > 0)) {
-                        break;
+                    match read {
+                        Ok(Ok(count @ 1..)) => heard.said.extend(&room[..count]),
+                        _ => break,
                     }
                 }
                 continue;
@@ -215,7 +276,7 @@ async fn answer(
                 let count = 1 + usize::from(odd >> 3 & 3);
                 let right = digests.get(file..file + count).filter(|_| odd & 64 == 0);
                 let receipt = right.map_or([odd; 16], receipt);
-                receipts.extend(right.into_iter().flat_map(|_| file..file + count));
+                heard.receipts.extend(right.into_iter().flat_map(|_| file..file + count));
                 Reply::Delivered { count: count as u32, receipt }.encode(file as u32)
             }
             5 => {
@@ -223,7 +284,10 @@ async fn answer(
                     vec![ChunkRange { first: u32::from(odd >> 6), count: 1 + u16::from(odd >> 5 & 1) }];
                 Reply::Again { ranges }.encode(file as u32)
             }
-            6 if odd & 128 == 0 => Reply::Failed { reason: reason() }.encode(file as u32),
+            6 if odd & 128 == 0 => {
+                heard.failed.insert(file);
+                Reply::Failed { reason: reason() }.encode(file as u32)
+            }
             6 => Reply::Stop { reason: reason() }.encode(0),
             _ => input.take(usize::from(odd)).to_vec(),
         };
@@ -233,6 +297,8 @@ async fn answer(
     }
     let _ = writer.shutdown().await;
     // The sender is not to wait for room.
-    while reader.read(&mut room).await.is_ok_and(|count| count > 0) {}
-    receipts
+    while let Ok(count @ 1..) = reader.read(&mut room).await {
+        heard.said.extend(&room[..count]);
+    }
+    heard
 }

@@ -176,7 +176,7 @@ impl DemoSetup {
             self.sender.clock(),
             &mut reader,
             &mut writer,
-            (Version::Two, vec![source]),
+            (Version::Three, vec![source]),
             observer,
         );
         let receiving = receive(&self.receiver, &mut self.listener, destination, progress);

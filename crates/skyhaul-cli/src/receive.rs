@@ -38,7 +38,7 @@ use crate::signals::stop_requested;
 use crate::strangers::Strangers;
 use crate::transport::TransportEnd;
 use crate::verbosity::Form;
-use crate::ways::{FILES_PORT, WIDE_FILES_PORT};
+use crate::ways::PORTS;
 
 /// Sessions of peers that have not proven their address: they come and go beside the places.
 pub(crate) const MAX_EARLY: usize = 8;
@@ -168,7 +168,7 @@ fn options(args: &ReceiveArgs, capture: Option<Inlet>) -> EndpointOptions {
 
 /// Listeners for every version of the file protocol.
 fn listeners<P: OverUdp>(endpoint: &Endpoint<P>) -> Result<Vec<Listener<P>>, Failure> {
-    let listeners = [WIDE_FILES_PORT, FILES_PORT].map(|port| endpoint.listen(port));
+    let listeners = PORTS.map(|(port, _)| endpoint.listen(port));
     listeners.into_iter().collect::<Result<_, _>>().map_err(|error| cannot_accept(&error))
 }
 

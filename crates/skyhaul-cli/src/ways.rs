@@ -6,13 +6,12 @@ use std::net::SocketAddr;
 
 use skyhaul_files::Version;
 
-/// STP port of the file transfer, whose receiver takes version 1.
+/// STP port of the file transfer in version 1.
 pub(crate) const FILES_PORT: u16 = 1;
-/// STP port of the file transfer, whose receiver takes version 2, too.
-pub(crate) const WIDE_FILES_PORT: u16 = 2;
-/// Ports and versions that are tried in turn. A receiver of before refuses the first: that costs a round
-/// trip.
-const PORTS: [(u16, Version); 2] = [(WIDE_FILES_PORT, Version::Two), (FILES_PORT, Version::One)];
+/// STP ports of the file transfer and the versions whose receivers wait there, in the order in which they are
+/// tried. A receiver of before refuses the first: that costs a round trip. Port 3 is that of pairing.
+pub(crate) const PORTS: [(u16, Version); 3] =
+    [(4, Version::Three), (2, Version::Two), (FILES_PORT, Version::One)];
 
 /// One way to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,11 +118,11 @@ mod tests {
     #[test]
     fn who_answers_while_another_is_silent_has_its_turn_and_the_silent_one_a_last() {
         let mut ways = ways(&[FIRST, SECOND, THIRD]);
-        let tried = next(&mut ways, FIRST, Version::Two, true);
+        let tried = next(&mut ways, FIRST, Version::Three, true);
         assert_eq!(ways.rivals(tried), [SECOND.parse().unwrap(), THIRD.parse().unwrap()]);
         assert_eq!(ways.prefer(THIRD.parse().unwrap(), tried).unwrap().peer, THIRD.parse().unwrap());
         for (peer, is_raced) in [(THIRD, false), (SECOND, true), (FIRST, false)] {
-            for version in [Version::Two, Version::One] {
+            for (_, version) in PORTS {
                 let way = next(&mut ways, peer, version, is_raced);
                 assert!(is_raced || ways.rivals(way).is_empty());
                 ways.after(way, Nobody::Refused);
@@ -135,9 +134,9 @@ mod tests {
     #[test]
     fn every_address_that_is_silent_to_the_end_is_tried_once() {
         let mut ways = ways(&[FIRST, SECOND]);
-        let first = next(&mut ways, FIRST, Version::Two, true);
+        let first = next(&mut ways, FIRST, Version::Three, true);
         let second = ways.after(first, Nobody::Silent);
-        assert_eq!(second, Some(next(&mut ways, SECOND, Version::Two, true)));
+        assert_eq!(second, Some(next(&mut ways, SECOND, Version::Three, true)));
         assert!(ways.rivals(second.unwrap()).is_empty());
         assert_eq!(ways.after(second.unwrap(), Nobody::Silent), None);
     }
@@ -145,11 +144,13 @@ mod tests {
     #[test]
     fn the_only_address_is_tried_by_every_version_and_an_unreachable_one_once() {
         let mut one = ways(&[SECOND]);
-        let way = next(&mut one, SECOND, Version::Two, false);
+        let way = next(&mut one, SECOND, Version::Three, false);
         assert!(one.after(way, Nobody::Unreachable).is_none());
         let mut both = ways(&[FIRST, SECOND]);
-        let way = next(&mut both, FIRST, Version::Two, true);
+        let way = next(&mut both, FIRST, Version::Three, true);
         assert!(both.after(way, Nobody::Unreachable).is_some());
+        let way = next(&mut both, SECOND, Version::Three, true);
+        assert!(both.after(way, Nobody::Refused).is_some());
         let way = next(&mut both, SECOND, Version::Two, true);
         assert!(both.after(way, Nobody::Refused).is_some());
         next(&mut both, SECOND, Version::One, true);

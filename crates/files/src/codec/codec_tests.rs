@@ -50,6 +50,27 @@ fn records_of_the_sender() {
     golden(&Record::Abort { reason }.encode(1), "0400000500000001fc11011008676f6e6544f64bdc");
 }
 
+/// A file of which the receiver says, while its first portion is under way, that it refuses it.
+#[test]
+fn a_chunk_in_portions_that_ends_early() {
+    let content = [b'a'; 2 * PORTION_BYTES + 1];
+    let opening = SessionOpening { version: Version::Three, files: 1, bytes: 8193 };
+    golden(&opening.encode(), "534b594841554c4603000000000000010000000000002001b277b8b3");
+    let file = Record::File { size: 8193, executable: false, modified: None, name: RawName::new("hi.txt") };
+    golden(&file.encode(0), "0100000e0000000095ed10ea000000000000200168692e747874768d5420");
+    golden(
+        &chunk_head(0, 0, content.len(), &chunk_digest(0, 1, &content)),
+        "0200002800000000a2e21b9a0000000000002001b1f1094e96bb33573b60f112c768f1689eec860a073011b5f9461dc3e1579bbf7d5608a3",
+    );
+    let reason = Reason::new(Code::Refused, "taken");
+    golden(&Record::Abort { reason }.encode(0), "04000006000000009bdc3da70a74616b656e78bcdba2");
+    let mut data = [&content[..], &[0; 2]].concat();
+    portion(&mut data, content.len());
+    let portions = [&content[..PORTION_BYTES], &[MORE], &content[..PORTION_BYTES], &[MORE], b"a"].concat();
+    assert!(data == portions && data.len() == portioned_bytes(content.len()));
+    golden(&[CUT], "ff");
+}
+
 #[test]
 fn records_of_the_receiver() {
     golden(
@@ -157,7 +178,8 @@ proptest! {
 #[test]
 fn the_opening_is_judged_magic_first_and_version_last() {
     let good = SessionOpening { version: Version::One, files: 3, bytes: 9 };
-    for good in [good, SessionOpening { version: Version::Two, ..good }] {
+    for version in [Version::One, Version::Two, Version::Three] {
+        let good = SessionOpening { version, ..good };
         assert_eq!(SessionOpening::decode(&good.encode()), Ok(good));
     }
     let with = |at: usize, octet: u8, sealed: bool| {
@@ -170,7 +192,7 @@ fn the_opening_is_judged_magic_first_and_version_last() {
         SessionOpening::decode(&octets).unwrap_err()
     };
     assert_eq!(with(0, b'X', true), Violation::Magic);
-    assert_eq!(with(8, 3, true), Violation::Version(3));
+    assert_eq!(with(8, 4, true), Violation::Version(4));
     assert_eq!(with(8, 0, true), Violation::Version(0));
     assert_eq!(with(8, 2, false), Violation::Check("the opening"));
     assert_eq!(with(9, 1, true), Violation::Field("the opening"));

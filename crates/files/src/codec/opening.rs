@@ -16,6 +16,8 @@ pub enum Version {
     One,
     /// Files keep their times of modification; at most [`WIDE_WINDOW_FILES`] are unsettled.
     Two,
+    /// Data of chunks comes in portions, so that a chunk whose file was refused ends early.
+    Three,
 }
 
 impl Version {
@@ -24,11 +26,12 @@ impl Version {
         match self {
             Self::One => 1,
             Self::Two => 2,
+            Self::Three => 3,
         }
     }
 
     fn from_octet(octet: u8) -> Result<Self, Violation> {
-        let known = [Self::One, Self::Two].into_iter().find(|version| version.octet() == octet);
+        let known = [Self::One, Self::Two, Self::Three].into_iter().find(|version| version.octet() == octet);
         known.ok_or(Violation::Version(octet))
     }
 
@@ -36,7 +39,15 @@ impl Version {
     pub(crate) fn window_files(self) -> usize {
         match self {
             Self::One => WINDOW_FILES,
-            Self::Two => WIDE_WINDOW_FILES,
+            Self::Two | Self::Three => WIDE_WINDOW_FILES,
+        }
+    }
+
+    /// True if data of chunks comes in portions.
+    pub(crate) fn has_portions(self) -> bool {
+        match self {
+            Self::One | Self::Two => false,
+            Self::Three => true,
         }
     }
 }

@@ -164,7 +164,7 @@ async fn transfer_as(version: Version, sources: Vec<Source>, folder: &Folder) ->
 
 #[tokio::test]
 async fn times_of_modification_are_kept_where_the_version_has_them() {
-    for (version, kept) in [(Version::One, false), (Version::Two, true)] {
+    for (version, kept) in [(Version::One, false), (Version::Two, true), (Version::Three, true)] {
         let (from, to) = (Folder::new(), Folder::new());
         let path = from.put("old", b"content");
         let time = std::time::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
@@ -180,7 +180,8 @@ async fn times_of_modification_are_kept_where_the_version_has_them() {
 #[tokio::test]
 async fn version_two_has_four_times_as_many_files_under_way() {
     let sources = || (0..600).map(|i| memory(format!("f{i}"), b"")).collect::<Vec<_>>();
-    for (version, window) in [(Version::One, WINDOW_FILES), (Version::Two, WIDE_WINDOW_FILES)] {
+    let wide = [Version::Two, Version::Three].map(|version| (version, WIDE_WINDOW_FILES));
+    for (version, window) in [(Version::One, WINDOW_FILES)].into_iter().chain(wide) {
         let ends = ends(1 << 20);
         let sending = tokio::spawn(send_as(version, ends.sender.0, ends.sender.1, sources(), silent));
         let (mut from_sender, _to_sender) = ends.receiver;

@@ -12,6 +12,7 @@ mod craft;
 mod crowd;
 mod cut;
 mod damage;
+mod early;
 mod happy;
 mod hostile;
 mod peer;

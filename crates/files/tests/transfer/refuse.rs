@@ -231,15 +231,14 @@ async fn too_many_files_are_refused_before_anything_is_sent() {
 #[tokio::test]
 async fn another_version_is_told_so() {
     let mut stream = craft::opening(1);
-    stream[8] = 3;
+    stream[8] = 4;
     let check = skyhaul_files::codec::check(&stream[..24]);
     stream[24..].copy_from_slice(&check);
     let (received, answer) = feed(&stream, &Folder::new()).await;
-    assert!(matches!(received.unwrap_err().cause, Fault::Protocol(Violation::Version(3))));
+    assert!(matches!(received.unwrap_err().cause, Fault::Protocol(Violation::Version(4))));
     let sent =
         skyhaul_files::send(&answer[..], Vec::new(), vec![memory("a", b"x")], silent).await.unwrap_err();
-    let text =
-        "the receiver gave up: version 3 of the file protocol is not known here, only versions 1 and 2";
+    let text = "the receiver gave up: version 4 of the file protocol is not known here, only versions 1 to 3";
     assert_eq!(sent.to_string(), text);
 }
 

@@ -134,6 +134,36 @@ fn a_packet_in_pieces_is_put_together() {
     hold_to_the_page(&shown(all));
 }
 
+/// Stream of version 3 with these octets behind CHUNK3.
+fn in_portions(data: &[u8], last: &[u8]) -> Vec<u8> {
+    [&octets(&["opening3", "FILE3", "CHUNK3"]), data, last].concat()
+}
+
+#[test]
+fn a_chunk_in_portions_is_read_to_its_end_be_that_early_or_not() {
+    if is_missing() {
+        return;
+    }
+    let portion = [b'a'; 4096];
+    let (end, abort) = (octets(&["END"]), octets(&["ABORT3"]));
+    let whole = [&portion[..], &[0], &portion, &[0], b"a"].concat();
+    let early = [&portion[..], &[0xff]].concat();
+    let later = [&portion[..], &[0], &portion, &[0xff]].concat();
+    for piece in [99, 1000, 4096, 8192] {
+        for (data, last, kind, cut) in [
+            (&whole, &end, "0x03", vec![]),
+            (&early, &abort, "0x04", vec!["0xff".to_string()]),
+            (&later, &abort, "0x04", vec!["0xff".to_string()]),
+        ] {
+            let seen = shown(datagrams(Direction::Outbound, &in_portions(data, last), piece));
+            assert_eq!(of(&seen, "skyfiles.version"), ["3"]);
+            assert_eq!(of(&seen, "skyfiles.kind"), ["0x01", "0x02", kind], "{piece} octets each");
+            assert_eq!(of(&seen, "skyfiles.cut"), cut, "{piece} octets each");
+            assert!(of(&seen, "skyfiles.broken").is_empty(), "{seen:?}");
+        }
+    }
+}
+
 #[test]
 fn replies_are_read_and_every_field_has_an_example() {
     if is_missing() {
@@ -147,7 +177,7 @@ fn replies_are_read_and_every_field_has_an_example() {
     let replies = octets(&["DELIVERED", "AGAIN", "FAILED", "STOP"]);
     let mut all = datagrams(Direction::Outbound, &sent, 400);
     all.extend(datagrams(Direction::Inbound, &replies, 30));
-    let seen = shown(all);
+    let mut seen = shown(all);
     assert_eq!(
         (of(&seen, "skyfiles.modified"), of(&seen, "skyfiles.modified_ns")),
         (vec!["9".into()], vec!["3".into()])
@@ -161,6 +191,8 @@ fn replies_are_read_and_every_field_has_an_example() {
     );
     assert_eq!(of(&seen, "skyfiles.reason"), ["1", "12"]);
     assert_eq!(of(&seen, "skyfiles.text"), ["taken", "old"]);
+    let early = in_portions(&[b'a'; 4096], &[0xff]);
+    seen.extend(shown(datagrams(Direction::Outbound, &early, 1000)));
     let names = field_names();
     let unseen: Vec<_> =
         names.iter().filter(|name| name.starts_with("skyfiles.") && of(&seen, name).is_empty()).collect();

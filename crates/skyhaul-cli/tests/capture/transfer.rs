@@ -28,7 +28,7 @@ fn both_ends_capture_a_transfer_with_right_checksums_and_comments() {
     for path in [&sender, &receiver] {
         let wrong = "ip.checksum.status == 0 || udp.checksum.status == 0 || !skystp || skystp.damaged";
         assert_eq!(tshark(path, &[&checked[..], &["-Y", wrong]].concat()), "");
-        assert_eq!(columns(path, "skyfiles.name == \"data\"", &["skystp.dstport"]), [["2"]]);
+        assert_eq!(columns(path, "skyfiles.name == \"data\"", &["skystp.dstport"]), [["4"]]);
     }
     let outbound = "frame.packet_flags_direction == 2";
     let packets = sent.json()["forward"]["packets"].as_u64().unwrap();
