@@ -25,6 +25,14 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 const OPENING_GRACE_NS: u64 = SECOND;
 /// Time without progress after which a transfer gives way.
 const PROGRESS_GRACE_NS: u64 = 3 * SECOND;
+/// Time without progress after which a transfer that is under way is not waited for, ...
+const WAITED_NS: u64 = 10 * SECOND;
+/// ... and without a word of a sender that is asked every [`ASK_INTERVAL_NS`]: it was killed, or the link is
+/// gone.
+const SILENCE_NS: u64 = PROGRESS_GRACE_NS;
+/// Time of silence after which a sender is asked whether it is there, if what it sends is the only thing that
+/// is waited for.
+pub(crate) const ASK_INTERVAL_NS: u64 = SECOND;
 /// Least payload that is progress: less than that comes from whoever holds a place for its own sake.
 const MIN_PROGRESS_BYTES: u64 = 1024;
 /// Time in which a connection that is proven must be a transfer, whether others want its place or not.
@@ -41,12 +49,15 @@ pub(crate) struct Progress {
     at: Cell<Instant>,
     /// Payload that had moved by then.
     bytes: Cell<u64>,
+    /// Time at which its sender was last heard of, where that tells whether it is there: it is asked if it says
+    /// nothing.
+    heard_at: Cell<Option<Instant>>,
 }
 
 impl Progress {
     pub(crate) fn new(now: Instant) -> Rc<Self> {
-        let (is_opened, has_brought) = Default::default();
-        Rc::new(Self { is_opened, has_brought, at: Cell::new(now), bytes: Cell::new(0) })
+        let (is_opened, has_brought, heard_at) = Default::default();
+        Rc::new(Self { is_opened, has_brought, at: Cell::new(now), bytes: Cell::new(0), heard_at })
     }
 
     /// Takes what the session tells.
@@ -62,6 +73,16 @@ impl Progress {
             _ => return,
         }
         self.at.set(now);
+    }
+
+    /// Takes in when the sender, who is asked while it says nothing, was last heard of.
+    pub(crate) fn hear(&self, heard_at: Instant) {
+        self.heard_at.set(Some(heard_at));
+    }
+
+    /// True if a sender that is asked has said nothing for this long.
+    fn is_silent(&self, ns: u64, now: Instant) -> bool {
+        self.heard_at.get().is_some_and(|heard_at| now.since(heard_at) >= ns)
     }
 
     /// Time for which nothing has come.
@@ -152,10 +173,13 @@ impl Places {
         })
     }
 
-    /// True if a transfer is under way that has made progress for the last `ns`.
-    pub(crate) fn is_any_busy(&self, ns: u64, now: Instant) -> bool {
-        let busy = |holder: &Holder| holder.progress.is_opened() && holder.progress.idle_ns(now) < ns;
-        self.holders.borrow().values().any(busy)
+    /// True if a transfer is under way that has made progress for the last [`WAITED_NS`], and whose sender is
+    /// there.
+    pub(crate) fn is_any_busy(&self, now: Instant) -> bool {
+        let busy = |progress: &Progress| {
+            progress.is_opened() && progress.idle_ns(now) < WAITED_NS && !progress.is_silent(SILENCE_NS, now)
+        };
+        self.holders.borrow().values().any(|holder| busy(&holder.progress))
     }
 }
 

@@ -108,3 +108,18 @@ fn who_waits_takes_no_place_from_anybody() {
     held.pop();
     drop(runtime.block_on(waits));
 }
+
+#[test]
+fn what_is_waited_for_is_what_makes_progress_and_whose_sender_answers() {
+    let places = Places::default();
+    let progress = begun(0, true);
+    assert!(!places.is_any_busy(at(0)), "nobody is there");
+    let _held = places.take(address(1), &progress, at(0)).unwrap();
+    assert!(places.is_any_busy(at(9_900)), "nothing tells that its sender is gone");
+    progress.hear(at(0));
+    assert!(places.is_any_busy(at(2_900)) && !places.is_any_busy(at(3_000)), "it is gone");
+    progress.hear(at(8_000));
+    assert!(places.is_any_busy(at(9_900)), "it answers, and reads a slow disk");
+    progress.hear(at(9_900));
+    assert!(!places.is_any_busy(at(10_000)), "it brings nothing");
+}

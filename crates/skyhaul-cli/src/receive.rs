@@ -10,11 +10,11 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use skyhaul_capture::Inlet;
-use skyhaul_core::SECOND;
 use skyhaul_files::{Destination, ReceiveOptions, SessionReport};
 use skyhaul_net::{
     Endpoint, EndpointOptions, Limits, Listener, OverUdp, Protocol, Stream, is_reachable_from_outside,
 };
+use skyhaul_stp::Config;
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -28,7 +28,7 @@ use crate::held::Held;
 use crate::listing::Listings;
 use crate::output::note;
 use crate::over_tun::TcpChoice;
-use crate::places::{MAX_PLACES, Places};
+use crate::places::{ASK_INTERVAL_NS, MAX_PLACES, Places};
 use crate::progress::{ProgressLine, TICK};
 use crate::result::TransferResult;
 use crate::sealed::{Keys, SealedEnd};
@@ -44,8 +44,6 @@ use crate::ways::PORTS;
 pub(crate) const MAX_EARLY: usize = 8;
 /// Sessions at the same time, those among them that have no place any more.
 const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
-/// Time without progress after which a transfer that is under way is not waited for.
-const WAITED_NS: u64 = 10 * SECOND;
 /// Text for whoever waits for one transfer, and got a part of one.
 const WAITS_ON: &str = "waiting on: a transfer that is broken off does not count for --once";
 
@@ -156,10 +154,16 @@ async fn at_transport(
     }
 }
 
+/// Options of an endpoint. With `--once` a sender that says nothing is asked soon: whoever waits for others
+/// must know whether they are there.
 fn options(args: &ReceiveArgs, capture: Option<Inlet>) -> EndpointOptions {
+    let accept = args.common.config();
     EndpointOptions {
         mtu_bytes: args.common.mtu,
-        accept: args.common.config(),
+        accept: Config {
+            keepalive_ns: if args.once { Some(ASK_INTERVAL_NS) } else { accept.keepalive_ns },
+            ..accept
+        },
         limits: Limits { max_early: MAX_EARLY, ..Limits::default() },
         capture,
         ..EndpointOptions::default()
@@ -258,7 +262,7 @@ async fn wind_up<E: TransportEnd>(
     let clock = room.endpoint.clock();
     let mut tick = tokio::time::interval(TICK);
     let mut stop = pin!(stop_requested());
-    while room.places.is_any_busy(WAITED_NS, clock.now()) {
+    while room.places.is_any_busy(clock.now()) {
         tokio::select! {
             Some(done) = sessions.join_next() => {
                 is_complete |= matches!(done, Ok(Ending::Transfer { is_complete: true }));

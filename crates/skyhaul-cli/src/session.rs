@@ -196,7 +196,7 @@ async fn keep_place<E: TransportEnd>(
     if !monitor.proven().await {
         return std::future::pending().await; // the stream has ended: the session finds out
     }
-    let idle = || idle(progress, (monitor, clock), room.give_up_ns);
+    let idle = || idle::<E>(progress, (monitor, clock), room.give_up_ns);
     let mut place = room.places.take(peer.ip(), progress, clock.now());
     loop {
         if let Some(place) = place {
@@ -224,10 +224,10 @@ async fn keep_place<E: TransportEnd>(
 }
 
 /// Ends when nothing has come for too long from a sender that is there. One that is not is the connection's
-/// matter.
-async fn idle<P: Protocol>(
+/// matter. Meanwhile the progress knows when it was heard of.
+async fn idle<E: TransportEnd>(
     progress: &Progress,
-    (monitor, clock): (&Monitor<P>, Clock),
+    (monitor, clock): (&Monitor<E::Protocol>, Clock),
     give_up_ns: Option<u64>,
 ) {
     let is_there =
@@ -239,6 +239,9 @@ async fn idle<P: Protocol>(
     };
     let mut tick = tokio::time::interval(TICK);
     while !is_over(clock.now()) {
+        if let Some(stats) = monitor.stats().filter(|_| E::ASKS_SENDERS) {
+            progress.hear(stats.last_heard);
+        }
         tick.tick().await;
     }
 }

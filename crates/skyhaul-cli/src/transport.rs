@@ -137,6 +137,8 @@ pub(crate) trait TransportEnd {
     type Protocol: Protocol;
     /// True if nobody else reads or changes what it carries.
     const IS_SEALED: bool = false;
+    /// True if `receive --once` asks senders that say nothing whether they are there.
+    const ASKS_SENDERS: bool = true;
     /// Name of a peer at this end; nobody has one where nothing is sealed.
     type PeerName: Copy + 'static;
     /// Words when there will be no connections any more.

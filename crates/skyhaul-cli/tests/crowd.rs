@@ -217,8 +217,9 @@ fn senders_that_were_killed_hold_no_place_that_a_newcomer_wants() {
     newcomer_gets_in(&receiver);
 }
 
+/// The killed sender is asked, and not waited for once it has said nothing for 3 s.
 #[test]
-fn the_transfer_that_was_waited_for_is_told_behind_one_whose_sender_was_killed() {
+fn the_transfer_that_was_waited_for_is_told_soon_behind_one_whose_sender_was_killed() {
     let receiver = Receiver::start(&["--once"]);
     let source = Source::of(4_000_000);
     let mut killed = source.sent("cut", &receiver.address, &["-q", "--rate", "2M"]);
@@ -228,7 +229,9 @@ fn the_transfer_that_was_waited_for_is_told_behind_one_whose_sender_was_killed()
     let whole = Source::of(1000);
     let sent: Said = whole.sent("whole", &receiver.address, &[]).wait_with_output().into();
     assert_eq!(sent.code, Some(0), "{sent:?}");
+    let delivered_at = Instant::now();
     let (received, folder) = receiver.wait();
+    assert!(delivered_at.elapsed() < Duration::from_secs(4), "{:?} behind it", delivered_at.elapsed());
     assert_eq!(received.code, Some(0), "{received:?}");
     let told: Vec<serde_json::Value> =
         received.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -73,7 +73,7 @@ async fn a_refusal_in_the_middle_of_a_queue_costs_what_is_under_way_and_no_chunk
         let others = contents[0].len() + contents[2].len();
         let refused = written.len() - others;
         if version == Version::Three {
-            // Heads of all records, and what stands between portions of the others, are less than the last term.
+            // The last term: heads of all records, and what stands between portions of the others.
             assert!(refused < 2 * PIPE + PORTION_BYTES + 1000, "{refused} octets");
         } else {
             let chunk = of_second_file(&written);
