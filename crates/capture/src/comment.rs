@@ -60,6 +60,8 @@ fn comment(event: &Event, number_bits: u32) -> Option<String> {
         Event::State { from, to } => format!("state: {from} to {to}"),
         Event::Persist { on: true } => "persist: the peer's window is closed".into(),
         Event::Persist { on: false } => "persist: the peer's window is open again".into(),
+        Event::LinkOutage { down: true } => "link outage: a router says that a link is down".into(),
+        Event::LinkOutage { down: false } => "link outage: over".into(),
         Event::PathMtu { mtu_bytes } => format!("path mtu: {mtu_bytes} B from now on"),
         Event::Oversized { wire_bytes, mtu_bytes } => {
             format!("oversized: {wire_bytes} B, the path takes {mtu_bytes} B; IP may cut it")

@@ -267,6 +267,11 @@ pub enum Event {
         /// Entered (true) or left.
         on: bool,
     },
+    /// Routers say that a link on the way is down, or the sender takes it for up again.
+    LinkOutage {
+        /// Down (true) or up.
+        down: bool,
+    },
     /// The largest packet that the path takes is another one than was thought.
     PathMtu {
         /// IP packet.

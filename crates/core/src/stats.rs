@@ -85,7 +85,7 @@ pub struct Stats {
     pub timeouts: u64,
     /// TCP: loss events answered by fast recovery.
     pub recoveries: u64,
-    /// TCP: probes of a closed window sent.
+    /// TCP: probes of a closed window, and questions whether a link is back, sent.
     pub window_probes: u64,
     /// TCP: challenge acknowledgements sent.
     pub challenges: u64,
@@ -93,7 +93,7 @@ pub struct Stats {
     pub black_holes: u64,
     /// TCP: segments with data that a router had marked.
     pub ce_packets: u64,
-    /// TCP: answers to marks that the peer reported.
+    /// TCP: answers to marks that the peer reported, and to source quench.
     pub ecn_reductions: u64,
     /// Repairs, and TCP's timeouts, that turned out to be needless: what they repaired came later. STP does
     /// not count such packets among those lost.

@@ -156,6 +156,9 @@ impl TcpBench {
             6 => IcmpMessage::ParameterProblem,
             7 => IcmpMessage::PacketTooBig { mtu_bytes: input.word() },
             8 => return self.report_damage(input),
+            9 => IcmpMessage::LinkOutage,
+            10 => IcmpMessage::LinkRestored,
+            11 => IcmpMessage::SourceQuench,
             size => IcmpMessage::PacketTooBig { mtu_bytes: u32::from(size) * 6 },
         };
         let number = input.near(self.theirs.wrapping_sub(9)).to_be_bytes();

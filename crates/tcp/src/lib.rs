@@ -30,6 +30,6 @@ pub use config::{Config, Keepalive, Recovery};
 pub use connection::State;
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};
 pub use explicit::{Asks, ExplicitConfig};
-pub use icmp::{IcmpMessage, Unreachable};
+pub use icmp::{IcmpMessage, MessageNumbers, SignalNumbers, Unreachable};
 pub use loss::{LossEvidence, LossJudge, LossSign};
 pub use skyhaul_congestion::{ControllerKind, Counting};

@@ -16,8 +16,12 @@ const TRACES: &[&str] = &[
     include_str!("ttcp.rs"),
 ];
 const SCPS_PAGE: &str = include_str!("../../../docs/spec/scps-tp.md");
-const SCPS_TRACES: &[&str] =
-    &[include_str!("scps.rs"), include_str!("scps_compression.rs"), include_str!("scps_pairs.rs")];
+const SCPS_TRACES: &[&str] = &[
+    include_str!("scps.rs"),
+    include_str!("scps_compression.rs"),
+    include_str!("scps_pairs.rs"),
+    include_str!("scps_signals.rs"),
+];
 const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/receive/echoed.rs"),
     include_str!("../src/scps/mod.rs"),
@@ -117,6 +121,7 @@ fn named(page: &'static str, name_of_page: &str, known: &[&str]) -> usize {
                 "pacing_percent",
                 "scps_compressed",
                 "scps_pairs",
+                "source_quench",
             ]
             .contains(&name);
         assert!(is_file_or_field || known.contains(&name), "{name_of_page} names {name}, which is no test");

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 
 use skyhaul_capture::Heads;
 use skyhaul_core::{Engine as _, NetworkFields, Transmit};
-use skyhaul_tcp::Endpoint;
 use skyhaul_tcp::segment::Way;
+use skyhaul_tcp::{Endpoint, SignalNumbers};
 
 use super::descriptor::PacketDescriptor;
 use super::icmp::Quoted;
@@ -41,10 +41,10 @@ struct Inbox {
 }
 
 impl Tun {
-    pub(super) fn new(fd: OwnedFd, addresses: &[IpAddr]) -> io::Result<Self> {
+    pub(super) fn new(fd: OwnedFd, addresses: &[IpAddr], signals: SignalNumbers) -> io::Result<Self> {
         Ok(Self {
             descriptor: PacketDescriptor::new(fd)?,
-            stack: Stack::new(addresses.to_vec()),
+            stack: Stack::new(addresses.to_vec(), signals),
             inbox: Inbox { room: vec![0; MAX_TOGETHER * MAX_PACKET_BYTES], lengths: Vec::new() },
             is_cut: false,
         })

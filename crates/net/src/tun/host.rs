@@ -48,10 +48,10 @@ impl TunHost {
             ));
         }
         let engine = options.engine()?;
-        let TunOptions { addresses, accept, watch, capture, .. } = options;
+        let TunOptions { addresses, accept, watch, capture, signals, .. } = options;
         let outlook =
             Outlook { watch, capture, accept_limit_bytes: accept.receive_limit_bytes, tells_all: true };
-        let shared = start(engine, || Tun::new(fd, &addresses), outlook)?;
+        let shared = start(engine, || Tun::new(fd, &addresses, signals), outlook)?;
         let addresses: Arc<[IpAddr]> = addresses.into();
         Ok(Self { handle: Arc::new(Handle(shared)), addresses })
     }

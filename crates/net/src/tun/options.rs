@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use skyhaul_capture::Inlet;
-use skyhaul_tcp::{Config, EndpointConfig};
+use skyhaul_tcp::{Config, EndpointConfig, SignalNumbers};
 
 use crate::options::random;
 use crate::{Limits, Watch};
@@ -19,6 +19,8 @@ pub struct TunOptions {
     pub mtu_bytes: u32,
     /// Parameters of the connections that peers open.
     pub accept: Config,
+    /// Types and codes of the signals of routers that connections of SCPS-TP go by.
+    pub signals: SignalNumbers,
     /// Bounds of the number of connections.
     pub limits: Limits,
     /// Seed of random values (initial numbers, ports), for tests that must repeat, or
@@ -40,6 +42,7 @@ impl TunOptions {
             addresses,
             mtu_bytes: engine.mtu_bytes,
             accept: engine.accept,
+            signals: SignalNumbers::default(),
             limits,
             seed: None,
             watch: None,

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use skyhaul_core::packet::ip_protocol::COMPRESSED_TCP;
 use skyhaul_core::{Instant, NetworkFields, Pacer, SECOND};
+use skyhaul_tcp::SignalNumbers;
 use skyhaul_tcp::segment::Way;
 
 use super::TunCounters;
@@ -32,13 +33,15 @@ pub(super) enum Arrival<'a> {
 pub(super) struct Stack {
     addresses: Vec<IpAddr>,
     replies: VecDeque<Vec<u8>>,
+    signals: SignalNumbers,
     /// A byte stands for a report.
     limit: Pacer,
 }
 
 impl Stack {
-    pub(super) fn new(addresses: Vec<IpAddr>) -> Self {
-        Self { addresses, replies: VecDeque::new(), limit: Pacer::new(8 * MAX_REPORTS_PER_S, SECOND) }
+    pub(super) fn new(addresses: Vec<IpAddr>, signals: SignalNumbers) -> Self {
+        let limit = Pacer::new(8 * MAX_REPORTS_PER_S, SECOND);
+        Self { addresses, replies: VecDeque::new(), signals, limit }
     }
 
     /// The next packet to send in answer to one that arrived.
@@ -104,7 +107,7 @@ impl Stack {
             counters.echoes += u64::from(self.reply(reply));
             return Arrival::Nothing;
         }
-        match icmp::report(Family::of(header.source), message) {
+        match icmp::report(Family::of(header.source), message, &self.signals) {
             // We do not forward: only what we sent, or were to get, can be reported to us.
             Some(quoted) if self.addresses.contains(&quoted.way.local) => {
                 counters.reports += 1;

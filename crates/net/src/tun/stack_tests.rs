@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use etherparse::{Icmpv4Type, Icmpv6Type, NetHeaders, PacketBuilder, PacketHeaders, TransportHeader};
 use proptest::prelude::*;
 use skyhaul_core::{Ecn, Instant, NetworkFields, SECOND};
-use skyhaul_tcp::IcmpMessage;
 use skyhaul_tcp::segment::Way;
+use skyhaul_tcp::{IcmpMessage, MessageNumbers, SignalNumbers, Unreachable};
 
 use super::TunCounters;
 use super::ip;
@@ -26,7 +26,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let stack = Stack::new(vec![US4.into(), US6.into()]);
+        let stack = Stack::new(vec![US4.into(), US6.into()], SignalNumbers::default());
         Self {
             stack,
             counters: TunCounters::default(),
@@ -301,6 +301,39 @@ fn word_of_damage_quotes_packets_that_were_to_come_here() {
     }
     assert_eq!(bench.answer(&said([THEM6.into(), US6.into()], 100, 3)), None);
     assert_eq!((bench.counters.reports, bench.counters.unheard), (2, 3));
+}
+
+#[test]
+fn signals_of_routers_have_the_numbers_that_the_host_was_given() {
+    let sent = |kind: u8, code: u8| {
+        let quoted = ip::write_header(US4.into(), THEM4.into(), 6, Ecn::NotEct, 1400);
+        let mut message = [&[kind, code, 0, 0, 0, 0, 0, 0][..], &quoted, &segment()[..8]].concat();
+        let sum = skyhaul_core::internet_checksum(skyhaul_core::internet_sum(&message));
+        message[2..4].copy_from_slice(&sum.to_be_bytes());
+        v4(1, &message)
+    };
+    let read = |bench: &mut Bench, number: (u8, u8)| match bench.receive(&sent(number.0, number.1)) {
+        Arrival::Report(quoted) => Some(quoted.message),
+        _ => None,
+    };
+    let host = IcmpMessage::Unreachable(Unreachable::Host);
+    let mut bench = Bench::new();
+    for (number, expected) in [
+        ((3, 16), Some(IcmpMessage::LinkOutage)),
+        ((5, 4), Some(IcmpMessage::LinkRestored)),
+        ((4, 0), Some(IcmpMessage::SourceQuench)),
+        ((3, 17), Some(host)),
+        ((5, 0), None),
+        ((4, 1), None),
+    ] {
+        assert_eq!(read(&mut bench, number), expected, "{number:?}");
+    }
+    let v4 = MessageNumbers { link_outage: (3, 99), ..MessageNumbers::REFERENCE };
+    let signals = SignalNumbers { v4, ..SignalNumbers::default() };
+    bench.stack = Stack::new(vec![US4.into()], signals);
+    assert_eq!(read(&mut bench, (3, 99)), Some(IcmpMessage::LinkOutage));
+    assert_eq!(read(&mut bench, (3, 16)), Some(host));
+    assert_eq!(SignalNumbers::default().v6.meaning((100, 2)), Some(IcmpMessage::LinkRestored));
 }
 
 #[test]

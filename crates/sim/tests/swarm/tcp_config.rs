@@ -124,5 +124,6 @@ pub(crate) fn scps(d: &mut Dice) -> Scps {
         snack: d.pick(&[Snack::Vector, Snack::Vector, Snack::Short, Snack::Off]),
         max_snacks: d.scale(1, 6) as u8,
         compression: d.percent(60),
+        source_quench: false,
     }
 }

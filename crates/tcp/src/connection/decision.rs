@@ -17,7 +17,7 @@ pub(super) enum Action {
     Reset(Reset),
     /// SYN, data or FIN leaves.
     Send(Chunk),
-    /// A silent peer is asked.
+    /// A silent peer is asked, or one behind a link that is down.
     Ask,
     /// An acknowledgement leaves.
     Acknowledge,
@@ -65,7 +65,8 @@ impl Connection {
     }
 
     fn next_chunk(&self, now: Instant, path: &Path) -> Option<Step<Chunk>> {
-        if self.life.is_closed() { None } else { self.sender.next(now, path) }
+        let rests = self.life.is_closed() || self.sender.is_link_down();
+        if rests { None } else { self.sender.next(now, path) }
     }
 
     /// Next segment, where `chunk` is what goes next of our direction.
@@ -83,8 +84,8 @@ impl Connection {
         if self.receiver.owes_low() {
             return Some(Step { at: now, action: Action::AnswerLow });
         }
-        let asks = self.silence.is_question_due();
-        let ask = asks.then_some(Step { at: now, action: Action::Ask });
+        let asks_at = if self.silence.is_question_due() { Some(now) } else { self.sender.asks_link_at() };
+        let ask = asks_at.map(|at| Step { at: at.max(now), action: Action::Ask });
         let ack_at = self.receiver.ack_at();
         let acknowledge = ack_at.map(|at| Step { at: at.max(now), action: Action::Acknowledge });
         sooner(sooner(ask, acknowledge), send)
@@ -103,11 +104,13 @@ impl Connection {
             }
         };
         consider(self.life.quiet_until(), Timeout::Quiet);
-        consider(self.sender.reordering_at(), Timeout::Reordering);
-        consider(self.sender.tail_probe_at(), Timeout::Tail);
-        consider(self.sender.retransmit_at(), Timeout::Retransmission);
-        consider(self.sender.gives_up_at(self.config.max_repeats), Timeout::Probes);
-        consider(self.keepalive_at(), Timeout::Keepalive);
+        if !self.sender.is_link_down() {
+            consider(self.sender.reordering_at(), Timeout::Reordering);
+            consider(self.sender.tail_probe_at(), Timeout::Tail);
+            consider(self.sender.retransmit_at(), Timeout::Retransmission);
+            consider(self.sender.gives_up_at(self.config.max_repeats), Timeout::Probes);
+            consider(self.keepalive_at(), Timeout::Keepalive);
+        }
         next.map(|Step { at, action }| Step { at, action: Action::Timeout(action) })
     }
 

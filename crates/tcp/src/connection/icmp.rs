@@ -30,13 +30,11 @@ impl Connection {
         sequence: u32,
         context: &mut Context<'_>,
     ) -> Belief {
-        if message == IcmpMessage::CorruptionExperienced {
-            return self.handle_damage(sequence, context);
+        if self.is_signal(message) {
+            return self.handle_signal(message, sequence, context);
         }
-        let number = expand(sequence, self.sender.max());
-        let is_under_way = (self.sender.una()..self.sender.max()).contains(&number);
         let belief = match message {
-            _ if self.life.is_closed() || !is_under_way => Belief::Forged,
+            _ if self.under_way(sequence).is_none() => Belief::Forged,
             IcmpMessage::PacketTooBig { mtu_bytes } => {
                 match self.sender.believed_bytes(mtu_bytes, context.path) {
                     Some(bytes) => Belief::Mtu(bytes),
@@ -65,18 +63,11 @@ impl Connection {
         belief
     }
 
-    /// Routers say that they damage what the peer sends, a segment with this number: believed where SCPS-TP
-    /// is spoken and the number lies within a window of the next one.
-    fn handle_damage(&mut self, sequence: u32, context: &mut Context<'_>) -> Belief {
-        let (agreed, next) = (self.sender.agreed(), self.receiver.next());
-        let window = agreed.receive_limit_bytes(&self.config);
-        let is_near = expand(sequence, next).abs_diff(next) <= window;
-        if self.life.is_closed() || agreed.scps.is_none() || !is_near {
-            self.refuse(Refusal::Absurd, context);
-            return Belief::Forged;
-        }
-        self.report_damage(context.now);
-        Belief::Taken
+    /// Number of what is under way that a message quotes, if it is.
+    pub(super) fn under_way(&self, sequence: u32) -> Option<u64> {
+        let number = expand(sequence, self.sender.max());
+        let is_under_way = (self.sender.una()..self.sender.max()).contains(&number);
+        (is_under_way && !self.life.is_closed()).then_some(number)
     }
 
     /// Nothing larger is sent from now on: a router said so, here or to another connection with this peer.

@@ -11,6 +11,7 @@ mod input;
 mod life;
 mod opening;
 mod output;
+mod signals;
 mod silence;
 mod surface;
 

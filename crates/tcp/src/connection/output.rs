@@ -48,7 +48,8 @@ impl Connection {
     /// Sends an acknowledgement with a number that was acknowledged, which every peer answers.
     pub(super) fn send_question(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> NetworkFields {
         self.silence.asked();
-        self.send_bare(self.sender.max() - 1, flags::ACK, context, out)
+        self.sender.on_link_asked(&mut Call::new(self.id, &mut self.stats, context));
+        self.send_bare(self.sender.una() - 1, flags::ACK, context, out)
     }
 
     /// Sends a segment without data.

@@ -80,6 +80,9 @@ pub struct Scps {
     /// Headers are compressed. Segments then have IP protocol 105, which is lost where something on the way
     /// passes TCP and UDP alone.
     pub compression: bool,
+    /// Source quench of routers is a mark of congestion [SCPS-TP 3.1.1]. Anybody who guesses a number that is
+    /// under way can send one.
+    pub source_quench: bool,
 }
 
 impl Scps {
@@ -95,6 +98,7 @@ impl Scps {
             snack: Snack::Vector,
             max_snacks: 6,
             compression: false,
+            source_quench: false,
         }
     }
 

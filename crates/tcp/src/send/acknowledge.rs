@@ -107,12 +107,18 @@ impl Sender {
         news
     }
 
-    /// Answers marks that the peer saw: once for a window of data, and not where a loss was answered
-    /// [RFC 3168 6.1.2].
+    /// Answers marks that the peer saw.
     fn take_echo(&mut self, segment: &Segment<'_>, acknowledgement: u64, call: &mut Call<'_>) {
-        let is_echo = self.agreed.ecn && segment.has(flags::ECE) && !segment.has(flags::SYN);
+        if self.agreed.ecn && segment.has(flags::ECE) && !segment.has(flags::SYN) {
+            self.answer_mark(acknowledgement, call);
+        }
+    }
+
+    /// Answers a mark of what lies below `end`: once for a window of data, and not where a loss was answered
+    /// [RFC 3168 6.1.2].
+    pub(super) fn answer_mark(&mut self, end: u64, call: &mut Call<'_>) {
         let answered_to = self.marks.answered_to().max(self.recovery.recovered_to());
-        if !is_echo || acknowledgement <= answered_to || self.recovery.is_repairing() {
+        if end <= answered_to || self.recovery.is_repairing() {
             return;
         }
         let in_flight_bytes = self.flight_bytes();
@@ -172,8 +178,9 @@ impl Sender {
     }
 
     /// Something new was acknowledged after the handshake.
-    fn on_path_works(&mut self, call: &Call<'_>) {
+    fn on_path_works(&mut self, call: &mut Call<'_>) {
         self.timer.on_answer();
+        self.refute_outage(call);
         self.verdicts.on_answer();
         self.mtu_search.on_answer(self.space.una());
         let until = self.space.nxt() + self.mss_bytes + 1;

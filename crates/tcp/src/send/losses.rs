@@ -134,7 +134,11 @@ impl Sender {
             rtt_min_ns: rtt.is_known().then(|| rtt.min_ns()),
             marks: call.stats.ecn_reductions,
         };
-        let verdict = self.verdicts.judge(self.config.loss_judge.as_deref(), &evidence);
+        let verdict = if self.outage.is_down() {
+            self.verdicts.on_link_outage()
+        } else {
+            self.verdicts.judge(self.config.loss_judge.as_deref(), &evidence)
+        };
         let first = self.space.una();
         let end = self.space.nxt().min(first + self.mss_bytes);
         call.emit(Event::Lost { first, end, verdict });

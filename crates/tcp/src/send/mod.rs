@@ -10,6 +10,7 @@ mod losses;
 mod mark_answer;
 mod mtu_search;
 mod nil;
+mod outage;
 mod path_mtu;
 mod persist;
 mod rack;
@@ -47,6 +48,7 @@ use early::Early;
 use mark_answer::MarkAnswer;
 use mtu_search::MtuSearch;
 use nil::Nils;
+use outage::LinkOutage;
 pub(crate) use path_mtu::LEARNT_FOR_NS;
 use path_mtu::PathMtu;
 use persist::Persist;
@@ -82,6 +84,7 @@ pub(crate) struct Sender {
     tail_probe: TailProbe,
     timer: RetransmissionTimer,
     persist: Persist,
+    outage: LinkOutage,
     path_mtu: PathMtu,
     mtu_search: MtuSearch,
     verdicts: Verdicts,
@@ -120,6 +123,7 @@ impl Sender {
             space,
             early: Early::default(),
             persist: Persist::default(),
+            outage: LinkOutage::default(),
             path_mtu: PathMtu::new(is_ipv4, config.scps.is_some()),
             mtu_search: MtuSearch::default(),
             verdicts: Verdicts::NONE,

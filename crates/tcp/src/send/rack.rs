@@ -484,6 +484,25 @@ impl Rack {
         found
     }
 
+    /// Place in the order of leaving of the segment with this number; `None`: it has arrived.
+    pub(super) fn left_as(&self, number: u64) -> Option<u64> {
+        self.at(number).filter(|sent| !sent.is_delivered).map(|sent| sent.serial)
+    }
+
+    /// Everything that left as the `serial`-th segment or behind it is lost, as far as it has not arrived.
+    pub(super) fn lose_since(&mut self, serial: u64, board: &Scoreboard, una: u64) {
+        let mut found = Found::default();
+        for at in 0..self.segments.len() {
+            let sent = self.segments[at];
+            if sent.serial >= serial && !sent.is_delivered {
+                self.lose(&sent, board, una, &mut found);
+            }
+        }
+        (self.timed_out_to, self.is_due, self.due) = (0, true, None);
+        self.asked = RangeSet::new();
+        self.put_in_order();
+    }
+
     /// A repair begins: its first repeat goes at once.
     pub(super) fn begin_repair(&mut self) {
         self.is_due = true;

@@ -149,6 +149,12 @@ impl RetransmissionTimer {
         self.timeouts += 1;
     }
 
+    /// A link is back: what left before measures no round trip, as its answer may have waited.
+    pub(super) fn on_link_restored(&mut self, now: Instant) {
+        self.timed_out_at = Some(now);
+        self.timeouts = 0;
+    }
+
     /// The path works again: something new was acknowledged.
     pub(super) fn on_answer(&mut self) {
         self.timeouts = 0;

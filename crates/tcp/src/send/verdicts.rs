@@ -68,6 +68,12 @@ impl Verdicts {
         self.last
     }
 
+    /// Routers say that a link is down: what goes again for it has no other cause.
+    pub(super) fn on_link_outage(&mut self) -> Verdict {
+        self.last = Verdict::Outage;
+        self.last
+    }
+
     /// What is lost was too large, if anything: what goes again for it has no other cause.
     pub(super) fn on_lost_probe(&mut self) -> Verdict {
         self.last = Verdict::Unknown;

@@ -2,7 +2,7 @@
 
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{IcmpMessage, Unreachable};
+use skyhaul_tcp::{IcmpMessage, SignalNumbers, Unreachable};
 
 use super::{Family, HEADER_BYTES};
 use crate::tun::ip;
@@ -10,12 +10,6 @@ use crate::tun::ip;
 /// The part of a quoted segment that every report has: ports and sequence number; of a compressed header, as
 /// much.
 const QUOTED_BYTES: usize = 8;
-
-/// Type of "corruption experienced" in the public reference implementation of SCPS-TP. Nobody has registered
-/// one.
-const CORRUPTION_V4: u8 = 19;
-/// Type and code over IPv6, of those for experiments [RFC 4443 2.1]; ours.
-const CORRUPTION_V6: (u8, u8) = (100, 0);
 
 /// A report about a segment that we sent, or that was on its way here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +22,18 @@ pub(in crate::tun) struct Quoted<'a> {
     pub(in crate::tun) segment: &'a [u8],
 }
 
-/// Reads an error message, if it is one about TCP.
-pub(in crate::tun) fn report(family: Family, message: &[u8]) -> Option<Quoted<'_>> {
+/// Reads an error message, if it is one about TCP. Signals have these `numbers`.
+pub(in crate::tun) fn report<'a>(
+    family: Family,
+    message: &'a [u8],
+    numbers: &SignalNumbers,
+) -> Option<Quoted<'a>> {
     let (fixed, quoted) = message.split_first_chunk::<HEADER_BYTES>()?;
     let [kind, code, _, _, word @ ..] = *fixed;
+    let word = u32::from_be_bytes(word);
     let message = match family {
-        Family::V4 => meaning_v4(kind, code, u32::from_be_bytes(word)),
-        Family::V6 => meaning_v6(kind, code, u32::from_be_bytes(word)),
+        Family::V4 => numbers.v4.meaning((kind, code)).or_else(|| meaning_v4(kind, code, word)),
+        Family::V6 => numbers.v6.meaning((kind, code)).or_else(|| meaning_v6(kind, code, word)),
     }?;
     let (header, segment) = ip::parse_quoted(quoted)?;
     let protocol = header.fields.protocol;
@@ -44,8 +43,8 @@ pub(in crate::tun) fn report(family: Family, message: &[u8]) -> Option<Quoted<'_
     is_ours.then_some(Quoted { way, message, protocol, segment })
 }
 
-/// [RFC 792, RFC 1122 3.2.2, RFC 1191 4, RFC 1812 5.2.7.1]. Source quench and redirects are not heard
-/// [RFC 6633, RFC 1122 3.3.1.2: there is but one way out].
+/// [RFC 792, RFC 1122 3.2.2, RFC 1191 4, RFC 1812 5.2.7.1]. Redirects are not heard [RFC 1122 3.3.1.2: there
+/// is but one way out]; source quench where TCP is told to hear it [RFC 6633].
 fn meaning_v4(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
     Some(match (kind, code) {
         (3, 4) => IcmpMessage::PacketTooBig { mtu_bytes: word & 0xFFFF },
@@ -54,9 +53,9 @@ fn meaning_v4(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
         (3, 3) => IcmpMessage::Unreachable(Unreachable::Port),
         (3, 9 | 10 | 13) => IcmpMessage::Unreachable(Unreachable::Prohibited),
         (3, _) => IcmpMessage::Unreachable(Unreachable::Host),
+        (4, 0) => IcmpMessage::SourceQuench,
         (11, _) => IcmpMessage::TimeExceeded,
         (12, _) => IcmpMessage::ParameterProblem,
-        (CORRUPTION_V4, _) => IcmpMessage::CorruptionExperienced,
         _ => return None,
     })
 }
@@ -73,7 +72,6 @@ fn meaning_v6(kind: u8, code: u8, word: u32) -> Option<IcmpMessage> {
         // An unknown next header: it does not speak TCP.
         (4, 1) => IcmpMessage::Unreachable(Unreachable::Protocol),
         (4, _) => IcmpMessage::ParameterProblem,
-        CORRUPTION_V6 => IcmpMessage::CorruptionExperienced,
         _ => return None,
     })
 }

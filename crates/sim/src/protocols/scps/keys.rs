@@ -76,6 +76,9 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
             "Headers are compressed where both ends ask for it: IP protocol 105, 8 octets in front of data, 10 for an \
              acknowledgement.",
         ),
+        Key::new("source_quench", Switch, |s: &mut Scps| &mut s.source_quench).means(
+            "Source quench of routers is taken for a mark of congestion, once a round trip at most.",
+        ),
     ]
 }
 

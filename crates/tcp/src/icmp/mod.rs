@@ -1,6 +1,10 @@
 //! Messages of ICMP about a packet that was sent: the meaning alone, whatever its format. The decoder is the
 //! carrier's.
 
+mod numbers;
+
+pub use numbers::{MessageNumbers, SignalNumbers};
+
 /// A message about a packet that this host sent, or that was sent to it [RFC 792, RFC 4443].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpMessage {
@@ -17,6 +21,13 @@ pub enum IcmpMessage {
     ParameterProblem,
     /// The link behind a router damages packets for this host, one of which is quoted [SCPS-TP 3.1.2].
     CorruptionExperienced,
+    /// The link behind a router is down, which the packet that is quoted was to take [SCPS-TP 3.1.3].
+    LinkOutage,
+    /// That link is back [SCPS-TP 3.1.3].
+    LinkRestored,
+    /// A router has more to forward than it can [RFC 792]. Nobody sends this any more [RFC 6633], but where
+    /// SCPS-TP is spoken on purpose [SCPS-TP 3.1.1].
+    SourceQuench,
 }
 
 /// Part of the way that could not be reached.
