@@ -348,6 +348,15 @@ pub enum Event {
         /// Number that its sender gave it (`PacketMeta::id`).
         packet: u64,
     },
+    /// A router sent a signal to a host.
+    Signal {
+        /// Number that it gave the packet (`PacketMeta::id`).
+        packet: u64,
+        /// Node that it goes to.
+        to: u32,
+        /// What it says.
+        signal: RouterSignal,
+    },
     /// A link dropped a packet.
     LinkDrop {
         /// Port that the packet came in by.
@@ -361,6 +370,28 @@ pub enum Event {
         /// Reason.
         cause: DropCause,
     },
+}
+
+/// Signal of a router to ends of SCPS-TP [SCPS-TP 3.1].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouterSignal {
+    /// To the destination of a packet: the link that it came by damages others.
+    CorruptionExperienced,
+    /// To the source of a packet: the link that it was to take is down.
+    LinkOutage,
+    /// To that source: the link is back.
+    LinkRestored,
+}
+
+impl RouterSignal {
+    /// Name as the paper has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CorruptionExperienced => "corruption-experienced",
+            Self::LinkOutage => "link-outage",
+            Self::LinkRestored => "link-restored",
+        }
+    }
 }
 
 /// Receiver of events from sources that are named by an `S`: an engine names its connections, a run of many

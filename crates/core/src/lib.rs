@@ -22,6 +22,7 @@ mod event_tests;
 mod fair_queue;
 mod integrity;
 mod internet_checksum;
+pub mod ip;
 mod limits;
 mod number;
 mod octets;

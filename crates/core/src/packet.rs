@@ -6,10 +6,14 @@ use crate::{Description, Instant, PathHeader};
 
 /// Numbers of the protocol field of the IP header.
 pub mod ip_protocol {
+    /// ICMP.
+    pub const ICMP: u8 = 1;
     /// TCP.
     pub const TCP: u8 = 6;
     /// UDP.
     pub const UDP: u8 = 17;
+    /// ICMP for IPv6.
+    pub const ICMPV6: u8 = 58;
     /// TCP with compressed headers, of SCPS-TP.
     pub const COMPRESSED_TCP: u8 = 105;
     /// For experiments [RFC 3692 2.1]: what has no number of its own.

@@ -62,6 +62,29 @@ impl Conditions {
         !is_down && !self.stay(at).is_some_and(|stay| stay.is_down)
     }
 
+    /// Outage that covers `at`, whatever its reasons, with those that touch it: from when to when, as far as
+    /// is known. `None`: the link is up then.
+    pub fn outage_at(&self, at: Instant) -> Option<Outage> {
+        let mut whole = self.covering(at)?;
+        while let Some(next) = self.covering(whole.to) {
+            whole.to = next.to;
+        }
+        while let Some(last) = self.covering(whole.from.before(1)).filter(|last| last.from < whole.from) {
+            whole.from = last.from;
+        }
+        Some(whole)
+    }
+
+    /// An outage that covers `at`, for one reason.
+    fn covering(&self, at: Instant) -> Option<Outage> {
+        let covers = |outage: &Outage| outage.from <= at && at < outage.to;
+        let first_not_over = self.outages.partition_point(|outage| outage.to <= at);
+        let scheduled = self.outages.get(first_not_over).copied().filter(covers);
+        let stay = || self.stay(at).filter(|stay| stay.is_down);
+        let by_channel = || stay().map(|Stay { from, to, .. }| Outage { from, to }).filter(covers);
+        scheduled.or_else(|| self.forced().find(covers)).or_else(by_channel)
+    }
+
     /// Outages that are in no schedule.
     fn forced(&self) -> impl Iterator<Item = Outage> {
         self.past.iter().copied().chain(self.forced)

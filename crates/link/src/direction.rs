@@ -18,6 +18,9 @@ use crate::serializer::ServiceInterval;
 use crate::under_way::UnderWay;
 use crate::{DirectionConfig, LinkConfig, LinkCounters, LowLimit, MAX_MTU_BYTES};
 
+/// Damaged packets that nobody has asked for; further ones are not told.
+const MAX_DAMAGED: usize = 4096;
+
 /// A drop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DroppedPacket {
@@ -55,6 +58,8 @@ pub(crate) struct Direction {
     pub(super) explicit: Option<Box<Explicit>>,
     pub(super) line: TransmissionLine,
     damage_stream: Stream,
+    /// When packets that noise took would have arrived, where somebody wants to know.
+    damaged: Option<VecDeque<Instant>>,
     /// Packets that will be delivered.
     pub(super) under_way: UnderWay<Flight>,
     /// Packets of which is not known whether they will be, in the order of entry. All of them are in the
@@ -81,6 +86,7 @@ impl Direction {
             explicit: explicit.map(|explicit| Box::new(Explicit::new(explicit, delay_ns))),
             line: TransmissionLine::new(config, port, seed),
             damage_stream: stream("damage"),
+            damaged: None,
             under_way: UnderWay::new(),
             held: VecDeque::new(),
             clock: Instant::ZERO,
@@ -188,6 +194,12 @@ impl Direction {
         self.counters.serve(wire_bytes, service.start.since(self.clock));
         match fate {
             Fate::Lost(cause) => return Some((service.end, cause)),
+            Fate::Damaged(cause, arrival) => {
+                if let Some(damaged) = self.damaged.as_mut().filter(|damaged| damaged.len() < MAX_DAMAGED) {
+                    damaged.push_back(arrival);
+                }
+                return Some((service.end, cause));
+            }
             Fate::Arrives(arrival, journey) => {
                 if journey.is_damaged() {
                     self.damage(&mut packet);
@@ -197,6 +209,22 @@ impl Direction {
             Fate::Held(journey) => self.hold(order, service, packet, journey),
         }
         None
+    }
+
+    /// Keeps packets that noise takes from now on for [`take_damaged`](Self::take_damaged).
+    pub(crate) fn watch_damage(&mut self) {
+        self.damaged.get_or_insert_default();
+    }
+
+    /// Number of those that would have arrived by `now`, since the last call.
+    pub(crate) fn take_damaged(&mut self, now: Instant) -> u64 {
+        let Some(damaged) = &mut self.damaged else { return 0 };
+        let mut count = 0;
+        while damaged.front().is_some_and(|&arrival| arrival <= now) {
+            damaged.pop_front();
+            count += 1;
+        }
+        count
     }
 
     /// Takes a place in the queue until the serialisation ends; none if that is at once.

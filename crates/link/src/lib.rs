@@ -47,7 +47,9 @@
 //! channel's stays (one logarithm of a portable library each) and the average queue of random early
 //! detection (sums and products, and a power of that library after an idle time).
 //!
-//! [`Arq`] is a link layer above one that repeats what was lost.
+//! [`Arq`] is a link layer above one that repeats what was lost. [`Signals`] are those of a router between
+//! links: it learns of packets that noise took
+//! ([`Link::take_damaged`]).
 //!
 //! Left out: queues of several classes, outages of one direction only, and word to the sender of a packet
 //! that was too large (an emulator gives it).
@@ -82,6 +84,7 @@ mod queue;
 mod red;
 mod replan;
 mod serializer;
+mod signals;
 mod stays;
 mod timeline;
 mod under_way;
@@ -148,6 +151,7 @@ pub use explicit::ExplicitConfig;
 pub use link::Link;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
+pub use signals::{SignalConfig, SignalMessage, Signals};
 pub use skyhaul_xcp::Discipline;
 pub use stays::{Stay, Stays};
 pub use waits::WaitHistogram;

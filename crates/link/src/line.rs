@@ -21,6 +21,8 @@ const FREE: Passage = Passage { lost: None, delay_ns: 0 };
 pub(crate) enum Fate {
     /// Lost at the end of its serialisation.
     Lost(DropCause),
+    /// Lost then, too, but by noise: somebody who listens hears of it when it would have arrived.
+    Damaged(DropCause, Instant),
     /// Delivered then.
     Arrives(Instant, Journey),
     /// Lost if the forced outage lasts until its serialisation begins, otherwise to be decided anew.
@@ -117,16 +119,16 @@ impl TransmissionLine {
         let drawn = self.impairments.draw_pieces(pieces);
         let passage = self.pass_channel(service.end);
         let is_doubtful = down.may_take(service);
-        let fate = if down.takes(service, is_doubtful, now) {
-            Fate::Lost(DropCause::Outage)
-        } else if let Some(cause) = passage.lost {
-            Fate::Lost(cause)
-        } else if drawn.lost {
-            Fate::Lost(DropCause::RandomLoss)
-        } else if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) {
-            Fate::Lost(DropCause::BitError)
-        } else {
-            self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), is_doubtful)
+        let lost = match passage.lost {
+            None if drawn.lost => Some(DropCause::RandomLoss),
+            None if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) => Some(DropCause::BitError),
+            cause => cause,
+        };
+        let fate = match lost {
+            _ if down.takes(service, is_doubtful, now) => Fate::Lost(DropCause::Outage),
+            Some(DropCause::Outage) => Fate::Lost(DropCause::Outage),
+            Some(cause) => Fate::Damaged(cause, self.trace(service.end, passage, drawn.jitter_ns)),
+            None => self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), is_doubtful),
         };
         (service, fate)
     }
@@ -210,6 +212,12 @@ impl TransmissionLine {
 
     fn pass_channel(&mut self, sent: Instant) -> Passage {
         self.channel.as_mut().map_or(FREE, |channel| channel.pass(sent))
+    }
+
+    /// When what noise has left of a packet arrives. Nobody waits for it.
+    #[cold]
+    fn trace(&mut self, sent: Instant, passage: Passage, jitter_ns: u64) -> Instant {
+        sent.after(self.delays.reach(sent).delay_ns).after(passage.later(jitter_ns).delay_ns)
     }
 
     /// Arrival of a packet.

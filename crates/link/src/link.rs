@@ -129,6 +129,20 @@ impl Link {
         if second < first { (second, 1) } else { (first, 0) }
     }
 
+    /// From now on counts, for [`take_damaged`](Self::take_damaged), the packets that would leave at `port`
+    /// and that noise takes. A link that nobody asks does nothing for it.
+    pub fn watch_damage(&mut self, port: u32) {
+        self.directions[1 - port as usize].watch_damage();
+    }
+
+    /// Packets that noise took - bit errors, random losses, states of the channel - as the router at `port`
+    /// sees them: those that would have left there by `now`, since the last call; 0 without
+    /// [`watch_damage`](Self::watch_damage). Packets that are delivered with wrong bits are not among them,
+    /// nor are more than 4096 at a time.
+    pub fn take_damaged(&mut self, port: u32, now: Instant) -> u64 {
+        self.directions[1 - port as usize].take_damaged(now)
+    }
+
     /// True if neither an outage nor a state of the channel that loses everything covers `now`.
     pub fn is_up(&self, now: Instant) -> bool {
         self.conditions.is_up(now)

@@ -102,7 +102,7 @@ impl Direction {
         down: KnownOutages<'_>,
     ) -> Option<DroppedPacket> {
         match self.line.send_anew(now, service, flight.journey, down) {
-            Fate::Lost(_) => return Some(self.lose(service.end, order, &flight)),
+            Fate::Lost(_) | Fate::Damaged(..) => return Some(self.lose(service.end, order, &flight)),
             Fate::Arrives(arrival, _) => self.under_way.push(arrival, order, flight),
             Fate::Held(_) => self.held.push_back(Held { order, service, flight }),
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use skyhaul_core::Weight;
-use skyhaul_link::{ArqConfig, LinkConfig};
+use skyhaul_link::{ArqConfig, LinkConfig, SignalConfig};
 
 use crate::protocol::{Carrier, EndConfig, Protocol};
 use crate::sizes::{Keep, Sizes};
@@ -32,12 +32,27 @@ pub struct Scenario {
 }
 
 /// A node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Node {
     /// Unique name; keys its random stream.
     pub name: String,
     /// Its kind.
     pub kind: NodeKind,
+    /// Signals that it sends, where it is a router; `None`: none.
+    pub signals: Option<SignalConfig>,
+}
+
+impl fmt::Debug for Node {
+    /// Text that digests of scenarios are made of: a field that came later is shown where it says something.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, kind, signals } = self;
+        let mut text = f.debug_struct("Node");
+        text.field("name", name).field("kind", kind);
+        if let Some(signals) = signals {
+            text.field("signals", signals);
+        }
+        text.finish()
+    }
 }
 
 /// Kind of a node.

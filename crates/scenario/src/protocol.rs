@@ -199,6 +199,11 @@ pub trait HostEngine: Connections + Debug {
         sink: &mut dyn EventSink,
     );
 
+    /// Takes an ICMP message that came to the host, where its family hears such.
+    fn hear(&mut self, now: Instant, message: &[u8], sink: &mut dyn EventSink) {
+        let _ = (now, message, sink); // most families hear nothing of routers
+    }
+
     /// True if the body of a packet is for this engine, and not for another one of its protocol number.
     fn claims(&self, from: SocketAddr, fields: NetworkFields, bytes: &[u8]) -> bool {
         let _ = (from, fields, bytes); // a family that has its number alone has nothing to tell apart

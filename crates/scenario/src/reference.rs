@@ -1,15 +1,14 @@
 //! The page `docs/guide/scenario-reference.md`, made from the same lists of keys that read the files.
 
-use skyhaul_link::{ChannelConfig, ChannelState, StateConfig};
+use skyhaul_link::{ChannelConfig, ChannelState, SignalConfig, StateConfig};
 
-use super::model::NodeKind;
 use super::page::Page;
 use super::protocol::{Protocol, Register};
 use super::tables::{
-    ArqDraft, arq_keys, bulk_keys, burst_keys, channel_keys, direction_keys, document_keys, every_keys,
-    explicit_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys, red_keys,
-    reordering_keys, requests_keys, route_keys, run_keys, sizes_keys, state_keys, utl_keys, via_keys,
-    web_keys,
+    ArqDraft, NodeDraft, arq_keys, bulk_keys, burst_keys, channel_keys, direction_keys, document_keys,
+    every_keys, explicit_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys,
+    red_keys, reordering_keys, requests_keys, route_keys, run_keys, signal_keys, sizes_keys, state_keys,
+    utl_keys, via_keys, web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -32,7 +31,8 @@ pub fn reference(register: &Register) -> String {
 fn top(page: &mut Page) {
     page.plain("At the top", document_keys());
     page.plain("[run]", run_keys());
-    page.section("[nodes.NAME]", node_keys(), &mut NodeKind::Host);
+    page.section("[nodes.NAME]", node_keys(), &mut NodeDraft::default());
+    page.section("[nodes.NAME.signals]", signal_keys(), &mut SignalConfig::default());
 }
 
 fn links(page: &mut Page) {

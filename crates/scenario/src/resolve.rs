@@ -10,7 +10,7 @@ use super::kinds::Named;
 use super::model::{Flow, LinkBetween, Node, NodeKind, Route, Scenario, Stop, Transport, Via};
 use super::nearest::did_you_mean;
 use super::protocol::EndConfig;
-use super::tables::{Document, FlowDraft, Item, LinkDraft};
+use super::tables::{Document, FlowDraft, Item, LinkDraft, NodeDraft};
 use super::trace::{Span, Traces};
 
 /// Nodes at most: tables of routes grow with their square.
@@ -19,6 +19,10 @@ const MAX_NODES: usize = 1024;
 const MAX_OUTAGES: u64 = 100_000;
 /// Names that a message lists.
 const LISTED_NAMES: usize = 16;
+
+fn node(item: &Item<NodeDraft>) -> Node {
+    Node { name: item.name.clone(), kind: item.is.kind, signals: item.is.signals }
+}
 
 /// Scenario of the document, called `name`. `top` is where the document begins.
 pub(super) fn resolve(
@@ -35,7 +39,7 @@ pub(super) fn resolve(
     let transports: Vec<Transport> = document.transports.iter().map(transport).collect();
     let mut scenario = Scenario {
         name: name.to_string(),
-        nodes: document.nodes.iter().map(|item| Node { name: item.name.clone(), kind: item.is }).collect(),
+        nodes: document.nodes.iter().map(node).collect(),
         carrier: document.run.carrier,
         stop: Stop {
             duration_ns: document.run.duration_ns,
@@ -198,7 +202,7 @@ fn flow(
     let host = |named: &Named, key: &str| {
         let key = join(&path, key);
         let node = number_of(named, &document.nodes, &key, "node")?;
-        match document.nodes[node].is {
+        match document.nodes[node].is.kind {
             NodeKind::Host => Ok(node),
             NodeKind::Router => {
                 Err(named.place.refuse(&key, &format!("the router `{}`", named.name), "a host", ""))
@@ -243,7 +247,7 @@ fn vias(
         let key = join(&path, "relay");
         let node = number_of(&draft.relay, &document.nodes, &key, "node")?;
         let refuse = |found: &str, allowed: &str| Err(draft.relay.place.refuse(&key, found, allowed, ""));
-        if document.nodes[node].is != NodeKind::Relay {
+        if document.nodes[node].is.kind != NodeKind::Relay {
             return refuse(&format!("`{}`, which is no relay", draft.relay.name), "a node of kind \"relay\"");
         }
         if vias.iter().any(|via| via.node == node) {

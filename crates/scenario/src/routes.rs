@@ -74,7 +74,8 @@ mod tests {
     /// Nodes, of which these are hosts, and links with these ends.
     fn routes(nodes: usize, hosts: &[usize], links: &[[usize; 2]], routes: Vec<Route>) -> Routes {
         let kind = |node| if hosts.contains(&node) { NodeKind::Host } else { NodeKind::Router };
-        let nodes = (0..nodes).map(|node| Node { name: node.to_string(), kind: kind(node) }).collect();
+        let nodes =
+            (0..nodes).map(|node| Node { name: node.to_string(), kind: kind(node), signals: None }).collect();
         let link = |&ends| LinkBetween { config: skyhaul_link::LinkConfig::default(), ends, arq: None };
         let links = links.iter().map(link).collect();
         Routes::new(&Scenario { nodes, links, routes, ..Scenario::default() })

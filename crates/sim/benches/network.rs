@@ -79,8 +79,9 @@ fn xcp() -> Speaker {
 
 /// Host i - router 0 - router 1 - host i'.
 fn dumbbell(flows: u32, rate_bps: u64, speaker: &Speaker, duration_ns: u64) -> Scenario {
-    let host = |side: &str, i: usize| Node { name: format!("{side}{i}"), kind: NodeKind::Host };
-    let router = |name: &str| Node { name: name.into(), kind: NodeKind::Router };
+    let host =
+        |side: &str, i: usize| Node { name: format!("{side}{i}"), kind: NodeKind::Host, signals: None };
+    let router = |name: &str| Node { name: name.into(), kind: NodeKind::Router, signals: None };
     let mut nodes = vec![router("west"), router("east")];
     nodes.extend((0..PAIRS).map(|i| host("a", i)).chain((0..PAIRS).map(|i| host("b", i))));
     let bdp_packets = rate_bps / 8 * (2 * (2 * EDGE_NS + MIDDLE_NS)) / SECOND / PACKET_BYTES;

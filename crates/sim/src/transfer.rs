@@ -87,7 +87,7 @@ impl Transfer {
 
     /// Scenario of the transfer: host 0 sends, host 1 receives.
     pub fn scenario(&self) -> Scenario {
-        let node = |name: &str| Node { name: name.into(), kind: NodeKind::Host };
+        let node = |name: &str| Node { name: name.into(), kind: NodeKind::Host, signals: None };
         let flow = Flow {
             name: "transfer".into(),
             from: 0,

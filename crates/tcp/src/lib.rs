@@ -15,7 +15,7 @@ mod config;
 mod connection;
 mod endpoint;
 mod explicit;
-mod icmp;
+pub mod icmp;
 mod loss;
 mod profiles;
 mod receive;

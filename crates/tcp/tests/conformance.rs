@@ -23,6 +23,9 @@ const SCPS_TRACES: &[&str] = &[
     include_str!("scps_signals.rs"),
 ];
 const SCPS_OTHERS: &[&str] = &[
+    include_str!("../../link/src/signals/signals_tests.rs"),
+    include_str!("../../sim/tests/scps_signals.rs"),
+    include_str!("../src/icmp/signal.rs"),
     include_str!("../src/receive/echoed.rs"),
     include_str!("../src/scps/mod.rs"),
     include_str!("../src/scps/compress_tests.rs"),

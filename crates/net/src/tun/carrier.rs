@@ -6,14 +6,16 @@ use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
 use skyhaul_capture::Heads;
+use skyhaul_core::ip;
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Engine as _, NetworkFields, Transmit};
+use skyhaul_tcp::icmp::Quoted;
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{Endpoint, SignalNumbers};
 
+use super::TunCounters;
 use super::descriptor::PacketDescriptor;
-use super::icmp::Quoted;
 use super::stack::{Arrival, Stack};
-use super::{TunCounters, ip};
 use crate::driver::{Batch, Carrier, Keeper, Peers, Received};
 
 /// Packets received in a turn.
@@ -126,7 +128,7 @@ impl Carrier for Tun {
 
     fn heads(&self, transmit: &Transmit<Way>, _: &Peers<Way, ()>) -> Heads {
         let Way { local, remote } = transmit.peer;
-        let fields = transmit.fields.of_protocol(ip::TCP);
+        let fields = transmit.fields.of_protocol(ip_protocol::TCP);
         Heads { source: (local, 0).into(), destination: (remote, 0).into(), fields }
     }
 
@@ -146,7 +148,7 @@ impl Carrier for Tun {
         while !batch.is_empty() {
             let part = batch.part(1);
             let header = batch.transmit().map(|Transmit { peer, fields, .. }| {
-                let NetworkFields { protocol, ecn, .. } = fields.of_protocol(ip::TCP);
+                let NetworkFields { protocol, ecn, .. } = fields.of_protocol(ip_protocol::TCP);
                 ip::write_header(peer.local, peer.remote, protocol, ecn, part.len())
             });
             let header = header.as_deref().unwrap_or_default();

@@ -5,10 +5,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use bytes::Bytes;
 use rustix::io::Errno;
+use skyhaul_core::ip;
 use skyhaul_core::{NetworkFields, Packet, PacketMeta};
 use skyhaul_link::{Link, LinkConfig};
 
-use super::{ip, routed};
+use super::routed;
 use crate::embedded_link::{link, report};
 use crate::realtime::{Arrival, Gates, Running};
 use crate::{Clock, LinkReport};

@@ -24,7 +24,6 @@ mod descriptor;
 mod device;
 mod host;
 mod icmp;
-mod ip;
 mod link;
 mod options;
 mod routed;

@@ -1,9 +1,9 @@
 //! Path headers in packets of IP: datagrams of ours over UDP, whose checksum goes with what routers write.
 
+use skyhaul_core::ip;
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{PathHeader, internet_checksum, internet_sum};
 
-use super::ip;
 use crate::path_header;
 
 const UDP_HEADER_BYTES: usize = 8;

@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use skyhaul_core::packet::ip_protocol::COMPRESSED_TCP;
+use skyhaul_core::ip::{self, Header, Refused};
+use skyhaul_core::packet::ip_protocol::{COMPRESSED_TCP, TCP};
 use skyhaul_core::{Instant, NetworkFields, Pacer, SECOND};
 use skyhaul_tcp::SignalNumbers;
+use skyhaul_tcp::icmp::{Family, Quoted, report};
 use skyhaul_tcp::segment::Way;
 
 use super::TunCounters;
-use super::icmp::{self, Family, Quoted};
-use super::ip::{self, Header, Refused};
+use super::icmp;
 
 /// Answers that wait for the device.
 const MAX_REPLIES: usize = 64;
@@ -75,7 +76,7 @@ impl Stack {
         let body = &packet[header.body.clone()];
         let family = Family::of(header.source);
         match header.fields.protocol {
-            protocol if protocol == ip::TCP || protocol == COMPRESSED_TCP && takes_compressed => {
+            protocol if protocol == TCP || protocol == COMPRESSED_TCP && takes_compressed => {
                 Arrival::Segment {
                     way: Way { local: header.destination, remote: header.source },
                     fields: header.fields,
@@ -107,7 +108,7 @@ impl Stack {
             counters.echoes += u64::from(self.reply(reply));
             return Arrival::Nothing;
         }
-        match icmp::report(Family::of(header.source), message, &self.signals) {
+        match report(Family::of(header.source), message, &self.signals) {
             // We do not forward: only what we sent, or were to get, can be reported to us.
             Some(quoted) if self.addresses.contains(&quoted.way.local) => {
                 counters.reports += 1;

@@ -4,12 +4,13 @@ use std::net::IpAddr;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, NetHeaders, PacketBuilder, PacketHeaders, TransportHeader};
 use proptest::prelude::*;
+use skyhaul_core::ip;
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Ecn, Instant, NetworkFields, SECOND};
 use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{IcmpMessage, MessageNumbers, SignalNumbers, Unreachable};
 
 use super::TunCounters;
-use super::ip;
 use super::stack::{Arrival, Stack};
 
 const US4: [u8; 4] = [10, 0, 0, 2];
@@ -47,7 +48,7 @@ impl Bench {
 }
 
 fn of_tcp(ecn: Ecn) -> NetworkFields {
-    NetworkFields { protocol: ip::TCP, ..ecn.into() }
+    NetworkFields { protocol: ip_protocol::TCP, ..ecn.into() }
 }
 
 fn segment() -> Vec<u8> {
@@ -277,7 +278,7 @@ fn word_of_damage_quotes_packets_that_were_to_come_here() {
     let said = |[source, destination]: [IpAddr; 2], kind: u8, code: u8| {
         let quoted = ip::write_header(source, destination, 6, Ecn::NotEct, 1400);
         let mut message = [&[kind, code, 0, 0, 0, 0, 0, 0][..], &quoted, &segment()[..8]].concat();
-        let family = if source.is_ipv4() { ip::ICMP } else { ip::ICMPV6 };
+        let family = if source.is_ipv4() { ip_protocol::ICMP } else { ip_protocol::ICMPV6 };
         let router: IpAddr = if source.is_ipv4() { [10, 0, 0, 3].into() } else { [0xfd; 16].into() };
         let us: IpAddr = if source.is_ipv4() { US4.into() } else { US6.into() };
         let pseudo = match source {

@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
+use skyhaul_link::SignalConfig;
+
 use super::transport::read_transport;
 use super::{FlowDraft, LinkDraft, MetricsDraft, RunDraft, flow_keys, link_keys, metrics_keys, run_keys};
 use crate::error::{Place, ScenarioError};
 use crate::keys::{Key, expect_table, join, read_table};
-use crate::kinds::{Choice, Maybe, Name, Named, Text};
+use crate::kinds::{Choice, Count, Maybe, Name, Named, Probability, Text, Time};
 use crate::model::NodeKind;
 use crate::protocol::{EndConfig, Register};
 use crate::tree::{Entry, Node, Value};
@@ -50,7 +52,7 @@ pub(crate) struct Document {
     pub(crate) description: Option<String>,
     pub(crate) run: RunDraft,
     pub(crate) run_table: Option<Node>,
-    pub(crate) nodes: Vec<Item<NodeKind>>,
+    pub(crate) nodes: Vec<Item<NodeDraft>>,
     pub(crate) links: Vec<Item<LinkDraft>>,
     pub(crate) routes: Vec<RouteDraft>,
     pub(crate) transports: Vec<Item<[EndConfig; 2]>>,
@@ -79,7 +81,7 @@ pub(crate) fn document_keys() -> &'static [Key<Document>] {
             })
             .means("When a run ends, and how many there are."),
             Key::custom("nodes", "a table of tables", |d: &mut Document, node, path| {
-                d.nodes = items(node, path, from(|| NodeKind::Host, node_keys()))?;
+                d.nodes = items(node, path, from(NodeDraft::default, node_keys()))?;
                 Ok(())
             })
             .means("Hosts and routers, each by its name.")
@@ -115,17 +117,76 @@ pub(crate) fn document_keys() -> &'static [Key<Document>] {
     &KEYS
 }
 
-pub(crate) fn node_keys() -> &'static [Key<NodeKind>] {
-    static KEYS: LazyLock<Vec<Key<NodeKind>>> = LazyLock::new(|| {
+/// A node as the file says it.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeDraft {
+    pub(crate) kind: NodeKind,
+    pub(crate) signals: Option<SignalConfig>,
+}
+
+impl Default for NodeDraft {
+    fn default() -> Self {
+        Self { kind: NodeKind::Host, signals: None }
+    }
+}
+
+pub(crate) fn node_keys() -> &'static [Key<NodeDraft>] {
+    static KEYS: LazyLock<Vec<Key<NodeDraft>>> = LazyLock::new(|| {
         let kinds =
             Choice(&[("host", NodeKind::Host), ("router", NodeKind::Router), ("relay", NodeKind::Relay)]);
         vec![
-            Key::new("kind", kinds, |kind: &mut NodeKind| kind)
+            Key::new("kind", kinds, |n: &mut NodeDraft| &mut n.kind)
                 .means("A host is the end of flows and forwards nothing; a router forwards; a relay splits flows that go `via` it.")
                 .required(),
+            Key::custom("signals", "a table", read_signals).means(
+                "Signals that a router sends to ends of SCPS-TP: of damage, and of outages \
+                 ([scps-tp.md](../spec/scps-tp.md)). In `simulate` alone.",
+            ),
         ]
     });
     &KEYS
+}
+
+pub(crate) fn signal_keys() -> &'static [Key<SignalConfig>] {
+    static KEYS: LazyLock<Vec<Key<SignalConfig>>> = LazyLock::new(|| {
+        let count = Count { min: 1, max: MAX_DESTINATIONS };
+        vec![
+            Key::new("damage_threshold", Probability, |s: &mut SignalConfig| &mut s.damage_threshold).means(
+                "Average share of damaged packets of a link above which destinations of what comes by it are told.",
+            ),
+            Key::new("damage_weight", Probability, |s: &mut SignalConfig| &mut s.damage_weight)
+                .means("Weight of the newest packet in that average."),
+            Key::new("max_destinations", count, |s: &mut SignalConfig| &mut s.max_destinations).means(
+                "Flows that it remembers of each link, and as many that it has told of an outage. Beyond, the one \
+                 that was seen longest ago is forgotten, and nobody else is told of an outage.",
+            ),
+            Key::new("destination_age", Time::POSITIVE, |s: &mut SignalConfig| &mut s.destination_age_ns)
+                .means("Time after which a flow without packets is forgotten."),
+            Key::new("outage_delay", Time::ANY, |s: &mut SignalConfig| &mut s.outage_delay_ns)
+                .means("Time for which a link must be down until the router sees it."),
+            Key::new("restored_delay", Time::ANY, |s: &mut SignalConfig| &mut s.restored_delay_ns)
+                .means("Time for which it must be up until the router sees that."),
+            Key::new("interval", Time::POSITIVE, |s: &mut SignalConfig| &mut s.interval_ns)
+                .means("Least time between two messages of a kind to a flow."),
+        ]
+    });
+    &KEYS
+}
+
+/// Largest table of flows of a router.
+const MAX_DESTINATIONS: u64 = 65_536;
+
+fn read_signals(node: &mut NodeDraft, at: &Node, path: &str) -> Result<(), ScenarioError> {
+    if node.kind != NodeKind::Router {
+        let hint = "give the node `kind = \"router\"`, or take the table out";
+        return Err(at.place.refuse(
+            path,
+            "signals of a node that forwards nothing",
+            "those of a router",
+            hint,
+        ));
+    }
+    read_table(signal_keys(), node.signals.get_or_insert_default(), at, path)
 }
 
 pub(crate) fn route_keys() -> &'static [Key<RouteDraft>] {

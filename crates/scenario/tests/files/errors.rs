@@ -261,6 +261,27 @@ fn names_of_nothing_and_ways_to_nowhere() {
 }
 
 #[test]
+fn signals_are_a_router_s_and_have_values_that_can_be() {
+    let said = message("a = { kind = \"host\" }", "a = { kind = \"host\", signals = {} }");
+    assert!(
+        said.contains(":6:") && said.contains("nodes.a.signals") && said.contains("kind = \"router\""),
+        "{said}"
+    );
+    for (keys, expected) in [
+        ("damage_threshold = 2", "a number from 0 to 1"),
+        ("interval = \"0s\"", "a time"),
+        ("max_destinations = 0", "from 1 to 65536"),
+        ("treshold = 0.1", "damage_threshold"),
+    ] {
+        let said = message(
+            "r = { kind = \"router\" }",
+            &format!("r = {{ kind = \"router\", signals = {{ {keys} }} }}"),
+        );
+        assert!(said.contains("nodes.r.signals") && said.contains(expected), "{said}");
+    }
+}
+
+#[test]
 fn what_never_ends_or_never_begins() {
     insta::assert_snapshot!(messages(&[
         ("duration = \"60s\"", "\n"),

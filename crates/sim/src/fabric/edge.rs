@@ -14,7 +14,7 @@ pub struct Edge {
     /// Numbers of the nodes at port 0 and port 1.
     pub ends: [u32; 2],
     /// Link layer that repeats what the link loses.
-    arq: Option<Box<Arq>>,
+    pub(super) arq: Option<Box<Arq>>,
 }
 
 impl Edge {

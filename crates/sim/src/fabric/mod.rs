@@ -2,6 +2,7 @@
 
 mod address;
 mod edge;
+mod routers;
 mod schedule;
 mod tap;
 
@@ -15,6 +16,7 @@ use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
 pub use edge::Edge;
+use routers::Routers;
 use schedule::Schedule;
 use tap::DropSink;
 pub use tap::{LinkEnd, LinkTap};
@@ -55,6 +57,8 @@ pub(crate) struct Fabric {
     /// Frames that layers which repeat have taken in.
     frames: u64,
     tap: Option<Box<dyn LinkTap>>,
+    /// Routers that send signals, where there are any.
+    routers: Option<Box<Routers>>,
 }
 
 impl Fabric {
@@ -67,12 +71,18 @@ impl Fabric {
             spare: Vec::new(),
             frames: 0,
             tap: None,
+            routers: None,
         }
     }
 
     /// Has `tap` see every packet from now on.
     pub(crate) fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
         self.tap = Some(tap);
+    }
+
+    /// Has the routers of `scenario` send the signals that it says.
+    pub(crate) fn set_signals(&mut self, scenario: &Scenario) {
+        self.routers = Routers::new(scenario, &mut self.edges).map(Box::new);
     }
 
     /// Frames that layers which repeat have taken in.
@@ -115,6 +125,9 @@ impl Fabric {
             self.unroutable_packets += 1;
             return;
         };
+        if self.routers.is_some() {
+            self.watch_leaving(now, [at, index], &packet, sink);
+        }
         let edge = &mut self.edges[index as usize];
         let mut sink = LinkSink { link: index, sink };
         match &mut self.tap {

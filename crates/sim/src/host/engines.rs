@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use skyhaul_core::envelope::Mode;
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{
     ConnectError, ConnectionId, Connections, Description, EventSink, Instant, NetworkFields, Stats,
     StreamError, StreamEvent, Transmit, Weight,
@@ -314,13 +315,29 @@ impl Engines {
         sink: &mut dyn EventSink<Source>,
     ) {
         let host = self.host;
-        let Some(id) = self.addressee(from, fields, bytes) else { return };
+        let Some(id) = self.addressee(from, fields, bytes) else {
+            return self.hear(now, fields, bytes, sink);
+        };
         let Some(Member { protocol, around, engine, .. }) = self.members.get_mut(usize::from(id)) else {
             return;
         };
         let body = bytes.get(around.envelope_bytes as usize..).unwrap_or_default();
         let mut sink = EngineSink { host, engine: id, protocol: *protocol, next_told: 0, sink };
         engine.handle(now, from, fields, body, &mut sink);
+    }
+
+    /// Every engine hears of an ICMP message: it says itself whose packet it is about.
+    #[cold]
+    fn hear(&mut self, now: Instant, fields: NetworkFields, bytes: &[u8], sink: &mut dyn EventSink<Source>) {
+        if fields.protocol != ip_protocol::ICMP {
+            return;
+        }
+        let host = self.host;
+        for (Member { protocol, engine, .. }, id) in self.members.iter_mut().zip(0..) {
+            let mut sink =
+                EngineSink { host, engine: id, protocol: *protocol, next_told: 0, sink: &mut *sink };
+            engine.hear(now, bytes, &mut sink);
+        }
     }
 
     /// Batch of segments that are due, written to `buffer`; the first becomes the packet called

@@ -21,8 +21,8 @@ pub use standstills::Standstills;
 /// Datagrams per batch that an endpoint may hand out.
 const MAX_SEGMENTS: usize = 16;
 
-/// Names of packets of one host are this far from those of the next.
-const PACKETS_PER_HOST: u64 = 1 << 40;
+/// Names of packets of one node are this far from those of the next.
+pub(crate) const PACKETS_PER_HOST: u64 = 1 << 40;
 
 /// Engines with their address and application.
 #[derive(Debug)]

@@ -42,6 +42,7 @@ pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<Network, RunError>
     let nodes = apps.into_iter().enumerate().map(app);
     let nodes = nodes.map(|(index, app)| node(scenario, seed, index, app)).collect();
     let mut network = Network::new(nodes, edges(scenario, seed)?, routes);
+    network.set_signals(scenario);
     if delivers_damage(scenario) {
         network.show_octets();
     }

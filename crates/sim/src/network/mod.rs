@@ -6,7 +6,7 @@ mod network_tests;
 
 use skyhaul_core::{EventSink, Instant};
 use skyhaul_link::Link;
-use skyhaul_scenario::Routes;
+use skyhaul_scenario::{Routes, Scenario};
 
 pub(crate) use build::build;
 
@@ -90,6 +90,11 @@ impl Network {
     pub fn set_tap(&mut self, tap: Box<dyn LinkTap>) {
         self.show_octets();
         self.fabric.set_tap(tap);
+    }
+
+    /// Has the routers of `scenario` send the signals that it says.
+    pub(crate) fn set_signals(&mut self, scenario: &Scenario) {
+        self.fabric.set_signals(scenario);
     }
 
     /// Has all hosts write streams octet by octet, instead of by description where their engines take that.
@@ -227,7 +232,7 @@ impl Network {
                     self.fabric.recycle(packet);
                     self.wake(at as usize);
                 }
-                _ => self.fabric.forward(self.now, at, packet, sink),
+                _ => self.fabric.pass(self.now, (at, end), packet, sink),
             }
         }
     }
@@ -235,7 +240,9 @@ impl Network {
     fn work(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
         self.events += 1;
         self.woken.pop_if(|first| *first == index);
-        let Node::Host(host) = &mut self.nodes[index] else { return };
+        let Node::Host(host) = &mut self.nodes[index] else {
+            return self.fabric.look(self.now, index as u32, sink);
+        };
         let (fabric, now) = (&mut self.fabric, self.now);
         let before = host.app.memory_bytes();
         host.work(now, sink, |packet, sink| fabric.send(now, index as u32, packet, sink));

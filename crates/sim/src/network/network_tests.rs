@@ -53,7 +53,7 @@ fn flow(name: &str, from: usize, to: usize, workload: Workload) -> Flow {
 
 /// Hosts 0 and 3 at the ends of a row with two routers, and host 4 beside the second router.
 fn row(flows: Vec<Flow>) -> Scenario {
-    let node = |name: &str, kind| Node { name: name.into(), kind };
+    let node = |name: &str, kind| Node { name: name.into(), kind, signals: None };
     Scenario {
         name: "row".into(),
         nodes: vec![
@@ -290,7 +290,7 @@ fn another_component_does_not_disturb_the_draws_of_the_others() {
     let alone = noisy(vec![flow("file", 0, 3, bulk(300_000))]);
     let mut beside = alone.clone();
     beside.links.push(link("new", [4, 3], DirectionConfig { loss: 0.5, ..direction(1_000_000, MS) }));
-    beside.nodes.push(Node { name: "other".into(), kind: NodeKind::Router });
+    beside.nodes.push(Node { name: "other".into(), kind: NodeKind::Router, signals: None });
     beside.links.push(link("newer", [4, 5], direction(1_000_000, MS)));
     for name in ["elapsed_s", "retransmitted_packets", "links.space.forward.drops.random_loss"] {
         assert_eq!(metric(&run(&alone), name), metric(&run(&beside), name), "{name}");

@@ -103,7 +103,7 @@ fn arq_bps(link: &LinkBetween) -> Option<u64> {
 fn topology(d: &mut Dice) -> (Vec<Node>, Vec<[usize; 2]>) {
     let routers = if d.percent(15) { 0 } else { d.scale(1, 5) as usize };
     let hosts = if routers == 0 { 2 } else { d.scale(2, 6) as usize };
-    let node = |kind: NodeKind, i: usize| Node { name: format!("{kind:?} {i}"), kind };
+    let node = |kind: NodeKind, i: usize| Node { name: format!("{kind:?} {i}"), kind, signals: None };
     let nodes =
         (0..routers).map(|i| node(NodeKind::Router, i)).chain((0..hosts).map(|i| node(NodeKind::Host, i)));
     let mut ends: Vec<[usize; 2]> = match d.pick(&[Plan::Row, Plan::Ring, Plan::Star]) {

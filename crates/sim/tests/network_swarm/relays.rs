@@ -36,7 +36,7 @@ impl Relays {
         }
         let first = nodes.len();
         for number in 0..=d.below(2) as usize {
-            nodes.push(Node { name: format!("Relay {number}"), kind: NodeKind::Relay });
+            nodes.push(Node { name: format!("Relay {number}"), kind: NodeKind::Relay, signals: None });
             let ends = [d.below(routers) as usize, first + number];
             links.push(LinkBetween { config: link(d, links.len(), heal_at), ends, arq: None });
             here.relays.push((first + number, acceptor(d, links)));

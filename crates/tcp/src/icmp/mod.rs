@@ -1,9 +1,15 @@
-//! Messages of ICMP about a packet that was sent: the meaning alone, whatever its format. The decoder is the
-//! carrier's.
+//! ICMP about TCP: what its messages mean, how those that hosts and routers send look, and what those say
+//! that arrive [RFC 792, RFC 4443].
 
+mod family;
 mod numbers;
+mod report;
+mod signal;
 
+pub use family::{Family, HEADER_BYTES, is_intact, message};
 pub use numbers::{MessageNumbers, SignalNumbers};
+pub use report::{Quoted, report};
+pub use signal::signal;
 
 /// A message about a packet that this host sent, or that was sent to it [RFC 792, RFC 4443].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,70 +1,21 @@
-//! ICMP as a host speaks it: answers to echo requests, word that nobody takes a packet, and what routers say
-//! about ours [RFC 792, RFC 4443, RFC 1122 3.2.2].
+//! ICMP as a host speaks it: answers to echo requests, and word that nobody takes a packet [RFC 792, RFC 4443,
+//! RFC 1122 3.2.2].
 
-mod report;
-
-use std::net::IpAddr;
-
-use skyhaul_core::{Ecn, internet_checksum, internet_sum, pseudo_header_sum};
-
-use super::ip::{self, Header};
-pub(super) use report::{Quoted, report};
+use skyhaul_core::Ecn;
+use skyhaul_core::ip::{self, Header};
+use skyhaul_core::packet::ip_protocol::UDP;
+use skyhaul_tcp::icmp::{self, Family, HEADER_BYTES};
 
 #[cfg(test)]
 mod too_big_tests;
 
-const HEADER_BYTES: usize = 8;
 /// As much of a packet is quoted as leaves the message within what every path carries [RFC 1812 4.3.2.3].
 const MAX_V4_BYTES: usize = 576;
 const MAX_V6_BYTES: usize = 1280;
-const UDP: u8 = 17;
-
-/// The two protocols: types and codes have different numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    V4,
-    V6,
-}
-
-impl Family {
-    pub(super) fn of(address: IpAddr) -> Self {
-        if address.is_ipv4() { Self::V4 } else { Self::V6 }
-    }
-
-    pub(super) fn protocol(self) -> u8 {
-        match self {
-            Self::V4 => ip::ICMP,
-            Self::V6 => ip::ICMPV6,
-        }
-    }
-
-    /// True of types of messages that nobody is told errors about.
-    fn is_error(self, kind: u8) -> bool {
-        match self {
-            Self::V4 => matches!(kind, 3 | 4 | 5 | 11 | 12),
-            Self::V6 => kind < 128,
-        }
-    }
-
-    fn echo(self) -> (u8, u8) {
-        match self {
-            Self::V4 => (8, 0),
-            Self::V6 => (128, 129),
-        }
-    }
-}
 
 /// True if the body of a packet of this protocol is a whole message.
 pub(super) fn is_intact(header: &Header, message: &[u8]) -> bool {
-    message.len() >= HEADER_BYTES && internet_checksum(sum(header.source, header.destination, message)) == 0
-}
-
-fn sum(source: IpAddr, destination: IpAddr, message: &[u8]) -> u64 {
-    let pseudo_header = match Family::of(source) {
-        Family::V4 => 0,
-        Family::V6 => pseudo_header_sum(source, destination, ip::ICMPV6, message.len()),
-    };
-    pseudo_header + internet_sum(message)
+    icmp::is_intact(header.source, header.destination, message)
 }
 
 /// The packet that answers an echo request.
@@ -113,15 +64,8 @@ pub fn packet_too_big(packet: &[u8], mtu_bytes: u32) -> Option<Vec<u8>> {
 /// A message to the sender of a packet with this `header`. The checksum of `parts` is zero yet.
 fn packet(to: &Header, parts: &[&[u8]]) -> Vec<u8> {
     let (source, destination) = (to.destination, to.source);
-    let bytes = parts.iter().map(|part| part.len()).sum();
-    let header = ip::write_header(source, destination, Family::of(source).protocol(), Ecn::NotEct, bytes);
-    let mut packet = Vec::with_capacity(header.len() + bytes);
-    packet.extend_from_slice(&header);
-    for part in parts {
-        packet.extend_from_slice(part);
-    }
-    let message = &mut packet[header.len()..];
-    let checksum = internet_checksum(sum(source, destination, message));
-    message[2..4].copy_from_slice(&checksum.to_be_bytes());
-    packet
+    let message = icmp::message(source, destination, parts);
+    let protocol = Family::of(source).protocol();
+    let header = ip::write_header(source, destination, protocol, Ecn::NotEct, message.len());
+    [&header[..], &message].concat()
 }

@@ -3,8 +3,10 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 use skyhaul_core::Ecn;
 
+use skyhaul_core::ip;
+use skyhaul_core::packet::ip_protocol;
+
 use super::{Family, is_intact, packet_too_big};
-use crate::tun::ip;
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
@@ -40,9 +42,12 @@ fn the_sender_is_told_the_largest_packet_and_which_of_its_packets_was_larger() {
 fn nobody_is_told_about_errors_later_fragments_and_packets_of_no_single_sender() {
     let tells = |packet: &[u8]| packet_too_big(packet, 1300).is_some();
     let body = |kind: u8| vec![kind; 1400];
-    assert!(tells(&from_to(V4, ip::ICMP, &body(8))) && tells(&from_to(V6, ip::ICMPV6, &body(128))));
-    assert!(!tells(&from_to(V4, ip::ICMP, &body(3))), "an error");
-    assert!(!tells(&from_to(V6, ip::ICMPV6, &body(2))), "an error");
+    assert!(
+        tells(&from_to(V4, ip_protocol::ICMP, &body(8)))
+            && tells(&from_to(V6, ip_protocol::ICMPV6, &body(128)))
+    );
+    assert!(!tells(&from_to(V4, ip_protocol::ICMP, &body(3))), "an error");
+    assert!(!tells(&from_to(V6, ip_protocol::ICMPV6, &body(2))), "an error");
     assert!(!tells(&from_to(["0.0.0.0", V4[1]], 17, &body(0))));
     assert!(!tells(&from_to(["ff02::1", V6[1]], 17, &body(0))));
     let mut later = from_to(V4, 17, &body(0));

@@ -19,8 +19,9 @@ use skyhaul_scenario::{
     Carrier, EndConfig, HostEngine, HostSetup, MTU_BYTES, Page, Protocol, RacerEntry, ScenarioError,
     SegmentLabel, SentSegment, TransportTable,
 };
+use skyhaul_tcp::icmp::{Family, Quoted, report};
 use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{Config, Endpoint, EndpointConfig, ExplicitConfig};
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig, ExplicitConfig, SignalNumbers};
 
 /// TCP, as scenarios and simulated hosts know it.
 #[derive(Clone, Copy, Debug)]
@@ -175,6 +176,13 @@ impl HostEngine for TcpEngine {
         sink: &mut dyn EventSink,
     ) {
         self.endpoint.handle(now, self.way(from), fields, bytes, sink);
+    }
+
+    fn hear(&mut self, now: Instant, message: &[u8], sink: &mut dyn EventSink) {
+        let family = Family::of(self.address);
+        let Some(quoted) = report(family, message, &SignalNumbers::default()) else { return };
+        let Quoted { way, message, protocol, segment } = quoted;
+        self.endpoint.handle_icmp(now, way, message, (protocol, segment), sink);
     }
 
     fn claims(&self, from: SocketAddr, fields: NetworkFields, bytes: &[u8]) -> bool {

@@ -1,8 +1,8 @@
 //! The header of IPv6 and the extension headers that may follow it [RFC 8200].
 
-use std::net::Ipv6Addr;
+use core::net::Ipv6Addr;
 
-use skyhaul_core::NetworkFields;
+use crate::NetworkFields;
 
 use super::{HOPS, Header, Refused, ecn};
 

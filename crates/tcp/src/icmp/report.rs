@@ -1,11 +1,10 @@
 //! Reports of routers and peers about packets of ours.
 
+use skyhaul_core::ip;
 use skyhaul_core::packet::ip_protocol;
-use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{IcmpMessage, SignalNumbers, Unreachable};
 
-use super::{Family, HEADER_BYTES};
-use crate::tun::ip;
+use super::{Family, HEADER_BYTES, IcmpMessage, SignalNumbers, Unreachable};
+use crate::segment::Way;
 
 /// The part of a quoted segment that every report has: ports and sequence number; of a compressed header, as
 /// much.
@@ -13,21 +12,19 @@ const QUOTED_BYTES: usize = 8;
 
 /// A report about a segment that we sent, or that was on its way here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tun) struct Quoted<'a> {
-    pub(in crate::tun) way: Way,
-    pub(in crate::tun) message: IcmpMessage,
+pub struct Quoted<'a> {
+    /// Addresses, ours first.
+    pub way: Way,
+    /// What it says.
+    pub message: IcmpMessage,
     /// Protocol of the packet: TCP, or its compressed headers.
-    pub(in crate::tun) protocol: u8,
+    pub protocol: u8,
     /// The beginning of the segment, at least 8 bytes.
-    pub(in crate::tun) segment: &'a [u8],
+    pub segment: &'a [u8],
 }
 
 /// Reads an error message, if it is one about TCP. Signals have these `numbers`.
-pub(in crate::tun) fn report<'a>(
-    family: Family,
-    message: &'a [u8],
-    numbers: &SignalNumbers,
-) -> Option<Quoted<'a>> {
+pub fn report<'a>(family: Family, message: &'a [u8], numbers: &SignalNumbers) -> Option<Quoted<'a>> {
     let (fixed, quoted) = message.split_first_chunk::<HEADER_BYTES>()?;
     let [kind, code, _, _, word @ ..] = *fixed;
     let word = u32::from_be_bytes(word);
@@ -37,7 +34,8 @@ pub(in crate::tun) fn report<'a>(
     }?;
     let (header, segment) = ip::parse_quoted(quoted)?;
     let protocol = header.fields.protocol;
-    let is_ours = matches!(protocol, ip::TCP | ip_protocol::COMPRESSED_TCP) && segment.len() >= QUOTED_BYTES;
+    let is_ours =
+        matches!(protocol, ip_protocol::TCP | ip_protocol::COMPRESSED_TCP) && segment.len() >= QUOTED_BYTES;
     let sent = Way { local: header.source, remote: header.destination };
     let way = if message.quotes_the_peer() { sent.reversed() } else { sent };
     is_ours.then_some(Quoted { way, message, protocol, segment })

@@ -1,8 +1,8 @@
 //! The header of IPv4 [RFC 791, RFC 6864].
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
-use skyhaul_core::{NetworkFields, internet_checksum, internet_sum};
+use crate::{NetworkFields, internet_checksum, internet_sum};
 
 use super::{HOPS, Header, Refused, ecn};
 
@@ -33,7 +33,7 @@ pub(super) fn parse_quoted(packet: &[u8]) -> Option<Header> {
     (is_first && (HEADER_BYTES..=packet.len()).contains(&header)).then(|| read(fixed, header..packet.len()))
 }
 
-fn read(fixed: &[u8; HEADER_BYTES], body: std::ops::Range<usize>) -> Header {
+fn read(fixed: &[u8; HEADER_BYTES], body: core::ops::Range<usize>) -> Header {
     let address = |at: usize| Ipv4Addr::new(fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]);
     Header {
         source: address(12).into(),

@@ -3,39 +3,35 @@
 mod v4;
 mod v6;
 
-use std::fmt;
-use std::net::IpAddr;
-use std::ops::Range;
+use core::fmt;
+use core::net::IpAddr;
+use core::ops::Range;
 
-use skyhaul_core::{Ecn, NetworkFields};
+use crate::{Ecn, NetworkFields};
 
-/// Protocol number of ICMP.
-pub(super) const ICMP: u8 = 1;
-/// Protocol number of TCP.
-pub(super) const TCP: u8 = 6;
-/// Protocol number of ICMP for IPv6.
-pub(super) const ICMPV6: u8 = 58;
 /// The longest header that [`write_header`] writes.
-pub(super) const MAX_HEADER_BYTES: usize = v6::HEADER_BYTES;
+pub const MAX_HEADER_BYTES: usize = v6::HEADER_BYTES;
 /// Time to live, or hop limit, of what is sent [RFC 1700].
 const HOPS: u8 = 64;
 
 /// Header of a packet, decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Header {
-    pub(super) source: IpAddr,
-    pub(super) destination: IpAddr,
+pub struct Header {
+    /// Who sent it.
+    pub source: IpAddr,
+    /// Whom it is for.
+    pub destination: IpAddr,
     /// Protocol of the body, and the ECN field.
-    pub(super) fields: NetworkFields,
+    pub fields: NetworkFields,
     /// Where the body lies in the packet.
-    pub(super) body: Range<usize>,
+    pub body: Range<usize>,
     /// Where the octet stands that named the protocol.
-    pub(super) protocol_at: usize,
+    pub protocol_at: usize,
 }
 
 /// Why a packet was not read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub enum Refused {
     /// Lengths, version or checksum are wrong.
     Malformed,
     /// A piece of a packet. This host joins none: TCP finds out the path's MTU.
@@ -45,7 +41,7 @@ pub(super) enum Refused {
 }
 
 /// Reads the header of a whole packet.
-pub(super) fn parse(packet: &[u8]) -> Result<Header, Refused> {
+pub fn parse(packet: &[u8]) -> Result<Header, Refused> {
     match packet.first().map(|first| first >> 4) {
         Some(4) => v4::parse(packet),
         Some(6) => v6::parse(packet),
@@ -55,7 +51,7 @@ pub(super) fn parse(packet: &[u8]) -> Result<Header, Refused> {
 
 /// The addresses, the protocol and the beginning of the body of a packet that somebody quotes: it may be cut
 /// anywhere, and its checksum counts for nothing.
-pub(super) fn parse_quoted(packet: &[u8]) -> Option<(Header, &[u8])> {
+pub fn parse_quoted(packet: &[u8]) -> Option<(Header, &[u8])> {
     let header = match packet.first()? >> 4 {
         4 => v4::parse_quoted(packet),
         6 => v6::parse_quoted(packet),
@@ -68,8 +64,8 @@ pub(super) fn parse_quoted(packet: &[u8]) -> Option<(Header, &[u8])> {
 /// A header for a packet whose body has `body_bytes`.
 ///
 /// # Panics
-/// If the addresses are of two families: a [`skyhaul_tcp::segment::Way`] never is.
-pub(super) fn write_header(
+/// If the addresses are of two families.
+pub fn write_header(
     source: IpAddr,
     destination: IpAddr,
     protocol: u8,
@@ -87,19 +83,19 @@ pub(super) fn write_header(
             written.bytes = v6::header(source, destination, protocol, bits(ecn), body_bytes);
             written.length = v6::HEADER_BYTES;
         }
-        _ => unreachable!("the addresses of a way are of one family"),
+        _ => panic!("addresses of two families"),
     }
     written
 }
 
 /// A header that was written.
 #[derive(Clone, Copy)]
-pub(super) struct Written {
+pub struct Written {
     bytes: [u8; MAX_HEADER_BYTES],
     length: usize,
 }
 
-impl std::ops::Deref for Written {
+impl core::ops::Deref for Written {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -133,7 +129,7 @@ fn bits(ecn: Ecn) -> u8 {
 }
 
 /// Writes another codepoint into a packet, as a router does that is congested.
-pub(super) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
+pub fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     match packet.first().map(|first| first >> 4) {
         Some(4) => v4::set_ecn(packet, bits(ecn)),
         Some(6) if packet.len() >= 2 => packet[1] = packet[1] & !0x30 | bits(ecn) << 4,
@@ -142,13 +138,13 @@ pub(super) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
 }
 
 /// True if routers may cut a packet into fragments: IPv4 without the flag DF.
-pub(super) fn may_fragment(packet: &[u8]) -> bool {
+pub fn may_fragment(packet: &[u8]) -> bool {
     packet.first().is_some_and(|first| first >> 4 == 4)
         && packet.get(6).is_some_and(|flags| flags & v4::DONT_FRAGMENT == 0)
 }
 
 /// The codepoint of a packet.
-pub(super) fn ecn_of(packet: &[u8]) -> Ecn {
+pub fn ecn_of(packet: &[u8]) -> Ecn {
     match packet {
         [first, second, ..] if first >> 4 == 4 => ecn(*second),
         [first, second, ..] if first >> 4 == 6 => ecn(second >> 4),
