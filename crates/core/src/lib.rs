@@ -44,6 +44,7 @@ mod stats;
 mod step;
 mod time;
 mod timers;
+mod token_bucket;
 mod tournament;
 pub mod units;
 mod usual_losses;
@@ -59,7 +60,7 @@ pub use number::{NUMBER_MODULUS, expand, nearest, truncate_number};
 pub use octets::{Description, OctetQueue, Octets};
 pub use pacer::Pacer;
 pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta};
-pub use path::{DeclaredRate, Path, PathConfig, RateCaps, Terms, host_number, ip_bytes, ip_udp_bytes};
+pub use path::{DeclaredRate, Path, PathConfig, Peak, RateCaps, Terms, host_number, ip_bytes, ip_udp_bytes};
 pub use path_controller::{
     Demand, Interval, Others, PathController, PathEstimate, PathFeedback, PathSample, UNMEASURED_RATE_BPS,
 };
@@ -67,7 +68,7 @@ pub use path_header::{HeaderFormat, HeaderTime, OpenRequests, PathHeader, PathUs
 pub use path_mtu::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, MtuBounds, MtuState, PathMtu,
 };
-pub use paths::Paths;
+pub use paths::{PathName, Paths};
 pub use random::Stream;
 pub use ranges::RangeSet;
 pub use rtt::RttEstimator;

@@ -14,6 +14,7 @@ use core::net::IpAddr;
 use crate::circuit_breaker::CircuitBreaker;
 use crate::event::{Phase, ResumePhase, RuledBy};
 use crate::fair_queue::{FairQueue, FairShare};
+use crate::token_bucket::TokenBucket;
 use crate::{
     ConnectionId, Demand, Instant, MtuBounds, Others, Pacer, PathController, PathEstimate, PathFeedback,
     PathHeader, PathMtu, PathSample, UNMEASURED_RATE_BPS,
@@ -61,6 +62,17 @@ pub struct DeclaredRate {
     /// Bit/s; every IP byte counts.
     pub rate_bps: u64,
     /// Credit for a sender that wakes up late, as time at this rate.
+    pub burst_ns: u64,
+    /// How fast credit leaves; `None`: at once.
+    pub peak: Option<Peak>,
+}
+
+/// Rate at which saved credit leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peak {
+    /// Bit/s; no less than the declared rate, or it is that.
+    pub rate_bps: u64,
+    /// What leaves at once beside the packet that is due, as time at this rate.
     pub burst_ns: u64,
 }
 
@@ -116,7 +128,7 @@ enum Governor {
     /// No rate is kept: the window of each connection decides alone.
     Windowed,
     /// Somebody declared the rate, which holds unless most is lost. A connection with a window keeps to both.
-    Declared(Pacer, CircuitBreaker),
+    Declared(TokenBucket, CircuitBreaker),
     /// A controller finds the rate out.
     Measured(Pacer, Box<dyn PathController>),
 }
@@ -243,7 +255,8 @@ impl Path {
     fn pacer(&self) -> Option<&Pacer> {
         match &self.governor {
             Governor::Windowed => None,
-            Governor::Declared(pacer, _) | Governor::Measured(pacer, _) => Some(pacer),
+            Governor::Declared(bucket, _) => Some(bucket.pacer()),
+            Governor::Measured(pacer, _) => Some(pacer),
         }
     }
 
@@ -264,10 +277,14 @@ impl Path {
     /// Declares the rate: what was measured does not overrule it, and a later declaration takes its place.
     /// Earlier packets stay charged, and the first burst holds.
     pub fn declare(&mut self, now: Instant, declared: DeclaredRate) {
-        let DeclaredRate { rate_bps, burst_ns } = declared;
-        let mut pacer = self.pacer().cloned().unwrap_or_else(|| Pacer::new(rate_bps, burst_ns));
-        pacer.set_rate(now, rate_bps);
-        self.governor = Governor::Declared(pacer, CircuitBreaker::new(now, rate_bps));
+        let rate_bps = declared.rate_bps;
+        let mut bucket = match &self.governor {
+            Governor::Windowed => TokenBucket::new(declared),
+            Governor::Declared(bucket, _) => bucket.clone(),
+            Governor::Measured(pacer, _) => TokenBucket::of_pacer(pacer.clone(), declared),
+        };
+        bucket.set_rate(now, rate_bps);
+        self.governor = Governor::Declared(bucket, CircuitBreaker::new(now, rate_bps));
         self.header_bytes = 0;
     }
 
@@ -302,9 +319,9 @@ impl Path {
         if self.mtu.as_ref().is_some_and(PathMtu::is_in_doubt) {
             return None;
         }
-        let Governor::Declared(pacer, breaker) = &mut self.governor else { return None };
+        let Governor::Declared(bucket, breaker) = &mut self.governor else { return None };
         let rate_bps = breaker.conclude(now, rtt_ns, only_repeats)?;
-        pacer.set_rate(now, rate_bps);
+        bucket.set_rate(now, rate_bps);
         if let Some(mtu) = self.mtu.as_mut().filter(|_| breaker.is_open()) {
             mtu.forget_lost_probes(); // a full queue took them
         }
@@ -351,14 +368,20 @@ impl Path {
     /// Time at which the path's rate lets the next packet leave (in the past: at once); `None` where no rate
     /// is kept.
     pub fn grant(&self) -> Option<Instant> {
-        self.pacer().map(Pacer::ready_at)
+        match &self.governor {
+            Governor::Windowed => None,
+            Governor::Declared(bucket, _) => Some(bucket.ready_at()),
+            Governor::Measured(pacer, _) => Some(pacer.ready_at()),
+        }
     }
 
     /// Charges a packet of `wire_bytes` to the path's rate, if one is kept. Whatever is sent counts; what
     /// leaves before its grant delays the next.
     pub fn charge(&mut self, now: Instant, wire_bytes: u32) {
-        if let Governor::Declared(pacer, _) | Governor::Measured(pacer, _) = &mut self.governor {
-            pacer.spend(now, wire_bytes);
+        match &mut self.governor {
+            Governor::Windowed => {}
+            Governor::Declared(bucket, _) => bucket.spend(now, wire_bytes),
+            Governor::Measured(pacer, _) => pacer.spend(now, wire_bytes),
         }
         self.count_sent(wire_bytes);
     }
@@ -369,7 +392,7 @@ impl Path {
     pub fn charge_unasked(&mut self, now: Instant, wire_bytes: u32) {
         match &mut self.governor {
             Governor::Windowed => {}
-            Governor::Declared(pacer, _) => pacer.spend(now, wire_bytes),
+            Governor::Declared(bucket, _) => bucket.spend(now, wire_bytes),
             Governor::Measured(pacer, _) => pacer.spend_unasked(now, wire_bytes),
         }
         self.count_sent(wire_bytes);

@@ -5,7 +5,16 @@ use alloc::vec::Vec;
 
 use crate::{DeclaredRate, Instant, Path, PathConfig};
 
-/// Paths of an endpoint by what names a peer, each for as long as a connection uses it: there are never more
+/// Name of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathName<P> {
+    /// Path to this peer alone.
+    To(P),
+    /// Path that several peers are behind; the number is the endpoint's choice.
+    Shared(u64),
+}
+
+/// Paths of an endpoint by their names, each for as long as a connection uses it: there are never more
 /// than connections.
 #[derive(Clone, Debug)]
 pub struct Paths<Key> {
@@ -125,7 +134,7 @@ mod tests {
     #[test]
     fn a_declared_rate_holds_for_all_and_the_last_one_counts() {
         let mut paths = Paths::default();
-        let declared = |rate_bps| Some(DeclaredRate { rate_bps, burst_ns: 0 });
+        let declared = |rate_bps| Some(DeclaredRate { rate_bps, burst_ns: 0, peak: None });
         let cost_ns = |paths: &mut Paths<u8>| {
             let path = paths.get_mut(&1).unwrap();
             let from = path.grant()?.max(Instant::from_ns(SECOND));

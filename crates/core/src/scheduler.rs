@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::fair_queue::FairShare;
-use crate::{ConnectionId, Instant, NetworkFields, Path, Transmit, Weight};
+use crate::{ConnectionId, Instant, NetworkFields, Path, PathName, Transmit, Weight};
 
 /// Bytes after which a turn ends while others are in line.
 const QUANTUM_BYTES: usize = 16 * 1500;
@@ -66,7 +66,7 @@ pub enum AfterTurn {
 #[derive(Clone, Debug)]
 pub struct Scheduler<Peer> {
     /// Paths, each as often as connections of it are in line.
-    line: VecDeque<Peer>,
+    line: VecDeque<PathName<Peer>>,
     /// Segment that did not fit the batch before it.
     stash: Option<(Transmit<Peer>, Vec<u8>)>,
     /// Batches so far.
@@ -80,20 +80,20 @@ impl<Peer> Default for Scheduler<Peer> {
 }
 
 impl<Peer: Copy> Scheduler<Peer> {
-    /// Takes in that something happened to a connection of `path`, the one to `peer`: it is asked in its
+    /// Takes in that something happened to a connection of `path`, which is called `name`: it is asked in its
     /// turn. The path is looked up only if that is not to come anyway.
     pub fn touch<'a>(
         &mut self,
         id: ConnectionId,
         turn: &mut SchedulerEntry,
-        peer: &Peer,
+        name: &PathName<Peer>,
         path: impl FnOnce() -> Option<&'a mut Path>,
     ) {
         turn.silence = None;
         if !turn.is_in_line
             && let Some(path) = path()
         {
-            self.line_up(id, turn, *peer, path);
+            self.line_up(id, turn, *name, path);
         }
     }
 
@@ -103,7 +103,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         &mut self,
         id: ConnectionId,
         turn: &mut SchedulerEntry,
-        peer: Peer,
+        name: PathName<Peer>,
         path: &mut Path,
     ) -> AfterTurn {
         let is_alone = self.line.is_empty() && self.stash.is_none() && !path.shares_rate();
@@ -112,14 +112,20 @@ impl<Peer: Copy> Scheduler<Peer> {
             return AfterTurn::Silent(silence.deadline);
         }
         // Even if this was all: another may be next, and its timer is to be set.
-        self.line_up(id, turn, peer, path);
+        self.line_up(id, turn, name, path);
         AfterTurn::InLine
     }
 
-    fn line_up(&mut self, id: ConnectionId, turn: &mut SchedulerEntry, peer: Peer, path: &mut Path) {
+    fn line_up(
+        &mut self,
+        id: ConnectionId,
+        turn: &mut SchedulerEntry,
+        name: PathName<Peer>,
+        path: &mut Path,
+    ) {
         turn.is_in_line = true;
         path.line_up(id, &mut turn.share);
-        self.line.push_back(peer);
+        self.line.push_back(name);
     }
 
     /// True if nobody is in line, and no segment is left of the last turn.
@@ -136,11 +142,11 @@ impl<Peer: Copy> Scheduler<Peer> {
 
     /// Path whose turn it is. Its next connection ([`Path::next_connection`]) must [`Self::take`] the turn,
     /// unless one of them is gone.
-    pub fn call(&mut self) -> Option<Peer> {
+    pub fn call(&mut self) -> Option<PathName<Peer>> {
         self.line.pop_front()
     }
 
-    /// Turn of connection `id`: `poll` appends its next segment to the buffer, as long as there is one, the
+    /// Turn of connection `id` to `peer`: `poll` appends its next segment to the buffer, as long as there is one, the
     /// batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline of a
     /// connection that has none. A segment that is larger than what the path takes, or may be, goes alone: a
     /// carrier that sends batches as one packet would lose them as one.
@@ -149,7 +155,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         id: ConnectionId,
         turn: &mut SchedulerEntry,
         now: Instant,
-        (peer, path): (Peer, &mut Path),
+        (peer, name, path): (Peer, PathName<Peer>, &mut Path),
         (buffer, max_segments): (&mut Vec<u8>, usize),
         mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Result<NetworkFields, Option<Instant>>,
     ) -> (Option<Transmit<Peer>>, AfterTurn) {
@@ -196,7 +202,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         }
         self.batches += 1;
         path.count_turn(&mut turn.share, sent_bytes as u64);
-        (Some(batch), self.end_turn(id, turn, peer, path))
+        (Some(batch), self.end_turn(id, turn, name, path))
     }
 }
 

@@ -154,3 +154,47 @@ fn scps_tp_and_tcp_meet_at_one_host() {
                        transport = \"plain\"\ncount = 3\nworkload = { kind = \"bulk\", size = \"1MB\" }\n";
     assert!((run(&both, 1)["completed"] - 4.0).abs() < 1e-9);
 }
+
+/// The first node has the address 10.0.0.1.
+#[test]
+fn peers_behind_a_prefix_share_its_rate_in_a_scenario() {
+    let text = r#"
+[run]
+goal = "done"
+duration = "10h"
+[nodes]
+craft = { kind = "host" }
+router = { kind = "router" }
+one = { kind = "host" }
+two = { kind = "host" }
+[links.space]
+between = ["craft", "router"]
+forward = { rate = "10Mbit/s", delay = "250ms" }
+reverse = { rate = "10Mbit/s", delay = "250ms" }
+[links.one]
+between = ["router", "one"]
+[links.two]
+between = ["router", "two"]
+[transports.own]
+protocol = "scps-tp"
+controller = "none"
+loss_cause = "corruption"
+[[transports.own.routes]]
+prefix = "10.0.0.0/29"
+rate = "1Mbit/s"
+[flows.one]
+from = "craft"
+to = "one"
+transport = "own"
+workload = { kind = "bulk", size = "5MB" }
+[flows.two]
+from = "craft"
+to = "two"
+transport = "own"
+workload = { kind = "bulk", size = "5MB" }
+"#;
+    let metrics = run(text, 1);
+    let [one, two] = ["one", "two"].map(|flow| metrics[&format!("flows.{flow}.goodput_bps")]);
+    println!("{one:.0} and {two:.0} bit/s of 1 Mbit/s");
+    assert!((one / two - 1.0).abs() < 0.02 && one + two > 0.9e6, "{one} {two}");
+}

@@ -331,7 +331,7 @@ impl Config {
     /// Rate that a connection declares for its path.
     pub(crate) fn declared_rate(&self) -> Option<DeclaredRate> {
         let burst_ns = self.budget_burst_ns;
-        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns })
+        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns, peak: None })
     }
 
     /// Bounds of a measured rate.

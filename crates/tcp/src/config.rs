@@ -10,6 +10,7 @@ use crate::accelerated::AcceleratedOpen;
 use crate::ack_policy::AckPolicy;
 use crate::explicit::ExplicitConfig;
 use crate::loss::LossJudge;
+use crate::route::Routes;
 use crate::scps::Scps;
 
 /// Repair of losses.
@@ -131,6 +132,9 @@ pub struct Config {
     pub keepalive: Option<Keepalive>,
     /// SCPS-TP is offered and agreed to; these count where the peer agrees, too. `None`: plain TCP alone.
     pub scps: Option<Scps>,
+    /// Routes that the endpoint goes by from the moment at which a connection with these parameters is opened,
+    /// or, of those of accepted connections, from the beginning. None change nothing.
+    pub routes: Routes,
     /// Openings carry data, where the peer agrees and what is known of it allows: the SYN waits for the
     /// application's first word then. An opening that is repeated may deliver its data twice.
     pub accelerated_open: Option<AcceleratedOpen>,
@@ -143,7 +147,8 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, accelerated_open } = $config;
+        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, routes, accelerated_open } =
+            $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
@@ -162,6 +167,9 @@ macro_rules! show {
         }
         if accelerated_open.is_some() || is_long {
             text.field("accelerated_open", accelerated_open);
+        }
+        if !routes.is_empty() || is_long {
+            text.field("routes", routes);
         }
         text.finish()
     }};
@@ -247,6 +255,7 @@ impl Config {
             discover_mtu: false,
             loss_judge: None,
             scps: None,
+            routes: Routes::default(),
             accelerated_open: None,
             keepalive: None,
             max_challenges_per_s: 10,
@@ -348,7 +357,7 @@ impl Config {
     /// Declaration for the path that a connection enters.
     pub(crate) fn declared_rate(&self) -> Option<DeclaredRate> {
         let burst_ns = self.budget_burst_ns;
-        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns })
+        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns, peak: None })
     }
 
     /// Parameters of the controller, for segments of `mss_bytes`; without what only the connection knows.

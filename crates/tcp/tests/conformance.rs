@@ -17,6 +17,7 @@ const TRACES: &[&str] = &[
 ];
 const SCPS_PAGE: &str = include_str!("../../../docs/spec/scps-tp.md");
 const SCPS_TRACES: &[&str] = &[
+    include_str!("routes.rs"),
     include_str!("scps.rs"),
     include_str!("scps_compression.rs"),
     include_str!("scps_pairs.rs"),
@@ -27,6 +28,8 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../../sim/tests/scps_signals.rs"),
     include_str!("../src/icmp/signal.rs"),
     include_str!("../src/receive/echoed.rs"),
+    include_str!("../src/route_tests.rs"),
+    include_str!("../../sim/tests/scps.rs"),
     include_str!("../src/scps/mod.rs"),
     include_str!("../src/scps/compress_tests.rs"),
     include_str!("../src/scps/numbers_tests.rs"),

@@ -6,7 +6,7 @@ use common::{Lone, PEER_INITIAL, PEER_PORT, PORT, plain, stamps, way};
 use skyhaul_core::{MS, NullSink, Verdict};
 use skyhaul_tcp::scps::{CAPABILITIES, CORRUPTION, Capabilities, SNACK, Scps, Snack, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
-use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, State};
+use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, Prefix, Route, Routes, Signals, State};
 
 /// Ends without timestamps, so that blocks have 1000 bytes; a window that stays open.
 fn speaking(scps: Scps) -> Config {
@@ -320,6 +320,43 @@ fn losses_are_congestion_unless_the_route_or_the_peer_says_otherwise() {
     snack(&mut lone, 1, Options::default());
     let timeouts = two_timeouts(&mut lone);
     assert!(timeouts[1] >= 2 * timeouts[0] && lone.stats().cwnd_bytes == 1000, "{timeouts:?}");
+}
+
+#[test]
+fn a_signal_that_a_route_does_not_obey_changes_nothing() {
+    let congestion =
+        Scps { controller: ControllerKind::Vegas, loss_cause: Verdict::Congestion, ..declared() };
+    let window = |corruption| {
+        let route = Route { obeys: Signals { corruption, ..Signals::ALL }, ..Route::to(peers()) };
+        let routes = Routes::new(vec![route]).unwrap();
+        let config = Config { routes, ..speaking(congestion.clone()) };
+        let mut lone = accepted_with(&config, offer(facility::SNACK | facility::SNACK_VECTOR));
+        lone.write(10_000);
+        assert_eq!(lone.data_sent().len(), 10);
+        let mut options = holes(&[(0, 1)]);
+        assert!(options.extra.push(CORRUPTION, &[]));
+        snack(&mut lone, 1, options);
+        assert_eq!(lone.data_sent(), [1]);
+        lone.stats().cwnd_bytes
+    };
+    assert_eq!([true, false].map(window), [10_000, 5000]);
+}
+
+#[test]
+fn a_route_asks_for_marks_only_where_it_obeys_them() {
+    let asks = |ecn, prefix: Prefix| {
+        let route = Route { obeys: Signals { ecn, ..Signals::ALL }, ..Route::to(prefix) };
+        let routes = Routes::new(vec![route]).unwrap();
+        let (_, syn) = Lone::connecting(&Config { ecn: true, routes, ..plain() });
+        syn.flags & (flags::ECE | flags::CWR) != 0
+    };
+    let elsewhere = "192.0.2.0/24".parse().unwrap();
+    assert_eq!([asks(true, peers()), asks(false, peers()), asks(false, elsewhere)], [true, false, true]);
+}
+
+/// Prefix of the scripted peer.
+fn peers() -> Prefix {
+    "10.0.0.0/24".parse().unwrap()
 }
 
 #[test]

@@ -4,7 +4,9 @@ use alloc::vec::Vec;
 
 use super::{Arrival, Connection, Context, Endpoint, Family, Hosted, Key};
 use crate::event::Refusal;
-use crate::{AfterTurn, Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, Transmit};
+use crate::{
+    AfterTurn, Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, PathName, Transmit,
+};
 
 impl<H: Hosted> Engine for H {
     type Peer = <H::Family as Family>::Peer;
@@ -52,8 +54,8 @@ impl<H: Hosted> Engine for H {
         if let Some(transmit) = endpoint.transmit_answer(now, buffer, sink) {
             return Some(transmit);
         }
-        while let Some(peer) = endpoint.scheduler.call() {
-            let transmit = endpoint.transmit_to(peer, now, (buffer, max_segments), sink);
+        while let Some(path) = endpoint.scheduler.call() {
+            let transmit = endpoint.transmit_over(path, now, (buffer, max_segments), sink);
             if transmit.is_some() {
                 return transmit;
             }
@@ -64,7 +66,7 @@ impl<H: Hosted> Engine for H {
 
     fn peer_moved(&mut self, now: Instant, peer: Self::Peer) {
         let endpoint = self.endpoint_mut();
-        if let Some(path) = endpoint.paths.get_mut(&peer) {
+        if let Some(path) = endpoint.path_mut(peer) {
             path.outage(now);
             if let Some(mtu) = path.mtu_mut() {
                 mtu.restart();
@@ -84,7 +86,7 @@ impl<H: Hosted> Engine for H {
         while let Some(id) = endpoint.timers.pop_due(now) {
             let Some(slot) = endpoint.slots.get_mut(id) else { continue };
             slot.timer = None;
-            let Some(path) = endpoint.paths.get_mut(&slot.key.peer) else { continue };
+            let Some(path) = endpoint.paths.get_mut(&slot.path) else { continue };
             slot.connection.handle_timeout(&mut Context { now, path, sink });
             endpoint.touch(id);
         }
@@ -106,7 +108,7 @@ impl<F: Family> Endpoint<F> {
         buffer.resize(buffer.len() + path.tail_bytes as usize, 0);
         let wire_bytes = path.carrier_bytes + buffer.len() as u32;
         // Where a rate is kept, everything to that peer counts.
-        if let Some(path) = self.paths.get_mut(&peer) {
+        if let Some(path) = self.path_mut(peer) {
             path.charge_unasked(now, wire_bytes);
         }
         if sink.wants() {
@@ -117,14 +119,14 @@ impl<F: Family> Endpoint<F> {
     }
 
     /// Takes the turn of the next connection of a path.
-    fn transmit_to(
+    fn transmit_over(
         &mut self,
-        peer: F::Peer,
+        name: PathName<F::Peer>,
         now: Instant,
         (buffer, max_segments): (&mut Vec<u8>, usize),
         sink: &mut dyn EventSink,
     ) -> Option<Transmit<F::Peer>> {
-        let path = self.paths.get_mut(&peer)?;
+        let path = self.paths.get_mut(&name)?;
         let id = path.next_connection()?;
         let slot = self.slots.get_mut(id)?;
         let (head, tail) = (path.config().head_bytes as usize, path.config().tail_bytes as usize);
@@ -136,9 +138,9 @@ impl<F: Family> Endpoint<F> {
             buffer.resize(if fields.is_ok() { buffer.len() + tail } else { start }, 0);
             fields
         };
-        let batch = (&mut *buffer, max_segments);
+        let (peer, batch) = (slot.key.peer, (&mut *buffer, max_segments));
         let (transmit, after) =
-            self.scheduler.take(id, &mut slot.entry, now, (peer, &mut *path), batch, poll);
+            self.scheduler.take(id, &mut slot.entry, now, (peer, name, &mut *path), batch, poll);
         slot.tell(id, &mut self.events);
         let AfterTurn::Silent(deadline) = after else { return transmit };
         if slot.is_retirable() {

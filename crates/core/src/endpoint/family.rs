@@ -7,8 +7,8 @@ use core::hash::Hash;
 use super::{Endpoint, Room};
 use crate::event::Refusal;
 use crate::{
-    ConnectionId, Description, EventSink, Instant, Integrity, NetworkFields, Path, Stats, StreamError,
-    StreamEvent,
+    ConnectionId, Description, EventSink, Instant, Integrity, NetworkFields, Path, PathName, Stats,
+    StreamError, StreamEvent,
 };
 
 /// Name of a peer: a small value of the carrier's choice. Equal names are one peer, with one path. An
@@ -191,6 +191,11 @@ pub trait Family: Clone + Debug {
 
     /// Ports of a segment that arrived: ours, then the sender's.
     fn ports(segment: &Self::Segment<'_>) -> (u16, u16);
+
+    /// Name of the path to `peer` for connections to come: peers whose rate is shared have one path.
+    fn path_name(&self, peer: Self::Peer) -> PathName<Self::Peer> {
+        PathName::To(peer)
+    }
 
     /// Connection that a segment is of which arrived under this key.
     fn find(endpoint: &Endpoint<Self>, key: Key<Self::Peer>, _: &Self::Segment<'_>) -> Option<ConnectionId> {

@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 
 use crate::event::Refusal;
 use crate::{
-    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, PathConfig, Paths, Scheduler,
-    SchedulerEntry, Stream, Timer, TimerQueue,
+    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, PathConfig, PathName, Paths,
+    Scheduler, SchedulerEntry, Stream, Timer, TimerQueue,
 };
 
 pub use budget::Room;
@@ -67,6 +67,8 @@ impl<P> HostConfig<P> {
 #[derive(Clone, Debug)]
 struct Slot<F: Family> {
     key: Key<F::Peer>,
+    /// Path that it entered.
+    path: PathName<F::Peer>,
     connection: F::Connection,
     timer: Option<Timer>,
     entry: SchedulerEntry,
@@ -149,7 +151,7 @@ pub struct Endpoint<F: Family> {
     listening: BTreeSet<u16>,
     slots: Slots<Slot<F>>,
     keys: BTreeMap<Key<F::Peer>, ConnectionId>,
-    paths: Paths<F::Peer>,
+    paths: Paths<PathName<F::Peer>>,
     timers: TimerQueue,
     scheduler: Scheduler<F::Peer>,
     accepted: VecDeque<ConnectionId>,
@@ -284,15 +286,15 @@ impl<F: Family> Endpoint<F> {
     /// Path to a peer for one more connection, which [`Self::insert`] must bring. `declared`: the rate that
     /// the connection declares.
     pub fn enter_path(&mut self, now: Instant, peer: F::Peer, declared: Option<DeclaredRate>) -> &mut Path {
-        self.paths.enter(now, peer, self.config.path(peer), declared)
+        self.paths.enter(now, self.family.path_name(peer), self.config.path(peer), declared)
     }
 
     /// Path to a peer for a change, while a connection uses it.
     pub fn path_mut(&mut self, peer: F::Peer) -> Option<&mut Path> {
-        self.paths.get_mut(&peer)
+        self.paths.get_mut(&self.family.path_name(peer))
     }
 
-    /// Takes a connection in, after [`Self::enter_path`] for its peer. It has its key from now on, whosever
+    /// Takes a connection in, right after [`Self::enter_path`] for its peer. It has its key from now on, whosever
     /// that was. `is_ours`: opened here, so that it need not be handed out.
     pub fn insert(&mut self, id: ConnectionId, key: Key<F::Peer>, connection: F::Connection, is_ours: bool) {
         self.keys.insert(key, id);
@@ -300,6 +302,7 @@ impl<F: Family> Endpoint<F> {
         let seat = (!is_ours).then(|| self.places.enter(id, host, connection.is_unproven()));
         let slot = Slot {
             key,
+            path: self.family.path_name(key.peer),
             connection,
             timer: None,
             entry: SchedulerEntry::default(),
@@ -317,7 +320,7 @@ impl<F: Family> Endpoint<F> {
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
         let slot = self.slots.get_mut(id)?;
         slot.connection.set_room(self.budget.room(&slot.booked, slot.is_unproven()));
-        Some((&mut slot.connection, self.paths.get_mut(&slot.key.peer)?))
+        Some((&mut slot.connection, self.paths.get_mut(&slot.path)?))
     }
 
     /// Changes a connection, and asks it in its turn what there is to send. `None`: there is no such
@@ -357,17 +360,17 @@ impl<F: Family> Endpoint<F> {
         if slot.is_retirable() {
             self.retire(id);
         } else {
-            let Slot { key: Key { peer, .. }, entry, .. } = slot;
-            self.scheduler.touch(id, entry, peer, || self.paths.get_mut(peer));
+            let Slot { path, entry, .. } = slot;
+            self.scheduler.touch(id, entry, path, || self.paths.get_mut(path));
         }
     }
 
     /// Frees the ports of a connection that is over, and forgets it once the application has let go.
     fn retire(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(id) else { return };
-        let key = slot.key;
+        let (key, path_name) = (slot.key, slot.path);
         self.timers.set(&mut slot.timer, id, None);
-        if let Some(path) = self.paths.get_mut(&key.peer) {
+        if let Some(path) = self.paths.get_mut(&path_name) {
             slot.entry.leave(path);
         }
         if self.keys.get(&key) == Some(&id) {
@@ -379,7 +382,7 @@ impl<F: Family> Endpoint<F> {
             if let Some(seat) = slot.seat.take() {
                 self.places.leave(id, seat);
             }
-            self.paths.leave(&key.peer);
+            self.paths.leave(&path_name);
             self.slots.remove(id);
             self.places.check_invariants(self.slots.len());
             self.accepted.retain(|&other| other != id);
@@ -399,7 +402,7 @@ impl<F: Family> Endpoint<F> {
         }
         for (id, slot) in self.slots.iter().rev().take(8) {
             debug_assert!(id <= self.last_id, "{id} was not given out");
-            debug_assert!(self.paths.get(&slot.key.peer).is_some(), "{id} has no path");
+            debug_assert!(self.paths.get(&slot.path).is_some(), "{id} has no path");
             debug_assert!(slot.timer.is_none_or(|timer| self.timers.first() <= Some(timer.at())), "{id}");
         }
     }

@@ -71,7 +71,7 @@ impl Config {
 
     /// Rate for a path.
     pub fn declared_rate(&self) -> Option<DeclaredRate> {
-        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns: BURST_NS })
+        self.rate_bps.map(|rate_bps| DeclaredRate { rate_bps, burst_ns: BURST_NS, peak: None })
     }
 
     /// Time between two statuses, at least 1 ns.

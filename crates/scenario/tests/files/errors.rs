@@ -226,6 +226,27 @@ fn what_cannot_be() {
 }
 
 #[test]
+fn routes_of_transports_that_make_no_sense() {
+    let with = |routes: &str| message("profile = \"paper\"", &format!("protocol = \"scps-tp\"\n{routes}"));
+    let mut all = String::new();
+    for routes in [
+        "routes = 1",
+        "routes = [{ rate = \"1Mbit/s\" }]",
+        "routes = [{ prefix = 10 }]",
+        "routes = [{ prefix = \"10.0.0.1/24\" }]",
+        "routes = [{ prefix = \"10.0.0.0/33\" }]",
+        "routes = [{ prefix = \"ground\" }]",
+        "routes = [{ prefix = \"10.0.0.0/24\" }, { prefix = \"10.0.0.0/8\" }, { prefix = \"10.0.0.0/24\" }]",
+        "routes = [{ prefix = \"10.0.0.0/24\", depth = \"9kB\" }]",
+        "routes = [{ prefix = \"10.0.0.0/24\", rate = \"1Mbit/s\", obey_ecn = 1 }]",
+    ] {
+        writeln!(all, "{routes}\n    {}", with(routes)).unwrap();
+    }
+    assert!(!all.contains("NO ERROR"), "{all}");
+    insta::assert_snapshot!(all);
+}
+
+#[test]
 fn names_of_nothing_and_ways_to_nowhere() {
     insta::assert_snapshot!(messages(&[
         ("between = [\"a\", \"r\"]", "between = [\"a\", \"s\"]"),

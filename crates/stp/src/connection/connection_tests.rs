@@ -149,7 +149,10 @@ impl Bench {
             end.path.discover_mtu(bounds, None);
         }
         if let Some(rate_bps) = self.config.rate_bps {
-            end.path.declare(Instant::ZERO, DeclaredRate { rate_bps, burst_ns: self.config.budget_burst_ns });
+            end.path.declare(
+                Instant::ZERO,
+                DeclaredRate { rate_bps, burst_ns: self.config.budget_burst_ns, peak: None },
+            );
         } else if self.config.wants_timing() {
             let start = PathStart { mss_bytes: 1400, first_window_bytes: 14_000, remembered: None };
             end.path.measure(self.config.budget_burst_ns, |_| self.config.controller.build_path(start));

@@ -109,7 +109,7 @@ fn parts_count_only_when_all_of_them_came() {
 /// `window_bytes`.
 fn with_window(window_bytes: u64) -> Sender {
     let mut path = Path::new(PathConfig { mtu_bytes: 1500, carrier_bytes: 28, head_bytes: 0, tail_bytes: 0 });
-    path.declare(Instant::ZERO, DeclaredRate { rate_bps: 1_000_000, burst_ns: 0 });
+    path.declare(Instant::ZERO, DeclaredRate { rate_bps: 1_000_000, burst_ns: 0, peak: None });
     let entropy = Entropy { initial: 0, timestamp_offset: 0, secret: 0, last_timestamp: None };
     let config = Arc::new(Config { rate_bps: Some(1_000_000), ..Config::standard() });
     let mut sender = Sender::new(&config, entropy, Instant::ZERO, &path);

@@ -83,7 +83,7 @@ impl Ends {
         let paths = [0, 1].map(|end: usize| {
             let mut path = Path::new(sizes);
             if let Some(rate_bps) = configs[end].rate_bps {
-                path.declare(Instant::ZERO, DeclaredRate { rate_bps, burst_ns: 10 * MS });
+                path.declare(Instant::ZERO, DeclaredRate { rate_bps, burst_ns: 10 * MS, peak: None });
             }
             path
         });

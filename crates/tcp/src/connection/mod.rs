@@ -115,6 +115,11 @@ impl Connection {
         self.sender.assume_loss_cause(verdict);
     }
 
+    /// Ignores what the peer says of damage from now on.
+    pub(crate) fn ignore_damage(&mut self) {
+        self.sender.ignore_damage();
+    }
+
     /// Routers damage what the peer sends: it is told for a while [SCPS-TP 3.1.2].
     pub(crate) fn report_damage(&mut self, now: Instant) {
         if self.sender.agreed().scps.is_some() {

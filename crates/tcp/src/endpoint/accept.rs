@@ -7,7 +7,7 @@ use skyhaul_core::endpoint::{self, Arrival, Context, Family as _, Place, Stage};
 use skyhaul_core::event::Refusal;
 use skyhaul_core::{ConnectionId, EventSink, Instant};
 
-use super::{Tcp, openings, ways};
+use super::{Tcp, declared_rate, openings, ways};
 use crate::agreed::Agreed;
 use crate::config::Config;
 use crate::connection::{Connection, Entropy, Names, syn_options};
@@ -83,11 +83,14 @@ fn admit(
     if endpoint.family.accept.offers_compression() {
         entropy.number = take_number(endpoint, names.peer, id, syn);
     }
-    let (config, known) = (Arc::clone(&endpoint.family.accept), endpoint.family.ways.get(names.peer));
-    let path = endpoint.enter_path(now, names.peer, config.declared_rate());
+    let config = Arc::clone(endpoint.family.accept_from(names.peer));
+    let known = endpoint.family.ways.get(names.peer);
+    let declared = declared_rate(endpoint, names.peer, &config);
+    let path = endpoint.enter_path(now, names.peer, declared);
     let mut context = Context { now, path, sink };
     let mut connection = begin(id, names, entropy, config, syn, &context);
     ways::brief(known, &mut connection, &mut context);
+    endpoint.family.routes.brief(names.peer.remote, &mut connection);
     endpoint.insert(id, names, connection, false);
     id
 }
@@ -109,7 +112,8 @@ fn take_number(endpoint: &mut Endpoint, way: Way, id: ConnectionId, syn: &Segmen
 /// misses it asks again.
 fn answer_by_cookie(endpoint: &mut Endpoint, (names, now): (Names, Instant), syn: &Segment<'_>) {
     let segment_bytes = endpoint.max_segment_bytes(names.peer);
-    let Tcp { accept: config, secrets, cookies, stats, .. } = &mut endpoint.family;
+    let config = &*Arc::clone(endpoint.family.accept_from(names.peer));
+    let Tcp { secrets, cookies, stats, .. } = &mut endpoint.family;
     let agreed = Agreed::learn(config, syn, true);
     let cookie = cookies.make(secrets, (names, now), syn, agreed);
     let offset = secrets.entropy(names, now).timestamp_offset;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use skyhaul_core::endpoint::{self, Arrival, Connection as _, Context, Family};
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields};
+use skyhaul_core::{ConnectionId, EventSink, Integrity, NetworkFields, PathName};
 
 use super::{Tcp, accept};
 use crate::accelerated::Lesson;
@@ -26,6 +26,10 @@ impl Family for Tcp {
 
     fn ports(segment: &Segment<'_>) -> (u16, u16) {
         (segment.destination_port, segment.source_port)
+    }
+
+    fn path_name(&self, way: Way) -> PathName<Way> {
+        self.routes.path_name(way)
     }
 
     fn find(

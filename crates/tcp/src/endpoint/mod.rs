@@ -6,6 +6,7 @@ mod disowned;
 mod family;
 mod icmp;
 mod openings;
+mod routes;
 mod secrets;
 mod ways;
 
@@ -14,7 +15,7 @@ use core::net::SocketAddr;
 
 use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage, USUAL_MIN_MTU_BYTES};
 use skyhaul_core::{
-    ConnectError, ConnectionId, Instant, NetworkFields, NullSink, Stream, host_number, ip_bytes,
+    ConnectError, ConnectionId, DeclaredRate, Instant, NetworkFields, NullSink, Stream, host_number, ip_bytes,
 };
 
 use crate::config::Config;
@@ -82,6 +83,7 @@ pub struct EndpointStats {
 pub struct Tcp {
     /// Parameters of accepted connections.
     accept: Arc<Config>,
+    routes: routes::Table,
     ways: ways::Ways,
     secrets: secrets::Secrets,
     cookies: cookies::Cookies,
@@ -91,6 +93,23 @@ pub struct Tcp {
     count: u32,
     disowned: disowned::Disowned,
     stats: EndpointStats,
+}
+
+impl Tcp {
+    /// Takes the routes of a connection that is opened here.
+    fn learn_routes(&mut self, config: &Config) {
+        self.routes.learn(&config.routes, &self.accept);
+    }
+
+    /// Parameters of a connection that a peer opens.
+    fn accept_from(&self, way: Way) -> &Arc<Config> {
+        self.routes.accept(way.remote).unwrap_or(&self.accept)
+    }
+}
+
+/// Rate that a connection with these parameters declares.
+fn declared_rate(endpoint: &endpoint::Endpoint<Tcp>, way: Way, config: &Config) -> Option<DeclaredRate> {
+    endpoint.family.routes.declared(way.remote, endpoint.new_path(way).mtu_bytes(), config)
 }
 
 /// All connections of a host.
@@ -124,8 +143,11 @@ impl Endpoint {
             // A buffer for reading is allotted to proven peers alone; its bound is the connection's.
             receive_budget_bytes: u64::MAX,
         };
+        let mut routes = routes::Table::default();
+        routes.learn(&accept.routes, &accept);
         let family = Tcp {
             accept: Arc::new(accept),
+            routes,
             ways: ways::Ways::default(),
             secrets: secrets::Secrets::new(&mut random),
             cookies: cookies::Cookies::default(),
@@ -161,12 +183,16 @@ impl Endpoint {
         if config.offers_compression() {
             entropy.number = endpoint.family.numbers.take(way, id);
         }
+        endpoint.family.learn_routes(&config);
+        let config = endpoint.family.routes.applied(way.remote, config);
         let known = endpoint.family.ways.get(way);
-        let path = endpoint.enter_path(now, way, config.declared_rate());
+        let declared = declared_rate(endpoint, way, &config);
+        let path = endpoint.enter_path(now, way, declared);
         let accelerated = config.accelerated_open;
         let mut context = Context { now, path, sink: &mut NullSink };
         let mut connection = Connection::open(id, names, entropy, Arc::new(config), &context);
         ways::brief(known, &mut connection, &mut context);
+        endpoint.family.routes.brief(way.remote, &mut connection);
         openings::open(&mut endpoint.family, (way, now), accelerated, &mut connection);
         endpoint.insert(id, names, connection, true);
         Ok(id)

@@ -281,6 +281,11 @@ impl Sender {
         self.verdicts.assume(cause);
     }
 
+    /// Ignores what the peer says of damage from now on.
+    pub(crate) fn ignore_damage(&mut self) {
+        self.verdicts.ignore_damage();
+    }
+
     /// The peer's SYN, numbered `sequence`, told its window and led to `agreed`.
     pub(crate) fn learn_peer(
         &mut self,

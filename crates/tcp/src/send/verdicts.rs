@@ -20,6 +20,8 @@ pub(super) struct Verdicts {
     by_default: Verdict,
     /// The peer says that routers damage what it gets [SCPS-TP 3.1.2].
     is_damage_told: bool,
+    /// That is no matter here: the route does not obey it.
+    ignores_damage: bool,
     /// The link was judged to be gone: one segment at a time, until something is acknowledged.
     in_outage: bool,
 }
@@ -30,6 +32,7 @@ impl Verdicts {
         named: None,
         by_default: Verdict::Congestion,
         is_damage_told: false,
+        ignores_damage: false,
         in_outage: false,
     };
 
@@ -59,7 +62,12 @@ impl Verdicts {
 
     /// Takes what an acknowledgement of a peer that speaks SCPS-TP says of damage.
     pub(super) fn take_damage(&mut self, is_told: bool) {
-        self.is_damage_told = is_told;
+        self.is_damage_told = is_told && !self.ignores_damage;
+    }
+
+    /// Ignores what the peer says of damage from now on.
+    pub(super) fn ignore_damage(&mut self) {
+        (self.ignores_damage, self.is_damage_told) = (true, false);
     }
 
     /// Judges a loss that shows now.

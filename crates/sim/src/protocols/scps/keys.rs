@@ -6,6 +6,7 @@ use skyhaul_tcp::{Config, ControllerKind};
 
 use crate::protocols::tcp::ack_policy::read_policy;
 use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys};
+use crate::protocols::tcp::routes::routes_key;
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::Key;
 use skyhaul_scenario::kinds::{Bytes, Choice, Count, Or, Pair, Switch};
@@ -31,6 +32,7 @@ const NOT_OF_TCP: [&str; 11] = [
 pub(super) fn end_keys() -> Vec<Key<Config>> {
     let mut keys: Vec<_> = scps_keys().into_iter().map(|key| key.within(scps)).collect();
     keys.extend(config_keys().into_iter().filter(|key| !NOT_OF_TCP.contains(&key.name)));
+    keys.push(routes_key());
     keys
 }
 

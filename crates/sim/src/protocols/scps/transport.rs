@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_tcp::Config;
+use skyhaul_tcp::{Config, Routes};
 
 use super::keys::end_keys;
 use crate::protocols::tcp::ack_policy::{AckDraft, ack_policy_keys};
@@ -29,9 +29,9 @@ impl ScpsDraft {
     }
 }
 
-/// Parameters of the accepting end: without the declared rate, which is that of the way to it.
+/// Parameters of the accepting end: without the declared rate and the routes, which are of the way to it.
 fn accepting(end: &Config) -> Config {
-    Config { rate_bps: None, ..end.clone() }
+    Config { rate_bps: None, routes: Routes::default(), ..end.clone() }
 }
 
 /// Parameters of the end that opens and of the one that accepts.
@@ -73,7 +73,7 @@ pub(super) fn transport_keys() -> &'static [Key<ScpsDraft>] {
         keys.extend(end_keys().into_iter().map(|key| key.within(|t: &mut ScpsDraft| &mut t.end)));
         keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
             "Changes for the end that accepts: every key but `protocol`, `profile` and `acceptor`. Without it both ends \
-             are alike, but for `rate`. All flows of SCPS-TP that end at one node need the same, but for what counts at \
+             are alike, but for `rate` and `routes`. All flows of SCPS-TP that end at one node need the same, but for what counts at \
              senders alone where the acceptor sends no data.",
         ));
         keys

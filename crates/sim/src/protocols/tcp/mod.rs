@@ -5,6 +5,7 @@ mod keepalive;
 pub(super) mod keys;
 pub(super) mod label;
 mod racers;
+pub(super) mod routes;
 #[cfg(test)]
 mod tests;
 mod transport;

@@ -11,7 +11,8 @@ use super::transport::TCP_PROFILES;
 #[test]
 fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     let mut tcp = names(&config_keys());
-    tcp.extend(["loss_judge", "scps"].map(String::from)); // code; a family of its own
+    // Code; a family of its own; a list of tables.
+    tcp.extend(["loss_judge", "scps", "routes"].map(String::from));
     assert_eq!(field_names(&Config::standard()), tcp);
     assert_eq!(field_names(&KEEPALIVE), names(keepalive_keys()));
     let explicit = field_names(&ExplicitConfig::default());

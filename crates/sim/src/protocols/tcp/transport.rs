@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_tcp::{Config, ExplicitConfig};
+use skyhaul_tcp::{Config, ExplicitConfig, Routes};
 
 use super::ack_policy::{AckDraft, ack_policy_keys};
 use super::keepalive::{KEEPALIVE, keepalive_keys};
 use super::keys::{config_keys, explicit_keys};
+use super::routes::{RouteDraft, route_keys, routes_key};
 use skyhaul_scenario::keys::{Key, join, read_table};
 use skyhaul_scenario::kinds::{Choice, Kind};
 use skyhaul_scenario::tree::Node;
@@ -39,9 +40,9 @@ impl TcpDraft {
     }
 }
 
-/// Parameters of the accepting end: without the declared rate, which is that of the way to it.
+/// Parameters of the accepting end: without the declared rate and the routes, which are of the way to it.
 fn accepting(end: &Config) -> Config {
-    Config { rate_bps: None, ..end.clone() }
+    Config { rate_bps: None, routes: Routes::default(), ..end.clone() }
 }
 
 impl Default for TcpDraft {
@@ -67,8 +68,14 @@ pub(super) fn describe(page: &mut Page) {
         .map(|name| Config::profile(name).unwrap_or_else(Config::standard).ack_policy)
         .map(AckDraft::from);
     page.profiled("[transports.NAME.ack_policy]", ack_policy_keys(), TCP_PROFILES, &mut policies);
+    page.section("[[transports.NAME.routes]]", route_keys(), &mut RouteDraft::default());
     page.section("[transports.NAME.explicit]", explicit_keys(), &mut ExplicitConfig::default());
     page.section("[transports.NAME.keepalive]", keepalive_keys(), &mut { KEEPALIVE });
+}
+
+/// Keys of an end.
+fn end_keys() -> Vec<Key<Config>> {
+    config_keys().into_iter().chain([routes_key()]).collect()
 }
 
 pub(super) fn transport_keys() -> &'static [Key<TcpDraft>] {
@@ -77,7 +84,7 @@ pub(super) fn transport_keys() -> &'static [Key<TcpDraft>] {
             "Start values: what a user today should have, the regular TCP of the papers, that of the \
                  SCPS-TP paper, or that of the wires between hosts and relays.",
         )];
-        keys.extend(config_keys().into_iter().map(|key| key.within(|t: &mut TcpDraft| &mut t.end)));
+        keys.extend(end_keys().into_iter().map(|key| key.within(|t: &mut TcpDraft| &mut t.end)));
         keys.push(Key::custom("acceptor", "a table", read_acceptor).means(
             "Changes for the end that accepts: every key but `protocol`, `profile` and `acceptor`. Without it \
              both ends are alike. All flows of TCP that end at one node need the same, but \
@@ -104,7 +111,7 @@ fn read_profile(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(),
 }
 
 fn read_acceptor(transport: &mut TcpDraft, node: &Node, path: &str) -> Result<(), ScenarioError> {
-    static KEYS: LazyLock<Vec<Key<Config>>> = LazyLock::new(config_keys);
+    static KEYS: LazyLock<Vec<Key<Config>>> = LazyLock::new(end_keys);
     let mut acceptor = accepting(&transport.end);
     read_table(&KEYS, &mut acceptor, node, path)?;
     transport.acceptor = Some(acceptor);
