@@ -146,10 +146,10 @@ impl<Peer: Copy> Scheduler<Peer> {
         self.line.pop_front()
     }
 
-    /// Turn of connection `id` to `peer`: `poll` appends its next segment to the buffer, as long as there is one, the
-    /// batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline of a
-    /// connection that has none. A segment that is larger than what the path takes, or may be, goes alone: a
-    /// carrier that sends batches as one packet would lose them as one.
+    /// Turn of connection `id` to `peer`: `poll` appends its next segment to the buffer, as long as there is
+    /// one, the batch has room (`max_segments`, at least 1) and the quantum lasts; its error is the deadline
+    /// of a connection that has none. A segment that is larger than what the path takes, or may be, goes
+    /// alone: a carrier that sends batches as one packet would lose them as one.
     pub fn take(
         &mut self,
         id: ConnectionId,

@@ -37,6 +37,15 @@ pub enum AckPolicy {
         /// Acknowledgements a round trip, at least 1; the paper's are 1 to 8.
         acks: u32,
     },
+    /// As [`Self::Reduced`], by octets instead of segments: acknowledgements go with the rate at which data
+    /// comes, and a way back that several connections share is relieved where their rates are lowered
+    /// [SCPS-TP 3.2].
+    Bytes {
+        /// Octets of data that are acknowledged at once, repeats counted.
+        every_bytes: u64,
+        /// From the first unacknowledged segment on, for data that comes in small blocks.
+        delay_ns: u64,
+    },
     /// As [`Self::Reduced`], so that acknowledgements take a share of the rate of their way
     /// [SCPS-TP 6.1.1]: after one of so many octets the next one waits as long as that share needs for it.
     ShareOfRate {
@@ -45,6 +54,15 @@ pub enum AckPolicy {
         /// Share of it.
         percent: u32,
     },
+}
+
+/// Data that waits for an acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unacked {
+    /// Segments with data or FIN.
+    pub(crate) packets: u32,
+    /// Octets of data.
+    pub(crate) bytes: u64,
 }
 
 /// Wait for an acknowledgement that goes with a round trip which is not known.
@@ -86,25 +104,28 @@ impl AckPolicy {
     pub(crate) fn longest_wait_ns(self, rtt_ns: u64) -> u64 {
         match self {
             Self::Immediate | Self::Delayed { .. } | Self::Heartbeat { .. } => 0,
-            Self::Reduced { delay_ns, .. } => delay_ns,
+            Self::Reduced { delay_ns, .. } | Self::Bytes { delay_ns, .. } => delay_ns,
             Self::PerRoundTrip { acks } => rtt_ns / u64::from(acks.max(1)),
             Self::ShareOfRate { .. } => self.spacing_ns(LONG_ACK_BYTES),
         }
     }
 
-    /// Moment at which the answer to the `waiting`-th unacknowledged segment is due; `None`: at once.
-    pub(crate) fn due(self, waiting: u32, urgency: Urgency, now: Instant) -> Option<Instant> {
+    /// Moment at which the answer to a segment is due, where with it so much waits; `None`: at once.
+    pub(crate) fn due(self, waiting: Unacked, urgency: Urgency, now: Instant) -> Option<Instant> {
         match self {
             _ if urgency == Urgency::End => None,
             Self::Immediate => None,
             Self::Delayed { every_packets, delay_ns } => {
-                (urgency == Urgency::Ordinary && waiting < every_packets).then(|| now.after(delay_ns))
+                (urgency == Urgency::Ordinary && waiting.packets < every_packets).then(|| now.after(delay_ns))
             }
             Self::Heartbeat { every_packets, tick_ns } => (urgency == Urgency::Ordinary
-                && waiting < every_packets)
+                && waiting.packets < every_packets)
                 .then(|| Instant::from_ns((now.as_ns() + 1).next_multiple_of(tick_ns.max(1)))),
             Self::Reduced { every_packets, delay_ns } => {
-                (waiting < every_packets).then(|| now.after(delay_ns))
+                (waiting.packets < every_packets).then(|| now.after(delay_ns))
+            }
+            Self::Bytes { every_bytes, delay_ns } => {
+                (waiting.bytes < every_bytes).then(|| now.after(delay_ns))
             }
             Self::PerRoundTrip { .. } => self.over(None).due(waiting, urgency, now),
             Self::ShareOfRate { .. } => Some(now),
@@ -118,34 +139,44 @@ mod tests {
 
     const NOW: Instant = Instant::from_ns(250 * MS);
 
+    fn packets(packets: u32) -> Unacked {
+        Unacked { packets, bytes: 100 * u64::from(packets) }
+    }
+
     #[test]
     fn each_policy_says_when_an_acknowledgement_is_due() {
         let at = |ms| Some(Instant::from_ns(ms * MS));
         let delayed = AckPolicy::Delayed { every_packets: 2, delay_ns: 40 * MS };
         let heartbeat = AckPolicy::Heartbeat { every_packets: 2, tick_ns: 200 * MS };
         let reduced = AckPolicy::Reduced { every_packets: 8, delay_ns: 100 * MS };
+        let by_bytes = AckPolicy::Bytes { every_bytes: 200, delay_ns: 80 * MS };
         for (policy, alone, second, gap) in [
             (AckPolicy::Immediate, None, None, None),
             (delayed, at(290), None, None),
             (heartbeat, at(400), None, None),
             (reduced, at(350), at(350), at(350)),
+            (by_bytes, at(330), None, at(330)),
         ] {
-            assert_eq!(policy.due(1, Urgency::Ordinary, NOW), alone, "{policy:?}");
-            assert_eq!(policy.due(2, Urgency::Ordinary, NOW), second, "{policy:?}");
-            assert_eq!(policy.due(1, Urgency::Gap, NOW), gap, "{policy:?}");
-            assert_eq!(policy.due(1, Urgency::End, NOW), None, "{policy:?}");
+            assert_eq!(policy.due(packets(1), Urgency::Ordinary, NOW), alone, "{policy:?}");
+            assert_eq!(policy.due(packets(2), Urgency::Ordinary, NOW), second, "{policy:?}");
+            assert_eq!(policy.due(packets(1), Urgency::Gap, NOW), gap, "{policy:?}");
+            assert_eq!(policy.due(packets(1), Urgency::End, NOW), None, "{policy:?}");
         }
-        assert_eq!(reduced.due(8, Urgency::Gap, NOW), None);
+        assert_eq!(reduced.due(packets(8), Urgency::Gap, NOW), None);
         let eight = AckPolicy::PerRoundTrip { acks: 8 };
         for (rtt_ns, ms) in [(Some(400 * MS), 300), (None, 450)] {
-            assert_eq!(eight.over(rtt_ns).due(1000, Urgency::Gap, NOW), at(ms), "{rtt_ns:?}");
-            assert_eq!(eight.over(rtt_ns).due(1, Urgency::End, NOW), None);
+            assert_eq!(eight.over(rtt_ns).due(packets(1000), Urgency::Gap, NOW), at(ms), "{rtt_ns:?}");
+            assert_eq!(eight.over(rtt_ns).due(packets(1), Urgency::End, NOW), None);
         }
         assert_eq!(reduced.over(Some(MS)), reduced);
         let share = AckPolicy::ShareOfRate { rate_bps: 1500, percent: 50 };
-        assert_eq!(share.due(1000, Urgency::Gap, NOW), Some(NOW), "but for the spacing");
+        assert_eq!(share.due(packets(1000), Urgency::Gap, NOW), Some(NOW), "but for the spacing");
         assert_eq!((share.spacing_ns(48) / MS, eight.spacing_ns(48)), (512, 0), "384 bits at 750 bit/s");
         let on_tick = Instant::from_ns(200 * MS);
-        assert_eq!(heartbeat.due(1, Urgency::Ordinary, on_tick), at(400), "the tick that is now has passed");
+        assert_eq!(
+            heartbeat.due(packets(1), Urgency::Ordinary, on_tick),
+            at(400),
+            "the tick that is now has passed"
+        );
     }
 }

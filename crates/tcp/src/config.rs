@@ -132,8 +132,8 @@ pub struct Config {
     pub keepalive: Option<Keepalive>,
     /// SCPS-TP is offered and agreed to; these count where the peer agrees, too. `None`: plain TCP alone.
     pub scps: Option<Scps>,
-    /// Routes that the endpoint goes by from the moment at which a connection with these parameters is opened,
-    /// or, of those of accepted connections, from the beginning. None change nothing.
+    /// Routes that the endpoint goes by from the moment at which a connection with these parameters is
+    /// opened, or, of those of accepted connections, from the beginning. None change nothing.
     pub routes: Routes,
     /// Openings carry data, where the peer agrees and what is known of it allows: the SYN waits for the
     /// application's first word then. An opening that is repeated may deliver its data twice.

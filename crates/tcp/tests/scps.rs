@@ -359,6 +359,26 @@ fn peers() -> Prefix {
     "10.0.0.0/24".parse().unwrap()
 }
 
+/// Data that comes in pieces of the size that is acknowledged, then a piece alone, whatever is missing.
+#[test]
+fn acknowledgements_by_octets_go_with_the_data_and_by_time_with_small_blocks() {
+    let ack_policy = AckPolicy::Bytes { every_bytes: 2500, delay_ns: 80 * MS };
+    let mut lone = accepted(Scps { ack_policy, ..declared() });
+    let heard = |lone: &mut Lone, numbers: &[u32], bytes: usize| {
+        let say = |n: &u32| {
+            lone.data(1 + n, &vec![7; bytes]);
+            lone.hear().len()
+        };
+        numbers.iter().map(say).sum::<usize>()
+    };
+    assert_eq!(heard(&mut lone, &[0, 1000, 2000, 3000, 4000, 5000], 1000), 2, "each third one");
+    assert_eq!(heard(&mut lone, &[6000], 1000), 0);
+    assert_eq!((wait(&mut lone), lone.one().acknowledgement), (80, 7001), "alone");
+    assert_eq!(heard(&mut lone, &[8000, 9000, 10_000], 1000), 1, "with a hole in front, too");
+    assert_eq!(heard(&mut lone, &[7000, 7100, 7200], 100), 0);
+    assert_eq!((wait(&mut lone), lone.one().acknowledgement), (80, 7301), "small ones wait together");
+}
+
 #[test]
 fn a_plain_peer_cannot_say_damage() {
     let ordinary = Options { mss: Some(1000), sack_permitted: true, ..Options::default() };

@@ -294,8 +294,8 @@ impl<F: Family> Endpoint<F> {
         self.paths.get_mut(&self.family.path_name(peer))
     }
 
-    /// Takes a connection in, right after [`Self::enter_path`] for its peer. It has its key from now on, whosever
-    /// that was. `is_ours`: opened here, so that it need not be handed out.
+    /// Takes a connection in, right after [`Self::enter_path`] for its peer. It has its key from now on,
+    /// whosever that was. `is_ours`: opened here, so that it need not be handed out.
     pub fn insert(&mut self, id: ConnectionId, key: Key<F::Peer>, connection: F::Connection, is_ours: bool) {
         self.keys.insert(key, id);
         let host = self.host_of(key.peer);

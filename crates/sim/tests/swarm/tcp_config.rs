@@ -98,6 +98,7 @@ fn vary_habits(d: &mut Dice, config: &mut Config) {
         AckPolicy::Heartbeat { every_packets, tick_ns: delay_ns },
         AckPolicy::Reduced { every_packets, delay_ns },
         AckPolicy::Reduced { every_packets: u32::MAX, delay_ns },
+        AckPolicy::Bytes { every_bytes: u64::from(every_packets) * 1400, delay_ns },
     ]);
     config.timestamps = d.percent(50);
     config.ecn = d.percent(70);

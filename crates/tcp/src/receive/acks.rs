@@ -2,15 +2,15 @@
 
 use skyhaul_core::{Instant, SECOND};
 
-use crate::ack_policy::{AckPolicy, Urgency};
+use crate::ack_policy::{AckPolicy, Unacked, Urgency};
 
 /// Debt of the receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acks {
     /// Moment at which an acknowledgement leaves, unless something takes it along before; zero: at once.
     due: Option<Instant>,
-    /// Segments with data or FIN since the last one.
-    unacked_packets: u32,
+    /// Data since the last one.
+    unacked: Unacked,
     /// Moment before which those that only a share of a rate is for leave no more.
     spaced_until: Instant,
     /// Segments of low class that were not answered; more than this many are not.
@@ -26,10 +26,12 @@ impl Acks {
         self.due
     }
 
-    /// A segment with data or FIN arrived.
-    pub(super) fn owe(&mut self, policy: AckPolicy, urgency: Urgency, now: Instant) {
-        self.unacked_packets += 1;
-        match policy.due(self.unacked_packets, urgency, now) {
+    /// A segment with so much data, or FIN, arrived.
+    pub(super) fn owe(&mut self, bytes: usize, policy: AckPolicy, urgency: Urgency, now: Instant) {
+        let Unacked { packets, bytes: before } = self.unacked;
+        self.unacked =
+            Unacked { packets: packets.saturating_add(1), bytes: before.saturating_add(bytes as u64) };
+        match policy.due(self.unacked, urgency, now) {
             Some(due) => _ = self.due.get_or_insert(due.max(self.spaced_until)),
             None => self.owe_now(),
         }
@@ -74,6 +76,6 @@ impl Acks {
     /// An acknowledgement leaves.
     pub(super) fn pay(&mut self) {
         self.due = None;
-        self.unacked_packets = 0;
+        self.unacked = Unacked::default();
     }
 }

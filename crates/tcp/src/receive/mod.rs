@@ -203,7 +203,7 @@ impl Receiver {
             () => Urgency::Ordinary,
         };
         match policy {
-            Some(policy) => self.acks.owe(policy, urgency, now),
+            Some(policy) => self.acks.owe(segment.payload_bytes(), policy, urgency, now),
             None => self.acks.owe_low(),
         }
         taken

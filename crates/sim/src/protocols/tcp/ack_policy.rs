@@ -6,7 +6,7 @@ use skyhaul_tcp::{AckPolicy, Config};
 
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::{Key, expect_table, join, read_table};
-use skyhaul_scenario::kinds::{Choice, Count, Rate, Time};
+use skyhaul_scenario::kinds::{Bytes, Choice, Count, Rate, Time};
 use skyhaul_scenario::tree::Node;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,7 @@ enum AckKind {
     Delayed,
     Heartbeat,
     Reduced,
+    Bytes,
     PerRoundTrip,
     ShareOfRate,
 }
@@ -24,6 +25,7 @@ enum AckKind {
 pub(in crate::protocols) struct AckDraft {
     kind: AckKind,
     every_packets: u32,
+    every_bytes: u64,
     /// A tick, for the heartbeat.
     delay_ns: u64,
     acks: u32,
@@ -40,6 +42,9 @@ impl From<AckPolicy> for AckDraft {
             AckPolicy::ShareOfRate { rate_bps, percent } => {
                 return Self { kind: AckKind::ShareOfRate, rate_bps, percent, ..Self::PLAIN };
             }
+            AckPolicy::Bytes { every_bytes, delay_ns } => {
+                return Self { kind: AckKind::Bytes, every_bytes, delay_ns, ..Self::PLAIN };
+            }
             AckPolicy::Immediate => (AckKind::Immediate, 1, 1),
             AckPolicy::Delayed { every_packets, delay_ns } => (AckKind::Delayed, every_packets, delay_ns),
             AckPolicy::Heartbeat { every_packets, tick_ns } => (AckKind::Heartbeat, every_packets, tick_ns),
@@ -53,6 +58,7 @@ impl AckDraft {
     const PLAIN: Self = Self {
         kind: AckKind::Immediate,
         every_packets: 1,
+        every_bytes: 12_000,
         delay_ns: 1,
         acks: 4,
         rate_bps: 1_000_000,
@@ -60,12 +66,13 @@ impl AckDraft {
     };
 
     fn finish(self) -> AckPolicy {
-        let Self { kind, every_packets, delay_ns, acks, rate_bps, percent } = self;
+        let Self { kind, every_packets, every_bytes, delay_ns, acks, rate_bps, percent } = self;
         match kind {
             AckKind::Immediate => AckPolicy::Immediate,
             AckKind::Delayed => AckPolicy::Delayed { every_packets, delay_ns },
             AckKind::Heartbeat => AckPolicy::Heartbeat { every_packets, tick_ns: delay_ns },
             AckKind::Reduced => AckPolicy::Reduced { every_packets, delay_ns },
+            AckKind::Bytes => AckPolicy::Bytes { every_bytes, delay_ns },
             AckKind::PerRoundTrip => AckPolicy::PerRoundTrip { acks },
             AckKind::ShareOfRate => AckPolicy::ShareOfRate { rate_bps, percent },
         }
@@ -79,6 +86,7 @@ pub(in crate::protocols) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
             ("delayed", AckKind::Delayed),
             ("heartbeat", AckKind::Heartbeat),
             ("reduced", AckKind::Reduced),
+            ("bytes", AckKind::Bytes),
             ("per-round-trip", AckKind::PerRoundTrip),
             ("share-of-rate", AckKind::ShareOfRate),
         ]);
@@ -86,11 +94,13 @@ pub(in crate::protocols) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
             Key::new("kind", kinds, |a: &mut AckDraft| &mut a.kind).means(
                 "Every segment at once; the n-th, or an earlier one when its time has passed, but out of sequence \
                  at once [RFC 5681 4.2]; the same with one clock for the whole host; nothing at once but the end, \
-                 for a thin way back, by number and time, or so many a round trip as the receiver knows it, or as \
+                 for a thin way back, by number and time, by octets and time, or so many a round trip as the receiver knows it, or as \
                  many as take a share of the rate back.",
             ),
             Key::new("every_packets", Count::at_least(1), |a: &mut AckDraft| &mut a.every_packets)
-                .means("The n-th segment is acknowledged at once. Not with \"immediate\", \"per-round-trip\" and \"share-of-rate\"."),
+                .means("The n-th segment is acknowledged at once. With \"delayed\", \"heartbeat\" and \"reduced\" alone."),
+            Key::new("every", Bytes::BUFFER, |a: &mut AckDraft| &mut a.every_bytes)
+                .means("So much data is acknowledged at once [SCPS-TP 3.2]. With \"bytes\" alone."),
             Key::new("delay", Time::POSITIVE, |a: &mut AckDraft| &mut a.delay_ns)
                 .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\", \"per-round-trip\" and \"share-of-rate\"."),
             Key::new("acks", Count { min: 1, max: 1000 }, |a: &mut AckDraft| &mut a.acks)
@@ -119,6 +129,7 @@ pub(in crate::protocols) fn read_policy(
     read_table(ack_policy_keys(), &mut draft, node, path)?;
     let (kind, used): (_, &[_]) = match draft.kind {
         AckKind::Immediate => ("\"immediate\"", &["kind"]),
+        AckKind::Bytes => ("\"bytes\"", &["kind", "every", "delay"]),
         AckKind::PerRoundTrip => ("\"per-round-trip\"", &["kind", "acks"]),
         AckKind::ShareOfRate => ("\"share-of-rate\"", &["kind", "rate", "percent"]),
         _ => ("this kind", &["kind", "every_packets", "delay"]),
