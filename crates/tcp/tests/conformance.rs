@@ -21,6 +21,7 @@ const SCPS_TRACES: &[&str] = &[
     include_str!("scps.rs"),
     include_str!("scps_compression.rs"),
     include_str!("scps_pairs.rs"),
+    include_str!("scps_records.rs"),
     include_str!("scps_signals.rs"),
 ];
 const SCPS_OTHERS: &[&str] = &[

@@ -9,10 +9,13 @@ use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader};
 use super::life::Reset;
 use super::{Connection, Context, State};
 use crate::call::Call;
-use crate::scps::compress;
+use crate::scps::{RECORD, compress};
 use crate::segment::{HEADER_BYTES, MAX_OPTIONS_BYTES, Options, Segment, encode, flags};
 use crate::send::Chunk;
 use crate::sequence::truncate;
+
+/// Octets of the mark behind a record, in a header whose options end at a multiple of 4.
+const RECORD_BYTES: usize = 4;
 
 /// Segment to send: data [first, end) with these control bits. ECN's are added.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +63,7 @@ impl Connection {
         context: &mut Context<'_>,
         out: &mut Vec<u8>,
     ) -> NetworkFields {
-        let options = self.options(bits, context);
+        let options = self.options(bits, 0, context);
         self.push(Piece::bare(number, bits), options, context, out)
     }
 
@@ -68,7 +71,7 @@ impl Connection {
     pub(super) fn send_low_answer(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> NetworkFields {
         self.receiver.nil_answered();
         let piece = Piece { class: Class::Low, ..Piece::bare(self.sender.max(), flags::ACK) };
-        let options = self.options(piece.bits, context);
+        let options = self.options(piece.bits, 0, context);
         self.push(piece, options, context, out)
     }
 
@@ -85,8 +88,7 @@ impl Connection {
         if has_ack {
             bits |= flags::ACK;
         }
-        let options = self.options(bits, context);
-        let chunk = self.fit(chunk, bits, &options);
+        let (chunk, options) = self.fitted(self.sender.cut_to_record(chunk), bits, context);
         let data_end = self.sender.data_end();
         if chunk.end > data_end {
             bits |= flags::FIN;
@@ -111,6 +113,21 @@ impl Connection {
         fields
     }
 
+    /// Piece of what there is, with its options: where a record ends, the mark of that goes along, or the last
+    /// octets go with the next segment.
+    fn fitted(&mut self, chunk: Chunk, bits: u8, context: &Context<'_>) -> (Chunk, Options) {
+        if !self.sender.ends_record(&chunk) {
+            let options = self.options(bits, 0, context);
+            return (self.fit(chunk, bits, &options), options);
+        }
+        let options = self.options(bits, RECORD_BYTES, context);
+        let mut marked = options;
+        let is_marked = marked.extra.push(RECORD, &[]);
+        debug_assert!(is_marked, "no room for a mark that was left room for");
+        let fitted = self.fit(chunk, bits, &marked);
+        (fitted, if fitted.end == chunk.end { marked } else { options })
+    }
+
     /// Makes room for what a header has beside what all data has: SACK blocks, an acknowledgement in a
     /// compressed one, one that goes uncompressed; and for a header that tells of grants, where one that asks
     /// has its room already.
@@ -130,8 +147,8 @@ impl Connection {
         chunk.cut(max_bytes, self.sender.data_end())
     }
 
-    /// Options of the next segment, which leaves.
-    fn options(&mut self, bits: u8, context: &Context<'_>) -> Options {
+    /// Options of the next segment, which leaves, so that `left_bytes` more have room.
+    fn options(&mut self, bits: u8, left_bytes: usize, context: &Context<'_>) -> Options {
         if bits & flags::SYN != 0 {
             return self.opening_options(context.path, context.now);
         }
@@ -139,7 +156,7 @@ impl Connection {
         if bits & flags::ACK == 0 {
             return Options { timestamps, ..Options::default() }; // the others belong to an acknowledgement
         }
-        let others = self.sender.agreed().option_bytes();
+        let others = self.sender.agreed().option_bytes() + left_bytes;
         let max_blocks = (MAX_OPTIONS_BYTES - others).saturating_sub(4) / 8;
         let rtt_ns = self.sender.agreed().scps.and_then(|_| self.round_trip_ns());
         let mut extra = self.receiver.scps_options(MAX_OPTIONS_BYTES - others, rtt_ns, context.now);

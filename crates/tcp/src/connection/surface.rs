@@ -7,6 +7,8 @@ use skyhaul_core::{Description, Instant, NetworkFields, Octets, Path, Stats, Str
 
 use super::{Connection, Context, State};
 use crate::receive::Receiver;
+use crate::scps::RecordPart;
+use crate::send::Sender;
 
 impl endpoint::Connection for Connection {
     type State = State;
@@ -124,15 +126,36 @@ impl endpoint::Connection for Connection {
 }
 
 impl Connection {
+    /// Writes to the end of a record; see [`crate::Endpoint::write_record`].
+    pub(crate) fn write_record(&mut self, data: &[u8]) -> Result<usize, StreamError> {
+        self.put(|sender| sender.write_record(data))
+    }
+
+    /// Reads within one record; see [`crate::Endpoint::read_record`].
+    pub(crate) fn read_record(&mut self, out: &mut [u8]) -> Result<Option<RecordPart>, StreamError> {
+        let mut ends = false;
+        let read = self.give(|receiver| {
+            let part = receiver.read_record(out);
+            ends = part.ends;
+            part.bytes
+        })?;
+        Ok(read.map(|bytes| RecordPart { bytes, ends }))
+    }
+
     /// Takes as much of `data` as there is room for.
     fn take(&mut self, data: Octets<'_>) -> Result<usize, StreamError> {
+        self.put(|sender| sender.write(data))
+    }
+
+    /// Octets that `write` puts into the sender.
+    fn put(&mut self, write: impl FnOnce(&mut Sender) -> usize) -> Result<usize, StreamError> {
         if self.life.is_closed() {
             return Err(StreamError::Closed(self.life.close_reason()));
         }
         if self.sender.is_finished() {
             return Err(StreamError::Finished);
         }
-        let taken = self.sender.write(data);
+        let taken = write(&mut self.sender);
         self.check_invariants();
         Ok(taken)
     }

@@ -6,6 +6,7 @@ mod disowned;
 mod family;
 mod icmp;
 mod openings;
+mod records;
 mod routes;
 mod secrets;
 mod ways;

@@ -239,6 +239,11 @@ impl Assembly {
         teller.tell(&self.have, (self.next, end), room, (now, rtt_ns), extra);
     }
 
+    /// Number of the next octet to be read.
+    pub(crate) fn reading(&self) -> u64 {
+        self.next - self.ready.len() as u64
+    }
+
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
         self.ready.read(out)
     }

@@ -12,7 +12,7 @@ use skyhaul_core::{Class, Description, Ecn, Instant, SECOND};
 use crate::ack_policy::{AckPolicy, Urgency};
 use crate::agreed::Agreed;
 use crate::config::Config;
-use crate::scps::{Damage, Teller};
+use crate::scps::{Damage, MAX_UNREAD, RECORD, RecordEnds, RecordPart, Teller};
 use crate::segment::{ExtraOptions, SackBlocks, Segment, flags};
 use crate::sequence::{TimestampClock, expand, initial, is_earlier, truncate};
 use acks::Acks;
@@ -42,6 +42,8 @@ pub(crate) struct Receiver {
     /// Teller of holes, where both ends speak of them.
     teller: Option<Teller>,
     damage: Damage,
+    /// Records that were not read.
+    records: RecordEnds,
     echoed_rtt: EchoedRtt,
 }
 
@@ -68,6 +70,7 @@ impl Receiver {
             is_held: false,
             teller: None,
             damage: Damage::default(),
+            records: RecordEnds::default(),
             echoed_rtt: EchoedRtt::default(),
         }
     }
@@ -188,11 +191,16 @@ impl Receiver {
         policy: Option<AckPolicy>,
         now: Instant,
     ) -> Taken {
+        let ends_record = self.ends_record(segment);
+        let is_refused = ends_record && self.records.has_until(self.assembly.next(), MAX_UNREAD);
         let assembly = &mut self.assembly;
         let (before, had_gap) = (assembly.next(), assembly.has_gap());
-        let is_new = assembly.insert(sequence, segment.octets());
+        let is_new = !is_refused && assembly.insert(sequence, segment.octets());
         let end = sequence + segment.payload_bytes() as u64;
-        if segment.has(flags::FIN) && end <= assembly.edge() {
+        if ends_record && is_new && end <= assembly.edge() {
+            self.records.insert(end);
+        }
+        if segment.has(flags::FIN) && end <= assembly.edge() && !is_refused {
             assembly.set_end(end);
         }
         let taken = Taken { moved: assembly.next() > before, is_complete: assembly.is_complete() };
@@ -211,12 +219,32 @@ impl Receiver {
 
     /// Takes out what is ready, as much as `out` has room for; [`Self::after_read`] must follow.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
-        self.assembly.read(out)
+        let count = self.assembly.read(out);
+        self.records.forget_until(self.assembly.reading());
+        count
+    }
+
+    /// As [`Self::read`], no further than the end of a record.
+    pub(crate) fn read_record(&mut self, out: &mut [u8]) -> RecordPart {
+        let from = self.assembly.reading();
+        let end = self.records.first_after(from);
+        let room =
+            end.map_or(out.len(), |end| out.len().min(usize::try_from(end - from).unwrap_or(usize::MAX)));
+        let bytes = self.read(&mut out[..room]);
+        RecordPart { bytes, ends: bytes > 0 && end == Some(from + bytes as u64) }
+    }
+
+    /// True if a segment of a peer that speaks SCPS-TP says that a record ends with its data.
+    fn ends_record(&self, segment: &Segment<'_>) -> bool {
+        let is_said = segment.options.extra.get(RECORD).is_some_and(<[u8]>::is_empty);
+        is_said && self.agreed.scps.is_some() && segment.payload_bytes() > 0
     }
 
     /// Takes out all that is ready by description; [`Self::after_read`] must follow.
     pub(crate) fn read_described(&mut self) -> Option<Description> {
-        self.assembly.read_described()
+        let read = self.assembly.read_described();
+        self.records.forget_until(self.assembly.reading());
+        read
     }
 
     /// Result of having read so much: `None` when nothing was there yet, `Some(0)` at the end of the stream.

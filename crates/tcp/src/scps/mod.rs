@@ -9,6 +9,7 @@ mod damage;
 mod numbers;
 #[cfg(test)]
 mod numbers_tests;
+mod records;
 mod requests;
 mod snack;
 #[cfg(test)]
@@ -25,6 +26,8 @@ use crate::segment::ExtraOptions;
 pub use capabilities::{Capabilities, facility};
 pub(crate) use damage::Damage;
 pub(crate) use numbers::Numbers;
+pub use records::RecordPart;
+pub(crate) use records::{MAX_UNACKNOWLEDGED, MAX_UNREAD, RecordEnds};
 pub(crate) use requests::{Said, read};
 pub use snack::SnackOption;
 pub(crate) use telling::Teller;

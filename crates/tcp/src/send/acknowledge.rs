@@ -137,6 +137,7 @@ impl Sender {
         let was_full = self.is_window_used();
         let old = self.space.una();
         let bytes = self.space.acknowledge(acknowledgement);
+        self.records.forget_until(acknowledgement);
         self.board.remove_below(acknowledgement);
         self.acknowledged_times(acknowledgement);
         call.stats.acknowledged_bytes += bytes;

@@ -16,6 +16,7 @@ mod persist;
 mod rack;
 #[cfg(test)]
 mod rack_tests;
+mod records;
 mod recovery;
 mod reduction;
 mod rto;
@@ -40,6 +41,7 @@ use crate::agreed::Agreed;
 use crate::call::Call;
 use crate::config::{Config, Recovery};
 use crate::explicit::Asking;
+use crate::scps::RecordEnds;
 use crate::segment::{HEADER_BYTES, Payload};
 use crate::sequence::TimestampClock;
 use buffer::SendBuffer;
@@ -75,6 +77,8 @@ pub(crate) struct Sender {
     /// Largest payload of a segment without SACK blocks.
     mss_bytes: u64,
     space: SendSpace,
+    /// Records that are not acknowledged.
+    records: RecordEnds,
     /// Data that goes before the handshake is over.
     early: Early,
     board: Scoreboard,
@@ -121,6 +125,7 @@ impl Sender {
             tail_probe: TailProbe::default(),
             timer: RetransmissionTimer::new(&config, space.initial(), now),
             space,
+            records: RecordEnds::default(),
             early: Early::default(),
             persist: Persist::default(),
             outage: LinkOutage::default(),
