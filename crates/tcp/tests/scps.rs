@@ -34,6 +34,8 @@ fn offer(facilities: u8) -> Options {
     Options { mss: Some(1000), sack_permitted: true, ..with(CAPABILITIES, &[facilities, 7]) }
 }
 
+/// Prefix of the scripted peer.
+const PEERS: &str = "10.0.0.0/24";
 /// Round trip of the scripted peer, in ms.
 const RTT_MS: u64 = 100;
 
@@ -327,7 +329,8 @@ fn a_signal_that_a_route_does_not_obey_changes_nothing() {
     let congestion =
         Scps { controller: ControllerKind::Vegas, loss_cause: Verdict::Congestion, ..declared() };
     let window = |corruption| {
-        let route = Route { obeys: Signals { corruption, ..Signals::ALL }, ..Route::to(peers()) };
+        let route =
+            Route { obeys: Signals { corruption, ..Signals::ALL }, ..Route::to(PEERS.parse().unwrap()) };
         let routes = Routes::new(vec![route]).unwrap();
         let config = Config { routes, ..speaking(congestion.clone()) };
         let mut lone = accepted_with(&config, offer(facility::SNACK | facility::SNACK_VECTOR));
@@ -350,16 +353,10 @@ fn a_route_asks_for_marks_only_where_it_obeys_them() {
         let (_, syn) = Lone::connecting(&Config { ecn: true, routes, ..plain() });
         syn.flags & (flags::ECE | flags::CWR) != 0
     };
-    let elsewhere = "192.0.2.0/24".parse().unwrap();
-    assert_eq!([asks(true, peers()), asks(false, peers()), asks(false, elsewhere)], [true, false, true]);
+    let (peers, elsewhere) = (PEERS.parse().unwrap(), "192.0.2.0/24".parse().unwrap());
+    assert_eq!([asks(true, peers), asks(false, peers), asks(false, elsewhere)], [true, false, true]);
 }
 
-/// Prefix of the scripted peer.
-fn peers() -> Prefix {
-    "10.0.0.0/24".parse().unwrap()
-}
-
-/// Data that comes in pieces of the size that is acknowledged, then a piece alone, whatever is missing.
 #[test]
 fn acknowledgements_by_octets_go_with_the_data_and_by_time_with_small_blocks() {
     let ack_policy = AckPolicy::Bytes { every_bytes: 2500, delay_ns: 80 * MS };

@@ -113,8 +113,8 @@ impl Connection {
         fields
     }
 
-    /// Piece of what there is, with its options: where a record ends, the mark of that goes along, or the last
-    /// octets go with the next segment.
+    /// Piece of what there is, with its options: where a record ends, the mark of that goes along, or the
+    /// last octets go with the next segment.
     fn fitted(&mut self, chunk: Chunk, bits: u8, context: &Context<'_>) -> (Chunk, Options) {
         if !self.sender.ends_record(&chunk) {
             let options = self.options(bits, 0, context);
