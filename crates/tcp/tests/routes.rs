@@ -164,7 +164,7 @@ fn two_peers_behind_a_prefix_get_half_of_its_rate_each() {
     let config = routed(&[("10.88.0.0/16", rate(RATE_BPS))]);
     let mut star = Star::new(&config, &peers);
     let ids = peers.map(|peer| star.connect(peer, &config));
-    let data = [7; 20_000];
+    let data = vec![7; 20_000];
     star.run(2 * SECOND, |hub| ids.iter().for_each(|&id| _ = hub.write(id, &data)));
     let since = star.now;
     star.run(20 * SECOND, |hub| ids.iter().for_each(|&id| _ = hub.write(id, &data)));
@@ -194,7 +194,7 @@ fn an_accepted_connection_and_one_that_is_opened_share_their_route() {
     let peer = star.peers.get_mut(&way.local).unwrap();
     assert_eq!(peer.connect(star.now, way, PORT, None, speaking()), Ok(1));
     let opened = star.connect("10.88.0.2", &speaking());
-    let (data, mut accepted) = ([7; 20_000], None);
+    let (data, mut accepted) = (vec![7; 20_000], None);
     let mut work = |hub: &mut Endpoint| {
         accepted = accepted.or_else(|| hub.accept());
         accepted.iter().chain([&opened]).for_each(|&id| _ = hub.write(id, &data));
@@ -216,7 +216,7 @@ fn the_longest_prefix_counts_and_peers_of_no_route_are_on_their_own() {
     let mut star = Star::new(&config, &peers);
     let own = Config { rate_bps: Some(2 * RATE_BPS), ..config.clone() };
     let ids = peers.map(|peer| star.connect(peer, &own));
-    let data = [7; 20_000];
+    let data = vec![7; 20_000];
     let mut work = |hub: &mut Endpoint| ids.iter().for_each(|&id| _ = hub.write(id, &data));
     star.run(2 * SECOND, &mut work);
     let since = star.now;
