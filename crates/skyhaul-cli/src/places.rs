@@ -16,9 +16,11 @@ pub(crate) const MAX_PLACES: usize = 32;
 /// Of those, transfers from one address.
 const MAX_PLACES_OF_HOST: usize = MAX_PLACES / 2;
 /// Transfers that wait for a place because something of them is kept.
-const MAX_WAITING: usize = MAX_PLACES / 2;
+pub(crate) const MAX_WAITING: usize = MAX_PLACES / 2;
 /// Of those, transfers from one address.
 const MAX_WAITING_OF_HOST: usize = MAX_WAITING / 2;
+/// Sessions without a place, of which nothing is to come, that wait for their senders' farewells.
+pub(crate) const MAX_FAREWELLS: usize = MAX_PLACES / 2;
 /// Time between two looks for a free place.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Time after which a connection without a transfer's opening gives way.
@@ -117,6 +119,8 @@ pub(crate) struct Places {
     next: Cell<u64>,
     /// Host of each transfer that waits.
     waiting: RefCell<Vec<u64>>,
+    /// Hosts whose farewells are waited for, in the order in which that began.
+    farewells: RefCell<Vec<(u64, Rc<Notify>)>>,
 }
 
 /// A place, until it is dropped or given to another.
@@ -124,6 +128,13 @@ pub(crate) struct Places {
 pub(crate) struct Place<'a> {
     places: &'a Places,
     key: u64,
+    leave: Rc<Notify>,
+}
+
+/// Room of a session that waits for its sender's farewell, until it is dropped or given to another.
+#[derive(Debug)]
+pub(crate) struct Farewell<'a> {
+    places: &'a Places,
     leave: Rc<Notify>,
 }
 
@@ -173,6 +184,21 @@ impl Places {
         })
     }
 
+    /// Room to wait for the farewell of this peer. Where as many are waited for as may be, the oldest of the
+    /// host of which there are most gives way: its files are there, and its sender asks again what became of
+    /// them.
+    pub(crate) fn farewell(&self, peer: IpAddr) -> Farewell<'_> {
+        let (host, leave) = (host_number(peer), Rc::new(Notify::new()));
+        let mut farewells = self.farewells.borrow_mut();
+        farewells.push((host, Rc::clone(&leave)));
+        if farewells.len() > MAX_FAREWELLS {
+            let of_host = |host: u64| farewells.iter().filter(|(other, _)| *other == host).count();
+            let at = (0..farewells.len()).rev().max_by_key(|&at| of_host(farewells[at].0));
+            farewells.remove(at.unwrap_or_default()).1.notify_one();
+        }
+        Farewell { places: self, leave }
+    }
+
     /// True if a transfer is under way that has made progress for the last [`WAITED_NS`], and whose sender is
     /// there.
     pub(crate) fn is_any_busy(&self, now: Instant) -> bool {
@@ -216,6 +242,19 @@ impl<'a> Turn<'a> {
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
         self.places.place(self.host, progress)
+    }
+}
+
+impl Farewell<'_> {
+    /// Ends when the room was given to another.
+    pub(crate) async fn taken_away(&self) {
+        self.leave.notified().await;
+    }
+}
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        self.places.farewells.borrow_mut().retain(|(_, leave)| !Rc::ptr_eq(leave, &self.leave));
     }
 }
 

@@ -123,3 +123,21 @@ fn what_is_waited_for_is_what_makes_progress_and_whose_sender_answers() {
     progress.hear(at(9_900));
     assert!(!places.is_any_busy(at(10_000)), "it brings nothing");
 }
+
+#[test]
+fn farewells_are_waited_for_within_a_bound_and_the_host_with_most_of_them_gives_way() {
+    fn has_to_go(farewell: &Farewell<'_>) -> bool {
+        use std::future::Future as _;
+        let mut leaving = std::pin::pin!(farewell.taken_away());
+        leaving.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_ready()
+    }
+    let places = Places::default();
+    let honest = places.farewell(address(1));
+    let crowd: Vec<_> = (0..2 * MAX_FAREWELLS).map(|_| places.farewell(address(2))).collect();
+    assert!(!has_to_go(&honest));
+    let gone = crowd.iter().map(has_to_go).collect::<Vec<_>>();
+    assert_eq!(gone.iter().filter(|&&gone| gone).count(), MAX_FAREWELLS + 1);
+    assert!(gone[..=MAX_FAREWELLS].iter().all(|&gone| gone), "the oldest go first");
+    drop(crowd);
+    assert_eq!(places.farewells.borrow().len(), 1);
+}

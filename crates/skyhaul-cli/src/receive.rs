@@ -28,7 +28,7 @@ use crate::held::Held;
 use crate::listing::Listings;
 use crate::output::note;
 use crate::over_tun::TcpChoice;
-use crate::places::{ASK_INTERVAL_NS, MAX_PLACES, Places};
+use crate::places::{ASK_INTERVAL_NS, MAX_FAREWELLS, MAX_PLACES, MAX_WAITING, Places};
 use crate::progress::{ProgressLine, TICK};
 use crate::result::TransferResult;
 use crate::sealed::{Keys, SealedEnd};
@@ -44,6 +44,7 @@ use crate::ways::PORTS;
 pub(crate) const MAX_EARLY: usize = 8;
 /// Sessions at the same time, those among them that have no place any more.
 const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
+const _: () = assert!(MAX_SESSIONS > MAX_PLACES + MAX_EARLY + MAX_WAITING + MAX_FAREWELLS);
 /// Text for whoever waits for one transfer, and got a part of one.
 const WAITS_ON: &str = "waiting on: a transfer that is broken off does not count for --once";
 

@@ -31,8 +31,13 @@ use crate::verbosity::Form;
 
 /// Time for which the proof of an address is waited for after everything else is done.
 const PROOF_PATIENCE: Duration = Duration::from_secs(10);
-/// Time for which a session without a place, of which nothing is to come, waits for its sender's farewell.
+/// Time for which a session without a place, of which nothing is to come, waits for its sender's farewell, unless
+/// others wait for theirs ([`Places::farewell`]).
 const FAREWELL_PATIENCE: Duration = Duration::from_secs(15);
+
+/// About as much as a JSON object says of a session, and of each of its files beside the name.
+const SESSION_BYTES: usize = 1500;
+const FILE_BYTES: usize = 250;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,32 +141,39 @@ async fn converse<E: TransportEnd>(
     let is_settled = matches!(received, Ok(Ok(_))) || known.are_settled();
     let proof_patience = if received.is_ok() { PROOF_PATIENCE } else { Duration::ZERO };
     let (report, failure) = outcome(peer, received, &known);
-    let stats = writer.stats();
+    let (stats, drops) = (writer.stats(), room.endpoint.socket_drops());
     // Under the name that it had: it may have none any more.
     let protection = Protection { peer: called, ..room.endpoint.protection(&monitor).0 };
-    let (transport, protection) = (room.endpoint.transport(), Some(protection));
     let scps_tp = room.endpoint.scps_tp(&monitor);
-    let mut result = TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
-    result = result.of_session(peer, &known, &report, Some(&room.folder()));
-    result.forward = Traffic::received(&stats);
-    result.reverse = Traffic::sent(&stats);
-    result.fast_open = room.opens_fast.then(|| FastOpenResult::received(&stats));
-    result.socket_drops = room.endpoint.socket_drops().zip(drops_before).map(|(all, before)| all - before);
-    if let (Some(start), Some(end)) = (started_at, arrived_at) {
-        let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);
-        result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
-    }
-    result.error = failure.as_ref().map(Failure::result);
     let brought_files = report.files.iter().any(|file| file.digest().is_some());
     // Files are there as soon as they can be; whether they count is known a round trip later.
     let mut counts =
         pin!(async { !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await });
-    if room.held.holds() && is_settled && counts.as_mut().await {
-        room.held.hold(peer, result);
+    let is_held = room.held.holds() && is_settled && counts.as_mut().await;
+    let is_told = is_held || brought_files || is_stopped || {
+        room.strangers.admit(size_bytes(&report, failure.as_ref()), clock.now())
+    };
+    // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
+    let result = || {
+        let (transport, protection) = (room.endpoint.transport(), Some(protection));
+        let mut result =
+            TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
+        result = result.of_session(peer, &known, &report, Some(&room.folder()));
+        result.forward = Traffic::received(&stats);
+        result.reverse = Traffic::sent(&stats);
+        result.fast_open = room.opens_fast.then(|| FastOpenResult::received(&stats));
+        result.socket_drops = drops.zip(drops_before).map(|(all, before)| all - before);
+        if let (Some(start), Some(end)) = (started_at, arrived_at) {
+            let seconds = f64::max(0.0, end.since(start) as f64 / 1e9);
+            result = TransferResult { elapsed_s: Some(seconds), ..result.with_goodput(seconds) };
+        }
+        TransferResult { error: failure.as_ref().map(Failure::result), ..result }
+    };
+    if is_held {
+        room.held.hold(peer, result());
         return Ending::Transfer { is_complete: failure.is_none() };
     }
-    let is_told = brought_files || is_stopped || room.strangers.admit(size_bytes(&result), clock.now());
-    let is_shown = is_told && tell(peer, &result, room.form);
+    let is_shown = is_told && tell(peer, &result(), room.form);
     // Held results have been asked: this one does not count.
     if room.held.holds() && is_settled || !counts.await {
         Ending::Stranger
@@ -207,7 +219,8 @@ async fn keep_place<E: TransportEnd>(
         }
         // Small files are here before the proof: told "no room", the sender would send them again.
         if known.is_all_here() {
-            tokio::time::sleep(FAREWELL_PATIENCE).await;
+            let farewell = room.places.farewell(peer.ip());
+            let _ = tokio::time::timeout(FAREWELL_PATIENCE, farewell.taken_away()).await;
             return Cut::NoPlace;
         }
         let Some(turn) = known.is_any_kept().then(|| room.places.wait(peer.ip())).flatten() else {
@@ -247,9 +260,10 @@ async fn idle<E: TransportEnd>(
 }
 
 /// About as much as is told of a session, in whatever form.
-fn size_bytes(result: &TransferResult) -> u64 {
-    let message_bytes = result.error.as_ref().map_or(0, |error| error.message.len());
-    (result.to_json().len() + message_bytes) as u64
+fn size_bytes(report: &SessionReport, failure: Option<&Failure>) -> u64 {
+    let names_bytes: usize = report.files.iter().map(|file| file.name.as_bytes().len()).sum();
+    let message_bytes = failure.map_or(0, |failure| failure.to_string().len());
+    (SESSION_BYTES + FILE_BYTES * report.files.len() + names_bytes + message_bytes) as u64
 }
 
 /// Files of a session, and why it failed, if it did. That it was ended here does no harm once every file has

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use common::{Kept, Receiver, Said, file, noise, skyhaul, until};
 use rustix::process::{Pid, Signal, kill_process};
 use skyhaul_core::ResetReason;
-use skyhaul_files::RawName;
-use skyhaul_files::codec::{Record, SessionOpening, Version};
-use skyhaul_net::{Endpoint, EndpointOptions, Protection, Stream};
+use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
+use skyhaul_files::{Digest, RawName, chunk_digest};
+use skyhaul_net::{Endpoint, EndpointOptions, Limits, Protection, Stream};
 use skyhaul_stp::Config;
 use skyhaul_stp::segment::{Opening, Segment, encode};
 use tempfile::TempDir;
@@ -40,6 +40,17 @@ fn forged(port: u16, data: &[u8]) -> Vec<u8> {
     let opening = Opening { max_payload_bytes: 1400, window_bytes: 1 << 20, nonce, ..Opening::default() };
     let data = (!data.is_empty()).then_some((data, &[][..]));
     datagram(port, Segment { bgn: Some(opening), data, ..Segment::default() })
+}
+
+/// A whole transfer of one file of an octet.
+fn whole(name: &str) -> Vec<u8> {
+    let mut stream = SessionOpening { version: Version::One, files: 1, bytes: 1 }.encode().to_vec();
+    let name = RawName::new(name);
+    stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
+    stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
+    stream.extend(b"x");
+    stream.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(0));
+    stream
 }
 
 /// Runs `work` in a runtime of its own.
@@ -197,6 +208,30 @@ fn silent_and_slow_peers_keep_no_newcomer_out() {
             () = dripping => unreachable!(),
             done = newcomer => drop(done.unwrap()),
         }
+        drop(held);
+    });
+}
+
+/// Each waited 15 s for a farewell, and as many as there may be sessions kept everybody else out.
+#[test]
+fn senders_of_whole_files_that_say_no_farewell_keep_no_newcomer_out() {
+    const SESSIONS: usize = 200;
+    let receiver = Receiver::start(&[]);
+    block_on(async {
+        let limits = Limits { max_connections: 2 * SESSIONS, ..Limits::default() };
+        let options = EndpointOptions { limits, ..EndpointOptions::default() };
+        let far = Endpoint::bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0)), options).unwrap();
+        let opened = (0..SESSIONS).map(|i| {
+            let (far, address) = (far.clone(), receiver.address.clone());
+            async move { says(&far, &address, &whole(&format!("whole{i}"))).await }
+        });
+        let local = tokio::task::LocalSet::new();
+        let held: Vec<_> = opened.map(|one| local.spawn_local(one)).collect();
+        let newcomer = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            tokio::task::spawn_blocking(move || newcomer_gets_in(&receiver)).await.unwrap();
+        };
+        local.run_until(newcomer).await;
         drop(held);
     });
 }

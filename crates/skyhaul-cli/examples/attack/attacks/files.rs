@@ -1,11 +1,12 @@
-//! Lists of files that hold what a receiver has little of.
+//! Files that hold what a receiver has little of: descriptors, memory, sessions.
 
 use std::future::pending;
 use std::io;
 
 use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
-use skyhaul_files::{Digest, RawName, chunk_digest};
-use tokio::io::AsyncWriteExt as _;
+use skyhaul_files::{Code, Digest, MAX_FILES, MAX_NAME_BYTES, RawName, Reason, chunk_digest};
+use skyhaul_net::Stream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
@@ -16,14 +17,83 @@ const SCENE: Scene = Scene { has_few_descriptors: true, ..Scene::PLAIN };
 /// Files of a session that may be begun and have no result.
 const FILES: u32 = 512;
 
-pub(crate) const ATTACKS: &[Attack] = &[Attack {
-    name: "hungry-list",
-    place: Place::Peer,
-    octets: "350 kB, once: 4 sessions",
-    aim: "512 damaged files a session hold the descriptors of a receiver that has 256",
-    scene: SCENE,
-    run: damaged,
-}];
+/// Sessions of whole files at a time.
+const FAREWELLS: u32 = 400;
+
+pub(crate) const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "hungry-list",
+        place: Place::Peer,
+        octets: "350 kB, once: 4 sessions",
+        aim: "512 damaged files a session hold the descriptors of a receiver that has 256",
+        scene: SCENE,
+        run: damaged,
+    },
+    Attack {
+        name: "refused-lists",
+        place: Place::Peer,
+        octets: "38 MB, once: 2 sessions",
+        aim: "65,536 refused files a session with the longest names; memory, CPU",
+        scene: Scene::PLAIN,
+        run: |field| crowd(field, 2, 1, |stream| Box::pin(list(stream, refused_files()))),
+    },
+    Attack {
+        name: "farewells",
+        place: Place::Peer,
+        octets: "some 150 kB, once: 400 sessions",
+        aim: "whole files of an octet whose senders say no farewell hold all sessions",
+        scene: Scene::PLAIN,
+        run: |field| {
+            crowd(field, 1, FAREWELLS, |stream| {
+                let body = whole_file(stream.peer_addr().port());
+                Box::pin(async move {
+                    stream.write_all(&body).await?;
+                    while stream.read(&mut [0; 4096]).await? > 0 {}
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                })
+            })
+        },
+    },
+];
+
+/// Says all of it, and hears what comes.
+async fn list(stream: &mut Stream, body: Vec<u8>) -> io::Result<()> {
+    let (mut reader, mut writer) = tokio::io::split(stream);
+    let write = async {
+        writer.write_all(&body).await?;
+        writer.shutdown().await
+    };
+    let read = async {
+        let mut heard = [0; 4096];
+        while reader.read(&mut heard).await? > 0 {}
+        Ok(())
+    };
+    tokio::try_join!(write, read).map(drop)
+}
+
+/// As many files as a session may have, each with a name that is refused, and given up at once.
+fn refused_files() -> Vec<u8> {
+    let files = MAX_FILES as u32;
+    let mut stream = SessionOpening { version: Version::Two, files, bytes: files.into() }.encode().to_vec();
+    let name = RawName::new([b".", &[0xFF; MAX_NAME_BYTES - 1][..]].concat());
+    for number in 0..files {
+        let name = name.clone();
+        stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(number));
+        stream.extend(Record::Abort { reason: Reason::new(Code::Interrupted, "") }.encode(number));
+    }
+    stream
+}
+
+/// One file of an octet.
+fn whole_file(salt: u16) -> Vec<u8> {
+    let mut stream = SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode().to_vec();
+    let name = RawName::new(format!("whole-{salt}"));
+    stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
+    stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
+    stream.extend(b"x");
+    stream.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(0));
+    stream
+}
 
 fn damaged(field: &Field<'_>) -> io::Result<()> {
     crowd(field, 4, 1, |stream| {
