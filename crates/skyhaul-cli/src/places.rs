@@ -51,8 +51,8 @@ pub(crate) struct Progress {
     at: Cell<Instant>,
     /// Payload that had moved by then.
     bytes: Cell<u64>,
-    /// Time at which its sender was last heard of, where that tells whether it is there: it is asked if it says
-    /// nothing.
+    /// Time at which its sender was last heard of, where that tells whether it is there: it is asked if it
+    /// says nothing.
     heard_at: Cell<Option<Instant>>,
 }
 

@@ -114,6 +114,15 @@ impl Model {
         self.is_all(ours_bps.min(self.estimate.bps()))
     }
 
+    /// True if what a report tells of left much more slowly than the path carries for us, though that is all
+    /// that trains show: a queue is emptied.
+    fn holds_back(&self, sample: &PathSample) -> bool {
+        let sent = sample.long.filter(|long| long.sent_ns > 0);
+        let sent_bps = sent.map_or(self.pace.bps(), |long| rate_bps(long.sent_bytes, long.sent_ns));
+        let estimate_bps = self.estimate.bps();
+        self.is_all(estimate_bps) && sent_bps < estimate_bps * competition::ALONE_PART
+    }
+
     /// Takes in what a report says of the part of the path that is ours.
     fn take_shared(&mut self, now: Instant, sample: &PathSample) {
         if let Some((long, bps)) = sample.long.and_then(|long| Some((long, self.arrived_bps(&long)?))) {
@@ -125,6 +134,7 @@ impl Model {
                 is_train: sample.train.is_some(),
                 has_all: self.has_all(),
                 has_lost: sample.long.is_some_and(|long| self.noise.is_exceeded(&long)),
+                holds_back: self.holds_back(sample),
             },
             is_all_ours: self.is_all(self.estimate.bps()),
             is_loose: self.growth.is_loose(now, rtt_min_ns),

@@ -15,6 +15,8 @@ pub(super) struct Sharing {
     had_all_at: Option<Instant>,
     /// Time of the last train that showed much more.
     had_part_at: Option<Instant>,
+    /// Time of the last of those, but for such that were told of while we held back.
+    doubted_at: Option<Instant>,
     /// Time of the last report that missed more than may be noise beside others.
     lost_at: Option<Instant>,
     /// True while trains show for long that others have much, and packets are lost.
@@ -32,6 +34,8 @@ pub(super) struct Evidence {
     pub(super) has_all: bool,
     /// True if it misses more than may be noise beside others.
     pub(super) has_lost: bool,
+    /// True if what arrives is less than that as less was sent: a queue is emptied.
+    pub(super) holds_back: bool,
 }
 
 impl Sharing {
@@ -45,9 +49,10 @@ impl Sharing {
         self.is_taken
     }
 
-    /// True while the last train has shown much more than is ours, however short the time.
+    /// True while the last train has shown much more than is ours, however short the time, although we did
+    /// not hold back: who empties a queue of its own leaves the rest to nobody.
     pub(super) fn is_in_doubt(&self) -> bool {
-        self.had_part_at > self.had_all_at
+        self.doubted_at > self.had_all_at
     }
 
     /// Rate in bit/s that arrives, on average over some packets; `None`: nothing has.
@@ -72,6 +77,9 @@ impl Sharing {
         }
         if evidence.is_train && !evidence.has_all {
             self.had_part_at = Some(now);
+            if !evidence.holds_back {
+                self.doubted_at = Some(now);
+            }
         }
         let is_within = |at: Option<Instant>| at.is_some_and(|at| now.since(at) <= patience_ns);
         self.is_taken = !is_within(self.had_all_at) && is_within(self.had_part_at) && is_within(self.lost_at);
@@ -115,7 +123,11 @@ mod tests {
         const PATIENCE_NS: u64 = 600 * MS;
         let mut sharing = Sharing::default();
         let mut saw = |at_ms: u64, is_train, has_all, has_lost| {
-            sharing.saw(Instant::from_ns(at_ms * MS), Evidence { is_train, has_all, has_lost }, PATIENCE_NS);
+            sharing.saw(
+                Instant::from_ns(at_ms * MS),
+                Evidence { is_train, has_all, has_lost, holds_back: false },
+                PATIENCE_NS,
+            );
             sharing.is_taken()
         };
         assert!(!saw(0, true, true, true));
@@ -127,5 +139,20 @@ mod tests {
         assert!(!saw(2000, true, false, false), "nothing is lost");
         assert!(saw(2100, true, false, true));
         assert!(!saw(2200, true, true, true), "all is ours");
+    }
+
+    #[test]
+    fn who_empties_a_queue_of_its_own_has_nobody_beside_it() {
+        let mut sharing = Sharing::default();
+        let mut doubts = |at_ms: u64, has_all, holds_back| {
+            let evidence = Evidence { is_train: true, has_all, has_lost: false, holds_back };
+            sharing.saw(Instant::from_ns(at_ms * MS), evidence, 600 * MS);
+            sharing.is_in_doubt()
+        };
+        assert!(!doubts(0, true, false));
+        assert!(!doubts(100, false, true), "we sent less than we may");
+        assert!(doubts(200, false, false), "somebody has the rest");
+        assert!(doubts(300, false, true), "and still has");
+        assert!(!doubts(400, true, true), "it is ours");
     }
 }

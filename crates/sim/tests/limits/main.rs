@@ -48,7 +48,9 @@ fn where_nobody_is_nobody_is_named() {
 /// Its own queue takes twice its length to empty, and trains of before show the rate of before.
 #[test]
 fn nobody_is_named_where_the_path_carries_a_tenth_of_what_it_did() {
-    for (delay, queue) in [("50ms", "125000B"), ("50ms", "250000B"), ("10ms", "25000B")] {
+    let near = [("50ms", "125000B"), ("50ms", "250000B"), ("10ms", "25000B")];
+    let far = ["69000B", "687500B", "1375000B"].map(|queue| ("275ms", queue));
+    for (delay, queue) in near.into_iter().chain(far) {
         let beside = Beside {
             rate_kbps: 10_000,
             delay,
