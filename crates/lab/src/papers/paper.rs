@@ -115,7 +115,18 @@ pub static PAPERS: &[Paper] = &[
     ),
     paper!(
         "scps-tp",
-        ["asymmetry", "bent-pipe", "corruption", "header", "large-segments", "on-board", "sequence",],
+        [
+            "asymmetry",
+            "bent-pipe",
+            "corruption",
+            "damage-ladder",
+            "header",
+            "large-segments",
+            "on-board",
+            "outage-ladder",
+            "sequence",
+            "signals",
+        ],
         &[]
     ),
     paper!("p-xcp", ["asymmetry", "goodput", "groups", "pairs", "two-flows"], formulas::P_XCP),

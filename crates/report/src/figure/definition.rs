@@ -254,6 +254,9 @@ pub struct LadderDefinition {
     /// Name of the right end.
     #[serde(default = "receiver")]
     pub right: String,
+    /// Name of a node between the two that sends packets of its own to either.
+    #[serde(default)]
+    pub between: Option<String>,
     /// The first moment that is shown; the first event if left out.
     #[serde(default)]
     pub from_s: Option<f64>,

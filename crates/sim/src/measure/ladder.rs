@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use skyhaul_core::event::{Alarm, SHOWN_ENTRIES};
+use skyhaul_core::event::{Alarm, RouterSignal, SHOWN_ENTRIES};
 use skyhaul_core::{Event, EventSink, Instant, SECOND};
 use skyhaul_link::Outage;
 
@@ -26,8 +26,11 @@ pub enum LadderLine {
     Packet {
         /// When it left.
         t_s: f64,
-        /// Which host sent it.
+        /// Which host sent it, or which router.
         from: String,
+        /// Where it goes, where that is not the other end.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
         /// Its contents.
         label: String,
         /// When it reached a host; `None`: a link dropped it.
@@ -66,6 +69,8 @@ enum Fate {
 struct Packet {
     at: Instant,
     host: u32,
+    /// Node that a router's goes to.
+    to: Option<u32>,
     label: String,
     kind: &'static str,
     fate: Fate,
@@ -105,8 +110,8 @@ impl Ladder {
                 Fate::Lost => None,
             };
             let (t_s, from) = (seconds(packet.at), host_name(packet.host));
-            let (label, kind) = (packet.label.clone(), packet.kind);
-            Some(LadderLine::Packet { t_s, from, label, arrived_s, kind })
+            let (to, label, kind) = (packet.to.map(host_name), packet.label.clone(), packet.kind);
+            Some(LadderLine::Packet { t_s, from, to, label, arrived_s, kind })
         };
         let packets = packets.into_iter().filter_map(line);
         packets.chain(outages(network)).chain(self.lines.iter().cloned()).collect()
@@ -132,7 +137,15 @@ impl Ladder {
             label = label.replace("POLL", &format!("PROBE {}", cycle.probes));
             kind = "probe";
         }
-        self.packets.insert(packet, Packet { at, host: origin.host, label, kind, fate: Fate::UnderWay });
+        let host = origin.host;
+        self.packets.insert(packet, Packet { at, host, to: None, label, kind, fate: Fate::UnderWay });
+    }
+
+    fn on_signal(&mut self, at: Instant, [host, to]: [u32; 2], packet: u64, signal: RouterSignal) {
+        if self.packets.len() < MAX_LADDER_PACKETS {
+            let (to, label, fate) = (Some(to), signal.name().into(), Fate::UnderWay);
+            self.packets.insert(packet, Packet { at, host, to, label, kind: "other", fate });
+        }
     }
 
     fn on_ended(&mut self, at: Instant, origin: Origin, verdict: Option<skyhaul_core::Verdict>) {
@@ -181,6 +194,9 @@ impl EventSink<Source> for Ladder {
             }
             (Event::LinkDrop { packet, .. }, _) => {
                 self.packets.get_mut(&packet).map(fate(Fate::Lost));
+            }
+            (Event::Signal { packet, to, signal }, Source::Host(router)) => {
+                self.on_signal(now, [router, to], packet, signal);
             }
             (event, Source::Engine { origin, protocol, packet }) => {
                 self.of_engine(now, origin, event, packet.map(|packet| (packet, protocol)));

@@ -1,5 +1,5 @@
-//! ICMP as a host speaks it: answers to echo requests, and word that nobody takes a packet [RFC 792, RFC 4443,
-//! RFC 1122 3.2.2].
+//! ICMP as a host speaks it: answers to echo requests, and word that nobody takes a packet [RFC 792,
+//! RFC 4443, RFC 1122 3.2.2].
 
 use skyhaul_core::Ecn;
 use skyhaul_core::ip::{self, Header};

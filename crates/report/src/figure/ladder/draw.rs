@@ -43,8 +43,18 @@ impl Layout<'_> {
         self.area.y + if share.is_finite() { share } else { 0.0 } * self.area.height
     }
 
+    /// True if a packet comes from the left end; one from between the ends, if it goes there.
     fn is_left(&self, packet: &LadderPacket) -> bool {
-        packet.from == self.definition.left
+        let end = if self.is_between(packet) { packet.to.as_deref() } else { Some(packet.from.as_str()) };
+        end == Some(self.definition.left.as_str())
+    }
+
+    fn is_between(&self, packet: &LadderPacket) -> bool {
+        self.definition.between.as_deref() == Some(packet.from.as_str())
+    }
+
+    fn middle_x(&self) -> f64 {
+        f64::midpoint(self.area.x, self.area.right())
     }
 
     fn end_x(&self, left: bool) -> f64 {
@@ -67,7 +77,8 @@ impl Layout<'_> {
 
     /// The usual way of a packet that arrived from this end, for those that did not.
     fn usual_delay_s(&self, left: bool) -> f64 {
-        let own = self.packets.iter().filter(|packet| self.is_left(packet) == left);
+        let is_own = |packet: &&&LadderPacket| self.is_left(packet) == left && !self.is_between(packet);
+        let own = self.packets.iter().filter(is_own);
         let mut delays: Vec<f64> = own.filter_map(|packet| Some(packet.arrived_s? - packet.t_s)).collect();
         delays.sort_by(f64::total_cmp);
         delays.get(delays.len() / 2).copied().unwrap_or((self.to_s - self.from_s) / 20.0)
@@ -124,9 +135,10 @@ pub(crate) fn scene(
 }
 
 fn shown<'a>(definition: &'a LadderDefinition, ladder: &'a Ladder) -> Result<Layout<'a>, String> {
-    let ends = [&definition.left, &definition.right];
+    let ends = [&definition.left, &definition.right].into_iter().chain(&definition.between);
+    let ends: Vec<&String> = ends.collect();
     if let Some(packet) = ladder.packets.iter().find(|packet| !ends.contains(&&packet.from)) {
-        return Err(format!("a packet comes from '{}'; the ends are {}", packet.from, listed(ends)));
+        return Err(format!("a packet comes from '{}'; the ends are {}", packet.from, listed(&ends)));
     }
     let last = |packet: &LadderPacket| packet.arrived_s.unwrap_or(packet.t_s);
     let first_s = ladder.packets.iter().map(|packet| packet.t_s).fold(f64::INFINITY, f64::min);
@@ -221,8 +233,10 @@ fn draw_time(scene: &mut Scene, layout: &Layout<'_>) {
     }
     let at = (MARGIN + 14.0, area.y + area.height / 2.0);
     scene.text(at, "Time (s)", 12.5, Anchor::Middle).turned = -90.0;
-    for (left, name) in [(true, &layout.definition.left), (false, &layout.definition.right)] {
-        let x = layout.end_x(left);
+    let definition = layout.definition;
+    let ends = [(layout.end_x(true), &definition.left), (layout.end_x(false), &definition.right)];
+    let between = definition.between.iter().map(|name| (layout.middle_x(), name));
+    for (x, name) in ends.into_iter().chain(between) {
         scene.line((x, area.y - 6.0), (x, area.bottom() + 6.0), LIFE);
         scene
             .text((x, area.y - 13.0), ellipsized(name, 13.0, true, BETWEEN - 20.0), 13.0, Anchor::Middle)
@@ -236,9 +250,14 @@ fn draw_packets(scene: &mut Scene, layout: &Layout<'_>) {
     for packet in &layout.packets {
         let left = layout.is_left(packet);
         let stroke = look::stroke(packet.kind);
-        let start: Point = (layout.end_x(left), layout.y(packet.t_s));
+        let (from_x, to_x) = if layout.is_between(packet) {
+            (layout.middle_x(), layout.end_x(left))
+        } else {
+            (layout.end_x(left), layout.end_x(!left))
+        };
+        let start: Point = (from_x, layout.y(packet.t_s));
         let arrival = packet.arrived_s.unwrap_or(packet.t_s + usual[usize::from(left)]);
-        let end: Point = (layout.end_x(!left), layout.y(arrival));
+        let end: Point = (to_x, layout.y(arrival));
         if packet.arrived_s.is_some() {
             items.push(line(start, end, stroke));
             items.extend(look::head(start, end, stroke.color));

@@ -115,6 +115,35 @@ fn the_cross_of_a_packet_lies_in_the_short_band_in_which_it_was_lost() {
     assert!(crosses.iter().all(|y| (top..bottom).contains(y)), "{crosses:?} in {top} to {bottom}");
 }
 
+/// Beginnings and ends of what is drawn for packets of a router in the middle, across.
+#[test]
+fn packets_of_a_node_between_the_ends_go_to_either() {
+    let events = "{\"t_s\":0.0,\"from\":\"sender\",\"label\":\"a\",\"arrived_s\":1.0}\n\
+                  {\"t_s\":2.0,\"from\":\"router\",\"to\":\"sender\",\"label\":\"down\",\"arrived_s\":2.5}\n\
+                  {\"t_s\":3.0,\"from\":\"router\",\"to\":\"receiver\",\"label\":\"noisy\",\"arrived_s\":3.5}\n";
+    let definition = DEFINITION.replace("map = true", "between = \"router\"");
+    let scene = drawn(&definition, events).unwrap().scene().unwrap();
+    let clipped = scene
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Clipped { items, .. } = item { Some(items) } else { None });
+    let ways: Vec<(f64, f64)> = clipped
+        .flatten()
+        .filter_map(|item| match item {
+            Item::Lines { points, closed: false, .. } if points.len() == 2 => {
+                Some((points[0].0, points[1].0))
+            }
+            _ => None,
+        })
+        .collect();
+    let [(left, right), (from_left, to_left), (from_right, to_right)] = ways[..] else { panic!("{ways:?}") };
+    let middle = f64::midpoint(left, right);
+    let places = [(from_left, middle), (to_left, left), (from_right, middle), (to_right, right)];
+    assert!(places.iter().all(|(at, expected)| (at - expected).abs() < 1e-9), "{ways:?}");
+    let error = drawn(DEFINITION, events).unwrap_err().to_string();
+    assert!(error.contains("a packet comes from 'router'"), "{error}");
+}
+
 #[test]
 fn texts_keep_apart_and_inside() {
     let mut places = [0.0, 1.0, 2.0, 50.0, 98.0, 99.0, 100.0];
