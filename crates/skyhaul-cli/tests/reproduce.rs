@@ -111,13 +111,13 @@ fn a_cycle_of_a_relays_buffer_is_drawn_from_a_run() {
 }
 
 #[test]
-fn compressed_headers_and_large_segments_of_the_scps_paper_are_as_stated() {
+fn signals_compressed_headers_and_large_segments_of_the_scps_paper_are_as_stated() {
     let dir = tempfile::tempdir().unwrap();
     let out = at(dir.path(), "out");
-    let said = run(&["reproduce", "scps-tp", "T-hdr", "T-ratio", "T-1", "--quick", "--out", &out]);
+    let said = run(&["reproduce", "scps-tp", "T-hdr", "T-ratio", "T-1", "T-2", "--quick", "--out", &out]);
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(
-        said.out.contains("4 claims: 3 reproduced, 0 differ, 0 undecided, 1 not testable"),
+        said.out.contains("6 claims: 6 reproduced, 0 differ, 0 undecided, 0 not testable"),
         "{}",
         said.out
     );
