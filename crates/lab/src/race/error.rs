@@ -44,7 +44,7 @@ pub enum RaceError {
     #[error("no link on the way has a rate that could be declared")]
     NoRate,
     /// Nothing carries this racer's bytes in real time.
-    #[error("{0} cannot race in real time: neither the kernel nor skyhaul's own endpoint over UDP plays it")]
+    #[error("{0} cannot race in real time: neither the kernel nor an endpoint of skyhaul's own plays it")]
     NotInRealTime(&'static str),
     /// There can be no emulation on this machine.
     #[error(transparent)]

@@ -187,13 +187,14 @@ impl Stage<'_> {
         Ok([host(self.plan.from)?, host(self.plan.to)?])
     }
 
-    /// Buffers of the kernel's TCP that leave its growth to the path.
+    /// Buffers of the kernel's TCP that leave its growth to the path, and the racer's switches.
     fn switches(&self) -> Vec<(String, String)> {
         let bytes = self.plan.buffer_bytes().max(USUAL_BUFFER_BYTES).min(i32::MAX as u64 / RECEIVE_SHARE);
-        vec![
+        let buffers = [
             ("ipv4/tcp_rmem".into(), format!("4096 131072 {}", RECEIVE_SHARE * bytes)),
             ("ipv4/tcp_wmem".into(), format!("4096 16384 {bytes}")),
-        ]
+        ];
+        buffers.into_iter().chain(self.racer.kernel_switches()).collect()
     }
 
     fn transfer(&self, ran: &Ran) -> RaceRun {

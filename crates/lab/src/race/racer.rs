@@ -104,8 +104,18 @@ impl Racer {
     }
 
     /// Controller of the kernel that plays it in real time, if one does.
-    pub(super) fn kernel_controller(self) -> Option<&'static str> {
+    pub(crate) fn kernel_controller(self) -> Option<&'static str> {
         self.entry.kernel_controller
+    }
+
+    /// Switches of the kernel that plays it.
+    pub(super) fn kernel_switches(self) -> impl Iterator<Item = (String, String)> {
+        self.entry.kernel_switches.iter().map(|&(name, value)| (name.to_string(), value.to_string()))
+    }
+
+    /// True if the receive window of the kernel that plays it is that of the accepting end's parameters.
+    pub(super) fn keeps_window(self) -> bool {
+        self.entry.keeps_window
     }
 
     /// Parameters of both ends. The rate of the grounds is for racers that are told one.
@@ -168,7 +178,8 @@ mod tests {
         let slip = error("tcp-cubci");
         assert!(slip.contains("did you mean `tcp-cubic`?"), "{slip}");
         let all = "there are skyhaul, xstp, xstp-declared, xstp-undeclared, stp, stp-declared, stp-undeclared, \
-                   skyhaul-xcp, skyhaul-p-xcp, tcp-cubic, tcp-bbr, tcp-reno, tcp-xcp, tcp-p-xcp, tcp-peach-plus, scps-tp, scps-tp-declared";
+                   skyhaul-xcp, skyhaul-p-xcp, tcp-cubic, tcp-bbr, tcp-reno, tcp-regular, tcp-xcp, tcp-p-xcp, tcp-peach-plus, scps-tp, scps-tp-declared, \
+                   scps-tp-of-file";
         assert!(slip.ends_with(all), "{slip}");
         assert!(!error("quic").contains("did you mean"));
     }

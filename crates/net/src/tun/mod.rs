@@ -39,7 +39,12 @@ pub use icmp::packet_too_big;
 pub use link::{PacketGate, PacketLink};
 pub use options::TunOptions;
 
+/// Parameters of a connection of TCP.
+pub use skyhaul_tcp::Config as TcpConfig;
+
 /// A connection of TCP as a byte stream.
 pub type TcpStream = crate::Stream<skyhaul_tcp::Endpoint>;
 /// Takes the TCP connections that peers open to a port.
 pub type TcpListener = crate::Listener<skyhaul_tcp::Endpoint>;
+/// A look at a connection of TCP.
+pub type TcpMonitor = crate::Monitor<skyhaul_tcp::Endpoint>;

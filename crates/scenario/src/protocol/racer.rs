@@ -25,6 +25,10 @@ pub struct RacerEntry {
     pub is_simulated_alone: bool,
     /// Congestion controller of the kernel's TCP that plays it in real time.
     pub kernel_controller: Option<&'static str>,
+    /// Switches of that kernel and their values, below `/proc/sys/net`.
+    pub kernel_switches: &'static [(&'static str, &'static str)],
+    /// True if that kernel's receive window is the buffer of the accepting end, and not of its own choice.
+    pub keeps_window: bool,
     /// Parameters of the end that opens and of the one that accepts.
     pub ends: fn(&Grounds<'_>) -> [EndConfig; 2],
 }
@@ -43,6 +47,8 @@ impl RacerEntry {
             is_sealed: false,
             is_simulated_alone: false,
             kernel_controller: None,
+            kernel_switches: &[],
+            keeps_window: false,
             ends,
         }
     }

@@ -17,9 +17,10 @@ pub(crate) struct RaceArgs {
     file: PathBuf,
     /// Who races: skyhaul (as `send` is without any option), xstp and stp by the papers' window (each twice:
     /// with the path's rate declared and without; also alone, as in xstp-declared or stp-undeclared),
-    /// skyhaul-xcp and skyhaul-p-xcp (by routers, which its links become), tcp-cubic, tcp-bbr, tcp-reno;
-    /// --simulated also tcp-xcp and tcp-p-xcp (likewise), tcp-peach-plus, scps-tp (by Vegas) and
-    /// scps-tp-declared
+    /// skyhaul-xcp and skyhaul-p-xcp (by routers, which its links become), tcp-cubic, tcp-bbr, tcp-reno,
+    /// tcp-regular (Reno without SACK, timestamps and scaled windows), scps-tp (by Vegas), scps-tp-declared
+    /// and scps-tp-of-file (as the file has it); --simulated also tcp-xcp and tcp-p-xcp (likewise) and
+    /// tcp-peach-plus
     #[arg(
         long,
         value_name = "NAMES",

@@ -28,8 +28,8 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = case_name)]
     scenarios: Vec<CaseName>,
     /// Who is measured: skyhaul (without any option), xstp-declared (with the path's rate), xstp, stp,
-    /// skyhaul-xcp and skyhaul-p-xcp (by routers, which its links become), tcp-cubic, tcp-bbr, tcp-reno, and,
-    /// but for --real, tcp-xcp, tcp-p-xcp, tcp-peach-plus, scps-tp, scps-tp-declared [default: all]
+    /// skyhaul-xcp and skyhaul-p-xcp (by routers, which its links become), tcp-cubic, tcp-bbr, tcp-reno,
+    /// scps-tp, scps-tp-declared, and, but for --real, tcp-xcp, tcp-p-xcp, tcp-peach-plus [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = contestant)]
     with: Vec<ContestantName>,
     /// Runs of each on each scenario, with seeds that count up from the first [default: 20; --real: 3]

@@ -64,6 +64,23 @@ fn a_race_against_the_kernel_is_timed_checked_and_set_beside_the_limit() {
     }
 }
 
+/// Each end of SCPS-TP stands on a device of its own, and exchanges and files cross the link.
+#[test]
+fn scps_tp_and_the_tcp_of_its_paper_race_in_real_time() {
+    let place = Place::new();
+    let names = "scps-tp,scps-tp-declared,scps-tp-of-file,tcp-regular";
+    let Some(said) = race(&place, &["--json", "--requests", "2", "--with", names]) else { return };
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let json = said.json();
+    for racer in json["racers"].as_array().unwrap() {
+        let run = &racer["runs"][0];
+        assert_eq!((&run["complete"], &run["error"]), (&true.into(), &Value::Null), "{run}");
+        assert_eq!(run["protection"], "plain", "{run}");
+        assert_eq!(run["fresh_ms"].as_array().unwrap().len(), 2, "{run}");
+        assert!(run["retransmitted_packets"].is_number() && run["share"].as_f64().unwrap() > 0.02, "{run}");
+    }
+}
+
 #[test]
 fn a_run_in_real_time_that_takes_too_long_is_told_not_fatal() {
     let place = Place::new();

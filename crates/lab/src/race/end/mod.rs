@@ -4,6 +4,7 @@ mod bulk;
 mod dial;
 mod exchanges;
 mod keys;
+mod own_host;
 mod report;
 mod snmp;
 mod stream;

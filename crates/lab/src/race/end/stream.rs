@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use skyhaul_net::tun::TcpMonitor;
 use skyhaul_net::{Monitor, SealedStp};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -21,6 +22,8 @@ pub(super) enum CounterSource {
     Own(Monitor),
     /// Our own engine, under a seal.
     Sealed(Monitor<SealedStp>),
+    /// Our own engine of TCP.
+    OwnTcp(TcpMonitor),
     /// The kernel, whose counters are those of the namespace: they were so many before.
     Kernel { controller: &'static str, retransmitted_before: u64 },
 }
@@ -30,6 +33,7 @@ impl CounterSource {
         match self {
             Self::Own(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
             Self::Sealed(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
+            Self::OwnTcp(monitor) => monitor.stats().map(|stats| EndCounters::from(&stats)),
             Self::Kernel { controller, retransmitted_before } => Some(EndCounters {
                 controller: (*controller).to_string(),
                 retransmitted_packets: retransmitted_segments()?.saturating_sub(*retransmitted_before),

@@ -8,20 +8,25 @@ use skyhaul_tcp::{Config, ControllerKind};
 use super::SCPS_TP;
 
 /// SCPS-TP told nothing, by Vegas; and told the rate of a path that nobody else uses, whose losses are damage
-/// [SCPS-TP 6.1.2].
-pub(super) static RACERS: [RacerEntry; 2] = [
-    RacerEntry {
-        board_name: Some("scps-tp"),
-        is_simulated_alone: true,
-        ..RacerEntry::new("scps-tp", |grounds| ends(grounds, false))
-    },
+/// [SCPS-TP 6.1.2]; and with the parameters of the file.
+pub(super) static RACERS: [RacerEntry; 3] = [
+    RacerEntry { board_name: Some("scps-tp"), ..RacerEntry::new("scps-tp", |grounds| ends(grounds, false)) },
     RacerEntry {
         board_name: Some("scps-tp-declared"),
         is_declared: true,
-        is_simulated_alone: true,
         ..RacerEntry::new("scps-tp-declared", |grounds| ends(grounds, true))
     },
+    RacerEntry::new("scps-tp-of-file", of_file),
 ];
+
+/// As the file has it for the flow, where that is SCPS-TP; else told nothing.
+fn of_file(grounds: &Grounds<'_>) -> [EndConfig; 2] {
+    let is_own = |end: &EndConfig| end.get::<Config>().is_some_and(|config| config.scps.is_some());
+    if grounds.of_file.into_iter().all(is_own) {
+        return grounds.of_file.map(Clone::clone);
+    }
+    ends(grounds, false)
+}
 
 fn ends(grounds: &Grounds<'_>, is_declared: bool) -> [EndConfig; 2] {
     let plain = Config::scps_tp();
