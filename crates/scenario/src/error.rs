@@ -65,6 +65,11 @@ impl Place {
         self.start
     }
 
+    /// All of the text that stands there.
+    pub(super) fn whole(&self) -> String {
+        self.source.text.get(self.start..self.end).unwrap_or_default().to_string()
+    }
+
     /// Text that stands there.
     pub(super) fn text(&self) -> String {
         let text = self.source.text.get(self.start..self.end).unwrap_or_default();

@@ -141,6 +141,13 @@ impl File {
         chosen.map(|(axis, &choice)| (axis.name(), &axis.labels()[choice])).collect()
     }
 
+    /// Overrides that make the file one without a sweep, with the values of a point.
+    pub fn overrides_at(&self, point: &Point) -> Vec<(String, String)> {
+        let chosen = self.axes.iter().zip(&point.choices);
+        let values = chosen.flat_map(|(axis, &choice)| axis.overrides(choice));
+        std::iter::once(("sweep".to_string(), "{}".to_string())).chain(values).collect()
+    }
+
     /// Scenario at a point of [`points`](Self::points).
     pub fn scenario_at(&self, point: &Point) -> Result<Scenario, ScenarioError> {
         self.resolved(point).map(|(scenario, _)| scenario)

@@ -78,6 +78,11 @@ impl Axis {
         self.columns.iter().map(|column| column.path.to_string()).collect()
     }
 
+    /// Keys that it sets to their values number `choice`, as overrides.
+    pub(super) fn overrides(&self, choice: usize) -> impl Iterator<Item = (String, String)> {
+        self.columns.iter().map(move |column| (column.path.to_string(), column.values[choice].place.whole()))
+    }
+
     /// Labels of its values, one for each.
     pub fn labels(&self) -> &[Label] {
         &self.labels

@@ -180,8 +180,13 @@ impl From<MapError> for Failure {
 
 impl From<PaperError> for Failure {
     fn from(error: PaperError) -> Self {
-        let message = error.to_string();
-        if matches!(error, PaperError::UnknownItem { .. }) {
+        let message = match &error {
+            PaperError::Race(RaceError::Emulation(error)) => {
+                format!("{error}. In virtual time the paper needs nothing of that: leave --real out")
+            }
+            error => error.to_string(),
+        };
+        if matches!(error, PaperError::UnknownItem { .. } | PaperError::NotInRealTime(_)) {
             Self::usage(message)
         } else {
             Self::new(message)

@@ -144,3 +144,45 @@ fn a_folder_that_cannot_be_made_is_named() {
     assert_eq!(said.code, Some(1), "{said:?}");
     assert!(said.err.contains("taken"), "{}", said.err);
 }
+
+#[test]
+fn what_cannot_run_in_real_time_is_wrong_usage() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    for (words, why) in [
+        (&["xstp"][..], "xstp has nothing that runs in real time; leave --real out"),
+        (&["scps-tp", "T-8"], "scps-tp has no item 'T-8'; its items are T-3, T-4, T-7"),
+    ] {
+        let said = run(&[&["reproduce"], words, &["--real", "--quick", "--out", &out]].concat());
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(why), "{said:?}");
+    }
+}
+
+/// Skipped, aloud, where there can be no network namespaces.
+#[test]
+fn a_figure_in_real_time_has_a_table_a_page_and_the_simulator_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let words = ["reproduce", "scps-tp", "T-4", "--real", "--quick", "--jobs", "8", "--out", &out];
+    let said = run(&words);
+    if said.code == Some(1) && said.err.contains("leave --real out") {
+        return common::skipped("figures in real time need root (or user namespaces), /dev/net/tun and `ip`");
+    }
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let guide = std::fs::read_to_string(Path::new(&out).join("guide.md")).unwrap();
+    assert!(said.out.contains(&guide), "{said:?}");
+    for word in ["Made by `skyhaul reproduce scps-tp T-4 --real --quick`", "| regular TCP |", "| 1e-5 |"] {
+        assert!(guide.contains(word), "{word}: {guide}");
+    }
+    // The first column of numbers is SCPS-TP's, the last one what that is of the simulator's.
+    for row in guide.lines().filter(|line| line.starts_with("| 1e-")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [own, quotient] = [cells[2], cells[cells.len() - 2]].map(|cell| cell.parse::<f64>().unwrap());
+        assert!(own > 600.0 && (0.5..1.1).contains(&quotient), "{row}");
+    }
+    let results = Path::new(&out).join("results/T-4/results.jsonl");
+    let before = std::fs::metadata(&results).unwrap().modified().unwrap();
+    assert_eq!(run(&words).out, said.out, "nothing is left to do");
+    assert_eq!(std::fs::metadata(&results).unwrap().modified().unwrap(), before);
+}

@@ -30,6 +30,31 @@ pub enum PaperError {
         /// Place and cause.
         error: toml::de::Error,
     },
+    /// No item of the paper runs in real time.
+    #[error("{0} has nothing that runs in real time; leave --real out")]
+    NotInRealTime(&'static str),
+    /// The definition of its runs in real time is damaged.
+    #[error("papers/{paper}/real.toml: {error}")]
+    Real {
+        /// Name of the paper.
+        paper: &'static str,
+        /// Place and cause.
+        error: toml::de::Error,
+    },
+    /// Its scenarios have no folder, where ends of runs would find them.
+    #[error("the scenarios of {paper} cannot be written down: {error}")]
+    Unpack {
+        /// Name of the paper.
+        paper: &'static str,
+        /// Cause.
+        error: std::io::Error,
+    },
+    /// Nobody is called so who is to run.
+    #[error(transparent)]
+    Racer(crate::UnknownName),
+    /// Runs in real time are not possible.
+    #[error(transparent)]
+    Race(crate::race::RaceError),
     /// A scenario of the paper makes no sense.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),

@@ -11,9 +11,11 @@ mod classification;
 mod error;
 mod formulas;
 mod paper;
+mod real;
 mod reproduction;
 mod selection;
 
 pub use error::PaperError;
 pub use paper::{PAPERS, Paper};
+pub use real::{RealItem, RealOrder, RealReproduction};
 pub use reproduction::{PaperScenario, Reproduction, ReproductionOrder};

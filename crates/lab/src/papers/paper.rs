@@ -18,6 +18,8 @@ pub struct Paper {
     pub(super) claims: &'static str,
     /// Scenario files by name; the results of NAME go to the folder NAME.
     pub(super) scenarios: &'static [(&'static str, &'static str)],
+    /// `real.toml` and `real-figures.toml`: what runs in real time, if anything does.
+    pub(super) real: Option<(&'static str, &'static str)>,
     /// Results of formulas, and drawings.
     pub(super) formulas: &'static [Formula],
 }
@@ -46,12 +48,16 @@ macro_rules! file {
 /// Paper with the scenarios of these names, and formulas.
 macro_rules! paper {
     ($paper:literal, [$($scenario:literal),* $(,)?], $formulas:expr) => {
+        paper!($paper, [$($scenario),*], $formulas, None)
+    };
+    ($paper:literal, [$($scenario:literal),* $(,)?], $formulas:expr, $real:expr) => {
         Paper {
             name: $paper,
             about: file!($paper, "paper"),
             figures: file!($paper, "figures"),
             claims: file!($paper, "claims"),
             scenarios: &[$(($scenario, file!($paper, $scenario))),*],
+            real: $real,
             formulas: $formulas,
         }
     };
@@ -127,7 +133,8 @@ pub static PAPERS: &[Paper] = &[
             "sequence",
             "signals",
         ],
-        &[]
+        &[],
+        Some((file!("scps-tp", "real"), file!("scps-tp", "real-figures")))
     ),
     paper!("p-xcp", ["asymmetry", "goodput", "groups", "pairs", "two-flows"], formulas::P_XCP),
 ];

@@ -117,6 +117,8 @@ mod tests {
             let mut known: Vec<String> =
                 paper.scenarios.iter().map(|(name, _)| format!("{name}.toml")).collect();
             known.extend(["paper.toml", "figures.toml", "claims.toml"].map(String::from));
+            let real = paper.real.map(|_| ["real.toml", "real-figures.toml"].map(String::from));
+            known.extend(real.into_iter().flatten());
             known.sort();
             assert_eq!(files, known, "{}", paper.name);
             paper.about().unwrap();

@@ -1,6 +1,7 @@
 //! `skyhaul reproduce PAPER`: every figure of a paper, and every claim beside what was measured.
 
 mod args;
+mod real;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -21,6 +22,9 @@ use crate::wrap::wrapped;
 const INDENT: usize = 21;
 
 pub(crate) async fn run(args: ReproduceArgs) -> Result<ExitCode, Failure> {
+    if args.real {
+        return real::run(&args).await;
+    }
     stoppable(move |stop| reproduce(&args, stop)).await
 }
 
