@@ -31,8 +31,8 @@ use crate::verbosity::Form;
 
 /// Time for which the proof of an address is waited for after everything else is done.
 const PROOF_PATIENCE: Duration = Duration::from_secs(10);
-/// Time for which a session without a place, of which nothing is to come, waits for its sender's farewell, unless
-/// others wait for theirs ([`Places::farewell`]).
+/// Time for which a session without a place, of which nothing is to come, waits for its sender's farewell,
+/// unless others wait for theirs ([`Places::farewell`]).
 const FAREWELL_PATIENCE: Duration = Duration::from_secs(15);
 
 /// About as much as a JSON object says of a session, and of each of its files beside the name.

@@ -113,8 +113,9 @@ impl Arrivals {
     }
 }
 
-/// Duplicates on the way count as no more than was sent. Octets become IP bytes by the ratio of the packets with
-/// data between the two POLLs, as small ones are little else than headers; of a `full` one where there are none.
+/// Duplicates on the way count as no more than was sent. Octets become IP bytes by the ratio of the packets
+/// with data between the two POLLs, as small ones are little else than headers; of a `full` one where there
+/// are none.
 fn interval(earlier: &Mark, later: &Mark, full: (u64, u64)) -> Interval {
     let (until, since) = (later.poll.sent, earlier.poll.sent);
     let data_octets = until.data_octets - since.data_octets;

@@ -18,8 +18,8 @@ struct LostRow {
 /// Counters of a sender; names and units as in [`Stats`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic {
-    /// Octets of all segments, and of those with data, and the IP bytes of these; probes of the path's MTU are
-    /// in none.
+    /// Octets of all segments, and of those with data, and the IP bytes of these; probes of the path's MTU
+    /// are in none.
     sent_octets: u64,
     data_octets: u64,
     data_bytes: u64,
