@@ -8,8 +8,6 @@ use core::str::FromStr;
 
 use skyhaul_core::{DeclaredRate, MS, Peak, SECOND, Verdict};
 
-use crate::config::Config;
-
 /// Routes of an endpoint at most.
 pub const MAX_ROUTES: usize = 256;
 
@@ -164,18 +162,6 @@ impl Route {
     pub const fn to(prefix: Prefix) -> Self {
         let obeys = Signals::ALL;
         Self { prefix, rate: None, loss_cause: None, bandwidth_delay_bytes: None, obeys }
-    }
-
-    /// Parameters of a connection over this route.
-    pub(crate) fn applied(&self, config: &Config) -> Config {
-        let mut config = config.clone();
-        config.rate_bps = self.rate.map(|rate| rate.rate_bps).or(config.rate_bps);
-        config.ecn &= self.obeys.ecn;
-        if let Some(scps) = &mut config.scps {
-            scps.loss_cause = self.loss_cause.unwrap_or(scps.loss_cause);
-            scps.bandwidth_delay_bytes = self.bandwidth_delay_bytes.or(scps.bandwidth_delay_bytes);
-        }
-        config
     }
 }
 

@@ -70,23 +70,3 @@ fn a_bucket_has_the_depth_and_the_bursts_that_were_said_or_the_reference_impleme
     assert_eq!(declared(1_000_000, Some(10), Some(10)), (0, 1_200_000, 0));
     assert_eq!(declared(1_000_000, Some(u64::MAX), Some(u64::MAX)).1, u64::MAX);
 }
-
-#[test]
-fn a_route_changes_what_it_knows_of_and_signals_it_does_not_obey() {
-    let scps = Config { rate_bps: Some(5), ..Config::scps_tp() };
-    let route = Route::to(prefix("0.0.0.0/0"));
-    assert_eq!(std::format!("{:#?}", route.applied(&scps)), std::format!("{scps:#?}"));
-    let known = Route {
-        rate: Some(RouteRate { rate_bps: 9, depth_bytes: None, burst_bytes: None }),
-        loss_cause: Some(Verdict::Corruption),
-        bandwidth_delay_bytes: Some(70_000),
-        obeys: Signals { ecn: false, corruption: false },
-        ..route
-    };
-    let applied = known.applied(&scps);
-    let of = applied.scps.unwrap();
-    assert_eq!((applied.rate_bps, applied.ecn), (Some(9), false));
-    assert_eq!((of.loss_cause, of.bandwidth_delay_bytes), (Verdict::Corruption, Some(70_000)));
-    let plain = known.applied(&Config::standard());
-    assert!(plain.scps.is_none() && plain.rate_bps == Some(9));
-}

@@ -29,6 +29,7 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../../sim/tests/scps_signals.rs"),
     include_str!("../src/icmp/signal.rs"),
     include_str!("../src/receive/echoed.rs"),
+    include_str!("../src/endpoint/routes.rs"),
     include_str!("../src/route_tests.rs"),
     include_str!("../../sim/tests/scps.rs"),
     include_str!("../src/scps/mod.rs"),

@@ -41,7 +41,7 @@ impl Table {
                 self.last_path += 1;
                 self.last_path
             });
-            Entry { route, path, accept: Arc::new(route.applied(accept)) }
+            Entry { route, path, accept: Arc::new(applied(&route, accept)) }
         });
         self.entries = entries.collect();
     }
@@ -63,7 +63,7 @@ impl Table {
     /// Parameters of a connection to a peer.
     pub(super) fn applied(&self, remote: IpAddr, config: Config) -> Config {
         match self.find(remote) {
-            Some(entry) => entry.route.applied(&config),
+            Some(entry) => applied(&entry.route, &config),
             None => config,
         }
     }
@@ -84,5 +84,45 @@ impl Table {
     pub(super) fn declared(&self, remote: IpAddr, mtu_bytes: u32, config: &Config) -> Option<DeclaredRate> {
         let rate = self.find(remote).and_then(|entry| entry.route.rate);
         rate.map(|rate| rate.declared(mtu_bytes)).or_else(|| config.declared_rate())
+    }
+}
+
+/// Parameters of a connection over a route.
+fn applied(route: &Route, config: &Config) -> Config {
+    let mut config = config.clone();
+    config.rate_bps = route.rate.map(|rate| rate.rate_bps).or(config.rate_bps);
+    config.ecn &= route.obeys.ecn;
+    if let Some(scps) = &mut config.scps {
+        scps.loss_cause = route.loss_cause.unwrap_or(scps.loss_cause);
+        scps.bandwidth_delay_bytes = route.bandwidth_delay_bytes.or(scps.bandwidth_delay_bytes);
+    }
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_core::Verdict;
+
+    use super::*;
+    use crate::route::{RouteRate, Signals};
+
+    #[test]
+    fn a_route_changes_what_it_knows_of_and_signals_it_does_not_obey() {
+        let scps = Config { rate_bps: Some(5), ..Config::scps_tp() };
+        let route = Route::to("0.0.0.0/0".parse().unwrap());
+        assert_eq!(std::format!("{:#?}", applied(&route, &scps)), std::format!("{scps:#?}"));
+        let known = Route {
+            rate: Some(RouteRate { rate_bps: 9, depth_bytes: None, burst_bytes: None }),
+            loss_cause: Some(Verdict::Corruption),
+            bandwidth_delay_bytes: Some(70_000),
+            obeys: Signals { ecn: false, corruption: false },
+            ..route
+        };
+        let changed = applied(&known, &scps);
+        let of = changed.scps.unwrap();
+        assert_eq!((changed.rate_bps, changed.ecn), (Some(9), false));
+        assert_eq!((of.loss_cause, of.bandwidth_delay_bytes), (Verdict::Corruption, Some(70_000)));
+        let plain = applied(&known, &Config::standard());
+        assert!(plain.scps.is_none() && plain.rate_bps == Some(9));
     }
 }
