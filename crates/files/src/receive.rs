@@ -19,6 +19,9 @@ use crate::report::{SessionReport, Side};
 /// listened to either.
 const BACKLOG_BYTES: usize = 64 * 1024;
 
+/// Steps after which a session lets others of its thread go on.
+const STEPS_A_TURN: u32 = 256;
+
 /// How long a receiver that gives up tries to say why.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -80,6 +83,7 @@ where
     let mut ended = false;
     // Set once our half is closed and the sender has confirmed it, or has gone.
     let mut leave_at = None;
+    let mut steps = 0_u32;
     while !(ended && incoming.all_settled() && incoming.replies.is_empty()) {
         let is_done = incoming.all_settled() && incoming.replies.is_empty();
         let due = incoming.replies.due();
@@ -100,6 +104,12 @@ where
             stored = incoming.storing.next(), if storing => incoming.stored(stored),
             () = sleep_until(leave_at.unwrap_or_else(Instant::now)), if leave_at.is_some() => return Ok(()),
             step = frames.step(), if listening => ended = take(frames, step, incoming)?,
+        }
+        // A window full of small records is read without a pause: other sessions of the thread have their
+        // turns.
+        steps = (steps + 1) % STEPS_A_TURN;
+        if steps == 0 {
+            tokio::task::yield_now().await;
         }
     }
     Ok(())

@@ -56,3 +56,26 @@ async fn more_files_than_may_be_open_wait_for_each_other() {
     assert_eq!(folder.names().len(), 300);
     assert!((1..=MIN_OPEN_FILES).contains(&most), "{most}");
 }
+
+/// All of it is there to be read, and nothing of it takes a disk's time.
+#[tokio::test]
+async fn thousands_of_refused_files_leave_other_sessions_of_the_thread_their_turns() {
+    let files = vec![(&b".hidden"[..], &b"x"[..]); 5000];
+    let (stream, folder) = (craft::stream(&files), Folder::new());
+    let (destination, options) = (folder.destination(), ReceiveOptions::default());
+    let mut turns = 0;
+    let others = async {
+        loop {
+            turns += 1;
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        report = receive(&stream[..], Vec::new(), &destination, &options, |_: &Event<'_>| {}) => {
+            assert_eq!(codes(&report.unwrap()), [Some(Code::Name); 5000]);
+        }
+        () = others => unreachable!("it has no end"),
+    }
+    assert!(turns > 5000 / 256, "{turns} turns");
+}

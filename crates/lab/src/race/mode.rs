@@ -10,9 +10,11 @@ pub enum RaceMode {
 }
 
 impl RaceMode {
-    /// Real time on this machine.
+    /// Real time on this machine. Of the kernel's release what is behind its numbers names a build.
     pub fn real_time() -> Self {
-        Self::RealTime(rustix::system::uname().release().to_string_lossy().into_owned())
+        let name = rustix::system::uname();
+        let release = name.release().to_string_lossy();
+        Self::RealTime(release.split('-').next().unwrap_or_default().into())
     }
 
     /// Name in objects.

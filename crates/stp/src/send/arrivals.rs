@@ -113,14 +113,18 @@ impl Arrivals {
     }
 }
 
-/// Duplicates on the way count as no more than was sent. Octets become IP bytes by the ratio of the packets
-/// with data between the two POLLs, as small ones are little else than headers; of a `full` one where there
-/// are none.
+/// Duplicates on the way count as no more than was sent. Octets become IP bytes by the ratio of a `full`
+/// packet; where those with data between the two POLLs were small, which are little else than headers, by
+/// theirs.
 fn interval(earlier: &Mark, later: &Mark, full: (u64, u64)) -> Interval {
     let (until, since) = (later.poll.sent, earlier.poll.sent);
-    let data_octets = until.data_octets - since.data_octets;
-    let (wire_bytes, octets) =
-        if data_octets > 0 { (until.data_bytes - since.data_bytes, data_octets) } else { full };
+    let (data_bytes, data_octets) =
+        (until.data_bytes - since.data_bytes, until.data_octets - since.data_octets);
+    // Headers beside octets: a tenth more than those of full packets makes small ones.
+    let heads = |bytes: u64, octets: u64| u128::from(bytes.saturating_sub(octets));
+    let is_small = heads(data_bytes, data_octets) * u128::from(full.1) * 10
+        > heads(full.0, full.1) * u128::from(data_octets) * 11;
+    let (wire_bytes, octets) = if is_small { (data_bytes, data_octets) } else { full };
     let own_octets = until.octets - since.octets;
     let path_octets = until.path_octets.saturating_sub(since.path_octets).max(own_octets);
     let arrived_octets = (later.received_octets - earlier.received_octets).min(own_octets);
