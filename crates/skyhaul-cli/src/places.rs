@@ -185,8 +185,7 @@ impl Places {
     }
 
     /// Room to wait for the farewell of this peer. Where as many are waited for as may be, the oldest of the
-    /// host of which there are most gives way: its files are there, and its sender asks again what became of
-    /// them.
+    /// host of which there are most gives way.
     pub(crate) fn farewell(&self, peer: IpAddr) -> Farewell<'_> {
         let (host, leave) = (host_number(peer), Rc::new(Notify::new()));
         let mut farewells = self.farewells.borrow_mut();

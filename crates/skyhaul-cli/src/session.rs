@@ -20,7 +20,7 @@ use crate::fast_open::FastOpenResult;
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
 use crate::output::{self, note};
-use crate::places::{OPENING_LIMIT_NS, Progress};
+use crate::places::{Farewell, OPENING_LIMIT_NS, Progress};
 use crate::progress::TICK;
 use crate::protection::Protection;
 use crate::receive::Room;
@@ -220,7 +220,8 @@ async fn keep_place<E: TransportEnd>(
         // Small files are here before the proof: told "no room", the sender would send them again.
         if known.is_all_here() {
             let farewell = room.places.farewell(peer.ip());
-            let _ = tokio::time::timeout(FAREWELL_PATIENCE, farewell.taken_away()).await;
+            let waits = until_others_wait(&farewell, known);
+            let _ = tokio::time::timeout(FAREWELL_PATIENCE, waits).await;
             return Cut::NoPlace;
         }
         let Some(turn) = known.is_any_kept().then(|| room.places.wait(peer.ip())).flatten() else {
@@ -233,6 +234,15 @@ async fn keep_place<E: TransportEnd>(
         };
         is_waiting.set(false);
         tokio::task::yield_now().await; // and what had come meanwhile is read
+    }
+}
+
+/// Ends when others wait for their senders' farewells, too, and each file has its result: a slow disk loses
+/// none for that.
+async fn until_others_wait(farewell: &Farewell<'_>, known: &KnownFiles) {
+    farewell.taken_away().await;
+    while !known.are_settled() {
+        tokio::time::sleep(TICK).await;
     }
 }
 
@@ -327,4 +337,41 @@ pub(crate) fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> boo
         output::error(&format!("skyhaul: {}", error.message));
     }
     shown.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_files::{FileReport, RawName};
+
+    use super::*;
+    use crate::places::{MAX_FAREWELLS, Places};
+
+    #[tokio::test]
+    async fn who_waits_for_a_farewell_goes_for_others_once_its_file_has_its_result() {
+        let (places, known) = (Places::default(), KnownFiles::default());
+        let address = |last: u8| std::net::IpAddr::from([192, 0, 2, last]);
+        let name = RawName::new(b"file".to_vec());
+        let report = FileReport::unfinished(name.clone(), 5, Side::Receiver);
+        for event in [
+            Event::Started { files: 1, bytes: 5 },
+            Event::File { file: 0, name: &name, bytes: 5 },
+            Event::Arrived { file: 0 },
+        ] {
+            known.observe(&event, Side::Receiver, Instant::ZERO);
+        }
+        let oldest = places.farewell(address(0));
+        let ends = async |ms| {
+            let waits = until_others_wait(&oldest, &known);
+            tokio::time::timeout(Duration::from_millis(ms), waits).await.is_ok()
+        };
+        assert!(!ends(20).await, "nobody else waits");
+        let others: Vec<_> = (1..=MAX_FAREWELLS).map(|last| places.farewell(address(last as u8))).collect();
+        let settled = Event::Settled { file: 0, report: &report };
+        let (is_over, ()) = tokio::join!(ends(5000), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            known.observe(&settled, Side::Receiver, Instant::ZERO);
+        });
+        assert!(is_over && known.are_settled());
+        drop(others);
+    }
 }

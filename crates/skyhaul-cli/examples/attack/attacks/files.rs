@@ -45,9 +45,8 @@ pub(crate) const ATTACKS: &[Attack] = &[
         scene: Scene::PLAIN,
         run: |field| {
             crowd(field, 1, FAREWELLS, |stream| {
-                let body = whole_file(stream.peer_addr().port());
                 Box::pin(async move {
-                    stream.write_all(&body).await?;
+                    stream.write_all(&whole_file()).await?;
                     while stream.read(&mut [0; 4096]).await? > 0 {}
                     Err(io::ErrorKind::UnexpectedEof.into())
                 })
@@ -84,10 +83,10 @@ fn refused_files() -> Vec<u8> {
     stream
 }
 
-/// One file of an octet.
-fn whole_file(salt: u16) -> Vec<u8> {
+/// One file of an octet. The first is stored, those of other sessions are refused.
+fn whole_file() -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode().to_vec();
-    let name = RawName::new(format!("whole-{salt}"));
+    let name = RawName::new("whole");
     stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
     stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
     stream.extend(b"x");
