@@ -214,6 +214,7 @@ impl Direction {
     /// Keeps packets that noise takes from now on for [`take_damaged`](Self::take_damaged).
     pub(crate) fn watch_damage(&mut self) {
         self.damaged.get_or_insert_default();
+        self.line.trace_damage();
     }
 
     /// Number of those that would have arrived by `now`, since the last call.

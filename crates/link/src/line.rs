@@ -21,7 +21,7 @@ const FREE: Passage = Passage { lost: None, delay_ns: 0 };
 pub(crate) enum Fate {
     /// Lost at the end of its serialisation.
     Lost(DropCause),
-    /// Lost then, too, but by noise: somebody who listens hears of it when it would have arrived.
+    /// Lost then, too, but by noise, where somebody listens: he hears of it when it would have arrived.
     Damaged(DropCause, Instant),
     /// Delivered then.
     Arrives(Instant, Journey),
@@ -71,6 +71,8 @@ pub(crate) struct TransmissionLine {
     impairments: Impairments,
     channel: Option<Channel>,
     damage: Damage,
+    /// Somebody wants to know when packets that noise takes would have arrived.
+    traces_damage: bool,
     delays: Walk,
     /// Of the timeline that `delays` walks: there is a largest packet at some time.
     has_mtu: bool,
@@ -94,6 +96,7 @@ impl TransmissionLine {
             impairments: Impairments::new(direction, seed, &name),
             channel: Channel::new(config, port, seed),
             damage: direction.damage,
+            traces_damage: false,
             delays: Walk::new(&timeline, Instant::ZERO),
             has_mtu: timeline.has_mtu(),
             min_delay_ns: timeline.min_delay_ns(),
@@ -127,7 +130,10 @@ impl TransmissionLine {
         let fate = match lost {
             _ if down.takes(service, is_doubtful, now) => Fate::Lost(DropCause::Outage),
             Some(DropCause::Outage) => Fate::Lost(DropCause::Outage),
-            Some(cause) => Fate::Damaged(cause, self.trace(service.end, passage, drawn.jitter_ns)),
+            Some(cause) if self.traces_damage => {
+                Fate::Damaged(cause, self.trace(service.end, passage, drawn.jitter_ns))
+            }
+            Some(cause) => Fate::Lost(cause),
             None => self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), is_doubtful),
         };
         (service, fate)
@@ -214,7 +220,12 @@ impl TransmissionLine {
         self.channel.as_mut().map_or(FREE, |channel| channel.pass(sent))
     }
 
-    /// When what noise has left of a packet arrives. Nobody waits for it.
+    /// Tells from now on when packets that noise takes would have arrived.
+    pub(crate) fn trace_damage(&mut self) {
+        self.traces_damage = true;
+    }
+
+    /// When what noise has left of a packet arrives.
     #[cold]
     fn trace(&mut self, sent: Instant, passage: Passage, jitter_ns: u64) -> Instant {
         sent.after(self.delays.reach(sent).delay_ns).after(passage.later(jitter_ns).delay_ns)

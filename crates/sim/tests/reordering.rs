@@ -1,9 +1,11 @@
 //! Packets that others overtake, and none that is lost.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
-use skyhaul_core::NullSink;
-use skyhaul_scenario::{File, Register};
-use skyhaul_sim::{STP, Simulation};
+mod common;
+
+use common::files::scenario;
+use skyhaul_scenario::Register;
+use skyhaul_sim::{STP, simulate};
 
 /// What came of 10 MB over 10 Mbit/s of which this part of the packets is 15 ms late.
 struct Outcome {
@@ -39,12 +41,7 @@ transport = "own"
 workload = {{ kind = "bulk", size = "10MB" }}
 "#
     );
-    let file = File::parse(&Register::new(&[&STP]), "reordering.toml", &text)
-        .unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let scenario = file.first_scenario().unwrap();
-    let mut simulation = Simulation::new(&scenario, 1).unwrap();
-    let ended = simulation.run(&mut NullSink);
-    let metrics = simulation.measured(ended).unwrap().metrics;
+    let metrics = simulate(&scenario(&Register::new(&[&STP]), &text), 1).unwrap().metrics;
     let lost = ["congestion", "corruption", "outage", "unknown"].map(|verdict| format!("losses.{verdict}"));
     Outcome {
         lost_packets: lost.iter().map(|name| metrics[name] as u64).sum(),

@@ -1,15 +1,16 @@
 //! SCPS-TP in scenarios: the links of its paper, the ready ones, beside TCP at one host.
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use skyhaul_scenario::{File, Register};
+use common::files::scenario;
+use skyhaul_scenario::Register;
 use skyhaul_sim::{SCPS_TP, STP, TCP, simulate};
 
 fn run(text: &str, seed: u64) -> BTreeMap<String, f64> {
-    let register = Register::new(&[&STP, &TCP, &SCPS_TP]);
-    let file = File::parse(&register, "scps.toml", text).unwrap_or_else(|error| panic!("{error}"));
-    let scenario = file.first_scenario().unwrap_or_else(|error| panic!("{error}"));
+    let scenario = scenario(&Register::new(&[&STP, &TCP, &SCPS_TP]), text);
     let measured = simulate(&scenario, seed).unwrap_or_else(|error| panic!("{error}"));
     let (completed, failed) = (measured.metrics["completed"], measured.metrics["failed"]);
     assert!(completed > 0.5 && failed < 0.5, "{completed} flows completed, {failed} failed");

@@ -1,16 +1,16 @@
 //! SCPS-TP and routers that send signals: what their word of damage is worth, and how an outage ends.
 
+mod common;
+
 use std::collections::BTreeMap;
 
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, Instant, MS, SECOND, Verdict};
-use skyhaul_scenario::{File, Register, Scenario};
+use skyhaul_scenario::{Register, Scenario};
 use skyhaul_sim::{SCPS_TP, Simulation, Source, TCP, simulate};
 
 fn scenario(text: &str) -> Scenario {
-    let register = Register::new(&[&TCP, &SCPS_TP]);
-    let file = File::parse(&register, "signals.toml", text).unwrap_or_else(|error| panic!("{error}"));
-    file.first_scenario().unwrap_or_else(|error| panic!("{error}"))
+    common::files::scenario(&Register::new(&[&TCP, &SCPS_TP]), text)
 }
 
 /// A craft, a station that forwards, and a host behind it. Options of the link of space and of the station.

@@ -1,9 +1,11 @@
 //! Packets that are little else than headers, at a rate that is measured.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
-use skyhaul_core::NullSink;
-use skyhaul_scenario::{File, Register};
-use skyhaul_sim::{STP, Simulation};
+mod common;
+
+use common::files::scenario;
+use skyhaul_scenario::Register;
+use skyhaul_sim::{STP, simulate};
 
 /// Time that 100 kB in packets of so many octets take over 200 kbit/s and 275 ms, and the time that the link
 /// takes for the IP bytes of those packets alone, in seconds.
@@ -30,12 +32,7 @@ transport = "own"
 workload = {{ kind = "bulk", size = "100kB" }}
 "#
     );
-    let file = File::parse(&Register::new(&[&STP]), "small_packets.toml", &text)
-        .unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let scenario = file.first_scenario().unwrap();
-    let mut simulation = Simulation::new(&scenario, 1).unwrap();
-    let ended = simulation.run(&mut NullSink);
-    let metrics = simulation.measured(ended).unwrap().metrics;
+    let metrics = simulate(&scenario(&Register::new(&[&STP]), &text), 1).unwrap().metrics;
     (metrics["elapsed_s"], metrics["bytes.data"] * 8.0 / 200_000.0)
 }
 

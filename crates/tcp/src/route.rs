@@ -133,11 +133,15 @@ pub struct Signals {
     /// Word of the peer that routers damage what it gets, option 23: losses are damage then
     /// [SCPS-TP 3.1.2].
     pub corruption: bool,
+    /// Word of routers that a link is down [SCPS-TP 3.1.3].
+    pub outage: bool,
+    /// Source quench of routers, where connections take that for a mark [SCPS-TP 3.1.1].
+    pub source_quench: bool,
 }
 
 impl Signals {
     /// All there are.
-    pub const ALL: Self = Self { ecn: true, corruption: true };
+    pub const ALL: Self = Self { ecn: true, corruption: true, outage: true, source_quench: true };
 }
 
 /// Facts about the ways to all peers behind a prefix, for connections that are opened here, and for what

@@ -7,7 +7,7 @@ use common::{Heard, Lone, plain};
 use skyhaul_core::{MS, SECOND, Verdict};
 use skyhaul_tcp::scps::{CAPABILITIES, Scps, Snack, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
-use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, State};
+use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, Route, Routes, Signals, State};
 
 const RTT_MS: u64 = 100;
 
@@ -48,7 +48,11 @@ fn ten_under_way(scps: Scps, more: usize) -> Lone {
 }
 
 fn ten_under_way_to(scps: Scps, options: Options, more: usize) -> Lone {
-    let mut lone = Lone::new(&speaking(scps));
+    ten_of(&speaking(scps), options, more)
+}
+
+fn ten_of(config: &Config, options: Options, more: usize) -> Lone {
+    let mut lone = Lone::new(config);
     lone.say(flags::SYN, 0, 0, options, b"");
     lone.one();
     lone.wait_ms(RTT_MS);
@@ -239,4 +243,24 @@ fn source_quench_is_obeyed_once_a_round_trip_where_it_is_wanted() {
     lone.icmp(IcmpMessage::SourceQuench, sent[0]);
     assert_eq!((lone.stats().ecn_reductions, heard(&lone)), (2, (4, 1)));
     assert!(lone.stats().cwnd_bytes < 5000);
+}
+
+#[test]
+fn over_a_route_that_obeys_no_word_of_links_nothing_stops() {
+    let after = |outage| {
+        let route =
+            Route { obeys: Signals { outage, ..Signals::ALL }, ..Route::to("0.0.0.0/0".parse().unwrap()) };
+        let config = Config { routes: Routes::new(vec![route]).unwrap(), ..speaking(scps()) };
+        let mut lone = ten_of(&config, offering(&scps()), 10_000);
+        lone.icmp(IcmpMessage::LinkOutage, 5001);
+        let heard = heard(&lone);
+        let first = loop {
+            lone.wait();
+            if let Some(first) = lone.hear().into_iter().next() {
+                break first;
+            }
+        };
+        (heard, is_question(&first, 1))
+    };
+    assert_eq!([true, false].map(after), [((1, 0), true), ((0, 1), false)]);
 }

@@ -4,4 +4,5 @@
 pub(crate) mod dice;
 pub(crate) mod dose;
 pub(crate) mod family;
+pub(crate) mod files;
 pub(crate) mod trace;

@@ -17,7 +17,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long)]
     pub(super) quick: bool,
     /// In real time, between network namespaces, with the kernel's TCP beside: figures 3, 4 and 7 of scps-tp.
-    /// Needs root, or user namespaces; takes two hours, with --quick some minutes
+    /// Needs root, or user namespaces; takes hours, with --quick some minutes
     #[arg(long)]
     pub(super) real: bool,
     /// Folder for the report and the results. An interrupted reproduction goes on where it was

@@ -28,6 +28,7 @@ use crate::call::Call;
 use crate::config::Config;
 use crate::explicit::Grants;
 use crate::receive::Receiver;
+use crate::route::Signals;
 use crate::segment::Way;
 pub(crate) use crate::send::LEARNT_FOR_NS;
 use crate::send::Sender;
@@ -115,9 +116,9 @@ impl Connection {
         self.sender.assume_loss_cause(verdict);
     }
 
-    /// Ignores what the peer says of damage from now on.
-    pub(crate) fn ignore_damage(&mut self) {
-        self.sender.ignore_damage();
+    /// Obeys these signals alone from now on, of those that no parameter is about.
+    pub(crate) fn obey(&mut self, signals: Signals) {
+        self.sender.obey(signals);
     }
 
     /// Routers damage what the peer sends: it is told for a while [SCPS-TP 3.1.2].

@@ -75,8 +75,8 @@ impl Table {
 
     /// Tells a new connection to a peer.
     pub(super) fn brief(&self, remote: IpAddr, connection: &mut Connection) {
-        if self.find(remote).is_some_and(|entry| !entry.route.obeys.corruption) {
-            connection.ignore_damage();
+        if let Some(entry) = self.find(remote) {
+            connection.obey(entry.route.obeys);
         }
     }
 
@@ -93,6 +93,7 @@ fn applied(route: &Route, config: &Config) -> Config {
     config.rate_bps = route.rate.map(|rate| rate.rate_bps).or(config.rate_bps);
     config.ecn &= route.obeys.ecn;
     if let Some(scps) = &mut config.scps {
+        scps.source_quench &= route.obeys.source_quench;
         scps.loss_cause = route.loss_cause.unwrap_or(scps.loss_cause);
         scps.bandwidth_delay_bytes = route.bandwidth_delay_bytes.or(scps.bandwidth_delay_bytes);
     }
@@ -108,19 +109,20 @@ mod tests {
 
     #[test]
     fn a_route_changes_what_it_knows_of_and_signals_it_does_not_obey() {
-        let scps = Config { rate_bps: Some(5), ..Config::scps_tp() };
+        let mut scps = Config { rate_bps: Some(5), ..Config::scps_tp() };
+        scps.scps.as_mut().unwrap().source_quench = true;
         let route = Route::to("0.0.0.0/0".parse().unwrap());
         assert_eq!(std::format!("{:#?}", applied(&route, &scps)), std::format!("{scps:#?}"));
         let known = Route {
             rate: Some(RouteRate { rate_bps: 9, depth_bytes: None, burst_bytes: None }),
             loss_cause: Some(Verdict::Corruption),
             bandwidth_delay_bytes: Some(70_000),
-            obeys: Signals { ecn: false, corruption: false },
+            obeys: Signals { ecn: false, source_quench: false, ..Signals::ALL },
             ..route
         };
         let changed = applied(&known, &scps);
         let of = changed.scps.unwrap();
-        assert_eq!((changed.rate_bps, changed.ecn), (Some(9), false));
+        assert_eq!((changed.rate_bps, changed.ecn, of.source_quench), (Some(9), false, false));
         assert_eq!((of.loss_cause, of.bandwidth_delay_bytes), (Verdict::Corruption, Some(70_000)));
         let plain = applied(&known, &Config::standard());
         assert!(plain.scps.is_none() && plain.rate_bps == Some(9));

@@ -41,6 +41,7 @@ use crate::agreed::Agreed;
 use crate::call::Call;
 use crate::config::{Config, Recovery};
 use crate::explicit::Asking;
+use crate::route::Signals;
 use crate::scps::RecordEnds;
 use crate::segment::{HEADER_BYTES, Payload};
 use crate::sequence::TimestampClock;
@@ -286,9 +287,14 @@ impl Sender {
         self.verdicts.assume(cause);
     }
 
-    /// Ignores what the peer says of damage from now on.
-    pub(crate) fn ignore_damage(&mut self) {
-        self.verdicts.ignore_damage();
+    /// Obeys these signals alone from now on, of those that no parameter is about.
+    pub(crate) fn obey(&mut self, signals: Signals) {
+        if !signals.corruption {
+            self.verdicts.ignore_damage();
+        }
+        if !signals.outage {
+            self.ignore_outages();
+        }
     }
 
     /// The peer's SYN, numbered `sequence`, told its window and led to `agreed`.

@@ -26,16 +26,20 @@ struct Down {
 
 /// Outage as routers tell of it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LinkOutage(Option<Down>);
+pub(super) struct LinkOutage {
+    down: Option<Down>,
+    /// No word of one counts: the route does not obey it.
+    is_ignored: bool,
+}
 
 impl LinkOutage {
     pub(super) fn is_down(&self) -> bool {
-        self.0.is_some()
+        self.down.is_some()
     }
 
     /// The packet with this number did not find the link up. False if that was known.
     fn begin(&mut self, number: u64, serial: Option<u64>, doubt_until: Instant, ask_at: Instant) -> bool {
-        if let Some(down) = &mut self.0 {
+        if let Some(down) = &mut self.down {
             if serial < down.serial {
                 (down.quoted, down.serial) = (number, serial);
             }
@@ -43,14 +47,14 @@ impl LinkOutage {
         }
         let mut questions = Persist::default();
         questions.arm(ask_at);
-        self.0 = Some(Down { quoted: number, serial, doubt_until, questions });
+        self.down = Some(Down { quoted: number, serial, doubt_until, questions });
         true
     }
 
     /// Everything below `una` is acknowledged. True if what was quoted is: the word was wrong, or no longer
     /// true as it came.
     pub(super) fn is_refuted(&mut self, una: u64) -> bool {
-        self.0.take_if(|down| down.quoted < una).is_some()
+        self.down.take_if(|down| down.quoted < una).is_some()
     }
 }
 
@@ -62,22 +66,27 @@ impl Sender {
 
     /// Moment of the next question whether the link is back.
     pub(crate) fn asks_link_at(&self) -> Option<Instant> {
-        self.outage.0.as_ref()?.questions.due()
+        self.outage.down.as_ref()?.questions.due()
     }
 
     /// A question left. The next one waits twice as long, within bounds.
     pub(crate) fn on_link_asked(&mut self, call: &mut Call<'_>) {
         let first_ns = self.timer.timeout_ns().min(MAX_INTERVAL_NS);
-        let Some(down) = &mut self.outage.0 else { return };
+        let Some(down) = &mut self.outage.down else { return };
         down.questions.tried(call.now, first_ns, MAX_INTERVAL_NS);
         call.stats.window_probes += 1;
     }
 
+    /// Hears of no outage from now on.
+    pub(super) fn ignore_outages(&mut self) {
+        self.outage = LinkOutage { down: None, is_ignored: true };
+    }
+
     /// A router says that the segment with this number, which is not acknowledged, found a link down. False
-    /// if the peer says that it has arrived.
+    /// if the peer says that it has arrived, or that is no matter here.
     pub(crate) fn on_link_outage(&mut self, number: u64, call: &mut Call<'_>) -> bool {
         let serial = self.rack.as_ref().and_then(|rack| rack.left_as(number));
-        if self.rack.is_some() && serial.is_none() {
+        if self.outage.is_ignored || self.rack.is_some() && serial.is_none() {
             return false;
         }
         let rtt_ns = self.rtt_ns().unwrap_or_else(|| self.timer.timeout_ns());
@@ -91,7 +100,7 @@ impl Sender {
 
     /// A router says that the link is back. False if nothing was known of an outage.
     pub(crate) fn on_link_restored(&mut self, call: &mut Call<'_>) -> bool {
-        let Some(down) = self.outage.0.take() else { return false };
+        let Some(down) = self.outage.down.take() else { return false };
         self.timer.on_link_restored(call.now);
         match (self.rack.as_mut(), down.serial) {
             // Negative acknowledgements find what was lost before that.
@@ -107,7 +116,7 @@ impl Sender {
 
     /// Something acceptable came from the peer: the link is back, unless that was on its way when it went.
     pub(crate) fn on_link_heard(&mut self, call: &mut Call<'_>) {
-        if self.outage.0.as_ref().is_some_and(|down| down.doubt_until < call.now) {
+        if self.outage.down.as_ref().is_some_and(|down| down.doubt_until < call.now) {
             self.on_link_restored(call);
         }
     }

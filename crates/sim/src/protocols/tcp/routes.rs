@@ -96,6 +96,10 @@ pub(super) fn route_keys() -> &'static [Key<RouteDraft>] {
                 .means("Ask for marks of congestion, and obey them, if the transport does."),
             Key::new("obey_corruption", Switch, |r: &mut RouteDraft| &mut r.obeys.corruption)
                 .means("Take losses for damage while the peer says that routers damage what it gets, of SCPS-TP."),
+            Key::new("obey_outage", Switch, |r: &mut RouteDraft| &mut r.obeys.outage)
+                .means("Stop while routers say that a link is down, of SCPS-TP."),
+            Key::new("obey_source_quench", Switch, |r: &mut RouteDraft| &mut r.obeys.source_quench)
+                .means("Take source quench for a mark, if the transport does, of SCPS-TP."),
         ]
     });
     &KEYS
