@@ -35,6 +35,9 @@ pub enum LadderLine {
         label: String,
         /// When it reached a host; `None`: a link dropped it.
         arrived_s: Option<f64>,
+        /// Nodes at the ends of the link that dropped it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        lost_between: Option<[String; 2]>,
         /// Its purpose: data, poll, probe, stat, ustat or other.
         kind: &'static str,
     },
@@ -62,7 +65,8 @@ pub enum LadderLine {
 enum Fate {
     UnderWay,
     Arrived(Instant),
-    Lost,
+    /// On the link with this number, where that is known.
+    Lost(Option<u32>),
 }
 
 #[derive(Clone, Debug)]
@@ -104,14 +108,16 @@ impl Ladder {
         let mut packets: Vec<&Packet> = self.packets.values().collect();
         packets.sort_by_key(|packet| packet.at);
         let line = |packet: &Packet| {
-            let arrived_s = match packet.fate {
+            let (arrived_s, link) = match packet.fate {
                 Fate::UnderWay => return None,
-                Fate::Arrived(at) => Some(seconds(at)),
-                Fate::Lost => None,
+                Fate::Arrived(at) => (Some(seconds(at)), None),
+                Fate::Lost(link) => (None, link),
             };
+            let edge = link.and_then(|link| network.edges().get(link as usize));
+            let lost_between = edge.map(|edge| edge.ends.map(host_name));
             let (t_s, from) = (seconds(packet.at), host_name(packet.host));
             let (to, label, kind) = (packet.to.map(host_name), packet.label.clone(), packet.kind);
-            Some(LadderLine::Packet { t_s, from, to, label, arrived_s, kind })
+            Some(LadderLine::Packet { t_s, from, to, label, arrived_s, lost_between, kind })
         };
         let packets = packets.into_iter().filter_map(line);
         packets.chain(outages(network)).chain(self.lines.iter().cloned()).collect()
@@ -192,8 +198,9 @@ impl EventSink<Source> for Ladder {
             (Event::Arrived { packet }, _) => {
                 self.packets.get_mut(&packet).map(fate(Fate::Arrived(now)));
             }
-            (Event::LinkDrop { packet, .. }, _) => {
-                self.packets.get_mut(&packet).map(fate(Fate::Lost));
+            (Event::LinkDrop { packet, .. }, source) => {
+                let link = if let Source::Link(link) = source { Some(link) } else { None };
+                self.packets.get_mut(&packet).map(fate(Fate::Lost(link)));
             }
             (Event::Signal { packet, to, signal }, Source::Host(router)) => {
                 self.on_signal(now, [router, to], packet, signal);

@@ -68,11 +68,23 @@ impl Layout<'_> {
     }
 
     /// Part of its way after which a lost packet has its cross: within the shortest band in which it left, as
-    /// that of a link which is down; behind the middle at most, as nobody knows where it was lost.
+    /// that of a link which is down; behind the middle at most, as nobody knows where it was lost. Where a
+    /// node stands between the ends, on its side of that.
     fn lost_share(&self, packet: &LadderPacket, usual_s: f64) -> f64 {
+        if let Some(share) = self.side_share(packet) {
+            return share;
+        }
         let covering = self.bands.iter().filter(|band| (band.from_s..band.to_s).contains(&packet.t_s));
         let left_s = covering.map(|band| band.to_s - packet.t_s).fold(f64::INFINITY, f64::min);
         (0.75 * left_s / usual_s).min(0.62)
+    }
+
+    /// Part of its way after which a packet of an end was lost, where a node stands in the middle and the
+    /// link is known: behind the middle of that link.
+    fn side_share(&self, packet: &LadderPacket) -> Option<f64> {
+        let (lost, _) = packet.lost_between.as_ref().zip(self.definition.between.as_ref())?;
+        let is_near = lost.contains(&packet.from);
+        (!self.is_between(packet)).then_some(if is_near { 0.31 } else { 0.81 })
     }
 
     /// The usual way of a packet that arrived from this end, for those that did not.

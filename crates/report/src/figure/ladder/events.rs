@@ -47,6 +47,9 @@ pub struct LadderPacket {
     pub label: String,
     /// When it arrived; null if it was lost.
     pub arrived_s: Option<f64>,
+    /// Nodes at the ends of the link that lost it, if that is known.
+    #[serde(default)]
+    pub lost_between: Option<[String; 2]>,
     /// Its purpose.
     #[serde(default)]
     pub kind: PacketKind,

@@ -144,6 +144,40 @@ fn packets_of_a_node_between_the_ends_go_to_either() {
     assert!(error.contains("a packet comes from 'router'"), "{error}");
 }
 
+/// Places of crosses across, as parts of the way between the ends.
+#[test]
+fn the_cross_of_a_packet_lies_at_the_side_of_the_node_between_the_ends_on_which_it_was_lost() {
+    let packet = |t_s: f64, from: &str, link: &str| {
+        format!(
+            "{{\"t_s\":{t_s},\"from\":\"{from}\",\"label\":\"a\",\"arrived_s\":null,\"lost_between\":[{link}]}}\n"
+        )
+    };
+    let (near, far) = ("\"sender\",\"router\"", "\"router\",\"receiver\"");
+    let definition = DEFINITION.replace("map = true", "between = \"router\"");
+    for (from, link, is_left) in
+        [("sender", near, true), ("sender", far, false), ("receiver", near, true), ("receiver", far, false)]
+    {
+        let arrived = "{\"t_s\":9.0,\"from\":\"sender\",\"label\":\"b\",\"arrived_s\":10.0}\n";
+        let events = packet(0.0, from, link) + arrived;
+        let scene = drawn(&definition, &events).unwrap().scene().unwrap();
+        let ways: Vec<(f64, f64)> = scene
+            .items
+            .iter()
+            .filter_map(|item| if let Item::Clipped { items, .. } = item { Some(items) } else { None })
+            .flatten()
+            .filter_map(|item| match item {
+                Item::Lines { points, closed: false, .. } if points.len() == 2 => {
+                    Some((points[0].0, points[1].0))
+                }
+                _ => None,
+            })
+            .collect();
+        let (left, right) = *ways.last().unwrap();
+        let lost_at = ways[0].1;
+        assert_eq!(lost_at < f64::midpoint(left, right), is_left, "{from} {link}: {ways:?}");
+    }
+}
+
 #[test]
 fn texts_keep_apart_and_inside() {
     let mut places = [0.0, 1.0, 2.0, 50.0, 98.0, 99.0, 100.0];
