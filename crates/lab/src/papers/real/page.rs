@@ -1,4 +1,4 @@
-//! Page about a reproduction in real time: a table for each item, and the same as a page of the guide.
+//! Page about a reproduction in real time, for the report and for the guide: a table for each item.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use super::{RealItem, RealReproduction};
 use crate::papers::PaperError;
 use crate::race::RaceMode;
 
-/// Lateness from which on a run does not say what it should, in ms: an hundredth of the shortest round trip.
+/// Lateness from which on a run does not say what it should, in ms: a hundredth of the shortest round trip.
 const LATE_MS: f64 = 1.0;
 
 pub(super) fn report(all: &RealReproduction, results: &[Results]) -> Result<ReportPage, PaperError> {
