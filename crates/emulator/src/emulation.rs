@@ -31,7 +31,8 @@ impl Emulation {
     /// Between descriptors that carry IP packets, one a read and one a write, without blocking: TUN devices,
     /// or ends of pairs of sockets that keep packets apart. Each has the host that it belongs to. A packet
     /// that is larger than a link takes is answered by ICMP ([`set_icmp`](Self::set_icmp)); of IPv4 without
-    /// DF it costs what its fragments would, and arrives put together.
+    /// DF it costs what its fragments would, and arrives put together. Routers that the scenario has send
+    /// signals do, as the simulator's.
     pub fn between_devices(
         scenario: &Scenario,
         seed: u64,
@@ -41,16 +42,14 @@ impl Emulation {
         let names = devices.iter().map(|(host, _)| host.name.clone()).collect();
         let nodes = devices.iter().map(|(host, _)| host.node).collect();
         let devices = devices.into_iter().map(|(host, fd)| (host.node, fd)).collect();
-        Self::start(
-            names,
-            Vec::new(),
-            Ports::new(middle(scenario, seed)?, nodes, true),
-            HostGates::new(devices, addresses),
-        )
+        let mut ports = Ports::new(middle(scenario, seed)?, nodes, true);
+        ports.set_signals(scenario, &addresses);
+        Self::start(names, Vec::new(), ports, HostGates::new(devices, addresses))
     }
 
     /// Between two UDP sockets, each the place of a host; gives the sockets' addresses, too. Datagrams count
-    /// with their IP and UDP headers. Those that are too large for a link are dropped without a word.
+    /// with their IP and UDP headers. Those that are too large for a link are dropped without a word, and
+    /// routers send no signals: nothing behind the sockets would hear them.
     pub fn between_sockets(
         scenario: &Scenario,
         seed: u64,

@@ -51,7 +51,9 @@ impl Gates for HostGates {
     fn receive(&mut self, port: usize, take: &mut dyn FnMut(Arrival)) -> io::Result<()> {
         let HostGate { gate, node, gateway } = &mut self.gates[port];
         gate.receive(&mut |mut packet: Packet| {
-            let to = destination(&packet.bytes).filter(|address| !address.is_multicast());
+            // Routers send messages and answer none.
+            let is_place = |address: &IpAddr| !address.is_multicast() && !self.addresses.is_router(*address);
+            let to = destination(&packet.bytes).filter(is_place);
             let owner = |address| self.addresses.owner(address).map_or(*gateway, |host| host.node);
             match to.map(owner).filter(|to| to != node) {
                 Some(to) => {

@@ -21,5 +21,5 @@ mod testbed;
 pub use addresses::{Addresses, HostAddress};
 pub use emulation::{Emulation, UdpHost};
 pub use host::{HOST_COMMAND, Home, INIT_COMMAND, TERMINAL_FLAG, TestbedError, host_main, init_main};
-pub use report::{EmulatedLinkReport, EmulationReport, HostReport};
+pub use report::{EmulatedLinkReport, EmulationReport, HostReport, RouterReport};
 pub use testbed::{FinishedHost, HostPlan, Output, Testbed, TestbedOptions};

@@ -6,7 +6,10 @@ use bytes::Bytes;
 use skyhaul_core::{Instant, Packet, PacketMeta};
 use skyhaul_net::realtime::{Delivery, Medium};
 use skyhaul_net::tun::packet_too_big;
-use skyhaul_sim::{Middle, OversizedPacket};
+use skyhaul_scenario::Scenario;
+use skyhaul_sim::{Middle, OversizedPacket, SignalCounters};
+
+use crate::Addresses;
 
 /// Messages that wait to leave; further ones are dropped, as routers do that limit their rate [RFC 1812
 /// 4.3.2.8].
@@ -22,11 +25,28 @@ pub(crate) struct Ports {
     tells: bool,
     /// Messages for hosts at the very links that their packets were too large for; they leave at once.
     messages: VecDeque<Delivery>,
+    /// Routers that send signals: nodes and names.
+    routers: Vec<(u32, String)>,
 }
 
 impl Ports {
     pub(crate) fn new(middle: Middle, nodes: Vec<u32>, tells: bool) -> Self {
-        Self { middle, nodes, tells, messages: VecDeque::new() }
+        Self { middle, nodes, tells, messages: VecDeque::new(), routers: Vec::new() }
+    }
+
+    /// From now on the routers of `scenario` send the signals that it says, from these addresses. All packets
+    /// must be IP packets.
+    pub(crate) fn set_signals(&mut self, scenario: &Scenario, addresses: &Addresses) {
+        let routers = addresses.routers();
+        let places = routers.iter().map(|router| (router.node, (router.v4, router.v6))).collect();
+        self.middle.set_signals(scenario, places);
+        self.routers = routers.iter().map(|router| (router.node, router.name.clone())).collect();
+    }
+
+    /// What each router that sends signals has sent, with its name.
+    pub(crate) fn signals(&self) -> impl Iterator<Item = (&str, SignalCounters)> + '_ {
+        let named = |(node, sent)| Some((self.routers.iter().find(|own| own.0 == node)?.1.as_str(), sent));
+        self.middle.signals().filter_map(named)
     }
 
     /// From now on senders of packets that are too large are told, or not.

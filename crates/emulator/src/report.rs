@@ -4,6 +4,7 @@ use skyhaul_core::{Instant, MS};
 use skyhaul_link::LinkCounters;
 use skyhaul_net::LatenessReport;
 use skyhaul_net::realtime::{Counted, GateReport};
+use skyhaul_sim::SignalCounters;
 
 use crate::middle::Ports;
 
@@ -16,6 +17,8 @@ pub struct EmulationReport {
     pub links: Vec<EmulatedLinkReport>,
     /// The attached hosts.
     pub hosts: Vec<HostReport>,
+    /// The routers that send signals.
+    pub routers: Vec<RouterReport>,
     /// How late packets left, at all hosts together.
     pub lateness: LatenessReport,
     /// Processor time of the thread that runs the links, in user and kernel mode.
@@ -48,6 +51,15 @@ pub struct HostReport {
     pub gate: GateReport,
 }
 
+/// A router that sends signals.
+#[derive(Clone, Debug)]
+pub struct RouterReport {
+    /// Its name.
+    pub name: String,
+    /// What it has sent.
+    pub sent: SignalCounters,
+}
+
 impl EmulationReport {
     pub(crate) fn new(names: &[String], ports: &Ports, counted: &Counted, at: Instant) -> Self {
         let middle = ports.middle();
@@ -60,10 +72,12 @@ impl EmulationReport {
         });
         let hosts =
             names.iter().zip(&counted.gates).map(|(name, &gate)| HostReport { name: name.clone(), gate });
+        let routers = ports.signals().map(|(name, sent)| RouterReport { name: name.into(), sent });
         Self {
             at,
             links: links.collect(),
             hosts: hosts.collect(),
+            routers: routers.collect(),
             lateness: counted.lateness,
             processor_ns: counted.processor_ns,
             unroutable_packets: middle.unroutable_packets(),

@@ -3,39 +3,24 @@
 #![allow(clippy::disallowed_methods, reason = "real time")]
 #![allow(missing_docs, unreachable_pub, dead_code, reason = "a test")]
 
-#[path = "../../net/tests/kernel/wire.rs"]
-mod wire;
+mod common;
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use common::{LONG, SHORT, receive, send};
+use skyhaul_emulator::Emulation;
 use skyhaul_emulator::control::{Change, apply};
-use skyhaul_emulator::{Addresses, Emulation};
-use skyhaul_scenario::{File, Register, Scenario};
-use skyhaul_sim::{STP, TCP};
 
-fn scenario(link: &str) -> Scenario {
-    let text = format!(
+/// The emulation of one link, and the descriptors that the hosts have.
+fn start(link: &str) -> (Emulation, OwnedFd, OwnedFd) {
+    common::started(&format!(
         "[run]\nduration = \"1h\"\n[nodes]\na = {{ kind = \"host\" }}\nb = {{ kind = \"host\" }}\n\
          [links.l]\nbetween = [\"a\", \"b\"]\nforward = {{ {link} }}\nreverse = {{ delay = \"5ms\" }}\n\
          [transports.t]\nprotocol = \"tcp\"\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\ntransport = \"t\"\nworkload = {{ kind = \"bulk\" }}\n"
-    );
-    let file = File::parse(&Register::new(&[&STP, &TCP]), "test", &text).unwrap();
-    let point = file.points().next().unwrap();
-    file.scenario_at(&point).unwrap()
-}
-
-/// The emulation, and the descriptors that the hosts have.
-fn start(link: &str) -> (Emulation, OwnedFd, OwnedFd) {
-    let scenario = scenario(link);
-    let addresses = Arc::new(Addresses::new(&scenario));
-    let ((near, a), (far, b)) = (wire::wire().unwrap(), wire::wire().unwrap());
-    let devices = addresses.hosts().iter().cloned().zip([near, far]).collect();
-    (Emulation::between_devices(&scenario, 1, addresses, devices).unwrap(), a, b)
+    ))
 }
 
 /// An IPv4 packet of 100 bytes; ECN: Not-ECT.
@@ -53,24 +38,6 @@ fn packet_v6(to: Ipv6Addr) -> Vec<u8> {
     bytes.resize(100, 7);
     bytes
 }
-
-fn send(fd: &OwnedFd, packet: &[u8]) {
-    assert_eq!(rustix::io::write(fd, packet).unwrap(), packet.len());
-}
-
-/// The next packet, if one comes within this time.
-fn receive(fd: &OwnedFd, within: Duration) -> Option<Vec<u8>> {
-    let mut fds = [PollFd::new(fd, PollFlags::IN)];
-    let patience = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
-    poll(&mut fds, Some(&patience)).unwrap();
-    let mut room = vec![0; 2000];
-    let length = rustix::io::read(fd, &mut room).ok()?;
-    room.truncate(length);
-    Some(room)
-}
-
-const LONG: Duration = Duration::from_secs(10);
-const SHORT: Duration = Duration::from_millis(100);
 
 #[test]
 fn packets_arrive_unchanged_and_not_before_their_time() {

@@ -151,7 +151,7 @@ pub use explicit::ExplicitConfig;
 pub use link::Link;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
-pub use signals::{SignalConfig, SignalMessage, Signals};
+pub use signals::{Passing, SignalConfig, SignalMessage, Signals};
 pub use skyhaul_xcp::Discipline;
 pub use stays::{Stay, Stays};
 pub use waits::WaitHistogram;

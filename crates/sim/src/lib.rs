@@ -18,7 +18,7 @@ pub mod sweep;
 mod transfer;
 
 pub use capture::{Interfaces, RunCapture};
-pub use fabric::{Edge, LinkEnd, LinkTap, Middle, OversizedPacket, RunError};
+pub use fabric::{Edge, LinkEnd, LinkTap, Middle, OversizedPacket, RunError, SignalCounters};
 pub use flows::{Flows, MAX_COMPLETIONS, Record, fill_pattern, pattern, wrong_in_pattern};
 pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch, Standstills};
 pub use measure::{

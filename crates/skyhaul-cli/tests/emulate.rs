@@ -20,6 +20,8 @@ mod namespaces;
 mod pages;
 #[path = "emulate/relay.rs"]
 mod relay;
+#[path = "emulate/signals.rs"]
+mod signals;
 #[path = "emulate/support.rs"]
 mod support;
 #[path = "emulate/usage.rs"]

@@ -39,6 +39,9 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../src/ack_policy.rs"),
     include_str!("../src/scps/snack_tests.rs"),
     include_str!("../../sim/tests/swarm.rs"),
+    include_str!("../../emulator/tests/signals.rs"),
+    include_str!("../../skyhaul-cli/tests/emulate/relay.rs"),
+    include_str!("../../skyhaul-cli/tests/emulate/signals.rs"),
 ];
 /// Where SCPS-TP goes over a device.
 const SCPS_MEETINGS: &[&str] = &[

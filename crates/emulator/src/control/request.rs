@@ -145,7 +145,7 @@ pub fn apply(emulation: &Emulation, changes: &[Change]) -> Result<(), String> {
 
 fn make(middle: &mut Middle, now: Instant, links: &[String], change: &Change) -> Result<(), String> {
     let index = links.iter().position(|name| *name == change.link).unwrap_or(usize::MAX);
-    let done = middle.change(index, |link| {
+    let done = middle.change(now, index, |link| {
         let ports = change.port.map_or_else(|| vec![0, 1], |port| vec![port]);
         ports.into_iter().try_for_each(|port| set(link, now, port, change.quantity))
     });

@@ -4,11 +4,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use skyhaul_core::Instant;
 use skyhaul_core::event::RouterSignal;
-use skyhaul_core::{Instant, Packet};
 
 use super::flow::has_number;
-use super::{Flow, SignalConfig, SignalMessage, message, quote};
+use super::{Flow, Passing, SignalConfig, SignalMessage, message, quote};
 
 /// Destination of packets that came by the link.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ impl DamageWatch {
         &mut self,
         now: Instant,
         damaged: u64,
-        packet: &Packet,
+        packet: Option<&Passing>,
         config: &SignalConfig,
         out: &mut Vec<SignalMessage>,
     ) {
@@ -42,8 +42,9 @@ impl DamageWatch {
         }
         self.average -= config.damage_weight * self.average;
         let was_damaging = core::mem::replace(&mut self.is_damaging, self.average > config.damage_threshold);
-        let flow = Flow::of(packet).filter(|_| has_number(packet));
-        if let Some(flow) = flow {
+        let named =
+            packet.and_then(|packet| Flow::of(packet).filter(|_| has_number(packet)).zip(Some(packet)));
+        if let Some((flow, packet)) = named {
             self.see(flow, now, quote(packet), config);
         }
         if !self.is_damaging {
@@ -54,7 +55,7 @@ impl DamageWatch {
             for (flow, destination) in &mut self.destinations {
                 destination.tell(flow, now, config, out);
             }
-        } else if let Some(flow) = flow
+        } else if let Some((flow, _)) = named
             && let Some(destination) = self.destinations.get_mut(&flow)
         {
             destination.tell(&flow, now, config, out);

@@ -12,12 +12,13 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use core::net::IpAddr;
 use skyhaul_core::event::RouterSignal;
-use skyhaul_core::{Instant, MS, Packet, SECOND};
+use skyhaul_core::{Instant, MS, SECOND};
 
 use crate::Conditions;
 use damage::DamageWatch;
-pub(crate) use flow::Flow;
+use flow::Flow;
 use outage::OutageWatch;
 
 /// Parameters of a router that sends signals.
@@ -57,6 +58,19 @@ impl Default for SignalConfig {
     }
 }
 
+/// Packet that passes a router, as the router looks at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passing {
+    /// Nodes that it comes from and goes to.
+    pub nodes: [u32; 2],
+    /// Its addresses: source and destination.
+    pub addresses: [IpAddr; 2],
+    /// Its IP protocol.
+    pub protocol: u8,
+    /// Its octets behind the IP header.
+    pub segment: Bytes,
+}
+
 /// Message that a router sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalMessage {
@@ -65,10 +79,10 @@ pub struct SignalMessage {
     /// Node that it goes to: the destination of the packet that it is about with word of damage, else the
     /// source.
     pub to: u32,
-    /// Source of that packet.
-    pub from_node: u32,
-    /// Destination of that packet.
-    pub to_node: u32,
+    /// Address that it goes to.
+    pub to_address: IpAddr,
+    /// Addresses of that packet: source and destination.
+    pub addresses: [IpAddr; 2],
     /// IP protocol of that packet.
     pub protocol: u8,
     /// Its beginning behind the IP header, which holds its whole transport header.
@@ -79,13 +93,20 @@ pub struct SignalMessage {
 const QUOTED_BYTES: usize = 68;
 
 /// Beginning of a packet as it is quoted. It shares the octets of the packet.
-fn quote(packet: &Packet) -> Bytes {
-    packet.bytes.slice(..packet.bytes.len().min(QUOTED_BYTES))
+fn quote(packet: &Passing) -> Bytes {
+    packet.segment.slice(..packet.segment.len().min(QUOTED_BYTES))
 }
 
 fn message(kind: RouterSignal, flow: &Flow, quote: Bytes) -> SignalMessage {
-    let to = if kind == RouterSignal::CorruptionExperienced { flow.to } else { flow.from };
-    SignalMessage { kind, to, from_node: flow.from, to_node: flow.to, protocol: flow.protocol, quote }
+    let end = usize::from(kind == RouterSignal::CorruptionExperienced);
+    SignalMessage {
+        kind,
+        to: flow.nodes[end],
+        to_address: flow.addresses[end],
+        addresses: flow.addresses,
+        protocol: flow.protocol,
+        quote,
+    }
 }
 
 /// Signals of one router.
@@ -104,32 +125,34 @@ impl Signals {
         Self { config, damage: BTreeMap::new(), outages: BTreeMap::new() }
     }
 
-    /// A packet came out of a link, behind `damaged` ones that were discarded since the one before it. What
-    /// is to be sent is added to `out`.
+    /// A packet came out of a link, behind `damaged` ones that were discarded since the one before it. Of
+    /// `None` the router can read no more than that it is sound. What is to be sent is added to `out`.
     pub fn arrived(
         &mut self,
         now: Instant,
         link: u32,
         damaged: u64,
-        packet: &Packet,
+        packet: Option<&Passing>,
         out: &mut Vec<SignalMessage>,
     ) {
         let watch = self.damage.entry(link).or_default();
         watch.arrived(now, damaged, packet, &self.config, out);
     }
 
-    /// A packet is about to enter a link.
+    /// A packet is about to enter a link; `None` as with [`arrived`](Self::arrived).
     pub fn leaves(
         &mut self,
         now: Instant,
         link: u32,
         conditions: &Conditions,
-        packet: &Packet,
+        packet: Option<&Passing>,
         out: &mut Vec<SignalMessage>,
     ) {
         let watch = self.outages.entry(link).or_default();
         watch.look(now, conditions, &self.config, out);
-        watch.leaves(now, packet, &self.config, out);
+        if let Some(packet) = packet {
+            watch.leaves(now, packet, &self.config, out);
+        }
     }
 
     /// Links whose end of an outage is waited for.

@@ -4,11 +4,11 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use skyhaul_core::Instant;
 use skyhaul_core::event::RouterSignal;
-use skyhaul_core::{Instant, Packet};
 
 use super::flow::has_data;
-use super::{Flow, SignalConfig, SignalMessage, message, quote};
+use super::{Flow, Passing, SignalConfig, SignalMessage, message, quote};
 use crate::Conditions;
 
 /// Source that was told.
@@ -76,7 +76,7 @@ impl OutageWatch {
     pub(super) fn leaves(
         &mut self,
         now: Instant,
-        packet: &Packet,
+        packet: &Passing,
         config: &SignalConfig,
         out: &mut Vec<SignalMessage>,
     ) {

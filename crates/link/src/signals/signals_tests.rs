@@ -1,3 +1,4 @@
+use core::net::Ipv4Addr;
 use std::vec::Vec;
 
 use bytes::Bytes;
@@ -5,7 +6,7 @@ use skyhaul_core::event::RouterSignal;
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Instant, MS, NullSink, Packet, PacketMeta, SECOND};
 
-use super::{SignalConfig, SignalMessage, Signals};
+use super::{Passing, SignalConfig, SignalMessage, Signals};
 use crate::{DirectionConfig, Link, LinkConfig, Outage};
 
 const LINK: u32 = 3;
@@ -15,13 +16,12 @@ fn at_ms(ms: u64) -> Instant {
 }
 
 /// Packet from node 1 to node 2 of the connection with these ports, with so many octets of data.
-fn packet(ports: u8, data_bytes: usize) -> Packet {
+fn packet(ports: u8, data_bytes: usize) -> Passing {
     let mut header = [0; 20];
     (header[1], header[12], header[13]) = (ports, 5 << 4, 0x10);
-    let bytes: Bytes = [&header[..], &std::vec![7; data_bytes]].concat().into();
-    let fields = skyhaul_core::NetworkFields { protocol: ip_protocol::TCP, ..Default::default() };
-    let wire_bytes = bytes.len() as u32 + 20;
-    Packet { bytes, meta: PacketMeta { wire_bytes, fields, from: 1, to: 2, ..PacketMeta::default() } }
+    let segment: Bytes = [&header[..], &std::vec![7; data_bytes]].concat().into();
+    let addresses = [1, 2].map(|host| Ipv4Addr::new(10, 0, 0, host).into());
+    Passing { nodes: [1, 2], addresses, protocol: ip_protocol::TCP, segment }
 }
 
 /// Kinds and receivers.
@@ -37,7 +37,7 @@ fn destinations_are_told_while_the_average_is_above_the_threshold() {
     for n in 0..100 {
         // From the tenth packet on every second one is damaged, until the fiftieth.
         let damaged = u64::from((10..50).contains(&n));
-        signals.arrived(at_ms(50 * n), LINK, damaged, &packet(1, 500), &mut out);
+        signals.arrived(at_ms(50 * n), LINK, damaged, Some(&packet(1, 500)), &mut out);
         if said(&mut out) == [(RouterSignal::CorruptionExperienced, 2)] {
             told_at.push(n);
         }
@@ -58,22 +58,22 @@ fn all_flows_that_were_seen_lately_are_told_at_once_and_none_too_often() {
     };
     let (mut signals, mut out) = (Signals::new(config), Vec::new());
     for (ms, ports) in [(0, 1), (800, 2), (900, 3), (1000, 4), (2050, 5)] {
-        signals.arrived(at_ms(ms), LINK, 0, &packet(ports, 500), &mut out);
+        signals.arrived(at_ms(ms), LINK, 0, Some(&packet(ports, 500)), &mut out);
     }
     assert_eq!(said(&mut out), []);
     // A weight of one forgets what was before, so the last packet counts alone: let it weigh less.
     signals.config.damage_weight = 0.9;
-    signals.arrived(at_ms(2060), LINK, 30, &packet(5, 500), &mut out);
+    signals.arrived(at_ms(2060), LINK, 30, Some(&packet(5, 500)), &mut out);
     assert_eq!(said(&mut out), [], "0.9 fell to 0.09 by the good one");
     signals.config.damage_weight = 0.3;
-    signals.arrived(at_ms(2070), LINK, 30, &packet(5, 500), &mut out);
+    signals.arrived(at_ms(2070), LINK, 30, Some(&packet(5, 500)), &mut out);
     let quoted: Vec<u8> = out.iter().map(|message| message.quote[1]).collect();
     assert_eq!(quoted, [5], "3 is gone for want of room, 4 is too old");
     out.clear();
-    signals.arrived(at_ms(2119), LINK, 5, &packet(5, 500), &mut out);
-    signals.arrived(at_ms(2119), LINK, 5, &packet(6, 500), &mut out);
+    signals.arrived(at_ms(2119), LINK, 5, Some(&packet(5, 500)), &mut out);
+    signals.arrived(at_ms(2119), LINK, 5, Some(&packet(6, 500)), &mut out);
     assert_eq!(out.iter().map(|message| message.quote[1]).collect::<Vec<u8>>(), [6], "50 ms have not passed");
-    signals.arrived(at_ms(2120), LINK, 5, &packet(5, 500), &mut out);
+    signals.arrived(at_ms(2120), LINK, 5, Some(&packet(5, 500)), &mut out);
     assert_eq!(out.len(), 2);
 }
 
@@ -83,9 +83,9 @@ fn link(outages: &[(u64, u64)]) -> Link {
 }
 
 /// What a packet that leaves at this time brings about.
-fn leaves(signals: &mut Signals, link: &Link, ms: u64, packet: &Packet) -> Vec<(RouterSignal, u32)> {
+fn leaves(signals: &mut Signals, link: &Link, ms: u64, packet: &Passing) -> Vec<(RouterSignal, u32)> {
     let mut out = Vec::new();
-    signals.leaves(at_ms(ms), LINK, link.conditions(), packet, &mut out);
+    signals.leaves(at_ms(ms), LINK, link.conditions(), Some(packet), &mut out);
     said(&mut out)
 }
 
@@ -166,13 +166,40 @@ fn damaged_packets_are_told_when_they_would_have_arrived() {
         ..DirectionConfig::default()
     };
     let mut link = Link::new(LinkConfig { forward, ..LinkConfig::default() }, 1, 1).unwrap();
-    link.handle(at_ms(0), 0, packet(1, 85), &mut NullSink);
+    let packet = Packet {
+        bytes: Bytes::from_static(&[7; 105]),
+        meta: PacketMeta { wire_bytes: 125, ..PacketMeta::default() },
+    };
+    link.handle(at_ms(0), 0, packet.clone(), &mut NullSink);
     assert_eq!(link.take_damaged(1, at_ms(20)), 0, "nobody wanted to know");
     link.watch_damage(1);
-    link.handle(at_ms(20), 0, packet(1, 85), &mut NullSink);
-    link.handle(at_ms(20), 0, packet(1, 85), &mut NullSink);
+    link.handle(at_ms(20), 0, packet.clone(), &mut NullSink);
+    link.handle(at_ms(20), 0, packet, &mut NullSink);
     assert_eq!(link.take_damaged(1, at_ms(30)), 0);
     assert_eq!(link.take_damaged(1, at_ms(31)), 1, "a millisecond of serialisation, and 10");
     assert_eq!(link.take_damaged(1, at_ms(99)), 1);
     assert_eq!((link.take_damaged(1, at_ms(99)), link.counters(0, at_ms(99)).dropped.bit_error), (0, 3));
+}
+
+/// Behind one node there may be several hosts, and a message goes to the address that the packet had.
+#[test]
+fn hosts_behind_one_node_are_told_apart_by_their_addresses() {
+    let (mut signals, link) = (Signals::new(SignalConfig::default()), link(&[(0, 1000)]));
+    let [one, mut other] = [packet(1, 9), packet(1, 9)];
+    other.addresses[0] = Ipv4Addr::new(10, 0, 0, 99).into();
+    let mut out = Vec::new();
+    for packet in [&one, &other, &one] {
+        signals.leaves(at_ms(10), LINK, link.conditions(), Some(packet), &mut out);
+    }
+    signals.arrived(at_ms(10), LINK, 30, Some(&other), &mut out);
+    let told: Vec<_> = out.iter().map(|message| (message.kind, message.to, message.to_address)).collect();
+    let [source, destination] = other.addresses;
+    assert_eq!(
+        told,
+        [
+            (RouterSignal::LinkOutage, 1, one.addresses[0]),
+            (RouterSignal::LinkOutage, 1, source),
+            (RouterSignal::CorruptionExperienced, 2, destination)
+        ]
+    );
 }

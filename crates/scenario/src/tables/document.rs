@@ -140,7 +140,7 @@ pub(crate) fn node_keys() -> &'static [Key<NodeDraft>] {
                 .required(),
             Key::custom("signals", "a table", read_signals).means(
                 "Signals that a router sends to ends of SCPS-TP: of damage, and of outages \
-                 ([scps-tp.md](../spec/scps-tp.md)). In `simulate` alone.",
+                 ([scps-tp.md](../spec/scps-tp.md)). UDP ports of `emulate` carry none.",
             ),
         ]
     });

@@ -2,12 +2,14 @@
 
 mod address;
 mod edge;
+mod form;
 mod routers;
 mod schedule;
 mod tap;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use bytes::Bytes;
 use skyhaul_core::event::DropCause;
@@ -16,7 +18,9 @@ use skyhaul_link::Link;
 
 pub(crate) use address::{address, node};
 pub use edge::Edge;
+use form::Form;
 use routers::Routers;
+pub use routers::SignalCounters;
 use schedule::Schedule;
 use tap::DropSink;
 pub use tap::{LinkEnd, LinkTap};
@@ -80,9 +84,13 @@ impl Fabric {
         self.tap = Some(tap);
     }
 
-    /// Has the routers of `scenario` send the signals that it says.
+    /// Has the routers of `scenario` send the signals that it says, about simulated packets.
     pub(crate) fn set_signals(&mut self, scenario: &Scenario) {
-        self.routers = Routers::new(scenario, &mut self.edges).map(Box::new);
+        self.set_signals_about(scenario, Form::Segments);
+    }
+
+    fn set_signals_about(&mut self, scenario: &Scenario, form: Form) {
+        self.routers = Routers::new(scenario, &mut self.edges, form).map(Box::new);
     }
 
     /// Frames that layers which repeat have taken in.
@@ -231,6 +239,17 @@ impl Middle {
         Ok(Self { fabric, is_router, oversized: VecDeque::new() })
     }
 
+    /// Has the routers of `scenario` send the signals that it says, about packets that are IP packets with
+    /// their headers. Each has these two addresses; one without any says nothing.
+    pub fn set_signals(&mut self, scenario: &Scenario, routers: BTreeMap<u32, (Ipv4Addr, Ipv6Addr)>) {
+        self.fabric.set_signals_about(scenario, Form::Packets(routers));
+    }
+
+    /// What each router that sends signals has sent, by node number.
+    pub fn signals(&self) -> impl Iterator<Item = (u32, SignalCounters)> + '_ {
+        self.fabric.routers.iter().flat_map(|routers| routers.sent())
+    }
+
     /// A packet sets out at node `at` for the host that its meta data name.
     pub fn send(&mut self, now: Instant, at: u32, packet: Packet) {
         let Some((mtu_bytes, end)) = self.fabric.mtu_bytes(now, at, &packet) else {
@@ -271,11 +290,16 @@ impl Middle {
     pub fn poll(&mut self, now: Instant) -> Option<(Instant, u32, Packet)> {
         loop {
             let (at, index) = self.fabric.schedule.first().filter(|&(at, _)| at <= now)?;
+            if let Some(router) = index.checked_sub(self.fabric.edges.len()) {
+                self.fabric.look(at, router as u32, &mut NullSink);
+                continue;
+            }
             let Some((node, end)) = self.fabric.reached(at, index) else { continue };
             let Some(packet) = self.fabric.deliver(at, end) else { continue };
             if !self.is_router.get(node as usize).is_some_and(|is| *is) {
                 return Some((at, node, *packet));
             }
+            self.fabric.watch_arriving(at, (node, end), &packet, &mut NullSink);
             self.send(at, node, *packet);
         }
     }
@@ -285,11 +309,19 @@ impl Middle {
         &self.fabric.edges
     }
 
-    /// Changes link `index`; `None` if there is none.
-    pub fn change<T>(&mut self, index: usize, change: impl FnOnce(&mut Link) -> T) -> Option<T> {
+    /// Changes link `index`; `None` if there is none. Routers that wait for its end of an outage look at it.
+    pub fn change<T>(
+        &mut self,
+        now: Instant,
+        index: usize,
+        change: impl FnOnce(&mut Link) -> T,
+    ) -> Option<T> {
         let edge = self.fabric.edges.get_mut(index)?;
-        let done = change(&mut edge.link);
+        let (done, ends) = (change(&mut edge.link), edge.ends);
         self.fabric.schedule.set(index, edge.deadline());
+        for node in ends {
+            self.fabric.look(now, node, &mut NullSink);
+        }
         Some(done)
     }
 

@@ -2,39 +2,59 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
 use skyhaul_core::event::RouterSignal;
-use skyhaul_core::packet::ip_protocol;
-use skyhaul_core::{Event, EventSink, Instant, NetworkFields, Packet, PacketMeta};
-use skyhaul_link::{SignalMessage, Signals};
+use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta};
+use skyhaul_link::{Passing, SignalMessage, Signals};
 use skyhaul_scenario::Scenario;
-use skyhaul_tcp::icmp::{self, IcmpMessage, SignalNumbers};
 
-use super::{Edge, Fabric, LinkEnd, address};
+use super::form::Form;
+use super::{Edge, Fabric, LinkEnd};
 use crate::host::PACKETS_PER_HOST;
 use crate::source::Source;
 
-/// Octets of the IP header of a message.
-const IP_BYTES: usize = 20;
-/// Flow of messages: none of the scenario's.
-const NO_FLOW: u32 = u32::MAX;
+/// Signals that a router has sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SignalCounters {
+    /// Word of damage.
+    pub corruption_experienced: u64,
+    /// Word that a link is down.
+    pub link_outage: u64,
+    /// Word that it is back.
+    pub link_restored: u64,
+}
+
+impl SignalCounters {
+    fn count(&mut self, signal: RouterSignal) {
+        *match signal {
+            RouterSignal::CorruptionExperienced => &mut self.corruption_experienced,
+            RouterSignal::LinkOutage => &mut self.link_outage,
+            RouterSignal::LinkRestored => &mut self.link_restored,
+        } += 1;
+    }
+
+    fn total(&self) -> u64 {
+        self.corruption_experienced + self.link_outage + self.link_restored
+    }
+}
 
 /// Router with its signals.
 #[derive(Debug)]
 struct Router {
     signals: Signals,
-    /// Messages sent, which name the next one.
-    sent: u64,
+    sent: SignalCounters,
 }
 
 /// Routers that send signals, by node number.
 #[derive(Debug)]
-pub(super) struct Routers(BTreeMap<u32, Router>);
+pub(super) struct Routers {
+    all: BTreeMap<u32, Router>,
+    form: Form,
+}
 
 impl Routers {
-    /// Those of `scenario`, whose links are `edges`; `None`: there are none. A link layer that repeats hides
-    /// what its link damages.
-    pub(super) fn new(scenario: &Scenario, edges: &mut [Edge]) -> Option<Self> {
+    /// Those of `scenario`, whose links are `edges`, with packets of this form; `None`: there are none. A
+    /// link layer that repeats hides what its link damages.
+    pub(super) fn new(scenario: &Scenario, edges: &mut [Edge], form: Form) -> Option<Self> {
         let config = |node: u32| scenario.nodes.get(node as usize)?.signals;
         for edge in edges.iter_mut().filter(|edge| edge.arq.is_none()) {
             for port in [0, 1] {
@@ -43,37 +63,28 @@ impl Routers {
                 }
             }
         }
-        let router = |node: u32| Some((node, Router { signals: Signals::new(config(node)?), sent: 0 }));
+        let router = |node: u32| {
+            let signals = Signals::new(config(node)?);
+            Some((node, Router { signals, sent: SignalCounters::default() }))
+        };
         let all: BTreeMap<_, _> = (0..scenario.nodes.len() as u32).filter_map(router).collect();
-        (!all.is_empty()).then_some(Self(all))
+        (!all.is_empty()).then_some(Self { all, form })
+    }
+
+    /// What each of them has sent.
+    pub(super) fn sent(&self) -> impl Iterator<Item = (u32, SignalCounters)> + '_ {
+        self.all.iter().map(|(&node, router)| (node, router.sent))
     }
 }
 
 impl Router {
     /// Packet of a message of the router at `node`.
-    fn packet(&mut self, now: Instant, node: u32, message: &SignalMessage) -> Option<Packet> {
-        let ip = |node: u32| address(node).ip();
-        let what = match message.kind {
-            RouterSignal::CorruptionExperienced => IcmpMessage::CorruptionExperienced,
-            RouterSignal::LinkOutage => IcmpMessage::LinkOutage,
-            RouterSignal::LinkRestored => IcmpMessage::LinkRestored,
-        };
-        let about = (ip(message.from_node), ip(message.to_node), message.protocol);
-        let ends = [ip(node), ip(message.to)];
-        let bytes = icmp::signal(&SignalNumbers::default(), what, ends, about, &message.quote)?;
-        let id = u64::from(node) * PACKETS_PER_HOST + self.sent;
-        self.sent += 1;
-        let meta = PacketMeta {
-            wire_bytes: (bytes.len() + IP_BYTES) as u32,
-            fields: NetworkFields { protocol: ip_protocol::ICMP, ..NetworkFields::default() },
-            flow: NO_FLOW,
-            from: node,
-            to: message.to,
-            id,
-            sent_at: now,
-            ..PacketMeta::default()
-        };
-        Some(Packet { bytes: Bytes::from(bytes), meta })
+    fn packet(&mut self, now: Instant, node: u32, message: &SignalMessage, form: &Form) -> Option<Packet> {
+        let mut packet = form.message(node, message)?;
+        packet.meta.id = u64::from(node) * PACKETS_PER_HOST + self.sent.total();
+        packet.meta.sent_at = now;
+        self.sent.count(message.kind);
+        Some(packet)
     }
 }
 
@@ -88,12 +99,23 @@ impl Fabric {
         sink: &mut dyn EventSink<Source>,
     ) {
         if self.routers.is_some() {
-            self.signal(now, at, sink, |signals, edges, out| {
-                let link = &mut edges[end.link as usize].link;
-                signals.arrived(now, end.link, link.take_damaged(end.port, now), &packet, out);
-            });
+            self.watch_arriving(now, (at, end), &packet, sink);
         }
         self.forward(now, at, packet, sink);
+    }
+
+    /// A packet that came out of a link is at a node.
+    pub(super) fn watch_arriving(
+        &mut self,
+        now: Instant,
+        (at, end): (u32, LinkEnd),
+        packet: &Packet,
+        sink: &mut dyn EventSink<Source>,
+    ) {
+        self.signal(now, at, Some(packet), sink, |signals, edges, passing, out| {
+            let damaged = edges[end.link as usize].link.take_damaged(end.port, now);
+            signals.arrived(now, end.link, damaged, passing, out);
+        });
     }
 
     /// A packet is to leave a node by a link.
@@ -104,14 +126,14 @@ impl Fabric {
         packet: &Packet,
         sink: &mut dyn EventSink<Source>,
     ) {
-        self.signal(now, at, sink, |signals, edges, out| {
-            signals.leaves(now, link, edges[link as usize].link.conditions(), packet, out);
+        self.signal(now, at, Some(packet), sink, |signals, edges, passing, out| {
+            signals.leaves(now, link, edges[link as usize].link.conditions(), passing, out);
         });
     }
 
     /// Has the router at `at` look at the links that it waits for.
     pub(crate) fn look(&mut self, now: Instant, at: u32, sink: &mut dyn EventSink<Source>) {
-        self.signal(now, at, sink, |signals, edges, out| {
+        self.signal(now, at, None, sink, |signals, edges, _, out| {
             let links: Vec<u32> = signals.waiting().collect();
             for link in links {
                 signals.look(now, link, edges[link as usize].link.conditions(), out);
@@ -119,20 +141,23 @@ impl Fabric {
         });
     }
 
-    /// Lets the router at `at`, if it sends signals, do something, and sends what comes of it.
+    /// Lets the router at `at`, if it sends signals, do something about a packet, and sends what comes of it.
     fn signal(
         &mut self,
         now: Instant,
         at: u32,
+        packet: Option<&Packet>,
         sink: &mut dyn EventSink<Source>,
-        act: impl FnOnce(&mut Signals, &mut [Edge], &mut Vec<SignalMessage>),
+        act: impl FnOnce(&mut Signals, &mut [Edge], Option<&Passing>, &mut Vec<SignalMessage>),
     ) {
-        let router = self.routers.as_mut().and_then(|routers| routers.0.get_mut(&at));
-        let Some(router) = router else { return };
+        let Some(routers) = &mut self.routers else { return };
+        let Routers { all, form } = &mut **routers;
+        let Some(router) = all.get_mut(&at) else { return };
         let mut messages = Vec::new();
-        act(&mut router.signals, &mut self.edges, &mut messages);
+        let passing = packet.and_then(|packet| form.passing(packet));
+        act(&mut router.signals, &mut self.edges, passing.as_ref(), &mut messages);
         let deadline = router.signals.deadline();
-        let packet = |message: &SignalMessage| Some((message.kind, router.packet(now, at, message)?));
+        let packet = |message: &SignalMessage| Some((message.kind, router.packet(now, at, message, form)?));
         let packets: Vec<(RouterSignal, Packet)> = messages.iter().filter_map(packet).collect();
         let component = self.component(at as usize);
         self.schedule.set(component, deadline);

@@ -31,6 +31,13 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
         started.map_err(|error| Failure::new(format!("the emulation cannot start: {error}")))?;
     capture.watch(&emulation);
     if !args.quiet {
+        if let Some(router) = scene.scenario.nodes.iter().find(|node| node.signals.is_some()) {
+            note(&format!(
+                "the router '{}' sends no signals here: UDP ports carry no ICMP, and what is behind them would not \
+                 hear it; --tun, --device and commands on hosts do",
+                router.name
+            ));
+        }
         for (own, at) in args.udp.iter().zip(at) {
             let peer = own.peer.map_or("whoever last wrote there".to_string(), |peer| peer.to_string());
             note(&format!("{} is at udp {at}, which stands for the other end; its peer: {peer}", own.host));

@@ -7,6 +7,7 @@ use skyhaul_emulator::{EmulatedLinkReport, EmulationReport};
 use skyhaul_link::LinkCounters;
 use skyhaul_net::LatenessReport;
 use skyhaul_net::realtime::LATENESS_ROWS;
+use skyhaul_sim::SignalCounters;
 
 use super::scene::EmulatedScene;
 
@@ -22,6 +23,9 @@ pub(super) struct EmulationObject {
     ended_by: Option<&'static str>,
     links: BTreeMap<String, LinkObject>,
     hosts: BTreeMap<String, HostObject>,
+    /// Only where routers send signals.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    routers: BTreeMap<String, RouterObject>,
     unroutable_packets: u64,
     lateness: LatenessObject,
     /// Processor time of the thread that runs the links.
@@ -76,6 +80,13 @@ struct HostObject {
 }
 
 #[derive(Debug, Serialize)]
+struct RouterObject {
+    corruption_experienced: u64,
+    link_outage: u64,
+    link_restored: u64,
+}
+
+#[derive(Debug, Serialize)]
 struct LatenessObject {
     packets: u64,
     p50_ms: f64,
@@ -116,6 +127,7 @@ impl EmulationObject {
             ended_by,
             links: links(report),
             hosts: report.hosts.iter().map(host).collect(),
+            routers: report.routers.iter().map(|own| (own.name.clone(), own.sent.into())).collect(),
             unroutable_packets: report.unroutable_packets,
             lateness: LatenessObject::from(&report.lateness),
             processor_s: report.processor_ns as f64 / 1e9,
@@ -163,6 +175,13 @@ impl DirectionObject {
             queue_bytes: counters.queue_bytes,
             max_queue_bytes: counters.max_queue_bytes,
         }
+    }
+}
+
+impl From<SignalCounters> for RouterObject {
+    fn from(sent: SignalCounters) -> Self {
+        let SignalCounters { corruption_experienced, link_outage, link_restored } = sent;
+        Self { corruption_experienced, link_outage, link_restored }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use skyhaul_core::units::show_bytes;
-use skyhaul_emulator::{EmulatedLinkReport, EmulationReport};
+use skyhaul_emulator::{EmulatedLinkReport, EmulationReport, RouterReport};
 use skyhaul_link::LinkCounters;
 use skyhaul_net::LatenessReport;
 use skyhaul_net::realtime::LATENESS_ROWS;
@@ -61,6 +61,13 @@ fn text(scene: &EmulatedScene, report: &EmulationReport) -> String {
     }
     for host in report.hosts.iter().filter(|host| host.gate.send_failures > 0) {
         let _ = writeln!(out, "  {} took {} packets not", host.name, host.gate.send_failures);
+    }
+    for RouterReport { name, sent } in &report.routers {
+        let _ = writeln!(
+            out,
+            "  {name} told of damage {} times, of an outage {} times, of its end {} times",
+            sent.corruption_experienced, sent.link_outage, sent.link_restored
+        );
     }
     processor(&mut out, report);
     if report.lateness.packets > 0 {

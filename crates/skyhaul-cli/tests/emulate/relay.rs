@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::{Receiver, Said, file, free_port, noise, run};
-use crate::support::{ready, scenario, start};
+use crate::support::{SCENARIO, ready, scenario, start};
 
 /// A relay and the addresses of its two ports.
 struct Relay {
@@ -199,4 +199,24 @@ fn damaged_packets_are_delivered_when_asked() {
     assert!(damaged > 0, "a thousand bytes at 1e-3 are all but sure to be hit");
     assert_eq!(forward["damaged_packets"], damaged, "{counted}");
     assert_eq!(forward["delivered_packets"], 20, "{counted}");
+}
+
+/// Who asks for signals of a router is told that a relay carries none.
+#[test]
+fn a_relay_says_that_its_routers_send_no_signals() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SCENARIO
+        .replace("[links.space]", "station = { kind = \"router\", signals = {} }\n[links.space]")
+        .replace(
+            "[transports",
+            "[links.lan]\nbetween = [\"ship\", \"station\"]\nforward = {}\nreverse = {}\n[transports",
+        );
+    let path = file(folder.path(), "signals.toml", text.as_bytes());
+    let udp = ["--udp", "ship=127.0.0.1:0", "--udp", "ground=127.0.0.1:0=127.0.0.1:9"];
+    let path = path.to_str().unwrap();
+    let relay = Relay::start(&[&[path], &udp[..]].concat());
+    assert!(relay.said.contains("the router 'station' sends no signals here"), "{}", relay.said);
+    let quiet = ["--quiet", "--duration", "1ms"];
+    let said = run(&[&["emulate", path], &udp[..], &quiet].concat());
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
 }

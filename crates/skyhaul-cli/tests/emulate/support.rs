@@ -9,7 +9,7 @@ use crate::common::{Said, file, skyhaul};
 use crate::namespaces::is_impossible;
 
 /// 10 Mbit/s and 40 ms one way, between `ship` and `ground`.
-const SCENARIO: &str = r#"
+pub const SCENARIO: &str = r#"
 [run]
 duration = "1h"
 [nodes]
