@@ -45,6 +45,7 @@ mod receive;
 mod remembered;
 mod reproduce;
 mod result;
+mod routes;
 mod scoreboard;
 mod scps;
 mod sealed;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use skyhaul_capture::Inlet;
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_net::{Clock, Limits, Monitor};
+use skyhaul_tcp::scps::Scps;
 use skyhaul_tcp::{Config, ControllerKind};
 
 use crate::errors::ErrorCode;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::parameters::{ProbingSwitch, SenderArgs};
 use crate::protection::Protection;
 use crate::receive::MAX_EARLY;
+use crate::routes::rate_to;
 use crate::scps::{ScpsResult, declaring};
 use crate::transport::{STP_ONLY, TransportEnd, TransportName};
 
@@ -25,6 +27,8 @@ pub(crate) struct TcpChoice {
     pub(crate) device: String,
     pub(crate) config: Config,
     pub(crate) mtu_bytes: u32,
+    /// A controller was named: a declared rate does not decide alone.
+    pub(crate) has_controller: bool,
 }
 
 impl TcpChoice {
@@ -57,7 +61,19 @@ impl TcpChoice {
         controller: Option<&ControllerKind>,
     ) -> Result<Self, Failure> {
         let scps = self.config.scps.map(|scps| declaring(scps, rate_bps, controller)).transpose()?;
-        Ok(Self { config: Config { rate_bps, scps, ..self.config }, ..self })
+        let has_controller = controller.is_some();
+        Ok(Self { config: Config { rate_bps, scps, ..self.config }, has_controller, ..self })
+    }
+
+    /// Parameters of a connection to this peer. The rate of a route to it is a declared one.
+    pub(crate) fn config_to(&self, peer: IpAddr) -> Config {
+        let config = self.config.clone();
+        let rate_bps = rate_to(&config.routes, peer);
+        let controller = |scps: Scps| match rate_bps {
+            Some(_) if !self.has_controller => Scps { controller: ControllerKind::Off, ..scps },
+            _ => scps,
+        };
+        Config { scps: config.scps.map(controller), rate_bps: rate_bps.or(config.rate_bps), ..config }
     }
 
     /// A host with this address on the device.

@@ -4,10 +4,11 @@ use clap::ValueEnum;
 use serde::Serialize;
 use skyhaul_core::Verdict;
 use skyhaul_tcp::scps::{Agreement, Scps, Snack};
-use skyhaul_tcp::{AckPolicy, ControllerKind};
+use skyhaul_tcp::{AckPolicy, ControllerKind, Route, Routes};
 
 use crate::args::MORE;
 use crate::failure::Failure;
+use crate::routes::route;
 
 /// Largest number of acknowledgements a round trip, which is that of scenario files.
 const MAX_ACKS_PER_RTT: i64 = 1000;
@@ -27,6 +28,12 @@ pub(crate) struct ScpsArgs {
     /// have IP protocol 105, which some routers and firewalls drop
     #[arg(long, help_heading = MORE)]
     compressed_headers: bool,
+    /// What is known of the way to peers behind a prefix, like 10.88.0.0/16,rate=9.5M,loss-cause=corruption:
+    /// `rate` (one bucket for all of them, in place of --rate), its `depth` and `burst`, `loss-cause`,
+    /// `bandwidth-delay`, and `obey-ecn`, `obey-corruption`, `obey-outage`, `obey-source-quench`, true or
+    /// false. With --transport scps-tp; may be given several times, and the longest prefix counts
+    #[arg(long, value_name = "PREFIX,KEY=VALUE,...", value_parser = route, help_heading = MORE)]
+    route: Vec<Route>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,6 +49,7 @@ impl ScpsArgs {
             (self.loss_cause.is_some(), "--loss-cause"),
             (self.acks_per_rtt.is_some(), "--acks-per-rtt"),
             (self.compressed_headers, "--compressed-headers"),
+            (!self.route.is_empty(), "--route"),
         ];
         match given.into_iter().find(|(is_given, _)| *is_given) {
             Some((_, name)) => {
@@ -49,6 +57,11 @@ impl ScpsArgs {
             }
             None => Ok(()),
         }
+    }
+
+    /// Routes that were given.
+    pub(crate) fn routes(&self) -> Result<Routes, Failure> {
+        Routes::new(self.route.clone()).map_err(|error| Failure::usage(format!("--route: {error}")))
     }
 
     /// Parameters that these switches come to.

@@ -221,8 +221,9 @@ async fn over_tcp(
         if let Some(cookies) = &cookies {
             host.assume_fast_open(peer.ip(), cookies.known()).map_err(cannot_send)?;
         }
-        let stream = host.open(peer, choice.config.clone()).map_err(cannot_send)?;
-        let (cycles, patience_ns) = (CycleLog::new().1, choice.config.opening_ns());
+        let config = choice.config_to(peer.ip());
+        let stream = host.open(peer, config.clone()).map_err(cannot_send)?;
+        let (cycles, patience_ns) = (CycleLog::new().1, config.opening_ns());
         let sources = (Version::One, sources.clone(), 0);
         let mut attempt = attempt(args, end.clone(), stream, cycles, sources, Some(patience_ns)).await?;
         if let Some(cookies) = cookies {
@@ -381,7 +382,8 @@ impl<E: TransportEnd> Attempt<E> {
         let result = result.with_cycles(&self.cycles, self.sent.started_at, probing.as_ref());
         let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
         let result = result.with_limits(self.held).of_path_to(self.peer).after_waiting(self.waited_ns);
-        let (declared_rate_bps, error) = (args.sender.rate, failure.map(Failure::result));
+        let declared_rate_bps = args.transport.rate_to(self.peer.ip()).or(args.sender.rate);
+        let error = failure.map(Failure::result);
         let (protection, fast_open) = (Some(self.protection.clone()), self.fast_open.clone());
         let (transport, scps_tp) = (self.endpoint.transport(), self.scps_tp);
         TransferResult { transport, protection, declared_rate_bps, fast_open, scps_tp, error, ..result }

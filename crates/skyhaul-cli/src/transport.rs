@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::pending;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -14,6 +15,7 @@ use crate::failure::Failure;
 use crate::over_tun::TcpChoice;
 use crate::parameters::CommonArgs;
 use crate::protection::Protection;
+use crate::routes::rate_to;
 use crate::scps::{ScpsArgs, ScpsResult};
 
 /// Words where a switch makes no sense.
@@ -77,6 +79,11 @@ impl TransportArgs {
         self.fast_open
     }
 
+    /// Rate that a route to this peer has, in bit/s.
+    pub(crate) fn rate_to(&self, peer: IpAddr) -> Option<u64> {
+        rate_to(&self.scps.routes().ok()?, peer)
+    }
+
     /// Choice of a receiver, whose way back has this rate, if it declares one.
     pub(crate) fn tcp_with(
         &self,
@@ -120,14 +127,17 @@ impl TransportArgs {
             return Err(Failure::usage(format!("--give-up {STP_ONLY}: TCP counts its repeats")));
         }
         let config = match transport {
-            TransportName::ScpsTp => Config { scps: Some(self.scps.config()), ..common.scps_config()? },
+            TransportName::ScpsTp => {
+                let (scps, routes) = (Some(self.scps.config()), self.scps.routes()?);
+                Config { scps, routes, ..common.scps_config()? }
+            }
             _ => Config {
                 accelerated_open: self.fast_open.then_some(AcceleratedOpen::FastOpen),
                 ..common.tcp_config()
             },
         };
         let mtu_bytes = common.mtu.unwrap_or(USUAL_MTU_BYTES);
-        Ok(Some(TcpChoice { transport, device, config, mtu_bytes }))
+        Ok(Some(TcpChoice { transport, device, config, mtu_bytes, has_controller: false }))
     }
 }
 

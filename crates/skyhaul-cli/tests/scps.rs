@@ -173,6 +173,32 @@ fn a_declared_rate_is_kept_over_losses_in_either_form_of_headers() {
     }
 }
 
+/// What a route says counts for peers that it leads to, in place of what is said for all.
+#[test]
+fn a_route_to_the_receiver_has_its_rate_and_its_cause_of_losses() {
+    linked(noisy(), |link| {
+        let leads = "10.77.0.0/24,rate=6M,loss-cause=corruption";
+        let elsewhere = "10.99.0.0/16,rate=1k";
+        let sends = ["--rate", "100k", "--route", leads, "--route", elsewhere];
+        let [sent, received] = transferred((SCPS, &sends), (SCPS, &["--route", "10.78.0.2,rate=1M"]));
+        assert_eq!((&sent["controller"], &sent["declared_rate_bps"]), (&"none".into(), &6_000_000.into()));
+        let goodput = received["goodput_bps"].as_f64().unwrap();
+        assert!((1.5e6..6e6).contains(&goodput), "{received}");
+        let [congestion, corruption] =
+            ["congestion", "corruption"].map(|cause| sent["losses"][cause].as_u64().unwrap());
+        assert!(corruption > 0 && congestion == 0, "{sent}");
+        drop(link);
+    });
+    routed(|| {
+        let leads = ["--route", "10.77.0.2,rate=20M", "--controller", "vegas"];
+        let [sent, _] = transferred((SCPS, &leads), (SCPS, &[]));
+        assert_eq!((&sent["controller"], &sent["declared_rate_bps"]), (&"vegas".into(), &20_000_000.into()));
+        let elsewhere = ["--route", "10.99.0.0/16,rate=1k"];
+        let [sent, _] = transferred((SCPS, &elsewhere), (SCPS, &[]));
+        assert_eq!((&sent["controller"], &sent["declared_rate_bps"]), (&"vegas".into(), &Value::Null));
+    });
+}
+
 /// So many acknowledgements a round trip, and no more: as many as are asked for at the receiver.
 #[test]
 fn acknowledgements_are_as_rare_as_the_receiver_is_told() {
@@ -211,9 +237,12 @@ fn switches_that_make_no_sense_together_are_refused() {
         assert!(said.err.contains(expected), "{arguments:?}: {said:?}");
     };
     let device = ["--tun", "sky1", "--address", "10.78.0.2"];
-    for (switch, value) in
-        [("--loss-cause", Some("corruption")), ("--acks-per-rtt", Some("4")), ("--compressed-headers", None)]
-    {
+    for (switch, value) in [
+        ("--loss-cause", Some("corruption")),
+        ("--acks-per-rtt", Some("4")),
+        ("--compressed-headers", None),
+        ("--route", Some("10.0.0.0/8,rate=1M")),
+    ] {
         let expected = format!("{switch} is for --transport scps-tp: add that");
         let switch: Vec<&str> = [switch].into_iter().chain(value).collect();
         usage(&[&["send", one, RECEIVER], &switch[..]].concat(), &expected);
@@ -237,6 +266,13 @@ fn switches_that_make_no_sense_together_are_refused() {
     scps(&["--probing", "off"], "--probing is for --transport stp");
     scps(&["--profile", "paper"], "--profile paper is for --transport stp and tcp");
     scps(&["--acks-per-rtt", "0"], "1..=1000");
+    scps(
+        &["--route", "10.0.0.1/8,rate=1M"],
+        "invalid value '10.0.0.1/8,rate=1M' for '--route <PREFIX,KEY=VALUE,...>': '10.0.0.1/8' is no prefix of \
+         addresses: 10.0.0.1 has bits behind the first 8; write 10.0.0.0/8",
+    );
+    let twice = ["--route", "10.0.0.0/8,rate=1M", "--route", "10.0.0.0/8,rate=2M"];
+    scps(&twice, "--route: 10.0.0.0/8 is there twice");
     scps(&["--loss-cause", "weather"], "congestion, corruption");
     usage(&["send", one, RECEIVER, "--transport", SCPS], "--transport scps-tp needs --tun NAME");
     usage(

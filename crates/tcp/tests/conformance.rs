@@ -49,6 +49,7 @@ const SCPS_MEETINGS: &[&str] = &[
     include_str!("../../net/tests/kernel/scps.rs"),
     include_str!("../../net/tests/tun/scps.rs"),
     include_str!("path_mtu.rs"),
+    include_str!("../../skyhaul-cli/src/routes.rs"),
     include_str!("../../skyhaul-cli/src/scps.rs"),
     include_str!("../../skyhaul-cli/tests/scps.rs"),
 ];
