@@ -33,6 +33,8 @@ pub struct Vegas {
     round_rtt_ns: u64,
     /// True if the running round filled the window: then its round trip judges the window.
     round_is_full: bool,
+    /// Window and threshold before the last event: kept in case it was none.
+    before_event: Option<(u64, u64)>,
 }
 
 impl Vegas {
@@ -45,6 +47,7 @@ impl Vegas {
             base_rtt_ns: u64::MAX,
             round_rtt_ns: u64::MAX,
             round_is_full: false,
+            before_event: None,
             config,
         }
     }
@@ -122,6 +125,7 @@ impl Vegas {
     }
 
     fn halve(&mut self, in_flight_bytes: u64) {
+        self.before_event = Some((self.cwnd_bytes, self.ssthresh_bytes));
         let counted_bytes = in_flight_bytes.min(self.cwnd_bytes);
         self.ssthresh_bytes = Avoidance::default().halve(counted_bytes, self.config.mss_bytes);
     }
@@ -163,7 +167,14 @@ impl Controller for Vegas {
                 self.cwnd_bytes = self.config.window_after_idle(self.cwnd_bytes, idle_ns, rto_ns);
             }
             Signal::SegmentSize { mss_bytes } => self.config.mss_bytes = mss_bytes,
-            Signal::Recovered | Signal::Spurious => {}
+            // Back to where it was [RFC 4015 3.2].
+            Signal::Spurious => {
+                if let Some((cwnd_bytes, ssthresh_bytes)) = self.before_event.take() {
+                    self.cwnd_bytes = self.cwnd_bytes.max(cwnd_bytes);
+                    self.ssthresh_bytes = ssthresh_bytes;
+                }
+            }
+            Signal::Recovered => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! One formula a test, and the queue that comes of them.
 
+use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
 use crate::pipe::{MSS_BYTES, Path, Run, config};
@@ -113,6 +114,24 @@ fn congestion_halves_a_timeout_leaves_one_segment_and_damage_changes_nothing() {
     cc.on_signal(NOW, silence(false));
     let snapshot = cc.snapshot();
     assert_eq!((snapshot.cwnd_bytes, snapshot.ssthresh_bytes), (MSS_BYTES, 10 * MSS_BYTES));
+}
+
+#[test]
+fn what_was_no_loss_gives_the_window_and_slow_start_back() {
+    let usual = crate::ControllerConfig { initial_window_bytes: 10 * MSS_BYTES, ..config() };
+    let mut cc = Vegas::new(usual);
+    let silence = Signal::Timeout {
+        in_flight_bytes: 10 * MSS_BYTES,
+        lost_bytes: 10 * MSS_BYTES,
+        left_bytes: 0,
+        first: true,
+    };
+    cc.on_signal(NOW, silence);
+    assert_eq!((cc.window_bytes(), cc.snapshot().ssthresh_bytes), (MSS_BYTES, 5 * MSS_BYTES));
+    for _ in 0..2 {
+        cc.on_signal(NOW, Signal::Spurious);
+        assert_eq!((cc.window_bytes(), cc.snapshot().phase), (10 * MSS_BYTES, Phase::SlowStart));
+    }
 }
 
 #[test]

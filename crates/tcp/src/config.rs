@@ -122,8 +122,8 @@ pub struct Config {
     /// after one.
     pub black_hole_timeouts: Option<u32>,
     /// After a black hole the largest packet that the path takes is found out, by segments of the data, and
-    /// larger ones are tried again now and then [RFC 4821]. Only with SACK. Without it the full size is tried
-    /// once, and no other.
+    /// larger ones are tried again now and then [RFC 4821]. Only with SACK or SNACK. Without either the full
+    /// size is tried once, and no other.
     pub discover_mtu: bool,
     /// Says what a loss is taken for; `None`: what the carrier said last, which is congestion unless told
     /// otherwise.

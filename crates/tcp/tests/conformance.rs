@@ -20,6 +20,7 @@ const SCPS_TRACES: &[&str] = &[
     include_str!("routes.rs"),
     include_str!("scps.rs"),
     include_str!("scps_compression.rs"),
+    include_str!("scps_mtu.rs"),
     include_str!("scps_pairs.rs"),
     include_str!("scps_records.rs"),
     include_str!("scps_signals.rs"),
@@ -132,6 +133,7 @@ fn named(page: &'static str, name_of_page: &str, known: &[&str]) -> usize {
                 "max_snacks",
                 "pacing_percent",
                 "scps_compressed",
+                "scps_mtu",
                 "scps_pairs",
                 "source_quench",
             ]

@@ -253,6 +253,32 @@ fn a_timeout_repeats_the_oldest_segment_alone_and_damage_backs_nothing_off() {
     assert_eq!(lone.stats().cwnd_bytes, 60_000);
 }
 
+/// The window is a segment already, and the threshold stays as it is [RFC 5681 3.1].
+#[test]
+fn what_is_asked_for_again_after_a_timeout_belongs_to_it() {
+    let mut lone = ten_under_way(Scps {
+        controller: ControllerKind::Vegas,
+        loss_cause: Verdict::Congestion,
+        ..declared()
+    });
+    wait(&mut lone);
+    assert_eq!(lone.data_sent(), [9001]);
+    wait(&mut lone);
+    assert_eq!(lone.data_sent(), [1]);
+    for _ in 0..3 {
+        lone.wait_ms(RTT_MS);
+        snack(&mut lone, 1, holes(&[(0, 1)]));
+        assert_eq!(lone.data_sent(), [1], "it was lost again");
+    }
+    let stats = lone.stats();
+    assert_eq!((stats.timeouts, stats.recoveries, stats.cwnd_bytes), (1, 0, 1000));
+    lone.ack(1, 1001);
+    lone.data_sent();
+    lone.wait_ms(RTT_MS);
+    snack(&mut lone, 1001, holes(&[(0, 1)]));
+    assert_eq!(lone.data_sent().first(), Some(&1001));
+}
+
 /// Fifteen timeouts of 350 ms would be over within 6 s.
 #[test]
 fn where_the_timer_does_not_back_off_an_outage_has_as_much_time_as_where_it_does() {

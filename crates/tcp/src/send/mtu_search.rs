@@ -1,6 +1,7 @@
 //! Answer to black holes, and the search for the largest packet that the path takes [RFC 4821]. Packets have
 //! the size of the first link until full ones vanish; then they are small, and segments of new data in larger
-//! packets, now and then one, find out what arrives. Only with SACK, which tells that a probe alone is lost.
+//! packets, now and then one, find out what arrives. Only with SACK or SNACK, which tell that a probe alone
+//! is lost.
 
 use skyhaul_congestion::Signal;
 use skyhaul_core::event::Phase;
@@ -156,6 +157,16 @@ impl MtuSearch {
         core::mem::take(&mut self.is_on_trial)
     }
 
+    /// Hole that is asked for in blocks of `unit_bytes` from `base` on. Of one that the probe alone would
+    /// leave the probe is meant: blocks are larger than packets are now, and segments beside it lie in them.
+    pub(super) fn requested(&self, base: u64, (first, end): (u64, u64), unit_bytes: u64) -> (u64, u64) {
+        let probe = self.probe.map(|probe| (probe.first, probe.end)).or(self.excused);
+        let Some((from, to)) = probe.filter(|&(from, _)| from >= base) else { return (first, end) };
+        let begin = from - (from - base) % unit_bytes;
+        let is_left_by_it = begin <= first && end <= base + (to - base).next_multiple_of(unit_bytes);
+        if is_left_by_it && first < to && from < end { (from, to) } else { (first, end) }
+    }
+
     /// True while a lost probe is repaired that is no sign of congestion.
     pub(super) fn excuses(&self) -> bool {
         self.excused.is_some()
@@ -176,7 +187,7 @@ impl MtuSearch {
 impl Sender {
     /// True if this connection looks for the largest packet that its path takes.
     pub(super) fn searches_mtu(&self) -> bool {
-        self.config.discover_mtu && self.config.black_hole_timeouts.is_some() && self.agreed.sack
+        self.config.discover_mtu && self.config.black_hole_timeouts.is_some() && self.agreed.is_selective()
     }
 
     /// Size of a packet with this payload, without SACK blocks.

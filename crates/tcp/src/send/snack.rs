@@ -27,7 +27,8 @@ impl Sender {
         scps::read(&segment.options.extra, acknowledgement, terms, |said| match said {
             Said::Arrived(first, end) => self.take_arrived(acknowledgement, (first, end.min(max)), now),
             Said::Missing(first, end) => {
-                let end = end.min(max);
+                let (first, end) =
+                    self.mtu_search.requested(acknowledgement, (first, end.min(max)), terms.unit_bytes);
                 self.board.forget(first, end);
                 let Some(rack) = self.rack.as_mut() else { return };
                 let found = rack.on_request((first, end), limits, &self.board, &situation);

@@ -145,7 +145,9 @@ impl Sender {
             return;
         }
         let is_repairing = self.recovery.is_repairing();
-        if !is_repairing && (found.has_repeat || !self.in_recovery()) {
+        // What is asked for again after a timeout that nothing has answered belongs to it [RFC 5681 3.1].
+        let is_of_timeout = self.agreed.snack().is_some() && self.timer.timeouts() > 0;
+        if !is_repairing && !is_of_timeout && (found.has_repeat || !self.in_recovery()) {
             return self.begin_repair(found.bytes, call);
         }
         if self.sampling.is_on() && !self.mtu_search.excuses() {

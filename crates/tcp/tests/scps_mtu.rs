@@ -1,0 +1,158 @@
+//! The search for the largest packet that the path takes where holes are named by SNACK [RFC 4821,
+//! SCPS-TP 3.3.2]: the word of what is missing tells that a probe alone is lost, as SACK does.
+
+mod common;
+
+use common::pair::{Outcome, content, transfer};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use skyhaul_core::{Instant, MS, SECOND, Stats};
+use skyhaul_link::{DirectionConfig, LinkConfig, QueueLimit, Reordering, ScheduleStep};
+use skyhaul_tcp::scps::{Scps, Snack};
+use skyhaul_tcp::{Config, ControllerKind};
+
+const RATE_BPS: u64 = 10_000_000;
+/// One way to a geostationary satellite and down, and across a country.
+const GEO_NS: u64 = 275 * MS;
+const LAND_NS: u64 = 20 * MS;
+
+/// A link that takes packets of `mtus`, each from its second on, and tells nobody.
+fn link(delay_ns: u64, mtus: &[(u64, u32)]) -> LinkConfig {
+    let rate_bps = Some(RATE_BPS);
+    let schedule = mtus.iter().map(|&(from_s, mtu_bytes)| ScheduleStep {
+        at: Instant::from_ns(from_s * SECOND),
+        rate_bps,
+        delay_ns,
+        mtu_bytes: Some(mtu_bytes),
+    });
+    let direction = DirectionConfig {
+        rate_bps,
+        delay_ns,
+        queue: QueueLimit::Bytes(RATE_BPS / 8 * 2 * delay_ns / SECOND),
+        schedule: schedule.collect(),
+        ..DirectionConfig::default()
+    };
+    LinkConfig { name: "l".into(), forward: direction.clone(), reverse: direction, ..LinkConfig::default() }
+}
+
+fn with(scps: Scps, discover_mtu: bool) -> Config {
+    Config { scps: Some(scps), discover_mtu, ..Config::scps_tp() }
+}
+
+/// No controller: a declared rate decides alone.
+fn declared(scps: &Scps, discover_mtu: bool) -> Config {
+    let scps = Scps { controller: ControllerKind::Off, ..scps.clone() };
+    Config { rate_bps: Some(RATE_BPS * 95 / 100), ..with(scps, discover_mtu) }
+}
+
+fn all(discover_mtu: bool) -> Vec<(&'static str, Config)> {
+    let short = Scps { max_snacks: 1, snack: Snack::Short, ..Scps::standard() };
+    let compressed = Scps { compression: true, ..Scps::standard() };
+    vec![
+        ("vegas", with(Scps::standard(), discover_mtu)),
+        ("one hole an acknowledgement", with(short.clone(), discover_mtu)),
+        ("compressed", with(compressed, discover_mtu)),
+        ("declared", declared(&Scps::standard(), discover_mtu)),
+        ("declared, one hole", declared(&short, discover_mtu)),
+    ]
+}
+
+fn send(name: &str, config: &Config, link: LinkConfig, bytes: usize) -> Outcome {
+    let data = content(bytes);
+    let outcome = transfer(config, link, 1, &data, 600);
+    assert!(outcome.ended && outcome.received == data, "{name}: {:?}", outcome.sender);
+    outcome
+}
+
+fn seconds(outcome: &Outcome) -> f64 {
+    outcome.elapsed_ns as f64 / 1e9
+}
+
+#[test]
+fn with_snack_every_size_of_a_silent_path_is_found() {
+    for (name, config) in all(true) {
+        for mtu_bytes in [576, 1280, 1300, 1333, 1400, 1492] {
+            let outcome = send(name, &config, link(LAND_NS, &[(0, mtu_bytes)]), 10_000_000);
+            let found_bytes = outcome.sender.path_mtu_bytes.unwrap();
+            let least_bytes = mtu_bytes - mtu_bytes / 64;
+            assert!((least_bytes..=mtu_bytes).contains(&found_bytes), "{name}: {found_bytes} of {mtu_bytes}");
+            assert_eq!(outcome.sender.black_holes, 1, "{name}, {mtu_bytes}");
+        }
+    }
+}
+
+/// Blocks have 1448 octets, and the first probe that is lost leaves two of them missing where headers are
+/// compressed. Fourteen further events, and 78 s, came of that.
+#[test]
+fn a_probe_that_is_longer_than_a_block_is_lost_alone() {
+    let [plain, compressed] = [false, true].map(|compression| {
+        let config = with(Scps { compression, ..Scps::standard() }, true);
+        send("vegas", &config, link(GEO_NS, &[(0, 1300)]), 2_000_000)
+    });
+    for outcome in [&plain, &compressed] {
+        let Stats { recoveries, timeouts, black_holes, .. } = outcome.sender;
+        assert_eq!((recoveries, timeouts, black_holes), (1, 1, 1));
+    }
+    assert!(seconds(&compressed) < seconds(&plain) + 1.0, "{} {}", seconds(&plain), seconds(&compressed));
+}
+
+#[test]
+fn with_snack_a_black_hole_on_a_geostationary_link_costs_seconds() {
+    let hole = link(GEO_NS, &[(0, 1300)]);
+    for ((name, searching), (_, at_once)) in all(true).into_iter().zip(all(false)) {
+        let known = Config { mss_bytes: 1260, ..at_once.clone() };
+        let [known, found, unsought] =
+            [known, searching, at_once].map(|config| seconds(&send(name, &config, hole.clone(), 2_000_000)));
+        println!(
+            "{name}: {known:.1} s where the size is known, {found:.1} s found, {unsought:.1} s without a search"
+        );
+        let dear_s = if name.starts_with("declared") { 6.0 } else { 20.0 };
+        assert!(found < known + dear_s && found < unsought, "{name}: {known} {found} {unsought}");
+    }
+}
+
+#[test]
+fn with_snack_a_path_that_falls_and_rises_in_mid_flow_is_used() {
+    for (name, config) in all(true) {
+        let fallen = send(name, &config, link(LAND_NS, &[(0, 1500), (3, 1300)]), 10_000_000).sender;
+        assert_eq!((fallen.path_mtu_bytes, fallen.black_holes), (Some(1300), 1), "{name}");
+        let risen = link(LAND_NS, &[(0, 1500), (3, 1300), (8, 1500)]);
+        assert_eq!(send(name, &config, risen, 30_000_000).sender.path_mtu_bytes, Some(1500), "{name}");
+    }
+}
+
+#[test]
+fn with_snack_random_losses_are_no_black_hole() {
+    for (name, config) in all(true) {
+        let mut lossy = link(LAND_NS, &[]);
+        lossy.forward.loss = 0.01;
+        assert_eq!(send(name, &config, lossy, 3_000_000).sender.black_holes, 0, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn with_snack_whatever_sizes_the_path_takes_the_stream_arrives(
+        seed in any::<u64>(), mtus in vec(296u32..=1500, 1..5), loss in 0.0f64..0.1,
+        reordered in 0.0f64..0.2, bytes in 100_000usize..1_000_000, which in 0usize..5,
+        timestamps in any::<bool>(), patience in 1u32..4,
+    ) {
+        let steps: Vec<_> = mtus.iter().zip(0..).map(|(&mtu_bytes, step)| (step, mtu_bytes)).collect();
+        let mut link = link(LAND_NS, &steps);
+        link.forward.loss = loss;
+        link.forward.reordering = Reordering { probability: reordered, extra_delay_ns: 30 * MS };
+        let (name, config) = all(true).swap_remove(which);
+        let config = Config {
+            timestamps,
+            black_hole_timeouts: Some(patience),
+            max_rto_ns: 4 * SECOND,
+            max_repeats: 60,
+            max_syn_repeats: 60,
+            ..config
+        };
+        let data = content(bytes);
+        let outcome = transfer(&config, link, seed, &data, 7200);
+        prop_assert!(outcome.ended && outcome.received == data, "{}: {:?}", name, outcome.sender);
+    }
+}
