@@ -226,6 +226,19 @@ fn a_transfer_over_an_outage_goes_on_when_it_is_over() {
     });
 }
 
+/// Full packets vanish without a word: smaller ones carry the file, and the largest that arrive are found out.
+#[test]
+fn a_path_that_takes_smaller_packets_and_tells_nobody_is_crossed_and_searched() {
+    let forward = DirectionConfig { mtu_bytes: Some(1300), ..noisy().reverse };
+    linked(LinkConfig { forward, ..noisy() }, |link| {
+        let [sent, _] = transferred((SCPS, &DECLARED), (SCPS, &[]));
+        let found_bytes = sent["path_mtu"].as_u64();
+        assert!(found_bytes.is_some_and(|bytes| (1280..=1300).contains(&bytes)), "{sent}");
+        let dropped = link.stop().forward.counters.dropped;
+        assert!(dropped.too_large > 0, "{dropped:?}");
+    });
+}
+
 #[test]
 fn switches_that_make_no_sense_together_are_refused() {
     let folder = tempfile::tempdir().unwrap();
