@@ -431,3 +431,96 @@ fn a_server_whose_window_is_small_takes_a_part_and_the_rest_goes_again() {
     lone.say(ACK | PSH, 5, 1, Options::default(), b"est");
     assert_eq!(lone.read(), b"est");
 }
+
+/// [RFC 7413 4.2.2]: an answer that takes the data, or brings a cookie, is one to the opening with data. A
+/// round trip that is longer than the first timeout is no sign of a path that drops such openings.
+#[test]
+fn a_round_trip_longer_than_the_timeout_does_not_pass_for_a_path_that_drops_openings_with_data() {
+    for (acknowledged, cookie) in [(8, None), (1, Some([8; 8]))] {
+        let mut lone = holding(&[7; 8]);
+        ask(&mut lone, b"request");
+        lone.wait();
+        assert_eq!(lone.one().flags, SYN, "it goes again, without the data");
+        let plain = Options { mss: Some(1000), ..Options::default() };
+        let options = cookie.map_or(plain, |cookie| with(&cookie));
+        lone.say(SYN | ACK, 0, acknowledged, options, b"");
+        lone.hear();
+        let facts = lone.endpoint.fast_open(lone.now, way());
+        assert_eq!((facts.lost_openings, facts.spared_ns), (0, 0), "{acknowledged}");
+        let next = ask(&mut lone, b"next");
+        assert_eq!(told(&next[0]), Some(cookie.unwrap_or([7; 8]).to_vec()));
+        assert_eq!(next[0].payload, b"next");
+    }
+}
+
+/// [RFC 7413 4.2.1]: on timeouts neither end repeats the option.
+#[test]
+fn a_question_for_a_cookie_that_is_lost_goes_again_without_it_and_is_not_repeated_for_a_minute() {
+    let (mut lone, syn) = Lone::connecting(&fast());
+    assert_eq!(told(&syn), Some(vec![]));
+    lone.wait();
+    let again = lone.one();
+    assert_eq!((again.flags, told(&again)), (SYN, None));
+    lone.say(SYN | ACK, 0, 1, Options { mss: Some(1000), ..Options::default() }, b"");
+    lone.hear();
+    assert_eq!(told(&ask(&mut lone, b"next")[0]), None, "something on the way may not bear the question");
+    lone.now = lone.now.after(60 * SECOND);
+    lone.endpoint.handle_timeout(lone.now, &mut NullSink);
+    lone.hear();
+    let later = ask(&mut lone, b"later");
+    assert_eq!((told(&later[0]), later[0].payload.len()), (Some(vec![]), 0));
+}
+
+/// [RFC 7413 4.2.1, 4.2.2]
+#[test]
+fn an_answer_that_goes_again_by_the_timer_has_neither_option_nor_data() {
+    let (mut lone, cookie) = granting();
+    lone.say(SYN, 0, 0, with(&[]), b"");
+    assert!(told(&lone.one()).is_some());
+    lone.wait();
+    let again = lone.one();
+    assert_eq!((again.flags, again.payload.len(), told(&again)), (SYN | ACK, 0, None));
+    lone.say(flags::RST, 1, 0, Options::default(), b"");
+    lone.now = lone.now.after(KEY_NS);
+    lone.say(SYN, 0, 0, with(&cookie), b"request");
+    lone.take();
+    lone.write(100);
+    let answer = &lone.hear()[0];
+    assert!(told(answer).is_some_and(|fresh| fresh != cookie), "of the new key");
+    lone.wait();
+    let again = &lone.hear()[0];
+    assert_eq!((again.flags, again.acknowledgement, told(again)), (SYN | ACK, 8, None));
+    assert_eq!(again.payload.len(), 0, "data follows");
+}
+
+/// [RFC 7413 4.2.2]: an answer without a cookie tells the largest segment anew, too.
+#[test]
+fn each_answer_tells_the_largest_segment_for_the_next_opening() {
+    let mut lone = holding(&[7; 8]);
+    ask(&mut lone, b"request");
+    lone.say(SYN | ACK, 0, 8, Options { mss: Some(700), ..Options::default() }, b"");
+    lone.hear();
+    assert_eq!(lone.endpoint.fast_open(lone.now, way()).mss_bytes, Some(700));
+    let next = ask(&mut lone, &[1; 2000]);
+    assert!(next[0].payload.len() <= 700, "{}", next[0].payload.len());
+    lone.say(SYN | ACK, 0, 1 + next[0].payload.len() as u32, Options::default(), b"");
+    lone.hear();
+    assert_eq!(lone.endpoint.fast_open(lone.now, way()).mss_bytes, None, "it tells none");
+    let bytes = ask(&mut lone, &[1; 2000])[0].payload.len();
+    assert!((500..=536).contains(&bytes), "{bytes}");
+}
+
+/// [RFC 7413 4.2.2]: an acknowledgement of the server's SYN makes room for another pending opening.
+#[test]
+fn an_opening_that_is_acknowledged_is_pending_no_more() {
+    let (mut lone, cookie) = granting();
+    for port in 2000..2200 {
+        lone.say_from(port, SYN, 0, with(&cookie), b"request");
+        let answer = lone.hear();
+        assert_eq!(answer[0].acknowledgement, 8, "{port}");
+        lone.ack_from(port, 8, 1);
+        lone.take();
+        assert_eq!(lone.state(), State::Established);
+    }
+    assert_eq!(lone.endpoint.endpoint_stats().early_taken, 200);
+}

@@ -466,3 +466,44 @@ fn counted_openings_that_are_reset_keep_their_place_for_a_minute() {
     lone.say_from(3001, SYN, 0, counts(&[(CC, 73)]), b"request");
     assert!(lone.endpoint.accept().is_some());
 }
+
+/// [RFC 1644 3.2, 3.4]: CC.ECHO means something in the answer to an opening alone; a reset needs no count.
+#[test]
+fn an_echo_elsewhere_says_nothing_and_a_reset_needs_no_count() {
+    let mut lone = knowing(7);
+    lone.say(SYN, 0, 0, counts(&[(CC, 8), (CC_ECHO, 99)]), b"request");
+    lone.take();
+    lone.hear();
+    lone.say(ACK | PSH, 8, 1, counts(&[(CC, 8), (CC_ECHO, 99)]), b" and more");
+    assert_eq!(lone.read(), b"request and more");
+    lone.say(RST, 17, 1, counts(&[(CC, 7)]), b"");
+    assert_ne!(lone.state(), State::Closed, "one of another connection");
+    lone.say(RST, 17, 1, Options::default(), b"");
+    assert_eq!(lone.state(), State::Closed);
+}
+
+/// [RFC 1644 2.4]: numbers of a connection that was longer than a segment lives may have wrapped.
+#[test]
+fn a_long_connection_waits_as_long_as_an_ordinary_one() {
+    let (mut lone, _) = Lone::connecting(&counting());
+    lone.say(SYN | ACK, 0, 1, counts(&[(CC, 70), (CC_ECHO, 1)]), b"");
+    lone.hear();
+    lone.now = lone.now.after(31 * SECOND);
+    lone.endpoint.finish(lone.id);
+    assert_eq!(lone.one().flags, FIN | ACK);
+    lone.say(FIN | ACK, 1, 2, counts(&[(CC, 70)]), b"");
+    assert_eq!((lone.one().flags, lone.state()), (ACK, State::TimeWait));
+    assert_eq!(lone.idle_deadline().unwrap().since(lone.now), 60 * SECOND);
+}
+
+/// [RFC 1644 3.4] lets a client open between ends in TIME-WAIT, or send more segments than one before the
+/// answer. Neither is built: another port is free, and the peer's window is not known.
+#[test]
+fn a_port_in_time_wait_is_refused_and_one_segment_goes_before_the_answer() {
+    let mut lone = acquainted();
+    let port = Some(lone.local_port);
+    assert!(lone.endpoint.connect(lone.now, way(), PEER_PORT, port, counting()).is_err());
+    let opening = ask(&mut lone, &[1; 3000]);
+    assert_eq!((opening.flags & SYN, opening.payload.len() < 1000), (SYN, true));
+    assert_eq!(lone.hear(), []);
+}

@@ -6,7 +6,7 @@ use skyhaul_core::{Instant, SECOND};
 use super::{Cookie, Lesson, RoundTrip};
 use crate::sequence::is_earlier;
 
-/// Time without Fast Open after an opening with a cookie was lost; doubled with each further one in a row.
+/// Time without Fast Open after an opening with its option was lost; doubled with each further one in a row.
 const VANISHED_FOR_NS: u64 = 60 * SECOND;
 /// Doublings at most: an hour.
 const MAX_DOUBLINGS: u32 = 6;
@@ -21,10 +21,10 @@ pub struct FastOpenFacts {
     pub cookie: Option<Cookie>,
     /// Its largest segment: so much goes with an opening at most. `None`: 536 octets.
     pub mss_bytes: Option<u16>,
-    /// Openings with a cookie that were lost in a row.
+    /// Openings with a cookie, or with a question for one, that were lost in a row.
     pub lost_openings: u32,
-    /// Time from now on in which openings go without cookie and data, as they were lost with them; at most
-    /// 64 minutes.
+    /// Time from now on in which openings go without cookie, question and data, as they were lost with them;
+    /// at most 64 minutes.
     pub spared_ns: u64,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Facts {
     round_trip: Option<RoundTrip>,
     cookie: Option<Cookie>,
     mss: Option<u16>,
-    /// Openings with a cookie that were lost in a row, and until when there is none.
+    /// Openings with the option that were lost in a row, and until when there is none.
     vanished: u32,
     vanished_until: Option<Instant>,
 }
@@ -70,7 +70,7 @@ impl Facts {
         self.cookie
     }
 
-    /// True if openings with a cookie are lost on the way to the host, as far as is known now.
+    /// True if openings with the option are lost on the way to the host, as far as is known now.
     pub(crate) fn has_vanished(&self, now: Instant) -> bool {
         self.vanished_until.is_some_and(|until| now < until)
     }
@@ -120,15 +120,20 @@ impl Facts {
             }
             Lesson::PeerCount { count, is_new: false, own } => self.raise(count, own),
             Lesson::SpeaksTtcp { peer, own, mss } => {
-                (self.sent_count, self.mss) = (Some(own), Some(mss));
+                self.sent_count = Some(own);
+                self.set_mss(mss);
                 self.raise(peer, own);
             }
             Lesson::NoTtcp => self.sent_count = None,
             Lesson::Cookie { cookie, mss } => {
-                (self.cookie, self.mss) = (Some(cookie), Some(mss));
+                self.cookie = Some(cookie);
+                self.set_mss(mss);
                 self.vanished = 0;
             }
-            Lesson::CookieWorks => self.vanished = 0,
+            Lesson::CookieWorks { mss } => {
+                self.set_mss(mss);
+                self.vanished = 0;
+            }
             Lesson::Vanished => self.spare(now),
             // Of several under way at once the first counts, and once.
             Lesson::Unanswered { at } if self.has_vanished(at) => {}
@@ -148,6 +153,11 @@ impl Facts {
         if self.peer_count.is_none_or(|last| is_earlier(last, count)) {
             self.set_count(count, own);
         }
+    }
+
+    /// 0: it told none.
+    fn set_mss(&mut self, mss: u16) {
+        self.mss = Some(mss).filter(|&mss| mss > 0);
     }
 
     fn set_count(&mut self, count: u32, own: u32) {
@@ -228,7 +238,7 @@ mod tests {
             assert!(facts.has_vanished(end.before(1)) && !facts.has_vanished(end));
             now = end;
         }
-        facts.learn(Lesson::CookieWorks, now);
+        facts.learn(Lesson::CookieWorks { mss: 1460 }, now);
         facts.learn(Lesson::Vanished, now);
         assert!(!facts.has_vanished(now.after(VANISHED_FOR_NS)));
     }

@@ -95,17 +95,22 @@ impl FastOpen {
         matches!(self.told, Some(Told::Cookie(_)))
     }
 
+    /// Lesson of the answer to our SYN, which had to be sent `timeouts` times more. `taken`: whether it takes
+    /// some of the data that went with the SYN; `None`: there was none. An answer that takes data or brings
+    /// a cookie is one to the SYN with the option, however late it comes; else only the repeat, an ordinary
+    /// SYN, has arrived [RFC 7413 4.2.2].
     pub(super) fn on_answer(
         &mut self,
         answer: &Segment<'_>,
-        (timeouts, takes_none): (u32, bool),
+        (timeouts, taken): (u32, Option<bool>),
         mss: u16,
     ) -> Option<Lesson> {
-        match Told::of(answer) {
-            _ if timeouts > 0 && self.has_cookie() => Some(Lesson::Vanished),
-            Some(Told::Cookie(cookie)) => Some(Lesson::Cookie { cookie, mss }),
-            _ if takes_none && self.has_cookie() => Some(Lesson::Vanished),
-            _ => self.has_cookie().then_some(Lesson::CookieWorks),
+        match (Told::of(answer), taken) {
+            (Some(Told::Cookie(cookie)), _) => Some(Lesson::Cookie { cookie, mss }),
+            (_, Some(true)) => Some(Lesson::CookieWorks { mss }),
+            (_, Some(false)) => Some(Lesson::Vanished),
+            (_, None) if timeouts > 0 && self.told.is_some() => Some(Lesson::Vanished),
+            (_, None) => self.has_cookie().then_some(Lesson::CookieWorks { mss }),
         }
     }
 }

@@ -45,10 +45,10 @@ pub(crate) enum Lesson {
     NoTtcp,
     /// Cookie for the next opening, and the peer's largest segment.
     Cookie { cookie: Cookie, mss: u16 },
-    /// An opening with a cookie was answered.
-    CookieWorks,
-    /// An opening with a cookie was lost, and one without it was answered; or its data was not taken, though
-    /// no other cookie came.
+    /// An opening with a cookie was answered; the peer's largest segment.
+    CookieWorks { mss: u16 },
+    /// An opening with the option of Fast Open was lost, and one without it was answered; or its data was not
+    /// taken, though no other cookie came.
     Vanished,
     /// At this time an opening with a cookie was given up without an answer, or ICMP came for it.
     Unanswered { at: Instant },
@@ -95,16 +95,16 @@ impl Opening {
     }
 
     /// Judges the answer to our SYN, which had to be sent `timeouts` times more, and what it teaches.
-    /// `takes_none`: data went with the SYN, and it takes none of that.
+    /// `taken`: whether it takes some of the data that went with the SYN, if there was any.
     pub(crate) fn on_answer(
         &mut self,
         answer: &Segment<'_>,
-        (timeouts, takes_none): (u32, bool),
+        (timeouts, taken): (u32, Option<bool>),
         mss: u16,
     ) -> (Judgement, Option<Lesson>) {
         match self {
             Self::Ttcp(ttcp) => ttcp.on_answer(answer, mss),
-            Self::FastOpen(fast) => (Judgement::Takes, fast.on_answer(answer, (timeouts, takes_none), mss)),
+            Self::FastOpen(fast) => (Judgement::Takes, fast.on_answer(answer, (timeouts, taken), mss)),
         }
     }
 

@@ -111,9 +111,9 @@ impl Connection {
     pub(super) fn judge_answer(&mut self, answer: &Segment<'_>) -> bool {
         let Some(opening) = &mut self.opening else { return true };
         let mss = answer.options.mss.unwrap_or_default();
-        let takes_none = self.stats.opening_sent_bytes > 0
-            && answer.acknowledgement == (self.sender.initial() as u32).wrapping_add(1);
-        let (judgement, lesson) = opening.on_answer(answer, (self.sender.timeouts(), takes_none), mss);
+        let takes_some = answer.acknowledgement != (self.sender.initial() as u32).wrapping_add(1);
+        let taken = (self.stats.opening_sent_bytes > 0).then_some(takes_some);
+        let (judgement, lesson) = opening.on_answer(answer, (self.sender.timeouts(), taken), mss);
         self.lesson = lesson.or(self.lesson);
         if judgement == Judgement::Ordinary {
             self.opening = None;

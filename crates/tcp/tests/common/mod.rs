@@ -143,6 +143,11 @@ impl Lone {
         self.say_as((way(), port), (bits, sequence, 0), options, payload);
     }
 
+    /// An acknowledgement from another port of the peer's.
+    pub fn ack_from(&mut self, port: u16, sequence: u32, acknowledgement: u32) {
+        self.say_as((way(), port), (flags::ACK, sequence, acknowledgement), Options::default(), b"");
+    }
+
     /// An opening that came another way.
     pub fn say_to(&mut self, way: Way, bits: u8, options: Options, payload: &[u8]) {
         self.say_as((way, PEER_PORT), (bits, 0, 0), options, payload);
