@@ -99,10 +99,7 @@ impl FastOpenResult {
         };
         let next = if sender.cookie_kept { "; data goes with the next one" } else { "" };
         match (sender.sent_bytes, sender.begun_with) {
-            (0, "spared") => {
-                "without data, as openings with data or a question for a cookie were lost on this path lately"
-                    .into()
-            }
+            (0, "spared") => "without data, as openings with its option were lost on this path lately".into(),
             (0, _) => format!("without data{next}"),
             (sent, _) if taken == 0 => {
                 format!("{sent} B of data went with it, were not taken, and went again")

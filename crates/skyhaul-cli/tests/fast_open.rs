@@ -37,9 +37,11 @@ impl Desk {
         self.0.path().join("paths.cookies")
     }
 
-    /// Sends files until there is a cookie: a request that is repeated, as on a busy machine, asks no more.
+    /// Sends files until there is a cookie: a question that is repeated, as on a busy machine, is not asked
+    /// again for a minute, unless that is forgotten.
     fn acquaint(&self) {
         let keeps = |n: &i32| {
+            let _ = std::fs::remove_file(self.cookies());
             let sent = self.send(&format!("first-{n}"), b"content", &["--fast-open"]);
             assert_eq!(sent.code, Some(0), "{sent:?}");
             sent.json()["fast_open"]["cookie_kept"] == true

@@ -94,6 +94,71 @@ fn drawings_of_the_stp_chapter_need_no_run_and_show_what_it_states() {
     assert_eq!(results, ["formats", "states", "topology-geo", "topology-leo", "way-geo", "way-leo"]);
 }
 
+/// Packets of a run, in the order in which they left: "name of the sender: label", those that were lost
+/// marked.
+fn trace(out: &str, name: &str) -> Vec<String> {
+    let path = Path::new(out).join(format!("results/{name}/ladders/point-0-replication-0.jsonl"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let packet = |line: &str| {
+        let packet: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (from, label) = (packet.get("from")?.as_str()?, packet["label"].as_str()?);
+        Some(format!("{from}: {label}{}", if packet["arrived_s"].is_null() { " lost" } else { "" }))
+    };
+    text.lines().filter_map(packet).collect()
+}
+
+/// The chapter's two examples, figures 5.2 and 5.3 [STP 5.1.1]: every packet of the runs that are drawn, and
+/// the claims about them.
+#[test]
+fn the_two_examples_of_the_stp_chapter_as_packet_traces() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = at(dir.path(), "out");
+    let said = run(&["reproduce", "stp", "S-5.2", "S-5.3", "--quick", "--out", &out]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.out.contains("3 claims: 3 reproduced"), "{}", said.out);
+    let bulk = trace(&out, "bulk-ladder");
+    let loss = bulk.iter().position(|packet| packet.ends_with("lost")).unwrap();
+    assert_eq!(
+        bulk[loss..loss + 12],
+        [
+            "transmitter: SD 8 lost",
+            "receiver: STAT",
+            "transmitter: SD 9",
+            "transmitter: SD 10",
+            "transmitter: SD 11 + POLL",
+            "receiver: USTAT",
+            "transmitter: SD 12",
+            "transmitter: SD 13",
+            "receiver: STAT",
+            "transmitter: SD 8 again",
+            "transmitter: SD 14",
+            "transmitter: SD 15 + POLL",
+        ]
+    );
+    assert_eq!(bulk.iter().filter(|packet| packet.ends_with("again")).count(), 1, "the STAT repeats nothing");
+    assert_eq!(
+        trace(&out, "short-ladder"),
+        [
+            "client: BGN",
+            "server: BGNAK + POLL",
+            "client: SD 1 + POLL + STAT",
+            "server: SD 1 + POLL + STAT",
+            "client: STAT",
+            "server: SD 2 + POLL",
+            "client: STAT",
+            "server: SD 3",
+            "server: SD 4 + POLL",
+            "client: STAT",
+            "server: SD 5",
+            "server: SD 6 + POLL",
+            "client: STAT",
+            "server: POLL + END",
+            "client: POLL + STAT + END + ENDAK",
+            "server: STAT + ENDAK",
+        ]
+    );
+}
+
 #[test]
 fn a_cycle_of_a_relays_buffer_is_drawn_from_a_run() {
     let dir = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use skyhaul_core::{Connections, Engine, NullSink, SECOND, StreamEvent};
+use skyhaul_tcp::scps::Scps;
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{AcceleratedOpen, Config, FastOpenFacts, IcmpMessage, State, Unreachable};
 
@@ -508,6 +509,22 @@ fn each_answer_tells_the_largest_segment_for_the_next_opening() {
     assert_eq!(lone.endpoint.fast_open(lone.now, way()).mss_bytes, None, "it tells none");
     let bytes = ask(&mut lone, &[1; 2000])[0].payload.len();
     assert!((500..=536).contains(&bytes), "{bytes}");
+}
+
+/// [RFC 7413 4.2.2]: beside timestamps, a scale and the capabilities of SCPS-TP a cookie of 16 octets has no
+/// room in a SYN: an ordinary opening. One of 8 octets has.
+#[test]
+fn a_cookie_that_finds_no_room_beside_the_other_options_stays_away_with_its_data() {
+    for (cookie, fits) in [(&[7; 16][..], false), (&[7; 8], true)] {
+        let mut lone = holding(cookie);
+        let wide = Config { timestamps: true, window_scale: true, scps: Some(Scps::standard()), ..fast() };
+        lone.id = lone.endpoint.connect(lone.now, way(), PEER_PORT, None, wide).unwrap();
+        lone.local_port = lone.endpoint.local_port(lone.id).unwrap();
+        lone.write(100);
+        let syn = lone.one();
+        assert_eq!((syn.flags, syn.payload.len()), (SYN, if fits { 100 } else { 0 }), "{syn:?}");
+        assert_eq!(told(&syn).is_some_and(|told| told == cookie), fits, "{syn:?}");
+    }
 }
 
 /// [RFC 7413 4.2.2]: an acknowledgement of the server's SYN makes room for another pending opening.
