@@ -171,7 +171,8 @@ fn wait_for_line(child: &mut Child) {
 /// Says that a test was skipped: aloud, past the test harness, which hides what a passing test prints.
 pub fn skipped(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_string();
-    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+    // In one piece: the harness writes between the pieces of a line.
+    let _ = std::io::stderr().write_all(format!("SKIPPED {test}: {why}\n").as_bytes());
 }
 
 /// A file with this name and contents.
