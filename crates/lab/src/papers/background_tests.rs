@@ -87,3 +87,31 @@ fn pages_of_each_size_in_the_tables_have_a_number_of_readers_that_is_calibrated(
         }
     }
 }
+
+/// Seconds of a time like "89.999s".
+fn seconds(time: &Value) -> f64 {
+    time.as_str().unwrap().strip_suffix('s').unwrap().parse().unwrap()
+}
+
+/// What runs two way alone begins in the last millisecond of a run one way, however long that is: runs that
+/// some variant made longer had it in their last 20 s.
+#[test]
+fn one_way_nothing_goes_back_before_the_last_millisecond() {
+    for name in CALIBRATIONS.iter().flat_map(|(alone, tables)| [*alone].into_iter().chain(*tables)) {
+        let file = scenario(name);
+        let axes = part(&file, &["sweep", "together"]);
+        let swept = axes.values().filter_map(|axis| axis.get("run.duration")?.as_array());
+        let ends: Vec<f64> = swept.flatten().chain([&file["run"]["duration"]]).map(seconds).collect();
+        let traffic = part(axes, &["traffic"]);
+        let labels = traffic["labels"].as_array().unwrap();
+        let one_way = labels.iter().position(|label| label.as_str() == Some("one way")).unwrap();
+        let starts =
+            traffic.iter().filter(|(key, _)| key.starts_with("flows.back") && key.ends_with(".start"));
+        let starts: Vec<f64> =
+            starts.map(|(_, starts)| seconds(&starts.as_array().unwrap()[one_way])).collect();
+        assert!(!starts.is_empty(), "{name}");
+        for (start, end) in starts.iter().flat_map(|start| ends.iter().map(move |end| (start, end))) {
+            assert!((0.0..=0.0011).contains(&(end - start)), "{name}: {start} of {end}");
+        }
+    }
+}
