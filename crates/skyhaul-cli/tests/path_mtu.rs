@@ -107,8 +107,10 @@ impl Network {
     }
 
     /// As a switch with a smaller MTU: the receiver's device drops larger frames, and nobody cuts them or
-    /// tells.
+    /// tells. Datagrams that leave in one call are cut at the sender: such a device takes a train of them
+    /// whole, whatever their size (`is_skb_forwardable` of the kernel).
     fn switch(&self, bytes: u32) {
+        must(&format!("-n {} link set dev va gso_max_segs 1", self.names[0]));
         must(&format!("-n {} link set dev vd mtu {bytes}", self.names[2]));
     }
 
