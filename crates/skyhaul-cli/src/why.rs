@@ -162,15 +162,16 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
 
 /// Losses: by a declaration that is too high, else by what they were taken for.
 fn losses(by: &LimitedBy, result: &TransferResult) -> String {
-    if let (Some(declared_bps), Some(carried_bps)) = (result.declared_rate_bps, carried_bps(by, result))
-        && is_too_high(result)
-    {
-        let (declared, carried) = (show_rate(declared_bps as f64), show_rate(carried_bps));
-        let rate = argument(carried_bps * SAFE_PART);
+    if let Some(declared_bps) = result.declared_rate_bps.filter(|_| is_too_high(result)) {
+        let declared = show_rate(declared_bps as f64);
+        let (about, rate) = carried_bps(by, result).map_or(("".into(), "less".into()), |carried_bps| {
+            let rate = format!("--rate {}", argument(carried_bps * SAFE_PART));
+            (format!(", about {}", show_rate(carried_bps)), rate)
+        });
         return format!(
-            "the declared rate, {declared}, is above what the path carries, about {carried}, so {}; declare --rate \
-             {rate}, or leave --rate out: then it is found out",
-            per_mb(result)
+            "the declared rate, {declared}, is above what the path carries{about}, so {}; declare {rate}, or leave \
+             --rate out: then it is found out",
+            sent(result)
         );
     }
     let counts = result.losses;
@@ -188,17 +189,25 @@ fn losses(by: &LimitedBy, result: &TransferResult) -> String {
     let skipped = usize::from(counts.unknown <= known);
     let told = taken.into_iter().skip(skipped).max_by_key(|(count, ..)| *count);
     let (_, cause, remedy) = told.unwrap_or_default();
-    format!("most were taken for {cause}, and {}; {remedy}", per_mb(result))
+    format!("most were taken for {cause}, and {}; {remedy}", sent(result))
 }
 
-fn per_mb(result: &TransferResult) -> String {
-    let sent_bytes = result.forward.bytes;
+/// What was sent, for each MB where what was delivered is all of it.
+fn sent(result: &TransferResult) -> String {
+    let sent_bytes = show_bytes(result.forward.bytes);
     match result.payload_bytes {
-        0 => format!("{} were sent for nothing", show_bytes(sent_bytes)),
-        bytes => {
-            format!("{} were sent for each MB", show_bytes((sent_bytes as f64 * 1e6 / bytes as f64) as u64))
-        }
+        0 => format!("{sent_bytes} were sent for nothing"),
+        bytes if !is_whole(result) => format!("{sent_bytes} were sent for {}", show_bytes(bytes)),
+        bytes => format!(
+            "{} were sent for each MB",
+            show_bytes((result.forward.bytes as f64 * 1e6 / bytes as f64) as u64)
+        ),
     }
+}
+
+/// True if every file arrived. What others took on their way is not in what was delivered.
+fn is_whole(result: &TransferResult) -> bool {
+    result.files.iter().all(|file| file.digest.is_some())
 }
 
 /// True if the declared rate was lowered, or most losses were not a link's damage, and a queue was full or
@@ -213,8 +222,11 @@ fn is_too_high(result: &TransferResult) -> bool {
     counts.corruption * 2 < all && (is_much || counts.congestion * 2 > all)
 }
 
-/// Rate of the path while the sender sent, in bit/s of IP bytes.
+/// Rate of the path while the sender sent, in bit/s of IP bytes; `None`: what was delivered does not tell.
 fn carried_bps(by: &LimitedBy, result: &TransferResult) -> Option<f64> {
+    if !is_whole(result) {
+        return None;
+    }
     // A declared rate that was lowered is the path's.
     let causes = [Cause::Losses, Cause::DeclaredRate, Cause::PathRate];
     let counting = if result.lowered_rate_bps.is_some() { &causes[..] } else { &causes[..2] };

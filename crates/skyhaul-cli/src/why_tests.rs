@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::limited::samples::table;
+use crate::result::FileResult;
 use skyhaul_core::Stats;
 use skyhaul_files::SessionReport;
 use skyhaul_lab::transfer::{LossCounts, Traffic};
@@ -160,4 +161,32 @@ fn an_opening_that_was_lost_in_a_queue_gets_no_advice_on_files() {
     assert!(after(360).contains("many files in one command"), "{}", after(360));
     let drowned = after(4_000);
     assert!(!drowned.contains("many files") && drowned.contains("lost or waited in a queue"), "{drowned}");
+}
+
+#[test]
+fn what_a_file_took_that_failed_is_no_rate_and_not_sent_for_the_others() {
+    let file = |name: &str, digest: Option<&str>| FileResult {
+        name: name.into(),
+        bytes: 1_000,
+        digest: digest.map(Into::into),
+        chunks_again: 0,
+        path: None,
+        settled_at: None,
+        error: None,
+        error_code: None,
+    };
+    let partly = |result| TransferResult {
+        files: vec![file("large", None), file("small", Some("00"))],
+        payload_bytes: 1_000,
+        ..result
+    };
+    let told = sentence(&partly(too_fast()));
+    let part =
+        "is above what the path carries, so 16.1 MB were sent for 1.0 kB; declare less, or leave --rate out";
+    assert!(told.contains(part), "{told}");
+    let losses = LossCounts { congestion: 372, corruption: 0, outage: 0, unknown: 0 };
+    let lost = result(&[(Cause::Losses, 500), (Cause::PathRate, 100)]);
+    let forward = Traffic { packets: 2_527, bytes: 3_500_000 };
+    let told = sentence(&partly(TransferResult { losses, forward, ..lost }));
+    assert!(told.contains("a full queue, and 3.5 MB were sent for 1.0 kB; "), "{told}");
 }
