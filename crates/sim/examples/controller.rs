@@ -33,6 +33,7 @@ fn links() -> Vec<(&'static str, LinkConfig, u64)> {
         ("fade", fade(), 20 * MBIT),
         ("jitter", jitter(), 20 * MBIT),
         ("slots", slots(plain(10 * MBIT, 10 * MBIT, 275, 0.0), 20), 20 * MBIT),
+        ("slots-50", slots(plain(10 * MBIT, 10 * MBIT, 50, 0.0), 15), 8 * MBIT),
         ("late", late(), 10 * MBIT),
         ("ebb", ebb(), MBIT),
         ("policed", queue(plain(5 * MBIT, 5 * MBIT, 275, 0.0), QueueLimit::Packets(4)), 20 * MBIT),

@@ -15,6 +15,8 @@ const SAFE_PART: f64 = 0.95;
 const MUCH: f64 = 0.25;
 /// Round trips beyond which an opening is more than a handshake and a search for a rate.
 const OPENING_RTTS: f64 = 12.0;
+/// Name of what drops packets where more is sent than leaves.
+const FULL_QUEUE: &str = "a full queue";
 /// IP bytes for each byte of a file, in packets of 1500.
 const WITH_HEADERS: f64 = 1.03;
 
@@ -123,10 +125,16 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
              them, and a path that is remembered (no --no-memory) is not searched again"
         }
         Cause::PathRate => {
-            "this is what the path was found to carry; if others use it, too, it is faster when they are done"
+            return format!(
+                "this is what the path was found to carry; if others use it, too, it is faster when they are done{}",
+                declaring("if it is known to carry more", result)
+            );
         }
         Cause::Neighbour => {
-            "they keep its queue filled, and this transfer took its share; it is faster when they are done"
+            return format!(
+                "they keep its queue filled, and this transfer took its share; it is faster when they are done{}",
+                declaring("if nobody else is there", result)
+            );
         }
         Cause::Outage if result.losses.outage == 0 => {
             "nothing was heard for a while, and nothing was lost: the link held it back, or the receiver's machine \
@@ -164,7 +172,7 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
 fn losses(by: &LimitedBy, result: &TransferResult) -> String {
     if let Some(declared_bps) = result.declared_rate_bps.filter(|_| is_too_high(result)) {
         let declared = show_rate(declared_bps as f64);
-        let (about, rate) = carried_bps(by, result).map_or(("".into(), "less".into()), |carried_bps| {
+        let (about, rate) = carried_bps(by, result).map_or((String::new(), "less".into()), |carried_bps| {
             let rate = format!("--rate {}", argument(carried_bps * SAFE_PART));
             (format!(", about {}", show_rate(carried_bps)), rate)
         });
@@ -178,18 +186,23 @@ fn losses(by: &LimitedBy, result: &TransferResult) -> String {
     let taken = [
         (counts.unknown, "no known reason", "look whether the link, or another on the path, loses packets"),
         (counts.corruption, "damage", "the link loses packets by itself: a cleaner signal helps"),
-        (
-            counts.congestion,
-            "a full queue",
-            "others send, too, or a queue is short: the path has no more room",
-        ),
+        (counts.congestion, FULL_QUEUE, "others send, too, or a queue is short: the path has no more room"),
     ];
     // What is known of some holds for others of them, unless most are unknown.
     let known = counts.corruption + counts.congestion;
     let skipped = usize::from(counts.unknown <= known);
     let told = taken.into_iter().skip(skipped).max_by_key(|(count, ..)| *count);
     let (_, cause, remedy) = told.unwrap_or_default();
-    format!("most were taken for {cause}, and {}; {remedy}", sent(result))
+    let declaring =
+        if cause == FULL_QUEUE { declaring("if nobody else is there", result) } else { String::new() };
+    format!("most were taken for {cause}, and {}; {remedy}{declaring}", sent(result))
+}
+
+/// Advice against a rate that was found out and is not the path's: delays that vary of themselves mislead the
+/// search, and so do bursts that pass faster than what follows.
+fn declaring(when: &str, result: &TransferResult) -> String {
+    let is_measured = result.declared_rate_bps.is_none() && result.controller == "model";
+    if is_measured { format!("; {when}, declare the path's rate (--rate)") } else { String::new() }
 }
 
 /// What was sent, for each MB where what was delivered is all of it.

@@ -187,6 +187,19 @@ fn what_a_file_took_that_failed_is_no_rate_and_not_sent_for_the_others() {
     let losses = LossCounts { congestion: 372, corruption: 0, outage: 0, unknown: 0 };
     let lost = result(&[(Cause::Losses, 500), (Cause::PathRate, 100)]);
     let forward = Traffic { packets: 2_527, bytes: 3_500_000 };
-    let told = sentence(&partly(TransferResult { losses, forward, ..lost }));
+    let told = sentence(&partly(TransferResult { forward, losses, ..lost }));
     assert!(told.contains("a full queue, and 3.5 MB were sent for 1.0 kB; "), "{told}");
+}
+
+#[test]
+fn a_rate_that_was_found_out_may_be_declared_and_others_are_not_advised_to() {
+    let lost = LossCounts { congestion: 372, corruption: 0, outage: 0, unknown: 0 };
+    for cause in [Cause::PathRate, Cause::Neighbour, Cause::Losses] {
+        let measured =
+            TransferResult { controller: "model".into(), losses: lost, ..result(&[(cause, 1_000)]) };
+        let told = sentence(&measured);
+        assert!(told.ends_with(", declare the path's rate (--rate)"), "{told}");
+        let told = sentence(&TransferResult { controller: "p-xcp".into(), ..measured });
+        assert!(!told.contains("--rate"), "routers tell it: {told}");
+    }
 }
