@@ -3,6 +3,7 @@
 
 mod address;
 mod advice;
+mod allowance;
 mod args;
 mod beside;
 mod capture;
@@ -42,6 +43,7 @@ mod protection;
 mod race;
 mod rate;
 mod receive;
+mod refusals;
 mod remembered;
 mod reproduce;
 mod result;

@@ -76,7 +76,7 @@ impl TransferBar {
     pub(crate) fn observe(&self, event: &Event<'_>) {
         match event {
             Event::Started { files, bytes } => self.begin(*files, *bytes),
-            Event::File { file, name, .. } => self.locked().file(self.key, *file, name.to_string()),
+            Event::File { file, name, .. } => self.locked().file(self.key, *file, name),
             Event::Moved { bytes, total } => self.moved(*bytes, *total),
             _ => {}
         }

@@ -30,6 +30,7 @@ use crate::output::note;
 use crate::over_tun::TcpChoice;
 use crate::places::{ASK_INTERVAL_NS, MAX_FAREWELLS, MAX_PLACES, MAX_WAITING, Places};
 use crate::progress::{ProgressLine, TICK};
+use crate::refusals::Refusals;
 use crate::result::TransferResult;
 use crate::sealed::{Keys, SealedEnd};
 use crate::send::{LINGER, show};
@@ -60,6 +61,7 @@ pub(crate) struct Room<E> {
     pub(crate) strangers: Strangers,
     pub(crate) places: Places,
     pub(crate) listings: Listings,
+    pub(crate) refusals: Refusals,
     /// Results for which `--once` waits.
     pub(crate) held: Held,
     /// Time after which a session without progress is given up; `None`: never.
@@ -78,7 +80,7 @@ impl<E> Room<E> {
         };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
-        let (strangers, places, listings) = Default::default();
+        let (strangers, places, listings, refusals) = Default::default();
         let held = Held::new(args.once);
         let give_up_ns = args.common.config().give_up_ns;
         let opens_fast = args.transport.opens_fast();
@@ -92,6 +94,7 @@ impl<E> Room<E> {
             strangers,
             places,
             listings,
+            refusals,
             held,
             give_up_ns,
             opens_fast,

@@ -24,6 +24,7 @@ use crate::places::{Farewell, OPENING_LIMIT_NS, Progress};
 use crate::progress::TICK;
 use crate::protection::Protection;
 use crate::receive::Room;
+use crate::refusals::HasRefused;
 use crate::result::TransferResult;
 use crate::send::show;
 use crate::transport::TransportEnd;
@@ -97,10 +98,12 @@ async fn converse<E: TransportEnd>(
     let mut arrived_at = None;
     let known = KnownFiles::default();
     let (progress, listing) = (Progress::new(clock.now()), room.listings.begin());
+    let has_refused = HasRefused::default();
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Receiver, clock.now());
         progress.observe(event, clock.now());
         listing.observe(event);
+        room.refusals.observe(event, &has_refused, clock.now());
         match event {
             Event::Started { .. } => started_at = Some(clock.now()),
             Event::Arrived { .. } => arrived_at = Some(clock.now()),
@@ -118,9 +121,10 @@ async fn converse<E: TransportEnd>(
             let (options, destination) = (&room.options, &room.destination);
             skyhaul_files::receive(&mut *reader, &mut *writer, destination, options, observer).await
         });
+        let receiving = room.refusals.paced(&has_refused, clock, unless(&is_waiting, receiving));
         tokio::select! {
             biased; // what is here already counts before a place is asked for
-            received = unless(&is_waiting, receiving) => Ok(received),
+            received = receiving => Ok(received),
             cut = keep_place(room, (&monitor, clock), &progress, (&known, peer), &is_waiting) => Err(cut),
             () = listing.too_long() => Err(Cut::NoMemory),
             () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),

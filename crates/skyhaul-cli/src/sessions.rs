@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use skyhaul_files::RawName;
+
 use crate::counted::counted;
 use crate::line::{Facts, Said};
 use crate::rate::{RecentRate, rate_words, time_left};
@@ -20,8 +22,9 @@ pub(crate) struct Sessions {
 struct Session {
     /// Words about the other end, like `to 192.0.2.7:4700`.
     peer: String,
-    /// File that moves, and its number from 1.
-    file: (String, u32),
+    /// File that moves, if one does, and its number from 1. Its name is made fit for a terminal only when it
+    /// is shown: sessions have tens of thousands of files in a second.
+    file: (Option<RawName>, u32),
     files: u32,
     bytes: u64,
     total_bytes: u64,
@@ -53,9 +56,9 @@ impl Sessions {
     }
 
     /// File, from 0, that moves now.
-    pub(crate) fn file(&mut self, key: u64, number: u32, name: String) {
+    pub(crate) fn file(&mut self, key: u64, number: u32, name: &RawName) {
         if let Some(session) = self.running.get_mut(&key) {
-            session.file = (name, number.saturating_add(1));
+            session.file = (Some(name.clone()), number.saturating_add(1));
         }
     }
 
@@ -124,7 +127,7 @@ impl Sessions {
 
 impl Session {
     fn told(&self, facts: Facts) -> Facts {
-        let (name, number) = self.file.clone();
+        let (name, number) = (self.file.0.as_ref().map(RawName::to_string).unwrap_or_default(), self.file.1);
         let count =
             if self.files > 1 && number > 0 { format!("{number} of {}", self.files) } else { String::new() };
         Facts { name, count, peer: self.peer.clone(), said: self.said.clone(), ..facts }
@@ -141,7 +144,7 @@ mod tests {
     fn one(sessions: &mut Sessions, peer: &str, files: u32) -> u64 {
         let key = sessions.add(format!("from {peer}"));
         sessions.begin(key, files, 1_000_000);
-        sessions.file(key, 1, format!("{peer}.bin"));
+        sessions.file(key, 1, &RawName::new(format!("{peer}.bin")));
         sessions.moved(key, 250_000, 1_000_000);
         key
     }

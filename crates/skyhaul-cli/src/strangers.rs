@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use skyhaul_core::{Instant, SECOND};
 
+use crate::allowance::Allowance;
 use crate::counted::counted;
 use crate::output::note;
 
@@ -19,16 +20,21 @@ const SPACING_NS: u64 = 60 * SECOND;
 #[derive(Debug, Default)]
 pub(crate) struct Strangers(RefCell<Tally>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tally {
     /// Connections that ended before they were a transfer, since the last line that counted.
     no_transfers: u64,
     /// Transfers without a file, of which nothing else is told.
     untold: u64,
     counted_at: Option<Instant>,
-    /// Bytes that were written and are not forgiven by time yet.
-    written_bytes: u64,
-    forgiven_at: Instant,
+    written_bytes: Allowance,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let written_bytes = Allowance::new(BURST_BYTES, RATE_BYTES_PER_S);
+        Self { no_transfers: 0, untold: 0, counted_at: None, written_bytes }
+    }
 }
 
 impl Strangers {
@@ -63,14 +69,10 @@ impl Strangers {
 
 impl Tally {
     fn admit(&mut self, bytes: u64, now: Instant) -> bool {
-        let forgiven = now.since(self.forgiven_at) / (SECOND / RATE_BYTES_PER_S);
-        if forgiven > 0 {
-            (self.written_bytes, self.forgiven_at) = (self.written_bytes.saturating_sub(forgiven), now);
-        }
         // One that is long is told, too; then it takes time until the next.
-        let is_admitted = self.written_bytes < BURST_BYTES;
+        let is_admitted = self.written_bytes.has_left(now);
         if is_admitted {
-            self.written_bytes += bytes;
+            self.written_bytes.spend(bytes, now);
         } else {
             self.untold += 1;
         }

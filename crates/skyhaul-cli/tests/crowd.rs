@@ -13,7 +13,7 @@ use common::{Kept, Receiver, Said, file, noise, skyhaul, until};
 use rustix::process::{Pid, Signal, kill_process};
 use skyhaul_core::ResetReason;
 use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
-use skyhaul_files::{Digest, RawName, chunk_digest};
+use skyhaul_files::{Code, Digest, RawName, Reason, chunk_digest};
 use skyhaul_net::{Endpoint, EndpointOptions, Limits, Protection, Stream};
 use skyhaul_stp::Config;
 use skyhaul_stp::segment::{Opening, Segment, encode};
@@ -77,6 +77,17 @@ fn begun() -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::One, files: 1, bytes: 1 << 20 }.encode().to_vec();
     let name = RawName::new(format!("never-{}", std::process::id()));
     stream.extend(Record::File { size: 1 << 20, executable: false, modified: None, name }.encode(0));
+    stream
+}
+
+/// A transfer of so many files, each with a name that is refused, and given up at once.
+fn refused(files: u32) -> Vec<u8> {
+    let mut stream = SessionOpening { version: Version::One, files, bytes: 0 }.encode().to_vec();
+    for number in 0..files {
+        let name = RawName::new(".hidden");
+        stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(number));
+        stream.extend(Record::Abort { reason: Reason::new(Code::Interrupted, "") }.encode(number));
+    }
     stream
 }
 
@@ -233,6 +244,35 @@ fn senders_of_whole_files_that_say_no_farewell_keep_no_newcomer_out() {
         };
         local.run_until(newcomer).await;
         drop(held);
+    });
+}
+
+/// Lists of refused files took the processor as fast as they came, and datagrams of others were lost for it.
+#[test]
+fn refused_files_are_read_at_a_bounded_rate_and_keep_no_newcomer_out() {
+    const FILES: u32 = 32_000;
+    let receiver = Receiver::start(&[]);
+    block_on(async {
+        let far = endpoint(2);
+        let begun = Instant::now();
+        let list = async {
+            let mut stream = says(&far, &receiver.address, &refused(FILES)).await;
+            stream.shutdown().await.unwrap();
+            let mut replies = Vec::new();
+            stream.read_to_end(&mut replies).await.unwrap();
+            (replies.len(), begun.elapsed())
+        };
+        let address = receiver.address.clone();
+        let newcomer = tokio::task::spawn_blocking(move || {
+            let (source, begun) = (Source::of(1000), Instant::now());
+            let sent: Said = source.sent("newcomer", &address, &[]).wait_with_output().into();
+            (sent.code, begun.elapsed())
+        });
+        let ((bytes, took), newcomer) = tokio::join!(list, newcomer);
+        assert!(bytes > 40 * FILES as usize, "each is answered: {bytes} octets");
+        assert!(took > Duration::from_millis(1800), "16,384 at once, and 8192 a second: {took:?}");
+        let (code, entered) = newcomer.unwrap();
+        assert!(code == Some(0) && entered < IN_TIME, "{code:?} {entered:?}");
     });
 }
 
