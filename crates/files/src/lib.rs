@@ -71,7 +71,7 @@ pub use limits::{
 pub use names::{FileName, NameError, RawName};
 pub use observe::{Event, silent};
 pub use reason::{Code, Reason};
-pub use receive::receive;
+pub use receive::{receive, turn_away};
 pub use report::{Failure, FileOutcome, FileReport, SessionReport, Side};
 pub use send::{send, send_as};
 pub use source::{Source, SourceError};

@@ -38,9 +38,11 @@ pub enum Code {
     Version = 12,
     /// The session ended before the file's result was known.
     Interrupted = 13,
+    /// The receiver has no room for the session; later it may have.
+    Busy = 14,
 }
 
-const CODES: [Code; 14] = [
+const CODES: [Code; 15] = [
     Code::Other,
     Code::Exists,
     Code::Name,
@@ -55,6 +57,7 @@ const CODES: [Code; 14] = [
     Code::Protocol,
     Code::Version,
     Code::Interrupted,
+    Code::Busy,
 ];
 
 impl Code {

@@ -144,6 +144,20 @@ where
     Ok(false)
 }
 
+/// Tells a sender that there is no room for its session, where nothing underneath has a word for that; what it
+/// still sends is dropped meanwhile. For a session whose [`receive`] was given up before it had replied to
+/// anything. An error means that the sender may not have heard it.
+pub async fn turn_away<R, W>(mut reader: R, mut writer: W) -> std::io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut replies = Replies::default();
+    replies.stop(Reason::new(Code::Busy, "there is no room for another transfer"));
+    let hears = async { tokio::io::copy(&mut reader, &mut tokio::io::sink()).await };
+    tokio::try_join!(say(&mut replies.out, &mut writer), hears).map(drop)
+}
+
 /// Tells a sender that broke the protocol, if it still listens.
 async fn say_why<W: AsyncWrite + Unpin>(replies: &mut Replies, writer: &mut W, cause: &Fault) {
     let Fault::Protocol(violation) = cause else { return };

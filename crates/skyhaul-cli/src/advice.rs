@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use skyhaul_core::{CloseReason, ResetReason, SECOND};
-use skyhaul_files::Fault;
+use skyhaul_files::{Code, Fault};
 
 use crate::transport::TransportEnd;
 
@@ -19,9 +19,10 @@ pub(crate) fn is_refusal(reason: CloseReason) -> bool {
     reason == CloseReason::Reset(Some(ResetReason::Refused))
 }
 
-/// True if the machine is there and has no room.
-pub(crate) fn is_busy(reason: CloseReason) -> bool {
-    reason == CloseReason::Reset(Some(ResetReason::Busy))
+/// True if the receiver is there and had no room: the connection says so, or the file protocol above it.
+pub(crate) fn is_busy(fault: &Fault) -> bool {
+    matches!(fault, Fault::Stopped(reason) if reason.code == Code::Busy)
+        || close_reason(fault) == Some(CloseReason::Reset(Some(ResetReason::Busy)))
 }
 
 /// Reason why sending failed, and what to do; `was_heard`: the receiver had answered before.
@@ -76,8 +77,9 @@ pub(crate) fn of_sending<E: TransportEnd>(
             "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
                 .into()
         }
-        (Some(reason), _) if is_busy(reason) => {
-            "it has no room for another transfer; send again later (--give-up sets how long to ask)".into()
+        _ if is_busy(fault) => {
+            let how_long = if is_tcp { "" } else { " (--give-up sets how long to ask)" };
+            format!("it has no room for another transfer; send again later{how_long}")
         }
         (Some(reason @ CloseReason::Reset(_)), _) => format!("{reason}; send again"),
         // We did not: who interrupts a transfer is told so elsewhere.

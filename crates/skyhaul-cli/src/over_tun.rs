@@ -115,6 +115,7 @@ impl TransportEnd for TunEnd {
     type Protocol = skyhaul_tcp::Endpoint;
     type PeerName = Infallible;
     const ASKS_SENDERS: bool = false;
+    const TELLS_BUSY: bool = false;
     const LOST: &'static str = "the TUN device is gone; make it again, then start this command again";
     const LOST_CODE: ErrorCode = ErrorCode::DeviceFailed;
 

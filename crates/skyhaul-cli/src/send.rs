@@ -1,5 +1,6 @@
 //! `skyhaul send FILE... NAME`.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -127,7 +128,7 @@ async fn over_udp<D: Dial>(
     let config = args.sender.config(&args.common);
     let peers = resolve(address).await?;
     let mut ways = Ways::new(&peers);
-    let mut waiting = Waiting::new(config.give_up_ns);
+    let mut waiting = Waiting::new(config.give_up_ns, Some("--give-up"));
     let mut abandoned = None;
     while let Some(way @ Way { peer, port, version, .. }) = ways.next() {
         let (watch, cycles) = CycleLog::new();
@@ -164,14 +165,9 @@ async fn over_udp<D: Dial>(
             }
         };
         let attempt = Attempt { recalled, abandoned, ..attempt };
-        if attempt.is_refused_for_room() && waiting.may_ask_again(peer) {
-            if waiting.is_over().await {
-                ways.again(way);
-                continue;
-            }
-            let failure = interrupted();
-            show(&attempt.result(args, Some(&failure)), args.form())?;
-            return Err(failure.in_result());
+        if is_time_to_ask_again(args, &attempt, &mut waiting).await? {
+            ways.again(way);
+            continue;
         }
         match attempt.nobody().and_then(|nobody| Some((nobody, ways.after(way, nobody)?))) {
             Some((nobody, next)) => tell_next(address, way, nobody, next),
@@ -179,6 +175,23 @@ async fn over_udp<D: Dial>(
         }
     }
     Err(unknown(format!("'{address}' has no address")))
+}
+
+/// Waits until it is time to ask a receiver again that had no room. False if it had, or patience is over.
+async fn is_time_to_ask_again<E: TransportEnd>(
+    args: &SendArgs,
+    attempt: &Attempt<E>,
+    waiting: &mut Waiting,
+) -> Result<bool, Failure> {
+    if !attempt.is_refused_for_room() || !waiting.may_ask_again(attempt.peer) {
+        return Ok(false);
+    }
+    if waiting.is_over().await {
+        return Ok(true);
+    }
+    let failure = interrupted();
+    show(&attempt.result(args, Some(&failure)), args.form())?;
+    Err(failure.in_result())
 }
 
 /// Says which address has its turn, unless the one before took no time and this one is new.
@@ -206,8 +219,8 @@ async fn over_tcp(
     };
     let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
     let found = resolve(&args.to).await?.into_iter();
-    let mut peers = found.filter(|peer| peer.is_ipv4() == address.is_ipv4()).peekable();
-    if peers.peek().is_some_and(|peer| peer.ip() == address) {
+    let mut peers: VecDeque<_> = found.filter(|peer| peer.is_ipv4() == address.is_ipv4()).collect();
+    if peers.front().is_some_and(|peer| peer.ip() == address) {
         return Err(Failure::usage(format!(
             "the receiver's address is that of --address, which is this end's own: {address}; give this end another \
              one of its TUN device's network"
@@ -215,7 +228,9 @@ async fn over_tcp(
     }
     let end = choice.host(address, capture)?;
     let host = &end.host;
-    while let Some(peer) = peers.next() {
+    // TCP's own patience counts repeats: of a receiver that is there, it says nothing.
+    let mut waiting = Waiting::new(args.common.config().give_up_ns, None);
+    while let Some(peer) = peers.pop_front() {
         let cannot_send = |error| cannot_send(peer, error);
         let cookies = args.transport.opens_fast().then(|| Cookies::recall(&args.memory, address, peer.ip()));
         if let Some(cookies) = &cookies {
@@ -224,14 +239,17 @@ async fn over_tcp(
         let config = choice.config_to(peer.ip());
         let stream = host.open(peer, config.clone()).map_err(cannot_send)?;
         let (cycles, patience_ns) = (CycleLog::new().1, config.opening_ns());
-        let sources = (Version::One, sources.clone(), 0);
+        let sources = (Version::One, sources.clone(), waiting.begin());
         let mut attempt = attempt(args, end.clone(), stream, cycles, sources, Some(patience_ns)).await?;
         if let Some(cookies) = cookies {
             let found = host.fast_open(peer.ip()).map_err(cannot_send)?;
             attempt.fast_open = Some(cookies.finish(found, &attempt.stats));
         }
-        if !matches!(attempt.nobody(), Some(Nobody::Unreachable | Nobody::Refused)) || peers.peek().is_none()
-        {
+        if is_time_to_ask_again(args, &attempt, &mut waiting).await? {
+            peers.push_front(peer);
+            continue;
+        }
+        if !matches!(attempt.nobody(), Some(Nobody::Unreachable | Nobody::Refused)) || peers.is_empty() {
             return conclude(args, attempt).await;
         }
     }
@@ -333,8 +351,7 @@ fn interrupted() -> Failure {
 impl<E: TransportEnd> Attempt<E> {
     /// True if the receiver had no room for the transfer, and keeps nothing of it: all of it may go again.
     fn is_refused_for_room(&self) -> bool {
-        let is_busy = self.sent.fault.as_ref().and_then(advice::close_reason).is_some_and(advice::is_busy);
-        is_busy && !self.known.is_any_settled()
+        self.sent.fault.as_ref().is_some_and(advice::is_busy) && !self.known.is_any_settled()
     }
 
     /// Reason why nobody was met, if so: another address of the same name is worth trying.

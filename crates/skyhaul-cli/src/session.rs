@@ -36,6 +36,9 @@ const PROOF_PATIENCE: Duration = Duration::from_secs(10);
 /// unless others wait for theirs ([`Places::farewell`]).
 const FAREWELL_PATIENCE: Duration = Duration::from_secs(15);
 
+/// Time in which a sender takes the word that there is no room, where that is a record of the file protocol.
+const BUSY_PATIENCE: Duration = Duration::from_secs(2);
+
 /// About as much as a JSON object says of a session, and of each of its files beside the name.
 const SESSION_BYTES: usize = 1500;
 const FILE_BYTES: usize = 250;
@@ -135,7 +138,7 @@ async fn converse<E: TransportEnd>(
     // Another one is told that there is no room, and asks again: so nothing of it may be kept.
     let is_for_room = |&cut: &Cut| !matches!(cut, Cut::Stop | Cut::Dismissed) && !known.is_any_kept();
     if received.as_ref().is_err_and(is_for_room) {
-        monitor.refuse();
+        turn_away::<E>(&mut *reader, &mut *writer).await;
     }
     if known.started_at().is_none() {
         room.strangers.no_transfer(clock.now());
@@ -186,6 +189,19 @@ async fn converse<E: TransportEnd>(
     } else {
         Ending::BrokenOff { is_told }
     }
+}
+
+/// Breaks a session off of which nothing is kept, and tells its sender that there is no room.
+async fn turn_away<E: TransportEnd>(
+    reader: &mut OwnedReadHalf<E::Protocol>,
+    writer: &mut OwnedWriteHalf<E::Protocol>,
+) {
+    let monitor = writer.monitor();
+    if !E::TELLS_BUSY {
+        let told = skyhaul_files::turn_away(reader, writer);
+        let _ = tokio::time::timeout(BUSY_PATIENCE, told).await;
+    }
+    monitor.refuse();
 }
 
 /// True if the peer shows that it receives at its address.

@@ -149,6 +149,8 @@ pub(crate) trait TransportEnd {
     const IS_SEALED: bool = false;
     /// True if `receive --once` asks senders that say nothing whether they are there.
     const ASKS_SENDERS: bool = true;
+    /// True if it has a word for a receiver that has no room.
+    const TELLS_BUSY: bool = true;
     /// Name of a peer at this end; nobody has one where nothing is sealed.
     type PeerName: Copy + 'static;
     /// Words when there will be no connections any more.

@@ -16,6 +16,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Waiting {
     clock: Clock,
+    /// Option that sets the limit, where there is one.
+    option: Option<&'static str>,
     limit_ns: Option<u64>,
     since: Option<Instant>,
     /// When the try under way began.
@@ -25,9 +27,9 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Waits for so long from the first refusal on; `None`: for ever.
-    pub(crate) fn new(limit_ns: Option<u64>) -> Self {
-        Self { clock: Clock::start(), limit_ns, since: None, begun: Instant::ZERO, waited_ns: 0 }
+    /// Waits for so long from the first refusal on, which the option sets, if there is one; `None`: for ever.
+    pub(crate) fn new(limit_ns: Option<u64>, option: Option<&'static str>) -> Self {
+        Self { clock: Clock::start(), option, limit_ns, since: None, begun: Instant::ZERO, waited_ns: 0 }
     }
 
     /// Takes in that a try begins. Result: for how long the receiver has been without room before it.
@@ -48,8 +50,9 @@ impl Waiting {
     }
 
     fn patience(&self) -> String {
+        let option = self.option.map(|option| format!(" ({option} sets that)")).unwrap_or_default();
         match self.limit_ns {
-            Some(ns) => format!("asking again for {} s (--give-up sets that)", ns.div_ceil(SECOND)),
+            Some(ns) => format!("asking again for {} s{option}", ns.div_ceil(SECOND)),
             None => "asking again".into(),
         }
     }

@@ -14,11 +14,15 @@ mod tshark;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
+use std::time::Duration;
 
 use common::{Receiver, Said, file, names, noise, run, skyhaul, until};
 use namespace::ip;
 use routed::{RECEIVER, routed};
+use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
+use skyhaul_files::{RawName, chunk_digest};
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
 
 fn receiver(address: &str, more: &[&str]) -> Receiver {
     let own = ["--json", "--transport", "tcp", "--tun", "sky0"];
@@ -119,6 +123,57 @@ fn where_nobody_receives_the_sender_says_what_to_do() {
         let advice = "nothing receives there; start `skyhaul receive --transport tcp --tun NAME --dir DIR --listen 10.77.0.2:4700`";
         assert!(sent.err.contains(advice), "{sent:?}");
         assert_eq!(sent.json()["payload_bytes"], 0);
+        let mut child = receiver.child;
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+}
+
+/// Connections of this machine's kernel that have as many places of the receiver as there are, and bring
+/// something.
+async fn who_takes_every_place(receiver: &str) -> Vec<tokio::net::TcpStream> {
+    let mut streams = Vec::new();
+    for (host, number) in (0..32_u16).map(|i| (if i < 16 { "10.77.0.1" } else { "10.78.0.1" }, i)) {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.bind(format!("{host}:0").parse().unwrap()).unwrap();
+        let mut stream = socket.connect(receiver.parse().unwrap()).await.unwrap();
+        let mut begun = SessionOpening { version: Version::One, files: 1, bytes: 1 << 18 }.encode().to_vec();
+        let name = RawName::new(format!("slow{number}"));
+        begun.extend(Record::File { size: 1 << 18, executable: false, modified: None, name }.encode(0));
+        begun.extend(chunk_head(0, 0, 1 << 18, &chunk_digest(0, 1, b"")));
+        begun.extend([7; 2048]);
+        stream.write_all(&begun).await.unwrap();
+        streams.push(stream);
+    }
+    streams
+}
+
+/// It ended with "the peer reset the connection", as TCP has no word for a receiver that has no room.
+#[test]
+fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let small = file(folder.path(), "late", &noise(200_000)).to_str().unwrap().to_string();
+        let receiver = receiver(RECEIVER, &[]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let sent = runtime.block_on(async {
+            let mut streams = who_takes_every_place(RECEIVER).await;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let sending = tokio::task::spawn_blocking(move || send(&[&small], RECEIVER, &[]));
+            for _ in 0..8 {
+                for stream in &mut streams {
+                    stream.write_all(&[7; 2048]).await.unwrap();
+                }
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            assert!(!sending.is_finished(), "it asks again");
+            drop(streams);
+            sending.await.unwrap()
+        });
+        assert_eq!(sent.code, Some(0), "{sent:?}");
+        assert_eq!(sent.err.matches("has no room for another transfer yet").count(), 1, "{sent:?}");
+        assert!(sent.json()["confirmed_s"].as_f64().unwrap() > 2.0, "the waiting counts: {sent:?}");
+        assert_eq!(std::fs::read(receiver.path().join("late")).unwrap(), noise(200_000));
         let mut child = receiver.child;
         child.kill().unwrap();
         child.wait().unwrap();

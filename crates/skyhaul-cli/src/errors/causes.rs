@@ -54,6 +54,7 @@ pub(crate) fn of_file(code: Code) -> ErrorCode {
         Code::Protocol => ErrorCode::Protocol,
         Code::Version => ErrorCode::Version,
         Code::Interrupted => ErrorCode::Unfinished,
+        Code::Busy => ErrorCode::PeerBusy,
         _ => ErrorCode::Other,
     }
 }
