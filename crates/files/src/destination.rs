@@ -1,7 +1,10 @@
 //! The directory that received files go to.
 //!
 //! It is opened once; everything inside is reached from that handle by a single name, so neither
-//! symbolic links nor a renamed parent can lead elsewhere.
+//! symbolic links nor a renamed parent can lead elsewhere. One that was removed is looked for anew, where it
+//! was: no link on the way is followed then, and it must belong to whom the one before did.
+
+mod anew;
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -61,6 +64,8 @@ fn shown(path: &Path) -> String {
 pub struct Destination {
     directory: Arc<OwnedFd>,
     path: PathBuf,
+    /// Place of it when it was opened, without links.
+    place: PathBuf,
     /// Permission bits that new files do not get.
     umask: Mode,
     /// True if files without a name can be made here and be given one; found out once.
@@ -102,7 +107,8 @@ impl Destination {
         match rustix::fs::open(&path, flags, Mode::empty()) {
             Ok(directory) => {
                 let takes_unnamed = Arc::default();
-                Ok(Self { directory: Arc::new(directory), path, umask: umask(), takes_unnamed })
+                let place = path.canonicalize().unwrap_or_else(|_| path.clone());
+                Ok(Self { directory: Arc::new(directory), path, place, umask: umask(), takes_unnamed })
             }
             Err(Errno::NOTDIR) => Err(DestinationError::NotADirectory { path }),
             Err(error) => Err(DestinationError::Open { path, source: error.into() }),

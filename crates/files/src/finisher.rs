@@ -37,7 +37,6 @@ enum FinishStage {
 
 /// Files that are being finished.
 pub(crate) struct Finisher {
-    directory: Arc<OwnedFd>,
     overwrite: bool,
     waiting: Vec<Complete>,
     round: Vec<Complete>,
@@ -46,15 +45,8 @@ pub(crate) struct Finisher {
 }
 
 impl Finisher {
-    pub(crate) fn new(directory: Arc<OwnedFd>, overwrite: bool) -> Self {
-        Self {
-            directory,
-            overwrite,
-            waiting: vec![],
-            round: vec![],
-            finished: vec![],
-            stage: FinishStage::Idle,
-        }
+    pub(crate) fn new(overwrite: bool) -> Self {
+        Self { overwrite, waiting: vec![], round: vec![], finished: vec![], stage: FinishStage::Idle }
     }
 
     /// Takes a complete file.
@@ -105,13 +97,19 @@ impl Finisher {
     /// `synced` is shorter than the round only if the thread died; the rest counts as not synchronised.
     fn publish(&mut self, synced: Vec<io::Result<()>>) {
         let mut synced = synced.into_iter();
+        let mut directories: Vec<Arc<OwnedFd>> = Vec::new();
         for mut complete in self.round.drain(..) {
             let synced = synced.next().unwrap_or_else(|| Err(io::ErrorKind::Interrupted.into()));
             let published = not_on_disk(synced).and_then(|()| complete.part.publish(self.overwrite));
             self.finished.push((complete.file, published.map(|()| complete.digest)));
+            // One, or two if it was made anew meanwhile.
+            if !directories.iter().any(|known| Arc::ptr_eq(known, complete.part.directory())) {
+                directories.push(Arc::clone(complete.part.directory()));
+            }
         }
-        let directory = Arc::clone(&self.directory);
-        self.stage = FinishStage::Directory(spawn_blocking(move || sync_directory(&directory)));
+        self.stage = FinishStage::Directory(spawn_blocking(move || {
+            directories.iter().try_for_each(|directory| sync_directory(directory))
+        }));
     }
 
     fn conclude(&mut self, synced: io::Result<()>) -> Vec<Finished> {

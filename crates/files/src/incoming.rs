@@ -59,7 +59,8 @@ impl ReceiveOptions {
 
 /// Records of a sender, applied to files.
 pub(crate) struct Incoming<'a, O> {
-    destination: &'a Destination,
+    /// The one of the caller, or what was made in its place.
+    destination: Destination,
     options: &'a ReceiveOptions,
     ledger: Ledger<O>,
     /// The file whose chunks come in order now.
@@ -76,12 +77,12 @@ pub(crate) struct Incoming<'a, O> {
 impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
     pub(crate) fn new(
         opening: SessionOpening,
-        destination: &'a Destination,
+        destination: &Destination,
         options: &'a ReceiveOptions,
         observer: O,
     ) -> Self {
         Self {
-            destination,
+            destination: destination.clone(),
             options,
             ledger: Ledger::new(opening, observer),
             current: None,
@@ -90,7 +91,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
             repaired: 0,
             replies: Replies::default(),
             storing: Storing::default(),
-            finisher: Finisher::new(destination.directory().clone(), options.overwrite),
+            finisher: Finisher::new(options.overwrite),
         }
     }
 
@@ -165,9 +166,12 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         if !self.options.any_name {
             name.check_plain().map_err(|e| Reason::new(Code::Name, e.to_string()))?;
         }
+        if self.destination.is_removed() {
+            self.destination = self.destination.made_anew()?;
+        }
         self.ledger.claim(file, &name)?;
         self.destination.admit(&name, size, self.options.overwrite)?;
-        PartFile::create(self.destination, name, traits)
+        PartFile::create(&self.destination, name, traits)
     }
 
     fn accept(&mut self, file: u32, size: u64, part: PartFile) {

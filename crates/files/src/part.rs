@@ -48,6 +48,11 @@ impl PartFile {
         Ok(Self { directory, file: Arc::new(file), hidden, name, mode, modified })
     }
 
+    /// The directory that it is in.
+    pub(crate) fn directory(&self) -> &Arc<OwnedFd> {
+        &self.directory
+    }
+
     /// The open file, for writing and synchronising it elsewhere.
     pub(crate) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)

@@ -262,3 +262,31 @@ async fn hidden_and_disguised_names_need_a_permission() {
         }
     }
 }
+
+/// Everything was refused until the receiver was started anew.
+#[tokio::test]
+async fn a_folder_that_was_removed_and_made_anew_is_gone_on_in() {
+    let around = Folder::new();
+    let inbox = around.path("inbox");
+    fs::create_dir(&inbox).unwrap();
+    let destination = Destination::open(&inbox).unwrap();
+    let send_one = async |name: &str| {
+        let Ends { sender, receiver } = ends(64 * 1024);
+        let options = ReceiveOptions::default();
+        let (sent, received) = tokio::join!(
+            skyhaul_files::send(sender.0, sender.1, vec![memory(name, b"content")], silent),
+            skyhaul_files::receive(receiver.0, receiver.1, &destination, &options, silent)
+        );
+        assert_eq!(codes(&received.unwrap()), codes(sent.as_ref().unwrap()));
+        let failure = sent.unwrap().files[0].failure().map(|failure| failure.reason.clone());
+        failure.map(|reason| (reason.code, reason.text().to_owned()))
+    };
+    assert_eq!(send_one("first").await, None);
+    fs::remove_dir_all(&inbox).unwrap();
+    let (code, text) = send_one("second").await.unwrap();
+    assert_eq!(code, Code::Storage);
+    assert!(text.starts_with("the destination was removed"), "{text}");
+    fs::create_dir(&inbox).unwrap();
+    assert_eq!(send_one("third").await, None);
+    assert_eq!(fs::read(inbox.join("third")).unwrap(), b"content");
+}
