@@ -144,8 +144,8 @@ where
     Ok(false)
 }
 
-/// Tells a sender that there is no room for its session, where nothing underneath has a word for that; what it
-/// still sends is dropped meanwhile. For a session whose [`receive`] was given up before it had replied to
+/// Tells a sender that there is no room for its session, where nothing underneath has a word for that; what
+/// it still sends is dropped meanwhile. For a session whose [`receive`] was given up before it had replied to
 /// anything. An error means that the sender may not have heard it.
 pub async fn turn_away<R, W>(mut reader: R, mut writer: W) -> std::io::Result<()>
 where

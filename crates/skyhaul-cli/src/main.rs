@@ -21,6 +21,7 @@ mod fallback;
 mod fast_open;
 mod file_lines;
 mod held;
+mod joined;
 mod known;
 mod limited;
 mod line;

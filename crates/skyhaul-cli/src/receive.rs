@@ -1,5 +1,6 @@
 //! `skyhaul receive --dir DIR`.
 
+use std::convert::Infallible;
 use std::future::{Future as _, poll_fn};
 use std::io;
 use std::net::SocketAddr;
@@ -8,6 +9,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::task::Poll;
+use std::time::Duration;
 
 use skyhaul_capture::Inlet;
 use skyhaul_files::{Destination, ReceiveOptions, SessionReport};
@@ -25,8 +27,9 @@ use crate::descriptors;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::held::Held;
+use crate::joined::Joined;
 use crate::listing::Listings;
-use crate::output::note;
+use crate::output::{self, note};
 use crate::over_tun::TcpChoice;
 use crate::places::{ASK_INTERVAL_NS, MAX_FAREWELLS, MAX_PLACES, MAX_WAITING, Places};
 use crate::progress::{ProgressLine, TICK};
@@ -46,6 +49,8 @@ pub(crate) const MAX_EARLY: usize = 8;
 /// Sessions at the same time, those among them that have no place any more.
 const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
 const _: () = assert!(MAX_SESSIONS > MAX_PLACES + MAX_EARLY + MAX_WAITING + MAX_FAREWELLS);
+/// Time between two looks whether there is something joined to tell.
+const SUM_INTERVAL: Duration = Duration::from_secs(1);
 /// Text for whoever waits for one transfer, and got a part of one.
 const WAITS_ON: &str = "waiting on: a transfer that is broken off does not count for --once";
 
@@ -62,6 +67,7 @@ pub(crate) struct Room<E> {
     pub(crate) places: Places,
     pub(crate) listings: Listings,
     pub(crate) refusals: Refusals,
+    pub(crate) joined: Joined,
     /// Results for which `--once` waits.
     pub(crate) held: Held,
     /// Time after which a session without progress is given up; `None`: never.
@@ -80,7 +86,7 @@ impl<E> Room<E> {
         };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
-        let (strangers, places, listings, refusals) = Default::default();
+        let (strangers, places, listings, refusals, joined) = Default::default();
         let held = Held::new(args.once);
         let give_up_ns = args.common.config().give_up_ns;
         let opens_fast = args.transport.opens_fast();
@@ -95,6 +101,7 @@ impl<E> Room<E> {
             places,
             listings,
             refusals,
+            joined,
             held,
             give_up_ns,
             opens_fast,
@@ -195,9 +202,35 @@ async fn wait<E: TransportEnd + 'static>(
     once: bool,
 ) -> Result<ExitCode, Failure> {
     let room = Rc::new(room);
-    let done = LocalSet::new().run_until(serve(Rc::clone(&room), listeners, once)).await;
+    let work = async {
+        tokio::select! {
+            done = serve(Rc::clone(&room), listeners, once) => done,
+            never = tell_joined(&room) => match never {},
+        }
+    };
+    let done = LocalSet::new().run_until(work).await;
+    let of_failures = room.form == Form::Nothing;
+    tell_sums(room.joined.rest(of_failures, room.endpoint.clock().now()), room.form);
     room.strangers.finish();
     done
+}
+
+/// Tells what was joined of results, now and then.
+async fn tell_joined<E: TransportEnd>(room: &Room<E>) -> Infallible {
+    let (mut tick, of_failures) = (tokio::time::interval(SUM_INTERVAL), room.form == Form::Nothing);
+    loop {
+        tick.tick().await;
+        tell_sums(room.joined.due(of_failures, room.endpoint.clock().now()), room.form);
+    }
+}
+
+fn tell_sums(text: Option<String>, form: Form) {
+    let Some(text) = text else { return };
+    if form == Form::Nothing {
+        output::error(text.trim_end());
+    } else if let Err(failure) = output::print(&text) {
+        output::error(&format!("skyhaul: {failure}"));
+    }
 }
 
 /// Announces an end without protection, which was done without by this option.

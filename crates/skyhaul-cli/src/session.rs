@@ -27,6 +27,7 @@ use crate::receive::Room;
 use crate::refusals::HasRefused;
 use crate::result::TransferResult;
 use crate::send::show;
+use crate::table::table;
 use crate::transport::TransportEnd;
 use crate::verbosity::Form;
 
@@ -42,6 +43,9 @@ const BUSY_PATIENCE: Duration = Duration::from_secs(2);
 /// About as much as a JSON object says of a session, and of each of its files beside the name.
 const SESSION_BYTES: usize = 1500;
 const FILE_BYTES: usize = 250;
+/// What stands around a table and an error: the line above, with the longest address, and the command's name.
+const HEAD_BYTES: usize = 55;
+const ERROR_BYTES: usize = 10;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,9 +161,13 @@ async fn converse<E: TransportEnd>(
     let mut counts =
         pin!(async { !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await });
     let is_held = room.held.holds() && is_settled && counts.as_mut().await;
-    let is_told = is_held || brought_files || is_stopped || {
-        room.strangers.admit(size_bytes(&report, failure.as_ref()), clock.now())
-    };
+    let is_told = is_held
+        || is_stopped
+        || if brought_files {
+            room.form == Form::Json || room.joined.admit(peer.ip(), &report, clock.now())
+        } else {
+            room.strangers.admit(size_bytes(&report, failure.as_ref()), clock.now())
+        };
     // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
     let result = || {
         let (transport, protection) = (room.endpoint.transport(), Some(protection));
@@ -180,7 +188,11 @@ async fn converse<E: TransportEnd>(
         room.held.hold(peer, result());
         return Ending::Transfer { is_complete: failure.is_none() };
     }
-    let is_shown = is_told && tell(peer, &result(), room.form);
+    let is_shown = !is_told || {
+        let result = result();
+        room.joined.written(peer.ip(), written_bytes(&result, room.form), clock.now());
+        tell(peer, &result, room.form)
+    };
     // Held results have been asked: this one does not count.
     if room.held.holds() && is_settled || !counts.await {
         Ending::Stranger
@@ -336,6 +348,16 @@ fn outcome(
             (report, failure)
         }
     }
+}
+
+/// Bytes that [`tell`] writes of a result for people.
+fn written_bytes(result: &TransferResult, form: Form) -> u64 {
+    let error_bytes = result.error.as_ref().map_or(0, |error| error.message.len() + ERROR_BYTES);
+    let table_bytes = match form {
+        Form::Table | Form::FullTable => HEAD_BYTES + table(result, form == Form::FullTable).len(),
+        Form::Json | Form::Nothing => 0,
+    };
+    (table_bytes + error_bytes) as u64
 }
 
 /// Shows the result of a session, and its error; false if it cannot be shown.

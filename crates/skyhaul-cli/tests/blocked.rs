@@ -11,7 +11,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::{Kept, Receiver, Said, file, free_port, noise, run, skipped, skyhaul, unprotected, until};
+use common::{
+    Kept, Receiver, Said, file, free_port, names, noise, run, skipped, skyhaul, unprotected, until,
+};
+use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
+use skyhaul_files::{Digest, RawName, chunk_digest};
 use skyhaul_net::{Endpoint, EndpointOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -145,4 +149,45 @@ fn connections_that_are_no_transfers_write_one_line() {
         ["ended: 1 connection without a transfer", "ended: 39 connections without a transfer"],
         "{said:?}"
     );
+}
+
+/// Whole transfer of one file of an octet.
+fn whole(name: &str) -> Vec<u8> {
+    let mut stream = SessionOpening { version: Version::One, files: 1, bytes: 1 }.encode().to_vec();
+    let name = RawName::new(name);
+    stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
+    stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
+    stream.extend(b"x");
+    stream.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(0));
+    stream
+}
+
+/// Each took 300 bytes, however many came.
+#[test]
+fn the_results_of_many_small_transfers_are_joined_for_people_and_none_for_programs() {
+    const TRANSFERS: usize = 120;
+    for form in [&["--json"][..], &[]] {
+        let receiver = Receiver::for_people(form);
+        let peer: SocketAddr = receiver.address.parse().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let endpoint = Endpoint::client(peer, EndpointOptions::default()).unwrap();
+            for i in 0..TRANSFERS {
+                say(&endpoint, peer, &whole(&format!("small{i}"))).await;
+            }
+            endpoint.close().await;
+        });
+        Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
+        let (said, inbox): (Said, _) = receiver.wait();
+        assert_eq!(names(inbox.path()).len(), TRANSFERS);
+        if form == ["--json"] {
+            assert_eq!(said.out.lines().count(), TRANSFERS, "{said:?}");
+            continue;
+        }
+        let told = said.out.matches("verified: it is what was sent").count();
+        let joined = said.out.lines().filter_map(|line| line.strip_prefix("and ")?.split_once(" more file"));
+        let joined: usize = joined.map(|(count, _)| count.parse::<usize>().unwrap()).sum();
+        assert_eq!(told + joined, TRANSFERS, "{said:?}");
+        assert!(told >= 8 && said.out.len() < TRANSFERS * 150, "{told}: {said:?}");
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::future::pending;
 use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
 use skyhaul_files::{Code, Digest, MAX_FILES, MAX_NAME_BYTES, RawName, Reason, chunk_digest};
@@ -38,6 +40,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         run: |field| crowd(field, 2, 1, |stream| Box::pin(list(stream, refused_files()))),
     },
     Attack {
+        name: "small-files",
+        place: Place::Peer,
+        octets: "16 sessions of some 500 octets",
+        aim: "whole files of an octet, each a transfer whose result is written",
+        scene: Scene::PLAIN,
+        run: |field| crowd(field, 1, 16, |stream| Box::pin(small(stream))),
+    },
+    Attack {
         name: "farewells",
         place: Place::Peer,
         octets: "some 150 kB, once: 400 sessions",
@@ -46,7 +56,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         run: |field| {
             crowd(field, 1, FAREWELLS, |stream| {
                 Box::pin(async move {
-                    stream.write_all(&whole_file()).await?;
+                    stream.write_all(&whole_file("whole".into())).await?;
                     while stream.read(&mut [0; 4096]).await? > 0 {}
                     Err(io::ErrorKind::UnexpectedEof.into())
                 })
@@ -83,10 +93,21 @@ fn refused_files() -> Vec<u8> {
     stream
 }
 
-/// One file of an octet. The first is stored, those of other sessions are refused.
-fn whole_file() -> Vec<u8> {
+/// Stores a file of an octet, and comes again after a second.
+async fn small(stream: &mut Stream) -> io::Result<()> {
+    /// Number of the next file: each has a name of its own.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    stream.write_all(&whole_file(format!("small{}", NEXT.fetch_add(1, Ordering::Relaxed)))).await?;
+    stream.shutdown().await?;
+    stream.read_to_end(&mut Vec::new()).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Ok(())
+}
+
+/// One file of an octet. Of several with one name the first is stored, the others are refused.
+fn whole_file(name: String) -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode().to_vec();
-    let name = RawName::new("whole");
+    let name = RawName::new(name);
     stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
     stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
     stream.extend(b"x");
