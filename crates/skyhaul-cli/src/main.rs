@@ -52,6 +52,7 @@ mod routes;
 mod scoreboard;
 mod scps;
 mod sealed;
+mod seen;
 mod send;
 mod sent;
 mod session;

@@ -17,6 +17,7 @@ use crate::link_history::LinkHistory;
 use crate::protection::Protection;
 use crate::remembered::PathMemoryResult;
 use crate::scps::ScpsResult;
+use crate::seen::seen;
 use crate::session_facts::SessionFacts;
 use crate::verdicts::{VerdictResult, seconds, verdicts};
 use crate::wall_time::WallTime;
@@ -220,9 +221,9 @@ impl TransferResult {
         }
     }
 
-    /// One line of JSON.
+    /// One line of JSON that is safe in a terminal.
     pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
+        seen(serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}")))
     }
 }
 

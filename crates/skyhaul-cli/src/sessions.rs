@@ -161,6 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn no_octet_of_a_name_reaches_the_terminal_as_it_came() {
+        let mut sessions = Sessions::default();
+        let key = one(&mut sessions, "a", 1);
+        for octet in (1..=0x1f).chain(0x7f..=0xff) {
+            sessions.file(key, 0, &RawName::new([b"a", &[octet][..], b"31mb"].concat()));
+            let line = line(80, &sessions.facts());
+            assert!(line.is_ascii() && !line.contains(|c: char| c.is_control()), "{octet:#x}: {line:?}");
+        }
+    }
+
+    #[test]
     fn several_transfers_are_told_by_their_sum() {
         let mut sessions = Sessions::default();
         let (a, b) = (one(&mut sessions, "a", 3), one(&mut sessions, "b", 9));

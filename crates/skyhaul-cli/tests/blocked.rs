@@ -5,9 +5,11 @@
 
 mod common;
 
+use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter, Write as _};
 use std::net::{SocketAddr, UdpSocket};
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -189,5 +191,49 @@ fn the_results_of_many_small_transfers_are_joined_for_people_and_none_for_progra
         let joined: usize = joined.map(|(count, _)| count.parse::<usize>().unwrap()).sum();
         assert_eq!(told + joined, TRANSFERS, "{said:?}");
         assert!(told >= 8 && said.out.len() < TRANSFERS * 150, "{told}: {said:?}");
+    }
+}
+
+/// Octets that a terminal obeys beside the printed ones: C0 but the end of a line, DEL, and C1, be it as
+/// octets that are no UTF-8 or as characters.
+fn obeyed(said: &[u8]) -> Vec<char> {
+    let text = std::str::from_utf8(said).expect("no octet that is no UTF-8");
+    text.chars().filter(|c| c.is_control() && *c != '\n').collect()
+}
+
+#[test]
+fn no_octet_of_a_name_reaches_a_terminal_as_it_came() {
+    let source = tempfile::tempdir().unwrap();
+    let name = |octets: &[u8]| OsString::from_vec([b"n", octets, b"31m"].concat());
+    let c1 = (0x80..=0x9f_u8).map(|octet| name(&[octet]));
+    let characters = (0x80..=0x9f_u8).map(|octet| name(&[0xc2, octet]));
+    let paths: Vec<_> = c1
+        .chain(characters)
+        .chain([name(b"\x1b["), name(b"\x7f")])
+        .map(|name| source.path().join(name))
+        .collect();
+    for path in &paths {
+        std::fs::write(path, b"x").unwrap();
+    }
+    // Stored, and refused for their names; for people, in full, and for programs.
+    for (receives, form) in
+        [(&["--any-name"][..], "-v"), (&[], "-v"), (&["--any-name"], "--json"), (&[], "--json")]
+    {
+        let receiver = Receiver::for_people(&[receives, &[form]].concat());
+        let sent = |address: &str, paths: &[PathBuf]| {
+            let mut command = skyhaul(&["send", form, "--no-memory"]);
+            command.args(paths).arg(address).output().unwrap()
+        };
+        let said = sent(&receiver.address, &paths);
+        let missing = sent(&receiver.address, &[source.path().join(name(b"\x9b")).join("missing")]);
+        Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
+        let (received, inbox) = (receiver.child.wait_with_output(), receiver.folder);
+        let expected = if receives.is_empty() { 32 } else { paths.len() };
+        assert_eq!(std::fs::read_dir(inbox.path()).unwrap().count(), expected);
+        for output in [said, missing, received] {
+            for stream in [output.stdout, output.stderr] {
+                assert_eq!(obeyed(&stream), [], "{}", String::from_utf8_lossy(&stream));
+            }
+        }
     }
 }

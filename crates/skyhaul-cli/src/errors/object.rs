@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::ErrorCode;
+use crate::seen::seen;
 
 /// An error for programs (docs/guide/json.md).
 #[derive(Clone, Debug, Serialize)]
@@ -30,6 +31,6 @@ impl ErrorResult {
 
     /// One line of JSON with this error alone.
     pub(crate) fn alone(self) -> String {
-        serde_json::to_string(&ErrorAlone { error: self }).unwrap_or_default()
+        seen(serde_json::to_string(&ErrorAlone { error: self }).unwrap_or_default())
     }
 }
