@@ -66,6 +66,11 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         self.settled == self.files.len()
     }
 
+    /// True if this side gave a file up: its result was known before the receiver had said anything of it.
+    pub(crate) fn has_aborted(&self) -> bool {
+        self.files.iter().any(Sending::was_aborted)
+    }
+
     pub(crate) fn into_report(self) -> SessionReport {
         SessionReport { files: self.files.into_iter().map(Sending::into_report).collect() }
     }

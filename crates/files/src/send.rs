@@ -13,7 +13,7 @@ use crate::outgoing::Outgoing;
 use crate::report::{SessionReport, Side};
 use crate::source::Source;
 
-/// How long a sender that cannot write any more waits for the receiver's last words.
+/// How long a sender that cannot write any more, or gave a file up, waits for the receiver's last words.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// How long a sender that knows every result waits for the receiver to confirm the end.
@@ -56,12 +56,21 @@ where
     let mut outgoing = Outgoing::new(sources, version, observer);
     match converse(&mut replies, &mut writer, &mut outgoing).await {
         Ok(()) => {
+            if outgoing.has_aborted() {
+                // The receiver's end may still be under way: who ends before it has to stay, and answer it.
+                let _ = timeout(LAST_WORDS, ended(&mut replies)).await;
+            }
             // All results are known; if the stream is gone by now, nothing is lost.
             let _ = timeout(PARTING, writer.shutdown()).await;
             Ok(outgoing.into_report())
         }
         Err(cause) => Err(SendError { cause, report: outgoing.into_report() }),
     }
+}
+
+/// Waits until the receiver has ended its half, whatever it says before.
+async fn ended<R: AsyncRead + Unpin>(replies: &mut Frames<R>) {
+    while matches!(replies.step().await, Ok(FrameStep::Frame | FrameStep::Data { .. })) {}
 }
 
 async fn converse<R, W, O>(

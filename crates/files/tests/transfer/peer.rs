@@ -184,3 +184,21 @@ async fn the_window_is_kept() {
     }
     assert!(peer.says_no_more().await);
 }
+
+/// Else it would stay for several round trips, to answer the receiver's end.
+#[tokio::test]
+async fn a_sender_that_gave_its_last_file_up_ends_behind_the_receiver() {
+    let here = Folder::new();
+    let path = here.put("gone", b"1");
+    let source = Source::open(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let mut peer = Peer::of(vec![source], 4096).await;
+    assert!(matches!(peer.next().await, (0, Record::File { .. })));
+    assert!(matches!(peer.next().await, (0, Record::Abort { .. })));
+    let ends = tokio::time::timeout(Duration::from_millis(200), peer.from_sender.read_u8()).await;
+    assert!(ends.is_err(), "{ends:?}");
+    peer.to_sender.shutdown().await.unwrap();
+    let ends = tokio::time::timeout(Duration::from_secs(2), peer.from_sender.read_u8()).await;
+    assert!(matches!(ends, Ok(Err(_))), "{ends:?}");
+    assert_eq!(codes(&peer.result().await.unwrap()), [Some(Code::Changed)]);
+}
