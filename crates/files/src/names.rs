@@ -3,18 +3,20 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
 
 use crate::escape::escaped;
 use crate::limits::{MAX_NAME_BYTES, PART_SUFFIX};
 
-/// A name as it came, not judged yet. Printing it is safe: see [`escaped`].
+/// A name as it came, not judged yet. Printing it is safe: see [`escaped`]. Clones share its bytes: a report
+/// and whoever watches it keep them once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RawName(Vec<u8>);
+pub struct RawName(Arc<[u8]>);
 
 impl RawName {
     /// Wraps any bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
-        Self(bytes.into())
+        Self(bytes.into().into())
     }
 
     /// The bytes as they came.

@@ -1,6 +1,7 @@
 //! Why a file or a session failed, in words for people and in a code for programs.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::escape::escaped;
 use crate::limits::MAX_TEXT_BYTES;
@@ -72,12 +73,12 @@ impl Code {
     }
 }
 
-/// A failure's code and its text. Printing it is safe whoever wrote the text.
+/// A failure's code and its text, which clones share. Printing it is safe whoever wrote the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The kind of the failure.
     pub code: Code,
-    text: String,
+    text: Arc<str>,
 }
 
 impl Reason {
@@ -85,7 +86,7 @@ impl Reason {
     pub fn new(code: Code, text: impl Into<String>) -> Self {
         let mut text = text.into();
         text.truncate(boundary(&text, MAX_TEXT_BYTES));
-        Self { code, text }
+        Self { code, text: text.into() }
     }
 
     /// The text as it was written, not made safe for printing.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use skyhaul_files::{Failure, FileOutcome, FileReport, RawName, Reason, SessionReport};
+
 use crate::result::FileResult;
 
 /// Failures that are listed unless every file is asked for.
@@ -25,6 +27,28 @@ pub(crate) fn file_lines(files: &[FileResult], all: bool) -> String {
     };
     let _ = writeln!(out, "  {:<17} {delivered}", "files");
     listed(out, failed(), failures)
+}
+
+/// This report for [`file_lines`] without `all`: files that are only counted have no name and no reason. Made
+/// fit for a terminal, they would take a kilobyte each.
+pub(crate) fn brief(report: &SessionReport) -> SessionReport {
+    let (mut listed, is_one) = (0, report.files.len() <= 1);
+    let mut is_listed = |file: &FileReport| {
+        listed += usize::from(file.failure().is_some());
+        is_one || file.failure().is_some() && listed <= MAX_LISTED
+    };
+    let nameless = RawName::new("");
+    let counted = |file: &FileReport| {
+        let outcome = match &file.outcome {
+            FileOutcome::Failed(Failure { side, reason }) => {
+                FileOutcome::Failed(Failure { side: *side, reason: Reason::new(reason.code, "") })
+            }
+            delivered @ FileOutcome::Delivered { .. } => delivered.clone(),
+        };
+        FileReport { name: nameless.clone(), outcome, ..file.clone() }
+    };
+    let files = report.files.iter().map(|file| if is_listed(file) { file.clone() } else { counted(file) });
+    SessionReport { files: files.collect() }
 }
 
 /// The first failures, and how many more there are.
@@ -53,7 +77,10 @@ fn put(out: &mut String, file: &FileResult) {
 
 #[cfg(test)]
 mod tests {
+    use skyhaul_files::{Digest, Side};
+
     use super::*;
+    use crate::result::TransferResult;
 
     fn files(delivered: usize, failed: usize) -> Vec<FileResult> {
         let one = |i: usize| {
@@ -87,6 +114,28 @@ mod tests {
             400,
             "each delivered one has its digest"
         );
+    }
+
+    #[test]
+    fn a_brief_report_has_the_lines_of_the_whole_one() {
+        let file = |i: usize| {
+            let report = FileReport::unfinished(RawName::new(format!("f{i}")), 1, Side::Receiver);
+            let digest = Digest([0; 32]);
+            if i.is_multiple_of(3) {
+                FileReport { outcome: FileOutcome::Delivered { digest }, ..report }
+            } else {
+                report
+            }
+        };
+        for files in [0, 1, 2, 12, 60] {
+            let whole = SessionReport { files: (0..files).map(file).collect() };
+            let lines = |report: &SessionReport| file_lines(&TransferResult::new(report, None).files, false);
+            let short = brief(&whole);
+            assert_eq!(lines(&short), lines(&whole));
+            assert_eq!(short.delivered_bytes(), whole.delivered_bytes());
+            let named = short.files.iter().filter(|file| !file.name.as_bytes().is_empty()).count();
+            assert!(named <= MAX_LISTED, "{named}");
+        }
     }
 
     #[test]

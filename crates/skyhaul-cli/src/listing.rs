@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 /// Bytes of them at most, of all sessions.
 const BUDGET_BYTES: u64 = 128 << 20;
-/// Bytes that a file takes beside its name, which is kept twice.
+/// Bytes that a file takes beside its name, which counts twice: once kept, and once in the record under way.
 const FILE_BYTES: u64 = 384;
 
 /// What all sessions list.

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// This JSON, with every character beyond ASCII that a terminal obeys or does not show, and DEL, as an escape:
-/// names of files may have them, and JSON itself allows them. Outside of strings it has none. What is parsed
-/// is equal.
+/// This JSON, with every character beyond ASCII that a terminal obeys or does not show, and DEL, as an
+/// escape: names of files may have them, and JSON itself allows them. Outside of strings it has none. What is
+/// parsed is equal.
 pub(crate) fn seen(json: String) -> String {
     if !json.chars().any(is_unseen) {
         return json;

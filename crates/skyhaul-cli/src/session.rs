@@ -1,5 +1,6 @@
 //! One session of `skyhaul receive`: what one sender sends, and its place among others.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ use crate::advice;
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
 use crate::fast_open::FastOpenResult;
+use crate::file_lines::brief;
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
 use crate::output::{self, note};
@@ -170,6 +172,7 @@ async fn converse<E: TransportEnd>(
         };
     // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
     let result = || {
+        let report = in_form(&report, room.form);
         let (transport, protection) = (room.endpoint.transport(), Some(protection));
         let mut result =
             TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
@@ -188,11 +191,7 @@ async fn converse<E: TransportEnd>(
         room.held.hold(peer, result());
         return Ending::Transfer { is_complete: failure.is_none() };
     }
-    let is_shown = !is_told || {
-        let result = result();
-        room.joined.written(peer.ip(), written_bytes(&result, room.form), clock.now());
-        tell(peer, &result, room.form)
-    };
+    let is_shown = !is_told || tell_counted(room, peer, &result(), clock.now());
     // Held results have been asked: this one does not count.
     if room.held.holds() && is_settled || !counts.await {
         Ending::Stranger
@@ -348,6 +347,20 @@ fn outcome(
             (report, failure)
         }
     }
+}
+
+/// Report of which a result in this form is made.
+fn in_form(report: &SessionReport, form: Form) -> Cow<'_, SessionReport> {
+    match form {
+        Form::Table | Form::Nothing => Cow::Owned(brief(report)),
+        Form::Json | Form::FullTable => Cow::Borrowed(report),
+    }
+}
+
+/// As [`tell`], and counts what that writes.
+fn tell_counted<E>(room: &Room<E>, peer: SocketAddr, result: &TransferResult, now: Instant) -> bool {
+    room.joined.written(peer.ip(), written_bytes(result, room.form), now);
+    tell(peer, result, room.form)
 }
 
 /// Bytes that [`tell`] writes of a result for people.
