@@ -452,6 +452,31 @@ fn jitter_of_the_way_or_of_a_clock_is_no_queue() {
     }
 }
 
+/// Way of 10 Mbit/s that takes so many ms, and by chance so many longer, in order.
+fn by_chance(delay_ms: u64, jitter_ms: u64) -> DirectionConfig {
+    DirectionConfig {
+        rate_bps: Some(10_000_000),
+        delay_ns: delay_ms * MS,
+        jitter_ns: jitter_ms * MS,
+        queue: QueueLimit::Bytes(687_500),
+        ..DirectionConfig::default()
+    }
+}
+
+#[test]
+fn packets_that_take_longer_by_chance_stand_in_no_queue() {
+    let share = |delay_ms, jitter_ms| {
+        let way = by_chance(delay_ms, jitter_ms);
+        let reverse = DirectionConfig { jitter_ns: 0, ..way.clone() };
+        let link = LinkConfig { forward: way, reverse, ..LinkConfig::default() };
+        let of = |seed| run(link.clone(), seed, 10_000_000).share().unwrap_or(0.0);
+        (1..=5).map(of).sum::<f64>() / 5.0
+    };
+    let found = [(50, 20), (50, 50), (20, 8)].map(|(delay_ms, jitter_ms)| share(delay_ms, jitter_ms));
+    let before = [0.75, 0.31, 0.89];
+    assert!(found[0] > 0.85 && found[1] > 0.5 && found[2] > 0.95, "{found:?}, {before:?} before");
+}
+
 /// REPAIR segments that left at one moment at most.
 #[derive(Default)]
 struct SymbolsAtOnce {

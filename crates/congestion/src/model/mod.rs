@@ -326,6 +326,9 @@ impl Model {
 impl PathController for Model {
     fn on_sample(&mut self, now: Instant, sample: &PathSample) {
         self.delays.saw(now, sample, self.packet_ns(self.estimate.bps()));
+        if self.trains.agreed_bps() > 0.0 {
+            self.delays.carries(sample, self.estimate.bps().max(self.trains.agreed_bps()));
+        }
         self.pace.saw(sample, self.is_calm());
         if !self.estimate.is_known() {
             self.start(now, sample);

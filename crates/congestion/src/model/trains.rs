@@ -56,7 +56,8 @@ impl Departure {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trains {
     shown_bps: [f64; COMPARED],
-    latest_bps: f64,
+    /// Rates of the last trains, the last first, whatever was made of them.
+    latest_bps: [f64; COMPARED],
     /// The last first.
     departures: [Option<Departure>; REMEMBERED],
     /// Packets that the last train found room for, if it was longer.
@@ -70,7 +71,8 @@ impl Trains {
     pub(super) fn measured(&mut self, bps: f64, began_at: Instant, sent_bytes: u64, mss_bytes: u64) {
         self.shown_bps.rotate_right(1);
         self.shown_bps[0] = bps;
-        self.latest_bps = bps;
+        self.latest_bps.rotate_right(1);
+        self.latest_bps[0] = bps;
         let is_it = |train: &&mut Departure| train.at == began_at;
         if let Some(train) = self.departures.iter_mut().flatten().find(is_it) {
             train.ended |= sent_bytes >= (train.packets - 1) * mss_bytes;
@@ -92,7 +94,12 @@ impl Trains {
 
     /// Rate that the last train showed, in bit/s; 0 while there was none.
     pub(super) fn latest_bps(&self) -> f64 {
-        self.latest_bps
+        self.latest_bps[0]
+    }
+
+    /// Rate that all of the last trains showed, in bit/s; 0 while there were too few.
+    pub(super) fn agreed_bps(&self) -> f64 {
+        self.latest_bps.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
     /// Forgets what was shown: it is acted upon, or holds no longer.
