@@ -226,7 +226,8 @@ fn a_transfer_over_an_outage_goes_on_when_it_is_over() {
     });
 }
 
-/// Full packets vanish without a word: smaller ones carry the file, and the largest that arrive are found out.
+/// Full packets vanish without a word: smaller ones carry the file, and the largest that arrive are found
+/// out.
 #[test]
 fn a_path_that_takes_smaller_packets_and_tells_nobody_is_crossed_and_searched() {
     let forward = DirectionConfig { mtu_bytes: Some(1300), ..noisy().reverse };

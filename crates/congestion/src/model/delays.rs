@@ -14,8 +14,8 @@ const BASE_WINDOW_PACKETS: u64 = 200;
 /// ... up to this time, in which clocks drift by less than a packet.
 const MAX_BASE_WINDOW_NS: u64 = 60 * SECOND;
 
-/// Time for which a queue has to stand, as CoDel has it [RFC 8289 3.2], where each packet takes longer by
-/// chance: one of those in that time does not.
+/// Time for which a queue has to stand where each packet takes longer by chance, as one of those in that
+/// time does not [RFC 8289 3.2].
 const STANDS_NS: u64 = 100 * MS;
 /// Factor of what the path carries from which on more arrived than any queue lets out: what was before it
 /// took longer.
