@@ -12,7 +12,8 @@ use crate::support::{SCENARIO, ready, scenario, start};
 
 /// A relay and the addresses of its two ports.
 struct Relay {
-    child: Child,
+    /// `None`: it has ended.
+    child: Option<Child>,
     said: String,
     at: Vec<SocketAddr>,
 }
@@ -30,12 +31,23 @@ impl Relay {
             said.push_str(&line);
         }
         child.stderr = Some(reader.into_inner());
-        Self { child, said, at }
+        Self { child: Some(child), said, at }
     }
 
-    fn end(self) -> Said {
-        kill_process(Pid::from_raw(self.child.id() as i32).unwrap(), Signal::INT).unwrap();
-        self.child.wait_with_output().unwrap().into()
+    fn end(mut self) -> Said {
+        let child = self.child.take().unwrap(); // it ends once
+        kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
+        child.wait_with_output().unwrap().into()
+    }
+}
+
+impl Drop for Relay {
+    /// One that a test has left does not outlive it.
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -216,6 +228,7 @@ fn a_relay_says_that_its_routers_send_no_signals() {
     let path = path.to_str().unwrap();
     let relay = Relay::start(&[&[path], &udp[..]].concat());
     assert!(relay.said.contains("the router 'station' sends no signals here"), "{}", relay.said);
+    assert_eq!(relay.end().code, Some(0));
     let quiet = ["--quiet", "--duration", "1ms"];
     let said = run(&[&["emulate", path], &udp[..], &quiet].concat());
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
