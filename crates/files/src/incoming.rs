@@ -252,6 +252,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
 
     fn complete(&mut self, file: u32, digest: Digest) {
         if let Some(Open::Arriving(arriving)) = self.close(file) {
+            self.ledger.whole(file);
             self.finisher.push(Complete { file, digest, part: arriving.into_part() });
         }
     }

@@ -76,6 +76,11 @@ impl<O: FnMut(&Event<'_>)> Ledger<O> {
         (self.observer)(&Event::Arrived { file });
     }
 
+    /// A file has ended, and nothing of it is missing.
+    pub(crate) fn whole(&mut self, file: u32) {
+        (self.observer)(&Event::Whole { file });
+    }
+
     /// Chunks of a file are asked for again.
     pub(crate) fn again(&mut self, file: u32, chunks: u32) {
         (self.observer)(&Event::Again { file, chunks });

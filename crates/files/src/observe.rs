@@ -42,6 +42,12 @@ pub enum Event<'a> {
         /// The file's number.
         file: u32,
     },
+    /// At the receiver: the end of a file was read, and all of it fits: its result waits for this machine
+    /// alone.
+    Whole {
+        /// The file's number.
+        file: u32,
+    },
     /// Chunks of a file came damaged and are fetched again.
     Again {
         /// The file's number.

@@ -1,7 +1,7 @@
 //! Facts about the files while a session runs: all that is left of it when it is interrupted.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use skyhaul_core::Instant;
 use skyhaul_files::{Event, FileReport, SessionReport, Side};
@@ -18,8 +18,8 @@ pub(crate) struct KnownFiles {
     begun_at: Cell<Option<WallTime>>,
     /// Of each file the time at which its result was known.
     settled_at: RefCell<Vec<Option<WallTime>>>,
-    /// Files whose data is all here, and whose result is not known yet.
-    arrived: RefCell<BTreeSet<u32>>,
+    /// Files whose data is all here, and whose result is not known yet: true once their end is, too.
+    arrived: RefCell<BTreeMap<u32, bool>>,
 }
 
 impl KnownFiles {
@@ -36,7 +36,10 @@ impl KnownFiles {
                 files.push(FileReport::unfinished((*name).clone(), *bytes, side));
             }
             Event::Arrived { file } => {
-                self.arrived.borrow_mut().insert(*file);
+                self.arrived.borrow_mut().insert(*file, false);
+            }
+            Event::Whole { file } => {
+                self.arrived.borrow_mut().insert(*file, true);
             }
             Event::Settled { file, report } => {
                 self.arrived.borrow_mut().remove(file);
@@ -74,6 +77,11 @@ impl KnownFiles {
 
     fn settled(&self) -> usize {
         self.settled_at.borrow().iter().flatten().count()
+    }
+
+    /// True while the result of a file waits for this machine alone: its disk.
+    pub(crate) fn is_any_finishing(&self) -> bool {
+        self.arrived.borrow().values().any(|is_whole| *is_whole)
     }
 
     /// True once nothing of any file is to come: the data of each is here, or it was refused.

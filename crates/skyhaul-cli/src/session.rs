@@ -268,11 +268,11 @@ async fn keep_place<E: TransportEnd>(
     }
 }
 
-/// Ends when others wait for their senders' farewells, too, and each file has its result: a slow disk loses
-/// none for that.
+/// Ends when others wait for their senders' farewells, too, and no file is being finished: a slow disk loses
+/// none for that, and a sender that says no end keeps nobody out.
 async fn until_others_wait(farewell: &Farewell<'_>, known: &KnownFiles) {
     farewell.taken_away().await;
-    while !known.are_settled() {
+    while known.is_any_finishing() {
         tokio::time::sleep(TICK).await;
     }
 }
@@ -411,6 +411,7 @@ mod tests {
             Event::Started { files: 1, bytes: 5 },
             Event::File { file: 0, name: &name, bytes: 5 },
             Event::Arrived { file: 0 },
+            Event::Whole { file: 0 },
         ] {
             known.observe(&event, Side::Receiver, Instant::ZERO);
         }

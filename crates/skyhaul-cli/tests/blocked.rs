@@ -4,6 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod common;
+#[path = "common/records.rs"]
+#[allow(dead_code, reason = "files without an end are others' matter")]
+mod records;
 
 use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter, Write as _};
@@ -16,8 +19,7 @@ use std::time::Duration;
 use common::{
     Kept, Receiver, Said, file, free_port, names, noise, run, skipped, skyhaul, unprotected, until,
 };
-use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
-use skyhaul_files::{Digest, RawName, chunk_digest};
+use records::whole;
 use skyhaul_net::{Endpoint, EndpointOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -151,17 +153,6 @@ fn connections_that_are_no_transfers_write_one_line() {
         ["ended: 1 connection without a transfer", "ended: 39 connections without a transfer"],
         "{said:?}"
     );
-}
-
-/// Whole transfer of one file of an octet.
-fn whole(name: &str) -> Vec<u8> {
-    let mut stream = SessionOpening { version: Version::One, files: 1, bytes: 1 }.encode().to_vec();
-    let name = RawName::new(name);
-    stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
-    stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
-    stream.extend(b"x");
-    stream.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(0));
-    stream
 }
 
 /// Each took 300 bytes, however many came.

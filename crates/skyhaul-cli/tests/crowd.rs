@@ -5,15 +5,18 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod common;
+#[path = "common/records.rs"]
+mod records;
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use common::{Kept, Receiver, Said, file, noise, skyhaul, until};
+use records::{endless, whole};
 use rustix::process::{Pid, Signal, kill_process};
 use skyhaul_core::ResetReason;
-use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
-use skyhaul_files::{Code, Digest, RawName, Reason, chunk_digest};
+use skyhaul_files::codec::{Record, SessionOpening, Version};
+use skyhaul_files::{Code, RawName, Reason};
 use skyhaul_net::{Endpoint, EndpointOptions, Limits, Protection, Stream};
 use skyhaul_stp::Config;
 use skyhaul_stp::segment::{Opening, Segment, encode};
@@ -40,17 +43,6 @@ fn forged(port: u16, data: &[u8]) -> Vec<u8> {
     let opening = Opening { max_payload_bytes: 1400, window_bytes: 1 << 20, nonce, ..Opening::default() };
     let data = (!data.is_empty()).then_some((data, &[][..]));
     datagram(port, Segment { bgn: Some(opening), data, ..Segment::default() })
-}
-
-/// A whole transfer of one file of an octet.
-fn whole(name: &str) -> Vec<u8> {
-    let mut stream = SessionOpening { version: Version::One, files: 1, bytes: 1 }.encode().to_vec();
-    let name = RawName::new(name);
-    stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
-    stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
-    stream.extend(b"x");
-    stream.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(0));
-    stream
 }
 
 /// Runs `work` in a runtime of its own.
@@ -226,6 +218,17 @@ fn silent_and_slow_peers_keep_no_newcomer_out() {
 /// Each waited 15 s for a farewell, and as many as there may be sessions kept everybody else out.
 #[test]
 fn senders_of_whole_files_that_say_no_farewell_keep_no_newcomer_out() {
+    newcomer_gets_in_beside_sessions_that_say(whole);
+}
+
+/// What waits for a file's result before it gives way waited for ever: the sender's word was missing.
+#[test]
+fn senders_of_all_data_of_a_file_that_never_say_its_end_keep_no_newcomer_out() {
+    newcomer_gets_in_beside_sessions_that_say(endless);
+}
+
+/// A newcomer beside many sessions of one address, each of which says this of a file of its own, and no more.
+fn newcomer_gets_in_beside_sessions_that_say(first: fn(&str) -> Vec<u8>) {
     const SESSIONS: usize = 200;
     let receiver = Receiver::start(&[]);
     block_on(async {
@@ -234,7 +237,7 @@ fn senders_of_whole_files_that_say_no_farewell_keep_no_newcomer_out() {
         let far = Endpoint::bind(SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0)), options).unwrap();
         let opened = (0..SESSIONS).map(|i| {
             let (far, address) = (far.clone(), receiver.address.clone());
-            async move { says(&far, &address, &whole(&format!("whole{i}"))).await }
+            async move { says(&far, &address, &first(&format!("whole{i}"))).await }
         });
         let local = tokio::task::LocalSet::new();
         let held: Vec<_> = opened.map(|one| local.spawn_local(one)).collect();

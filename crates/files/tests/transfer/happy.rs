@@ -126,6 +126,7 @@ async fn observers_see_a_transfer_in_order() {
             bytes.push(*moved);
         }
         Event::Arrived { file } => log.push(format!("arrived {file}")),
+        Event::Whole { file } => log.push(format!("whole {file}")),
         Event::Settled { file, report } => log.push(format!("settled {file} {}", report.digest().is_some())),
         _ => panic!("{event:?}"),
     };
@@ -145,7 +146,10 @@ async fn observers_see_a_transfer_in_order() {
     let first = format!("file 0 a {len}");
     assert_eq!(at_sender, [&*begin, &*first, "file 1 empty 0", "settled 0 true", "settled 1 true"]);
     at_receiver.retain(|line| !line.starts_with("settled"));
-    assert_eq!(at_receiver, [&*begin, &*first, "arrived 0", "file 1 empty 0", "arrived 1"]);
+    assert_eq!(
+        at_receiver,
+        [&*begin, &*first, "arrived 0", "whole 0", "file 1 empty 0", "arrived 1", "whole 1"]
+    );
     for bytes in [sent_bytes, received_bytes] {
         assert!(bytes.is_sorted() && bytes.len() > len / 10_000);
         assert_eq!(bytes.last(), Some(&(len as u64)));
