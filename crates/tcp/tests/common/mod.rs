@@ -9,6 +9,7 @@
 )]
 
 pub mod pair;
+pub mod silent;
 
 use std::net::Ipv4Addr;
 
