@@ -39,6 +39,7 @@ mod destination;
 mod digest;
 mod errors;
 mod escape;
+mod fetching;
 mod finisher;
 mod frames;
 mod incoming;

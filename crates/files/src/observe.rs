@@ -24,7 +24,7 @@ pub enum Event<'a> {
         /// Its size.
         bytes: u64,
     },
-    /// At the sender: the session reads files now, and does nothing else meanwhile.
+    /// At the sender: everything that was read is written to the stream, and more is being read.
     Reading,
     /// At the sender: it has read what it needs for now.
     Read,

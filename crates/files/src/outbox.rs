@@ -64,6 +64,15 @@ impl Outbox {
         &mut self.storage[self.end..end]
     }
 
+    /// Fills the room with `octets`: with their memory where nothing waits, which is exchanged for other one.
+    pub(crate) fn fill_room(&mut self, octets: &mut Vec<u8>) {
+        if self.end == 0 {
+            std::mem::swap(&mut self.storage, octets);
+        } else {
+            self.room(octets.len()).copy_from_slice(octets);
+        }
+    }
+
     /// Appends the first `len` octets of the room; `payload` of them are payload.
     pub(crate) fn commit(&mut self, len: usize, payload: usize) {
         self.end += len;

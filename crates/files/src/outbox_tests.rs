@@ -122,3 +122,21 @@ fn nothing_else_is_cut() {
     out.written(100);
     assert!(out.cut(5) > 0 && out.cut(5) == 0, "it is cut");
 }
+
+#[tokio::test]
+async fn memory_of_what_comes_is_taken_where_nothing_waits() {
+    let (mut out, mut stream) = (Outbox::default(), Trickle(Vec::new()));
+    let mut record = b"first, ".to_vec();
+    let memory = record.as_ptr();
+    out.fill_room(&mut record);
+    out.commit(7, 7);
+    assert_eq!(out.storage.as_ptr(), memory, "without a copy");
+    let mut record = b"second".to_vec();
+    out.fill_room(&mut record);
+    out.commit(6, 6);
+    assert_eq!(record, b"second", "copied");
+    while out.wants() {
+        out.drive(&mut stream).await.unwrap();
+    }
+    assert_eq!((stream.0.as_slice(), out.moved()), (&b"first, second"[..], 13));
+}

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use crate::codec::{ChunkRange, Record, Reply, SessionOpening, Version, receipt};
 use crate::errors::{Fault, Violation};
+use crate::fetching::Fetching;
 use crate::frames::Frame;
 use crate::limits::MAX_FILES;
 use crate::observe::Event;
 use crate::outbox::Outbox;
 use crate::reason::{Code, Reason};
 use crate::report::{Failure, FileOutcome, SessionReport, Side};
-use crate::sending::Sending;
+use crate::sending::{Sending, Step};
 use crate::source::{Source, SourceError};
 
 /// Small records are gathered up to this size; a chunk may follow them.
@@ -30,6 +31,9 @@ pub(crate) struct Outgoing<O> {
     total: u64,
     /// The outbox has an ABORT that the receiver does not know the reason of.
     owes: bool,
+    /// The observer was told that files are waited for.
+    is_reading: bool,
+    pub(crate) fetching: Fetching,
     pub(crate) out: Outbox,
 }
 
@@ -46,6 +50,8 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
             repairs: VecDeque::new(),
             total,
             owes: false,
+            is_reading: false,
+            fetching: Fetching::default(),
             out: Outbox::default(),
         }
     }
@@ -79,9 +85,17 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
     pub(crate) fn fill(&mut self) {
         if self.out.is_empty() && !self.all_settled() {
             self.owes = false;
-            (self.observer)(&Event::Reading);
+            self.tell_reading(true);
             while self.out.len() < GATHER_BYTES && self.put_more() {}
-            (self.observer)(&Event::Read);
+        }
+        let waits = self.out.is_empty() && !self.all_settled() && self.fetching.is_busy();
+        self.tell_reading(waits);
+    }
+
+    fn tell_reading(&mut self, reads: bool) {
+        if reads != self.is_reading {
+            self.is_reading = reads;
+            (self.observer)(if reads { &Event::Reading } else { &Event::Read });
         }
     }
 
@@ -92,33 +106,33 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
 
     /// Puts more into the outbox. Repairs go before new data: the receiver holds unfinished files for them.
     fn put_more(&mut self) -> bool {
-        self.repair() || self.stream() || self.begin()
+        match self.repair().or_else(|| self.stream()) {
+            Some(step) => step != Step::Waits,
+            None => self.begin(),
+        }
     }
 
-    fn repair(&mut self) -> bool {
-        let Some(&file) = self.repairs.front() else { return false };
-        if self.advance(file as usize) {
+    fn repair(&mut self) -> Option<Step> {
+        let file = *self.repairs.front()?;
+        let step = self.advance(file as usize);
+        if step == Step::Ended {
             self.repairs.pop_front();
         }
-        true
+        Some(step)
     }
 
-    fn stream(&mut self) -> bool {
-        let Some(last) = self.begun.checked_sub(1) else { return false };
-        let streaming = self.files[last].is_streaming();
-        if streaming {
-            self.advance(last);
-        }
-        streaming
+    fn stream(&mut self) -> Option<Step> {
+        let last = self.begun.checked_sub(1)?;
+        self.files[last].is_streaming().then(|| self.advance(last))
     }
 
-    /// Puts one more record of a file; `true` if none is left for now.
-    fn advance(&mut self, file: usize) -> bool {
-        match self.files[file].advance(self.version, &mut self.out) {
-            Ok(ended) => ended,
+    /// Puts one more record of a file.
+    fn advance(&mut self, file: usize) -> Step {
+        match self.files[file].advance(self.version, &mut self.fetching, &mut self.out) {
+            Ok(step) => step,
             Err(reason) => {
                 self.abort(file, Side::Sender, reason);
-                true
+                Step::Ended
             }
         }
     }

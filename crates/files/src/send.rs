@@ -93,6 +93,7 @@ where
         tokio::select! {
             biased;
             step = replies.step(), if !settled => take(replies, &step?, outgoing)?,
+            () = outgoing.fetching.done(), if !settled => {}
             written = outgoing.out.drive(writer), if outgoing.out.wants() => match written {
                 Ok(()) => outgoing.written(),
                 Err(_) if settled => return Ok(()),

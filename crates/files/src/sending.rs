@@ -3,11 +3,26 @@
 use crate::codec::{CHUNK_HEAD_BYTES, ChunkRange, Record, Version, chunk_head, portion, portioned_bytes};
 use crate::digest::{Digest, Tree, chunk_digest};
 use crate::errors::Violation;
+use crate::fetching::{Fetching, Place};
 use crate::limits::{MAX_ROUNDS, chunk_count, chunk_len, chunk_offset};
 use crate::outbox::Outbox;
 use crate::reason::Reason;
 use crate::report::{Failure, FileOutcome, FileReport, Side};
 use crate::source::{Reading, Source, SourceError, begin_reason};
+
+/// Files below this size are read at once: handing them to another thread would take longer than most.
+const READ_AHEAD_BYTES: u64 = 64 * 1024;
+
+/// What came of a turn of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A record was put.
+    Put,
+    /// Its next chunk is being read.
+    Waits,
+    /// Its end was put, or nothing is left to put for now.
+    Ended,
+}
 
 /// How far a file is.
 enum SendState {
@@ -69,20 +84,39 @@ impl Sending {
         Ok(())
     }
 
-    /// Sends the next chunk that is due, or the end; `true` after an end.
-    pub(crate) fn advance(&mut self, version: Version, out: &mut Outbox) -> Result<bool, Reason> {
+    /// Sends the next chunk that is due, if it was read, or the end.
+    pub(crate) fn advance(
+        &mut self,
+        version: Version,
+        fetching: &mut Fetching,
+        out: &mut Outbox,
+    ) -> Result<Step, Reason> {
+        let Some((chunk, reading)) = self.due() else { return self.end(out).map(|()| Step::Ended) };
+        let record = ChunkRecord { version, file: self.file, chunk, reading: reading.clone() };
+        let Some(digest) = record.put(fetching, out)? else { return Ok(Step::Waits) };
         match &mut self.state {
-            SendState::Streaming { reading, next, tree } if *next < chunk_count(reading.size()) => {
-                tree.push(put_chunk(out, version, self.file, reading, *next)?);
+            SendState::Streaming { next, tree, .. } => {
+                tree.push(digest);
                 *next += 1;
             }
-            SendState::Repairing { reading, chunks, .. } if !chunks.is_empty() => {
-                let next = chunks.pop().unwrap_or_default();
-                put_chunk(out, version, self.file, reading, next)?;
-            }
-            _ => return self.end(out).map(|()| true),
+            SendState::Repairing { chunks, .. } => drop(chunks.pop()),
+            _ => {}
         }
-        Ok(false)
+        if let Some((chunk, _)) = self.due() {
+            ChunkRecord { chunk, ..record }.read_ahead(fetching);
+        }
+        Ok(Step::Put)
+    }
+
+    /// Number of the next chunk to send, and where it is read.
+    fn due(&self) -> Option<(u32, &Reading)> {
+        match &self.state {
+            SendState::Streaming { reading, next, .. } => {
+                (*next < chunk_count(reading.size())).then_some((*next, reading))
+            }
+            SendState::Repairing { reading, chunks, .. } => chunks.last().map(|&chunk| (chunk, reading)),
+            _ => None,
+        }
     }
 
     fn end(&mut self, out: &mut Outbox) -> Result<(), Reason> {
@@ -164,24 +198,79 @@ impl Sending {
     }
 }
 
-fn put_chunk(
-    out: &mut Outbox,
+/// Record of a chunk, to be read.
+struct ChunkRecord {
     version: Version,
     file: u32,
-    reading: &Reading,
-    number: u32,
-) -> Result<Digest, Reason> {
-    let len = chunk_len(reading.size(), number);
-    let data_bytes = if version.has_portions() { portioned_bytes(len) } else { len };
-    let (head, data) = out.room(CHUNK_HEAD_BYTES + data_bytes).split_at_mut(CHUNK_HEAD_BYTES);
-    reading.read(chunk_offset(number), &mut data[..len])?;
-    let digest = chunk_digest(number, chunk_count(reading.size()), &data[..len]);
-    head.copy_from_slice(&chunk_head(file, number, len, &digest));
-    if version.has_portions() {
-        portion(data, len);
-        out.commit_portions(file, len);
-    } else {
-        out.commit(CHUNK_HEAD_BYTES + len, len);
+    chunk: u32,
+    reading: Reading,
+}
+
+impl ChunkRecord {
+    /// Octets of payload.
+    fn payload_bytes(&self) -> usize {
+        chunk_len(self.reading.size(), self.chunk)
     }
-    Ok(digest)
+
+    fn octets(&self) -> usize {
+        let len = self.payload_bytes();
+        CHUNK_HEAD_BYTES + if self.version.has_portions() { portioned_bytes(len) } else { len }
+    }
+
+    fn place(&self) -> Place {
+        Place { file: self.file, chunk: self.chunk }
+    }
+
+    /// True if another thread reads it.
+    fn is_fetched(&self) -> bool {
+        self.reading.may_wait() && self.reading.size() >= READ_AHEAD_BYTES
+    }
+
+    /// Has it read, if that is another thread's.
+    fn read_ahead(self, fetching: &mut Fetching) {
+        if self.is_fetched() {
+            fetching.start(self.place(), self.octets(), move |room| self.fill(room));
+        }
+    }
+
+    /// Puts it if it was read, and has it read otherwise; its digest, if it was put.
+    fn put(&self, fetching: &mut Fetching, out: &mut Outbox) -> Result<Option<Digest>, Reason> {
+        if !self.is_fetched() {
+            let digest = self.fill(out.room(self.octets()))?;
+            self.commit(out);
+            return Ok(Some(digest));
+        }
+        let put = |record: &mut Vec<u8>| {
+            out.fill_room(record);
+            self.commit(out);
+        };
+        if let Some(digest) = fetching.take(self.place(), put) {
+            return digest.map(Some);
+        }
+        Self { reading: self.reading.clone(), ..*self }.read_ahead(fetching);
+        Ok(None)
+    }
+
+    /// Fills `room`, which is of its octets.
+    fn fill(&self, room: &mut [u8]) -> Result<Digest, Reason> {
+        let (len, size) = (self.payload_bytes(), self.reading.size());
+        let (head, data) = room.split_at_mut(CHUNK_HEAD_BYTES);
+        self.reading.read(chunk_offset(self.chunk), &mut data[..len])?;
+        let digest = chunk_digest(self.chunk, chunk_count(size), &data[..len]);
+        head.copy_from_slice(&chunk_head(self.file, self.chunk, len, &digest));
+        if self.version.has_portions() {
+            portion(data, len);
+        }
+        Ok(digest)
+    }
+
+    /// Appends what stands in the room of `out`.
+    fn commit(&self, out: &mut Outbox) {
+        let len = self.payload_bytes();
+        if self.version.has_portions() {
+            out.commit_portions(self.file, len);
+        } else {
+            out.commit(CHUNK_HEAD_BYTES + len, len);
+        }
+    }
 }

@@ -143,7 +143,9 @@ impl Source {
         match &self.content {
             Content::Memory(bytes) => Ok(Reading::Memory(bytes.clone())),
             Content::Spool(file) => Ok(Reading::Spool(Arc::clone(file), self.size)),
-            Content::Path(path) => open_regular(path).map(|(file, stamp)| Reading::File(file, stamp)),
+            Content::Path(path) => {
+                open_regular(path).map(|(file, stamp)| Reading::File(Arc::new(file), stamp))
+            }
         }
     }
 }
@@ -188,10 +190,10 @@ impl Stamp {
     }
 }
 
-/// A file in transfer.
-#[derive(Debug)]
+/// A file in transfer; clones are of one open file.
+#[derive(Clone, Debug)]
 pub(crate) enum Reading {
-    File(File, Stamp),
+    File(Arc<File>, Stamp),
     Memory(Bytes),
     Spool(Arc<File>, u64),
 }
@@ -213,6 +215,11 @@ impl Reading {
     pub(crate) fn modified(&self) -> Option<Modified> {
         let Self::File(_, Stamp { modified: (seconds, nanos), .. }) = self else { return None };
         Some(Modified { seconds: *seconds, nanos: u32::try_from(*nanos).unwrap_or(0) })
+    }
+
+    /// True if reading it may wait for a disk.
+    pub(crate) fn may_wait(&self) -> bool {
+        !matches!(self, Self::Memory(_))
     }
 
     /// Fills `room` from `offset`; both lie within the size.

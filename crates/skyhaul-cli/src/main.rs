@@ -99,7 +99,11 @@ fn main() -> ExitCode {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(args.command)),
+        Ok(runtime) => {
+            let result = runtime.block_on(run(args.command));
+            runtime.shutdown_background(); // a disk that hangs holds nobody up: what matters was waited for
+            result
+        }
         Err(error) => Err(Failure::new(format!("cannot start: {error}"))),
     };
     let code = match result {

@@ -191,6 +191,17 @@ fn a_slow_disk_at_the_sender_is_named() {
 }
 
 #[test]
+fn what_was_read_is_sent_while_a_slow_disk_reads_on() {
+    let transfer = Transfer::of(4 * MB);
+    let Some(slow) = slow_disk(&transfer.folder) else { return };
+    let transfer = Transfer { sender: format!("{slow} SLOW_READ_US=200000 SEND"), ..transfer };
+    let Some(result) = transfer.over(PATH, "data far:4700") else { return };
+    // The disk alone takes 3.2 s and the link alone 3.2 s, however busy the machine is.
+    let seconds = result["confirmed_s"].as_f64().unwrap();
+    assert!(seconds < 5.4, "one after the other takes 6.4 s: {result}");
+}
+
+#[test]
 fn a_standard_input_that_is_fed_slowly_is_named() {
     let transfer = Transfer { sender: "(cat data; sleep 3) | SEND".into(), ..Transfer::of(MB) };
     is_first(transfer.over(PATH, "- far:4700"), "source", 2.5);
