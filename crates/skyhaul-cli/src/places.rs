@@ -2,7 +2,7 @@
 //! something keeps its place.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -35,8 +35,12 @@ const SILENCE_NS: u64 = PROGRESS_GRACE_NS;
 /// Time of silence after which a sender is asked whether it is there, if what it sends is the only thing that
 /// is waited for.
 pub(crate) const ASK_INTERVAL_NS: u64 = SECOND;
-/// Least payload that is progress: less than that comes from whoever holds a place for its own sake.
+/// Least of a transfer's files that is progress: less than that comes from whoever holds a place for its own
+/// sake.
 const MIN_PROGRESS_BYTES: u64 = 1024;
+/// About what a file has in records beside its name and its payload. It counts, so that many small files are
+/// progress, and refused ones as much as they take, and no more.
+const RECORDS_BYTES: u64 = 40;
 /// Time in which a connection that is proven must be a transfer, whether others want its place or not.
 pub(crate) const OPENING_LIMIT_NS: u64 = 15 * SECOND;
 
@@ -47,10 +51,15 @@ pub(crate) struct Progress {
     is_opened: Cell<bool>,
     /// True once it brought something.
     has_brought: Cell<bool>,
-    /// Time of the last progress; at first, of its begin.
+    /// Time of the last progress; at first, of its begin. Later by what files waited for this machine's disk.
     at: Cell<Instant>,
-    /// Payload that had moved by then.
+    /// Bytes that have come since.
     bytes: Cell<u64>,
+    /// Payload that has moved in all.
+    moved_bytes: Cell<u64>,
+    /// Files that wait for this machine alone, and since when: that, or the result of one of them.
+    finishing: RefCell<BTreeSet<u32>>,
+    finishing_at: Cell<Instant>,
     /// Time at which its sender was last heard of, where that tells whether it is there: it is asked if it
     /// says nothing.
     heard_at: Cell<Option<Instant>>,
@@ -58,22 +67,46 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(now: Instant) -> Rc<Self> {
-        let (is_opened, has_brought, heard_at) = Default::default();
-        Rc::new(Self { is_opened, has_brought, at: Cell::new(now), bytes: Cell::new(0), heard_at })
+        let (is_opened, has_brought, bytes, moved_bytes, finishing, heard_at) = Default::default();
+        let (at, finishing_at) = (Cell::new(now), Cell::new(now));
+        Rc::new(Self { is_opened, has_brought, at, bytes, moved_bytes, finishing, finishing_at, heard_at })
     }
 
     /// Takes what the session tells.
     pub(crate) fn observe(&self, event: &Event<'_>, now: Instant) {
         match event {
-            Event::Started { files, .. } => self.is_opened.set(*files > 0),
-            Event::Moved { bytes, .. } if bytes.abs_diff(self.bytes.get()) < MIN_PROGRESS_BYTES => return,
-            Event::Moved { bytes, .. } => {
-                self.bytes.set(*bytes);
-                self.has_brought.set(true);
+            Event::Started { files, .. } => {
+                self.is_opened.set(*files > 0);
+                self.at.set(now);
             }
-            Event::Settled { .. } | Event::Arrived { .. } => self.has_brought.set(true),
-            _ => return,
+            Event::File { name, .. } => self.bring(RECORDS_BYTES + name.as_bytes().len() as u64, now),
+            Event::Moved { bytes, .. } => {
+                let before_bytes = self.moved_bytes.replace(*bytes);
+                self.bring(bytes.saturating_sub(before_bytes), now);
+            }
+            Event::Arrived { .. } => self.has_brought.set(true),
+            Event::Whole { file } => {
+                if self.finishing.borrow().is_empty() {
+                    self.finishing_at.set(now);
+                }
+                self.finishing.borrow_mut().insert(*file);
+            }
+            Event::Settled { file, .. } if self.finishing.borrow_mut().remove(file) => {
+                let disk_ns = now.since(self.finishing_at.replace(now));
+                self.at.set(self.at.get().after(disk_ns).min(now));
+            }
+            _ => {}
         }
+    }
+
+    fn bring(&self, bytes: u64, now: Instant) {
+        let bytes = self.bytes.get() + bytes;
+        if bytes < MIN_PROGRESS_BYTES {
+            self.bytes.set(bytes);
+            return;
+        }
+        self.bytes.set(0);
+        self.has_brought.set(true);
         self.at.set(now);
     }
 

@@ -141,3 +141,52 @@ fn farewells_are_waited_for_within_a_bound_and_the_host_with_most_of_them_gives_
     drop(crowd);
     assert_eq!(places.farewells.borrow().len(), 1);
 }
+
+/// A file that was refused every 2.7 s was progress, whatever it brought.
+#[test]
+fn a_refused_file_now_and_then_is_no_progress_and_many_are_as_much_as_they_take() {
+    let name = skyhaul_files::RawName::new(".x");
+    let places = Places::default();
+    let progress = begun(0, true);
+    let held = fill(&places, &progress);
+    let refused = |ms| {
+        let report = skyhaul_files::FileReport::unfinished(name.clone(), 1, skyhaul_files::Side::Receiver);
+        progress.observe(&Event::File { file: 0, name: &name, bytes: 1 }, at(ms));
+        progress.observe(&Event::Settled { file: 0, report: &report }, at(ms));
+    };
+    (0..30).for_each(|_| refused(2700));
+    assert!(places.take(address(9), &begun(5600, false), at(5600)).is_none(), "a kilobyte has come");
+    refused(5400);
+    let newcomer = places.take(address(9), &begun(5800, false), at(5800));
+    assert!(newcomer.is_some() && held.iter().filter(|place| has_to_leave(place)).count() == 1);
+}
+
+/// Files of an octet moved less than a kilobyte, and were progress each.
+#[test]
+fn many_small_files_are_progress() {
+    let name = skyhaul_files::RawName::new("small");
+    let progress = begun(0, true);
+    for i in 1..=100 {
+        progress.observe(&Event::File { file: i, name: &name, bytes: 1 }, at(100 * u64::from(i)));
+        progress.observe(&Event::Moved { bytes: i.into(), total: 100 }, at(100 * u64::from(i)));
+        assert!(!progress.is_idle(at(100 * u64::from(i))), "{i}");
+    }
+}
+
+/// The time that a slow disk takes for files that are here is not their sender's.
+#[test]
+fn files_that_wait_for_a_slow_disk_are_no_silence() {
+    let name = skyhaul_files::RawName::new("file");
+    let report = skyhaul_files::FileReport::unfinished(name.clone(), 1, skyhaul_files::Side::Receiver);
+    let progress = begun(0, true);
+    for file in 0..10 {
+        progress.observe(&Event::File { file, name: &name, bytes: 1 }, at(0));
+        progress.observe(&Event::Whole { file }, at(500));
+    }
+    for file in 0..10 {
+        let now = at(2500 + 2000 * u64::from(file));
+        progress.observe(&Event::Settled { file, report: &report }, now);
+        assert_eq!(progress.idle_ns(now), SECOND / 2, "{file}");
+    }
+    assert!(progress.is_idle(at(23_000)), "nothing comes, and nothing waits for the disk");
+}

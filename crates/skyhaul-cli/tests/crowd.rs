@@ -75,12 +75,15 @@ fn begun() -> Vec<u8> {
 /// A transfer of so many files, each with a name that is refused, and given up at once.
 fn refused(files: u32) -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::One, files, bytes: 0 }.encode().to_vec();
-    for number in 0..files {
-        let name = RawName::new(".hidden");
-        stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(number));
-        stream.extend(Record::Abort { reason: Reason::new(Code::Interrupted, "") }.encode(number));
-    }
+    (0..files).for_each(|number| stream.extend(refused_file(number, RawName::new(".hidden"))));
     stream
+}
+
+/// Records of a file whose name is refused.
+fn refused_file(number: u32, name: RawName) -> Vec<u8> {
+    let file = Record::File { size: 1, executable: false, modified: None, name };
+    let abort = Record::Abort { reason: Reason::new(Code::Interrupted, "") };
+    [file.encode(number), abort.encode(number)].concat()
 }
 
 struct Source {
@@ -277,6 +280,40 @@ fn refused_files_are_read_at_a_bounded_rate_and_keep_no_newcomer_out() {
         let (code, entered) = newcomer.unwrap();
         assert!(code == Some(0) && entered < IN_TIME, "{code:?} {entered:?}");
     });
+}
+
+/// Every result passed for progress, that of a refused file, too: `--once` waited for the next one.
+#[test]
+fn who_has_a_file_refused_now_and_then_holds_up_no_receiver_that_waits_for_one_transfer() {
+    let mut receiver = Receiver::start(&["--once"]);
+    block_on(async {
+        let far = endpoint(2);
+        let opening = SessionOpening { version: Version::One, files: 1000, bytes: 0 };
+        let mut stream = says(&far, &receiver.address, &opening.encode()).await;
+        let dripping = async {
+            for number in 0..1000 {
+                let _ = stream.write_all(&refused_file(number, RawName::new(".hidden"))).await;
+                tokio::time::sleep(Duration::from_millis(2700)).await;
+            }
+        };
+        let waiting = async {
+            let address = receiver.address.clone();
+            let sent = move || Source::of(1000).sent("one", &address, &[]).wait_with_output().into();
+            let sent: Said = tokio::task::spawn_blocking(sent).await.unwrap();
+            assert_eq!(sent.code, Some(0), "{sent:?}");
+            let behind = Instant::now();
+            while receiver.child.try_wait().unwrap().is_none() {
+                assert!(behind.elapsed() < Duration::from_secs(15), "it waits");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        tokio::select! {
+            () = dripping => unreachable!(),
+            () = waiting => {}
+        }
+    });
+    let (received, _folder) = receiver.wait();
+    assert_eq!(received.code, Some(0), "{received:?}");
 }
 
 #[test]

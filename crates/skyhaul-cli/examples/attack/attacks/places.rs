@@ -5,8 +5,9 @@ use std::io;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use skyhaul_files::Version;
-use skyhaul_files::codec::SessionOpening;
+use skyhaul_files::codec::{Record, SessionOpening};
+use skyhaul_files::{Code, MAX_FILES, RawName, Reason, Version};
+use skyhaul_net::Stream;
 use skyhaul_stp::segment::Segment;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -69,6 +70,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         aim: "a valid opening, and then nothing",
         scene: Scene::PLAIN,
         run: slow_files,
+    },
+    Attack {
+        name: "refused-slowly",
+        place: Place::Peer,
+        octets: "some 3300: 32 of two addresses",
+        aim: "a refused file every 2.7 s passes for progress",
+        scene: Scene::PLAIN,
+        run: |field| crowd(field, 2, 16, |stream| Box::pin(refused_slowly(stream))),
     },
     Attack {
         name: "one-address",
@@ -154,6 +163,19 @@ fn slow_files(field: &Field<'_>) -> io::Result<()> {
             stream.read_u8().await.map(drop)
         })
     })
+}
+
+/// A file whose name is refused, and another one, and another one.
+async fn refused_slowly(stream: &mut Stream) -> io::Result<()> {
+    let files = MAX_FILES as u32;
+    stream.write_all(&SessionOpening { version: Version::Two, files, bytes: 0 }.encode()).await?;
+    for number in 0..files {
+        let file = Record::File { size: 1, executable: false, modified: None, name: RawName::new(".x") };
+        let abort = Record::Abort { reason: Reason::new(Code::Interrupted, "") };
+        stream.write_all(&[file.encode(number), abort.encode(number)].concat()).await?;
+        tokio::time::sleep(Duration::from_millis(2700)).await;
+    }
+    Ok(())
 }
 
 /// Senders that are killed while their files are under way.
