@@ -37,6 +37,7 @@
 #![deny(unsafe_code)]
 
 mod address;
+mod backlog;
 mod clock;
 mod connection;
 mod counters;

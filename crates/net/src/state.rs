@@ -1,13 +1,14 @@
 //! State that streams, listeners and the driver share under one lock: the engine and who waits for it.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use skyhaul_core::endpoint::Stage;
-use skyhaul_core::{ConnectionId, Instant, StreamEvent};
+use skyhaul_core::{ConnectionId, Instant, StreamEvent, host_number};
 
+use crate::backlog::Backlog;
 use crate::entry::{Entry, Proof};
 use crate::{EndpointError, Protocol};
 
@@ -24,15 +25,6 @@ enum Life {
     Ended,
     /// A panic happened under the lock: nothing inside can be trusted.
     Failed,
-}
-
-/// Connections to one port that wait for [`crate::Listener::accept`].
-#[derive(Debug)]
-struct Backlog {
-    queue: VecDeque<ConnectionId>,
-    /// So many may wait; further ones are broken off.
-    limit: usize,
-    waker: Option<Waker>,
 }
 
 /// Engine, connections and counters of an endpoint.
@@ -89,7 +81,7 @@ impl<P: Protocol> State<P> {
             return Err(EndpointError::AlreadyListening);
         }
         self.engine.listen(port);
-        self.backlogs.insert(port, Backlog { queue: VecDeque::new(), limit: limit.max(1), waker: None });
+        self.backlogs.insert(port, Backlog::new(limit));
         Ok(())
     }
 
@@ -97,7 +89,7 @@ impl<P: Protocol> State<P> {
     pub(crate) fn unlisten(&mut self, port: u16, now: Instant) {
         let Some(backlog) = self.backlogs.remove(&port) else { return };
         self.engine.unlisten(port);
-        for id in backlog.queue {
+        for id in backlog.into_rest() {
             self.let_go(now, id, true);
         }
     }
@@ -113,12 +105,12 @@ impl<P: Protocol> State<P> {
         if ended {
             return Poll::Ready(None);
         }
-        while let Some(id) = backlog.queue.pop_front() {
+        while let Some(id) = backlog.next() {
             if let Some(peer) = self.engine.address(id) {
                 return Poll::Ready(Some((id, peer)));
             }
         }
-        backlog.waker = Some(cx.waker().clone());
+        backlog.wait(cx);
         Poll::Pending
     }
 
@@ -185,13 +177,14 @@ impl<P: Protocol> State<P> {
 
     fn offer(&mut self, now: Instant, id: ConnectionId, wake: &mut Vec<Waker>) {
         self.entries.insert(id, Entry::new(true, self.accept_limit_bytes));
-        let port = self.engine.local_port(id);
+        let (port, peer) = (self.engine.local_port(id), self.engine.address(id));
         let backlog = port.and_then(|port| self.backlogs.get_mut(&port));
-        let Some(backlog) = backlog.filter(|backlog| backlog.queue.len() < backlog.limit) else {
-            return self.let_go(now, id, true);
-        };
-        backlog.queue.push_back(id);
-        wake.extend(backlog.waker.take());
+        let Some((backlog, peer)) = backlog.zip(peer) else { return self.let_go(now, id, true) };
+        let (waker, surplus) = backlog.put(id, host_number(peer.ip()));
+        wake.extend(waker);
+        if let Some(surplus) = surplus {
+            self.let_go(now, surplus, true);
+        }
     }
 
     fn tell(&mut self, id: ConnectionId, event: StreamEvent, wake: &mut Vec<Waker>) {
@@ -255,7 +248,7 @@ impl<P: Protocol> State<P> {
 
     /// All who wait for anything.
     fn everybody(&mut self, wake: &mut Vec<Waker>) {
-        wake.extend(self.backlogs.values_mut().filter_map(|backlog| backlog.waker.take()));
+        wake.extend(self.backlogs.values_mut().filter_map(Backlog::take_waker));
         wake.extend(self.entries.values_mut().flat_map(Entry::everybody).flatten());
     }
 

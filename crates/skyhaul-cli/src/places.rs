@@ -16,11 +16,18 @@ pub(crate) const MAX_PLACES: usize = 32;
 /// Of those, transfers from one address.
 const MAX_PLACES_OF_HOST: usize = MAX_PLACES / 2;
 /// Transfers that wait for a place because something of them is kept.
-pub(crate) const MAX_WAITING: usize = MAX_PLACES / 2;
+const MAX_WAITING: usize = MAX_PLACES / 2;
 /// Of those, transfers from one address.
 const MAX_WAITING_OF_HOST: usize = MAX_WAITING / 2;
 /// Sessions without a place, of which nothing is to come, that wait for their senders' farewells.
 pub(crate) const MAX_FAREWELLS: usize = MAX_PLACES / 2;
+/// Sessions that are told that there is no room, where that is a record of the file protocol and takes time.
+const MAX_TURNED_AWAY: usize = MAX_PLACES / 2;
+/// Sessions of peers that have not proven their address: they come and go beside the places.
+pub(crate) const MAX_EARLY: usize = 8;
+/// Sessions at the same time, those among them that have no place any more.
+pub(crate) const MAX_SESSIONS: usize = 3 * MAX_PLACES;
+const _: () = assert!(MAX_SESSIONS > MAX_PLACES + MAX_EARLY + MAX_WAITING + MAX_FAREWELLS + MAX_TURNED_AWAY);
 /// Time between two looks for a free place.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// Time after which a connection without a transfer's opening gives way.
@@ -152,9 +159,13 @@ pub(crate) struct Places {
     next: Cell<u64>,
     /// Host of each transfer that waits.
     waiting: RefCell<Vec<u64>>,
-    /// Hosts whose farewells are waited for, in the order in which that began.
-    farewells: RefCell<Vec<(u64, Rc<Notify>)>>,
+    /// Those that wait for farewells, and those that are told that there is no room.
+    farewells: Leaving,
+    turned_away: Leaving,
 }
+
+/// Hosts of sessions without a place that are about to end, in the order in which that began.
+type Leaving = RefCell<Vec<(u64, Rc<Notify>)>>;
 
 /// A place, until it is dropped or given to another.
 #[derive(Debug)]
@@ -164,10 +175,10 @@ pub(crate) struct Place<'a> {
     leave: Rc<Notify>,
 }
 
-/// Room of a session that waits for its sender's farewell, until it is dropped or given to another.
+/// Room of a session that is about to end, until it is dropped or given to another.
 #[derive(Debug)]
 pub(crate) struct Farewell<'a> {
-    places: &'a Places,
+    leaving: &'a Leaving,
     leave: Rc<Notify>,
 }
 
@@ -217,18 +228,14 @@ impl Places {
         })
     }
 
-    /// Room to wait for the farewell of this peer. Where as many are waited for as may be, the oldest of the
-    /// host of which there are most gives way.
+    /// Room to wait for the farewell of this peer.
     pub(crate) fn farewell(&self, peer: IpAddr) -> Farewell<'_> {
-        let (host, leave) = (host_number(peer), Rc::new(Notify::new()));
-        let mut farewells = self.farewells.borrow_mut();
-        farewells.push((host, Rc::clone(&leave)));
-        if farewells.len() > MAX_FAREWELLS {
-            let of_host = |host: u64| farewells.iter().filter(|(other, _)| *other == host).count();
-            let at = (0..farewells.len()).rev().max_by_key(|&at| of_host(farewells[at].0));
-            farewells.remove(at.unwrap_or_default()).1.notify_one();
-        }
-        Farewell { places: self, leave }
+        Farewell::begin(&self.farewells, MAX_FAREWELLS, peer)
+    }
+
+    /// Room to tell this peer that there is none for its transfer.
+    pub(crate) fn turned_away(&self, peer: IpAddr) -> Farewell<'_> {
+        Farewell::begin(&self.turned_away, MAX_TURNED_AWAY, peer)
     }
 
     /// True if a transfer is under way that has made progress for the last [`WAITED_NS`], and whose sender is
@@ -277,7 +284,20 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl Farewell<'_> {
+impl<'a> Farewell<'a> {
+    /// Where as many leave as may, the oldest of the host of which there are most gives way.
+    fn begin(leaving: &'a Leaving, most: usize, peer: IpAddr) -> Self {
+        let (host, leave) = (host_number(peer), Rc::new(Notify::new()));
+        let mut hosts = leaving.borrow_mut();
+        hosts.push((host, Rc::clone(&leave)));
+        if hosts.len() > most {
+            let of_host = |host: u64| hosts.iter().filter(|(other, _)| *other == host).count();
+            let at = (0..hosts.len()).rev().max_by_key(|&at| of_host(hosts[at].0));
+            hosts.remove(at.unwrap_or_default()).1.notify_one();
+        }
+        Self { leaving, leave }
+    }
+
     /// Ends when the room was given to another.
     pub(crate) async fn taken_away(&self) {
         self.leave.notified().await;
@@ -286,7 +306,7 @@ impl Farewell<'_> {
 
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
-        self.places.farewells.borrow_mut().retain(|(_, leave)| !Rc::ptr_eq(leave, &self.leave));
+        self.leaving.borrow_mut().retain(|(_, leave)| !Rc::ptr_eq(leave, &self.leave));
     }
 }
 

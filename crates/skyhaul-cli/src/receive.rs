@@ -31,7 +31,7 @@ use crate::joined::Joined;
 use crate::listing::Listings;
 use crate::output::{self, note};
 use crate::over_tun::TcpChoice;
-use crate::places::{ASK_INTERVAL_NS, MAX_FAREWELLS, MAX_PLACES, MAX_WAITING, Places};
+use crate::places::{ASK_INTERVAL_NS, MAX_EARLY, MAX_PLACES, MAX_SESSIONS, Places};
 use crate::progress::{ProgressLine, TICK};
 use crate::refusals::Refusals;
 use crate::result::TransferResult;
@@ -44,11 +44,6 @@ use crate::transport::TransportEnd;
 use crate::verbosity::Form;
 use crate::ways::PORTS;
 
-/// Sessions of peers that have not proven their address: they come and go beside the places.
-pub(crate) const MAX_EARLY: usize = 8;
-/// Sessions at the same time, those among them that have no place any more.
-const MAX_SESSIONS: usize = 2 * (MAX_PLACES + MAX_EARLY);
-const _: () = assert!(MAX_SESSIONS > MAX_PLACES + MAX_EARLY + MAX_WAITING + MAX_FAREWELLS);
 /// Time between two looks whether there is something joined to tell.
 const SUM_INTERVAL: Duration = Duration::from_secs(1);
 /// Text for whoever waits for one transfer, and got a part of one.

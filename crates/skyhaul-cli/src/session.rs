@@ -144,7 +144,7 @@ async fn converse<E: TransportEnd>(
     // Another one is told that there is no room, and asks again: so nothing of it may be kept.
     let is_for_room = |&cut: &Cut| !matches!(cut, Cut::Stop | Cut::Dismissed) && !known.is_any_kept();
     if received.as_ref().is_err_and(is_for_room) {
-        turn_away::<E>(&mut *reader, &mut *writer).await;
+        turn_away(room, peer, &mut *reader, &mut *writer).await;
     }
     if known.started_at().is_none() {
         room.strangers.no_transfer(clock.now());
@@ -204,13 +204,19 @@ async fn converse<E: TransportEnd>(
 
 /// Breaks a session off of which nothing is kept, and tells its sender that there is no room.
 async fn turn_away<E: TransportEnd>(
+    room: &Room<E>,
+    peer: SocketAddr,
     reader: &mut OwnedReadHalf<E::Protocol>,
     writer: &mut OwnedWriteHalf<E::Protocol>,
 ) {
     let monitor = writer.monitor();
     if !E::TELLS_BUSY {
-        let told = skyhaul_files::turn_away(reader, writer);
-        let _ = tokio::time::timeout(BUSY_PATIENCE, told).await;
+        let leaving = room.places.turned_away(peer.ip());
+        let told = tokio::time::timeout(BUSY_PATIENCE, skyhaul_files::turn_away(reader, writer));
+        tokio::select! {
+            _ = told => {}
+            () = leaving.taken_away() => {}
+        }
     }
     monitor.refuse();
 }

@@ -12,9 +12,10 @@ mod routed;
 #[path = "capture/tshark.rs"]
 mod tshark;
 
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Receiver, Said, file, names, noise, run, skyhaul, until};
 use namespace::ip;
@@ -177,6 +178,60 @@ fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
         let mut child = receiver.child;
         child.kill().unwrap();
         child.wait().unwrap();
+    });
+}
+
+/// Opens 1000 connections a second from two addresses, each of which lists a file and says nothing more.
+async fn who_lists_files_and_is_silent(receiver: &str) {
+    const HELD: usize = 500;
+    let mut begun = SessionOpening { version: Version::One, files: 1, bytes: 1 << 18 }.encode().to_vec();
+    let name = RawName::new("never");
+    begun.extend(Record::File { size: 1 << 18, executable: false, modified: None, name }.encode(0));
+    let (mut held, mut tick) = (VecDeque::new(), tokio::time::interval(Duration::from_millis(10)));
+    loop {
+        tick.tick().await;
+        for host in ["10.77.0.1", "10.78.0.1"].repeat(5) {
+            let (begun, receiver) = (begun.clone(), receiver.parse().unwrap());
+            held.push_back(tokio::spawn(async move {
+                let socket = tokio::net::TcpSocket::new_v4().unwrap();
+                socket.bind(format!("{host}:0").parse().unwrap()).unwrap();
+                let Ok(mut stream) = socket.connect(receiver).await else { return };
+                let _ = stream.write_all(&begun).await;
+                std::future::pending::<()>().await;
+            }));
+        }
+        while held.len() > HELD {
+            held.pop_front().unwrap().abort();
+        }
+    }
+}
+
+/// Each held a session for 2 s while it was turned away, and whoever then came was reset. An opening that has to
+/// be repeated takes a second.
+#[test]
+fn openings_that_list_a_file_and_say_nothing_keep_no_newcomer_out() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let receiver = receiver(RECEIVER, &[]);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for name in ["one", "two", "three"] {
+            let small = file(folder.path(), name, &noise(20_000)).to_str().unwrap().to_string();
+            let (sent, took) = runtime.block_on(async {
+                let newcomer = async {
+                    tokio::time::sleep(Duration::from_secs(3)).await;
+                    let begun = Instant::now();
+                    let sent = tokio::task::spawn_blocking(move || send(&[&small], RECEIVER, &[])).await;
+                    (sent.unwrap(), begun.elapsed())
+                };
+                tokio::select! {
+                    () = who_lists_files_and_is_silent(RECEIVER) => unreachable!(),
+                    done = newcomer => done,
+                }
+            });
+            assert_eq!(sent.code, Some(0), "{sent:?}");
+            assert!(took < Duration::from_secs(3), "{took:?}");
+            assert_eq!(std::fs::read(receiver.path().join(name)).unwrap(), noise(20_000));
+        }
     });
 }
 
