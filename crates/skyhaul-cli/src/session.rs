@@ -77,7 +77,7 @@ enum Cut {
     Idle,
     /// Its sender is no peer with leave any more.
     Dismissed,
-    /// It announced more files than there is memory for beside others.
+    /// It listed more files than there is memory for beside others, and brought less for them.
     NoMemory,
 }
 
@@ -106,7 +106,7 @@ async fn converse<E: TransportEnd>(
     let mut started_at = None;
     let mut arrived_at = None;
     let known = KnownFiles::default();
-    let (progress, listing) = (Progress::new(clock.now()), room.listings.begin());
+    let (progress, listing) = (Progress::new(clock.now()), room.listings.begin(peer.ip()));
     let has_refused = HasRefused::default();
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Receiver, clock.now());
@@ -135,7 +135,7 @@ async fn converse<E: TransportEnd>(
             biased; // what is here already counts before a place is asked for
             received = receiving => Ok(received),
             cut = keep_place(room, (&monitor, clock), &progress, (&known, peer), &is_waiting) => Err(cut),
-            () = listing.too_long() => Err(Cut::NoMemory),
+            () = listing.has_to_go() => Err(Cut::NoMemory),
             () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),
             _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
         }

@@ -12,16 +12,16 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use common::{Kept, Receiver, Said, file, noise, skyhaul, until};
-use records::{endless, whole};
+use records::{endless, file_of_an_octet, whole};
 use rustix::process::{Pid, Signal, kill_process};
 use skyhaul_core::ResetReason;
-use skyhaul_files::codec::{Record, SessionOpening, Version};
-use skyhaul_files::{Code, RawName, Reason};
+use skyhaul_files::codec::{HEAD_BYTES, Head, Record, SessionOpening, Version};
+use skyhaul_files::{Code, RawName, Reason, Side};
 use skyhaul_net::{Endpoint, EndpointOptions, Limits, Protection, Stream};
 use skyhaul_stp::Config;
 use skyhaul_stp::segment::{Opening, Segment, encode};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 /// Port of the file protocol's version 1.
 const FILES_PORT: u16 = 1;
@@ -314,6 +314,86 @@ fn who_has_a_file_refused_now_and_then_holds_up_no_receiver_that_waits_for_one_t
     });
     let (received, _folder) = receiver.wait();
     assert_eq!(received.code, Some(0), "{received:?}");
+}
+
+/// Sessions that listed half of what was free each left nothing of the memory for lists: newcomers had "too
+/// many files", and what was under way was broken off at its next file.
+#[test]
+fn lists_of_half_of_what_is_free_break_nothing_off_and_keep_no_newcomer_out() {
+    const FILES: u32 = 400;
+    let receiver = Receiver::start(&[]);
+    block_on(async {
+        let (near, far) = ([endpoint(1), endpoint(2)], endpoint(3));
+        let opening = SessionOpening { version: Version::One, files: FILES, bytes: FILES.into() };
+        let mut under_way = says(&far, &receiver.address, &opening.encode()).await;
+        bring(&mut under_way, 0..FILES / 40, receiver.path()).await;
+        let mut held = Vec::new();
+        for (i, files) in halves().into_iter().enumerate() {
+            held.push(refused_and_silent(&near[i % 2], &receiver.address, files).await);
+        }
+        bring(&mut under_way, FILES / 40..FILES, receiver.path()).await;
+        under_way.shutdown().await.unwrap();
+        under_way.read_to_end(&mut Vec::new()).await.expect("it is not broken off");
+        assert!((0..FILES).all(|i| receiver.path().join(format!("f{i}")).exists()));
+        tokio::task::spawn_blocking(move || newcomer_gets_in(&receiver)).await.unwrap();
+        drop(held);
+    });
+}
+
+/// Brings these files of an octet, the next ones when those before are stored.
+async fn bring(stream: &mut Stream, files: std::ops::Range<u32>, folder: &std::path::Path) {
+    for number in files {
+        let name = format!("f{number}");
+        stream.write_all(&file_of_an_octet(number, &name)).await.expect("it is not broken off");
+        let begun = Instant::now();
+        while number % 50 == 9 && !folder.join(&name).exists() {
+            assert!(begun.elapsed() < IN_TIME, "{name} is not stored");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+/// Lists so many files that are refused, hears that of each, and says nothing more.
+async fn refused_and_silent(near: &Endpoint, receiver: &str, files: u32) -> impl Sized + use<> {
+    let (reader, mut writer) = tokio::io::split(says(near, receiver, b"").await);
+    let (list, mut reader) = (long_refused(files), BufReader::new(reader));
+    let hears = async {
+        for _ in 0..files {
+            hear(&mut reader).await?;
+        }
+        std::io::Result::Ok(())
+    };
+    let _ = tokio::join!(writer.write_all(&list), hears); // or it is broken off
+    (reader, writer)
+}
+
+/// Reads a record of the receiver's.
+async fn hear(reader: &mut (impl AsyncRead + Unpin)) -> std::io::Result<()> {
+    let mut head = [0; HEAD_BYTES];
+    reader.read_exact(&mut head).await?;
+    let head = Head::decode(&head, Side::Receiver).unwrap();
+    reader.read_exact(&mut vec![0; head.sealed_body_bytes()]).await.map(drop)
+}
+
+/// Files of sessions that each list nearly half of what is free of 128 MiB, with the longest names: 894 bytes
+/// for each.
+fn halves() -> Vec<u32> {
+    let mut free = (128 << 20) / 894;
+    let sessions = std::iter::repeat_with(|| {
+        let files = (free * 15 / 32).min(65_535);
+        free -= files;
+        files
+    });
+    sessions.take(19).collect()
+}
+
+/// A transfer of one file more than so many with names that are refused and as long as may be.
+fn long_refused(files: u32) -> Vec<u8> {
+    let opening = SessionOpening { version: Version::One, files: files + 1, bytes: 0 };
+    let mut stream = opening.encode().to_vec();
+    let name = RawName::new([b'.'; 255].to_vec());
+    (0..files).for_each(|number| stream.extend(refused_file(number, name.clone())));
+    stream
 }
 
 #[test]

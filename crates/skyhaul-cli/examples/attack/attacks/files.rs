@@ -5,10 +5,10 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use skyhaul_files::codec::{Record, SessionOpening, Version, chunk_head};
-use skyhaul_files::{Code, Digest, MAX_FILES, MAX_NAME_BYTES, RawName, Reason, chunk_digest};
+use skyhaul_files::codec::{HEAD_BYTES, Head, Record, SessionOpening, Version, chunk_head};
+use skyhaul_files::{Code, Digest, MAX_FILES, MAX_NAME_BYTES, RawName, Reason, Side, chunk_digest};
 use skyhaul_net::Stream;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
@@ -37,7 +37,19 @@ pub(crate) const ATTACKS: &[Attack] = &[
         octets: "38 MB, once: 2 sessions",
         aim: "65,536 refused files a session with the longest names; memory, CPU",
         scene: Scene::PLAIN,
-        run: |field| crowd(field, 2, 1, |stream| Box::pin(list(stream, refused_files()))),
+        run: |field| {
+            crowd(field, 2, 1, |stream| {
+                Box::pin(list(stream, refused_files(MAX_FILES as u32, MAX_FILES as u32)))
+            })
+        },
+    },
+    Attack {
+        name: "hungry-lists",
+        place: Place::Peer,
+        octets: "46 MB, once: 19 sessions; then 49",
+        aim: "each lists half of what is free of the memory for lists, and stays",
+        scene: Scene::PLAIN,
+        run: hungry,
     },
     Attack {
         name: "small-files",
@@ -65,6 +77,46 @@ pub(crate) const ATTACKS: &[Attack] = &[
     },
 ];
 
+/// Sessions that list half of what is left each, one after the other. Whoever has to go comes again.
+fn hungry(field: &Field<'_>) -> io::Result<()> {
+    const SESSIONS: u32 = 20;
+    /// Number of the next session, and how many have listed what they want.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    static DONE: AtomicU32 = AtomicU32::new(0);
+    crowd(field, 2, SESSIONS / 2, |stream| {
+        Box::pin(async move {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            while DONE.load(Ordering::Relaxed) < number.min(SESSIONS) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            // Nearly half of what those before left of 128 MiB: 894 bytes for each with the longest name.
+            let take = |free: u32| (free * 15 / 32).min(MAX_FILES as u32 - 1);
+            let files = take((0..number % SESSIONS).fold((128 << 20) / 894, |free, _| free - take(free)));
+            let listed = list_in_part(stream, files).await;
+            DONE.fetch_add(1, Ordering::Relaxed);
+            listed?;
+            while stream.read(&mut [0; 4096]).await? > 0 {}
+            Err(io::ErrorKind::UnexpectedEof.into())
+        })
+    })
+}
+
+/// Lists so many files of one more, and hears that each is refused.
+async fn list_in_part(stream: &mut Stream, files: u32) -> io::Result<()> {
+    let (reader, mut writer) = tokio::io::split(stream);
+    let (body, mut reader) = (refused_files(files, files + 1), BufReader::new(reader));
+    let hears = async {
+        for _ in 0..files {
+            let mut head = [0; HEAD_BYTES];
+            reader.read_exact(&mut head).await?;
+            let head = Head::decode(&head, Side::Receiver).map_err(io::Error::other)?;
+            reader.read_exact(&mut vec![0; head.sealed_body_bytes()]).await?;
+        }
+        Ok(())
+    };
+    tokio::try_join!(writer.write_all(&body), hears).map(drop)
+}
+
 /// Says all of it, and hears what comes.
 async fn list(stream: &mut Stream, body: Vec<u8>) -> io::Result<()> {
     let (mut reader, mut writer) = tokio::io::split(stream);
@@ -80,12 +132,11 @@ async fn list(stream: &mut Stream, body: Vec<u8>) -> io::Result<()> {
     tokio::try_join!(write, read).map(drop)
 }
 
-/// As many files as a session may have, each with a name that is refused, and given up at once.
-fn refused_files() -> Vec<u8> {
-    let files = MAX_FILES as u32;
+/// So many files of those announced, each with a name that is refused, and given up at once.
+fn refused_files(count: u32, files: u32) -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::Two, files, bytes: files.into() }.encode().to_vec();
     let name = RawName::new([b".", &[0xFF; MAX_NAME_BYTES - 1][..]].concat());
-    for number in 0..files {
+    for number in 0..count {
         let name = name.clone();
         stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(number));
         stream.extend(Record::Abort { reason: Reason::new(Code::Interrupted, "") }.encode(number));
