@@ -155,6 +155,7 @@ fn drop_text(cause: DropCause) -> &'static str {
     match cause {
         DropCause::QueueFull => "the queue is full",
         DropCause::Early => "random early detection",
+        DropCause::Policed => "a policer",
         DropCause::RandomLoss => "random loss",
         DropCause::BitError => "bit errors",
         DropCause::Outage => "outage",

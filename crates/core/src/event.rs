@@ -84,6 +84,8 @@ pub enum DropCause {
     QueueFull,
     /// Random early detection picked it before the queue was full.
     Early,
+    /// A policer found it to exceed its rate.
+    Policed,
     /// Independent random loss.
     RandomLoss,
     /// Bit errors: damaged, so discarded by the layer below.

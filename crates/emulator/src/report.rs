@@ -40,6 +40,8 @@ pub struct EmulatedLinkReport {
     pub packets_inside: [usize; 2],
     /// Directions that have a largest packet, or had one.
     pub has_mtu: [bool; 2],
+    /// True where there is a policer, by the port at which the direction begins.
+    pub has_policer: [bool; 2],
 }
 
 /// A host.
@@ -69,6 +71,7 @@ impl EmulationReport {
             directions: [0, 1].map(|port| edge.counters(port, at)),
             packets_inside: [0, 1].map(|port| edge.link.packets_inside(port)),
             has_mtu: [0, 1].map(|port| edge.link.conditions().has_mtu(port)),
+            has_policer: [0, 1].map(|port| edge.link.config().direction(port).policer.is_some()),
         });
         let hosts =
             names.iter().zip(&counted.gates).map(|(name, &gate)| HostReport { name: name.clone(), gate });

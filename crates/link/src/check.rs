@@ -30,8 +30,12 @@ pub enum Problem {
     ZeroRate,
     /// A router of explicit rate control where there is no rate.
     ExplicitUnlimited,
+    /// A router of explicit rate control behind a policer.
+    ExplicitPoliced,
     /// A queue with no room for the packet in service.
     ZeroQueue,
+    /// A token bucket that holds nothing.
+    ZeroDepth,
     /// Thresholds of random early detection that are not in one unit, or not in order.
     Thresholds,
     /// A weight of 0.
@@ -70,7 +74,13 @@ impl fmt::Display for Problem {
             Self::ExplicitUnlimited => {
                 write!(f, "a router of explicit rate control needs a rate at all times, not an unlimited one")
             }
+            Self::ExplicitPoliced => write!(
+                f,
+                "a router of explicit rate control hands out the link's rate, and a policer drops what it grants; \
+                 leave one out"
+            ),
             Self::ZeroQueue => write!(f, "a queue must have room for at least 1"),
+            Self::ZeroDepth => write!(f, "a token bucket must hold at least 1 byte"),
             Self::Thresholds => {
                 write!(f, "min and max must both be packets or both be bytes, and min below max")
             }
@@ -143,6 +153,10 @@ impl DirectionConfig {
         let at = |field: &str| format!("{direction}.{field}");
         require(self.rate_bps != Some(0), || at("rate_bps"), Problem::ZeroRate)?;
         mtu(self.mtu_bytes, || at("mtu_bytes"))?;
+        if let Some(policer) = self.policer {
+            require(policer.rate_bps > 0, || at("policer.rate_bps"), Problem::ZeroRate)?;
+            require(policer.depth_bytes > 0, || at("policer.depth_bytes"), Problem::ZeroDepth)?;
+        }
         let no_room = matches!(self.queue, QueueLimit::Packets(0) | QueueLimit::Bytes(0));
         require(!no_room, || at("queue"), Problem::ZeroQueue)?;
         self.red.map_or(Ok(()), |red| red.validate(&at("red")))?;
@@ -153,7 +167,9 @@ impl DirectionConfig {
         probability(self.duplication, || at("duplication"))?;
         schedule(&self.schedule, &at("schedule"))?;
         let is_limited = self.explicit.is_none() || self.is_limited();
-        require(is_limited, || at("explicit"), Problem::ExplicitUnlimited)
+        require(is_limited, || at("explicit"), Problem::ExplicitUnlimited)?;
+        let is_free = self.explicit.is_none() || self.policer.is_none();
+        require(is_free, || at("explicit"), Problem::ExplicitPoliced)
     }
 }
 

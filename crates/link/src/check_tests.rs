@@ -5,8 +5,8 @@ use skyhaul_core::SECOND;
 
 use crate::test_support::{at, state, with_channel, with_outages};
 use crate::{
-    BurstLoss, DirectionConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, Problem, QueueLimit, RedConfig,
-    Reordering,
+    BurstLoss, DirectionConfig, ExplicitConfig, LinkConfig, MIN_MEAN_STAY_NS, Outage, PolicerConfig, Problem,
+    QueueLimit, RedConfig, Reordering,
 };
 
 fn complaint(config: &LinkConfig) -> (alloc::string::String, Problem) {
@@ -88,6 +88,23 @@ fn rates_and_queues_are_not_zero() {
         let config = forward(DirectionConfig { queue, ..DirectionConfig::default() });
         assert_eq!(complaint(&config), ("forward.queue".to_string(), Problem::ZeroQueue));
     }
+}
+
+#[test]
+fn a_policer_has_a_rate_and_a_depth_and_no_router_behind_it() {
+    let policed = |rate_bps, depth_bytes| DirectionConfig {
+        rate_bps: Some(1_000_000),
+        policer: Some(PolicerConfig { rate_bps, depth_bytes }),
+        ..DirectionConfig::default()
+    };
+    assert_eq!(forward(policed(1, 1)).validate(), Ok(()));
+    let no_rate = complaint(&forward(policed(0, 1500)));
+    assert_eq!(no_rate, ("forward.policer.rate_bps".to_string(), Problem::ZeroRate));
+    let no_depth = complaint(&forward(policed(1_000_000, 0)));
+    assert_eq!(no_depth, ("forward.policer.depth_bytes".to_string(), Problem::ZeroDepth));
+    let explicit = Some(ExplicitConfig::default());
+    let both = DirectionConfig { explicit, ..policed(1_000_000, 64_000) };
+    assert_eq!(complaint(&forward(both)), ("forward.explicit".to_string(), Problem::ExplicitPoliced));
 }
 
 #[test]

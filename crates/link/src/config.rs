@@ -7,7 +7,7 @@ use core::fmt;
 
 use skyhaul_core::Instant;
 
-use crate::{ChannelConfig, ExplicitConfig};
+use crate::{ChannelConfig, ExplicitConfig, PolicerConfig};
 
 /// A duplex link between port 0 and port 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +62,8 @@ pub struct DirectionConfig {
     /// larger one is dropped as it enters, unless it may be fragmented
     /// ([`NetworkFields::may_fragment`](skyhaul_core::NetworkFields::may_fragment)).
     pub mtu_bytes: Option<u32>,
+    /// Token bucket in front of the queue, which drops what exceeds its rate. `None`: none.
+    pub policer: Option<PolicerConfig>,
     /// Limit of what waits and is in service.
     pub queue: QueueLimit,
     /// Drops or marks before that limit is reached. `None`: DropTail.
@@ -107,6 +109,7 @@ impl fmt::Debug for DirectionConfig {
             jitter_ns,
             order,
             mtu_bytes,
+            policer,
             queue,
             red,
             low_limit,
@@ -126,6 +129,9 @@ impl fmt::Debug for DirectionConfig {
         }
         if let Some(mtu_bytes) = mtu_bytes {
             text.field("mtu_bytes", mtu_bytes);
+        }
+        if let Some(policer) = policer {
+            text.field("policer", policer);
         }
         text.field("queue", queue).field("red", red);
         if *low_limit != LowLimit::default() {

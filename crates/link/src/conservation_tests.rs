@@ -9,7 +9,7 @@ use skyhaul_xcp::Discipline;
 use crate::test_support::{Events, at, hollow, link, packet, state};
 use crate::{
     BurstLoss, ChannelConfig, ChannelState, Damage, DirectionConfig, ExplicitConfig, Link, LinkConfig, Order,
-    Outage, QueueLimit, RedConfig, Reordering, StateConfig,
+    Outage, PolicerConfig, QueueLimit, RedConfig, Reordering, StateConfig,
 };
 
 /// One thing done to a link.
@@ -85,6 +85,12 @@ fn explicit() -> impl Strategy<Value = Option<ExplicitConfig>> {
     proptest::option::of(some.prop_map(|(discipline, set_off)| ExplicitConfig { discipline, set_off }))
 }
 
+fn policer() -> impl Strategy<Value = Option<PolicerConfig>> {
+    let some = (1u64..100_000_000, 1u64..20_000);
+    let some = some.prop_map(|(rate_bps, depth_bytes)| PolicerConfig { rate_bps, depth_bytes });
+    prop_oneof![2 => Just(None), 1 => some.prop_map(Some)]
+}
+
 fn probability() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..1.0, Just(1.0)]
 }
@@ -137,10 +143,11 @@ fn direction() -> impl Strategy<Value = DirectionConfig> {
 
 prop_compose! {
     fn any_direction()(plain in direction(), burst_loss in burst_loss(), free in any::<bool>(), red in red(),
-                       duplication in probability(), mtu_bytes in mtu(), explicit in explicit()) -> DirectionConfig {
+                       duplication in probability(), mtu_bytes in mtu(), explicit in explicit(),
+                       policer in policer()) -> DirectionConfig {
         let order = if free { Order::Free } else { Order::Preserve };
-        let explicit = explicit.filter(|_| plain.rate_bps.is_some());
-        DirectionConfig { order, mtu_bytes, red, explicit, burst_loss, duplication, ..plain }
+        let explicit = explicit.filter(|_| plain.rate_bps.is_some() && policer.is_none());
+        DirectionConfig { order, mtu_bytes, policer, red, explicit, burst_loss, duplication, ..plain }
     }
 }
 

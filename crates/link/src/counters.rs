@@ -53,6 +53,8 @@ pub struct Drops {
     pub queue_full: u64,
     /// Random early detection picked it, before the queue was full.
     pub early: u64,
+    /// A policer found it to exceed its rate.
+    pub policed: u64,
     /// Independent random loss.
     pub random_loss: u64,
     /// Bit errors.
@@ -69,9 +71,9 @@ impl Drops {
         self.congestion() + self.random_loss + self.bit_error + self.outage + self.too_large
     }
 
-    /// Those that a queue dropped.
+    /// Those that were too many: a queue or a policer dropped them.
     pub fn congestion(&self) -> u64 {
-        self.queue_full + self.early
+        self.queue_full + self.early + self.policed
     }
 
     /// Those that were never served.
@@ -83,6 +85,7 @@ impl Drops {
         match cause {
             DropCause::QueueFull => &mut self.queue_full,
             DropCause::Early => &mut self.early,
+            DropCause::Policed => &mut self.policed,
             DropCause::RandomLoss => &mut self.random_loss,
             DropCause::BitError => &mut self.bit_error,
             DropCause::Outage => &mut self.outage,

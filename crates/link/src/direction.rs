@@ -12,6 +12,7 @@ use crate::explicit::Explicit;
 use crate::fragments::Pieces;
 use crate::line::{Fate, Journey, TransmissionLine};
 use crate::outages::KnownOutages;
+use crate::policer::Policer;
 use crate::queue::{MAX_PACKETS, Queue};
 use crate::red::{Idle, Red, RedDecision};
 use crate::serializer::ServiceInterval;
@@ -51,6 +52,8 @@ pub(super) struct Held {
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
+    /// Nothing of it costs a direction that has none.
+    policer: Option<Box<Policer>>,
     pub(super) queue: Queue,
     red: Option<Red>,
     low_limit: LowLimit,
@@ -78,8 +81,10 @@ impl Direction {
     /// The direction that starts at `port` of a link with a valid configuration.
     pub(crate) fn new(config: &LinkConfig, port: u32, seed: u64) -> Self {
         let stream = |what: &str| Stream::new(seed, &format!("{}/{what}", config.direction_name(port)));
-        let &DirectionConfig { queue, red, low_limit, explicit, delay_ns, .. } = config.direction(port);
+        let &DirectionConfig { policer, queue, red, low_limit, explicit, delay_ns, .. } =
+            config.direction(port);
         Self {
+            policer: policer.map(|policer| Box::new(Policer::new(policer))),
             queue: Queue::new(queue),
             red: red.and_then(|red| Red::new(red, stream("red"))),
             low_limit,
@@ -117,7 +122,8 @@ impl Direction {
         let (order, id, wire_bytes) = (self.counters.entered_packets, packet.meta.id, packet.meta.wire_bytes);
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
-        let lost = match self.cut(&mut packet).and_then(|pieces| self.admit(&mut packet, pieces)) {
+        let pieces = self.cut(&mut packet).and_then(|pieces| self.police(pieces));
+        let lost = match pieces.and_then(|pieces| self.admit(&mut packet, pieces)) {
             Ok(pieces) => self.send(packet, pieces, order, down),
             Err(cause) => Some((self.clock, cause)),
         };
@@ -143,6 +149,14 @@ impl Direction {
         }
         meta.fragment_bytes = limit;
         Ok(Pieces::fragments(meta.wire_bytes, limit))
+    }
+
+    /// Passage of the policer, which knows no classes: what the queue then has no room for has taken its
+    /// tokens.
+    fn police(&mut self, pieces: Pieces) -> Result<Pieces, DropCause> {
+        let now = self.clock;
+        let passes = self.policer.as_mut().is_none_or(|policer| policer.passes(now, pieces.total_bytes));
+        if passes { Ok(pieces) } else { Err(DropCause::Policed) }
     }
 
     /// Admission to the queue; the packet may be marked.

@@ -6,9 +6,11 @@
 //!
 //! 0. **Largest packet** ([`DirectionConfig::mtu_bytes`]): a larger one is dropped, or crosses as fragments.
 //!    See below.
-//! 1. **Queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops packets or
-//!    marks those of ECN-capable transports. Packets of low class enter only while few wait ([`LowLimit`]). A
-//!    router of explicit rate control ([`ExplicitConfig`]) writes on packets as their serialisation begins.
+//! 1. **Policer** ([`PolicerConfig`]): a token bucket that drops what exceeds a rate, and delays nothing.
+//!    Then the **queue**: DropTail, or random early detection in front of it ([`RedConfig`]), which drops
+//!    packets or marks those of ECN-capable transports. Packets of low class enter only while few wait
+//!    ([`LowLimit`]). A router of explicit rate control ([`ExplicitConfig`]) writes on packets as their
+//!    serialisation begins.
 //!    The limit counts the packets that wait and the one in service; a packet's place is free as soon as its
 //!    last bit has left the sender's side.
 //! 2. **Serialisation** at the direction's rate, in exact integers: `wire_bytes * 8 * 10^9 / rate`
@@ -79,6 +81,7 @@ mod line;
 mod link;
 mod live;
 mod outages;
+mod policer;
 mod presets;
 mod queue;
 mod red;
@@ -123,6 +126,8 @@ mod order_tests;
 #[cfg(test)]
 mod outages_tests;
 #[cfg(test)]
+mod policer_tests;
+#[cfg(test)]
 mod presets_tests;
 #[cfg(test)]
 mod queue_tests;
@@ -149,6 +154,7 @@ pub use config::{
 pub use counters::{Drops, LinkCounters};
 pub use explicit::ExplicitConfig;
 pub use link::Link;
+pub use policer::PolicerConfig;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
 pub use signals::{Passing, SignalConfig, SignalMessage, Signals};

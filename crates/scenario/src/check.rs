@@ -157,7 +157,7 @@ fn no_way(document: &Document, scenario: &Scenario, flow: usize, lost: Lost, to:
     item.is.to.place.refuse(&key, &found, "hosts that links and routers join", hint)
 }
 
-/// A full packet must fit every queue on its way, or none would ever arrive.
+/// A full packet must fit every queue and every bucket on its way, or none would ever arrive.
 fn queues(
     document: &Document,
     scenario: &Scenario,
@@ -167,13 +167,21 @@ fn queues(
 ) -> Result<(), ScenarioError> {
     let packet_bytes = sender.max_packet_bytes(scenario.carrier);
     for &(number, port) in way {
-        let QueueLimit::Bytes(bytes) = scenario.links[number].config.direction(port).queue else { continue };
-        if bytes < packet_bytes {
+        let direction = scenario.links[number].config.direction(port);
+        let queue = match direction.queue {
+            QueueLimit::Bytes(bytes) => Some((bytes, "a queue", &["queue"][..])),
+            _ => None,
+        };
+        let bucket = direction.policer.map(|policer| policer.depth_bytes);
+        let bucket = bucket.map(|bytes| (bytes, "a bucket", &["policer", "depth"][..]));
+        let rooms = queue.into_iter().chain(bucket);
+        for (bytes, what, keys) in rooms.filter(|&(bytes, ..)| bytes < packet_bytes) {
             let (item, direction) = (&document.links[number], ["forward", "reverse"][port as usize]);
-            let key = format!("{}.queue", join(&join("links", &item.name), direction));
-            let found = format!("a queue of {bytes} bytes");
+            let way = [&[direction], keys].concat();
+            let key = way.iter().fold(join("links", &item.name), |path, key| join(&path, key));
+            let found = format!("{what} of {bytes} bytes");
             let allowed = format!("at least one full packet of `{}`, {packet_bytes} bytes", flow.name);
-            return Err(item.place_of(&[direction, "queue"]).refuse(&key, &found, &allowed, ""));
+            return Err(item.place_of(&way).refuse(&key, &found, &allowed, ""));
         }
     }
     Ok(())

@@ -2,13 +2,13 @@
 
 use skyhaul_link::{
     ArqConfig, BurstLoss, ChannelConfig, ChannelState, DirectionConfig, ExplicitConfig, LinkConfig, LowLimit,
-    RedConfig, Reordering, StateConfig,
+    PolicerConfig, RedConfig, Reordering, StateConfig,
 };
 
 use super::fields::{each_sets_its_field, field_names, names};
 use super::tables::{
-    arq_keys, burst_keys, channel_keys, direction_keys, explicit_keys, link_keys, red_keys, reordering_keys,
-    state_keys,
+    arq_keys, burst_keys, channel_keys, direction_keys, explicit_keys, link_keys, policer_keys, red_keys,
+    reordering_keys, state_keys,
 };
 
 fn channel() -> ChannelConfig {
@@ -23,6 +23,7 @@ fn direction() -> DirectionConfig {
         jitter_ns: 1,
         low_limit: LowLimit(2),
         explicit: Some(ExplicitConfig::default()),
+        policer: Some(PolicerConfig { rate_bps: 1, depth_bytes: 1 }),
         ..DirectionConfig::default()
     }
 }
@@ -37,6 +38,7 @@ fn every_field_has_a_key_of_its_name_and_no_key_has_none() {
     let mut arq = field_names(&ArqConfig::default());
     arq.insert("enabled".to_string());
     assert_eq!(arq, names(arq_keys()));
+    assert_eq!(field_names(&PolicerConfig { rate_bps: 1, depth_bytes: 1 }), names(policer_keys()));
     assert_eq!(field_names(&ExplicitConfig::default()), names(explicit_keys()));
     assert_eq!(field_names(&Reordering::default()), names(reordering_keys()));
     assert_eq!(field_names(&channel()), names(channel_keys()));
@@ -52,6 +54,7 @@ fn each_key_sets_the_field_of_its_name() {
     each_sets_its_field(direction_keys(), &direction());
     each_sets_its_field(burst_keys(), &BurstLoss::default());
     each_sets_its_field(red_keys(), &RedConfig::default());
+    each_sets_its_field(policer_keys(), &PolicerConfig { rate_bps: 1, depth_bytes: 1 });
     each_sets_its_field(explicit_keys(), &ExplicitConfig::default());
     each_sets_its_field(reordering_keys(), &Reordering::default());
     each_sets_its_field(channel_keys(), &channel());

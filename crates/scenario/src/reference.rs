@@ -1,14 +1,14 @@
 //! The page `docs/guide/scenario-reference.md`, made from the same lists of keys that read the files.
 
-use skyhaul_link::{ChannelConfig, ChannelState, SignalConfig, StateConfig};
+use skyhaul_link::{ChannelConfig, ChannelState, PolicerConfig, SignalConfig, StateConfig};
 
 use super::page::Page;
 use super::protocol::{Protocol, Register};
 use super::tables::{
     ArqDraft, NodeDraft, arq_keys, bulk_keys, burst_keys, channel_keys, direction_keys, document_keys,
     every_keys, explicit_keys, flow_keys, link_keys, metrics_keys, node_keys, on_off_keys, outage_keys,
-    red_keys, reordering_keys, requests_keys, route_keys, run_keys, signal_keys, sizes_keys, state_keys,
-    utl_keys, via_keys, web_keys,
+    policer_keys, red_keys, reordering_keys, requests_keys, route_keys, run_keys, signal_keys, sizes_keys,
+    state_keys, utl_keys, via_keys, web_keys,
 };
 
 const HEAD: &str = include_str!("reference/head.md");
@@ -38,9 +38,11 @@ fn top(page: &mut Page) {
 fn links(page: &mut Page) {
     let state = StateConfig { mean_stay_ns: 0, loss: 0.0, min_delay_ns: 0, max_delay_ns: 0 };
     let mut channel = ChannelConfig { good: state, bad: state, start: ChannelState::Good };
+    let mut policer = PolicerConfig { rate_bps: 0, depth_bytes: 0 };
     let direction = "[links.NAME.forward] and [links.NAME.reverse]";
     page.plain("[links.NAME]", link_keys());
     page.plain(direction, direction_keys());
+    page.section("[links.NAME.forward.policer]", policer_keys(), &mut policer);
     page.plain("[links.NAME.forward.red]", red_keys());
     page.plain("[links.NAME.forward.explicit]", explicit_keys());
     page.plain("[links.NAME.forward.burst_loss]", burst_keys());

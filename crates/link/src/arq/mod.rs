@@ -95,6 +95,7 @@ fn carries(direction: &DirectionConfig, pdu_bytes: u32) -> Result<(), String> {
     }
     let alien = [
         ("`red`", direction.red.is_some()),
+        ("`policer`", direction.policer.is_some()),
         ("`explicit`", direction.explicit.is_some()),
         ("`damage = \"deliver\"`", direction.damage != Damage::Drop),
     ];

@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use skyhaul_link::{
     ArqConfig, BurstLoss, ChannelConfig, ChannelState, Damage, Delivery, DirectionConfig, Discipline,
-    ExplicitConfig, MIN_MEAN_STAY_NS, Order, RedConfig, Reordering, StateConfig,
+    ExplicitConfig, MIN_MEAN_STAY_NS, Order, PolicerConfig, RedConfig, Reordering, StateConfig,
 };
 
 use crate::error::ScenarioError;
-use crate::keys::{Key, read_table};
+use crate::keys::{Key, join, read_table};
 use crate::kinds::{
-    Bytes, Choice, Count, Maybe, MtuBytes, Or, PayloadBytes, Probability, Queue, Rate, Switch, Time,
+    Bytes, Choice, Count, Kind, Maybe, MtuBytes, Or, PayloadBytes, Probability, Queue, Rate, Switch, Time,
 };
 use crate::tree::Node;
 
@@ -37,6 +37,9 @@ pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
             Key::new("mtu", Or("none", MtuBytes), |d: &mut DirectionConfig| &mut d.mtu_bytes).means(
                 "Largest IP packet. A larger one is dropped as it enters, unless it says that it may be \
              fragmented; then it crosses as IP fragments.",
+            ),
+            Key::custom("policer", "a table", read_policer).means(
+                "Token bucket in front of the queue: packets beyond its rate and what it has saved are dropped.",
             ),
             Key::new("queue", Queue, |d: &mut DirectionConfig| &mut d.queue).means(
                 "Limit of the queue, the packet in service included. It is DropTail unless `red` is given.",
@@ -73,6 +76,38 @@ pub(crate) fn direction_keys() -> &'static [Key<DirectionConfig>] {
         ]
     });
     &KEYS
+}
+
+/// Largest bucket: with more it would hardly ever be empty.
+const MAX_DEPTH_BYTES: u64 = 1_000_000_000;
+
+pub(crate) fn policer_keys() -> &'static [Key<PolicerConfig>] {
+    static KEYS: LazyLock<Vec<Key<PolicerConfig>>> = LazyLock::new(|| {
+        vec![
+            Key::new("rate", Rate, |p: &mut PolicerConfig| &mut p.rate_bps)
+                .without_default()
+                .means("Rate that passes in the long run, counting whole IP packets. Required."),
+            Key::new("depth", Bytes::at_most(MAX_DEPTH_BYTES), |p: &mut PolicerConfig| &mut p.depth_bytes)
+                .without_default()
+                .means(
+                    "What passes at once of a bucket that is full, as it is in the beginning; a full packet at \
+             least. Required.",
+                ),
+        ]
+    });
+    &KEYS
+}
+
+fn read_policer(direction: &mut DirectionConfig, node: &Node, path: &str) -> Result<(), ScenarioError> {
+    let policer = direction.policer.get_or_insert(PolicerConfig { rate_bps: 0, depth_bytes: 0 });
+    read_table(policer_keys(), policer, node, path)?;
+    let missing = match policer {
+        PolicerConfig { rate_bps: 0, .. } => ("rate", Rate.allowed()),
+        PolicerConfig { depth_bytes: 0, .. } => ("depth", Bytes::at_most(MAX_DEPTH_BYTES).allowed()),
+        _ => return Ok(()),
+    };
+    let (key, allowed) = missing;
+    Err(node.place.refuse(&join(path, key), "nothing", &allowed, "it is required"))
 }
 
 pub(crate) fn red_keys() -> &'static [Key<RedConfig>] {

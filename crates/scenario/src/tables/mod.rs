@@ -17,8 +17,8 @@ pub(super) use document::{
 pub(super) use flow::{FlowDraft, bulk_keys, flow_keys, on_off_keys, web_keys};
 pub(super) use link::{LinkDraft, every_keys, link_keys, outage_keys};
 pub(super) use link_parts::{
-    ArqDraft, arq_keys, burst_keys, channel_keys, direction_keys, explicit_keys, red_keys, reordering_keys,
-    state_keys,
+    ArqDraft, arq_keys, burst_keys, channel_keys, direction_keys, explicit_keys, policer_keys, red_keys,
+    reordering_keys, state_keys,
 };
 pub(super) use requests::requests_keys;
 pub(super) use run::{MetricsDraft, RunDraft, metrics_keys, run_keys};

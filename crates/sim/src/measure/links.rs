@@ -17,6 +17,10 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) {
             let share = utilisation(run, index, port);
             metrics.extend(share.map(|share| (format!("{name}.utilisation"), share)));
             add_direction(&name, &now, &before, metrics);
+            if config.direction(port as u32).policer.is_some() {
+                let dropped = now.dropped.policed - before.dropped.policed;
+                metrics.insert(format!("{name}.drops.policed"), dropped as f64);
+            }
             if edge.link.conditions().has_mtu(port as u32) {
                 add_sizes(&name, &now, &before, metrics);
             }

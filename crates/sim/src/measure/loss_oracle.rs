@@ -103,7 +103,7 @@ impl LossOracle {
     fn on_lost(&mut self, origin: Origin, number: u64, verdict: Verdict) {
         let last = self.last.get(&(origin, number & 0xFF_FFFF));
         let cause = match last.and_then(|id| self.dropped.get(id)) {
-            Some(DropCause::QueueFull | DropCause::Early) => 0,
+            Some(DropCause::QueueFull | DropCause::Early | DropCause::Policed) => 0,
             Some(DropCause::Outage) => 2,
             Some(DropCause::TooLarge) => return,
             Some(_) => 1,

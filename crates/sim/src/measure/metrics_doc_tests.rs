@@ -122,7 +122,8 @@ fn the_guide_lists_every_metric() {
     let declared = PATH.replace(", loss = 0.05", "").replace("\"stp\" }", "\"stp\", rate = \"2Mbit/s\" }");
     let (head, tail) = declared.rsplit_once("queue = \"20packets\" }").expect("the reverse direction");
     let three = run(&format!("{head}{outage}{tail}"));
-    let four = run(&PATH.replace("loss = 0.05", "mtu = \"1500B\""));
+    let policed = "mtu = \"1500B\", policer = { rate = \"1Mbit/s\", depth = \"15kB\" }";
+    let four = run(&PATH.replace("loss = 0.05", policed));
     let five = run(SPLIT);
     // Ten batches and their confirmations, 12 octets each around them, and the end.
     let read_bytes = five.metrics["relays.relay.read_bytes"];
@@ -154,6 +155,22 @@ fn packets_over_the_mtu_of_a_link_are_dropped_and_counted_as_too_large() {
         "an mtu that nothing exceeds changes nothing"
     );
     assert!(!whole.metrics.keys().any(|name| name.contains("too_large") || name.contains("fragmented")));
+}
+
+#[test]
+fn what_a_policer_drops_is_congestion_and_has_a_metric_where_there_is_one() {
+    let policed = run(&PATH.replace("loss = 0.05", "policer = { rate = \"1Mbit/s\", depth = \"15kB\" }"));
+    let metric = |name: &str| policed.metrics.get(name).copied();
+    let dropped = metric("links.space.forward.drops.policed").unwrap();
+    assert!(dropped > 10.0, "{dropped} packets");
+    assert_eq!(metric("links.space.reverse.drops.policed"), None, "the other direction has none");
+    assert_eq!(metric("links.space.forward.loss"), Some(0.0), "they were not served");
+    let judged =
+        |cause: &str| VERDICTS.iter().map(|v| metric(&format!("verdicts.{cause}.{v}")).unwrap()).sum::<f64>();
+    assert!(judged("congestion") > 10.0, "{policed:?}");
+    assert_eq!(judged("corruption"), 0.0);
+    let elapsed_s = metric("elapsed_s").unwrap();
+    assert!(elapsed_s > (500_000.0 - 15_000.0) / 125_000.0, "{elapsed_s} s");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use skyhaul_emulator::{EmulatedLinkReport, EmulationReport};
-use skyhaul_link::LinkCounters;
 use skyhaul_net::LatenessReport;
 use skyhaul_net::realtime::LATENESS_ROWS;
 use skyhaul_sim::SignalCounters;
@@ -64,6 +63,9 @@ struct DirectionObject {
 struct DroppedObject {
     queue_full: u64,
     early: u64,
+    /// Only where there is a policer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policed: Option<u64>,
     random_loss: u64,
     bit_error: u64,
     outage: u64,
@@ -143,25 +145,25 @@ pub(super) fn links(report: &EmulationReport) -> BTreeMap<String, LinkObject> {
 
 impl From<&EmulatedLinkReport> for LinkObject {
     fn from(link: &EmulatedLinkReport) -> Self {
-        let direction = |port: usize| {
-            DirectionObject::new(&link.directions[port], link.packets_inside[port], link.has_mtu[port])
-        };
+        let direction = |port: usize| DirectionObject::new(link, port);
         Self { up: link.is_up, forward: direction(0), reverse: direction(1) }
     }
 }
 
 impl DirectionObject {
-    fn new(counters: &LinkCounters, inside_packets: usize, has_mtu: bool) -> Self {
-        let dropped = &counters.dropped;
+    fn new(link: &EmulatedLinkReport, port: usize) -> Self {
+        let counters = &link.directions[port];
+        let (dropped, has_mtu) = (&counters.dropped, link.has_mtu[port]);
         Self {
             entered_packets: counters.entered_packets,
             entered_bytes: counters.entered_bytes,
             delivered_packets: counters.delivered_packets,
             delivered_bytes: counters.delivered_bytes,
-            inside_packets,
+            inside_packets: link.packets_inside[port],
             dropped: DroppedObject {
                 queue_full: dropped.queue_full,
                 early: dropped.early,
+                policed: link.has_policer[port].then_some(dropped.policed),
                 random_loss: dropped.random_loss,
                 bit_error: dropped.bit_error,
                 outage: dropped.outage,

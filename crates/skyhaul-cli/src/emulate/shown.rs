@@ -103,6 +103,7 @@ fn causes(counters: &LinkCounters) -> String {
     let all = [
         (dropped.queue_full, "lost to a full queue"),
         (dropped.early, "lost to RED"),
+        (dropped.policed, "lost to a policer"),
         (dropped.random_loss, "lost at random"),
         (dropped.bit_error, "lost to bit errors"),
         (dropped.outage, "lost to outages"),

@@ -114,6 +114,33 @@ fn a_datagram_over_the_mtu_is_dropped_and_counted() {
     );
 }
 
+/// What a relay says at its end whose bucket of 1500 bytes has no tokens for the third of four datagrams.
+fn policed(more: &[&str]) -> Said {
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let far_host = format!("far=127.0.0.1:0={}", far.local_addr().unwrap());
+    let policer = "links.link.forward.policer={ rate = \"1bit/s\", depth = \"1500B\" }";
+    let args = ["--rate", "10M", "--set", policer, "--udp", "near=127.0.0.1:0", "--udp", &far_host];
+    let relay = Relay::start(&[&args, more].concat());
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for bytes in [700, 700, 701, 1] {
+        near.send_to(&[1; 1000][..bytes], relay.at[0]).unwrap();
+    }
+    let arrived = [(); 3].map(|()| far.recv_from(&mut [0; 1000]).unwrap().0);
+    assert_eq!(arrived, [700, 700, 1], "with 28 bytes of headers each");
+    relay.end()
+}
+
+#[test]
+fn what_a_policer_drops_is_told_where_there_is_one() {
+    let said = policed(&[]);
+    assert!(said.err.contains("1 lost to a policer"), "{said:?}");
+    let counted = policed(&["--json"]).json();
+    let link = &counted["links"]["link"];
+    assert_eq!(link["forward"]["dropped"]["policed"], 1, "{counted}");
+    assert_eq!(link["reverse"]["dropped"].get("policed"), None, "{counted}");
+}
+
 #[test]
 fn a_file_goes_through_a_relay() {
     let folder = tempfile::tempdir().unwrap();
