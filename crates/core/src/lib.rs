@@ -68,7 +68,7 @@ pub use path_header::{HeaderFormat, HeaderTime, OpenRequests, PathHeader, PathUs
 pub use path_mtu::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, MtuBounds, MtuState, PathMtu,
 };
-pub use paths::{PathName, Paths};
+pub use paths::{PathIndex, PathName, Paths};
 pub use random::Stream;
 pub use ranges::RangeSet;
 pub use rtt::RttEstimator;

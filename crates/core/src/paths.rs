@@ -14,37 +14,43 @@ pub enum PathName<P> {
     Shared(u64),
 }
 
+/// Index of a path among those of an endpoint, which finds it without a search for as long as a connection
+/// uses it. Another one has it after that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathIndex(usize);
+
+#[cfg(test)]
+impl PathIndex {
+    /// Index of the first path that is entered.
+    pub(crate) const FIRST: Self = Self(0);
+}
+
+/// Path with its name.
+#[derive(Clone, Debug)]
+struct Named<Key> {
+    key: Key,
+    path: Path,
+}
+
 /// Paths of an endpoint by their names, each for as long as a connection uses it: there are never more
 /// than connections.
 #[derive(Clone, Debug)]
 pub struct Paths<Key> {
-    /// In the order of their keys. Boxed: others come and go in front of them.
-    sorted: Vec<(Key, Box<Path>)>,
-    /// Place of the path that was changed last, which is the likeliest to be changed next.
-    recent: usize,
+    /// Indices in the order of their keys.
+    sorted: Vec<(Key, PathIndex)>,
+    /// By their indices; `None`: it has gone. Boxed: a row of what is large would be moved about.
+    paths: Vec<Option<Box<Named<Key>>>>,
+    /// Indices of those that have gone.
+    free: Vec<PathIndex>,
 }
 
 impl<Key> Default for Paths<Key> {
     fn default() -> Self {
-        Self { sorted: Vec::new(), recent: 0 }
+        Self { sorted: Vec::new(), paths: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<Key: Ord> Paths<Key> {
-    /// Place of a key; its error is the place that it would have.
-    #[inline]
-    fn place(&self, key: &Key) -> Result<usize, usize> {
-        if self.sorted.get(self.recent).is_some_and(|(recent, _)| recent == key) {
-            return Ok(self.recent);
-        }
-        self.search(key)
-    }
-
-    #[cold]
-    fn search(&self, key: &Key) -> Result<usize, usize> {
-        self.sorted.binary_search_by(|(other, _)| other.cmp(key))
-    }
-
+impl<Key: Ord + Copy> Paths<Key> {
     /// Path for one more connection; its first one makes it by `new`. A declared rate holds for all its
     /// connections, until the last has left or another one is declared.
     pub fn enter(
@@ -54,12 +60,17 @@ impl<Key: Ord> Paths<Key> {
         new: PathConfig,
         declared: Option<DeclaredRate>,
     ) -> &mut Path {
-        let place = self.place(&key).unwrap_or_else(|place| {
-            self.sorted.insert(place, (key, Box::new(Path::new(new))));
-            place
-        });
-        self.recent = place;
-        let path = &mut *self.sorted[place].1; // it is there by now
+        let index = match self.search(&key) {
+            Ok(at) => self.sorted[at].1,
+            Err(at) => {
+                let index = self.take_index();
+                self.sorted.insert(at, (key, index));
+                index
+            }
+        };
+        // The index is one that there is.
+        let named = self.paths[index.0].get_or_insert_with(|| Box::new(Named { key, path: Path::new(new) }));
+        let path = &mut named.path;
         path.enter();
         if let Some(declared) = declared {
             path.declare(now, declared);
@@ -67,23 +78,43 @@ impl<Key: Ord> Paths<Key> {
         path
     }
 
-    /// Path to this peer, while a connection uses it.
-    pub fn get(&self, key: &Key) -> Option<&Path> {
-        let place = self.place(key).ok()?;
-        self.sorted.get(place).map(|(_, path)| &**path)
+    /// Where a key stands; its error is where it would.
+    fn search(&self, key: &Key) -> Result<usize, usize> {
+        self.sorted.binary_search_by(|(other, _)| other.cmp(key))
     }
 
-    /// Path to this peer for a change, while a connection uses it.
-    pub fn get_mut(&mut self, key: &Key) -> Option<&mut Path> {
-        self.recent = self.place(key).ok()?;
-        self.sorted.get_mut(self.recent).map(|(_, path)| &mut **path)
+    fn take_index(&mut self) -> PathIndex {
+        self.free.pop().unwrap_or_else(|| {
+            self.paths.push(None);
+            PathIndex(self.paths.len() - 1)
+        })
+    }
+
+    /// Index of the path of this name, while a connection uses it.
+    pub fn find(&self, key: &Key) -> Option<PathIndex> {
+        self.search(key).ok().map(|at| self.sorted[at].1)
+    }
+
+    /// Path at this index, while a connection uses it.
+    #[inline]
+    pub fn get(&self, index: PathIndex) -> Option<&Path> {
+        self.paths.get(index.0)?.as_deref().map(|named| &named.path)
+    }
+
+    /// Path at this index for a change, while a connection uses it.
+    #[inline]
+    pub fn get_mut(&mut self, index: PathIndex) -> Option<&mut Path> {
+        self.paths.get_mut(index.0)?.as_deref_mut().map(|named| &mut named.path)
     }
 
     /// Takes in that a connection that entered it uses the path no more.
-    pub fn leave(&mut self, key: &Key) {
-        if self.get_mut(key).is_some_and(Path::leave) {
-            self.sorted.remove(self.recent);
+    pub fn leave(&mut self, index: PathIndex) {
+        let Some(slot) = self.paths.get_mut(index.0) else { return };
+        let Some(gone) = slot.take_if(|named| named.path.leave()) else { return };
+        if let Ok(at) = self.search(&gone.key) {
+            self.sorted.remove(at);
         }
+        self.free.push(index);
     }
 }
 
@@ -104,7 +135,9 @@ mod tests {
             let (mut paths, mut users) = (Paths::default(), [0; 6]);
             for (what, peer) in steps {
                 if what == 0 {
-                    paths.leave(&peer);
+                    if let Some(index) = paths.find(&peer) {
+                        paths.leave(index);
+                    }
                     users[usize::from(peer)] -= u32::from(users[usize::from(peer)] > 0);
                 } else {
                     paths.enter(Instant::ZERO, peer, PathConfig { carrier_bytes: peer.into(), ..CONFIG }, None);
@@ -112,9 +145,13 @@ mod tests {
                 }
                 for peer in 0..6 {
                     let expected = (users[usize::from(peer)] > 0).then_some(u32::from(peer));
-                    prop_assert_eq!(paths.get(&peer).map(|path| path.config().carrier_bytes), expected);
-                    prop_assert_eq!(paths.get_mut(&peer).map(|path| path.config().carrier_bytes), expected);
+                    let index = paths.find(&peer);
+                    let found = index.and_then(|index| paths.get(index)).map(|path| path.config().carrier_bytes);
+                    prop_assert_eq!(found, expected);
+                    let found = index.and_then(|index| paths.get_mut(index)).map(|path| path.config().carrier_bytes);
+                    prop_assert_eq!(found, expected);
                 }
+                prop_assert!(paths.paths.len() <= 6, "indices are used again");
             }
         }
     }
@@ -124,11 +161,14 @@ mod tests {
         let mut paths = Paths::default();
         paths.enter(Instant::ZERO, 1, CONFIG, None);
         paths.enter(Instant::ZERO, 1, CONFIG, None);
-        paths.leave(&1);
-        assert!(paths.get_mut(&1).is_some());
-        paths.leave(&1);
-        assert!(paths.get_mut(&1).is_none());
-        paths.leave(&1); // of none: nothing happens
+        let index = paths.find(&1).unwrap();
+        paths.leave(index);
+        assert!(paths.get_mut(index).is_some());
+        paths.leave(index);
+        assert!(paths.get_mut(index).is_none() && paths.find(&1).is_none());
+        paths.leave(index); // of none: nothing happens
+        paths.enter(Instant::ZERO, 2, CONFIG, None);
+        assert_eq!(paths.find(&2), Some(index));
     }
 
     #[test]
@@ -136,7 +176,7 @@ mod tests {
         let mut paths = Paths::default();
         let declared = |rate_bps| Some(DeclaredRate { rate_bps, burst_ns: 0, peak: None });
         let cost_ns = |paths: &mut Paths<u8>| {
-            let path = paths.get_mut(&1).unwrap();
+            let path = paths.get_mut(paths.find(&1).unwrap()).unwrap();
             let from = path.grant()?.max(Instant::from_ns(SECOND));
             path.charge(from, 125);
             path.grant().map(|at| at.since(from))

@@ -6,7 +6,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::fair_queue::FairShare;
-use crate::{ConnectionId, Instant, NetworkFields, Path, PathName, Transmit, Weight};
+use crate::{ConnectionId, Instant, NetworkFields, Path, PathIndex, Transmit, Weight};
 
 /// Bytes after which a turn ends while others are in line.
 const QUANTUM_BYTES: usize = 16 * 1500;
@@ -65,8 +65,9 @@ pub enum AfterTurn {
 /// Connections of an endpoint that may have something to send, in line.
 #[derive(Clone, Debug)]
 pub struct Scheduler<Peer> {
-    /// Paths, each as often as connections of it are in line.
-    line: VecDeque<PathName<Peer>>,
+    /// Paths, each as often as connections of it are in line; once more for one that is gone from it, whoever
+    /// has its index by then.
+    line: VecDeque<PathIndex>,
     /// Segment that did not fit the batch before it.
     stash: Option<(Transmit<Peer>, Vec<u8>)>,
     /// Batches so far.
@@ -80,20 +81,20 @@ impl<Peer> Default for Scheduler<Peer> {
 }
 
 impl<Peer: Copy> Scheduler<Peer> {
-    /// Takes in that something happened to a connection of `path`, which is called `name`: it is asked in its
+    /// Takes in that something happened to a connection of `path`, which has this `index`: it is asked in its
     /// turn. The path is looked up only if that is not to come anyway.
     pub fn touch<'a>(
         &mut self,
         id: ConnectionId,
         turn: &mut SchedulerEntry,
-        name: &PathName<Peer>,
+        index: PathIndex,
         path: impl FnOnce() -> Option<&'a mut Path>,
     ) {
         turn.silence = None;
         if !turn.is_in_line
             && let Some(path) = path()
         {
-            self.line_up(id, turn, *name, path);
+            self.line_up(id, turn, index, path);
         }
     }
 
@@ -103,7 +104,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         &mut self,
         id: ConnectionId,
         turn: &mut SchedulerEntry,
-        name: PathName<Peer>,
+        index: PathIndex,
         path: &mut Path,
     ) -> AfterTurn {
         let is_alone = self.line.is_empty() && self.stash.is_none() && !path.shares_rate();
@@ -112,20 +113,14 @@ impl<Peer: Copy> Scheduler<Peer> {
             return AfterTurn::Silent(silence.deadline);
         }
         // Even if this was all: another may be next, and its timer is to be set.
-        self.line_up(id, turn, name, path);
+        self.line_up(id, turn, index, path);
         AfterTurn::InLine
     }
 
-    fn line_up(
-        &mut self,
-        id: ConnectionId,
-        turn: &mut SchedulerEntry,
-        name: PathName<Peer>,
-        path: &mut Path,
-    ) {
+    fn line_up(&mut self, id: ConnectionId, turn: &mut SchedulerEntry, index: PathIndex, path: &mut Path) {
         turn.is_in_line = true;
         path.line_up(id, &mut turn.share);
-        self.line.push_back(name);
+        self.line.push_back(index);
     }
 
     /// True if nobody is in line, and no segment is left of the last turn.
@@ -142,7 +137,7 @@ impl<Peer: Copy> Scheduler<Peer> {
 
     /// Path whose turn it is. Its next connection ([`Path::next_connection`]) must [`Self::take`] the turn,
     /// unless one of them is gone.
-    pub fn call(&mut self) -> Option<PathName<Peer>> {
+    pub fn call(&mut self) -> Option<PathIndex> {
         self.line.pop_front()
     }
 
@@ -155,7 +150,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         id: ConnectionId,
         turn: &mut SchedulerEntry,
         now: Instant,
-        (peer, name, path): (Peer, PathName<Peer>, &mut Path),
+        (peer, index, path): (Peer, PathIndex, &mut Path),
         (buffer, max_segments): (&mut Vec<u8>, usize),
         mut poll: impl FnMut(&mut Path, &mut Vec<u8>) -> Result<NetworkFields, Option<Instant>>,
     ) -> (Option<Transmit<Peer>>, AfterTurn) {
@@ -202,7 +197,7 @@ impl<Peer: Copy> Scheduler<Peer> {
         }
         self.batches += 1;
         path.count_turn(&mut turn.share, sent_bytes as u64);
-        (Some(batch), self.end_turn(id, turn, name, path))
+        (Some(batch), self.end_turn(id, turn, index, path))
     }
 }
 

@@ -26,7 +26,7 @@ impl Line {
     }
 
     fn touch(&mut self, talker: &mut Talker) {
-        self.turns.touch(talker.id, &mut talker.turn, &PathName::To(()), || Some(&mut self.path));
+        self.turns.touch(talker.id, &mut talker.turn, PathIndex::FIRST, || Some(&mut self.path));
     }
 }
 
@@ -57,7 +57,7 @@ fn poll(line: &mut Line, talkers: &mut [Talker], max: usize) -> Option<(Connecti
             id,
             &mut talker.turn,
             Instant::ZERO,
-            ((), PathName::To(()), &mut *path),
+            ((), PathIndex::FIRST, &mut *path),
             (&mut buffer, max),
             |_, buffer: &mut Vec<u8>| {
                 talker.asked += 1;

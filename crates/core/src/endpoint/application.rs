@@ -85,7 +85,7 @@ impl<H: Hosted> Connections for H {
     fn stats(&self, id: ConnectionId) -> Option<Stats> {
         let endpoint = self.endpoint();
         let slot = endpoint.slots.get(id)?;
-        let path = endpoint.paths.get(&slot.path);
+        let path = endpoint.paths.get(slot.path);
         let own = slot.connection.stats();
         Some(Stats {
             path_estimate: path.and_then(Path::estimate),

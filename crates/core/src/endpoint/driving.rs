@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Arrival, Connection, Context, Endpoint, Family, Hosted, Key};
 use crate::event::Refusal;
 use crate::{
-    AfterTurn, Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, PathName, Transmit,
+    AfterTurn, Engine, Event, EventSink, Instant, Integrity, NetworkFields, Path, PathIndex, Transmit,
 };
 
 impl<H: Hosted> Engine for H {
@@ -54,8 +54,8 @@ impl<H: Hosted> Engine for H {
         if let Some(transmit) = endpoint.transmit_answer(now, buffer, sink) {
             return Some(transmit);
         }
-        while let Some(path) = endpoint.scheduler.call() {
-            let transmit = endpoint.transmit_over(path, now, (buffer, max_segments), sink);
+        while let Some(index) = endpoint.scheduler.call() {
+            let transmit = endpoint.transmit_over(index, now, (buffer, max_segments), sink);
             if transmit.is_some() {
                 return transmit;
             }
@@ -86,7 +86,7 @@ impl<H: Hosted> Engine for H {
         while let Some(id) = endpoint.timers.pop_due(now) {
             let Some(slot) = endpoint.slots.get_mut(id) else { continue };
             slot.timer = None;
-            let Some(path) = endpoint.paths.get_mut(&slot.path) else { continue };
+            let Some(path) = endpoint.paths.get_mut(slot.path) else { continue };
             slot.connection.handle_timeout(&mut Context { now, path, sink });
             endpoint.touch(id);
         }
@@ -121,12 +121,12 @@ impl<F: Family> Endpoint<F> {
     /// Takes the turn of the next connection of a path.
     fn transmit_over(
         &mut self,
-        name: PathName<F::Peer>,
+        index: PathIndex,
         now: Instant,
         (buffer, max_segments): (&mut Vec<u8>, usize),
         sink: &mut dyn EventSink,
     ) -> Option<Transmit<F::Peer>> {
-        let path = self.paths.get_mut(&name)?;
+        let path = self.paths.get_mut(index)?;
         let id = path.next_connection()?;
         let slot = self.slots.get_mut(id)?;
         let (head, tail) = (path.config().head_bytes as usize, path.config().tail_bytes as usize);
@@ -140,7 +140,7 @@ impl<F: Family> Endpoint<F> {
         };
         let (peer, batch) = (slot.key.peer, (&mut *buffer, max_segments));
         let (transmit, after) =
-            self.scheduler.take(id, &mut slot.entry, now, (peer, name, &mut *path), batch, poll);
+            self.scheduler.take(id, &mut slot.entry, now, (peer, index, &mut *path), batch, poll);
         slot.tell(id, &mut self.events);
         let AfterTurn::Silent(deadline) = after else { return transmit };
         if slot.is_retirable() {

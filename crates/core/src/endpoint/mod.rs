@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 
 use crate::event::Refusal;
 use crate::{
-    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, PathConfig, PathName, Paths,
-    Scheduler, SchedulerEntry, Stream, Timer, TimerQueue,
+    ConnectError, ConnectionId, DeclaredRate, Event, EventSink, Instant, Path, PathConfig, PathIndex,
+    PathName, Paths, Scheduler, SchedulerEntry, Stream, Timer, TimerQueue,
 };
 
 pub use budget::Room;
@@ -68,7 +68,7 @@ impl<P> HostConfig<P> {
 struct Slot<F: Family> {
     key: Key<F::Peer>,
     /// Path that it entered.
-    path: PathName<F::Peer>,
+    path: PathIndex,
     connection: F::Connection,
     timer: Option<Timer>,
     entry: SchedulerEntry,
@@ -291,18 +291,21 @@ impl<F: Family> Endpoint<F> {
 
     /// Path to a peer for a change, while a connection uses it.
     pub fn path_mut(&mut self, peer: F::Peer) -> Option<&mut Path> {
-        self.paths.get_mut(&self.family.path_name(peer))
+        self.paths.get_mut(self.paths.find(&self.family.path_name(peer))?)
     }
 
     /// Takes a connection in, right after [`Self::enter_path`] for its peer. It has its key from now on,
     /// whosever that was. `is_ours`: opened here, so that it need not be handed out.
     pub fn insert(&mut self, id: ConnectionId, key: Key<F::Peer>, connection: F::Connection, is_ours: bool) {
+        let Some(path) = self.paths.find(&self.family.path_name(key.peer)) else {
+            return debug_assert!(false, "{id} has entered no path");
+        };
         self.keys.insert(key, id);
         let host = self.host_of(key.peer);
         let seat = (!is_ours).then(|| self.places.enter(id, host, connection.is_unproven()));
         let slot = Slot {
             key,
-            path: self.family.path_name(key.peer),
+            path,
             connection,
             timer: None,
             entry: SchedulerEntry::default(),
@@ -320,7 +323,7 @@ impl<F: Family> Endpoint<F> {
     pub fn get_mut(&mut self, id: ConnectionId) -> Option<(&mut F::Connection, &mut Path)> {
         let slot = self.slots.get_mut(id)?;
         slot.connection.set_room(self.budget.room(&slot.booked, slot.is_unproven()));
-        Some((&mut slot.connection, self.paths.get_mut(&slot.path)?))
+        Some((&mut slot.connection, self.paths.get_mut(slot.path)?))
     }
 
     /// Changes a connection, and asks it in its turn what there is to send. `None`: there is no such
@@ -360,7 +363,7 @@ impl<F: Family> Endpoint<F> {
         if slot.is_retirable() {
             self.retire(id);
         } else {
-            let Slot { path, entry, .. } = slot;
+            let Slot { path, ref mut entry, .. } = *slot;
             self.scheduler.touch(id, entry, path, || self.paths.get_mut(path));
         }
     }
@@ -368,9 +371,9 @@ impl<F: Family> Endpoint<F> {
     /// Frees the ports of a connection that is over, and forgets it once the application has let go.
     fn retire(&mut self, id: ConnectionId) {
         let Some(slot) = self.slots.get_mut(id) else { return };
-        let (key, path_name) = (slot.key, slot.path);
+        let (key, index) = (slot.key, slot.path);
         self.timers.set(&mut slot.timer, id, None);
-        if let Some(path) = self.paths.get_mut(&path_name) {
+        if let Some(path) = self.paths.get_mut(index) {
             slot.entry.leave(path);
         }
         if self.keys.get(&key) == Some(&id) {
@@ -382,7 +385,7 @@ impl<F: Family> Endpoint<F> {
             if let Some(seat) = slot.seat.take() {
                 self.places.leave(id, seat);
             }
-            self.paths.leave(&path_name);
+            self.paths.leave(index);
             self.slots.remove(id);
             self.places.check_invariants(self.slots.len());
             self.accepted.retain(|&other| other != id);
@@ -402,7 +405,7 @@ impl<F: Family> Endpoint<F> {
         }
         for (id, slot) in self.slots.iter().rev().take(8) {
             debug_assert!(id <= self.last_id, "{id} was not given out");
-            debug_assert!(self.paths.get(&slot.path).is_some(), "{id} has no path");
+            debug_assert!(self.paths.get(slot.path).is_some(), "{id} has no path");
             debug_assert!(slot.timer.is_none_or(|timer| self.timers.first() <= Some(timer.at())), "{id}");
         }
     }
