@@ -74,9 +74,9 @@ impl Connection {
 
     /// Round trip of a counted connection that is over, for those to come, once.
     pub(crate) fn take_round_trip(&mut self) -> Option<RoundTrip> {
+        let opening = self.opening.as_mut()?;
         let is_over = matches!(self.life.state(), State::TimeWait | State::Closed);
-        let opening = self.opening.as_mut().filter(|_| is_over)?;
-        if opening.leaves_round_trip() { self.sender.round_trip() } else { None }
+        if is_over && opening.leaves_round_trip() { self.sender.round_trip() } else { None }
     }
 
     /// Takes the round trip of earlier connections to the peer.

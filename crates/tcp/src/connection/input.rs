@@ -72,7 +72,9 @@ impl Connection {
             return;
         }
         self.silence.heard(context.now);
-        self.sender.on_link_heard(&mut Call::new(self.id, &mut self.stats, context));
+        if self.sender.is_link_down() {
+            self.sender.on_link_heard(&mut Call::new(self.id, &mut self.stats, context));
+        }
         self.receiver.take_timestamp(segment, sequence, context.now);
         if self.life.is_opening() {
             self.establish(context);

@@ -88,7 +88,14 @@ impl Connection {
         if has_ack {
             bits |= flags::ACK;
         }
-        let (chunk, options) = self.fitted(self.sender.cut_to_record(chunk), bits, context);
+        let (chunk, ends_record) =
+            if self.sender.tells_records() { self.sender.cut_to_record(chunk) } else { (chunk, false) };
+        let mut options = self.options(bits, if ends_record { RECORD_BYTES } else { 0 }, context);
+        let chunk = if ends_record {
+            self.fit_marked(chunk, bits, &mut options)
+        } else {
+            self.fit(chunk, bits, &options)
+        };
         let data_end = self.sender.data_end();
         if chunk.end > data_end {
             bits |= flags::FIN;
@@ -113,19 +120,18 @@ impl Connection {
         fields
     }
 
-    /// Piece of what there is, with its options: where a record ends, the mark of that goes along, or the
-    /// last octets go with the next segment.
-    fn fitted(&mut self, chunk: Chunk, bits: u8, context: &Context<'_>) -> (Chunk, Options) {
-        if !self.sender.ends_record(&chunk) {
-            let options = self.options(bits, 0, context);
-            return (self.fit(chunk, bits, &options), options);
-        }
-        let options = self.options(bits, RECORD_BYTES, context);
-        let mut marked = options;
+    /// Makes room as [`Self::fit`] does where a record ends: the mark of that goes along, or the last octets
+    /// go with the next segment.
+    #[cold]
+    fn fit_marked(&self, chunk: Chunk, bits: u8, options: &mut Options) -> Chunk {
+        let mut marked = *options;
         let is_marked = marked.extra.push(RECORD, &[]);
         debug_assert!(is_marked, "no room for a mark that was left room for");
         let fitted = self.fit(chunk, bits, &marked);
-        (fitted, if fitted.end == chunk.end { marked } else { options })
+        if fitted.end == chunk.end {
+            *options = marked;
+        }
+        fitted
     }
 
     /// Makes room for what a header has beside what all data has: SACK blocks, an acknowledgement in a

@@ -236,8 +236,8 @@ impl Receiver {
 
     /// True if a segment of a peer that speaks SCPS-TP says that a record ends with its data.
     fn ends_record(&self, segment: &Segment<'_>) -> bool {
-        let is_said = segment.options.extra.get(RECORD).is_some_and(<[u8]>::is_empty);
-        is_said && self.agreed.scps.is_some() && segment.payload_bytes() > 0
+        let is_said = || segment.options.extra.get(RECORD).is_some_and(<[u8]>::is_empty);
+        self.agreed.scps.is_some() && segment.payload_bytes() > 0 && is_said()
     }
 
     /// Takes out all that is ready by description; [`Self::after_read`] must follow.

@@ -22,8 +22,13 @@ impl RecordEnds {
         self.0.len()
     }
 
-    /// First end behind this number.
+    /// First end behind this number. Most streams have none, and are not held up by asking.
+    #[inline]
     pub(crate) fn first_after(&self, number: u64) -> Option<u64> {
+        if self.0.is_empty() { None } else { self.find_after(number) }
+    }
+
+    fn find_after(&self, number: u64) -> Option<u64> {
         self.0.range(number + 1..).next().copied()
     }
 
@@ -33,7 +38,14 @@ impl RecordEnds {
     }
 
     /// Forgets those that end by `number`.
+    #[inline]
     pub(crate) fn forget_until(&mut self, number: u64) {
+        if !self.0.is_empty() {
+            self.split_off(number);
+        }
+    }
+
+    fn split_off(&mut self, number: u64) {
         if self.0.first().is_some_and(|&first| first <= number) {
             self.0 = self.0.split_off(&(number + 1));
         }

@@ -224,8 +224,7 @@ impl Sender {
         } else {
             length > 0 && (is_repeat || length * 2 >= space.max_window_bytes())
         };
-        let ends_record = self.ends_record_within(first, first + length);
-        if !is_full && !may_be_small && !ends_record {
+        if !is_full && !may_be_small && !self.ends_record_within(first, first + length) {
             return None;
         }
         let end = first + length + u64::from(is_last && space.is_finished());

@@ -19,29 +19,27 @@ impl Sender {
         taken
     }
 
-    /// Piece up to the first end of a record within it, where the peer is told of records. That is of no size
-    /// that is tried.
-    pub(crate) fn cut_to_record(&self, chunk: Chunk) -> Chunk {
+    /// True if there are ends of records, and the peer is told of them.
+    #[inline]
+    pub(crate) fn tells_records(&self) -> bool {
+        self.agreed.scps.is_some() && self.records.len() > 0
+    }
+
+    /// Piece up to the first end of a record within it, which then is of no size that is tried; true if a
+    /// record ends with it. For where the peer is told of records.
+    pub(crate) fn cut_to_record(&self, chunk: Chunk) -> (Chunk, bool) {
+        let data_end = chunk.end.min(self.space.data_end());
+        let record = self.records.first_after(chunk.first).filter(|_| chunk.first > self.space.initial());
+        let Some(end) = record.filter(|&end| end <= data_end) else { return (chunk, false) };
         let mut cut = chunk;
-        if let Some(end) = self.record_end(&chunk).filter(|&end| end < chunk.end.min(self.space.data_end())) {
+        if end < data_end {
             (cut.end, cut.tried_bytes) = (end, None);
         }
-        cut
+        (cut, true)
     }
 
     /// True if a record ends within [first, end), and the peer is told of records: that waits for nothing.
     pub(super) fn ends_record_within(&self, first: u64, end: u64) -> bool {
-        self.agreed.scps.is_some() && self.records.first_after(first).is_some_and(|record| record <= end)
-    }
-
-    /// True if a record ends with this piece, and the peer is told of records.
-    pub(crate) fn ends_record(&self, chunk: &Chunk) -> bool {
-        self.record_end(chunk) == Some(chunk.end.min(self.space.data_end()))
-    }
-
-    /// First end of a record within a piece, where the peer is told of records.
-    fn record_end(&self, chunk: &Chunk) -> Option<u64> {
-        let is_told = self.agreed.scps.is_some() && chunk.first > self.space.initial();
-        self.records.first_after(chunk.first).filter(|&end| is_told && end <= chunk.end)
+        self.tells_records() && self.records.first_after(first).is_some_and(|record| record <= end)
     }
 }
