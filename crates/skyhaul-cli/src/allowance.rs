@@ -34,10 +34,11 @@ impl Allowance {
         }
     }
 
-    /// True if something may be spent. An amount larger than what is left then is spent, too; it takes time
-    /// until the next.
-    pub(crate) fn has_left(&mut self, now: Instant) -> bool {
-        self.wait_ns(now) == 0
+    /// True if this amount may be spent. One that is larger than the burst may be while nothing is spent; it
+    /// takes time until the next.
+    pub(crate) fn has_room(&mut self, amount: u64, now: Instant) -> bool {
+        self.forgive(now);
+        self.spent == 0 || self.spent.saturating_add(amount) <= self.burst
     }
 
     fn forgive(&mut self, now: Instant) {
@@ -56,15 +57,15 @@ mod tests {
         let mut allowance = Allowance::new(100, 10);
         let at = |ms: u64| Instant::from_ns(ms * SECOND / 1000);
         for _ in 0..100 {
-            assert!(allowance.has_left(at(0)));
+            assert!(allowance.has_room(1, at(0)));
             allowance.spend(1, at(0));
         }
         assert_eq!(allowance.wait_ns(at(0)), SECOND / 10);
         assert_eq!(allowance.wait_ns(at(60)), SECOND / 25);
-        assert!(!allowance.has_left(at(99)) && allowance.has_left(at(100)));
+        assert!(!allowance.has_room(1, at(99)) && allowance.has_room(1, at(100)));
         let mut spent = 0;
         for ms in 100..10_100 {
-            if allowance.has_left(at(ms)) {
+            if allowance.has_room(1, at(ms)) {
                 allowance.spend(1, at(ms));
                 spent += 1;
             }
@@ -77,6 +78,7 @@ mod tests {
         let mut allowance = Allowance::new(10, 1000);
         allowance.spend(1010, Instant::ZERO);
         assert_eq!(allowance.wait_ns(Instant::ZERO), SECOND + SECOND / 1000);
-        assert!(allowance.has_left(Instant::from_ns(2 * SECOND)));
+        assert!(!allowance.has_room(10, Instant::from_ns(SECOND + 9 * SECOND / 1000)));
+        assert!(allowance.has_room(1000, Instant::from_ns(SECOND + SECOND / 100)));
     }
 }

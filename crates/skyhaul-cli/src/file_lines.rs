@@ -4,10 +4,14 @@ use std::fmt::Write as _;
 
 use skyhaul_files::{Failure, FileOutcome, FileReport, RawName, Reason, SessionReport};
 
+use crate::line::shortened;
 use crate::result::FileResult;
 
 /// Failures that are listed unless every file is asked for.
 const MAX_LISTED: usize = 10;
+/// Columns of a name and of a reason among several: escapes make them five times as long as they came.
+pub(crate) const NAME_COLUMNS: usize = 80;
+pub(crate) const REASON_COLUMNS: usize = 255;
 
 /// A line or two for each file if there is one or `all` are wanted, else a bounded number.
 pub(crate) fn file_lines(files: &[FileResult], all: bool) -> String {
@@ -54,7 +58,9 @@ pub(crate) fn brief(report: &SessionReport) -> SessionReport {
 /// The first failures, and how many more there are.
 fn listed<'a>(mut out: String, failed: impl Iterator<Item = &'a FileResult>, failures: usize) -> String {
     for one in failed.take(MAX_LISTED) {
-        put(&mut out, one);
+        let name = shortened(&one.name, NAME_COLUMNS);
+        let error = one.error.as_ref().map(|error| shortened(error, REASON_COLUMNS));
+        put(&mut out, &FileResult { name, error, digest: None, ..one.clone() });
     }
     if failures > MAX_LISTED {
         let _ = writeln!(out, "  {:<17} {} more FAILED: --verbose lists them", "", failures - MAX_LISTED);

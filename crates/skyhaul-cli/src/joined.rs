@@ -9,16 +9,9 @@ use skyhaul_core::units::show_bytes;
 use skyhaul_core::{Instant, SECOND, host_number};
 use skyhaul_files::SessionReport;
 
-use crate::allowance::Allowance;
 use crate::counted::counted;
 
-/// Bytes of results that are written at once, and then in each second: of all peers ...
-const BURST_BYTES: u64 = 6 * 1024;
-const BYTES_PER_S: u64 = 500;
-/// ... and of one, so that another is told beside it.
-const HOST_BURST_BYTES: u64 = 4 * 1024;
-const HOST_BYTES_PER_S: u64 = 250;
-/// Peers whose allowance is known; of the one least lately heard of what was joined is told among others.
+/// Peers whose results are joined; what was joined of the one least lately heard of is told among others.
 const MAX_HOSTS: usize = 64;
 /// Least time between two tellings of what was joined.
 const SPACING_NS: u64 = 10 * SECOND;
@@ -29,9 +22,8 @@ const MAX_NAMED: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Joined(RefCell<Book>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Book {
-    written: Allowance,
     hosts: BTreeMap<u64, Host>,
     /// Of peers that are not known any more.
     others: Sum,
@@ -42,7 +34,6 @@ struct Book {
 #[derive(Debug)]
 struct Host {
     address: IpAddr,
-    written: Allowance,
     heard_at: Instant,
     sum: Sum,
 }
@@ -55,31 +46,10 @@ struct Sum {
     failed: u64,
 }
 
-impl Default for Book {
-    fn default() -> Self {
-        let written = Allowance::new(BURST_BYTES, BYTES_PER_S);
-        Self { written, hosts: BTreeMap::new(), others: Sum::default(), told_at: Instant::ZERO }
-    }
-}
-
 impl Joined {
-    /// True if a result of this peer may be told by itself; else it is joined with others.
-    pub(crate) fn admit(&self, peer: IpAddr, report: &SessionReport, now: Instant) -> bool {
-        let book = &mut *self.0.borrow_mut();
-        let host = book.host(peer, now);
-        let is_admitted = host.written.has_left(now);
-        let is_admitted = book.written.has_left(now) && is_admitted;
-        if !is_admitted {
-            book.host(peer, now).sum.add(Sum::of(report));
-        }
-        is_admitted
-    }
-
-    /// Takes in that so many bytes were written about a result of this peer.
-    pub(crate) fn written(&self, peer: IpAddr, bytes: u64, now: Instant) {
-        let book = &mut *self.0.borrow_mut();
-        book.written.spend(bytes, now);
-        book.host(peer, now).written.spend(bytes, now);
+    /// Joins a result of this peer with others.
+    pub(crate) fn join(&self, peer: IpAddr, report: &SessionReport, now: Instant) {
+        self.0.borrow_mut().host(peer, now).sum.add(Sum::of(report));
     }
 
     /// Lines about what was joined, if it is time for them; of failures alone, if `of_failures`.
@@ -94,7 +64,6 @@ impl Joined {
         let text = book.lines(of_failures);
         if !text.is_empty() {
             book.told_at = now;
-            book.written.spend(text.len() as u64, now);
         }
         Some(text).filter(|text| !text.is_empty())
     }
@@ -109,9 +78,10 @@ impl Book {
                 self.others.add(gone.sum);
             }
         }
-        let host = self.hosts.entry(key).or_insert_with(|| {
-            let written = Allowance::new(HOST_BURST_BYTES, HOST_BYTES_PER_S);
-            Host { address: peer, written, heard_at: now, sum: Sum::default() }
+        let host = self.hosts.entry(key).or_insert_with(|| Host {
+            address: peer,
+            heard_at: now,
+            sum: Sum::default(),
         });
         host.heard_at = now;
         host
@@ -161,6 +131,7 @@ mod tests {
     use skyhaul_files::{Digest, FileOutcome, FileReport, RawName, Side};
 
     use super::*;
+    use crate::outlet::{BURST_BYTES, BYTES_PER_S, Outlet};
 
     /// About as much as a table has for a file of an octet.
     const RESULT_BYTES: u64 = 300;
@@ -177,45 +148,55 @@ mod tests {
 
     /// Tells results of these peers in turn, so many a second; bytes that were written, and results of each
     /// peer that were told.
-    fn flood(joined: &Joined, peers: &[u8], per_s: u64, seconds: u64) -> (u64, Vec<u64>) {
+    fn flood(
+        joined: &Joined,
+        outlet: &Outlet,
+        peers: &[u8],
+        (per_s, seconds): (u64, u64),
+    ) -> (u64, Vec<u64>) {
         let (mut bytes, mut told) = (0, vec![0; peers.len()]);
         for i in 0..per_s * seconds {
             let (now, at) = (Instant::from_ns(i * SECOND / per_s), i as usize % peers.len());
             let peer = address(peers[at]);
-            if joined.admit(peer, &one_file(), now) {
-                joined.written(peer, RESULT_BYTES, now);
+            if outlet.has_room(peer, RESULT_BYTES, now) {
+                outlet.spend_on(peer, RESULT_BYTES, now);
                 bytes += RESULT_BYTES;
                 told[at] += 1;
+            } else {
+                joined.join(peer, &one_file(), now);
             }
-            bytes += joined.due(false, now).map_or(0, |text| text.len() as u64);
+            let sum_bytes = joined.due(false, now).map_or(0, |text| text.len() as u64);
+            outlet.spend(sum_bytes, now);
+            bytes += sum_bytes;
         }
         (bytes, told)
     }
 
     #[test]
     fn sixteen_files_a_second_take_a_bounded_rate_and_every_one_counts() {
-        let joined = Joined::default();
-        let (bytes, told) = flood(&joined, &[7], 16, 8);
+        let (joined, outlet) = (Joined::default(), Outlet::default());
+        let (bytes, told) = flood(&joined, &outlet, &[7], (16, 8));
         let rest = joined.rest(false, Instant::from_ns(8 * SECOND)).unwrap();
         let more = 16 * 8 - told[0];
         assert_eq!(rest, format!("and {more} more files from 192.0.2.7, {more} B in all\n"));
         assert_eq!(joined.rest(false, Instant::from_ns(8 * SECOND)), None);
         assert!(told[0] >= 13 && bytes < 8 * 1000, "{told:?} {bytes}");
-        let (bytes, _) = flood(&Joined::default(), &(0..100).collect::<Vec<_>>(), 1000, 100);
+        let (bytes, _) =
+            flood(&Joined::default(), &Outlet::default(), &(0..100).collect::<Vec<_>>(), (1000, 100));
         assert!(bytes < BURST_BYTES + RESULT_BYTES + 100 * BYTES_PER_S + 1000, "{bytes}");
     }
 
     #[test]
     fn a_flood_of_one_peer_leaves_room_for_the_result_of_another() {
-        let joined = Joined::default();
-        flood(&joined, &[7], 100, 60);
-        assert!(joined.admit(address(8), &one_file(), Instant::from_ns(60 * SECOND)));
+        let outlet = Outlet::default();
+        flood(&Joined::default(), &outlet, &[7], (100, 60));
+        assert!(outlet.has_room(address(8), RESULT_BYTES, Instant::from_ns(60 * SECOND)));
     }
 
     #[test]
     fn the_sums_of_many_peers_stand_in_few_lines() {
         let joined = Joined::default();
-        let (_, told) = flood(&joined, &(0..200).collect::<Vec<_>>(), 2000, 1);
+        let (_, told) = flood(&joined, &Outlet::default(), &(0..200).collect::<Vec<_>>(), (2000, 1));
         let text = joined.rest(false, Instant::from_ns(SECOND)).unwrap();
         assert_eq!(text.lines().count(), MAX_NAMED + 1, "{text}");
         let files = |line: &str| line.split(' ').nth(1).unwrap().parse::<u64>().unwrap();
@@ -225,7 +206,7 @@ mod tests {
     #[test]
     fn a_result_now_and_then_is_always_told() {
         let joined = Joined::default();
-        let (_, told) = flood(&joined, &[7], 1, 10);
+        let (_, told) = flood(&joined, &Outlet::default(), &[7], (1, 10));
         assert_eq!((told, joined.rest(false, Instant::from_ns(10 * SECOND))), (vec![10], None));
     }
 }

@@ -70,7 +70,8 @@ fn parts(columns: usize, facts: &Facts) -> Vec<Part> {
         let rank = if i < 2 { 10 + i } else { 33 + 5 * i };
         parts.push(part(rank, format!("{gap}{said}")));
     }
-    let which = [(20, shortened(&facts.name)), (21, facts.count.clone()), (41, facts.peer.clone())];
+    let which =
+        [(20, shortened(&facts.name, NAME_COLUMNS)), (21, facts.count.clone()), (41, facts.peer.clone())];
     for (i, (rank, text)) in which.into_iter().filter(|(_, text)| !text.is_empty()).enumerate() {
         let gap = if i == 0 { "  " } else { ", " };
         parts.push(part(rank, format!("{gap}{text}")));
@@ -83,14 +84,14 @@ fn width(text: &str) -> usize {
     text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
 }
 
-/// A name of at most so many columns.
-fn shortened(name: &str) -> String {
-    if width(name) <= NAME_COLUMNS {
+/// A text of at most so many columns, with its beginning and its end.
+pub(crate) fn shortened(name: &str, columns: usize) -> String {
+    if width(name) <= columns {
         return name.to_owned();
     }
     let (mut head, mut tail) = (String::new(), String::new());
     let (mut from_left, mut from_right) = (name.chars(), name.chars().rev());
-    while width(&head) + width(&tail) + 7 <= NAME_COLUMNS {
+    while width(&head) + width(&tail) + 7 <= columns {
         head.extend(from_left.next());
         tail.extend(from_right.next());
     }
@@ -149,10 +150,10 @@ mod tests {
 
     #[test]
     fn a_long_name_is_shown_by_its_ends() {
-        assert_eq!(shortened(&"n".repeat(24)), "n".repeat(24));
-        let short = shortened("holiday-in-the-mountains-2026.tar.gz");
+        assert_eq!(shortened(&"n".repeat(24), NAME_COLUMNS), "n".repeat(24));
+        let short = shortened("holiday-in-the-mountains-2026.tar.gz", NAME_COLUMNS);
         assert_eq!(short, "holiday-i...26.tar.gz");
-        assert!(width(&shortened(&"\u{1f6f0}".repeat(40))) <= NAME_COLUMNS);
+        assert!(width(&shortened(&"\u{1f6f0}".repeat(40), NAME_COLUMNS)) <= NAME_COLUMNS);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use skyhaul_files::{RawName, SessionReport};
 
 use crate::counted::counted;
+use crate::file_lines::{NAME_COLUMNS, REASON_COLUMNS};
+use crate::line::shortened;
 
 /// Files, and reasons, that an error names.
 const MAX_NAMED: usize = 3;
@@ -16,18 +18,24 @@ pub(crate) fn failed_files(report: &SessionReport) -> String {
         reasons.entry(failure.to_string()).or_default().push(&file.name);
     }
     let failures: usize = reasons.values().map(Vec::len).sum();
-    let told = reasons.iter().take(MAX_NAMED).map(|(reason, names)| format!("{} {reason}", named(names)));
-    let told = told.collect::<Vec<_>>().join("; ");
     let more = if reasons.len() > MAX_NAMED { "; and more" } else { "" };
+    let is_one = report.files.len() <= 1;
+    let cut = |text: String, columns| if is_one { text } else { shortened(&text, columns) };
+    let told = reasons.into_iter().take(MAX_NAMED).map(|(reason, names)| {
+        let name = |name: &RawName| cut(name.to_string(), NAME_COLUMNS);
+        format!("{} {}", named(&names, name), cut(reason, REASON_COLUMNS))
+    });
+    let told = told.collect::<Vec<_>>().join("; ");
     match report.files.len() {
         0 | 1 => told,
         all => format!("{failures} of {} failed. {told}{more}", counted(all as u64, "file")),
     }
 }
 
-/// Some of these names, and how many more there are.
-fn named(names: &[&RawName]) -> String {
-    let some = names.iter().take(MAX_NAMED).map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+/// Some of these names, as `shown`, and how many more there are.
+fn named(names: &[&RawName], shown: impl Fn(&RawName) -> String) -> String {
+    let some = names.iter().take(MAX_NAMED).map(|name| format!("'{}'", shown(name)));
+    let some = some.collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(MAX_NAMED) {
         0 => some + ":",
         more => format!("{some} and {more} more:"),

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::{Future as _, poll_fn};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitCode;
@@ -29,6 +29,7 @@ use crate::failure::Failure;
 use crate::held::Held;
 use crate::joined::Joined;
 use crate::listing::Listings;
+use crate::outlet::Outlet;
 use crate::output::{self, note};
 use crate::over_tun::TcpChoice;
 use crate::places::{ASK_INTERVAL_NS, MAX_EARLY, MAX_PLACES, MAX_SESSIONS, Places};
@@ -37,9 +38,10 @@ use crate::refusals::Refusals;
 use crate::result::TransferResult;
 use crate::sealed::{Keys, SealedEnd};
 use crate::send::{LINGER, show};
-use crate::session::{Ending, session, tell};
+use crate::session::{Ending, session};
 use crate::signals::stop_requested;
 use crate::strangers::Strangers;
+use crate::told::Told;
 use crate::transport::TransportEnd;
 use crate::verbosity::Form;
 use crate::ways::PORTS;
@@ -58,6 +60,7 @@ pub(crate) struct Room<E> {
     pub(crate) stop: watch::Sender<bool>,
     pub(crate) form: Form,
     pub(crate) progress: ProgressLine,
+    pub(crate) outlet: Outlet,
     pub(crate) strangers: Strangers,
     pub(crate) places: Places,
     pub(crate) listings: Listings,
@@ -81,7 +84,7 @@ impl<E> Room<E> {
         };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
-        let (strangers, places, listings, refusals, joined) = Default::default();
+        let (outlet, strangers, places, listings, refusals, joined) = Default::default();
         let held = Held::new(args.once);
         let give_up_ns = args.common.config().give_up_ns;
         let opens_fast = args.transport.opens_fast();
@@ -92,6 +95,7 @@ impl<E> Room<E> {
             stop,
             form,
             progress,
+            outlet,
             strangers,
             places,
             listings,
@@ -107,6 +111,38 @@ impl<E> Room<E> {
     pub(crate) fn folder(&self) -> PathBuf {
         let path = self.destination.path();
         path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+    }
+}
+
+impl<E: TransportEnd> Room<E> {
+    /// True if this may be told of a transfer of `peer`. All that is asked for is told, however long.
+    pub(crate) fn has_room_for(&self, peer: IpAddr, told: &Told) -> bool {
+        let is_all_wanted = matches!(self.form, Form::Json | Form::FullTable);
+        is_all_wanted || self.outlet.has_room(peer, told.bytes(), self.endpoint.clock().now())
+    }
+
+    /// Tells how many transfers brought nothing, if it is time for that.
+    pub(crate) fn count_strangers(&self) {
+        let now = self.endpoint.clock().now();
+        if let Some(line) = self.strangers.due(now) {
+            self.note(&line);
+        }
+    }
+
+    /// Tells people something that others caused.
+    fn note(&self, line: &str) {
+        note(line);
+        self.outlet.spend(line.len() as u64 + 1, self.endpoint.clock().now());
+    }
+
+    fn tell_sums(&self, text: Option<String>) {
+        let Some(text) = text else { return };
+        self.outlet.spend(text.len() as u64, self.endpoint.clock().now());
+        if self.form == Form::Nothing {
+            output::error(text.trim_end());
+        } else if let Err(failure) = output::print(&text) {
+            output::error(&format!("skyhaul: {failure}"));
+        }
     }
 }
 
@@ -205,8 +241,8 @@ async fn wait<E: TransportEnd + 'static>(
     };
     let done = LocalSet::new().run_until(work).await;
     let of_failures = room.form == Form::Nothing;
-    tell_sums(room.joined.rest(of_failures, room.endpoint.clock().now()), room.form);
-    room.strangers.finish();
+    room.tell_sums(room.joined.rest(of_failures, room.endpoint.clock().now()));
+    room.strangers.rest().iter().for_each(|line| note(line));
     done
 }
 
@@ -215,16 +251,7 @@ async fn tell_joined<E: TransportEnd>(room: &Room<E>) -> Infallible {
     let (mut tick, of_failures) = (tokio::time::interval(SUM_INTERVAL), room.form == Form::Nothing);
     loop {
         tick.tick().await;
-        tell_sums(room.joined.due(of_failures, room.endpoint.clock().now()), room.form);
-    }
-}
-
-fn tell_sums(text: Option<String>, form: Form) {
-    let Some(text) = text else { return };
-    if form == Form::Nothing {
-        output::error(text.trim_end());
-    } else if let Err(failure) = output::print(&text) {
-        output::error(&format!("skyhaul: {failure}"));
+        room.tell_sums(room.joined.due(of_failures, room.endpoint.clock().now()));
     }
 }
 
@@ -261,7 +288,7 @@ async fn serve<E: TransportEnd + 'static>(
                         drop(listeners);
                         return Ok(wind_up(&room, sessions, is_complete).await);
                     }
-                    Ok(Ending::BrokenOff { is_told: true }) if once => note(WAITS_ON),
+                    Ok(Ending::BrokenOff { is_told: true }) if once => room.note(WAITS_ON),
                     _ => {}
                 }
             }
@@ -305,7 +332,7 @@ async fn wind_up<E: TransportEnd>(
     }
     room.stop.send_replace(true);
     while sessions.join_next().await.is_some() {}
-    is_complete &= room.held.tell(|peer, result| tell(peer, result, room.form));
+    is_complete &= room.held.tell(|peer, result| Told::new(peer, result, room.form).write());
     // The sender knows every result: it does not depend on our last words.
     room.endpoint.wait_ended(LINGER).await;
     ExitCode::from(u8::from(!is_complete))
@@ -322,7 +349,7 @@ async fn stopped<E: TransportEnd>(
         cut +=
             u32::from(matches!(done, Ok(Ending::BrokenOff { .. } | Ending::Transfer { is_complete: false })));
     }
-    room.held.tell(|peer, result| tell(peer, result, room.form));
+    room.held.tell(|peer, result| Told::new(peer, result, room.form).write());
     room.endpoint.close().await;
     if cut > 0 {
         let message = format!("interrupted; unfinished transfers given up: {cut}");

@@ -419,9 +419,14 @@ async fn conclude<E: TransportEnd>(args: &SendArgs, mut attempt: Attempt<E>) -> 
 
 /// Prints the result as it was asked for.
 pub(crate) fn show(result: &TransferResult, form: Form) -> Result<(), Failure> {
+    print(&shown(result, form))
+}
+
+/// The result in this form.
+pub(crate) fn shown(result: &TransferResult, form: Form) -> String {
     match form {
-        Form::Json => print(&format!("{}\n", result.to_json())),
-        Form::Table | Form::FullTable => print(&table(result, form == Form::FullTable)),
-        Form::Nothing => Ok(()),
+        Form::Json => result.to_json() + "\n",
+        Form::Table | Form::FullTable => table(result, form == Form::FullTable),
+        Form::Nothing => String::new(),
     }
 }

@@ -21,15 +21,13 @@ use crate::fast_open::FastOpenResult;
 use crate::file_lines::brief;
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
-use crate::output::{self, note};
 use crate::places::{Farewell, OPENING_LIMIT_NS, Progress};
 use crate::progress::TICK;
 use crate::protection::Protection;
 use crate::receive::Room;
 use crate::refusals::HasRefused;
 use crate::result::TransferResult;
-use crate::send::show;
-use crate::table::table;
+use crate::told::Told;
 use crate::transport::TransportEnd;
 use crate::verbosity::Form;
 
@@ -41,13 +39,6 @@ const FAREWELL_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Time in which a sender takes the word that there is no room, where that is a record of the file protocol.
 const BUSY_PATIENCE: Duration = Duration::from_secs(2);
-
-/// About as much as a JSON object says of a session, and of each of its files beside the name.
-const SESSION_BYTES: usize = 1500;
-const FILE_BYTES: usize = 250;
-/// What stands around a table and an error: the line above, with the longest address, and the command's name.
-const HEAD_BYTES: usize = 55;
-const ERROR_BYTES: usize = 10;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,30 +138,22 @@ async fn converse<E: TransportEnd>(
         turn_away(room, peer, &mut *reader, &mut *writer).await;
     }
     if known.started_at().is_none() {
-        room.strangers.no_transfer(clock.now());
+        room.strangers.no_transfer();
+        room.count_strangers();
         return Ending::Stranger;
     }
-    let is_stopped = matches!(received, Err(Cut::Stop));
     let is_settled = matches!(received, Ok(Ok(_))) || known.are_settled();
+    let is_interrupted = matches!(received, Err(Cut::Stop)) && !is_settled;
     let proof_patience = if received.is_ok() { PROOF_PATIENCE } else { Duration::ZERO };
     let (report, failure) = outcome(peer, received, &known);
     let (stats, drops) = (writer.stats(), room.endpoint.socket_drops());
     // Under the name that it had: it may have none any more.
     let protection = Protection { peer: called, ..room.endpoint.protection(&monitor).0 };
     let scps_tp = room.endpoint.scps_tp(&monitor);
-    let brought_files = report.files.iter().any(|file| file.digest().is_some());
     // Files are there as soon as they can be; whether they count is known a round trip later.
     let mut counts =
         pin!(async { !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await });
     let is_held = room.held.holds() && is_settled && counts.as_mut().await;
-    let is_told = is_held
-        || is_stopped
-        || if brought_files {
-            room.form == Form::Json || room.joined.admit(peer.ip(), &report, clock.now())
-        } else {
-            room.strangers.admit(size_bytes(&report, failure.as_ref()), clock.now())
-        };
-    // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
     let result = || {
         let report = in_form(&report, room.form);
         let (transport, protection) = (room.endpoint.transport(), Some(protection));
@@ -191,7 +174,7 @@ async fn converse<E: TransportEnd>(
         room.held.hold(peer, result());
         return Ending::Transfer { is_complete: failure.is_none() };
     }
-    let is_shown = !is_told || tell_counted(room, peer, &result(), clock.now());
+    let (is_told, is_shown) = tell(room, (peer, &report), is_interrupted, result);
     // Held results have been asked: this one does not count.
     if room.held.holds() && is_settled || !counts.await {
         Ending::Stranger
@@ -200,6 +183,35 @@ async fn converse<E: TransportEnd>(
     } else {
         Ending::BrokenOff { is_told }
     }
+}
+
+/// Tells of a session if that is wanted or there is room; else joins it with others, or counts it. Result:
+/// whether it was told, and false if that cannot be written.
+fn tell<E: TransportEnd>(
+    room: &Room<E>,
+    (peer, report): (SocketAddr, &SessionReport),
+    is_interrupted: bool,
+    result: impl FnOnce() -> TransferResult,
+) -> (bool, bool) {
+    let (peer_ip, now) = (peer.ip(), room.endpoint.clock().now());
+    let brought_files = report.files.iter().any(|file| file.digest().is_some());
+    // Programs rely on an object for each transfer that brought something; people read what they can, and
+    // what they interrupted.
+    let is_object = room.form == Form::Json && brought_files;
+    let is_wanted = is_object || is_interrupted;
+    // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
+    let told =
+        (is_wanted || room.outlet.is_open(peer_ip, now)).then(|| Told::new(peer, &result(), room.form));
+    let told = told.filter(|told| is_wanted || room.has_room_for(peer_ip, told));
+    let is_shown = told.as_ref().is_none_or(Told::write);
+    match &told {
+        Some(_) if is_object => {}
+        Some(told) => room.outlet.spend_on(peer_ip, told.bytes(), now),
+        None if brought_files => room.joined.join(peer_ip, report, now),
+        None => room.strangers.untold(),
+    }
+    room.count_strangers();
+    (told.is_some(), is_shown)
 }
 
 /// Breaks a session off of which nothing is kept, and tells its sender that there is no room.
@@ -306,13 +318,6 @@ async fn idle<E: TransportEnd>(
     }
 }
 
-/// About as much as is told of a session, in whatever form.
-fn size_bytes(report: &SessionReport, failure: Option<&Failure>) -> u64 {
-    let names_bytes: usize = report.files.iter().map(|file| file.name.as_bytes().len()).sum();
-    let message_bytes = failure.map_or(0, |failure| failure.to_string().len());
-    (SESSION_BYTES + FILE_BYTES * report.files.len() + names_bytes + message_bytes) as u64
-}
-
 /// Files of a session, and why it failed, if it did. That it was ended here does no harm once every file has
 /// its result.
 fn outcome(
@@ -361,43 +366,6 @@ fn in_form(report: &SessionReport, form: Form) -> Cow<'_, SessionReport> {
         Form::Table | Form::Nothing => Cow::Owned(brief(report)),
         Form::Json | Form::FullTable => Cow::Borrowed(report),
     }
-}
-
-/// As [`tell`], and counts what that writes.
-fn tell_counted<E>(room: &Room<E>, peer: SocketAddr, result: &TransferResult, now: Instant) -> bool {
-    room.joined.written(peer.ip(), written_bytes(result, room.form), now);
-    tell(peer, result, room.form)
-}
-
-/// Bytes that [`tell`] writes of a result for people.
-fn written_bytes(result: &TransferResult, form: Form) -> u64 {
-    let error_bytes = result.error.as_ref().map_or(0, |error| error.message.len() + ERROR_BYTES);
-    let table_bytes = match form {
-        Form::Table | Form::FullTable => HEAD_BYTES + table(result, form == Form::FullTable).len(),
-        Form::Json | Form::Nothing => 0,
-    };
-    (table_bytes + error_bytes) as u64
-}
-
-/// Shows the result of a session, and its error; false if it cannot be shown.
-pub(crate) fn tell(peer: SocketAddr, result: &TransferResult, form: Form) -> bool {
-    if matches!(form, Form::Table | Form::FullTable) {
-        note(&format!("from {peer}:"));
-    }
-    let shown = show(result, form);
-    if let Err(failure) = &shown {
-        output::error(&format!("skyhaul: {failure}"));
-    }
-    if let Some(drops @ 1..) = result.socket_drops {
-        note(&format!(
-            "this machine was too slow for {drops} packets, which were sent again: leave it more processor \
-             time, raise net.core.rmem_max to 16777216, or give the sender a --rate"
-        ));
-    }
-    if let Some(error) = &result.error {
-        output::error(&format!("skyhaul: {}", error.message));
-    }
-    shown.is_ok()
 }
 
 #[cfg(test)]

@@ -14,12 +14,14 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{
     Kept, Receiver, Said, file, free_port, names, noise, run, skipped, skyhaul, unprotected, until,
 };
 use records::whole;
+use skyhaul_files::codec::{Record, SessionOpening, Version};
+use skyhaul_files::{Code, RawName, Reason};
 use skyhaul_net::{Endpoint, EndpointOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -183,6 +185,54 @@ fn the_results_of_many_small_transfers_are_joined_for_people_and_none_for_progra
         assert_eq!(told + joined, TRANSFERS, "{said:?}");
         assert!(told >= 8 && said.out.len() < TRANSFERS * 150, "{told}: {said:?}");
     }
+}
+
+/// What came was counted, and not what escapes make of it; results of files, transfers without one and joined
+/// lines had an allowance each.
+#[test]
+fn names_and_reasons_that_need_escapes_write_no_more_than_others() {
+    let receiver = Receiver::for_people(&[]);
+    let peer: SocketAddr = receiver.address.parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let begun = Instant::now();
+    runtime.block_on(async {
+        let endpoints: Vec<_> = (1..=6_u8)
+            .map(|host| Endpoint::bind(SocketAddr::from(([127, 0, 0, host], 0)), EndpointOptions::default()))
+            .map(Result::unwrap)
+            .collect();
+        for i in 0..60 {
+            let stored = whole(&format!("small{i}"));
+            let words = if i % 2 == 0 { stored } else { given_up(10) };
+            say(&endpoints[i / 2 % 6], peer, &words).await;
+        }
+        for endpoint in &endpoints {
+            endpoint.close().await;
+        }
+    });
+    Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
+    let (said, inbox): (Said, _) = receiver.wait();
+    let seconds = begun.elapsed().as_secs() as usize + 1;
+    assert_eq!(names(inbox.path()).len(), 30);
+    let written = said.out.len() + said.err.len();
+    assert!(written < 9000 + 500 * seconds, "{written} in {seconds} s: {said:?}");
+    // Nothing is lost of what was stored, and of the others their number is told.
+    let told = said.out.matches("verified: it is what was sent").count();
+    let joined = said.out.lines().filter_map(|line| line.strip_prefix("and ")?.split_once(" more file"));
+    let joined: usize = joined.map(|(count, _)| count.parse::<usize>().unwrap()).sum();
+    assert_eq!(told + joined, 30, "{said:?}");
+}
+
+/// A transfer of so many files, given up, with names and reasons that escapes make four or five times as
+/// long.
+fn given_up(files: u32) -> Vec<u8> {
+    let mut stream = SessionOpening { version: Version::One, files, bytes: 0 }.encode().to_vec();
+    for number in 0..files {
+        let name = RawName::new([number.to_string().as_bytes(), &[0xFF; 250]].concat());
+        stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(number));
+        let why = format!("{number}{}", "\u{1}".repeat(250));
+        stream.extend(Record::Abort { reason: Reason::new(Code::Changed, why) }.encode(number));
+    }
+    stream
 }
 
 /// Octets that a terminal obeys beside the printed ones: C0 but the end of a line, DEL, and C1, be it as

@@ -49,6 +49,9 @@ pub(crate) fn be_quiet() {
 
 /// Writes a result to standard output. Behind [`begin`] it never waits, and failures are told by [`finish`].
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    if text.is_empty() {
+        return Ok(());
+    }
     if let Some(lanes) = LANES.get() {
         lanes.result.put(Stream::Output, Kind::Result, text);
         return Ok(());

@@ -68,7 +68,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         run: |field| {
             crowd(field, 1, FAREWELLS, |stream| {
                 Box::pin(async move {
-                    stream.write_all(&whole_file("whole".into())).await?;
+                    stream.write_all(&whole("whole".into())).await?;
                     while stream.read(&mut [0; 4096]).await? > 0 {}
                     Err(io::ErrorKind::UnexpectedEof.into())
                 })
@@ -148,22 +148,28 @@ fn refused_files(count: u32, files: u32) -> Vec<u8> {
 async fn small(stream: &mut Stream) -> io::Result<()> {
     /// Number of the next file: each has a name of its own.
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    stream.write_all(&whole_file(format!("small{}", NEXT.fetch_add(1, Ordering::Relaxed)))).await?;
+    stream.write_all(&whole(format!("small{}", NEXT.fetch_add(1, Ordering::Relaxed)))).await?;
     stream.shutdown().await?;
     stream.read_to_end(&mut Vec::new()).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(())
 }
 
-/// One file of an octet. Of several with one name the first is stored, the others are refused.
-fn whole_file(name: String) -> Vec<u8> {
+/// A transfer of one file of an octet. Of several with one name the first is stored, the others are refused.
+fn whole(name: String) -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode().to_vec();
-    let name = RawName::new(name);
-    stream.extend(Record::File { size: 1, executable: false, modified: None, name }.encode(0));
-    stream.extend(chunk_head(0, 0, 1, &chunk_digest(0, 0, b"x")));
-    stream.extend(b"x");
-    stream.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(0));
+    stream.extend(whole_file(0, name));
     stream
+}
+
+/// Records of a file of an octet.
+pub(super) fn whole_file(number: u32, name: String) -> Vec<u8> {
+    let file = Record::File { size: 1, executable: false, modified: None, name: RawName::new(name) };
+    let mut records = file.encode(number);
+    records.extend(chunk_head(number, 0, 1, &chunk_digest(0, 0, b"x")));
+    records.extend(b"x");
+    records.extend(Record::End { digest: Digest(*blake3::hash(b"x").as_bytes()) }.encode(number));
+    records
 }
 
 fn damaged(field: &Field<'_>) -> io::Result<()> {
