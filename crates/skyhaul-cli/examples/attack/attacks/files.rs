@@ -46,7 +46,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "hungry-lists",
         place: Place::Peer,
-        octets: "46 MB, once: 19 sessions; then 49",
+        octets: "46 MB, once: 20 sessions",
         aim: "each lists half of what is free of the memory for lists, and stays",
         scene: Scene::PLAIN,
         run: hungry,

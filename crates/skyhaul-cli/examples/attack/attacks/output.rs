@@ -34,7 +34,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
         name: "escapes",
         place: Place::Peer,
-        octets: "16 sessions a second of some 7 kB, 6 addresses",
+        octets: "some 110 kB: 16 sessions of six",
         aim: "an octet stored, names and reasons of the other files full of what needs escapes",
         scene: Scene::PLAIN,
         run: |field| crowd(field, 6, 3, |stream| Box::pin(escapes(stream))),
