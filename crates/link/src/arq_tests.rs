@@ -188,3 +188,27 @@ proptest! {
         prop_assert_eq!((line.arq.deadline(), line.link.deadline()), (None, None), "and nothing is left to do");
     }
 }
+
+/// Over a link without delay and rate two round trips are no time: the oldest PDU went again for ever at one
+/// moment of an outage, and each of its sendings was kept.
+#[test]
+fn an_outage_of_a_link_without_delay_ends() {
+    let config = with_outages(both_ways(DirectionConfig::default()), &[(SECOND, 2 * SECOND)]);
+    let mut line = Line::new(&config, ArqConfig::default(), 1);
+    line.run(at(1500 * MS));
+    line.now = at(1500 * MS);
+    line.enter(hollow(1040, 0), &mut NullSink);
+    let mut frames = 0;
+    while line.link.deadline().into_iter().chain(line.arq.deadline()).min().is_some_and(|at| {
+        line.now = line.now.max(at);
+        line.now < Instant::from_ns(3 * SECOND)
+    }) {
+        frames += line.arq.work(line.now, &mut line.link);
+        while let Some(port) = line.arq.due_port() {
+            line.left.extend(line.arq.take_due(port).map(|packet| (packet.meta.flow, line.now)));
+        }
+        assert!(frames < 1100, "a silence a millisecond, and a NACK for each: {frames} by {:?}", line.now);
+    }
+    assert!(line.flows() == [0] && line.left[0].1 < at(2 * SECOND + 10 * MS), "{:?}", line.left);
+    assert!(frames > 400, "{frames}: what is sent into an outage counts, too");
+}

@@ -80,8 +80,7 @@ impl Conditions {
         let covers = |outage: &Outage| outage.from <= at && at < outage.to;
         let first_not_over = self.outages.partition_point(|outage| outage.to <= at);
         let scheduled = self.outages.get(first_not_over).copied().filter(covers);
-        let stay = || self.stay(at).filter(|stay| stay.is_down);
-        let by_channel = || stay().map(|Stay { from, to, .. }| Outage { from, to }).filter(covers);
+        let by_channel = || self.channel.as_ref()?.outage_at(at).filter(covers);
         scheduled.or_else(|| self.forced().find(covers)).or_else(by_channel)
     }
 
@@ -218,6 +217,15 @@ impl Realised {
                 self.recent.pop_front();
             }
         }
+    }
+
+    /// Outage around `at`; of a channel that is never up the whole time, as its stays have no end.
+    fn outage_at(&self, at: Instant) -> Option<Outage> {
+        if self.all.are_all_down() {
+            return Some(Outage { from: Instant::ZERO, to: Instant::MAX });
+        }
+        let Stay { from, to, .. } = self.stay(at).filter(|stay| stay.is_down)?;
+        Some(Outage { from, to })
     }
 
     fn stay(&self, at: Instant) -> Option<Stay> {

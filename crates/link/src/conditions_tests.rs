@@ -134,3 +134,12 @@ fn a_senseless_configuration_has_no_conditions() {
     let config = with_channel(LinkConfig::default(), state(1, 0.0, [0, 0]), state(SECOND, 0.0, [0, 0]));
     assert_eq!(Conditions::new(&config, 1).unwrap_err().field, "channel.good.mean_stay_ns");
 }
+
+/// Stays that are all down have no end, and the end of their outage was looked for stay by stay.
+#[test]
+fn a_channel_that_is_never_up_is_one_outage() {
+    let down = || state(MS, 1.0, [0, 0]);
+    let conditions = conditions(&with_channel(LinkConfig::default(), down(), down()));
+    let whole = Outage { from: Instant::ZERO, to: Instant::MAX };
+    assert_eq!([0, SECOND].map(|ns| conditions.outage_at(at(ns))), [Some(whole); 2]);
+}

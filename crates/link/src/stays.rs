@@ -4,7 +4,7 @@ use alloc::format;
 
 use skyhaul_core::{Instant, Stream};
 
-use crate::{ChannelConfig, ChannelState, LinkConfig};
+use crate::{ChannelConfig, ChannelState, LinkConfig, StateConfig};
 
 /// A time that a channel spends in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,11 @@ impl Stays {
         Some(Self { state: channel.start, config: channel, stream, from: Instant::ZERO })
     }
 
+    /// True if both states lose every packet.
+    pub(crate) fn are_all_down(&self) -> bool {
+        [ChannelState::Good, ChannelState::Bad].iter().all(|&state| is_down(self.config.state(state)))
+    }
+
     /// The next stay that covers `at` or lies after it. The last instant of time counts as part of
     /// the last stay.
     pub(crate) fn reach(&mut self, at: Instant) -> Option<Stay> {
@@ -61,8 +66,12 @@ impl Iterator for Stays {
         let config = self.config.state(state);
         let to = from.after(self.stream.exponential_ns(config.mean_stay_ns));
         let delay_ns = [config.min_delay_ns, config.max_delay_ns][self.stream.below(2) as usize];
-        let is_down = config.loss >= 1.0;
+        let is_down = is_down(config);
         (self.state, self.from) = (state.other(), to);
         Some(Stay { state, from, to, delay_ns, is_down })
     }
+}
+
+fn is_down(state: &StateConfig) -> bool {
+    state.loss >= 1.0
 }

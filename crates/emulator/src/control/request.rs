@@ -98,6 +98,9 @@ impl Change {
         if !links.contains(&self.link) {
             return Err(format!("there is no link '{}'; there are: {}", self.link, links.join(", ")));
         }
+        if let Some(port @ 2..) = self.port {
+            return Err(format!("{}: there is no port {port}; there are 0 and 1", self.link));
+        }
         match self.quantity {
             LinkQuantity::RateBps(Some(0)) => {
                 Err(format!("{}: a rate of 0 is none; take the link down instead", self.link))

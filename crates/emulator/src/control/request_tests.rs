@@ -45,3 +45,17 @@ fn what_cannot_be_read_says_how_to_write_it() {
     assert!(Change::parse("geo.rate=fast").is_err());
     assert!(Change::parse("geo.delay=-1s").is_err());
 }
+
+/// It was looked up without a look at how many there are, by whoever can write to the socket.
+#[test]
+fn a_port_that_there_is_not_is_refused() {
+    let change = |port| Change { link: "l".into(), port, quantity: LinkQuantity::Loss(0.1) };
+    let links = ["l".to_string()];
+    for port in [None, Some(0), Some(1)] {
+        assert_eq!(change(port).check(&links), Ok(()));
+    }
+    for port in [2, 7, u32::MAX] {
+        let error = change(Some(port)).check(&links).unwrap_err();
+        assert_eq!(error, format!("l: there is no port {port}; there are 0 and 1"));
+    }
+}

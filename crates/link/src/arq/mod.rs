@@ -9,8 +9,8 @@
 //!   lost, repeats included. It says so at once, one NACK for each ("a NACK for each erroneous PDU").
 //! - While PDUs arrive an acknowledgement leaves each round trip at the latest. It has all that arrived, so
 //!   that it makes up for lost NACKs.
-//! - What nobody answers within two round trips is sent again, the oldest PDU first: nothing else would tell
-//!   of the last PDU's loss.
+//! - What nobody answers within two round trips, a millisecond at least, is sent again, the oldest PDU first:
+//!   nothing else would tell of the last PDU's loss.
 
 mod frame;
 mod receiver;
@@ -21,13 +21,16 @@ use alloc::format;
 use alloc::string::String;
 
 use skyhaul_core::event::DropCause;
-use skyhaul_core::{Event, EventSink, Instant, NullSink, Packet, PacketMeta};
+use skyhaul_core::{Event, EventSink, Instant, MS, NullSink, Packet, PacketMeta};
 
 use crate::serializer::work_of;
 use crate::{Damage, DirectionConfig, Link, LinkConfig, MAX_MTU_BYTES, QueueLimit};
 use frame::{Data, Frame, RANGE_BYTES};
 use receiver::ArqReceiver;
 use sender::ArqSender;
+
+/// Time after which nobody answers any more, at least: over a link of no delay and no rate it would be none.
+const MIN_PATIENCE_NS: u64 = MS;
 
 /// Order in which packets leave a link that repeats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,7 +138,7 @@ impl Arq {
         };
         let rtt_ns = one_way(&link.forward) + one_way(&link.reverse);
         let directions = [&link.forward, &link.reverse].map(|direction| ArqDirection {
-            sender: ArqSender::new(config, direction.queue, 2 * rtt_ns),
+            sender: ArqSender::new(config, direction.queue, (2 * rtt_ns).max(MIN_PATIENCE_NS)),
             receiver: ArqReceiver::new(config, rtt_ns),
             inside: BTreeMap::new(),
             ready: VecDeque::new(),
@@ -172,7 +175,8 @@ impl Arq {
         }
     }
 
-    /// Takes in the frames that are due, and sends what is to be sent. The number of these frames.
+    /// Takes in the frames that are due, and sends what is to be sent. The number of these frames, and of those
+    /// that go again since nobody answers.
     #[cold]
     pub fn work(&mut self, now: Instant, link: &mut Link) -> u64 {
         let mut frames = 0;
@@ -181,7 +185,7 @@ impl Arq {
             frames += 1;
         }
         for port in [0, 1] {
-            self.directions[port as usize].sender.handle_timeout(now);
+            frames += u64::from(self.directions[port as usize].sender.handle_timeout(now));
             self.send(now, port, link);
         }
         frames

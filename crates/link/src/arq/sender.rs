@@ -42,7 +42,7 @@ pub(super) struct ArqSender {
     sent: VecDeque<SentPdu>,
     /// PDUs that go again.
     again: BTreeSet<u64>,
-    /// PDU of each sending that nothing was heard of.
+    /// PDU of each sending that nothing was heard of: the newest of each, so that there are no more than PDUs.
     sendings: BTreeMap<u64, u64>,
     next_sending: u64,
     /// When something was sent or heard.
@@ -97,8 +97,9 @@ impl ArqSender {
         let sending = self.next_sending;
         self.next_sending += 1;
         self.active_at = now;
-        self.sendings.insert(sending, pdu);
         let sent = self.sent.get_mut(pdu.checked_sub(self.oldest)? as usize)?;
+        self.sendings.remove(&sent.sending); // whatever is heard of it comes too late
+        self.sendings.insert(sending, pdu);
         sent.sending = sending;
         let &mut SentPdu { packet, parts, payload_bytes, .. } = sent;
         Some((Data { sending, pdu, packet, parts }, payload_bytes + self.config.overhead_bytes))
@@ -118,7 +119,7 @@ impl ArqSender {
             packet: first.packet,
             parts,
             payload_bytes: rest_bytes.min(payload_bytes),
-            sending: 0,
+            sending: self.next_sending,
             arrived: false,
         };
         if first.sent == parts {
@@ -172,12 +173,14 @@ impl ArqSender {
         waits.then(|| self.active_at.after(self.patience_ns))
     }
 
-    /// Has the oldest PDU that has not arrived go again if nobody answered in time.
-    pub(super) fn handle_timeout(&mut self, now: Instant) {
-        if self.silence_at().is_some_and(|at| at <= now) {
+    /// Has the oldest PDU that has not arrived go again if nobody answered in time; whether that is so.
+    pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
+        let is_silent = self.silence_at().is_some_and(|at| at <= now);
+        if is_silent {
             let missing = self.sent.iter().position(|sent| !sent.arrived);
             self.again.extend(missing.map(|place| self.oldest + place as u64));
             self.active_at = now;
         }
+        is_silent
     }
 }

@@ -47,7 +47,8 @@ impl Edge {
         self.link.enter(now, port, packet, sink);
     }
 
-    /// Has a layer that repeats take in the frames that are due, and send. The number of these frames.
+    /// Has a layer that repeats take in the frames that are due, and send. The number of frames, as
+    /// [`Arq::work`] counts them.
     #[inline]
     pub(super) fn work(&mut self, now: Instant) -> u64 {
         self.arq.as_mut().map_or(0, |arq| arq.work(now, &mut self.link))
