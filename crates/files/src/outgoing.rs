@@ -12,7 +12,7 @@ use crate::outbox::Outbox;
 use crate::reason::{Code, Reason};
 use crate::report::{Failure, FileOutcome, SessionReport, Side};
 use crate::sending::{Sending, Step};
-use crate::source::{Source, SourceError};
+use crate::source::{Reading, Source, SourceError};
 
 /// Small records are gathered up to this size; a chunk may follow them.
 const GATHER_BYTES: usize = 64 * 1024;
@@ -83,13 +83,18 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
 
     /// Puts the next records, if all earlier ones are written.
     pub(crate) fn fill(&mut self) {
+        let mut step = None;
         if self.out.is_empty() && !self.all_settled() {
             self.owes = false;
             self.tell_reading(true);
-            while self.out.len() < GATHER_BYTES && self.put_more() {}
+            while self.out.len() < GATHER_BYTES {
+                step = self.put_more();
+                if step.is_none_or(|step| step == Step::Waits) {
+                    break;
+                }
+            }
         }
-        let waits = self.out.is_empty() && !self.all_settled() && self.fetching.is_busy();
-        self.tell_reading(waits);
+        self.tell_reading(self.out.is_empty() && step == Some(Step::Waits));
     }
 
     fn tell_reading(&mut self, reads: bool) {
@@ -104,12 +109,10 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         (self.observer)(&Event::Moved { bytes: self.out.moved(), total: self.total });
     }
 
-    /// Puts more into the outbox. Repairs go before new data: the receiver holds unfinished files for them.
-    fn put_more(&mut self) -> bool {
-        match self.repair().or_else(|| self.stream()) {
-            Some(step) => step != Step::Waits,
-            None => self.begin(),
-        }
+    /// Puts more into the outbox, if there is anything. Repairs go before new data: the receiver holds
+    /// unfinished files for them.
+    fn put_more(&mut self) -> Option<Step> {
+        self.repair().or_else(|| self.stream()).or_else(|| self.begin().then_some(Step::Put))
     }
 
     fn repair(&mut self) -> Option<Step> {
@@ -143,7 +146,7 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         if file == self.files.len() || file - self.settled >= self.version.window_files() {
             return false;
         }
-        let opened = self.files[file].open();
+        let opened = self.open_file(file);
         if self.settled < file && opened.as_ref().is_err_and(SourceError::is_crowded) {
             // Each file that settles is closed; then this one is tried again.
             return false;
@@ -159,6 +162,17 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
             self.abort(file, Side::Sender, reason);
         }
         true
+    }
+
+    /// Opens a file. Where too many are open, those of which everything was sent are closed: their results take
+    /// a round trip and more.
+    fn open_file(&mut self, file: usize) -> Result<Reading, SourceError> {
+        let opened = self.files[file].open();
+        if !opened.as_ref().is_err_and(SourceError::is_crowded) {
+            return opened;
+        }
+        let closed = self.files[..file].iter_mut().filter_map(|sent| sent.close_sent().then_some(())).count();
+        if closed > 0 { self.files[file].open() } else { opened }
     }
 
     /// Gives up a file of which the receiver expects more. A chunk of one that the receiver gave up ends

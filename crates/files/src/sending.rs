@@ -66,6 +66,12 @@ impl Sending {
         self.source.begin()
     }
 
+    /// Closes a file of which everything was sent; true if that frees a descriptor.
+    pub(crate) fn close_sent(&mut self) -> bool {
+        let SendState::Sent { reading, .. } = &mut self.state else { return false };
+        reading.close()
+    }
+
     /// Sends the file's beginning. On an error that was sent as well, so that the receiver has the name.
     pub(crate) fn begin(
         &mut self,

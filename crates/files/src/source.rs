@@ -144,7 +144,12 @@ impl Source {
             Content::Memory(bytes) => Ok(Reading::Memory(bytes.clone())),
             Content::Spool(file) => Ok(Reading::Spool(Arc::clone(file), self.size)),
             Content::Path(path) => {
-                open_regular(path).map(|(file, stamp)| Reading::File(Arc::new(file), stamp))
+                let (file, stamp) = open_regular(path)?;
+                Ok(Reading::File(FileReading {
+                    path: path.as_path().into(),
+                    file: Some(Arc::new(file)),
+                    stamp,
+                }))
             }
         }
     }
@@ -188,33 +193,56 @@ impl Stamp {
         let executable = found.mode() & 0o100 != 0;
         Ok(Self { size: found.size(), executable, modified: (found.mtime(), found.mtime_nsec()) })
     }
+
+    /// Check that a file has this stamp still.
+    fn still_holds(&self, file: &File) -> Result<(), Reason> {
+        let now = Self::of(file).map_err(|error| read_reason(&error))?;
+        let beyond = file.read_at(&mut [0], self.size).map_err(|error| read_reason(&error))?;
+        match now.size.cmp(&self.size) {
+            Ordering::Less => Err(changed("shrank")),
+            Ordering::Greater => Err(changed("grew")),
+            Ordering::Equal if beyond > 0 => Err(changed("had more content than its size says")),
+            Ordering::Equal if now.modified != self.modified => Err(changed("changed")),
+            Ordering::Equal => Ok(()),
+        }
+    }
 }
 
 /// A file in transfer; clones are of one open file.
 #[derive(Clone, Debug)]
 pub(crate) enum Reading {
-    File(Arc<File>, Stamp),
+    File(FileReading),
     Memory(Bytes),
     Spool(Arc<File>, u64),
+}
+
+/// A file on a disk.
+#[derive(Clone, Debug)]
+pub(crate) struct FileReading {
+    path: Arc<Path>,
+    /// `None`: it was closed, so that others can be opened.
+    file: Option<Arc<File>>,
+    stamp: Stamp,
 }
 
 impl Reading {
     pub(crate) fn size(&self) -> u64 {
         match self {
-            Self::File(_, stamp) => stamp.size,
+            Self::File(reading) => reading.stamp.size,
             Self::Memory(bytes) => bytes.len() as u64,
             Self::Spool(_, size) => *size,
         }
     }
 
     pub(crate) fn executable(&self) -> bool {
-        matches!(self, Self::File(_, stamp) if stamp.executable)
+        matches!(self, Self::File(reading) if reading.stamp.executable)
     }
 
     /// When it was modified, of a file that has such a time.
     pub(crate) fn modified(&self) -> Option<Modified> {
-        let Self::File(_, Stamp { modified: (seconds, nanos), .. }) = self else { return None };
-        Some(Modified { seconds: *seconds, nanos: u32::try_from(*nanos).unwrap_or(0) })
+        let Self::File(FileReading { stamp, .. }) = self else { return None };
+        let (seconds, nanos) = stamp.modified;
+        Some(Modified { seconds, nanos: u32::try_from(nanos).unwrap_or(0) })
     }
 
     /// True if reading it may wait for a disk.
@@ -222,10 +250,18 @@ impl Reading {
         !matches!(self, Self::Memory(_))
     }
 
+    /// Closes a file on a disk; true if it was open. Whoever reads it again opens it for that time.
+    pub(crate) fn close(&mut self) -> bool {
+        let Self::File(reading) = self else { return false };
+        reading.file.take().is_some()
+    }
+
     /// Fills `room` from `offset`; both lie within the size.
     pub(crate) fn read(&self, offset: u64, room: &mut [u8]) -> Result<(), Reason> {
         match self {
-            Self::File(file, _) => file.read_exact_at(room, offset).map_err(|error| read_reason(&error)),
+            Self::File(reading) => {
+                reading.opened()?.read_exact_at(room, offset).map_err(|error| read_reason(&error))
+            }
             Self::Spool(file, _) => file.read_exact_at(room, offset).map_err(|error| read_reason(&error)),
             Self::Memory(bytes) => {
                 let from = offset as usize;
@@ -237,16 +273,26 @@ impl Reading {
 
     /// Check that the file is still the one that was begun; made before it is called complete.
     pub(crate) fn unchanged(&self) -> Result<(), Reason> {
-        let Self::File(file, before) = self else { return Ok(()) };
-        let now = Stamp::of(file).map_err(|error| read_reason(&error))?;
-        let beyond = file.read_at(&mut [0], before.size).map_err(|error| read_reason(&error))?;
-        match now.size.cmp(&before.size) {
-            Ordering::Less => Err(changed("shrank")),
-            Ordering::Greater => Err(changed("grew")),
-            Ordering::Equal if beyond > 0 => Err(changed("had more content than its size says")),
-            Ordering::Equal if now.modified != before.modified => Err(changed("changed")),
-            Ordering::Equal => Ok(()),
+        let Self::File(reading) = self else { return Ok(()) };
+        reading.stamp.still_holds(&*reading.opened()?)
+    }
+}
+
+impl FileReading {
+    /// The open file. One that was closed is opened anew, and must be the one that was begun by its stamp; its
+    /// digest tells the receiver if it is not.
+    fn opened(&self) -> Result<Arc<File>, Reason> {
+        if let Some(file) = &self.file {
+            return Ok(Arc::clone(file));
         }
+        let (file, _) = open_regular(&self.path).map_err(|error| match &error {
+            SourceError::Open { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                changed("vanished")
+            }
+            _ => begin_reason(&error),
+        })?;
+        self.stamp.still_holds(&file)?;
+        Ok(Arc::new(file))
     }
 }
 

@@ -138,3 +138,21 @@ fn a_stream_is_kept_until_its_size_is_known() {
     assert_eq!(error.to_string(), "cannot read the standard input: the producer is gone");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
+
+/// Of a file that was closed while its result is waited for chunks may be wanted again.
+#[test]
+fn what_was_closed_is_read_anew_if_it_is_the_file_of_before() {
+    let (folder, path) = folder_with("file", b"content");
+    let mut reading = Source::open(&path).unwrap().begin().unwrap();
+    assert!(reading.close() && !reading.close(), "it is closed once");
+    let mut room = [0; 4];
+    reading.read(3, &mut room).unwrap();
+    assert_eq!(&room, b"tent");
+    reading.unchanged().unwrap();
+    fs::write(folder.path().join("other"), b"contents").unwrap();
+    fs::rename(folder.path().join("other"), &path).unwrap();
+    assert!(complaint(&reading).contains("grew") && reading.read(3, &mut room).is_err());
+    fs::remove_file(&path).unwrap();
+    assert!(complaint(&reading).contains("vanished"), "{}", complaint(&reading));
+    assert!(!Source::from_bytes("m", "x").unwrap().begin().unwrap().close(), "nothing is open");
+}

@@ -106,7 +106,6 @@ pub struct RelayRecord {
 #[derive(Debug, Default)]
 pub struct Relays {
     onwards: BTreeMap<u16, Onward>,
-    is_listening: bool,
     pairs: BTreeMap<u64, Pair>,
     keys: BTreeMap<ConnectionKey, u64>,
     last_pair: u64,
@@ -196,12 +195,12 @@ fn with(record: RelayRecord, pair: &Pair) -> RelayRecord {
 }
 
 impl App for Relays {
+    fn begin(&mut self, engines: &mut Engines) {
+        self.onwards.keys().for_each(|&port| engines.listen(port));
+    }
+
     /// A coupling may find something at any time.
     fn work(&mut self, now: Instant, engines: &mut Engines) -> bool {
-        if !self.is_listening {
-            self.onwards.keys().for_each(|&port| engines.listen(port));
-            self.is_listening = true;
-        }
         self.accept_all(now, engines);
         self.take_events(engines);
         self.pairs.values_mut().for_each(|pair| pair.work(now, engines));

@@ -276,3 +276,23 @@ fn an_application_is_told_of_room_before_anything_is_confirmed() {
     let goodput = metrics["goodput_bps"] / 384_000.0;
     assert!((0.82..0.931).contains(&goodput), "{goodput}");
 }
+
+/// What arrived at the very first moment came before a host, or a relay, that stands later in the file listened.
+#[test]
+fn a_link_that_takes_no_time_reaches_whoever_stands_later_in_the_file() {
+    let relayed = "[[flows.file.via]]\nrelay = \"middle\"\ntransport = \"own\"\n";
+    for (protocol, via) in [("tcp", ""), ("stp", ""), ("stpp", ""), ("stp", relayed)] {
+        let text = format!(
+            "[run]\ngoal = \"done\"\nduration = \"10s\"\n[nodes]\nnear = {{ kind = \"host\" }}\n\
+             middle = {{ kind = \"relay\" }}\nfar = {{ kind = \"host\" }}\n\
+             [links.one]\nbetween = [\"near\", \"middle\"]\n[links.two]\nbetween = [\"middle\", \"far\"]\n\
+             [links.both]\nbetween = [\"near\", \"far\"]\n\
+             [transports.own]\nprotocol = \"{protocol}\"\n[flows.file]\nfrom = \"near\"\nto = \"far\"\n\
+             transport = \"own\"\nworkload = {{ kind = \"bulk\", size = \"100kB\" }}\n{via}"
+        );
+        let register = Register::new(&[&STP, &TCP, &STPP]);
+        let scenario = File::parse(&register, "relays.toml", &text).unwrap().first_scenario();
+        let measured = simulate(&scenario.unwrap_or_else(|error| panic!("{error}")), 1).unwrap();
+        assert!(measured.metrics["completed"] > 0.5, "{protocol} {via}: {:?}", measured.metrics);
+    }
+}

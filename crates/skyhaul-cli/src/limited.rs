@@ -265,11 +265,15 @@ impl Notes {
         for limit in Limit::ALL {
             by.add(Cause::of(limit), table.spent_ns(limit).saturating_sub(begun.spent_ns(limit)));
         }
+        let mut read = self.read;
+        if let Some(before) = &self.reading {
+            read.add(Idle::between(before, table)); // it reads still
+        }
         for (cause, ns) in [
-            (Cause::Opening, self.read.unwritten_ns),
-            (Cause::ReceiverDisk, self.read.settled_ns),
-            (Cause::Confirmation, self.read.drained_ns),
-            (Cause::Machine, self.read.machine_ns),
+            (Cause::Opening, read.unwritten_ns),
+            (Cause::ReceiverDisk, read.settled_ns),
+            (Cause::Confirmation, read.drained_ns),
+            (Cause::Machine, read.machine_ns),
         ] {
             by.ns[cause as usize] = by.ns[cause as usize].saturating_sub(ns);
             by.add(Cause::Source, ns);

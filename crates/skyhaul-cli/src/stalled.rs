@@ -1,5 +1,5 @@
-//! A receiver that is there and takes nothing: its window stays closed, or it never says what became of
-//! files.
+//! A transfer that stands still while the receiver is there: its window stays closed, it never says what
+//! became of files, or the disk here gives none.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -55,24 +55,43 @@ impl Patience {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stalled {
     limit_ns: u64,
-    /// True if the receiver has everything that was written.
-    has_all: bool,
+    waits_for: WaitsFor,
+}
+
+/// What a transfer that stands still waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WaitsFor {
+    /// The receiver has everything that was written.
+    Results,
+    /// The receiver takes nothing.
+    Window,
+    /// Files here are being read.
+    Reading,
 }
 
 impl Stalled {
     /// What is said of it.
     pub(crate) fn failure(self, peer: SocketAddr) -> Failure {
-        let what = if self.has_all {
-            "has everything that was sent, but has not told the result of any file"
-        } else {
-            "answers, but has taken nothing"
-        };
         let seconds = self.limit_ns.div_ceil(SECOND);
+        let (what, where_to_look) = match self.waits_for {
+            WaitsFor::Results => (
+                format!(
+                    "it has everything that was sent, but has not told the result of any file for {seconds} s"
+                ),
+                "the receiver and its disk",
+            ),
+            WaitsFor::Window => {
+                (format!("it answers, but has taken nothing for {seconds} s"), "the receiver and its disk")
+            }
+            WaitsFor::Reading => (
+                format!("nothing more of the files here could be read for {seconds} s"),
+                "the disk they are on",
+            ),
+        };
         Failure::of(
             ErrorCode::Stalled,
             format!(
-                "sending to {peer} failed: it {what} for {seconds} s; look at the receiver and its disk, then send \
-                 again (--give-up sets the time)"
+                "sending to {peer} failed: {what}; look at {where_to_look}, then send again (--give-up sets the time)"
             ),
         )
     }
@@ -85,12 +104,14 @@ pub(crate) struct StallWatch<P: Protocol> {
     limit_ns: Option<u64>,
     written_bytes: Cell<u64>,
     answers: Cell<u64>,
+    is_reading: Cell<bool>,
 }
 
 impl<P: Protocol> StallWatch<P> {
     /// Watches for so long a time without progress; `None`: never ends.
     pub(crate) fn new(monitor: Monitor<P>, clock: Clock, limit_ns: Option<u64>) -> Self {
-        Self { monitor, clock, limit_ns, written_bytes: Cell::default(), answers: Cell::default() }
+        let (written_bytes, answers, is_reading) = Default::default();
+        Self { monitor, clock, limit_ns, written_bytes, answers, is_reading }
     }
 
     /// Takes what the session tells.
@@ -98,6 +119,8 @@ impl<P: Protocol> StallWatch<P> {
         match event {
             Event::Moved { bytes, .. } => self.written_bytes.set(*bytes),
             Event::Settled { .. } | Event::Again { .. } => self.answers.set(self.answers.get() + 1),
+            Event::Reading => self.is_reading.set(true),
+            Event::Read => self.is_reading.set(false),
             _ => {}
         }
     }
@@ -115,8 +138,16 @@ impl<P: Protocol> StallWatch<P> {
             if stats.received_packets > 0
                 && patience.is_over(self.progress(&stats), now.since(stats.last_heard), now)
             {
-                return Stalled { limit_ns, has_all: stats.acknowledged_bytes >= self.written_bytes.get() };
+                return Stalled { limit_ns, waits_for: self.waits_for(&stats) };
             }
+        }
+    }
+
+    fn waits_for(&self, stats: &Stats) -> WaitsFor {
+        match stats.acknowledged_bytes >= self.written_bytes.get() {
+            true if self.is_reading.get() => WaitsFor::Reading,
+            true => WaitsFor::Results,
+            false => WaitsFor::Window,
         }
     }
 

@@ -76,7 +76,6 @@ pub struct Flows {
     timers: BTreeSet<(Instant, usize)>,
     unfinished: usize,
     unserved: usize,
-    listening: bool,
     opened: Vec<ConnectionKey>,
     scratch: Vec<u8>,
     memory_bytes: u64,
@@ -103,7 +102,6 @@ impl Flows {
             timers: BTreeSet::new(),
             unfinished: 0,
             unserved: 0,
-            listening: false,
             opened: Vec::new(),
             scratch: Vec::new(),
             memory_bytes: 0,
@@ -327,12 +325,12 @@ fn transaction(key: u64, workload: Workload) -> Terms {
 }
 
 impl App for Flows {
+    fn begin(&mut self, engines: &mut Engines) {
+        self.ports.keys().for_each(|&port| engines.listen(port));
+    }
+
     fn work(&mut self, now: Instant, engines: &mut Engines) -> bool {
         let mut worked = false;
-        if !self.listening {
-            self.ports.keys().for_each(|&port| engines.listen(port));
-            self.listening = true;
-        }
         while let Some(&(at, index)) = self.timers.first() {
             if at > now || self.memory_bytes > self.max_memory_bytes {
                 break;

@@ -9,6 +9,8 @@ use super::engines::{ConnectionKey, Engines};
 
 /// Something that uses a host's engines. Called whenever the host had something to do.
 pub trait App: Debug + Any {
+    /// Takes its place on a host, before anything can arrive: listens.
+    fn begin(&mut self, _: &mut Engines) {}
     /// Reads, writes, opens and closes as far as possible now; false if there was nothing to do.
     fn work(&mut self, now: Instant, engines: &mut Engines) -> bool;
     /// When it wants to work next though nothing arrives; `None`: whenever the host has something to do.

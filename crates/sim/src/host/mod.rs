@@ -43,7 +43,8 @@ pub struct Host {
 
 impl Host {
     /// Host at `address`, whose engines have been told the carrier.
-    pub fn new(engines: Engines, address: SocketAddr, app: Box<dyn App>) -> Self {
+    pub fn new(mut engines: Engines, address: SocketAddr, mut app: Box<dyn App>) -> Self {
+        app.begin(&mut engines);
         let node = node(address).unwrap_or_default();
         let next_packet = u64::from(node) * PACKETS_PER_HOST;
         Self { engines, address, app, node, next_packet, buffer: Vec::new(), standstills: None }

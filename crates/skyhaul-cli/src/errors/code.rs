@@ -73,8 +73,8 @@ codes! {
         "the other end gave no sign of life for as long as `--give-up` says",
         "send again when the link is back, or wait longer by --give-up";
     Stalled = "stalled",
-        "the other end was there, and took or brought nothing, or told no result, for as long as `--give-up` says",
-        "look at the other end and its disk, then send again";
+        "the other end was there, and took or brought nothing, or told no result, or the files here could not be read on, for as long as `--give-up` says",
+        "look at the other end and its disk, or the one here, then send again";
     GaveWay = "gave-way",
         "the receiver ended a transfer that had brought nothing for some seconds, as others wanted its place",
         "send again when the link is back";
