@@ -19,8 +19,10 @@ use crate::report::{SessionReport, Side};
 /// listened to either.
 const BACKLOG_BYTES: usize = 64 * 1024;
 
-/// Steps after which a session lets others of its thread go on.
+/// Steps after which a session lets others of its thread go on, ...
 const STEPS_A_TURN: u32 = 256;
+/// ... or time: for a small file the system is called several times, whatever that takes.
+const TURN: Duration = Duration::from_millis(1);
 
 /// How long a receiver that gives up tries to say why.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -83,7 +85,7 @@ where
     let mut ended = false;
     // Set once our half is closed and the sender has confirmed it, or has gone.
     let mut leave_at = None;
-    let mut steps = 0_u32;
+    let mut turn = Turn::begin();
     while !(ended && incoming.all_settled() && incoming.replies.is_empty()) {
         let is_done = incoming.all_settled() && incoming.replies.is_empty();
         let due = incoming.replies.due();
@@ -105,14 +107,31 @@ where
             () = sleep_until(leave_at.unwrap_or_else(Instant::now)), if leave_at.is_some() => return Ok(()),
             step = frames.step(), if listening => ended = take(frames, step, incoming)?,
         }
-        // A window full of small records is read without a pause: other sessions of the thread have their
-        // turns.
-        steps = (steps + 1) % STEPS_A_TURN;
-        if steps == 0 {
-            tokio::task::yield_now().await;
-        }
+        turn.step().await;
     }
     Ok(())
+}
+
+/// Turn of a session on its thread. A window full of small records is read without a pause: others have
+/// theirs in between.
+struct Turn {
+    steps: u32,
+    ends_at: Instant,
+}
+
+impl Turn {
+    fn begin() -> Self {
+        Self { steps: 0, ends_at: Instant::now() + TURN }
+    }
+
+    /// Counts a step, and lets others go on if it was the last of this turn.
+    async fn step(&mut self) {
+        self.steps += 1;
+        if self.steps >= STEPS_A_TURN || Instant::now() >= self.ends_at {
+            tokio::task::yield_now().await;
+            *self = Self::begin();
+        }
+    }
 }
 
 /// Writes some of the replies; where there are none closes our half, and waits for that to be confirmed.

@@ -1,7 +1,10 @@
 //! Many files at once, and few that may be open.
 
+use std::time::Duration;
+
 use skyhaul_files::codec::Record;
 use skyhaul_files::{Code, Event, MIN_OPEN_FILES, Reason, ReceiveOptions, receive};
+use tokio::time::Instant;
 
 use crate::craft;
 use crate::support::*;
@@ -57,10 +60,10 @@ async fn more_files_than_may_be_open_wait_for_each_other() {
     assert!((1..=MIN_OPEN_FILES).contains(&most), "{most}");
 }
 
-/// All of it is there to be read, and nothing of it takes a disk's time.
-#[tokio::test]
-async fn thousands_of_refused_files_leave_other_sessions_of_the_thread_their_turns() {
-    let files = vec![(&b".hidden"[..], &b"x"[..]); 5000];
+/// Turns that others of the thread have beside a session with so many refused files. All of it is there to be
+/// read.
+async fn turns_beside(count: usize, observer: impl FnMut(&Event<'_>)) -> usize {
+    let files = vec![(&b".hidden"[..], &b"x"[..]); count];
     let (stream, folder) = (craft::stream(&files), Folder::new());
     let (destination, options) = (folder.destination(), ReceiveOptions::default());
     let mut turns = 0;
@@ -72,10 +75,29 @@ async fn thousands_of_refused_files_leave_other_sessions_of_the_thread_their_tur
     };
     tokio::select! {
         biased;
-        report = receive(&stream[..], Vec::new(), &destination, &options, |_: &Event<'_>| {}) => {
-            assert_eq!(codes(&report.unwrap()), [Some(Code::Name); 5000]);
+        report = receive(&stream[..], Vec::new(), &destination, &options, observer) => {
+            assert_eq!(codes(&report.unwrap()), vec![Some(Code::Name); count]);
         }
         () = others => unreachable!("it has no end"),
     }
+    turns
+}
+
+#[tokio::test]
+async fn thousands_of_refused_files_leave_other_sessions_of_the_thread_their_turns() {
+    let turns = turns_beside(5000, |_| {}).await;
     assert!(turns > 5000 / 256, "{turns} turns");
+}
+
+/// Others waited for 256 steps, however long the system took for each.
+#[tokio::test]
+async fn files_that_take_the_system_long_leave_others_a_turn_behind_each() {
+    let takes_long = |event: &Event<'_>| {
+        if matches!(event, Event::File { .. }) {
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_millis(2) {}
+        }
+    };
+    let turns = turns_beside(100, takes_long).await;
+    assert!(turns >= 100, "{turns} turns");
 }

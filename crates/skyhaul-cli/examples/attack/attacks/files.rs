@@ -60,6 +60,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         run: |field| crowd(field, 1, 16, |stream| Box::pin(small(stream))),
     },
     Attack {
+        name: "many-files",
+        place: Place::Peer,
+        octets: "what the receiver takes",
+        aim: "empty files, tens of thousands a session; CPU, disk",
+        scene: Scene::PLAIN,
+        run: |field| crowd(field, 2, 1, |stream| Box::pin(many(stream))),
+    },
+    Attack {
         name: "farewells",
         place: Place::Peer,
         octets: "some 150 kB, once: 400 sessions",
@@ -153,6 +161,21 @@ async fn small(stream: &mut Stream) -> io::Result<()> {
     stream.read_to_end(&mut Vec::new()).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     Ok(())
+}
+
+/// Stores as many empty files as a session may have, each with a name of its own; and again.
+async fn many(stream: &mut Stream) -> io::Result<()> {
+    /// Number of the next session.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let session = NEXT.fetch_add(1, Ordering::Relaxed);
+    let files = MAX_FILES as u32;
+    let mut body = SessionOpening { version: Version::Two, files, bytes: 0 }.encode().to_vec();
+    for number in 0..files {
+        let name = RawName::new(format!("many{session}-{number}"));
+        body.extend(Record::File { size: 0, executable: false, modified: None, name }.encode(number));
+        body.extend(Record::End { digest: Digest(*blake3::hash(b"").as_bytes()) }.encode(number));
+    }
+    list(stream, body).await
 }
 
 /// A transfer of one file of an octet. Of several with one name the first is stored, the others are refused.
