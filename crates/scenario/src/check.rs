@@ -174,8 +174,8 @@ fn queues(
         };
         let bucket = direction.policer.map(|policer| policer.depth_bytes);
         let bucket = bucket.map(|bytes| (bytes, "a bucket", &["policer", "depth"][..]));
-        let rooms = queue.into_iter().chain(bucket);
-        for (bytes, what, keys) in rooms.filter(|&(bytes, ..)| bytes < packet_bytes) {
+        let mut rooms = queue.into_iter().chain(bucket);
+        if let Some((bytes, what, keys)) = rooms.find(|&(bytes, ..)| bytes < packet_bytes) {
             let (item, direction) = (&document.links[number], ["forward", "reverse"][port as usize]);
             let way = [&[direction], keys].concat();
             let key = way.iter().fold(join("links", &item.name), |path, key| join(&path, key));
