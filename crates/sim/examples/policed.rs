@@ -25,7 +25,7 @@ impl EventSink<Source> for Trace {
         let at = now.as_ns() as f64 / SECOND as f64;
         match event {
             Event::Rate { rate_bps } => {
-                println!("{at:9.4} {source} rate {:.3} Mbit/s", rate_bps as f64 / 1e6)
+                println!("{at:9.4} {source} rate {:.3} Mbit/s", rate_bps as f64 / 1e6);
             }
             Event::ProbeStarted { alarm, .. } => println!("{at:9.4} {source} asks {alarm:?}"),
             Event::ProbeEnded { verdict, .. } => println!("{at:9.4} {source} found {verdict:?}"),
@@ -87,7 +87,7 @@ fn paths() -> Vec<(String, Policed)> {
             for (rate_kbps, rtt_ms, depth_bytes) in
                 [(10_000, 60, 64_000), (10_000, 60, 500_000), (5_000, 300, 64_000)]
             {
-                let path = Policed { rate_kbps, rtt_ms, depth_bytes, ..USUAL };
+                let path = Policed { rate_kbps, depth_bytes, rtt_ms, ..USUAL };
                 for hosts in [2, 3] {
                     paths.push((
                         format!("{rate_kbps}k {depth_bytes} {rtt_ms}ms {hosts} hosts"),
