@@ -1,11 +1,12 @@
 //! Clerk: a thread of its own that writes down what associations ask for, so that nothing waits for a disk.
+#![allow(clippy::disallowed_methods, reason = "the thread works in real time")]
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use skyhaul_association::{Associations, Event, PeerId, PublicKey, Token};
 
@@ -44,7 +45,7 @@ impl Clerk {
     pub fn start(counters: Counters, keys: BTreeMap<PeerId, PublicKey>) -> io::Result<Self> {
         let (requests, orders) = sync_channel(MAX_REQUESTS);
         let (reports, answers) = sync_channel(MAX_REQUESTS);
-        let desk = Desk { counters, keys, reports, owed: BTreeMap::new() };
+        let desk = Desk { counters, keys, reports, owed: BTreeMap::new(), again_at: None };
         let work = move || desk.serve(&orders);
         let thread = Builder::new().name("skyhaul-clerk".into()).spawn(work)?;
         Ok(Self { requests: Some(requests), answers, thread: Some(thread) })
@@ -115,22 +116,24 @@ struct Desk {
     reports: SyncSender<Answer>,
     /// Claims that failed: they are made again.
     owed: BTreeMap<PeerId, u64>,
+    /// When that is, if one failed.
+    again_at: Option<Instant>,
 }
 
 impl Desk {
     /// Answers requests until nobody can make any.
     fn serve(mut self, orders: &Receiver<Request>) {
         loop {
-            let order = if self.owed.is_empty() {
-                orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                orders.recv_timeout(AGAIN)
+            let order = match self.again_at {
+                None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => orders.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match order {
                 Ok(order) => self.take(order),
-                Err(RecvTimeoutError::Timeout) => self.claim_again(),
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            self.claim_again();
         }
     }
 
@@ -167,10 +170,16 @@ impl Desk {
         }
     }
 
+    /// Claims again what failed, if it is time; requests that come meanwhile do not put it off.
     fn claim_again(&mut self) {
-        for (peer, up_to) in self.owed.clone() {
-            self.claim(peer, up_to);
+        if self.again_at.is_some_and(|at| at <= Instant::now()) {
+            self.again_at = None;
+            for (peer, up_to) in self.owed.clone() {
+                self.claim(peer, up_to);
+            }
         }
+        self.again_at =
+            if self.owed.is_empty() { None } else { self.again_at.or_else(|| Some(Instant::now() + AGAIN)) };
     }
 
     /// Nobody may want to know any more: counters that are never used do no harm.

@@ -334,6 +334,28 @@ fn a_claim_that_failed_is_made_again_and_told_once() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a thread that works in real time")]
+fn a_claim_that_failed_is_made_again_although_other_requests_keep_coming() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path());
+    fs::create_dir_all(&world.state).unwrap();
+    let folder = world.state.join("counters");
+    fs::write(&folder, "in the place of the folder").unwrap();
+    let mut process = world.start();
+    process.attend();
+    std::thread::sleep(Duration::from_millis(300));
+    fs::remove_file(&folder).unwrap();
+    for _ in 0..50 {
+        process.clerk.know(process.id, world.peer.key);
+        std::thread::sleep(Duration::from_millis(100));
+        if folder.is_dir() && fs::read_dir(&folder).unwrap().next().is_some() {
+            return;
+        }
+    }
+    panic!("it was not made again");
+}
+
+#[test]
 fn without_room_on_the_disk_identity_and_peers_stay_as_they_were() {
     let Some(disk) = SmallDisk::mount("size=64k") else {
         let _ = writeln!(std::io::stderr(), "SKIPPED: mounting a small tmpfs needs root");

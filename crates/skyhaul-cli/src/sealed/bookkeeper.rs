@@ -11,6 +11,7 @@ use skyhaul_net::SealedEndpoint;
 use skyhaul_store::{Book, Clerk, Counters, Roster};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
 
 use crate::output::note;
 
@@ -61,13 +62,16 @@ struct Desk {
 impl Desk {
     /// Works for as long as the endpoint is open.
     async fn keep(mut self) {
+        // Beside the turns, so that no rate of events puts a look off.
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 event = self.endpoint.next_event() => match event {
                     Some(event) => take(&event, &self.clerk),
                     None => return,
                 },
-                () = tokio::time::sleep(LOOK) => self.look().await,
+                _ = look.tick() => self.look().await,
             }
             let clerk = Arc::clone(&self.clerk);
             let report = |associations: &mut _| lock(&clerk).report(associations);
@@ -129,3 +133,7 @@ impl Drop for Bookkeeper {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "bookkeeper_tests.rs"]
+mod tests;
