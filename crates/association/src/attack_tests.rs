@@ -13,8 +13,8 @@ use crate::noise::{Acceptor, Opener};
 use crate::opening::{Occasion, Opening};
 use crate::world::{A, B, Datagram, World, identity};
 use crate::{
-    COOKIE_MESSAGE_BYTES, COOKIE_NS, Identity, Index, MAX_ASSOCIATIONS_PER_PEER, MAX_PENDING, Offer, Secret,
-    Token,
+    COOKIE_MESSAGE_BYTES, COOKIE_NS, Event, Identity, Index, MAX_ASSOCIATIONS_PER_PEER, MAX_PENDING, Offer,
+    Secret, Token,
 };
 
 /// Addresses of a flood, and datagrams of it a second.
@@ -138,6 +138,32 @@ fn of_a_peer_few_handshakes_wait_and_none_gives_way_to_one_that_is_not_fresh() {
     assert_eq!(world.take(B).len(), MAX_PENDING);
     assert_eq!(world.ends[B].associations.counters().crowded, 3);
     assert_eq!(world.ends[B].associations.len(), 0);
+}
+
+#[test]
+fn copies_that_find_no_room_are_not_told_of() {
+    let mut world = World::acquainted(Mode::Encrypted);
+    let copies: Vec<_> = (0..MAX_PENDING + 8)
+        .map(|_| {
+            let id = world.open(A);
+            world.send(A, id, b"once");
+            let first = world.take(A);
+            world.deliver_all(&first);
+            world.settle();
+            world.ends[A].associations.close(id);
+            first
+        })
+        .collect();
+    world.pass(86_400 * SECOND);
+    world.ends[B].events.clear();
+    for _ in 0..3 {
+        for copy in &copies {
+            world.deliver_all(copy);
+        }
+    }
+    let is_told = |event: &&Event| matches!(event, Event::CounterTaken { .. });
+    let told = world.ends[B].events.iter().filter(is_told).count();
+    assert_eq!((told, world.ends[B].associations.counters().crowded), (MAX_PENDING, 3 * 8));
 }
 
 #[test]

@@ -118,13 +118,14 @@ impl Associations {
         }
         let freshness = peer.judge(payload.token, payload.counter, from.ip());
         let first = First { head, from, digest, peer: peer_id, payload, freshness };
-        if freshness == Freshness::Taken {
-            self.tell(Event::CounterTaken { peer: peer_id });
-        }
         let Ok(way) = self.pending.gives_way(peer_id, first.is_fresh()) else {
             self.counters.crowded += 1;
             return Some(());
         };
+        // Not of those that find no room, which nothing bounds.
+        if freshness == Freshness::Taken {
+            self.tell(Event::CounterTaken { peer: peer_id });
+        }
         if let Some(way) = way {
             let displaced = self.pending.displace(&way);
             self.bury(displaced);

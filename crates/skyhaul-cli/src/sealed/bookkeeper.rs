@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use skyhaul_association::{Event, Name, PeerId};
+use skyhaul_core::{Instant, SECOND};
 use skyhaul_net::SealedEndpoint;
 use skyhaul_store::{Book, Clerk, Counters, Roster};
 use tokio::sync::watch;
@@ -19,12 +20,14 @@ use crate::output::note;
 const LOOK: Duration = Duration::from_millis(500);
 /// Time that sessions have to tell their peers that they end, before the keys of these go.
 const FAREWELL: Duration = Duration::from_millis(200);
+/// Least time between two warnings of handshakes that came a second time.
+const SPACING_NS: u64 = 60 * SECOND;
 
 /// Bookkeeper; when it is dropped, everything that it was told is written down.
 #[derive(Debug)]
 pub(super) struct Bookkeeper {
     endpoint: SealedEndpoint,
-    clerk: Arc<Mutex<Clerk>>,
+    books: Arc<Mutex<Books>>,
     task: JoinHandle<()>,
 }
 
@@ -38,23 +41,67 @@ impl Bookkeeper {
         counters: Counters,
         roster: Roster,
     ) -> io::Result<(Self, Names)> {
-        let clerk = Arc::new(Mutex::new(Clerk::start(counters, roster.keys())?));
+        let clerk = Clerk::start(counters, roster.keys())?;
+        let books = Arc::new(Mutex::new(Books { clerk, copies: Copies::default() }));
         let (names, heard) = watch::channel(roster.names());
-        let desk = Desk { endpoint: endpoint.clone(), clerk: Arc::clone(&clerk), roster, names };
+        let desk = Desk { endpoint: endpoint.clone(), books: Arc::clone(&books), roster, names };
         let task = tokio::spawn(desk.keep());
-        Ok((Self { endpoint, clerk, task }, heard))
+        Ok((Self { endpoint, books, task }, heard))
     }
 }
 
-/// A clerk whose user panicked has done nothing by halves.
-fn lock(clerk: &Mutex<Clerk>) -> MutexGuard<'_, Clerk> {
-    clerk.lock().unwrap_or_else(PoisonError::into_inner)
+/// What becomes of events.
+#[derive(Debug)]
+struct Books {
+    clerk: Clerk,
+    copies: Copies,
+}
+
+impl Books {
+    fn take(&mut self, event: &Event, now: Instant) {
+        if let Event::CounterTaken { .. } = event {
+            self.copies.count += 1;
+            self.copies.due(now).iter().for_each(|line| note(line));
+        }
+        self.clerk.take(event);
+    }
+}
+
+/// Books whose user panicked have nothing by halves.
+fn lock(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
+    books.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Handshakes that came a second time. Whoever copied some brings as many as he likes: little is told.
+#[derive(Debug, Default)]
+struct Copies {
+    /// Those of which nothing is told yet.
+    count: u64,
+    told_at: Option<Instant>,
+}
+
+impl Copies {
+    /// The warning, if it is time for one.
+    fn due(&mut self, now: Instant) -> Option<String> {
+        if self.count == 0 || self.told_at.is_some_and(|at| now.since(at) < SPACING_NS) {
+            return None;
+        }
+        self.told_at = Some(now);
+        let others = match std::mem::take(&mut self.count) - 1 {
+            0 => String::new(),
+            others => format!(" (and {others} more)"),
+        };
+        Some(format!(
+            "WARNING: a peer's handshake{others} came a second time: somebody copied it, the peer's disk was put back \
+             from a copy, or two machines have one identity"
+        ))
+    }
 }
 
 /// Work of the task.
 struct Desk {
     endpoint: SealedEndpoint,
-    clerk: Arc<Mutex<Clerk>>,
+    books: Arc<Mutex<Books>>,
     roster: Roster,
     names: watch::Sender<BTreeMap<PeerId, Name>>,
 }
@@ -68,13 +115,13 @@ impl Desk {
         loop {
             tokio::select! {
                 event = self.endpoint.next_event() => match event {
-                    Some(event) => take(&event, &self.clerk),
+                    Some(event) => lock(&self.books).take(&event, self.endpoint.clock().now()),
                     None => return,
                 },
                 _ = look.tick() => self.look().await,
             }
-            let clerk = Arc::clone(&self.clerk);
-            let report = |associations: &mut _| lock(&clerk).report(associations);
+            let books = Arc::clone(&self.books);
+            let report = |associations: &mut _| lock(&books).clerk.report(associations);
             super::warn(&self.endpoint.change_associations(report));
         }
     }
@@ -100,10 +147,10 @@ impl Desk {
         let roster = &mut self.roster;
         let changes = self.endpoint.change_associations(|associations| roster.follow(book, associations));
         let names = self.roster.names();
-        let clerk = lock(&self.clerk);
-        changes.gone.iter().for_each(|&peer| clerk.forget(peer));
-        changes.come.iter().for_each(|&(peer, key)| clerk.know(peer, key));
-        drop(clerk);
+        let books = lock(&self.books);
+        changes.gone.iter().for_each(|&peer| books.clerk.forget(peer));
+        changes.come.iter().for_each(|&(peer, key)| books.clerk.know(peer, key));
+        drop(books);
         super::warn(&changes.troubles);
         let told = |verb: &str, name: &Name| note(&format!("{name} {verb} from now on"));
         changes.gone.iter().filter_map(|peer| before.get(peer)).for_each(|name| told("is not heard", name));
@@ -115,21 +162,11 @@ impl Desk {
     }
 }
 
-fn take(event: &Event, clerk: &Mutex<Clerk>) {
-    if let Event::CounterTaken { .. } = event {
-        note(
-            "WARNING: a peer's handshake came a second time: somebody copied it, the peer's disk was put back from a \
-             copy, or two machines have one identity",
-        );
-    }
-    lock(clerk).take(event);
-}
-
 impl Drop for Bookkeeper {
     fn drop(&mut self) {
         self.task.abort();
         while let Some(event) = self.endpoint.take_event() {
-            take(&event, &self.clerk);
+            lock(&self.books).take(&event, self.endpoint.clock().now());
         }
     }
 }

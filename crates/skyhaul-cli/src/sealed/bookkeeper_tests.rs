@@ -66,3 +66,22 @@ async fn peers_are_followed_while_one_keeps_events_coming() {
     };
     assert!(is_followed && opened > 4, "after {opened} associations");
 }
+
+#[test]
+fn a_flood_of_copies_takes_a_line_a_minute() {
+    let mut copies = Copies::default();
+    let mut lines = Vec::new();
+    for second in 0..600 {
+        for _ in 0..80 {
+            copies.count += 1;
+            lines.extend(copies.due(Instant::from_ns(second * SECOND)));
+        }
+    }
+    assert_eq!(lines.len(), 10);
+    assert!(lines[0].starts_with("WARNING: a peer's handshake came a second time: "), "{}", lines[0]);
+    assert!(
+        lines[1].starts_with("WARNING: a peer's handshake (and 4799 more) came a second"),
+        "{}",
+        lines[1]
+    );
+}
