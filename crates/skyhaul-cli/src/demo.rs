@@ -33,7 +33,7 @@ use crate::protection::Protection;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::send::show;
-use crate::sent::{self, SendOutcome};
+use crate::sent::{self, Cut, SendOutcome};
 use crate::signals::stop_requested;
 use crate::transport::USUAL_MTU_BYTES;
 use crate::ways::FILES_PORT;
@@ -183,7 +183,7 @@ impl DemoSetup {
         let (sent, received) = tokio::select! {
             both = async { tokio::join!(sending, receiving) } => both,
             never = show_link(&self.link, &self.cycles, progress) => match never {},
-            () = stop_requested() => (SendOutcome::interrupted(&known), Received::nothing("interrupted")),
+            () = stop_requested() => (SendOutcome::cut(&known, Cut::Stop), Received::nothing("interrupted")),
         };
         let limited_by = limits.finish(sent.started_at, sent.confirmed_at);
         let seal = writer.monitor().id().and_then(|id| self.sender.seal_of(id));

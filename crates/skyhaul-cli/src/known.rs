@@ -18,6 +18,8 @@ pub(crate) struct KnownFiles {
     begun_at: Cell<Option<WallTime>>,
     /// Of each file the time at which its result was known.
     settled_at: RefCell<Vec<Option<WallTime>>>,
+    /// Time at which the last result was known.
+    last_settled_at: Cell<Option<Instant>>,
     /// Files whose data is all here, and whose result is not known yet: true once their end is, too.
     arrived: RefCell<BTreeMap<u32, bool>>,
 }
@@ -44,6 +46,7 @@ impl KnownFiles {
             Event::Settled { file, report } => {
                 self.arrived.borrow_mut().remove(file);
                 self.settle(*file as usize);
+                self.last_settled_at.set(Some(now));
                 if let Some(entry) = files.get_mut(*file as usize) {
                     entry.clone_from(report);
                 }
@@ -73,6 +76,11 @@ impl KnownFiles {
     /// True once the result of every file is known: what may still come is the other end's farewell.
     pub(crate) fn are_settled(&self) -> bool {
         self.announced.get().is_some_and(|announced| self.settled() == announced as usize)
+    }
+
+    /// Time at which the result of every file was known, if it is.
+    pub(crate) fn confirmed_at(&self) -> Option<Instant> {
+        self.last_settled_at.get().filter(|_| self.are_settled())
     }
 
     fn settled(&self) -> usize {
@@ -131,15 +139,17 @@ mod tests {
             Event::Arrived { file: 1 },
             Event::Settled { file: 1, report: &report },
         ];
-        let (mut kept, mut here, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut kept, mut here, mut settled, mut confirmed) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
         for event in &events {
             known.observe(event, Side::Receiver, Instant::ZERO);
             kept.push(known.is_any_kept());
             here.push(known.is_all_here());
             settled.push(known.are_settled());
+            confirmed.push(known.confirmed_at().is_some());
         }
         assert_eq!(kept, [false, false, true, true, true, true, true]);
         assert_eq!(here, [false, false, false, false, false, true, true]);
         assert_eq!(settled, [false, false, false, false, false, false, true]);
+        assert_eq!(confirmed, settled);
     }
 }

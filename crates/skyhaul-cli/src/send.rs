@@ -33,7 +33,7 @@ use crate::remembered::Recalled;
 use crate::result::TransferResult;
 use crate::scps::ScpsResult;
 use crate::sealed::{Recipient, recipient};
-use crate::sent::{SendOutcome, session};
+use crate::sent::{Cut, SendOutcome, session};
 use crate::signals::stop_requested;
 use crate::sources::{self, Sources};
 use crate::stalled::StallWatch;
@@ -283,51 +283,25 @@ async fn attempt<E: TransportEnd>(
         limits.observe(event);
         confirmed.observe(event);
     };
-    let outcome = tokio::select! {
-        sent = session(clock, &mut reader, &mut writer, (version, sources.list), observer) => Some(sent),
-        stalled = stall.stalled() => Some(SendOutcome::stalled(&known, stalled)),
+    let sent = tokio::select! {
+        sent = session(clock, &mut reader, &mut writer, (version, sources.list), observer) => sent,
+        stalled = stall.stalled() => SendOutcome::cut(&known, Cut::Stalled(stalled)),
         never = confirmed.show() => match never {},
-        () = endpoint.dismissed(name) => Some(SendOutcome::dismissed(&known)),
-        () = stop_requested() => None,
+        () = endpoint.dismissed(name) => SendOutcome::cut(&known, Cut::Dismissed),
+        () = stop_requested() => SendOutcome::cut(&known, Cut::Stop),
     };
     drop(progress);
     let protection = Protection { peer: called, ..endpoint.protection(&writer.monitor()).0 };
     let scps_tp = endpoint.scps_tp(&writer.monitor());
     let stats = writer.stats();
-    let ends =
-        outcome.as_ref().map_or((known.started_at(), None), |sent| (sent.started_at, sent.confirmed_at));
-    let held = Held { by: limits.finish(ends.0, ends.1), read_ns: sources.read_ns };
+    let held = Held { by: limits.finish(sent.started_at, sent.confirmed_at), read_ns: sources.read_ns };
     drop((reader, writer));
-    let Some(sent) = outcome else {
-        endpoint.close().await;
-        let sent = SendOutcome::interrupted(&known);
-        let cycles = cycles.finish(stats.probes);
-        let (recalled, fast_open, abandoned) = (None, None, None);
-        let attempt = Attempt {
-            peer,
-            endpoint,
-            sent,
-            protection,
-            known,
-            stats,
-            cycles,
-            held,
-            waited_ns,
-            recalled,
-            fast_open,
-            scps_tp,
-            abandoned,
-        };
-        let failure = interrupted();
-        show(&attempt.result(args, Some(&failure)), args.form())?;
-        return Err(failure.in_result());
-    };
-    if sent.stalled.is_some() || sent.is_dismissed {
-        endpoint.close().await; // the receiver is there: it is told
+    if sent.is_cut {
+        endpoint.close().await; // the receiver may be there: it is told
     }
     let cycles = cycles.finish(stats.probes);
     let (recalled, fast_open, abandoned) = (None, None, None);
-    Ok(Attempt {
+    let attempt = Attempt {
         peer,
         endpoint,
         sent,
@@ -341,7 +315,13 @@ async fn attempt<E: TransportEnd>(
         fast_open,
         scps_tp,
         abandoned,
-    })
+    };
+    if let Some(Cut::Stop) = attempt.sent.cut {
+        let failure = interrupted();
+        show(&attempt.result(args, Some(&failure)), args.form())?;
+        return Err(failure.in_result());
+    }
+    Ok(attempt)
 }
 
 fn interrupted() -> Failure {
@@ -369,16 +349,18 @@ impl<E: TransportEnd> Attempt<E> {
     /// Reason why not everything arrived, if so.
     fn failure(&self) -> Option<Failure> {
         let (peer, was_heard) = (self.peer, self.stats.received_packets > 0);
-        if let Some(stalled) = self.sent.stalled {
-            return Some(stalled.failure(peer));
-        }
-        if self.sent.is_dismissed {
-            let who = self.protection.peer.as_deref().unwrap_or("the receiver");
-            let message = format!(
-                "sending to {peer} ended: {who} was removed from the peers, or paired again, meanwhile; see `skyhaul \
-                 peers list`, then send again"
-            );
-            return Some(Failure::of(ErrorCode::PeerUnknown, message));
+        match self.sent.cut {
+            Some(Cut::Stop) => return Some(interrupted()),
+            Some(Cut::Stalled(stalled)) => return Some(stalled.failure(peer)),
+            Some(Cut::Dismissed) => {
+                let who = self.protection.peer.as_deref().unwrap_or("the receiver");
+                let message = format!(
+                    "sending to {peer} ended: {who} was removed from the peers, or paired again, meanwhile; see \
+                     `skyhaul peers list`, then send again"
+                );
+                return Some(Failure::of(ErrorCode::PeerUnknown, message));
+            }
+            None => {}
         }
         if let Some(fault) = &self.sent.fault {
             let why = advice::of_sending(&self.endpoint, peer, fault, was_heard);

@@ -8,39 +8,46 @@ use crate::known::KnownFiles;
 use crate::result::TransferResult;
 use crate::stalled::Stalled;
 
+/// Reason for which a session was ended here.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cut {
+    /// The user or the system wants it.
+    Stop,
+    /// It stood still.
+    Stalled(Stalled),
+    /// The receiver is no peer any more.
+    Dismissed,
+}
+
 /// Outcome of a sending session.
 pub(crate) struct SendOutcome {
     pub(crate) report: SessionReport,
     /// Reason why it ended early, if it did.
     pub(crate) fault: Option<Fault>,
-    /// What stood still, if that ended it.
-    pub(crate) stalled: Option<Stalled>,
-    /// True if the receiver is no peer any more, and that ended it.
-    pub(crate) is_dismissed: bool,
+    /// Why it was ended here while a file had no result, if it was.
+    pub(crate) cut: Option<Cut>,
+    /// True if it was ended here, whether files had their results or not.
+    pub(crate) is_cut: bool,
     pub(crate) started_at: Option<Instant>,
     /// Time at which the result of every file was known.
     pub(crate) confirmed_at: Option<Instant>,
 }
 
 impl SendOutcome {
-    /// Outcome of an interrupted sender.
-    pub(crate) fn interrupted(known: &KnownFiles) -> Self {
-        let started_at = known.started_at();
-        Self { started_at, ..Self::of(known.report()) }
-    }
-
-    /// Outcome of a transfer that stood still.
-    pub(crate) fn stalled(known: &KnownFiles, stalled: Stalled) -> Self {
-        Self { stalled: Some(stalled), ..Self::interrupted(known) }
-    }
-
-    /// Outcome of a transfer to who is no peer any more.
-    pub(crate) fn dismissed(known: &KnownFiles) -> Self {
-        Self { is_dismissed: true, ..Self::interrupted(known) }
+    /// Outcome of a sender that was ended here. That does no harm once every file has its result.
+    pub(crate) fn cut(known: &KnownFiles, cut: Cut) -> Self {
+        let (started_at, confirmed_at) = (known.started_at(), known.confirmed_at());
+        Self {
+            cut: Some(cut).filter(|_| !known.are_settled()),
+            is_cut: true,
+            started_at,
+            confirmed_at,
+            ..Self::of(known.report())
+        }
     }
 
     fn of(report: SessionReport) -> Self {
-        Self { report, fault: None, stalled: None, is_dismissed: false, started_at: None, confirmed_at: None }
+        Self { report, fault: None, cut: None, is_cut: false, started_at: None, confirmed_at: None }
     }
 
     pub(crate) fn result(&self, stats: &Stats) -> TransferResult {

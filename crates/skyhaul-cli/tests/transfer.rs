@@ -1,12 +1,17 @@
 //! Files between two processes.
 #![allow(clippy::disallowed_methods, reason = "real processes in real time")]
 #![allow(missing_docs, clippy::missing_panics_doc, unreachable_pub, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod common;
+#[path = "common/relay.rs"]
+mod relay;
 
 use std::path::Path;
+use std::time::Duration;
 
-use common::{Receiver, Said, file, names, noise, run, skipped, skyhaul, until};
+use common::{Kept, Receiver, Said, file, names, noise, run, skipped, skyhaul, until};
+use relay::relay;
 
 #[test]
 fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
@@ -206,6 +211,26 @@ fn interrupting_the_sender_tells_the_receiver() {
     ends_with_what_is_sent_again(receiver, "peer-aborted");
 }
 
+fn signal(name: &str, child: &std::process::Child) {
+    std::process::Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
+}
+
+#[test]
+fn a_sender_that_is_interrupted_behind_the_last_result_has_delivered() {
+    const DELAY: Duration = Duration::from_millis(500);
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "whole", b"all of it");
+    let through = relay(&receiver.address, DELAY, |_| true);
+    let sender = Kept::new(skyhaul(&["send", path.to_str().unwrap(), &through, "--json"]).spawn().unwrap());
+    until("the file", || receiver.path().join("whole").exists());
+    std::thread::sleep(2 * DELAY); // half of a round trip behind its result
+    signal("-INT", &sender);
+    let (sent, (received, _folder)) = (Said::from(sender.wait_with_output()), receiver.wait());
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    assert!(sent.json()["confirmed_s"].is_number() && sent.json()["error"].is_null(), "{sent:?}");
+}
+
 #[test]
 fn interrupting_a_sender_or_a_receiver_shows_a_person_what_is_known() {
     let receiver = Receiver::for_people(&["--once"]);
@@ -391,7 +416,7 @@ fn times_of_modification_are_kept() {
     let receiver = Receiver::start(&["--once"]);
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "old", b"content");
-    let time = std::time::UNIX_EPOCH + std::time::Duration::new(1_000_000_000, 5);
+    let time = std::time::UNIX_EPOCH + Duration::new(1_000_000_000, 5);
     std::fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
     assert_eq!(run(&["send", path.to_str().unwrap(), &receiver.address]).code, Some(0));
     let (_, folder) = receiver.wait();
@@ -404,7 +429,7 @@ fn a_killed_receiver_leaves_nothing() {
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "cut", &noise(20_000_000));
     let args = ["send", path.to_str().unwrap(), &receiver.address, "--rate", "8M", "--give-up", "2s"];
-    let _sender = common::Kept::new(skyhaul(&args).spawn().unwrap());
+    let _sender = Kept::new(skyhaul(&args).spawn().unwrap());
     until("a file under way", || receiver.holds_a_file());
     let Receiver { mut child, folder, .. } = receiver;
     child.kill().unwrap();
