@@ -321,20 +321,33 @@ async fn wind_up<E: TransportEnd>(
     let clock = room.endpoint.clock();
     let mut tick = tokio::time::interval(TICK);
     let mut stop = pin!(stop_requested());
+    let mut is_stopped = false;
     while room.places.is_any_busy(clock.now()) {
         tokio::select! {
             Some(done) = sessions.join_next() => {
                 is_complete |= matches!(done, Ok(Ending::Transfer { is_complete: true }));
             }
             _ = tick.tick() => {}
-            () = &mut stop => break,
+            () = &mut stop => {
+                is_stopped = true;
+                break;
+            }
         }
     }
     room.stop.send_replace(true);
     while sessions.join_next().await.is_some() {}
     is_complete &= room.held.tell(|peer, result| Told::new(peer, result, room.form).write());
     // The sender knows every result: it does not depend on our last words.
-    room.endpoint.wait_ended(LINGER).await;
+    let stopped = async {
+        if !is_stopped {
+            stop.await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stopped => room.endpoint.close().await,
+        _ = room.endpoint.wait_ended(LINGER) => {}
+    }
     ExitCode::from(u8::from(!is_complete))
 }
 

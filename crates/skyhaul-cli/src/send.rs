@@ -394,7 +394,10 @@ async fn conclude<E: TransportEnd>(args: &SendArgs, mut attempt: Attempt<E>) -> 
     let failure = attempt.failure();
     let result = TransferResult { path_memory, ..attempt.result(args, failure.as_ref()) };
     let shown = show(&result, args.form());
-    attempt.endpoint.wait_idle(LINGER).await;
+    tokio::select! {
+        _ = attempt.endpoint.wait_idle(LINGER) => {}
+        () = stop_requested() => attempt.endpoint.close().await, // the result stays what it is
+    }
     shown?;
     failure.map_or(Ok(ExitCode::SUCCESS), |failure| Err(failure.in_result()))
 }

@@ -7,8 +7,11 @@ mod common;
 #[path = "common/relay.rs"]
 mod relay;
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use common::{Kept, Receiver, Said, file, names, noise, run, skipped, skyhaul, until};
 use relay::relay;
@@ -229,6 +232,28 @@ fn a_sender_that_is_interrupted_behind_the_last_result_has_delivered() {
     let (sent, (received, _folder)) = (Said::from(sender.wait_with_output()), receiver.wait());
     assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
     assert!(sent.json()["confirmed_s"].is_number() && sent.json()["error"].is_null(), "{sent:?}");
+}
+
+#[test]
+fn a_sender_that_waits_for_late_repeats_obeys_a_signal() {
+    const DELAY: Duration = Duration::from_millis(500);
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "whole", b"all of it");
+    let is_cut = Arc::new(AtomicBool::new(false));
+    let passes = Arc::clone(&is_cut);
+    let through = relay(&receiver.address, DELAY, move |_| !passes.load(Ordering::Relaxed));
+    let mut sender =
+        Kept::new(skyhaul(&["send", path.to_str().unwrap(), &through, "--json"]).spawn().unwrap());
+    until("the file", || receiver.path().join("whole").exists());
+    std::thread::sleep(2 * DELAY); // half of a round trip behind its result
+    is_cut.store(true, Ordering::Relaxed);
+    let mut result = String::new();
+    BufReader::new(sender.stdout.take().unwrap()).read_line(&mut result).unwrap();
+    let begun = Instant::now();
+    signal("-TERM", &sender);
+    let said = Said::from(sender.wait_with_output());
+    assert!(said.code == Some(0) && begun.elapsed() < Duration::from_secs(5), "{said:?}");
 }
 
 #[test]
