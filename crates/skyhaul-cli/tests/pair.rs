@@ -4,14 +4,18 @@
 #![allow(clippy::unwrap_used, reason = "a test that meets an error has failed")]
 
 mod common;
+#[path = "common/relay.rs"]
+mod relay;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::UdpSocket;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Command, Stdio};
 use std::time::Duration;
 
-use common::{Kept, Said, file, free_port, skyhaul};
+use common::{Kept, Said, file, free_port, skyhaul, until};
+use relay::{To, relay};
 use tempfile::TempDir;
 
 /// Folders of one machine.
@@ -66,6 +70,11 @@ impl Machine {
         Waiting { child, errors, address, code }
     }
 
+    /// File of the peers.
+    fn book(&self) -> PathBuf {
+        self.0.path().join("config/skyhaul/peers")
+    }
+
     fn peers(&self) -> serde_json::Value {
         self.run("peers list --json").json()["peers"].clone()
     }
@@ -81,10 +90,15 @@ impl Machine {
 
     /// Secret shared with the first peer whose name begins like this.
     fn peers_psk(&self, name: &str) -> String {
-        let text = fs::read_to_string(self.0.path().join("config/skyhaul/peers")).unwrap();
+        let text = fs::read_to_string(self.book()).unwrap();
         let line = text.lines().skip(1).find(|line| line.starts_with(name)).unwrap();
         line.split(' ').nth(2).unwrap().to_owned()
     }
+}
+
+/// True if a file of peers has one.
+fn is_kept(book: &Path) -> bool {
+    fs::read_to_string(book).is_ok_and(|text| text.lines().count() > 1)
 }
 
 impl Waiting {
@@ -252,6 +266,25 @@ fn a_machine_that_is_gone_in_mid_pairing_spends_no_code_and_holds_nobody_up_for_
     let there = waiting.end();
     assert_eq!((said.code, there.code), (Some(0), Some(0)), "{said:?} {there:?}");
     assert!(there.err.contains("the connection ended before the pairing did; still waiting"), "{there:?}");
+}
+
+#[test]
+fn who_is_interrupted_in_the_farewell_is_paired() {
+    let (ship, ground) = (Machine::new("ship"), Machine::new("ground"));
+    let waiting = ship.waits("");
+    let book = ship.book();
+    // What the other end answers to the last words never comes.
+    let through = relay(&waiting.address, Duration::ZERO, move |to| to == To::Sender || !is_kept(&book));
+    let opening =
+        Kept::new(ground.command(&format!("pair {through} --code {}", waiting.code)).spawn().unwrap());
+    for (machine, process) in [(&ship, &waiting.child), (&ground, &opening)] {
+        until("the other end is kept", || is_kept(&machine.book()));
+        Command::new("kill").args(["-INT", &process.id().to_string()]).status().unwrap();
+    }
+    for said in [waiting.end(), opening.wait_with_output().into()] {
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(!said.err.contains("nobody is paired"), "{said:?}");
+    }
 }
 
 #[test]

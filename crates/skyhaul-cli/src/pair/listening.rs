@@ -12,7 +12,9 @@ use skyhaul_store::KnownPeer;
 use tokio::time::timeout;
 
 use super::conversation::{converse, part};
-use super::{FAREWELL, PATIENCE, PORT, Scene, failed, interrupted, random, show, told};
+use super::{
+    FAREWELL, Kept, MAY_NOT_KNOW, PATIENCE, PORT, Scene, cut_off, failed, interrupted, random, show, told,
+};
 use crate::advice;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
@@ -39,11 +41,12 @@ async fn run_for(scene: &Scene<'_>, address: SocketAddr, life: Duration) -> Resu
     let mut invitation = Invitation::new(code, scene.machine.identity(), scene.card.clone());
     note(&format!("on the other machine: skyhaul pair {}", hint(endpoint.local_addr())));
     show(&invitation.code().to_string(), scene.args.json)?;
+    let kept = Kept::default();
     let paired = tokio::select! {
-        paired = timeout(life, invite(scene, &mut invitation, &mut listener)) => {
-            paired.unwrap_or_else(|_| Err(too_late(life)))
+        paired = timeout(life, invite(scene, &mut invitation, &mut listener, &kept)) => {
+            paired.unwrap_or_else(|_| cut_off(&kept, too_late(life)))
         }
-        () = stop_requested() => Err(interrupted()),
+        () = stop_requested() => cut_off(&kept, interrupted()),
     };
     drop(listener);
     endpoint.wait_ended(FAREWELL).await;
@@ -80,11 +83,12 @@ async fn invite(
     scene: &Scene<'_>,
     invitation: &mut Invitation,
     listener: &mut Listener,
+    kept: &Kept,
 ) -> Result<KnownPeer, Failure> {
     while let Some(stream) = listener.accept().await {
         let from = stream.peer_addr();
         let Some(session) = invitation.session(&random()?) else { break };
-        match talk(scene, invitation, session, stream).await {
+        match talk(scene, (invitation, kept), session, stream).await {
             Ok(paired) => return paired,
             Err(error) if is_final(error) => return Err(failed(error)),
             Err(error) => note(&format!("{from}: {}; still waiting", told(error))),
@@ -103,7 +107,7 @@ fn is_final(error: PairingError) -> bool {
 /// Talks to one connection: who was paired, or could not be kept; an error that concerns the connection.
 async fn talk(
     scene: &Scene<'_>,
-    invitation: &mut Invitation,
+    (invitation, kept): (&mut Invitation, &Kept),
     mut session: Pairing,
     mut stream: Stream,
 ) -> Result<Result<KnownPeer, Failure>, PairingError> {
@@ -115,14 +119,17 @@ async fn talk(
         Err(_) => Err(PairingError::Cut),
     };
     match &done {
-        Ok(Ok(_)) => session.confirm(),
+        Ok(Ok(peer)) => {
+            session.confirm();
+            kept.replace(Some(peer.clone()));
+        }
         Ok(Err(unable)) => session.decline(unable.there),
         Err(_) => {}
     }
     // Who is gone hears no last words.
     let is_told = !matches!(done, Err(PairingError::Cut)) && part(stream, &mut session).await;
     if !is_told && matches!(done, Ok(Ok(_))) {
-        note("the other machine may not know yet that it is paired: if it says so, pair again");
+        note(MAY_NOT_KNOW);
     }
     invitation.take_back(session);
     done.map(|kept| kept.map_err(|unable| unable.here))

@@ -5,6 +5,7 @@ mod conversation;
 mod listening;
 mod opening;
 
+use std::cell::RefCell;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ const PORT: u16 = 3;
 const PATIENCE: Duration = Duration::from_secs(PAIRING_NS / SECOND);
 /// Time for which the other end's last words are waited for.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// What is said where the other machine has not taken the last words.
+const MAY_NOT_KNOW: &str = "the other machine may not know yet that it is paired: if it says so, pair again";
 /// What to do where two machines have one name.
 const OTHER_NAME: &str =
     "--name NAME gives this machine another one, --as NAME the other one at this machine";
@@ -113,6 +116,16 @@ fn unable(error: StoreError) -> Unable {
     };
     let here = Failure::from(error);
     Unable { here: if there == Unkept::OwnName { here.and(OTHER_NAME) } else { here }, there }
+}
+
+/// The other end, once it is kept. Only a farewell can be cut off behind that.
+type Kept = RefCell<Option<KnownPeer>>;
+
+/// What came of a pairing that was cut off: who is kept stays so, else the failure.
+fn cut_off(kept: &Kept, failure: Failure) -> Result<KnownPeer, Failure> {
+    let peer = kept.take().ok_or(failure)?;
+    note(MAY_NOT_KNOW);
+    Ok(peer)
 }
 
 /// Randomness of the system for one purpose.

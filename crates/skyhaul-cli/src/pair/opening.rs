@@ -13,7 +13,7 @@ use skyhaul_stp::Config;
 use tokio::time::timeout;
 
 use super::conversation::{converse, part};
-use super::{FAREWELL, PATIENCE, PORT, Scene, failed, interrupted, random};
+use super::{FAREWELL, Kept, PATIENCE, PORT, Scene, failed, interrupted, random};
 use crate::address::resolve;
 use crate::advice::is_refusal;
 use crate::errors::ErrorCode;
@@ -42,9 +42,10 @@ pub(super) async fn run(scene: &Scene<'_>, address: &str) -> Result<KnownPeer, F
         None => ask()?,
     };
     let peers = resolve(address).await?;
+    let kept = Kept::default();
     tokio::select! {
-        paired = pair(scene, &code, address, &peers) => paired,
-        () = stop_requested() => Err(interrupted()),
+        paired = pair(scene, (&code, &kept), address, &peers) => paired,
+        () = stop_requested() => kept.take().ok_or_else(interrupted),
     }
 }
 
@@ -73,7 +74,7 @@ fn line() -> Result<String, Failure> {
 /// Tries the code at the first address that answers.
 async fn pair(
     scene: &Scene<'_>,
-    code: &Code,
+    (code, kept): (&Code, &Kept),
     address: &str,
     peers: &[SocketAddr],
 ) -> Result<KnownPeer, Failure> {
@@ -81,7 +82,7 @@ async fn pair(
     for &peer in peers {
         match connect(peer).await {
             Ok((endpoint, stream)) => {
-                let paired = talk(scene, code, address, stream).await;
+                let paired = talk(scene, (code, kept), address, stream).await;
                 endpoint.wait_ended(FAREWELL).await;
                 return paired;
             }
@@ -127,16 +128,21 @@ fn absent(peer: SocketAddr, error: &io::Error) -> Failure {
 
 async fn talk(
     scene: &Scene<'_>,
-    code: &Code,
+    (code, kept): (&Code, &Kept),
     address: &str,
     mut stream: Stream,
 ) -> Result<KnownPeer, Failure> {
     let seed = random()?;
     let mut pairing = Pairing::open(code, scene.machine.identity(), scene.card.clone(), &seed);
     let outcome = timeout(PATIENCE, open(scene, address, &mut stream, &mut pairing)).await;
+    let outcome = outcome.unwrap_or_else(|_| Err(failed(PairingError::Cut)));
+    // The other end has kept this one: so does this one, before anything else is waited for.
+    let keep =
+        |paired| scene.keep(paired, Some(address.into())).map_err(|unable| unable.here.and(KEPT_THERE));
+    let outcome = outcome.and_then(keep);
+    kept.replace(outcome.as_ref().ok().cloned());
     part(stream, &mut pairing).await;
-    let paired = outcome.unwrap_or_else(|_| Err(failed(PairingError::Cut)))?;
-    scene.keep(paired, Some(address.into())).map_err(|unable| unable.here.and(KEPT_THERE))
+    outcome
 }
 
 /// Talks until the other end has kept this one. It is told who this one is if this one could keep it.
