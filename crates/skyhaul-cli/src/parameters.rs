@@ -42,9 +42,9 @@ pub(crate) struct CommonArgs {
     /// Set of protocol parameters
     #[arg(long, value_enum, default_value_t = ProfileName::Default, help_heading = MORE)]
     profile: ProfileName,
-    /// End a connection without a sign of life, and a transfer that stands still, after this time [default:
-    /// 10min; profile paper: never]
-    #[arg(long, value_parser = parse_time_ns, value_name = "TIME", help_heading = MORE)]
+    /// End a connection without a sign of life, and a transfer that stands still, after this time, 1s at
+    /// least [default: 10min; profile paper: never]
+    #[arg(long, value_parser = give_up, value_name = "TIME", help_heading = MORE)]
     pub(crate) give_up: Option<u64>,
     /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:
     /// what the route to the peer takes; 1500 where that is not known]
@@ -96,6 +96,17 @@ impl CommonArgs {
             )),
         }
     }
+}
+
+/// Least value of `--give-up`: less ends what a satellite's round trip has not had time to answer.
+const MIN_GIVE_UP_NS: u64 = SECOND;
+
+fn give_up(text: &str) -> Result<u64, String> {
+    let ns = parse_time_ns(text)?;
+    if ns < MIN_GIVE_UP_NS {
+        return Err(format!("'{text}' leaves no time for an answer: the least is 1s"));
+    }
+    Ok(ns)
 }
 
 /// Least value of `--mtu`.

@@ -52,6 +52,10 @@ fn wrong_usage_is_exit_code_2() {
     check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
     check(&["receive", "--dir", ".", "--listen", "127.0.0.1"], 2, &["ADDRESS:PORT"]);
     check(&["receive", "--dir", ".", "--mtu", "12"], 2, &["296"]);
+    for too_short in ["0s", "1ns", "999ms"] {
+        check(&["send", "Cargo.toml", "127.0.0.1:9", "--give-up", too_short], 2, &["the least is 1s"]);
+        check(&["receive", "--dir", ".", "--give-up", too_short], 2, &["the least is 1s"]);
+    }
     check(
         &["receive", "--dir", ".", "--mtu", "12B"],
         2,
