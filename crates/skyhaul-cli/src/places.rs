@@ -157,6 +157,8 @@ struct Holder {
 pub(crate) struct Places {
     holders: RefCell<BTreeMap<u64, Holder>>,
     next: Cell<u64>,
+    /// Sessions that began, whether they have a place or not, and when.
+    begun: RefCell<Vec<(Rc<Progress>, Instant)>>,
     /// Host of each transfer that waits.
     waiting: RefCell<Vec<u64>>,
     /// Those that wait for farewells, and those that are told that there is no room.
@@ -166,6 +168,13 @@ pub(crate) struct Places {
 
 /// Hosts of sessions without a place that are about to end, in the order in which that began.
 type Leaving = RefCell<Vec<(u64, Rc<Notify>)>>;
+
+/// A session, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Begun<'a> {
+    places: &'a Places,
+    progress: Rc<Progress>,
+}
 
 /// A place, until it is dropped or given to another.
 #[derive(Debug)]
@@ -190,6 +199,12 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Places {
+    /// Takes in that a session has begun.
+    pub(crate) fn begin(&self, progress: &Rc<Progress>, now: Instant) -> Begun<'_> {
+        self.begun.borrow_mut().push((Rc::clone(progress), now));
+        Begun { places: self, progress: Rc::clone(progress) }
+    }
+
     /// A place for a session with this peer; `None`: all are taken by transfers that make progress.
     pub(crate) fn take(&self, peer: IpAddr, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
         let host = host_number(peer);
@@ -239,12 +254,15 @@ impl Places {
     }
 
     /// True if a transfer is under way that has made progress for the last [`WAITED_NS`], and whose sender is
-    /// there.
+    /// there. One that has no place, as its peer has not shown yet to be at its address, counts for as long
+    /// after its begin.
     pub(crate) fn is_any_busy(&self, now: Instant) -> bool {
         let busy = |progress: &Progress| {
             progress.is_opened() && progress.idle_ns(now) < WAITED_NS && !progress.is_silent(SILENCE_NS, now)
         };
+        let is_new = |begun_at: Instant| now.since(begun_at) < WAITED_NS;
         self.holders.borrow().values().any(|holder| busy(&holder.progress))
+            || self.begun.borrow().iter().any(|(progress, begun_at)| is_new(*begun_at) && busy(progress))
     }
 }
 
@@ -307,6 +325,12 @@ impl<'a> Farewell<'a> {
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
         self.leaving.borrow_mut().retain(|(_, leave)| !Rc::ptr_eq(leave, &self.leave));
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.places.begun.borrow_mut().retain(|(progress, _)| !Rc::ptr_eq(progress, &self.progress));
     }
 }
 

@@ -125,6 +125,19 @@ fn what_is_waited_for_is_what_makes_progress_and_whose_sender_answers() {
 }
 
 #[test]
+fn a_transfer_without_a_place_yet_is_waited_for_within_a_bound() {
+    let places = Places::default();
+    let (early, nothing) = (begun(0, true), begun(0, false));
+    let _stranger = places.begin(&nothing, at(0));
+    assert!(!places.is_any_busy(at(0)), "there is no transfer yet");
+    let session = places.begin(&early, at(0));
+    early.observe(&Event::Moved { bytes: 4000, total: 10_000 }, at(9_000));
+    assert!(places.is_any_busy(at(9_900)) && !places.is_any_busy(at(10_000)), "whatever it brings");
+    drop(session);
+    assert!(!places.is_any_busy(at(1_000)), "it has ended");
+}
+
+#[test]
 fn farewells_are_waited_for_within_a_bound_and_the_host_with_most_of_them_gives_way() {
     fn has_to_go(farewell: &Farewell<'_>) -> bool {
         use std::future::Future as _;

@@ -18,7 +18,7 @@ use skyhaul_net::{
 };
 use skyhaul_stp::Config;
 use tokio::sync::watch;
-use tokio::task::{JoinSet, LocalSet};
+use tokio::task::{JoinError, JoinSet, LocalSet};
 
 use crate::advice;
 use crate::args::ReceiveArgs;
@@ -325,7 +325,7 @@ async fn wind_up<E: TransportEnd>(
     while room.places.is_any_busy(clock.now()) {
         tokio::select! {
             Some(done) = sessions.join_next() => {
-                is_complete |= matches!(done, Ok(Ending::Transfer { is_complete: true }));
+                is_complete |= is_whole(&done);
             }
             _ = tick.tick() => {}
             () = &mut stop => {
@@ -335,7 +335,9 @@ async fn wind_up<E: TransportEnd>(
         }
     }
     room.stop.send_replace(true);
-    while sessions.join_next().await.is_some() {}
+    while let Some(done) = sessions.join_next().await {
+        is_complete |= is_whole(&done);
+    }
     is_complete &= room.held.tell(|peer, result| Told::new(peer, result, room.form).write());
     // The sender knows every result: it does not depend on our last words.
     let stopped = async {
@@ -349,6 +351,11 @@ async fn wind_up<E: TransportEnd>(
         _ = room.endpoint.wait_ended(LINGER) => {}
     }
     ExitCode::from(u8::from(!is_complete))
+}
+
+/// True if a session ended that brought a transfer of which every file is there.
+fn is_whole(done: &Result<Ending, JoinError>) -> bool {
+    matches!(done, Ok(Ending::Transfer { is_complete: true }))
 }
 
 async fn stopped<E: TransportEnd>(

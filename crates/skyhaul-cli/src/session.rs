@@ -98,6 +98,7 @@ async fn converse<E: TransportEnd>(
     let mut arrived_at = None;
     let known = KnownFiles::default();
     let (progress, listing) = (Progress::new(clock.now()), room.listings.begin(peer.ip()));
+    let _begun = room.places.begin(&progress, clock.now());
     let has_refused = HasRefused::default();
     let observer = |event: &Event<'_>| {
         known.observe(event, Side::Receiver, clock.now());

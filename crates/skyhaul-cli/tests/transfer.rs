@@ -257,6 +257,22 @@ fn a_sender_that_waits_for_late_repeats_obeys_a_signal() {
 }
 
 #[test]
+fn a_transfer_that_has_no_place_yet_is_waited_for_and_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    file(folder.path(), "there", b"before");
+    let receiver = Receiver::start_in(folder, &["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let (refused, slow) = (file(source.path(), "there", b"again"), file(source.path(), "slow", b"first"));
+    let through = relay(&receiver.address, Duration::from_secs(1), |_| true);
+    let sender = Kept::new(skyhaul(&["send", slow.to_str().unwrap(), &through]).spawn().unwrap());
+    until("the file of the slow one", || receiver.path().join("slow").exists());
+    let said = run(&["send", refused.to_str().unwrap(), &receiver.address]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let (sent, (received, _folder)) = (Said::from(sender.wait_with_output()), receiver.wait());
+    assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+}
+
+#[test]
 fn interrupting_a_sender_or_a_receiver_shows_a_person_what_is_known() {
     let receiver = Receiver::for_people(&["--once"]);
     let source = tempfile::tempdir().unwrap();
