@@ -80,7 +80,7 @@ impl<E> Room<E> {
             overwrite: args.overwrite,
             max_bytes: args.max_size,
             any_name: args.any_name,
-            max_open_files: Some(descriptors::for_each_session(MAX_PLACES + MAX_EARLY)),
+            max_open_files: Some(descriptors::for_each_session()),
         };
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());

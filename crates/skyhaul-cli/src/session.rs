@@ -270,8 +270,7 @@ async fn keep_place<E: TransportEnd>(
         // Small files are here before the proof: told "no room", the sender would send them again.
         if known.is_all_here() {
             let farewell = room.places.farewell(peer.ip());
-            let waits = until_others_wait(&farewell, known);
-            let _ = tokio::time::timeout(FAREWELL_PATIENCE, waits).await;
+            until_others_wait(&farewell, known, FAREWELL_PATIENCE).await;
             return Cut::NoPlace;
         }
         let Some(turn) = known.is_any_kept().then(|| room.places.wait(peer.ip())).flatten() else {
@@ -287,10 +286,10 @@ async fn keep_place<E: TransportEnd>(
     }
 }
 
-/// Ends when others wait for their senders' farewells, too, and no file is being finished: a slow disk loses
-/// none for that, and a sender that says no end keeps nobody out.
-async fn until_others_wait(farewell: &Farewell<'_>, known: &KnownFiles) {
-    farewell.taken_away().await;
+/// Ends when others wait for their senders' farewells, too, or patience is over, and no file is being
+/// finished: a slow disk loses none for that, and a sender that says no end keeps nobody out.
+async fn until_others_wait(farewell: &Farewell<'_>, known: &KnownFiles, patience: Duration) {
+    let _ = tokio::time::timeout(patience, farewell.taken_away()).await;
     while known.is_any_finishing() {
         tokio::time::sleep(TICK).await;
     }
@@ -376,10 +375,13 @@ mod tests {
     use super::*;
     use crate::places::{MAX_FAREWELLS, Places};
 
-    #[tokio::test]
-    async fn who_waits_for_a_farewell_goes_for_others_once_its_file_has_its_result() {
-        let (places, known) = (Places::default(), KnownFiles::default());
-        let address = |last: u8| std::net::IpAddr::from([192, 0, 2, last]);
+    fn address(last: u8) -> std::net::IpAddr {
+        [192, 0, 2, last].into()
+    }
+
+    /// A file whose result waits for the disk, and its report.
+    fn finishing() -> (KnownFiles, FileReport) {
+        let known = KnownFiles::default();
         let name = RawName::new(b"file".to_vec());
         let report = FileReport::unfinished(name.clone(), 5, Side::Receiver);
         for event in [
@@ -390,9 +392,26 @@ mod tests {
         ] {
             known.observe(&event, Side::Receiver, Instant::ZERO);
         }
+        (known, report)
+    }
+
+    #[tokio::test]
+    async fn a_slow_disk_outlasts_the_patience_with_farewells() {
+        let (places, (known, report)) = (Places::default(), finishing());
+        let farewell = places.farewell(address(0));
+        let mut waits = pin!(until_others_wait(&farewell, &known, Duration::from_millis(10)));
+        let second = Duration::from_secs(1);
+        assert!(tokio::time::timeout(second, &mut waits).await.is_err(), "its file would be lost");
+        known.observe(&Event::Settled { file: 0, report: &report }, Side::Receiver, Instant::ZERO);
+        assert!(tokio::time::timeout(5 * second, waits).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_farewell_goes_for_others_once_its_file_has_its_result() {
+        let (places, (known, report)) = (Places::default(), finishing());
         let oldest = places.farewell(address(0));
         let ends = async |ms| {
-            let waits = until_others_wait(&oldest, &known);
+            let waits = until_others_wait(&oldest, &known, FAREWELL_PATIENCE);
             tokio::time::timeout(Duration::from_millis(ms), waits).await.is_ok()
         };
         assert!(!ends(20).await, "nobody else waits");
