@@ -62,6 +62,12 @@ fn comment(event: &Event, number_bits: u32) -> Option<String> {
         Event::Persist { on: false } => "persist: the peer's window is open again".into(),
         Event::LinkOutage { down: true } => "link outage: a router says that a link is down".into(),
         Event::LinkOutage { down: false } => "link outage: over".into(),
+        Event::GaveUp { received: true, offset, bytes } => {
+            format!("given up: {bytes} B of the stream behind {offset} B are missing for good")
+        }
+        Event::GaveUp { received: false, offset, bytes } => {
+            format!("given up: {bytes} B of the stream behind {offset} B are not repeated any more")
+        }
         Event::PathMtu { mtu_bytes } => format!("path mtu: {mtu_bytes} B from now on"),
         Event::Oversized { wire_bytes, mtu_bytes } => {
             format!("oversized: {wire_bytes} B, the path takes {mtu_bytes} B; IP may cut it")
@@ -206,6 +212,16 @@ mod tests {
             "persist: the peer's window is closed",
         ];
         assert_eq!(comments(&events, 24), expected);
+    }
+
+    #[test]
+    fn what_is_given_up_stands_with_its_place_in_the_stream() {
+        let given_up = |received| Event::GaveUp { received, offset: 1000, bytes: 536 };
+        let expected = [
+            "given up: 536 B of the stream behind 1000 B are missing for good",
+            "given up: 536 B of the stream behind 1000 B are not repeated any more",
+        ];
+        assert_eq!(comments(&[given_up(true), given_up(false)], 32), expected);
     }
 
     #[test]

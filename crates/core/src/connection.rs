@@ -20,6 +20,15 @@ pub enum StreamEvent {
     Closed(Option<CloseReason>),
 }
 
+/// Part of a stream that is missing for good, where both ends agreed that such may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Octets of the stream in front of it, those of earlier gaps counted.
+    pub offset: u64,
+    /// Octets that are missing.
+    pub bytes: u64,
+}
+
 /// Reason of a reset, where the protocol says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetReason {

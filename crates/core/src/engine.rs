@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    ConnectionId, Description, EventSink, Instant, NetworkFields, Stats, StreamError, StreamEvent, Weight,
+    ConnectionId, Description, EventSink, Gap, Instant, NetworkFields, Stats, StreamError, StreamEvent,
+    Weight,
 };
 
 /// Batch of segments to one peer, ready for the carrier.
@@ -86,6 +87,13 @@ pub trait Connections {
     /// Reads all that is there of a stream that the peer wrote by description: one of no octets at the end of
     /// the stream, `None` when nothing is there yet.
     fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError>;
+
+    /// Gap that comes next in the stream, where nothing more can be read in front of it: what lies behind can
+    /// be read then. Where data may be given up, reading goes no further than a gap (`None`), and
+    /// [`StreamEvent::Readable`] tells of one as of data.
+    fn next_gap(&mut self, _: ConnectionId) -> Option<Gap> {
+        None
+    }
 
     /// Holds the peer of a connection back (`holds`), or lets it go on: what arrives is taken and kept, and
     /// the protocol lets the peer send no new data in its own way. TCP acknowledges nothing meanwhile, and

@@ -274,6 +274,16 @@ pub enum Event {
         /// Down (true) or up.
         down: bool,
     },
+    /// Part of a stream is missing for good: the receiver gave it up and goes on behind it, or the sender
+    /// repeated it as often as it may.
+    GaveUp {
+        /// At the receiver (true) or at the sender.
+        received: bool,
+        /// Octets of the stream in front of it.
+        offset: u64,
+        /// Octets that are given up.
+        bytes: u64,
+    },
     /// The largest packet that the path takes is another one than was thought.
     PathMtu {
         /// IP packet.

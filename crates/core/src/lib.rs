@@ -49,7 +49,7 @@ mod tournament;
 pub mod units;
 mod usual_losses;
 
-pub use connection::{CloseReason, ConnectError, ConnectionId, ResetReason, StreamError, StreamEvent};
+pub use connection::{CloseReason, ConnectError, ConnectionId, Gap, ResetReason, StreamError, StreamEvent};
 pub use engine::{Connections, Engine, Transmit};
 pub use event::{Event, EventSink, NullSink, Verdict};
 pub use fair_queue::Weight;

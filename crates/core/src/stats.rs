@@ -91,6 +91,12 @@ pub struct Stats {
     pub challenges: u64,
     /// TCP: times that large packets vanished while smaller ones arrived.
     pub black_holes: u64,
+    /// TCP: holes in what the peer sent that were given up.
+    pub gaps: u64,
+    /// TCP: octets that are missing there.
+    pub missing_bytes: u64,
+    /// TCP: octets that went as often as they may, and were taken for acknowledged.
+    pub abandoned_bytes: u64,
     /// TCP: segments with data that a router had marked.
     pub ce_packets: u64,
     /// TCP: answers to marks that the peer reported, and to source quench.
@@ -151,6 +157,9 @@ impl Stats {
             window_probes: self.window_probes + other.window_probes,
             challenges: self.challenges + other.challenges,
             black_holes: self.black_holes + other.black_holes,
+            gaps: self.gaps + other.gaps,
+            missing_bytes: self.missing_bytes + other.missing_bytes,
+            abandoned_bytes: self.abandoned_bytes + other.abandoned_bytes,
             ce_packets: self.ce_packets + other.ce_packets,
             ecn_reductions: self.ecn_reductions + other.ecn_reductions,
             spurious_repairs: self.spurious_repairs + other.spurious_repairs,

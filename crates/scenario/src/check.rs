@@ -122,6 +122,7 @@ fn flow(
 ) -> Result<(), ScenarioError> {
     let flow = &scenario.flows[number];
     starts(document, scenario, number)?;
+    gaps(&document.flows[number], flow)?;
     let lost = |lost: Lost, to: usize| no_way(document, scenario, number, lost, to);
     for hop in flow.hops() {
         let forward = ways.walk(hop.from, hop.to).map_err(|why| lost(why, hop.to))?;
@@ -144,6 +145,24 @@ fn starts(document: &Document, scenario: &Scenario, number: usize) -> Result<(),
         return Err(item.place_of(&["start"]).refuse(&key, found, "a start before `run.duration`", ""));
     }
     Ok(())
+}
+
+/// Gaps are for a flow whose receiver reads one stream and counts them: requests, pages, relays and what lies
+/// above a connection take everything for what was written.
+fn gaps(item: &Item<FlowDraft>, flow: &Flow) -> Result<(), ScenarioError> {
+    let leaves_gaps = |end: &EndConfig| end.protocol().leaves_gaps(end);
+    let hops = flow.hops();
+    let any =
+        hops.iter().any(|hop| leaves_gaps(&hop.transport.opener) || leaves_gaps(&hop.transport.acceptor));
+    let is_one_stream = !flow.workload.is_answered() && hops.len() == 1 && flow.end_to_end.is_none();
+    if !any || is_one_stream {
+        return Ok(());
+    }
+    let key = join(&join("flows", &item.name), "transport");
+    let found = "a transport that leaves gaps";
+    let allowed = "one that delivers everything";
+    let hint = "gaps are for bulk and on-off flows without `via` and `utl`";
+    Err(item.is.transport.place.refuse(&key, found, allowed, hint))
 }
 
 fn no_way(document: &Document, scenario: &Scenario, flow: usize, lost: Lost, to: usize) -> ScenarioError {

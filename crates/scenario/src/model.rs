@@ -256,6 +256,11 @@ pub struct Transport {
 }
 
 impl Transport {
+    /// True if both ends want streams to go on behind what is missing.
+    pub fn leaves_gaps(&self) -> bool {
+        [&self.opener, &self.acceptor].iter().all(|end| self.protocol().leaves_gaps(end))
+    }
+
     /// Family of both ends.
     pub fn protocol(&self) -> &'static dyn Protocol {
         self.opener.protocol()

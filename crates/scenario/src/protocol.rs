@@ -111,6 +111,13 @@ pub trait Protocol: Debug + Send + Sync {
     /// Rate of the path that these parameters declare.
     fn declared_rate_bps(&self, config: &EndConfig) -> Option<u64>;
 
+    /// True if an end with these parameters, which are its own, wants streams to go on behind what is
+    /// missing ([`Connections::next_gap`]).
+    fn leaves_gaps(&self, config: &EndConfig) -> bool {
+        let _ = config; // most families have no such service
+        false
+    }
+
     /// True if its senders judge what a loss is due to.
     fn judges_losses(&self) -> bool {
         false

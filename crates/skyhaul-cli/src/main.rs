@@ -124,7 +124,7 @@ fn main() -> ExitCode {
 async fn run(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Demo(args) => demo::run(args).await,
-        Command::Send(args) => send::run(args).await,
+        Command::Send(args) => Box::pin(send::run(args)).await,
         Command::Receive(args) => receive::run(args).await,
         Command::Simulate(args) => sweep::simulate(args).await,
         Command::Merge(args) => sweep::merge(&args),

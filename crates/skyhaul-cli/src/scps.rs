@@ -154,9 +154,9 @@ mod tests {
     fn people_are_told_what_was_agreed_on() {
         let of = |agreement| ScpsResult::new(agreement).words();
         assert!(of(None).ends_with("plain TCP carried the files"));
-        let both = Agreement { snack: Snack::Vector, compression: true };
+        let both = Agreement { snack: Snack::Vector, compression: true, best_effort: false };
         assert_eq!(of(Some(both)), "agreed: what is missing named by vectors, compressed headers");
-        let short = Agreement { snack: Snack::Short, compression: false };
+        let short = Agreement { snack: Snack::Short, compression: false, best_effort: false };
         assert_eq!(of(Some(short)), "agreed: what is missing named one by one, headers as they are");
     }
 }

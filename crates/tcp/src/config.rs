@@ -334,6 +334,12 @@ impl Config {
         self.scps.as_ref().filter(|_| agrees)
     }
 
+    /// True if streams are to go on behind what is missing, where the peer wants that, too: whoever reads
+    /// them asks for gaps ([`skyhaul_core::Connections::next_gap`]).
+    pub fn leaves_gaps(&self) -> bool {
+        self.scps.as_ref().is_some_and(|scps| scps.best_effort_ns.is_some())
+    }
+
     /// True if compressed headers are offered.
     pub(crate) fn offers_compression(&self) -> bool {
         self.scps.as_ref().is_some_and(|scps| scps.compression)

@@ -19,6 +19,7 @@ const SCPS_PAGE: &str = include_str!("../../../docs/spec/scps-tp.md");
 const SCPS_TRACES: &[&str] = &[
     include_str!("routes.rs"),
     include_str!("scps.rs"),
+    include_str!("scps_best_effort.rs"),
     include_str!("scps_compression.rs"),
     include_str!("scps_mtu.rs"),
     include_str!("scps_pairs.rs"),
@@ -29,6 +30,8 @@ const SCPS_OTHERS: &[&str] = &[
     include_str!("../../link/src/signals/signals_tests.rs"),
     include_str!("../../sim/tests/scps_signals.rs"),
     include_str!("../src/icmp/signal.rs"),
+    include_str!("../../sim/tests/best_effort.rs"),
+    include_str!("../src/receive/best_effort.rs"),
     include_str!("../src/receive/echoed.rs"),
     include_str!("../src/endpoint/routes.rs"),
     include_str!("../src/route_tests.rs"),

@@ -41,7 +41,7 @@ fn declared(snack: Snack, max_snacks: u8) -> Config {
             snack,
             max_snacks,
             compression: false,
-            source_quench: false,
+            ..Scps::standard()
         }),
         ..Config::standard()
     }
@@ -127,7 +127,7 @@ proptest! {
             snack: if short { Snack::Short } else { Snack::Vector },
             max_snacks: most,
             compression,
-            source_quench: false,
+            ..Scps::standard()
         };
         let config = Config {
             mss_bytes,

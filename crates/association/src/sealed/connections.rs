@@ -1,7 +1,7 @@
 //! What an application sees of a sealed engine: the inner one.
 
 use skyhaul_core::{
-    ConnectionId, Connections, Description, Instant, Stats, StreamError, StreamEvent, Weight,
+    ConnectionId, Connections, Description, Gap, Instant, Stats, StreamError, StreamEvent, Weight,
 };
 
 use super::SealedEngine;
@@ -38,6 +38,10 @@ impl<E: Connections> Connections for SealedEngine<E> {
 
     fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError> {
         self.inner.read_described(id)
+    }
+
+    fn next_gap(&mut self, id: ConnectionId) -> Option<Gap> {
+        self.inner.next_gap(id)
     }
 
     fn hold(&mut self, id: ConnectionId, holds: bool) {

@@ -2,7 +2,8 @@
 
 use super::{Connection, Endpoint, Family, Hosted, Stage};
 use crate::{
-    ConnectionId, Connections, Description, Instant, Path, PathMtu, Stats, StreamError, StreamEvent, Weight,
+    ConnectionId, Connections, Description, Gap, Instant, Path, PathMtu, Stats, StreamError, StreamEvent,
+    Weight,
 };
 
 impl<H: Hosted> Connections for H {
@@ -46,6 +47,13 @@ impl<H: Hosted> Connections for H {
 
     fn read_described(&mut self, id: ConnectionId) -> Result<Option<Description>, StreamError> {
         read_of(self.endpoint_mut(), id, Connection::read_described)
+    }
+
+    fn next_gap(&mut self, id: ConnectionId) -> Option<Gap> {
+        let endpoint = self.endpoint_mut();
+        let gap = endpoint.slots.get_mut(id)?.connection.next_gap()?;
+        endpoint.touch(id);
+        Some(gap)
     }
 
     fn hold(&mut self, id: ConnectionId, holds: bool) {

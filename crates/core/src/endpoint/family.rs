@@ -7,7 +7,7 @@ use core::hash::Hash;
 use super::{Endpoint, Room};
 use crate::event::Refusal;
 use crate::{
-    ConnectionId, Description, EventSink, Instant, Integrity, NetworkFields, Path, PathName, Stats,
+    ConnectionId, Description, EventSink, Gap, Instant, Integrity, NetworkFields, Path, PathName, Stats,
     StreamError, StreamEvent,
 };
 
@@ -129,6 +129,11 @@ pub trait Connection: Clone + Debug {
     /// As [`crate::Connections::read_described`].
     fn read_described(&mut self) -> Result<Option<Description>, StreamError> {
         Ok(None)
+    }
+
+    /// As [`crate::Connections::next_gap`].
+    fn next_gap(&mut self) -> Option<Gap> {
+        None
     }
 
     /// As [`crate::Connections::hold`].

@@ -12,6 +12,7 @@ use skyhaul_tcp::segment::Way;
 use skyhaul_tcp::{Config, Endpoint, EndpointStats, FastOpenFacts};
 
 use super::carrier::Tun;
+use super::options::refuse_gaps;
 use super::{TcpListener, TcpStream, TunCounters, TunDevice, TunOptions};
 use crate::Clock;
 use crate::driver::{Outlook, start};
@@ -65,6 +66,7 @@ impl TunHost {
     /// A stream to `peer`, at once: what is written leaves when the peer has answered. Refusals show in the
     /// stream's operations.
     pub fn open(&self, peer: SocketAddr, config: Config) -> io::Result<TcpStream> {
+        refuse_gaps(&config)?;
         let way = self.way_to(peer.ip())?;
         let limit_bytes = config.receive_limit_bytes;
         TcpStream::begin(&self.handle, peer, limit_bytes, |engine, now| {

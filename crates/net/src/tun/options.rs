@@ -52,6 +52,7 @@ impl TunOptions {
 
     /// The engine that these options ask for.
     pub(super) fn engine(&self) -> io::Result<skyhaul_tcp::Endpoint> {
+        refuse_gaps(&self.accept)?;
         let config = EndpointConfig {
             accept: self.accept.clone(),
             mtu_bytes: self.mtu_bytes,
@@ -61,4 +62,13 @@ impl TunOptions {
         };
         Ok(skyhaul_tcp::Endpoint::new(config, random(self.seed, "net/tun")?))
     }
+}
+
+/// A stream of octets has no word for a gap: whoever read it would wait there for ever.
+pub(super) fn refuse_gaps(config: &Config) -> io::Result<()> {
+    if config.leaves_gaps() {
+        let text = "streams here deliver everything: leave `best_effort_ns` out";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+    }
+    Ok(())
 }

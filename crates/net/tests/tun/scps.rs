@@ -15,7 +15,7 @@ use skyhaul_tcp::{Config, ControllerKind};
 use crate::support::*;
 use crate::tap::{From, Out, Tap, Watcher};
 
-const AGREED: Agreement = Agreement { snack: Snack::Vector, compression: false };
+const AGREED: Agreement = Agreement { snack: Snack::Vector, compression: false, best_effort: false };
 
 /// SCPS-TP with compressed headers, if they are wanted.
 fn speaking(compression: bool) -> Config {
@@ -279,4 +279,16 @@ async fn a_router_s_word_of_damage_reaches_the_sender_by_option_23() {
     assert!(congestion > 5 && corruption == 0, "{congestion}, {corruption}");
     let [congestion, corruption] = lossy(true).await;
     assert!(corruption > 5 && corruption > congestion, "{congestion}, {corruption}");
+}
+
+#[tokio::test]
+async fn streams_that_have_no_word_for_gaps_refuse_them() {
+    let scps = Scps { best_effort_ns: Some(SECOND), ..Scps::standard() };
+    let leaving = Config { scps: Some(scps), ..Config::standard() };
+    let ((a, _near), (b, _far)) = (wire(), wire());
+    let refused = TunHost::over(a, TunOptions { accept: leaving.clone(), ..options(1) }).err().unwrap();
+    assert_eq!(refused.kind(), std::io::ErrorKind::InvalidInput);
+    let host = host(2, b, speaking(false));
+    let refused = host.open(at(address(1)), leaving).err().unwrap();
+    assert!(refused.to_string().contains("best_effort_ns"), "{refused}");
 }

@@ -207,20 +207,28 @@ impl Writer {
 #[derive(Clone, Debug)]
 pub(super) struct Reader {
     key: u64,
+    /// Octets that it has come to, gaps counted.
     pub(super) received: u64,
     head: Option<[u8; HEAD_BYTES as usize]>,
     /// True if its peer may write by description.
     is_described: bool,
+    /// True if some of it may be missing for good.
+    has_gaps: bool,
 }
 
 impl Reader {
     pub(super) fn new(key: u64) -> Self {
-        Self { key, received: 0, head: None, is_described: false }
+        Self { key, received: 0, head: None, is_described: false, has_gaps: false }
     }
 
     /// Check of a stream that may be written by description, if that is so.
     pub(super) fn described(self, is_described: bool) -> Self {
         Self { is_described, ..self }
+    }
+
+    /// Check of a stream of which some may be missing for good, if that is so.
+    pub(super) fn with_gaps(self, has_gaps: bool) -> Self {
+        Self { has_gaps, ..self }
     }
 
     /// Check of a stream that begins with a head.
@@ -251,6 +259,7 @@ impl Reader {
                     self.received += length;
                     io.record.read(io.now, length, if is_right { 0 } else { length }, io.warm_up);
                 }
+                Ok(None) if self.has_gaps && self.skip_gap(io, id) => {}
                 Ok(None) => return Read::Waiting,
                 Err(error) => {
                     io.record.fail(&error);
@@ -258,6 +267,14 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// Goes on behind a gap, if one comes next.
+    fn skip_gap(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> bool {
+        let Some(gap) = io.engines.next_gap(id) else { return false };
+        self.received += gap.bytes;
+        io.record.miss(gap.bytes);
+        true
     }
 
     fn drain_octets(&mut self, io: &mut Io<'_>, id: ConnectionKey) -> Read {
@@ -271,6 +288,7 @@ impl Reader {
                     self.received += n as u64;
                     io.record.read(io.now, n as u64, wrong, io.warm_up);
                 }
+                Ok(None) if self.has_gaps && self.skip_gap(io, id) => {}
                 Ok(None) => return Read::Waiting,
                 Err(error) => {
                     io.record.fail(&error);

@@ -46,6 +46,8 @@ pub(crate) struct FlowTerms {
     pub(crate) weight: Weight,
     /// True if its engines take streams by description.
     pub(crate) is_described: bool,
+    /// True if its streams go on behind what is missing.
+    pub(crate) has_gaps: bool,
     /// End-to-end layer above its connections.
     pub(crate) utl: Option<utl::Config>,
     /// Random stream of the workload.
@@ -159,7 +161,7 @@ impl Flows {
         let end: Box<dyn End> = match terms.workload {
             Workload::Requests { .. } => Box::new(Server::new(transaction(terms.key, terms.workload))),
             Workload::Web(load) => Box::new(web::Server::new(terms.key, load)),
-            _ => Box::new(StreamReceiver::new(terms.key, terms.is_described)),
+            _ => Box::new(StreamReceiver::new(terms)),
         };
         self.ports.insert(port, self.slots.len());
         self.groups.insert(terms.flow, terms.group);

@@ -14,6 +14,8 @@ pub struct Record {
     pub warm_up_bytes: u64,
     /// Bytes read that were not the pattern's.
     pub wrong_bytes: u64,
+    /// Bytes that are missing for good.
+    pub missing_bytes: u64,
     /// When the latest byte was read.
     pub last_byte_at: Option<Instant>,
     /// When the peer had confirmed everything.
@@ -53,6 +55,11 @@ impl Record {
         if now < warm_up {
             self.warm_up_bytes += bytes;
         }
+    }
+
+    /// Takes in that so many bytes are missing for good.
+    pub(crate) fn miss(&mut self, bytes: u64) {
+        self.missing_bytes += bytes;
     }
 
     pub(crate) fn complete(&mut self, now: Instant, took_ns: u64, warm_up: Instant) {

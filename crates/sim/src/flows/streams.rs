@@ -5,6 +5,7 @@ use skyhaul_core::{Instant, StreamEvent};
 
 use skyhaul_scenario::EndConfig;
 
+use super::FlowTerms;
 use super::io::{End, Remote};
 use super::io::{Io, Read, Reader, Writer};
 
@@ -87,8 +88,9 @@ pub(super) struct StreamReceiver {
 }
 
 impl StreamReceiver {
-    pub(super) fn new(key: u64, is_described: bool) -> Self {
-        Self { reader: Reader::new(key).described(is_described), has_ended: false, is_done: false }
+    pub(super) fn new(terms: &FlowTerms) -> Self {
+        let reader = Reader::new(terms.key).described(terms.is_described).with_gaps(terms.has_gaps);
+        Self { reader, has_ended: false, is_done: false }
     }
 }
 

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use skyhaul_core::envelope::Mode;
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{
-    ConnectError, ConnectionId, Connections, Description, EventSink, Instant, NetworkFields, Stats,
+    ConnectError, ConnectionId, Connections, Description, EventSink, Gap, Instant, NetworkFields, Stats,
     StreamError, StreamEvent, Transmit, Weight,
 };
 use skyhaul_scenario::{Carrier, EndConfig, HostEngine, Protocol};
@@ -226,6 +226,11 @@ impl Engines {
     /// Octets read, see [`skyhaul_core::Connections::read_described`].
     pub fn read_described(&mut self, key: ConnectionKey) -> Result<Option<Description>, StreamError> {
         self.of_mut(key).map_or(Err(StreamError::Unknown), |of| of.read_described(key.connection))
+    }
+
+    /// Next gap of a stream, see [`skyhaul_core::Connections::next_gap`].
+    pub fn next_gap(&mut self, key: ConnectionKey) -> Option<Gap> {
+        self.of_mut(key)?.next_gap(key.connection)
     }
 
     /// Ends the stream of a connection: nothing more will be written.

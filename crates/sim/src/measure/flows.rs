@@ -83,6 +83,8 @@ struct Flow<'a> {
     from: Instant,
     to: Instant,
     is_complete: bool,
+    /// Some of its stream may be missing for good.
+    leaves_gaps: bool,
     headers: Headers,
 }
 
@@ -120,7 +122,9 @@ fn finished<'a>(run: &Run<'_>, at: FlowAt<'a>) -> Flow<'a> {
     let (now, scenario) = (run.network.now(), run.scenario);
     let warm_up = Instant::from_ns(scenario.warm_up_ns);
     let is_complete = match scenario.flows[at.group].workload {
-        Workload::Bulk { bytes: Some(bytes), .. } => at.received_bytes() >= bytes,
+        Workload::Bulk { bytes: Some(bytes), .. } => {
+            at.received_bytes() + at.sum(|record| record.missing_bytes) >= bytes
+        }
         Workload::Requests { requests: Some(requests), .. } => {
             at.sum(|record| record.completions) >= requests
         }
@@ -130,13 +134,14 @@ fn finished<'a>(run: &Run<'_>, at: FlowAt<'a>) -> Flow<'a> {
     let from = at.started_at().unwrap_or(now).max(warm_up.min(now));
     let to = at.last_byte_at().filter(|_| is_complete).unwrap_or(now).max(from);
     let payload_bytes = at.received_bytes() - at.sum(|record| record.warm_up_bytes);
-    let protocol = scenario.flows[at.group].transport.protocol();
+    let transport = &scenario.flows[at.group].transport;
+    let protocol = transport.protocol();
     let carrier = protocol.carrier(scenario.carrier);
     let headers = Headers {
         network_bytes: u64::from(carrier.header_bytes() + protocol.envelope_bytes(scenario.carrier)),
         segment_bytes: u64::from(protocol.header_bytes()),
     };
-    Flow { at, payload_bytes, from, to, is_complete, headers }
+    Flow { at, payload_bytes, from, to, is_complete, leaves_gaps: transport.leaves_gaps(), headers }
 }
 
 pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) -> Result<(), RunError> {
@@ -246,6 +251,11 @@ fn add_counts(flows: &[&Flow<'_>], add: &mut impl FnMut(&str, f64)) {
     add("retransmitted_packets", both(&|s| s.retransmitted_packets));
     add("duplicates", both(&|s| s.duplicates));
     add("timeouts", both(&|s| s.timeouts));
+    if flows.iter().any(|flow| flow.leaves_gaps) {
+        add("gaps", both(&|s| s.gaps));
+        add("missing_bytes", both(&|s| s.missing_bytes));
+        add("abandoned_bytes", both(&|s| s.abandoned_bytes));
+    }
     for (index, verdict) in VERDICTS.iter().enumerate() {
         add(&format!("losses.{verdict}"), both(&|s| s.lost_packets[index]));
     }

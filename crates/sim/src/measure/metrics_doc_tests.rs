@@ -128,7 +128,8 @@ fn the_guide_lists_every_metric() {
     // Ten batches and their confirmations, 12 octets each around them, and the end.
     let read_bytes = five.metrics["relays.relay.read_bytes"];
     assert!((500_240.0..500_300.0).contains(&read_bytes), "{read_bytes}");
-    let runs = [&one, &two, &three, &four, &five];
+    let six = run(&PATH.replace("\"stp\" }", "\"scps-tp\", best_effort = \"1s\" }"));
+    let runs = [&one, &two, &three, &four, &five, &six];
     let names = runs.into_iter().flat_map(|run| run.metrics.keys());
     check(names, &documented, &["file", "web"]);
     assert!(two.metrics.contains_key("flows.web.completion_ms.p99"));

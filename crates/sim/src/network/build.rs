@@ -89,6 +89,7 @@ fn terms(spec: &Flow, seed: u64, flow: u32, group: u32, member: u32) -> FlowTerm
         is_described: spec.via.is_empty()
             && spec.end_to_end.is_none()
             && spec.transport.opener.protocol().takes_descriptions(),
+        has_gaps: spec.transport.leaves_gaps(),
         stream: Stream::new(seed, &format!("flow/{}/{member}", spec.name)),
     }
 }

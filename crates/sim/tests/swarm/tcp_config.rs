@@ -125,6 +125,8 @@ pub(crate) fn scps(d: &mut Dice) -> Scps {
         snack: d.pick(&[Snack::Vector, Snack::Vector, Snack::Short, Snack::Off]),
         max_snacks: d.scale(1, 6) as u8,
         compression: d.percent(60),
+        best_effort_ns: None, // everything is to arrive
         source_quench: false,
+        ..Scps::standard()
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use skyhaul_core::{CloseReason, Instant, NetworkFields, Path, Step};
+use skyhaul_core::{CloseReason, Event, Gap, Instant, NetworkFields, Path, Step, StreamEvent};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -28,7 +28,7 @@ pub(super) enum Action {
 }
 
 /// Kinds of waiting.
-const TIMEOUTS: usize = 6;
+const TIMEOUTS: usize = 7;
 
 /// Waiting that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub(super) enum Timeout {
     Probes,
     /// Keepalive: the peer is asked, or given up.
     Keepalive,
+    /// Something is missing for too long.
+    Gap,
 }
 
 impl Connection {
@@ -104,6 +106,7 @@ impl Connection {
             }
         };
         consider(self.life.quiet_until(), Timeout::Quiet);
+        consider(self.receiver.gives_up_at(), Timeout::Gap);
         if !self.sender.is_link_down() {
             consider(self.sender.reordering_at(), Timeout::Reordering);
             consider(self.sender.tail_probe_at(), Timeout::Tail);
@@ -137,6 +140,23 @@ impl Connection {
         self.tell_state(context);
     }
 
+    /// Gives up what is missing for too long; what lies behind can be read.
+    fn give_up_holes(&mut self, context: &mut Context<'_>) {
+        while let Some(Gap { offset, bytes }) = self.receiver.give_up(context.now) {
+            self.stats.gaps += 1;
+            self.stats.missing_bytes += bytes;
+            Call::new(self.id, &mut self.stats, context).emit(Event::GaveUp {
+                received: true,
+                offset,
+                bytes,
+            });
+            self.tell(StreamEvent::Readable);
+        }
+        if self.receiver.is_complete() {
+            self.life.on_end(self.time_wait_ns(context.now), context.now);
+        }
+    }
+
     fn on_timeout(&mut self, timeout: Timeout, context: &mut Context<'_>) {
         match timeout {
             Timeout::Quiet => {
@@ -152,13 +172,18 @@ impl Connection {
             Timeout::Retransmission => {
                 let (opening, open) = (self.config.max_syn_repeats, self.config.max_repeats);
                 let opens = self.life.is_opening() || self.is_starred();
-                if self.sender.has_timed_out(if opens { opening } else { open }, context.now) {
+                let (repeats, heard_at) = (if opens { opening } else { open }, self.silence.since());
+                if self.sender.has_timed_out(repeats, heard_at, context.now) {
                     self.miss_answer(context.now);
                     return self.give_up();
                 }
                 self.sender.on_timeout(&mut Call::new(self.id, &mut self.stats, context));
+                if self.sender.take_writable() {
+                    self.tell(StreamEvent::Writable); // something was given up
+                }
             }
             Timeout::Probes => self.give_up(),
+            Timeout::Gap => self.give_up_holes(context),
             Timeout::Keepalive => {
                 let keepalive = self.config.keepalive;
                 if !keepalive.is_some_and(|keepalive| self.silence.ask(keepalive, context.now)) {

@@ -132,6 +132,7 @@ impl Connection {
             self.sender.repeat_syn(agreed);
             self.receiver.agree(agreed);
         } else if segment.payload_bytes() > 0 || segment.has(flags::FIN) {
+            self.receiver.see_beyond(sequence, context.now);
             self.receiver.acknowledge_now();
             if segment.has(flags::FIN) {
                 self.life.on_end_again(self.time_wait_ns(context.now), context.now);
@@ -197,6 +198,9 @@ impl Connection {
         context: &Context<'_>,
     ) {
         let length = segment.payload_bytes() as u64;
+        if length == 0 {
+            self.receiver.see_next(sequence, context.now);
+        }
         if (length == 0 && !segment.has(flags::FIN)) || !self.life.state().may_receive() {
             return;
         }

@@ -21,6 +21,11 @@ impl Silence {
         Self { since: now, questions: 0, is_due: false, is_unreachable: false }
     }
 
+    /// Moment of the last acceptable segment, or of the last question.
+    pub(super) fn since(&self) -> Instant {
+        self.since
+    }
+
     pub(super) fn is_question_due(&self) -> bool {
         self.is_due
     }

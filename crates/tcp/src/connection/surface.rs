@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::endpoint::{self, Stage};
-use skyhaul_core::{Description, Instant, NetworkFields, Octets, Path, Stats, StreamError, StreamEvent};
+use skyhaul_core::{Description, Gap, Instant, NetworkFields, Octets, Path, Stats, StreamError, StreamEvent};
 
 use super::{Connection, Context, State};
 use crate::receive::Receiver;
@@ -87,6 +87,12 @@ impl endpoint::Connection for Connection {
         Ok(count.map(|_| read))
     }
 
+    fn next_gap(&mut self) -> Option<Gap> {
+        let gap = self.receiver.take_gap();
+        self.check_invariants();
+        gap
+    }
+
     fn hold(&mut self, holds: bool) {
         self.receiver.hold(holds);
         self.check_invariants();
@@ -166,7 +172,7 @@ impl Connection {
         let count = read(&mut self.receiver);
         let count = self.receiver.after_read(count, self.sender.mss_bytes(), may_receive);
         self.check_invariants();
-        if count.is_none() && self.life.is_closed() {
+        if count.is_none() && self.life.is_closed() && !self.receiver.has_untold_gap() {
             return Err(StreamError::Closed(self.life.close_reason()));
         }
         Ok(count)

@@ -5,6 +5,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use skyhaul_core::{Description, Instant, OctetQueue, Octets, RangeSet};
 
+use super::best_effort::BestEffort;
 use crate::scps::Teller;
 use crate::segment::{ExtraOptions, MAX_SACK_BLOCKS, SackBlocks};
 use crate::sequence::truncate;
@@ -58,6 +59,10 @@ pub(crate) struct Assembly {
     duplicate: Option<(u64, u64)>,
     end: Option<u64>,
     delivered_bytes: u64,
+    /// Holes that may be given up, where that is agreed on.
+    best_effort: Option<Box<BestEffort>>,
+    /// Octets behind gaps that the application was not told of.
+    behind_bytes: u64,
 }
 
 impl Assembly {
@@ -76,7 +81,64 @@ impl Assembly {
             duplicate: None,
             end: None,
             delivered_bytes: 0,
+            best_effort: None,
+            behind_bytes: 0,
         }
+    }
+
+    /// Gives up from now on what stays missing for so long.
+    pub(crate) fn give_up_after(&mut self, patience_ns: u64) {
+        self.best_effort = Some(Box::new(BestEffort::new(patience_ns)));
+    }
+
+    /// The peer has sent at least up to what is here, and up to `sent_to`: what is missing of that is given
+    /// up when its time has come.
+    pub(crate) fn see_holes(&mut self, sent_to: u64, now: Instant) {
+        let Some(best_effort) = &mut self.best_effort else { return };
+        let known_to = self.have.end().max(self.end).unwrap_or(self.next).max(sent_to.min(self.edge));
+        best_effort.see(self.next, known_to, now);
+    }
+
+    /// Moment at which the first hole is given up.
+    pub(crate) fn gives_up_at(&self) -> Option<Instant> {
+        self.best_effort.as_ref()?.due(self.next).map(|(at, _)| at)
+    }
+
+    /// Gives the first hole up, as far as its time has come: numbers [first, end).
+    pub(crate) fn give_up(&mut self, now: Instant) -> Option<(u64, u64)> {
+        let best_effort = self.best_effort.as_mut()?;
+        let first = self.next;
+        let (at, late_to) = best_effort.due(first)?;
+        if at > now {
+            return None;
+        }
+        let end = self.have.iter().next().map_or(late_to, |(behind, _)| late_to.min(behind));
+        best_effort.give_up(first, end);
+        self.next = end;
+        self.deliver_ahead();
+        if let Some(best_effort) = &mut self.best_effort {
+            best_effort.see(self.next, self.next, now);
+        }
+        Some((first, end))
+    }
+
+    /// Next gap of the stream, as numbers, once everything in front of it was read. What lies behind can be
+    /// read then.
+    pub(crate) fn take_gap(&mut self) -> Option<(u64, u64)> {
+        let best_effort = self.best_effort.as_mut().filter(|_| self.ready.is_empty())?;
+        let (gap, octets) = best_effort.take()?;
+        self.behind_bytes -= octets.len() as u64;
+        self.ready = octets;
+        Some(gap)
+    }
+
+    /// True while there is a gap that the application was not told of.
+    pub(crate) fn has_untold_gap(&self) -> bool {
+        self.first_gap().is_some()
+    }
+
+    fn first_gap(&self) -> Option<u64> {
+        self.best_effort.as_ref()?.first_gap()
     }
 
     /// RCV.NXT: next number expected, the peer's FIN counted.
@@ -181,7 +243,8 @@ impl Assembly {
 
     /// Makes octets ready; false if they cannot stand behind those that are.
     fn deliver(&mut self, data: Octets<'_>) -> bool {
-        let is_taken = self.ready.push(data);
+        let is_taken =
+            if self.best_effort.is_some() { self.deliver_behind(data) } else { self.ready.push(data) };
         if is_taken {
             self.next += data.len() as u64;
             self.delivered_bytes += data.len() as u64;
@@ -189,6 +252,18 @@ impl Assembly {
         is_taken
     }
 
+    /// Makes octets ready behind the last gap, if there is one.
+    #[cold]
+    fn deliver_behind(&mut self, data: Octets<'_>) -> bool {
+        let Some(last) = self.best_effort.as_mut().and_then(|best_effort| best_effort.last()) else {
+            return self.ready.push(data);
+        };
+        let is_taken = last.push(data);
+        self.behind_bytes += if is_taken { data.len() as u64 } else { 0 };
+        is_taken
+    }
+
+    #[inline]
     fn deliver_ahead(&mut self) {
         while let Some(piece) = self.ahead.remove(&self.next) {
             let length = piece.octets().len() as u64;
@@ -241,7 +316,7 @@ impl Assembly {
 
     /// Number of the next octet to be read.
     pub(crate) fn reading(&self) -> u64 {
-        self.next - self.ready.len() as u64
+        self.first_gap().unwrap_or(self.next) - self.ready.len() as u64
     }
 
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
@@ -272,7 +347,7 @@ impl Assembly {
     }
 
     fn wanted_edge(&self) -> u64 {
-        self.next + self.limit_bytes.saturating_sub(self.ready.len() as u64)
+        self.next + self.limit_bytes.saturating_sub(self.ready.len() as u64 + self.behind_bytes)
     }
 
     /// True if the peer is worth telling at once that there is room again: it may have come to its edge.

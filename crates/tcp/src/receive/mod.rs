@@ -4,10 +4,11 @@ mod acks;
 mod assembly;
 #[cfg(test)]
 mod assembly_tests;
+mod best_effort;
 mod echoed;
 
 use skyhaul_core::event::Refusal;
-use skyhaul_core::{Class, Description, Ecn, Instant, SECOND};
+use skyhaul_core::{Class, Description, Ecn, Gap, Instant, SECOND};
 
 use crate::ack_policy::{AckPolicy, Urgency};
 use crate::agreed::Agreed;
@@ -89,6 +90,11 @@ impl Receiver {
         self.last_ack_sent = self.peer_initial + 1;
         let max_snacks = config.scps.as_ref().map_or(0, |scps| scps.max_snacks);
         self.teller = agreed.snack().map(|terms| Teller::new(terms, max_snacks));
+        if agreed.scps.is_some_and(|terms| terms.best_effort)
+            && let Some(patience_ns) = config.scps.as_ref().and_then(|scps| scps.best_effort_ns)
+        {
+            self.assembly.give_up_after(patience_ns);
+        }
     }
 
     /// The peer repeated its SYN, and agrees to this now.
@@ -210,6 +216,9 @@ impl Receiver {
             () if had_gap || assembly.has_gap() || !is_new => Urgency::Gap,
             () => Urgency::Ordinary,
         };
+        if urgency != Urgency::Ordinary && !is_refused {
+            assembly.see_holes(end, now); // else nothing is missing
+        }
         match policy {
             Some(policy) => self.acks.owe(segment.payload_bytes(), policy, urgency, now),
             None => self.acks.owe_low(),
@@ -217,10 +226,64 @@ impl Receiver {
         taken
     }
 
+    /// `number` is the next that the peer would send: it has sent everything below, the last of which may be
+    /// its FIN.
+    pub(crate) fn see_next(&mut self, number: u64, now: Instant) {
+        self.assembly.see_holes(number.saturating_sub(1), now);
+    }
+
+    /// A segment beyond the window came. Where that begins right there, the peer waits for nothing below.
+    pub(crate) fn see_beyond(&mut self, sequence: u64, now: Instant) {
+        if sequence == self.assembly.edge() {
+            self.assembly.see_holes(sequence, now);
+        }
+    }
+
+    /// Moment at which something is given up that is missing.
+    pub(crate) fn gives_up_at(&self) -> Option<Instant> {
+        self.assembly.gives_up_at()
+    }
+
+    /// Gives up what is missing for too long, the first hole of it: what lies behind can be read, and is
+    /// acknowledged at once.
+    pub(crate) fn give_up(&mut self, now: Instant) -> Option<Gap> {
+        let range = self.assembly.give_up(now)?;
+        self.acks.owe_now();
+        Some(self.gap(range))
+    }
+
+    /// Next gap of the stream, once everything in front of it was read.
+    pub(crate) fn take_gap(&mut self) -> Option<Gap> {
+        let range = self.assembly.take_gap()?;
+        self.forget_read_records();
+        Some(self.gap(range))
+    }
+
+    /// Forgets records that were read to their ends.
+    fn forget_read_records(&mut self) {
+        if self.records.len() > 0 {
+            self.records.forget_until(self.assembly.reading());
+        }
+    }
+
+    /// True while there is a gap that the application was not told of.
+    pub(crate) fn has_untold_gap(&self) -> bool {
+        self.assembly.has_untold_gap()
+    }
+
+    fn gap(&self, (first, end): (u64, u64)) -> Gap {
+        Gap { offset: first - self.peer_initial - 1, bytes: end - first }
+    }
+
+    /// True once the peer's FIN and everything before it have arrived or are given up.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.assembly.is_complete()
+    }
+
     /// Takes out what is ready, as much as `out` has room for; [`Self::after_read`] must follow.
     pub(crate) fn read(&mut self, out: &mut [u8]) -> usize {
         let count = self.assembly.read(out);
-        self.records.forget_until(self.assembly.reading());
+        self.forget_read_records();
         count
     }
 
@@ -243,7 +306,7 @@ impl Receiver {
     /// Takes out all that is ready by description; [`Self::after_read`] must follow.
     pub(crate) fn read_described(&mut self) -> Option<Description> {
         let read = self.assembly.read_described();
-        self.records.forget_until(self.assembly.reading());
+        self.forget_read_records();
         read
     }
 
@@ -253,7 +316,12 @@ impl Receiver {
         if tells && count > 0 && self.assembly.should_tell(mss_bytes) {
             self.acks.owe_now();
         }
-        (count > 0 || self.assembly.is_complete()).then_some(count)
+        (count > 0 || self.has_ended()).then_some(count)
+    }
+
+    /// True once the stream was read to its end.
+    fn has_ended(&self) -> bool {
+        self.assembly.is_complete() && !self.assembly.has_untold_gap()
     }
 
     /// An acknowledgement of so many octets left alone: the next one waits as long as the policy says.

@@ -45,6 +45,9 @@ pub const CORRUPTION: u8 = 23;
 /// All options of a header have room in it.
 pub(crate) const MIN_MTU_BYTES: u32 = 90;
 
+/// Repeats after which a sender that need not deliver all gives up, as in the reference implementation.
+const BEST_EFFORT_REPEATS: u32 = 20;
+
 /// Number of a connection whose headers are never compressed, as zero stands for none.
 const UNCOMPRESSED_ID: u8 = 1;
 
@@ -83,6 +86,14 @@ pub struct Scps {
     /// Headers are compressed. Segments then have IP protocol 105, which is lost where something on the way
     /// passes TCP and UDP alone.
     pub compression: bool,
+    /// Best effort transport service is asked for, and this is the time for which the receiver waits for what
+    /// is missing before something that has come. Then that goes to the application, which is told of the gap
+    /// ([`skyhaul_core::Connections::next_gap`]). `None`: everything arrives, or the connection ends. Only
+    /// with negative acknowledgements.
+    pub best_effort_ns: Option<u64>,
+    /// Timeouts that a segment may meet in a row; at the next one a sender of that service takes it for
+    /// acknowledged.
+    pub best_effort_repeats: u32,
     /// Source quench of routers is a mark of congestion [SCPS-TP 3.1.1]. Anybody who guesses a number that is
     /// under way can send one.
     pub source_quench: bool,
@@ -101,6 +112,8 @@ impl Scps {
             snack: Snack::Vector,
             max_snacks: 6,
             compression: false,
+            best_effort_ns: None,
+            best_effort_repeats: BEST_EFFORT_REPEATS,
             source_quench: false,
         }
     }
@@ -113,8 +126,11 @@ impl Scps {
             Snack::Short => facility::SNACK,
             Snack::Vector => facility::SNACK | facility::SNACK_VECTOR,
         };
+        // A receiver that tells no holes leaves it open what became of a segment.
+        let best_effort = if snacks == 0 { None } else { self.best_effort_ns };
+        let best_effort = best_effort.map_or(0, |_| facility::BETS);
         Capabilities {
-            facilities: snacks | compressed,
+            facilities: snacks | compressed | best_effort,
             connection_id: number.map_or(UNCOMPRESSED_ID, NonZeroU8::get),
         }
     }
@@ -136,6 +152,8 @@ pub struct Agreement {
     pub snack: Snack,
     /// Headers are compressed.
     pub compression: bool,
+    /// What stays missing is given up.
+    pub best_effort: bool,
 }
 
 /// Terms that both SYNs lead to.
@@ -145,6 +163,8 @@ pub(crate) struct Terms {
     pub(crate) snack: Option<SnackTerms>,
     /// Number that the peer announced; `None`: headers are not compressed.
     pub(crate) peer_number: Option<NonZeroU8>,
+    /// What stays missing is given up, both ways.
+    pub(crate) best_effort: bool,
 }
 
 impl Terms {
@@ -157,7 +177,8 @@ impl Terms {
         let is_told = has_vector || both & facility::SNACK != 0;
         let snack = is_told.then_some(SnackTerms { unit_bytes: unit_bytes.max(1), has_vector });
         let peer_number = theirs.number().filter(|_| both & facility::COMPRESSION != 0);
-        Some(Self { snack, peer_number })
+        let best_effort = is_told && both & facility::BETS != 0;
+        Some(Self { snack, peer_number, best_effort })
     }
 
     /// Agreement, as an application sees it.
@@ -167,7 +188,7 @@ impl Terms {
             Some(SnackTerms { has_vector: false, .. }) => Snack::Short,
             Some(SnackTerms { has_vector: true, .. }) => Snack::Vector,
         };
-        Agreement { snack, compression: self.peer_number.is_some() }
+        Agreement { snack, compression: self.peer_number.is_some(), best_effort: self.best_effort }
     }
 }
 
@@ -195,6 +216,21 @@ mod tests {
         assert_eq!(agree(Snack::Short, 0x20), None);
         assert_eq!(agree(Snack::Off, 0xFF), None);
         assert_eq!(agree(Snack::Vector, 0x9F), None);
+    }
+
+    #[test]
+    fn the_best_effort_service_counts_where_both_ask_for_it_and_holes_are_told() {
+        let agree = |best_effort_ns, snack, bits| {
+            let offer = Scps { snack, best_effort_ns, ..Scps::standard() }.offer(None);
+            let terms = Terms::agree(offer, &syn(&[&[bits, 9]]), 500).unwrap();
+            (offer.facilities & facility::BETS != 0, terms.agreement().best_effort)
+        };
+        assert_eq!(agree(None, Snack::Vector, 0xFF), (false, false), "nobody asked for it here");
+        assert_eq!(agree(Some(1), Snack::Vector, 0xFF), (true, true));
+        assert_eq!(agree(Some(1), Snack::Short, 0xC0), (true, true));
+        assert_eq!(agree(Some(1), Snack::Vector, 0x7F), (true, false), "nor there");
+        assert_eq!(agree(Some(1), Snack::Vector, 0x80), (true, false), "no holes would be told");
+        assert_eq!(agree(Some(1), Snack::Off, 0xFF), (false, false));
     }
 
     #[test]

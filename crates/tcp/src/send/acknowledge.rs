@@ -37,8 +37,11 @@ impl Sender {
         }
         let window_bytes = u64::from(segment.window) << self.agreed.send_shift;
         let same_window = window_bytes == self.space.window_bytes();
+        let mut is_waiting = false;
         if acknowledgement >= una {
             self.space.take_window(sequence, acknowledgement, window_bytes);
+        } else {
+            is_waiting = self.take_waiting(acknowledgement, sequence, window_bytes);
         }
         self.take_damage(segment);
         let before_bytes = if self.sampling.is_on() { self.flight_bytes() } else { 0 };
@@ -66,7 +69,7 @@ impl Sender {
             self.answer_lost(found, call);
             self.tell_sacked(before_bytes, call);
         }
-        if advances {
+        if advances || is_waiting {
             self.answer_lost(found, call);
         }
         self.answer_tail_probe(acknowledgement, (advances, news), segment, call);

@@ -175,8 +175,11 @@ impl Sender {
     /// The retransmission timer ran out: everything goes again
     /// [RFC 6298 5.4 to 5.7, RFC 6582 3.2 (4), RFC 6675 5.1, RFC 2018 8], or what is missing [RFC 8985 6.3].
     pub(crate) fn on_timeout(&mut self, call: &mut Call<'_>) {
-        let is_opening = self.space.is_opening();
         call.stats.timeouts += 1;
+        if self.abandon_late(call) {
+            return;
+        }
+        let is_opening = self.space.is_opening();
         let in_flight_bytes = self.space.outstanding();
         let verdict = self.judge_loss(LossSign::Timeout, call);
         let first = self.timer.timeouts() == 0;

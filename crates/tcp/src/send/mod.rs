@@ -3,6 +3,7 @@
 
 mod acknowledge;
 mod ask;
+mod best_effort;
 mod buffer;
 mod decide;
 mod early;
@@ -45,6 +46,7 @@ use crate::route::Signals;
 use crate::scps::RecordEnds;
 use crate::segment::{HEADER_BYTES, Payload};
 use crate::sequence::TimestampClock;
+use best_effort::BestEffort;
 use buffer::SendBuffer;
 pub(crate) use decide::Chunk;
 use early::Early;
@@ -92,6 +94,8 @@ pub(crate) struct Sender {
     outage: LinkOutage,
     path_mtu: PathMtu,
     mtu_search: MtuSearch,
+    /// What stays unacknowledged is given up, where that is agreed on.
+    best_effort: Option<BestEffort>,
     verdicts: Verdicts,
     marks: MarkAnswer,
     controller: Box<dyn Controller>,
@@ -132,6 +136,7 @@ impl Sender {
             outage: LinkOutage::default(),
             path_mtu: PathMtu::new(is_ipv4, config.scps.is_some()),
             mtu_search: MtuSearch::default(),
+            best_effort: None,
             verdicts: Verdicts::NONE,
             marks: MarkAnswer::default(),
             controller: config.controller.build(config.controller_config(mss_bytes, false, false)),
@@ -188,8 +193,12 @@ impl Sender {
 
     /// True if so many timeouts in a row suffice to give the peer up. Where the timer does not back off, they
     /// take seconds, which an outage outlasts: the time that they take of one that does must have passed
-    /// [RFC 1122 4.2.3.5: 100 s at least].
-    pub(crate) fn has_timed_out(&self, repeats: u32, now: Instant) -> bool {
+    /// [RFC 1122 4.2.3.5: 100 s at least]. Where data is given up, as much must have passed since something
+    /// was heard of the peer (`heard_at`).
+    pub(crate) fn has_timed_out(&self, repeats: u32, heard_at: Instant, now: Instant) -> bool {
+        if self.best_effort.is_some() && !self.space.is_opening() {
+            return now.since(heard_at) >= self.timer.backed_off_ns(repeats);
+        }
         let backs_off = self.space.is_opening() || verdicts::is_congestion(self.verdicts.last());
         self.timeouts() >= repeats && (backs_off || self.timer.has_lasted(repeats, now))
     }
@@ -308,6 +317,8 @@ impl Sender {
         let by_time = agreed.snack().is_some() || agreed.sack && self.config.recovery == Recovery::Rack;
         self.rack = by_time.then(Rack::new);
         if let Some(scps) = self.config.in_force(agreed.scps.is_some()) {
+            let gives_up = agreed.scps.is_some_and(|terms| terms.best_effort);
+            self.best_effort = gives_up.then(|| BestEffort::new(scps.best_effort_repeats));
             self.verdicts.assume_by_default(scps.loss_cause);
             self.timer.expect_acks(scps.ack_policy); // both ends of a link are set alike
         }

@@ -166,6 +166,11 @@ impl Rack {
         self.segments.back().map(|sent| (sent.first, sent.end))
     }
 
+    /// End of the segment with this number.
+    pub(super) fn segment_end(&self, number: u64) -> Option<u64> {
+        self.at(number).map(|sent| sent.end)
+    }
+
     /// True if what begins at `number` was sent more than once.
     pub(super) fn is_repeated(&self, number: u64) -> bool {
         self.at(number).is_some_and(|sent| sent.is_repeat)
@@ -267,11 +272,23 @@ impl Rack {
     /// forgotten [RFC 8985 6.2, steps 1 to 3].
     pub(super) fn on_acknowledged(&mut self, (una, acknowledgement): (u64, u64), arrival: &Arrival) {
         self.lose_nothing_of(una, acknowledgement);
-        while let Some(&sent) = self.segments.front().filter(|sent| sent.end <= acknowledgement) {
+        self.forget_until(acknowledgement, |rack, sent| rack.learn(sent, arrival));
+    }
+
+    /// Everything below `una` is given up.
+    pub(super) fn forget_below(&mut self, una: u64) {
+        self.lose_nothing_below(una);
+        self.forget_until(una, |_, _| ());
+    }
+
+    /// Forgets what ends by `number`, and tells of what is not known to have arrived.
+    #[inline]
+    fn forget_until(&mut self, number: u64, mut tell: impl FnMut(&mut Self, &Sent)) {
+        while let Some(&sent) = self.segments.front().filter(|sent| sent.end <= number) {
             if sent.is_delivered {
                 self.sacked_segments -= 1;
             } else {
-                self.learn(&sent, arrival);
+                tell(self, &sent);
             }
             self.segments.pop_front();
         }

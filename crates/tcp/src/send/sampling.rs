@@ -69,6 +69,13 @@ impl Sampling {
         }
     }
 
+    /// Nothing will be heard of what lies below `una`.
+    pub(super) fn forget_below(&mut self, una: u64) {
+        if let Some(log) = self.log.as_mut() {
+            log.forget_below(una);
+        }
+    }
+
     /// Delivery that the segment being read tells of, with `in_flight_bytes` under way behind it.
     pub(super) fn finish(&mut self, now: Instant, in_flight_bytes: u64) -> Option<Delivery> {
         self.log.as_mut()?.finish(now, in_flight_bytes)

@@ -19,13 +19,14 @@ impl Sender {
         now: Instant,
     ) -> Found {
         let mut all = Found::default();
-        if acknowledgement < self.space.una() {
+        if acknowledgement < self.waited_for() {
             return all;
         }
-        let (max, situation) = (self.space.max(), self.situation(acknowledgement, now));
+        let una = acknowledgement.max(self.space.una());
+        let (max, situation) = (self.space.max(), self.situation(una, now));
         let limits = (terms.unit_bytes, situation.srtt_ns);
         scps::read(&segment.options.extra, acknowledgement, terms, |said| match said {
-            Said::Arrived(first, end) => self.take_arrived(acknowledgement, (first, end.min(max)), now),
+            Said::Arrived(first, end) => self.take_arrived(una, (first, end.min(max)), now),
             Said::Missing(first, end) => {
                 let (first, end) =
                     self.mtu_search.requested(acknowledgement, (first, end.min(max)), terms.unit_bytes);

@@ -185,6 +185,12 @@ impl SendSpace {
         self.buffer.acknowledge(acknowledgement)
     }
 
+    /// Everything below `to`, which was sent, is taken for acknowledged. The peer accepts no more by that.
+    pub(super) fn abandon(&mut self, to: u64) {
+        self.window_bytes = self.edge().saturating_sub(to);
+        self.acknowledge(to);
+    }
+
     /// Everything below `end` was sent. `in_line`: from SND.NXT on, so that this moves.
     pub(super) fn on_sent(&mut self, end: u64, in_line: bool) {
         self.max = self.max.max(end);

@@ -66,7 +66,12 @@ impl RetransmissionTimer {
     /// backs off from what it is now.
     pub(super) fn has_lasted(&self, repeats: u32, now: Instant) -> bool {
         let lasted_ns = self.first_timeout_at.map_or(0, |first| now.since(first));
-        lasted_ns >= self.rto.backed_off_ns(repeats)
+        lasted_ns >= self.backed_off_ns(repeats)
+    }
+
+    /// Time that so many further timeouts take, each of which backs off.
+    pub(super) fn backed_off_ns(&self, timeouts: u32) -> u64 {
+        self.rto.backed_off_ns(timeouts)
     }
 
     /// Retransmission timeout.

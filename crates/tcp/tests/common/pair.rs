@@ -26,6 +26,8 @@ pub struct Pair {
     pub now: Instant,
     /// Events of end 0 while it sends, where they are wanted.
     pub events: Option<Vec<(Instant, u64, Event)>>,
+    /// Segments that reached end 1, where they are wanted.
+    pub arrived: Option<Vec<Bytes>>,
     /// Steps since time moved.
     standing: u32,
 }
@@ -43,6 +45,7 @@ impl Pair {
             link: Link::new(link, seed, 1).unwrap(),
             now: Instant::from_ns(1),
             events: None,
+            arrived: None,
             standing: 0,
         }
     }
@@ -79,6 +82,9 @@ impl Pair {
         self.now = self.now.max(next);
         while let Some((port, packet)) = self.link.poll_transmit(self.now) {
             let way = if port == 0 { way() } else { way().reversed() };
+            if let Some(arrived) = self.arrived.as_mut().filter(|_| port == 1) {
+                arrived.push(packet.bytes.clone());
+            }
             self.ends[port as usize].handle(self.now, way, packet.meta.fields, &packet.bytes, &mut NullSink);
         }
         self.ends.iter_mut().for_each(|end| end.handle_timeout(self.now, &mut NullSink));

@@ -9,7 +9,7 @@ use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys};
 use crate::protocols::tcp::routes::routes_key;
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::Key;
-use skyhaul_scenario::kinds::{Bytes, Choice, Count, Or, Pair, Switch};
+use skyhaul_scenario::kinds::{Bytes, Choice, Count, Or, Pair, Switch, Time};
 use skyhaul_scenario::tree::Node;
 
 /// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
@@ -78,6 +78,16 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
             "Headers are compressed where both ends ask for it: IP protocol 105, 8 octets in front of data, 10 for an \
              acknowledgement.",
         ),
+        Key::new("best_effort", Or("none", Time::POSITIVE), |s: &mut Scps| &mut s.best_effort_ns).means(
+            "Best effort service is asked for: what is missing for so long is given up, and the stream goes on \
+             behind the gap, where both ends ask for it and tell holes. For flows that read one stream, over one \
+             hop. \"none\": everything arrives.",
+        ),
+        Key::new("best_effort_repeats", Count { min: 0, max: 255 }, |s: &mut Scps| &mut s.best_effort_repeats)
+            .means(
+                "Timeouts that a segment may meet in a row; at the next one the sender takes it for acknowledged, \
+                 where gaps may be.",
+            ),
         Key::new("source_quench", Switch, |s: &mut Scps| &mut s.source_quench).means(
             "Source quench of routers is taken for a mark of congestion, once a round trip at most.",
         ),

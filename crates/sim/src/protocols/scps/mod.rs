@@ -87,6 +87,10 @@ impl Protocol for ScpsTp {
         config.get::<Config>().and_then(|config| config.rate_bps)
     }
 
+    fn leaves_gaps(&self, config: &EndConfig) -> bool {
+        config.get::<Config>().is_some_and(Config::leaves_gaps)
+    }
+
     fn label(&self, segment: SentSegment, first: u64) -> SegmentLabel {
         label::label(segment, first)
     }
