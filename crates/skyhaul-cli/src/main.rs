@@ -102,7 +102,10 @@ fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => {
-            let result = runtime.block_on(run(args.command));
+            let result = runtime.block_on(async {
+                signals::let_writes_fail();
+                run(args.command).await
+            });
             runtime.shutdown_background(); // a disk that hangs holds nobody up: what matters was waited for
             result
         }

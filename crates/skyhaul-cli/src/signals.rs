@@ -1,11 +1,18 @@
 //! Ctrl-C, SIGTERM, and SIGHUP: a terminal that was closed.
 
+use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Numbers of the signals that ask to stop.
 const HANGUP: u8 = 1;
 const INTERRUPT: u8 = 2;
 const TERMINATE: u8 = 15;
+
+/// Has a write beyond the largest size of a file (`ulimit -f`, `LimitFSIZE=`) fail as on a full disk, from now
+/// on: the signal that comes with it would end the program.
+pub(crate) fn let_writes_fail() {
+    let _ = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
+}
 
 /// Resolves when the user or the system asks to stop.
 pub(crate) async fn stop_requested() {

@@ -323,7 +323,7 @@ fn more_files_than_may_be_open_go_one_after_another() {
         file(source.path(), &format!("f{i}"), b"content");
     }
     let script = "ulimit -n 24; exec \"$0\" send --plain \"$1\"/* \"$2\"";
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let sent: Said = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_skyhaul"), source.path().to_str().unwrap()])
         .arg(&receiver.address)

@@ -66,6 +66,13 @@ pub enum RaceError {
         /// The system's answer.
         error: io::Error,
     },
+    /// The folder has results of something else.
+    #[error("'{}': there are other results already; choose another --out, or remove the folder to begin anew",
+        folder.display())]
+    OtherResults {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Results cannot be written.
     #[error(transparent)]
     Sweep(#[from] SweepError),

@@ -26,7 +26,7 @@ pub use judge::{First, judge};
 pub use live::{EndCommand, LiveRace, Raced, check_real_time};
 pub use mode::RaceMode;
 pub use outcome::{MedianRange, Quantity, RaceRun, RacerRuns};
-pub use page::{report, write_results};
+pub use page::{check_results, report, write_results};
 pub use plan::{REQUEST_BYTES, RESPONSE_BYTES, RaceOrder, RacePlan, Work};
 #[cfg(test)]
 pub(crate) use racer::shipped;

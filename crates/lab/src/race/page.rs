@@ -20,6 +20,27 @@ const FIGURES: &str = include_str!("figures.toml");
 /// Panels of the picture on exchanges.
 const EXCHANGES: &str = include_str!("exchanges.toml");
 
+/// Checks, before anything runs, that the folder `out` has no results but those of this race, whose place the
+/// new ones take.
+///
+/// # Errors
+/// It has others.
+pub fn check_results(out: &Path, plan: &RacePlan) -> Result<(), RaceError> {
+    let Ok(text) = std::fs::read_to_string(out.join(RESULTS)) else { return Ok(()) };
+    let names: Vec<&str> = plan.racers.iter().map(|racer| racer.name()).collect();
+    let header: Option<Value> = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+    let is_own = header.is_some_and(|mut header| {
+        // One that was interrupted has the first of its racers.
+        let values = header["axes"][0]["values"].as_array().cloned().unwrap_or_default();
+        let is_begin = names.iter().zip(&values).all(|(own, other)| Some(*own) == other.as_str());
+        let own = self::header(plan, &names);
+        (header["axes"], header["points"], header["version"]) =
+            (own["axes"].clone(), own["points"].clone(), own["version"].clone());
+        is_begin && values.len() <= names.len() && header == own
+    });
+    if is_own { Ok(()) } else { Err(RaceError::OtherResults { folder: out.to_path_buf() }) }
+}
+
 /// Writes the numbers of a race into the folder `out`, made if need be: a result file and its summary.
 ///
 /// # Errors
@@ -84,13 +105,17 @@ fn own(rows: &[RacerRuns]) -> Vec<Mark> {
 }
 
 /// Result file as `report` reads it.
-fn results_text(plan: &RacePlan, rows: &[RacerRuns]) -> String {
-    let names: Vec<&str> = rows.iter().map(|row| row.racer.name()).collect();
-    let header = json!({
+fn header(plan: &RacePlan, names: &[&str]) -> Value {
+    json!({
         "skyhaul_results": FORMAT, "version": env!("CARGO_PKG_VERSION"), "scenario": plan.name,
         "title": plan.title, "axes": [{ "key": "transport", "values": names }],
-        "points": rows.len(), "replications": plan.runs, "seed": plan.seed,
-    });
+        "points": names.len(), "replications": plan.runs, "seed": plan.seed,
+    })
+}
+
+fn results_text(plan: &RacePlan, rows: &[RacerRuns]) -> String {
+    let names: Vec<&str> = rows.iter().map(|row| row.racer.name()).collect();
+    let header = header(plan, &names);
     let lines = rows.iter().enumerate().flat_map(|(point, row)| {
         let line = move |(replication, run)| line(point, replication, row.racer.name(), run);
         row.runs.iter().enumerate().map(line)

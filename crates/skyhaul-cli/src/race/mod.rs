@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use skyhaul_lab::race::{
-    LiveRace, RaceMode, RacePlan, RacerRuns, judge, race_simulated, report, write_results,
+    LiveRace, RaceMode, RacePlan, RacerRuns, check_results, judge, race_simulated, report, write_results,
 };
 use skyhaul_lab::{load, standard};
 use skyhaul_net::realtime::MachineTrial;
@@ -29,6 +29,7 @@ pub(crate) async fn run(args: RaceArgs) -> Result<ExitCode, Failure> {
     let order = args.order();
     args.out.as_deref().map_or(Ok(()), check_report_folder)?;
     let plan = RacePlan::new(&order, &load(&standard(), &order.file, &order.set)?)?;
+    args.out.as_deref().map_or(Ok(()), |out| check_results(out, &plan))?;
     let bar = RunsBar::of_races(plan.racers.len() * plan.runs as usize, args.json);
     let (rows, mode) = if args.simulated {
         (simulated(&plan, bar).await?, RaceMode::Simulated)

@@ -116,6 +116,19 @@ fn the_table_fits_and_the_folder_has_pictures_and_numbers() {
     let again = run(&["report", out.to_str().unwrap(), "--csv"]);
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_eq!(again.out, std::fs::read_to_string(out.join("summary.csv")).unwrap());
+    // The race again takes its own place, and another one that of nobody.
+    let again = ["race", "--simulated", &place.file, "--out", out.to_str().unwrap()];
+    let results = || std::fs::read_to_string(out.join("results.jsonl")).unwrap();
+    assert_eq!(run(&again).code, Some(0));
+    let before = results();
+    let other = run(&[&again[..], &["--runs", "2"]].concat());
+    assert!(
+        other.code == Some(1) && other.err.contains("there are other results already; choose another"),
+        "{other:?}"
+    );
+    std::fs::write(out.join("results.jsonl"), "of somebody else\n").unwrap();
+    assert_eq!(run(&again).code, Some(1));
+    assert!(results() == "of somebody else\n" && before.contains("transport"));
 }
 
 #[test]
