@@ -83,3 +83,27 @@ pub(crate) async fn session<P: Protocol>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use skyhaul_files::{FileReport, RawName, Side};
+
+    use super::*;
+
+    #[test]
+    fn whatever_ends_a_sender_behind_the_last_result_cuts_nothing() {
+        let name = RawName::new(b"file".to_vec());
+        let report = FileReport::unfinished(name.clone(), 5, Side::Sender);
+        for cut in [Cut::Stop, Cut::Dismissed] {
+            let known = KnownFiles::default();
+            let observe = |event| known.observe(&event, Side::Sender, Instant::ZERO);
+            observe(Event::Started { files: 1, bytes: 5 });
+            observe(Event::File { file: 0, name: &name, bytes: 5 });
+            let before = SendOutcome::cut(&known, cut);
+            assert!(before.cut.is_some() && before.confirmed_at.is_none());
+            observe(Event::Settled { file: 0, report: &report });
+            let behind = SendOutcome::cut(&known, cut);
+            assert!(behind.cut.is_none() && behind.confirmed_at == Some(Instant::ZERO) && behind.is_cut);
+        }
+    }
+}
