@@ -27,8 +27,9 @@ pub(crate) struct Fetching {
 }
 
 impl Fetching {
-    /// Has `read` fill a record of `octets` elsewhere, unless a chunk is being read already: another one, which
-    /// nobody may want any more, comes to its end first, so that a disk that takes its time has one thread.
+    /// Has `read` fill a record of `octets` elsewhere, unless a chunk is being read already: another one,
+    /// which nobody may want any more, comes to its end first, so that a disk that takes its time has one
+    /// thread.
     pub(crate) fn start(
         &mut self,
         place: Place,

@@ -164,8 +164,8 @@ impl<O: FnMut(&Event<'_>)> Outgoing<O> {
         true
     }
 
-    /// Opens a file. Where too many are open, those of which everything was sent are closed: their results take
-    /// a round trip and more.
+    /// Opens a file. Where too many are open, those of which everything was sent are closed: their results
+    /// take a round trip and more.
     fn open_file(&mut self, file: usize) -> Result<Reading, SourceError> {
         let opened = self.files[file].open();
         if !opened.as_ref().is_err_and(SourceError::is_crowded) {

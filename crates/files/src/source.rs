@@ -279,8 +279,8 @@ impl Reading {
 }
 
 impl FileReading {
-    /// The open file. One that was closed is opened anew, and must be the one that was begun by its stamp; its
-    /// digest tells the receiver if it is not.
+    /// The open file. One that was closed is opened anew, and must be the one that was begun by its stamp;
+    /// its digest tells the receiver if it is not.
     fn opened(&self) -> Result<Arc<File>, Reason> {
         if let Some(file) = &self.file {
             return Ok(Arc::clone(file));

@@ -277,7 +277,8 @@ fn an_application_is_told_of_room_before_anything_is_confirmed() {
     assert!((0.82..0.931).contains(&goodput), "{goodput}");
 }
 
-/// What arrived at the very first moment came before a host, or a relay, that stands later in the file listened.
+/// What arrived at the very first moment came before a host, or a relay, that stands later in the file
+/// listened.
 #[test]
 fn a_link_that_takes_no_time_reaches_whoever_stands_later_in_the_file() {
     let relayed = "[[flows.file.via]]\nrelay = \"middle\"\ntransport = \"own\"\n";

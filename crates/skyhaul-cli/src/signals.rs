@@ -8,8 +8,8 @@ const HANGUP: u8 = 1;
 const INTERRUPT: u8 = 2;
 const TERMINATE: u8 = 15;
 
-/// Has a write beyond the largest size of a file (`ulimit -f`, `LimitFSIZE=`) fail as on a full disk, from now
-/// on: the signal that comes with it would end the program.
+/// Has a write beyond the largest size of a file (`ulimit -f`, `LimitFSIZE=`) fail as on a full disk, from
+/// now on: the signal that comes with it would end the program.
 pub(crate) fn let_writes_fail() {
     let _ = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()));
 }

@@ -206,8 +206,8 @@ async fn who_lists_files_and_is_silent(receiver: &str) {
     }
 }
 
-/// Each held a session for 2 s while it was turned away, and whoever then came was reset. An opening that has to
-/// be repeated takes a second.
+/// Each held a session for 2 s while it was turned away, and whoever then came was reset. An opening that has
+/// to be repeated takes a second.
 #[test]
 fn openings_that_list_a_file_and_say_nothing_keep_no_newcomer_out() {
     routed(|| {

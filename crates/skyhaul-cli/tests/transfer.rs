@@ -313,8 +313,8 @@ fn a_receiver_whose_terminal_goes_cleans_up() {
     assert_eq!(sender.wait_with_output().unwrap().status.code(), Some(1));
 }
 
-/// Files that wait for their results stay closed. While they stayed open a dozen went a second, as results are
-/// told once a second.
+/// Files that wait for their results stay closed. While they stayed open a dozen went a second, as results
+/// are told once a second.
 #[test]
 fn more_files_than_may_be_open_go_one_after_another() {
     let receiver = Receiver::start(&["--once"]);

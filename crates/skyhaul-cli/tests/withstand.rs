@@ -151,8 +151,8 @@ fn a_receiver_that_never_tells_a_result_is_given_up() {
 }
 
 /// A receiver under this limit of the shell: `-n` descriptors, `-v` KiB of address space. (Soft and hard
-/// limit alike: nothing can be raised.) Its threads reserve no 64 MiB each for what they allocate, which would
-/// count as address space, whenever they begin.
+/// limit alike: nothing can be raised.) Its threads reserve no 64 MiB each for what they allocate, which
+/// would count as address space, whenever they begin.
 fn limited(limit: &str, folder: &Path, address: &str) -> Kept {
     let script = format!("ulimit {limit} && exec \"$0\" receive --plain -q --dir \"$1\" --listen \"$2\"");
     let mut shell = Command::new("sh");

@@ -175,8 +175,8 @@ impl Arq {
         }
     }
 
-    /// Takes in the frames that are due, and sends what is to be sent. The number of these frames, and of those
-    /// that go again since nobody answers.
+    /// Takes in the frames that are due, and sends what is to be sent. The number of these frames, and of
+    /// those that go again since nobody answers.
     #[cold]
     pub fn work(&mut self, now: Instant, link: &mut Link) -> u64 {
         let mut frames = 0;

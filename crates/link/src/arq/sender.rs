@@ -42,7 +42,8 @@ pub(super) struct ArqSender {
     sent: VecDeque<SentPdu>,
     /// PDUs that go again.
     again: BTreeSet<u64>,
-    /// PDU of each sending that nothing was heard of: the newest of each, so that there are no more than PDUs.
+    /// PDU of each sending that nothing was heard of: the newest of each, so that there are no more than
+    /// PDUs.
     sendings: BTreeMap<u64, u64>,
     next_sending: u64,
     /// When something was sent or heard.
