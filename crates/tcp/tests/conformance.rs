@@ -107,6 +107,7 @@ const MEETINGS: &[&str] = &[
     include_str!("../../net/tests/tun/devices.rs"),
     include_str!("../../net/tests/tun/hostile.rs"),
     include_str!("../../net/tests/tun/pairs.rs"),
+    include_str!("../../net/src/backlog.rs"),
     include_str!("../../net/src/tun/stack_tests.rs"),
     include_str!("../../skyhaul-cli/tests/tcp.rs"),
 ];
