@@ -166,7 +166,7 @@ impl<'a, O: FnMut(&Event<'_>)> Incoming<'a, O> {
         if !self.options.any_name {
             name.check_plain().map_err(|e| Reason::new(Code::Name, e.to_string()))?;
         }
-        if self.destination.is_removed() {
+        if self.destination.is_removed() || self.destination.is_covered() {
             self.destination = self.destination.made_anew()?;
         }
         self.ledger.claim(file, &name)?;

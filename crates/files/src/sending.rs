@@ -227,9 +227,10 @@ impl ChunkRecord {
         Place { file: self.file, chunk: self.chunk }
     }
 
-    /// True if another thread reads it.
+    /// True if another thread reads it. What comes first of all is read at once: it may go with the opening.
     fn is_fetched(&self) -> bool {
-        self.reading.may_wait() && self.reading.size() >= READ_AHEAD_BYTES
+        let is_first = self.file == 0 && self.chunk == 0;
+        self.reading.may_wait() && self.reading.size() >= READ_AHEAD_BYTES && !is_first
     }
 
     /// Has it read, if that is another thread's.

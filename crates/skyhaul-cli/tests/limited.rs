@@ -167,7 +167,7 @@ fn a_sender_that_waits_for_a_processor_names_no_neighbour() {
         return skipped("there is no `taskset` here");
     }
     let loops = "for i in 1 2 3; do taskset -c 0 sh -c 'while :; do :; done' & held=\"$held $!\"; done";
-    let sender = format!("{loops}; taskset -c 0 nice -n 10 SEND; told=$?; kill $held; exit $told");
+    let sender = format!("{loops}; taskset -c 0 nice -n 14 SEND; told=$?; kill $held; exit $told");
     let transfer = Transfer { sender, ..Transfer::of(60 * MB) };
     let Some(result) = transfer.over(FAST, "data far:4700") else { return };
     let (name, _) = first(&result);

@@ -352,6 +352,27 @@ fn small_disk() -> Option<tempfile::TempDir> {
     mounted.then_some(folder)
 }
 
+/// Files went to the folder beneath, where nobody finds them, and were called verified.
+#[test]
+fn a_disk_that_is_mounted_at_the_folder_meanwhile_gets_the_files() {
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "late", b"content");
+    let receiver = Receiver::start(&["--once"]);
+    let at = receiver.folder.path().to_owned();
+    let mount = |words: &[&str]| {
+        let command = std::process::Command::new(words[0]).args(&words[1..]).arg(&at).output();
+        command.is_ok_and(|said| said.status.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=1m", "skyhaul-test"]) {
+        return skipped("mounting a small tmpfs needs root");
+    }
+    let sent: Said = skyhaul(&["send", path.to_str().unwrap(), &receiver.address]).output().unwrap().into();
+    let there = names(&at);
+    assert!(mount(&["umount"]));
+    assert!(sent.code == Some(0) && there == ["late"] && names(&at).is_empty(), "{sent:?} {there:?}");
+    assert_eq!(receiver.wait().0.code, Some(0));
+}
+
 #[test]
 fn a_standard_input_that_has_no_room_says_where_it_is_kept() {
     let Some(folder) = small_disk() else { return };

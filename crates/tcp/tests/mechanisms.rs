@@ -343,6 +343,20 @@ fn paws_drops_what_is_older_than_the_newest_timestamp() {
     assert_eq!(lone.read(), b"new");
 }
 
+/// What is 24 days old was not replaced, so that nothing was dropped for weeks.
+#[test]
+fn a_timestamp_that_is_too_old_is_replaced_by_a_smaller_one() {
+    const DAY_MS: u64 = 24 * 3600 * 1000;
+    let mut lone = Lone::accepted_with_stamps(&Config { timestamps: true, ..plain() }, 1000);
+    lone.wait_ms(25 * DAY_MS);
+    lone.say(flags::ACK, 1, 1, stamps(500, 0), b"new");
+    assert_eq!(lone.read(), b"new", "older by its number alone");
+    lone.say(flags::ACK, 4, 1, stamps(499, 0), b"old");
+    assert_eq!(lone.read(), b"", "from now on that counts");
+    lone.say(flags::ACK, 4, 1, stamps(501, 0), b"newer");
+    assert_eq!(lone.read(), b"newer");
+}
+
 #[test]
 fn idle_restarts_from_the_first_window() {
     let mut lone = ten_under_way(&plain());

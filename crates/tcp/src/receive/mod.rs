@@ -133,8 +133,13 @@ impl Receiver {
             return Ok(());
         }
         let stamps = segment.options.timestamps.ok_or(Refusal::Absurd)?;
-        let is_valid = now.since(self.recent_at) < RECENT_FOR_NS;
-        if is_valid && is_earlier(stamps.value, self.recent) { Err(Refusal::Duplicate) } else { Ok(()) }
+        let is_old = is_earlier(stamps.value, self.recent) && self.is_recent_valid(now);
+        if is_old { Err(Refusal::Duplicate) } else { Ok(()) }
+    }
+
+    /// True if TS.Recent was not taken too long ago to say anything.
+    fn is_recent_valid(&self, now: Instant) -> bool {
+        now.since(self.recent_at) < RECENT_FOR_NS
     }
 
     /// Any of it must lie within the window. An empty window still takes acknowledgements.
@@ -171,10 +176,12 @@ impl Receiver {
         }
     }
 
-    /// Takes the timestamp of an acceptable segment [RFC 7323 4.3].
+    /// Takes the timestamp of an acceptable segment [RFC 7323 4.3], a smaller one in place of one that is too
+    /// old [RFC 7323 5.5].
     pub(crate) fn take_timestamp(&mut self, segment: &Segment<'_>, sequence: u64, now: Instant) {
         let Some(stamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps) else { return };
-        if sequence <= self.last_ack_sent && !is_earlier(stamps.value, self.recent) {
+        let is_next = !is_earlier(stamps.value, self.recent) || !self.is_recent_valid(now);
+        if sequence <= self.last_ack_sent && is_next {
             (self.recent, self.recent_at) = (stamps.value, now);
         }
     }
