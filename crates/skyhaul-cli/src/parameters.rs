@@ -74,6 +74,8 @@ impl CommonArgs {
         if let Some(ns) = self.give_up {
             config.give_up_ns = Some(ns);
             config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
+            // Whoever has nothing to say is asked before that: two questions may be lost.
+            config.keepalive_ns = config.keepalive_ns.map(|own| own.min(ns / 3));
         }
         config
     }

@@ -201,6 +201,32 @@ fn what_was_read_is_sent_while_a_slow_disk_reads_on() {
     assert!(seconds < 5.4, "one after the other takes 6.4 s: {result}");
 }
 
+/// The receiver was blamed, and its disk, while nothing could be read here.
+#[test]
+fn a_disk_that_gives_nothing_for_too_long_is_no_fault_of_the_receiver() {
+    let transfer = Transfer::of(600_000);
+    let Some(slow) = slow_disk(&transfer.folder) else { return };
+    let _turn = turn();
+    let folder = transfer.folder.path();
+    // What comes first of all is read at once: a file that is not slow.
+    file(folder, "tiny", b"content");
+    let receiver = common::Receiver::start(&[]);
+    let script = format!(
+        "{slow} SLOW_READ_US=12000000 {BINARY} send --plain --no-memory --json tiny data \"$0\" --give-up 5s"
+    );
+    let said: Said = Command::new("sh")
+        .args(["-c", &script, &receiver.address])
+        .current_dir(folder)
+        .output()
+        .unwrap()
+        .into();
+    let result: Value = serde_json::from_str(said.out.lines().last().unwrap()).unwrap();
+    assert_eq!((said.code, result["error"]["code"].as_str()), (Some(1), Some("stalled")), "{said:?}");
+    assert!(said.err.contains("nothing more of the files here could be read for 5 s"), "{said:?}");
+    let seconds = |cause: &str| result["limited_by"][cause].as_f64().unwrap();
+    assert!(seconds("source") > 4.0 && seconds("receiver_disk") < 1.0, "{result}");
+}
+
 #[test]
 fn a_standard_input_that_is_fed_slowly_is_named() {
     let transfer = Transfer { sender: "(cat data; sleep 3) | SEND".into(), ..Transfer::of(MB) };

@@ -1,10 +1,15 @@
 //! Transfers over paths that a token bucket polices, with lines of another rate before and behind it.
 
+#[path = "../common/longest.rs"]
+mod longest;
+
 use std::fmt::Write as _;
 
 use skyhaul_core::{EventSink, Limit, LimitTimes, MS, NullSink};
 use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{Flows, STP, Simulation, Source, TCP};
+
+use longest::longest;
 
 /// Time that nobody needs for what is sent here.
 const SECONDS: u32 = 120;
@@ -61,14 +66,9 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The limit of most of the time, losses of any cause as one.
+    /// As [`longest`] has it.
     pub(crate) fn first(&self) -> Limit {
-        let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled | Limit::Overflow);
-        let spent = |limit: &Limit| match limit {
-            Limit::Losses => self.limits.spent_ns(*limit) + self.limits.spent_ns(Limit::Overflow),
-            _ => self.limits.spent_ns(*limit),
-        };
-        Limit::ALL.into_iter().filter(counts).max_by_key(spent).unwrap_or(Limit::Unwritten)
+        longest(&self.limits)
     }
 
     /// Time under a limit, in ms.

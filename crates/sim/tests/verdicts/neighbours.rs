@@ -1,12 +1,17 @@
 //! Transfers beside neighbours of any kind, over queues of any length: what is taken for damage where the
 //! link loses nothing by itself.
 
+#[path = "../common/longest.rs"]
+mod longest;
+
 use std::fmt::Write as _;
 
 use skyhaul_core::{Instant, Limit, LimitTimes, MS, NullSink};
 use skyhaul_link::ScheduleStep;
 use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{CAUSES, Confusion, Flows, STP, Simulation, TCP, VERDICTS};
+
+use longest::longest;
 
 const SECONDS: u32 = 20;
 /// Number of the transfer: flows are numbered in the order of their names.
@@ -56,15 +61,9 @@ impl Run {
 }
 
 impl Run {
-    /// The limit of most of the time, but for what passes before the first byte and behind the last. Losses
-    /// of any cause are one.
+    /// As [`longest`] has it.
     pub(crate) fn first(&self) -> Limit {
-        let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled | Limit::Overflow);
-        let spent = |limit: &Limit| match limit {
-            Limit::Losses => self.limits.spent_ns(*limit) + self.limits.spent_ns(Limit::Overflow),
-            _ => self.limits.spent_ns(*limit),
-        };
-        Limit::ALL.into_iter().filter(counts).max_by_key(spent).unwrap_or(Limit::Unwritten)
+        longest(&self.limits)
     }
 
     /// Time under a limit, in ms.
