@@ -19,8 +19,8 @@ impl Destination {
         }
     }
 
-    /// True if a directory of another file system is at its path: one was mounted there, or its own is mounted
-    /// there no more. What is stored in this one, nobody finds.
+    /// True if a directory of another file system is at its path: one was mounted there, or its own is
+    /// mounted there no more. What is stored in this one, nobody finds.
     pub(crate) fn is_covered(&self) -> bool {
         let Ok(there) = statat(CWD, &self.place, AtFlags::SYMLINK_NOFOLLOW) else { return false };
         let is_directory = FileType::from_raw_mode(there.st_mode) == FileType::Directory;
@@ -28,7 +28,8 @@ impl Destination {
     }
 
     /// The directory that is where this one was before it was removed or mounted over. What leads there by a
-    /// link, or belongs to another owner, is not what the user meant, but perhaps what somebody else put there.
+    /// link, or belongs to another owner, is not what the user meant, but perhaps what somebody else put
+    /// there.
     pub(crate) fn made_anew(&self) -> Result<Self, Reason> {
         let what = if self.is_covered() { "is on another disk now" } else { "was removed" };
         let gone = |why: String| {

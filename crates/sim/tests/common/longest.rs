@@ -2,8 +2,8 @@
 
 use skyhaul_core::{Limit, LimitTimes};
 
-/// The limit of most of the time, but for what passes before the first byte and behind the last. Losses of any
-/// cause are one.
+/// The limit of most of the time, but for what passes before the first byte and behind the last. Losses of
+/// any cause are one.
 pub(crate) fn longest(limits: &LimitTimes) -> Limit {
     let counts = |limit: &Limit| !matches!(limit, Limit::Unwritten | Limit::Settled | Limit::Overflow);
     let spent = |limit: &Limit| match limit {
