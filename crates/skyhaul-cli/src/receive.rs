@@ -5,7 +5,7 @@ use std::future::{Future as _, poll_fn};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::task::Poll;
@@ -168,6 +168,7 @@ async fn at_transport(
     capture: Option<Inlet>,
     destination: Destination,
 ) -> Result<ExitCode, Failure> {
+    let stop = stop_requested();
     match choice {
         None if !args.plain => {
             let keys = Keys::of_user()?;
@@ -175,14 +176,14 @@ async fn at_transport(
             let (end, peers) = SealedEnd::waiting(&keys, args.listen, options(args, capture), explain)?;
             let (address, listeners) = (end.endpoint.local_addr(), listeners(&end.endpoint)?);
             announce_sealed(address, peers);
-            wait(Room::new(args, destination, end), listeners, args.once).await
+            wait(Room::new(args, destination, end), listeners, args.once, stop).await
         }
         None => {
             let endpoint = Endpoint::bind(args.listen, options(args, capture));
             let endpoint = endpoint.map_err(|error| cannot_listen(args, &error))?;
             let (address, listeners) = (endpoint.local_addr(), listeners(&endpoint)?);
             announce(address, "--plain");
-            wait(Room::new(args, destination, endpoint), listeners, args.once).await
+            wait(Room::new(args, destination, endpoint), listeners, args.once, stop).await
         }
         Some(choice) => {
             let endpoint = choice.host(choice.host_address(args.listen)?, capture)?;
@@ -191,7 +192,7 @@ async fn at_transport(
                 .listen(args.listen.port(), MAX_PLACES)
                 .map_err(|error| cannot_accept(&error))?;
             announce(args.listen, &format!("--transport {}", choice.name()));
-            wait(Room::new(args, destination, endpoint), vec![listener], args.once).await
+            wait(Room::new(args, destination, endpoint), vec![listener], args.once, stop).await
         }
     }
 }
@@ -231,11 +232,12 @@ async fn wait<E: TransportEnd + 'static>(
     room: Room<E>,
     listeners: Vec<Listener<E::Protocol>>,
     once: bool,
+    stop: impl Future<Output = ()>,
 ) -> Result<ExitCode, Failure> {
-    let room = Rc::new(room);
+    let (room, stop) = (Rc::new(room), pin!(stop));
     let work = async {
         tokio::select! {
-            done = serve(Rc::clone(&room), listeners, once) => done,
+            done = serve(Rc::clone(&room), listeners, once, stop) => done,
             never = tell_joined(&room) => match never {},
         }
     };
@@ -273,9 +275,9 @@ async fn serve<E: TransportEnd + 'static>(
     room: Rc<Room<E>>,
     mut listeners: Vec<Listener<E::Protocol>>,
     once: bool,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> Result<ExitCode, Failure> {
     let mut sessions = JoinSet::new();
-    let mut stop = pin!(stop_requested());
     loop {
         tokio::select! {
             stream = accept(&mut listeners), if sessions.len() < MAX_SESSIONS => match stream {
@@ -286,7 +288,7 @@ async fn serve<E: TransportEnd + 'static>(
                 match done {
                     Ok(Ending::Transfer { is_complete }) if once => {
                         drop(listeners);
-                        return Ok(wind_up(&room, sessions, is_complete).await);
+                        return Ok(wind_up(&room, sessions, is_complete, stop).await);
                     }
                     Ok(Ending::BrokenOff { is_told: true }) if once => room.note(WAITS_ON),
                     _ => {}
@@ -317,10 +319,10 @@ async fn wind_up<E: TransportEnd>(
     room: &Room<E>,
     mut sessions: JoinSet<Ending>,
     mut is_complete: bool,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
 ) -> ExitCode {
     let clock = room.endpoint.clock();
     let mut tick = tokio::time::interval(TICK);
-    let mut stop = pin!(stop_requested());
     let mut is_stopped = false;
     while room.places.is_any_busy(clock.now()) {
         tokio::select! {

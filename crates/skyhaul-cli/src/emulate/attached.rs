@@ -26,6 +26,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
     let sockets = [host(a)?, host(b)?];
     let place = control::place(args)?;
     let capture = SceneCapture::start(args, scene)?;
+    let stop = stop::asked(args.duration);
     let started = Emulation::between_sockets(&scene.scenario, scene.seed, sockets);
     let (emulation, at) =
         started.map_err(|error| Failure::new(format!("the emulation cannot start: {error}")))?;
@@ -43,7 +44,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
             note(&format!("{} is at udp {at}, which stands for the other end; its peer: {peer}", own.host));
         }
     }
-    wait(args, scene, place.as_ref(), &emulation).await;
+    wait((args, scene), place.as_ref(), &emulation, stop).await;
     let report = emulation.stop();
     capture.finish();
     shown::show(args, scene, &report, None, None)?;
@@ -60,6 +61,7 @@ pub(super) async fn devices(args: &EmulateArgs, scene: &EmulatedScene) -> Result
         ..TestbedOptions::new(scene.seed)
     };
     let capture = SceneCapture::start(args, scene)?;
+    let stop = stop::asked(args.duration);
     let lab = Testbed::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
     capture.watch(lab.emulation());
@@ -68,7 +70,7 @@ pub(super) async fn devices(args: &EmulateArgs, scene: &EmulatedScene) -> Result
             note(&format!("{} is {} and {}", host.name, host.v4, host.v6));
         }
     }
-    wait(args, scene, place.as_ref(), lab.emulation()).await;
+    wait((args, scene), place.as_ref(), lab.emulation(), stop).await;
     let report = lab.stop().await;
     capture.finish();
     shown::show(args, scene, &report, None, None)?;
@@ -76,14 +78,14 @@ pub(super) async fn devices(args: &EmulateArgs, scene: &EmulatedScene) -> Result
 }
 
 async fn wait(
-    args: &EmulateArgs,
-    scene: &EmulatedScene,
+    (args, scene): (&EmulateArgs, &EmulatedScene),
     place: Option<&ControlSocket>,
     emulation: &Emulation,
+    stop: impl Future<Output = stop::Why>,
 ) {
     tokio::select! {
         never = control::answer(place, emulation, scene) => match never {},
-        _ = stop::asked(args.duration) => {}
+        _ = stop => {}
         never = status::show(emulation, args.quiet || args.json) => match never {},
     }
 }

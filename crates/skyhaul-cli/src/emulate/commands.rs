@@ -41,10 +41,11 @@ pub(super) async fn run(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
         ..TestbedOptions::new(scene.seed)
     };
     let capture = SceneCapture::start(args, scene)?;
+    let stop = stop::asked(args.duration);
     let mut lab = Testbed::start(&scene.scenario, &scene.addresses, plans, &options)
         .map_err(|error| no_lab(&error, scene))?;
     capture.watch(lab.emulation());
-    let ended = commands.play(&mut lab, args, scene, place.as_ref()).await;
+    let ended = commands.play(&mut lab, scene, place.as_ref(), stop).await;
     let report = lab.stop().await;
     capture.finish();
     let ended = ended.map_err(|error| Failure::new(format!("the emulation has failed: {error}")))?;
@@ -133,14 +134,14 @@ impl Commands {
     async fn play(
         &self,
         lab: &mut Testbed,
-        args: &EmulateArgs,
         scene: &EmulatedScene,
         place: Option<&ControlSocket>,
+        stop: impl Future<Output = stop::Why>,
     ) -> std::io::Result<CommandEnd> {
         let emulation = lab.emulation().clone();
         tokio::select! {
             ended = self.finish(lab) => ended.map(CommandEnd::Command),
-            why = stop::asked(args.duration) => Ok(CommandEnd::Early(why)),
+            why = stop => Ok(CommandEnd::Early(why)),
             never = control::answer(place, &emulation, scene) => match never {},
         }
     }

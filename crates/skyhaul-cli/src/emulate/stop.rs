@@ -34,11 +34,15 @@ impl Why {
     }
 }
 
-/// Resolves when the user or the system asks to stop, or when the time is over.
-pub(super) async fn asked(duration_ns: Option<u64>) -> Why {
-    tokio::select! {
-        number = stop_signal() => Why::Signal(number),
-        () = over(duration_ns) => Why::Time,
+/// Resolves when the user or the system asks to stop, from this call on, or when the time is over, from the
+/// beginning of the waiting on.
+pub(super) fn asked(duration_ns: Option<u64>) -> impl Future<Output = Why> {
+    let signal = stop_signal();
+    async move {
+        tokio::select! {
+            number = signal => Why::Signal(number),
+            () = over(duration_ns) => Why::Time,
+        }
     }
 }
 

@@ -38,6 +38,7 @@ pub(super) async fn run(scene: &Scene<'_>, address: SocketAddr) -> Result<KnownP
 async fn run_for(scene: &Scene<'_>, address: SocketAddr, life: Duration) -> Result<KnownPeer, Failure> {
     let (endpoint, mut listener) = listen(address)?;
     let code = Code::new(&random()?);
+    let stop = stop_requested();
     let mut invitation = Invitation::new(code, scene.machine.identity(), scene.card.clone());
     note(&format!("on the other machine: skyhaul pair {}", hint(endpoint.local_addr())));
     show(&invitation.code().to_string(), scene.args.json)?;
@@ -46,7 +47,7 @@ async fn run_for(scene: &Scene<'_>, address: SocketAddr, life: Duration) -> Resu
         paired = timeout(life, invite(scene, &mut invitation, &mut listener, &kept)) => {
             paired.unwrap_or_else(|_| cut_off(&kept, too_late(life)))
         }
-        () = stop_requested() => cut_off(&kept, interrupted()),
+        () = stop => cut_off(&kept, interrupted()),
     };
     drop(listener);
     endpoint.wait_ended(FAREWELL).await;
