@@ -59,6 +59,17 @@ fn every_cause_has_its_words() {
     }
 }
 
+#[test]
+fn no_sentence_fills_the_screen() {
+    let causes: Vec<Cause> = table(&[]).ranked().into_iter().map(|(cause, _)| cause).collect();
+    for (place, &cause) in causes.iter().enumerate() {
+        let others = causes[..place].iter().chain(&causes[place + 1..]).map(|&other| (other, 1_000));
+        let all: Vec<(Cause, u64)> = [(cause, 10_000)].into_iter().chain(others).collect();
+        let lines = crate::wrap::wrapped(&sentence(&result(&all[..3])), 20).lines().count();
+        assert!(lines <= 5, "{lines} lines about {cause:?}");
+    }
+}
+
 fn too_fast() -> TransferResult {
     TransferResult {
         declared_rate_bps: Some(30_000_000),

@@ -94,12 +94,14 @@ fn the_line_of_a_sender_names_file_count_peer_rate_and_time_left() {
 fn three_hundred_files_take_few_lines_in_a_pipe_unless_all_are_asked_for() {
     let source = tempfile::tempdir().unwrap();
     let files = many(source.path(), 300);
-    for (more, most) in [(&[][..], 15), (&["-v"], 700)] {
+    for (more, most) in [(&[][..], 13), (&["-v"], 700)] {
         let receiver = Receiver::for_people(&[&["--once"], more].concat());
         let sent = send_all(&files, &receiver.address, more);
         let (received, _inbox) = receiver.wait();
         for said in [&sent, &received] {
-            let lines = said.out.lines().count() + said.err.lines().count();
+            // How many lines the sentence behind `held back by` has hangs on what this machine did meanwhile.
+            let goes_on = |line: &&str| line.starts_with(&" ".repeat(20));
+            let lines = said.out.lines().chain(said.err.lines()).filter(|line| !goes_on(line)).count();
             assert!(said.code == Some(0) && lines <= most, "{lines}: {said:?}");
             assert_eq!(said.out.contains("BLAKE3"), !more.is_empty(), "{said:?}");
         }
