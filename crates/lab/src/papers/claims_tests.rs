@@ -363,7 +363,7 @@ fn each_claim_on_a_drawing_fails_without_one_of_its_parts() {
         }
         tested += 1;
     }
-    assert_eq!(tested, 10);
+    assert_eq!(tested, 12);
 }
 
 #[test]

@@ -121,6 +121,6 @@ mod tests {
                 drawn += 1;
             }
         }
-        assert_eq!(drawn, 7);
+        assert_eq!(drawn, 9);
     }
 }

@@ -1,8 +1,8 @@
-//! Formulas of [P-XCP IV]: what refused shares may cost at most.
+//! Formulas of [P-XCP IV]: what refused shares may cost at most; and drawings of its networks.
 
 use serde_json::{Map, Value, json};
 
-use super::{Computed, Content, Formula, Values, number};
+use super::{Computed, Content, Formula, Values, number, topology};
 
 /// Axis of the part of all flows that refuse their share.
 const LIMITED: &str = "limited";
@@ -16,7 +16,11 @@ const GAMMA: f64 = 0.1;
 const K: f64 = 0.9;
 
 /// All of them.
-pub(in crate::papers) const P_XCP: &[Formula] = &[("formula-b", Content::Results(bounds))];
+pub(in crate::papers) const P_XCP: &[Formula] = &[
+    ("dumbbell", Content::Drawing(topology::dumbbell)),
+    ("groups-drawn", Content::Drawing(topology::groups)),
+    ("formula-b", Content::Results(bounds)),
+];
 
 /// Bound (4), where the limited flows carry next to nothing themselves.
 fn bounds() -> Computed {

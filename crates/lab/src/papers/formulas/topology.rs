@@ -38,6 +38,16 @@ pub(super) fn petra() -> Value {
     drawing(&scenario("petra", "round-trips"))
 }
 
+/// Twenty pairs of figure 2 of P-XCP.
+pub(super) fn dumbbell() -> Value {
+    drawing(&scenario("p-xcp", "goodput"))
+}
+
+/// Three groups of flows of figure 7 of P-XCP.
+pub(super) fn groups() -> Value {
+    drawing(&scenario("p-xcp", "groups"))
+}
+
 /// Stack of figure 2 of PETRA: layers in each node on the way of the file, the highest first, and between
 /// which nodes each one speaks.
 pub(super) fn petra_stack() -> Value {
