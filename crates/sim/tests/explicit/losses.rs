@@ -2,8 +2,8 @@
 
 use super::{assert_within, run};
 
-/// 1300 packets of 1000 octets a second there, 520 kbit/s back. ACKs have 40 octets, headers of XCP included, and
-/// SACK blocks besides.
+/// 1300 packets of 1000 octets a second there, 520 kbit/s back. ACKs have 40 octets, headers of XCP included,
+/// and SACK blocks besides.
 const DUMBBELL: &str = r#"
 [run]
 duration = "165s"
