@@ -3,18 +3,15 @@
 use std::io;
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::supervise::supervise;
+use super::supervise::{Charge, Supervisor};
 use super::{
     Home, HostSetup, INIT_COMMAND, PARENT_VARIABLE, TERMINAL_FLAG, TestbedError, device, messages, namespaces,
 };
 
-/// Time that the init may take to end when it was asked to: longer than it gives its own child.
-const GRACE: Duration = Duration::from_secs(4);
 const FAILED: u8 = 125;
 
 /// Lives as a host, told what to be by what comes over the socket with this number, which the process was
@@ -89,6 +86,6 @@ fn run(plan: &HostSetup, command: &[String]) -> io::Result<u8> {
     init.arg("--").args(command);
     init.envs(plan.environment.iter().cloned()).stdin(Stdio::inherit());
     init.env(PARENT_VARIABLE, std::process::id().to_string());
-    let init = init.spawn()?;
-    supervise(init.id(), GRACE, false)
+    let supervisor = Supervisor::new()?;
+    supervisor.supervise(init.spawn()?.id(), Charge::Init)
 }

@@ -6,18 +6,15 @@ use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind, mount_change, unmount,
 };
 use rustix::process::{Pid, Signal, set_parent_process_death_signal};
 
-use super::supervise::supervise;
+use super::supervise::{Charge, Supervisor};
 use crate::terminal;
 
-/// Time that the command may take to end when it was asked to.
-const GRACE: Duration = Duration::from_secs(2);
 /// Exit codes of a shell when there is no such command, and when it cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
@@ -33,6 +30,8 @@ pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[
     if is_orphan(std::env::var(super::PARENT_VARIABLE).ok().as_deref()) {
         return NOT_RUN;
     }
+    // An init that hears no SIGTERM yet loses it.
+    let Ok(supervisor) = Supervisor::new() else { return NOT_RUN };
     let _ = rustix::system::sethostname(name.as_bytes());
     if let Err(error) = dress(hosts_file) {
         eprintln!("skyhaul: names of hosts do not resolve on {name} (addresses work): {error}");
@@ -53,7 +52,7 @@ pub fn init_main(name: &str, hosts_file: &str, takes_terminal: bool, command: &[
     if let Some(leader) = Pid::from_raw(child.id() as i32).filter(|_| takes_terminal) {
         terminal::give(leader);
     }
-    supervise(child.id(), GRACE, takes_terminal).unwrap_or(NOT_RUN)
+    supervisor.supervise(child.id(), Charge::Command { has_terminal: takes_terminal }).unwrap_or(NOT_RUN)
 }
 
 /// True if the process that started this one is gone. In a process namespace of its own only the `/proc` from
