@@ -22,6 +22,8 @@ pub struct ControllerConfig {
     /// True if CUBIC's first slow start ends when the round trip grows, or when acknowledgements come in long
     /// trains.
     pub hystart: bool,
+    /// Choices of Vegas.
+    pub vegas: crate::VegasConfig,
     /// Bytes that a segment is longer on the wire than its payload, IP header included.
     pub overhead_bytes: u64,
     /// Round trip, if the opening measured one.

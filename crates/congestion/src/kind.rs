@@ -163,6 +163,7 @@ mod tests {
             idle_restart: IdleRestart::Never,
             pacing_percent: None,
             hystart: false,
+            vegas: crate::VegasConfig::default(),
             overhead_bytes: 40,
             rtt_ns: None,
             seed: 1,

@@ -66,7 +66,7 @@ pub use model::Model;
 pub use off::Off;
 pub use peach::PeachPlus;
 pub use reno::Reno;
-pub use vegas::Vegas;
+pub use vegas::{Vegas, VegasConfig};
 pub use window::SlowStartAvoidance;
 
 /// Packets acknowledged by one report. A STAT acknowledges hundreds at once.

@@ -38,6 +38,7 @@ pub(crate) fn config() -> ControllerConfig {
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,
         hystart: false,
+        vegas: crate::VegasConfig::default(),
         overhead_bytes: OVERHEAD_BYTES,
         rtt_ns: None,
         seed: 1,

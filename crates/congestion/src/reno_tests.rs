@@ -14,6 +14,7 @@ fn reno(initial_segments: u64, counting: Counting) -> Reno {
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: Some((200, 120)),
         hystart: false,
+        vegas: crate::VegasConfig::default(),
         overhead_bytes: 40,
         rtt_ns: None,
         seed: 1,

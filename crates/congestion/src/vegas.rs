@@ -21,6 +21,17 @@ const START_SEGMENTS: u64 = 4;
 /// Part of the window that is given back then: what the last doubling was too much.
 const START_EXCESS: u64 = 8;
 
+/// Choices of [`Vegas`] in which its sources differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VegasConfig {
+    /// Slow start doubles every round trip, as in the reference implementation; else every other one
+    /// [SCPS-TP 3.1.1].
+    pub doubles_each_round: bool,
+    /// Round trips are those that the engine times ([`Acked::rtt_ns`]): a delayed acknowledgement makes them
+    /// longer [SCPS-TP 6.1.1]. Else they are those of the newest packet that arrived.
+    pub times_segments: bool,
+}
+
 /// Controller that keeps three to five segments in the queue.
 #[derive(Clone, Debug)]
 pub struct Vegas {
@@ -63,9 +74,11 @@ impl Vegas {
         u64::try_from(queued).unwrap_or(u64::MAX)
     }
 
-    /// Notes a round trip of the newest packet, which no delayed acknowledgement has made longer.
-    fn note(&mut self, delivery: &Delivery, is_full: bool) {
-        if let Some(rtt_ns) = delivery.rtt_ns {
+    /// Notes a round trip: of the newest packet, which no delayed acknowledgement has made longer, or, where
+    /// that is asked for, the one that the engine timed.
+    fn note(&mut self, delivery: &Delivery, timed_ns: Option<u64>, is_full: bool) {
+        let rtt_ns = if self.config.vegas.times_segments { timed_ns } else { delivery.rtt_ns };
+        if let Some(rtt_ns) = rtt_ns {
             self.base_rtt_ns = self.base_rtt_ns.min(rtt_ns);
             self.round_rtt_ns = self.round_rtt_ns.min(rtt_ns);
         }
@@ -114,9 +127,10 @@ impl Vegas {
         self.cwnd_bytes = cwnd_bytes.min(most_bytes).max(2 * self.config.mss_bytes);
     }
 
-    /// Doubles every other round trip.
+    /// Doubles every other round trip, or every one.
     fn slow_start(&mut self, acked: &Acked) {
-        if self.rounds.count.is_multiple_of(2) || acked.in_recovery || acked.leaves_unused(self.cwnd_bytes) {
+        let is_held = self.rounds.count.is_multiple_of(2) && !self.config.vegas.doubles_each_round;
+        if is_held || acked.in_recovery || acked.leaves_unused(self.cwnd_bytes) {
             return;
         }
         let counted = self.config.counting.in_slow_start(acked.bytes, self.config.mss_bytes);
@@ -134,7 +148,7 @@ impl Vegas {
 impl Controller for Vegas {
     fn on_acked(&mut self, _now: Instant, acked: &Acked) {
         if let Some(delivery) = &acked.delivery {
-            self.note(delivery, !acked.leaves_unused(self.cwnd_bytes));
+            self.note(delivery, acked.rtt_ns, !acked.leaves_unused(self.cwnd_bytes));
             if self.rounds.is_start {
                 self.judge(acked.in_recovery);
             }

@@ -4,7 +4,7 @@ use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, MS, SECOND, Verdict};
 
 use crate::pipe::{MSS_BYTES, Path, Run, config};
-use crate::{Acked, Controller, ControllerKind, Delivery, Lost, RateSample, Signal, Vegas};
+use crate::{Acked, Controller, ControllerKind, Delivery, Lost, RateSample, Signal, Vegas, VegasConfig};
 
 const NOW: Instant = Instant::from_ns(10 * SECOND);
 /// Link of 10 Mbit/s, 100 ms, with room for two bandwidth-delay products in its queue.
@@ -59,6 +59,35 @@ fn the_window_doubles_every_other_round_trip() {
         windows.push(cc.window_bytes() / MSS_BYTES);
     }
     assert_eq!(windows, [20, 20, 40, 40]);
+}
+
+#[test]
+fn where_that_is_asked_for_the_window_doubles_every_round_trip() {
+    let vegas = VegasConfig { doubles_each_round: true, ..VegasConfig::default() };
+    let mut cc =
+        Vegas::new(crate::ControllerConfig { counting: crate::Counting::Reports, vegas, ..config() });
+    let mut windows = alloc::vec::Vec::new();
+    for _ in 0..4 {
+        let window_bytes = cc.window_bytes();
+        cc.on_acked(NOW, &round(window_bytes, 100 * MS));
+        windows.push(cc.window_bytes() / MSS_BYTES);
+    }
+    assert_eq!(windows, [20, 40, 80, 160]);
+}
+
+/// The newest packet took 100 ms, and the timed segment waited 50 ms for its acknowledgement.
+#[test]
+fn a_delayed_acknowledgement_is_a_queue_where_segments_are_timed_alone() {
+    for (times_segments, expected) in [(false, 40), (true, 35)] {
+        let vegas = VegasConfig { times_segments, ..VegasConfig::default() };
+        let mut cc =
+            Vegas::new(crate::ControllerConfig { initial_window_bytes: 40 * MSS_BYTES, vegas, ..config() });
+        for timed_ms in [100, 150] {
+            let acked = round(40 * MSS_BYTES, 100 * MS);
+            cc.on_acked(NOW, &Acked { bytes: 0, rtt_ns: Some(timed_ms * MS), ..acked });
+        }
+        assert_eq!(cc.window_bytes() / MSS_BYTES, expected, "timed: {times_segments}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn controller(initial_window_bytes: u64) -> SlowStartAvoidance {
         idle_restart: IdleRestart::After(SECOND),
         pacing_percent: None,
         hystart: false,
+        vegas: crate::VegasConfig::default(),
         overhead_bytes: 40,
         rtt_ns: None,
         seed: 1,

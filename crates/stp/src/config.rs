@@ -4,7 +4,7 @@
 use core::fmt;
 
 use skyhaul_congestion::memory::SavedPath;
-use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
+use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart, VegasConfig};
 use skyhaul_core::{DeclaredRate, MS, RateCaps, SECOND};
 
 use crate::probing::ProbingConfig;
@@ -350,6 +350,7 @@ impl Config {
             idle_restart: self.idle_restart_ns.map_or(IdleRestart::Never, IdleRestart::After),
             pacing_percent: (self.spread == Spread::Controller).then_some((200, 120)),
             hystart: false,
+            vegas: VegasConfig::default(),
             overhead_bytes: 0,
             rtt_ns: None,
             seed: 0,

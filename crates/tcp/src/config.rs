@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::fmt;
 
-use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart};
+use skyhaul_congestion::{ControllerConfig, ControllerKind, Counting, IdleRestart, VegasConfig};
 use skyhaul_core::{DeclaredRate, MS, SECOND};
 
 use crate::accelerated::AcceleratedOpen;
@@ -374,9 +374,9 @@ impl Config {
         is_scps: bool,
     ) -> ControllerConfig {
         // Few acknowledgements tell of many segments each, and pacing spreads what they allow.
-        let (counting, pacing_percent, product_bytes) = match self.in_force(is_scps) {
-            Some(scps) => (Counting::Reports, scps.pacing_percent, scps.bandwidth_delay_bytes),
-            None => (self.counting, self.pacing_percent, None),
+        let (counting, pacing_percent, product_bytes, vegas) = match self.in_force(is_scps) {
+            Some(scps) => (Counting::Reports, scps.pacing_percent, scps.bandwidth_delay_bytes, scps.vegas),
+            None => (self.counting, self.pacing_percent, None, VegasConfig::default()),
         };
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));
         let initial_window_bytes = match self.initial_window_packets {
@@ -393,6 +393,7 @@ impl Config {
             idle_restart: if self.idle_restart { IdleRestart::AfterRto } else { IdleRestart::Never },
             pacing_percent,
             hystart: self.hystart,
+            vegas,
             overhead_bytes: 0,
             rtt_ns: None,
             seed: 0,

@@ -16,6 +16,7 @@ fn cubic(initial_segments: u64) -> Cubic {
         idle_restart: IdleRestart::AfterRto,
         pacing_percent: None,
         hystart: false,
+        vegas: crate::VegasConfig::default(),
         overhead_bytes: 40,
         rtt_ns: None,
         seed: 1,

@@ -139,6 +139,7 @@ impl CubicClaim {
             idle_restart: IdleRestart::Never,
             pacing_percent: None,
             hystart: false,
+            vegas: crate::VegasConfig::default(),
             overhead_bytes: 0,
             rtt_ns: Some(sample.rtt_ns),
             seed: 0,

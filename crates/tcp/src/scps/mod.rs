@@ -18,7 +18,7 @@ mod telling;
 
 use core::num::NonZeroU8;
 
-use skyhaul_congestion::ControllerKind;
+use skyhaul_congestion::{ControllerKind, VegasConfig};
 use skyhaul_core::Verdict;
 
 use crate::ack_policy::AckPolicy;
@@ -72,6 +72,8 @@ pub struct Scps {
     /// segments come as long as there is a window, so that each acknowledgement tells of one that has just
     /// come; where a burst waits for it, Vegas takes that for a queue [SCPS-TP 6.1.1].
     pub pacing_percent: Option<(u64, u64)>,
+    /// Choices of Vegas.
+    pub vegas: VegasConfig,
     /// Bandwidth times delay of the path, where slow start ends at the latest [SCPS-TP 3.1.1]; `None`: it
     /// is not known.
     pub bandwidth_delay_bytes: Option<u64>,
@@ -106,6 +108,7 @@ impl Scps {
         Self {
             controller: ControllerKind::Vegas,
             pacing_percent: Some((100, 100)),
+            vegas: VegasConfig::default(),
             bandwidth_delay_bytes: None,
             ack_policy: AckPolicy::PerRoundTrip { acks: 8 },
             loss_cause: Verdict::Congestion,

@@ -53,6 +53,17 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
         ),
         Key::new("pacing_percent", Or("none", Pair(PERCENT_OF_RATE)), |s: &mut Scps| &mut s.pacing_percent)
             .means("Pacing rate over window per round trip, in slow start and in avoidance; \"none\": segments leave as the window lets them."),
+        Key::new("slow_start", Choice(&[("every-other-round", false), ("each-round", true)]), |s: &mut Scps| {
+            &mut s.vegas.doubles_each_round
+        })
+        .means("Round trips in which the slow start of Vegas doubles the window."),
+        Key::new("vegas_rtt", Choice(&[("newest", false), ("timed", true)]), |s: &mut Scps| {
+            &mut s.vegas.times_segments
+        })
+        .means(
+            "Round trips that Vegas goes by: of the newest packet that an acknowledgement tells of, or of the \
+             segments that are timed, which delayed acknowledgements make longer.",
+        ),
         Key::new("bandwidth_delay", Or("none", Bytes::BUFFER), |s: &mut Scps| &mut s.bandwidth_delay_bytes)
             .means("Window in which slow start ends at the latest, as a path is known to hold no more; \"none\": nobody knows."),
         Key::custom("ack_policy", "a table", read_ack_policy)
