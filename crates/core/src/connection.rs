@@ -73,7 +73,7 @@ impl fmt::Display for CloseReason {
             Self::Reset(None) => "the peer reset the connection",
             Self::Reset(Some(Refused)) => "the peer refused the connection: nothing listens there",
             Self::Reset(Some(UnknownConnection)) => {
-                "the peer no longer knows the connection (it restarted or gave up)"
+                "the peer no longer knows the connection (it restarted, gave up, or sees another address of this end)"
             }
             Self::Reset(Some(Aborted)) => "the peer aborted the connection",
             Self::Reset(Some(Protocol)) => "the peer saw an impossible segment",

@@ -36,6 +36,7 @@ mod output;
 mod over_tun;
 mod pair;
 mod parameters;
+mod parting;
 mod pauses;
 mod peers;
 mod places;

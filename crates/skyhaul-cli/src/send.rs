@@ -27,6 +27,7 @@ use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
 use crate::output::{note, print};
 use crate::over_tun::TcpChoice;
+use crate::parting::parted;
 use crate::progress::TransferBar;
 use crate::protection::Protection;
 use crate::remembered::Recalled;
@@ -274,6 +275,7 @@ async fn attempt<E: TransportEnd>(
     let no_answer = advice::of_no_answer(peer, patience_ns);
     let (known, clock) = (KnownFiles::default(), endpoint.clock());
     let limits = LimitLog::new(writer.monitor(), clock);
+    let last_words = writer.monitor();
     let confirmed = ConfirmedLine::new(&progress, (&cycles, &limits), writer.monitor(), clock, no_answer);
     let stall = StallWatch::new(writer.monitor(), clock, args.common.config().give_up_ns);
     let (Protection { peer: called, .. }, name) = endpoint.protection(&writer.monitor());
@@ -288,6 +290,7 @@ async fn attempt<E: TransportEnd>(
         stalled = stall.stalled() => SendOutcome::cut(&known, Cut::Stalled(stalled)),
         never = confirmed.show() => match never {},
         () = endpoint.dismissed(name) => SendOutcome::cut(&known, Cut::Dismissed),
+        () = parted(&known, last_words, clock) => SendOutcome::parted(&known),
         () = stop_requested() => SendOutcome::cut(&known, Cut::Stop),
     };
     drop(progress);

@@ -36,14 +36,13 @@ pub(crate) struct SendOutcome {
 impl SendOutcome {
     /// Outcome of a sender that was ended here. That does no harm once every file has its result.
     pub(crate) fn cut(known: &KnownFiles, cut: Cut) -> Self {
+        Self { cut: Some(cut).filter(|_| !known.are_settled()), ..Self::parted(known) }
+    }
+
+    /// Outcome of a sender that has every result, and was ended here.
+    pub(crate) fn parted(known: &KnownFiles) -> Self {
         let (started_at, confirmed_at) = (known.started_at(), known.confirmed_at());
-        Self {
-            cut: Some(cut).filter(|_| !known.are_settled()),
-            is_cut: true,
-            started_at,
-            confirmed_at,
-            ..Self::of(known.report())
-        }
+        Self { is_cut: true, started_at, confirmed_at, ..Self::of(known.report()) }
     }
 
     fn of(report: SessionReport) -> Self {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{Kept, Receiver, Said, file, names, noise, run, skipped, skyhaul, until};
-use relay::relay;
+use relay::{To, relay};
 
 #[test]
 fn a_file_arrives_whole_and_both_sides_agree_on_its_digest() {
@@ -232,6 +232,28 @@ fn a_sender_that_is_interrupted_behind_the_last_result_has_delivered() {
     let (sent, (received, _folder)) = (Said::from(sender.wait_with_output()), receiver.wait());
     assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
     assert!(sent.json()["confirmed_s"].is_number() && sent.json()["error"].is_null(), "{sent:?}");
+}
+
+#[test]
+fn a_sender_that_has_its_results_does_not_wait_for_last_words_that_are_lost() {
+    const DELAY: Duration = Duration::from_millis(300);
+    let receiver = Receiver::start(&["--once"]);
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "whole", b"all of it");
+    let is_cut = Arc::new(AtomicBool::new(false));
+    let passes = Arc::clone(&is_cut);
+    let through =
+        relay(&receiver.address, DELAY, move |to| to == To::Receiver || !passes.load(Ordering::Relaxed));
+    let sender = Kept::new(skyhaul(&["send", path.to_str().unwrap(), &through, "--json"]).spawn().unwrap());
+    until("the file", || receiver.path().join("whole").exists());
+    std::thread::sleep(DELAY); // its result is on the way; the answer to the end is not
+    is_cut.store(true, Ordering::Relaxed);
+    let begun = Instant::now();
+    let sent = Said::from(sender.wait_with_output());
+    assert!(sent.code == Some(0) && begun.elapsed() < Duration::from_secs(9), "{sent:?}");
+    assert!(sent.json()["confirmed_s"].is_number() && sent.json()["error"].is_null(), "{sent:?}");
+    let (received, _folder) = receiver.wait();
+    assert_eq!(received.code, Some(0), "{received:?}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ const BATCH_SEGMENTS: u64 = 50;
 
 /// Dimensions of the first point of a file, and what the values of all its points break.
 pub(super) fn check(path: &Path) -> Result<(Dimensions, Vec<String>), Failure> {
-    let file = load(&standard(), path, &[]).map_err(|error| Failure::usage(error.to_string()))?;
+    let file = load(&standard(), path, &[])?;
     let mut first = None;
     let mut told: Vec<String> = Vec::new();
     for point in file.points().take(MAX_CHECKED_POINTS) {

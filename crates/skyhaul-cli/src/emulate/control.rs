@@ -46,7 +46,10 @@ fn socket(args: &ControlArgs) -> Result<PathBuf, Failure> {
     let mut all = running().map_err(|error| Failure::new(error.to_string()))?;
     match (all.pop(), all.is_empty()) {
         (Some(only), true) => Ok(only),
-        (None, _) => Err(Failure::new("no emulation of this user runs: start one by `skyhaul emulate FILE`")),
+        (None, _) => Err(Failure::new(
+            "no emulation of this user runs at the usual place: start one by `skyhaul emulate FILE`, or name by \
+             --socket what its --control named",
+        )),
         (Some(last), false) => {
             all.push(last);
             let paths: Vec<String> = all.iter().map(|path| path.display().to_string()).collect();
