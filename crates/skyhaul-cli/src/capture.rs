@@ -2,15 +2,23 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use skyhaul_capture::{Inlet, Recorder};
 use skyhaul_scenario::Scenario;
 use skyhaul_sim::Interfaces;
 
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
-use crate::output::error;
+use crate::output::{error, note};
+
+/// Time that a pipe's reader may take to come, and from one look for it to the next.
+const READER_PATIENCE: Duration = Duration::from_secs(10);
+const READER_STEP: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CaptureArgs {
@@ -119,7 +127,32 @@ fn cannot(shown: &str, error: &io::Error) -> Failure {
 /// A new file. Pipes and devices that are there are written to.
 fn create(path: &Path) -> io::Result<File> {
     match path.metadata() {
+        Ok(there) if there.file_type().is_fifo() => open_pipe(path),
         Ok(there) if !there.is_file() => File::options().write(true).open(path),
         _ => File::create_new(path),
     }
+}
+
+/// A pipe, as soon as somebody reads it: nobody is waited for longer than [`READER_PATIENCE`], and signals
+/// are obeyed behind that alone.
+#[expect(clippy::disallowed_methods, reason = "a reader is waited for in real time")]
+fn open_pipe(path: &Path) -> io::Result<File> {
+    let open = |flags: OFlags| File::options().write(true).custom_flags(flags.bits() as i32).open(path);
+    let is_unread = |tried: &io::Result<File>| {
+        tried.as_ref().is_err_and(|error| error.raw_os_error() == Some(Errno::NXIO.raw_os_error()))
+    };
+    let begin = Instant::now();
+    let mut tried = open(OFlags::NONBLOCK);
+    if is_unread(&tried) {
+        note(&format!("the capture '{}' waits until somebody reads that pipe", path.display()));
+    }
+    while is_unread(&tried) && begin.elapsed() < READER_PATIENCE {
+        std::thread::sleep(READER_STEP);
+        tried = open(OFlags::NONBLOCK);
+    }
+    if is_unread(&tried) {
+        return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody reads that pipe"));
+    }
+    // There is a reader, so that this does not wait; writing does.
+    tried.and_then(|_held| open(OFlags::empty()))
 }

@@ -1,9 +1,11 @@
 //! `send --capture` and `receive --capture`, and what happens where the capture cannot be written.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::common::{Receiver, Said, file, noise, run, skipped};
+use crate::common::{Receiver, Said, file, noise, run, skipped, skyhaul};
 use crate::tshark::{columns, is_missing, tshark};
 
 /// Sends 300 kB with a capture at this place.
@@ -92,6 +94,42 @@ fn a_disk_that_fills_up_ends_the_capture_at_a_whole_packet() {
         let packets = tshark(&copy, &[]).lines().count();
         assert!(sent.err.contains(&format!(" with {packets} packets")), "{packets}: {sent:?}");
     }
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_yet_is_waited_for_and_that_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let [pipe, data] = ["pipe", "data"].map(|name| folder.path().join(name));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    fs::write(&data, noise(300_000)).unwrap();
+    let receiver = Receiver::start(&["--once"]);
+    let args = ["send", data.to_str().unwrap(), &receiver.address, "--no-memory", "--capture"];
+    let mut sending = skyhaul(&[&args[..], &[pipe.to_str().unwrap()]].concat()).spawn().unwrap();
+    let mut told = BufReader::new(sending.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("waits until somebody reads that pipe") {
+        assert!(told.read_line(&mut said).unwrap() > 0, "{said}");
+    }
+    let read = fs::read(&pipe).unwrap();
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    assert!(sending.wait().unwrap().success(), "{rest}");
+    assert!(read.len() > 300_000 && read.starts_with(&[0x0A, 0x0D, 0x0D, 0x0A]), "{}", read.len());
+}
+
+#[test]
+fn a_pipe_that_nobody_ever_reads_is_no_place_for_a_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut simulating = skyhaul(&["simulate", "geo", "--capture", pipe.to_str().unwrap()]).spawn().unwrap();
+    let begin = Instant::now();
+    while simulating.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    simulating.kill().unwrap();
+    let said: Said = simulating.wait_with_output().unwrap().into();
+    assert!(said.code == Some(1) && said.err.contains("nobody reads that pipe"), "{said:?}");
 }
 
 #[test]
