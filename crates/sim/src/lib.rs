@@ -23,7 +23,7 @@ pub use flows::{Flows, MAX_COMPLETIONS, Record, fill_pattern, pattern, wrong_in_
 pub use host::{App, Around, ConnectionKey, Engines, Host, SegmentBatch, Standstills};
 pub use measure::{
     CAUSES, Confusion, LadderLine, LossOracle, MAX_LADDER_PACKETS, MAX_SAMPLES, Sample, VERDICTS,
-    damaged_packets, wrong_bytes_in_words,
+    damaged_packets, is_metric, wrong_bytes_in_words,
 };
 pub use network::{Ended, Network, Node, Until};
 #[cfg(test)]

@@ -4,31 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::{CAUSES, Measured, VERDICTS, simulate};
+use super::names::{is_metric, listed, stands_for};
+use crate::{Measured, VERDICTS, simulate};
 use skyhaul_scenario::File;
-
-const PAGE: &str = include_str!("../../../../docs/guide/metrics.md");
-
-/// Names in the first column of the tables under these headings.
-fn documented(is_series: bool) -> Vec<&'static str> {
-    let (metrics, series) = PAGE.split_once("## Time series").unwrap();
-    let rows = if is_series { series } else { metrics }.lines().filter(|line| line.starts_with("| `"));
-    let first = rows.map(|row| row.split(" | ").next().unwrap());
-    first.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
-}
-
-/// `links.NAME.DIRECTION.x` stands for many names.
-fn stands_for(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<_>, Vec<_>) = (pattern.split('.').collect(), name.split('.').collect());
-    let fits = |(pattern, part): (&&str, &&str)| match *pattern {
-        "NAME" => !part.is_empty(),
-        "DIRECTION" => ["forward", "reverse"].contains(part),
-        "TRUTH" => CAUSES.contains(part),
-        "VERDICT" => VERDICTS.contains(part),
-        word => word == *part,
-    };
-    pattern.len() == name.len() && pattern.iter().zip(&name).all(fits)
-}
 
 fn run(text: &str) -> Measured {
     let file = File::parse(&crate::standard(), "test.toml", text).unwrap_or_else(|error| panic!("{error}"));
@@ -106,6 +84,7 @@ fn check<'a>(names: impl Iterator<Item = &'a String>, documented: &[&str], group
         let of_group = |group: &&str| name.strip_prefix(&format!("flows.{group}.")).map(str::to_string);
         let bare = groups.iter().find_map(of_group).unwrap_or_else(|| name.clone());
         let row = documented.iter().find(|row| stands_for(row, &bare));
+        assert!(groups.is_empty() || is_metric(name), "{name} is a metric");
         met.insert(*row.unwrap_or_else(|| panic!("docs/guide/metrics.md does not list {name}")));
     }
     let unmet: Vec<_> = documented.iter().filter(|row| !met.contains(**row)).collect();
@@ -115,7 +94,7 @@ fn check<'a>(names: impl Iterator<Item = &'a String>, documented: &[&str], group
 #[test]
 fn the_guide_lists_every_metric() {
     let (one, two) = (run(PATH), run(&format!("{PATH}{REQUESTS}")));
-    let documented = documented(false);
+    let documented = listed(false);
     assert!(documented.len() > 40, "{documented:?}");
     // An early timeout, which needs an outage and nothing else that is noticed first.
     let outage = "queue = \"100packets\" }\noutages = [{ from = \"1s\", to = \"2s\" }]";
@@ -133,6 +112,9 @@ fn the_guide_lists_every_metric() {
     let names = runs.into_iter().flat_map(|run| run.metrics.keys());
     check(names, &documented, &["file", "web"]);
     assert!(two.metrics.contains_key("flows.web.completion_ms.p99"));
+    for name in ["goodputt", "", "flows.web", "links.space.goodput_bps", "verdicts.none.guilty"] {
+        assert!(!is_metric(name), "{name}");
+    }
 }
 
 #[test]
@@ -179,5 +161,5 @@ fn the_guide_lists_every_series() {
     let (one, split) = (run(PATH), run(SPLIT));
     let samples = one.series.iter().chain(&split.series);
     let names: BTreeSet<&String> = samples.flat_map(|sample| sample.values.keys()).collect();
-    check(names.into_iter(), &documented(true), &[]);
+    check(names.into_iter(), &listed(true), &[]);
 }

@@ -10,6 +10,7 @@ mod loss_oracle;
 mod measure_tests;
 #[cfg(test)]
 mod metrics_doc_tests;
+mod names;
 mod relays;
 mod series;
 mod wrong;
@@ -21,6 +22,7 @@ pub(crate) use flows::flows_at;
 pub(crate) use ladder::Ladder;
 pub use ladder::{LadderLine, MAX_LADDER_PACKETS};
 pub use loss_oracle::{CAUSES, Confusion, LossOracle, VERDICTS};
+pub use names::is_metric;
 pub(crate) use series::Series;
 pub use series::{MAX_SAMPLES, Sample};
 pub(crate) use wrong::failure;

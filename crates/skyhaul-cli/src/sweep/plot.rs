@@ -4,6 +4,7 @@ use std::path::Path;
 
 use skyhaul_report::{Figure, ReportPage, Results, Table, obvious_figures, write_report};
 use skyhaul_scenario::File;
+use skyhaul_sim::is_metric;
 
 use super::shown::{headline, shown_metrics};
 use crate::failure::Failure;
@@ -16,6 +17,11 @@ pub(super) fn check(file: &File, metrics: &[String]) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "--plot {metric}: the sweep has one point, and that makes no picture; give it an axis, in the scenario's \
              [sweep] or like --set 'sweep.\"links.NAME.forward.loss\"=[0, 0.01]'"
+        )));
+    }
+    if let Some(metric) = metrics.iter().find(|metric| !is_metric(metric)) {
+        return Err(Failure::usage(format!(
+            "--plot {metric}: there is no such metric; docs/guide/metrics.md lists them all"
         )));
     }
     match metrics.iter().find(|metric| !file.settings().wanted.matches(metric)) {

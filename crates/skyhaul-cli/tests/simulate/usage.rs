@@ -31,7 +31,8 @@ fn wrong_arguments() {
     simulate(&["--replications", "many"], &["many"]);
     let out = place.at("out");
     simulate(&["--plot", "goodput_bps", "--out", &out, "--set", "sweep={}"], &["one point", "axis"]);
-    simulate(&["--plot", "x", "--out", &out, "--set", "metrics.wanted=[\"share\"]"], &["wanted"]);
+    simulate(&["--plot", "goodput_bps", "--out", &out, "--set", "metrics.wanted=[\"share\"]"], &["wanted"]);
+    simulate(&["--plot", "goodputt", "--out", &out], &["goodputt", "no such metric", "metrics.md"]);
     assert!(!place.path("out").exists());
     check(&["merge", "a"], 2, &["--out"]);
     check(&["report", "x", "--figures", "f"], 2, &["--out"]);
@@ -76,9 +77,9 @@ fn a_folder_with_other_results_is_left_alone() {
 #[test]
 fn a_figure_that_cannot_be_drawn_keeps_the_results() {
     let place = Place::new();
-    let said = run(&["simulate", &place.file, "--out", &place.at("out"), "--plot", "goodputt"]);
+    let said = run(&["simulate", &place.file, "--out", &place.at("out"), "--plot", "utl_rtt_s.max"]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.err.contains("goodputt") && said.err.contains("no run has it"), "{said:?}");
+    assert!(said.err.contains("utl_rtt_s.max") && said.err.contains("no run has it"), "{said:?}");
     assert!(place.path("out/results.jsonl").exists() && !said.out.is_empty());
 }
 
