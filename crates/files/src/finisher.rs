@@ -3,8 +3,10 @@
 //!
 //! The waiting is done on tokio's threads for blocking work, so the stream is read on meanwhile. Files
 //! that become complete during one round share the next one. The unfinished files themselves stay here:
-//! if the session is dropped, nothing gets a name behind its back.
+//! if the session is dropped, nothing gets a name behind its back. They get their names on the session's
+//! thread, one a step: others of that thread have their turns in between.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -32,27 +34,33 @@ pub(crate) type Finished = (u32, Result<Digest, Reason>);
 enum FinishStage {
     Idle,
     Files(JoinHandle<Vec<io::Result<()>>>),
+    /// What came of synchronising the files of the round that have no name yet, in their order.
+    Names(std::vec::IntoIter<io::Result<()>>),
     Directory(JoinHandle<io::Result<()>>),
 }
 
 /// Files that are being finished.
 pub(crate) struct Finisher {
     overwrite: bool,
-    waiting: Vec<Complete>,
-    round: Vec<Complete>,
+    waiting: VecDeque<Complete>,
+    round: VecDeque<Complete>,
+    /// Files of the round that have their names, or will have none, ...
     finished: Vec<Finished>,
+    /// ... and the directories that they are in: one, or two if it was made anew meanwhile.
+    directories: Vec<Arc<OwnedFd>>,
     stage: FinishStage,
 }
 
 impl Finisher {
     pub(crate) fn new(overwrite: bool) -> Self {
-        Self { overwrite, waiting: vec![], round: vec![], finished: vec![], stage: FinishStage::Idle }
+        let (waiting, round, finished, directories) = Default::default();
+        Self { overwrite, waiting, round, finished, directories, stage: FinishStage::Idle }
     }
 
     /// Takes a complete file.
     pub(crate) fn push(&mut self, complete: Complete) {
         complete.part.seal();
-        self.waiting.push(complete);
+        self.waiting.push_back(complete);
     }
 
     /// How many files are in its hands.
@@ -60,31 +68,42 @@ impl Finisher {
         self.waiting.len() + self.round.len() + self.finished.len()
     }
 
-    /// Finishes some files; to be called only while there are any. May be cancelled without loss.
-    pub(crate) async fn next(&mut self) -> Vec<Finished> {
-        loop {
-            match &mut self.stage {
-                FinishStage::Idle => self.sync_files(),
-                FinishStage::Files(job) => {
-                    let synced = job.await.unwrap_or_default();
-                    self.publish(synced);
-                }
-                FinishStage::Directory(job) => {
-                    let synced = job.await.unwrap_or_else(|error| Err(io::Error::other(error)));
-                    self.stage = FinishStage::Idle;
-                    return self.conclude(synced);
+    /// Takes a step towards finishing some files; to be called only while there are any. Result: those that
+    /// are finished by it, which few steps do. May be cancelled without loss.
+    pub(crate) async fn step(&mut self) -> Vec<Finished> {
+        match &mut self.stage {
+            FinishStage::Idle => self.sync_files(),
+            FinishStage::Files(job) => {
+                let synced = job.await.unwrap_or_default();
+                self.stage = FinishStage::Names(synced.into_iter());
+            }
+            FinishStage::Names(synced) => {
+                let synced = synced.next();
+                match self.round.pop_front() {
+                    Some(complete) => self.publish(complete, synced),
+                    None => self.sync_directories(),
                 }
             }
+            FinishStage::Directory(job) => {
+                let synced = job.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+                self.stage = FinishStage::Idle;
+                return self.conclude(synced);
+            }
         }
+        Vec::new()
     }
 
     /// For a session that fails: what has its name already is finished, the rest is dropped.
     pub(crate) async fn wind_up(&mut self) -> Vec<Finished> {
         self.waiting.clear();
-        match self.stage {
-            FinishStage::Directory(_) => self.next().await,
-            FinishStage::Idle | FinishStage::Files(_) => Vec::new(),
+        self.round.clear();
+        while !self.finished.is_empty() {
+            let finished = self.step().await;
+            if !finished.is_empty() {
+                return finished;
+            }
         }
+        Vec::new()
     }
 
     fn sync_files(&mut self) {
@@ -94,19 +113,18 @@ impl Finisher {
             FinishStage::Files(spawn_blocking(move || files.iter().map(|file| file.sync_all()).collect()));
     }
 
-    /// `synced` is shorter than the round only if the thread died; the rest counts as not synchronised.
-    fn publish(&mut self, synced: Vec<io::Result<()>>) {
-        let mut synced = synced.into_iter();
-        let mut directories: Vec<Arc<OwnedFd>> = Vec::new();
-        for mut complete in self.round.drain(..) {
-            let synced = synced.next().unwrap_or_else(|| Err(io::ErrorKind::Interrupted.into()));
-            let published = not_on_disk(synced).and_then(|()| complete.part.publish(self.overwrite));
-            self.finished.push((complete.file, published.map(|()| complete.digest)));
-            // One, or two if it was made anew meanwhile.
-            if !directories.iter().any(|known| Arc::ptr_eq(known, complete.part.directory())) {
-                directories.push(Arc::clone(complete.part.directory()));
-            }
+    /// `synced` is missing only if the thread died: the file counts as not synchronised.
+    fn publish(&mut self, mut complete: Complete, synced: Option<io::Result<()>>) {
+        let synced = synced.unwrap_or_else(|| Err(io::ErrorKind::Interrupted.into()));
+        let published = not_on_disk(synced).and_then(|()| complete.part.publish(self.overwrite));
+        self.finished.push((complete.file, published.map(|()| complete.digest)));
+        if !self.directories.iter().any(|known| Arc::ptr_eq(known, complete.part.directory())) {
+            self.directories.push(Arc::clone(complete.part.directory()));
         }
+    }
+
+    fn sync_directories(&mut self) {
+        let directories = std::mem::take(&mut self.directories);
         self.stage = FinishStage::Directory(spawn_blocking(move || {
             directories.iter().try_for_each(|directory| sync_directory(directory))
         }));
@@ -137,3 +155,7 @@ fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
         Err(error) => Err(error.into()),
     }
 }
+
+#[cfg(test)]
+#[path = "finisher_tests.rs"]
+mod tests;

@@ -102,7 +102,7 @@ where
                 _ => {}
             },
             () = sleep_until(release), if due.is_some() => incoming.replies.release(Instant::now()),
-            finished = incoming.finisher.next(), if incoming.finisher.len() > 0 => incoming.finished(finished),
+            finished = incoming.finisher.step(), if incoming.finisher.len() > 0 => incoming.finished(finished),
             stored = incoming.storing.next(), if storing => incoming.stored(stored),
             () = sleep_until(leave_at.unwrap_or_else(Instant::now)), if leave_at.is_some() => return Ok(()),
             step = frames.step(), if listening => ended = take(frames, step, incoming)?,

@@ -1,8 +1,10 @@
 //! Many files at once, and few that may be open.
 
+use std::cell::Cell;
+use std::sync::mpsc;
 use std::time::Duration;
 
-use skyhaul_files::codec::Record;
+use skyhaul_files::codec::{Record, SessionOpening, Version};
 use skyhaul_files::{Code, Event, MIN_OPEN_FILES, Reason, ReceiveOptions, receive};
 use tokio::time::Instant;
 
@@ -100,4 +102,53 @@ async fn files_that_take_the_system_long_leave_others_a_turn_behind_each() {
     };
     let turns = turns_beside(100, takes_long).await;
     assert!(turns >= 100, "{turns} turns");
+}
+
+/// Most files that get their names between two turns of others, of so many empty ones that are all here
+/// before the disk has brought the first of them anywhere.
+async fn most_named_in_a_turn(count: u32) -> usize {
+    let opening = SessionOpening { version: Version::Two, files: count, bytes: 0 };
+    let mut stream = opening.encode().to_vec();
+    for number in 0..count {
+        stream.extend(craft::file(number, format!("f{number}").as_bytes(), 0));
+        stream.extend(craft::end(number, b""));
+    }
+    let (disk, waits) = mpsc::channel::<()>();
+    let blocked = tokio::task::spawn_blocking(move || waits.recv());
+    let (disk, whole) = (Cell::new(Some(disk)), Cell::new(0));
+    let observer = |event: &Event<'_>| {
+        whole.set(whole.get() + u32::from(matches!(event, Event::Whole { .. })));
+        if whole.get() == count {
+            drop(disk.take());
+        }
+    };
+    let folder = Folder::new();
+    let (destination, options) = (folder.destination(), ReceiveOptions::default());
+    let (mut named, mut most) = (0, 0);
+    let others = async {
+        loop {
+            let now = folder.names().len();
+            most = most.max(now - named);
+            named = now;
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        report = receive(&stream[..], Vec::new(), &destination, &options, observer) => {
+            assert_eq!(codes(&report.unwrap()), vec![None; count as usize]);
+        }
+        () = others => unreachable!("it has no end"),
+    }
+    assert!(blocked.await.unwrap().is_err(), "all were here by then");
+    most.max(folder.names().len() - named)
+}
+
+/// Others waited until every file of a round had its name.
+#[test]
+fn files_that_get_their_names_together_leave_others_their_turns() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(1).build().unwrap();
+    let most = runtime.block_on(most_named_in_a_turn(500));
+    assert!((1..=256).contains(&most), "{most} of 500 at once");
 }
