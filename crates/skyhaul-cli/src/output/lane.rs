@@ -12,7 +12,8 @@ use crate::progress::TICK;
 
 /// Bytes of notes that wait; further ones are dropped and counted.
 const MAX_NOTE_BYTES: usize = 64 * 1024;
-/// Bytes of results that wait; further ones are dropped and counted. One is taken whatever its size.
+/// Bytes of results that wait; further ones are dropped and counted. One at a time that is larger is taken
+/// beside them, whatever its size: others have their room all the same.
 const MAX_RESULT_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of one call to the system: each is a sign that somebody reads. What a pipe takes at once.
 const STEP_BYTES: usize = 4096;
@@ -26,6 +27,21 @@ pub(super) enum Kind {
     Result,
     /// Everything else.
     Note,
+}
+
+impl Kind {
+    /// Bytes that may wait.
+    fn most_bytes(self) -> usize {
+        match self {
+            Self::Result => MAX_RESULT_BYTES,
+            Self::Note => MAX_NOTE_BYTES,
+        }
+    }
+}
+
+/// True for a result that is larger than all that may wait together.
+fn is_large(kind: Kind, text: &str) -> bool {
+    kind == Kind::Result && text.len() > MAX_RESULT_BYTES
 }
 
 /// A queue and its thread.
@@ -43,8 +59,10 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     texts: VecDeque<(Stream, Kind, String)>,
-    /// Bytes that wait: of results, of notes.
+    /// Bytes that wait: of results, of notes. Those of a larger result are not among them, ...
     waiting: [usize; 2],
+    /// ... which waits.
+    has_large: bool,
     /// Texts that were dropped since that was last told: results, notes.
     dropped: [u64; 2],
     drawer: Option<Drawer>,
@@ -85,13 +103,11 @@ impl Lane {
     /// Takes a text, or drops it where too much waits.
     pub(super) fn put(&self, stream: Stream, kind: Kind, text: &str) {
         let mut queue = self.queue();
-        let most = if kind == Kind::Result { MAX_RESULT_BYTES } else { MAX_NOTE_BYTES };
-        let waiting = &mut queue.waiting[kind as usize];
-        if *waiting > 0 && *waiting + text.len() > most {
+        if !queue.has_room(kind, text) {
             queue.dropped[kind as usize] += 1;
             return;
         }
-        *waiting += text.len();
+        queue.take_in(kind, text);
         queue.texts.push_back((stream, kind, text.to_owned()));
         self.0.work.notify_one();
     }
@@ -141,7 +157,32 @@ impl Queue {
     }
 
     fn has_results(&self) -> bool {
-        self.waiting[Kind::Result as usize] > 0
+        self.waiting[Kind::Result as usize] > 0 || self.has_large
+    }
+
+    fn has_room(&self, kind: Kind, text: &str) -> bool {
+        if is_large(kind, text) {
+            return !self.has_large;
+        }
+        let waiting = self.waiting[kind as usize];
+        waiting == 0 || waiting + text.len() <= kind.most_bytes()
+    }
+
+    fn take_in(&mut self, kind: Kind, text: &str) {
+        if is_large(kind, text) {
+            self.has_large = true;
+        } else {
+            self.waiting[kind as usize] += text.len();
+        }
+    }
+
+    /// A text is written.
+    fn let_out(&mut self, kind: Kind, text: &str) {
+        if is_large(kind, text) {
+            self.has_large = false;
+        } else {
+            self.waiting[kind as usize] -= text.len();
+        }
     }
 
     /// The next text; when all are through, how many had to be dropped.
@@ -216,7 +257,7 @@ impl<W: Write> Writer<W> {
         let was_drawn = self.erase();
         let written = self.all(stream, text);
         let mut queue = self.lane.queue();
-        queue.waiting[kind as usize] -= text.len();
+        queue.let_out(kind, text);
         queue.is_redrawn |= was_drawn;
         queue.writing = None;
         match written {

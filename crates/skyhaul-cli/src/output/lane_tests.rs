@@ -83,17 +83,26 @@ fn a_result_that_nobody_reads_is_given_up_and_said() {
 }
 
 #[test]
-fn one_result_of_any_size_is_taken_and_more_than_the_bound_are_not() {
+fn a_result_of_any_size_takes_no_room_from_others_and_more_than_the_bound_are_not_taken() {
     let (lane, to, written) = slow();
-    let large = "r".repeat(MAX_RESULT_BYTES + 1);
+    let (large, small) = ("r".repeat(MAX_RESULT_BYTES + 1), "s".repeat(1 << 20));
     lane.put(Stream::Output, Kind::Result, &large);
-    lane.put(Stream::Output, Kind::Result, "small\n");
-    permit(&to, large.len() / STEP_BYTES + 2);
+    lane.put(Stream::Output, Kind::Result, &large);
+    (0..=MAX_RESULT_BYTES >> 20).for_each(|_| lane.put(Stream::Output, Kind::Result, &small));
+    assert_eq!(lane.queue().waiting[Kind::Result as usize], MAX_RESULT_BYTES);
+    permit(&to, (large.len() + MAX_RESULT_BYTES) / STEP_BYTES + 2);
     assert!(lane.finish(PATIENCE, PATIENCE));
     let written = written.lock().unwrap();
     let out: usize = written.iter().filter(|(stream, _)| *stream == Stream::Output).map(|w| w.1.len()).sum();
-    assert_eq!(out, large.len());
-    assert!(written.last().unwrap().1.ends_with(": 1 result\n"));
+    assert_eq!(out, large.len() + MAX_RESULT_BYTES);
+    assert!(written.last().unwrap().1.ends_with(": 2 results\n"));
+}
+
+#[test]
+fn a_large_result_is_waited_for_like_others() {
+    let (lane, _to, _) = slow();
+    lane.put(Stream::Output, Kind::Result, &"r".repeat(MAX_RESULT_BYTES + 1));
+    assert!(!lane.finish(SHORT, SHORT), "nobody reads");
 }
 
 #[test]
