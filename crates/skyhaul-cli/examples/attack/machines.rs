@@ -1,4 +1,5 @@
-//! Two machines that are peers, for a sealed transfer: `ship` sends, `ground` receives.
+//! Machines that are peers, for a sealed transfer: `ship` sends, `ground` receives, and has another peer with
+//! leave to send, `rogue`, who attacks.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,11 +19,12 @@ pub(crate) const GROUND: &str = "ground";
 /// Segment that rides in a first message: none that anybody takes for one.
 const SEGMENT_BYTES: usize = 20;
 
-/// Folders of both machines, and what both share.
+/// Folders of the machines, and what they share.
 #[derive(Debug)]
 pub(crate) struct Machines {
     pub(crate) ship: Machine,
     pub(crate) ground: Machine,
+    pub(crate) rogue: Machine,
     psk: Secret,
 }
 
@@ -36,10 +38,12 @@ pub(crate) struct Machine {
 impl Machines {
     pub(crate) fn new() -> io::Result<Self> {
         let psk = random_secret()?;
-        let (ship, ground) = (Machine::new()?, Machine::new()?);
-        ship.knows(GROUND, ground.key(), &psk)?;
-        ground.knows("ship", ship.key(), &psk)?;
-        Ok(Self { ship, ground, psk })
+        let (ship, ground, rogue) = (Machine::new()?, Machine::new()?, Machine::new()?);
+        for (name, sender) in [("ship", &ship), ("rogue", &rogue)] {
+            sender.knows(GROUND, ground.key(), &psk)?;
+            ground.knows(name, sender.key(), &psk)?;
+        }
+        Ok(Self { ship, ground, rogue, psk })
     }
 
     /// First messages of as many handshakes of the ship's, without counter or token: as somebody has them who

@@ -1,13 +1,18 @@
 //! Strangers beside a sealed transfer: datagrams that are nobody's, and first messages of a known peer that
-//! are sent again.
+//! are sent again. And peers beside it, who attack under a name of their own.
 
+use std::fs::File;
 use std::io;
 use std::net::UdpSocket;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
 use crate::honest::noise;
+use crate::machines::GROUND;
+use crate::process::{Process, skyhaul};
 use crate::wire::sockets;
 
 /// Datagrams a second.
@@ -23,14 +28,104 @@ const MESSAGE: [u8; 4] = [0x24, 0, 0, 0];
 const ANSWER: u8 = 2;
 const COOKIE: u8 = 3;
 
-pub(crate) const ATTACKS: &[Attack] = &[Attack {
-    name: "sealed-alien",
-    place: Place::On,
-    octets: "27 MB",
-    aim: "strangers' records and replayed first messages take the time of a sealed transfer over geo",
-    scene: Scene { is_sealed: true, ..Scene::PLAIN },
-    run: strangers,
-}];
+/// Senders of a peer's that are killed: more than there are places.
+const KILLED: usize = 40;
+/// Sessions of a peer's with many files each, and the files of one.
+const MANY: usize = 2;
+const FILES: usize = 4000;
+
+const SCENE: Scene = Scene { is_sealed: true, ..Scene::PLAIN };
+
+pub(crate) const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "sealed-alien",
+        place: Place::On,
+        octets: "27 MB",
+        aim: "strangers' records and replayed first messages take the time of a sealed transfer over geo",
+        scene: SCENE,
+        run: strangers,
+    },
+    Attack {
+        name: "sealed-killed",
+        place: Place::Peer,
+        octets: "none: bad luck",
+        aim: "40 senders of another peer that were killed hold all sessions",
+        scene: SCENE,
+        run: killed,
+    },
+    Attack {
+        name: "sealed-many",
+        place: Place::Peer,
+        octets: "what the receiver takes",
+        aim: "another peer's empty files, thousands a session; CPU, disk",
+        scene: SCENE,
+        run: many,
+    },
+];
+
+/// `send` of the peer who attacks, at a declared rate.
+fn sender(field: &Field<'_>, rate: &str, paths: &[PathBuf]) -> io::Result<Process> {
+    let paths = paths.iter().map(|path| path.display().to_string());
+    let words = ["send", "-q", "--no-memory", "--rate", rate].map(str::to_string).into_iter().chain(paths);
+    let words: Vec<String> = words.chain([format!("{GROUND}@{}", field.receiver)]).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut command = skyhaul(field.binary, &words);
+    field.machines()?.rogue.runs(&mut command);
+    Process::start(&mut command)
+}
+
+/// Senders that are killed while their file is under way.
+fn killed(field: &Field<'_>) -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("zeros.bin");
+    File::create(&path)?.set_len(1 << 30)?;
+    let senders: io::Result<Vec<Process>> =
+        (0..KILLED).map(|_| sender(field, "200k", std::slice::from_ref(&path))).collect();
+    field.wait(Duration::from_secs(5));
+    drop(senders?);
+    field.stand();
+    while field.goes_on() {
+        field.wait(Duration::from_secs(1));
+    }
+    Ok(())
+}
+
+/// Sessions one behind the other, of new files each.
+fn many(field: &Field<'_>) -> io::Result<()> {
+    let stored = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let stored = &stored;
+        let in_turn = |lane| scope.spawn(move || many_in_turn(field, lane, stored));
+        let sessions: Vec<_> = (0..MANY).map(in_turn).collect();
+        let failed = || io::Error::other("a session panicked");
+        sessions.into_iter().try_for_each(|session| session.join().map_err(|_| failed())?)
+    })?;
+    field.achieve(format!("{} files stored", stored.load(Ordering::Relaxed)));
+    Ok(())
+}
+
+/// Counts the files of each session that ended well.
+fn many_in_turn(field: &Field<'_>, lane: usize, stored: &AtomicUsize) -> io::Result<()> {
+    for turn in 0.. {
+        let folder = tempfile::tempdir()?;
+        let path = |file| folder.path().join(format!("many{lane}-{turn}-{file}"));
+        let paths: Vec<PathBuf> = (0..FILES).map(path).collect();
+        paths.iter().try_for_each(|path| File::create(path).map(drop))?;
+        let mut process = sender(field, "100M", &paths)?;
+        field.stand();
+        let status = loop {
+            match process.ended_within(Duration::from_millis(100))? {
+                Some(status) => break status,
+                None if field.goes_on() => {}
+                None => return Ok(()),
+            }
+        };
+        if status.success() {
+            stored.fetch_add(FILES, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
 
 fn strangers(field: &Field<'_>) -> io::Result<()> {
     let messages = field.machines()?.first_messages(HANDSHAKES)?;
