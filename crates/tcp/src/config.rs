@@ -375,7 +375,7 @@ impl Config {
     ) -> ControllerConfig {
         // Few acknowledgements tell of many segments each, and pacing spreads what they allow.
         let (counting, pacing_percent, product_bytes, vegas) = match self.in_force(is_scps) {
-            Some(scps) => (Counting::Reports, scps.pacing_percent, scps.bandwidth_delay_bytes, scps.vegas),
+            Some(scps) => (Counting::Reports, scps.pacing_percent, scps.bandwidth_delay_bytes, scps.vegas()),
             None => (self.counting, self.pacing_percent, None, VegasConfig::default()),
         };
         let default_bytes = (10 * mss_bytes).min(14_600.max(2 * mss_bytes));

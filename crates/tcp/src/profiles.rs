@@ -1,6 +1,6 @@
 //! Profiles of SCPS-TP: for a user, the reference implementation's, and the tables of the paper.
 
-use skyhaul_congestion::{ControllerKind, VegasConfig};
+use skyhaul_congestion::ControllerKind;
 use skyhaul_core::{MS, SECOND, Verdict};
 
 use crate::ack_policy::AckPolicy;
@@ -18,7 +18,7 @@ impl Config {
     pub fn scps_reference() -> Self {
         let scps = Scps {
             pacing_percent: None,
-            vegas: VegasConfig { doubles_each_round: true, times_segments: false },
+            starts_each_round: true,
             ack_policy: AckPolicy::Reduced { every_packets: 2, delay_ns: 200 * MS },
             max_snacks: 1,
             ..Scps::short()

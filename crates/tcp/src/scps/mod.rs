@@ -72,8 +72,10 @@ pub struct Scps {
     /// segments come as long as there is a window, so that each acknowledgement tells of one that has just
     /// come; where a burst waits for it, Vegas takes that for a queue [SCPS-TP 6.1.1].
     pub pacing_percent: Option<(u64, u64)>,
-    /// Choices of Vegas.
-    pub vegas: VegasConfig,
+    /// The slow start of Vegas doubles every round trip; else every other one [SCPS-TP 3.1.1].
+    pub starts_each_round: bool,
+    /// Vegas goes by the segments that are timed; else by the newest one that arrived.
+    pub times_segments: bool,
     /// Bandwidth times delay of the path, where slow start ends at the latest [SCPS-TP 3.1.1]; `None`: it
     /// is not known.
     pub bandwidth_delay_bytes: Option<u64>,
@@ -108,7 +110,8 @@ impl Scps {
         Self {
             controller: ControllerKind::Vegas,
             pacing_percent: Some((100, 100)),
-            vegas: VegasConfig::default(),
+            starts_each_round: false,
+            times_segments: false,
             bandwidth_delay_bytes: None,
             ack_policy: AckPolicy::PerRoundTrip { acks: 8 },
             loss_cause: Verdict::Congestion,
@@ -119,6 +122,11 @@ impl Scps {
             best_effort_repeats: BEST_EFFORT_REPEATS,
             source_quench: false,
         }
+    }
+
+    /// Choices of Vegas.
+    pub(crate) fn vegas(&self) -> VegasConfig {
+        VegasConfig { doubles_each_round: self.starts_each_round, times_segments: self.times_segments }
     }
 
     /// Offer of our SYN, of a connection that has this number for compressed headers.

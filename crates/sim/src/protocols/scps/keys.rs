@@ -53,16 +53,11 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
         ),
         Key::new("pacing_percent", Or("none", Pair(PERCENT_OF_RATE)), |s: &mut Scps| &mut s.pacing_percent)
             .means("Pacing rate over window per round trip, in slow start and in avoidance; \"none\": segments leave as the window lets them."),
-        Key::new("slow_start", Choice(&[("every-other-round", false), ("each-round", true)]), |s: &mut Scps| {
-            &mut s.vegas.doubles_each_round
-        })
-        .means("Round trips in which the slow start of Vegas doubles the window."),
-        Key::new("vegas_rtt", Choice(&[("newest", false), ("timed", true)]), |s: &mut Scps| {
-            &mut s.vegas.times_segments
-        })
-        .means(
-            "Round trips that Vegas goes by: of the newest packet that an acknowledgement tells of, or of the \
-             segments that are timed, which delayed acknowledgements make longer.",
+        Key::new("starts_each_round", Switch, |s: &mut Scps| &mut s.starts_each_round)
+            .means("The slow start of Vegas doubles the window every round trip, not every other one."),
+        Key::new("times_segments", Switch, |s: &mut Scps| &mut s.times_segments).means(
+            "Vegas goes by the round trips of the segments that are timed, which delayed acknowledgements make \
+             longer, not by those of the newest packet that arrived.",
         ),
         Key::new("bandwidth_delay", Or("none", Bytes::BUFFER), |s: &mut Scps| &mut s.bandwidth_delay_bytes)
             .means("Window in which slow start ends at the latest, as a path is known to hold no more; \"none\": nobody knows."),
