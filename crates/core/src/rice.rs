@@ -32,18 +32,34 @@ impl RiceCost {
         }
     }
 
+    /// Bits under this parameter, one of those that are tried.
+    #[must_use]
+    pub fn bits(&self, k: u8) -> u64 {
+        let added = self.added_bits.get(usize::from(k)).copied().unwrap_or(0);
+        self.runs * (1 + u64::from(k)) + added
+    }
+
     /// The cheapest parameter and its bits.
     #[must_use]
     pub fn best(&self) -> (u8, u64) {
-        let cost = |(k, &added): (u8, &u64)| (k, self.runs * (1 + u64::from(k)) + added);
-        (0u8..).zip(&self.added_bits).map(cost).min_by_key(|&(k, bits)| (bits, k)).unwrap_or((0, 0))
+        (0..PARAMETERS as u8).map(|k| (k, self.bits(k))).min_by_key(|&(k, bits)| (bits, k)).unwrap_or((0, 0))
     }
 }
 
 /// Appends alternating runs, each at least 1, behind an octet with the parameters of both kinds, the first
 /// kind's in its upper half. The last octet is filled up with 0.
-pub fn put_rice_runs(out: &mut Vec<u8>, runs: &[u32], [first, second]: [u8; 2]) {
-    out.push(first << 4 | second);
+pub fn put_rice_runs(out: &mut Vec<u8>, runs: &[u32], parameters: [u8; 2]) {
+    out.push(parameters[0] << 4 | parameters[1]);
+    put_runs(out, runs, parameters).finish(0);
+}
+
+/// Appends alternating runs, each at least 1, by parameters that the reader knows. The last octet is filled
+/// up with 1, which begins a run that has no end: the octets alone say where the runs are over.
+pub fn put_ended_rice_runs(out: &mut Vec<u8>, runs: &[u32], parameters: [u8; 2]) {
+    put_runs(out, runs, parameters).finish(u8::MAX);
+}
+
+fn put_runs<'a>(out: &'a mut Vec<u8>, runs: &[u32], [first, second]: [u8; 2]) -> BitWriter<'a> {
     let mut bits = BitWriter { out, held: 0, count: 0 };
     for (i, &run) in runs.iter().enumerate() {
         let k = if i % 2 == 0 { first } else { second };
@@ -58,7 +74,7 @@ pub fn put_rice_runs(out: &mut Vec<u8>, runs: &[u32], [first, second]: [u8; 2]) 
             bits.put(unary << k | low, quotient + 1 + u32::from(k));
         }
     }
-    bits.finish();
+    bits
 }
 
 struct BitWriter<'a> {
@@ -78,9 +94,10 @@ impl BitWriter<'_> {
         }
     }
 
-    fn finish(self) {
+    /// Fills the last octet up with the lowest bits of `filler`.
+    fn finish(self, filler: u8) {
         if self.count > 0 {
-            self.out.push((self.held << (8 - self.count)) as u8);
+            self.out.push((self.held << (8 - self.count)) as u8 | filler >> self.count);
         }
     }
 }
@@ -97,11 +114,12 @@ impl<'a> RiceRuns<'a> {
     /// Runs in these octets, the parameters first; `None`: there is no octet.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let (&parameters, bytes) = bytes.split_first()?;
-        Some(Self {
-            parameters: [parameters >> 4, parameters & 15],
-            bits: BitReader { bytes, at: 0 },
-            count: 0,
-        })
+        Some(Self::with_parameters(bytes, [parameters >> 4, parameters & 15]))
+    }
+
+    /// Runs in these octets by parameters that stand elsewhere.
+    pub fn with_parameters(bytes: &'a [u8], parameters: [u8; 2]) -> Self {
+        Self { parameters, bits: BitReader { bytes, at: 0 }, count: 0 }
     }
 
     /// Parameters of both kinds.
@@ -173,6 +191,18 @@ mod tests {
             let mut coded = RiceRuns::new(&out).expect("it has octets");
             let read: Vec<u32> = coded.by_ref().take(runs.len()).collect();
             assert_eq!((read.as_slice(), coded.used_bytes()), (runs, out.len()));
+        }
+    }
+
+    #[test]
+    fn runs_that_end_by_themselves_are_read_without_their_number() {
+        for runs in [&[][..], &[1], &[1, 17, 2, 300], &[40, 1 << 20], &[1, 1, 1, 1, 1, 1, 1, 1]] {
+            let mut out = Vec::new();
+            put_ended_rice_runs(&mut out, runs, [0, 4]);
+            // Whoever needs a length fills it up in the same way.
+            out.extend([u8::MAX; 2]);
+            let read: Vec<u32> = RiceRuns::with_parameters(&out, [0, 4]).collect();
+            assert_eq!(read, runs);
         }
     }
 

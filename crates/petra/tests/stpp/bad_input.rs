@@ -31,8 +31,11 @@ fn status(last_io: u32, last_seq_no: u32, missing: Vec<u16>) -> Body<'static> {
 fn a_status_about_what_was_never_sent_is_counted_and_changes_nothing() {
     let (mut world, pdu) = world();
     let before = (world.state(0), world.stats(0).acknowledged_bytes);
-    for (last_io, last_seq_no) in [(5000, 5000), (1, 5000), (u32::MAX / 2, u32::MAX / 2)] {
-        inject(&mut world, 0, &Pdu { body: status(last_io, last_seq_no, Vec::new()), ..pdu.clone() });
+    let [none, first] = [Vec::new(), vec![1]];
+    for (last_io, last_seq_no, missing) in
+        [(5000, 5000, &none), (1, 5000, &first), (u32::MAX / 2, u32::MAX / 2, &none)]
+    {
+        inject(&mut world, 0, &Pdu { body: status(last_io, last_seq_no, missing.clone()), ..pdu.clone() });
     }
     assert_eq!(world.stats(0).refused, 3);
     assert_eq!((world.state(0), world.stats(0).acknowledged_bytes), before);

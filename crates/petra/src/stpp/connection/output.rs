@@ -9,10 +9,10 @@ use skyhaul_core::{Event, Integrity};
 use super::decision::Sending;
 use super::{Connection, Names};
 use crate::stpp::call::Call;
-use crate::stpp::pdu::{Body, HEADER_BYTES, MODULUS, Pdu, encode_with, reset};
+use crate::stpp::pdu::{Body, HEADER_BYTES, MODULUS, Pdu, SPARE_MASK_BYTES, encode_with, reset};
 use crate::stpp::send::{Outgoing, SenderAction};
 
-/// Octets of a solicited status in front of its mask.
+/// Octets of a solicited status between its header and the rest of its mask.
 const ECHO_BYTES: usize = 4;
 
 impl Connection {
@@ -44,7 +44,7 @@ impl Connection {
 
     fn send_status(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) {
         let room = context.path.max_segment_bytes().saturating_sub(HEADER_BYTES + ECHO_BYTES);
-        let status = self.receiver.depart(context.now, room);
+        let status = self.receiver.depart(context.now, SPARE_MASK_BYTES + room);
         let kind = if status.echo.is_some() { &mut self.stats.stats } else { &mut self.stats.ustats };
         *kind += 1;
         self.push(&Body::Status(status), None, context, out);

@@ -143,17 +143,19 @@ fn read_status(fields: Fields, body: &[u8]) -> Result<Status, Malformed> {
     } else {
         (None, body)
     };
-    let span = fields.clock.wrapping_sub(fields.number);
+    let [span @ .., first, second] = fields.clock.to_be_bytes();
+    let span = u32::from(u16::from_be_bytes(span));
     if span > MAX_MASK_PDUS {
         return Err(Malformed::Mask);
     }
     let coded = match (has(flags::BITMAP), has(flags::RICE)) {
         (false, false) => Coded::List,
         (true, false) => Coded::Bitmap,
-        (false, true) => Coded::Rice([0; 2]),
+        (false, true) => Coded::Rice,
         (true, true) => return Err(Malformed::Kind),
     };
-    let mask = Mask::decode(mask, span, coded).ok_or(Malformed::Mask)?;
-    let (last_io, last_seq_no, is_stopped) = (fields.number, fields.clock, has(flags::STOPPED));
+    let mask = Mask::decode([first, second], mask, span, coded).ok_or(Malformed::Mask)?;
+    let last_seq_no = fields.number.wrapping_add(span);
+    let (last_io, is_stopped) = (fields.number, has(flags::STOPPED));
     Ok(Status { last_io, last_seq_no, echo, is_stopped, mask })
 }

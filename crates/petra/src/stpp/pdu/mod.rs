@@ -34,6 +34,8 @@ pub const MODULUS: u64 = 1 << 32;
 /// PDUs that a mask speaks of at most: the largest window.
 pub const MAX_MASK_PDUS: u32 = MAX_WINDOW_PDUS as u32;
 
+/// Octets of a mask that have their place in the header of a status.
+pub(super) const SPARE_MASK_BYTES: usize = 2;
 /// Place of the CRC in the header.
 const CRC: core::ops::Range<usize> = 16..20;
 /// Octets of an opening's body.
@@ -148,7 +150,7 @@ pub struct Opening {
 pub struct Status {
     /// LAST_IO: everything up to this number has arrived.
     pub last_io: u32,
-    /// LAST_SEQ_NO: the status speaks of numbers up to this one.
+    /// LAST_SEQ_NO: the status speaks of numbers up to this one; LAST_IO if nothing is missing.
     pub last_seq_no: u32,
     /// Clock of the POLL that it answers: SSTAT; `None`: USTAT.
     pub echo: Option<u32>,

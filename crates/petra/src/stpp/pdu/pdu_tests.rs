@@ -39,13 +39,9 @@ fn opening() -> Opening {
 }
 
 fn status(missing: &[u16], coding: MaskCoding) -> Status {
-    Status {
-        last_io: 0x10,
-        last_seq_no: 0x1B,
-        echo: None,
-        is_stopped: false,
-        mask: Mask::new(missing.to_vec(), 11, coding),
-    }
+    let span = if missing.is_empty() { 0 } else { 11 };
+    let mask = Mask::new(missing.to_vec(), span, coding);
+    Status { last_io: 0x10, last_seq_no: 0x10 + span, echo: None, is_stopped: false, mask }
 }
 
 #[test]
@@ -55,7 +51,7 @@ fn golden_vectors() {
     check("data", &pdu(Body::Data { number: 0x11, poll: None, payload: b"hello" }));
     check("data-poll", &pdu(Body::Data { number: 0x11, poll: Some(0x0001_0203), payload: b"hello" }));
     check("poll", &pdu(Body::Poll { clock: 0x0001_0203 }));
-    let clean = Status { last_seq_no: 0x10, mask: Mask::clean(), ..status(&[], MaskCoding::List) };
+    let clean = status(&[], MaskCoding::List);
     check("ustat-clean", &pdu(Body::Status(clean.clone())));
     check("ustat-stop", &pdu(Body::Status(Status { is_stopped: true, ..clean })));
     check("ustat-list", &pdu(Body::Status(status(&[1, 4], MaskCoding::List))));
@@ -98,11 +94,19 @@ fn what_cannot_be_is_refused_with_its_reason() {
         Err(Malformed::Opening),
         "an SDU header that has no room for its fields"
     );
-    assert_eq!(changed("ustat-list", 21, 0), Err(Malformed::Mask), "LAST_IO cannot be missing");
-    assert_eq!(changed("ustat-list", 21, 4), Err(Malformed::Mask), "it does not rise");
-    assert_eq!(changed("ustat-list", 23, 12), Err(Malformed::Mask), "beyond LAST_SEQ_NO");
-    assert_eq!(changed("ustat-bitmap", 21, 1), Err(Malformed::Mask), "a bit beyond LAST_SEQ_NO");
-    assert_eq!(changed("ustat-bitmap", 12, 9), Err(Malformed::Mask), "more numbers than any window");
+    assert_eq!(changed("ustat-list", 15, 0), Err(Malformed::Mask), "LAST_IO cannot be missing");
+    assert_eq!(changed("ustat-list", 15, 2), Err(Malformed::Mask), "LAST_IO + 1 is missing");
+    assert_eq!(changed("ustat-list", 21, 1), Err(Malformed::Mask), "it does not rise");
+    assert_eq!(changed("ustat-list", 21, 12), Err(Malformed::Mask), "beyond LAST_SEQ_NO");
+    assert_eq!(changed("ustat-bitmap", 15, 1), Err(Malformed::Mask), "a bit beyond LAST_SEQ_NO");
+    assert_eq!(changed("ustat-bitmap", 14, 0x10), Err(Malformed::Mask), "LAST_IO + 1 is missing");
+    assert_eq!(changed("ustat-bitmap", 12, 0x41), Err(Malformed::Mask), "more numbers than any window");
+    assert_eq!(changed("ustat-rice", 15, 0), Err(Malformed::Mask), "not filled up with 1");
+    assert_eq!(changed("ustat-rice", 13, 3), Err(Malformed::Mask), "beyond LAST_SEQ_NO");
+    assert_eq!(changed("ustat-clean", 13, 1), Err(Malformed::Mask), "a span and nothing missing");
+    assert_eq!(changed("ustat-clean", 15, 1), Err(Malformed::Mask), "a mask without span");
+    assert_eq!(changed("ustat-clean", 5, 8), Err(Malformed::Mask), "a bitmap of nothing");
+    assert_eq!(changed("ustat-clean", 5, 32), Err(Malformed::Mask), "Rice codes of nothing");
     let empty = resealed(vector("data")[..HEADER_BYTES].to_vec());
     assert_eq!(decode(&empty), Err(Malformed::Length));
     let mut long = vector("poll");
@@ -114,28 +118,23 @@ fn what_cannot_be_is_refused_with_its_reason() {
 #[test]
 fn the_shortest_coding_has_less_than_a_bit_for_each_of_a_run() {
     let octets = |missing: Vec<u16>, coding| {
-        let status = Status {
-            last_io: 0,
-            last_seq_no: 100,
-            mask: Mask::new(missing, 100, coding),
-            ..status(&[], coding)
-        };
+        let span = if missing.is_empty() { 0 } else { 100 };
+        let mask = Mask::new(missing, span, coding);
+        let status = Status { last_io: 0, last_seq_no: span, mask, ..status(&[], coding) };
         encoded(&pdu(Body::Status(status))).len() - HEADER_BYTES
     };
     let all: Vec<u16> = (1..=100).collect();
-    assert_eq!(octets(all.clone(), MaskCoding::Bitmap), 13);
-    assert_eq!(octets(all.clone(), MaskCoding::List), 200);
-    assert_eq!(octets(all.clone(), MaskCoding::Rice), 3, "0.24 bits each");
-    assert_eq!(octets(all, MaskCoding::Shorter), 3);
+    assert_eq!(octets(all.clone(), MaskCoding::Bitmap), 11, "and two in the header");
+    assert_eq!(octets(all.clone(), MaskCoding::List), 198);
+    assert_eq!(octets(all.clone(), MaskCoding::Rice), 4, "0.48 bits each with those in the header");
+    assert_eq!(octets(all, MaskCoding::Shorter), 4);
     let every_other: Vec<u16> = (1..=100).step_by(2).collect();
-    assert_eq!(octets(every_other.clone(), MaskCoding::Bitmap), 13);
-    assert_eq!(
-        octets(every_other, MaskCoding::Shorter),
-        13,
-        "runs of one take a bit each, and the parameters an octet"
-    );
-    assert!(octets((1..=100).step_by(10).collect(), MaskCoding::Rice) < 10, "below an octet for each of ten");
-    assert_eq!(octets(vec![7, 9], MaskCoding::Shorter), 4);
+    assert_eq!(octets(every_other, MaskCoding::Shorter), 11);
+    let every_tenth: Vec<u16> = (1..=100).step_by(10).collect();
+    assert_eq!(octets(every_tenth, MaskCoding::Rice), 5, "55 bits: 5.6 for each of ten, filled up");
+    assert_eq!(octets(vec![1], MaskCoding::Shorter), 0, "one has its place in the header");
+    assert_eq!(octets(vec![1, 9, 17], MaskCoding::Shorter), 0, "of 13 bits, three");
+    assert_eq!(octets(vec![1, 99], MaskCoding::Shorter), 0, "of 12 bits");
     assert_eq!(octets(Vec::new(), MaskCoding::Bitmap), 0, "a clean status is a header");
 }
 
@@ -148,7 +147,7 @@ proptest! {
         let mut bytes = rest;
         bytes.splice(4..4, [kind, flags]);
         if near && bytes.len() >= HEADER_BYTES {
-            bytes[8..16].copy_from_slice(&[0, 0, 0, 7, 0, 0, 0, 40]);
+            bytes[8..14].copy_from_slice(&[0, 0, 0, 7, 0, 40]);
         }
         let bytes = resealed(bytes);
         if let Ok(pdu) = decode(&bytes) {
@@ -163,8 +162,10 @@ proptest! {
             Just(MaskCoding::Bitmap), Just(MaskCoding::List), Just(MaskCoding::Rice), Just(MaskCoding::Shorter),
         ],
     ) {
-        let missing: Vec<u16> = places.into_iter().collect();
-        let span = u32::from(missing.last().copied().unwrap_or(0)) + beyond;
+        // The first one, if there is one, is next to LAST_IO.
+        let shift = places.first().map_or(0, |first| first - 1);
+        let missing: Vec<u16> = places.into_iter().map(|place| place - shift).collect();
+        let span = missing.last().map_or(0, |&last| u32::from(last) + beyond);
         let last_io = u32::MAX - 3;
         let mask = Mask::new(missing, span, coding);
         let sent = Status { last_io, last_seq_no: last_io.wrapping_add(span), mask, ..status(&[], coding) };
@@ -177,15 +178,11 @@ proptest! {
 #[test]
 fn any_octets_are_a_rice_coded_mask_as_it_is_written_or_none() {
     let (mut masks, mut none) = (0, 0);
-    for span in [0_u32, 1, 2, 5, 11, 40] {
+    for span in [0_u8, 1, 2, 5, 11, 40] {
         for word in 0..=u16::MAX {
-            let [first, second] = word.to_be_bytes();
-            let mut bytes = encoded(&pdu(Body::Status(Status {
-                last_seq_no: 0x10 + span,
-                ..status(&[], MaskCoding::List)
-            })));
-            bytes[5] |= 32;
-            bytes.extend([first & 0x33, second]);
+            let mut bytes = vector("ustat-rice");
+            bytes[12..14].copy_from_slice(&[0, span]);
+            bytes[14..16].copy_from_slice(&word.to_be_bytes());
             let bytes = resealed(bytes);
             match decode(&bytes) {
                 Ok(pdu) => {

@@ -79,7 +79,7 @@ impl Assembly {
         let whole_bytes = match coding {
             MaskCoding::Bitmap => 0, // cut below
             MaskCoding::List => missing.len() * ENTRY_BYTES,
-            MaskCoding::Rice => rice_bytes(&missing, span),
+            MaskCoding::Rice => rice_bytes(&missing),
             MaskCoding::Shorter => shortest_bytes(&missing, span),
         };
         let (coding, last_seq_no) = match coding {

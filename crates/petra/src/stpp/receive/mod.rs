@@ -156,7 +156,7 @@ impl Receiver {
         self.reporter.due(now, self.assembly.has_gaps(), self.is_stopped())
     }
 
-    /// Status that leaves now, with a mask of at most so many octets.
+    /// Status that leaves now, with a mask of at most so many octets, those in the header included.
     pub(super) fn depart(&mut self, now: Instant, max_mask_bytes: usize) -> Status {
         let is_stopped = self.is_stopped();
         let echo = self.reporter.depart(now, is_stopped);
