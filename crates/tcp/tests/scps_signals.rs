@@ -5,7 +5,7 @@ mod common;
 
 use common::{Heard, Lone, plain};
 use skyhaul_core::{MS, SECOND, Verdict};
-use skyhaul_tcp::scps::{CAPABILITIES, Scps, Snack, SnackOption, facility};
+use skyhaul_tcp::scps::{CAPABILITIES, CORRUPTION, Scps, Snack, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
 use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, Route, Routes, Signals, State};
 
@@ -186,6 +186,43 @@ fn word_of_links_counts_where_it_quotes_a_number_under_way() {
 }
 
 /// In its place RFC 1122 4.2.3.9 has a host that is out of reach: it may pass.
+#[test]
+fn a_flood_of_forged_words_is_counted_and_changes_nothing() {
+    let mut lone = ten_under_way(scps(), 10_000);
+    for number in 0..10_000 {
+        lone.icmp(IcmpMessage::LinkOutage, 1_000_000 + number);
+    }
+    assert_eq!((lone.hear(), heard(&lone)), (vec![], (0, 10_000)));
+    lone.wait_ms(RTT_MS);
+    lone.ack(1, 10_001);
+    assert_eq!(lone.data_sent()[..2], [10_001, 11_001]);
+}
+
+/// Windows of so many rounds of `rtt_ms`, whose every acknowledgement says that losses are damage.
+fn windows_by_a_liar(lone: &mut Lone, first: u32, rounds: usize, rtt_ms: u64) -> (u32, Vec<u64>) {
+    let (mut una, mut windows) = (first, Vec::new());
+    for _ in 0..rounds {
+        lone.wait_ms(rtt_ms);
+        let mut options = Options::default();
+        assert!(options.extra.push(CORRUPTION, &[]));
+        lone.say(flags::ACK, 1, una, options, b"");
+        let sent = lone.data_sent();
+        una = sent.last().map_or(una, |&last| last + 1000);
+        windows.push(lone.stats().cwnd_bytes);
+    }
+    (una, windows)
+}
+
+#[test]
+fn a_liar_s_word_of_damage_lifts_no_window_that_longer_round_trips_lower() {
+    let config = Config { send_limit_bytes: 2_000_000, ..speaking(scps()) };
+    let mut lone = ten_of(&config, offering(&scps()), 1_500_000);
+    let (una, short) = windows_by_a_liar(&mut lone, 10_001, 4, RTT_MS);
+    assert_eq!(short[3], 40_000, "{short:?}");
+    let (_, long) = windows_by_a_liar(&mut lone, una, 10, 3 * RTT_MS);
+    assert!(long[9] < 20_000 && long.windows(2).all(|two| two[1] <= two[0]), "{long:?}");
+}
+
 #[test]
 fn to_a_plain_peer_a_link_outage_is_a_host_out_of_reach() {
     let mut lone = ten_under_way_to(scps(), Options { mss: Some(1000), ..Options::default() }, 0);
