@@ -99,10 +99,12 @@ fn three_hundred_files_take_few_lines_in_a_pipe_unless_all_are_asked_for() {
         let sent = send_all(&files, &receiver.address, more);
         let (received, _inbox) = receiver.wait();
         for said in [&sent, &received] {
-            // How many lines the sentence behind `held back by` has hangs on what this machine did meanwhile.
+            // The sentence behind `held back by` has up to five lines, as this machine was held up meanwhile.
             let goes_on = |line: &&str| line.starts_with(&" ".repeat(20));
-            let lines = said.out.lines().chain(said.err.lines()).filter(|line| !goes_on(line)).count();
-            assert!(said.code == Some(0) && lines <= most, "{lines}: {said:?}");
+            let (further, lines): (Vec<&str>, Vec<&str>) =
+                said.out.lines().chain(said.err.lines()).partition(goes_on);
+            let lines = lines.len();
+            assert!(said.code == Some(0) && lines <= most && further.len() <= 4, "{lines}: {said:?}");
             assert_eq!(said.out.contains("BLAKE3"), !more.is_empty(), "{said:?}");
         }
     }
