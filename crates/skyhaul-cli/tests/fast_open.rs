@@ -10,6 +10,7 @@ mod namespace;
 #[path = "common/routed.rs"]
 mod routed;
 
+use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -22,11 +23,11 @@ use skyhaul_net::tun::TunDevice;
 use tempfile::TempDir;
 
 /// A folder with files to send, the paths that are remembered, and captures.
-struct Desk(TempDir);
+struct Desk(TempDir, Cell<u32>);
 
 impl Desk {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().unwrap(), Cell::new(0))
     }
 
     fn place(&self, name: &str) -> String {
@@ -40,13 +41,44 @@ impl Desk {
     /// Sends files until there is a cookie: a question that is repeated, as on a busy machine, is not asked
     /// again for a minute, unless that is forgotten.
     fn acquaint(&self) {
-        let keeps = |n: &i32| {
+        let keeps = |_: &i32| {
             let _ = std::fs::remove_file(self.cookies());
-            let sent = self.send(&format!("first-{n}"), b"content", &["--fast-open"]);
+            let sent = self.send(&self.new_name("first"), b"content", &["--fast-open"]);
             assert_eq!(sent.code, Some(0), "{sent:?}");
             sent.json()["fast_open"]["cookie_kept"] == true
         };
         (1..10).find(keeps).expect("a cookie");
+    }
+
+    /// A name that no other file has.
+    fn new_name(&self, begin: &str) -> String {
+        self.1.set(self.1.get() + 1);
+        format!("{begin}-{}", self.1.get())
+    }
+
+    /// Sends with a cookie until data is taken with the opening: one that is repeated, as on a busy machine,
+    /// goes without. Result: the name that it had then, and what was said.
+    fn send_quickly(&self, contents: &[u8], more: &[&str]) -> (String, Said) {
+        let attempt = |_| {
+            self.acquaint();
+            let name = self.new_name("quick");
+            let sent = self.send(&name, contents, &[&["--fast-open"], more].concat());
+            assert_eq!(sent.code, Some(0), "{sent:?}");
+            let is_quick = sent.json()["fast_open"]["taken_bytes"].as_u64() > Some(0);
+            is_quick.then_some((name, sent))
+        };
+        (1..10).find_map(attempt).expect("data taken with the opening")
+    }
+
+    /// Whether a cookie of the receiver is kept, and how many openings in a row are known to be lost.
+    fn kept(&self) -> (bool, u32) {
+        let text = std::fs::read_to_string(self.cookies()).unwrap_or_default();
+        let words: Vec<&str> = (text.lines())
+            .find(|line| line.contains("10.77.0.2"))
+            .unwrap_or("- - - 0 0")
+            .split(' ')
+            .collect();
+        (words[2] != "-", words[4].parse().unwrap())
     }
 
     /// Sends a file of this name and contents.
@@ -78,17 +110,17 @@ fn from_the_second_transfer_on_data_goes_with_the_opening() {
         desk.acquaint();
         let mode = std::fs::metadata(desk.cookies()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600);
-        let second = desk.send("second", b"of a few octets", &["--fast-open"]);
+        let (second_name, second) = desk.send_quickly(b"of a few octets", &[]);
         let told = &second.json()["fast_open"];
         let sent_bytes = told["sent_bytes"].as_u64().unwrap();
         assert!(sent_bytes > 15, "the whole file: {told}");
         assert_eq!((&told["begun_with"], &told["taken_bytes"]), (&"cookie".into(), &sent_bytes.into()));
         let big = noise(300_000);
-        let third = desk.send("third", &big, &["--fast-open"]);
+        let (third_name, third) = desk.send_quickly(&big, &[]);
         let told = &third.json()["fast_open"];
         assert!(told["taken_bytes"].as_u64().unwrap() > 1300, "a whole segment: {told}");
-        is_there(&receiver, "second", b"of a few octets");
-        is_there(&receiver, "third", &big);
+        is_there(&receiver, &second_name, b"of a few octets");
+        is_there(&receiver, &third_name, &big);
         // Without memory there is no cookie.
         let plain = ["send", &desk.place("first"), RECEIVER, "--json", "--transport", "tcp", "--tun", "sky1"];
         let forgetful = [&plain[..], &["--address", "10.78.0.2", "--fast-open", "--no-memory"]].concat();
@@ -107,17 +139,21 @@ fn a_receiver_tells_what_came_with_the_opening_and_one_without_it_serves_who_wan
         assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
         assert_eq!(sent.json()["fast_open"]["cookie_kept"], false);
         assert_eq!(received.json()["fast_open"], serde_json::Value::Null);
-        assert!(!desk.cookies().exists(), "nothing to keep");
+        let (has_cookie, lost_openings) = desk.kept();
+        assert!(!has_cookie);
+        assert_eq!(desk.cookies().exists(), lost_openings > 0, "else there is nothing to keep");
         let wide = receiver(&["--fast-open"]);
-        let _ = desk.send("two", b"content", &["--fast-open"]);
-        let sent = desk.send("three", b"content", &["--fast-open"]).json();
+        let sent = desk.send_quickly(b"content", &[]).1.json();
         kill_process(Pid::from_child(&wide.child), Signal::INT).unwrap();
         let (received, _inbox) = wide.wait();
         let told: Vec<u64> = (received.out.lines())
             .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
             .map(|result| result["fast_open"]["taken_bytes"].as_u64().unwrap())
             .collect();
-        assert_eq!(told, [0, sent["fast_open"]["taken_bytes"].as_u64().unwrap()]);
+        assert_eq!(
+            (told.first(), told.last()),
+            (Some(&0), sent["fast_open"]["taken_bytes"].as_u64().as_ref())
+        );
     });
 }
 
@@ -126,20 +162,25 @@ fn a_receiver_tells_what_came_with_the_opening_and_one_without_it_serves_who_wan
 fn a_stale_cookie_costs_nothing_and_is_replaced() {
     routed(|| {
         let desk = Desk::new();
-        let first = receiver(&["--fast-open"]);
-        desk.acquaint();
-        drop(first);
-        let before = std::fs::read_to_string(desk.cookies()).unwrap();
-        let second = receiver(&["--fast-open"]);
-        let stale = desk.send("two", b"content", &["--fast-open"]);
+        // An opening that is repeated, as on a busy machine, goes without option.
+        let ask_once = |_| {
+            let first = receiver(&["--fast-open"]);
+            desk.acquaint();
+            drop(first);
+            let before = std::fs::read_to_string(desk.cookies()).unwrap();
+            let second = receiver(&["--fast-open"]);
+            let stale = desk.send("two", b"content", &["--fast-open"]);
+            let sent_bytes = stale.json()["fast_open"]["sent_bytes"].as_u64();
+            assert!(stale.code == Some(0) && sent_bytes > Some(0), "{stale:?}");
+            (desk.kept().1 == 0).then_some((before, second, stale))
+        };
+        let (before, second, stale) = (1..10).find_map(ask_once).expect("an opening that is not repeated");
         let told = &stale.json()["fast_open"];
-        assert!(stale.code == Some(0) && told["sent_bytes"].as_u64() > Some(0), "{stale:?}");
         assert_eq!((&told["taken_bytes"], &told["cookie_kept"]), (&0.into(), &true.into()));
         assert_ne!(std::fs::read_to_string(desk.cookies()).unwrap(), before);
-        let told = desk.send("three", b"content", &["--fast-open"]).json();
-        assert!(told["fast_open"]["taken_bytes"].as_u64() > Some(0), "{told}");
+        let (third, _) = desk.send_quickly(b"content", &[]);
         is_there(&second, "two", b"content");
-        is_there(&second, "three", b"content");
+        is_there(&second, &third, b"content");
     });
 }
 
@@ -242,11 +283,11 @@ fn an_opening_that_is_replayed_delivers_a_small_file_again_and_changes_none() {
             let own = ["--fast-open", "--overwrite"];
             let receiver = receiver(if state == Folder::Replaced { &own } else { &own[..1] });
             let desk = Desk::new();
-            desk.acquaint();
             let capture = desk.place("capture");
-            let sent = desk.send("two", b"content", &["--fast-open", "--capture", &capture]).json();
+            let (name, sent) = desk.send_quickly(b"content", &["--capture", &capture]);
+            let sent = sent.json();
             let taken_bytes = sent["fast_open"]["taken_bytes"].as_u64().unwrap() as u32;
-            let two = receiver.path().join("two");
+            let two = receiver.path().join(name);
             match state {
                 Folder::Kept => {}
                 Folder::TakenAway => std::fs::remove_file(&two).unwrap(),
