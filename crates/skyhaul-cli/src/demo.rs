@@ -32,8 +32,8 @@ use crate::progress::{TICK, TransferBar};
 use crate::protection::Protection;
 use crate::remembered::Recalled;
 use crate::result::TransferResult;
-use crate::send::show;
 use crate::sent::{self, Cut, SendOutcome};
+use crate::shown::Shown;
 use crate::signals::stop_requested;
 use crate::transport::USUAL_MTU_BYTES;
 use crate::ways::FILES_PORT;
@@ -268,7 +268,8 @@ fn words(link: &LinkReport, alarm: Option<Alarm>, is_all: bool) -> Said {
 
 fn conclude(args: &DemoArgs, config: &LinkConfig, mut measured: DemoOutcome) -> Result<ExitCode, Failure> {
     let path_memory = measured.recalled.take().map(|recalled| recalled.finish(&measured.sender));
-    show(&TransferResult { path_memory, ..result(args, config, &measured) }, args.form())?;
+    let result = TransferResult { path_memory, ..result(args, config, &measured) };
+    Shown::new(result, args.form()).print()?;
     match (measured.link.warning(), measured.link.remark()) {
         (Some(warning), _) => note(&wrapped(&format!("WARNING: {warning}"), 0)),
         (None, Some(remark)) => note(&wrapped(&format!("note: {remark}"), 0)),

@@ -1,11 +1,11 @@
 //! The files of a transfer in its table: each, or of many their number and those that failed.
 
-use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use skyhaul_files::{Failure, FileOutcome, FileReport, RawName, Reason, SessionReport};
 
+use crate::file_results::{FileResult, FileResults};
 use crate::line::shortened;
-use crate::result::FileResult;
 
 /// Failures that are listed unless every file is asked for.
 const MAX_LISTED: usize = 10;
@@ -14,27 +14,24 @@ pub(crate) const NAME_COLUMNS: usize = 80;
 pub(crate) const REASON_COLUMNS: usize = 255;
 
 /// A line or two for each file if there is one or `all` are wanted, else a bounded number.
-pub(crate) fn file_lines(files: &[FileResult], all: bool) -> String {
-    let mut out = String::new();
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn write_file_lines(out: &mut dyn Write, files: &FileResults, all: bool) -> io::Result<()> {
     if all || files.len() <= 1 {
-        for one in files {
-            put(&mut out, one);
-        }
-        return out;
+        return files.iter().try_for_each(|one| put(out, &one));
     }
-    let failed = || files.iter().filter(|file| file.digest.is_none());
-    let (count, failures) = (files.len(), failed().count());
-    let delivered = match count - failures {
-        0 => return listed(out, failed(), failures),
-        there if there == count => format!("{count}, verified: they are what was sent"),
-        there => format!("{there} of {count} verified: they are what was sent"),
-    };
-    let _ = writeln!(out, "  {:<17} {delivered}", "files");
-    listed(out, failed(), failures)
+    let (count, there) = (files.len(), files.delivered());
+    match there {
+        0 => {}
+        _ if there == count => writeln!(out, "  {:<17} {count}, verified: they are what was sent", "files")?,
+        _ => writeln!(out, "  {:<17} {there} of {count} verified: they are what was sent", "files")?,
+    }
+    listed(out, files)
 }
 
-/// This report for [`file_lines`] without `all`: files that are only counted have no name and no reason. Made
-/// fit for a terminal, they would take a kilobyte each.
+/// This report for [`write_file_lines`] without `all`: files that are only counted have no name and no
+/// reason. Made fit for a terminal, they would take a kilobyte each.
 pub(crate) fn brief(report: &SessionReport) -> SessionReport {
     let (mut listed, is_one) = (0, report.files.len() <= 1);
     let mut is_listed = |file: &FileReport| {
@@ -56,29 +53,30 @@ pub(crate) fn brief(report: &SessionReport) -> SessionReport {
 }
 
 /// The first failures, and how many more there are.
-fn listed<'a>(mut out: String, failed: impl Iterator<Item = &'a FileResult>, failures: usize) -> String {
-    for one in failed.take(MAX_LISTED) {
+fn listed(out: &mut dyn Write, files: &FileResults) -> io::Result<()> {
+    for one in files.failed().take(MAX_LISTED) {
         let name = shortened(&one.name, NAME_COLUMNS);
         let error = one.error.as_ref().map(|error| shortened(error, REASON_COLUMNS));
-        put(&mut out, &FileResult { name, error, digest: None, ..one.clone() });
+        put(out, &FileResult { name, error, ..one })?;
     }
+    let failures = files.len() - files.delivered();
     if failures > MAX_LISTED {
-        let _ = writeln!(out, "  {:<17} {} more FAILED: --verbose lists them", "", failures - MAX_LISTED);
+        writeln!(out, "  {:<17} {} more FAILED: --verbose lists them", "", failures - MAX_LISTED)?;
     }
-    out
+    Ok(())
 }
 
-fn put(out: &mut String, file: &FileResult) {
-    let _ = match (&file.digest, &file.error) {
+fn put(out: &mut dyn Write, file: &FileResult) -> io::Result<()> {
+    match (&file.digest, &file.error) {
         (Some(digest), _) => {
-            let _ = writeln!(out, "  {:<17} {}  verified: it is what was sent", "file", file.name);
+            writeln!(out, "  {:<17} {}  verified: it is what was sent", "file", file.name)?;
             writeln!(out, "  {:<13} {digest}", "  BLAKE3") // 80 columns
         }
         (None, error) => {
             let error = error.as_deref().unwrap_or("unknown");
             writeln!(out, "  {:<17} {}  FAILED: {error}", "file", file.name)
         }
-    };
+    }
 }
 
 #[cfg(test)]
@@ -86,19 +84,16 @@ mod tests {
     use skyhaul_files::{Digest, Side};
 
     use super::*;
-    use crate::result::TransferResult;
 
-    fn files(delivered: usize, failed: usize) -> Vec<FileResult> {
-        let one = |i: usize| {
-            let is_there = i < delivered;
-            FileResult {
-                name: format!("f{i}"),
-                digest: is_there.then(|| "d1".into()),
-                error: (!is_there).then(|| "receiver: no".into()),
-                ..FileResult::default()
-            }
-        };
-        (0..delivered + failed).map(one).collect()
+    fn file_lines(files: &FileResults, all: bool) -> String {
+        let mut out = Vec::new();
+        write_file_lines(&mut out, files, all).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn files(delivered: usize, failed: usize) -> FileResults {
+        let names: Vec<String> = (0..delivered + failed).map(|i| format!("f{i}")).collect();
+        FileResults::of(names.iter().enumerate().map(|(i, name)| (&name[..], i < delivered)))
     }
 
     #[test]
@@ -135,7 +130,7 @@ mod tests {
         };
         for files in [0, 1, 2, 12, 60] {
             let whole = SessionReport { files: (0..files).map(file).collect() };
-            let lines = |report: &SessionReport| file_lines(&TransferResult::new(report, None).files, false);
+            let lines = |report: &SessionReport| file_lines(&FileResults::new(report), false);
             let short = brief(&whole);
             assert_eq!(lines(&short), lines(&whole));
             assert_eq!(short.delivered_bytes(), whole.delivered_bytes());

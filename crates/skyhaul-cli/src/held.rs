@@ -30,8 +30,8 @@ impl Held {
     }
 
     /// Tells all of them by `tell`; false if one could not be told.
-    pub(crate) fn tell(&self, mut tell: impl FnMut(SocketAddr, &TransferResult) -> bool) -> bool {
+    pub(crate) fn tell(&self, mut tell: impl FnMut(SocketAddr, TransferResult) -> bool) -> bool {
         let results = self.results.take();
-        results.iter().fold(true, |is_told, (peer, result)| tell(*peer, result) && is_told)
+        results.into_iter().fold(true, |is_told, (peer, result)| tell(peer, result) && is_told)
     }
 }

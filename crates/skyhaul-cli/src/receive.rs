@@ -37,8 +37,9 @@ use crate::progress::{ProgressLine, TICK};
 use crate::refusals::Refusals;
 use crate::result::TransferResult;
 use crate::sealed::{Keys, SealedEnd};
-use crate::send::{LINGER, show};
+use crate::send::LINGER;
 use crate::session::{Ending, session};
+use crate::shown::Shown;
 use crate::signals::stop_requested;
 use crate::strangers::Strangers;
 use crate::told::Told;
@@ -384,7 +385,7 @@ async fn stopped<E: TransportEnd>(
     if room.form == Form::Json {
         let nothing = TransferResult::new(&SessionReport::default(), None);
         let (transport, error) = (room.endpoint.transport(), Some(failure.result()));
-        show(&TransferResult { transport, error, ..nothing }, room.form)?;
+        Shown::new(TransferResult { transport, error, ..nothing }, room.form).print()?;
     }
     Err(failure.in_result())
 }

@@ -9,42 +9,22 @@ use skyhaul_lab::transfer::{LatenessMs, LossCounts, Probing, RttMs, Traffic};
 use skyhaul_stp::ProbingConfig;
 
 use crate::cycles::CycleRecord;
-use crate::errors::{ErrorResult, of_file};
+use crate::errors::ErrorResult;
 use crate::fallback::fell_back;
 use crate::fast_open::FastOpenResult;
+use crate::file_results::FileResults;
 use crate::limited::{Held, LimitedBy};
 use crate::link_history::LinkHistory;
 use crate::protection::Protection;
 use crate::remembered::PathMemoryResult;
 use crate::scps::ScpsResult;
-use crate::seen::seen;
 use crate::session_facts::SessionFacts;
 use crate::verdicts::{VerdictResult, seconds, verdicts};
-use crate::wall_time::WallTime;
 
 /// Bounds of a path within this machine on which nothing is emulated: no link has both a shorter round trip
 /// and a higher rate.
 const WITHIN_RTT_MS: f64 = 1.0;
 const WITHIN_RATE_BPS: f64 = 1e8;
-
-/// One file.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct FileResult {
-    pub(crate) name: String,
-    pub(crate) bytes: u64,
-    pub(crate) digest: Option<String>,
-    pub(crate) chunks_again: u32,
-    /// Place of a delivered file at the receiver.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) path: Option<String>,
-    /// Time at which its result was known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) settled_at: Option<WallTime>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error_code: Option<&'static str>,
-}
 
 /// The result of a transfer.
 #[derive(Clone, Debug, Serialize)]
@@ -111,7 +91,7 @@ pub(crate) struct TransferResult {
     pub(crate) scps_tp: Option<ScpsResult>,
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
-    pub(crate) files: Vec<FileResult>,
+    pub(crate) files: FileResults,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lateness: Option<LatenessMs>,
     /// The other end, when, and where.
@@ -126,7 +106,7 @@ impl TransferResult {
     /// Result as every command knows it: the report, and the counters of the sending connection (`None` at
     /// a lone receiver).
     pub(crate) fn new(report: &SessionReport, sender: Option<&Stats>) -> Self {
-        let files: Vec<FileResult> = report.files.iter().map(file_result).collect();
+        let files = FileResults::new(report);
         let stats = sender.copied().unwrap_or_default();
         Self {
             transport: "stp",
@@ -163,10 +143,7 @@ impl TransferResult {
             path_memory: None,
             fast_open: None,
             scps_tp: None,
-            digest: match &files[..] {
-                [one] => one.digest.clone(),
-                _ => None,
-            },
+            digest: files.only().and_then(|one| one.digest),
             files,
             lateness: None,
             session: None,
@@ -219,23 +196,5 @@ impl TransferResult {
             Some(confirmed_s) => result.with_goodput(confirmed_s),
             None => result,
         }
-    }
-
-    /// One line of JSON that is safe in a terminal.
-    pub(crate) fn to_json(&self) -> String {
-        seen(serde_json::to_string(self).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}")))
-    }
-}
-
-fn file_result(file: &skyhaul_files::FileReport) -> FileResult {
-    FileResult {
-        name: file.name.to_string(),
-        bytes: file.bytes,
-        digest: file.digest().map(|d| d.to_string()),
-        chunks_again: file.chunks_again,
-        path: None,
-        settled_at: None,
-        error: file.failure().map(ToString::to_string),
-        error_code: file.failure().map(|failure| of_file(failure.reason.code).name()),
     }
 }

@@ -25,7 +25,7 @@ use crate::fast_open::{Cookies, FastOpenResult};
 use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::losers::failed_files;
-use crate::output::{note, print};
+use crate::output::note;
 use crate::over_tun::TcpChoice;
 use crate::parting::parted;
 use crate::progress::TransferBar;
@@ -35,12 +35,11 @@ use crate::result::TransferResult;
 use crate::scps::ScpsResult;
 use crate::sealed::{Recipient, recipient};
 use crate::sent::{Cut, SendOutcome, session};
+use crate::shown::Shown;
 use crate::signals::stop_requested;
 use crate::sources::{self, Sources};
 use crate::stalled::StallWatch;
-use crate::table::table;
 use crate::transport::TransportEnd;
-use crate::verbosity::Form;
 use crate::waiting::Waiting;
 use crate::ways::{Nobody, Way, Ways};
 
@@ -191,7 +190,7 @@ async fn is_time_to_ask_again<E: TransportEnd>(
         return Ok(true);
     }
     let failure = interrupted();
-    show(&attempt.result(args, Some(&failure)), args.form())?;
+    Shown::new(attempt.result(args, Some(&failure)), args.form()).print()?;
     Err(failure.in_result())
 }
 
@@ -321,7 +320,7 @@ async fn attempt<E: TransportEnd>(
     };
     if let Some(Cut::Stop) = attempt.sent.cut {
         let failure = interrupted();
-        show(&attempt.result(args, Some(&failure)), args.form())?;
+        Shown::new(attempt.result(args, Some(&failure)), args.form()).print()?;
         return Err(failure.in_result());
     }
     Ok(attempt)
@@ -382,7 +381,7 @@ impl<E: TransportEnd> Attempt<E> {
         let probing = args.sender.config(&args.common).probing;
         let result = self.sent.result(&self.stats);
         let result = result.with_cycles(&self.cycles, self.sent.started_at, probing.as_ref());
-        let result = result.of_session(self.peer, &self.known, &self.sent.report, None);
+        let result = result.of_session(self.peer, &self.known, None);
         let result = result.with_limits(self.held).of_path_to(self.peer).after_waiting(self.waited_ns);
         let declared_rate_bps = args.transport.rate_to(self.peer.ip()).or(args.sender.rate);
         let error = failure.map(Failure::result);
@@ -396,25 +395,11 @@ async fn conclude<E: TransportEnd>(args: &SendArgs, mut attempt: Attempt<E>) -> 
     let path_memory = attempt.recalled.take().map(|recalled| recalled.finish(&attempt.stats));
     let failure = attempt.failure();
     let result = TransferResult { path_memory, ..attempt.result(args, failure.as_ref()) };
-    let shown = show(&result, args.form());
+    let shown = Shown::new(result, args.form()).print();
     tokio::select! {
         _ = attempt.endpoint.wait_idle(LINGER) => {}
         () = stop_requested() => attempt.endpoint.close().await, // the result stays what it is
     }
     shown?;
     failure.map_or(Ok(ExitCode::SUCCESS), |failure| Err(failure.in_result()))
-}
-
-/// Prints the result as it was asked for.
-pub(crate) fn show(result: &TransferResult, form: Form) -> Result<(), Failure> {
-    print(&shown(result, form))
-}
-
-/// The result in this form.
-pub(crate) fn shown(result: &TransferResult, form: Form) -> String {
-    match form {
-        Form::Json => result.to_json() + "\n",
-        Form::Table | Form::FullTable => table(result, form == Form::FullTable),
-        Form::Nothing => String::new(),
-    }
 }

@@ -160,7 +160,7 @@ async fn converse<E: TransportEnd>(
         let (transport, protection) = (room.endpoint.transport(), Some(protection));
         let mut result =
             TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
-        result = result.of_session(peer, &known, &report, Some(&room.folder()));
+        result = result.of_session(peer, &known, Some(&room.folder()));
         result.forward = Traffic::received(&stats);
         result.reverse = Traffic::sent(&stats);
         result.fast_open = room.opens_fast.then(|| FastOpenResult::received(&stats));
@@ -201,10 +201,8 @@ fn tell<E: TransportEnd>(
     let is_object = room.form == Form::Json && brought_files;
     let is_wanted = is_object || is_interrupted;
     // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
-    let told =
-        (is_wanted || room.outlet.is_open(peer_ip, now)).then(|| Told::new(peer, &result(), room.form));
+    let told = (is_wanted || room.outlet.is_open(peer_ip, now)).then(|| Told::new(peer, result(), room.form));
     let told = told.filter(|told| is_wanted || room.has_room_for(peer_ip, told));
-    let is_shown = told.as_ref().is_none_or(Told::write);
     match &told {
         Some(_) if is_object => {}
         Some(told) => room.outlet.spend_on(peer_ip, told.bytes(), now),
@@ -212,7 +210,7 @@ fn tell<E: TransportEnd>(
         None => room.strangers.untold(),
     }
     room.count_strangers();
-    (told.is_some(), is_shown)
+    (told.is_some(), told.is_none_or(Told::write))
 }
 
 /// Breaks a session off of which nothing is kept, and tells its sender that there is no room.

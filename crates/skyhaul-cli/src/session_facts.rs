@@ -1,12 +1,9 @@
 //! Facts about a session beside its figures: the other end, when, and where its files are.
 
-use std::ffi::OsStr;
 use std::net::SocketAddr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use serde::Serialize;
-use skyhaul_files::SessionReport;
 
 use crate::known::KnownFiles;
 use crate::result::TransferResult;
@@ -27,21 +24,11 @@ pub(crate) struct SessionFacts {
 
 impl TransferResult {
     /// Adds who was at the other end, and when; at a receiver (with a folder) for each file where it is.
-    pub(crate) fn of_session(
-        mut self,
-        peer: SocketAddr,
-        known: &KnownFiles,
-        report: &SessionReport,
-        folder: Option<&Path>,
-    ) -> Self {
-        for (i, (file, told)) in report.files.iter().zip(&mut self.files).enumerate() {
-            told.settled_at = known.settled_at(i);
-            let name = OsStr::from_bytes(file.name.as_bytes());
-            let stored = folder.filter(|_| file.digest().is_some()).map(|folder| folder.join(name));
-            told.path = stored.map(|path| path.to_string_lossy().into_owned());
-        }
+    pub(crate) fn of_session(self, peer: SocketAddr, known: &KnownFiles, folder: Option<&Path>) -> Self {
+        let files = self.files.of_session(known, folder);
         let dir = folder.map(|folder| folder.to_string_lossy().into_owned());
         let (peer, started_at) = (peer.to_string(), known.begun_at());
-        Self { session: Some(SessionFacts { peer, dir, started_at, ended_at: WallTime::now() }), ..self }
+        let session = SessionFacts { peer, dir, started_at, ended_at: WallTime::now() };
+        Self { files, session: Some(session), ..self }
     }
 }

@@ -1,6 +1,6 @@
 //! The result for people, also for those who know no protocol.
 
-use std::fmt::Write as _;
+use std::io;
 
 use skyhaul_core::units::{show_bytes, show_rate};
 use skyhaul_lab::transfer::{LossCounts, Probing, Traffic};
@@ -8,7 +8,7 @@ use skyhaul_lab::transfer::{LossCounts, Probing, Traffic};
 use crate::counted::packets;
 use crate::fallback;
 use crate::fast_open::FastOpenResult;
-use crate::file_lines::file_lines;
+use crate::file_lines::write_file_lines;
 use crate::link_history::{Dropped, noticed};
 use crate::pauses::pauses;
 use crate::protection::Protection;
@@ -20,11 +20,17 @@ use crate::wrap::wrapped;
 
 /// A short table; a line per figure that is known. If nothing was delivered, there are no figures but of what
 /// was sent for nothing; if the peer was never heard, nothing at all.
-pub(crate) fn table(result: &TransferResult, every_file: bool) -> String {
-    let mut out = String::new();
+///
+/// # Errors
+/// Those of `out`.
+pub(crate) fn write_table(
+    out: &mut dyn io::Write,
+    result: &TransferResult,
+    every_file: bool,
+) -> io::Result<()> {
     let is_for_nothing = is_for_nothing(result);
     if is_for_nothing && heard(result).packets == 0 {
-        return out;
+        return Ok(());
     }
     let before = if is_for_nothing { in_vain(result) } else { before(result) };
     let after = if is_for_nothing { Lines::new() } else { after(result) };
@@ -33,14 +39,14 @@ pub(crate) fn table(result: &TransferResult, every_file: bool) -> String {
     let left_out = result.verdicts_left_out.unwrap_or(0);
     let pauses = pauses(result.verdicts.as_deref().unwrap_or_default(), left_out);
     for (name, value) in before.chain(pauses).chain(after) {
-        let _ = writeln!(out, "  {name:<17} {}", wrapped(&value, INDENT));
+        writeln!(out, "  {name:<17} {}", wrapped(&value, INDENT))?;
     }
-    out + &file_lines(&result.files, every_file)
+    write_file_lines(out, &result.files, every_file)
 }
 
 /// True if nothing was delivered. A demo tells of its link in any case.
 fn is_for_nothing(result: &TransferResult) -> bool {
-    result.link.is_none() && result.files.iter().all(|file| file.digest.is_none())
+    result.link.is_none() && result.files.delivered() == 0
 }
 
 /// Traffic that came from the other end.

@@ -1,8 +1,8 @@
 //! Tables that people read.
 
 use super::*;
+use crate::file_results::FileResults;
 use crate::link_history::{Gone, LinkHistory};
-use crate::result::FileResult;
 use skyhaul_core::Stats;
 use skyhaul_core::event::RuledBy;
 use skyhaul_files::SessionReport;
@@ -12,15 +12,19 @@ fn with(lost_packets: [u64; 4]) -> TransferResult {
     delivered(TransferResult::new(&SessionReport::default(), Some(&stats)))
 }
 
+fn table(result: &TransferResult, every_file: bool) -> String {
+    let mut out = Vec::new();
+    write_table(&mut out, result, every_file).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
 fn delivered(result: TransferResult) -> TransferResult {
-    let file = FileResult { digest: Some("d1".repeat(32)), ..FileResult::default() };
-    TransferResult { files: vec![file], ..result }
+    TransferResult { files: FileResults::of([("", true)]), ..result }
 }
 
 #[test]
 fn a_transfer_that_came_to_nothing_has_no_figures() {
-    let failed = FileResult { name: "f".into(), error: Some("receiver: no".into()), ..FileResult::default() };
-    let unheard = TransferResult { files: vec![failed], ..with([0; 4]) };
+    let unheard = TransferResult { files: FileResults::of([("f", false)]), ..with([0; 4]) };
     assert_eq!(table(&unheard, false), "");
     let reverse = Traffic { packets: 1, bytes: 60 };
     let heard_once = TransferResult { reverse, ..unheard };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::output::{self, note};
 use crate::result::TransferResult;
-use crate::send::shown;
+use crate::shown::Shown;
 use crate::verbosity::Form;
 
 /// Words about a session.
@@ -13,7 +13,7 @@ pub(crate) struct Told {
     /// Line above a table.
     head: Option<String>,
     /// For standard output.
-    result: String,
+    result: Shown,
     /// Behind it, for whoever wants to know more than errors.
     remark: Option<String>,
     error: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Told {
 
 impl Told {
     /// Words about what came from `peer`, in this form.
-    pub(crate) fn new(peer: SocketAddr, result: &TransferResult, form: Form) -> Self {
+    pub(crate) fn new(peer: SocketAddr, result: TransferResult, form: Form) -> Self {
         let head = matches!(form, Form::Table | Form::FullTable).then(|| format!("from {peer}:"));
         let drops = result.socket_drops.filter(|&drops| drops > 0 && form != Form::Nothing);
         let remark = drops.map(|drops| {
@@ -31,20 +31,20 @@ impl Told {
             )
         });
         let error = result.error.as_ref().map(|error| format!("skyhaul: {}", error.message));
-        Self { head, result: shown(result, form), remark, error }
+        Self { head, result: Shown::new(result, form), remark, error }
     }
 
     /// Bytes that [`Told::write`] writes.
     pub(crate) fn bytes(&self) -> u64 {
         let lines = [&self.head, &self.remark, &self.error];
         let lines_bytes: usize = lines.into_iter().flatten().map(|line| line.len() + 1).sum();
-        (lines_bytes + self.result.len()) as u64
+        lines_bytes as u64 + self.result.bytes()
     }
 
     /// Writes them; false if the result cannot be written.
-    pub(crate) fn write(&self) -> bool {
+    pub(crate) fn write(self) -> bool {
         self.head.iter().for_each(|line| note(line));
-        let written = output::print(&self.result);
+        let written = self.result.print();
         if let Err(failure) = &written {
             output::error(&format!("skyhaul: {failure}"));
         }

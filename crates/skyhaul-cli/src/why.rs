@@ -220,7 +220,7 @@ fn sent(result: &TransferResult) -> String {
 
 /// True if every file arrived. What others took on their way is not in what was delivered.
 fn is_whole(result: &TransferResult) -> bool {
-    result.files.iter().all(|file| file.digest.is_some())
+    result.files.are_all_there()
 }
 
 /// True if the declared rate was lowered, or most losses were not a link's damage, and a queue was full or

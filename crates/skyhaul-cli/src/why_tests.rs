@@ -1,8 +1,8 @@
 //! Sentences, for every cause.
 
 use super::*;
+use crate::file_results::FileResults;
 use crate::limited::samples::table;
-use crate::result::FileResult;
 use skyhaul_core::Stats;
 use skyhaul_files::SessionReport;
 use skyhaul_lab::transfer::{LossCounts, Traffic};
@@ -176,18 +176,8 @@ fn an_opening_that_was_lost_in_a_queue_gets_no_advice_on_files() {
 
 #[test]
 fn what_a_file_took_that_failed_is_no_rate_and_not_sent_for_the_others() {
-    let file = |name: &str, digest: Option<&str>| FileResult {
-        name: name.into(),
-        bytes: 1_000,
-        digest: digest.map(Into::into),
-        chunks_again: 0,
-        path: None,
-        settled_at: None,
-        error: None,
-        error_code: None,
-    };
     let partly = |result| TransferResult {
-        files: vec![file("large", None), file("small", Some("00"))],
+        files: FileResults::of([("large", false), ("small", true)]),
         payload_bytes: 1_000,
         ..result
     };

@@ -45,6 +45,8 @@ pub(crate) struct Scene {
     pub(crate) comes_first: bool,
     /// Receiver and honest senders are peers, with the link of `geo` between them: all is sealed.
     pub(crate) is_sealed: bool,
+    /// `receive --json`.
+    pub(crate) is_json: bool,
 }
 
 impl Scene {
@@ -56,6 +58,7 @@ impl Scene {
         is_relayed: false,
         comes_first: false,
         is_sealed: false,
+        is_json: false,
     };
 }
 

@@ -11,7 +11,8 @@ use skyhaul_association::{
 };
 use skyhaul_core::Instant;
 use skyhaul_core::envelope::Mode;
-use skyhaul_store::{KnownPeer, Store, StoreError, random_secret};
+use skyhaul_net::machine_config;
+use skyhaul_store::{KnownPeer, Store, StoreError, Whom, enter, random_secret};
 use tempfile::TempDir;
 
 /// Name of the receiver with the sender.
@@ -73,7 +74,7 @@ impl Machine {
         Ok(Self { folder, identity })
     }
 
-    fn key(&self) -> PublicKey {
+    pub(crate) fn key(&self) -> PublicKey {
         self.identity.public()
     }
 
@@ -84,6 +85,14 @@ impl Machine {
         let peer = KnownPeer { name, key, psk, mode, callsign: None, address: None, may_send: true };
         let added: Result<(), StoreError> = store(&self.folder).change_book(|book| book.add(peer));
         added.map_err(io::Error::other)
+    }
+
+    /// Associations of its own with this peer, which is called.
+    pub(crate) fn calling(&self, peer: PublicKey) -> io::Result<Associations> {
+        let store = store(&self.folder);
+        let machine = store.machine_or_new().map_err(io::Error::other)?;
+        let entered = enter(&store, &machine, machine_config(), Whom::Called(peer));
+        Ok(entered.map_err(io::Error::other)?.associations)
     }
 
     /// Has a command run on it.

@@ -127,6 +127,9 @@ fn command(binary: &Path, scene: Scene, folder: &Path, address: SocketAddr) -> C
     if scene.is_once {
         words.push("--once");
     }
+    if scene.is_json {
+        words.push("--json");
+    }
     if !scene.has_few_descriptors {
         return skyhaul(binary, &words);
     }

@@ -31,6 +31,6 @@ impl ErrorResult {
 
     /// One line of JSON with this error alone.
     pub(crate) fn alone(self) -> String {
-        seen(serde_json::to_string(&ErrorAlone { error: self }).unwrap_or_default())
+        seen(&ErrorAlone { error: self })
     }
 }

@@ -1,7 +1,7 @@
 //! A thread that writes, and the queue before it. Nobody waits for either while a command works.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, BufWriter, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,9 +39,28 @@ impl Kind {
     }
 }
 
+/// What is written, when its turn comes.
+type Writing = Box<dyn FnOnce(&mut dyn io::Write) -> io::Result<()> + Send>;
+
+/// Something to write.
+pub(super) struct Text {
+    pub(super) stream: Stream,
+    pub(super) kind: Kind,
+    /// Memory that it takes until it is written.
+    pub(super) held_bytes: usize,
+    pub(super) write: Writing,
+}
+
+impl Text {
+    pub(super) fn new(stream: Stream, kind: Kind, text: String) -> Self {
+        let held_bytes = text.len();
+        Self { stream, kind, held_bytes, write: Box::new(move |out| out.write_all(text.as_bytes())) }
+    }
+}
+
 /// True for a result that is larger than all that may wait together.
-fn is_large(kind: Kind, text: &str) -> bool {
-    kind == Kind::Result && text.len() > MAX_RESULT_BYTES
+fn is_large(kind: Kind, held_bytes: usize) -> bool {
+    kind == Kind::Result && held_bytes > MAX_RESULT_BYTES
 }
 
 /// A queue and its thread.
@@ -58,7 +77,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    texts: VecDeque<(Stream, Kind, String)>,
+    texts: VecDeque<Text>,
     /// Bytes that wait: of results, of notes. Those of a larger result are not among them, ...
     waiting: [usize; 2],
     /// ... which waits.
@@ -79,7 +98,7 @@ struct Queue {
 
 /// What the thread does next.
 enum Work {
-    Write(Stream, Kind, String),
+    Write(Text),
     /// The progress line is due at this time; without a drawer it goes away.
     Line(Option<Drawer>, Instant),
 }
@@ -101,14 +120,14 @@ impl Lane {
     }
 
     /// Takes a text, or drops it where too much waits.
-    pub(super) fn put(&self, stream: Stream, kind: Kind, text: &str) {
+    pub(super) fn put(&self, text: Text) {
         let mut queue = self.queue();
-        if !queue.has_room(kind, text) {
-            queue.dropped[kind as usize] += 1;
+        if !queue.has_room(text.kind, text.held_bytes) {
+            queue.dropped[text.kind as usize] += 1;
             return;
         }
-        queue.take_in(kind, text);
-        queue.texts.push_back((stream, kind, text.to_owned()));
+        queue.take_in(text.kind, text.held_bytes);
+        queue.texts.push_back(text);
         self.0.work.notify_one();
     }
 
@@ -160,33 +179,33 @@ impl Queue {
         self.waiting[Kind::Result as usize] > 0 || self.has_large
     }
 
-    fn has_room(&self, kind: Kind, text: &str) -> bool {
-        if is_large(kind, text) {
+    fn has_room(&self, kind: Kind, bytes: usize) -> bool {
+        if is_large(kind, bytes) {
             return !self.has_large;
         }
         let waiting = self.waiting[kind as usize];
-        waiting == 0 || waiting + text.len() <= kind.most_bytes()
+        waiting == 0 || waiting + bytes <= kind.most_bytes()
     }
 
-    fn take_in(&mut self, kind: Kind, text: &str) {
-        if is_large(kind, text) {
+    fn take_in(&mut self, kind: Kind, bytes: usize) {
+        if is_large(kind, bytes) {
             self.has_large = true;
         } else {
-            self.waiting[kind as usize] += text.len();
+            self.waiting[kind as usize] += bytes;
         }
     }
 
     /// A text is written.
-    fn let_out(&mut self, kind: Kind, text: &str) {
-        if is_large(kind, text) {
+    fn let_out(&mut self, kind: Kind, bytes: usize) {
+        if is_large(kind, bytes) {
             self.has_large = false;
         } else {
-            self.waiting[kind as usize] -= text.len();
+            self.waiting[kind as usize] -= bytes;
         }
     }
 
     /// The next text; when all are through, how many had to be dropped.
-    fn next_text(&mut self) -> Option<(Stream, Kind, String)> {
+    fn next_text(&mut self) -> Option<Text> {
         let next = self.texts.pop_front().or_else(|| {
             let [results, notes] = std::mem::take(&mut self.dropped);
             let told = [(results, "result"), (notes, "line")].into_iter().filter(|(count, _)| *count > 0);
@@ -196,9 +215,9 @@ impl Queue {
             }
             let text = format!("skyhaul: not written, since nobody read for long: {}\n", told.join(", "));
             self.waiting[Kind::Note as usize] += text.len();
-            Some((Stream::Error, Kind::Note, text))
+            Some(Text::new(Stream::Error, Kind::Note, text))
         });
-        self.writing = next.as_ref().map(|(_, kind, _)| *kind);
+        self.writing = next.as_ref().map(|text| text.kind);
         next
     }
 }
@@ -217,7 +236,7 @@ impl<W: Write> Writer<W> {
     fn run(mut self) {
         loop {
             match self.next() {
-                Work::Write(stream, kind, text) => self.write(stream, kind, &text),
+                Work::Write(text) => self.write(text),
                 Work::Line(drawer, now) => self.show(drawer, now),
             }
         }
@@ -228,8 +247,8 @@ impl<W: Write> Writer<W> {
         let lane = self.lane.clone();
         let mut queue = lane.queue();
         loop {
-            if let Some((stream, kind, text)) = queue.next_text() {
-                return Work::Write(stream, kind, text);
+            if let Some(text) = queue.next_text() {
+                return Work::Write(text);
             }
             lane.0.done.notify_all();
             let now = Instant::now();
@@ -253,11 +272,14 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes a text in place of the line, which is drawn again below it.
-    fn write(&mut self, stream: Stream, kind: Kind, text: &str) {
+    fn write(&mut self, text: Text) {
         let was_drawn = self.erase();
-        let written = self.all(stream, text);
+        let Text { stream, kind, held_bytes, write } = text;
+        let mut out = BufWriter::with_capacity(STEP_BYTES, Steps { writer: self, stream });
+        let written = write(&mut out).and_then(|()| out.flush());
+        drop(out.into_parts()); // what a failure left is not tried again
         let mut queue = self.lane.queue();
-        queue.let_out(kind, text);
+        queue.let_out(kind, held_bytes);
         queue.is_redrawn |= was_drawn;
         queue.writing = None;
         match written {
@@ -291,16 +313,25 @@ impl<W: Write> Writer<W> {
     }
 
     fn all(&mut self, stream: Stream, text: &str) -> io::Result<()> {
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            let written = self.out.write(stream, &rest[..rest.len().min(STEP_BYTES)])?;
-            if written == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
-            }
-            rest = &rest[written..];
-            self.lane.queue().steps += 1;
-            self.lane.0.done.notify_all();
-        }
+        Steps { writer: self, stream }.write_all(text.as_bytes())
+    }
+}
+
+/// One of the streams, in steps.
+struct Steps<'a, W> {
+    writer: &'a mut Writer<W>,
+    stream: Stream,
+}
+
+impl<W: Write> io::Write for Steps<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.writer.out.write(self.stream, &bytes[..bytes.len().min(STEP_BYTES)])?;
+        self.writer.lane.queue().steps += 1;
+        self.writer.lane.0.done.notify_all();
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

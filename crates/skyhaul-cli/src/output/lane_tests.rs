@@ -40,7 +40,7 @@ fn permit(to: &SyncSender<()>, steps: usize) {
 fn who_writes_never_waits_and_what_was_dropped_is_counted() {
     let (lane, to, written) = slow();
     let line = "x".repeat(1023) + "\n";
-    (0..1000).for_each(|_| lane.put(Stream::Error, Kind::Note, &line));
+    (0..1000).for_each(|_| lane.put(Text::new(Stream::Error, Kind::Note, line.clone())));
     assert!(lane.queue().waiting[Kind::Note as usize] <= MAX_NOTE_BYTES, "bounded");
     assert!(lane.finish(PATIENCE, SHORT), "notes are given up soon");
     permit(&to, 1000);
@@ -54,9 +54,9 @@ fn who_writes_never_waits_and_what_was_dropped_is_counted() {
 #[test]
 fn a_result_is_written_while_somebody_reads_however_slowly() {
     let (lane, to, written) = slow();
-    (0..200).for_each(|_| lane.put(Stream::Error, Kind::Note, &"n".repeat(1024)));
+    (0..200).for_each(|_| lane.put(Text::new(Stream::Error, Kind::Note, "n".repeat(1024))));
     let result = "r".repeat(20 * STEP_BYTES);
-    lane.put(Stream::Output, Kind::Result, &result);
+    lane.put(Text::new(Stream::Output, Kind::Result, result.clone()));
     let reader = std::thread::spawn(move || {
         for _ in 0..200 {
             std::thread::sleep(Duration::from_millis(2));
@@ -75,7 +75,7 @@ fn a_result_is_written_while_somebody_reads_however_slowly() {
 #[test]
 fn a_result_that_nobody_reads_is_given_up_and_said() {
     let (lane, to, _) = slow();
-    lane.put(Stream::Output, Kind::Result, "{}\n");
+    lane.put(Text::new(Stream::Output, Kind::Result, "{}\n".into()));
     assert!(!lane.finish(SHORT, SHORT), "nobody reads");
     drop(to);
     assert!(lane.finish(PATIENCE, PATIENCE), "the reader is gone: nothing waits any more");
@@ -86,9 +86,10 @@ fn a_result_that_nobody_reads_is_given_up_and_said() {
 fn a_result_of_any_size_takes_no_room_from_others_and_more_than_the_bound_are_not_taken() {
     let (lane, to, written) = slow();
     let (large, small) = ("r".repeat(MAX_RESULT_BYTES + 1), "s".repeat(1 << 20));
-    lane.put(Stream::Output, Kind::Result, &large);
-    lane.put(Stream::Output, Kind::Result, &large);
-    (0..=MAX_RESULT_BYTES >> 20).for_each(|_| lane.put(Stream::Output, Kind::Result, &small));
+    lane.put(Text::new(Stream::Output, Kind::Result, large.clone()));
+    lane.put(Text::new(Stream::Output, Kind::Result, large.clone()));
+    (0..=MAX_RESULT_BYTES >> 20)
+        .for_each(|_| lane.put(Text::new(Stream::Output, Kind::Result, small.clone())));
     assert_eq!(lane.queue().waiting[Kind::Result as usize], MAX_RESULT_BYTES);
     permit(&to, (large.len() + MAX_RESULT_BYTES) / STEP_BYTES + 2);
     assert!(lane.finish(PATIENCE, PATIENCE));
@@ -101,7 +102,7 @@ fn a_result_of_any_size_takes_no_room_from_others_and_more_than_the_bound_are_no
 #[test]
 fn a_large_result_is_waited_for_like_others() {
     let (lane, _to, _) = slow();
-    lane.put(Stream::Output, Kind::Result, &"r".repeat(MAX_RESULT_BYTES + 1));
+    lane.put(Text::new(Stream::Output, Kind::Result, "r".repeat(MAX_RESULT_BYTES + 1)));
     assert!(!lane.finish(SHORT, SHORT), "nobody reads");
 }
 
@@ -114,7 +115,7 @@ fn texts_stand_above_the_line_which_goes_at_the_end() {
     while !has("50 %") {
         std::thread::yield_now();
     }
-    lane.put(Stream::Error, Kind::Note, "note\n");
+    lane.put(Text::new(Stream::Error, Kind::Note, "note\n".into()));
     assert!(lane.finish(PATIENCE, PATIENCE));
     let all: String = written.lock().unwrap().iter().map(|(_, text)| text.as_str()).collect();
     assert!(all.contains("50 %\r\x1b[2Knote\n"), "{all:?}");
@@ -130,9 +131,9 @@ fn a_disk_that_is_full_fails_a_result_and_not_a_note() {
         }
     }
     let lane = Lane::start(Full, Stream::Error);
-    lane.put(Stream::Error, Kind::Note, "note\n");
+    lane.put(Text::new(Stream::Error, Kind::Note, "note\n".into()));
     assert!(lane.finish(PATIENCE, PATIENCE) && lane.failure().is_none());
-    lane.put(Stream::Output, Kind::Result, "{}\n");
+    lane.put(Text::new(Stream::Output, Kind::Result, "{}\n".into()));
     assert!(lane.finish(PATIENCE, PATIENCE));
     assert_eq!(lane.failure().map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
 }

@@ -4,14 +4,14 @@
 mod lane;
 mod streams;
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
-use lane::{Kind, Lane};
+use lane::{Kind, Lane, Text};
 use streams::{Stream, System, are_one};
 
 /// True after [`be_quiet`]: a property of the process, as its standard error is.
@@ -49,15 +49,26 @@ pub(crate) fn be_quiet() {
 
 /// Writes a result to standard output. Behind [`begin`] it never waits, and failures are told by [`finish`].
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    if text.is_empty() {
-        return Ok(());
-    }
+    let text = text.to_owned();
+    print_later(text.len(), move |out| out.write_all(text.as_bytes()))
+}
+
+/// As [`print`], a result that `write` makes when its turn comes, and that takes `held_bytes` until then.
+pub(crate) fn print_later(
+    held_bytes: usize,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()> + Send + 'static,
+) -> Result<(), Failure> {
     if let Some(lanes) = LANES.get() {
-        lanes.result.put(Stream::Output, Kind::Result, text);
+        lanes.result.put(Text {
+            stream: Stream::Output,
+            kind: Kind::Result,
+            held_bytes,
+            write: Box::new(write),
+        });
         return Ok(());
     }
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::of(ErrorCode::OutputFailed, cannot_write(&error)))
         }
@@ -65,7 +76,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-fn cannot_write(error: &std::io::Error) -> String {
+fn cannot_write(error: &io::Error) -> String {
     format!("cannot write the result to standard output: {error}")
 }
 
@@ -79,8 +90,8 @@ pub(crate) fn note(text: &str) {
 /// Tells people an error on standard error.
 pub(crate) fn error(text: &str) {
     match LANES.get() {
-        Some(lanes) => lanes.note.put(Stream::Error, Kind::Note, &format!("{text}\n")),
-        None => drop(writeln!(std::io::stderr(), "{text}")),
+        Some(lanes) => lanes.note.put(Text::new(Stream::Error, Kind::Note, format!("{text}\n"))),
+        None => drop(writeln!(io::stderr(), "{text}")),
     }
 }
 

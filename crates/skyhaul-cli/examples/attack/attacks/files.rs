@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use skyhaul_files::codec::{HEAD_BYTES, Head, Record, SessionOpening, Version, chunk_head};
 use skyhaul_files::{Code, Digest, MAX_FILES, MAX_NAME_BYTES, RawName, Reason, Side, chunk_digest};
-use skyhaul_net::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
-use crate::peer::crowd;
+use crate::peer::{Connected, crowd};
 
 const SCENE: Scene = Scene { has_few_descriptors: true, ..Scene::PLAIN };
 
@@ -37,11 +36,15 @@ pub(crate) const ATTACKS: &[Attack] = &[
         octets: "38 MB, once: 2 sessions",
         aim: "65,536 refused files a session with the longest names; memory, CPU",
         scene: Scene::PLAIN,
-        run: |field| {
-            crowd(field, 2, 1, |stream| {
-                Box::pin(list(stream, refused_files(MAX_FILES as u32, MAX_FILES as u32)))
-            })
-        },
+        run: refused_lists,
+    },
+    Attack {
+        name: "refused-lists-json",
+        place: Place::Peer,
+        octets: "38 MB, once: 2 sessions",
+        aim: "the same at a receiver that tells every file of a session: memory",
+        scene: Scene { is_json: true, ..Scene::PLAIN },
+        run: refused_lists,
     },
     Attack {
         name: "hungry-lists",
@@ -85,6 +88,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
     },
 ];
 
+/// Sessions with as many files as there may be, all of which are refused.
+pub(super) fn refused_lists(field: &Field<'_>) -> io::Result<()> {
+    crowd(field, 2, 1, |stream| Box::pin(list(stream, refused_files(MAX_FILES as u32, MAX_FILES as u32))))
+}
+
 /// Sessions that list half of what is left each, one after the other. Whoever has to go comes again.
 fn hungry(field: &Field<'_>) -> io::Result<()> {
     const SESSIONS: u32 = 20;
@@ -110,7 +118,7 @@ fn hungry(field: &Field<'_>) -> io::Result<()> {
 }
 
 /// Lists so many files of one more, and hears that each is refused.
-async fn list_in_part(stream: &mut Stream, files: u32) -> io::Result<()> {
+async fn list_in_part(stream: &mut dyn Connected, files: u32) -> io::Result<()> {
     let (reader, mut writer) = tokio::io::split(stream);
     let (body, mut reader) = (refused_files(files, files + 1), BufReader::new(reader));
     let hears = async {
@@ -126,7 +134,7 @@ async fn list_in_part(stream: &mut Stream, files: u32) -> io::Result<()> {
 }
 
 /// Says all of it, and hears what comes.
-async fn list(stream: &mut Stream, body: Vec<u8>) -> io::Result<()> {
+async fn list(stream: &mut dyn Connected, body: Vec<u8>) -> io::Result<()> {
     let (mut reader, mut writer) = tokio::io::split(stream);
     let write = async {
         writer.write_all(&body).await?;
@@ -153,7 +161,7 @@ fn refused_files(count: u32, files: u32) -> Vec<u8> {
 }
 
 /// Stores a file of an octet, and comes again after a second.
-async fn small(stream: &mut Stream) -> io::Result<()> {
+async fn small(stream: &mut dyn Connected) -> io::Result<()> {
     /// Number of the next file: each has a name of its own.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     stream.write_all(&whole(format!("small{}", NEXT.fetch_add(1, Ordering::Relaxed)))).await?;
@@ -164,7 +172,7 @@ async fn small(stream: &mut Stream) -> io::Result<()> {
 }
 
 /// Stores as many empty files as a session may have, each with a name of its own; and again.
-async fn many(stream: &mut Stream) -> io::Result<()> {
+async fn many(stream: &mut dyn Connected) -> io::Result<()> {
     /// Number of the next session.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let session = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -196,16 +204,18 @@ pub(super) fn whole_file(number: u32, name: String) -> Vec<u8> {
 }
 
 fn damaged(field: &Field<'_>) -> io::Result<()> {
+    /// Number of the next session, for names of its own.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     crowd(field, 4, 1, |stream| {
         Box::pin(async move {
-            stream.write_all(&damaged_files(stream.peer_addr().port())).await?;
+            stream.write_all(&damaged_files(NEXT.fetch_add(1, Ordering::Relaxed))).await?;
             pending().await
         })
     })
 }
 
 /// Files of one chunk, each damaged, all of which wait for repairs.
-fn damaged_files(salt: u16) -> Vec<u8> {
+fn damaged_files(salt: u32) -> Vec<u8> {
     let mut stream = SessionOpening { version: Version::Two, files: FILES, bytes: 0 }.encode().to_vec();
     let digest = Digest(*blake3::hash(b"good").as_bytes());
     for number in 0..FILES {

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use skyhaul_files::codec::{Record, SessionOpening, Version};
 use skyhaul_files::{Code, MAX_NAME_BYTES, RawName, Reason};
-use skyhaul_net::Stream;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::attacks::files::whole_file;
 use crate::field::Field;
-use crate::peer::crowd;
+use crate::peer::{Connected, crowd};
 
 pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
@@ -43,7 +42,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
 
 /// A file of an octet is stored or refused, ten others are given up for reasons that are hard to show; and
 /// again after a second.
-async fn escapes(stream: &mut Stream) -> io::Result<()> {
+async fn escapes(stream: &mut dyn Connected) -> io::Result<()> {
     /// Number of the next file: each has a name of its own.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

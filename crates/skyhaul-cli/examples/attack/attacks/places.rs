@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use skyhaul_files::codec::{Record, SessionOpening};
 use skyhaul_files::{Code, MAX_FILES, RawName, Reason, Version};
-use skyhaul_net::Stream;
 use skyhaul_stp::segment::Segment;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
-use crate::peer::crowd;
+use crate::peer::{Connected, crowd};
 use crate::process::Process;
 use crate::wire::{blank, datagram, opening, socket, sockets};
 
@@ -45,7 +44,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         octets: "some 350: 16 addresses",
         aim: "16 proven connections that say nothing hold all sessions",
         scene: Scene::PLAIN,
-        run: |field| crowd(field, SESSIONS, 1, |_| Box::pin(pending())),
+        run: silent,
     },
     Attack {
         name: "silent-and-forged",
@@ -138,13 +137,18 @@ fn silent_and_forged(field: &Field<'_>) -> io::Result<()> {
             }
             Ok(())
         });
-        let silent = crowd(field, SESSIONS, 1, |_| Box::pin(pending()));
+        let silent = silent(field);
         let forged = forger.join().map_err(|_| io::Error::other("the forger panicked"))?;
         silent.and(forged)
     })
 }
 
-fn slow(field: &Field<'_>) -> io::Result<()> {
+/// Connections that say nothing.
+pub(super) fn silent(field: &Field<'_>) -> io::Result<()> {
+    crowd(field, SESSIONS, 1, |_| Box::pin(pending()))
+}
+
+pub(super) fn slow(field: &Field<'_>) -> io::Result<()> {
     crowd(field, SESSIONS, 1, |stream| {
         Box::pin(async move {
             for octet in (SessionOpening { version: Version::Two, files: 1, bytes: 1 }).encode() {
@@ -156,7 +160,7 @@ fn slow(field: &Field<'_>) -> io::Result<()> {
     })
 }
 
-fn slow_files(field: &Field<'_>) -> io::Result<()> {
+pub(super) fn slow_files(field: &Field<'_>) -> io::Result<()> {
     crowd(field, SESSIONS, 1, |stream| {
         Box::pin(async move {
             stream.write_all(&SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode()).await?;
@@ -166,7 +170,7 @@ fn slow_files(field: &Field<'_>) -> io::Result<()> {
 }
 
 /// A file whose name is refused, and another one, and another one.
-async fn refused_slowly(stream: &mut Stream) -> io::Result<()> {
+async fn refused_slowly(stream: &mut dyn Connected) -> io::Result<()> {
     let files = MAX_FILES as u32;
     stream.write_all(&SessionOpening { version: Version::Two, files, bytes: 0 }.encode()).await?;
     for number in 0..files {

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::files::refused_lists;
+use super::places::{silent, slow, slow_files};
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
 use crate::honest::noise;
@@ -60,6 +62,38 @@ pub(crate) const ATTACKS: &[Attack] = &[
         aim: "another peer's empty files, thousands a session; CPU, disk",
         scene: SCENE,
         run: many,
+    },
+    Attack {
+        name: "sealed-silent",
+        place: Place::Peer,
+        octets: "some 1600: 16 addresses of a peer",
+        aim: "16 connections of another peer that say nothing hold all sessions",
+        scene: SCENE,
+        run: silent,
+    },
+    Attack {
+        name: "sealed-slow",
+        place: Place::Peer,
+        octets: "some 6200: 16 addresses of a peer",
+        aim: "another peer's openings come octet by octet, one in 5 s",
+        scene: SCENE,
+        run: slow,
+    },
+    Attack {
+        name: "sealed-slow-files",
+        place: Place::Peer,
+        octets: "some 1600: 16 addresses of a peer",
+        aim: "another peer's valid openings, and then nothing",
+        scene: SCENE,
+        run: slow_files,
+    },
+    Attack {
+        name: "sealed-lists",
+        place: Place::Peer,
+        octets: "38 MB, once: 2 sessions",
+        aim: "another peer's lists of 65,536 refused files; memory, CPU",
+        scene: SCENE,
+        run: refused_lists,
     },
 ];
 
