@@ -13,10 +13,14 @@ fn split(text: &str) -> Option<(u128, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || whole.len() > 18 || fraction.len() > 9 {
+    if (whole.is_empty() && fraction.is_empty()) || fraction.len() > 9 {
         return None;
     }
-    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let whole: u128 = match whole.len() {
+        0 => 0,
+        1..=20 => whole.parse().ok()?,
+        _ => 100_000_000_000_000_000_000, // whatever the unit, more than fits
+    };
     let padded = format!("{fraction:0<9}");
     Some((whole * 1_000_000_000 + padded.parse::<u128>().ok()?, unit.trim()))
 }
@@ -24,9 +28,19 @@ fn split(text: &str) -> Option<(u128, &str)> {
 fn scaled(text: &str, factor: impl Fn(&str) -> Option<u64>, example: &str) -> Result<u64, String> {
     let parsed = split(text).and_then(|(value, unit)| Some((value, factor(unit)?)));
     let Some((value, factor)) = parsed else {
-        return Err(format!("'{text}' is not understood; write it like {example}"));
+        return Err(format!("{} is not understood; write it like {example}", quoted(text)));
     };
-    u64::try_from(value * u128::from(factor) / 1_000_000_000).map_err(|_| format!("'{text}' is too large"))
+    let value = value.saturating_mul(u128::from(factor)) / 1_000_000_000;
+    u64::try_from(value).map_err(|_| format!("{} is too large", quoted(text)))
+}
+
+/// A text as messages name it: of a long one its beginning.
+fn quoted(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        None => format!("'{text}'"),
+        Some((end, _)) => format!("'{}...' ({} characters)", &text[..end], text.chars().count()),
+    }
 }
 
 /// Refuses a number other than 0 that has no unit.
@@ -76,7 +90,11 @@ pub fn parse_rate_bps(text: &str) -> Result<u64, String> {
         })
     };
     let rate = scaled(text, factor, "4k, 10M or 1.5Mbit/s")?;
-    if rate == 0 { Err(format!("'{text}' is no rate: it must be at least 1 bit/s")) } else { Ok(rate) }
+    if rate == 0 {
+        Err(format!("{} is no rate: it must be at least 1 bit/s", quoted(text)))
+    } else {
+        Ok(rate)
+    }
 }
 
 /// Time in nanoseconds: `275ms`, `1.5s`, `10min`, `250us`.
@@ -143,6 +161,15 @@ mod tests {
         let error = parse_rate_bps("8").unwrap_err();
         assert_eq!(error, "'8' has no unit; write 8bit/s, 8k or 8M");
         assert_eq!(parse_bytes("500").unwrap_err(), "'500' has no unit; write 500B, 500kB or 500MB");
-        assert!(parse_bytes("18446744073709TB").is_err());
+        assert_eq!(parse_bytes("18446744073709TB").unwrap_err(), "'18446744073709TB' is too large");
+        assert_eq!(
+            parse_time_ns("99999999999999999999s").unwrap_err(),
+            "'99999999999999999999s' is too large"
+        );
+        let long = "9".repeat(500) + "h";
+        let said = parse_time_ns(&long).unwrap_err();
+        assert!(said.ends_with("9...' (501 characters) is too large") && said.len() < 120, "{said}");
+        let said = parse_rate_bps(&"a".repeat(5_000)).unwrap_err();
+        assert!(said.contains("...' (5000 characters) is not understood") && said.len() < 160, "{said}");
     }
 }

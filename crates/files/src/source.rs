@@ -201,6 +201,7 @@ impl Stamp {
         match now.size.cmp(&self.size) {
             Ordering::Less => Err(changed("shrank")),
             Ordering::Greater => Err(changed("grew")),
+            Ordering::Equal if beyond > 0 && self.size == 0 => Err(hides_its_size()),
             Ordering::Equal if beyond > 0 => Err(changed("had more content than its size says")),
             Ordering::Equal if now.modified != self.modified => Err(changed("changed")),
             Ordering::Equal => Ok(()),
@@ -298,6 +299,13 @@ impl FileReading {
 
 fn changed(how: &str) -> Reason {
     Reason::new(Code::Changed, format!("the file {how} while it was being sent"))
+}
+
+/// Files that the system makes when they are read, as in /proc.
+fn hides_its_size() -> Reason {
+    let text = "the file says that it is empty, and is not, as those in /proc: `skyhaul send - --name NAME` takes it \
+                from the standard input";
+    Reason::new(Code::Changed, text)
 }
 
 fn read_reason(error: &io::Error) -> Reason {

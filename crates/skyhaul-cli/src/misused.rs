@@ -10,10 +10,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::address::is_address;
 use crate::args::{Args, Command};
 use crate::failure::Failure;
+use crate::line::shortened;
 use crate::output;
 
 /// Ends a command whose arguments clap does not take; that of help is none.
 pub(crate) fn conclude(words: &[OsString], error: &mut clap::Error) -> ExitCode {
+    shorten(error);
     let options: Vec<_> = words.iter().skip(1).take_while(|word| *word != "--").collect();
     let is_told =
         options.first().is_some_and(|word| *word == "send" || *word == "receive" || *word == "pair");
@@ -41,6 +43,17 @@ pub(crate) fn conclude(words: &[OsString], error: &mut clap::Error) -> ExitCode 
     match u8::try_from(error.exit_code()) {
         Ok(0) if !is_printed => ExitCode::FAILURE,
         code => ExitCode::from(code.unwrap_or(2)),
+    }
+}
+
+/// Has the error name of a long value or word its ends alone.
+fn shorten(error: &mut clap::Error) {
+    const COLUMNS: usize = 100;
+    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
+        if let Some(ContextValue::String(word)) = error.get(kind) {
+            let short = shortened(word, COLUMNS);
+            error.insert(kind, ContextValue::String(short));
+        }
     }
 }
 

@@ -19,6 +19,18 @@ fn check(args: &[&str], code: i32, words: &[&str]) {
     assert!(!said.err.contains("panicked"), "{said:?}");
 }
 
+/// A kilobyte that somebody pasted at the wrong place does not hide what was wrong with it.
+#[test]
+fn a_long_wrong_value_is_named_by_its_ends() {
+    let long = "x".repeat(5_000);
+    for args in [&["send", "f", "127.0.0.1:9", "--rate", &long][..], &["demo", "--link", &long], &[&long]] {
+        let said = run(args);
+        assert!(said.code == Some(2) && said.err.contains("..."), "{said:?}");
+        assert!(said.err.len() < 1_000, "{}", said.err.len());
+    }
+    check(&["demo", "--rate", "99999999999999999999999k"], 2, &["too large"]);
+}
+
 #[test]
 fn wrong_usage_is_exit_code_2() {
     check(&["demo", "--link", "moon"], 2, &["moon", "geo-noisy"]);
