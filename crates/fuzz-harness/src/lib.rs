@@ -34,5 +34,6 @@ pub use stpp_pdu::stpp_pdu;
 pub use tcp_connection::tcp_connection;
 pub use tcp_openings::tcp_openings;
 pub use tcp_options::tcp_options;
+pub use tcp_pair::scps_pair;
 pub use tcp_segment::tcp_segment;
 pub use utl::utl;

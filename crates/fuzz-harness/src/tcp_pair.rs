@@ -1,13 +1,15 @@
-//! Two TCP ends over a path that loses, repeats, marks and reorders as it is told, and is whole at last.
+//! Two TCP ends over a path that loses, repeats, marks and reorders as it is told, whose routers, and whoever
+//! forges their words, say so by ICMP, and which is whole at last.
 
 use std::collections::VecDeque;
 
+use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{
-    ConnectionId, Connections, Ecn, Engine, Instant, MS, NetworkFields, NullSink, SECOND, Stream,
+    ConnectionId, Connections, Ecn, Engine, Instant, MS, NetworkFields, NullSink, SECOND, Stream, Verdict,
 };
-use skyhaul_tcp::scps::Scps;
+use skyhaul_tcp::scps::{Scps, Snack, compress};
 use skyhaul_tcp::segment::Way;
-use skyhaul_tcp::{AcceleratedOpen, AckPolicy, Config, Endpoint, EndpointConfig, Recovery};
+use skyhaul_tcp::{AcceleratedOpen, AckPolicy, Config, Endpoint, EndpointConfig, IcmpMessage, Recovery};
 
 use crate::input::Input;
 use crate::tcp_segment::way;
@@ -18,23 +20,45 @@ const PORT: u16 = 4;
 const MAX_OPERATIONS: usize = 600;
 /// Steps after which the healed path must have delivered everything.
 const LAST_STEPS: usize = 20_000;
+/// Packets of each end that a router may quote, the newest ones.
+const MAX_QUOTABLE: usize = 8;
+
+/// Bit of the choice of parameters: SCPS-TP is offered.
+const OFFERS_SCPS: u8 = 128;
+
+type Packet = (NetworkFields, Vec<u8>);
 
 struct Pair {
     ends: [Endpoint; 2],
-    under_way: [VecDeque<(NetworkFields, Vec<u8>)>; 2],
+    under_way: [VecDeque<Packet>; 2],
+    /// What each end sent last, for routers to quote.
+    sent: [VecDeque<Packet>; 2],
     now: Instant,
     ids: [Option<ConnectionId>; 2],
     written: [u64; 2],
     read: [u64; 2],
 }
 
-pub(super) fn run(input: &mut Input<'_>) {
+/// Interprets bytes as operations of two ends that both offer SCPS-TP; gives how many words of routers were
+/// taken for true.
+///
+/// # Panics
+///
+/// If what was written does not arrive in the end, or anything else does.
+pub fn scps_pair(bytes: &[u8]) -> u64 {
+    let mut bytes = bytes.to_vec();
+    bytes.iter_mut().take(2).for_each(|choice| *choice |= OFFERS_SCPS);
+    run(&mut Input(&bytes))
+}
+
+/// Gives how many words of routers were taken for true.
+pub(super) fn run(input: &mut Input<'_>) -> u64 {
     let (a, b) = (config(input.byte()), config(input.byte()));
     let mut ends = [endpoint(&a, 1), endpoint(&b, 2)];
     let now = Instant::from_ns(1);
     let opened = ends[0].connect(now, way(), PORT, None, a).ok();
-    let under_way = Default::default();
-    let mut pair = Pair { ends, under_way, now, ids: [opened, None], written: [0; 2], read: [0; 2] };
+    let (under_way, sent) = Default::default();
+    let mut pair = Pair { ends, under_way, sent, now, ids: [opened, None], written: [0; 2], read: [0; 2] };
     for _ in 0..MAX_OPERATIONS {
         if input.is_empty() {
             break;
@@ -43,6 +67,7 @@ pub(super) fn run(input: &mut Input<'_>) {
         pair.operate(input);
     }
     pair.heal();
+    pair.ends.iter().map(|end| end.endpoint_stats().icmp_taken).sum()
 }
 
 /// The byte of a stream at this place.
@@ -87,6 +112,7 @@ impl Pair {
             9 if input.byte().is_multiple_of(8) => {
                 self.ids[end].into_iter().for_each(|id| self.ends[end].finish(id));
             }
+            10 | 11 => self.signal(end, input),
             _ => self.deliver(end),
         }
         self.ends.iter_mut().for_each(|end| end.handle_timeout(self.now, &mut NullSink));
@@ -96,8 +122,11 @@ impl Pair {
         for end in 0..2 {
             let mut buffer = Vec::new();
             while let Some(sent) = self.ends[end].poll_transmit(self.now, &mut buffer, 8, &mut NullSink) {
-                let segments = buffer.chunks(sent.segment_bytes);
-                self.under_way[1 - end].extend(segments.map(|bytes| (sent.fields, bytes.to_vec())));
+                for bytes in buffer.chunks(sent.segment_bytes) {
+                    self.under_way[1 - end].push_back((sent.fields, bytes.to_vec()));
+                    self.sent[end].push_front((sent.fields, bytes.to_vec()));
+                }
+                self.sent[end].truncate(MAX_QUOTABLE);
                 assert!(self.under_way[1 - end].len() < 50_000, "an endless loop");
             }
             while self.ends[end].poll_event().is_some() {}
@@ -109,6 +138,30 @@ impl Pair {
         self.ends[end].handle(self.now, Self::way(end), fields, &bytes, &mut NullSink);
         let accepted = self.ends[end].accept();
         self.ids[end] = self.ids[end].or(accepted);
+    }
+
+    /// A router's word to an end about one of the last packets that the end sent or, of damage, that were to
+    /// come to it; or a forged one, with another number or none of a packet at all.
+    fn signal(&mut self, end: usize, input: &mut Input<'_>) {
+        let choice = input.byte();
+        let message = match choice & 3 {
+            0 => IcmpMessage::CorruptionExperienced,
+            1 => IcmpMessage::LinkOutage,
+            2 => IcmpMessage::LinkRestored,
+            _ => IcmpMessage::SourceQuench,
+        };
+        let quotable = &self.sent[if message.quotes_the_peer() { 1 - end } else { end }];
+        let which = usize::from(choice >> 2 & 7) % quotable.len().max(1);
+        let Some((fields, bytes)) = quotable.get(which) else { return };
+        let protocol = if fields.protocol == 0 { ip_protocol::TCP } else { fields.protocol };
+        let quoted = match choice >> 5 {
+            0 => input.take(60).to_vec(),
+            1 => with_another_number(protocol, bytes, input),
+            2 => bytes[..bytes.len().min(8)].to_vec(), // as old routers return it
+            _ => bytes[..bytes.len().min(68)].to_vec(),
+        };
+        let quoted = (protocol, &quoted[..]);
+        self.ends[end].handle_icmp(self.now, Self::way(end), message, quoted, &mut NullSink);
     }
 
     fn pass_deadline(&mut self) {
@@ -162,6 +215,17 @@ impl Pair {
     }
 }
 
+/// A packet of this protocol with another sequence number near its own: ports of TCP are in front, or id and
+/// flags of a compressed header, if it has one and no acknowledgement.
+fn with_another_number(protocol: u8, packet: &[u8], input: &mut Input<'_>) -> Vec<u8> {
+    let mut bytes = packet.to_vec();
+    let at = if protocol == compress::PROTOCOL { 2 } else { 4 };
+    if let Some(place) = bytes[at..].first_chunk_mut() {
+        *place = input.near(u32::from_be_bytes(*place)).to_be_bytes();
+    }
+    bytes
+}
+
 /// Parameters by a choice of the fuzzer.
 pub(super) fn config(choice: u8) -> Config {
     let mut config = match choice & 3 {
@@ -183,8 +247,14 @@ pub(super) fn config(choice: u8) -> Config {
         config.keepalive =
             Some(skyhaul_tcp::Keepalive { idle_ns: 20 * SECOND, interval_ns: SECOND, max_questions: 3 });
     }
-    if choice & 128 != 0 {
-        config.scps = Some(Scps { compression: choice & 2 == 0, ..Scps::standard() });
+    if choice & OFFERS_SCPS != 0 {
+        config.scps = Some(Scps {
+            compression: choice & 2 == 0,
+            loss_cause: if choice & 8 == 0 { Verdict::Congestion } else { Verdict::Corruption },
+            snack: if choice & 16 == 0 { Snack::Vector } else { Snack::Off },
+            source_quench: choice & 64 != 0,
+            ..Scps::standard()
+        });
         let kinds = [AcceleratedOpen::Ttcp, AcceleratedOpen::FastOpen];
         config.accelerated_open = Some(kinds[usize::from(choice >> 2 & 1)]);
     }

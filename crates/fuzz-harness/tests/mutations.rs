@@ -1,9 +1,12 @@
-//! Openings of TCP with data, beyond the corpus: files of it joined, cut and changed, and drawn bytes.
+//! Openings of TCP with data, and pairs with routers that say anything, beyond the corpus: files of it joined,
+//! cut and changed, and drawn bytes.
 //! `SKYHAUL_MUTATIONS=100000 cargo test --release -p skyhaul-fuzz-harness --test mutations` is a large dose.
 
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use skyhaul_core::Stream;
 use skyhaul_fuzz_harness as harness;
@@ -41,7 +44,7 @@ fn mutated(corpus: &[Vec<u8>], random: &mut Stream) -> Vec<u8> {
     bytes
 }
 
-fn run(target: &str, one: fn(&[u8])) {
+fn run(target: &str, one: impl Fn(&[u8]) + std::panic::RefUnwindSafe) {
     let runs = std::env::var("SKYHAUL_MUTATIONS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS);
     let corpus = corpus(target);
     let mut random = Stream::new(runs, target);
@@ -60,4 +63,22 @@ fn tcp_openings() {
 #[test]
 fn tcp_options() {
     run("tcp_options", harness::tcp_options);
+}
+
+#[test]
+fn tcp_connection() {
+    run("tcp_connection", harness::tcp_connection);
+}
+
+/// Words that routers say, and that others forge, keep nothing from arriving; some are believed.
+#[test]
+fn pairs_of_scps_tp_with_signals() {
+    let believed = AtomicU64::new(0);
+    run("tcp_connection", |bytes| {
+        let (_, operations) = bytes.split_at(bytes.len().min(1));
+        believed.fetch_add(harness::scps_pair(operations), Relaxed);
+    });
+    let believed = believed.into_inner();
+    println!("{believed} words of routers were believed");
+    assert!(believed > 0);
 }

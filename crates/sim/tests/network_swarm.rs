@@ -1,5 +1,5 @@
-//! Swarm over whole networks: the seed picks topology, links, faults, relays, transports' parameters and
-//! workloads; faults come first, then every link heals, then every byte must have arrived once and in
+//! Swarm over whole networks: the seed picks topology, links, faults, relays, routers that send signals,
+//! transports' parameters and workloads; faults come first, then every link heals, then every byte must have arrived once and in
 //! order, every connection must close, and nothing may remain at any host.
 //!
 //! `SKYHAUL_SWARM=N` runs N seeds (from `SKYHAUL_SWARM_FROM` on) instead of a small dose;
@@ -15,6 +15,8 @@ mod layout;
 mod relays;
 #[path = "network_swarm/run.rs"]
 mod run;
+#[path = "network_swarm/signals.rs"]
+mod signals;
 #[path = "swarm/stp_config.rs"]
 mod stp_config;
 #[allow(dead_code, reason = "some parameters are for a pair of hosts")]
@@ -25,6 +27,8 @@ use common::dose::{Dose, number};
 use common::trace::LastEvents;
 use layout::Layout;
 use run::run;
+use skyhaul_scenario::{Flow, Protocol as _};
+use skyhaul_sim::SCPS_TP;
 
 /// Seeds of the small dose.
 const SMALL_DOSE: u64 = 150;
@@ -37,6 +41,18 @@ fn try_seed(seed: u64) -> Result<u64, String> {
 fn in_any_network_after_all_faults_every_byte_arrives_and_nothing_remains() {
     let bytes = Dose { test: "network_swarm replay", seeds: SMALL_DOSE }.run(try_seed);
     println!("{} bytes delivered", bytes.iter().sum::<u64>());
+}
+
+/// So that no later choice takes them out of what the seeds pick.
+#[test]
+fn routers_that_send_signals_stand_beside_flows_of_scps_tp() {
+    let has_both = |seed: &u64| {
+        let scenario = Layout::of(*seed).scenario;
+        let by_scps = |flow: &Flow| flow.transport.opener.protocol().name() == SCPS_TP.name();
+        scenario.nodes.iter().any(|node| node.signals.is_some()) && scenario.flows.iter().any(by_scps)
+    };
+    let count = (0..SMALL_DOSE).filter(has_both).count();
+    assert!(count >= 40, "{count} of {SMALL_DOSE}");
 }
 
 /// Writers that are faster than their links and make a chunk every 0.5 to 4 us: they ran for minutes while

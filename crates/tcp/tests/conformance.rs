@@ -24,9 +24,12 @@ const SCPS_TRACES: &[&str] = &[
     include_str!("scps_mtu.rs"),
     include_str!("scps_pairs.rs"),
     include_str!("scps_records.rs"),
+    include_str!("scps_reference_peer.rs"),
     include_str!("scps_signals.rs"),
 ];
 const SCPS_OTHERS: &[&str] = &[
+    include_str!("../../fuzz-harness/tests/mutations.rs"),
+    include_str!("../../sim/tests/network_swarm.rs"),
     include_str!("../../link/src/signals/signals_tests.rs"),
     include_str!("../../sim/tests/scps_signals.rs"),
     include_str!("../src/icmp/signal.rs"),
@@ -139,6 +142,7 @@ fn named(page: &'static str, name_of_page: &str, known: &[&str]) -> usize {
                 "scps_compressed",
                 "scps_mtu",
                 "scps_pairs",
+                "scps_reference_peer",
                 "source_quench",
             ]
             .contains(&name);

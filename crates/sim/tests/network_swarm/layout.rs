@@ -10,7 +10,7 @@ use skyhaul_stp::Config;
 
 use crate::common::dice::Dice;
 use crate::relays::Relays;
-use crate::{faults, stp_config, tcp_config};
+use crate::{faults, signals, stp_config, tcp_config};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -52,6 +52,11 @@ impl Layout {
         let seals = links.iter().filter_map(arq_bps).all(|bps| bps >= MIN_RATE_BPS);
         let flows: Vec<Flow> =
             flows.map(|flow| if seals { sealed(flow, &mut seal_dice) } else { flow }).collect();
+        let mut signal_dice = Dice::new(seed, "network_swarm/signals");
+        signals::add(&mut signal_dice, &mut nodes);
+        let accepted = signals::accepted(&mut signal_dice, &nodes);
+        let flows = flows.into_iter().map(|flow| signals::speaking(flow, &mut signal_dice, &accepted));
+        let flows: Vec<Flow> = flows.collect();
         let mut relay_dice = Dice::new(seed, "network_swarm/relays");
         let relays = Relays::add(&mut relay_dice, &mut nodes, &mut links, heal_at);
         let flows = flows.into_iter().map(|flow| relays.split(&mut relay_dice, flow, &links)).collect();
