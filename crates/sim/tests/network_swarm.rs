@@ -73,6 +73,14 @@ fn a_rate_that_one_connection_found_holds_for_the_others_at_once() {
     assert!(result.is_ok(), "{result:?}");
 }
 
+/// Four connections of SCPS-TP over 3 kbit/s, whose losses are damage, knew no round trip, which was longer
+/// than their timers: what had arrived went again for ever.
+#[test]
+fn a_round_trip_longer_than_the_timer_becomes_known_though_losses_are_damage() {
+    let result = common::dose::guarded(1036, "network_swarm replay", || try_seed(1036));
+    assert!(result.is_ok(), "{result:?}");
+}
+
 #[test]
 fn replay() {
     let Some(seed) = number("SKYHAUL_SEED") else { return };

@@ -253,6 +253,36 @@ fn a_timeout_repeats_the_oldest_segment_alone_and_damage_backs_nothing_off() {
     assert_eq!(lone.stats().cwnd_bytes, 60_000);
 }
 
+/// A timer that is shorter than the round trip repeats every segment, and what was repeated measures none: four
+/// connections over 3 kbit/s repeated for ever what had arrived.
+#[test]
+fn until_a_round_trip_is_known_the_timer_backs_off_though_losses_are_damage() {
+    let mut lone = Lone::new(&speaking(declared()));
+    lone.say(flags::SYN, 0, 0, offer(facility::SNACK), b"");
+    lone.one();
+    lone.wait();
+    lone.one();
+    lone.ack(1, 1);
+    lone.take();
+    assert_eq!(lone.stats().rtt_smoothed_ns, None, "the answer went twice");
+    lone.write(1000);
+    assert_eq!(lone.data_sent(), [1]);
+    let waits = [(); 4].map(|()| (wait(&mut lone), lone.data_sent()));
+    let expected = [1000, 3000, 6000, 12_000].map(|ms| (ms, vec![1]));
+    assert_eq!(waits, expected, "the last segment once more, and then the timer");
+    lone.ack(1, 1001);
+    lone.write(1000);
+    assert_eq!((lone.data_sent(), lone.stats().rtt_smoothed_ns), (vec![1001], None));
+    lone.wait_ms(4000);
+    assert_eq!(lone.data_sent(), [], "the timer still waits as long as it did");
+    lone.ack(1, 2001);
+    assert_eq!(lone.stats().rtt_smoothed_ns, Some(4000 * MS));
+    lone.write(1000);
+    assert_eq!(lone.data_sent(), [2001]);
+    let waits = [(); 4].map(|()| (wait(&mut lone), lone.data_sent()));
+    assert_eq!(waits[1], waits[3], "now it is known: {waits:?}");
+}
+
 /// The window is a segment already, and the threshold stays as it is [RFC 5681 3.1].
 #[test]
 fn what_is_asked_for_again_after_a_timeout_belongs_to_it() {

@@ -197,7 +197,10 @@ impl Sender {
             self.marks.on_window_reduced(self.agreed.ecn);
             self.recovery.on_event_told();
         }
-        self.timer.on_timeout(is_opening || is_congestion(verdict), call.now);
+        // Where no round trip is known, the timer may be shorter than that: then everything goes twice, which
+        // measures none, until it backs off.
+        let backs_off = is_opening || is_congestion(verdict) || !self.timer.rtt().is_known();
+        self.timer.on_timeout(backs_off, call.now);
         self.verdicts.on_timeout();
         if found.is_some() {
             self.go_on_from_board(call.now);
