@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::files::scenario;
-use skyhaul_scenario::Register;
+use skyhaul_scenario::{File, Register};
 use skyhaul_sim::{SCPS_TP, STP, TCP, simulate};
 
 fn run(text: &str, seed: u64) -> BTreeMap<String, f64> {
@@ -105,6 +105,35 @@ initial_rto = "20s"
         let ratio = goodput_bps(bit_error_rate, "compression = true\n") / plain;
         println!("{bit_error_rate}: {plain:.1} bit/s, with compressed headers {ratio:.3} times as much");
         assert!(plain > 400.0 && (1.15..1.4).contains(&ratio), "{plain} {ratio}");
+    }
+}
+
+/// What says nothing that could be meant is refused where it stands, and not changed in silence.
+#[test]
+fn segments_too_small_and_acknowledgements_too_many_are_refused_where_they_stand() {
+    let refused = |transport: &str| {
+        let text = file("1MB", "rate = \"1Mbit/s\"", "rate = \"1Mbit/s\"", "0", transport);
+        let line = 1 + text.lines().position(|line| line.starts_with("[transports")).expect("it has one");
+        let file = File::parse(&Register::new(&[&TCP, &SCPS_TP]), "small.toml", &text);
+        let error = file.and_then(|file| file.first_scenario()).err().map(|error| error.to_string());
+        error.map(|error| (error.contains(&format!("small.toml:{}", line + 2)), error))
+    };
+    let per_round_trip = "ack_policy = { kind = \"per-round-trip\", acks = 9 }";
+    for (protocol, key, words) in [
+        ("scps-tp", "mss = \"20B\"", "at least \"32B\""),
+        ("scps-tp", "mss = \"31B\"", "at least \"32B\""),
+        ("tcp", "mss = \"87B\"", "at least \"88B\""),
+        ("scps-tp", per_round_trip, "from 1 to 8"),
+        ("tcp", per_round_trip, "from 1 to 8"),
+    ] {
+        let Some((is_there, error)) = refused(&format!("protocol = \"{protocol}\"\n{key}")) else {
+            panic!("{protocol}, {key}: taken");
+        };
+        assert!(is_there && error.contains(words), "{protocol}, {key}: {error}");
+    }
+    for (protocol, mss) in [("scps-tp", "32B"), ("tcp", "88B")] {
+        let taken = refused(&format!("protocol = \"{protocol}\"\nmss = \"{mss}\""));
+        assert!(taken.is_none(), "{taken:?}");
     }
 }
 

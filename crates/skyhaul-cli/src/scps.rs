@@ -4,14 +4,11 @@ use clap::ValueEnum;
 use serde::Serialize;
 use skyhaul_core::Verdict;
 use skyhaul_tcp::scps::{Agreement, Scps, Snack};
-use skyhaul_tcp::{AckPolicy, ControllerKind, Route, Routes};
+use skyhaul_tcp::{AckPolicy, ControllerKind, MAX_ACKS_PER_ROUND_TRIP, Route, Routes};
 
 use crate::args::MORE;
 use crate::failure::Failure;
 use crate::routes::route;
-
-/// Largest number of acknowledgements a round trip, which is that of scenario files.
-const MAX_ACKS_PER_RTT: i64 = 1000;
 
 /// Switches of SCPS-TP.
 #[derive(Debug, clap::Args)]
@@ -20,9 +17,9 @@ pub(crate) struct ScpsArgs {
     /// nothing slows down. With --transport scps-tp [default: congestion]
     #[arg(long, value_enum, hide_possible_values = true, value_name = "congestion|corruption", help_heading = MORE)]
     loss_cause: Option<LossCause>,
-    /// How often this end acknowledges what comes, a round trip: 1 to 8 in the paper, fewer for a thin way
+    /// How often this end acknowledges what comes, a round trip: 1 to 8, fewer for a thin way
     /// back. With --transport scps-tp, best alike at both ends [default: 8]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=MAX_ACKS_PER_RTT), help_heading = MORE)]
+    #[arg(long, value_name = "NUMBER", value_parser = acks_per_rtt, help_heading = MORE)]
     acks_per_rtt: Option<u32>,
     /// Headers of 8 to 18 octets where the other end wants them, too. With --transport scps-tp; packets then
     /// have IP protocol 105, which some routers and firewalls drop
@@ -34,6 +31,16 @@ pub(crate) struct ScpsArgs {
     /// false. With --transport scps-tp; may be given several times, and the longest prefix counts
     #[arg(long, value_name = "PREFIX,KEY=VALUE,...", value_parser = route, help_heading = MORE)]
     route: Vec<Route>,
+}
+
+fn acks_per_rtt(text: &str) -> Result<u32, String> {
+    let acks = text.parse().ok().filter(|acks| (1..=MAX_ACKS_PER_ROUND_TRIP).contains(acks));
+    acks.ok_or_else(|| {
+        format!(
+            "a round trip has 1 to {MAX_ACKS_PER_ROUND_TRIP} acknowledgements with SCPS-TP; --transport tcp sends \
+             one for two packets"
+        )
+    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -368,6 +368,7 @@ fn what_no_scenario_can_have_is_refused_with_the_formulas_number() {
     for (given, words) in [
         (["--pdu-overhead", "8B"], "(20): no scenario can be written"),
         (["--segment-header", "20B"], "(4): no scenario can be written"),
+        (["--segment", "87B"], "(4): no scenario can be written"),
         (["--satellite-rtt", "1000s"], "(1): no scenario can be written"),
     ] {
         let said = with(&[&given[..], &["--scenario", &file]].concat());

@@ -279,7 +279,12 @@ fn switches_that_make_no_sense_together_are_refused() {
     scps(&["--give-up", "1s"], "--give-up is for --transport stp");
     scps(&["--probing", "off"], "--probing is for --transport stp");
     scps(&["--profile", "paper"], "--profile paper is for --transport stp and tcp");
-    scps(&["--acks-per-rtt", "0"], "1..=1000");
+    for acks in ["0", "9", "1000", "many"] {
+        scps(
+            &["--acks-per-rtt", acks],
+            "a round trip has 1 to 8 acknowledgements with SCPS-TP; --transport tcp",
+        );
+    }
     scps(
         &["--route", "10.0.0.1/8,rate=1M"],
         "invalid value '10.0.0.1/8,rate=1M' for '--route <PREFIX,KEY=VALUE,...>': '10.0.0.1/8' is no prefix of \

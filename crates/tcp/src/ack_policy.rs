@@ -34,7 +34,7 @@ pub enum AckPolicy {
     },
     /// As [`Self::Reduced`], by a time that goes with the round trip as the receiver knows it [SCPS-TP 3.2].
     PerRoundTrip {
-        /// Acknowledgements a round trip, at least 1; the paper's are 1 to 8.
+        /// Acknowledgements a round trip, at least 1, at most [`MAX_ACKS_PER_ROUND_TRIP`].
         acks: u32,
     },
     /// As [`Self::Reduced`], by octets instead of segments: acknowledgements go with the rate at which data
@@ -55,6 +55,9 @@ pub enum AckPolicy {
         percent: u32,
     },
 }
+
+/// Most acknowledgements a round trip that a user may ask for [SCPS-TP 3.2].
+pub const MAX_ACKS_PER_ROUND_TRIP: u32 = 8;
 
 /// Data that waits for an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

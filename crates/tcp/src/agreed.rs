@@ -12,9 +12,9 @@ const MAX_SHIFT: u8 = 14;
 /// Payload that every peer takes if it does not say otherwise [RFC 9293 3.7.1].
 const DEFAULT_MSS: u16 = 536;
 /// Smallest payload of a full segment, whatever a peer asks for: tiny ones would be all header.
-const MIN_MSS: u64 = 88;
-/// As much where SCPS-TP is spoken: the packets of a spacecraft had 90 octets [SCPS-TP 6.3].
-const MIN_SCPS_MSS: u64 = 32;
+pub const MIN_MSS_BYTES: u16 = 88;
+/// As much where SCPS-TP is offered: the packets of a spacecraft had 90 octets [SCPS-TP 6.3].
+pub const MIN_SCPS_MSS_BYTES: u16 = 32;
 /// Both bits of ECN's negotiation [RFC 3168 6.1.1].
 pub(crate) const ECN_SETUP: u8 = flags::ECE | flags::CWR;
 
@@ -131,8 +131,8 @@ impl Agreed {
 
     /// Payload of a full segment without SACK blocks, where path and configuration leave `room_bytes`.
     pub(crate) fn payload_bytes(self, room_bytes: u64, config: &Config) -> u64 {
-        let least = if config.scps.is_some() { MIN_SCPS_MSS } else { MIN_MSS };
-        let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(least);
+        let least = if config.scps.is_some() { MIN_SCPS_MSS_BYTES } else { MIN_MSS_BYTES };
+        let mss_bytes = room_bytes.min(u64::from(self.peer_mss)).max(u64::from(least));
         // A compressed header leaves more of a packet that is as long as a plain one.
         (HEADER_BYTES as u64 + mss_bytes).saturating_sub(self.data_header_bytes() as u64).max(1)
     }

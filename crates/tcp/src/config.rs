@@ -50,7 +50,9 @@ pub struct Keepalive {
 /// Parameters of a connection.
 #[derive(Clone)]
 pub struct Config {
-    /// Largest payload sent, and asked for; the path's MTU and the peer may lower it.
+    /// Largest payload sent, and asked for; the path's MTU and the peer may lower it. Less than
+    /// [`MIN_MSS_BYTES`](crate::MIN_MSS_BYTES), or [`MIN_SCPS_MSS_BYTES`](crate::MIN_SCPS_MSS_BYTES) where
+    /// SCPS-TP is offered, counts as that.
     pub mss_bytes: u16,
     /// First congestion window in segments; `None`: 10, at most 14 600 bytes or 2 segments [RFC 6928 2].
     pub initial_window_packets: Option<u64>,

@@ -26,7 +26,8 @@ mod send;
 mod sequence;
 
 pub use accelerated::{AcceleratedOpen, Cookie as FastOpenCookie, FastOpenFacts};
-pub use ack_policy::AckPolicy;
+pub use ack_policy::{AckPolicy, MAX_ACKS_PER_ROUND_TRIP};
+pub use agreed::{MIN_MSS_BYTES, MIN_SCPS_MSS_BYTES};
 pub use config::{Config, Keepalive, Recovery};
 pub use connection::State;
 pub use endpoint::{Endpoint, EndpointConfig, EndpointStats};

@@ -207,10 +207,16 @@ impl Kind<u32> for MtuBytes {
 }
 
 /// Size that fits a packet: a length of 16 bits.
-pub struct PayloadBytes;
+pub struct PayloadBytes(Bytes);
 
 impl PayloadBytes {
-    const BYTES: Bytes = Bytes::at_most(65_535);
+    /// Of at least one byte.
+    pub const ANY: Self = Self::at_least(1);
+
+    /// Of at least so many bytes.
+    pub const fn at_least(min: u64) -> Self {
+        Self(Bytes::from_to(min, 65_535))
+    }
 }
 
 impl<F: TryFrom<u64> + Copy> Kind<F> for PayloadBytes
@@ -218,14 +224,14 @@ where
     u64: TryFrom<F>,
 {
     fn read(&self, node: &Node) -> Result<F, String> {
-        F::try_from(Self::BYTES.read(node)?).map_err(|_| String::new())
+        F::try_from(self.0.read(node)?).map_err(|_| String::new())
     }
 
     fn show(&self, value: &F) -> String {
-        u64::try_from(*value).map_or_else(|_| "?".to_string(), |bytes| Self::BYTES.show(&bytes))
+        u64::try_from(*value).map_or_else(|_| "?".to_string(), |bytes| self.0.show(&bytes))
     }
 
     fn allowed(&self) -> String {
-        Self::BYTES.allowed()
+        self.0.allowed()
     }
 }

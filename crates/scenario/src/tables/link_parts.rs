@@ -165,9 +165,9 @@ pub(crate) fn arq_keys() -> &'static [Key<ArqDraft>] {
         vec![
             Key::new("enabled", Switch, |a: &mut ArqDraft| &mut a.enabled)
                 .means("False: there is no such layer, as if the table were not there."),
-            Key::new("payload", PayloadBytes, |a: &mut ArqDraft| &mut a.config.payload_bytes)
+            Key::new("payload", PayloadBytes::ANY, |a: &mut ArqDraft| &mut a.config.payload_bytes)
                 .means("Octets of a packet in each PDU that it is cut into, 16 at least."),
-            Key::new("overhead", PayloadBytes, |a: &mut ArqDraft| &mut a.config.overhead_bytes)
+            Key::new("overhead", PayloadBytes::ANY, |a: &mut ArqDraft| &mut a.config.overhead_bytes)
                 .means("Octets of a PDU beside these, and those of a NACK; 1000 at most."),
             Key::new("window_pdus", Count { min: 1, max: MAX_WINDOW_PDUS }, |a: &mut ArqDraft| {
                 &mut a.config.window_pdus

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use skyhaul_lab::standard;
 use skyhaul_petra::stpp::{MAX_PAYLOAD_BYTES, MAX_SDU_HEADER_BYTES, MAX_WINDOW_PDUS};
 use skyhaul_scenario::File;
+use skyhaul_tcp::MIN_MSS_BYTES;
 
 use super::rows::Dimensions;
 use crate::failure::Failure;
@@ -97,6 +98,9 @@ impl Dimensions {
             return Err(refused("(1)", &problem));
         }
         let segment = octets(segments.payload_bits);
+        if segment < u64::from(MIN_MSS_BYTES) {
+            return Err(refused("(4)", "TCP of its wires has segments of 88 octets at least: --segment 88B"));
+        }
         if segment + SEGMENT_HEADER_BYTES > WIRE_PACKET_BYTES {
             return Err(refused(
                 "(4)",

@@ -2,10 +2,10 @@
 
 use skyhaul_core::Verdict;
 use skyhaul_tcp::scps::{Scps, Snack};
-use skyhaul_tcp::{Config, ControllerKind};
+use skyhaul_tcp::{Config, ControllerKind, MIN_SCPS_MSS_BYTES};
 
 use crate::protocols::tcp::ack_policy::read_policy;
-use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys};
+use crate::protocols::tcp::keys::{PERCENT_OF_RATE, config_keys, mss_key};
 use crate::protocols::tcp::routes::routes_key;
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::Key;
@@ -14,7 +14,8 @@ use skyhaul_scenario::tree::Node;
 
 /// Keys of TCP that SCPS-TP has its own of, or no use for. They are as in the profile where a peer speaks TCP
 /// alone, which no simulated one does.
-const NOT_OF_TCP: [&str; 11] = [
+const NOT_OF_TCP: [&str; 12] = [
+    "mss",
     "accelerated_open",
     "controller",
     "explicit",
@@ -32,7 +33,7 @@ const NOT_OF_TCP: [&str; 11] = [
 pub(super) fn end_keys() -> Vec<Key<Config>> {
     let mut keys: Vec<_> = scps_keys().into_iter().map(|key| key.within(scps)).collect();
     keys.extend(config_keys().into_iter().filter(|key| !NOT_OF_TCP.contains(&key.name)));
-    keys.push(routes_key());
+    keys.extend([mss_key(MIN_SCPS_MSS_BYTES), routes_key()]);
     keys
 }
 

@@ -28,7 +28,7 @@ fn sending_keys() -> Vec<Key<Config>> {
             .means("Pacing under window control or a measured rate never falls below this."),
         Key::new("max_rate", Or("none", Rate), |c: &mut Config| &mut c.max_rate_bps)
             .means("Pacing under window control or a measured rate never rises above this."),
-        Key::new("max_payload", PayloadBytes, |c: &mut Config| &mut c.max_payload_bytes)
+        Key::new("max_payload", PayloadBytes::ANY, |c: &mut Config| &mut c.max_payload_bytes)
             .means("Largest payload of a packet; the path's largest packet of 1500 bytes may lower it."),
         Key::new("discover_mtu", Switch, |c: &mut Config| &mut c.discover_mtu).means(
             "The largest packet that the path takes is found out, up to 1500 bytes (docs/spec/stp.md, section 14); \

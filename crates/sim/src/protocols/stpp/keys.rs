@@ -18,15 +18,15 @@ pub(super) fn config_keys() -> Vec<Key<Config>> {
 
 fn pdu_keys() -> Vec<Key<Config>> {
     vec![
-        Key::new("payload", PayloadBytes, |c: &mut Config| &mut c.payload_bytes).means(
+        Key::new("payload", PayloadBytes::ANY, |c: &mut Config| &mut c.payload_bytes).means(
             "Largest payload of a PDU, which has a header of 20 octets. A PDU is one frame of its link, of any size up \
              to 65 020 octets; a link with an `mtu` drops larger ones.",
         ),
         Key::new("window_pdus", WINDOW, |c: &mut Config| &mut c.window_pdus)
             .means("PDUs sent and not confirmed in order, at most; those of the other end, if they are less."),
-        Key::new("sdu", PayloadBytes, |c: &mut Config| &mut c.sdu_bytes)
+        Key::new("sdu", PayloadBytes::ANY, |c: &mut Config| &mut c.sdu_bytes)
             .means("Octets of the stream in a full SDU."),
-        Key::new("sdu_header", PayloadBytes, |c: &mut Config| &mut c.sdu_header_bytes)
+        Key::new("sdu_header", PayloadBytes::ANY, |c: &mut Config| &mut c.sdu_header_bytes)
             .means("Header of an SDU: that of LTL and that of the relay. From 4 to 1024 octets."),
         Key::new("rate", Or("none", Rate), |c: &mut Config| &mut c.rate_bps).means(
             "Declared rate of the path, counting every octet of PDUs; \"none\": what the window lets leave leaves at \

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_tcp::{AckPolicy, Config};
+use skyhaul_tcp::{AckPolicy, Config, MAX_ACKS_PER_ROUND_TRIP};
 
 use skyhaul_scenario::ScenarioError;
 use skyhaul_scenario::keys::{Key, expect_table, join, read_table};
@@ -103,8 +103,8 @@ pub(in crate::protocols) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
                 .means("So much data is acknowledged at once [SCPS-TP 3.2]. With \"bytes\" alone."),
             Key::new("delay", Time::POSITIVE, |a: &mut AckDraft| &mut a.delay_ns)
                 .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\", \"per-round-trip\" and \"share-of-rate\"."),
-            Key::new("acks", Count { min: 1, max: 1000 }, |a: &mut AckDraft| &mut a.acks)
-                .means("Acknowledgements a round trip; 1 to 8 in the paper [SCPS-TP 3.2]. With \"per-round-trip\" alone."),
+            Key::new("acks", Count { min: 1, max: MAX_ACKS_PER_ROUND_TRIP as u64 }, |a: &mut AckDraft| &mut a.acks)
+                .means("Acknowledgements a round trip, 1 to 8 as in the paper [SCPS-TP 3.2]; for more of them say \"delayed\". With \"per-round-trip\" alone."),
             Key::new("rate", Rate, |a: &mut AckDraft| &mut a.rate_bps)
                 .means("Rate of the way that acknowledgements take. With \"share-of-rate\" alone."),
             Key::new("percent", Count { min: 1, max: 100 }, |a: &mut AckDraft| &mut a.percent)

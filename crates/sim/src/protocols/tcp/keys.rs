@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use skyhaul_core::PathHeader;
-use skyhaul_tcp::{AcceleratedOpen, Asks, Config, ControllerKind, Counting, ExplicitConfig, Recovery};
+use skyhaul_tcp::{
+    AcceleratedOpen, Asks, Config, ControllerKind, Counting, ExplicitConfig, MIN_MSS_BYTES, Recovery,
+};
 
 use super::ack_policy::read_ack_policy;
 use super::keepalive::read_keepalive;
@@ -117,13 +119,17 @@ pub(super) fn explicit_keys() -> &'static [Key<ExplicitConfig>] {
     &KEYS
 }
 
+/// Key of the largest payload, which is so large at least.
+pub(in crate::protocols) fn mss_key(min_bytes: u16) -> Key<Config> {
+    Key::new("mss", PayloadBytes::at_least(u64::from(min_bytes)), |c: &mut Config| &mut c.mss_bytes).means(
+        "Largest payload of a segment, options counted; the path's largest packet of 1500 bytes, and the peer, \
+         may lower it.",
+    )
+}
+
 fn segment_keys() -> Vec<Key<Config>> {
     vec![
-        Key::new("mss", PayloadBytes, |c: &mut Config| &mut c.mss_bytes)
-            .means(
-                "Largest payload of a segment, options counted; the path's largest packet of 1500 bytes may lower it. \
-                 Less than 88 bytes counts as 88, of SCPS-TP less than 32 as 32.",
-            ),
+        mss_key(MIN_MSS_BYTES),
         Key::new("send_limit", Bytes::BUFFER, |c: &mut Config| &mut c.send_limit_bytes)
             .means("Most application bytes held for sending, acknowledged or not."),
         Key::new("receive_limit", Bytes::BUFFER, |c: &mut Config| &mut c.receive_limit_bytes)
