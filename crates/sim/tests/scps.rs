@@ -64,16 +64,19 @@ receive_limit = "300kB"
 /// [SCPS-TP Fig. 4]: throughput at a bit error rate of 1e-5 over that at 1e-8. 4.3 % of the packets are lost.
 #[test]
 fn the_links_of_figure_4_cost_little_more_than_their_losses() {
-    for (delay_ms, more, least) in
-        [(50, "", 0.93), (100, "", 0.92), (50, "max_snacks = 1", 0.88), (50, "snack = \"vector\"", 0.93)]
-    {
+    for (delay_ms, more, expected) in [
+        (50, "", 0.945..0.957),
+        (100, "", 0.94..0.957),
+        (50, "max_snacks = 1", 0.9..0.95),
+        (50, "snack = \"vector\"", 0.945..0.957),
+    ] {
         let way = format!("rate = \"1.5Mbit/s\", delay = \"{delay_ms}ms\", queue = \"18750B\"");
         let transport = CORRUPTION
             .replace("snack = \"short\"", if more.contains("snack =") { "" } else { "snack = \"short\"" });
         let at = |rate: &str| goodput_bps(&file("5MB", &way, &way, rate, &format!("{transport}{more}\n")), 3);
         let (noisy, clean) = (at("1e-5"), at("1e-8"));
         println!("{delay_ms} ms {more}: {:.3}, {:.3} of the declared rate", noisy / clean, clean / 1.425e6);
-        assert!(noisy / clean > least, "{delay_ms} ms {more}: {}", noisy / clean);
+        assert!(expected.contains(&(noisy / clean)), "{delay_ms} ms {more}: {}", noisy / clean);
     }
 }
 
@@ -104,7 +107,7 @@ initial_rto = "20s"
         // 62 octets of data in a packet in place of 50: 1.24.
         let ratio = goodput_bps(bit_error_rate, "compression = true\n") / plain;
         println!("{bit_error_rate}: {plain:.1} bit/s, with compressed headers {ratio:.3} times as much");
-        assert!(plain > 400.0 && (1.15..1.4).contains(&ratio), "{plain} {ratio}");
+        assert!(plain > 400.0 && (1.2..1.4).contains(&ratio), "{plain} {ratio}");
     }
 }
 
