@@ -124,6 +124,7 @@ pub static PAPERS: &[Paper] = &[
         [
             "asymmetry",
             "bent-pipe",
+            "bent-pipe-tcp",
             "corruption",
             "damage-ladder",
             "header",
