@@ -81,6 +81,13 @@ fn a_round_trip_longer_than_the_timer_becomes_known_though_losses_are_damage() {
     assert!(result.is_ok(), "{result:?}");
 }
 
+/// Routers told hosts that had answered an opening of SCPS-TP of an outage, and the answers went no more.
+#[test]
+fn word_of_an_outage_stops_no_answer_to_an_opening() {
+    let result = common::dose::guarded(21_935, "network_swarm replay", || try_seed(21_935));
+    assert!(result.is_ok(), "{result:?}");
+}
+
 #[test]
 fn replay() {
     let Some(seed) = number("SKYHAUL_SEED") else { return };

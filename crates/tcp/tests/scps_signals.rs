@@ -238,6 +238,27 @@ fn to_a_plain_peer_a_link_outage_is_a_host_out_of_reach() {
     assert!(format!("{:?}", lone.events()).contains("Unreachable"), "it is why nothing came");
 }
 
+/// A question is an acknowledgement, which says nothing to whoever waits for an answer to its SYN: an end whose
+/// answer was lost asked, and was asked by SYNs, for ever.
+#[test]
+fn an_answer_to_an_opening_goes_again_whatever_is_said_of_its_link() {
+    let mut lone = Lone::new(&speaking(scps()));
+    lone.say(flags::SYN, 0, 0, offering(&scps()), b"");
+    assert_eq!(lone.one().flags, flags::SYN | flags::ACK);
+    lone.icmp(IcmpMessage::LinkOutage, 0);
+    assert_eq!(heard(&lone), (1, 0), "a host out of reach");
+    for _ in 0..3 {
+        lone.wait();
+        assert_eq!(lone.one().flags, flags::SYN | flags::ACK);
+    }
+    lone.ack(1, 1);
+    lone.take();
+    assert_eq!(lone.state(), State::Established);
+    lone.hear();
+    lone.write(1000);
+    assert_eq!(lone.data_sent(), [1]);
+}
+
 #[test]
 fn without_negative_acknowledgements_everything_goes_again_from_the_oldest_on() {
     let mut lone = ten_under_way(Scps { snack: Snack::Off, ..scps() }, 0);

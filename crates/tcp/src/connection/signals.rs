@@ -9,13 +9,13 @@ use crate::icmp::IcmpMessage;
 use crate::sequence::expand;
 
 impl Connection {
-    /// True for what means something where SCPS-TP is spoken alone. To others a link that is down is a host
-    /// out of reach.
+    /// True for what means something where SCPS-TP is spoken alone. To others, and while our SYN is not
+    /// acknowledged, which must go again, a link that is down is a host out of reach.
     pub(super) fn is_signal(&self, message: IcmpMessage) -> bool {
         use IcmpMessage::{CorruptionExperienced, LinkOutage, LinkRestored, SourceQuench};
-        let is_plain = self.sender.agreed().scps.is_none();
+        let is_spoken = self.sender.agreed().scps.is_some() && !self.life.is_opening();
         match message {
-            LinkOutage => !is_plain,
+            LinkOutage => is_spoken,
             _ => matches!(message, CorruptionExperienced | LinkRestored | SourceQuench),
         }
     }

@@ -76,6 +76,10 @@ impl Rto {
         self.doublings = (self.doublings + 1).min(20);
     }
 
+    pub(super) fn is_backed_off(&self) -> bool {
+        self.doublings > 0
+    }
+
     /// The handshake is done, and its SYN was lost.
     pub(super) fn syn_was_lost(&mut self) {
         self.initial_ns = self.initial_ns.max(AFTER_LOST_SYN_NS);

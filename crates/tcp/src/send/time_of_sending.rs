@@ -20,13 +20,15 @@ impl Sender {
     }
 
     /// Moment at which the last segments are probed, no later than the retransmission timer would run out
-    /// [RFC 8985 7.2].
+    /// [RFC 8985 7.2]. `None` where no round trip is known and that timer has backed off: a probe would repeat
+    /// what is to measure one.
     pub(crate) fn tail_probe_at(&self) -> Option<Instant> {
         let rack = self.rack.as_ref()?;
         // A peer that tells holes does so when something comes: the last segment again.
         let shows_nothing = || self.board.highest().is_none() && !self.in_recovery();
         let may_ask = self.agreed.snack().is_some() && self.timer.timeouts() == 0;
-        let watches = rack.lost_bytes() == 0 && (may_ask || shows_nothing());
+        let is_late = !self.timer.rtt().is_known() && self.timer.is_backed_off();
+        let watches = !is_late && rack.lost_bytes() == 0 && (may_ask || shows_nothing());
         let timer_at = self.timer.at().filter(|_| watches && !self.space.is_opening())?;
         let srtt_ns = self.timer.rtt().is_known().then(|| self.timer.rtt().smoothed_ns());
         let is_alone = self.space.outstanding() <= self.mss_bytes;

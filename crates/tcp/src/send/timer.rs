@@ -154,6 +154,11 @@ impl RetransmissionTimer {
         self.timeouts += 1;
     }
 
+    /// True if it waits longer than the round trips that are known say.
+    pub(super) fn is_backed_off(&self) -> bool {
+        self.rto.is_backed_off()
+    }
+
     /// A link is back: what left before measures no round trip, as its answer may have waited.
     pub(super) fn on_link_restored(&mut self, now: Instant) {
         self.timed_out_at = Some(now);
