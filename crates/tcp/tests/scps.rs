@@ -309,6 +309,27 @@ fn what_is_asked_for_again_after_a_timeout_belongs_to_it() {
     assert_eq!(lone.data_sent().first(), Some(&1001));
 }
 
+/// The reference implementation asks after 5, 6, 12, 24, 48 and 60 s, whatever the round trip is.
+#[test]
+fn a_closed_window_is_asked_for_after_a_timeout_and_then_after_twice_the_time() {
+    let mut lone = accepted(declared());
+    lone.peer_window = 0;
+    lone.ack(1, 1);
+    lone.write(1000);
+    assert_eq!(lone.hear(), []);
+    let mut waits = Vec::new();
+    for _ in 0..10 {
+        waits.push(wait(&mut lone));
+        assert_eq!(lone.one().payload.len(), 1, "a probe of an octet");
+        lone.ack(1, 1);
+    }
+    let expected: Vec<u64> = (0..10).map(|n| u64::min(350 << n, 60_000)).collect();
+    assert_eq!(waits, expected, "a minute at most, damage or not");
+    lone.peer_window = 1000;
+    lone.ack(1, 1);
+    assert_eq!(lone.data_sent(), [1]);
+}
+
 /// Fifteen timeouts of 350 ms would be over within 6 s.
 #[test]
 fn where_the_timer_does_not_back_off_an_outage_has_as_much_time_as_where_it_does() {
