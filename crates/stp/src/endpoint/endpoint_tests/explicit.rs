@@ -148,6 +148,43 @@ fn a_lost_stat_loses_no_feedback() {
     assert_eq!(highest_rate(|stat| (2..=20).contains(&stat)), all, "all but the first and the last");
 }
 
+/// Rate of a sender whose router takes so many octets a second with each packet, after the one STAT with the
+/// option that is not lost: the first one behind `LOST_STATS` others that tells of all data. Headers, too.
+fn rate_by_the_last_stat(taken: i32) -> (u64, usize) {
+    const LOST_STATS: usize = 10;
+    let mut bench = Bench::new();
+    bench.router = alloc::boxed::Box::new(move |header| {
+        header.routers = 1;
+        header.delta_bytes_per_s -= taken;
+    });
+    let (lost, kept) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+    let counts = (Rc::clone(&lost), Rc::clone(&kept));
+    bench.drop = alloc::boxed::Box::new(move |from, segment: &Segment<'_>| {
+        let tells = from == Side::B && segment.stat.as_ref().is_some_and(|stat| stat.feedback.is_some());
+        let (lost, kept) = &counts;
+        let passes = tells && kept.get() == 0 && lost.get() >= LOST_STATS;
+        kept.set(kept.get() + usize::from(passes));
+        lost.set(lost.get() + usize::from(tells && !passes));
+        tells && !passes
+    });
+    let id = bench.open_with(Config { probing: None, ..asking() });
+    bench.a.write(id, &vec![7; 12_000]).unwrap();
+    bench.run(60 * SECOND);
+    assert_eq!(bench.received(1).len(), 12_000);
+    assert_eq!(kept.get(), 1, "after {} lost ones", lost.get());
+    assert_eq!(rules(&bench), [RuledBy::Routers]);
+    (*rates(&bench).last().unwrap(), bench.headers.len())
+}
+
+/// Until a STAT tells that there is a router nothing is asked for, so that all that it can tell is taken away.
+#[test]
+fn the_last_stat_tells_all_feedback_where_every_other_one_is_lost() {
+    let taken = 300;
+    let ((whole, headers), (lowered, same)) = (rate_by_the_last_stat(0), rate_by_the_last_stat(taken));
+    assert!(headers > 5 && headers == same, "{headers} and {same} headers");
+    assert_eq!(whole - lowered, 8 * taken as u64 * headers as u64, "{whole} bit/s, {lowered} of {headers}");
+}
+
 #[test]
 fn an_old_peer_still_gets_the_file() {
     let mut bench = Bench::new();
