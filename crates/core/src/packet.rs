@@ -74,7 +74,7 @@ impl NetworkFields {
 
     /// Size of a segment of so many octets, those counted that a description stands for, and a path header.
     pub fn whole_bytes(self, bytes: usize) -> usize {
-        let bytes = bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes));
+        let bytes = self.path_header.map_or(bytes, |header| header.whole_bytes(bytes));
         if self.described_bytes == 0 {
             return bytes;
         }

@@ -141,6 +141,32 @@ fn a_segment_that_tells_of_grants_is_no_longer_than_the_path_takes() {
     assert_eq!(first.fields.whole_bytes(buffer.len()), 20 + MSS as usize);
 }
 
+/// Where sizes are told with the header, an acknowledgement is as long on the wire as papers say, SACK blocks
+/// or not; else its own octets and those of the header count.
+#[test]
+fn an_acknowledgement_has_one_size_where_sizes_are_told_with_the_header() {
+    for (header_bytes, sizes) in [(0, [20, 20]), (20, [40, 52])] {
+        let explicit = ExplicitConfig { asks: Asks::Window, header_bytes };
+        let mut ends = Ends::new(&Config { explicit, ..config(Asks::Window) });
+        assert!(ends.ends[0].write(ends.id, &vec![0; 4 * MSS as usize]).unwrap() > 0);
+        let mut segments = Vec::new();
+        let mut buffer = Vec::new();
+        while let Some(transmit) = ends.ends[0].poll_transmit(ends.now, &mut buffer, 1, &mut NullSink) {
+            segments.push((transmit.fields, buffer.clone()));
+        }
+        let mut answer_to = |(fields, bytes): &(NetworkFields, Vec<u8>)| {
+            ends.ends[1].handle(ends.now, way().reversed(), *fields, bytes, &mut NullSink);
+            let transmit = ends.ends[1].poll_transmit(ends.now, &mut buffer, 1, &mut NullSink);
+            transmit.map(|transmit| (transmit.fields.whole_bytes(buffer.len()), buffer.len()))
+        };
+        // Two in sequence, and the fourth, behind a hole.
+        let [first, second, fourth] = [0, 1, 3].map(|index| answer_to(&segments[index]));
+        assert_eq!(first, None);
+        assert_eq!(second, Some((sizes[0], 20)));
+        assert_eq!(fourth, Some((sizes[1], 32)), "its SACK block is there");
+    }
+}
+
 #[test]
 fn without_a_controller_that_follows_routers_there_is_no_header() {
     let mut ends = Ends::new(&Config { controller: ControllerKind::Reno, ..config(Asks::Window) });

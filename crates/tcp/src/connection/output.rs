@@ -184,7 +184,10 @@ impl Connection {
         let data_first = first + u64::from(is_syn);
         let has_data = data_first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
-        let path_header = self.path_header(has_data && !is_probe, bits);
+        let is_question = !has_data && first != self.sender.max();
+        let compressing = self.compressing(bits, &options, is_probe || is_question);
+        let bare = (!has_data && compressing.is_none()).then_some(&options);
+        let path_header = self.path_header(has_data && !is_probe, bits, bare);
         let nothing = ((&[][..], &[][..]), None);
         let (payload, described) = if has_data { self.sender.payload(data_first, data_end) } else { nothing };
         let segment = Segment {
@@ -201,8 +204,6 @@ impl Connection {
             compression: None,
         };
         let payload_bytes = segment.payload_bytes() as u32;
-        let is_question = !has_data && first != self.sender.max();
-        let compressing = self.compressing(bits, &segment.options, is_probe || is_question);
         let (header_bytes, protocol) = match compressing {
             None => (encode(self.names.peer, &segment, out), 0),
             Some(number) => {
@@ -210,8 +211,8 @@ impl Connection {
                 (bytes, compress::PROTOCOL)
             }
         };
-        let path_header_bytes = path_header.map_or(0, |header| usize::from(header.wire_bytes));
-        let bytes = header_bytes + path_header_bytes + payload_bytes as usize;
+        let segment_bytes = header_bytes + payload_bytes as usize;
+        let bytes = path_header.map_or(segment_bytes, |header| header.whole_bytes(segment_bytes));
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat);
         if !has_data {
@@ -226,13 +227,14 @@ impl Connection {
         NetworkFields { protocol, described_bytes, path_header, class, ..ecn.into() }
     }
 
-    /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.
-    fn path_header(&mut self, has_data: bool, bits: u8) -> Option<PathHeader> {
+    /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own; `bare`: its
+    /// options, if it has no data and is not compressed.
+    fn path_header(&mut self, has_data: bool, bits: u8, bare: Option<&Options>) -> Option<PathHeader> {
         if bits & (flags::SYN | flags::RST) != 0 {
             return None;
         }
         let asked = if has_data { self.sender.ask() } else { None };
-        self.grants.tell(asked, self.config.explicit)
+        self.grants.tell(asked, bare, self.config.explicit)
     }
 
     /// Acknowledgement and window fields; what was owed is paid.
