@@ -1,6 +1,6 @@
 //! Twenty flows over a satellite link whose bits are wrong now and then [P-XCP Fig. 2, 3, 9].
 
-use super::{assert_within, run};
+use super::{assert_within, run, window_model};
 
 /// 1300 packets of 1000 octets a second there, 520 kbit/s back. ACKs have 40 octets, the header of XCP and
 /// SACK blocks included.
@@ -105,6 +105,19 @@ fn the_receivers_window_holds_p_xcp_where_rack_repairs() {
     let [xcp, p_xcp] = ["xcp", "p-xcp"].map(|controller| windowed(controller, "rack", MANY, LONG_WINDOW));
     assert_within(p_xcp, (0.88, 0.9), "0.9 crosses");
     assert!(p_xcp >= 1.5 * xcp, "p-xcp {p_xcp:.3}, xcp {xcp:.3}");
+}
+
+/// No less and no more than senders have who go by nothing but that window: neither P-XCP nor its router, nor
+/// the way back, holds anything up.
+#[test]
+fn p_xcp_has_what_the_receivers_window_lets_through() {
+    let model = window_model::share(64);
+    println!("nothing but windows of 64 packets: {model:.3}");
+    assert_within(
+        goodput("p-xcp", "rack", MANY),
+        (model - 0.02, model + 0.02),
+        "what the model lets through",
+    );
 }
 
 /// With RFC 6675 alone timers rule at such losses: to the letter of Fig. 6, which keeps the rate on

@@ -6,6 +6,7 @@ mod limited_flows;
 mod losses;
 mod no_router;
 mod stp;
+mod window_model;
 
 use std::collections::BTreeMap;
 
