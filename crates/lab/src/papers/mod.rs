@@ -6,6 +6,8 @@
 #[cfg(test)]
 mod background_tests;
 #[cfg(test)]
+mod chapter_tests;
+#[cfg(test)]
 mod claims_tests;
 mod classification;
 mod error;

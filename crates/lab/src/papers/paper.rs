@@ -89,6 +89,7 @@ pub static PAPERS: &[Paper] = &[
             "background-leo",
             "bulk-ladder",
             "commercial",
+            "commercial-queues",
             "geo",
             "geo-today",
             "geo-variants",
