@@ -148,6 +148,25 @@ fn sets_that_cannot_be_are_refused_with_a_reason() {
             "(1): round-trip time of the satellite",
         ),
         (vec!["--satellite", "128", "--wire", "2M"], "no unit"),
+        (vec!["--satellite", "0", "--wire", "2M"], "(3): '0' is no rate"),
+        (vec!["--satellite", "-1", "--wire", "2M"], "(3): "),
+        (vec!["--satellite", "128k", "--wire", "0"], "(2): '0' is no rate"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--far-wire", "0"], "(2): '0' is no rate"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--threshold", "0"], "(16): threshold of a relay"),
+        (
+            vec!["--satellite", "128k", "--wire", "2M", "--threshold", "4000000000"],
+            "(16): threshold of a relay",
+        ),
+        (vec!["--satellite", "128k", "--wire", "2M", "--threshold", "99999999999999999999"], "(16): "),
+        (vec!["--satellite", "128k", "--wire", "2M", "--buffer", "-1"], "(19): '-1' is no whole number"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--utl-window", "x"], "(14): 'x' is no whole number"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--satellite-rtt", "0s"], "(1): round-trip time"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--wire-rtt", "0s"], "(5): round-trip time"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--segment", "0B"], "(4): payload of a segment"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--pdu", "0B"], "(20): payload of a PDU"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--status-interval", "0s"], "(25): --status-interval"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--alpha", "-1"], "(23): --alpha"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--bit-error-rate", "-1"], "(20): --bit-error-rate"),
     ] {
         let said = run(&[&["dimension"], &given[..]].concat());
         assert_eq!(said.code, Some(2), "{given:?}: {said:?}");
@@ -321,6 +340,121 @@ fn a_file_with_one_key_that_breaks_a_rule_does_not_pass() {
     }
 }
 
+/// What `--check` says of this text, and the exit code.
+fn checked(file: &str, text: &str) -> Said {
+    std::fs::write(file, text).unwrap();
+    run(&["dimension", "--check", file])
+}
+
+/// The file of a noisy link, in which a window arrives at once behind a PDU that goes again.
+fn noisy(file: &str) -> String {
+    let options = ["--satellite", "384k", "--wire", "2M", "--bit-error-rate", "1e-5", "--scenario", file];
+    let written = run(&[&["dimension"][..], &options].concat());
+    assert_eq!(written.code, Some(0), "{written:?}");
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// Octets of a key such as `size = "64B"` in this part of a file.
+fn octets_of(part: &str, key: &str) -> u64 {
+    let (_, rest) = part.split_once(&format!("\n{key} = \"")).unwrap();
+    rest.split_once("B\"").unwrap().0.parse().unwrap()
+}
+
+#[test]
+fn the_second_relay_of_a_written_file_has_room_for_a_window_that_comes_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("split.toml").to_str().unwrap().to_string();
+    let text = noisy(&file);
+    let (_, hop) = text.split_once("[transports.hop]").unwrap();
+    let (_, pdus) = hop.split_once("window_pdus = ").unwrap();
+    let window = pdus.lines().next().unwrap().parse::<u64>().unwrap() * octets_of(hop, "payload");
+    let (_, east) = text.split_once("relay = \"east\"").unwrap();
+    let (threshold, size) = (octets_of(east, "threshold"), octets_of(east, "size"));
+    assert!(threshold >= window && size >= threshold + window, "{threshold}, {size} of {window}");
+}
+
+#[test]
+fn a_second_relay_that_breaks_a_rule_is_told_by_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("split.toml").to_str().unwrap().to_string();
+    let text = noisy(&file);
+    let (before, east) = text.split_once("relay = \"east\"").unwrap();
+    let (threshold, size) = (octets_of(east, "threshold"), octets_of(east, "size"));
+    let (threshold, size) = (format!("threshold = \"{threshold}B\""), format!("size = \"{size}B\""));
+    for (right, wrong, words) in [
+        (
+            &threshold,
+            "threshold = \"9kB\"",
+            "(1), III-F: flows.file.via.1.threshold (relay east) of 9000 B is below",
+        ),
+        (&size, &threshold.replace("threshold", "size"), "(19): flows.file.via.1.size (relay east) of"),
+        (
+            &threshold,
+            "control = \"window\"",
+            "(15) to (19): flows.file.via.1.control (relay east) is `window`",
+        ),
+    ] {
+        let east = east.replace(right.as_str(), wrong);
+        let said = checked(&file, &[before, "relay = \"east\"", &east].concat());
+        assert_eq!(said.code, Some(1), "{wrong}: {said:?}");
+        assert!(said.err.contains(words), "{wrong}: {}", said.err);
+        assert!(!said.err.contains("west"), "{wrong}: {}", said.err);
+    }
+    // Without errors nothing waits behind a PDU, and no window comes at once.
+    let clean = text.replace("bit_error_rate = 1e-5", "bit_error_rate = 0");
+    assert_ne!(clean, text);
+    let small = |text: &str| text.replace(&threshold, "threshold = \"9kB\"");
+    assert_eq!(checked(&file, &small(&clean)).code, Some(0));
+}
+
+#[test]
+fn every_pair_of_relays_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("split.toml").to_str().unwrap().to_string();
+    let text = noisy(&file);
+    let (before, flow) = text.split_once("\n[flows.file]").unwrap();
+    // A second flow over the same relays, with a buffer of its own.
+    let second = flow.replace("flows.file", "flows.second");
+    let both = |second: &str| [&text, "\n[flows.second]", second].concat();
+    let said = checked(&file, &both(&second));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let threshold = format!("threshold = \"{}B\"", octets_of(flow, "threshold"));
+    let said = checked(&file, &both(&second.replace(&threshold, "threshold = \"1000B\"")));
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.err.contains("(16): flows.second.via.0.threshold (relay west) in segments, 1"),
+        "{}",
+        said.err
+    );
+    assert!(!said.err.contains("flows.file"), "{}", said.err);
+    // Two satellite links in a row: a second pair on the way of one flow.
+    let (_, west) = flow.split_once("[[flows.file.via]]").unwrap();
+    let pair = west.replace("\"west\"", "\"third\"").replace("\"east\"", "\"fourth\"");
+    let (_, links) = before.split_once("\n[links.satellite]").unwrap();
+    let (satellite, wire) = links.split_once("\n[links.wire2]").unwrap();
+    let (wire, _) = wire.split_once("\n[transports.ltl]").unwrap();
+    let longer = before
+        .replace(
+            "east = { kind = \"relay\" }",
+            "east = { kind = \"relay\" }\nthird = { kind = \"relay\" }\nfourth = { kind = \"relay\" }",
+        )
+        .replace("[\"east\", \"receiver\"]", "[\"east\", \"third\"]");
+    let satellite = satellite.replace("\"west\", \"east\"", "\"third\", \"fourth\"");
+    let wire = wire.replace("\"east\", \"receiver\"", "\"fourth\", \"receiver\"");
+    let links = ["\n[links.satellite2]", &satellite, "\n[links.wire3]", &wire].concat();
+    let chain = |pair: &str| [&longer, &links, "\n[flows.file]", flow, "\n[[flows.file.via]]", pair].concat();
+    let said = checked(&file, &chain(&pair));
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let said = checked(&file, &chain(&pair.replace(&threshold, "threshold = \"1000B\"")));
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.err.contains("(16): flows.file.via.2.threshold (relay third) in segments, 1"),
+        "{}",
+        said.err
+    );
+    assert!(!said.err.contains("west"), "{}", said.err);
+}
+
 #[test]
 fn magnitudes_that_no_engine_has_are_told_with_the_formulas_number() {
     let dir = tempfile::tempdir().unwrap();
@@ -331,6 +465,8 @@ fn magnitudes_that_no_engine_has_are_told_with_the_formulas_number() {
         (["--segment", "1TB"], 2, "(4): --segment"),
         (["--status-interval", "1h"], 1, "(1): the window of the satellite hop, 1"),
         (["--stpp-window", "100000"], 1, "(1): --stpp-window 100000 PDUs, is above the 16384"),
+        (["--buffer", "4000000000000"], 1, "(19): --buffer 4000000000000 is above 16777216"),
+        (["--utl-window", "4000000000000"], 1, "(14): --utl-window 4000000000000 is above 16777216"),
     ] {
         let set = ["dimension", "--satellite", "384k", "--wire", "2M"];
         let said = run(&[&set[..], &given].concat());
@@ -339,7 +475,12 @@ fn magnitudes_that_no_engine_has_are_told_with_the_formulas_number() {
         // What is written runs, and what would not is not written.
         let said = run(&[&set[..], &given, &["--scenario", &file]].concat());
         let is_there = std::path::Path::new(&file).exists();
-        assert_eq!(is_there, given[0] == "--stpp-window", "{given:?}: {said:?}");
+        // What is only told, and does not enter the file, is no reason to write none.
+        let is_told = ["--stpp-window", "--buffer", "--utl-window"].contains(&given[0]);
+        assert_eq!(is_there, is_told, "{given:?}: {said:?}");
+        if is_there {
+            std::fs::remove_file(&file).unwrap();
+        }
     }
 }
 

@@ -15,25 +15,47 @@ const SECOND_NS: f64 = 1e9;
 /// Octets of the largest packet that IP has.
 const MAX_PACKET_BYTES: u64 = 65_535;
 
+/// Reader of an option's value that says the number of the formula which the value is for, if it is none.
+fn by<T>(
+    formula: &'static str,
+    parse: fn(&str) -> Result<T, String>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: 'static,
+{
+    move |text| parse(text).map_err(|problem| format!("{formula}: {problem}"))
+}
+
+/// A whole number: formulas have bounds of their own.
+fn count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("'{text}' is no whole number from 0 to {}", u64::MAX))
+}
+
+/// A number.
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| format!("'{text}' is no number"))
+}
+
 #[derive(Clone, Debug, clap::Args)]
+#[command(allow_negative_numbers = true)]
 pub(crate) struct DimensionArgs {
     /// Rate of the satellite link
-    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps, required_unless_present = "check")]
+    #[arg(long, value_name = "RATE", value_parser = by("(3)", parse_rate_bps), required_unless_present = "check")]
     satellite: Option<u64>,
     /// Rate of the wires between the hosts and the relays
-    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps, required_unless_present = "check")]
+    #[arg(long, value_name = "RATE", value_parser = by("(2)", parse_rate_bps), required_unless_present = "check")]
     wire: Option<u64>,
     /// Round-trip time of the satellite link
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = by("(1)", parse_time_ns))]
     satellite_rtt: u64,
     /// Round-trip time of each wire
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = by("(5)", parse_time_ns))]
     wire_rtt: u64,
     /// Part of the bits that arrive wrong over the satellite link, like 1e-5
-    #[arg(long, value_name = "PART", default_value_t = 0.0)]
+    #[arg(long, value_name = "PART", default_value_t = 0.0, value_parser = by("(20)", number))]
     bit_error_rate: f64,
     /// Segments of a batch that is confirmed end to end
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = by("(9)", count))]
     pub(super) batch: u64,
     /// Write a scenario file with these dimensions, for `skyhaul simulate`
     #[arg(long, value_name = "OUT")]
@@ -58,19 +80,19 @@ pub(crate) struct DimensionArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CheckedArgs {
     /// Check this threshold of a relay's buffer, in segments, instead of proposing one
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    #[arg(long, value_name = "N", value_parser = by("(16)", count))]
     threshold: Option<u64>,
     /// Check this size of a relay's buffer, in segments
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = by("(19)", count))]
     buffer: Option<u64>,
     /// Check this timeout of the end-to-end layer
-    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", value_parser = by("(10)", parse_time_ns))]
     utl_timeout: Option<u64>,
     /// Check this window of the end-to-end layer, in batches
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = by("(14)", count))]
     utl_window: Option<u64>,
     /// Check this window of the satellite hop, in PDUs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = by("(1)", count))]
     stpp_window: Option<u64>,
 }
 
@@ -79,41 +101,41 @@ pub(crate) struct CheckedArgs {
 #[command(next_help_heading = MORE)]
 pub(crate) struct FurtherArgs {
     /// Rate of the receiver's wire [default: as the sender's]
-    #[arg(long, value_name = "RATE", value_parser = parse_rate_bps)]
+    #[arg(long, value_name = "RATE", value_parser = by("(2)", parse_rate_bps))]
     far_wire: Option<u64>,
     /// Round-trip time of the receiver's wire [default: as the sender's]
-    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", value_parser = by("(10)", parse_time_ns))]
     far_wire_rtt: Option<u64>,
     /// Largest window of the transport on the wires, in segments
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = by("(7)", count))]
     window: u64,
     /// Payload of a full segment
-    #[arg(long, value_name = "SIZE", default_value = "1000B", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "1000B", value_parser = by("(4)", parse_bytes))]
     segment: u64,
     /// Header of a segment
-    #[arg(long, value_name = "SIZE", default_value = "40B", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "40B", value_parser = by("(4)", parse_bytes))]
     segment_header: u64,
     /// What a relay adds to a segment
-    #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "0B", value_parser = by("(4)", parse_bytes))]
     relay_header: u64,
     /// Payload of a PDU of the satellite hop [default: what carries most, (22), up to --largest-pdu]
-    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = by("(22)", parse_bytes))]
     pdu: Option<u64>,
     /// Header and checksum of a PDU
-    #[arg(long, value_name = "SIZE", default_value = "20B", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "20B", value_parser = by("(20)", parse_bytes))]
     pdu_overhead: u64,
     /// Largest PDU with its header, where the size is chosen
-    #[arg(long, value_name = "SIZE", default_value = "1500B", value_parser = parse_bytes, conflicts_with = "pdu")]
+    #[arg(long, value_name = "SIZE", default_value = "1500B", value_parser = by("(22)", parse_bytes), conflicts_with = "pdu")]
     largest_pdu: u64,
     /// Time between two statuses of the satellite hop's receiver [default: an eighth of its round trip]
-    #[arg(long, value_name = "TIME", value_parser = parse_time_ns)]
+    #[arg(long, value_name = "TIME", value_parser = by("(25)", parse_time_ns))]
     status_interval: Option<u64>,
     /// Bits of a status that name one damaged PDU: of the paper's bitmap 1.16, of its list 8, of Rice codes
     /// below 1 where many in a row are damaged
-    #[arg(long, value_name = "BITS", default_value_t = 1.16)]
+    #[arg(long, value_name = "BITS", default_value_t = 1.16, value_parser = by("(23)", number))]
     alpha: f64,
     /// Length of the end-to-end layer's acknowledgement
-    #[arg(long, value_name = "SIZE", default_value = "40B", value_parser = parse_bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "40B", value_parser = by("(13)", parse_bytes))]
     acknowledgement: u64,
 }
 

@@ -4,11 +4,13 @@
 use skyhaul_core::units::show_rate;
 use skyhaul_petra::dimensioning::{Plan, SplitPath};
 use skyhaul_petra::stpp;
-use skyhaul_scenario::{Flow, Hop};
+use skyhaul_scenario::{Flow, Hop, RelayBuffer, Scenario};
 
-/// Ends of the wires and of the satellite hop, with what carries them.
+/// Ends of the wires and of the satellite hop between a pair of relays, with what carries them.
 pub(super) struct Split<'a> {
     pub(super) flow: &'a Flow,
+    /// Place of the first relay of the pair among those of the flow; the second one follows it.
+    pub(super) place: usize,
     pub(super) hops: [Hop<'a>; 3],
     /// At the first relay.
     pub(super) tcp: &'a skyhaul_tcp::Config,
@@ -43,6 +45,32 @@ impl Split<'_> {
         ]
     }
 
+    /// Bounds of the first relay's buffer (0) or of the second one's (1).
+    pub(super) fn buffer(&self, relay: usize) -> RelayBuffer {
+        // A hop begins at each of them.
+        self.flow.via[self.place + relay].buffer
+    }
+
+    /// Name of the first relay (0) or the second one (1).
+    pub(super) fn name<'s>(&self, scenario: &'s Scenario, relay: usize) -> &'s str {
+        &scenario.nodes[self.flow.via[self.place + relay].node].name
+    }
+
+    /// Key of a relay of the pair, with the relay's name.
+    pub(super) fn relay_key(&self, scenario: &Scenario, relay: usize, key: &str) -> String {
+        let (place, name) = (self.place + relay, self.name(scenario, relay));
+        format!("flows.{}.via.{place}.{key} (relay {name})", self.flow.name)
+    }
+
+    /// Octets of the stream that arrive at once behind a PDU that went again: what the hop has under way
+    /// until a status asks for it, within its window.
+    fn burst_bytes(&self, plan: &Plan) -> u64 {
+        let window = smaller(self.stpp_windows()).0;
+        let under_way = plan.stpp_window_for_pdus(seconds(self.stpp.status_interval_ns()));
+        let payload = u64::from(self.stpp_opener.payload_bytes.min(self.stpp.payload_bytes));
+        window.min(under_way).saturating_mul(payload)
+    }
+
     /// Key of the transport of hop `hop`, counted from 0.
     fn key(&self, hop: usize, key: &str) -> String {
         format!("transports.{}.{key}", self.hops[hop].transport.name)
@@ -69,9 +97,16 @@ pub(super) fn smaller<const N: usize>(windows: [(u64, String); N]) -> (u64, Stri
 
 /// What the keys break, with the number of the formula or the rule. `link`: the path with the rate of the
 /// satellite link, whatever is declared.
-pub(super) fn broken(split: &Split<'_>, link: &SplitPath, plan: &Plan) -> Vec<String> {
-    let found = [rate(split, link), rtt(split, link), timeout(split, link), far_window(split, plan)];
-    found.into_iter().flatten().chain(controls(split)).collect()
+pub(super) fn broken(scenario: &Scenario, split: &Split<'_>, link: &SplitPath, plan: &Plan) -> Vec<String> {
+    let found = [
+        rate(split, link),
+        rtt(split, link),
+        timeout(split, link),
+        far_window(split, plan),
+        far_threshold(scenario, split, plan),
+        far_size(scenario, split, plan),
+    ];
+    found.into_iter().flatten().chain(controls(scenario, split)).collect()
 }
 
 /// Departures (3) go by the declared rate where one is.
@@ -123,14 +158,40 @@ fn far_window(split: &Split<'_>, plan: &Plan) -> Option<String> {
     })
 }
 
-/// (15) to (19) are about ACK stop and STOP_TX.
-fn controls<'a>(split: &'a Split<'_>) -> impl Iterator<Item = String> + 'a {
-    let by_window = split.flow.via.iter().enumerate().filter(|(_, via)| !via.buffer.holds);
-    by_window.map(|(place, _)| {
+/// The second relay tells nobody to stop for what comes at once where PDUs go again: (1), in its buffer.
+fn far_threshold(scenario: &Scenario, split: &Split<'_>, plan: &Plan) -> Option<String> {
+    let (given, least) = (split.buffer(1).threshold_bytes, split.burst_bytes(plan));
+    (plan.path().satellite.bit_error_rate > 0.0 && given < least).then(|| {
         format!(
-            "(15) to (19): flows.{}.via.{place}.control is `window`: the threshold holds nobody back, and the buffer \
-             fills up",
-            split.flow.name
+            "(1), III-F: {} of {given} B is below the {least} B that come at once behind a PDU that went again: the \
+             satellite link will be stopped",
+            split.relay_key(scenario, 1, "threshold")
+        )
+    })
+}
+
+/// What is under way when the second relay says STOP_TX has room in its buffer: (19), with the window of the
+/// satellite hop.
+fn far_size(scenario: &Scenario, split: &Split<'_>, plan: &Plan) -> Option<String> {
+    let buffer = split.buffer(1);
+    let least = buffer.threshold_bytes.saturating_add(split.burst_bytes(plan));
+    (buffer.size_bytes < least).then(|| {
+        format!(
+            "(19): {} of {} B is below {least} B, its threshold and what is under way over the hop: what comes after \
+             STOP_TX has no room",
+            split.relay_key(scenario, 1, "size"),
+            buffer.size_bytes
+        )
+    })
+}
+
+/// (15) to (19) are about ACK stop and STOP_TX.
+fn controls<'a>(scenario: &'a Scenario, split: &'a Split<'_>) -> impl Iterator<Item = String> + 'a {
+    let by_window = (0..2).filter(|relay| !split.buffer(*relay).holds);
+    by_window.map(|relay| {
+        format!(
+            "(15) to (19): {} is `window`: the threshold holds nobody back, and the buffer fills up",
+            split.relay_key(scenario, relay, "control")
         )
     })
 }

@@ -27,7 +27,8 @@ const BITMAP_ALPHA: f64 = 1.16;
 /// Segments of a batch where a file has no end-to-end layer.
 const BATCH_SEGMENTS: u64 = 50;
 
-/// Dimensions of the first point of a file, and what the values of all its points break.
+/// Dimensions of the first pair of relays at the first point of a file, and what the values of all pairs and
+/// points break.
 pub(super) fn check(path: &Path) -> Result<(Dimensions, Vec<String>), Failure> {
     let file = load(&standard(), path, &[])?;
     let mut first = None;
@@ -44,24 +45,40 @@ pub(super) fn check(path: &Path) -> Result<(Dimensions, Vec<String>), Failure> {
     Ok((first, told))
 }
 
+/// Dimensions of the first pair of relays, and what all of them break.
 fn of(scenario: &Scenario) -> Result<(Dimensions, Vec<String>), String> {
-    let split = scenario.flows.iter().find_map(split).ok_or_else(|| {
+    let mut first = None;
+    let mut told: Vec<String> = Vec::new();
+    for split in scenario.flows.iter().flat_map(splits) {
+        let (dimensions, new) = pair(scenario, &split)?;
+        let new: Vec<String> = new.into_iter().filter(|words| !told.contains(words)).collect();
+        told.extend(new);
+        first.get_or_insert(dimensions);
+    }
+    let first = first.ok_or(
         "(1) to (31) are about a flow that goes via two relays, with TCP on the wires and STPP between them; there is \
-         none"
-            .to_string()
-    })?;
-    let wrong = |error: skyhaul_petra::dimensioning::PlanError| error.to_string();
+         none",
+    )?;
+    Ok((first, told))
+}
+
+/// Dimensions of a pair of relays, and what it breaks.
+fn pair(scenario: &Scenario, split: &Split<'_>) -> Result<(Dimensions, Vec<String>), String> {
+    let names = [0, 1].map(|relay| split.name(scenario, relay));
+    let wrong = |error: skyhaul_petra::dimensioning::PlanError| {
+        format!("flows.{}, relays {} and {}: {error}", split.flow.name, names[0], names[1])
+    };
     let segment = u64::from(split.tcp.mss_bytes);
     let pdus =
         Pdus { payload_bits: 8.0 * f64::from(split.stpp.payload_bytes), overhead_bits: PDU_HEADER_BITS };
-    let link = path(scenario, &split)?;
+    let link = path(scenario, split)?;
     // What leaves to the link is the declared rate, if that is less.
     let mut used = link;
     let declared_bps = split.stpp_opener.rate_bps.map_or(f64::INFINITY, |bps| bps as f64);
     used.satellite.rate_bps = link.satellite.rate_bps.min(declared_bps);
     let window = smaller(split.ltl_windows());
-    let plan = Plan::new(used, segments(&split, window.0), pdus).map_err(wrong)?;
-    let buffer = split.flow.via[0].buffer;
+    let plan = Plan::new(used, segments(split, window.0), pdus).map_err(wrong)?;
+    let buffer = split.buffer(0);
     let threshold = (buffer.threshold_bytes / segment).max(1);
     let utl = split.flow.end_to_end;
     let batch = utl.map_or(BATCH_SEGMENTS, |utl| u64::from(utl.batch_bytes).div_ceil(segment));
@@ -84,21 +101,33 @@ fn of(scenario: &Scenario) -> Result<(Dimensions, Vec<String>), String> {
         utl_timeout_s: utl.map(|utl| utl.timeout_ns as f64 / 1e9),
         utl_window: utl.map(|utl| u64::from(utl.window_batches)),
         stpp_window: Some(stpp_window.0),
-        names: Names::Keys { flow: split.flow.name.clone(), window: window.1, stpp_window: stpp_window.1 },
+        names: Names::Keys {
+            flow: split.flow.name.clone(),
+            buffer: ["threshold", "size"].map(|key| split.relay_key(scenario, 0, key)),
+            window: window.1,
+            stpp_window: stpp_window.1,
+        },
     };
     let mut told = dimensions.broken(&checked);
-    told.extend(broken(&split, &link, &dimensions.plan));
+    told.extend(broken(scenario, split, &link, &dimensions.plan));
     Ok((dimensions, told))
 }
 
-fn split(flow: &Flow) -> Option<Split<'_>> {
-    let hops: [Hop<'_>; 3] = flow.hops().try_into().ok()?;
+/// Pairs of relays of a flow with TCP on the wires and STPP between them.
+fn splits(flow: &Flow) -> impl Iterator<Item = Split<'_>> {
+    let hops = flow.hops();
+    let last = hops.len().saturating_sub(2);
+    (0..last).filter_map(move |place| split(flow, place, hops.get(place..place + 3)?))
+}
+
+fn split<'a>(flow: &'a Flow, place: usize, hops: &[Hop<'a>]) -> Option<Split<'a>> {
+    let hops: [Hop<'a>; 3] = hops.try_into().ok()?;
     // The end that accepts has the window of the wire, and sends the statuses.
     let tcp = hops[0].transport.acceptor.get()?;
     let (stpp, stpp_opener) = (hops[1].transport.acceptor.get()?, hops[1].transport.opener.get()?);
     let [tcp_opener, far_opener] = [hops[0].transport.opener.get()?, hops[2].transport.opener.get()?];
     let far = hops[2].transport.acceptor.get()?;
-    Some(Split { flow, hops, tcp, tcp_opener, stpp, stpp_opener, far, far_opener })
+    Some(Split { flow, place, hops, tcp, tcp_opener, stpp, stpp_opener, far, far_opener })
 }
 
 fn segments(split: &Split<'_>, window_segments: u64) -> Segments {

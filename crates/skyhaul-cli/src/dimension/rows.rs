@@ -11,6 +11,9 @@ use super::timer::Timer;
 /// one that arrives counts only when it is whole.
 const WHOLE_SEGMENTS: u64 = 2;
 
+/// Largest number of segments or batches that the formulas take: what 24 bits count.
+const MOST_COUNTED: u64 = 1 << 24;
+
 /// What the rows are made from.
 pub(super) struct Dimensions {
     pub(super) plan: Plan,
@@ -187,6 +190,13 @@ impl Dimensions {
             let given = given.filter(|given| *given < least)?;
             Some(format!("{formula}: {} {given} is below {least}: {harm}", names.of(what)))
         });
+        let countless = counts.into_iter().filter_map(|(what, given, _, formula, _)| {
+            let given = given.filter(|given| *given > MOST_COUNTED)?;
+            Some(format!(
+                "{formula}: {} {given} is above {MOST_COUNTED}: nothing holds so many",
+                names.of(what)
+            ))
+        });
         let bound_s = self.utl_bound_s();
         let early = checked.utl_timeout_s.filter(|given_s| *given_s < bound_s).map(|given_s| {
             let name = names.of(What::UtlTimeout);
@@ -215,7 +225,7 @@ impl Dimensions {
                  more often"
             )
         });
-        short.chain(early).chain(beyond).chain(timer).chain(narrow).collect()
+        short.chain(countless).chain(early).chain(beyond).chain(timer).chain(narrow).collect()
     }
 }
 
@@ -248,9 +258,9 @@ pub(super) enum What {
 pub(super) enum Names {
     /// Options of the command.
     Options,
-    /// Keys of a scenario file with this flow, and those that bound the windows of the first wire and of the
-    /// satellite hop.
-    Keys { flow: String, window: String, stpp_window: String },
+    /// Keys of a scenario file with this flow: threshold and size of the first relay, and those that bound
+    /// the windows of the first wire and of the satellite hop.
+    Keys { flow: String, buffer: [String; 2], window: String, stpp_window: String },
 }
 
 impl Names {
@@ -265,10 +275,10 @@ impl Names {
                 What::Window => "--window",
             }
             .to_string(),
-            Self::Keys { flow, window, stpp_window } => match what {
+            Self::Keys { flow, buffer: [threshold, size], window, stpp_window } => match what {
                 What::Window => window.clone(),
-                What::Threshold => format!("flows.{flow}.via.0.threshold in segments,"),
-                What::Buffer => format!("flows.{flow}.via.0.size in segments,"),
+                What::Threshold => format!("{threshold} in segments,"),
+                What::Buffer => format!("{size} in segments,"),
                 What::UtlTimeout => format!("flows.{flow}.utl.timeout"),
                 What::UtlWindow => format!("flows.{flow}.utl.window_batches"),
                 What::StppWindow => stpp_window.clone(),

@@ -34,5 +34,11 @@ fn values_that_no_engine_could_keep_to_are_refused_where_they_stand() {
     assert!(problem("receive_limit = \"1kB\"\nthreshold = \"1kB\"").contains("transports.t.receive_limit"));
     assert!(problem("threshold = \"2MB\"").contains("transports.t.threshold"));
     assert!(problem("acceptor = { threshold = \"2MB\" }").contains("threshold"));
+    // A PDU has room for 65 000 octets, and 65 500 were cut in silence: the line is the key's own.
+    assert_eq!(problem("payload = \"65000B\""), "");
+    let told = problem("payload = \"65500B\"");
+    assert!(told.starts_with("t.toml:9:"), "{told}");
+    assert!(told.contains("transports.t.payload: found 65500 octets; allowed (22): 1 to 65000"), "{told}");
+    assert!(problem("acceptor = { payload = \"65500B\" }").contains("(22): 1 to 65000"));
     assert!(problem("window_pdus = 16385").contains("a whole number from 1 to 16384"));
 }

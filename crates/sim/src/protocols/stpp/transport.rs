@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use skyhaul_petra::stpp::Config;
+use skyhaul_petra::stpp::{Config, MAX_PAYLOAD_BYTES};
 
 use super::keys::config_keys;
 use skyhaul_scenario::keys::{Key, join, read_table};
 use skyhaul_scenario::tree::Node;
-use skyhaul_scenario::{Page, ScenarioError, TransportTable};
+use skyhaul_scenario::{Page, Place, ScenarioError, TransportTable};
 
 /// A transport as the file says it.
 #[derive(Clone, Debug)]
@@ -33,16 +33,36 @@ pub(super) fn read(table: &TransportTable<'_>) -> Result<[Config; 2], ScenarioEr
     table.read(transport_keys(), &mut draft)?;
     let acceptor = draft.acceptor.unwrap_or_else(|| accepting(&draft.end));
     let ends = [draft.end, acceptor];
-    ends.iter().try_for_each(|end| check(end, table))?;
+    let tables = [&[][..], &["acceptor"]];
+    ends.iter().zip(tables).try_for_each(|(end, within)| check(end, within, table))?;
     Ok(ends)
 }
 
-/// Fails if an engine could not keep to these values: it would take others in silence.
-fn check(end: &Config, TransportTable { node, path }: &TransportTable<'_>) -> Result<(), ScenarioError> {
+/// The key's own value where it stands, in the table of this name first, or else the whole table.
+fn place_of<'a>(node: &'a Node, within: &[&str], key: &str) -> &'a Place {
+    let table = node.table();
+    let inner = within.iter().filter_map(|name| table?.get(name)?.node.table());
+    let found = inner.chain(table).find_map(|table| table.get(key));
+    found.map_or(&node.place, |entry| &entry.place)
+}
+
+/// Fails if an engine could not keep to these values: it would take others in silence. `within`: the table
+/// among the transport's keys that this end has to itself.
+fn check(
+    end: &Config,
+    within: &[&str],
+    TransportTable { node, path }: &TransportTable<'_>,
+) -> Result<(), ScenarioError> {
     let kept = end.clone().checked();
     let refuse = |key: &str, found: u64, allowed: &str| {
-        Err(node.place.refuse(&join(path, key), &format!("{found} octets"), allowed, "change either"))
+        let place = place_of(node, within, key);
+        Err(place.refuse(&join(path, key), &format!("{found} octets"), allowed, "change either"))
     };
+    if kept.payload_bytes != end.payload_bytes {
+        let allowed =
+            format!("(22): 1 to {MAX_PAYLOAD_BYTES} octets, which is what a PDU of STPP has room for");
+        return refuse("payload", end.payload_bytes.into(), &allowed);
+    }
     if kept.sdu_header_bytes != end.sdu_header_bytes {
         return refuse("sdu_header", end.sdu_header_bytes.into(), "from 4 to 1024 octets");
     }
