@@ -1,5 +1,5 @@
-//! Openings of TCP with data, and pairs with routers that say anything, beyond the corpus: files of it joined,
-//! cut and changed, and drawn bytes.
+//! Openings of TCP with data, and pairs with routers that say anything, beyond the corpus: files of it
+//! joined, cut and changed, and drawn bytes.
 //! `SKYHAUL_MUTATIONS=100000 cargo test --release -p skyhaul-fuzz-harness --test mutations` is a large dose.
 
 use std::fs;

@@ -1,6 +1,6 @@
 //! Swarm over whole networks: the seed picks topology, links, faults, relays, routers that send signals,
-//! transports' parameters and workloads; faults come first, then every link heals, then every byte must have arrived once and in
-//! order, every connection must close, and nothing may remain at any host.
+//! transports' parameters and workloads; faults come first, then every link heals, then every byte must have
+//! arrived once and in order, every connection must close, and nothing may remain at any host.
 //!
 //! `SKYHAUL_SWARM=N` runs N seeds (from `SKYHAUL_SWARM_FROM` on) instead of a small dose;
 //! `SKYHAUL_SEED=S cargo test -p skyhaul-sim --test network_swarm replay -- --nocapture` runs one, with

@@ -253,8 +253,8 @@ fn a_timeout_repeats_the_oldest_segment_alone_and_damage_backs_nothing_off() {
     assert_eq!(lone.stats().cwnd_bytes, 60_000);
 }
 
-/// A timer that is shorter than the round trip repeats every segment, and what was repeated measures none: four
-/// connections over 3 kbit/s repeated for ever what had arrived.
+/// A timer that is shorter than the round trip repeats every segment, and what was repeated measures none:
+/// four connections over 3 kbit/s repeated for ever what had arrived.
 #[test]
 fn until_a_round_trip_is_known_the_timer_backs_off_though_losses_are_damage() {
     let mut lone = Lone::new(&speaking(declared()));

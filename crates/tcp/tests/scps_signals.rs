@@ -238,8 +238,8 @@ fn to_a_plain_peer_a_link_outage_is_a_host_out_of_reach() {
     assert!(format!("{:?}", lone.events()).contains("Unreachable"), "it is why nothing came");
 }
 
-/// A question is an acknowledgement, which says nothing to whoever waits for an answer to its SYN: an end whose
-/// answer was lost asked, and was asked by SYNs, for ever.
+/// A question is an acknowledgement, which says nothing to whoever waits for an answer to its SYN: an end
+/// whose answer was lost asked, and was asked by SYNs, for ever.
 #[test]
 fn an_answer_to_an_opening_goes_again_whatever_is_said_of_its_link() {
     let mut lone = Lone::new(&speaking(scps()));

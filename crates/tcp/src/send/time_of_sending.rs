@@ -20,8 +20,8 @@ impl Sender {
     }
 
     /// Moment at which the last segments are probed, no later than the retransmission timer would run out
-    /// [RFC 8985 7.2]. `None` where no round trip is known and that timer has backed off: a probe would repeat
-    /// what is to measure one.
+    /// [RFC 8985 7.2]. `None` where no round trip is known and that timer has backed off: a probe would
+    /// repeat what is to measure one.
     pub(crate) fn tail_probe_at(&self) -> Option<Instant> {
         let rack = self.rack.as_ref()?;
         // A peer that tells holes does so when something comes: the last segment again.

@@ -176,7 +176,8 @@ fn rate_by_the_last_stat(taken: i32) -> (u64, usize) {
     (*rates(&bench).last().unwrap(), bench.headers.len())
 }
 
-/// Until a STAT tells that there is a router nothing is asked for, so that all that it can tell is taken away.
+/// Until a STAT tells that there is a router nothing is asked for, so that all that it can tell is taken
+/// away.
 #[test]
 fn the_last_stat_tells_all_feedback_where_every_other_one_is_lost() {
     let taken = 300;
