@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use skyhaul_core::Weight;
+use skyhaul_core::{SignalNumbers, Weight};
 use skyhaul_link::{ArqConfig, LinkConfig, SignalConfig};
 
 use crate::protocol::{Carrier, EndConfig, Protocol};
@@ -38,8 +38,21 @@ pub struct Node {
     pub name: String,
     /// Its kind.
     pub kind: NodeKind,
-    /// Signals that it sends, where it is a router; `None`: none.
+    /// Signals that it sends, where it is a router; `None`: none. Of an end, the numbers of those that it
+    /// hears count alone.
     pub signals: Option<SignalConfig>,
+}
+
+impl Node {
+    /// Signals that it sends.
+    pub fn signals_sent(&self) -> Option<SignalConfig> {
+        self.signals.filter(|_| self.kind == NodeKind::Router)
+    }
+
+    /// Numbers of the signals that it sends or hears.
+    pub fn signal_numbers(&self) -> SignalNumbers {
+        self.signals.map(|signals| signals.numbers).unwrap_or_default()
+    }
 }
 
 impl fmt::Debug for Node {

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use skyhaul_core::endpoint::{Endpoint, Hosted};
 use skyhaul_core::{
-    ConnectError, ConnectionId, Connections, Engine, EventSink, Instant, NetworkFields, Stream, Transmit,
-    ip_udp_bytes,
+    ConnectError, ConnectionId, Connections, Engine, EventSink, Instant, NetworkFields, SignalNumbers,
+    Stream, Transmit, ip_udp_bytes,
 };
 
 use crate::ScenarioError;
@@ -177,6 +177,8 @@ pub struct HostSetup<'a> {
     pub address: IpAddr,
     /// Headers around segments in this scenario.
     pub carrier: Carrier,
+    /// Numbers of the signals that it hears of routers.
+    pub signals: SignalNumbers,
     /// Parameters of the connections that it accepts; `None`: it accepts none of this family.
     pub accept: Option<&'a EndConfig>,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, Instant, MS, SECOND, Verdict};
-use skyhaul_scenario::{Register, Scenario};
+use skyhaul_scenario::{File, Register, Scenario};
 use skyhaul_sim::{SCPS_TP, Simulation, Source, TCP, simulate};
 
 fn scenario(text: &str) -> Scenario {
@@ -102,6 +102,8 @@ struct Told {
     taken: u64,
     repeats: u64,
     completed_at: Option<Instant>,
+    /// Moment from the outage on at which a loss was taken for congestion.
+    congested_at: Option<Instant>,
 }
 
 const DOWN_MS: u64 = 10_000;
@@ -110,6 +112,15 @@ const UP_MS: u64 = 70_000;
 const PROBE_MS: f64 = 10_000.0;
 
 fn outage(up_ms: u64, lan_outages: &str, transport: &str) -> Told {
+    let text = outage_text(up_ms, lan_outages, transport);
+    let told = told(up_ms, &text);
+    assert!(told.down_at.is_some_and(|at| at >= Instant::from_ns(DOWN_MS * MS)), "{told:?}");
+    assert_eq!(told.congested_at, None, "{told:?}");
+    told
+}
+
+/// Scenario of an outage.
+fn outage_text(up_ms: u64, lan_outages: &str, transport: &str) -> String {
     let way = |delay: &str, rate: &str| {
         let way = format!("{{ delay = \"{delay}\", rate = \"{rate}\", queue = \"18750B\" }}");
         format!("forward = {way}\nreverse = {way}\n")
@@ -118,7 +129,11 @@ fn outage(up_ms: u64, lan_outages: &str, transport: &str) -> Told {
     let space = way("50ms", "1.5Mbit/s") + &outage;
     let lan = way("10ms", "100Mbit/s") + lan_outages;
     let text = network("5MB", &space, &lan, "signals = {}", transport);
-    let scenario = scenario(&text.replace("FROM", "centre").replace("TO", "craft"));
+    text.replace("FROM", "centre").replace("TO", "craft")
+}
+
+fn told(up_ms: u64, text: &str) -> Told {
+    let scenario = scenario(text);
     let mut simulation = Simulation::new(&scenario, 1).expect("it can begin");
     let mut events: Vec<(Instant, Source, Event)> = Vec::new();
     simulation.run(&mut events);
@@ -142,9 +157,8 @@ fn outage(up_ms: u64, lan_outages: &str, transport: &str) -> Told {
             _ => {}
         }
         let is_congestion = matches!(event, Event::Lost { verdict: Verdict::Congestion, .. });
-        assert!(!is_congestion || *at < down, "congestion at {at:?}");
+        told.congested_at = told.congested_at.or(Some(*at).filter(|at| is_congestion && *at >= down));
     }
-    assert!(told.down_at.is_some_and(|at| at >= down), "{told:?}");
     told
 }
 
@@ -179,5 +193,55 @@ fn an_outage_ends_without_the_router_s_word_by_an_answer_to_a_question() {
         println!("new data {new_ms:.1} ms after the link was back, at {up_ms} ms");
         assert!(new_ms <= PROBE_MS + rtt_ms, "{told:?}");
         assert!(told.completed_at.is_some_and(|at| at.as_ns() < 120 * SECOND), "{told:?}");
+    }
+}
+
+/// A mission whose routers say link-outage by type 3, code 77, as its hosts know.
+#[test]
+fn signals_have_the_numbers_that_routers_and_ends_were_given() {
+    let text = outage_text(UP_MS, "", VEGAS);
+    let numbers = "signals = { link_outage = [3, 77], link_restored = [200, 1] }";
+    let sends = |text: &str| text.replace("signals = {}", numbers);
+    let hears = |text: &str| {
+        text.replace("centre = { kind = \"host\" }", &format!("centre = {{ kind = \"host\", {numbers} }}"))
+    };
+    let new_ms = |text: &str| {
+        let told = told(UP_MS, text);
+        (told.down_at.is_some(), after_ms(UP_MS, told.first_new_at))
+    };
+    let (is_told, ms) = new_ms(&hears(&sends(&text)));
+    assert!(is_told && ms <= 50.0, "{is_told}, {ms} ms");
+    for text in [sends(&text), hears(&text)] {
+        let (is_told, ms) = new_ms(&text);
+        assert!(!is_told && ms > 50.0, "only one of them knows: {is_told}, {ms} ms");
+    }
+}
+
+#[test]
+fn numbers_that_mean_something_else_are_refused_where_they_stand() {
+    let text = outage_text(UP_MS, "", VEGAS);
+    let refused = |from: &str, to: &str| {
+        let text = text.replace(from, to);
+        let file = File::parse(&Register::new(&[&TCP, &SCPS_TP]), "numbers.toml", &text);
+        file.and_then(|file| file.first_scenario()).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let line = 1 + text.lines().position(|line| line.starts_with("station")).expect("it has one");
+    for (numbers, key, words) in [
+        ("link_outage = [8, 0]", "signals.link_outage", "a number of ICMP that means something else"),
+        ("link_outage = [3, 1]", "signals.link_outage", "a number of ICMP that means something else"),
+        ("link_outage = [5, 4]", "signals.link_restored", "the number of `link_outage`"),
+        ("link_restored_v6 = [135, 0]", "signals.link_restored_v6", "means something else"),
+        ("link_restored_v6 = [100, 1]", "signals.link_restored_v6", "the number of `link_outage_v6`"),
+        ("corruption_experienced = [256, 0]", "signals.corruption_experienced", "from 0 to 255"),
+        ("corruption_experienced = [19]", "signals.corruption_experienced", "allowed"),
+    ] {
+        let error = refused("signals = {}", &format!("signals = {{ {numbers} }}"));
+        let is_there = error.starts_with(&format!("numbers.toml:{line}:"));
+        assert!(is_there && error.contains(key) && error.contains(words), "{numbers}: {error}");
+    }
+    let host = "centre = { kind = \"host\"";
+    for signals in ["{}", "{ interval = \"1s\" }", "{ link_outage = [3, 77], interval = \"1s\" }"] {
+        let error = refused(host, &format!("{host}, signals = {signals}"));
+        assert!(error.contains("signals of a node that forwards nothing"), "{signals}: {error}");
     }
 }

@@ -12,9 +12,10 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
+use core::fmt;
 use core::net::IpAddr;
 use skyhaul_core::event::RouterSignal;
-use skyhaul_core::{Instant, MS, SECOND};
+use skyhaul_core::{Instant, MS, SECOND, SignalNumbers};
 
 use crate::Conditions;
 use damage::DamageWatch;
@@ -22,7 +23,7 @@ use flow::Flow;
 use outage::OutageWatch;
 
 /// Parameters of a router that sends signals.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct SignalConfig {
     /// Average share of damaged packets above which a link damages packets, 0 to 1 [SCPS-TP 3.1.2].
     pub damage_threshold: f64,
@@ -39,6 +40,26 @@ pub struct SignalConfig {
     pub restored_delay_ns: u64,
     /// Least time between two messages of a kind to a flow, in nanoseconds.
     pub interval_ns: u64,
+    /// Types and codes of its messages.
+    pub numbers: SignalNumbers,
+}
+
+impl fmt::Debug for SignalConfig {
+    /// Text that digests of scenarios are made of: numbers came later, and are shown where they are others.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("SignalConfig");
+        text.field("damage_threshold", &self.damage_threshold)
+            .field("damage_weight", &self.damage_weight)
+            .field("max_destinations", &self.max_destinations)
+            .field("destination_age_ns", &self.destination_age_ns)
+            .field("outage_delay_ns", &self.outage_delay_ns)
+            .field("restored_delay_ns", &self.restored_delay_ns)
+            .field("interval_ns", &self.interval_ns);
+        if self.numbers != SignalNumbers::default() {
+            text.field("numbers", &self.numbers);
+        }
+        text.finish()
+    }
 }
 
 impl Default for SignalConfig {
@@ -54,6 +75,7 @@ impl Default for SignalConfig {
             outage_delay_ns: 0,
             restored_delay_ns: 0,
             interval_ns: 50 * MS,
+            numbers: SignalNumbers::default(),
         }
     }
 }

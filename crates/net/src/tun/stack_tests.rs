@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use etherparse::{Icmpv4Type, Icmpv6Type, NetHeaders, PacketBuilder, PacketHeaders, TransportHeader};
 use proptest::prelude::*;
+use skyhaul_core::event::RouterSignal;
 use skyhaul_core::ip;
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Ecn, Instant, NetworkFields, SECOND};
@@ -334,7 +335,7 @@ fn signals_of_routers_have_the_numbers_that_the_host_was_given() {
     bench.stack = Stack::new(vec![US4.into()], signals);
     assert_eq!(read(&mut bench, (3, 99)), Some(IcmpMessage::LinkOutage));
     assert_eq!(read(&mut bench, (3, 16)), Some(host));
-    assert_eq!(SignalNumbers::default().v6.meaning((100, 2)), Some(IcmpMessage::LinkRestored));
+    assert_eq!(SignalNumbers::default().v6.meaning((100, 2)), Some(RouterSignal::LinkRestored));
 }
 
 #[test]

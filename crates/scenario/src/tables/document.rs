@@ -2,13 +2,15 @@
 
 use std::sync::LazyLock;
 
+use skyhaul_core::event::RouterSignal;
+use skyhaul_core::{NumberConflict, SignalNumbers};
 use skyhaul_link::SignalConfig;
 
 use super::transport::read_transport;
 use super::{FlowDraft, LinkDraft, MetricsDraft, RunDraft, flow_keys, link_keys, metrics_keys, run_keys};
 use crate::error::{Place, ScenarioError};
 use crate::keys::{Key, expect_table, join, read_table};
-use crate::kinds::{Choice, Count, Maybe, Name, Named, Probability, Text, Time};
+use crate::kinds::{Choice, Count, Maybe, Name, Named, Pair, Probability, Text, Time};
 use crate::model::NodeKind;
 use crate::protocol::{EndConfig, Register};
 use crate::tree::{Entry, Node, Value};
@@ -140,7 +142,8 @@ pub(crate) fn node_keys() -> &'static [Key<NodeDraft>] {
                 .required(),
             Key::custom("signals", "a table", read_signals).means(
                 "Signals that a router sends to ends of SCPS-TP: of damage, and of outages \
-                 ([scps-tp.md](../spec/scps-tp.md)). UDP ports of `emulate` carry none.",
+                 ([scps-tp.md](../spec/scps-tp.md)). UDP ports of `emulate` carry none. A host or relay has the \
+                 numbers of those that it hears alone.",
             ),
         ]
     });
@@ -150,7 +153,7 @@ pub(crate) fn node_keys() -> &'static [Key<NodeDraft>] {
 pub(crate) fn signal_keys() -> &'static [Key<SignalConfig>] {
     static KEYS: LazyLock<Vec<Key<SignalConfig>>> = LazyLock::new(|| {
         let count = Count { min: 1, max: MAX_DESTINATIONS };
-        vec![
+        let mut keys = vec![
             Key::new("damage_threshold", Probability, |s: &mut SignalConfig| &mut s.damage_threshold).means(
                 "Average share of damaged packets of a link above which destinations of what comes by it are told.",
             ),
@@ -168,7 +171,9 @@ pub(crate) fn signal_keys() -> &'static [Key<SignalConfig>] {
                 .means("Time for which it must be up until the router sees that."),
             Key::new("interval", Time::POSITIVE, |s: &mut SignalConfig| &mut s.interval_ns)
                 .means("Least time between two messages of a kind to a flow."),
-        ]
+        ];
+        keys.extend(number_keys());
+        keys
     });
     &KEYS
 }
@@ -176,17 +181,68 @@ pub(crate) fn signal_keys() -> &'static [Key<SignalConfig>] {
 /// Largest table of flows of a router.
 const MAX_DESTINATIONS: u64 = 65_536;
 
+/// Key of a number of ICMP: type and code.
+fn number_key(name: &'static str, field: fn(&mut SignalNumbers) -> &mut (u8, u8)) -> Key<SignalNumbers> {
+    Key::new(name, Pair(Count { min: 0, max: 255 }), field)
+}
+
+/// Keys of the numbers of signals, which ends have, too.
+fn number_keys() -> Vec<Key<SignalConfig>> {
+    let keys = vec![
+        number_key(NUMBER_KEYS[0][0], |n| &mut n.v4.corruption_experienced)
+            .means("Type and code of ICMP of its word of damage; of an end: of what it takes for that."),
+        number_key(NUMBER_KEYS[0][1], |n| &mut n.v4.link_outage).means("The same of its word of an outage."),
+        number_key(NUMBER_KEYS[0][2], |n| &mut n.v4.link_restored).means("The same of the end of an outage."),
+        number_key(NUMBER_KEYS[1][0], |n| &mut n.v6.corruption_experienced)
+            .means("Type and code of ICMPv6, which emulated nodes speak, too: of its word of damage."),
+        number_key(NUMBER_KEYS[1][1], |n| &mut n.v6.link_outage).means("The same of its word of an outage."),
+        number_key(NUMBER_KEYS[1][2], |n| &mut n.v6.link_restored).means("The same of the end of an outage."),
+    ];
+    keys.into_iter().map(|key| key.within(|s: &mut SignalConfig| &mut s.numbers)).collect()
+}
+
+/// Names of those keys, over IPv4 and over IPv6.
+const NUMBER_KEYS: [[&str; 3]; 2] = [
+    ["corruption_experienced", "link_outage", "link_restored"],
+    ["corruption_experienced_v6", "link_outage_v6", "link_restored_v6"],
+];
+
+/// Signals that a router sends; of an end, the numbers of those that it hears.
 fn read_signals(node: &mut NodeDraft, at: &Node, path: &str) -> Result<(), ScenarioError> {
-    if node.kind != NodeKind::Router {
-        let hint = "give the node `kind = \"router\"`, or take the table out";
-        return Err(at.place.refuse(
-            path,
-            "signals of a node that forwards nothing",
-            "those of a router",
-            hint,
-        ));
+    let is_router = node.kind == NodeKind::Router;
+    if !is_router {
+        refuse_sending(at, path)?;
     }
-    read_table(signal_keys(), node.signals.get_or_insert_default(), at, path)
+    let signals = node.signals.get_or_insert_default();
+    read_table(signal_keys(), signals, at, path)?;
+    signals.numbers.check().map_err(|conflict| refuse_number(&conflict, at, path))
+}
+
+fn refuse_sending(at: &Node, path: &str) -> Result<(), ScenarioError> {
+    let is_number = |name: &str| NUMBER_KEYS.as_flattened().contains(&name);
+    let entries = &expect_table(at, path)?.entries;
+    if !entries.is_empty() && entries.iter().all(|entry| is_number(&entry.name)) {
+        return Ok(());
+    }
+    let hint = "give the node `kind = \"router\"`, or take all out but numbers";
+    let allowed = "those of a router, or numbers of those that it hears";
+    Err(at.place.refuse(path, "signals of a node that forwards nothing", allowed, hint))
+}
+
+fn refuse_number(conflict: &NumberConflict, at: &Node, path: &str) -> ScenarioError {
+    let NumberConflict { signal, is_v6, other } = *conflict;
+    let name = |signal: RouterSignal| NUMBER_KEYS[usize::from(is_v6)][signal as usize];
+    let (key, place) = (name(signal), place_of(at, &[name(signal)]).unwrap_or(&at.place));
+    let found = match other {
+        Some(other) => format!("the number of `{}`", name(other)),
+        None => "a number of ICMP that means something else".to_string(),
+    };
+    let allowed = if is_v6 {
+        "a type from 5 to 127 and a code, each signal another one"
+    } else {
+        "a type and a code that nothing else has, such as [19, 0] or [3, 16]; each signal another one"
+    };
+    place.refuse(&join(path, key), &found, allowed, "take another number, the same at routers and at ends")
 }
 
 pub(crate) fn route_keys() -> &'static [Key<RouteDraft>] {

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use bytes::Bytes;
-use skyhaul_core::event::RouterSignal;
-use skyhaul_core::{Ecn, NetworkFields, Packet, PacketMeta, ip};
+use skyhaul_core::{Ecn, NetworkFields, Packet, PacketMeta, SignalNumbers, ip};
 use skyhaul_link::{Passing, SignalMessage};
-use skyhaul_tcp::icmp::{self, Family, IcmpMessage, SignalNumbers};
+use skyhaul_tcp::icmp::{self, Family};
 
 use super::address;
 
@@ -50,16 +49,16 @@ impl Form {
     }
 
     /// Packet of a message of the router at `node`, without number and time.
-    pub(super) fn message(&self, node: u32, message: &SignalMessage) -> Option<Packet> {
+    pub(super) fn message(
+        &self,
+        node: u32,
+        message: &SignalMessage,
+        numbers: &SignalNumbers,
+    ) -> Option<Packet> {
         let (router, to) = (self.router(node, message.to_address)?, message.to_address);
-        let what = match message.kind {
-            RouterSignal::CorruptionExperienced => IcmpMessage::CorruptionExperienced,
-            RouterSignal::LinkOutage => IcmpMessage::LinkOutage,
-            RouterSignal::LinkRestored => IcmpMessage::LinkRestored,
-        };
         let [source, destination] = message.addresses;
         let about = (source, destination, message.protocol);
-        let body = icmp::signal(&SignalNumbers::default(), what, [router, to], about, &message.quote)?;
+        let body = icmp::signal(numbers, message.kind, [router, to], about, &message.quote);
         let protocol = Family::of(router).protocol();
         let meta = PacketMeta { from: node, to: message.to, ..PacketMeta::default() };
         Some(match self {

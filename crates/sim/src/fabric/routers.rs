@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use skyhaul_core::event::RouterSignal;
-use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta};
+use skyhaul_core::{Event, EventSink, Instant, Packet, PacketMeta, SignalNumbers};
 use skyhaul_link::{Passing, SignalMessage, Signals};
 use skyhaul_scenario::Scenario;
 
@@ -41,6 +41,7 @@ impl SignalCounters {
 #[derive(Debug)]
 struct Router {
     signals: Signals,
+    numbers: SignalNumbers,
     sent: SignalCounters,
 }
 
@@ -55,7 +56,7 @@ impl Routers {
     /// Those of `scenario`, whose links are `edges`, with packets of this form; `None`: there are none. A
     /// link layer that repeats hides what its link damages.
     pub(super) fn new(scenario: &Scenario, edges: &mut [Edge], form: Form) -> Option<Self> {
-        let config = |node: u32| scenario.nodes.get(node as usize)?.signals;
+        let config = |node: u32| scenario.nodes.get(node as usize)?.signals_sent();
         for edge in edges.iter_mut().filter(|edge| edge.arq.is_none()) {
             for port in [0, 1] {
                 if config(edge.ends[port as usize]).is_some() {
@@ -64,8 +65,9 @@ impl Routers {
             }
         }
         let router = |node: u32| {
-            let signals = Signals::new(config(node)?);
-            Some((node, Router { signals, sent: SignalCounters::default() }))
+            let config = config(node)?;
+            let (signals, numbers) = (Signals::new(config), config.numbers);
+            Some((node, Router { signals, numbers, sent: SignalCounters::default() }))
         };
         let all: BTreeMap<_, _> = (0..scenario.nodes.len() as u32).filter_map(router).collect();
         (!all.is_empty()).then_some(Self { all, form })
@@ -80,7 +82,7 @@ impl Routers {
 impl Router {
     /// Packet of a message of the router at `node`.
     fn packet(&mut self, now: Instant, node: u32, message: &SignalMessage, form: &Form) -> Option<Packet> {
-        let mut packet = form.message(node, message)?;
+        let mut packet = form.message(node, message, &self.numbers)?;
         packet.meta.id = u64::from(node) * PACKETS_PER_HOST + self.sent.total();
         packet.meta.sent_at = now;
         self.sent.count(message.kind);

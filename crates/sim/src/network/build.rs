@@ -111,8 +111,14 @@ fn node(scenario: &Scenario, seed: u64, index: usize, app: Box<dyn App>) -> Node
         return Node::Router;
     }
     let address = address(index as u32);
-    let setup =
-        HostSetup { seed, name: &spec.name, address: address.ip(), carrier: scenario.carrier, accept: None };
+    let setup = HostSetup {
+        seed,
+        name: &spec.name,
+        address: address.ip(),
+        carrier: scenario.carrier,
+        signals: spec.signal_numbers(),
+        accept: None,
+    };
     let mut engines = Engines::new(index as u32, scenario.carrier);
     for protocol in scenario.protocols_at(index) {
         let accept = scenario.acceptor_at(index, protocol);

@@ -30,6 +30,7 @@ fn signals(d: &mut Dice) -> SignalConfig {
         outage_delay_ns: d.pick(&[0, 0, 10 * MS, SECOND]),
         restored_delay_ns: d.pick(&[0, 0, 10 * MS, 5 * SECOND]),
         interval_ns: d.scale(MS, 10 * SECOND),
+        ..SignalConfig::default()
     }
 }
 

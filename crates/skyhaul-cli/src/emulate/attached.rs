@@ -32,7 +32,7 @@ pub(super) async fn udp(args: &EmulateArgs, scene: &EmulatedScene) -> Result<Exi
         started.map_err(|error| Failure::new(format!("the emulation cannot start: {error}")))?;
     capture.watch(&emulation);
     if !args.quiet {
-        if let Some(router) = scene.scenario.nodes.iter().find(|node| node.signals.is_some()) {
+        if let Some(router) = scene.scenario.nodes.iter().find(|node| node.signals_sent().is_some()) {
             note(&format!(
                 "the router '{}' sends no signals here: UDP ports carry no ICMP, and what is behind them would not \
                  hear it; --tun, --device and commands on hosts do",

@@ -7,9 +7,9 @@ mod report;
 mod signal;
 
 pub use family::{Family, HEADER_BYTES, is_intact, message};
-pub use numbers::{MessageNumbers, SignalNumbers};
 pub use report::{Quoted, report};
 pub use signal::signal;
+pub use skyhaul_core::{MessageNumbers, SignalNumbers};
 
 /// A message about a packet that this host sent, or that was sent to it [RFC 792, RFC 4443].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

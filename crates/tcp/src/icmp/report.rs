@@ -29,8 +29,12 @@ pub fn report<'a>(family: Family, message: &'a [u8], numbers: &SignalNumbers) ->
     let [kind, code, _, _, word @ ..] = *fixed;
     let word = u32::from_be_bytes(word);
     let message = match family {
-        Family::V4 => numbers.v4.meaning((kind, code)).or_else(|| meaning_v4(kind, code, word)),
-        Family::V6 => numbers.v6.meaning((kind, code)).or_else(|| meaning_v6(kind, code, word)),
+        Family::V4 => {
+            numbers.v4.meaning((kind, code)).map(Into::into).or_else(|| meaning_v4(kind, code, word))
+        }
+        Family::V6 => {
+            numbers.v6.meaning((kind, code)).map(Into::into).or_else(|| meaning_v6(kind, code, word))
+        }
     }?;
     let (header, segment) = ip::parse_quoted(quoted)?;
     let protocol = header.fields.protocol;

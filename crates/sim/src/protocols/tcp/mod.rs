@@ -132,13 +132,16 @@ pub(super) fn engine(setup: &HostSetup<'_>, accept: Config, suffix: &str) -> Tcp
         max_unproven: usize::MAX,
         max_early: usize::MAX,
     };
-    TcpEngine::new(setup.address, Endpoint::new(config, setup.stream(suffix)))
+    let engine = TcpEngine::new(setup.address, Endpoint::new(config, setup.stream(suffix)));
+    TcpEngine { signals: setup.signals, ..engine }
 }
 
 /// TCP's endpoint as the engine of the host at an address, which its checksum covers.
 #[derive(Clone, Debug)]
 pub struct TcpEngine {
     address: IpAddr,
+    /// Numbers of the signals that it hears.
+    signals: SignalNumbers,
     /// Endpoint.
     pub endpoint: Endpoint,
 }
@@ -146,7 +149,7 @@ pub struct TcpEngine {
 impl TcpEngine {
     /// Engine of the host at `address`.
     pub fn new(address: IpAddr, endpoint: Endpoint) -> Self {
-        Self { address, endpoint }
+        Self { address, signals: SignalNumbers::default(), endpoint }
     }
 
     fn way(&self, remote: SocketAddr) -> Way {
@@ -181,7 +184,7 @@ impl HostEngine for TcpEngine {
 
     fn hear(&mut self, now: Instant, message: &[u8], sink: &mut dyn EventSink) {
         let family = Family::of(self.address);
-        let Some(quoted) = report(family, message, &SignalNumbers::default()) else { return };
+        let Some(quoted) = report(family, message, &self.signals) else { return };
         let Quoted { way, message, protocol, segment } = quoted;
         self.endpoint.handle_icmp(now, way, message, (protocol, segment), sink);
     }
