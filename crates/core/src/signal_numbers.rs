@@ -39,7 +39,7 @@ impl MessageNumbers {
         }
     }
 
-    fn check(&self, is_v6: bool) -> Result<(), NumberConflict> {
+    fn check(self, is_v6: bool) -> Result<(), NumberConflict> {
         for signal in ALL {
             let number = self.of(signal);
             let other = self.meaning(number).filter(|&first| first != signal);

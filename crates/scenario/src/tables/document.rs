@@ -215,7 +215,7 @@ fn read_signals(node: &mut NodeDraft, at: &Node, path: &str) -> Result<(), Scena
     }
     let signals = node.signals.get_or_insert_default();
     read_table(signal_keys(), signals, at, path)?;
-    signals.numbers.check().map_err(|conflict| refuse_number(&conflict, at, path))
+    signals.numbers.check().map_err(|conflict| refuse_number(conflict, at, path))
 }
 
 fn refuse_sending(at: &Node, path: &str) -> Result<(), ScenarioError> {
@@ -229,8 +229,8 @@ fn refuse_sending(at: &Node, path: &str) -> Result<(), ScenarioError> {
     Err(at.place.refuse(path, "signals of a node that forwards nothing", allowed, hint))
 }
 
-fn refuse_number(conflict: &NumberConflict, at: &Node, path: &str) -> ScenarioError {
-    let NumberConflict { signal, is_v6, other } = *conflict;
+fn refuse_number(conflict: NumberConflict, at: &Node, path: &str) -> ScenarioError {
+    let NumberConflict { signal, is_v6, other } = conflict;
     let name = |signal: RouterSignal| NUMBER_KEYS[usize::from(is_v6)][signal as usize];
     let (key, place) = (name(signal), place_of(at, &[name(signal)]).unwrap_or(&at.place));
     let found = match other {

@@ -103,7 +103,7 @@ pub(in crate::protocols) fn ack_policy_keys() -> &'static [Key<AckDraft>] {
                 .means("So much data is acknowledged at once [SCPS-TP 3.2]. With \"bytes\" alone."),
             Key::new("delay", Time::POSITIVE, |a: &mut AckDraft| &mut a.delay_ns)
                 .means("How long a lone segment waits; the tick of a heartbeat. Not with \"immediate\", \"per-round-trip\" and \"share-of-rate\"."),
-            Key::new("acks", Count { min: 1, max: MAX_ACKS_PER_ROUND_TRIP as u64 }, |a: &mut AckDraft| &mut a.acks)
+            Key::new("acks", Count { min: 1, max: u64::from(MAX_ACKS_PER_ROUND_TRIP) }, |a: &mut AckDraft| &mut a.acks)
                 .means("Acknowledgements a round trip, 1 to 8 as in the paper [SCPS-TP 3.2]; for more of them say \"delayed\". With \"per-round-trip\" alone."),
             Key::new("rate", Rate, |a: &mut AckDraft| &mut a.rate_bps)
                 .means("Rate of the way that acknowledgements take. With \"share-of-rate\" alone."),
