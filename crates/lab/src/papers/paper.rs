@@ -108,6 +108,7 @@ pub static PAPERS: &[Paper] = &[
         "petra",
         [
             "buffer",
+            "cycle",
             "forward-best",
             "forward-fixed",
             "idle-satellite",
