@@ -61,6 +61,9 @@ pub struct NetworkFields {
     /// Octets of payload that the last [`Description::BYTES`] of the packet stand for; 0: they are there.
     /// Between engines of one process only: no carrier sends it.
     pub described_bytes: u16,
+    /// Octets of the packet that its size does not count, where a scenario tells sizes. Between simulated
+    /// engines only: no carrier sends it.
+    pub uncounted_bytes: u8,
     /// What sender and routers of explicit rate control tell each other.
     pub path_header: Option<PathHeader>,
 }
@@ -72,9 +75,11 @@ impl NetworkFields {
         Self { protocol: if self.protocol == 0 { number } else { self.protocol }, ..self }
     }
 
-    /// Size of a segment of so many octets, those counted that a description stands for, and a path header.
+    /// Size of a segment of so many octets: those counted that a description stands for, and a path header,
+    /// and those not that do not count.
     pub fn whole_bytes(self, bytes: usize) -> usize {
-        let bytes = self.path_header.map_or(bytes, |header| header.whole_bytes(bytes));
+        let bytes = bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes));
+        let bytes = bytes.saturating_sub(self.uncounted_bytes.into());
         if self.described_bytes == 0 {
             return bytes;
         }

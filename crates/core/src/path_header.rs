@@ -65,9 +65,8 @@ pub struct PathHeader {
     pub reverse_routers: u8,
     /// Who the header is for.
     pub format: HeaderFormat,
-    /// Octets by which the packet is longer on the wire than its bytes: those of the header. Where sizes are
-    /// told with it, none, and less than none where the size that is told includes options, too.
-    pub wire_bytes: i8,
+    /// Octets by which it makes the packet longer: its own, or none where sizes are told with it.
+    pub wire_bytes: u8,
 }
 
 impl Default for PathHeader {
@@ -81,7 +80,7 @@ impl Default for PathHeader {
             routers: 0,
             reverse_routers: 0,
             format: HeaderFormat::Standard,
-            wire_bytes: Self::BYTES as i8, // 20
+            wire_bytes: Self::BYTES,
         }
     }
 }
@@ -159,11 +158,6 @@ impl PathHeader {
 
     /// Most routers that are counted.
     pub const MAX_ROUTERS: u8 = 15;
-
-    /// Size of a packet of so many octets that has it.
-    pub fn whole_bytes(&self, bytes: usize) -> usize {
-        bytes.saturating_add_signed(self.wire_bytes.into())
-    }
 
     /// True if routers read and write it.
     pub fn is_for_routers(&self) -> bool {

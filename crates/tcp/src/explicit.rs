@@ -4,7 +4,7 @@
 use skyhaul_congestion::RouterFeedback;
 use skyhaul_core::{HeaderFormat, OpenRequests, PathHeader, PathUse};
 
-use crate::segment::Options;
+use crate::segment::HEADER_BYTES;
 
 /// Parameters of explicit rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,10 @@ pub struct ExplicitConfig {
 }
 
 impl ExplicitConfig {
-    /// [`PathHeader::wire_bytes`]; `bare`: options of a segment without data. Data leaves room for its own.
-    fn wire_bytes(self, bare: Option<&Options>) -> i8 {
-        match bare.filter(|_| self.header_bytes == 0) {
-            Some(options) => -(options.encoded_len() as i8), // 40 at most
-            None => self.header_bytes as i8,                 // 20 at most
-        }
+    /// Octets of an acknowledgement that do not count, whose header has so many, options included.
+    pub(crate) fn uncounted_bytes(self, header_bytes: usize) -> u8 {
+        let options_bytes = header_bytes.saturating_sub(HEADER_BYTES) as u8; // 40 at most
+        if self.header_bytes == 0 { options_bytes } else { 0 }
     }
 }
 
@@ -67,10 +65,10 @@ impl Asking {
         let Use { rtt_ns, mss_bytes, window_bytes, wanted_bytes } = at;
         let window_bytes = window_bytes.max(mss_bytes).max(1);
         let Some(rtt_ns) = rtt_ns.filter(|&rtt_ns| rtt_ns > 0) else {
-            return PathHeader { wire_bytes: config.wire_bytes(None), ..PathHeader::default() };
+            return PathHeader { wire_bytes: config.header_bytes, ..PathHeader::default() };
         };
         let at = PathUse { rtt_ns, packet_bytes: mss_bytes, window_bytes, wanted_bytes };
-        let mut header = PathHeader { wire_bytes: config.wire_bytes(None), ..at.header() };
+        let mut header = PathHeader { wire_bytes: config.header_bytes, ..at.header() };
         if config.asks == Asks::Always {
             header.delta_bytes_per_s = i32::MAX;
         }
@@ -111,17 +109,11 @@ impl Grants {
         if self.are_expected { config.header_bytes.into() } else { 0 }
     }
 
-    /// Header of the next segment that leaves: what it asks for, if anything, with what is told; `bare`:
-    /// options of a segment without data.
-    pub(crate) fn tell(
-        &mut self,
-        asked: Option<PathHeader>,
-        bare: Option<&Options>,
-        config: ExplicitConfig,
-    ) -> Option<PathHeader> {
+    /// Header of the next segment that leaves: what it asks for, if anything, with what is told.
+    pub(crate) fn tell(&mut self, asked: Option<PathHeader>, config: ExplicitConfig) -> Option<PathHeader> {
         let minimal = || PathHeader {
             format: HeaderFormat::Minimal,
-            wire_bytes: config.wire_bytes(bare),
+            wire_bytes: config.header_bytes,
             ..PathHeader::default()
         };
         let header = asked.or_else(|| self.are_expected.then(minimal))?;
@@ -185,14 +177,14 @@ mod tests {
     #[test]
     fn an_acknowledgement_tells_the_sum_once() {
         let mut grants = Grants::default();
-        assert_eq!(grants.tell(None, None, CONFIG), None);
+        assert_eq!(grants.tell(None, CONFIG), None);
         for delta_bytes_per_s in [700, -200] {
             grants.take(&PathHeader { delta_bytes_per_s, routers: 2, ..PathHeader::default() });
         }
         let minimal =
             PathHeader { format: HeaderFormat::Minimal, reverse_routers: 2, ..PathHeader::default() };
-        assert_eq!(grants.tell(None, None, CONFIG), Some(PathHeader { reverse_bytes_per_s: 500, ..minimal }));
+        assert_eq!(grants.tell(None, CONFIG), Some(PathHeader { reverse_bytes_per_s: 500, ..minimal }));
         grants.take(&PathHeader { delta_bytes_per_s: 9, ..minimal });
-        assert_eq!(grants.tell(None, None, CONFIG), Some(minimal), "minimal headers grant nothing");
+        assert_eq!(grants.tell(None, CONFIG), Some(minimal), "minimal headers grant nothing");
     }
 }

@@ -142,12 +142,14 @@ fn a_segment_that_tells_of_grants_is_no_longer_than_the_path_takes() {
 }
 
 /// Where sizes are told with the header, an acknowledgement is as long on the wire as papers say, SACK blocks
-/// or not; else its own octets and those of the header count.
+/// or not, and a header or not; else its own octets and those of the header count.
 #[test]
 fn an_acknowledgement_has_one_size_where_sizes_are_told_with_the_header() {
-    for (header_bytes, sizes) in [(0, [20, 20]), (20, [40, 52])] {
+    use ControllerKind::{Reno, Xcp};
+    let cases = [(Xcp, 0, [20, 20]), (Xcp, 20, [40, 52]), (Reno, 0, [20, 20]), (Reno, 20, [20, 32])];
+    for (controller, header_bytes, sizes) in cases {
         let explicit = ExplicitConfig { asks: Asks::Window, header_bytes };
-        let mut ends = Ends::new(&Config { explicit, ..config(Asks::Window) });
+        let mut ends = Ends::new(&Config { controller, explicit, ..config(Asks::Window) });
         assert!(ends.ends[0].write(ends.id, &vec![0; 4 * MSS as usize]).unwrap() > 0);
         let mut segments = Vec::new();
         let mut buffer = Vec::new();

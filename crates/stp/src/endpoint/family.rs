@@ -51,8 +51,8 @@ impl<P: Peer> Family for Stp<P> {
             return accept::receive_unknown(endpoint, arrival, segment, sink); // not released yet, but over
         }
         let header = arrival.fields.path_header.as_ref();
-        let header_bytes = header.map_or(0, |header| isize::from(header.wire_bytes));
-        let wire_bytes = path.wire_bytes(arrival.bytes.saturating_add_signed(-header_bytes));
+        let segment_bytes = arrival.bytes - header.map_or(0, |header| usize::from(header.wire_bytes));
+        let wire_bytes = path.wire_bytes(segment_bytes);
         connection.handle(segment, wire_bytes, header, &mut Context { now: arrival.now, path, sink });
         endpoint.touch(id);
     }

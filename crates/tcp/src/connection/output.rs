@@ -184,10 +184,7 @@ impl Connection {
         let data_first = first + u64::from(is_syn);
         let has_data = data_first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
-        let is_question = !has_data && first != self.sender.max();
-        let compressing = self.compressing(bits, &options, is_probe || is_question);
-        let bare = (!has_data && compressing.is_none()).then_some(&options);
-        let path_header = self.path_header(has_data && !is_probe, bits, bare);
+        let path_header = self.path_header(has_data && !is_probe, bits);
         let nothing = ((&[][..], &[][..]), None);
         let (payload, described) = if has_data { self.sender.payload(data_first, data_end) } else { nothing };
         let segment = Segment {
@@ -204,6 +201,8 @@ impl Connection {
             compression: None,
         };
         let payload_bytes = segment.payload_bytes() as u32;
+        let is_question = !has_data && first != self.sender.max();
+        let compressing = self.compressing(bits, &segment.options, is_probe || is_question);
         let (header_bytes, protocol) = match compressing {
             None => (encode(self.names.peer, &segment, out), 0),
             Some(number) => {
@@ -211,8 +210,11 @@ impl Connection {
                 (bytes, compress::PROTOCOL)
             }
         };
-        let segment_bytes = header_bytes + payload_bytes as usize;
-        let bytes = path_header.map_or(segment_bytes, |header| header.whole_bytes(segment_bytes));
+        let path_header_bytes = path_header.map_or(0, |header| usize::from(header.wire_bytes));
+        let counts_whole = has_data || bits & (flags::SYN | flags::RST) != 0;
+        let uncounted_bytes =
+            if counts_whole { 0 } else { self.config.explicit.uncounted_bytes(header_bytes) };
+        let bytes = header_bytes + path_header_bytes + payload_bytes as usize - usize::from(uncounted_bytes);
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat);
         if !has_data {
@@ -224,17 +226,16 @@ impl Connection {
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
         // A described payload is no longer than a segment may be.
         let described_bytes = described.map_or(0, |all| all.length as u16);
-        NetworkFields { protocol, described_bytes, path_header, class, ..ecn.into() }
+        NetworkFields { protocol, described_bytes, uncounted_bytes, path_header, class, ..ecn.into() }
     }
 
-    /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own; `bare`: its
-    /// options, if it has no data and is not compressed.
-    fn path_header(&mut self, has_data: bool, bits: u8, bare: Option<&Options>) -> Option<PathHeader> {
+    /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.
+    fn path_header(&mut self, has_data: bool, bits: u8) -> Option<PathHeader> {
         if bits & (flags::SYN | flags::RST) != 0 {
             return None;
         }
         let asked = if has_data { self.sender.ask() } else { None };
-        self.grants.tell(asked, bare, self.config.explicit)
+        self.grants.tell(asked, self.config.explicit)
     }
 
     /// Acknowledgement and window fields; what was owed is paid.

@@ -112,7 +112,7 @@ pub(super) fn explicit_keys() -> &'static [Key<ExplicitConfig>] {
             })
             .means(
                 "The 20 octets of a path header make packets longer, or are part of the sizes that the file says, as in \
-                 papers: a segment without data that has one counts as one without options then, whatever it says.",
+                 papers: acknowledgements without data count as if they had no options then.",
             ),
         ]
     });
