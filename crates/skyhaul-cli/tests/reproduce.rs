@@ -170,7 +170,7 @@ fn a_cycle_of_a_relays_buffer_is_drawn_from_a_run() {
         let claim = json["claims"].as_array().unwrap().iter().find(|claim| claim["id"] == id);
         claim.unwrap()["verdict"].as_str().unwrap().to_string()
     };
-    for id in ["R-3-a", "R-3-b", "R-3-d", "R-3-e", "R-6-b", "R-6-c"] {
+    for id in ["R-3-a", "R-3-b", "R-3-c", "R-3-d", "R-3-e", "R-3-f", "R-6-b", "R-6-c"] {
         assert_eq!(verdict(id), "reproduced", "{id}: {json}");
     }
 }
