@@ -62,6 +62,7 @@ mod session;
 mod session_facts;
 mod sessions;
 mod shown;
+mod signal_numbers;
 mod signals;
 mod sources;
 mod stalled;

@@ -9,7 +9,7 @@ use skyhaul_capture::Inlet;
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_net::{Clock, Limits, Monitor};
 use skyhaul_tcp::scps::Scps;
-use skyhaul_tcp::{Config, ControllerKind};
+use skyhaul_tcp::{Config, ControllerKind, SignalNumbers};
 
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
@@ -27,6 +27,8 @@ pub(crate) struct TcpChoice {
     pub(crate) device: String,
     pub(crate) config: Config,
     pub(crate) mtu_bytes: u32,
+    /// Numbers of the signals that it hears of routers.
+    pub(crate) signals: SignalNumbers,
     /// A controller was named: a declared rate does not decide alone.
     pub(crate) has_controller: bool,
 }
@@ -81,7 +83,8 @@ impl TcpChoice {
         let usual = TunOptions::new(vec![address]);
         let limits = Limits { max_early: MAX_EARLY, ..usual.limits };
         let (mtu_bytes, accept) = (self.mtu_bytes, self.config.clone());
-        let options = TunOptions { mtu_bytes, accept, limits, capture, ..usual };
+        let signals = self.signals;
+        let options = TunOptions { mtu_bytes, accept, limits, signals, capture, ..usual };
         let device = TunDevice::attach(&self.device).and_then(|device| device.check_up().map(|()| device));
         let host = device.and_then(|device| TunHost::on_device(device, options));
         host.map(|host| TunEnd { host, transport: self.transport }).map_err(|error| {

@@ -4,11 +4,12 @@ use clap::ValueEnum;
 use serde::Serialize;
 use skyhaul_core::Verdict;
 use skyhaul_tcp::scps::{Agreement, Scps, Snack};
-use skyhaul_tcp::{AckPolicy, ControllerKind, MAX_ACKS_PER_ROUND_TRIP, Route, Routes};
+use skyhaul_tcp::{AckPolicy, ControllerKind, MAX_ACKS_PER_ROUND_TRIP, Route, Routes, SignalNumbers};
 
 use crate::args::MORE;
 use crate::failure::Failure;
 use crate::routes::route;
+use crate::signal_numbers::signal_numbers;
 
 /// Switches of SCPS-TP.
 #[derive(Debug, clap::Args)]
@@ -31,6 +32,11 @@ pub(crate) struct ScpsArgs {
     /// false. With --transport scps-tp; may be given several times, and the longest prefix counts
     #[arg(long, value_name = "PREFIX,KEY=VALUE,...", value_parser = route, help_heading = MORE)]
     route: Vec<Route>,
+    /// Types and codes of ICMP that routers have for their signals, where they are not the reference
+    /// implementation's, like link-outage=3/77,link-restored=200/1: `corruption-experienced`, `link-outage`,
+    /// `link-restored`, over IPv6 with -v6 behind them. With --transport scps-tp
+    #[arg(long, value_name = "NAME=TYPE/CODE,...", value_parser = signal_numbers, help_heading = MORE)]
+    signal_numbers: Option<SignalNumbers>,
 }
 
 fn acks_per_rtt(text: &str) -> Result<u32, String> {
@@ -57,6 +63,7 @@ impl ScpsArgs {
             (self.acks_per_rtt.is_some(), "--acks-per-rtt"),
             (self.compressed_headers, "--compressed-headers"),
             (!self.route.is_empty(), "--route"),
+            (self.signal_numbers.is_some(), "--signal-numbers"),
         ];
         match given.into_iter().find(|(is_given, _)| *is_given) {
             Some((_, name)) => {
@@ -69,6 +76,11 @@ impl ScpsArgs {
     /// Routes that were given.
     pub(crate) fn routes(&self) -> Result<Routes, Failure> {
         Routes::new(self.route.clone()).map_err(|error| Failure::usage(format!("--route: {error}")))
+    }
+
+    /// Numbers of the signals that are heard.
+    pub(crate) fn signals(&self) -> SignalNumbers {
+        self.signal_numbers.unwrap_or_default()
     }
 
     /// Parameters that these switches come to.

@@ -137,7 +137,8 @@ impl TransportArgs {
             },
         };
         let mtu_bytes = common.mtu.unwrap_or(USUAL_MTU_BYTES);
-        Ok(Some(TcpChoice { transport, device, config, mtu_bytes, has_controller: false }))
+        let signals = self.scps.signals();
+        Ok(Some(TcpChoice { transport, device, config, mtu_bytes, signals, has_controller: false }))
     }
 }
 

@@ -256,6 +256,7 @@ fn switches_that_make_no_sense_together_are_refused() {
         ("--acks-per-rtt", Some("4")),
         ("--compressed-headers", None),
         ("--route", Some("10.0.0.0/8,rate=1M")),
+        ("--signal-numbers", Some("link-outage=3/77")),
     ] {
         let expected = format!("{switch} is for --transport scps-tp: add that");
         let switch: Vec<&str> = [switch].into_iter().chain(value).collect();
@@ -292,6 +293,10 @@ fn switches_that_make_no_sense_together_are_refused() {
     );
     let twice = ["--route", "10.0.0.0/8,rate=1M", "--route", "10.0.0.0/8,rate=2M"];
     scps(&twice, "--route: 10.0.0.0/8 is there twice");
+    scps(
+        &["--signal-numbers", "link-outage=8/0"],
+        "link-outage would have a number that means something else",
+    );
     scps(&["--loss-cause", "weather"], "congestion, corruption");
     usage(&["send", one, RECEIVER, "--transport", SCPS], "--transport scps-tp needs --tun NAME");
     usage(

@@ -59,7 +59,8 @@ struct Emulation {
 
 impl Emulation {
     /// A file of so many octets from one host to the other. `None`: this machine has no namespaces.
-    fn start(scenario: &str, [from, to]: [&str; 2], bytes: usize) -> Option<Self> {
+    /// The sender has further arguments.
+    fn start(scenario: &str, [from, to]: [&str; 2], bytes: usize, more: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
         file(folder.path(), "scenario.toml", scenario.as_bytes());
@@ -72,7 +73,7 @@ impl Emulation {
             path("inbox")
         );
         let sends = format!(
-            "{from}={}sleep 1; exec {own} send --plain --json --transport scps-tp --tun own0 --address 10.88.2.2 {} \
+            "{from}={}sleep 1; exec {own} send --plain --json --transport scps-tp --tun own0 --address 10.88.2.2 {more} {} \
              10.88.1.2:4700 > {}",
             device(2),
             path("big"),
@@ -136,9 +137,9 @@ impl Emulation {
 }
 
 /// Time from the end of an outage of 3 s, which `skyhaul control` makes, to the next data, and the results.
-fn outage(station: &str) -> Option<(f64, [Value; 2])> {
+fn outage(station: &str, more: &str) -> Option<(f64, [Value; 2])> {
     const BYTES: usize = 1_500_000;
-    let emulation = Emulation::start(&scenario(station, ""), ["centre", "craft"], BYTES)?;
+    let emulation = Emulation::start(&scenario(station, ""), ["centre", "craft"], BYTES, more)?;
     emulation.until(|(_, _, entered)| entered > 300_000);
     let down =
         Change { link: "space".into(), port: None, quantity: LinkQuantity::DownNs(Some(3_000_000_000)) };
@@ -154,7 +155,8 @@ fn outage(station: &str) -> Option<(f64, [Value; 2])> {
 /// The message has 10 ms to go, and the data 10 ms to come; a machine that is busy adds some.
 #[test]
 fn a_sender_over_an_emulated_link_is_told_of_an_outage_and_of_its_end() {
-    let (Some((told_s, told)), Some((untold_s, untold))) = (outage("signals = {}"), outage("")) else {
+    let (Some((told_s, told)), Some((untold_s, untold))) = (outage("signals = {}", ""), outage("", ""))
+    else {
         return;
     };
     println!("data {told_s:.3} s after the link was back with signals, {untold_s:.3} s without");
@@ -167,10 +169,23 @@ fn a_sender_over_an_emulated_link_is_told_of_an_outage_and_of_its_end() {
     assert!(taken[0] > 0 && taken[1] == 0, "{taken:?}");
 }
 
+/// Routers of a mission with numbers of its own, which the sender is told.
+#[test]
+fn a_sender_hears_signals_by_the_numbers_that_it_was_given() {
+    let station = "signals = { link_outage = [3, 77], link_restored = [200, 1] }";
+    let Some((told_s, told)) = outage(station, "--signal-numbers link-outage=3/77,link-restored=200/1")
+    else {
+        return;
+    };
+    println!("data {told_s:.3} s after the link was back");
+    let taken = told[0]["losses"]["outage"].as_u64();
+    assert!(told_s < 0.15 && taken > Some(0), "{told_s} {taken:?}");
+}
+
 /// A file over a link that damages one packet in fifty: results of both.
 fn damage(station: &str) -> Option<[Value; 2]> {
     const BYTES: usize = 1_500_000;
-    let emulation = Emulation::start(&scenario(station, "loss = 0.02"), ["craft", "centre"], BYTES)?;
+    let emulation = Emulation::start(&scenario(station, "loss = 0.02"), ["craft", "centre"], BYTES, "")?;
     Some(emulation.end(BYTES))
 }
 
