@@ -1,5 +1,5 @@
-//! `--signal-numbers` of `send` and `receive`: types and codes of ICMP that routers of a mission have for their
-//! signals.
+//! `--signal-numbers` of `send` and `receive`: types and codes of ICMP that routers of a mission have for
+//! their signals.
 
 use skyhaul_core::event::RouterSignal;
 use skyhaul_tcp::SignalNumbers;
