@@ -60,7 +60,7 @@ pub use limits::{Limit, LimitTimes};
 pub use number::{NUMBER_MODULUS, expand, nearest, truncate_number};
 pub use octets::{Description, OctetQueue, Octets};
 pub use pacer::Pacer;
-pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta};
+pub use packet::{Class, Ecn, NetworkFields, Packet, PacketMeta, Sizing};
 pub use path::{DeclaredRate, Path, PathConfig, Peak, RateCaps, Terms, host_number, ip_bytes, ip_udp_bytes};
 pub use path_controller::{
     Demand, Interval, Others, PathController, PathEstimate, PathFeedback, PathSample, UNMEASURED_RATE_BPS,

@@ -2,7 +2,7 @@
 //! places may write a description instead of them. Engines store, cut, send and join it as they do octets,
 //! and nobody pays for octets that nobody looks at. A segment with a description takes
 //! [`Description::BYTES`] octets in place of its payload;
-//! [`NetworkFields::described_bytes`](crate::NetworkFields) says how many it stands for. Real peers know
+//! [`NetworkFields::sizing`](crate::NetworkFields) says how many it stands for. Real peers know
 //! nothing of descriptions: carriers of real packets never see one, since nobody writes one there.
 
 use alloc::collections::VecDeque;

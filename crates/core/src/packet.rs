@@ -58,12 +58,8 @@ pub struct NetworkFields {
     /// True if a packet that is too large for a link may cross it as fragments [RFC 791 3.2]; it is dropped
     /// there otherwise. IPv4 says so by the flag DF being 0.
     pub may_fragment: bool,
-    /// Octets of payload that the last [`Description::BYTES`] of the packet stand for; 0: they are there.
-    /// Between engines of one process only: no carrier sends it.
-    pub described_bytes: u16,
-    /// Octets of the packet that its size does not count, where a scenario tells sizes. Between simulated
-    /// engines only: no carrier sends it.
-    pub uncounted_bytes: u8,
+    /// How its size differs from the octets that are there.
+    pub sizing: Sizing,
     /// What sender and routers of explicit rate control tell each other.
     pub path_header: Option<PathHeader>,
 }
@@ -75,15 +71,39 @@ impl NetworkFields {
         Self { protocol: if self.protocol == 0 { number } else { self.protocol }, ..self }
     }
 
-    /// Size of a segment of so many octets: those counted that a description stands for, and a path header,
-    /// and those not that do not count.
+    /// Size of a segment of so many octets, with a path header.
     pub fn whole_bytes(self, bytes: usize) -> usize {
-        let bytes = bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes));
-        let bytes = bytes.saturating_sub(self.uncounted_bytes.into());
-        if self.described_bytes == 0 {
-            return bytes;
+        self.sizing.whole_bytes(bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes)))
+    }
+}
+
+/// How the size of a packet differs from the octets that are there. Between engines of one process only: no
+/// carrier sends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizing(i32);
+
+impl Sizing {
+    /// The last [`Description::BYTES`] stand for so many octets of payload; 0: they are there.
+    pub fn described(bytes: u16) -> Self {
+        Self(bytes.into())
+    }
+
+    /// So many octets do not count, as the scenario tells the size.
+    pub fn without(bytes: u8) -> Self {
+        Self(-i32::from(bytes))
+    }
+
+    /// Octets of payload that a description stands for; 0: there is none.
+    pub fn described_bytes(self) -> u16 {
+        self.0.max(0) as u16 // made of one
+    }
+
+    fn whole_bytes(self, bytes: usize) -> usize {
+        match self.0 {
+            0 => bytes,
+            described @ 1.. => bytes.saturating_sub(Description::BYTES) + described as usize,
+            uncounted => bytes.saturating_sub(uncounted.unsigned_abs() as usize),
         }
-        bytes.saturating_sub(Description::BYTES) + usize::from(self.described_bytes)
     }
 }
 

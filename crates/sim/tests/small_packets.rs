@@ -45,3 +45,35 @@ fn small_packets_have_the_rate_of_the_path_with_their_headers() {
         assert!(elapsed_s < least_s + 1.1, "{payload_bytes} octets: {elapsed_s} s, {least_s} s");
     }
 }
+
+/// 3 kB over 1 kbit/s at a declared rate of 300 bit/s, to a receiver that asks an idle sender after a second,
+/// as `receive --once` does: answers took all of the rate, and no data had its turn.
+#[test]
+fn questions_to_an_idle_sender_leave_a_low_declared_rate_to_its_data() {
+    let text = r#"
+[run]
+goal = "done"
+duration = "600s"
+[nodes]
+near = { kind = "host" }
+far = { kind = "host" }
+[links.middle]
+between = ["near", "far"]
+forward = { rate = "1kbit/s", delay = "300ms", queue = "10kB" }
+reverse = { rate = "1kbit/s", delay = "300ms", queue = "10kB" }
+[transports.own]
+protocol = "stp"
+rate = "300bit/s"
+max_payload = "560B"
+keepalive = "1s"
+[flows.own]
+from = "near"
+to = "far"
+transport = "own"
+workload = { kind = "bulk", size = "3kB" }
+"#;
+    let metrics = simulate(&scenario(&Register::new(&[&STP]), text), 1).unwrap().metrics;
+    let (elapsed_s, least_s) = (metrics["elapsed_s"], metrics["bytes.data"] * 8.0 / 300.0);
+    println!("{elapsed_s:.0} s, {least_s:.0} s of them the data itself");
+    assert!(elapsed_s < 2.0 * least_s, "{elapsed_s} s");
+}

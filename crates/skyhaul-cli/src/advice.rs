@@ -40,6 +40,8 @@ pub(crate) fn of_sending<E: TransportEnd>(
         (false, true) => String::new(),
         (false, false) => "--plain ".into(),
     };
+    let at_most =
+        if is_tcp { "" } else { " (an opening waits for 30 s at most: no round trip may be longer)" };
     let nobody = || {
         format!(
             "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
@@ -60,7 +62,7 @@ pub(crate) fn of_sending<E: TransportEnd>(
         ),
         (Some(CloseReason::ConnectTimeout), _) => format!(
             "it did not answer; check the address, that `skyhaul receive {switches}--dir DIR` waits there, and that \
-             firewalls let {below} port {port} through"
+             firewalls let {below} port {port} through{at_most}"
         ),
         (Some(CloseReason::Silence), _) if is_tcp => {
             "it gave no sign of life for too long; send again when the link is back".into()

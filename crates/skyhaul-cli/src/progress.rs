@@ -29,11 +29,16 @@ pub(crate) struct TransferBar {
     key: u64,
 }
 
+/// True where a line can be drawn over: on a terminal that knows how.
+fn may_draw(quiet: bool) -> bool {
+    !quiet && std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 impl ProgressLine {
     /// A line that appears when a transfer begins; hidden where it would disturb.
     pub(crate) fn new(quiet: bool) -> Self {
         let sessions = Arc::<Mutex<Sessions>>::default();
-        if !quiet && std::io::stderr().is_terminal() {
+        if may_draw(quiet) {
             let shown = Arc::clone(&sessions);
             output::draw(Box::new(move |now| {
                 let mut sessions = locked(&shown);
@@ -120,7 +125,7 @@ impl RunsBar {
 
     fn new(runs: usize, quiet: bool, template: &str) -> Self {
         let bar = ProgressBar::new(runs as u64);
-        if quiet || !std::io::stderr().is_terminal() {
+        if !may_draw(quiet) {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         if let Ok(style) = ProgressStyle::with_template(template) {

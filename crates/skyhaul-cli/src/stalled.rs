@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, SECOND, Stats};
+use skyhaul_core::{Instant, Limit, SECOND, Stats};
 use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor, Protocol};
 
@@ -34,12 +34,30 @@ struct Patience {
     since: Instant,
     /// Silence of the peer when it was last looked at.
     silent_ns: u64,
+    /// Time without an answer that the connection had booked in all, and at `since`.
+    unanswered_ns: u64,
+    unanswered_then_ns: u64,
 }
 
 impl Patience {
+    /// None was needed yet.
+    fn new(limit_ns: u64, since: Instant) -> Self {
+        let progress = Progress::default();
+        Self { limit_ns, progress, since, silent_ns: 0, unanswered_ns: 0, unanswered_then_ns: 0 }
+    }
+
+    /// True if the connection called most of the time without progress an outage: nothing arrived there,
+    /// though something came from there.
+    fn was_unanswered(&self) -> bool {
+        (self.unanswered_ns - self.unanswered_then_ns) > self.limit_ns / 2
+    }
+
     /// True if nothing went on for too long. A silent peer is the connection's matter, and one that was
     /// silent for half of the time is given the other half when it is back.
     fn is_over(&mut self, progress: Progress, silent_ns: u64, now: Instant) -> bool {
+        if progress != self.progress {
+            self.unanswered_then_ns = self.unanswered_ns;
+        }
         let half_ns = self.limit_ns / 2;
         if progress != self.progress {
             (self.progress, self.since) = (progress, now);
@@ -67,6 +85,8 @@ enum WaitsFor {
     Window,
     /// Files here are being read.
     Reading,
+    /// Nothing arrives at the receiver, by whose questions it is still there.
+    Way,
 }
 
 impl Stalled {
@@ -82,6 +102,13 @@ impl Stalled {
             ),
             WaitsFor::Window => {
                 (format!("it answers, but has taken nothing for {seconds} s"), "the receiver and its disk")
+            }
+            WaitsFor::Way => {
+                let message = format!(
+                    "sending to {peer} failed: it is heard, but has answered nothing for {seconds} s: what is sent does \
+                     not arrive there; send again when the link is back (--give-up sets the time)"
+                );
+                return Failure::of(ErrorCode::GaveUp, message);
             }
             WaitsFor::Reading => (
                 format!("nothing more of the files here could be read for {seconds} s"),
@@ -129,16 +156,20 @@ impl<P: Protocol> StallWatch<P> {
     pub(crate) async fn stalled(&self) -> Stalled {
         let Some(limit_ns) = self.limit_ns else { return std::future::pending().await };
         let since = self.clock.now();
-        let mut patience = Patience { limit_ns, progress: Progress::default(), since, silent_ns: 0 };
+        let mut patience = Patience::new(limit_ns, since);
         let mut tick = tokio::time::interval(TICK);
         loop {
             tick.tick().await;
             let (now, Some(stats)) = (self.clock.now(), self.monitor.stats()) else { continue };
+            let limits = stats.limits.map(|limits| limits.until(now));
+            patience.unanswered_ns = limits.map_or(0, |limits| limits.spent_ns(Limit::Outage));
             // Nobody there yet: an opening has a patience of its own.
             if stats.received_packets > 0
                 && patience.is_over(self.progress(&stats), now.since(stats.last_heard), now)
             {
-                return Stalled { limit_ns, waits_for: self.waits_for(&stats) };
+                let waits_for =
+                    if patience.was_unanswered() { WaitsFor::Way } else { self.waits_for(&stats) };
+                return Stalled { limit_ns, waits_for };
             }
         }
     }
@@ -165,8 +196,7 @@ mod tests {
 
     /// Seconds after which patience is over, of a peer that is silent and makes progress as these say.
     fn over_after(silent_s: impl Fn(u64) -> u64, acknowledged_bytes: impl Fn(u64) -> u64) -> Option<u64> {
-        let (progress, since) = (Progress::default(), Instant::ZERO);
-        let mut patience = Patience { limit_ns: LIMIT_S * SECOND, progress, since, silent_ns: 0 };
+        let mut patience = Patience::new(LIMIT_S * SECOND, Instant::ZERO);
         (0..10_000).find(|&s| {
             let progress = Progress { acknowledged_bytes: acknowledged_bytes(s), ..Progress::default() };
             patience.is_over(progress, silent_s(s) * SECOND, Instant::from_ns(s * SECOND))
@@ -182,11 +212,26 @@ mod tests {
 
     #[test]
     fn a_short_patience_ends_although_the_peer_is_asked_rarely() {
-        let (progress, since) = (Progress::default(), Instant::ZERO);
-        let mut patience = Patience { limit_ns: 30 * SECOND, progress, since, silent_ns: 0 };
+        let progress = Progress::default();
+        let mut patience = Patience::new(30 * SECOND, Instant::ZERO);
         let over =
             (0..100).find(|s| patience.is_over(progress, s % 20 * SECOND, Instant::from_ns(s * SECOND)));
         assert_eq!(over, Some(30));
+    }
+
+    /// With a patience of 20 s a receiver's question of each 20 s, by the way that was left, decided what was
+    /// said of a link that was gone: "it answers".
+    #[test]
+    fn who_asks_but_answers_nothing_is_no_receiver_that_takes_nothing() {
+        for (gone_from_s, is_way) in [(2, true), (15, false)] {
+            let mut patience = Patience::new(20 * SECOND, Instant::ZERO);
+            let over = (0..100).find(|&s: &u64| {
+                patience.unanswered_ns = s.saturating_sub(gone_from_s) * SECOND;
+                let progress = Progress { acknowledged_bytes: s.min(1), ..Progress::default() };
+                patience.is_over(progress, s % 20 * SECOND, Instant::from_ns(s * SECOND))
+            });
+            assert_eq!((over, patience.was_unanswered()), (Some(21), is_way));
+        }
     }
 
     #[test]

@@ -17,10 +17,13 @@ pub struct ExplicitConfig {
 }
 
 impl ExplicitConfig {
-    /// Octets of an acknowledgement that do not count, whose header has so many, options included.
-    pub(crate) fn uncounted_bytes(self, header_bytes: usize) -> u8 {
-        let options_bytes = header_bytes.saturating_sub(HEADER_BYTES) as u8; // 40 at most
-        if self.header_bytes == 0 { options_bytes } else { 0 }
+    /// Octets of a segment that do not count: options, unless it `counts_whole`. Its header has so many
+    /// octets with them.
+    pub(crate) fn uncounted_bytes(self, header_bytes: usize, counts_whole: impl FnOnce() -> bool) -> u8 {
+        if self.header_bytes > 0 || counts_whole() {
+            return 0;
+        }
+        header_bytes.saturating_sub(HEADER_BYTES) as u8 // 40 at most
     }
 }
 

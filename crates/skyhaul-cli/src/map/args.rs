@@ -20,7 +20,7 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_RUNS)))]
     runs: Option<u32>,
     /// Run these cells only, by their numbers
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = cell_number)]
     cells: Vec<usize>,
     /// Run nothing: print the scenario file of this cell, for `skyhaul simulate`
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["quick", "runs", "cells", "out", "json", "csv"])]
@@ -34,6 +34,10 @@ pub(crate) struct MapArgs {
     pub(super) jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     pub(super) shown: ShownArgs,
+}
+
+fn cell_number(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| "write numbers of cells, with commas between them, like 1,5,12".into())
 }
 
 impl MapArgs {

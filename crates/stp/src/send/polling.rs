@@ -17,6 +17,8 @@ const SLOW_RTT: (u64, u64) = (3, 2);
 const RIDE_PART: u64 = 8;
 /// ... or this, where the rate is measured: at a low one every packet of its own takes a share.
 const FOLLOWING_RIDE_PART: u64 = 2;
+/// Round trips between questions to a peer that has nothing to say, at least.
+const KEEPALIVE_RTTS: u64 = 2;
 /// Bytes that the path carries for each POLL: the 80 or so of its STAT are then half a percent of them.
 const BYTES_PER_POLL: u64 = 16_000;
 /// POLLs under way that may be lost before the others are waited for: a policer takes the ends of trains.
@@ -185,10 +187,18 @@ impl Sender {
     /// to be spoken to, and has little patience with an unproven peer.
     fn keepalive_ns(&self, situation: &Situation) -> Option<u64> {
         if situation.is_peer_free {
-            return self.config.keepalive_ns;
+            return self.config.keepalive_ns.map(|ns| ns.max(self.unhurried_ns()));
         }
         let doubled = self.config.bgn_timer_ns.saturating_mul(1 << (self.polls.quiet_polls / 2).min(20));
         Some(doubled.min(self.config.keepalive_ns.unwrap_or(self.config.max_timer_ns)))
+    }
+
+    /// Time after which a peer is asked anew that has nothing to say: an answer takes its time from what the
+    /// peer sends, which at a few hundred bits a second is most of it. Before the peer is given up two
+    /// questions may be lost.
+    fn unhurried_ns(&self) -> u64 {
+        let round_trips_ns = if self.rtt.is_known() { KEEPALIVE_RTTS * self.rtt.smoothed_ns() } else { 0 };
+        round_trips_ns.min(self.config.give_up_ns.map_or(u64::MAX, |ns| ns / 3))
     }
 
     /// True if our opening was sent: POLLs are for such connections.

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader};
+use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader, Sizing};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -211,9 +211,8 @@ impl Connection {
             }
         };
         let path_header_bytes = path_header.map_or(0, |header| usize::from(header.wire_bytes));
-        let counts_whole = has_data || bits & (flags::SYN | flags::RST) != 0;
-        let uncounted_bytes =
-            if counts_whole { 0 } else { self.config.explicit.uncounted_bytes(header_bytes) };
+        let counts_whole = || has_data || bits & (flags::SYN | flags::RST) != 0;
+        let uncounted_bytes = self.config.explicit.uncounted_bytes(header_bytes, counts_whole);
         let bytes = header_bytes + path_header_bytes + payload_bytes as usize - usize::from(uncounted_bytes);
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat);
@@ -225,8 +224,9 @@ impl Connection {
         self.sender.charge(wire_bytes, has_data && !is_probe, &mut call);
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
         // A described payload is no longer than a segment may be.
-        let described_bytes = described.map_or(0, |all| all.length as u16);
-        NetworkFields { protocol, described_bytes, uncounted_bytes, path_header, class, ..ecn.into() }
+        let described = described.map(|all| Sizing::described(all.length as u16));
+        let sizing = described.unwrap_or(Sizing::without(uncounted_bytes));
+        NetworkFields { protocol, class, sizing, path_header, ..ecn.into() }
     }
 
     /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.

@@ -14,10 +14,10 @@ pub fn decode(way: Way, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
 /// Decodes the body of an IP packet with these fields: plain or compressed, its data here or described.
 pub fn decode_packet(way: Way, fields: NetworkFields, bytes: &[u8]) -> Result<Segment<'_>, Malformed> {
     if fields.protocol != compress::PROTOCOL {
-        return whole(split(way, bytes)?, fields.described_bytes);
+        return whole(split(way, bytes)?, fields.sizing.described_bytes());
     }
     let mut segment = decode_compressed(way, bytes)?;
-    describe(&mut segment, fields.described_bytes)?;
+    describe(&mut segment, fields.sizing.described_bytes())?;
     Ok(segment)
 }
 
