@@ -79,7 +79,8 @@ fn formats_have_rows_of_32_bits() {
 
 #[test]
 fn parts_are_named_as_claims_name_them() {
-    assert_eq!(Drawing::parse(GRAPH, "d").unwrap().parts(), ["A", "A: timer", "B", "A to B", "A to B"]);
+    let graph = Drawing::parse(GRAPH, "d").unwrap().parts();
+    assert_eq!(graph, ["A", "A: timer", "B", "A to B", "A to B: x / y", "A to B", "A to B: z"]);
     let formats = Drawing::parse(FORMATS, "d").unwrap().parts();
     assert_eq!(formats[..4], ["head", "head: 16 octets", "head: one, 16 bits", "head: two, 48 bits"]);
     assert_eq!(formats[4..], ["head: long, 64 bits", "head: data", "bare", "bare: 0 octets"]);

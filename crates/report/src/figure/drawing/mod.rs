@@ -148,8 +148,8 @@ impl Drawing {
         Ok(drawing)
     }
 
-    /// Names of its parts: nodes, their lines as "NODE: LINE", and ways as "FROM to TO"; formats, "FORMAT: n
-    /// octets", and fields as "FORMAT: FIELD, n bits".
+    /// Names of its parts: nodes, ways as "FROM to TO", and the lines of both, as "NODE: LINE" and "FROM to
+    /// TO: LINE"; formats, "FORMAT: n octets", and fields as "FORMAT: FIELD, n bits".
     pub fn parts(&self) -> Vec<String> {
         match self {
             Self::Graph { nodes, ways } => {
@@ -157,7 +157,11 @@ impl Drawing {
                     let lines = node.lines.iter().map(|line| format!("{}: {line}", node.name));
                     std::iter::once(node.name.clone()).chain(lines).collect::<Vec<_>>()
                 };
-                nodes.iter().flat_map(lines).chain(ways.iter().map(Way::name)).collect()
+                let on_way = |way: &Way| {
+                    let lines = way.lines.iter().map(|line| format!("{}: {line}", way.name()));
+                    std::iter::once(way.name()).chain(lines).collect::<Vec<_>>()
+                };
+                nodes.iter().flat_map(lines).chain(ways.iter().flat_map(on_way)).collect()
             }
             Self::Formats { formats } => formats.iter().flat_map(Format::parts).collect(),
         }
