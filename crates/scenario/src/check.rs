@@ -8,7 +8,7 @@ use super::error::{Place, ScenarioError};
 use super::keys::join;
 use super::model::MAX_FLOWS_PER_HOST;
 use super::model::{Flow, Scenario};
-use super::tables::{Document, FlowDraft, Item, place_of};
+use super::tables::{Document, FlowDraft, Item};
 use super::way::{Lost, Ways};
 use crate::EndConfig;
 
@@ -45,7 +45,7 @@ pub(super) fn whole(document: &Document, scenario: &Scenario, top: &Place) -> Re
 
 fn ending(document: &Document, scenario: &Scenario, top: &Place) -> Result<(), ScenarioError> {
     let place = |key: &str| match &document.run_table {
-        Some(table) => place_of(table, &[key]).unwrap_or(&table.place),
+        Some(table) => table.place_of(&[key]).unwrap_or(&table.place),
         None => top,
     };
     let duration_ns = scenario.stop.duration_ns;

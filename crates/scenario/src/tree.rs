@@ -78,6 +78,21 @@ impl Node {
         Ok(node(source, &value))
     }
 
+    /// Where the deepest of these keys stands, each within the one before it, that is there.
+    pub fn place_of(&self, keys: &[&str]) -> Option<&Place> {
+        let (mut node, mut place) = (self, None);
+        for key in keys {
+            let next = match &node.value {
+                Value::Table(table) => table.get(key).map(|entry| &entry.node),
+                Value::List(nodes) => key.parse().ok().and_then(|number: usize| nodes.get(number)),
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            (node, place) = (next, Some(&next.place));
+        }
+        place
+    }
+
     /// Table, if it is one.
     pub fn table(&self) -> Option<&Table> {
         if let Value::Table(table) = &self.value { Some(table) } else { None }

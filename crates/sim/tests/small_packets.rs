@@ -3,36 +3,44 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::files::scenario;
 use skyhaul_scenario::Register;
 use skyhaul_sim::{STP, simulate};
 
-/// Time that 100 kB in packets of so many octets take over 200 kbit/s and 275 ms, and the time that the link
-/// takes for the IP bytes of those packets alone, in seconds.
-fn elapsed_and_least_s(payload_bytes: u32) -> (f64, f64) {
+/// Figures of a transfer of this size over a link of this rate and delay both ways, whose transport has these
+/// keys beside its protocol.
+fn transfer(size: &str, rate: &str, delay: &str, keys: &str) -> BTreeMap<String, f64> {
     let text = format!(
         r#"
 [run]
 goal = "done"
-duration = "100s"
+duration = "600s"
 [nodes]
 near = {{ kind = "host" }}
 far = {{ kind = "host" }}
 [links.middle]
 between = ["near", "far"]
-forward = {{ rate = "200kbit/s", delay = "275ms", queue = "13750B" }}
-reverse = {{ rate = "200kbit/s", delay = "275ms", queue = "13750B" }}
+forward = {{ rate = "{rate}", delay = "{delay}", queue = "13750B" }}
+reverse = {{ rate = "{rate}", delay = "{delay}", queue = "13750B" }}
 [transports.own]
 protocol = "stp"
-max_payload = "{payload_bytes}B"
+{keys}
 [flows.own]
 from = "near"
 to = "far"
 transport = "own"
-workload = {{ kind = "bulk", size = "100kB" }}
+workload = {{ kind = "bulk", size = "{size}" }}
 "#
     );
-    let metrics = simulate(&scenario(&Register::new(&[&STP]), &text), 1).unwrap().metrics;
+    simulate(&scenario(&Register::new(&[&STP]), &text), 1).unwrap().metrics
+}
+
+/// Time that 100 kB in packets of so many octets take over 200 kbit/s and 275 ms, and the time that the link
+/// takes for the IP bytes of those packets alone, in seconds.
+fn elapsed_and_least_s(payload_bytes: u32) -> (f64, f64) {
+    let metrics = transfer("100kB", "200kbit/s", "275ms", &format!("max_payload = \"{payload_bytes}B\""));
     (metrics["elapsed_s"], metrics["bytes.data"] * 8.0 / 200_000.0)
 }
 
@@ -50,29 +58,8 @@ fn small_packets_have_the_rate_of_the_path_with_their_headers() {
 /// as `receive --once` does: answers took all of the rate, and no data had its turn.
 #[test]
 fn questions_to_an_idle_sender_leave_a_low_declared_rate_to_its_data() {
-    let text = r#"
-[run]
-goal = "done"
-duration = "600s"
-[nodes]
-near = { kind = "host" }
-far = { kind = "host" }
-[links.middle]
-between = ["near", "far"]
-forward = { rate = "1kbit/s", delay = "300ms", queue = "10kB" }
-reverse = { rate = "1kbit/s", delay = "300ms", queue = "10kB" }
-[transports.own]
-protocol = "stp"
-rate = "300bit/s"
-max_payload = "560B"
-keepalive = "1s"
-[flows.own]
-from = "near"
-to = "far"
-transport = "own"
-workload = { kind = "bulk", size = "3kB" }
-"#;
-    let metrics = simulate(&scenario(&Register::new(&[&STP]), text), 1).unwrap().metrics;
+    let keys = "rate = \"300bit/s\"\nmax_payload = \"560B\"\nkeepalive = \"1s\"";
+    let metrics = transfer("3kB", "1kbit/s", "300ms", keys);
     let (elapsed_s, least_s) = (metrics["elapsed_s"], metrics["bytes.data"] * 8.0 / 300.0);
     println!("{elapsed_s:.0} s, {least_s:.0} s of them the data itself");
     assert!(elapsed_s < 2.0 * least_s, "{elapsed_s} s");

@@ -41,7 +41,7 @@ pub(crate) fn of_sending<E: TransportEnd>(
         (false, false) => "--plain ".into(),
     };
     let at_most =
-        if is_tcp { "" } else { " (an opening waits for 30 s at most: no round trip may be longer)" };
+        if is_tcp { "" } else { " (--profile default waits for 30 s at most: no round trip may be longer)" };
     let nobody = || {
         format!(
             "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \

@@ -43,7 +43,7 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_enum, default_value_t = ProfileName::Default, help_heading = MORE)]
     profile: ProfileName,
     /// End a connection without a sign of life, and a transfer that stands still, after this time, 1s at
-    /// least; an opening after 30s at most [default: 10min; profile paper: never]
+    /// least; with --profile default an opening after 30s at most [default: 10min; profile paper: never]
     #[arg(long, value_parser = give_up, value_name = "TIME", help_heading = MORE)]
     pub(crate) give_up: Option<u64>,
     /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:

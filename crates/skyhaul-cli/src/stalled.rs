@@ -49,18 +49,16 @@ impl Patience {
     /// True if the connection called most of the time without progress an outage: nothing arrived there,
     /// though something came from there.
     fn was_unanswered(&self) -> bool {
-        (self.unanswered_ns - self.unanswered_then_ns) > self.limit_ns / 2
+        // Less than before where what was taken for an outage was none.
+        self.unanswered_ns.saturating_sub(self.unanswered_then_ns) > self.limit_ns / 2
     }
 
     /// True if nothing went on for too long. A silent peer is the connection's matter, and one that was
     /// silent for half of the time is given the other half when it is back.
     fn is_over(&mut self, progress: Progress, silent_ns: u64, now: Instant) -> bool {
-        if progress != self.progress {
-            self.unanswered_then_ns = self.unanswered_ns;
-        }
         let half_ns = self.limit_ns / 2;
         if progress != self.progress {
-            (self.progress, self.since) = (progress, now);
+            (self.progress, self.since, self.unanswered_then_ns) = (progress, now, self.unanswered_ns);
         } else if self.silent_ns >= half_ns.max(OUTAGE_NS) && silent_ns < self.silent_ns {
             self.since = self.since.max(now.before(self.limit_ns - half_ns));
         }
@@ -232,6 +230,17 @@ mod tests {
             });
             assert_eq!((over, patience.was_unanswered()), (Some(21), is_way));
         }
+    }
+
+    /// What a connection calls an outage it may call something else later.
+    #[test]
+    fn time_that_was_no_outage_after_all_counts_for_none() {
+        let mut patience = Patience::new(20 * SECOND, Instant::ZERO);
+        patience.unanswered_ns = 5 * SECOND;
+        let progress = Progress { acknowledged_bytes: 1, ..Progress::default() };
+        assert!(!patience.is_over(progress, 0, Instant::from_ns(6 * SECOND)));
+        patience.unanswered_ns = 0;
+        assert!(patience.is_over(progress, 0, Instant::from_ns(26 * SECOND)) && !patience.was_unanswered());
     }
 
     #[test]

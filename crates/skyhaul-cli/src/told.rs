@@ -1,5 +1,6 @@
 //! Words about a session of `receive`, whole before any of them is written: their number counts.
 
+use std::cell::OnceCell;
 use std::net::SocketAddr;
 
 use crate::output::{self, note};
@@ -17,6 +18,8 @@ pub(crate) struct Told {
     /// Behind it, for whoever wants to know more than errors.
     remark: Option<String>,
     error: Option<String>,
+    /// [`Told::bytes`], once they are asked for: a result is written to count them.
+    bytes: OnceCell<u64>,
 }
 
 impl Told {
@@ -31,14 +34,16 @@ impl Told {
             )
         });
         let error = result.error.as_ref().map(|error| format!("skyhaul: {}", error.message));
-        Self { head, result: Shown::new(result, form), remark, error }
+        Self { head, result: Shown::new(result, form), remark, error, bytes: OnceCell::new() }
     }
 
     /// Bytes that [`Told::write`] writes.
     pub(crate) fn bytes(&self) -> u64 {
-        let lines = [&self.head, &self.remark, &self.error];
-        let lines_bytes: usize = lines.into_iter().flatten().map(|line| line.len() + 1).sum();
-        lines_bytes as u64 + self.result.bytes()
+        *self.bytes.get_or_init(|| {
+            let lines = [&self.head, &self.remark, &self.error];
+            let lines_bytes: usize = lines.into_iter().flatten().map(|line| line.len() + 1).sum();
+            lines_bytes as u64 + self.result.bytes()
+        })
     }
 
     /// Writes them; false if the result cannot be written.

@@ -26,23 +26,8 @@ pub(crate) struct Item<T> {
 impl<T> Item<T> {
     /// Where a key of it stands, or it itself if the key is not there.
     pub(crate) fn place_of(&self, keys: &[&str]) -> &Place {
-        place_of(&self.entry.node, keys).unwrap_or(&self.entry.place)
+        self.entry.node.place_of(keys).unwrap_or(&self.entry.place)
     }
-}
-
-/// Where the deepest of these keys stands, each within the one before it, that is there.
-pub(crate) fn place_of<'a>(mut node: &'a Node, keys: &[&str]) -> Option<&'a Place> {
-    let mut place = None;
-    for key in keys {
-        let next = match &node.value {
-            Value::Table(table) => table.get(key).map(|entry| &entry.node),
-            Value::List(nodes) => key.parse().ok().and_then(|number: usize| nodes.get(number)),
-            _ => None,
-        };
-        let Some(next) = next else { break };
-        (node, place) = (next, Some(&next.place));
-    }
-    place
 }
 
 /// A scenario file, read but with names unresolved.
@@ -232,7 +217,7 @@ fn refuse_sending(at: &Node, path: &str) -> Result<(), ScenarioError> {
 fn refuse_number(conflict: NumberConflict, at: &Node, path: &str) -> ScenarioError {
     let NumberConflict { signal, is_v6, other } = conflict;
     let name = |signal: RouterSignal| NUMBER_KEYS[usize::from(is_v6)][signal as usize];
-    let (key, place) = (name(signal), place_of(at, &[name(signal)]).unwrap_or(&at.place));
+    let (key, place) = (name(signal), at.place_of(&[name(signal)]).unwrap_or(&at.place));
     let found = match other {
         Some(other) => format!("the number of `{}`", name(other)),
         None => "a number of ICMP that means something else".to_string(),

@@ -11,9 +11,7 @@ mod transport;
 mod utl;
 mod via;
 
-pub(super) use document::{
-    Document, Item, NodeDraft, document_keys, node_keys, place_of, route_keys, signal_keys,
-};
+pub(super) use document::{Document, Item, NodeDraft, document_keys, node_keys, route_keys, signal_keys};
 pub(super) use flow::{FlowDraft, bulk_keys, flow_keys, on_off_keys, web_keys};
 pub(super) use link::{LinkDraft, every_keys, link_keys, outage_keys};
 pub(super) use link_parts::{

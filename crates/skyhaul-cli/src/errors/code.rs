@@ -70,7 +70,7 @@ codes! {
         "the receiver never answered",
         "check the address, that `skyhaul receive` waits there, and firewalls";
     GaveUp = "gave-up",
-        "the other end gave no sign of life for as long as `--give-up` says",
+        "the other end gave no sign of life, or answered nothing that was sent, for as long as `--give-up` says",
         "send again when the link is back, or wait longer by --give-up";
     Stalled = "stalled",
         "the other end was there, and took or brought nothing, or told no result, or the files here could not be read on, for as long as `--give-up` says",

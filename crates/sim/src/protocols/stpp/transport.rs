@@ -7,7 +7,7 @@ use skyhaul_petra::stpp::{Config, MAX_PAYLOAD_BYTES};
 use super::keys::config_keys;
 use skyhaul_scenario::keys::{Key, join, read_table};
 use skyhaul_scenario::tree::Node;
-use skyhaul_scenario::{Page, Place, ScenarioError, TransportTable};
+use skyhaul_scenario::{Page, ScenarioError, TransportTable};
 
 /// A transport as the file says it.
 #[derive(Clone, Debug)]
@@ -38,14 +38,6 @@ pub(super) fn read(table: &TransportTable<'_>) -> Result<[Config; 2], ScenarioEr
     Ok(ends)
 }
 
-/// The key's own value where it stands, in the table of this name first, or else the whole table.
-fn place_of<'a>(node: &'a Node, within: &[&str], key: &str) -> &'a Place {
-    let table = node.table();
-    let inner = within.iter().filter_map(|name| table?.get(name)?.node.table());
-    let found = inner.chain(table).find_map(|table| table.get(key));
-    found.map_or(&node.place, |entry| &entry.place)
-}
-
 /// Fails if an engine could not keep to these values: it would take others in silence. `within`: the table
 /// among the transport's keys that this end has to itself.
 fn check(
@@ -55,7 +47,7 @@ fn check(
 ) -> Result<(), ScenarioError> {
     let kept = end.clone().checked();
     let refuse = |key: &str, found: u64, allowed: &str| {
-        let place = place_of(node, within, key);
+        let place = node.place_of(&[within, &[key]].concat()).unwrap_or(&node.place);
         Err(place.refuse(&join(path, key), &format!("{found} octets"), allowed, "change either"))
     };
     if kept.payload_bytes != end.payload_bytes {
