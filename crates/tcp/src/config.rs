@@ -105,6 +105,9 @@ pub struct Config {
     pub max_rto_ns: u64,
     /// Policy of acknowledging.
     pub ack_policy: AckPolicy,
+    /// The peer's SYN and its end are acknowledged by segments of their own, in front of what goes with them:
+    /// so hosts do whose applications write, and end, once they are woken.
+    pub bare_acks: bool,
     /// Ask for explicit congestion notification, and agree to it [RFC 3168].
     pub ecn: bool,
     /// Hold back a small segment while data is unacknowledged [RFC 9293 3.7.4].
@@ -149,7 +152,7 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, routes, accelerated_open } =
+        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, routes, accelerated_open, bare_acks } =
             $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
@@ -160,6 +163,9 @@ macro_rules! show {
         text.field("max_challenges_per_s", max_challenges_per_s);
         if *discover_mtu || is_long {
             text.field("discover_mtu", discover_mtu);
+        }
+        if *bare_acks || is_long {
+            text.field("bare_acks", bare_acks);
         }
         if *explicit != ExplicitConfig::default() || is_long {
             text.field("explicit", explicit);
@@ -260,6 +266,7 @@ impl Config {
             routes: Routes::default(),
             accelerated_open: None,
             keepalive: None,
+            bare_acks: false,
             max_challenges_per_s: 10,
             explicit: ExplicitConfig::default(),
         }

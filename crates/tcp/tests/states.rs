@@ -6,8 +6,8 @@ use common::{Heard, Lone, PEER_PORT, plain, way};
 use skyhaul_core::{
     CloseReason, Connections, Engine, NetworkFields, NullSink, ResetReason, SECOND, StreamEvent,
 };
-use skyhaul_tcp::State;
 use skyhaul_tcp::segment::{Options, Segment, encode, flags};
+use skyhaul_tcp::{Config, State};
 
 const SYN_ACK: u8 = flags::SYN | flags::ACK;
 const FIN_ACK: u8 = flags::FIN | flags::ACK;
@@ -140,6 +140,24 @@ fn the_peer_ends_first() {
     assert_eq!((last.flags, last.payload.len(), lone.state()), (FIN_ACK | flags::PSH, 10, State::LastAck));
     lone.ack(5, 12);
     assert_eq!(lone.state(), State::Closed);
+}
+
+/// Table 5.3 of the STP chapter was measured between hosts: without these packets T/TCP saves too few.
+#[test]
+fn an_opening_and_an_end_are_acknowledged_by_themselves_where_that_is_asked_for() {
+    for bare_acks in [false, true] {
+        let (mut lone, _) = Lone::connecting(&Config { bare_acks, ..plain() });
+        lone.write(10);
+        lone.say(SYN_ACK, 0, 1, none(), b"");
+        let heard: Vec<_> = lone.hear().iter().map(|heard| (heard.flags, heard.payload.len())).collect();
+        let request = (flags::ACK | flags::PSH, 10);
+        assert_eq!(heard, if bare_acks { vec![(flags::ACK, 0), request] } else { vec![request] });
+        lone.say(FIN_ACK, 1, 11, none(), b"answer");
+        lone.endpoint.finish(lone.id);
+        let heard: Vec<_> = lone.hear().iter().map(|heard| (heard.flags, heard.acknowledgement)).collect();
+        let end = (FIN_ACK, 8);
+        assert_eq!(heard, if bare_acks { vec![(flags::ACK, 8), end] } else { vec![end] });
+    }
 }
 
 #[test]

@@ -41,7 +41,11 @@ fn told(heard: &Heard, kind: u8) -> Option<u32> {
 
 /// A listener that knows the peer: a connection with this count was here, and is over.
 fn knowing(count: u32) -> Lone {
-    let mut lone = Lone::new(&counting());
+    knowing_by(&counting(), count)
+}
+
+fn knowing_by(config: &Config, count: u32) -> Lone {
+    let mut lone = Lone::new(config);
     lone.say(SYN, 0, 0, counts(&[(CC_NEW, count)]), b"not taken before the handshake");
     let answer = lone.one();
     assert_eq!((answer.flags, answer.acknowledgement), (SYN | ACK, 1));
@@ -103,18 +107,21 @@ fn a_minimal_exchange_takes_three_segments_for_the_client() {
 
 #[test]
 fn a_minimal_exchange_takes_three_segments_for_the_server() {
-    let mut lone = knowing(7);
-    lone.say(SYN | FIN, 0, 0, counts(&[(CC, 8)]), b"request");
-    lone.take();
-    assert_eq!((lone.read(), lone.state()), (b"request".to_vec(), State::CloseWait), "starred");
-    assert_eq!(lone.endpoint.write(lone.id, b"response"), Ok(8));
-    lone.endpoint.finish(lone.id);
-    let answer = lone.one();
-    assert_eq!((answer.flags, answer.sequence, answer.acknowledgement), (SYN | ACK | FIN | PSH, 0, 9));
-    assert_eq!((told(&answer, CC_ECHO), &answer.payload[..]), (Some(8), &b"response"[..]));
-    assert_eq!(lone.state(), State::LastAck);
-    lone.say(ACK, 9, 10, counts(&[(CC, 8)]), b"");
-    assert_eq!(lone.state(), State::Closed);
+    // By themselves are only acknowledgements that the answer to the opening cannot bear.
+    for bare_acks in [false, true] {
+        let mut lone = knowing_by(&Config { bare_acks, ..counting() }, 7);
+        lone.say(SYN | FIN, 0, 0, counts(&[(CC, 8)]), b"request");
+        lone.take();
+        assert_eq!((lone.read(), lone.state()), (b"request".to_vec(), State::CloseWait), "starred");
+        assert_eq!(lone.endpoint.write(lone.id, b"response"), Ok(8));
+        lone.endpoint.finish(lone.id);
+        let answer = lone.one();
+        assert_eq!((answer.flags, answer.sequence, answer.acknowledgement), (SYN | ACK | FIN | PSH, 0, 9));
+        assert_eq!((told(&answer, CC_ECHO), &answer.payload[..]), (Some(8), &b"response"[..]));
+        assert_eq!(lone.state(), State::LastAck);
+        lone.say(ACK, 9, 10, counts(&[(CC, 8)]), b"");
+        assert_eq!(lone.state(), State::Closed);
+    }
 }
 
 #[test]

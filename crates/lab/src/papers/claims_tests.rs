@@ -378,7 +378,7 @@ fn what_the_paper_does_not_state_is_ours_and_is_not_counted() {
             || id.starts_with("C-")
             || is_uncontested
             || id.starts_with("S-T5.") && (id.contains("-variant-") || id.contains("-pages-"))
-            || ["S-T5.3-tfo", "S-T5.3-stp-bursts"].contains(&id.as_str())
+            || ["S-T5.3-tfo", "S-T5.3-stp-bursts", "S-T5.3-packets-stp-ttcp-request"].contains(&id.as_str())
             || id.starts_with("S-T5.3-answer-")
             || id.starts_with("S-T5.4-")
                 && ["-default", "-link-", "-queues-"].iter().any(|part| id.contains(part))

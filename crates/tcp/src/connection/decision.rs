@@ -79,6 +79,9 @@ impl Connection {
         if self.life.is_closed() {
             return None;
         }
+        if self.receiver.owes_alone() {
+            return Some(Step { at: now, action: Action::Acknowledge });
+        }
         let send = chunk.map(|Step { at, action }| Step { at, action: Action::Send(action) });
         if send.is_some_and(|step| step.at <= now) {
             return send;

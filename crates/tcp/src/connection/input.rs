@@ -220,6 +220,10 @@ impl Connection {
             self.tell(StreamEvent::Readable);
         }
         if taken.is_complete {
+            // A SYN that was not acknowledged goes first, and takes it along.
+            if self.config.bare_acks && !self.is_starred() {
+                self.receiver.acknowledge_alone();
+            }
             self.life.on_end(self.time_wait_ns(context.now), context.now);
         }
     }

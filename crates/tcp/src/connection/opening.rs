@@ -202,7 +202,11 @@ impl Connection {
         self.sender.acknowledge(acknowledgement, segment, &mut call);
         self.establish(context);
         self.open_window_of_syn();
-        self.receiver.acknowledge_now();
+        if self.config.bare_acks {
+            self.receiver.acknowledge_alone();
+        } else {
+            self.receiver.acknowledge_now();
+        }
         self.finish_early(segment, context);
     }
 

@@ -9,6 +9,8 @@ use crate::ack_policy::{AckPolicy, Unacked, Urgency};
 pub(super) struct Acks {
     /// Moment at which an acknowledgement leaves, unless something takes it along before; zero: at once.
     due: Option<Instant>,
+    /// It leaves by itself, before anything that could take it along.
+    is_alone: bool,
     /// Data since the last one.
     unacked: Unacked,
     /// Moment before which those that only a share of a rate is for leave no more.
@@ -35,6 +37,16 @@ impl Acks {
             Some(due) => _ = self.due.get_or_insert(due.max(self.spaced_until)),
             None => self.owe_now(),
         }
+    }
+
+    /// One leaves at once, by itself.
+    pub(super) fn owe_alone(&mut self) {
+        self.owe_now();
+        self.is_alone = true;
+    }
+
+    pub(super) fn owes_alone(&self) -> bool {
+        self.is_alone
     }
 
     /// A segment of low class with data arrived.
@@ -76,6 +88,7 @@ impl Acks {
     /// An acknowledgement leaves.
     pub(super) fn pay(&mut self) {
         self.due = None;
+        self.is_alone = false;
         self.unacked = Unacked::default();
     }
 }

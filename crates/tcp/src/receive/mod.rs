@@ -344,6 +344,16 @@ impl Receiver {
         self.acks.owe_now();
     }
 
+    /// An acknowledgement leaves at once, by itself.
+    pub(crate) fn acknowledge_alone(&mut self) {
+        self.acks.owe_alone();
+    }
+
+    /// True while an acknowledgement is to leave before anything that could take it along.
+    pub(crate) fn owes_alone(&self) -> bool {
+        self.acks.owes_alone() && !self.is_held
+    }
+
     /// Data of low class is answered in that class, at once.
     pub(crate) fn answer_nil(&mut self) {
         self.acks.owe_low();

@@ -142,6 +142,10 @@ fn segment_keys() -> Vec<Key<Config>> {
             .means("Unit of the timestamps."),
         Key::new("nagle", Switch, |c: &mut Config| &mut c.nagle)
             .means("Hold back a small segment while data is unacknowledged."),
+        Key::new("bare_acks", Switch, |c: &mut Config| &mut c.bare_acks).means(
+            "The peer's SYN and its end are acknowledged by packets of their own, in front of what goes with them: so \
+             hosts do whose applications write, and end, once they are woken.",
+        ),
         Key::custom("ack_policy", "a table", read_ack_policy)
             .means("When received data is acknowledged; its `kind` decides which other keys count."),
     ]
