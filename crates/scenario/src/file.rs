@@ -264,7 +264,17 @@ fn take_sweep(base: &mut Node) -> Result<Vec<Axis>, ScenarioError> {
 }
 
 fn show_override(key: &str, value: &str) -> String {
-    format!("--set {}={}", key.escape_debug(), value.escape_debug())
+    format!("--set {}={}", as_typed(key), as_typed(value))
+}
+
+/// Text as it was typed, but for what no terminal shows as it is.
+fn as_typed(text: &str) -> String {
+    const PLAIN: [char; 3] = ['"', '\'', '\\'];
+    let piece = |piece: &str| {
+        let rest = piece.trim_end_matches(PLAIN);
+        format!("{}{}", rest.escape_debug(), &piece[rest.len()..])
+    };
+    text.split_inclusive(PLAIN).map(piece).collect()
 }
 
 fn set(base: &mut Node, axes: &mut Vec<Axis>, key: &str, value: &str) -> Result<(), ScenarioError> {

@@ -27,6 +27,10 @@ fn wrong_arguments() {
     simulate(&["--set", "rate"], &["links.space.forward.rate=2Mbit/s"]);
     simulate(&["--set", "links.space.forward.rat=1Mbit/s"], &["--set links.space.forward.rat", "rate"]);
     simulate(&["--set", "links.space.forward.rate=1"], &["--set links.space.forward.rate=1"]);
+    simulate(
+        &["--set", r#"links.space.forward.rate="1 x""#],
+        &[r#": --set links.space.forward.rate="1 x": links.space.forward.rate: found "1 x"; allowed"#],
+    );
     simulate(&["--replications", "0"], &["replications", "0"]);
     simulate(&["--replications", "many"], &["many"]);
     let out = place.at("out");
