@@ -2,6 +2,7 @@
 
 use skyhaul_core::units::{show_bytes, show_rate};
 
+use crate::errors::ErrorResult;
 use crate::limited::{Cause, LimitedBy};
 use crate::result::TransferResult;
 
@@ -140,7 +141,10 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
             "nothing was heard for a while, and nothing was lost: the link held it back, or the receiver's machine \
              stood still"
         }
-        Cause::Outage => "nothing passed; --give-up says how long such a link is waited for",
+        Cause::Outage if result.error.as_ref().is_some_and(ErrorResult::is_of_patience) => {
+            "nothing passed; --give-up says how long such a link is waited for"
+        }
+        Cause::Outage => "nothing passed in that time, and what was lost then goes again by itself",
         Cause::ReceiverWindow => {
             "its buffer holds less than this long and fast a path; several commands at once share the path"
         }

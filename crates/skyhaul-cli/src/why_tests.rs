@@ -1,6 +1,7 @@
 //! Sentences, for every cause.
 
 use super::*;
+use crate::errors::ErrorCode;
 use crate::file_results::FileResults;
 use crate::limited::samples::table;
 use skyhaul_core::Stats;
@@ -143,6 +144,17 @@ fn a_silence_in_which_nothing_was_lost_is_no_lost_link() {
     let losses = LossCounts { congestion: 0, corruption: 0, outage: 5, unknown: 0 };
     let told = sentence(&TransferResult { losses, ..silent });
     assert!(told.contains("nothing passed"), "{told}");
+}
+
+#[test]
+fn a_link_that_came_back_gets_no_advice_on_giving_up() {
+    let losses = LossCounts { congestion: 0, corruption: 0, outage: 5, unknown: 0 };
+    let gone = TransferResult { losses, ..result(&[(Cause::Outage, 4_000), (Cause::PathRate, 1_000)]) };
+    let with = |code| TransferResult { error: Some(ErrorResult::new(code, "why")), ..gone.clone() };
+    assert!(!sentence(&gone).contains("--give-up"), "{}", sentence(&gone));
+    assert!(!sentence(&with(ErrorCode::Exists)).contains("--give-up"), "a file was refused, none given up");
+    let given_up = sentence(&with(ErrorCode::GaveUp));
+    assert!(given_up.contains("--give-up says how long"), "{given_up}");
 }
 
 #[test]

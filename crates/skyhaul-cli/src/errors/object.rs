@@ -29,6 +29,13 @@ impl ErrorResult {
         Self { code: code.name(), message: message.into(), advice, exit_code }
     }
 
+    /// True if patience ended that `--give-up` sets.
+    pub(crate) fn is_of_patience(&self) -> bool {
+        [ErrorCode::NoAnswer, ErrorCode::GaveUp, ErrorCode::Stalled]
+            .iter()
+            .any(|code| code.name() == self.code)
+    }
+
     /// One line of JSON with this error alone.
     pub(crate) fn alone(self) -> String {
         seen(&ErrorAlone { error: self })
