@@ -134,6 +134,13 @@ mod scps {
         }
     }
 
+    /// A SYN on the ports of a connection that the peer has aborted, and that is still there at this end: it
+    /// is refused, and what the old one may send stays what its own peer allowed.
+    #[test]
+    fn a_refused_syn_says_nothing_of_the_connection_that_is_there() {
+        super::try_seed(Shape::scps, 7140).unwrap_or_else(|error| panic!("{error}"));
+    }
+
     #[test]
     fn replay() {
         super::replay(Shape::scps);

@@ -37,6 +37,8 @@ impl Opening {
 struct Exchange {
     ours: Option<Opening>,
     theirs: Option<Opening>,
+    /// Another SYN of theirs since: it counts if a SYN answers it. Until then the old connection is there.
+    proposed: Option<Opening>,
     /// Highest number of ours that the peer ever allowed, behind our initial number.
     allowed: u32,
     /// Highest number of theirs that we acknowledged and allowed, behind their initial number.
@@ -90,10 +92,13 @@ impl Watch {
         let Some(ports) = ports(&mut self.theirs, segment, there) else { return };
         let exchange = self.exchanges.entry(ports).or_default();
         let is_syn = segment.has(flags::SYN);
-        // A late SYN of an earlier connection says nothing; one that is answered is told apart by that.
         if is_syn && exchange.theirs.is_none_or(|theirs| theirs.initial != segment.sequence) {
-            *exchange =
-                Exchange { ours: exchange.ours, theirs: Some(Opening::of(segment)), ..Exchange::default() };
+            let opening = Some(Opening::of(segment));
+            if exchange.acknowledged > 0 {
+                exchange.proposed = opening;
+                return;
+            }
+            *exchange = Exchange { ours: exchange.ours, theirs: opening, ..Exchange::default() };
         }
         let (Some(ours), true) = (exchange.ours, segment.has(flags::ACK)) else { return };
         let shift = if is_syn { 0 } else { exchange.shift(exchange.theirs) };
@@ -129,7 +134,7 @@ impl Watch {
         let exchange = self.exchanges.entry(ports).or_default();
         let is_syn = segment.has(flags::SYN);
         if is_syn && exchange.ours.is_none_or(|ours| ours.initial != segment.sequence) {
-            let theirs = exchange.theirs.filter(|_| segment.has(flags::ACK));
+            let theirs = exchange.proposed.or(exchange.theirs).filter(|_| segment.has(flags::ACK));
             // An opening with data is answered with data [RFC 1644, RFC 7413].
             let allowed = theirs.map_or(0, |theirs| 1 + theirs.window);
             *exchange = Exchange { ours: Some(Opening::of(segment)), theirs, allowed, ..Exchange::default() };
