@@ -40,8 +40,7 @@ pub(crate) fn of_sending<E: TransportEnd>(
         (false, true) => String::new(),
         (false, false) => "--plain ".into(),
     };
-    let at_most =
-        if is_tcp { "" } else { " (--profile default waits for 30 s at most: no round trip may be longer)" };
+    let longer = if is_tcp { "" } else { "; a path that takes longer needs a larger --give-up" };
     let nobody = || {
         format!(
             "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
@@ -58,11 +57,11 @@ pub(crate) fn of_sending<E: TransportEnd>(
             "it did not answer, as a receiver does that does not know this machine; check the address, that \
              `skyhaul receive` waits there without --plain, that firewalls let UDP port {port} through, and by \
              `skyhaul id` and `skyhaul peers list` on both machines that each has the other's key, with one mode \
-             and leave to send"
+             and leave to send{longer}"
         ),
         (Some(CloseReason::ConnectTimeout), _) => format!(
             "it did not answer; check the address, that `skyhaul receive {switches}--dir DIR` waits there, and that \
-             firewalls let {below} port {port} through{at_most}"
+             firewalls let {below} port {port} through{longer}"
         ),
         (Some(CloseReason::Silence), _) if is_tcp => {
             "it gave no sign of life for too long; send again when the link is back".into()
@@ -120,11 +119,20 @@ pub(crate) fn of_listening(address: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// Words about a receiver that has not answered for a while; it is given up after `patience_ns`, if that
-/// is known.
-pub(crate) fn of_no_answer(peer: SocketAddr, patience_ns: Option<u64>) -> String {
-    let until = match patience_ns {
-        Some(ns) => format!("asking for {} s in all", ns.div_ceil(SECOND)),
+/// Time for which an opening is tried that nobody answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpeningPatience {
+    /// `None`: not known beforehand.
+    pub(crate) ns: Option<u64>,
+    /// Option that sets it, where there is one.
+    pub(crate) option: Option<&'static str>,
+}
+
+/// Words about a receiver that has not answered for a while.
+pub(crate) fn of_no_answer(peer: SocketAddr, patience: OpeningPatience) -> String {
+    let option = patience.option.map(|option| format!(" ({option} sets that)")).unwrap_or_default();
+    let until = match patience.ns {
+        Some(ns) => format!("asking for {} s in all{option}", ns.div_ceil(SECOND)),
         None => "asking on".into(),
     };
     format!(

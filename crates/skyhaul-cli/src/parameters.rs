@@ -42,8 +42,8 @@ pub(crate) struct CommonArgs {
     /// Set of protocol parameters
     #[arg(long, value_enum, default_value_t = ProfileName::Default, help_heading = MORE)]
     profile: ProfileName,
-    /// End a connection without a sign of life, and a transfer that stands still, after this time, 1s at
-    /// least; with --profile default an opening after 30s at most [default: 10min; profile paper: never]
+    /// End a connection without a sign of life, an opening without an answer, and a transfer that stands
+    /// still after this time, 1s at least [default: 10min, an opening 30s; profile paper: never]
     #[arg(long, value_parser = give_up, value_name = "TIME", help_heading = MORE)]
     pub(crate) give_up: Option<u64>,
     /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:
@@ -66,18 +66,27 @@ enum ProfileName {
 impl CommonArgs {
     /// Parameters of a connection that a peer opens.
     pub(crate) fn config(&self) -> Config {
-        let mut config = match self.profile {
-            ProfileName::Default => Config::standard(),
-            ProfileName::Paper => Config::paper(),
-        };
-        config.discover_mtu = true;
+        let mut config = Config { discover_mtu: true, ..self.of_profile() };
         if let Some(ns) = self.give_up {
             config.give_up_ns = Some(ns);
-            config.connect_give_up_ns = Some(config.connect_give_up_ns.map_or(ns, |own| own.min(ns)));
+            config.connect_give_up_ns = Some(ns);
             // Whoever has nothing to say is asked before that: two questions may be lost.
             config.keepalive_ns = config.keepalive_ns.map(|own| own.min(ns / 3));
         }
         config
+    }
+
+    fn of_profile(&self) -> Config {
+        match self.profile {
+            ProfileName::Default => Config::standard(),
+            ProfileName::Paper => Config::paper(),
+        }
+    }
+
+    /// Patience with the opening at an address behind which others wait for their turn: no longer than the
+    /// profile's own. Whoever is given more time for a long path is not to wait as long for a dead address.
+    pub(crate) fn opening_before_others_ns(&self) -> Option<u64> {
+        [self.of_profile().connect_give_up_ns, self.give_up].into_iter().flatten().min()
     }
 
     /// Parameters of a connection of TCP.

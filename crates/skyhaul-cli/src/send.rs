@@ -13,7 +13,7 @@ use skyhaul_net::{EndpointOptions, Stream};
 use skyhaul_stp::Config;
 
 use crate::address::{resolve, unknown};
-use crate::advice;
+use crate::advice::{self, OpeningPatience};
 use crate::args::SendArgs;
 use crate::beside::first_to_answer;
 use crate::confirmed::ConfirmedLine;
@@ -141,12 +141,16 @@ async fn over_udp<D: Dial>(
         };
         let endpoint = dial.end(peer, options)?;
         let recalled = args.memory.recall(D::local_addr(&endpoint), peer, &config);
+        let is_last = ways.is_last(way);
+        let patience_ns =
+            if is_last { config.connect_give_up_ns } else { args.common.opening_before_others_ns() };
         let config = Config {
+            connect_give_up_ns: patience_ns,
             remembered: recalled.as_ref().and_then(Recalled::saved),
             remembered_mtu_bytes: recalled.as_ref().and_then(Recalled::mtu_bytes),
             ..config.clone()
         };
-        let patience_ns = config.connect_give_up_ns;
+        let patience = OpeningPatience { ns: patience_ns, option: is_last.then_some("--give-up") };
         let rival = Config { remembered: None, remembered_mtu_bytes: None, ..config.clone() };
         let stream = dial.open(&endpoint, peer, port, config)?;
         let sources = (version, sources.clone(), waiting.begin());
@@ -154,7 +158,7 @@ async fn over_udp<D: Dial>(
         let is_silent = || monitor.stats().is_some_and(|stats| stats.received_packets == 0);
         let rival = first_to_answer(dial, is_silent, ways.rivals(way), rival);
         let attempt = tokio::select! {
-            attempt = attempt(args, endpoint.clone(), stream, cycles, sources, patience_ns) => attempt?,
+            attempt = attempt(args, endpoint.clone(), stream, cycles, sources, patience) => attempt?,
             rival = rival => {
                 endpoint.close().await;
                 abandoned = Some(peer);
@@ -238,9 +242,10 @@ async fn over_tcp(
         }
         let config = choice.config_to(peer.ip());
         let stream = host.open(peer, config.clone()).map_err(cannot_send)?;
-        let (cycles, patience_ns) = (CycleLog::new().1, config.opening_ns());
+        let cycles = CycleLog::new().1;
+        let patience = OpeningPatience { ns: Some(config.opening_ns()), option: None };
         let sources = (Version::One, sources.clone(), waiting.begin());
-        let mut attempt = attempt(args, end.clone(), stream, cycles, sources, Some(patience_ns)).await?;
+        let mut attempt = attempt(args, end.clone(), stream, cycles, sources, patience).await?;
         if let Some(cookies) = cookies {
             let found = host.fast_open(peer.ip()).map_err(cannot_send)?;
             attempt.fast_open = Some(cookies.finish(found, &attempt.stats));
@@ -266,12 +271,12 @@ async fn attempt<E: TransportEnd>(
     stream: Stream<E::Protocol>,
     cycles: CycleLog,
     (version, sources, waited_ns): (Version, Sources, u64),
-    patience_ns: Option<u64>,
+    patience: OpeningPatience,
 ) -> Result<Attempt<E>, Failure> {
     let peer = stream.peer_addr();
     let progress = TransferBar::alone(args.form().hides_progress(), format!("to {peer}"));
     let (mut reader, mut writer) = stream.into_split();
-    let no_answer = advice::of_no_answer(peer, patience_ns);
+    let no_answer = advice::of_no_answer(peer, patience);
     let (known, clock) = (KnownFiles::default(), endpoint.clock());
     let limits = LimitLog::new(writer.monitor(), clock);
     let last_words = writer.monitor();

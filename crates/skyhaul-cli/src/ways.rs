@@ -73,6 +73,11 @@ impl Ways {
         peers
     }
 
+    /// True if no other address waits for its turn behind `tried`.
+    pub(crate) fn is_last(&self, tried: Way) -> bool {
+        self.0.iter().all(|way| way.peer == tried.peer)
+    }
+
     /// Gives `peer`, which has answered, its turn before all others: `tried` was silent, and is tried once
     /// more behind them, by every version.
     pub(crate) fn prefer(&mut self, peer: SocketAddr, tried: Way) -> Option<Way> {
@@ -124,6 +129,7 @@ mod tests {
         for (peer, is_raced) in [(THIRD, false), (SECOND, true), (FIRST, false)] {
             for (_, version) in PORTS {
                 let way = next(&mut ways, peer, version, is_raced);
+                assert_eq!(ways.is_last(way), peer == FIRST, "only the last has all the time");
                 assert!(is_raced || ways.rivals(way).is_empty());
                 ways.after(way, Nobody::Refused);
             }
@@ -145,6 +151,7 @@ mod tests {
     fn the_only_address_is_tried_by_every_version_and_an_unreachable_one_once() {
         let mut one = ways(&[SECOND]);
         let way = next(&mut one, SECOND, Version::Three, false);
+        assert!(one.is_last(way));
         assert!(one.after(way, Nobody::Unreachable).is_none());
         let mut both = ways(&[FIRST, SECOND]);
         let way = next(&mut both, FIRST, Version::Three, true);

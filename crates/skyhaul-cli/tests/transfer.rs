@@ -551,12 +551,17 @@ fn hidden_and_disguised_names_are_refused_and_the_reason_says_what_allows_them()
     assert!(names(receiver.path()).is_empty());
 }
 
-/// `send` where the name `twice` has the addresses `::1` and 127.0.0.1, in this order, or `None`, said aloud.
-fn send_to_twice(folder: &Path, args: &[&str]) -> Option<Said> {
+/// A command that starts what follows it, and interrupts it after 4 s.
+const FOR_4_S: [&str; 4] = ["timeout", "--signal", "INT", "4"];
+
+/// `send`, started by the command `starter`, where the name `twice` has the addresses `::1` and 127.0.0.1, in
+/// this order, or `None`, said aloud.
+fn send_to_twice(folder: &Path, starter: &[&str], args: &[&str]) -> Option<Said> {
     let hosts = file(folder, "hosts", b"::1 twice\n127.0.0.1 localhost twice\n");
     let script = "mount --bind \"$0\" /etc/hosts && getent ahosts twice >\"$0.found\" && exec \"$@\"";
     let mut command = std::process::Command::new("unshare");
-    command.args(["--mount", "sh", "-c", script]).arg(&hosts).arg(env!("CARGO_BIN_EXE_skyhaul")).args(args);
+    command.args(["--mount", "sh", "-c", script]).arg(&hosts).args(starter);
+    command.arg(env!("CARGO_BIN_EXE_skyhaul")).args(args);
     let output = command.stdin(std::process::Stdio::null()).output().ok();
     let found = std::fs::read_to_string(folder.join("hosts.found")).unwrap_or_default();
     let output = output.filter(|_| found.starts_with("::1 ") && found.contains("127.0.0.1 "));
@@ -575,11 +580,41 @@ fn a_silent_address_of_a_name_costs_seconds_and_is_said() {
     let source = tempfile::tempdir().unwrap();
     let path = file(source.path(), "data.bin", &noise(10_000));
     let args = ["send", "--plain", "--json", path.to_str().unwrap(), &format!("twice:{port}")];
-    let Some(sent) = send_to_twice(source.path(), &args) else { return };
+    let Some(sent) = send_to_twice(source.path(), &[], &args) else { return };
     assert_eq!((sent.code, receiver.wait().0.code), (Some(0), Some(0)), "{sent:?}");
     let said = format!("[::1]:{port} did not answer; trying {address}, which 'twice:{port}' means, too\n");
     assert!(sent.err.contains(&said), "{sent:?}");
     assert_eq!(sent.json()["peer"], address.as_str());
+}
+
+#[test]
+fn the_only_address_is_asked_for_as_long_as_give_up_says_and_one_before_others_is_not() {
+    let Ok(silent) = std::net::UdpSocket::bind("[::1]:0") else { return skipped("there is no ::1 here") };
+    let port = silent.local_addr().unwrap().port();
+    let _silent_too = std::net::UdpSocket::bind(("127.0.0.1", port)).unwrap();
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "f", b"x");
+    let with = |to: &str, more: &[&str]| {
+        let args = ["send", "--plain", "--no-memory", path.to_str().unwrap(), to];
+        [&args[..], more].concat().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let only = format!("[::1]:{port}");
+    for (more, patience) in
+        [(&[][..], "30 s"), (&["--give-up", "5min"], "300 s"), (&["--give-up", "20s"], "20 s")]
+    {
+        let [timeout, rest @ ..] = FOR_4_S;
+        let mut command = std::process::Command::new(timeout);
+        command.args(rest).arg(env!("CARGO_BIN_EXE_skyhaul")).args(with(&only, more));
+        let said = Said::from(command.output().unwrap());
+        let text = format!(
+            "[::1]:{port} has not answered yet; is the address right, and does `skyhaul receive` wait there? asking for {patience} in all (--give-up sets that)\n"
+        );
+        assert!(said.err.contains(&text), "{said:?}");
+    }
+    let two = with(&format!("twice:{port}"), &["--give-up", "5min"]);
+    let two: Vec<&str> = two.iter().map(String::as_str).collect();
+    let Some(said) = send_to_twice(source.path(), &FOR_4_S, &two) else { return };
+    assert!(said.err.contains("asking for 30 s in all\n"), "{said:?}");
 }
 
 #[test]
